@@ -95,14 +95,21 @@ export function schedule<Change extends Pending>(
 }
 
 /** First sets and raises, users before groups before the team; then the rest, the team before groups before users. */
+const PHASES = {
+  layered: ['user up', 'group up', 'team up', 'team', 'group', 'user'],
+  copied: ['team', 'group', 'user up', 'user'],
+} as const
+
 function phases<Change extends Pending>({ ready, layers, mayBeInherited }: WaveInputs<Change>): readonly (readonly Change[])[] {
-  const of = (kind: Scope['kind'], up?: boolean): readonly Change[] =>
-    ready.filter((one) => one.scope.kind === kind && (up === undefined || isUp(one, mayBeInherited) === up))
-  const all =
-    layers === 'copied'
-      ? [of('team'), of('group'), of('user', true), of('user', false)]
-      : [of('user', true), of('group', true), of('team', true), of('team', false), of('group', false), of('user', false)]
-  return all.filter((phase) => phase.length > 0)
+  const byPhase = Map.groupBy(ready, (one) => {
+    const { kind } = one.scope
+    const isSplit = layers === 'layered' || kind === 'user'
+    return isSplit && isUp(one, mayBeInherited) ? (`${kind} up` as const) : kind
+  })
+  return PHASES[layers].flatMap((phase) => {
+    const changes = byPhase.get(phase)
+    return changes ? [changes] : []
+  })
 }
 
 /** A cap where perhaps nothing is set is a first one, and must stand before the one above it goes. */
