@@ -158,13 +158,16 @@ const overwrittenBy = (person: CountedPerson, changes: Changes, kept: ImpactInpu
 function reached(changes: Changes, inputs: ImpactInputs): readonly CountedPerson[] {
   const { people, baseline } = inputs
   const isTeamMoved = changes.has(TEAM_KEY) || baseline?.[TEAM_KEY] !== undefined
-  const found = new Set<CountedPerson>(isTeamMoved ? beneathMovedTeam(changes, inputs) : [])
+  const found = new Set<CountedPerson>()
   for (const key of [...changes.keys(), ...(Object.keys(baseline ?? {}) as ScopeKey[])]) {
     const person = people.byKey.get(key)
     if (person) found.add(person)
     for (const member of people.byGroup.get(key) ?? []) found.add(member)
   }
-  return [...found]
+  if (!isTeamMoved) return [...found]
+  const beneath = beneathMovedTeam(changes, inputs)
+  for (const person of beneath) found.delete(person)
+  return [...beneath, ...found]
 }
 
 /** Where caps are kept in layers, a group that surely has a cap before and after keeps the team's from its members. */

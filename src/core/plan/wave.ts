@@ -34,6 +34,8 @@ export interface WaveInputs<Change extends Pending = Pending> {
 export interface Begin {
   readonly set: CapAt
   readonly mayBeInherited: (key: ScopeKey) => boolean
+  /** Every scope that may be one of those. */
+  readonly doubtful: () => Iterable<ScopeKey>
   /** What foreign changes are put back to: nobody is owed what somebody else set. */
   readonly healed: ReadonlyMap<ScopeKey, Cap>
 }
@@ -64,9 +66,10 @@ export function nextWave<Change extends Pending>(inputs: WaveInputs<Change>): Wa
 }
 
 /** The beginning of a plan of which nothing was written yet. */
-export const beginOf = ({ now, mayBeInherited, pending }: Pick<WaveInputs, 'now' | 'mayBeInherited' | 'pending'>): Begin => ({
+export const beginOf = ({ now, mayBeInherited, doubtful, pending }: Omit<WaveInputs, 'ready'>): Begin => ({
   set: now,
   mayBeInherited,
+  doubtful,
   healed: new Map(pending.flatMap(({ key, to, healing }) => (healing ? [[key, to] as const] : []))),
 })
 
@@ -92,14 +95,21 @@ export function schedule<Change extends Pending>(
 }
 
 /** First sets and raises, users before groups before the team; then the rest, the team before groups before users. */
+const PHASES = {
+  layered: ['user up', 'group up', 'team up', 'team', 'group', 'user'],
+  copied: ['team', 'group', 'user up', 'user'],
+} as const
+
 function phases<Change extends Pending>({ ready, layers, mayBeInherited }: WaveInputs<Change>): readonly (readonly Change[])[] {
-  const of = (kind: Scope['kind'], up?: boolean): readonly Change[] =>
-    ready.filter((one) => one.scope.kind === kind && (up === undefined || isUp(one, mayBeInherited) === up))
-  const all =
-    layers === 'copied'
-      ? [of('team'), of('group'), of('user', true), of('user', false)]
-      : [of('user', true), of('group', true), of('team', true), of('team', false), of('group', false), of('user', false)]
-  return all.filter((phase) => phase.length > 0)
+  const byPhase = Map.groupBy(ready, (one) => {
+    const { kind } = one.scope
+    const isSplit = layers === 'layered' || kind === 'user'
+    return isSplit && isUp(one, mayBeInherited) ? (`${kind} up` as const) : kind
+  })
+  return PHASES[layers].flatMap((phase) => {
+    const changes = byPhase.get(phase)
+    return changes ? [changes] : []
+  })
 }
 
 /** A cap where perhaps nothing is set is a first one, and must stand before the one above it goes. */
@@ -159,37 +169,52 @@ function waysOf(inputs: WaveInputs): Ways {
   }
 
   const beneath = (key: ScopeKey): readonly CountedPerson[] => reached(key, people, inputs.unlisted)
-  /** Of everybody whom the team's cap reaches, those on whose chain something else may move. */
-  const besideTeam = (): readonly CountedPerson[] => {
-    if (begun.mayBeInherited(TEAM_KEY)) return people.approved
-    const open = [...inputs.doubtful()].filter(begun.mayBeInherited)
-    const moving = [...pending.keys(), ...open].filter((key) => key !== TEAM_KEY)
-    const found = new Set(moving.flatMap(beneath))
-    return people.approved.filter((person) => found.has(person))
+  const blockerAt = (person: CountedPerson, change: Pending, admitted: ReadonlyMap<ScopeKey, Pending>): Blocker | undefined => {
+    const isAlone = (key: ScopeKey): boolean => (key === change.key || !pending.has(key)) && !begun.mayBeInherited(key)
+    // Alone on somebody's chain, it leaves exactly what the person is to get.
+    if (isAlone(person.key) && person.groups.every(isAlone) && isAlone(TEAM_KEY)) return undefined
+    const chain = [person.key, ...person.groups, TEAM_KEY]
+    const isOpen = chain.some(begun.mayBeInherited)
+    const others = chain.flatMap((key) => (key === change.key ? [] : (pending.get(key) ?? [])))
+    const underWay = others.filter(({ key }) => admitted.has(key))
+    for (const view of viewsOf(person, isOpen)) {
+      for (const landed of subsets(underWay)) {
+        landed.set(change.key, change)
+        if (!isBad(person, view, landed)) continue
+        const first = others.find((one) => !isBad(person, view, new Map([...landed, [one.key, one]]))) ?? others[0]
+        return first ? { kind: 'order', by: first.scope } : { kind: 'reads', scope: openOn(person, mayBeInherited, change.scope) }
+      }
+    }
+    return undefined
   }
 
   return {
     blocker(change, admitted) {
-      const isAlone = (key: ScopeKey): boolean => (key === change.key || !pending.has(key)) && !begun.mayBeInherited(key)
-      for (const person of maybe(change.key === TEAM_KEY ? besideTeam() : beneath(change.key))) {
-        // Alone on somebody's chain, it leaves exactly what the person is to get.
-        if (isAlone(person.key) && person.groups.every(isAlone) && isAlone(TEAM_KEY)) continue
-        const chain = [person.key, ...person.groups, TEAM_KEY]
-        const isOpen = chain.some(begun.mayBeInherited)
-        const others = chain.flatMap((key) => (key === change.key ? [] : (pending.get(key) ?? [])))
-        const underWay = others.filter(({ key }) => admitted.has(key))
-        for (const view of viewsOf(person, isOpen)) {
-          for (const landed of subsets(underWay)) {
-            landed.set(change.key, change)
-            if (!isBad(person, view, landed)) continue
-            const first = others.find((one) => !isBad(person, view, new Map([...landed, [one.key, one]]))) ?? others[0]
-            return first ? { kind: 'order', by: first.scope } : { kind: 'reads', scope: openOn(person, mayBeInherited, change.scope) }
-          }
+      const first = (some: readonly CountedPerson[]): Blocker | undefined => {
+        for (const person of maybe(some)) {
+          const blocker = blockerAt(person, change, admitted)
+          if (blocker) return blocker
         }
+        return undefined
       }
-      return undefined
+      if (change.key !== TEAM_KEY) return first(beneath(change.key))
+      // Nearly always nothing is in its way. Else the one is told that concerns who comes first on the roster.
+      const beside = besideTeam(inputs, begun, beneath)
+      return first([...beside]) && first(people.approved.filter((person) => beside.has(person)))
     },
   }
+}
+
+/** Of everybody whom the team's cap reaches, those on whose chain something else may move. */
+function besideTeam(
+  { people, pending }: WaveInputs,
+  { mayBeInherited, doubtful }: Begin,
+  beneath: (key: ScopeKey) => readonly CountedPerson[],
+): ReadonlySet<CountedPerson> {
+  if (mayBeInherited(TEAM_KEY)) return new Set(people.approved)
+  const open = [...doubtful()].filter(mayBeInherited)
+  const moving = [...pending.map(({ key }) => key), ...open].filter((key) => key !== TEAM_KEY)
+  return new Set(moving.flatMap(beneath))
 }
 
 function openOn(person: CountedPerson, mayBeInherited: (key: ScopeKey) => boolean, otherwise: Scope): Scope {
