@@ -3,9 +3,9 @@ import { closeSync, existsSync, mkdtempSync, openSync, rmSync, writeFileSync } f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { MAIN, SOURCE } from '../support/process.ts'
 import type { Ran } from './world.ts'
 
-const MAIN = new URL('../../src/main.ts', import.meta.url).pathname
 const KEY = 'sk-very-secret-key'
 
 const capkeeper = (argv: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ran> =>
@@ -100,7 +100,7 @@ describe('the process', () => {
        process.on('exit', () => console.error(seen.join('\\n')))`,
     )
     return new Promise((resolve) => {
-      execFile(process.execPath, ['--import', script, MAIN, ...argv], (_error, _stdout, stderr) => resolve(stderr.trim().split('\n')))
+      execFile(process.execPath, ['--import', script, SOURCE, ...argv], (_error, _stdout, stderr) => resolve(stderr.trim().split('\n')))
     })
   }
 

@@ -1,7 +1,7 @@
 // The disk beneath the ledger: full, read-only, damaged, or of a newer version. Nothing is written to the service that could not be recorded,
 // nothing that was there is overwritten, and what can go on goes on.
 import { spawnSync } from 'node:child_process'
-import { closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs'
+import { closeSync, cpSync, mkdirSync, openSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, describe, expect, test } from 'vitest'
@@ -25,13 +25,30 @@ const CAN_MOUNT = ((): boolean => {
   return can
 })()
 
-/** A folder with a ledger that a daemon has used. */
-async function used(good: Service, at: Folder = folder()): Promise<Folder> {
-  const one = await daemon({ workspaces: { acme: good.url }, at })
+interface Used {
+  readonly good: Service
+  readonly files: Folder
+}
+
+let left: Promise<Used> | undefined
+
+/** A folder with a ledger that a daemon has used and left in order. */
+async function leave(): Promise<Used> {
+  const [good, files] = [await service(), folder()]
+  const one = await daemon({ workspaces: { acme: good.url }, at: files })
   await heals(good)
   one.child.kill('SIGTERM')
   expect(await one.over).toBe(0)
-  return at
+  return { good, files }
+}
+
+/** A copy of it for each test. */
+async function used(): Promise<Used> {
+  left ??= leave()
+  const { good, files: at } = await left
+  const files = folder()
+  cpSync(at.path, files.path, { recursive: true })
+  return { good, files }
 }
 
 describe('a disk that', () => {
@@ -114,8 +131,7 @@ describe('a ledger', () => {
     ['the first page', 0],
     ['a page further on', 4_096 * 3],
   ])('of which %s was overwritten is refused in words, or works; it is never made anew in silence', async (_what, at) => {
-    const good = await service()
-    const files = await used(good)
+    const { files } = await used()
     overwrite(join(files.path, 'ledger.db'), at)
     const size = statSync(join(files.path, 'ledger.db')).size
     const ran = await capkeeper(['ledger', 'check', '--ledger', 'ledger.db'], { cwd: files.path })
@@ -126,8 +142,7 @@ describe('a ledger', () => {
   })
 
   test('of a newer version is refused, and left as it is', async () => {
-    const good = await service()
-    const files = await used(good)
+    const { good, files } = await used()
     const file = join(files.path, 'ledger.db')
     const sqlite = new DatabaseSync(file)
     sqlite.exec('PRAGMA user_version = 99')
