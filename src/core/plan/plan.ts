@@ -21,7 +21,7 @@ import { countingReader, type Impact, type ImpactInputs, impactOf, reachOf } fro
 import { judgeWithApprovals } from './judgement.ts'
 import { type Beneath, type PoolFollowers, pins, stays } from './pins.ts'
 import { planProblems } from './problems.ts'
-import { type ReviewedRules, weakenings } from './reviewed.ts'
+import { type ReviewedRules, type Rules, weakenings } from './reviewed.ts'
 import { type StateInputs, scopeStates } from './states.ts'
 import type { Pending } from './wave.ts'
 
@@ -121,7 +121,7 @@ export function buildPlan(given: PlanInputs): Planned {
   const changes = toChanges(disposed, byKey, impact, whole)
   const inputs = {
     ...given,
-    weakenings: weakenings({ guards: given.guards, protectedEmails: protectedEmails(given.policy.set) }, given.reviewed),
+    weakenings: weakenings(rulesNow(given), given.reviewed),
   }
   const scopes = scopeStates(inputs, declared, result, changes, contested)
   return {
@@ -177,6 +177,12 @@ const refusedWide = ({ resolution, quarantined }: PlanInputs, desired: ReadonlyM
     const isNobody = scope.kind === 'group' && left?.code === 'SCOPE_UNKNOWN'
     return left && !isNobody ? [{ scope, to: cap, message: left.message }] : []
   })
+
+const rulesNow = ({ guards, policy, approvalSteps }: PlanInputs): Rules => ({
+  guards,
+  protectedEmails: protectedEmails(policy.set),
+  ...(approvalSteps && { approvals: approvalSteps }),
+})
 
 /** What is asked for now: a scope that is left alone is asked for nothing, or for what stood there before a 0 that was not kept. */
 function desiredNow({ resolution, quarantined }: PlanInputs) {
