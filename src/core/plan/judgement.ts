@@ -4,8 +4,9 @@ import type { Slots } from '../interpret/slots.ts'
 import type { Approval, GuardSettings, Hold, PlanApproval, Release } from '../model/change.ts'
 import type { CapReading } from '../model/observed.ts'
 import { declaredCount, type PolicyApproval, type PolicyRevision, protectedEmails } from '../model/policy.ts'
-import type { ScopeKey } from '../model/scope.ts'
+import { type ScopeKey, scopeKey } from '../model/scope.ts'
 import type { Instant } from '../model/units.ts'
+import type { DesiredCap } from '../resolve/candidate.ts'
 import {
   currentApprovals,
   type HoldsShown,
@@ -29,7 +30,7 @@ export interface JudgementInputs {
   readonly differences: readonly Difference[]
   readonly readings: ReadonlyMap<ScopeKey, CapReading>
   readonly slots: Slots
-  readonly inSync: readonly ScopeKey[]
+  readonly inSync: readonly DesiredCap[]
   readonly impact: ImpactInputs
   /** What all differences together do. */
   readonly whole: readonly Impact[]
@@ -66,7 +67,7 @@ export function judgeWithApprovals(inputs: JudgementInputs): Judged {
   const judgeNow = judges(inputs)
   const byKey = new Map(differences.map((one) => [one.key, one]))
   const known = currentApprovals(inputs.approvals, { policy: listed.map((one) => one.id) }, inputs.now)
-  const inSync = new Set(known.length > 0 ? inputs.inSync : [])
+  const inSync = new Set(known.length > 0 ? inputs.inSync.map(({ scope }) => scopeKey(scope)) : [])
   let approvals = voidGrown(verifyApprovals(known, slots.shown, inSync, reviewedPools(inputs)), whole)
   let commands = inputs.approve
   let unmatched: readonly Unmatched[] = []

@@ -5,7 +5,7 @@
 import { type CapAt, type CountedPerson, effectiveCap, type People, TEAM_KEY } from '../interpret/effective.ts'
 import type { Observed } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
-import { type Scope, type ScopeKey, scopeKey } from '../model/scope.ts'
+import type { Scope, ScopeKey } from '../model/scope.ts'
 import type { Difference, PoolReview } from './diff.ts'
 
 /** A cap that is still to be written, by whomever and whenever. */
@@ -20,6 +20,8 @@ export interface WaveInputs<Change extends Pending = Pending> {
   readonly now: CapAt
   /** Scopes that may have nothing set: the change must be right under both. */
   readonly mayBeInherited: (key: ScopeKey) => boolean
+  /** Every scope that may be one of those. */
+  readonly doubtful: () => Iterable<ScopeKey>
   readonly people: People
   /** Groups whose members are not known: anybody may be in one of them. */
   readonly unlisted?: ReadonlySet<ScopeKey>
@@ -121,7 +123,7 @@ function waysOf(inputs: WaveInputs): Ways {
   const { people, mayBeInherited, now, begun = beginOf(inputs) } = inputs
   const pending = new Map(inputs.pending.map((one) => [one.key, one]))
   const known = new Map<CountedPerson, readonly View[]>()
-  const memberOf = maybeMembers(inputs)
+  const maybe = maybeMembers(inputs)
 
   const viewOf = (person: CountedPerson, isSet: boolean): View => {
     const read = (capAt: CapAt, mayBeUnset: (key: ScopeKey) => boolean): CapAt =>
@@ -156,14 +158,25 @@ function waysOf(inputs: WaveInputs): Ways {
     return worth(cap) < view.floor || worth(cap) > view.ceiling || (cap === 'none' && !view.mayBeUncapped)
   }
 
+  const beneath = (key: ScopeKey): readonly CountedPerson[] => reached(key, people, inputs.unlisted)
+  /** Of everybody whom the team's cap reaches, those on whose chain something else may move. */
+  const besideTeam = (): readonly CountedPerson[] => {
+    if (begun.mayBeInherited(TEAM_KEY)) return people.approved
+    const open = [...inputs.doubtful()].filter(begun.mayBeInherited)
+    const moving = [...pending.keys(), ...open].filter((key) => key !== TEAM_KEY)
+    const found = new Set(moving.flatMap(beneath))
+    return people.approved.filter((person) => found.has(person))
+  }
+
   return {
     blocker(change, admitted) {
-      for (const person of reached(change.scope, people, inputs.unlisted).flatMap(memberOf)) {
+      const isAlone = (key: ScopeKey): boolean => (key === change.key || !pending.has(key)) && !begun.mayBeInherited(key)
+      for (const person of maybe(change.key === TEAM_KEY ? besideTeam() : beneath(change.key))) {
+        // Alone on somebody's chain, it leaves exactly what the person is to get.
+        if (isAlone(person.key) && person.groups.every(isAlone) && isAlone(TEAM_KEY)) continue
         const chain = [person.key, ...person.groups, TEAM_KEY]
         const isOpen = chain.some(begun.mayBeInherited)
         const others = chain.flatMap((key) => (key === change.key ? [] : (pending.get(key) ?? [])))
-        // Alone on its chain, it leaves exactly what the person is to get.
-        if (others.length === 0 && !isOpen) continue
         const underWay = others.filter(({ key }) => admitted.has(key))
         for (const view of viewsOf(person, isOpen)) {
           for (const landed of subsets(underWay)) {
@@ -195,18 +208,19 @@ const worth = (cap: Observed): number => (typeof cap === 'number' ? cap : Number
 /** So many groups that nobody could list are tried in every combination; beyond, each alone and all of them. */
 const MOST_UNLISTED = 4
 
-/** A person as the lists have them, and as a member of groups that nobody could list. */
-function maybeMembers({ unlisted = NO_GROUPS }: WaveInputs): (person: CountedPerson) => readonly CountedPerson[] {
-  if (unlisted.size === 0) return (person) => [person]
+/** People as the lists have them, and as members of groups that nobody could list. */
+function maybeMembers({ unlisted = NO_GROUPS }: WaveInputs): (people: readonly CountedPerson[]) => readonly CountedPerson[] {
+  if (unlisted.size === 0) return (people) => people
   const groups = [...unlisted]
   const single = groups.map((group) => [group])
   const more = groups.length > MOST_UNLISTED ? [[], ...single, groups] : combinations(groups)
   const known = new Map<CountedPerson, readonly CountedPerson[]>()
-  return (person) => {
+  const inEach = (person: CountedPerson): readonly CountedPerson[] => {
     const all = known.get(person) ?? more.map((one) => ({ ...person, groups: [...person.groups, ...one] }))
     known.set(person, all)
     return all
   }
+  return (people) => people.flatMap(inEach)
 }
 
 const NO_GROUPS: ReadonlySet<ScopeKey> = new Set()
@@ -215,10 +229,10 @@ const combinations = <T>(all: readonly T[]): readonly (readonly T[])[] =>
   Array.from({ length: 2 ** all.length }, (_, bits) => all.filter((_one, index) => (bits >> index) % 2 === 1))
 
 /** Whose cap in force a scope may decide. */
-function reached(scope: Scope, people: People, unlisted?: ReadonlySet<ScopeKey>): readonly CountedPerson[] {
-  if (scope.kind === 'team' || unlisted?.has(scopeKey(scope))) return people.approved
-  if (scope.kind === 'group') return people.byGroup.get(`group:${scope.id}` as ScopeKey) ?? []
-  const person = people.byKey.get(scope.email as ScopeKey)
+function reached(key: ScopeKey, people: People, unlisted?: ReadonlySet<ScopeKey>): readonly CountedPerson[] {
+  if (key === TEAM_KEY || unlisted?.has(key)) return people.approved
+  if (key.startsWith('group:')) return people.byGroup.get(key) ?? []
+  const person = people.byKey.get(key)
   return person ? [person] : []
 }
 

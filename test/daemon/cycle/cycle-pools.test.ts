@@ -371,7 +371,7 @@ test('a process that dies at any write of a deal goes on where it was, and the s
     for (const sum of sums) expect(sum).toBeLessThanOrEqual(total)
     expect(one.ledger.fact('pools')?.['research']?.terms?.credits).toBe(credits(total))
   }
-}, 30_000)
+})
 
 test('a new cycle is dealt from its start, and only once two readings name it', async () => {
   const one = await testWorld({ people: ['ada', 'bob'] })

@@ -5,7 +5,7 @@ import type { EventKind } from '../lives/events/kinds.ts'
 import type { FaultKind } from '../lives/scenario.ts'
 
 /** What a deployment is like in some lives. */
-export type Trait = 'copied' | 'zero-lost' | 'alert' | 'pools' | 'rules' | 'slow'
+export type Trait = 'copied' | 'zero-lost' | 'alert' | 'pools' | 'rules' | 'slow' | 'inherited' | 'counted'
 
 /** One planted bug: `find` stands exactly once in `file`, and is replaced. */
 export interface Plant {
@@ -75,7 +75,8 @@ export const PLANTS: readonly Plant[] = [
     file: 'core/plan/guards/shares.ts',
     find: 'if (judged.length <= allowed && !teamClear) return undefined',
     replace: 'if (new Set(judged.flatMap((one) => one.changes)).size <= allowed && !teamClear) return undefined',
-    needs: ['policy-squeeze'],
+    needs: ['counted', 'policy-squeeze'],
+    caughtBy: [33],
   },
   {
     name: 'an unknown reading counts as unset',
@@ -124,7 +125,7 @@ export const PLANTS: readonly Plant[] = [
     file: 'daemon/cycle/write/write.ts',
     find: '!(tried.has(key) && (isThere(key, to) || hasLanded(run, key)))',
     replace: '!tried.has(key)',
-    needs: ['policy-mass', 'race', 'policy-squeeze', 'server-error', 'html'],
+    needs: ['handover'],
   },
   {
     name: 'a spent approval releases again',
@@ -203,7 +204,8 @@ export const PLANTS: readonly Plant[] = [
     file: 'core/pace/pacing.ts',
     find: 'const gapMs = 1000 / pace.rate',
     replace: 'const gapMs = 500 / pace.rate',
-    needs: ['slow', 'policy-edit'],
+    needs: ['slow'],
+    caughtBy: [293],
   },
   {
     name: 'error texts of the service are shown as they came',
@@ -272,21 +274,21 @@ export const PLANTS: readonly Plant[] = [
     file: 'core/plan/guards/shares.ts',
     find: 'isCounted(one, round, guard))',
     replace: '(one.changes.length === 0 || one.changes.some((key) => mayHold(key, round, guard))))',
-    needs: ['policy-squeeze', 'policy-approve', 'approve'],
+    needs: ['counted', 'two-holds'],
   },
   {
     name: 'a wave takes whatever is ready, whoever waits for what failed or is held',
     file: 'core/plan/wave.ts',
     find: 'const blocker = ways.blocker(change, admitted)',
     replace: 'const blocker = undefined',
-    needs: ['policy-mass', 'policy-squeeze', 'race'],
+    needs: ['handover'],
   },
   {
     name: 'a cap that may only be inherited is not set before its ancestor goes below it',
     file: 'core/plan/plan.ts',
-    find: ', ...pins(result, slots, desired, beneath, given.poolReviews)',
+    find: ', ...pins(result, slots, beneath, given.poolReviews)',
     replace: '',
-    needs: ['policy-mass', 'policy-edit'],
+    needs: ['inherited', 'as-is'],
   },
   {
     name: 'what a team or group write may have changed is not read again',
@@ -299,8 +301,8 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'the cap that a lost 0 had replaced is not put back',
     file: 'core/plan/plan.ts',
-    find: 'else if (left.restore !== undefined) desired.set(key, restored(one, left.restore))',
-    replace: '',
+    find: 'return left.restore === undefined ? [] : restored(one, left.restore)',
+    replace: 'return []',
     needs: ['zero-lost', 'zero'],
     caughtBy: [183],
   },
@@ -323,8 +325,8 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'nobody waits for a group whose members could not be listed',
     file: 'core/plan/wave.ts',
-    find: 'if (unlisted.size === 0) return (person) => [person]',
-    replace: 'if (unlisted.size >= 0) return (person) => [person]',
+    find: 'if (unlisted.size === 0) return (people) => people',
+    replace: 'if (unlisted.size >= 0) return (people) => people',
     needs: ['group-dark'],
     caughtBy: [221],
   },
@@ -349,21 +351,21 @@ export const PLANTS: readonly Plant[] = [
     file: 'core/pools/ask.ts',
     find: 'return isAbove(state, credits) ? inForce : member.dealt',
     replace: 'return member.dealt',
-    needs: ['pools', 'work', 'pool-edit', 'kill-at-request'],
+    needs: ['pools', 'pool-turn'],
   },
   {
     name: 'a member who leaves a pool takes the credits along',
     file: 'core/pools/observe.ts',
     find: 'return member.left ? member : leave(member, now)',
     replace: 'return member.left ? member : { ...withoutRole(member), left: { at: now, settled: true }, use: credits(0) }',
-    needs: ['pools', 'work', 'pool-edit', 'status', 'leave'],
+    needs: ['pools', 'pool-turn'],
   },
   {
     name: 'the own cap of a protected member is raised past the credits',
     file: 'core/pools/ask.ts',
     find: 'return more > credits - fullSum(state) ? inForce : undefined',
     replace: 'return more < 0 ? inForce : undefined',
-    needs: ['pools', 'protect'],
+    needs: ['pools', 'pool-turn'],
   },
   {
     name: 'one reading is enough for a rule to move people',
@@ -371,5 +373,6 @@ export const PLANTS: readonly Plant[] = [
     find: 'return past.turning ? { ...past',
     replace: 'return past.turning || isGood ? { ...past',
     needs: ['rules', 'role'],
+    caughtBy: [14],
   },
 ]

@@ -216,7 +216,9 @@ function refusalOf(parts: ServiceParts, { operation, body, faults, sender: _ }: 
   if (struck('key-echoed')) return encode(500, `panic near "service_key":"${String(body['service_key'])}"`)
   const gone = [...parts.company.gone]
   if (gone.some((id) => body['group_id'] === id)) return encode(404, `unknown group: ${body['group_id']}`)
-  const { dark } = parts.company
+  const { dark, locked } = parts.company
+  const lock = operation === 'UsageConfig' ? locked.get(String(body['group_id'])) : undefined
+  if (lock !== undefined) return encode(lock, 'this cap cannot be set now')
   if (operation === 'UserPageAnalytics' && dark.keys().some((id) => body['group_name'] === groupName(id)))
     return encode(503, 'try again later')
   if (operation === 'UsageConfig' && dark.get(String(body['group_id'])) === 'unset') return encode(400, 'this cap cannot be set')
