@@ -22,7 +22,7 @@ import { countingReader, type Impact, type ImpactInputs, impactOf, reachOf } fro
 import { judgeWithApprovals } from './judgement.ts'
 import { type Beneath, type PoolFollowers, pins, stays } from './pins.ts'
 import { planProblems } from './problems.ts'
-import { type ReviewedRules, weakenings } from './reviewed.ts'
+import { type ReviewedRules, type Rules, weakenings } from './reviewed.ts'
 import { type StateInputs, scopeStates } from './states.ts'
 import type { Pending } from './wave.ts'
 
@@ -123,7 +123,7 @@ export function buildPlan(given: PlanInputs): Planned {
   const changes = toChanges(disposed, byKey, impact, whole)
   const inputs = {
     ...given,
-    weakenings: weakenings({ guards: given.guards, protectedEmails: protectedEmails(given.policy.set) }, given.reviewed),
+    weakenings: weakenings(rulesNow(given), given.reviewed),
   }
   const scopes = scopeStates(inputs, { declared, inSync: first.inSync }, result, changes, contested)
   return {
@@ -178,6 +178,12 @@ function refusedWide(
     return want && want.scope.kind !== 'user' && !isNobody ? [{ scope: want.scope, to: want.cap, message }] : []
   })
 }
+
+const rulesNow = ({ guards, policy, approvalSteps }: PlanInputs): Rules => ({
+  guards,
+  protectedEmails: protectedEmails(policy.set),
+  ...(approvalSteps && { approvals: approvalSteps }),
+})
 
 /** What is asked for now: a scope that is left alone is asked for nothing, or for what stood there before a 0 that was not kept. */
 function askedNow({ resolution, quarantined }: PlanInputs): Resolution {
