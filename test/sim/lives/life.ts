@@ -92,6 +92,7 @@ export function createLife({ scenario, emit, note, ledger = sqliteLedger(WORKSPA
   const wholes: PolicyModel[] = [emptyModel()]
   const named = new Map<string, PolicyModel>()
   let numbers = 0
+  let isOver = false
   const life: Life = {
     scenario,
     clock,
@@ -161,8 +162,16 @@ export function createLife({ scenario, emit, note, ledger = sqliteLedger(WORKSPA
       emit({ kind: 'applied', end: await applyOnce(nextNumber(), partsNow()) })
     },
     startLater: (ms) => clock.later(ms, () => void launch()),
-    withNotes: (act) => ledger.withNotes({ now: trueNow, monotonic: clock.elapsed, sleep: clock.sleep }, act),
+    async withNotes(act) {
+      try {
+        await ledger.withNotes({ now: trueNow, monotonic: clock.elapsed, sleep: clock.sleep }, act)
+      } catch (error) {
+        // A violation ends a life at once, and its file goes while somebody may still be noting something.
+        if (!isOver) throw error
+      }
+    },
     async close() {
+      isOver = true
       life.process?.kill()
       sandbox.close()
       await ledger.close()

@@ -76,7 +76,7 @@ export const PLANTS: readonly Plant[] = [
     find: 'if (judged.length <= allowed && !teamClear) return undefined',
     replace: 'if (new Set(judged.flatMap((one) => one.changes)).size <= allowed && !teamClear) return undefined',
     needs: ['counted', 'policy-squeeze'],
-    caughtBy: [33],
+    caughtBy: [86],
   },
   {
     name: 'an unknown reading counts as unset',
@@ -117,7 +117,7 @@ export const PLANTS: readonly Plant[] = [
     file: 'core/plan/wave.ts',
     find: 'worth(cap) < view.floor || ',
     replace: '',
-    caughtBy: [6],
+    caughtBy: [884],
   },
 
   {
@@ -126,6 +126,7 @@ export const PLANTS: readonly Plant[] = [
     find: '!(tried.has(key) && (isThere(key, to) || hasLanded(run, key)))',
     replace: '!tried.has(key)',
     needs: ['handover'],
+    caughtBy: [880],
   },
   {
     name: 'a spent approval releases again',
@@ -133,7 +134,7 @@ export const PLANTS: readonly Plant[] = [
     find: "state: released.every((change) => change.verified) ? 'spent' : 'pending' }",
     replace: "state: 'pending', released: released.map((change) => ({ ...change, verified: false })) }",
     needs: ['policy-squeeze', 'policy-approve'],
-    caughtBy: [470],
+    caughtBy: [912],
   },
   {
     name: 'an approval that is listed in policy is new in every cycle',
@@ -173,8 +174,7 @@ export const PLANTS: readonly Plant[] = [
     file: 'daemon/cycle/record.ts',
     find: 'return owned !== undefined && !mayBeStale(owned, knowledge.readings.get(key), ledger, now)',
     replace: 'return owned !== undefined',
-    needs: ['stale-read'],
-    caughtBy: [334],
+    needs: ['stale-read', 'second-thoughts'],
   },
   {
     name: 'a cap is cleared where none is set',
@@ -275,6 +275,7 @@ export const PLANTS: readonly Plant[] = [
     find: 'isCounted(one, round, guard))',
     replace: '(one.changes.length === 0 || one.changes.some((key) => mayHold(key, round, guard))))',
     needs: ['counted', 'two-holds'],
+    caughtBy: [266],
   },
   {
     name: 'a wave takes whatever is ready, whoever waits for what failed or is held',
@@ -282,6 +283,7 @@ export const PLANTS: readonly Plant[] = [
     find: 'const blocker = ways.blocker(change, admitted)',
     replace: 'const blocker = undefined',
     needs: ['handover'],
+    caughtBy: [880],
   },
   {
     name: 'a cap that may only be inherited is not set before its ancestor goes below it',
@@ -289,6 +291,7 @@ export const PLANTS: readonly Plant[] = [
     find: ', ...pins(result, slots, beneath, given.poolReviews)',
     replace: '',
     needs: ['inherited', 'as-is'],
+    caughtBy: [145],
   },
   {
     name: 'what a team or group write may have changed is not read again',
@@ -336,22 +339,23 @@ export const PLANTS: readonly Plant[] = [
     find: 'const lowered = member.lowered.filter(({ at }) => at > dataAt)',
     replace: 'const lowered = member.lowered.filter(({ at }) => at > dataAt && at < 0)',
     needs: ['pools', 'work', 'pool-edit'],
-    caughtBy: [287],
+    caughtBy: [873],
   },
   {
     name: 'raises of a deal go out while its lowered caps still count',
     file: 'core/pools/count.ts',
     find: 'Math.max(standingCount(member), greatest(member.lowered.map(({ cap }) => amountOf(cap))) - member.base)',
     replace: 'standingCount(member)',
-    caughtBy: [287],
+    caughtBy: [873],
     needs: ['pools', 'work', 'pool-edit'],
   },
   {
     name: 'a raise of a deal that is open goes out while the sum is above the credits',
     file: 'core/pools/ask.ts',
-    find: 'return isAbove(state, credits) ? inForce : member.dealt',
-    replace: 'return member.dealt',
+    find: 'inForce >= member.dealt || !isAbove(state, credits)) return',
+    replace: 'inForce >= member.dealt || credits > 0) return',
     needs: ['pools', 'pool-turn'],
+    caughtBy: [105],
   },
   {
     name: 'a member who leaves a pool takes the credits along',
@@ -359,13 +363,15 @@ export const PLANTS: readonly Plant[] = [
     find: 'return member.left ? member : leave(member, now)',
     replace: 'return member.left ? member : { ...withoutRole(member), left: { at: now, settled: true }, use: credits(0) }',
     needs: ['pools', 'pool-turn'],
+    caughtBy: [47],
   },
   {
     name: 'the own cap of a protected member is raised past the credits',
     file: 'core/pools/ask.ts',
-    find: 'return more > credits - fullSum(state) ? inForce : undefined',
-    replace: 'return more < 0 ? inForce : undefined',
+    find: 'return more > credits - fullSum(state) ? kept : undefined',
+    replace: 'return more < 0 ? kept : undefined',
     needs: ['pools', 'pool-turn'],
+    caughtBy: [47],
   },
   {
     name: 'one reading is enough for a rule to move people',

@@ -186,7 +186,9 @@ function whatItSays({ operation, body }: Request, answer: Answer): Partial<Extra
   if (operation === 'GetUsageConfig')
     return { observed: 'kind' in answer || answer.status !== 200 ? 'unknown' : (capIn(answer.body) ?? 'unknown') }
   if (operation === 'UsageConfig') return { refused: isRefusal(answer) }
-  const approved = operation === 'UserPageAnalytics' && body['group_name'] === undefined ? approvedIn(answer) : undefined
+  // Who is in a group, and who was active within some days, is no roster.
+  const isRoster = operation === 'UserPageAnalytics' && body['group_name'] === undefined && body['start_timestamp'] === undefined
+  const approved = isRoster ? approvedIn(answer) : undefined
   return approved === undefined ? {} : { approved }
 }
 

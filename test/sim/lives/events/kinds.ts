@@ -42,6 +42,7 @@ export type EventKind =
   | 'rule-edit'
   | 'group-dark'
   | 'handover'
+  | 'second-thoughts'
   | 'as-is'
   | 'two-holds'
   | 'pool-turn'
@@ -94,6 +95,7 @@ export const EVENT_KINDS: readonly EventRate[] = [
   { kind: 'zero', perDay: 1.5, share: 0.7 },
   { kind: 'group-dark', perDay: 1, share: 0.5 },
   { kind: 'handover', perDay: 1, share: 0.3 },
+  { kind: 'second-thoughts', perDay: 3, share: 0.15 },
   { kind: 'as-is', perDay: 1, share: 0.3 },
   { kind: 'two-holds', perDay: 1, share: 0.3 },
   { kind: 'pool-turn', perDay: 1.5, share: 0.6 },

@@ -23,6 +23,7 @@ export const POLICIES: Acts<
   | 'protect'
   | 'zero'
   | 'handover'
+  | 'second-thoughts'
   | 'as-is'
   | 'two-holds'
   | 'rule-edit'
@@ -106,6 +107,21 @@ export const POLICIES: Acts<
       publish(life)
       later(life, between(draw, 30, 400) * MINUTE_MS, () => void life.company.locked.delete(id))
     })
+  },
+  // A line is taken out again as soon as what it says is written, while a reading may still be stale.
+  'second-thoughts': (life, draw) => {
+    const email = someone(life, draw)
+    if (life.model.users.has(email)) return
+    life.model = copyModel(life.model)
+    life.model.users.set(email, 1500 + between(draw, 1, 9))
+    publish(life)
+    whenWriting(life, () =>
+      later(life, between(draw, 1, 30) * 1000, () => {
+        life.model = copyModel(life.model)
+        life.model.users.delete(email)
+        publish(life)
+      }),
+    )
   },
   // Lines say what people have anyway, and then what they have it from goes down.
   'as-is': (life, draw) => {
