@@ -4,7 +4,7 @@
 import type { WireSighting } from '../core/interpret/seen.ts'
 import type { Balance, Cycle, GroupMembers, MemberStatus, Person, Roster, SetAside } from '../core/model/observed.ts'
 import type { Cap } from '../core/model/policy.ts'
-import { normaliseEmail } from '../core/model/scope.ts'
+import { isEmail, normaliseEmail } from '../core/model/scope.ts'
 import { type Credits, cents, credits, creditsOf, type Instant, MAX_CAP } from '../core/model/units.ts'
 import type { Operation, RowPlan } from '../ports.ts'
 import { isObject, malformed } from './errors.ts'
@@ -189,7 +189,7 @@ export function decodeGroup(body: unknown, group: { readonly id: string; readonl
 function emailRowsOf(answer: Fields): readonly RosterRow[] {
   return rowsOf('UserPageAnalytics', answer['userTableStats'], 'userTableStats').flatMap((fields) => {
     const email = typeof fields['email'] === 'string' ? normaliseEmail(fields['email']) : ''
-    return /^[^\s@]+@[^\s@]+$/.test(email) ? [{ email, fields }] : []
+    return isEmail(email) ? [{ email, fields }] : []
   })
 }
 

@@ -31,6 +31,16 @@ export interface KeyRing {
   redact(text: string): string
 }
 
+/** What is kept of each key: who it is, and all that gives it away. */
+interface Known {
+  readonly id: string
+  /** A key may be quoted as JSON, or in a URL. */
+  readonly spellings: readonly string[]
+  readonly pieces: ReadonlySet<string>
+  /** Each piece holds one of these whole, so most texts are done with at once. */
+  readonly halves: readonly string[]
+}
+
 /** How files are looked at; a test or a simulated world may hand in its own. */
 export interface KeyFiles {
   /** Differs whenever the content may differ; follows symbolic links, so a swapped secret volume is noticed. */
@@ -86,7 +96,7 @@ function readStart(file: string): string {
 export function createKeyRing(sources: KeySources, options: KeyRingOptions): KeyRing {
   const { env, clock, files = diskFiles } = options
   const paths = Object.values(sources).flatMap((source) => ('file' in source ? [source.file] : []))
-  const ids = new Map<string, string>()
+  const known = new Map<string, Known>()
   const remembered = new Map<string, { identity: string; loaded: Loaded; lookedAt: number }>()
 
   function loadFile(file: string): Loaded {
@@ -100,7 +110,7 @@ export function createKeyRing(sources: KeySources, options: KeyRingOptions): Key
 
   function load(source: KeySource): Loaded {
     const loaded = 'file' in source ? loadFile(source.file) : fromEnvironment(env, source.env)
-    if ('value' in loaded && !ids.has(loaded.value)) ids.set(loaded.value, identityOf(loaded.value))
+    if ('value' in loaded && !known.has(loaded.value)) known.set(loaded.value, knownOf(loaded.value))
     return loaded
   }
 
@@ -111,7 +121,7 @@ export function createKeyRing(sources: KeySources, options: KeyRingOptions): Key
       const source = name && sources[name]
       const loaded = source ? load(source) : missing(permission)
       if ('code' in loaded) throw unusable(operation, loaded)
-      return { name: name ?? 'default', id: ids.get(loaded.value) ?? identityOf(loaded.value), value: loaded.value }
+      return { name: name ?? 'default', id: (known.get(loaded.value) ?? knownOf(loaded.value)).id, value: loaded.value }
     },
     problems() {
       if (Object.keys(sources).length === 0) return [{ severity: 'error', ...NO_KEY }]
@@ -121,11 +131,21 @@ export function createKeyRing(sources: KeySources, options: KeyRingOptions): Key
         .filter((loaded) => 'code' in loaded)
       return [...broken.map(asProblem('error')), ...lacking.map(asProblem('warning'))]
     },
-    redact: (text) => ids.keys().reduce((rest, key) => withoutKey(rest, key, paths), text),
+    redact: (text) => known.entries().reduce((rest, [key, all]) => withoutKey(rest, key, all, paths), text),
   }
 }
 
-const identityOf = (key: string): string => createHash('sha256').update(key).digest('hex')
+function knownOf(key: string): Known {
+  const cut = (length: number, step: number): readonly string[] =>
+    Array.from({ length: Math.floor((key.length - length) / step) + 1 }, (_, at) => key.slice(at * step, at * step + length))
+  const isLong = key.length >= PIECE_LENGTH
+  return {
+    id: createHash('sha256').update(key).digest('hex'),
+    spellings: [...new Set([key, JSON.stringify(key).slice(1, -1), encodeURIComponent(key)])],
+    pieces: new Set(isLong ? cut(PIECE_LENGTH, 1) : []),
+    halves: isLong ? cut(PIECE_LENGTH / 2, PIECE_LENGTH / 2) : [],
+  }
+}
 
 const NO_KEY: Unusable = {
   code: 'KEY_MISSING',
@@ -184,17 +204,14 @@ function judged(text: string, subject: string): Loaded {
   return { value }
 }
 
-/** A key may be quoted as JSON, in a URL, or cut short. */
-function withoutKey(text: string, key: string, paths: readonly string[]): string {
-  const spellings = new Set([key, JSON.stringify(key).slice(1, -1), encodeURIComponent(key)])
-  const whole = [...spellings].reduce((rest, spelling) => rest.replaceAll(spelling, REMOVED), text)
-  return withoutPieces(whole, key, paths)
+/** A key may also be cut short. */
+function withoutKey(text: string, key: string, known: Known, paths: readonly string[]): string {
+  const whole = known.spellings.reduce((rest, spelling) => rest.replaceAll(spelling, REMOVED), text)
+  return known.halves.some((half) => whole.includes(half)) ? withoutPieces(whole, key, known, paths) : whole
 }
 
 /** Takes out every run of characters that is covered by pieces of the key, but for those that are only part of a harmless path. */
-function withoutPieces(text: string, key: string, paths: readonly string[]): string {
-  const pieces = new Set<string>()
-  for (let at = 0; at + PIECE_LENGTH <= key.length; at += 1) pieces.add(key.slice(at, at + PIECE_LENGTH))
+function withoutPieces(text: string, key: string, { pieces }: Known, paths: readonly string[]): string {
   const runs = runsOf(text, pieces)
   if (runs.length === 0) return text
   const harmless = paths.filter((path) => tells(path, pieces) <= key.length - LEAST_UNTOLD)
@@ -220,7 +237,6 @@ interface Run {
 /** The longest stretches of a text that pieces cover. */
 function runsOf(text: string, pieces: ReadonlySet<string>): readonly Run[] {
   const runs: Run[] = []
-  if (pieces.size === 0) return runs
   for (let at = 0; at + PIECE_LENGTH <= text.length; at += 1) {
     if (!pieces.has(text.slice(at, at + PIECE_LENGTH))) continue
     const last = runs.at(-1)

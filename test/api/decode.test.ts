@@ -93,7 +93,16 @@ describe('a roster', () => {
   })
 
   it('skips rows without an e-mail, and what is no row at all', () => {
-    const read = roster(row({ email: '' }), row({ email: undefined }), row({ email: 7 }), row({ email: '<nil>' }), null, 'x', row({}))
+    const read = roster(
+      row({ email: '' }),
+      row({ email: undefined }),
+      row({ email: 7 }),
+      row({ email: '<nil>' }),
+      row({ email: 'group:a@x.y' }),
+      null,
+      'x',
+      row({}),
+    )
     expect(read.people.map((person) => person.email)).toEqual(['ada@example.com'])
   })
 

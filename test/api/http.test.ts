@@ -7,6 +7,7 @@ import { MAX_SMALL_ANSWER_BYTES } from '../../src/api/bounds.ts'
 import { createHttpTransport, type HttpTransport, type HttpTransportOptions } from '../../src/api/transport/http.ts'
 import { TEAM } from '../../src/core/model/scope.ts'
 import { credits } from '../../src/core/model/units.ts'
+import { realClock } from '../support/real-clock.ts'
 import { KEY, listen, type TestServer, testClient } from './world.ts'
 
 const open: { close(): unknown }[] = []
@@ -81,8 +82,12 @@ describe('a request over HTTP', () => {
     const transport = transportTo(`http://127.0.0.1:${port}`)
     await transport.send('GetUsageConfig', BODY, SOON)
     // The answer is there before the event loop comes to anything else that belongs to the request.
-    const busy = setInterval(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 15), 1)
-    open.push({ close: () => clearInterval(busy) })
+    let isBusy = true
+    open.push({ close: () => (isBusy = false) })
+    const stay = async (): Promise<void> => {
+      for (const clock = realClock(); isBusy; await clock.sleep(1)) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 15)
+    }
+    void stay()
     for (let turn = 0; turn < 12; turn += 1) {
       await new Promise((resolve) => setImmediate(resolve))
       expect(await transport.send('GetUsageConfig', BODY, SOON)).toMatchObject({ status: 200 })

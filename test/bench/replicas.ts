@@ -13,7 +13,8 @@ const PEOPLE = 18
 const SCOPES = PEOPLE + 2
 /** At rest: each workspace is read so often. */
 const INTERVAL_S = Math.max(10, Math.round(COUNT / 12))
-const SETTLE_MS = 240_000
+/** A first start asks for months of use of every workspace. */
+const SETTLE_MS = 60_000 + COUNT * 1_500
 const MOST_STATEMENTS = 6
 const KEPT_AGAIN_MS = 30_000
 const HANDED_OVER_MS = 1_000
@@ -34,6 +35,9 @@ const within = (figure: string, measuredMs: number, limitMs: number): Row => ({
 })
 const share = (parts: readonly number[]): string => parts.join(', ')
 
+/** How far it has come: a run with 1,000 workspaces is long. */
+const phase = (what: string): void => console.error(`${seconds(performance.now())}: ${what}`)
+
 /** SQLite and PostgreSQL do the same work side by side. */
 async function besideSqlite(fleet: Fleet, sqlite: Replica): Promise<void> {
   const [one] = fleet.replicas
@@ -47,7 +51,7 @@ async function besideSqlite(fleet: Fleet, sqlite: Replica): Promise<void> {
   const cost = here.cpuMs / here.cycles
   const beside = there.cpuMs / there.cycles
   const each = statements.ofCycles / here.cycles
-  rows.push(
+  found(
     atMost('G20', `no-op cycle of ${SCOPES} scopes: CPU, beside the SQLite ledger`, `${ms(cost)} / ${ms(beside)}`, cost / beside, 1.3),
     {
       goal: 'G20',
@@ -71,7 +75,7 @@ async function intents(fleet: Fleet): Promise<void> {
   for (const one of fleet.replicas) durable.push(...(await one.done()).intents)
   const sorted = durable.toSorted((a, b) => a - b)
   const at = (part: number): string => ms(sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] ?? Number.NaN)
-  rows.push(told('G20', `intent, from its sending until it is durable: median, p99 of ${sorted.length}`, `${at(0.5)}, ${at(0.99)}`))
+  found(told('G20', `intent, from its sending until it is durable: median, p99 of ${sorted.length}`, `${at(0.5)}, ${at(0.99)}`))
 }
 
 async function spreading(fleet: Fleet, to: number): Promise<void> {
@@ -82,7 +86,7 @@ async function spreading(fleet: Fleet, to: number): Promise<void> {
   const held = await fleet.held()
   const even = COUNT / held.length
   const off = Math.max(...held.map((count) => Math.abs(count - even))) / even
-  rows.push({
+  found({
     goal: 'G20',
     figure: `${to} replicas: workspaces held by each, ${seconds(tookMs)} after the start of the last`,
     limit: 'within 10 %',
@@ -95,7 +99,7 @@ async function spreading(fleet: Fleet, to: number): Promise<void> {
 async function handOver(fleet: Fleet): Promise<void> {
   await wait(5_000)
   const stopped = await fleet.end('SIGTERM')
-  rows.push(
+  found(
     within(`SIGTERM of one of 4: until others hold its ${stopped.count} workspaces`, stopped.heldMs, HANDED_OVER_MS),
     told('G20', 'the same: longest time that one of them was nobody’s', seconds(stopped.longestFreeMs)),
   )
@@ -103,7 +107,7 @@ async function handOver(fleet: Fleet): Promise<void> {
   await fleet.untilSpread(SETTLE_MS)
   await wait(5_000)
   const killed = await fleet.end('SIGKILL')
-  rows.push(
+  found(
     within(`kill -9 of one of 4: until others hold its ${killed.count} workspaces`, killed.heldMs, KEPT_AGAIN_MS),
     within('the same: until each had its first cycle there', killed.keptMs, KEPT_AGAIN_MS),
   )
@@ -150,17 +154,24 @@ async function main(): Promise<void> {
     const workspaces = namesOf('p', COUNT)
     const config = configOf(folder, { ...settings, name: 'postgres', ledger, workspaces })
     const other = configOf(folder, { ...settings, name: 'sqlite', ledger: `${folder.path}/ledger.db`, workspaces: namesOf('s', COUNT) })
+    phase('first cycles of all, on PostgreSQL and on SQLite')
     const fleet = await openFleet({ server, service, config, ledger, workspaces })
     const sqlite = await startReplica(other)
     await fleet.add()
     await fleet.untilSpread(SETTLE_MS)
     await Promise.all([fleet.untilKept(SETTLE_MS), sqlite.untilKept(COUNT, SETTLE_MS)])
+    phase('until no use is asked for')
     await untilQuiet(service)
+    phase('cycles beside SQLite')
     await besideSqlite(fleet, sqlite)
     await sqlite.stop()
+    phase('foreign changes')
     await intents(fleet)
+    phase('2 and 4 replicas')
     for (const replicas of [2, 4]) await spreading(fleet, replicas)
+    phase('hand-over')
     await handOver(fleet)
+    phase('flat out')
     await fleet.stop()
     const busy = await openFleet({
       server,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { GRACE_MS } from '../../src/daemon/schedule/daemon.ts'
-import { start, until } from '../support/process.ts'
+import { SOURCE, start, until } from '../support/process.ts'
 import { realClock } from '../support/real-clock.ts'
 import { type Held, holding, service, type World, world, written } from './world.ts'
 
@@ -61,6 +61,19 @@ async function recorded(at: World): Promise<{ readonly owned: number; readonly o
   return { owned: Number(owned), open: Number(open) }
 }
 
+/** The program, which sends itself a signal when it loads a file. */
+function signalled(at: World, file: string, name: NodeJS.Signals): readonly [string, ...string[]] {
+  const hook = at.write(
+    'signalled.mjs',
+    `import { registerHooks } from 'node:module'
+     registerHooks({ load(url, context, next) {
+       if (url.endsWith('/src/${file}')) process.kill(process.pid, '${name}')
+       return next(url, context)
+     } })`,
+  )
+  return [process.execPath, '--import', hook, SOURCE]
+}
+
 describe('the end of a daemon', () => {
   test.each([
     ['the key file', { keys: { default: { file: 'lost' } } }],
@@ -70,6 +83,28 @@ describe('the end of a daemon', () => {
     const ran = await at.run('run', '--listen', '127.0.0.1:0')
     expect(ran).toMatchObject({ code: 65, stderr: expect.stringMatching(new RegExp(`${what} .*lost.* cannot be read`)) })
     expect(at.service.calls.log).toEqual([])
+  })
+
+  // As the sources are loaded one by one, each is a moment of the start.
+  test.each([
+    { file: 'cli/process.ts', name: 'SIGTERM' },
+    { file: 'cli/run/run.ts', name: 'SIGINT' },
+    { file: 'daemon/ledger/sqlite/database.ts', name: 'SIGTERM' },
+  ] as const)('by $name while it loads $file is the end of any other moment', async ({ file, name }) => {
+    const at = await world()
+    const running = start(['run', '--listen', '127.0.0.1:0', ...at.flags], { cwd: at.folder, command: signalled(at, file, name) })
+    expect(await running.ended).toEqual({ code: 0, signal: null })
+    expect(running.stderr()).not.toContain('error')
+    expect(written(at.service)).toEqual([])
+  })
+
+  test('does not come by SIGHUP while it starts', async () => {
+    const at = await world()
+    const argv = ['run', '--listen', '127.0.0.1:0', ...at.flags]
+    const running = start(argv, { cwd: at.folder, command: signalled(at, 'cli/process.ts', 'SIGHUP') })
+    await until('the write', () => at.service.capOf('team') === 500)
+    running.signal('SIGTERM')
+    expect(await running.ended).toEqual({ code: 0, signal: null })
   })
 
   test('by SIGTERM waits for nothing when nothing is under way', async () => {

@@ -1,4 +1,5 @@
 // The daemon with its ledger in a real PostgreSQL: one that is away at the start, one that goes away, an apply beside it, and doctor.
+import { chmodSync } from 'node:fs'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { authority, certificateFolder, hasOpenssl } from '../support/certificates.ts'
 import { freePort, hasPostgres, startPostgres } from '../support/postgres.ts'
@@ -51,6 +52,34 @@ describe.skipIf(!hasPostgres)('a daemon with its ledger in PostgreSQL', () => {
     expect(history).toMatchObject({ code: 0, stdout: expect.stringContaining('9 → 500') })
     for (const text of [daemon.stdout(), daemon.stderr(), beside.stderr, checked.stdout, history.stdout])
       expect(text).not.toContain(PASSWORD)
+  })
+
+  test('takes its password out of a password file without a word, but for one that others may read', async () => {
+    const database = await startPostgres()
+    onTestFinished(() => database.remove())
+    const ledger = (await database.create()).replace('postgres@', 'keeper@')
+    await database.sql('postgres', `CREATE ROLE keeper LOGIN SUPERUSER PASSWORD '${PASSWORD}'`)
+    await database.rules('host all keeper 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\n')
+    const at = place()
+    const file = at.write('pass', `127.0.0.1:${database.port}:*:keeper:${PASSWORD}\n`)
+    const env = { CAPKEEPER_LEDGER: ledger, PGPASSFILE: file }
+    chmodSync(file, 0o640)
+    const open = await capkeeper(['ledger', 'check'], { cwd: at.folder, env })
+    expect(open).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/the password file .*pass is not used, because others may read it/),
+    })
+    chmodSync(file, 0o600)
+    at.write('policies/one.yaml', policyText('workspace: one\nteam: {cap: 500}', 'one'))
+    at.write('key', 'sandbox-admin')
+    const config = at.write('config.yaml', configText([workspace('one', (await service()).url)]))
+    expect(await capkeeper(['apply', '--yes', '--config', config], { cwd: at.folder, env })).toMatchObject({ code: 0, stderr: '' })
+    at.write('pass', `127.0.0.1:${database.port}:*:keeper:another\n`)
+    const wrong = await capkeeper(['ledger', 'check'], { cwd: at.folder, env })
+    expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('the server does not let this user in') })
+    const none = await capkeeper(['ledger', 'check'], { cwd: at.folder, env: { CAPKEEPER_LEDGER: ledger, HOME: at.folder } })
+    expect(none).toMatchObject({ code: 1, stderr: expect.stringContaining('the server does not let this user in') })
+    expect([open, wrong].map(({ stderr }) => stderr).join('')).not.toContain(PASSWORD)
   })
 
   test.skipIf(!hasOpenssl)('ends at once with what is wrong where the database shows a certificate that nobody vouches for', async () => {

@@ -34,6 +34,18 @@ describe('plan', () => {
     expect(existsSync(at.path('ledger.db'))).toBe(false)
   })
 
+  test('leaves a group alone that the service knows by its name and not by its id, as apply does', async () => {
+    const at = await world({
+      policy: `team: {cap: 500}\ngroups:\n  - {id: grp_typo, name: Platform, cap: 1500}\nusers:\n  - {email: ada.lovelace@example.com, cap: 4000}`,
+    })
+    const shown = await at.run('plan', '--detailed-exitcode')
+    expect(shown).toMatchObject({ code: 2, stdout: expect.stringContaining('SCOPE_UNKNOWN') })
+    expect(shown.stdout).toContain('Plan: 2 to set. 1 rejected.')
+    const applied = await at.run('apply', '--yes')
+    expect(applied.stdout.split('\n').slice(0, shown.stdout.split('\n').length)).toEqual(shown.stdout.split('\n'))
+    expect(written(at.service)).toEqual(['ada.lovelace@example.com', 'team'])
+  })
+
   test('--out takes the place of a link or of a file that others may read, and touches nothing behind it', async () => {
     const at = await world({ policy: POLICY })
     writeFileSync(at.path('theirs'), 'theirs', { mode: 0o644 })

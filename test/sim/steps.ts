@@ -81,6 +81,8 @@ export interface Scene {
   policy(): PolicyModel
   /** Every policy so far that was whole. */
   policies(): readonly PolicyModel[]
+  /** The one that the program calls by this digest. */
+  policyNamed(digest: string): PolicyModel | undefined
   /** What the service has at this very scope. */
   stored(scope: ScopeKey): ModelCap
   /** What a faultless read shows. */

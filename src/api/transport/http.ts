@@ -1,7 +1,7 @@
 // Requests over real HTTP: got, its agents, the proxy. One request goes out exactly once (no retry and no redirect of got's own), and what
 // comes back is an answer of any status or a plain failure. A got error carries the request body, and so the key: only its code is ever
 // looked at. got and hpagent are loaded with the first request, because commands that need no network must not pay for them.
-import { Agent as HttpAgent } from 'node:http'
+import { type ClientRequest, Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
 import type { LookupFunction } from 'node:net'
 import type { Got } from 'got'
@@ -207,12 +207,12 @@ function delaysOf(timeoutMs: number) {
 }
 
 /**
- * The body is written by us: got, where it writes one, cuts the connection when the answer begins before it has looked whether all is out,
- * which happens to every answer of a quick service while this process is busy.
+ * The body is written by us, to the request itself: got, where it writes one, cuts the connection when the answer begins before it has looked
+ * whether all is out, which happens to every answer of a quick service while this process is busy.
  */
 function open(client: Got, url: string, text: string, timeout: Delays): ReturnType<Got['stream']> {
-  const stream = client.stream(url, { headers: { 'content-length': String(Buffer.byteLength(text)) }, timeout })
-  stream.end(text)
+  const stream = client.stream(url, { timeout })
+  stream.once('request', (request: ClientRequest) => request.end(text))
   return stream
 }
 

@@ -2,7 +2,7 @@
 // validates and plans; it must never get a command that writes.
 import { VERSION } from '../shared/version.ts'
 
-const SETUP = `      # Versions are tags here. Pin them to full commits, and let Dependabot or Renovate keep them.
+const SETUP = `      # Pinned to full commits; let Dependabot or Renovate keep them new.
       - uses: actions/checkout@de0fac2e4500dabe0009e67214ff5f5447ce83dd # v6.0.2
         with:
           persist-credentials: false

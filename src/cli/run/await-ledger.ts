@@ -17,6 +17,8 @@ export interface Awaiting {
   readonly flags: RunFlags
   readonly config: Config
   readonly isEmbedded: boolean
+  /** Aborts when the daemon is to stop. */
+  readonly stop: AbortSignal
   readonly open: () => Promise<WritingStore>
   /** Serves pages that show nothing but that the daemon is not ready, and why. */
   readonly listen: (host: Host, why: () => string) => Promise<Server>
@@ -36,14 +38,12 @@ export async function awaitLedger(awaiting: Awaiting): Promise<WritingStore | un
 const isAway = (error: unknown): error is LedgerError => error instanceof LedgerError && error.code === 'LEDGER_AWAY'
 
 async function wait(
-  { cli, flags, config, isEmbedded, listen }: Awaiting,
+  { cli, flags, config, isEmbedded, stop, listen }: Awaiting,
   open: () => Promise<WritingStore>,
   first: LedgerError,
 ): Promise<WritingStore | undefined> {
   const nothing = await openLedger({ file: ':memory:', mode: 'write', clock: cli.clock })
   const host = await createHost({ cli, flags, config, store: nothing, isEmbedded })
-  const stop = new AbortController()
-  const offInterrupt = cli.signals.on('interrupt', () => stop.abort(new Error('stopped')))
   let last = first
   const server = await listen({ ...host, ledgerWritable: () => false, lookAtLedger: async () => undefined }, () => last.message)
   try {
@@ -52,8 +52,8 @@ async function wait(
         { error: last.message, retryMs: waitMs },
         'the ledger cannot be reached; it is tried again, and nothing is written until then',
       )
-      await cli.clock.sleep(waitMs, stop.signal).catch(() => undefined)
-      if (stop.signal.aborted) return undefined
+      await cli.clock.sleep(waitMs, stop).catch(() => undefined)
+      if (stop.aborted) return undefined
       try {
         const store = await open()
         host.logger.info({}, 'the ledger is there')
@@ -64,7 +64,6 @@ async function wait(
       }
     }
   } finally {
-    offInterrupt()
     await server.close()
     await nothing.close()
   }

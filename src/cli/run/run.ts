@@ -30,6 +30,7 @@ import { openForDaemon } from '../shared/ledger/replica.ts'
 import { VERSION } from '../shared/version.ts'
 import { awaitLedger } from './await-ledger.ts'
 import type { RunFlags } from './command.ts'
+import { createEnding, type Ending } from './ending.ts'
 
 export interface Settings {
   readonly loaded: LoadedConfig
@@ -61,7 +62,7 @@ export async function runCommand(flags: RunFlags, outer: Cli): Promise<void> {
   const reader: Reader = { read: () => readConfig(reader, flags, cli, embedded), name: undefined }
   try {
     if (flags.once) await (await import('./once.ts')).runOnce(flags, cli, reader, embedded)
-    else await serve(flags, cli, reader, embedded)
+    else await untilAsked(flags, cli, reader, embedded)
   } finally {
     await embedded?.close()
   }
@@ -99,13 +100,30 @@ interface Running {
   readonly why?: () => string
 }
 
-async function serve(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedded | undefined): Promise<void> {
+async function untilAsked(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedded | undefined): Promise<void> {
+  const ending = createEnding(cli)
+  try {
+    await serve(flags, { ...cli, ending }, reader, embedded)
+  } finally {
+    ending.close()
+  }
+  cli.finish(EXIT.done)
+}
+
+/** A command line that stays until somebody asks it to stop. */
+interface Staying extends Cli {
+  readonly ending: Ending
+}
+
+async function serve(flags: RunFlags, cli: Staying, reader: Reader, embedded: Embedded | undefined): Promise<void> {
+  const { ending } = cli
   let settings = await reader.read()
   const running: Running = {}
   const complaints: { log?: (message: string) => void } = {}
   const store = await awaitLedger({
     cli,
     flags,
+    stop: ending.stop,
     open: () => openForDaemon(cli, settings.config, (message) => complaints.log?.(message)),
     config: settings.config,
     isEmbedded: embedded !== undefined,
@@ -115,7 +133,7 @@ async function serve(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedd
       return waiting
     },
   })
-  if (!store) return cli.finish(EXIT.done)
+  if (!store) return
   const aging = new AbortController()
   let server: Server | undefined
   try {
@@ -125,6 +143,7 @@ async function serve(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedd
     // An address that is taken must be known before anything is written.
     const isQuick = embedded !== undefined && flags.listen === undefined && settings.loaded.file === undefined
     server = await listen(settings.config, running, host, isQuick)
+    if (ending.stop.aborted) return
     const daemon = await startDaemon({
       clock: cli.clock,
       config: settings.config,
@@ -146,7 +165,8 @@ async function serve(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedd
     void forgetOldHistory(host, aging.signal)
     announce(server, host, embedded)
     const following = followFiles(daemon, cli, () => settings)
-    await untilStopped(daemon, host, embedded, following.configChanged)
+    ending.onReload(() => void following.configChanged().then(() => daemon.hurry()))
+    await untilStopped(daemon, host, embedded, ending)
     following.close()
     await server.close()
     await host.saveAll()
@@ -157,7 +177,6 @@ async function serve(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedd
     await server?.close()
     await store.close()
   }
-  cli.finish(EXIT.done)
 }
 
 /** Broken policies at the start may hide what the workspace is called: then it is called as the ledger knows it. */
@@ -304,34 +323,14 @@ function announce({ url }: Server, { cli, logger }: Host, embedded: Embedded | u
   cli.stdout.write(`${lines.join('\n')}\n`)
 }
 
-/** Listens to signals; resolves when the daemon was asked to stop and has stopped. */
-async function untilStopped(
-  daemon: Daemon,
-  host: Host,
-  embedded: Embedded | undefined,
-  configChanged: Following['configChanged'],
-): Promise<void> {
-  const { cli, logger } = host
-  const stopped = Promise.withResolvers<void>()
-  let asked = false
+/** Resolves when the daemon was asked to stop and has stopped. */
+async function untilStopped(daemon: Daemon, { logger }: Host, embedded: Embedded | undefined, ending: Ending): Promise<void> {
   const say = (line: string): void => logger.info({}, `sandbox: ${line}`)
   const foreign = embedded?.sandbox.foreignWriter({ everySeconds: FOREIGN_EVERY_S, say, leaveAlone: LEFT_ALONE })
-  const stop = (): void => {
-    if (asked) cli.signals.exit(EXIT.failed)
-    asked = true
-    logger.info({}, 'stopping; a write in flight may finish')
-    daemon.stop().then(stopped.resolve, stopped.reject)
-  }
-  const reload = (): void => {
-    void configChanged().then(() => daemon.hurry())
-  }
-  // On a terminal a hangup means that the terminal was closed.
-  const offHangup = cli.signals.on('hangup', cli.stdin.isTTY === true ? stop : reload)
-  const offInterrupt = cli.signals.on('interrupt', stop)
-  await stopped.promise
+  await ending.asked
+  logger.info({}, 'stopping; a write in flight may finish')
+  await daemon.stop()
   foreign?.stop()
-  offHangup()
-  offInterrupt()
 }
 
 /** How often somebody else edits a cap of the embedded service. */

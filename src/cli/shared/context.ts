@@ -46,9 +46,11 @@ export interface Secrets {
 
 /** The address of a database may hold a password of any length. */
 const withoutPasswords = (text: string): string =>
-  text
-    .replace(/(postgres(?:ql)?:\/\/[^\s:@/]*:)[^\s@]*@/gi, '$1***@')
-    .replace(/(postgres(?:ql)?:\/\/[^\s]*[?&]password=)[^\s&]*/gi, '$1***')
+  text.includes('://')
+    ? text
+        .replace(/(postgres(?:ql)?:\/\/[^\s:@/]*:)[^\s@]*@/gi, '$1***@')
+        .replace(/(postgres(?:ql)?:\/\/[^\s]*[?&]password=)[^\s&]*/gi, '$1***')
+    : text
 
 /** Anything shorter would turn ordinary words into stars, and is no key. */
 const SHORTEST_SECRET = 6

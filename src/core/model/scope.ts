@@ -36,6 +36,9 @@ export const userScope = (email: string): UserScope => ({ kind: 'user', email: n
 /** E-mails compare trimmed and case-insensitively (product.md, section 2). */
 export const normaliseEmail = (email: string): string => email.trim().toLowerCase()
 
+/** Says so of a text without blanks around it. A colon would make it the key of a group. */
+export const isEmail = (text: string): boolean => /^[^\s@:]+@[^\s@:]+$/.test(text)
+
 export function scopeKey(scope: Scope): ScopeKey {
   switch (scope.kind) {
     case 'team':
@@ -47,13 +50,20 @@ export function scopeKey(scope: Scope): ScopeKey {
   }
 }
 
+/** A list by the keys of its scopes. */
+export function byScope<T extends { readonly scope: Scope }>(list: readonly T[]): Map<ScopeKey, T> {
+  const found = new Map<ScopeKey, T>()
+  for (const one of list) found.set(scopeKey(one.scope), one)
+  return found
+}
+
 /** Reads what a user types: `team`, `group:ID`, `user:EMAIL` or an e-mail. Anything else: undefined. */
 export function parseScope(text: string): Scope | undefined {
   const trimmed = text.trim()
   if (trimmed === 'team') return TEAM
   if (trimmed.startsWith('group:')) return trimmed.length > 6 ? groupScope(trimmed.slice(6)) : undefined
   const email = trimmed.startsWith('user:') ? trimmed.slice(5) : trimmed
-  return /^[^\s@]+@[^\s@]+$/.test(email) ? userScope(email) : undefined
+  return isEmail(email) ? userScope(email) : undefined
 }
 
 const KIND_RANK: Record<ScopeKind, number> = { team: 0, group: 1, user: 2 }

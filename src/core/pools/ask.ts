@@ -1,28 +1,40 @@
 // What a standing deal asks for a member at this moment. It holds raises back while the sum is above the credits, whatever the deal gave.
 
-import type { Credits } from '../model/units.ts'
+import type { Credits, Instant } from '../model/units.ts'
 import { finiteCount, fullCount, fullSum, isDealt } from './count.ts'
 import { memberOf, type PoolMember, type PoolState, type PoolTerms } from './state.ts'
 
-/** The cap to ask for; undefined while nothing was dealt, and for who is not dealt. A raise that is open waits while the sum is above. */
+/**
+ * The cap to ask for; undefined while nothing was dealt, for who is not dealt, and for who has to stay at 0, which no deal asks for. A raise
+ * that is open waits while the sum is above.
+ */
 export function capToAsk({ credits }: Pick<PoolTerms, 'credits'>, state: PoolState, email: string): Credits | undefined {
   const member = memberOf(state, email)
   if (!member || !isDealt(member) || member.dealt === undefined) return undefined
   const inForce = member.inForce?.cap
-  if (inForce === undefined || inForce === 'none' || inForce >= member.dealt || inForce < 1) return member.dealt
-  return isAbove(state, credits) ? inForce : member.dealt
+  if (inForce === undefined || inForce === 'none' || inForce >= member.dealt || !isAbove(state, credits)) return member.dealt
+  return inForce < 1 ? undefined : inForce
 }
 
 /**
- * Nothing is dealt to protected members, and a cap declared for one of them is theirs; but while the raises of all of them do not fit into the
- * credits, they keep what is in force. Undefined where nothing keeps them.
+ * The cap in force that somebody keeps, because a raise has to wait: of who was dealt more and is at 0, while the sum is above. Nothing is dealt
+ * to protected members, and a cap declared for one of them is theirs; but while the raises of all of them do not fit into the credits, they keep
+ * what is in force. Undefined where nothing keeps them.
  */
-export function capToKeep({ credits }: Pick<PoolTerms, 'credits'>, state: PoolState, email: string): Credits | undefined {
+export function capToKeep({ credits }: Pick<PoolTerms, 'credits'>, state: PoolState, email: string): KeptCap | undefined {
   const member = memberOf(state, email)
-  const inForce = member?.protected && !member.left ? member.inForce?.cap : undefined
-  if (!member || inForce === undefined || inForce === 'none' || (member.fixed ?? 0) <= inForce) return undefined
+  if (!member?.inForce || member.left || member.inForce.cap === 'none') return undefined
+  const kept: KeptCap = { cap: member.inForce.cap, at: member.inForce.at }
+  if (!member.protected) return kept.cap < 1 && (member.dealt ?? 0) > kept.cap && isAbove(state, credits) ? kept : undefined
+  if ((member.fixed ?? 0) <= kept.cap) return undefined
   const more = Object.values(state.members).reduce((sum, one) => sum + (one.protected && !one.left ? wantedBy(one) : 0), 0)
-  return more > credits - fullSum(state) ? inForce : undefined
+  return more > credits - fullSum(state) ? kept : undefined
+}
+
+/** What is in force, and since when it was read so. */
+export interface KeptCap {
+  readonly cap: Credits
+  readonly at: Instant
 }
 
 /** Members of whom nothing may be asked, not dealt yet or left alone for a rule: they follow a wider cap as far as the credits pay for it. */

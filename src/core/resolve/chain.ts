@@ -261,10 +261,12 @@ function judgeGroups(caps: readonly Candidate[], scope: UserScope, rule: PolicyS
   const [first] = caps
   if (!first || caps.every((one) => one.cap === first.cap)) return AGREED
   if (!rule) return { kind: 'clash', among: caps }
-  const numbers = caps.flatMap(({ cap, at }) => (cap === 'none' ? [] : { cap, at }))
-  const { cap, at } = numbers.reduce((best, one) => ((rule === 'min' ? one.cap < best.cap : one.cap > best.cap) ? one : best))
+  const numbers = caps.flatMap(({ cap, at, grant }) => (cap === 'none' ? [] : { cap, at, grant }))
+  const { cap, at, ...chosen } = numbers.reduce((best, one) => ((rule === 'min' ? one.cap < best.cap : one.cap > best.cap) ? one : best))
+  // What a grant lifted out of the way brought this cap about as well, and its end takes it back.
+  const grant = chosen.grant ?? numbers.find((one) => one.grant !== undefined)?.grant
   const reason = `onGroupConflict: ${rule} of ${list(caps)}`
-  return { kind: 'chosen', cap: { kind: 'conflict', scope, cap, at, reason } }
+  return { kind: 'chosen', cap: { kind: 'conflict', scope, cap, at, reason, ...(grant !== undefined && { grant }) } }
 }
 
 const AGREED: GroupVerdict = { kind: 'agreed' }

@@ -179,14 +179,20 @@ function desiredOfMember({ inputs }: Context, key: ScopeKey, scope: UserScope, c
   const isProtected = inputs.set.protectedPeople.some((one) => one.scope.email === scope.email)
   const first = own ?? matched
   const declared = first?.cap === 'none' ? undefined : first
-  if (isProtected && declared && !place?.waits) return wanted(scope, declared, candidates)
+  if (isProtected && declared && place?.keeps === undefined) return wanted(scope, declared, candidates)
   const dealt = isProtected ? undefined : place?.candidate
   if (dealt) return wanted(scope, declared?.cap === dealt.cap ? declared : dealt, candidates)
   const owned = inputs.owned.get(key)
   if (!owned || !place) return undefined
+  const { pool, keeps } = place
+  // What others have lowered since we wrote stays so: putting it back is a raise. Nobody is asked to be at 0, which some services do not keep.
+  const isLowered = keeps !== undefined && keeps.at > owned.verifiedAt && (owned.cap === 'none' || keeps.cap < owned.cap)
+  const cap = isLowered ? keeps.cap : owned.cap
+  if (cap === 0 && owned.cap !== 0) return undefined
   const why = isProtected ? 'nothing is dealt to protected members' : 'nothing is dealt yet'
-  const reason = `pool ${place.pool.name}: ${place.waits ? 'the credits do not pay for the cap declared' : why}; what is in force stays`
-  return kept(owned, { kind: 'pool', scope, cap: owned.cap, at: place.pool.at, reason, pool: place.pool.name }, candidates)
+  const short = isProtected ? 'the credits do not pay for the cap declared' : 'the credits do not pay for more'
+  const reason = `pool ${pool.name}: ${keeps === undefined ? why : short}; what is in force stays`
+  return kept({ ...owned, cap }, { kind: 'pool', scope, cap, at: pool.at, reason, pool: pool.name }, candidates)
 }
 
 /** What is in force stays while nobody knows whether a rule matches; only a grant that is over ends all the same. */

@@ -7,7 +7,7 @@ import type { PolicySet, Pool } from '../model/policy.ts'
 import { formatPosition } from '../model/problem.ts'
 import type { UserScope } from '../model/scope.ts'
 import { type Credits, credits } from '../model/units.ts'
-import { capToAsk, capToKeep } from '../pools/ask.ts'
+import { capToAsk, capToKeep, type KeptCap } from '../pools/ask.ts'
 import { type MemberNow, memberOf, type PoolState } from '../pools/state.ts'
 import type { Candidate, RejectedScope } from './candidate.ts'
 import { poolCondition } from './conditions.ts'
@@ -21,8 +21,8 @@ export interface Place {
   readonly pool: Pool
   /** What the deal asks for; absent: nothing was dealt yet. */
   readonly candidate?: Candidate
-  /** A protected member's own cap waits: the credits cannot pay for it now. */
-  readonly waits?: true
+  /** What is in force stays, though policy or deal give more: the credits cannot pay for it now. */
+  readonly keeps?: KeptCap
 }
 
 export interface ResolvedPools {
@@ -73,7 +73,8 @@ function placeOf(pools: readonly Pool[] | undefined, email: string, dealt: Dealt
   if (!pool || second) return undefined
   const state = Object.hasOwn(dealt, pool.name) ? dealt[pool.name] : undefined
   const cap = state && capToAsk(pool, state, email)
-  if (state && capToKeep(pool, state, email) !== undefined) return { pool, waits: true }
+  const keeps = state && capToKeep(pool, state, email)
+  if (keeps !== undefined) return { pool, keeps }
   if (!state || cap === undefined) return { pool }
   const scope: UserScope = { kind: 'user', email }
   return { pool, candidate: { kind: 'pool', scope, cap, at: pool.at, reason: reasonOf(pool, state, email, cap), pool: pool.name } }

@@ -12,6 +12,7 @@ import { deploymentFindings } from '../conditions/findings.ts'
 import { dealPools, takeDeal } from './deal.ts'
 import { probeReads } from './probe.ts'
 import { sweep } from './read.ts'
+import { newlyUnknown } from './record.ts'
 import { seenIn, sweepSightings } from './seen.ts'
 import { type DesiredState, outlook, type PlanSettings, planFrom, recall, type WorkspaceState } from './state.ts'
 
@@ -59,11 +60,13 @@ export async function preview(parts: PreviewParts, policy: PolicyRevision, optio
     (known, sighting) => withSighting(known, sighting, parts.clock.now()),
     seenIn(parts.ledger),
   )
-  const view = outlook(knowledge, { ...parts, seen: learned })
-  const probe = { ...parts, seen: learned, state: knowledge, desired: view, ...(options.signal && { signal: options.signal }) }
+  const left = newlyUnknown(outlook(knowledge, { ...parts, seen: learned }), knowledge, parts.clock.now())
+  const ledger = { ...parts.ledger, quarantined: () => [...parts.ledger.quarantined(), ...left] }
+  const view = outlook(knowledge, { ...parts, ledger, seen: learned })
+  const probe = { ...parts, ledger, seen: learned, state: knowledge, desired: view, ...(options.signal && { signal: options.signal }) }
   const seen = options.only ? learned : await probeReads(probe)
-  // The ledger is only read: what the readings tell of the deployment, and what is dealt now, counts for this plan alone.
-  const planner = { ...parts, seen }
+  // The ledger is only read: what the readings tell of the deployment and of scopes it does not know, and what is dealt now, counts for this plan alone.
+  const planner = { ...parts, ledger, seen }
   takeDeal(dealPools(knowledge, view, planner), knowledge)
   const planned = planFrom(knowledge, outlook(knowledge, planner), planner)
   const clocks = deploymentFindings(knowledge, undefined, policy.set.workspace)

@@ -21,12 +21,12 @@ import { probeReads } from './probe.ts'
 import { sweep } from './read.ts'
 import {
   endPlan,
+  newlyUnknown,
   remember,
   rememberApprovals,
   rememberDeclared,
   rememberReviews,
   rememberRules,
-  rememberUnknown,
   unknownScopes,
 } from './record.ts'
 import { noteSeen, seenIn, sweepSightings } from './seen.ts'
@@ -147,12 +147,13 @@ async function settle(
   await ledger.load()
   noteSeen(ledger, sweepSightings(seenIn(ledger), knowledge.readings, read), clock)
   const closed = await recoverIntents(recoveryOf(workspace, knowledge, read))
-  const left = rememberUnknown(read, knowledge, ledger, clock.now())
-  rememberRules(knowledge, workspace.config.guards, ledger, clock.now())
+  const left = newlyUnknown(read, knowledge, clock.now())
+  for (const one of left) ledger.saveQuarantined(one)
+  rememberRules(knowledge, workspace.config, ledger, clock.now())
   const wide = closed.filter(({ change }) => change.scope.kind !== 'user')
   judgePending({ workspace, knowledge })
   if (wide.length > 0) await lookAfterCrash(wide, { workspace, knowledge, view: read, ...(options.stop && { stop: options.stop }) })
-  const isAsBefore = closed.length === 0 && left === 0 && read.grantsFrozen === grantsFrozen(knowledge)
+  const isAsBefore = closed.length === 0 && left.length === 0 && read.grantsFrozen === grantsFrozen(knowledge)
   return isAsBefore ? read : outlook(knowledge, planner)
 }
 

@@ -107,6 +107,8 @@ interface State extends FleetOptions {
 
 export async function openFleet(options: FleetOptions): Promise<Fleet> {
   const eye = new Client({ connectionString: options.ledger })
+  // The server goes when a phase fails; what failed is told, and not this.
+  eye.on('error', () => undefined)
   await eye.connect()
   await options.server.sql('postgres', 'CREATE EXTENSION IF NOT EXISTS pg_stat_statements')
   const postmaster = Number(readFileSync(`${options.server.folder}/data/postmaster.pid`, 'utf8').split('\n')[0])

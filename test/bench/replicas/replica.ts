@@ -48,7 +48,8 @@ function note({ workspace, result }: { readonly workspace: string; readonly resu
 function listen(): void {
   const { query } = Client.prototype
   Client.prototype.query = function (this: Client, ...args: Parameters<typeof query>) {
-    const [sql] = args as readonly unknown[]
+    const [question] = args as readonly unknown[]
+    const sql = typeof question === 'object' && question !== null && 'text' in question ? question.text : question
     trips += 1
     const sentAt = performance.now()
     const answer: unknown = Reflect.apply(query, this, args)

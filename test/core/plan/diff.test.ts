@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { scopeKey } from '../../../src/core/model/scope.ts'
+import { buildPlan } from '../../../src/core/plan/plan.ts'
 import { DAY, NOW } from '../../support/declare.ts'
-import { lines, type PlanSketch, planOf } from '../../support/plan.ts'
+import { lines, type PlanSketch, planInputs, planOf } from '../../support/plan.ts'
 
 const ended = { on: 'p0', cap: 6000, until: NOW - DAY }
 const endedForAll = { ...ended, on: 'team' }
@@ -132,6 +133,23 @@ const TABLE: readonly (readonly [string, PlanSketch, readonly string[]])[] = [
 
 describe('the decision table', () => {
   test.each(TABLE)('%s', (_name, sketch, expected) => expect(lines(planOf(sketch))).toEqual(expected))
+})
+
+describe('a cap of the conflict rule that a group grant brought about', () => {
+  const world = { groups: { a: ['p0'], b: ['p0'] }, caps: { 'group:a': 1000, 'group:b': 400 } }
+  test.each([
+    ['max', [{ on: 'group:b', cap: 2000 }], 2000, 1000],
+    ['min', [{ on: 'group:b', cap: 800 }], 800, 400],
+    // The lesser of the two is the cap declared, and rules only because the grant lifted the other.
+    ['min', [{ on: 'group:b', cap: 2000 }], 1000, 400],
+  ] as const)('comes back with its end: %s of the groups', (onGroupConflict, grants, during, after) => {
+    const at = (until: number) => ({ ...world, onGroupConflict, grants: grants.map((one) => ({ ...one, until })), now: NOW })
+    const { adopted } = planOf({ ...at(NOW + DAY), observed: { p0: during, 'group:a': 1000, 'group:b': grants[0].cap } }).diff
+    const owned = new Map(adopted.map((one) => [scopeKey(one.scope), one]))
+    const later = { ...at(NOW + DAY), now: NOW + 2 * DAY, observed: { p0: during, 'group:a': 1000, 'group:b': 400 } }
+    const { differences } = buildPlan({ ...planInputs(later), owned }).diff
+    expect(differences).toMatchObject([{ from: during, to: after, cause: 'expired', grantEnd: true }])
+  })
 })
 
 describe('what becomes ours and what is forgotten', () => {

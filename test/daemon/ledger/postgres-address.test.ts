@@ -2,7 +2,14 @@
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
-import { isPostgresAddress, secretsOf, shownAddress, targetOf } from '../../../src/daemon/ledger/postgres/address.ts'
+import {
+  isPostgresAddress,
+  passwordFileOf,
+  passwordFor,
+  secretsOf,
+  shownAddress,
+  targetOf,
+} from '../../../src/daemon/ledger/postgres/address.ts'
 import { authority, certificateFolder, hasOpenssl } from '../../support/certificates.ts'
 import { ledgerErrorOf } from '../../support/ledger.ts'
 import { hasPostgres, startPostgres } from '../../support/postgres.ts'
@@ -43,6 +50,28 @@ test('whatever the driver may find as a password is known as a secret', () => {
   const secrets = secretsOf('postgres://ada:f%2Fur@db/caps?password=five', { PGPASSWORD: 'six', PGPASSFILE: '/pass' }, read)
   expect(new Set(secrets)).toEqual(new Set(['f/ur', 'f%2Fur', 'five', 'six', 'one\\:two', 'one:two', 'three']))
   expect(secretsOf(undefined, {}, read)).toEqual([])
+})
+
+test.each([
+  ['db:5432:caps:ada:one', 'one'],
+  ['# db:5432:caps:ada:none\nother:*:*:*:two\n*:*:*:*:three\n*:*:*:*:four', 'three'],
+  ['db:5433:caps:ada:one', undefined],
+  ['db:5432:caps:ada:a\\:b\\\\c:d\r\n', 'a:b\\c:d'],
+  ['\n*:*:*\n*:*:*:*:', undefined],
+])('the password file %j has %j for a connection', (file, password) => {
+  expect(passwordFor(file, { host: 'db', port: 5432, database: 'caps', user: 'ada' })).toBe(password)
+})
+
+test('a socket is of localhost in a password file, and signs may be escaped anywhere', () => {
+  const to = { host: '/run/postgresql', port: 5432, database: 'a:b', user: 'ada' }
+  expect(passwordFor('localhost:5432:a\\:b:\\ada:one', to)).toBe('one')
+})
+
+test('passwords are looked for in PGPASSFILE, else in the home folder', () => {
+  expect([passwordFileOf({ PGPASSFILE: '/pass', HOME: '/home/ada' }), passwordFileOf({ HOME: '/home/ada' })]).toEqual([
+    '/pass',
+    '/home/ada/.pgpass',
+  ])
 })
 
 const parametersOf = (address: string, env: Record<string, string> = {}) => {

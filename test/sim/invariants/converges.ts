@@ -44,6 +44,7 @@ function check(scene: Scene, checker: Checker, isOthers: (scope: ScopeKey) => bo
 const LEFT_OUT: ReadonlySet<ScopeState> = new Set(['rejected', 'contested', 'skipped'])
 
 /** Codes of what ends without everything being as declared, which has to say why. */
+const FAILED = 1
 const HELD = 3
 const PARTIAL = 4
 
@@ -51,14 +52,19 @@ export const applied: Invariant = {
   name: 'one apply leaves the service as declared, or its exit code says why',
   watch: (scene, checker) => {
     const others = writtenByOthers(scene)
+    let landed = 0
     return (step) => {
       others.note(step)
+      if (step.kind === 'world' && step.what === 'apply') landed = 0
+      if (step.kind === 'landed') landed += 1
       if (step.kind !== 'applied') return
       const { exit, message, problems, holds, scopes } = step.end
       checker.checked()
       if (exit === HELD && holds === 0) checker.violated('apply ended with 3, and its plan has no hold')
       if (exit === PARTIAL && message === undefined && problems === 0) checker.violated('apply ended with 4, and does not say why')
-      if (exit !== HELD && exit !== PARTIAL && exit !== 0) checker.violated(`apply ended with ${exit}: ${message ?? ''}`)
+      // Where all there was to write is refused, nothing could be done.
+      const isFailed = exit === FAILED && landed === 0 && (message !== undefined || problems > 0)
+      if (exit !== HELD && exit !== PARTIAL && exit !== 0 && !isFailed) checker.violated(`apply ended with ${exit}: ${message ?? ''}`)
       if (exit !== 0 || nearBoundary(scene, scene.scenario.intervalMs)) return
       const excused = new Set(scopes.filter(({ state }) => LEFT_OUT.has(state)).map(({ scope }) => scopeKey(scope)))
       checkScopes(scene, excused, checker, { scopes })

@@ -149,6 +149,9 @@ export const nobodyBetween: Invariant = {
     let run: Run | undefined
     let isTrue = false
     let healing: ReadonlySet<string> = new Set()
+    // Where somebody else wrote last, a write of ours that landed long after its sender gave it up included.
+    const others = new Set<ScopeKey>()
+    const isOthers = (email: string): boolean => scopesOf(scene, email).some((scope) => others.has(scope))
     const end = (): void => {
       if (run) judge(run, checker)
       run = undefined
@@ -167,12 +170,15 @@ export const nobodyBetween: Invariant = {
             known: new Set(scene.company.approved.filter((email) => sight.knowsGroups(scene, email))),
             states: [],
           }
-          // Nobody is owed what somebody else had set: whom a healing write moves is not judged.
+          // Nobody is owed what somebody else had set: whom a healing write moves is not judged. What only undoes a write of ours heals nothing.
           if (healing.has(`${step.scope} ${step.to}`))
-            for (const [email, cap] of step.after) if (cap !== step.before.get(email)) run.known.delete(email)
+            for (const [email, cap] of step.after) if (cap !== step.before.get(email) && isOthers(email)) run.known.delete(email)
           run.states.push(step.after)
         }
+        if (step.late) others.add(step.scope)
+        else others.delete(step.scope)
       }
+      if (step.kind === 'foreign') for (const scope of step.scopes) others.add(scope)
       if (isTrue && step.kind === 'told' && step.event.kind === 'cycle-finished') end()
       // What others do in between is not ours to answer for.
       if (step.kind === 'foreign' || step.kind === 'world' || step.kind === 'died') run = undefined

@@ -5,14 +5,12 @@ import type { ScopeState } from '../../../src/core/model/events.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import type { PoolState } from '../../../src/core/pools/state.ts'
 import { cycleAt } from '../../../src/sandbox/time.ts'
-import type { ModelCap } from '../lives/policy-model.ts'
+import type { ModelCap, PolicyModel } from '../lives/policy-model.ts'
 import type { Checker, InForce, Invariant, Scene, Step } from '../steps.ts'
+import { intentOf } from './looks.ts'
 import { worth } from './people.ts'
 
 const HOUR_MS = 3_600_000
-
-/** A write that was on its way when the policy changed may land so much later. */
-const ON_ITS_WAY_MS = HOUR_MS / 4
 
 /** What a member counts from, and where the count of one who left came to its end. */
 interface Place {
@@ -120,20 +118,15 @@ export const poolSum: Invariant = {
     const past = createPast(scene)
     let jumpedMs = -LAG_MS
     const raisedAt = new Map<string, number>()
-    const credits: { readonly name: string; readonly credits: number; readonly untilMs: number }[] = []
+    // The policy by which each value was sent last: what is on its way when credits are cut may still land.
+    const sentUnder = new Map<string, PolicyModel | undefined>()
     let caps: InForce = new Map()
-    const most = (name: string): number => {
-      const present = scene.policy().pools.find((one) => one.name === name)?.credits ?? 0
-      const lately = credits.filter((one) => one.name === name && scene.elapsed() - one.untilMs < ON_ITS_WAY_MS)
-      return Math.max(present, ...lately.map((one) => one.credits))
-    }
-    let policy = scene.policy()
+    const creditsOf = (policy: PolicyModel | undefined, name: string): number =>
+      policy?.pools.find((one) => one.name === name)?.credits ?? 0
     return (step) => {
-      if (scene.policy() !== policy) {
-        for (const pool of policy.pools) credits.push({ ...pool, untilMs: scene.elapsed() })
-        policy = scene.policy()
-      }
       note(step)
+      const intent = step.kind === 'recorded' && step.method === 'recordIntent' ? intentOf(step) : undefined
+      if (intent) sentUnder.set(`${scopeKey(intent.change.scope)} ${intent.change.to}`, scene.policyNamed(intent.digest))
       if (step.kind === 'foreign' || step.kind === 'world') {
         const now = scene.inForce()
         if (step.kind === 'foreign')
@@ -152,7 +145,7 @@ export const poolSum: Invariant = {
     function judge(name: string, book: Book, { scope, from, to, before, after, late }: Extract<Step, { kind: 'landed' }>): void {
       const isMoved = [...book.places.keys()].some((email) => before.get(email) !== after.get(email))
       const isUnseen = [...book.places.keys()].some((email) => scene.elapsed() - (raisedAt.get(email) ?? -1e12) < unseenMs(scene))
-      const allowed = most(name)
+      const allowed = Math.max(creditsOf(scene.policy(), name), creditsOf(sentUnder.get(`${scope} ${to}`), name))
       if (!isMoved || isUnseen || allowed === 0 || isInTheDark(scene, scope)) return
       checker.checked()
       const lately = scene.elapsed() - jumpedMs < 2 * LAG_MS ? () => 0 : past.since
@@ -168,6 +161,8 @@ export const poolSum: Invariant = {
 }
 
 const EXCUSED: ReadonlySet<ScopeState> = new Set(['held', 'rejected', 'contested', 'skipped'])
+/** With these nobody can say who is a member. */
+const HIDING: ReadonlySet<string> = new Set(['PoolFrozen', 'PoolBounds', 'RosterDoubted', 'PolicyInvalid'])
 const TOLD: ReadonlySet<string> = new Set(['PoolFrozen', 'PoolAbove', 'PoolBounds', 'PoolUsedUp', 'RosterDoubted', 'PolicyInvalid'])
 
 export const poolsKept: Invariant = {
@@ -186,7 +181,7 @@ export const poolsKept: Invariant = {
 function check(name: string, book: Book, scene: Scene, checker: Checker): void {
   const view = scene.view()
   const pool = scene.policy().pools.find((one) => one.name === name)
-  if (!view || !pool || view.conditions.some(({ type }) => TOLD.has(type)) || view.holds.length > 0) return
+  if (!view || !pool || view.conditions.some(({ type }) => HIDING.has(type))) return
   // The program still counts the cycle that is over.
   if (cycleAt(scene.now()).startAt !== book.startAt) return
   const states = new Map(view.scopes.map((one) => [scopeKey(one.scope), one.state]))
@@ -201,6 +196,8 @@ function check(name: string, book: Book, scene: Scene, checker: Checker): void {
   const missing = asked.filter((email) => !present.includes(email) && !isTwice(email))
   const extra = present.filter((email) => !asked.includes(email))
   if (missing.length + extra.length > 0) checker.violated(`pool ${name} lacks ${missing.join()} and has ${extra.join()}`)
+  // What a hold keeps back, and what the pool says of itself, is not there yet.
+  if (view.conditions.some(({ type }) => TOLD.has(type)) || view.holds.length > 0) return
   for (const email of asked)
     if (!isExcused(email) && !scene.policy().protectedPeople.has(email) && typeof caps.get(email) !== 'number')
       checker.violated(`${email} is a member of pool ${name} and has no cap`)

@@ -57,15 +57,16 @@ export const rulesAgree: Invariant = {
       }
     }
     return (step) => {
-      // What a process had read when it died, the next one may not know; and a wall that moves makes readings older or younger.
-      const isLost = step.kind === 'died' || step.kind === 'approved' || (step.kind === 'world' && step.what === 'wall-jump')
+      // What a process had read when it died, the next one may not know; and a wall that moves, as it does when things calm down, makes readings
+      // older or younger.
+      const isLost = ['died', 'approved', 'calm'].includes(step.kind) || (step.kind === 'world' && step.what === 'wall-jump')
       if (scene.policy().rules !== rules || isLost) {
         rules = scene.policy().rules
         if (isLost || JSON.stringify([...memory.keys()].sort()) !== JSON.stringify(rules.map(nameOf).sort())) {
           memory = new Map()
           sinceReadings = 0
         }
-        if (step.kind === 'world') readAt = 0
+        if (step.kind === 'world' || step.kind === 'calm') readAt = 0
       }
       if (step.kind === 'told' && step.event.kind === 'usage-read') learn(step.event)
       const intent = step.kind === 'recorded' && step.method === 'recordIntent' ? intentOf(step) : undefined

@@ -1,6 +1,6 @@
 // What must not be written for now: nothing while paused, no start and no end of a grant while the clocks disagree, nothing wide and nothing
 // less while a roster that shrank is in doubt, and never to people who are not approved.
-import type { Plan } from '../../../src/core/model/change.ts'
+import type { Change, Plan } from '../../../src/core/model/change.ts'
 import { scopeKey } from '../../../src/core/model/scope.ts'
 import { type Invariant, ownedAt, type Scene } from '../steps.ts'
 import { intentOf } from './looks.ts'
@@ -66,6 +66,8 @@ export const wrongClock: Invariant = {
 /** Two readings so far apart may agree. */
 const AGREEMENT_MS = 10 * 60_000
 
+const isWideOrLess = ({ scope, from, to }: Change): boolean => scope.kind !== 'user' || (from !== 'none' && (to === 'none' || to < from))
+
 export const rosterDoubt: Invariant = {
   name: 'while a roster that shrank is in doubt nothing wide is written and nobody gets less',
   watch(scene, checker) {
@@ -97,13 +99,12 @@ export const rosterDoubt: Invariant = {
       if (step.kind === 'told' && step.event.kind === 'planned') {
         const isYoung = doubtedAt !== undefined && scene.elapsed() - doubtedAt < AGREEMENT_MS
         doubted = isYoung ? step.event.plan : undefined
+        // There is something that would be written.
+        if (doubted?.changes.some((change) => isWideOrLess(change) && !releases.has(change))) checker.checked()
       }
       if (step.kind !== 'request' || step.operation !== 'UsageConfig' || !doubted) return
       const change = doubted.changes.find(({ scope, to }) => scopeKey(scope) === step.scope && to === step.to)
-      if (!change || releases.has(change)) return
-      checker.checked()
-      const takes = change.from !== 'none' && (change.to === 'none' || change.to < change.from)
-      if (change.scope.kind !== 'user' || takes)
+      if (change && !releases.has(change) && isWideOrLess(change))
         checker.violated(`${step.scope} goes from ${change.from} to ${change.to} while the roster has fallen below 80 % of ${good}`)
     }
   },

@@ -147,7 +147,9 @@ function isAskedOf(scope: ScopeKey, cap: ModelCap, scene: Scene): boolean {
   if (scene.scenario.rules && scene.policies().some(({ rules }) => rules.some((rule) => rule.cap === cap))) return true
   const people = { approved: [], groupsOf: scene.company.groupsOf, holds: scene.company.holds }
   const asked = scene.scenario.capSemantics === 'copied' ? personCap : userCap
-  return asked(scene.policy(), scope, people, scene.now()) === cap
+  const policy = scene.policy()
+  // A rule of which the model cannot tell may not have been theirs: then the rest of the policy asks.
+  return [policy, { ...policy, rules: [] }].some((one) => asked(one, scope, people, scene.now()) === cap)
 }
 
 type Policies = ReturnType<Parameters<Invariant['watch']>[0]['policies']>

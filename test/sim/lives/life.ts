@@ -90,7 +90,9 @@ export function createLife({ scenario, emit, note, ledger = sqliteLedger(WORKSPA
   const service = createService({ scenario, clock, sandbox, company, weather, serviceNow, emit, note })
   const book = createUseBook(trueNow)
   const wholes: PolicyModel[] = [emptyModel()]
+  const named = new Map<string, PolicyModel>()
   let numbers = 0
+  let isOver = false
   const life: Life = {
     scenario,
     clock,
@@ -141,6 +143,7 @@ export function createLife({ scenario, emit, note, ledger = sqliteLedger(WORKSPA
     skewMs: () => life.serviceOffsetMs - life.wallOffsetMs,
     policy: () => wholes.at(-1) ?? emptyModel(),
     policies: () => wholes,
+    policyNamed: (digest) => named.get(digest),
     stored: (scope) => company.caps().get(scope) ?? 'none',
     shows: (scope) => service.shows(scopeNamed(scope)),
     inForce: company.inForce,
@@ -159,8 +162,16 @@ export function createLife({ scenario, emit, note, ledger = sqliteLedger(WORKSPA
       emit({ kind: 'applied', end: await applyOnce(nextNumber(), partsNow()) })
     },
     startLater: (ms) => clock.later(ms, () => void launch()),
-    withNotes: (act) => ledger.withNotes({ now: trueNow, monotonic: clock.elapsed, sleep: clock.sleep }, act),
+    async withNotes(act) {
+      try {
+        await ledger.withNotes({ now: trueNow, monotonic: clock.elapsed, sleep: clock.sleep }, act)
+      } catch (error) {
+        // A violation ends a life at once, and its file goes while somebody may still be noting something.
+        if (!isOver) throw error
+      }
+    },
     async close() {
+      isOver = true
       life.process?.kill()
       sandbox.close()
       await ledger.close()
@@ -171,7 +182,7 @@ export function createLife({ scenario, emit, note, ledger = sqliteLedger(WORKSPA
     keyNow: () => keys[life.keyFile.number] ?? '',
     wallNow: () => trueNow() + life.wallOffsetMs,
     config: () => configOf(life, changed),
-    loadPolicies: () => loadModel(life, wholes),
+    loadPolicies: () => loadModel(life, wholes, named),
   })
   const nextNumber = (): number => {
     numbers += 1
@@ -245,7 +256,7 @@ function configOf({ scenario, mode }: Life, changed: Partial<Changeable>): Works
 }
 
 /** The real parser and the real join over the files as they are. */
-function loadModel(life: Life, wholes: PolicyModel[]): PolicyLoad {
+function loadModel(life: Life, wholes: PolicyModel[], named: Map<string, PolicyModel>): PolicyLoad {
   tidyPools(life.model)
   const files = policyFiles(life.model)
   if (life.broken !== undefined) files.set(life.broken, `${files.get(life.broken)}  team: [`)
@@ -262,8 +273,11 @@ function loadModel(life: Life, wholes: PolicyModel[]): PolicyLoad {
     life.note(`policies have errors: ${problems[0]?.message}`)
     return { sets: new Map(), problems }
   }
-  wholes.push(copyModel(life.model))
-  return { sets: new Map([[WORKSPACE, { set: joined.set, digest: digestOf(joined.set), revision: '' }]]), problems }
+  const whole = copyModel(life.model)
+  const digest = digestOf(joined.set)
+  wholes.push(whole)
+  named.set(digest, whole)
+  return { sets: new Map([[WORKSPACE, { set: joined.set, digest, revision: '' }]]), problems }
 }
 
 /** How long a process that finds the ledger locked waits before it tries again. */

@@ -1,7 +1,7 @@
 // How policies come about and change in the simulation: a first one, small edits, grants. What they make is mostly valid; what is not is
 // for the real parser to refuse.
 
-import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
+import { type ScopeKey, scopeKey, userScope } from '../../../src/core/model/scope.ts'
 import { HOUR_MS } from '../../../src/core/model/units.ts'
 import { between, type Draw, pick, stream } from '../../../src/sandbox/company/random.ts'
 import { cycleAt } from '../../../src/sandbox/time.ts'
@@ -88,7 +88,7 @@ export function editModel(life: Life, draw: Draw): void {
 }
 
 /** A person's own cap goes and the group's goes up: the order of writes matters. */
-function swapUp(model: PolicyModel, email: string, id: string): void {
+export function swapUp(model: PolicyModel, email: string, id: string): void {
   model.users.delete(email)
   model.groups.set(id, { name: groupName(id), cap: 4000 })
 }
@@ -106,6 +106,30 @@ export function squeeze(life: Life, draw: Draw): void {
   if (first && draw() < 0.4) pick(draw, [first, ...rest])[1].cap = 100
   else model.team = typeof model.team === 'number' && model.team > 100 && draw() < 0.8 ? 100 : 'none'
 }
+
+/** What one or two people have from a wider scope is declared to be theirs. */
+export function declareAsIs({ model, company }: Life, draw: Draw): void {
+  const caps = company.inForce()
+  const inheriting = company.approved.filter((email) => !model.users.has(email) && !company.caps().has(scopeKey(userScope(email))))
+  for (let left = between(draw, 1, 2); left > 0 && inheriting.length > 0; left -= 1) {
+    const [email = ''] = inheriting.splice(between(draw, 0, inheriting.length - 1), 1)
+    const cap = caps.get(email)
+    if (typeof cap === 'number' && cap > 1) model.users.set(email, cap)
+  }
+}
+
+/** The group with a cap that has the fewest members goes to half of it, or else the team: for many people a guard would hold it. */
+export function lowerWide({ model, company }: Life): void {
+  const groups = [...model.groups].filter(([, { cap }]) => typeof cap === 'number' && cap > 1)
+  const few = (id: string): number => company.groups.get(id)?.size ?? 0
+  const [smallest] = groups.filter(([id]) => few(id) > 0).toSorted(([a], [b]) => few(a) - few(b))
+  const half = (cap: ModelCap): ModelCap => (cap === 'none' ? cap : Math.floor(cap / 2))
+  if (smallest && few(smallest[0]) <= MOST_UNHELD) smallest[1].cap = half(smallest[1].cap)
+  else if (model.team !== undefined && model.team !== 0) model.team = half(model.team)
+}
+
+/** No guard that counts holds what so few people lose. */
+const MOST_UNHELD = 3
 
 /** One that starts and ends within hours. */
 export function addShortGrant(life: Life, draw: Draw): void {

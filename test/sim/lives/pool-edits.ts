@@ -49,13 +49,30 @@ export function scalePools(model: PolicyModel, share: number): void {
   model.pools = model.pools.map((pool) => ({ ...pool, credits: Math.max(50, Math.round(pool.credits * share)) }))
 }
 
-/** A member gets most of a pool as a cap of their own: that is dealt first. */
-export function favour(model: PolicyModel, draw: Draw): void {
+/** A member gets most of a pool as a cap of their own: that is dealt first. Returns whom. */
+export function favour(model: PolicyModel, draw: Draw): string | undefined {
   const [first, ...rest] = model.pools.filter(({ emails = [] }) => emails.length > 1)
-  if (!first) return
+  if (!first) return undefined
   const { emails = [], credits } = pick(draw, [first, ...rest])
   const email = emails[between(draw, 0, emails.length - 1)]
   if (email !== undefined) model.users.set(email, Math.round(credits * 0.7))
+  return email
+}
+
+/** Who has the highest cap of those that a pool lists beside others. */
+export function richestMember({ model, company }: Life): string | undefined {
+  const caps = company.inForce()
+  const listed = model.pools.flatMap(({ emails = [] }) => (emails.length > 2 ? emails : []))
+  const capped = listed.flatMap((email) => {
+    const cap = caps.get(email)
+    return typeof cap === 'number' ? [{ email, cap }] : []
+  })
+  return capped.toSorted((a, b) => b.cap - a.cap)[0]?.email
+}
+
+/** No pool lists them any more. */
+export function dismiss(model: PolicyModel, email: string): void {
+  model.pools = model.pools.map(({ emails, ...pool }) => ({ ...pool, ...(emails && { emails: emails.filter((one) => one !== email) }) }))
 }
 
 /** What the parser would refuse is left out. */

@@ -1,7 +1,7 @@
 // Lives one seed after the other until an invariant is violated, and prints what was found as one line of JSON. `main.ts` starts it with a
 // planted bug, or without one. Seeds that caught it before come first, then those with most of what the bug needs.
 import { parseArgs } from 'node:util'
-import { drawScenario, type Scenario } from '../lives/scenario.ts'
+import { drawScenario, type FaultKind, type Scenario } from '../lives/scenario.ts'
 import { runSeed } from '../run.ts'
 import type { Trait } from './plants.ts'
 
@@ -28,6 +28,10 @@ const TRAITS: Readonly<Record<Trait, (scenario: Scenario) => boolean>> = {
   pools: ({ pools }) => pools,
   slow: ({ isSlow }) => isSlow,
   rules: ({ rules, pools }) => rules && !pools,
+  inherited: ({ capSemantics, switches }) =>
+    capSemantics === 'layered' && switches.capSemantics !== 'fan-out' && switches.capReads === 'inherited',
+  counted: ({ capSemantics, switches, guards, pools }) =>
+    capSemantics === 'layered' && switches.capSemantics !== 'fan-out' && guards.maxAffected !== 'off' && !pools,
 }
 
 function likeliness(seed: number): number {
@@ -35,10 +39,30 @@ function likeliness(seed: number): number {
   if (Object.entries(TRAITS).some(([trait, has]) => needs.has(trait) && !has(scenario))) return -1
   const { events, faults } = scenario
   const hours = faults.filter(({ kind }) => needs.has(kind)).map(({ fromMs, untilMs, rate }) => (rate * (untilMs - fromMs)) / 3_600_000)
-  const found = needs.size === 0 ? 1 : events.filter(({ kind }) => needs.has(kind)).length + hours.reduce((sum, one) => sum + one, 0)
+  const met = events.filter(({ kind, atMs }) => needs.has(kind) && !isCutOff(atMs, faults))
+  // What is needed counts most where it comes together.
+  const together = met.flatMap(({ atMs }) =>
+    faults.filter(({ kind, fromMs, untilMs }) => needs.has(kind) && fromMs <= atMs && atMs < untilMs).map(({ rate }) => 10 * rate),
+  )
+  const found = needs.size === 0 ? 1 : met.length + together.reduce((sum, one) => sum + one, 0) + hours.reduce((sum, one) => sum + one, 0)
   // Lives that cost little are lived before those that are somewhat likelier.
   return found / (HEAD + (scenario.people + scenario.groups) / scenario.intervalMs)
 }
+
+/** Where most requests fail, nothing comes of what happens. */
+const isCutOff = (atMs: number, faults: Scenario['faults']): boolean =>
+  faults.some(({ kind, fromMs, untilMs, rate }) => CUTTING.has(kind) && rate >= 0.5 && fromMs <= atMs && atMs < untilMs)
+
+const CUTTING: ReadonlySet<FaultKind> = new Set([
+  'drop-before',
+  'drop-after',
+  'server-error',
+  'html',
+  'key-refused',
+  'empty-body',
+  'truncated',
+  'disk-full',
+])
 
 /** What a life costs beside its sweeps, as so many scopes a millisecond. */
 const HEAD = 10 / 900_000
@@ -49,7 +73,8 @@ const known = values.first.split(',').flatMap((seed) => (seed === '' ? [] : [Num
 for (const seed of [...known, ...seeds.toSorted((a, b) => (likely.get(b) ?? 0) - (likely.get(a) ?? 0))]) {
   const [first] = (await runSeed({ seed, days })).violations
   if (!first) continue
-  console.log(JSON.stringify({ seed, invariant: first.invariant, message: first.message }))
+  const { invariant, message, atMs } = first
+  console.log(JSON.stringify({ seed, invariant, message, day: Math.floor(atMs / 86_400_000) + 1 }))
   break
 }
 console.log(JSON.stringify('over'))

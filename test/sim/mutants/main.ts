@@ -1,6 +1,6 @@
 // `npm run sim:mutants`: every planted bug against the simulation, until a seed catches it. Prints a table; ends with 1 when one got away, or
-// when the program without any bug does not pass. `--only TEXT`, once or more, takes those whose name holds the text; `--seeds`, `--days` and
-// `--limit` (seconds for each) bound the search; `--known` lives the seeds alone that caught before.
+// when the program without a bug does not pass, also the seeds that caught something. `--only TEXT`, once or more, takes those whose name
+// holds the text; `--seeds`, `--days` and `--limit` (seconds for each bug) bound the search; `--known` lives the seeds alone that caught before.
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -28,6 +28,8 @@ interface Caught {
   readonly seed: number
   readonly invariant: string
   readonly message: string
+  /** The first day is 1. */
+  readonly day: number
 }
 
 type Outcome =
@@ -35,14 +37,22 @@ type Outcome =
   | { readonly kind: 'missed' }
   | { readonly kind: 'broken'; readonly why: string }
 
+interface Hunt {
+  /** So many, from 1 on, those first that suit the bug. */
+  readonly seeds: number
+  /** Before those. */
+  readonly first: readonly number[]
+  readonly days: number
+}
+
 /** Lives seeds until one is violated. */
-async function hunt(plant: Plant | undefined, seeds: number): Promise<Outcome> {
+async function hunt(plant: Plant | undefined, { seeds, first: known, days }: Hunt): Promise<Outcome> {
   const hooks = plant === undefined ? [] : ['--import', hook]
-  const { needs = [], caughtBy = [] } = plant ?? {}
-  const search = ['--seeds', `${seeds}`, '--days', values.days, '--needs', needs.join(), '--first', caughtBy.join()]
+  const { needs = [] } = plant ?? {}
+  const search = ['--seeds', `${seeds}`, '--days', `${days}`, '--needs', needs.join(), '--first', known.join()]
   const args = ['--no-warnings', ...hooks, hunter, ...search]
   const env = { ...process.env, ...(plant && { CAPKEEPER_PLANT: plant.name }) }
-  const timeout = Number(values.limit) * 1000
+  const timeout = plant === undefined ? undefined : Number(values.limit) * 1000
   const child = spawn(process.execPath, args, { env, timeout, stdio: ['ignore', 'pipe', 'pipe'] })
   const [stdout, stderr]: [string[], string[]] = [[], []]
   child.stdout.setEncoding('utf8').on('data', (text: string) => stdout.push(text))
@@ -72,24 +82,44 @@ function show(name: string, outcome: Outcome): void {
   console.log(`${name.padEnd(76)}  ${text}`)
 }
 
+/** What the program without a bug does not pass either, of the days up to which the seeds were lived. */
+async function violatedWithout(caught: readonly Caught[]): Promise<readonly Caught[]> {
+  const found: Caught[] = []
+  for (const [days, ones] of Map.groupBy(caught, ({ day }) => day)) {
+    let first = [...new Set(ones.map(({ seed }) => seed))]
+    while (first.length > 0) {
+      const outcome = await hunt(undefined, { seeds: 0, first, days })
+      if (outcome.kind === 'broken') throw new Error(outcome.why)
+      if (outcome.kind === 'missed') break
+      found.push(outcome.by)
+      first = first.slice(first.indexOf(outcome.by.seed) + 1)
+    }
+  }
+  return found
+}
+
 async function main(): Promise<boolean> {
   const { only: texts } = values
   const chosen = PLANTS.filter(({ name }) => texts.some((text) => name.includes(text)))
-  const sound = await hunt(undefined, SOUND_SEEDS)
+  const days = Number(values.days)
+  const sound = await hunt(undefined, { seeds: SOUND_SEEDS, first: [], days })
   console.log(sound.kind === 'missed' ? `without a bug ${SOUND_SEEDS} seeds pass` : `WITHOUT A BUG: ${JSON.stringify(sound)}`)
   const pending = chosen.values()
-  let caught = 0
+  const caught: Caught[] = []
   const work = async (): Promise<void> => {
     for (const plant of pending) {
-      const outcome = await hunt(plant, values.known ? 0 : Number(values.seeds))
-      if (outcome.kind === 'caught') caught += 1
+      const outcome = await hunt(plant, { seeds: values.known ? 0 : Number(values.seeds), first: plant.caughtBy ?? [], days })
+      if (outcome.kind === 'caught') caught.push(outcome.by)
       show(plant.name, outcome)
     }
   }
   await Promise.all(Array.from({ length: Number(values.jobs) }, work))
+  const unsound = await violatedWithout(caught)
+  for (const { seed, invariant, message } of unsound) console.log(`seed ${seed} PROVES NOTHING: without a bug ${invariant}: ${message}`)
+  const proven = caught.filter(({ seed }) => !unsound.some((one) => one.seed === seed)).length
   console.log(`${Math.round(process.uptime())} s`)
-  console.log(`${caught} of ${chosen.length} planted bugs caught`)
-  return sound.kind === 'missed' && caught === chosen.length
+  console.log(`${proven} of ${chosen.length} planted bugs caught`)
+  return sound.kind === 'missed' && proven === chosen.length
 }
 
 process.exitCode = (await main()) ? 0 : 1

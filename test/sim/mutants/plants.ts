@@ -5,7 +5,7 @@ import type { EventKind } from '../lives/events/kinds.ts'
 import type { FaultKind } from '../lives/scenario.ts'
 
 /** What a deployment is like in some lives. */
-export type Trait = 'copied' | 'zero-lost' | 'alert' | 'pools' | 'rules' | 'slow'
+export type Trait = 'copied' | 'zero-lost' | 'alert' | 'pools' | 'rules' | 'slow' | 'inherited' | 'counted'
 
 /** One planted bug: `find` stands exactly once in `file`, and is replaced. */
 export interface Plant {
@@ -75,7 +75,8 @@ export const PLANTS: readonly Plant[] = [
     file: 'core/plan/guards/shares.ts',
     find: 'if (judged.length <= allowed && !teamClear) return undefined',
     replace: 'if (new Set(judged.flatMap((one) => one.changes)).size <= allowed && !teamClear) return undefined',
-    needs: ['policy-squeeze'],
+    needs: ['counted', 'policy-squeeze'],
+    caughtBy: [86],
   },
   {
     name: 'an unknown reading counts as unset',
@@ -116,7 +117,7 @@ export const PLANTS: readonly Plant[] = [
     file: 'core/plan/wave.ts',
     find: 'worth(cap) < view.floor || ',
     replace: '',
-    caughtBy: [6],
+    caughtBy: [884],
   },
 
   {
@@ -124,7 +125,8 @@ export const PLANTS: readonly Plant[] = [
     file: 'daemon/cycle/write/write.ts',
     find: '!(tried.has(key) && (isThere(key, to) || hasLanded(run, key)))',
     replace: '!tried.has(key)',
-    needs: ['policy-mass', 'race', 'policy-squeeze', 'server-error', 'html'],
+    needs: ['handover'],
+    caughtBy: [880],
   },
   {
     name: 'a spent approval releases again',
@@ -132,7 +134,7 @@ export const PLANTS: readonly Plant[] = [
     find: "state: released.every((change) => change.verified) ? 'spent' : 'pending' }",
     replace: "state: 'pending', released: released.map((change) => ({ ...change, verified: false })) }",
     needs: ['policy-squeeze', 'policy-approve'],
-    caughtBy: [470],
+    caughtBy: [912],
   },
   {
     name: 'an approval that is listed in policy is new in every cycle',
@@ -172,8 +174,7 @@ export const PLANTS: readonly Plant[] = [
     file: 'daemon/cycle/record.ts',
     find: 'return owned !== undefined && !mayBeStale(owned, knowledge.readings.get(key), ledger, now)',
     replace: 'return owned !== undefined',
-    needs: ['stale-read'],
-    caughtBy: [334],
+    needs: ['stale-read', 'second-thoughts'],
   },
   {
     name: 'a cap is cleared where none is set',
@@ -203,7 +204,8 @@ export const PLANTS: readonly Plant[] = [
     file: 'core/pace/pacing.ts',
     find: 'const gapMs = 1000 / pace.rate',
     replace: 'const gapMs = 500 / pace.rate',
-    needs: ['slow', 'policy-edit'],
+    needs: ['slow'],
+    caughtBy: [293],
   },
   {
     name: 'error texts of the service are shown as they came',
@@ -272,21 +274,24 @@ export const PLANTS: readonly Plant[] = [
     file: 'core/plan/guards/shares.ts',
     find: 'isCounted(one, round, guard))',
     replace: '(one.changes.length === 0 || one.changes.some((key) => mayHold(key, round, guard))))',
-    needs: ['policy-squeeze', 'policy-approve', 'approve'],
+    needs: ['counted', 'two-holds'],
+    caughtBy: [266],
   },
   {
     name: 'a wave takes whatever is ready, whoever waits for what failed or is held',
     file: 'core/plan/wave.ts',
     find: 'const blocker = ways.blocker(change, admitted)',
     replace: 'const blocker = undefined',
-    needs: ['policy-mass', 'policy-squeeze', 'race'],
+    needs: ['handover'],
+    caughtBy: [880],
   },
   {
     name: 'a cap that may only be inherited is not set before its ancestor goes below it',
     file: 'core/plan/plan.ts',
-    find: ', ...pins(result, slots, desired, beneath, given.poolReviews)',
+    find: ', ...pins(result, slots, beneath, given.poolReviews)',
     replace: '',
-    needs: ['policy-mass', 'policy-edit'],
+    needs: ['inherited', 'as-is'],
+    caughtBy: [145],
   },
   {
     name: 'what a team or group write may have changed is not read again',
@@ -299,8 +304,8 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'the cap that a lost 0 had replaced is not put back',
     file: 'core/plan/plan.ts',
-    find: 'else if (left.restore !== undefined) desired.set(key, restored(one, left.restore))',
-    replace: '',
+    find: 'return left.restore === undefined ? [] : restored(one, left.restore)',
+    replace: 'return []',
     needs: ['zero-lost', 'zero'],
     caughtBy: [183],
   },
@@ -323,8 +328,8 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'nobody waits for a group whose members could not be listed',
     file: 'core/plan/wave.ts',
-    find: 'if (unlisted.size === 0) return (person) => [person]',
-    replace: 'if (unlisted.size >= 0) return (person) => [person]',
+    find: 'if (unlisted.size === 0) return (people) => people',
+    replace: 'if (unlisted.size >= 0) return (people) => people',
     needs: ['group-dark'],
     caughtBy: [221],
   },
@@ -334,36 +339,39 @@ export const PLANTS: readonly Plant[] = [
     find: 'const lowered = member.lowered.filter(({ at }) => at > dataAt)',
     replace: 'const lowered = member.lowered.filter(({ at }) => at > dataAt && at < 0)',
     needs: ['pools', 'work', 'pool-edit'],
-    caughtBy: [287],
+    caughtBy: [873],
   },
   {
     name: 'raises of a deal go out while its lowered caps still count',
     file: 'core/pools/count.ts',
     find: 'Math.max(standingCount(member), greatest(member.lowered.map(({ cap }) => amountOf(cap))) - member.base)',
     replace: 'standingCount(member)',
-    caughtBy: [287],
+    caughtBy: [873],
     needs: ['pools', 'work', 'pool-edit'],
   },
   {
     name: 'a raise of a deal that is open goes out while the sum is above the credits',
     file: 'core/pools/ask.ts',
-    find: 'return isAbove(state, credits) ? inForce : member.dealt',
-    replace: 'return member.dealt',
-    needs: ['pools', 'work', 'pool-edit', 'kill-at-request'],
+    find: 'inForce >= member.dealt || !isAbove(state, credits)) return',
+    replace: 'inForce >= member.dealt || credits > 0) return',
+    needs: ['pools', 'pool-turn'],
+    caughtBy: [105],
   },
   {
     name: 'a member who leaves a pool takes the credits along',
     file: 'core/pools/observe.ts',
     find: 'return member.left ? member : leave(member, now)',
     replace: 'return member.left ? member : { ...withoutRole(member), left: { at: now, settled: true }, use: credits(0) }',
-    needs: ['pools', 'work', 'pool-edit', 'status', 'leave'],
+    needs: ['pools', 'pool-turn'],
+    caughtBy: [47],
   },
   {
     name: 'the own cap of a protected member is raised past the credits',
     file: 'core/pools/ask.ts',
-    find: 'return more > credits - fullSum(state) ? inForce : undefined',
-    replace: 'return more < 0 ? inForce : undefined',
-    needs: ['pools', 'protect'],
+    find: 'return more > credits - fullSum(state) ? kept : undefined',
+    replace: 'return more < 0 ? kept : undefined',
+    needs: ['pools', 'pool-turn'],
+    caughtBy: [47],
   },
   {
     name: 'one reading is enough for a rule to move people',
@@ -371,5 +379,6 @@ export const PLANTS: readonly Plant[] = [
     find: 'return past.turning ? { ...past',
     replace: 'return past.turning || isGood ? { ...past',
     needs: ['rules', 'role'],
+    caughtBy: [14],
   },
 ]

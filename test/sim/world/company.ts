@@ -22,6 +22,8 @@ export interface Company {
   readonly gone: Set<string>
   /** Groups that the service does not list for now, or does not list and refuses to set. */
   readonly dark: Map<string, 'unlisted' | 'unset'>
+  /** Groups whose caps the service does not set for now, and the status with which it says so. */
+  readonly locked: Map<string, 400 | 503>
   readonly approved: readonly string[]
   groupsOf(email: string): readonly string[]
   join(email: string, status?: TeamStatus): void
@@ -81,6 +83,7 @@ export function createCompany(sandbox: Sandbox, size: { readonly people: number;
     groups,
     gone: new Set(),
     dark: new Map(),
+    locked: new Map(),
     get approved() {
       return [...people.values()].filter(({ status }) => status === 'APPROVED').map(({ email }) => email)
     },

@@ -186,7 +186,9 @@ function whatItSays({ operation, body }: Request, answer: Answer): Partial<Extra
   if (operation === 'GetUsageConfig')
     return { observed: 'kind' in answer || answer.status !== 200 ? 'unknown' : (capIn(answer.body) ?? 'unknown') }
   if (operation === 'UsageConfig') return { refused: isRefusal(answer) }
-  const approved = operation === 'UserPageAnalytics' && body['group_name'] === undefined ? approvedIn(answer) : undefined
+  // Who is in a group, and who was active within some days, is no roster.
+  const isRoster = operation === 'UserPageAnalytics' && body['group_name'] === undefined && body['start_timestamp'] === undefined
+  const approved = isRoster ? approvedIn(answer) : undefined
   return approved === undefined ? {} : { approved }
 }
 
@@ -216,7 +218,9 @@ function refusalOf(parts: ServiceParts, { operation, body, faults, sender: _ }: 
   if (struck('key-echoed')) return encode(500, `panic near "service_key":"${String(body['service_key'])}"`)
   const gone = [...parts.company.gone]
   if (gone.some((id) => body['group_id'] === id)) return encode(404, `unknown group: ${body['group_id']}`)
-  const { dark } = parts.company
+  const { dark, locked } = parts.company
+  const lock = operation === 'UsageConfig' ? locked.get(String(body['group_id'])) : undefined
+  if (lock !== undefined) return encode(lock, 'this cap cannot be set now')
   if (operation === 'UserPageAnalytics' && dark.keys().some((id) => body['group_name'] === groupName(id)))
     return encode(503, 'try again later')
   if (operation === 'UsageConfig' && dark.get(String(body['group_id'])) === 'unset') return encode(400, 'this cap cannot be set')

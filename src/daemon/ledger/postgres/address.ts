@@ -39,10 +39,42 @@ export function secretsOf(
 ): readonly string[] {
   const url = address === undefined ? undefined : parsed(address)
   const inAddress = url ? [decoded(url.password), url.password, url.searchParams.get('password') ?? ''] : []
-  const file = env['PGPASSFILE'] === undefined ? undefined : readFile(env['PGPASSFILE'])
-  // host:port:database:user:password, with \: and \\ inside.
-  const inFile = (file ?? '').split('\n').map((line) => /^(?:(?:[^:\\]|\\.)*:){4}(.*)$/.exec(line)?.[1] ?? '')
-  return [...inAddress, env['PGPASSWORD'] ?? '', ...inFile.flatMap((one) => [one, one.replace(/\\(.)/g, '$1')])].filter((one) => one !== '')
+  const inFile = entriesOf(readFile(passwordFileOf(env)) ?? '').flatMap(({ password }) => [password, unescaped(password)])
+  return [...inAddress, env['PGPASSWORD'] ?? '', ...inFile].filter((one) => one !== '')
+}
+
+/** Where libpq looks for passwords. */
+export const passwordFileOf = (env: Readonly<Record<string, string | undefined>>): string =>
+  env['PGPASSFILE'] || `${env['HOME'] ?? '.'}/.pgpass`
+
+interface PasswordEntry {
+  /** Host, port, database and user. */
+  readonly of: readonly string[]
+  readonly password: string
+}
+
+/** `host:port:database:user:password`, with `\:` and `\\` inside. */
+const ENTRY = /^((?:[^:\\]|\\.)*):((?:[^:\\]|\\.)*):((?:[^:\\]|\\.)*):((?:[^:\\]|\\.)*):(.+)$/
+
+const entriesOf = (file: string): readonly PasswordEntry[] =>
+  file.split(/\r?\n/).flatMap((line) => {
+    const [, ...of] = line.startsWith('#') ? [] : (ENTRY.exec(line) ?? [])
+    const password = of.pop()
+    return password === undefined ? [] : [{ of, password }]
+  })
+
+const unescaped = (text: string): string => text.replace(/\\(.)/g, '$1')
+
+/** What a password file has for a connection: the first line that fits counts. */
+export function passwordFor(
+  file: string,
+  to: { readonly host: string; readonly port: number; readonly database: string; readonly user: string },
+): string | undefined {
+  // As libpq has it, a socket is of the machine itself.
+  const asked = [to.host.startsWith('/') ? 'localhost' : to.host, String(to.port), to.database, to.user]
+  const fits = ({ of }: PasswordEntry): boolean => asked.every((one, index) => of[index] === '*' || unescaped(of[index] ?? '') === one)
+  const found = entriesOf(file).find(fits)
+  return found && unescaped(found.password)
 }
 
 function decoded(text: string): string {

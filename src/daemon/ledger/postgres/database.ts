@@ -1,10 +1,12 @@
 // The ledger's handle on PostgreSQL: connections from a pool, statements with limits of time, failures as LedgerErrors, and one way to write: a
 // transaction that is on the disks when it resolves. After a failure to connect it waits longer each time before it tries again. It
 // knows nothing of what is stored.
-import { Pool, type PoolClient, type PoolConfig } from 'pg'
+import { readFileSync, statSync } from 'node:fs'
+import { Client, type ClientConfig, Pool, type PoolClient, type PoolConfig } from 'pg'
+import { parseIntoClientConfig } from 'pg-connection-string'
 import type { Clock } from '../../../ports.ts'
 import { LedgerError } from '../error.ts'
-import { shownAddress, targetOf } from './address.ts'
+import { passwordFileOf, passwordFor, shownAddress, targetOf } from './address.ts'
 import { fromPostgres, isBroken, isWithoutTls } from './error.ts'
 import { createSlots } from './slots.ts'
 
@@ -74,14 +76,15 @@ export function openPostgres({ address: given, env, clock }: PostgresOptions): P
   if (!target) throw new LedgerError('LEDGER_UNREADABLE', `${name} is no address: write postgres://user@host:port/database`)
   const gate = createGate(clock, name)
   let { connectionString: address, withoutTls } = target
-  let pool = poolOf(address, name)
+  const make = (): Pool => poolOf(address, name, env)
+  let pool = make()
   /**
    * One connection that broke tells of all that were made before it: each would have to be waited for, and what is sent on one without answers may
    * prolong a lease that nobody knows of.
    */
   const leave = (broken: Pool): void => {
     if (broken !== pool) return
-    pool = poolOf(address, name)
+    pool = make()
     void broken.end()
   }
   const limited = new WeakSet<PoolClient>()
@@ -156,19 +159,31 @@ const allInUse = (name: string): LedgerError =>
     `${name}: all ${MOST_CONNECTIONS} connections of this process were in use for ${TURN_MS / 1000} s; the database answers too slowly for what is asked, so run more replicas`,
   )
 
-function poolOf(connectionString: string, name: string): Pool {
-  const config: PoolConfig = {
-    connectionString,
-    max: MOST_CONNECTIONS,
-    connectionTimeoutMillis: CONNECT_MS,
-    query_timeout: ANSWER_MS,
-    idleTimeoutMillis: 30_000,
-    keepAlive: true,
-    application_name: 'capkeeper',
-    allowExitOnIdle: true,
+/** The driver leaves the socket open when it gives up while it proves who it is, and a command would not end before the server does. */
+class ClosingClient extends Client {
+  constructor(config?: ClientConfig) {
+    super(config)
+    this.connection.on('error', () => this.connection.stream.destroy())
   }
+}
+
+function poolOf(connectionString: string, name: string, env: PostgresOptions['env']): Pool {
   try {
-    const pool = new Pool(config)
+    const address = parseIntoClientConfig(connectionString)
+    const config: PoolConfig = {
+      ...address,
+      max: MOST_CONNECTIONS,
+      connectionTimeoutMillis: CONNECT_MS,
+      query_timeout: ANSWER_MS,
+      idleTimeoutMillis: 30_000,
+      keepAlive: true,
+      application_name: 'capkeeper',
+      allowExitOnIdle: true,
+      Client: ClosingClient,
+    }
+    // With libpq's variables for whatever the address leaves out.
+    const asked = new Client(address)
+    const pool = new Pool(asked.password ? config : { ...config, password: () => passwordInFile(passwordFileOf(env), asked, name) })
     // An idle connection that dies is replaced by the next that is asked for.
     pool.on('error', () => undefined)
     return pool
@@ -177,6 +192,22 @@ function poolOf(connectionString: string, name: string): Pool {
     throw new LedgerError('LEDGER_UNREADABLE', `${name}: the connection cannot be set up (${told})`)
   }
 }
+
+/** Read for each connection of which the server asks a password, so that a new one counts at once. What it says of none is clear enough. */
+function passwordInFile(file: string, { host, port, database = '', user = '' }: Client, name: string): string {
+  const unusable = (why: string): LedgerError => new LedgerError('LEDGER_UNREADABLE', `${name}: the password file ${file} ${why}`)
+  try {
+    const stat = statSync(file, { throwIfNoEntry: false })
+    if (!stat) return ''
+    if ((stat.mode & OTHERS) !== 0) throw unusable('is not used, because others may read it; chmod 600 mends that')
+    return passwordFor(readFileSync(file, 'utf8'), { host, port, database, user }) ?? ''
+  } catch (error) {
+    throw error instanceof LedgerError ? error : unusable(`cannot be read (${error instanceof Error ? error.message : String(error)})`)
+  }
+}
+
+/** Rights of the group and of everybody. */
+const OTHERS = 0o077
 
 /** A connection of the pool may have died unseen; a new one is made for the second attempt. */
 async function again<T>(attempt: () => Promise<T>, mayRepeat: () => boolean = () => true): Promise<T> {

@@ -24,6 +24,7 @@ export function calm(life: Life): void {
   life.broken = undefined
   life.company.gone.clear()
   life.company.dark.clear()
+  life.company.locked.clear()
   life.keyFile.number = life.keysIssued()
   life.configure({})
   life.wallOffsetMs = 0

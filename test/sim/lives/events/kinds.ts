@@ -41,6 +41,11 @@ export type EventKind =
   | 'role'
   | 'rule-edit'
   | 'group-dark'
+  | 'handover'
+  | 'second-thoughts'
+  | 'as-is'
+  | 'two-holds'
+  | 'pool-turn'
 
 export interface EventRate {
   readonly kind: EventKind
@@ -87,12 +92,17 @@ export const EVENT_KINDS: readonly EventRate[] = [
   { kind: 'pool-edit', perDay: 2.5, share: 0.9 },
   { kind: 'role', perDay: 5, share: 1 },
   { kind: 'rule-edit', perDay: 1, share: 0.7 },
-  { kind: 'zero', perDay: 1, share: 0.4 },
+  { kind: 'zero', perDay: 1.5, share: 0.7 },
   { kind: 'group-dark', perDay: 1, share: 0.5 },
+  { kind: 'handover', perDay: 1, share: 0.3 },
+  { kind: 'second-thoughts', perDay: 3, share: 0.15 },
+  { kind: 'as-is', perDay: 1, share: 0.3 },
+  { kind: 'two-holds', perDay: 1, share: 0.3 },
+  { kind: 'pool-turn', perDay: 1.5, share: 0.6 },
 ]
 
 /** They happen only in lives with pools. */
-export const POOL_EVENTS: ReadonlySet<EventKind> = new Set(['work', 'pool-edit'])
+export const POOL_EVENTS: ReadonlySet<EventKind> = new Set(['work', 'pool-edit', 'pool-turn'])
 
 /** They happen only in lives with rules. */
 export const RULE_EVENTS: ReadonlySet<EventKind> = new Set(['role', 'rule-edit'])

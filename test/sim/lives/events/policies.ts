@@ -2,10 +2,10 @@
 import { scopeKey } from '../../../../src/core/model/scope.ts'
 import { between, pick } from '../../../../src/sandbox/company/random.ts'
 import type { Life } from '../life.ts'
-import { addGrant, drawRules, editModel, squeeze } from '../policy-edits.ts'
+import { addGrant, declareAsIs, drawRules, editModel, lowerWide, squeeze, swapUp } from '../policy-edits.ts'
 import { copyModel, emptyModel } from '../policy-model.ts'
 import { MINUTE_MS } from '../scenario.ts'
-import { type Acts, approve, approveInPolicy, holds, later, publish, redraw, someone, stormMs, whenWriting } from './tools.ts'
+import { type Acts, approve, approveInPolicy, holds, later, publish, redraw, someGroup, someone, stormMs, whenWriting } from './tools.ts'
 
 function giveBack(life: Life, model: Life['model']): void {
   if (life.model.users.size > 0 || life.model.groups.size > 0) return
@@ -22,6 +22,10 @@ export const POLICIES: Acts<
   | 'grant'
   | 'protect'
   | 'zero'
+  | 'handover'
+  | 'second-thoughts'
+  | 'as-is'
+  | 'two-holds'
   | 'rule-edit'
   | 'approve'
   | 'policy-approve'
@@ -87,6 +91,61 @@ export const POLICIES: Acts<
     const [first, ...rest] = capped
     life.model.users.set(first === undefined ? someone(life, draw) : pick(draw, [first, ...rest]), 0)
     publish(life)
+  },
+  // One or two people get from a group what they had of their own, and that group's cap cannot be set for now.
+  handover: (life, draw) => {
+    const id = someGroup(life, draw)
+    const some = life.company.approved.filter(() => draw() < 0.3).slice(0, between(draw, 1, 2))
+    life.model = copyModel(life.model)
+    for (const email of some) life.model.users.set(email, 1500)
+    publish(life)
+    later(life, between(draw, 30, 150) * MINUTE_MS, () => {
+      life.company.locked.set(id, draw() < 0.5 ? 400 : 503)
+      life.model = copyModel(life.model)
+      for (const email of some) swapUp(life.model, email, id)
+      for (const email of some) if (life.company.groups.get(id)?.has(email) === false) life.company.regroup(email, id)
+      publish(life)
+      later(life, between(draw, 30, 400) * MINUTE_MS, () => void life.company.locked.delete(id))
+    })
+  },
+  // A line is taken out again as soon as what it says is written, while a reading may still be stale.
+  'second-thoughts': (life, draw) => {
+    const email = someone(life, draw)
+    if (life.model.users.has(email)) return
+    life.model = copyModel(life.model)
+    life.model.users.set(email, 1500 + between(draw, 1, 9))
+    publish(life)
+    whenWriting(life, () =>
+      later(life, between(draw, 1, 30) * 1000, () => {
+        life.model = copyModel(life.model)
+        life.model.users.delete(email)
+        publish(life)
+      }),
+    )
+  },
+  // Lines say what people have anyway, and then what they have it from goes down.
+  'as-is': (life, draw) => {
+    life.model = copyModel(life.model)
+    declareAsIs(life, draw)
+    publish(life)
+    later(life, between(draw, 20, 150) * MINUTE_MS, () => {
+      life.model = copyModel(life.model)
+      lowerWide(life)
+      publish(life)
+    })
+  },
+  // So many get less, and some are to have 0, that guards hold the ones and the others; those who get less are agreed to.
+  'two-holds': (life, draw) => {
+    const rich = [...life.company.inForce()].flatMap(([email, cap]) => (typeof cap === 'number' && cap > 100 ? [email] : []))
+    const most = Math.floor(Math.max(5, life.company.approved.length / 4))
+    if (rich.length < most + 2) return
+    life.model = copyModel(life.model)
+    for (const [place, email] of rich.slice(0, most + 2).entries()) life.model.users.set(email, place < most ? 100 : 0)
+    publish(life)
+    later(life, between(draw, 5, 60) * MINUTE_MS, () => {
+      const [largest] = (life.view()?.holds ?? []).toSorted((a, b) => b.changes.length - a.changes.length)
+      if (largest) approve(life, largest.id)
+    })
   },
   'rule-edit': (life, draw) => {
     life.model = copyModel(life.model)

@@ -2,7 +2,7 @@
 import { between, type Draw, pick } from '../../../../src/sandbox/company/random.ts'
 import type { Life } from '../life.ts'
 import { copyModel } from '../policy-model.ts'
-import { editPools, favour, scalePools } from '../pool-edits.ts'
+import { dismiss, editPools, favour, richestMember, scalePools } from '../pool-edits.ts'
 import { MINUTE_MS } from '../scenario.ts'
 import { type Acts, later, pause, publish, resume } from './tools.ts'
 
@@ -43,7 +43,49 @@ const COURSES: readonly [Course, ...Course[]] = [
   },
 ]
 
-export const POOLS: Acts<'work' | 'pool-edit'> = {
+/** Whoever has most of a pool uses all of it. */
+function workHard(life: Life): string | undefined {
+  const richest = richestMember(life)
+  if (richest === undefined) return undefined
+  life.use(richest, 1_000_000)
+  life.company.usedSome()
+  return richest
+}
+
+/** What seldom comes about by chance. */
+const TURNS: readonly [Course, ...Course[]] = [
+  // Whoever has used most leaves, and then the others are to get more.
+  (life, draw) => {
+    const richest = workHard(life)
+    if (richest === undefined) return
+    soon(life, draw, () => {
+      life.model = copyModel(life.model)
+      dismiss(life.model, richest)
+      publish(life)
+      soon(life, draw, () => scaled(life, 1.02))
+    })
+  },
+  // A member who is not dealt to gets a line with most of the credits.
+  (life, draw) => {
+    life.model = copyModel(life.model)
+    const email = favour(life.model, draw)
+    if (email !== undefined) life.model.protectedPeople.add(email)
+    publish(life)
+  },
+  // While nothing is written, credits go up, and back to where they were, and one of the members works: that member's share is more than they
+  // have, and the others still have what they are to give.
+  (life, draw) => {
+    pause(life, 8 * 60 * MINUTE_MS)
+    workHard(life)
+    scaled(life, 2)
+    soon(life, draw, () => {
+      scaled(life, 0.5)
+      resume(life)
+    })
+  },
+]
+
+export const POOLS: Acts<'work' | 'pool-edit' | 'pool-turn'> = {
   // Most people do something; now and then somebody uses all there is in one go.
   work: (life, draw) => {
     for (const email of life.company.approved) {
@@ -58,4 +100,5 @@ export const POOLS: Acts<'work' | 'pool-edit'> = {
     publish(life)
     pick(draw, COURSES)(life, draw)
   },
+  'pool-turn': (life, draw) => pick(draw, TURNS)(life, draw),
 }

@@ -1,0 +1,92 @@
+// The invariants of pools and of what people have on the way, shown to be able to fail on steps that break them, and to be silent on steps that
+// do not.
+import { expect, it } from 'vitest'
+import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
+import { cycleAt } from '../../../src/sandbox/time.ts'
+import { emptyModel, type ModelCap, type PolicyModel } from '../lives/policy-model.ts'
+import type { InForce, Invariant, Scene, Step } from '../steps.ts'
+import { nobodyBetween } from './people.ts'
+import { poolSum } from './pools.ts'
+import { ADA, ADA_SCOPE } from './sketch.ts'
+
+const BOB = 'bob@example.com' as ScopeKey
+const TEAM = scopeKey({ kind: 'team' })
+
+function policyOf(credits: number): PolicyModel {
+  return { ...emptyModel(), pools: [{ name: 'research', emails: [ADA, BOB], credits, share: 'equal', min: 0 }] }
+}
+const NAMED = new Map([
+  ['before', policyOf(2000)],
+  ['now', policyOf(1000)],
+])
+
+const caps = (ada: ModelCap, bob: ModelCap): InForce => new Map([ADA, BOB].map((email, place) => [email, place === 0 ? ada : bob]))
+
+/** Both are members from the first deal on. */
+const dealt: Step = {
+  ...{ kind: 'recorded', process: 1, method: 'saveFact' },
+  values: ['pools', { research: { cycle: cycleAt(0), readAt: 0, members: { [ADA]: {}, [BOB]: {} } } }],
+}
+const sending = (to: ModelCap, digest: string): Step => ({
+  ...{ kind: 'recorded', process: 1, method: 'recordIntent' },
+  values: [{ id: 1, planId: 'p', digest, change: { scope: ADA_SCOPE, from: 400, to } }],
+})
+const landed = (scope: ScopeKey, [from, to]: readonly [ModelCap, ModelCap], before: InForce, after: InForce): Step => ({
+  ...{ kind: 'landed', process: 1, scope, from, to, late: false, before, after },
+})
+const raised = landed(ADA, [400, 600], caps(400, 600), caps(600, 600))
+
+const roster = { people: [{ email: ADA, status: 'approved' }], statusesAbsent: false }
+const known = { kind: 'told', process: 1, event: { kind: 'usage-read', groups: [], roster } } as unknown as Step
+const healing = {
+  ...{ kind: 'told', process: 1 },
+  event: { kind: 'planned', plan: { changes: [{ scope: ADA_SCOPE, to: 500, healing: true }], holds: [] } },
+} as unknown as Step
+const finished = { kind: 'told', process: 1, event: { kind: 'cycle-finished', result: 'success' } } as unknown as Step
+const fallsWithTeam = landed(TEAM, [500, 200], caps(500, 500), caps(200, 500))
+const isPutBack = landed(ADA, [200, 500], caps(200, 500), caps(500, 500))
+
+/** What an invariant says of these steps. */
+function said(invariant: Invariant, steps: readonly Step[]): readonly string[] {
+  const found: string[] = []
+  const scene = {
+    scenario: { pools: true, capSemantics: 'layered', switches: { capSemantics: 'layered' }, intervalMs: 1, usageIntervalMs: 1 },
+    company: { approved: [ADA, BOB], groupsOf: () => [], dark: new Map() },
+    elapsed: () => 1e9,
+    inForce: () => caps(500, 500),
+    stored: () => 'none',
+    used: () => 0,
+    policy: () => NAMED.get('now'),
+    policyNamed: (digest: string) => NAMED.get(digest),
+  } as unknown as Scene
+  const watch = invariant.watch(scene, { checked: () => undefined, violated: (message) => found.push(message) })
+  for (const step of steps) watch(step)
+  return found
+}
+
+const BROKEN: readonly (readonly [title: string, invariant: Invariant, steps: readonly Step[]])[] = [
+  ['a raise above credits that were cut before it was planned', poolSum, [dealt, sending(600, 'now'), raised]],
+  [
+    'somebody who falls with a wider cap of ours until their own is put back',
+    nobodyBetween,
+    [known, fallsWithTeam, healing, isPutBack, finished],
+  ],
+]
+
+it.each(BROKEN)('%s is found', (_title, invariant, steps) => {
+  expect(said(invariant, steps)).not.toEqual([])
+})
+
+const KEPT: readonly (readonly [title: string, invariant: Invariant, steps: readonly Step[]])[] = [
+  ['a raise that was on its way when credits were cut', poolSum, [dealt, sending(600, 'before'), raised]],
+  ['a raise that the credits pay for', poolSum, [dealt, sending(400, 'now'), landed(ADA, [300, 400], caps(300, 600), caps(400, 600))]],
+  [
+    'somebody whose cap others had changed, on the way to what it was',
+    nobodyBetween,
+    [{ kind: 'foreign', scopes: [ADA] }, known, fallsWithTeam, healing, isPutBack, finished],
+  ],
+]
+
+it.each(KEPT)('%s is nothing', (_title, invariant, steps) => {
+  expect(said(invariant, steps)).toEqual([])
+})
