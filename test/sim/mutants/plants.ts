@@ -174,7 +174,7 @@ export const PLANTS: readonly Plant[] = [
     file: 'daemon/cycle/record.ts',
     find: 'return owned !== undefined && !mayBeStale(owned, knowledge.readings.get(key), ledger, now)',
     replace: 'return owned !== undefined',
-    needs: ['stale-read', 'second-thoughts'],
+    needs: ['second-thoughts'],
   },
   {
     name: 'a cap is cleared where none is set',
