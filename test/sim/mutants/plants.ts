@@ -175,6 +175,7 @@ export const PLANTS: readonly Plant[] = [
     find: 'return owned !== undefined && !mayBeStale(owned, knowledge.readings.get(key), ledger, now)',
     replace: 'return owned !== undefined',
     needs: ['second-thoughts'],
+    caughtBy: [44],
   },
   {
     name: 'a cap is cleared where none is set',
