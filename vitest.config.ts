@@ -17,8 +17,10 @@ export default defineConfig({
     sequence: { sequencer: LongFirst },
     // No test changes what another one imports, so a worker keeps its modules: loading them for each file would take longer than the tests.
     isolate: false,
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    // For what hangs. A machine that is ten times slower than that of the authors comes to its end with each test.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
+    expect: { poll: { timeout: 60_000 } },
     allowOnly: false,
     silent: 'passed-only',
     reporters: ['default', skippedReporter, ...(report ? [['json', { outputFile: report }] as ['json', { outputFile: string }]] : [])],

@@ -1,62 +1,46 @@
-// The commander program: every command registers itself here, from a file of its own under commands/. What a command needs beyond its
-// flags it imports inside its action, so that `--help` and `validate` start without the network packages.
+// The commander program: every command registers itself here, from a file of its own. Of a command line that names a command only that one is
+// loaded, and what it needs beyond its flags it imports inside its action, so that `--help` and `validate` start without the network packages.
 import { Command } from 'commander'
-import { registerApply } from './apply/command.ts'
-import { registerApprove } from './approve/command.ts'
-import { registerAudit } from './audit/command.ts'
-import { registerCompletion } from './completion/command.ts'
-import { registerDoctor } from './doctor/command.ts'
-import { registerExplain } from './explain/command.ts'
-import { registerHistory } from './history/command.ts'
-import { registerImport } from './import/command.ts'
-import { registerInit } from './init/command.ts'
-import { registerLedger } from './ledger/command.ts'
-import { registerNotify } from './notify/command.ts'
-import { registerPause } from './pause/command.ts'
-import { registerResume } from './pause/resume.ts'
-import { registerPlan } from './plan/command.ts'
-import { registerRecommend } from './recommend/command.ts'
-import { registerReport } from './report/command.ts'
-import { registerRun } from './run/command.ts'
-import { registerSandbox } from './sandbox/command.ts'
-import { registerSchema } from './schema/command.ts'
 import { EXIT_HELP, refuseKeyFlags } from './shared/args.ts'
 import type { Cli, World } from './shared/context.ts'
 import { EXIT, type ExitCode } from './shared/exit.ts'
 import { helpPointer, reportFailure, withoutFlagValues } from './shared/failure.ts'
 import { VERSION } from './shared/version.ts'
-import { registerSimulate } from './simulate/command.ts'
-import { registerStatus } from './status/command.ts'
-import { registerValidate } from './validate/command.ts'
 
 /** Adds one command to the program. Its action leaves an exit code with `cli.finish`, or throws. */
 export type Register = (program: Command, cli: Cli) => void
 
 /** In the order of `--help`. */
-const COMMANDS: readonly Register[] = [
-  registerRun,
-  registerPlan,
-  registerApply,
-  registerApprove,
-  registerPause,
-  registerResume,
-  registerValidate,
-  registerExplain,
-  registerInit,
-  registerImport,
-  registerSimulate,
-  registerRecommend,
-  registerAudit,
-  registerReport,
-  registerNotify,
-  registerHistory,
-  registerStatus,
-  registerDoctor,
-  registerSchema,
-  registerLedger,
-  registerSandbox,
-  registerCompletion,
-]
+const COMMANDS: Readonly<Record<string, () => Promise<Register>>> = {
+  run: async () => (await import('./run/command.ts')).registerRun,
+  plan: async () => (await import('./plan/command.ts')).registerPlan,
+  apply: async () => (await import('./apply/command.ts')).registerApply,
+  approve: async () => (await import('./approve/command.ts')).registerApprove,
+  pause: async () => (await import('./pause/command.ts')).registerPause,
+  resume: async () => (await import('./pause/resume.ts')).registerResume,
+  validate: async () => (await import('./validate/command.ts')).registerValidate,
+  explain: async () => (await import('./explain/command.ts')).registerExplain,
+  init: async () => (await import('./init/command.ts')).registerInit,
+  import: async () => (await import('./import/command.ts')).registerImport,
+  simulate: async () => (await import('./simulate/command.ts')).registerSimulate,
+  recommend: async () => (await import('./recommend/command.ts')).registerRecommend,
+  audit: async () => (await import('./audit/command.ts')).registerAudit,
+  report: async () => (await import('./report/command.ts')).registerReport,
+  notify: async () => (await import('./notify/command.ts')).registerNotify,
+  history: async () => (await import('./history/command.ts')).registerHistory,
+  status: async () => (await import('./status/command.ts')).registerStatus,
+  doctor: async () => (await import('./doctor/command.ts')).registerDoctor,
+  schema: async () => (await import('./schema/command.ts')).registerSchema,
+  ledger: async () => (await import('./ledger/command.ts')).registerLedger,
+  sandbox: async () => (await import('./sandbox/command.ts')).registerSandbox,
+  completion: async () => (await import('./completion/command.ts')).registerCompletion,
+}
+
+/** The command that a command line names. All of them for the help, for words that name none, and for completion, which tells of all. */
+export function commandsFor([name = '']: readonly string[]): Promise<readonly Register[]> {
+  const load = name !== 'completion' && Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
+  return Promise.all(load ? [load()] : Object.values(COMMANDS).map((one) => one()))
+}
 
 /** Runs one command line (without node and the script); resolves with its exit code and never rejects. */
 export async function runCli(argv: readonly string[], world: World): Promise<ExitCode> {
@@ -70,7 +54,7 @@ export async function runCli(argv: readonly string[], world: World): Promise<Exi
   }
   try {
     refuseKeyFlags(argv)
-    const program = buildProgram(cli)
+    const program = buildProgram(cli, await commandsFor(argv))
     program.hook('preAction', (_program, command) => {
       asked = fullName(command)
     })
@@ -81,8 +65,8 @@ export async function runCli(argv: readonly string[], world: World): Promise<Exi
   }
 }
 
-/** The whole program with its commands; nothing has run yet. */
-export function buildProgram(cli: Cli): Command {
+/** The program with these commands; nothing has run yet. */
+export function buildProgram(cli: Cli, commands: readonly Register[]): Command {
   const program = new Command('capkeeper')
     .description("Keeps the add-on credit caps of an AI coding assistant's workspaces equal to what policy files in git say.")
     .version(VERSION, '-V, --version', 'print the version')
@@ -98,7 +82,7 @@ export function buildProgram(cli: Cli): Command {
       getOutHelpWidth: () => cli.stdout.columns ?? 100,
       getErrHelpWidth: () => cli.stderr.columns ?? 100,
     })
-  for (const register of COMMANDS) register(program, cli)
+  for (const register of commands) register(program, cli)
   pointToHelp(program)
   return program
 }

@@ -81,7 +81,7 @@ function charts({ cycle, days = [], totals, projected, exhaustedAt, which, works
     id: `burn-${workspace}`,
     title: 'Credits burned by day and model',
     noun: 'model',
-    days: days.map(({ at, byModel }) => ({ at, parts: byModel })),
+    days: days.map(({ at, byModel }) => ({ at, parts: new Map(Object.entries(byModel)) })),
   })
   return html`${chartFigure({ ...chart, id: `cycle-${workspace}` }, 3)}${chartFigure(burn, 3)}`
 }

@@ -70,8 +70,9 @@ export function joinDocuments(input: JoinInput): Joined {
   return { set: setOf(together), problems: together.problems }
 }
 
-function warnAboutSize({ workspace, rules, grants, groups, problems }: Together): void {
-  const scopes = new Set([...rules.map(({ value }) => value), ...grants].map(({ scope }) => scopeKey(scope))).size
+function warnAboutSize({ workspace, ruleOf, grants, groups, problems }: Together): void {
+  const granted = new Set(grants.map(({ scope }) => scopeKey(scope)).filter((key) => !ruleOf.has(key)))
+  const scopes = ruleOf.size + granted.size
   for (const beyond of [beyondLimit('scopes', scopes), beyondLimit('groups', groups.length)]) {
     if (beyond !== undefined) problems.push({ severity: 'warning', code: 'BEYOND_LIMIT', message: `${workspace}: ${beyond}` })
   }

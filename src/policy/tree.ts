@@ -69,6 +69,7 @@ export function growTree(given: Pick<Reader, 'source' | 'document' | 'convert' |
   return grow(reader, { parent: undefined, key: name, keyNode: document.root, given: document.root, schema })
 }
 
+/** Where a value stands, and what it should be. */
 interface Seed {
   readonly parent: Branch | undefined
   readonly key: string | number
@@ -77,26 +78,41 @@ interface Seed {
   readonly schema: AnnotatedSchema
 }
 
-function grow(reader: Reader, { given, schema, ...seed }: Seed): Branch {
+/** Most values are scalars, and share this. */
+const NO_CHILDREN: Branch['children'] = new Map()
+
+function grow(reader: Reader, { parent, key, keyNode, given, schema: asked }: Seed): Branch {
   const node = resolve(reader, given)
-  const children = new Map<string | number, Branch>()
-  const chosen = fitting(schema, node ?? null)
-  const more = { reader, schema: chosen, children, faulty: false }
-  // An alias that leads nowhere has been reported; nothing else is to be said of it.
-  if (node === undefined) return { ...seed, ...more, node: given, value: undefined, faulty: true }
-  if (isMap(node) && (chosen.properties ?? chosen.additionalProperties)) {
-    const value: Record<string, unknown> = Object.create(null)
-    return growMap({ ...seed, ...more, node, value }, node, value, children)
+  const schema = fitting(asked, node ?? null)
+  // Written out key by key: there may be hundreds of thousands, and copies of copies would cost the most.
+  const branch = (value: unknown, children: Branch['children']): Branch => ({
+    reader,
+    parent,
+    key,
+    keyNode,
+    node: node ?? given,
+    schema,
+    value,
+    children,
+    // An alias that leads nowhere has been reported; nothing else is to be said of it.
+    faulty: node === undefined,
+  })
+  if (isMap(node) && (schema.properties ?? schema.additionalProperties)) {
+    const [value, children] = [Object.create(null), new Map<string | number, Branch>()]
+    return growMap(branch(value, children), node, value, children)
   }
-  if (isSeq(node) && chosen.items) {
-    const value: unknown[] = []
-    return growList({ ...seed, ...more, node, value }, node, value, children)
+  if (isSeq(node) && schema.items) {
+    const [value, children] = [[] as unknown[], new Map<string | number, Branch>()]
+    return growList(branch(value, children), node, value, children)
   }
-  return { ...seed, ...more, node, value: isMap(node) ? {} : isSeq(node) ? [] : isScalar(node) ? scalarValue(reader, node, chosen) : null }
+  return branch(plainValue(reader, node, schema), NO_CHILDREN)
 }
 
-const scalarValue = (reader: Reader, node: Scalar, schema: AnnotatedSchema): unknown =>
-  isNothing(node) ? null : reader.convert(node, schema)
+/** Of a scalar, or of a collection that nothing is known about. */
+function plainValue(reader: Reader, node: YamlNode | undefined, schema: AnnotatedSchema): unknown {
+  if (isScalar(node)) return isNothing(node) ? null : reader.convert(node, schema)
+  return node === undefined ? undefined : isMap(node) ? {} : isSeq(node) ? [] : null
+}
 
 /** Of the forms that a value may have, the one for mappings when it is one; the notes are those of the whole. */
 function fitting(schema: AnnotatedSchema, node: YamlNode): AnnotatedSchema {

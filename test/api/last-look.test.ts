@@ -85,7 +85,7 @@ describe('a write', () => {
     'over %s leaves when it may, and is kept back when it may not any more, on a new connection and on a kept one',
     async (_name, way) => {
       if (!way) return
-      const send = ({ transport }: Way, mayLeave: () => boolean) => transport.send('UsageConfig', BODY, { timeoutMs: 5_000, mayLeave })
+      const send = ({ transport }: Way, mayLeave: () => boolean) => transport.send('UsageConfig', BODY, { timeoutMs: 60_000, mayLeave })
       const fresh = await way()
       expect(await send(fresh, () => false)).toMatchObject({ kind: 'network', isKeptBack: true })
       expect(fresh.arrived()).toBe(0)
@@ -113,7 +113,7 @@ describe('a write', () => {
       asked.push(lookedUp)
       return true
     }
-    expect(await transport.send('UsageConfig', BODY, { timeoutMs: 5_000, mayLeave })).toMatchObject({ status: 200 })
+    expect(await transport.send('UsageConfig', BODY, { timeoutMs: 60_000, mayLeave })).toMatchObject({ status: 200 })
     expect(asked).toEqual([true])
   })
 

@@ -3,6 +3,7 @@
 
 import { Writable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { underSignals } from '../../src/api/transport/signals.ts'
 import { runCli } from '../../src/cli/program.ts'
 import { createSecrets, type World } from '../../src/cli/shared/context.ts'
 import { systemClock } from '../../src/daemon/schedule/system.ts'
@@ -25,8 +26,9 @@ const clock: Clock = {
     for (const endAt = clock.monotonic() + ms; clock.monotonic() < endAt; ) {
       const woken = new AbortController()
       sleepers.add(woken)
-      const either = signal ? AbortSignal.any([signal, woken.signal]) : woken.signal
-      await systemClock.sleep(endAt - clock.monotonic(), either).catch(() => signal?.throwIfAborted())
+      // As cheap as the daemon's own: it sleeps with almost every request.
+      const asleep = underSignals([signal, woken.signal], (either) => systemClock.sleep(endAt - clock.monotonic(), either))
+      await asleep.catch(() => signal?.throwIfAborted())
       sleepers.delete(woken)
     }
   },

@@ -7,7 +7,7 @@ import { PassThrough } from 'node:stream'
 import type { Command } from 'commander'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { buildProgram } from '../../src/cli/program.ts'
+import { buildProgram, commandsFor } from '../../src/cli/program.ts'
 import { createSecrets, NO_SIGNALS } from '../../src/cli/shared/context.ts'
 import { EXIT } from '../../src/cli/shared/exit.ts'
 import { hastyClock } from '../api/world.ts'
@@ -22,14 +22,8 @@ const SERVING = new Set(['run', 'sandbox'])
 const CODES: readonly number[] = Object.values(EXIT)
 
 const streams = () => ({ stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough() })
-const program = buildProgram({
-  ...streams(),
-  env: {},
-  clock: fakeClock(),
-  secrets: createSecrets(),
-  signals: NO_SIGNALS,
-  finish: () => undefined,
-})
+const world = { ...streams(), env: {}, clock: fakeClock(), secrets: createSecrets(), signals: NO_SIGNALS }
+const program = buildProgram({ ...world, finish: () => undefined }, await commandsFor([]))
 
 interface Known {
   readonly words: readonly string[]

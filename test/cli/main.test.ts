@@ -3,9 +3,9 @@ import { closeSync, existsSync, mkdtempSync, openSync, rmSync, writeFileSync } f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { MAIN, SOURCE } from '../support/process.ts'
 import type { Ran } from './world.ts'
 
-const MAIN = new URL('../../src/main.ts', import.meta.url).pathname
 const KEY = 'sk-very-secret-key'
 
 const capkeeper = (argv: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ran> =>
@@ -90,20 +90,30 @@ describe('the process', () => {
     expect({ code, said: said.join('') }).toEqual({ code: 1, said: 'error: the output could not be written (ENOSPC)\n' })
   })
 
-  test('a command without network loads no network package', async () => {
-    const packages = /node_modules\/(got|fastify|prom-client|pino|hpagent)\//
+  /** What a command line loads, as URLs. */
+  const loadedBy = (argv: readonly string[]): Promise<readonly string[]> => {
     const script = file(
       'loaded.mjs',
       `import { registerHooks } from 'node:module'
        const seen = []
        registerHooks({ load(url, context, next) { seen.push(url); return next(url, context) } })
-       process.on('exit', () => console.error(seen.filter((url) => ${String(packages)}.test(url)).join('\\n')))`,
+       process.on('exit', () => console.error(seen.join('\\n')))`,
     )
-    for (const argv of [['--help'], ['validate', file('acme.yaml', policy('500'))], ['schema', 'config'], ['history', '--help']]) {
-      const ran = await new Promise<string>((resolve) => {
-        execFile(process.execPath, ['--import', script, MAIN, ...argv], (_error, _stdout, stderr) => resolve(stderr))
-      })
-      expect(ran.trim()).toBe('')
-    }
+    return new Promise((resolve) => {
+      execFile(process.execPath, ['--import', script, SOURCE, ...argv], (_error, _stdout, stderr) => resolve(stderr.trim().split('\n')))
+    })
+  }
+
+  test('a command without network loads no network package', async () => {
+    const packages = /node_modules\/(got|fastify|prom-client|pino|hpagent)\//
+    for (const argv of [['--help'], ['validate', file('acme.yaml', policy('500'))], ['schema', 'config'], ['history', '--help']])
+      expect((await loadedBy(argv)).filter((url) => packages.test(url))).toEqual([])
+  })
+
+  test('a command loads no other command', async () => {
+    const loaded = await loadedBy(['validate', file('acme.yaml', policy('500'))])
+    const commands = loaded.flatMap((url) => /\/src\/cli\/(\w+)\/\w+\.ts$/.exec(url)?.[1] ?? [])
+    expect([...new Set(commands)].toSorted()).toEqual(['shared', 'validate'])
+    expect((await loadedBy(['--help'])).filter((url) => /\/src\/cli\/(run|validate)\/command\.ts$/.test(url))).toHaveLength(2)
   })
 })

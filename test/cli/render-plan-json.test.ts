@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { plansFromJson } from '../../src/cli/plan/file.ts'
 import { renderPlanJson } from '../../src/cli/plan/render-json.ts'
+import { writeKey } from '../../src/cli/plan/view.ts'
 import { InputError } from '../../src/core/model/problem.ts'
-import { scopeKey } from '../../src/core/model/scope.ts'
 import { bobBlock, bobHold, fullPlan, orphanClear, plan, teamSet } from './plans.ts'
 
 const parsed = (text: string): unknown => JSON.parse(text)
@@ -14,7 +14,7 @@ describe('a plan as JSON', () => {
       holds: [bobHold],
       counts: { set: 1, clear: 1, held: 1 },
     })
-    const outcomes = new Map([[scopeKey(teamSet.scope), { result: 'applied' as const }]])
+    const outcomes = new Map([[writeKey(teamSet), { result: 'applied' as const }]])
     expect(parsed(renderPlanJson([{ plan: one, outcomes }]))).toEqual({
       apiVersion: 'capkeeper/v1',
       kind: 'Plan',

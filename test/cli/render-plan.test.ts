@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { renderPlanText } from '../../src/cli/plan/render.ts'
-import { releaseBy } from '../../src/cli/plan/view.ts'
+import { releaseBy, writeKey } from '../../src/cli/plan/view.ts'
 import type { Paint } from '../../src/cli/shared/context.ts'
 import type { Change } from '../../src/core/model/change.ts'
-import { scopeKey, userScope } from '../../src/core/model/scope.ts'
+import { userScope } from '../../src/core/model/scope.ts'
 import { adaLower, bobBlock, bobHold, fullPlan, groupRaise, orphanClear, plan, teamSet } from './plans.ts'
 
 const lines = (...text: readonly string[]): string => `${text.join('\n')}\n`
@@ -71,8 +71,8 @@ describe('a plan as text', () => {
         {
           plan: plan({ changes: [teamSet, groupRaise, adaLower], counts: { set: 1, raise: 1, lower: 1, inSync: 2 } }),
           outcomes: new Map([
-            [scopeKey(teamSet.scope), { result: 'applied' }],
-            [scopeKey(groupRaise.scope), { result: 'failed', error: 'HTTP 400: cap too high' }],
+            [writeKey(teamSet), { result: 'applied' }],
+            [writeKey(groupRaise), { result: 'failed', error: 'HTTP 400: cap too high' }],
           ]),
         },
       ],
@@ -98,8 +98,8 @@ describe('a plan as text', () => {
         {
           plan: plan({ changes: [teamSet, adaLower], counts: { set: 1, lower: 1 } }),
           outcomes: new Map([
-            [scopeKey(teamSet.scope), { result: 'applied' }],
-            [scopeKey(adaLower.scope), { result: 'satisfied' }],
+            [writeKey(teamSet), { result: 'applied' }],
+            [writeKey(adaLower), { result: 'satisfied' }],
           ]),
         },
       ],

@@ -44,8 +44,14 @@ const CHARTS: readonly (readonly [name: string, chart: Chart, says: string])[] =
       title: 'Burn',
       noun: 'group',
       days: [
-        { at: START, parts: { a: 10, b: 30 } },
-        { at: day(1), parts: { a: 5 } },
+        {
+          at: START,
+          parts: new Map([
+            ['a', 10],
+            ['b', 30],
+          ]),
+        },
+        { at: day(1), parts: new Map([['a', 5]]) },
       ],
     }),
     '45 credits in 2 days; the group that used most is b.',
@@ -142,10 +148,26 @@ describe('a chart of the cycle', () => {
 
 describe('a stack', () => {
   test('gives colours to six, and sums all others', () => {
-    const parts = Object.fromEntries(Array.from({ length: 9 }, (_, index) => [`g${index}`, 10 - index]))
+    const parts = new Map(Array.from({ length: 9 }, (_, index) => [`g${index}`, 10 - index]))
     const chart = stackChart({ id: 'b', title: 'Burn', noun: 'group', days: [{ at: START, parts }] })
     expect(chart.legend.map(({ text }) => text)).toEqual(['g0', 'g1', 'g2', 'g3', 'g4', 'g5', 'others'])
     expect(chart.table.rows[0]).toEqual(['1 Nov', 10, 9, 8, 7, 6, 5, 9])
+  })
+
+  test('takes groups and models by any name, also one that every object has, and its own word for the rest', () => {
+    const names = ['constructor', '__proto__', 'others', 'toString', 'valueOf', 'hasOwnProperty', 'g6', 'g7']
+    const full = new Map(names.map((name, index) => [name, 10 - index]))
+    const days = [
+      { at: START, parts: full },
+      { at: day(1), parts: new Map([['g6', 0.5]]) },
+    ]
+    const chart = stackChart({ id: 'b', title: 'Burn', noun: 'group', days, names: new Map([['g6', 'Six']]) })
+    expect(chart.legend.map(({ text }) => text)).toEqual([...names.slice(0, 6), 'others'])
+    expect(chart.table.rows).toEqual([
+      ['1 Nov', 10, 9, 8, 7, 6, 5, 7],
+      ['2 Nov', 0, 0, 0, 0, 0, 0, 0.5],
+    ])
+    expect(chartFigure(chart).markup).not.toMatch(/NaN|native code/)
   })
 })
 

@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { ofKind, schemaOffences } from '../support/kubernetes.ts'
 import { restrictedOffences } from '../support/pod-security.ts'
-import { DEPLOY, readDeploy } from '../support/rules.ts'
+import { MAIN } from '../support/process.ts'
+import { readDeploy } from '../support/rules.ts'
 import { hasHelm, helmed } from './renderings.ts'
 
-const MAIN = join(DEPLOY, '../src/main.ts')
 const capkeeper = (...argv: readonly string[]): string =>
   execFileSync(process.execPath, [MAIN, ...argv], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
 

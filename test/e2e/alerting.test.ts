@@ -86,5 +86,5 @@ describe.skipIf(!hasMonitoring)('alerts (need prometheus and prometheus-alertman
 
     for (const trouble of troubles) trouble.cure(at)
     for (const { alertname } of troubles) await monitoring.hears(alertname, 'resolved')
-  }, 60_000)
+  })
 })

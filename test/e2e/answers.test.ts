@@ -5,7 +5,6 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { inside } from '../support/inside.ts'
-import { start, until } from '../support/process.ts'
 import { place, policyText, workspace, world, written } from './world.ts'
 
 const has = (program: string): boolean => spawnSync(program, ['--version']).status === 0
@@ -199,41 +198,6 @@ describe('ledger', () => {
       expect(written(at.service)).toEqual([])
     },
   )
-})
-
-describe('sandbox', () => {
-  test('prints its address and its keys, serves with them, and ends with 0 on SIGTERM', async () => {
-    const sandbox = start(['sandbox', '--port', '0', '--people', '12', '--groups', '2', '--days', '0', '--cap-spelling', 'snake'])
-    const url = await until('the address of the sandbox', () => /^http\S+$/m.exec(sandbox.stdout())?.[0])
-    for (const key of ['sandbox-admin', 'sandbox-analytics', 'sandbox-teams-read', 'sandbox-billing-read', 'sandbox-billing-write']) {
-      expect(sandbox.stdout()).toContain(`  ${key} `)
-    }
-    const post = async (operation: string, body: unknown) => {
-      const answer = await fetch(`${url}/api/v1/${operation}`, { method: 'POST', body: JSON.stringify(body) })
-      return { status: answer.status, text: await answer.text() }
-    }
-    expect(await post('UsageConfig', { service_key: 'sandbox-billing-write', team_level: true, set_add_on_credit_cap: 5 })).toMatchObject({
-      status: 200,
-    })
-    expect(await post('GetUsageConfig', { service_key: 'sandbox-billing-read', team_level: true })).toEqual({
-      status: 200,
-      text: '{"add_on_credit_cap":5}',
-    })
-    expect(await post('GetUsageConfig', { service_key: 'sandbox-billing-write', team_level: true })).toMatchObject({ status: 403 })
-    sandbox.signal('SIGTERM')
-    expect(await sandbox.ended).toEqual({ code: 0, signal: null })
-  })
-
-  test.each([
-    ['a value that a switch does not have', ['--cap-semantics', 'sideways'], /--cap-semantics sideways: .*layered/],
-    ['a rate that is none', ['--rate-limit', 'fast'], /--rate-limit fast: /],
-    ['a probability beyond 1', ['--faults', '5xx=7'], /--faults 5xx=7: /],
-    ['a negative number of people', ['--people', '-4'], /--people -4: /],
-    ['a switch that is not there', ['--cap-semantic', 'layered'], /--cap-semantics/],
-  ])('exits 64 for %s, naming it', async (_row, argv, message) => {
-    const ran = await inside(['sandbox', '--port', '0', ...argv])
-    expect(ran).toMatchObject({ code: 64, stdout: '', stderr: expect.stringMatching(message) })
-  })
 })
 
 describe('completion', () => {

@@ -50,7 +50,7 @@ describe.skipIf(!CHROMIUM)('the console of a daemon', () => {
       }
       throw new Error(`${what} is not reached by ${MOST_PRESSES} tabs`)
     }
-  }, 60_000)
+  })
 })
 
 const MOST_PRESSES = 40

@@ -105,7 +105,7 @@ spec:
       expect(ran.stdout).toContain('# NOT COMPLETE')
       expect(readFileSync(journalIn(at), 'utf8')).toContain('"scope"')
     }
-  }, 60_000)
+  })
 })
 
 const RATE = { rate: { start: 1000, max: 1000, concurrency: 8 } }
@@ -138,7 +138,7 @@ describe('a policy that was imported', () => {
       }),
       { numRuns: 25 },
     )
-  }, 60_000)
+  })
 })
 
 const folder = () => place()

@@ -70,7 +70,7 @@ describe('init', () => {
     expect(planned).toMatchObject({ code: 0, stdout: expect.stringContaining('No changes. 3 scopes are in sync.') })
     expect((await inside([...daemon, '--once'], { cwd: at.folder })).code).toBe(0)
     expect(written(at.service)).toEqual([])
-  }, 60_000)
+  })
 
   test('writes what it says it writes: audit mode, editors’ lines that lead to schemas, a workflow by the rules, and no key', async () => {
     const at = await beginning({ people: 3 })
@@ -209,7 +209,7 @@ describe('init writes nothing', () => {
     const at = await beginning({ people: 3, faults: { '5xx': 1 } })
     expect(await at.init('.', ...at.flags)).toMatchObject({ code: 1, stderr: expect.stringContaining('the roster could not be read') })
     expect(at.files()).toEqual([])
-  }, 60_000)
+  })
 })
 
 describe.skipIf(!hasTerminals)('init on a terminal', () => {
@@ -309,4 +309,4 @@ test('whatever the company and its caps are, the policy that init writes plans t
     }),
     { numRuns: 6 },
   )
-}, 120_000)
+})

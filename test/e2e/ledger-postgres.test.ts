@@ -26,7 +26,7 @@ describe.skipIf(!hasPostgres)('a daemon with its ledger in PostgreSQL', () => {
     expect(one.calls.log).toEqual([])
 
     await database.start()
-    await until('being ready', async () => (await daemon.get('/readyz')).status === 200, 30_000)
+    await until('being ready', async () => (await daemon.get('/readyz')).status === 200)
     await until('the team', () => one.capOf('team') === 500)
     const beside = await capkeeper(['apply', '--yes', '--config', config], { cwd: at.folder, env })
     expect(beside).toMatchObject({ code: 1, stderr: expect.stringContaining('one is held by') })
@@ -34,13 +34,13 @@ describe.skipIf(!hasPostgres)('a daemon with its ledger in PostgreSQL', () => {
     await database.stop()
     one.setCap('team', 9)
     daemon.signal('SIGHUP')
-    await until('not being ready', async () => (await daemon.get('/readyz')).status === 503, 30_000)
+    await until('not being ready', async () => (await daemon.get('/readyz')).status === 503)
     expect(one.capOf('team')).toBe(9)
     expect((await daemon.get('/status')).status).toBe(200)
     await database.start()
     daemon.signal('SIGHUP')
-    await until('the healing', () => one.capOf('team') === 500, 60_000)
-    await until('being ready', async () => (await daemon.get('/readyz')).status === 200, 60_000)
+    await until('the healing', () => one.capOf('team') === 500)
+    await until('being ready', async () => (await daemon.get('/readyz')).status === 200)
 
     const checked = await capkeeper(['doctor', '--config', config], { cwd: at.folder, env })
     expect(checked.stdout).toMatch(/ok +postgres:\/\/postgres@127\.0\.0\.1:\d+\/ledger_1: PostgreSQL \d/)
@@ -52,7 +52,7 @@ describe.skipIf(!hasPostgres)('a daemon with its ledger in PostgreSQL', () => {
     expect(history).toMatchObject({ code: 0, stdout: expect.stringContaining('9 → 500') })
     for (const text of [daemon.stdout(), daemon.stderr(), beside.stderr, checked.stdout, history.stdout])
       expect(text).not.toContain(PASSWORD)
-  }, 180_000)
+  })
 
   test('takes its password out of a password file without a word, but for one that others may read', async () => {
     const database = await startPostgres()
@@ -82,25 +82,21 @@ describe.skipIf(!hasPostgres)('a daemon with its ledger in PostgreSQL', () => {
     expect([open, wrong].map(({ stderr }) => stderr).join('')).not.toContain(PASSWORD)
   })
 
-  test.skipIf(!hasOpenssl)(
-    'ends at once with what is wrong where the database shows a certificate that nobody vouches for',
-    { timeout: 60_000 },
-    async () => {
-      const { folder, remove } = certificateFolder()
-      onTestFinished(remove)
-      const [ours, others] = [authority(folder, 'ours'), authority(folder, 'others')]
-      const database = await startPostgres()
-      onTestFinished(() => database.remove())
-      const ledger = await database.create()
-      const { key, cert } = ours.sign('IP:127.0.0.1')
-      await database.useTls(key, cert)
-      const at = place()
-      at.write('key', 'sandbox-admin')
-      at.write('policies/one.yaml', policyText('workspace: one\nteam: {cap: 500}', 'one'))
-      const config = at.write('config.yaml', configText([workspace('one', 'http://127.0.0.1:1')]))
-      const env = { CAPKEEPER_LEDGER: ledger, PGSSLMODE: 'verify-full', PGSSLROOTCERT: others.file }
-      const ran = await capkeeper(['run', '--config', config, '--listen', '127.0.0.1:0'], { cwd: at.folder, env })
-      expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining("the server's certificate is not trusted") })
-    },
-  )
+  test.skipIf(!hasOpenssl)('ends at once with what is wrong where the database shows a certificate that nobody vouches for', async () => {
+    const { folder, remove } = certificateFolder()
+    onTestFinished(remove)
+    const [ours, others] = [authority(folder, 'ours'), authority(folder, 'others')]
+    const database = await startPostgres()
+    onTestFinished(() => database.remove())
+    const ledger = await database.create()
+    const { key, cert } = ours.sign('IP:127.0.0.1')
+    await database.useTls(key, cert)
+    const at = place()
+    at.write('key', 'sandbox-admin')
+    at.write('policies/one.yaml', policyText('workspace: one\nteam: {cap: 500}', 'one'))
+    const config = at.write('config.yaml', configText([workspace('one', 'http://127.0.0.1:1')]))
+    const env = { CAPKEEPER_LEDGER: ledger, PGSSLMODE: 'verify-full', PGSSLROOTCERT: others.file }
+    const ran = await capkeeper(['run', '--config', config, '--listen', '127.0.0.1:0'], { cwd: at.folder, env })
+    expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining("the server's certificate is not trusted") })
+  })
 })

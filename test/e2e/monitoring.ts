@@ -23,7 +23,7 @@ export interface Monitoring {
   /** Texts that went to Slack, as its templates wrote them. */
   readonly slack: readonly { readonly channel: string; readonly title: string; readonly text: string }[]
   /** Waits for the next thing told of an alert in this status. */
-  hears(alertname: string, status: ToldAlert['status'], withinMs?: number): Promise<ToldAlert & { readonly receiver: string }>
+  hears(alertname: string, status: ToldAlert['status']): Promise<ToldAlert & { readonly receiver: string }>
 }
 
 /** Starts both on free ports, and waits until Prometheus has scraped the daemon. */
@@ -31,12 +31,8 @@ export async function startMonitoring(at: Place, daemonUrl: string): Promise<Mon
   const ear = await listen()
   const alertmanager = await startAlertmanager(at, ear.url)
   await startPrometheus(at, daemonUrl, alertmanager)
-  const hears: Monitoring['hears'] = (alertname, status, withinMs = 20_000) =>
-    until(
-      `${alertname} ${status}`,
-      () => ear.told.findLast((one) => one.labels['alertname'] === alertname && one.status === status),
-      withinMs,
-    )
+  const hears: Monitoring['hears'] = (alertname, status) =>
+    until(`${alertname} ${status}`, () => ear.told.findLast((one) => one.labels['alertname'] === alertname && one.status === status))
   return { told: ear.told, slack: ear.slack, hears }
 }
 

@@ -75,7 +75,7 @@ test('a pull request gets one comment, which follows its commits, also when a pl
   expect(at.read('summary.md')).toContain('### capkeeper: acme')
   expect(github.comments()[0]?.body).not.toContain('sandbox-admin')
   expect(written(at.service)).toEqual([])
-}, 60_000)
+})
 
 test('past cycles under the policies follow the plan where a ledger with recorded days is given, and their absence fails nothing', async () => {
   const at = await world()
@@ -108,4 +108,4 @@ test('past cycles under the policies follow the plan where a ledger with recorde
   expect(at.read('out/plan.md')).not.toContain('ada@')
   expect(await plan(at.path('none.db'))).toMatchObject({ code: 0 })
   expect(at.read('out/plan.md')).toMatch(/Past cycles could not be simulated:\n\n {4}error: .*none\.db has no records/)
-}, 60_000)
+})

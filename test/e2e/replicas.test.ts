@@ -56,23 +56,17 @@ const heldBy = async (one: DaemonProcess): Promise<readonly Name[]> => {
 /** Everything is held once by one of these. */
 const spreadOver = async (...all: readonly DaemonProcess[]): Promise<readonly (readonly Name[])[]> => {
   const found: (readonly Name[])[] = []
-  await until(
-    'each workspace is held by one replica, evenly',
-    async () => {
-      const held = await Promise.all(all.map(heldBy))
-      const most = Math.max(...held.map((one) => one.length))
-      found.splice(0, found.length, ...held)
-      return held.flat().toSorted().join() === NAMES.join() && most <= Math.ceil(NAMES.length / all.length)
-    },
-    40_000,
-  )
+  await until('each workspace is held by one replica, evenly', async () => {
+    const held = await Promise.all(all.map(heldBy))
+    const most = Math.max(...held.map((one) => one.length))
+    found.splice(0, found.length, ...held)
+    return held.flat().toSorted().join() === NAMES.join() && most <= Math.ceil(NAMES.length / all.length)
+  })
   return found
 }
 
 describe.skipIf(!hasPostgres)('replicas on one PostgreSQL', () => {
-  test('share the workspaces, go on for one that dies or stands still, hand over at once, and wait for their database', {
-    timeout: 180_000,
-  }, async () => {
+  test('share the workspaces, go on for one that dies or stands still, hand over at once, and wait for their database', async () => {
     const { services, replica } = await company()
     const first = await replica()
     await spreadOver(first)
@@ -96,14 +90,12 @@ describe.skipIf(!hasPostgres)('replicas on one PostgreSQL', () => {
       )
     }
 
-    // One dies, one stands still for longer than its lease: the third goes on for both.
+    // One dies, one stands still for longer than its lease: the third goes on for both. `npm run bench` measures how soon.
     first.signal('SIGKILL')
     second.signal('SIGSTOP')
-    const begun = clock.monotonic()
     await spreadOver(third)
-    expect(clock.monotonic() - begun).toBeLessThan(30_000)
     for (const name of NAMES) services[name].setCap('team', 9)
-    await until('the foreign changes are put right', () => NAMES.every((name) => services[name].capOf('team') === 500), 20_000)
+    await until('the foreign changes are put right', () => NAMES.every((name) => services[name].capOf('team') === 500))
 
     // Whatever it was about to write: the third has put it right, and each write since then would be one too many.
     const written = services[ofSecond].calls.count('UsageConfig')
@@ -124,14 +116,12 @@ describe.skipIf(!hasPostgres)('replicas on one PostgreSQL', () => {
     await until('it is not ready', async () => (await second.get('/readyz')).status === 503)
     expect((await second.get('/status')).text).toContain('"cap')
     await server().start()
-    await until('it is ready again', async () => (await second.get('/readyz')).status === 200, 40_000)
+    await until('it is ready again', async () => (await second.get('/readyz')).status === 200)
     services.acme.setCap('team', 8)
-    await until('it writes again', () => services.acme.capOf('team') === 500, 30_000)
+    await until('it writes again', () => services.acme.capOf('team') === 500)
   })
 
-  test('keep a command from writing what they hold, and a replica with other settings or older policies from writing at all', {
-    timeout: 120_000,
-  }, async () => {
+  test('keep a command from writing what they hold, and a replica with other settings or older policies from writing at all', async () => {
     const { services, replica, at, flags, address } = await company()
     const store = await openLedger({ file: address, mode: 'write', clock, env: {}, fence: () => undefined })
     onTestFinished(() => store.close())
@@ -146,7 +136,7 @@ describe.skipIf(!hasPostgres)('replicas on one PostgreSQL', () => {
 
     // The other one has settings of its own for acme, and has had newer policies of beta; it lives on, so old ones do not come back.
     const daemon = await replica()
-    await daemon.shows('capkeeper_workspace_held', 1, { workspace: 'gamma' }, 40_000)
+    await daemon.shows('capkeeper_workspace_held', 1, { workspace: 'gamma' })
     const told = /pod-7 keeps it under settings another, here they are [0-9a-f]{12}; this replica leaves it alone/
     await until('the difference is told with both digests', async () => told.test((await daemon.get('/status')).text))
     await store.leases?.followed(
@@ -161,15 +151,15 @@ describe.skipIf(!hasPostgres)('replicas on one PostgreSQL', () => {
     await clock.sleep(2_000)
     expect(services.gamma.capOf('team')).toBe(7)
     at.write('policies/gamma.yaml', policyText('team: {cap: 600}', 'gamma'))
-    await until('files that follow count', () => services.gamma.capOf('team') === 600, 20_000)
+    await until('files that follow count', () => services.gamma.capOf('team') === 600)
 
     const token = taken?.taken.get('acme')?.token ?? 0
     await store.leases?.beat({ ...beat, take: [], release: [{ workspace: 'acme', token }], spreads: false })
-    await daemon.shows('capkeeper_workspace_held', 1, { workspace: 'acme' }, 20_000)
+    await daemon.shows('capkeeper_workspace_held', 1, { workspace: 'acme' })
 
     // A newer capkeeper has changed the schema: whoever does not know it lets go of everything, and says so.
     await server().sql(new URL(address).pathname.slice(1), 'UPDATE capkeeper.schema_version SET version = 7')
-    await until('it is not ready', async () => (await daemon.get('/readyz')).status === 503, 20_000)
+    await until('it is not ready', async () => (await daemon.get('/readyz')).status === 503)
     for (const name of NAMES) await daemon.shows('capkeeper_workspace_held', 0, { workspace: name })
     expect((await daemon.get('/status')).text).toContain('was written by a newer capkeeper')
     const sent = NAMES.map((name) => services[name].calls.count('UsageConfig'))

@@ -47,10 +47,12 @@ describe('serving', () => {
     expect((await second.ask('UserPageAnalytics', {})).body.userTableStats).toHaveLength(9)
   })
 
-  test('takes the switches of its flags', async () => {
-    const flags = ['--cap-spelling', 'snake', '--errors', 'connect', '--rate-limit', '3/h', '--retry-after', 'seconds']
+  test('takes the switches of its flags, and its keys for what each may do', async () => {
+    const flags = ['--cap-spelling', 'snake', '--errors', 'connect', '--rate-limit', '2/h', '--retry-after', 'seconds']
     const sandbox = await served([...SMALL, ...flags], place().folder)
-    await sandbox.ask('UsageConfig', { team_level: true, set_add_on_credit_cap: 5 })
+    const write = { service_key: 'sandbox-billing-write', team_level: true, set_add_on_credit_cap: 5 }
+    expect(await sandbox.ask('UsageConfig', write)).toMatchObject({ status: 200 })
+    expect(await sandbox.ask('GetUsageConfig', { ...write, set_add_on_credit_cap: undefined })).toMatchObject({ status: 403 })
     expect((await sandbox.ask('GetUsageConfig', { team_level: true })).body).toEqual({ add_on_credit_cap: 5 })
     expect((await sandbox.ask('GetUsageConfig', {})).body).toMatchObject({ code: 'invalid_argument' })
     expect(await sandbox.ask('GetUsageConfig', {})).toMatchObject({ status: 429, body: { code: 'resource_exhausted' } })
@@ -101,6 +103,9 @@ describe('what is wrong is told in one line, and nothing is left behind', () => 
     ['a rate of nothing', ['--rate-limit', '0/s'], /^error: --rate-limit 0\/s: /m],
     ['a fault that is none', ['--faults', '5xx=2'], /^error: --faults 5xx=2: /m],
     ['several at once', ['--people', 'many', '--speed', '0'], /^error: --people many: .*1 to 100000; --speed 0: .*1 to 1000000$/m],
+    ['a value that a switch does not have', ['--cap-semantics', 'sideways'], /^error: --cap-semantics sideways: .*layered/m],
+    ['a negative number of people', ['--people', '-4'], /--people -4: /],
+    ['a switch that is not there', ['--cap-semantic', 'layered'], /--cap-semantics/],
     ['a port that is none', ['--port', '70000'], /--port.*70000.*whole number from 0 to 65535/],
     ['an address of another machine', ['--host', '192.0.2.1'], /^error: 192\.0\.2\.1:0 is no address of this machine/m],
     [

@@ -148,8 +148,11 @@ describe('a key where it cannot be used', () => {
 
 describe('an error that nobody catches', () => {
   const hang = (): Promise<number> => listening(createServer(() => undefined))
-  /** Runs in the process before capkeeper does, and throws once the key is known. */
-  const sabotage = (code: string): string => `--import=data:text/javascript,${encodeURIComponent(`setTimeout(() => { ${code} }, 3500)`)}`
+  /** Runs in the process before capkeeper does, and throws once a request has carried the key away. */
+  const sabotage = (code: string): string => {
+    const asked = "process.getBuiltinModule('node:diagnostics_channel').subscribe('http.client.request.start'"
+    return `--import=data:text/javascript,${encodeURIComponent(`${asked}, () => setTimeout(() => { ${code} }, 100))`)}`
+  }
   const error = "Object.assign(new Error('oh: ' + key), { options: { body: key }, cause: new Error(key) })"
   const key = "const key = process.getBuiltinModule('node:fs').readFileSync('key', 'utf8')"
 

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { inside } from '../support/inside.ts'
 import { capkeeper, hasTerminals, onTerminal, until } from '../support/process.ts'
 import { world } from './world.ts'
 
@@ -15,7 +16,7 @@ const SPELLINGS = [KEY, JSON.stringify(KEY).slice(1, -1), encodeURIComponent(KEY
 
 const leaks = (text: string): readonly string[] => SPELLINGS.filter((spelling) => text.includes(spelling))
 
-test('the service key is in nothing that capkeeper prints, logs, serves or keeps', { timeout: 90_000 }, async () => {
+test('the service key is in nothing that capkeeper prints, logs, serves or keeps', async () => {
   const at = await world({
     policy: `team: {cap: 500}\nusers:\n  - {email: ${ADA}, cap: 4000}\n  - {email: grace.hopper@example.com, cap: 0, allowZero: true}\nprotected: [${ADA}]`,
     sandbox: { zeroCap: 'rejected' },
@@ -26,18 +27,21 @@ test('the service key is in nothing that capkeeper prints, logs, serves or keeps
   at.write('key', `${KEY}\n`)
   const outputs = new Map<string, string>()
   const keep = (name: string, ...texts: readonly string[]): void => void outputs.set(name, texts.join('\n'))
-  const run = async (...argv: readonly string[]): Promise<void> => {
-    const ran = await capkeeper([...argv, ...at.flags], { cwd: at.folder, env: { CAPKEEPER_DEBUG: '1' } })
+  const runBy = async (by: typeof capkeeper, argv: readonly string[]): Promise<void> => {
+    const ran = await by([...argv, ...at.flags], { cwd: at.folder, env: { CAPKEEPER_DEBUG: '1' } })
     keep(argv.join(' '), String(ran.code), ran.stdout, ran.stderr)
   }
+  const run = (...argv: readonly string[]): Promise<void> => runBy(capkeeper, argv)
+  /** Without a process of its own: one of each kind has one. */
+  const runInside = (...argv: readonly string[]): Promise<void> => runBy(inside, argv)
   const trace = ['--log-level', 'trace']
 
   await run('plan', '--out', at.path('plan.json'), ...trace)
   const daemon = await at.daemon(trace)
   await until('the first cap', () => at.service.capOf(ADA) === 4000)
-  await run('explain', ADA, ...trace)
-  await run('history', '--output', 'json')
-  await run('ledger', 'backup', at.path('copy.db'))
+  await runInside('explain', ADA, ...trace)
+  await runInside('history', '--output', 'json')
+  await runInside('ledger', 'backup', at.path('copy.db'))
   await run('apply', '--yes', ...trace)
   for (const path of ['/metrics', '/status', '/', '/readyz', '/livez', `/${encodeURIComponent(KEY)}`])
     keep(path, (await daemon.get(path)).text)
@@ -47,7 +51,7 @@ test('the service key is in nothing that capkeeper prints, logs, serves or keeps
   await until('the refusal', async () => ((await daemon.metric('capkeeper_api_requests_total', AUTH)) ?? 0) > 0)
   for (const path of ['/metrics', '/status', '/']) keep(`${path}, refused`, (await daemon.get(path)).text)
   await run('plan', '--output', 'json', ...trace)
-  await run('plan', '--output', 'markdown', ...trace)
+  await runInside('plan', '--output', 'markdown', ...trace)
   daemon.signal('SIGTERM')
   await daemon.ended
   await run('apply', '--yes', ...trace)
@@ -55,9 +59,9 @@ test('the service key is in nothing that capkeeper prints, logs, serves or keeps
   keep('the log', daemon.stdout(), daemon.stderr())
   // Where somebody put it by mistake.
   await run('plan', `--service-key=${KEY}`)
-  await run('plan', '--base-url', `http://user:${encodeURIComponent(KEY)}@127.0.0.1:9`)
+  await runInside('plan', '--base-url', `http://user:${encodeURIComponent(KEY)}@127.0.0.1:9`)
   at.write('config.yaml', at.read('config.yaml').replace('"file": "key"', `"file": ${JSON.stringify(KEY)}, "key": ${JSON.stringify(KEY)}`))
-  await run('validate')
+  await runInside('validate')
   const env = { CAPKEEPER_SERVICE_KEY: KEY, CAPKEEPER_BASE_URL: at.service.url, CAPKEEPER_LEDGER: ':memory:', CAPKEEPER_DEBUG: '1' }
   const fromEnvironment = await capkeeper(['plan', '--policies', at.path('policies'), ...trace], { env })
   keep('the key in the environment', fromEnvironment.stdout, fromEnvironment.stderr)

@@ -48,17 +48,35 @@ export function place(): Place {
   }
 }
 
+/** Answers of one operation that are kept back, once they have had their effect, until the test lets them go. */
+export interface Held {
+  readonly operation: Operation
+  readonly released: AbortSignal
+  release(): void
+}
+
+export function holding(operation: Operation): Held {
+  const hand = new AbortController()
+  return { operation, released: hand.signal, release: () => hand.abort() }
+}
+
+/** Longer than any client waits. */
+const HELD_MS = 600_000
+
 export interface ServiceOptions extends SandboxFixtureOptions {
-  /** Only this operation takes the time that `latency` says. */
-  readonly slow?: Operation
+  readonly held?: Held
 }
 
 /** A service that nobody uses by themselves, on the real clock; closed with the test. */
-export async function service({ slow, ...options }: ServiceOptions = {}): Promise<SandboxFixture> {
+export async function service({ held, ...options }: ServiceOptions = {}): Promise<SandboxFixture> {
   const clock = realClock()
-  const isSlow = (): boolean => slow === undefined || fixture.calls.log.at(-1)?.operation === slow
-  const sleep: Clock['sleep'] = (ms, signal) => clock.sleep(isSlow() ? ms : 0, signal)
-  const fixture: SandboxFixture = await startSandbox({ clock: { ...clock, sleep }, working: false, ...options })
+  const sleep: Clock['sleep'] = async (ms, signal) => {
+    if (!held) return clock.sleep(ms, signal)
+    const isHeld = fixture.calls.log.at(-1)?.operation === held.operation
+    if (isHeld) await clock.sleep(ms, AbortSignal.any([held.released, ...(signal ? [signal] : [])]))
+  }
+  const latency = held && { latency: HELD_MS }
+  const fixture: SandboxFixture = await startSandbox({ clock: { ...clock, sleep }, working: false, ...latency, ...options })
   onTestFinished(() => fixture.close())
   return fixture
 }

@@ -1,7 +1,7 @@
 // The disk beneath the ledger: full, read-only, damaged, or of a newer version. Nothing is written to the service that could not be recorded,
 // nothing that was there is overwritten, and what can go on goes on.
 import { spawnSync } from 'node:child_process'
-import { closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs'
+import { closeSync, cpSync, mkdirSync, openSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, describe, expect, test } from 'vitest'
@@ -25,55 +25,64 @@ const CAN_MOUNT = ((): boolean => {
   return can
 })()
 
-/** A folder with a ledger that a daemon has used. */
-async function used(good: Service, at: Folder = folder()): Promise<Folder> {
-  const one = await daemon({ workspaces: { acme: good.url }, at })
+interface Used {
+  readonly good: Service
+  readonly files: Folder
+}
+
+let left: Promise<Used> | undefined
+
+/** A folder with a ledger that a daemon has used and left in order. */
+async function leave(): Promise<Used> {
+  const [good, files] = [await service(), folder()]
+  const one = await daemon({ workspaces: { acme: good.url }, at: files })
   await heals(good)
   one.child.kill('SIGTERM')
   expect(await one.over).toBe(0)
-  return at
+  return { good, files }
+}
+
+/** A copy of it for each test. */
+async function used(): Promise<Used> {
+  left ??= leave()
+  const { good, files: at } = await left
+  const files = folder()
+  cpSync(at.path, files.path, { recursive: true })
+  return { good, files }
 }
 
 describe('a disk that', () => {
-  test.skipIf(!CAN_MOUNT)(
-    'is full stops writing to the service, and nothing else, until there is room',
-    async () => {
-      const at = folder()
-      mount(join(at.path, 'disk'))
-      const good = await service()
-      const one = await daemon({ workspaces: { acme: good.url }, at, config: { ledger: 'disk/ledger.db' } })
-      await heals(good)
-      const filler = join(at.path, 'disk', 'filler')
-      fill(filler)
-      good.cap = 9
-      await pause(2_500)
-      expect(good.cap).toBe(9)
-      expect((await one.get('/livez')).status).toBe(200)
-      expect(one.ended()).toBeUndefined()
-      rmSync(filler)
-      await until('the cap to be put back', () => good.cap === CAP, 25_000)
-    },
-    60_000,
-  )
+  test.skipIf(!CAN_MOUNT)('is full stops writing to the service, and nothing else, until there is room', async () => {
+    const at = folder()
+    mount(join(at.path, 'disk'))
+    const good = await service()
+    const one = await daemon({ workspaces: { acme: good.url }, at, config: { ledger: 'disk/ledger.db' } })
+    await heals(good)
+    const filler = join(at.path, 'disk', 'filler')
+    fill(filler)
+    good.cap = 9
+    await pause(2_500)
+    expect(good.cap).toBe(9)
+    expect((await one.get('/livez')).status).toBe(200)
+    expect(one.ended()).toBeUndefined()
+    rmSync(filler)
+    await until('the cap to be put back', () => good.cap === CAP)
+  })
 
-  test.skipIf(!CAN_MOUNT)(
-    'is read-only at the start is told in one line, and the next start works',
-    async () => {
-      const at = folder()
-      const disk = join(at.path, 'disk')
-      mount(disk)
-      const good = await service()
-      const files = daemonFiles({ workspaces: { acme: good.url }, at, config: { ledger: 'disk/ledger.db' } })
-      spawnSync('mount', ['-o', 'remount,ro', disk])
-      const ran = await capkeeper(['run', '--config', 'config.yaml', '--listen', '127.0.0.1:0'], { cwd: files.path })
-      expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining('ledger.db') })
-      expect(ran.stderr).not.toMatch(/\bat .*\.ts:\d+/)
-      spawnSync('mount', ['-o', 'remount,rw', disk])
-      await daemon({ workspaces: { acme: good.url }, at, config: { ledger: 'disk/ledger.db' } })
-      await heals(good)
-    },
-    40_000,
-  )
+  test.skipIf(!CAN_MOUNT)('is read-only at the start is told in one line, and the next start works', async () => {
+    const at = folder()
+    const disk = join(at.path, 'disk')
+    mount(disk)
+    const good = await service()
+    const files = daemonFiles({ workspaces: { acme: good.url }, at, config: { ledger: 'disk/ledger.db' } })
+    spawnSync('mount', ['-o', 'remount,ro', disk])
+    const ran = await capkeeper(['run', '--config', 'config.yaml', '--listen', '127.0.0.1:0'], { cwd: files.path })
+    expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining('ledger.db') })
+    expect(ran.stderr).not.toMatch(/\bat .*\.ts:\d+/)
+    spawnSync('mount', ['-o', 'remount,rw', disk])
+    await daemon({ workspaces: { acme: good.url }, at, config: { ledger: 'disk/ledger.db' } })
+    await heals(good)
+  })
 })
 
 /** Writes until nothing more goes in. */
@@ -104,7 +113,7 @@ describe('a ledger', () => {
     const next = await daemon({ workspaces: { acme: good.url }, at })
     await heals(good)
     expect(next.ended()).toBeUndefined()
-  }, 40_000)
+  })
 
   test('of which a page was overwritten while it runs does not end the process', async () => {
     const good = await service()
@@ -116,30 +125,24 @@ describe('a ledger', () => {
     await pause(2_000)
     expect(one.ended()).toBeUndefined()
     expect((await one.get('/livez')).status).toBe(200)
-  }, 40_000)
+  })
 
   test.each([
     ['the first page', 0],
     ['a page further on', 4_096 * 3],
-  ])(
-    'of which %s was overwritten is refused in words, or works; it is never made anew in silence',
-    async (_what, at) => {
-      const good = await service()
-      const files = await used(good)
-      overwrite(join(files.path, 'ledger.db'), at)
-      const size = statSync(join(files.path, 'ledger.db')).size
-      const ran = await capkeeper(['ledger', 'check', '--ledger', 'ledger.db'], { cwd: files.path })
-      expect(ran.code).toBe(1)
-      expect(ran.stderr).toContain('ledger.db')
-      expect(ran.stderr).not.toMatch(/\bat .*\.ts:\d+/)
-      expect(statSync(join(files.path, 'ledger.db')).size).toBe(size)
-    },
-    40_000,
-  )
+  ])('of which %s was overwritten is refused in words, or works; it is never made anew in silence', async (_what, at) => {
+    const { files } = await used()
+    overwrite(join(files.path, 'ledger.db'), at)
+    const size = statSync(join(files.path, 'ledger.db')).size
+    const ran = await capkeeper(['ledger', 'check', '--ledger', 'ledger.db'], { cwd: files.path })
+    expect(ran.code).toBe(1)
+    expect(ran.stderr).toContain('ledger.db')
+    expect(ran.stderr).not.toMatch(/\bat .*\.ts:\d+/)
+    expect(statSync(join(files.path, 'ledger.db')).size).toBe(size)
+  })
 
   test('of a newer version is refused, and left as it is', async () => {
-    const good = await service()
-    const files = await used(good)
+    const { good, files } = await used()
     const file = join(files.path, 'ledger.db')
     const sqlite = new DatabaseSync(file)
     sqlite.exec('PRAGMA user_version = 99')
@@ -150,7 +153,7 @@ describe('a ledger', () => {
     expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining('newer capkeeper') })
     expect(readFileSync(file).equals(before)).toBe(true)
     expect(good.asked.get('GetUsageConfig')).toBe(asked)
-  }, 40_000)
+  })
 
   test('that was cut short is refused in words', async () => {
     const files = folder()

@@ -16,28 +16,24 @@ const LIBRARY = ['/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1', '/usr/li
 )
 
 describe('with 64 descriptors', () => {
-  test.skipIf(!HAS_SHELL_LIMIT)(
-    'clients of the pages do not keep policies from being read, nor the service from being asked',
-    async () => {
-      const at = folder()
-      const good = await service()
-      const workspaces = { acme: good.url }
-      const one = await daemon({ workspaces, at, under: ['sh', '-c', 'ulimit -n 64 && exec "$0" "$@"'] })
-      await heals(good)
-      const { hostname, port } = new URL(one.url)
-      for (let client = 0; client < 200; client += 1) {
-        const socket = connect(Number(port), hostname).on('error', () => undefined)
-        atEnd(() => socket.destroy())
-      }
-      await pause(200)
-      const policy = `apiVersion: capkeeper/v1\nkind: CapPolicy\nmetadata: {name: acme}\nspec: {workspace: acme, team: {cap: ${CAP + 1}}}\n`
-      at.write('policies/acme.yaml', policy)
-      await until('the new cap', () => good.cap === CAP + 1)
-      expect((await one.get('/metrics')).text).toMatch(/^capkeeper_policy_valid\{workspace="acme"\} 1$/m)
-      expect(one.stderr()).not.toMatch(/policy is invalid|policies have errors|EMFILE/)
-    },
-    30_000,
-  )
+  test.skipIf(!HAS_SHELL_LIMIT)('clients of the pages do not keep policies from being read, nor the service from being asked', async () => {
+    const at = folder()
+    const good = await service()
+    const workspaces = { acme: good.url }
+    const one = await daemon({ workspaces, at, under: ['sh', '-c', 'ulimit -n 64 && exec "$0" "$@"'] })
+    await heals(good)
+    const { hostname, port } = new URL(one.url)
+    for (let client = 0; client < 200; client += 1) {
+      const socket = connect(Number(port), hostname).on('error', () => undefined)
+      atEnd(() => socket.destroy())
+    }
+    await pause(200)
+    const policy = `apiVersion: capkeeper/v1\nkind: CapPolicy\nmetadata: {name: acme}\nspec: {workspace: acme, team: {cap: ${CAP + 1}}}\n`
+    at.write('policies/acme.yaml', policy)
+    await until('the new cap', () => good.cap === CAP + 1)
+    expect((await one.get('/metrics')).text).toMatch(/^capkeeper_policy_valid\{workspace="acme"\} 1$/m)
+    expect(one.stderr()).not.toMatch(/policy is invalid|policies have errors|EMFILE/)
+  })
 })
 
 describe('a signal', () => {
@@ -75,7 +71,7 @@ describe('a signal', () => {
     await daemon({ workspaces: { acme: trapped.url }, at })
     await until('the cap to be set', () => good.cap === CAP)
     expect(await capkeeper(['ledger', 'check', '--ledger', join(at.path, 'ledger.db')])).toMatchObject({ code: 0 })
-  }, 60_000)
+  })
 
   test('to read everything again, 1,000 times, changes nothing', async () => {
     const good = await service()
@@ -85,10 +81,10 @@ describe('a signal', () => {
       one.child.kill('SIGHUP')
       if (signal % 50 === 49) await pause(10)
     }
-    await heals(good, 20_000)
+    await heals(good)
     expect(one.ended()).toBeUndefined()
     expect((await one.get('/metrics')).text).toMatch(/^capkeeper_config_valid 1$/m)
-  }, 40_000)
+  })
 })
 
 const forward = async (url: string, operation: string, body: unknown): Promise<string> =>
@@ -105,24 +101,20 @@ describe('a wall clock that jumps', () => {
         ] as const)
       : []),
   ]
-  test.skipIf(LIBRARY === undefined)(
-    `stops nothing: ${jumps.map(([what]) => what).join(', ')}`,
-    async () => {
-      const at = daemonFiles({ workspaces: {} })
-      const file = join(at.path, 'time')
-      const env = { LD_PRELOAD: LIBRARY ?? '', FAKETIME_TIMESTAMP_FILE: file, FAKETIME_NO_CACHE: '1', FAKETIME_DONT_FAKE_MONOTONIC: '1' }
-      writeFileSync(file, '+0')
-      const good = await service()
-      const one = await daemon({ workspaces: { acme: good.url }, at, env })
+  test.skipIf(LIBRARY === undefined)(`stops nothing: ${jumps.map(([what]) => what).join(', ')}`, async () => {
+    const at = daemonFiles({ workspaces: {} })
+    const file = join(at.path, 'time')
+    const env = { LD_PRELOAD: LIBRARY ?? '', FAKETIME_TIMESTAMP_FILE: file, FAKETIME_NO_CACHE: '1', FAKETIME_DONT_FAKE_MONOTONIC: '1' }
+    writeFileSync(file, '+0')
+    const good = await service()
+    const one = await daemon({ workspaces: { acme: good.url }, at, env })
+    await heals(good)
+    const begun = Date.parse(String(one.log().at(-1)?.['time']))
+    for (const [what, offset] of jumps) {
+      writeFileSync(file, offset)
       await heals(good)
-      const begun = Date.parse(String(one.log().at(-1)?.['time']))
-      for (const [what, offset] of jumps) {
-        writeFileSync(file, offset)
-        await heals(good)
-        expect(Math.abs(Date.parse(String(one.log().at(-1)?.['time'])) - begun), what).toBeGreaterThan(80_000_000)
-        expect((await one.get('/livez')).status).toBe(200)
-      }
-    },
-    60_000,
-  )
+      expect(Math.abs(Date.parse(String(one.log().at(-1)?.['time'])) - begun), what).toBeGreaterThan(80_000_000)
+      expect((await one.get('/livez')).status).toBe(200)
+    }
+  })
 })

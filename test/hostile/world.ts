@@ -313,7 +313,7 @@ export function watchLife(of: Daemon): Watch {
 }
 
 /** Somebody else changes the cap of a good service, and the daemon puts it back. */
-export async function heals(good: Service, withinMs = 10_000): Promise<void> {
+export async function heals(good: Service): Promise<void> {
   good.cap = 9
-  await until('the cap to be put back', () => good.cap === CAP, withinMs)
+  await until('the cap to be put back', () => good.cap === CAP)
 }

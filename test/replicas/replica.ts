@@ -8,7 +8,7 @@ import { type Link, openLink } from './link.ts'
 import { machineNetwork, type Network } from './network.ts'
 import { clock, now } from './time.ts'
 
-const MAIN = join(import.meta.dirname, '../../src/main.ts')
+const MAIN = process.env['CAPKEEPER_MAIN'] ?? join(import.meta.dirname, '../../src/main.ts')
 /** Moves the wall clock of a process, and leaves the monotonic one alone. */
 const FAKETIME = ['x86_64', 'aarch64'].map((machine) => `/usr/lib/${machine}-linux-gnu/faketime/libfaketime.so.1`).find(existsSync)
 export const canMoveClocks = FAKETIME !== undefined

@@ -31,7 +31,8 @@ it('these days gave every invariant something to judge', () => {
 it(
   'the same seed gives the same trace, byte for byte',
   async () => {
-    const [seed] = SEEDS
+    // The one that is lived soonest.
+    const seed = 1100
     const first = digests.get(seed) ?? (await runSeed({ seed, days: 1 })).digest
     expect((await runSeed({ seed, days: 1 })).digest).toBe(first)
   },

@@ -10,6 +10,9 @@ import { afterAll, beforeAll } from 'vitest'
 /** Where it is on this machine; tests are skipped by name without it. */
 export const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path))
 
+/** For what never comes; no test is about how long it is. */
+const PATIENCE_MS = 90_000
+
 const FLAGS = [
   '--no-sandbox',
   '--disable-gpu',
@@ -40,7 +43,13 @@ export function browser(): Browser {
   beforeAll(async () => {
     if (CHROMIUM === undefined) return
     profile = await mkdtemp(join(tmpdir(), 'capkeeper-browser-'))
-    context = await chromium.launchPersistentContext(profile, { executablePath: CHROMIUM, headless: true, args: FLAGS })
+    context = await chromium.launchPersistentContext(profile, {
+      executablePath: CHROMIUM,
+      headless: true,
+      args: FLAGS,
+      timeout: PATIENCE_MS,
+    })
+    context.setDefaultTimeout(PATIENCE_MS)
   })
   afterAll(async () => {
     await context?.close()

@@ -1,6 +1,6 @@
 // Holds command lines of documents against the real program: parsed in full by it, with actions that do nothing.
 import { Writable } from 'node:stream'
-import { buildProgram } from '../../src/cli/program.ts'
+import { buildProgram, commandsFor } from '../../src/cli/program.ts'
 import { createSecrets, NO_SIGNALS } from '../../src/cli/shared/context.ts'
 import { fakeClock } from './clock.ts'
 
@@ -9,6 +9,8 @@ export const wordsOf = (line: string): readonly string[] =>
   [...line.matchAll(/(?:[^\s'"]|'[^']*'|"[^"]*")+/g)].map(([word]) => word.replaceAll(/['"]/g, ''))
 
 type Program = ReturnType<typeof buildProgram>
+
+const COMMANDS = await commandsFor([])
 
 function doNothing(command: Program): void {
   for (const child of command.commands) doNothing(child)
@@ -26,7 +28,7 @@ function programThatDoesNothing(): Program {
     secrets: createSecrets(),
     signals: NO_SIGNALS,
   }
-  const program = buildProgram({ ...world, finish: () => undefined })
+  const program = buildProgram({ ...world, finish: () => undefined }, COMMANDS)
   doNothing(program)
   return program
 }

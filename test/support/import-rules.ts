@@ -62,7 +62,8 @@ export const BUILD_ONLY = ['typebox']
 
 /** What commands without network must not load at their start. */
 const HEAVY = new Set(['nodemailer', 'pg', 'pg-connection-string', 'got', 'hpagent', 'fastify', 'prom-client', 'pino', 'pino-pretty'])
-const START = ['src/cli/process.ts', 'src/cli/program.ts']
+const PROGRAM = 'src/cli/program.ts'
+const START = ['src/cli/process.ts', PROGRAM]
 
 const isRelative = (specifier: string): boolean => specifier.startsWith('.')
 const inSource = (file: SourceFile): boolean => file.path.startsWith('src/')
@@ -145,6 +146,10 @@ function heavyStart(files: readonly SourceFile[]): readonly string[] {
     for (const next of loadedFiles(file)) visit(next, [...way, path])
   }
   for (const path of START) visit(path, [])
+  // The program loads the command that is named, and for its help all of them.
+  const program = byPath.get(PROGRAM)
+  const commands = program?.imports.filter(({ how }) => how === 'dynamic') ?? []
+  for (const path of program ? targets(program, commands) : []) visit(path, [PROGRAM])
   return found
 }
 
@@ -256,14 +261,16 @@ export const IMPORT_RULES: readonly Rule[] = [
     rule: 'the command line starts without the network packages',
     offences: heavyStart,
     breaks: [
-      { 'src/cli/program.ts': "import './run/command.ts'", 'src/cli/run/command.ts': "import got from 'got'" },
+      { 'src/cli/program.ts': "await import('./run/command.ts')", 'src/cli/run/command.ts': "import got from 'got'" },
+      { 'src/cli/program.ts': "import './shared/args.ts'", 'src/cli/shared/args.ts': "import got from 'got'" },
       {
         'src/cli/process.ts': "import { type A } from '../daemon/http/server.ts'",
         'src/daemon/http/server.ts': "import fastify from 'fastify'",
       },
     ],
     keeps: {
-      'src/cli/program.ts': "await import('../daemon/http/server.ts')\nimport type { A } from '../daemon/http/metrics.ts'",
+      'src/cli/program.ts': "await import('./run/command.ts')",
+      'src/cli/run/command.ts': "await import('../daemon/http/server.ts')\nimport type { A } from '../daemon/http/metrics/metrics.ts'",
       'src/daemon/http/server.ts': "import fastify from 'fastify'",
       'src/daemon/http/metrics/metrics.ts': "import { Gauge } from 'prom-client'",
     },

@@ -122,8 +122,11 @@ export async function onTerminal(
 /** Between two looks, at first and at most: a tenth of what was waited so far, because each look costs the program an answer. */
 const [SHORTEST_MS, LONGEST_MS] = [20, 200]
 
+/** No test is about how long this is: whatever comes at all comes within it, also where everything takes ten times as long. */
+const PATIENCE_MS = 90_000
+
 /** Looks again and again until something is there; rejects with what was waited for, and the last error, when it takes too long. */
-export async function until<T>(what: string, look: () => T | Promise<T>, withinMs = 15_000): Promise<NonNullable<T>> {
+export async function until<T>(what: string, look: () => T | Promise<T>, withinMs = PATIENCE_MS): Promise<NonNullable<T>> {
   const begun = clock.monotonic()
   let failure: unknown
   for (;;) {
@@ -154,7 +157,7 @@ export interface DaemonProcess extends Running {
 }
 
 /** A daemon that takes longer for a page is deaf. */
-const ANSWER_MS = 5_000
+const ANSWER_MS = 30_000
 
 /** Starts `capkeeper run …argv` on a free port and waits until it answers. */
 export async function startDaemon(argv: readonly string[], options: ProcessOptions = {}): Promise<DaemonProcess> {

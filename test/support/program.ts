@@ -16,6 +16,11 @@ const ENTRIES = {
   main: 'src/main.ts',
   'load-thread': 'src/policy/load/load-thread.ts',
   'file-thread': 'src/daemon/config/file-thread.ts',
+  // What helper processes of the ledger's tests import (ledger.ts).
+  'ledger-part': 'src/daemon/ledger/ledger.ts',
+  'lock-part': 'src/daemon/ledger/sqlite/lock.ts',
+  'database-part': 'src/daemon/ledger/sqlite/database.ts',
+  'clock-part': 'src/daemon/schedule/system.ts',
 }
 
 /** Vitest calls it once, before it starts its workers, which inherit the environment. */

@@ -1,7 +1,6 @@
 // Who goes next: requests wait here for their turn, by urgency, then in order of arrival. Each key has one pace, whatever it is used for,
 // since the service counts per key; requests under way are bounded for the whole workspace. It never sends anything itself, and never lets
 // a request through that its asker's `admit` refuses or that its key's pace does not allow yet.
-import { isDeepStrictEqual } from 'node:util'
 import type { LearnedRate, RateSettings } from '../../core/pace/pace.ts'
 import { answered, currentRate, earliestSendAt, learnedRate, sent } from '../../core/pace/pacing.ts'
 import type { Clock } from '../../ports.ts'
@@ -127,7 +126,8 @@ function openTurn(state: State, key: KeyPace, admission: 'go' | 'probe', sentAtM
 
 function report(key: KeyPace, onLearned: QueueOptions['onLearned']): void {
   const learned = learnedRate(key.pace)
-  if (isDeepStrictEqual(learned, key.known)) return
+  const { rate, limited, tryMs } = key.known
+  if (learned.rate === rate && learned.limited === limited && learned.tryMs === tryMs) return
   key.known = learned
   for (const name of key.names) onLearned(name, learned, currentRate(key.pace))
 }

@@ -1,7 +1,7 @@
 // What `apply` does in each workspace: plan, show, ask, write, read back, show what became of it. Workspaces go one after another, so that
 // nobody is asked two things at once; one that fails does not stop the next.
 import { createInterface } from 'node:readline/promises'
-import { type Change, EFFECTS, holdOf, type Plan, READY } from '../../core/model/change.ts'
+import { type Change, holdOf, type Plan } from '../../core/model/change.ts'
 import { kindOf, type Transition } from '../../core/model/condition.ts'
 import type { Cap } from '../../core/model/policy.ts'
 import { type ScopeKey, scopeKey } from '../../core/model/scope.ts'
@@ -13,7 +13,6 @@ import type { Go } from '../../daemon/cycle/options.ts'
 import { type CycleReport, reconcile } from '../../daemon/cycle/run.ts'
 import { seenKeeper } from '../../daemon/cycle/seen.ts'
 import { recall } from '../../daemon/cycle/state.ts'
-import type { WriteResult } from '../../daemon/cycle/write/outcome.ts'
 import { EMAIL_LABELS } from '../../daemon/http/status/labels.ts'
 import { leaseOf } from '../../daemon/replicas/leases.ts'
 import { sha256, systemRandom } from '../../daemon/schedule/system.ts'
@@ -22,7 +21,7 @@ import { connectWriter, ledgerOf, readSetup, type Setup, type WorkspaceSetup } f
 import { showPlans, showWarnings } from '../plan/output.ts'
 import { labelsFor } from '../plan/people.ts'
 import { renderResultText } from '../plan/render.ts'
-import { type Outcome, type PlanView, releaseBy } from '../plan/view.ts'
+import { type PlanView, releaseBy } from '../plan/view.ts'
 import { ledgerArgs } from '../shared/args.ts'
 import { type Cli, CommandError, columnsOf, painter } from '../shared/context.ts'
 import { EXIT, type ExitCode, worstExit } from '../shared/exit.ts'
@@ -33,6 +32,7 @@ import { sweepProgress } from '../shared/progress.ts'
 import { tellLine } from '../shared/tell.ts'
 import { count } from '../shared/text.ts'
 import type { ApplyFlags } from './command.ts'
+import { viewOf } from './result.ts'
 import { admit, readPlans } from './saved-plan.ts'
 
 /** One workspace's end: what its cycle reports, or why there was none. */
@@ -211,61 +211,6 @@ function resultText(report: CycleReport, flags: ApplyFlags, cli: Cli, inMemory: 
   if (isHeldSince) return `\n${shown([viewOf(report)], flags, cli, inMemory)}`
   const width = columnsOf(cli.stdout)
   return `\n${renderResultText(viewOf(report), { paint: painter(cli.stdout), ...(width !== undefined && { width }) })}`
-}
-
-/** The plan with what became of each change, with those that only a later pass brought, and with the holds that came up on the way. */
-function viewOf({ planned, after, applied }: CycleReport): PlanView {
-  if (!applied) return { plan: planned.plan }
-  const now = new Map(after.plan.changes.map((change) => [scopeKey(change.scope), change]))
-  const outcomes = new Map([
-    ...broughtAbout(planned.plan, after.plan),
-    ...[...applied.results].map(([key, one]): [ScopeKey, Outcome] => [key, outcomeFor(one)]),
-  ])
-  const first = planned.plan.changes.map((change) => {
-    const disposition = outcomes.has(scopeKey(change.scope)) ? READY : (now.get(scopeKey(change.scope))?.disposition ?? change.disposition)
-    return { ...change, disposition }
-  })
-  const known = new Set(first.map(({ scope }) => scopeKey(scope)))
-  const later = [...applied.tried.values(), ...now.values()].filter(
-    ({ scope }) => !known.has(scopeKey(scope)) && known.add(scopeKey(scope)),
-  )
-  const changes = [...first, ...later]
-  const told = new Set(planned.plan.problems.map(({ code, message }) => `${code} ${message}`))
-  const news = after.plan.problems.filter(({ code, message }) => !told.has(`${code} ${message}`))
-  const going = changes.filter((change) => holdOf(change) === undefined)
-  const byEffect = Object.fromEntries(EFFECTS.map((effect) => [effect, going.filter((change) => change.effect === effect).length]))
-  const counts = { ...planned.plan.counts, ...byEffect, held: changes.length - going.length }
-  const approvals = approvalsOf(planned.plan.approvals, after.plan.approvals)
-  return {
-    plan: { ...planned.plan, changes, holds: after.plan.holds, counts, problems: after.plan.problems, approvals },
-    outcomes,
-    news,
-  }
-}
-
-/** What was to be written and is not any more: another write brought it about, such as a team's where caps are copied. */
-function broughtAbout(planned: Plan, { changes, unknown, problems }: Plan): readonly (readonly [ScopeKey, Outcome])[] {
-  const open = new Set([...changes, ...unknown, ...problems].flatMap(({ scope }) => (scope ? [scopeKey(scope)] : [])))
-  const ready = planned.changes.filter((change) => change.disposition.kind === 'ready' && !open.has(scopeKey(change.scope)))
-  return ready.map(({ scope }) => [scopeKey(scope), { result: 'satisfied' }])
-}
-
-/** What approvals released in this run stays told, with what became of them: one that the last pass does not know any more is spent. */
-function approvalsOf(first: Plan['approvals'], last: Plan['approvals']): Plan['approvals'] {
-  const now = new Map(last.map((one) => [one.id, one]))
-  const released = first.filter(({ releases }) => releases.length > 0)
-  const told = new Set(released.map(({ id }) => id))
-  return [
-    ...released.map((one): Plan['approvals'][number] => ({ ...one, state: now.get(one.id)?.state ?? 'spent' })),
-    ...last.filter(({ id }) => !told.has(id)),
-  ]
-}
-
-/** A scope that had changed since it was planned has failed. */
-function outcomeFor({ result, error }: WriteResult): Outcome {
-  const told = error === undefined ? {} : { error }
-  if (result !== 'skipped') return { result, ...told }
-  return error === undefined ? { result: 'satisfied' } : { result: 'failed', ...told }
 }
 
 const shown = (views: readonly PlanView[], flags: ApplyFlags, cli: Cli, inMemory = false, people = EMAIL_LABELS): string =>

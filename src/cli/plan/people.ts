@@ -1,10 +1,10 @@
 // A plan as others may see it: people by e-mail or as hashes, as `people` of the config says, in scopes and in texts alike. For forms that
 // leave the machine, such as the comment on a pull request; never for JSON, which is saved and applied.
 import type { Plan } from '../../core/model/change.ts'
-import { type Scope, scopeKey } from '../../core/model/scope.ts'
+import type { Scope } from '../../core/model/scope.ts'
 import { EMAIL_LABELS, hashLabels, type PeopleLabels, type PeopleShown } from '../../daemon/http/status/labels.ts'
 import { randomSalt, sha256 } from '../../daemon/schedule/system.ts'
-import type { PlanView } from './view.ts'
+import { type PlanView, writeKey } from './view.ts'
 
 /** Hashes stay the same as long as the ledger keeps their salt; a ledger without one gives others in every run. */
 export const labelsFor = (shown: PeopleShown, salt: string | undefined): PeopleLabels =>
@@ -18,7 +18,7 @@ export const scopeShown = (scope: Scope, labels: PeopleLabels): Scope =>
 export function viewShown(view: PlanView, labels: PeopleLabels): PlanView {
   if (labels.shown === 'email') return view
   const { plan, outcomes, news, unread } = view
-  const keys = new Map(plan.changes.map(({ scope }) => [scopeKey(scope), scopeKey(scopeShown(scope, labels))]))
+  const keys = new Map(plan.changes.map((change) => [writeKey(change), writeKey({ ...change, scope: scopeShown(change.scope, labels) })]))
   const ended = outcomes && [...outcomes].map(([key, one]) => [keys.get(key) ?? key, withText(one, 'error', labels)] as const)
   return {
     plan: planShown(plan, labels),

@@ -1,6 +1,6 @@
 // What every rendering of a plan shares: the plan, how each of its changes ended once it was applied, and the words for both.
 import { type Change, type ChangeResult, type Effect, type Hold, holdOf, type Plan, type PlanProblem } from '../../core/model/change.ts'
-import { type ScopeKey, scopeKey } from '../../core/model/scope.ts'
+import { scopeKey } from '../../core/model/scope.ts'
 
 /** How a change ended; `satisfied` needed no write, because another one had brought it about, such as a team's where caps are copied. */
 export type Ending = ChangeResult | 'satisfied'
@@ -11,10 +11,13 @@ export interface Outcome {
   readonly error?: string
 }
 
-/** A plan to show. `outcomes` is there once it was applied; a change without an outcome was not tried. */
+/** One write: a scope may be written twice in a run, as when a grant ends on the way. */
+export const writeKey = ({ scope, to }: Pick<Change, 'scope' | 'to'>): string => `${scopeKey(scope)} ${to}`
+
+/** A plan to show. `outcomes`, by `writeKey`, is there once it was applied; a change without an outcome was not tried. */
 export interface PlanView {
   readonly plan: Plan
-  readonly outcomes?: ReadonlyMap<ScopeKey, Outcome>
+  readonly outcomes?: ReadonlyMap<string, Outcome>
   /** What became known while it was applied. */
   readonly news?: readonly PlanProblem[]
   /** Nothing could be read, and why: the plan says nothing of the service. */
@@ -38,7 +41,7 @@ export const outgoing = (plan: Plan): readonly Change[] => plan.changes.filter((
 
 export const heldBy = (plan: Plan, hold: Hold): readonly Change[] => plan.changes.filter((change) => holdOf(change) === hold.id)
 
-export const outcomeOf = (view: PlanView, change: Change): Outcome | undefined => view.outcomes?.get(scopeKey(change.scope))
+export const outcomeOf = (view: PlanView, change: Change): Outcome | undefined => view.outcomes?.get(writeKey(change))
 
 export const SIGNS: Readonly<Record<Effect, string>> = { set: '+', raise: '~', lower: '~', block: '!', clear: '-' }
 

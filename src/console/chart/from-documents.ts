@@ -41,9 +41,9 @@ export function burnOfSeries({ by, days, lines }: BurnSeries): Chart | undefined
     noun: by,
     days: days.map((day, index) => ({
       at: Date.parse(day),
-      parts: Object.fromEntries(lines.map((line) => [keyOf(line), line.values[index] ?? 0])),
+      parts: new Map(lines.map((line) => [keyOf(line), line.values[index] ?? 0])),
     })),
-    names: Object.fromEntries(lines.map((line) => [keyOf(line), line.name])),
+    names: new Map(lines.map((line) => [keyOf(line), line.name])),
   })
 }
 

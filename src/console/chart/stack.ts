@@ -4,30 +4,37 @@ import { compact, dayMonth } from '../text.ts'
 import type { Chart } from './chart.ts'
 import type { Bar, Tone } from './plot.ts'
 
+/** Credits by group or by model. Their names come from outside: in a plain object some would find what every object has. */
+type Parts = ReadonlyMap<string, number>
+
 export interface StackData {
   readonly id: string
   readonly title: string
   /** Of what kind the parts are: `group`, `model`. */
   readonly noun: string
   /** Days by their UTC midnights, in order. */
-  readonly days: readonly { readonly at: number; readonly parts: Readonly<Record<string, number>> }[]
+  readonly days: readonly { readonly at: number; readonly parts: Parts }[]
   /** How the parts are called; by their key unless named. */
-  readonly names?: Readonly<Record<string, string>>
+  readonly names?: ReadonlyMap<string, string>
 }
 
 const TONES: readonly Tone[] = ['s0', 's1', 's2', 's3', 's4', 's5']
 const REST = 'others'
 
-export function stackChart({ id, title, noun, days, names = {} }: StackData): Chart {
+export function stackChart({ id, title, noun, days, names }: StackData): Chart {
   const keys = biggest(days)
   const shown = keys.slice(0, TONES.length)
   const isCut = keys.length > shown.length
   const columns = [
-    ...shown.map((key, index) => ({ key, name: names[key] ?? key, tone: TONES[index] ?? 'rest' })),
-    ...(isCut ? [{ key: REST, name: REST, tone: 'rest' as const }] : []),
+    ...shown.map((key, index) => ({
+      name: names?.get(key) ?? key,
+      tone: TONES[index] ?? 'rest',
+      creditsIn: (parts: Parts) => parts.get(key) ?? 0,
+    })),
+    ...(isCut ? [{ name: REST, tone: 'rest' as const, creditsIn: (parts: Parts) => restOf(parts, shown) }] : []),
   ]
-  const folded = days.map(({ at, parts }) => ({ at, parts: isCut ? { ...parts, [REST]: restOf(parts, shown) } : parts }))
-  const total = folded.reduce((sum, { parts }) => sum + sumOf(columns.map(({ key }) => parts[key] ?? 0)), 0)
+  const folded = days.map(({ at, parts }) => ({ at, values: columns.map(({ creditsIn }) => creditsIn(parts)) }))
+  const total = folded.reduce((sum, { values }) => sum + sumOf(values), 0)
   const first = days[0]?.at ?? 0
   const last = days.at(-1)?.at ?? first
   return {
@@ -41,23 +48,23 @@ export function stackChart({ id, title, noun, days, names = {} }: StackData): Ch
       layers: [
         {
           kind: 'bars',
-          bars: folded.flatMap(({ at, parts }) =>
+          bars: folded.flatMap(({ at, values }) =>
             barsOf(
               at,
-              columns.map(({ key, tone }) => ({ tone, value: parts[key] ?? 0 })),
+              columns.map(({ tone }, index) => ({ tone, value: values[index] ?? 0 })),
             ),
           ),
         },
       ],
-      slots: folded.map(({ at, parts }) => ({
+      slots: folded.map(({ at, values }) => ({
         fromAt: at,
         untilAt: at + DAY_MS,
-        text: `${dayMonth(at)}: ${compact(sumOf(columns.map(({ key }) => parts[key] ?? 0)))} credits`,
+        text: `${dayMonth(at)}: ${compact(sumOf(values))} credits`,
       })),
     },
     table: {
       heads: ['Day', ...columns.map(({ name }) => name)],
-      rows: folded.map(({ at, parts }) => [dayMonth(at), ...columns.map(({ key }) => Math.round((parts[key] ?? 0) * 10) / 10)]),
+      rows: folded.map(({ at, values }) => [dayMonth(at), ...values.map((value) => Math.round(value * 10) / 10)]),
     },
   }
 }
@@ -67,12 +74,12 @@ const sumOf = (values: readonly number[]): number => values.reduce((sum, value) 
 /** All keys, what burned most over all days first. */
 function biggest(days: StackData['days']): readonly string[] {
   const sums = new Map<string, number>()
-  for (const { parts } of days) for (const [key, value] of Object.entries(parts)) sums.set(key, (sums.get(key) ?? 0) + value)
+  for (const { parts } of days) for (const [key, value] of parts) sums.set(key, (sums.get(key) ?? 0) + value)
   return [...sums].toSorted(([a, x], [b, y]) => y - x || (a < b ? -1 : 1)).map(([key]) => key)
 }
 
-const restOf = (parts: Readonly<Record<string, number>>, shown: readonly string[]): number =>
-  sumOf(Object.entries(parts).map(([key, value]) => (shown.includes(key) ? 0 : value)))
+const restOf = (parts: Parts, shown: readonly string[]): number =>
+  sumOf([...parts].map(([key, value]) => (shown.includes(key) ? 0 : value)))
 
 function barsOf(at: number, parts: readonly { readonly tone: Tone; readonly value: number }[]): readonly Bar[] {
   let low = 0

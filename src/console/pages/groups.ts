@@ -153,7 +153,7 @@ function burnPart({ use: { days }, name }: GroupDocument) {
       id: 'burn',
       title: 'Credits burned by day',
       noun: 'group',
-      days: days.map(({ day, used }) => ({ at: Date.parse(day), parts: { [name]: used ?? 0 } })),
+      days: days.map(({ day, used }) => ({ at: Date.parse(day), parts: new Map([[name, used ?? 0]]) })),
     }),
   )}</section>`
 }

@@ -1,22 +1,23 @@
 // Text from policies, the service and the ledger made fit for a terminal or a log line: it can neither move the cursor, nor change the
 // order in which a reviewer reads, nor hide in characters without a width. Whatever prints such text to a terminal passes it through here.
 
-// Controls, format characters (bidi, zero width, byte order mark, tags), halves of a pair, and letters that are drawn as nothing.
-const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}\u2028\u2029\u2800]/gu
+// Sets of Unicode take a while to make, and almost every text is plain ASCII: they stand where they are needed.
 
-// What some scripts and emoji need between or behind their signs: there it joins, elsewhere it only hides.
-const JOINED =
-  /(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f])\u200d(?=\p{Extended_Pictographic})|(?<=[[\p{L}\p{M}]--[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Default_Ignorable_Code_Point}]])[\u200c\u200d](?=[[\p{L}\p{M}]--[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Default_Ignorable_Code_Point}]])|(?<=\p{Extended_Pictographic})\ufe0f/gv
+/** Controls, format characters (bidi, zero width, byte order mark, tags), halves of a pair, and letters that are drawn as nothing. */
+const hidden = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}\u2028\u2029\u2800]/gu, '\uFFFD')
 
-const hidden = (text: string): string => text.replace(UNSAFE, '\uFFFD')
+/** What some scripts and emoji need between or behind their signs: there it joins, elsewhere it only hides. */
+const joinersIn = (text: string): Iterable<RegExpExecArray> =>
+  text.matchAll(
+    /(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f])\u200d(?=\p{Extended_Pictographic})|(?<=[[\p{L}\p{M}]--[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Default_Ignorable_Code_Point}]])[\u200c\u200d](?=[[\p{L}\p{M}]--[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Default_Ignorable_Code_Point}]])|(?<=\p{Extended_Pictographic})\ufe0f/gv,
+  )
 
 /** Every character that does not show becomes a visible \uFFFD; line breaks and tabs stay. */
 export function printable(text: string): string {
-  // Almost every text is plain ASCII.
   if (!UNUSUAL.test(text)) return text
   let shown = ''
   let end = 0
-  for (const { 0: joiner, index } of text.matchAll(JOINED)) {
+  for (const { 0: joiner, index } of joinersIn(text)) {
     shown += lines(text.slice(end, index)) + joiner
     end = index + joiner.length
   }

@@ -29,6 +29,8 @@ export interface People {
   readonly approved: readonly CountedPerson[]
   /** How many of them guards count: those who are not disabled. */
   readonly total: number
+  /** Those in no declared group. */
+  readonly alone: readonly CountedPerson[]
   readonly byKey: ReadonlyMap<ScopeKey, CountedPerson>
   readonly byGroup: ReadonlyMap<ScopeKey, readonly CountedPerson[]>
   /** Where the figures of use come from; where they are measured, those of people who cannot be measured are estimated. */
@@ -76,7 +78,7 @@ export function countPeople(inputs: PeopleInputs): People {
 
 const NO_GROUPS: readonly ScopeKey[] = []
 
-function index(approved: readonly CountedPerson[]): Pick<People, 'byKey' | 'byGroup'> {
+function index(approved: readonly CountedPerson[]): Pick<People, 'alone' | 'byKey' | 'byGroup'> {
   const byKey = new Map<ScopeKey, CountedPerson>()
   const byGroup = new Map<ScopeKey, CountedPerson[]>()
   for (const person of approved) {
@@ -87,7 +89,14 @@ function index(approved: readonly CountedPerson[]): Pick<People, 'byKey' | 'byGr
       else byGroup.set(group, [person])
     }
   }
-  return { byKey, byGroup }
+  return { alone: approved.filter(({ groups }) => groups.length === 0), byKey, byGroup }
+}
+
+/** People whom a cap of the team may reach: all but the members of a group that `shelters`, as one with a cap of its own does. */
+export function beneathTeam({ approved, alone, byGroup }: People, shelters: (group: ScopeKey) => boolean): readonly CountedPerson[] {
+  const sheltering = new Set(byGroup.keys().filter(shelters))
+  if (sheltering.size === byGroup.size) return alone
+  return approved.filter(({ groups }) => !groups.some((group) => sheltering.has(group)))
 }
 
 /** What is set at a scope; undefined for a scope that was not read because nothing manages it. */

@@ -2,7 +2,7 @@
 // because a write of ours brought it. Everybody else asks for slots and never looks at a reading again.
 import type { CapReading, Observed, OwnedCap } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
-import { groupScope, type Scope, type ScopeKey, scopeKey } from '../model/scope.ts'
+import { type Scope, type ScopeKey, scopeKey } from '../model/scope.ts'
 import type { Instant } from '../model/units.ts'
 import { type CapAt, type People, TEAM_KEY, widerCap } from './effective.ts'
 import type { ServiceModel } from './service-model.ts'
@@ -38,6 +38,8 @@ export interface Slots {
   readonly model: ServiceModel
   /** What was read; undefined for a scope that nothing manages. */
   readonly shown: CapAt
+  /** Every scope that cannot be read now, or may have nothing set. */
+  readonly doubtful: () => Iterable<ScopeKey>
   /** What was read last of a scope that cannot be read now. */
   readonly lastRead: (key: ScopeKey) => Cap | undefined
   at(key: ScopeKey): Slot
@@ -60,7 +62,8 @@ export function interpret(inputs: SlotInputs): Slots {
   const isOpen = model.reads !== 'explicit'
   const mayApply = (key: ScopeKey, value: Observed): boolean => key !== TEAM_KEY && readers.some((reader) => reader(key) === value)
   const mayBeInherited = (key: ScopeKey): boolean => {
-    const observed = isOpen ? shown(key) : undefined
+    if (!isOpen) return false
+    const observed = shown(key)
     const ours = inputs.owned.get(key)
     if (ours?.written && ours.cap === observed) return false
     return typeof observed === 'number' && mayApply(key, observed)
@@ -71,7 +74,10 @@ export function interpret(inputs: SlotInputs): Slots {
     return { own, inherited: inherited(key), certainty }
   }
   const lastRead = (key: ScopeKey): Cap | undefined => readings.get(key)?.last?.observed
-  return { model, shown, lastRead, at, inherited, mayApply, mayBeInherited, isEcho: (key) => isEcho(key, inputs) }
+  function* doubtful(): Iterable<ScopeKey> {
+    for (const [key, { observed }] of readings) if (isOpen || observed === 'unknown') yield key
+  }
+  return { model, shown, doubtful, lastRead, at, inherited, mayApply, mayBeInherited, isEcho: (key) => isEcho(key, inputs) }
 }
 
 /** A group that counts as not set shows the team's value for the group's people as well. */
@@ -104,4 +110,4 @@ function isEcho(key: ScopeKey, { model, owned, readings, people, sent = [] }: Sl
 
 /** The groups for which policy declares `none`. */
 export const unsetGroups = (desired: readonly { readonly scope: Scope; readonly cap: Cap }[]): ReadonlySet<ScopeKey> =>
-  new Set(desired.flatMap(({ scope, cap }) => (scope.kind === 'group' && cap === 'none' ? [scopeKey(groupScope(scope.id))] : [])))
+  new Set(desired.filter(({ scope, cap }) => scope.kind === 'group' && cap === 'none').map(({ scope }) => scopeKey(scope)))

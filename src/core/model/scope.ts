@@ -50,6 +50,13 @@ export function scopeKey(scope: Scope): ScopeKey {
   }
 }
 
+/** A list by the keys of its scopes. */
+export function byScope<T extends { readonly scope: Scope }>(list: readonly T[]): Map<ScopeKey, T> {
+  const found = new Map<ScopeKey, T>()
+  for (const one of list) found.set(scopeKey(one.scope), one)
+  return found
+}
+
 /** Reads what a user types: `team`, `group:ID`, `user:EMAIL` or an e-mail. Anything else: undefined. */
 export function parseScope(text: string): Scope | undefined {
   const trimmed = text.trim()

@@ -24,8 +24,7 @@ import { isSameEntry, type PolicyEntry, UNDECLARED } from '../model/entry.ts'
 import type { CapReading, Observed, OwnedCap } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
 import type { Position } from '../model/problem.ts'
-import type { Scope, ScopeKey } from '../model/scope.ts'
-import { scopeKey } from '../model/scope.ts'
+import { byScope, type Scope, type ScopeKey, scopeKey } from '../model/scope.ts'
 import type { Instant } from '../model/units.ts'
 import type { DesiredCap } from '../resolve/candidate.ts'
 import { grantId } from '../resolve/grants.ts'
@@ -74,40 +73,43 @@ export interface DiffInputs {
 }
 
 export interface Diff {
+  /** What was asked for. */
+  readonly desired: ReadonlyMap<ScopeKey, DesiredCap>
   readonly differences: readonly Difference[]
   /** Declared and found equal: ours from now on. Only those whose ledger entry is missing or of another policy entry. */
   readonly adopted: readonly OwnedCap[]
   /** Not declared any more and no longer at our value, or given back: to be forgotten. */
   readonly released: readonly ScopeKey[]
-  readonly inSync: readonly ScopeKey[]
+  /** Found as asked for. */
+  readonly inSync: readonly DesiredCap[]
   readonly unknown: readonly { readonly scope: Scope; readonly message: string }[]
   /** Orphans that `prune: false` leaves alone. */
   readonly kept: readonly OwnedCap[]
 }
 
 interface Draft {
+  readonly desired: Map<ScopeKey, DesiredCap>
   readonly differences: Difference[]
   readonly adopted: OwnedCap[]
   readonly released: ScopeKey[]
-  readonly inSync: ScopeKey[]
+  readonly inSync: DesiredCap[]
   readonly unknown: { scope: Scope; message: string }[]
   readonly kept: OwnedCap[]
 }
 
 /** The differences between what is asked and what is there, in the order of `resolution.desired`, orphans last. */
 export function diff(inputs: DiffInputs): Diff {
-  const draft: Draft = { differences: [], adopted: [], released: [], inSync: [], unknown: [], kept: [] }
+  const draft: Draft = { desired: new Map(), differences: [], adopted: [], released: [], inSync: [], unknown: [], kept: [] }
   const ended = endedGrants(inputs.resolution)
-  const declared = new Set<ScopeKey>()
-  for (const rejected of inputs.resolution.rejected) declared.add(scopeKey(rejected.scope))
+  const rejected = byScope(inputs.resolution.rejected)
   for (const desired of inputs.resolution.desired) {
     const key = scopeKey(desired.scope)
-    declared.add(key)
+    draft.desired.set(key, desired)
     if (!inputs.skipped.has(key)) compareDeclared(desired, key, inputs, ended, draft)
   }
   for (const owned of inputs.owned.values()) {
     const key = scopeKey(owned.scope)
-    if (!declared.has(key) && !inputs.skipped.has(key)) compareOrphan(owned, key, inputs, ended, draft)
+    if (!draft.desired.has(key) && !rejected.has(key) && !inputs.skipped.has(key)) compareOrphan(owned, key, inputs, ended, draft)
   }
   return draft
 }
@@ -122,7 +124,7 @@ function compareDeclared(desired: DesiredCap, key: ScopeKey, inputs: DiffInputs,
   const { slots } = inputs
   const isInherited = desired.cap === 'none' && owned?.cap !== observed && slots.mayBeInherited(key) && observed === slots.inherited(key)
   if (observed === desired.cap || isInherited) {
-    draft.inSync.push(key)
+    draft.inSync.push(desired)
     if (desired.origin.kind === 'restore') draft.released.push(key)
     else if (isNews(owned, desired)) draft.adopted.push(ownedFrom(desired, owned, setBefore(observed, slots, key), inputs.now))
     return

@@ -1,7 +1,16 @@
 // What a set of changes does to people: each counted person's cap in force before and after the whole set, once, by net effect, and
 // which changes are responsible. Guards judge these counts; nothing here holds anything back.
 
-import { type CapAt, type CountedPerson, type Effective, ownCap, type People, sharedCap, TEAM_KEY } from '../interpret/effective.ts'
+import {
+  beneathTeam,
+  type CapAt,
+  type CountedPerson,
+  type Effective,
+  ownCap,
+  type People,
+  sharedCap,
+  TEAM_KEY,
+} from '../interpret/effective.ts'
 import type { Observed } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
 import type { ScopeKey } from '../model/scope.ts'
@@ -38,15 +47,11 @@ export interface ImpactInputs {
   readonly kept?: ReadonlySet<ScopeKey>
 }
 
-/** The impact of `changes` on those whom guards count, one entry a person, in the order of the roster. */
+/** The impact of `changes` on those whom guards count, one entry a person. */
 export function impactOf(changes: Changes, inputs: ImpactInputs): readonly Impact[] {
-  return changes.size === 0
-    ? []
-    : impactOn(
-        [...reached(changes, inputs)].filter((person) => !person.disabled),
-        changes,
-        inputs,
-      )
+  if (changes.size === 0) return []
+  const counted = reached(changes, inputs).filter((person) => !person.disabled)
+  return impactOn(counted, changes, inputs)
 }
 
 /** The impact of `changes` on these people, whether they are counted or not. */
@@ -70,29 +75,34 @@ const worseOf = (a: Impact | undefined, b: Impact | undefined): Impact | undefin
 /** `shown`: what a person has, whether set or inherited; where it is left out the readings tell. */
 function impactReader(changes: Changes, inputs: ImpactInputs, shown?: CapAt): (person: CountedPerson) => Impact | undefined {
   const baseline = inputs.baseline
-  const sharedBefore = sharedCaps((key) => baseline?.[key] ?? inputs.readings(key))
-  const sharedAfter = sharedCaps((key) => changes.get(key)?.to ?? inputs.readings(key))
+  const sharedOf = sharedCaps(
+    (key) => baseline?.[key] ?? inputs.readings(key),
+    (key) => changes.get(key)?.to ?? inputs.readings(key),
+  )
   return (person) => {
     const { key } = person
+    const shared = sharedOf(person.groups)
     const overwriting = inputs.capSemantics === 'copied' ? overwrittenBy(person, changes, inputs.kept) : undefined
+    const isOwnMoved = overwriting !== undefined || changes.has(key) || baseline?.[key] !== undefined
+    // Of everybody whom a team write could reach, most have a group whose cap stays as it is.
+    if (!isOwnMoved && shared.before.cap === shared.after.cap) return undefined
     const reading = inputs.readings(key)
     const ownBefore = baseline?.[key] ?? reading
     const ownAfter = changes.get(overwriting ?? key)?.to ?? reading
     // Whoever keeps a cap of their own is out of reach of anything wider.
     if (ownBefore === ownAfter && isNumber(ownAfter)) return undefined
-    const was = ownCap(key, ownBefore) ?? sharedBefore(person.groups)
-    const will = ownCap(key, ownAfter) ?? sharedAfter(person.groups)
+    const was = ownCap(key, ownBefore) ?? shared.before
+    const will = ownCap(key, ownAfter) ?? shared.after
     if (was.cap === will.cap) return undefined
     const before = (baseline?.[key] === undefined ? ownCap(key, shown?.(key))?.cap : undefined) ?? was.cap
     const effect = netEffect(before, will.cap, person.use)
     if (!effect) return undefined
-    const bearing = bearingOn([was.from, will.from, overwriting], changes)
-    return {
-      person,
-      effect,
-      before,
-      after: will.cap,
-      changes: bearing.filter((one) => overwriting !== undefined || !isOpposed(one, effect)),
+    if (isOwnMoved) return { person, effect, before, after: will.cap, changes: causesOf([was.from, will.from, overwriting], effect) }
+    shared.causes[effect] ??= causesOf([was.from, will.from], effect)
+    return { person, effect, before, after: will.cap, changes: shared.causes[effect] }
+
+    function causesOf(scopes: readonly (ScopeKey | undefined)[], what: NetEffect): readonly ScopeKey[] {
+      return bearingOn(scopes, changes).filter((one) => overwriting !== undefined || !isOpposed(one, what))
     }
   }
 
@@ -106,12 +116,26 @@ function impactReader(changes: Changes, inputs: ImpactInputs, shown?: CapAt): (p
 
 type Changes = ReadonlyMap<ScopeKey, Difference>
 
+interface SharedCap {
+  readonly before: Effective
+  readonly after: Effective
+  /** The changes that make it so, by what they do. */
+  readonly causes: Partial<Record<NetEffect, readonly ScopeKey[]>>
+}
+
 /** The cap of people without one of their own; worked out once for a group, not for each of its members. */
-function sharedCaps(capAt: CapAt): (groups: readonly ScopeKey[]) => Effective {
-  const known = new Map<ScopeKey | undefined, Effective>()
+function sharedCaps(before: CapAt, after: CapAt): (groups: readonly ScopeKey[]) => SharedCap {
+  const known = new Map<ScopeKey | undefined, SharedCap>()
+  const of = (groups: readonly ScopeKey[]): SharedCap => ({
+    before: sharedCap(groups, before),
+    after: sharedCap(groups, after),
+    causes: {},
+  })
   return (groups) => {
-    if (groups.length > 1) return sharedCap(groups, capAt)
-    const shared = known.get(groups[0]) ?? sharedCap(groups, capAt)
+    if (groups.length > 1) return of(groups)
+    const found = known.get(groups[0])
+    if (found) return found
+    const shared = of(groups)
     known.set(groups[0], shared)
     return shared
   }
@@ -130,17 +154,30 @@ const overwrittenBy = (person: CountedPerson, changes: Changes, kept: ImpactInpu
   return person.groups.find((group) => changes.has(group)) ?? (changes.has(TEAM_KEY) ? TEAM_KEY : undefined)
 }
 
-/** Only people on whose chain something changes: everybody for a team write or an interrupted plan, else members and the named. */
-function reached(changes: Changes, inputs: ImpactInputs): Iterable<CountedPerson> {
+/** Only people on whose chain something changes, by this plan or by one that was interrupted. */
+function reached(changes: Changes, inputs: ImpactInputs): readonly CountedPerson[] {
   const { people, baseline } = inputs
-  if (changes.has(TEAM_KEY) || baseline?.[TEAM_KEY] !== undefined) return people.approved
+  const isTeamMoved = changes.has(TEAM_KEY) || baseline?.[TEAM_KEY] !== undefined
   const found = new Set<CountedPerson>()
   for (const key of [...changes.keys(), ...(Object.keys(baseline ?? {}) as ScopeKey[])]) {
     const person = people.byKey.get(key)
     if (person) found.add(person)
     for (const member of people.byGroup.get(key) ?? []) found.add(member)
   }
-  return found
+  if (!isTeamMoved) return [...found]
+  const beneath = beneathMovedTeam(changes, inputs)
+  for (const person of beneath) found.delete(person)
+  return [...beneath, ...found]
+}
+
+/** Where caps are kept in layers, a group that surely has a cap before and after keeps the team's from its members. */
+function beneathMovedTeam(changes: Changes, { people, readings, mayBeInherited, baseline, capSemantics }: ImpactInputs) {
+  if (capSemantics === 'copied') return people.approved
+  return beneathTeam(people, (group) => {
+    const reading = readings(group)
+    const isSure = mayBeInherited?.(group) !== true
+    return isSure && isNumber(baseline?.[group] ?? reading) && isNumber(changes.get(group)?.to ?? reading)
+  })
 }
 
 /** By net effect: to 0 or to at/below use is `blocked` unless it is a raise; a first cap that blocks nobody is free. */
@@ -155,13 +192,11 @@ export function netEffect(before: Observed, after: Observed, use: number): NetEf
 /** How many approved people a change reaches: those for whom no narrower cap is in force (all of them, when caps are copied). */
 export function reachOf(key: ScopeKey, inputs: ImpactInputs, after: CapAt): number {
   const { people } = inputs
-  const members = key === TEAM_KEY ? people.approved : people.byGroup.get(key)
+  const isCopied = inputs.capSemantics === 'copied'
+  const isCapped = (scope: ScopeKey): boolean => !isCopied && isNumber(after(scope))
+  const members = key === TEAM_KEY ? beneathTeam(people, isCapped) : people.byGroup.get(key)
   if (!members) return people.byKey.has(key) ? 1 : 0
-  if (inputs.capSemantics === 'copied') return members.length
-  const narrower = new Set(key === TEAM_KEY ? people.byGroup.keys().filter((group) => isNumber(after(group))) : [])
-  let count = 0
-  for (const person of members) if (!person.groups.some((group) => narrower.has(group)) && !isNumber(after(person.key))) count += 1
-  return count
+  return isCopied ? members.length : members.filter((person) => !isCapped(person.key)).length
 }
 
 const isNumber = (cap: Observed | undefined): boolean => cap !== undefined && cap !== 'none' && cap !== 'unknown'

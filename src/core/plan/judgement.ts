@@ -4,8 +4,9 @@ import type { Slots } from '../interpret/slots.ts'
 import type { Approval, GuardSettings, Hold, PlanApproval, Release } from '../model/change.ts'
 import type { CapReading } from '../model/observed.ts'
 import { declaredCount, type PolicyApproval, type PolicyRevision, protectedEmails } from '../model/policy.ts'
-import type { ScopeKey } from '../model/scope.ts'
+import { type ScopeKey, scopeKey } from '../model/scope.ts'
 import type { Instant } from '../model/units.ts'
+import type { DesiredCap } from '../resolve/candidate.ts'
 import {
   currentApprovals,
   type HoldsShown,
@@ -29,7 +30,7 @@ export interface JudgementInputs {
   readonly differences: readonly Difference[]
   readonly readings: ReadonlyMap<ScopeKey, CapReading>
   readonly slots: Slots
-  readonly inSync: readonly ScopeKey[]
+  readonly inSync: readonly DesiredCap[]
   readonly impact: ImpactInputs
   /** What all differences together do. */
   readonly whole: readonly Impact[]
@@ -66,7 +67,7 @@ export function judgeWithApprovals(inputs: JudgementInputs): Judged {
   const judgeNow = judges(inputs)
   const byKey = new Map(differences.map((one) => [one.key, one]))
   const known = currentApprovals(inputs.approvals, { policy: listed.map((one) => one.id) }, inputs.now)
-  const inSync = new Set(known.length > 0 ? inputs.inSync : [])
+  const inSync = new Set(known.length > 0 ? inputs.inSync.map(({ scope }) => scopeKey(scope)) : [])
   let approvals = voidGrown(verifyApprovals(known, slots.shown, inSync, reviewedPools(inputs)), whole)
   let commands = inputs.approve
   let unmatched: readonly Unmatched[] = []
@@ -76,20 +77,26 @@ export function judgeWithApprovals(inputs: JudgementInputs): Judged {
     const released = releasedChanges(approvals, differences, isOverwritten)
     const tryAnyway = releasedChanges(since(approvals, inputs.facts.breaker?.openedAt), differences, isOverwritten)
     const judgement = judgeNow(new Set(released.keys()), new Set(tryAnyway.keys()))
-    const done = (): Judged => {
-      const releases = new Map([...released].map(([key, one]) => [key, releaseOf(one, listed)]))
-      return { judgement, approvals, releases, rosterAccepted, shown: shownOf(approvals, released, inputs, judgement, unmatched) }
+    const matching = {
+      ...(inputs.facts.rosterDoubt && { roster: inputs.facts.rosterDoubt.now }),
+      isSeparate: inputs.approvalSteps !== 'together',
+      poolOf: (key: ScopeKey) => byKey.get(key)?.pool?.key,
     }
-    if (inputs.idle) return done()
+    const done = (told: readonly Approval[] = approvals, waiting: readonly Hold[] = []): Judged => {
+      const releases = new Map([...released].map(([key, one]) => [key, releaseOf(one, listed)]))
+      return { judgement, approvals, releases, rosterAccepted, shown: shownOf(told, released, inputs, { judgement, unmatched, waiting }) }
+    }
+    if (inputs.idle) {
+      // Nothing is matched; what would be is shown.
+      const then = matchApprovals(approvals, judgement.holds, inputs.holdsShown, matching)
+      unmatched = then.unmatched
+      return done(then.approvals, then.matched)
+    }
     const typed = typedApprovals(commands, judgement.holds, approvals)
     commands = []
     unmatched = [...unmatched, ...typed.unmatched]
     const fresh = currentApprovals(approvals, { command: typed.ids }, inputs.now)
-    const next = matchApprovals(fresh, judgement.holds, inputs.holdsShown, {
-      ...(inputs.facts.rosterDoubt && { roster: inputs.facts.rosterDoubt.now }),
-      isSeparate: inputs.approvalSteps !== 'together',
-      poolOf: (key) => byKey.get(key)?.pool?.key,
-    })
+    const next = matchApprovals(fresh, judgement.holds, inputs.holdsShown, matching)
     approvals = next.approvals
     if (round === 0) unmatched = [...unmatched, ...next.unmatched]
     if (next.matched.length === 0 || round > approvals.length) return done()
@@ -175,13 +182,22 @@ function releaseOf({ id, via }: Approval, listed: readonly PolicyApproval[]): Re
   return { id, via, ...(via === 'policy' && at && { at }) }
 }
 
-/** The approvals of the policy, those that are not through yet, and those that are void while their hold stands, with what each releases now. */
+interface Found {
+  readonly judgement: Judgement
+  readonly unmatched: readonly Unmatched[]
+  /** Holds that approvals release once anything may be written. */
+  readonly waiting: readonly Hold[]
+}
+
+/**
+ * The approvals of the policy, those that are not through yet, and those that are void while their hold stands, with what each releases, now or
+ * as soon as anything may be written.
+ */
 function shownOf(
   approvals: readonly Approval[],
   released: ReadonlyMap<ScopeKey, Approval>,
   inputs: JudgementInputs,
-  { holds }: Judgement,
-  unmatched: readonly Unmatched[],
+  { judgement: { holds }, unmatched, waiting }: Found,
 ): readonly PlanApproval[] {
   const listed = inputs.policy.set.approvals
   const notes = new Map(unmatched.map(({ id, note }) => [id, note]))
@@ -190,10 +206,9 @@ function shownOf(
   const standing = new Set(holds.map(({ id }) => id))
   const known = approvals.filter(({ id, state }) => state === 'pending' || placeOf.has(id) || (state === 'void' && standing.has(id)))
   const shown = known.map((one): PlanApproval => {
-    const releases = [...released].flatMap(([key, by]) => {
-      const difference = by.id === one.id ? byKey.get(key) : undefined
-      return difference ? [{ scope: difference.scope, from: difference.from, to: difference.to }] : []
-    })
+    const now = [...released].flatMap(([key, by]) => (by.id === one.id ? (byKey.get(key) ?? []) : []))
+    const later = waiting.find(({ id }) => id === one.id)?.changes ?? []
+    const releases = [...now, ...later].map(({ scope, from, to }) => ({ scope, from, to }))
     const note = releases.length > 0 ? undefined : (notes.get(one.id) ?? WHY_NOTHING[one.state])
     // Whoever gave it: where it stands in the policy it can be removed.
     const at = one.state === 'pending' ? undefined : placeOf.get(one.id)

@@ -31,16 +31,14 @@ const wideIn = ({ differences }: Diff): ReadonlyMap<ScopeKey, Cap> =>
 export function pins(
   diff: Diff,
   slots: Slots,
-  desired: ReadonlyMap<ScopeKey, DesiredCap>,
   beneath: Beneath,
   reviews: ReadonlyMap<string, PoolReview> = new Map(),
 ): readonly Difference[] {
   const wide = wideIn(diff)
   if (wide.size === 0 || slots.model.layers === 'copied' || slots.model.reads === 'explicit') return []
-  return diff.inSync.flatMap((key): Difference[] => {
-    const want = desired.get(key)
-    if (!want || want.cap === 'none' || !slots.mayBeInherited(key)) return []
-    const { scope, cap, entry, origin, losers } = want
+  return diff.inSync.flatMap(({ scope, cap, entry, origin, losers }): Difference[] => {
+    const key = scopeKey(scope)
+    if (cap === 'none' || !slots.mayBeInherited(key)) return []
     const isPooled = [origin, ...losers].some((one) => one.pool !== undefined)
     const ancestors = scope.kind === 'user' ? ancestorsOf(key, beneath) : [TEAM_KEY]
     const isLeft = ancestors.some((one) => {

@@ -8,9 +8,10 @@ import { holdOf } from '../model/change.ts'
 import type { ScopeStatus } from '../model/events.ts'
 import type { OwnedCap } from '../model/observed.ts'
 import { type Cap, type PolicyRevision, protectedEmails } from '../model/policy.ts'
-import { compareScopes, type ScopeKey, scopeKey } from '../model/scope.ts'
+import { byScope, compareScopes, type ScopeKey, scopeKey } from '../model/scope.ts'
 import type { PoolNote } from '../pools/notes.ts'
 import type { DesiredCap } from '../resolve/candidate.ts'
+import type { Resolution } from '../resolve/resolution.ts'
 import type { HoldsShown } from './approval.ts'
 import { type Contest, type ContestInputs, contestedScopes } from './contested.ts'
 import type { PoolReview } from './diff.ts'
@@ -21,7 +22,7 @@ import { countingReader, type Impact, type ImpactInputs, impactOf, reachOf } fro
 import { judgeWithApprovals } from './judgement.ts'
 import { type Beneath, type PoolFollowers, pins, stays } from './pins.ts'
 import { planProblems } from './problems.ts'
-import { type ReviewedRules, weakenings } from './reviewed.ts'
+import { type ReviewedRules, type Rules, weakenings } from './reviewed.ts'
 import { type StateInputs, scopeStates } from './states.ts'
 import type { Pending } from './wave.ts'
 
@@ -95,35 +96,36 @@ export interface Planned {
 
 /** Builds the plan. */
 export function buildPlan(given: PlanInputs): Planned {
-  const { desired: asked, declared } = desiredNow(given)
-  const left = { ...given.resolution, desired: [...asked.values()] }
-  const skipped = new Set([...given.skipped, ...[...given.quarantined.keys()].filter((key) => !asked.has(key))])
+  const left = askedNow(given)
+  const skipped = skippedNow(given, left)
   // Slots outlive the plan: with everything that was given, each plan would hold the one before it in memory, and so on for ever.
   const { model, readings, owned, people, sent = [] } = given
   const slots = interpret({ model, readings, owned, people, sent, unsetGroups: unsetGroups(left.desired) })
   const first = diff({ ...given, resolution: left, slots, skipped })
   const unlisted = given.facts.unlistedGroups
   const beneath = { people, ...(unlisted && { unlisted }) }
-  const stayed = stayingAsked(given, first, slots, { asked, skipped, beneath })
-  const desired = stayed.length > 0 ? new Map([...asked, ...stayed.map((one) => [scopeKey(one.scope), one] as const)]) : asked
-  const result = stayed.length > 0 ? diff({ ...given, resolution: { ...left, desired: [...desired.values()] }, slots, skipped }) : first
-  const found = [...result.differences, ...pins(result, slots, desired, beneath, given.poolReviews)]
+  const stayed = stayingAsked(given, first, slots, { skipped, beneath })
+  const asked = stayed.length > 0 ? { ...left, desired: [...left.desired, ...stayed] } : left
+  const result = asked === left ? first : diff({ ...given, resolution: asked, slots, skipped })
+  const { desired } = result
+  const declared = left === given.resolution ? first.desired : byScope(given.resolution.desired)
+  const found = [...result.differences, ...pins(result, slots, beneath, given.poolReviews)]
   const differences = found.toSorted((a, b) => compareScopes(a.scope, b.scope))
-  const impact = impactInputs(given, slots, result, desired)
+  const impact = impactInputs(given, slots, result)
   const byKey = byKeyOf(differences)
   const whole = impactOf(byKey, impact)
   const mayGo = given.watched ? differences.filter((one) => !given.watched?.(one)) : differences
   const counted = mayGo.length === differences.length ? whole : impactOf(byKeyOf(mayGo), impact)
   const contested = contestedScopes(mayGo, given.contests, given.guards.contested, given.now)
   const judged = judgeWithApprovals({ ...given, differences: mayGo, impact, whole: counted, inSync: result.inSync, contested, slots })
-  const waves = { unknown: result.unknown, refused: refusedWide(given, desired), ...(unlisted && { unlisted }) }
+  const waves = { unknown: result.unknown, refused: refusedWide(given, declared, desired), ...(unlisted && { unlisted }) }
   const disposed = dispose({ ...given, ...waves, differences, judged, slots, desired })
   const changes = toChanges(disposed, byKey, impact, whole)
   const inputs = {
     ...given,
-    weakenings: weakenings({ guards: given.guards, protectedEmails: protectedEmails(given.policy.set) }, given.reviewed),
+    weakenings: weakenings(rulesNow(given), given.reviewed),
   }
-  const scopes = scopeStates(inputs, declared, result, changes, contested)
+  const scopes = scopeStates(inputs, { declared, inSync: first.inSync }, result, changes, contested)
   return {
     plan: {
       ...identityOf(given, changes),
@@ -152,43 +154,53 @@ export function buildPlan(given: PlanInputs): Planned {
 }
 
 interface Staying {
-  readonly asked: ReadonlyMap<ScopeKey, DesiredCap>
   readonly skipped: ReadonlySet<ScopeKey>
   readonly beneath: Beneath
 }
 
 /** What is asked of members of pools whom wider caps would lift above the credits; nothing of who is asked for something already. */
-function stayingAsked(
-  { followers = [] }: PlanInputs,
-  first: Diff,
-  slots: Slots,
-  { asked, skipped, beneath }: Staying,
-): readonly DesiredCap[] {
+function stayingAsked({ followers = [] }: PlanInputs, first: Diff, slots: Slots, { skipped, beneath }: Staying): readonly DesiredCap[] {
   if (followers.length === 0) return []
-  const taken = new Set([...asked.keys(), ...skipped])
+  const taken = new Set([...first.desired.keys(), ...skipped])
   return stays(first, slots, taken, beneath, followers)
 }
 
 /** Teams and groups that the service has refused: what counts on them goes on waiting. */
-const refusedWide = ({ resolution, quarantined }: PlanInputs, desired: ReadonlyMap<ScopeKey, DesiredCap>): readonly Refused[] =>
-  resolution.desired.flatMap(({ scope, cap }) => {
-    const left = scope.kind === 'user' || desired.has(scopeKey(scope)) ? undefined : quarantined.get(scopeKey(scope))
+function refusedWide(
+  { quarantined }: PlanInputs,
+  declared: ReadonlyMap<ScopeKey, DesiredCap>,
+  desired: typeof declared,
+): readonly Refused[] {
+  return [...quarantined].flatMap(([key, { code, message }]) => {
+    const want = desired.has(key) ? undefined : declared.get(key)
     // A group that the service does not know has nobody in it.
-    const isNobody = scope.kind === 'group' && left?.code === 'SCOPE_UNKNOWN'
-    return left && !isNobody ? [{ scope, to: cap, message: left.message }] : []
+    const isNobody = want?.scope.kind === 'group' && code === 'SCOPE_UNKNOWN'
+    return want && want.scope.kind !== 'user' && !isNobody ? [{ scope: want.scope, to: want.cap, message }] : []
   })
+}
+
+const rulesNow = ({ guards, policy, approvalSteps }: PlanInputs): Rules => ({
+  guards,
+  protectedEmails: protectedEmails(policy.set),
+  ...(approvalSteps && { approvals: approvalSteps }),
+})
 
 /** What is asked for now: a scope that is left alone is asked for nothing, or for what stood there before a 0 that was not kept. */
-function desiredNow({ resolution, quarantined }: PlanInputs) {
-  const declared = new Map(resolution.desired.map((one) => [scopeKey(one.scope), one]))
-  if (quarantined.size === 0) return { declared, desired: declared }
-  const desired = new Map<ScopeKey, DesiredCap>()
-  for (const [key, one] of declared) {
-    const left = quarantined.get(key)
-    if (!left) desired.set(key, one)
-    else if (left.restore !== undefined) desired.set(key, restored(one, left.restore))
-  }
-  return { declared, desired }
+function askedNow({ resolution, quarantined }: PlanInputs): Resolution {
+  if (quarantined.size === 0) return resolution
+  const desired = resolution.desired.flatMap((one) => {
+    const left = quarantined.get(scopeKey(one.scope))
+    if (!left) return one
+    return left.restore === undefined ? [] : restored(one, left.restore)
+  })
+  return { ...resolution, desired }
+}
+
+/** What is left alone and asked for nothing is skipped. */
+function skippedNow({ skipped, quarantined }: PlanInputs, { desired }: Resolution): ReadonlySet<ScopeKey> {
+  if (quarantined.size === 0) return skipped
+  const asked = byScope(desired)
+  return new Set([...skipped, ...[...quarantined.keys()].filter((key) => !asked.has(key))])
 }
 
 const restored = (one: DesiredCap, cap: Cap): DesiredCap => ({
@@ -198,15 +210,15 @@ const restored = (one: DesiredCap, cap: Cap): DesiredCap => ({
   origin: { ...one.origin, cap, reason: 'a cap of 0 is not kept here, so the cap before it stays' },
 })
 
-function impactInputs(inputs: PlanInputs, slots: Slots, result: Diff, desired: ReadonlyMap<ScopeKey, DesiredCap>): ImpactInputs {
-  const unset = new Set(result.inSync.filter((key) => desired.get(key)?.cap === 'none'))
+function impactInputs(inputs: PlanInputs, slots: Slots, result: Diff): ImpactInputs {
+  const unset = new Set(result.inSync.filter(({ cap }) => cap === 'none').map(({ scope }) => scopeKey(scope)))
   const isCopied = inputs.model.layers === 'copied'
   return {
     people: inputs.people,
     readings: countingReader(slots.shown, (key) => unset.has(key)),
     ...(inputs.model.reads !== 'explicit' && !isCopied && { mayBeInherited: slots.mayBeInherited }),
     capSemantics: inputs.model.layers,
-    ...(isCopied && { kept: new Set(desired.keys()) }),
+    ...(isCopied && { kept: new Set(result.desired.keys()) }),
     ...(inputs.baseline && { baseline: inputs.baseline }),
     isOverwritten: slots.isEcho,
   }
@@ -267,8 +279,8 @@ function count(changes: readonly Change[], scopes: readonly ScopeStatus[], resul
   const open = changes.filter((one) => holdOf(one) === undefined)
   const of = (effect: Effect): number => open.filter((one) => one.effect === effect).length
   // A cap that stands in for one that the service does not keep is not what policy asks for.
-  const leftAlone = new Set(scopes.flatMap(({ scope, state }) => (state === 'rejected' ? [scopeKey(scope)] : [])))
-  const inState = (state: ScopeStatus['state']): number => scopes.filter((one) => one.state === state).length
+  const rejected = byScope(scopes.filter(({ state }) => state === 'rejected'))
+  const isKept = ({ scope }: DesiredCap): boolean => !rejected.has(scopeKey(scope))
   return {
     set: of('set'),
     raise: of('raise'),
@@ -276,9 +288,9 @@ function count(changes: readonly Change[], scopes: readonly ScopeStatus[], resul
     block: of('block'),
     clear: of('clear'),
     held: changes.length - open.length,
-    inSync: result.inSync.filter((key) => !leftAlone.has(key)).length,
+    inSync: rejected.size === 0 ? result.inSync.length : result.inSync.filter(isKept).length,
     unknown: result.unknown.length,
-    skipped: inState('skipped'),
-    rejected: inState('rejected'),
+    skipped: scopes.filter(({ state }) => state === 'skipped').length,
+    rejected: rejected.size,
   }
 }

@@ -1,12 +1,14 @@
 // Guards that were weakened, and people who are protected no longer, count only for changes that were shown before (product.md, section 5,
 // Two steps): until then the rules of before are in force beside those of now. It holds nothing itself.
-import { GUARD_CODES, type GuardSettings, type ShareLimit } from '../model/change.ts'
+import { type BreakerLimit, GUARD_CODES, type GuardCode, type GuardSettings, type ShareLimit } from '../model/change.ts'
 import type { Instant } from '../model/units.ts'
 
 /** What decides whether a change goes out. */
 export interface Rules {
   readonly guards: GuardSettings
   readonly protectedEmails: readonly string[]
+  /** Whether an approval may arrive with the change it releases; absent: not known, and then no change of it is. */
+  readonly approvals?: 'separate' | 'together'
 }
 
 /** Rules that were in force until somebody weakened them. What is not weaker any more is off in them. */
@@ -38,20 +40,23 @@ export interface Weakening {
  */
 export function noteRules(noted: NotedRules | undefined, now: Rules, at: Instant): NotedRules {
   if (!noted) return now
-  const last: ReviewedRules = { guards: noted.guards, protectedEmails: noted.protectedEmails, weakenedAt: noted.weakenedAt ?? at }
-  const before = [...(noted.before ?? []), last].flatMap((one) => (at - one.weakenedAt < REVIEW_MS ? (onlyStricter(one, now) ?? []) : []))
+  const { before: earlier = [], weakenedAt = at, ...last } = noted
+  const before = [...earlier, { ...last, weakenedAt }].flatMap((one) =>
+    at - one.weakenedAt < REVIEW_MS ? (onlyStricter(one, now) ?? []) : [],
+  )
   return before.length > 0 ? { ...now, before } : now
 }
 
 /** That of the rules of before which is stricter than now. */
-function onlyStricter(before: ReviewedRules, now: Rules): ReviewedRules | undefined {
-  const weaker = new Set(GUARD_NAMES.filter((name) => isWeaker(now.guards[name], before.guards[name])))
+function onlyStricter({ approvals, ...before }: ReviewedRules, now: Rules): ReviewedRules | undefined {
+  const weaker = new Set(GUARD_CODES.filter((name) => isWeaker(now.guards[name], before.guards[name])))
   const protectedEmails = before.protectedEmails.filter((email) => !now.protectedEmails.includes(email))
-  if (weaker.size === 0 && protectedEmails.length === 0) return undefined
+  const isFreer = approvals === 'separate' && now.approvals === 'together'
+  if (weaker.size === 0 && protectedEmails.length === 0 && !isFreer) return undefined
   const off = Object.fromEntries(
-    GUARD_NAMES.flatMap((name) => (weaker.has(name) ? [] : [[name, typeof now.guards[name] === 'boolean' ? false : 'off']])),
+    GUARD_CODES.flatMap((name) => (weaker.has(name) ? [] : [[name, typeof now.guards[name] === 'boolean' ? false : 'off']])),
   )
-  return { ...before, guards: { ...before.guards, ...off }, protectedEmails }
+  return { ...before, guards: { ...before.guards, ...off }, protectedEmails, ...(isFreer && { approvals }) }
 }
 
 /** The strictest of all of them. */
@@ -60,26 +65,33 @@ export const strictest = (now: Rules, before: readonly ReviewedRules[]): Rules =
   protectedEmails: [...new Set([now, ...before].flatMap((one) => one.protectedEmails))],
 })
 
-/** Every rule that is weaker than it was. */
+/** Every rule that is weaker than it was, also those that count at once. */
 export function weakenings(now: Rules, before: readonly ReviewedRules[] = []): readonly Weakening[] {
-  const was = strictest(now, before)
-  const found = GUARD_NAMES.flatMap((name): Weakening[] =>
-    isWeaker(now.guards[name], was.guards[name]) ? [{ rule: `guards.${name}`, ...texts(was.guards[name], now.guards[name]) }] : [],
+  const guards = before.reduce((strict, one) => strictOf(GUARD_CODES, strict, one.guards), now.guards)
+  const found = GUARD_CODES.flatMap((name): Weakening[] =>
+    isWeaker(now.guards[name], guards[name]) ? [{ rule: `guards.${name}`, ...texts(name, guards[name], now.guards[name]) }] : [],
   )
-  const gone = was.protectedEmails.filter((email) => !now.protectedEmails.includes(email))
-  return [...found, ...gone.map((email) => ({ rule: 'protected', from: email, to: 'not listed' }))]
+  const gone = strictest(now, before).protectedEmails.filter((email) => !now.protectedEmails.includes(email))
+  const isFreer = now.approvals === 'together' && before.some(({ approvals }) => approvals === 'separate')
+  return [
+    ...found,
+    ...gone.map((email) => ({ rule: 'protected', from: email, to: 'not listed' })),
+    ...(isFreer ? [{ rule: 'approvals', from: 'separate', to: 'together' }] : []),
+  ]
 }
 
-/** For each guard the stricter of two settings. */
-export function stricter(a: GuardSettings, b: GuardSettings): GuardSettings {
-  const picked = GUARD_NAMES.map((name) => [name, isWeaker(a[name], b[name]) ? b[name] : a[name]])
+/** For each guard that looks at changes before they go out the stricter of two settings. */
+export const stricter = (a: GuardSettings, b: GuardSettings): GuardSettings => strictOf(AHEAD, a, b)
+
+function strictOf(names: readonly GuardCode[], a: GuardSettings, b: GuardSettings): GuardSettings {
+  const picked = names.map((name) => [name, isWeaker(a[name], b[name]) ? b[name] : a[name]])
   return { ...a, ...Object.fromEntries(picked) }
 }
 
-/** The guards that look at changes before they go out; `breaker` and `contested` look back at what happened. */
-const GUARD_NAMES = GUARD_CODES.filter((code) => code !== 'breaker' && code !== 'contested')
+/** `breaker` and `contested` look back at what happened: a new limit of theirs is told, and counts at once. */
+const AHEAD = GUARD_CODES.filter((code) => code !== 'breaker' && code !== 'contested')
 
-type Setting = GuardSettings[(typeof GUARD_NAMES)[number]]
+type Setting = GuardSettings[GuardCode]
 
 /** Off is weaker than any limit, and a higher limit than a lower one. */
 function isWeaker(now: Setting, before: Setting): boolean {
@@ -91,21 +103,24 @@ function strength(setting: Setting): readonly number[] {
   if (setting === 'off' || setting === false) return [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
   if (setting === true) return [0, 0]
   if (typeof setting === 'number') return [setting, 0]
-  return [setting.percent, setting.floor]
+  return [setting.percent, isBreaker(setting) ? setting.inARow : setting.floor]
 }
 
-function text(setting: Setting): string {
+const isBreaker = (setting: ShareLimit | BreakerLimit): setting is BreakerLimit => 'inARow' in setting
+
+function text(name: GuardCode, setting: Setting): string {
   if (typeof setting === 'boolean') return setting ? 'on' : 'off'
-  if (typeof setting === 'number') return `${setting} %`
+  if (typeof setting === 'number') return name === 'contested' ? `${setting} in 24 h` : `${setting} %`
   return setting === 'off' ? 'off' : limitText(setting)
 }
 
 /** The floor is named only where it is what changed. */
-function texts(from: Setting, to: Setting): { readonly from: string; readonly to: string } {
-  const isShare = (one: Setting): one is ShareLimit => typeof one === 'object'
+function texts(name: GuardCode, from: Setting, to: Setting): { readonly from: string; readonly to: string } {
+  const isShare = (one: Setting): one is ShareLimit => typeof one === 'object' && !isBreaker(one)
   return isShare(from) && isShare(to) && from.floor === to.floor
     ? { from: `${from.percent} %`, to: `${to.percent} %` }
-    : { from: text(from), to: text(to) }
+    : { from: text(name, from), to: text(name, to) }
 }
 
-const limitText = ({ percent, floor }: ShareLimit): string => `${percent} % (never under ${floor})`
+const limitText = (limit: ShareLimit | BreakerLimit): string =>
+  isBreaker(limit) ? `${limit.inARow} in a row or ${limit.percent} %` : `${limit.percent} % (never under ${limit.floor})`

@@ -6,7 +6,7 @@ import type { Change, Disposition, Quarantined } from '../model/change.ts'
 import { isSameEntry, UNDECLARED } from '../model/entry.ts'
 import type { ScopeState, ScopeStatus } from '../model/events.ts'
 import type { CapReading, OwnedCap, Roster } from '../model/observed.ts'
-import { compareScopes, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../model/scope.ts'
+import { byScope, compareScopes, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../model/scope.ts'
 import type { Instant } from '../model/units.ts'
 import type { DesiredCap } from '../resolve/candidate.ts'
 import type { Resolution } from '../resolve/resolution.ts'
@@ -96,10 +96,16 @@ export interface StateInputs {
   readonly instantText: (at: Instant) => string
 }
 
+/** What is declared, and what of it is as asked for; what members of pools keep is not, and has no state. */
+export interface DeclaredCaps {
+  readonly declared: ReadonlyMap<ScopeKey, DesiredCap>
+  readonly inSync: readonly DesiredCap[]
+}
+
 /** One status per scope that is declared or ours, in the canonical order. */
 export function scopeStates(
   inputs: StateInputs,
-  desired: ReadonlyMap<ScopeKey, DesiredCap>,
+  { declared, inSync }: DeclaredCaps,
   result: Diff,
   changes: readonly Change[],
   contested: ReadonlyMap<ScopeKey, Contest>,
@@ -107,25 +113,25 @@ export function scopeStates(
   const others = new Map<ScopeKey, ScopeStatus>()
   const put = (scope: Scope, more: Omit<ScopeStatus, 'scope' | 'observed'>): void => {
     const key = scopeKey(scope)
-    others.set(key, { ...statusOf(scope, desired.get(key), inputs.readings.get(key), more.state), ...more })
+    others.set(key, { ...statusOf(scope, declared.get(key), inputs.readings.get(key), more.state), ...more })
   }
   for (const { scope, message } of result.unknown) put(scope, { state: 'unknown', why: message })
   for (const { scope, why } of inputs.resolution.skipped) put(scope, { state: 'skipped', why })
   for (const { scope, message } of inputs.resolution.rejected) put(scope, { state: 'rejected', why: message })
   for (const { scope, message } of inputs.quarantined.values()) put(scope, { state: 'rejected', why: message })
-  // What a wide write is going to overwrite is in sync until then.
-  const inSync = new Set(changes.length > 0 ? result.inSync : [])
+  // More is written than differs where a wide write would overwrite or lift what is in sync; that is in sync until then.
+  const still = byScope(changes.length > result.differences.length ? result.inSync : [])
   const why = inputs.policyBroken ? PRUNING_WAITS : PRUNE_OFF
   for (const { scope } of result.kept) put(scope, { state: 'drifted', cause: 'orphan', why, ...since(scope, inputs) })
   for (const change of changes) {
-    if (others.has(scopeKey(change.scope)) || inSync.has(scopeKey(change.scope))) continue
+    if (others.has(scopeKey(change.scope)) || still.has(scopeKey(change.scope))) continue
     const contest = contested.get(scopeKey(change.scope))
     put(change.scope, { ...stateOf(change.disposition, contest, inputs), cause: change.cause, ...since(change.scope, inputs) })
   }
   const states = [...others.values()]
-  for (const key of result.inSync) {
-    const want = others.has(key) ? undefined : desired.get(key)
-    if (want) states.push(statusOf(want.scope, want, inputs.readings.get(key), 'in_sync'))
+  for (const want of inSync) {
+    const key = scopeKey(want.scope)
+    if (!inputs.quarantined.has(key)) states.push(statusOf(want.scope, want, inputs.readings.get(key), 'in_sync'))
   }
   // What is in sync comes in order already.
   return others.size === 0 ? states : states.sort((a, b) => compareScopes(a.scope, b.scope))
@@ -150,8 +156,7 @@ type Draft = { -readonly [Key in keyof ScopeStatus]: ScopeStatus[Key] }
 /** During an outage the last value stays, beside its age. */
 function statusOf(scope: Scope, want: DesiredCap | undefined, reading: CapReading | undefined, state: ScopeState): ScopeStatus {
   const { observed, readAt } = reading?.last ?? reading ?? NOT_READ
-  const status: Draft = { scope, state, observed }
-  if (want) status.desired = want.cap
+  const status: Draft = want ? { scope, state, observed, desired: want.cap } : { scope, state, observed }
   if (want && want.origin.at.line > 0) status.source = want.origin.at
   if (want?.origin.reason !== undefined) status.reason = want.origin.reason
   if (readAt !== undefined && (!reading?.failure || reading.last)) status.readAt = readAt

@@ -5,7 +5,7 @@
 import { type CapAt, type CountedPerson, effectiveCap, type People, TEAM_KEY } from '../interpret/effective.ts'
 import type { Observed } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
-import { type Scope, type ScopeKey, scopeKey } from '../model/scope.ts'
+import type { Scope, ScopeKey } from '../model/scope.ts'
 import type { Difference, PoolReview } from './diff.ts'
 
 /** A cap that is still to be written, by whomever and whenever. */
@@ -20,6 +20,8 @@ export interface WaveInputs<Change extends Pending = Pending> {
   readonly now: CapAt
   /** Scopes that may have nothing set: the change must be right under both. */
   readonly mayBeInherited: (key: ScopeKey) => boolean
+  /** Every scope that may be one of those. */
+  readonly doubtful: () => Iterable<ScopeKey>
   readonly people: People
   /** Groups whose members are not known: anybody may be in one of them. */
   readonly unlisted?: ReadonlySet<ScopeKey>
@@ -32,6 +34,8 @@ export interface WaveInputs<Change extends Pending = Pending> {
 export interface Begin {
   readonly set: CapAt
   readonly mayBeInherited: (key: ScopeKey) => boolean
+  /** Every scope that may be one of those. */
+  readonly doubtful: () => Iterable<ScopeKey>
   /** What foreign changes are put back to: nobody is owed what somebody else set. */
   readonly healed: ReadonlyMap<ScopeKey, Cap>
 }
@@ -62,9 +66,10 @@ export function nextWave<Change extends Pending>(inputs: WaveInputs<Change>): Wa
 }
 
 /** The beginning of a plan of which nothing was written yet. */
-export const beginOf = ({ now, mayBeInherited, pending }: Pick<WaveInputs, 'now' | 'mayBeInherited' | 'pending'>): Begin => ({
+export const beginOf = ({ now, mayBeInherited, doubtful, pending }: Omit<WaveInputs, 'ready'>): Begin => ({
   set: now,
   mayBeInherited,
+  doubtful,
   healed: new Map(pending.flatMap(({ key, to, healing }) => (healing ? [[key, to] as const] : []))),
 })
 
@@ -90,14 +95,21 @@ export function schedule<Change extends Pending>(
 }
 
 /** First sets and raises, users before groups before the team; then the rest, the team before groups before users. */
+const PHASES = {
+  layered: ['user up', 'group up', 'team up', 'team', 'group', 'user'],
+  copied: ['team', 'group', 'user up', 'user'],
+} as const
+
 function phases<Change extends Pending>({ ready, layers, mayBeInherited }: WaveInputs<Change>): readonly (readonly Change[])[] {
-  const of = (kind: Scope['kind'], up?: boolean): readonly Change[] =>
-    ready.filter((one) => one.scope.kind === kind && (up === undefined || isUp(one, mayBeInherited) === up))
-  const all =
-    layers === 'copied'
-      ? [of('team'), of('group'), of('user', true), of('user', false)]
-      : [of('user', true), of('group', true), of('team', true), of('team', false), of('group', false), of('user', false)]
-  return all.filter((phase) => phase.length > 0)
+  const byPhase = Map.groupBy(ready, (one) => {
+    const { kind } = one.scope
+    const isSplit = layers === 'layered' || kind === 'user'
+    return isSplit && isUp(one, mayBeInherited) ? (`${kind} up` as const) : kind
+  })
+  return PHASES[layers].flatMap((phase) => {
+    const changes = byPhase.get(phase)
+    return changes ? [changes] : []
+  })
 }
 
 /** A cap where perhaps nothing is set is a first one, and must stand before the one above it goes. */
@@ -121,7 +133,7 @@ function waysOf(inputs: WaveInputs): Ways {
   const { people, mayBeInherited, now, begun = beginOf(inputs) } = inputs
   const pending = new Map(inputs.pending.map((one) => [one.key, one]))
   const known = new Map<CountedPerson, readonly View[]>()
-  const memberOf = maybeMembers(inputs)
+  const maybe = maybeMembers(inputs)
 
   const viewOf = (person: CountedPerson, isSet: boolean): View => {
     const read = (capAt: CapAt, mayBeUnset: (key: ScopeKey) => boolean): CapAt =>
@@ -156,27 +168,53 @@ function waysOf(inputs: WaveInputs): Ways {
     return worth(cap) < view.floor || worth(cap) > view.ceiling || (cap === 'none' && !view.mayBeUncapped)
   }
 
+  const beneath = (key: ScopeKey): readonly CountedPerson[] => reached(key, people, inputs.unlisted)
+  const blockerAt = (person: CountedPerson, change: Pending, admitted: ReadonlyMap<ScopeKey, Pending>): Blocker | undefined => {
+    const isAlone = (key: ScopeKey): boolean => (key === change.key || !pending.has(key)) && !begun.mayBeInherited(key)
+    // Alone on somebody's chain, it leaves exactly what the person is to get.
+    if (isAlone(person.key) && person.groups.every(isAlone) && isAlone(TEAM_KEY)) return undefined
+    const chain = [person.key, ...person.groups, TEAM_KEY]
+    const isOpen = chain.some(begun.mayBeInherited)
+    const others = chain.flatMap((key) => (key === change.key ? [] : (pending.get(key) ?? [])))
+    const underWay = others.filter(({ key }) => admitted.has(key))
+    for (const view of viewsOf(person, isOpen)) {
+      for (const landed of subsets(underWay)) {
+        landed.set(change.key, change)
+        if (!isBad(person, view, landed)) continue
+        const first = others.find((one) => !isBad(person, view, new Map([...landed, [one.key, one]]))) ?? others[0]
+        return first ? { kind: 'order', by: first.scope } : { kind: 'reads', scope: openOn(person, mayBeInherited, change.scope) }
+      }
+    }
+    return undefined
+  }
+
   return {
     blocker(change, admitted) {
-      for (const person of reached(change.scope, people, inputs.unlisted).flatMap(memberOf)) {
-        const chain = [person.key, ...person.groups, TEAM_KEY]
-        const isOpen = chain.some(begun.mayBeInherited)
-        const others = chain.flatMap((key) => (key === change.key ? [] : (pending.get(key) ?? [])))
-        // Alone on its chain, it leaves exactly what the person is to get.
-        if (others.length === 0 && !isOpen) continue
-        const underWay = others.filter(({ key }) => admitted.has(key))
-        for (const view of viewsOf(person, isOpen)) {
-          for (const landed of subsets(underWay)) {
-            landed.set(change.key, change)
-            if (!isBad(person, view, landed)) continue
-            const first = others.find((one) => !isBad(person, view, new Map([...landed, [one.key, one]]))) ?? others[0]
-            return first ? { kind: 'order', by: first.scope } : { kind: 'reads', scope: openOn(person, mayBeInherited, change.scope) }
-          }
+      const first = (some: readonly CountedPerson[]): Blocker | undefined => {
+        for (const person of maybe(some)) {
+          const blocker = blockerAt(person, change, admitted)
+          if (blocker) return blocker
         }
+        return undefined
       }
-      return undefined
+      if (change.key !== TEAM_KEY) return first(beneath(change.key))
+      // Nearly always nothing is in its way. Else the one is told that concerns who comes first on the roster.
+      const beside = besideTeam(inputs, begun, beneath)
+      return first([...beside]) && first(people.approved.filter((person) => beside.has(person)))
     },
   }
+}
+
+/** Of everybody whom the team's cap reaches, those on whose chain something else may move. */
+function besideTeam(
+  { people, pending }: WaveInputs,
+  { mayBeInherited, doubtful }: Begin,
+  beneath: (key: ScopeKey) => readonly CountedPerson[],
+): ReadonlySet<CountedPerson> {
+  if (mayBeInherited(TEAM_KEY)) return new Set(people.approved)
+  const open = [...doubtful()].filter(mayBeInherited)
+  const moving = [...pending.map(({ key }) => key), ...open].filter((key) => key !== TEAM_KEY)
+  return new Set(moving.flatMap(beneath))
 }
 
 function openOn(person: CountedPerson, mayBeInherited: (key: ScopeKey) => boolean, otherwise: Scope): Scope {
@@ -195,18 +233,19 @@ const worth = (cap: Observed): number => (typeof cap === 'number' ? cap : Number
 /** So many groups that nobody could list are tried in every combination; beyond, each alone and all of them. */
 const MOST_UNLISTED = 4
 
-/** A person as the lists have them, and as a member of groups that nobody could list. */
-function maybeMembers({ unlisted = NO_GROUPS }: WaveInputs): (person: CountedPerson) => readonly CountedPerson[] {
-  if (unlisted.size === 0) return (person) => [person]
+/** People as the lists have them, and as members of groups that nobody could list. */
+function maybeMembers({ unlisted = NO_GROUPS }: WaveInputs): (people: readonly CountedPerson[]) => readonly CountedPerson[] {
+  if (unlisted.size === 0) return (people) => people
   const groups = [...unlisted]
   const single = groups.map((group) => [group])
   const more = groups.length > MOST_UNLISTED ? [[], ...single, groups] : combinations(groups)
   const known = new Map<CountedPerson, readonly CountedPerson[]>()
-  return (person) => {
+  const inEach = (person: CountedPerson): readonly CountedPerson[] => {
     const all = known.get(person) ?? more.map((one) => ({ ...person, groups: [...person.groups, ...one] }))
     known.set(person, all)
     return all
   }
+  return (people) => people.flatMap(inEach)
 }
 
 const NO_GROUPS: ReadonlySet<ScopeKey> = new Set()
@@ -215,10 +254,10 @@ const combinations = <T>(all: readonly T[]): readonly (readonly T[])[] =>
   Array.from({ length: 2 ** all.length }, (_, bits) => all.filter((_one, index) => (bits >> index) % 2 === 1))
 
 /** Whose cap in force a scope may decide. */
-function reached(scope: Scope, people: People, unlisted?: ReadonlySet<ScopeKey>): readonly CountedPerson[] {
-  if (scope.kind === 'team' || unlisted?.has(scopeKey(scope))) return people.approved
-  if (scope.kind === 'group') return people.byGroup.get(`group:${scope.id}` as ScopeKey) ?? []
-  const person = people.byKey.get(scope.email as ScopeKey)
+function reached(key: ScopeKey, people: People, unlisted?: ReadonlySet<ScopeKey>): readonly CountedPerson[] {
+  if (key === TEAM_KEY || unlisted?.has(key)) return people.approved
+  if (key.startsWith('group:')) return people.byGroup.get(key) ?? []
+  const person = people.byKey.get(key)
   return person ? [person] : []
 }
 

@@ -4,7 +4,7 @@ import type { CycleEvent } from '../../core/model/events.ts'
 import type { Ledger } from '../../ports.ts'
 import { orNothing } from '../ledger/error.ts'
 import { type Journal, journaled, journalOf } from './journal.ts'
-import { type RequestsOf, requestsWith } from './requests.ts'
+import { type RequestsOf, takeRequest } from './requests.ts'
 
 export interface Chronicle {
   journal(): Journal
@@ -21,12 +21,12 @@ export function chronicleOf(ledger: Pick<Ledger, 'fact' | 'saveFact'>): Chronicl
     orNothing(() => ledger.fact('days')),
   )
   let kept = journal
-  let requests: ReadonlyMap<string, RequestsOf> = new Map()
+  const requests = new Map<string, RequestsOf>()
   return {
     journal: () => journal,
     requests: () => [...requests.values()],
     onEvent(event) {
-      if (event.kind === 'request-finished') requests = requestsWith(requests, event)
+      if (event.kind === 'request-finished') takeRequest(requests, event)
       else journal = journaled(journal, event)
     },
     keep() {

@@ -17,20 +17,19 @@ export interface RequestsOf {
 const MOST_DURATIONS = 100
 
 /** Takes one request in. */
-export function requestsWith(
-  known: ReadonlyMap<string, RequestsOf>,
+export function takeRequest(
+  known: Map<string, RequestsOf>,
   { at, operation, outcome, durationMs }: Extract<CycleEvent, { readonly kind: 'request-finished' }>,
-): ReadonlyMap<string, RequestsOf> {
+): void {
   const before = known.get(operation) ?? { operation, requests: 0, failed: 0, durations: [] }
   const isGood = outcome === 'ok'
-  const after: RequestsOf = {
+  known.set(operation, {
     ...before,
     requests: before.requests + 1,
     failed: before.failed + (isGood ? 0 : 1),
     ...(!isGood && { lastFailure: { at, outcome } }),
-    durations: [...before.durations, durationMs].slice(-MOST_DURATIONS),
-  }
-  return new Map([...known, [operation, after]])
+    durations: [...before.durations.slice(1 - MOST_DURATIONS), durationMs],
+  })
 }
 
 /** Half of them took less; absent without any. */

@@ -65,7 +65,7 @@ export function poolsShown(workspace: LookedAt): readonly PoolStatus[] {
   return (shown.outlook?.resolution.pools ?? []).map(({ pool }): PoolStatus => {
     const { name, credits } = pool
     const state = knowledge && Object.hasOwn(knowledge.pools, name) ? knowledge.pools[name] : undefined
-    const frozen = knowledge?.frozenPools[name]
+    const frozen = knowledge && Object.hasOwn(knowledge.frozenPools, name) ? knowledge.frozenPools[name] : undefined
     return {
       name,
       credits,

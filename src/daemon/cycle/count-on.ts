@@ -11,13 +11,13 @@ import { type Beneath, beneathIn } from './write/beneath.ts'
 export async function readCountedOn(planned: Planned, since: Instant, beneath: Beneath): Promise<ReadonlySet<ScopeKey>> {
   const { workspace, knowledge, stop } = beneath
   const { readings } = knowledge
+  const { changes } = planned.plan
   const old = new Map<ScopeKey, Scope>()
-  if (planned.slots.model.layers === 'layered')
-    for (const change of planned.plan.changes.some(isReady) ? planned.plan.changes.filter(mayGo) : [])
-      for (const scope of countedOn(change, planned, beneath)) {
-        const key = scopeKey(scope)
-        if ((readings.get(key)?.readAt ?? since) < since) old.set(key, scope)
-      }
+  if (planned.slots.model.layers === 'layered' && changes.some(isReady))
+    for (const scope of changes.filter(mayGo).flatMap(countedOn(planned, beneath))) {
+      const key = scopeKey(scope)
+      if ((readings.get(key)?.readAt ?? since) < since) old.set(key, scope)
+    }
   const { concurrency } = workspace.config.rate
   await sweep({ client: workspace.client, scopes: [...old.values()], concurrency, readings, urgent: true, ...(stop && { signal: stop }) })
   return new Set(old.keys())
@@ -27,14 +27,18 @@ const mayGo = (change: Change): boolean =>
   isReady(change) || (change.disposition.kind === 'deferred' && change.disposition.code !== 'failed')
 
 /** Beneath a wide cap: what keeps people above it. Above a cap that goes: what takes its place. */
-function countedOn({ scope, from, to }: Change, { people, slots }: Planned, beneath: Beneath): readonly Scope[] {
-  const isRaise = from !== 'none' && to !== 'none' && to > from
-  const isAbove = (one: Scope): boolean => {
-    const shown = slots.shown(scopeKey(one))
-    return typeof shown === 'number' && (to === 'none' || shown > to)
+function countedOn({ people, slots }: Planned, { view, knowledge }: Beneath): (change: Change) => readonly Scope[] {
+  const under = beneathIn(view, knowledge)
+  const groups = view.toRead.filter(({ kind }) => kind === 'group')
+  return ({ scope, from, to }) => {
+    const isRaise = from !== 'none' && to !== 'none' && to > from
+    const isAbove = (one: Scope): boolean => {
+      const shown = slots.shown(scopeKey(one))
+      return typeof shown === 'number' && (to === 'none' || shown > to)
+    }
+    const narrower = isRaise ? [] : under(scope).filter(isAbove)
+    if (to !== 'none' || scope.kind === 'team') return narrower
+    const own = scope.kind === 'user' ? (people.byKey.get(scopeKey(scope))?.groups ?? []) : []
+    return [...narrower, TEAM, ...groups.filter((one) => own.includes(scopeKey(one)))]
   }
-  const narrower = isRaise ? [] : beneathIn(beneath.view, beneath.knowledge)(scope).filter(isAbove)
-  if (to !== 'none' || scope.kind === 'team') return narrower
-  const groups = scope.kind === 'user' ? (people.byKey.get(scopeKey(scope))?.groups ?? []) : []
-  return [...narrower, TEAM, ...beneath.view.toRead.filter((one) => groups.includes(scopeKey(one)))]
 }

@@ -25,17 +25,19 @@ export function dealPools(knowledge: WorkspaceState, view: DesiredState, planner
   const { pools: declared } = view.resolution
   if (declared.length === 0 && Object.keys(knowledge.pools).length === 0) return { pools: knowledge.pools, frozen: {} }
   const use = useNow(knowledge, planner.clock.now())
-  const pools: Record<string, PoolState> = {}
-  const frozen: Record<string, string> = {}
+  const kept = new Map<string, PoolState>()
+  const why = new Map<string, string>()
   for (const one of declared) {
     const { name } = one.pool
     const before = Object.hasOwn(knowledge.pools, name) ? knowledge.pools[name] : undefined
     const observed = observePool(before, { use, ...sightOf(one, before, knowledge, view, planner) })
-    if (observed.frozen !== undefined) frozen[name] = observed.frozen
+    if (observed.frozen !== undefined) why.set(name, observed.frozen)
     const state =
       observed.frozen === undefined && observed.state ? dealPool(one.pool, observed.state, planner.clock.now()).state : observed.state
-    if (state) pools[name] = before && isSame(before, state) ? before : state
+    if (state) kept.set(name, before && isSame(before, state) ? before : state)
   }
+  // A pool may be called `__proto__`, which no assignment makes a key.
+  const [pools, frozen] = [Object.fromEntries(kept), Object.fromEntries(why)]
   // A file that stops parsing removes nothing.
   if (!knowledge.policyValid) return { pools: { ...knowledge.pools, ...pools }, frozen }
   return { pools, frozen }

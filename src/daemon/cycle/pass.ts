@@ -15,6 +15,8 @@ export interface Pass {
 export interface PassReport extends Halted {
   /** What became of each change that was tried, by its scope; the last word counts. */
   readonly results: ReadonlyMap<ScopeKey, WriteResult>
+  /** Writes of scopes that were written again with another value, such as when a grant ended on the way. */
+  readonly earlier: readonly { readonly change: Change; readonly result: WriteResult }[]
   /** The changes themselves. */
   readonly tried: ReadonlyMap<ScopeKey, Change>
   /** What the writes may have changed beneath them, and was to be read again. */

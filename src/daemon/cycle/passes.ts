@@ -33,16 +33,24 @@ export async function runPasses(inputs: PassInputs): Promise<PassReport> {
   const isFresh = workspace.ledger.fact('planBaseline') === undefined
   const results = new Map<ScopeKey, WriteResult>()
   const tried = new Map<ScopeKey, Change>()
+  const earlier: PassReport['earlier'][number][] = []
   // What was written last, be it what is asked for or what a 0 had replaced: that is not written again when it failed.
   const last = new Map<ScopeKey, Change>()
   const alsoRead = new Set<ScopeKey>()
   let pass = first
   let halted: Halted = {}
   for (let number = 1; number <= MOST_PASSES && pass.planned.plan.changes.some(isReady); number += 1) {
+    const before = new Map(results)
     const wrote = await runPass(pass, inputs, results)
     halted = wrote.halted
     for (const change of wrote.tried) {
-      if (!isFailed(results, tried, change)) tried.set(scopeKey(change.scope), change)
+      const [was, result] = [tried.get(scopeKey(change.scope)), before.get(scopeKey(change.scope))]
+      if (was && result?.result === 'applied' && was.to !== change.to) earlier.push({ change: was, result })
+      if (!isFailed(results, tried, change)) {
+        // The order of writing is that of the map.
+        tried.delete(scopeKey(change.scope))
+        tried.set(scopeKey(change.scope), change)
+      }
       last.set(scopeKey(change.scope), change)
     }
     if (halted.interrupted !== undefined) forgetMoved(wrote.wide, beneathOf(pass, inputs))
@@ -63,7 +71,7 @@ export async function runPasses(inputs: PassInputs): Promise<PassReport> {
   const { holds, unknown } = pass.planned.plan
   const isThrough = holds.length === 0 && unknown.length === 0 && halted.interrupted === undefined
   if (isThrough && (isFresh || !options.focus)) endPlan(workspace.ledger)
-  return { results, tried, alsoRead, last: pass, ...halted }
+  return { results, earlier, tried, alsoRead, last: pass, ...halted }
 }
 
 const beneathOf = ({ view }: Pass, { workspace, knowledge, options }: PassInputs): Beneath => ({

@@ -2,11 +2,11 @@
 // is news, so that a quiet cycle costs no disk write, and it never touches the service.
 
 import { isDeepStrictEqual } from 'node:util'
-import type { Change, GuardSettings, HeldChange, Quarantined } from '../../core/model/change.ts'
+import type { Change, HeldChange, Quarantined } from '../../core/model/change.ts'
 import { UNDECLARED } from '../../core/model/entry.ts'
 import type { ReconcileResult } from '../../core/model/events.ts'
 import type { CapReading, Observed, OwnedCap } from '../../core/model/observed.ts'
-import { type Cap, declaredCount, protectedEmails } from '../../core/model/policy.ts'
+import { type Cap, declaredCount } from '../../core/model/policy.ts'
 import { type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
 import { APPROVAL_LIFE_MS, type HoldsShown } from '../../core/plan/approval.ts'
@@ -18,7 +18,7 @@ import { noteRules } from '../../core/plan/reviewed.ts'
 import type { Resolution } from '../../core/resolve/resolution.ts'
 import { approvedCount } from '../../core/resolve/roster.ts'
 import type { Digest, Ledger, LedgerFacts } from '../../ports.ts'
-import { type DesiredState, isLeftAlone, openBaseline, type WorkspaceState } from './state.ts'
+import { type DesiredState, isLeftAlone, openBaseline, type PlanSettings, rulesOf, type WorkspaceState } from './state.ts'
 
 /** Saves the news of a plan; they wait for the next commit. Rejects with a `LedgerError` when history cannot be read. */
 export async function remember(
@@ -139,8 +139,8 @@ const unreadSince = ({ plan }: Planned, before: LedgerFacts['unreadSince'], now:
   Object.fromEntries(plan.unknown.map(({ scope }) => [scopeKey(scope), before[scopeKey(scope)] ?? now]))
 
 /** Keeps the rules as they are, and those of before that are in force beside weaker ones. */
-export function rememberRules(knowledge: WorkspaceState, guards: GuardSettings, ledger: Ledger, now: Instant): void {
-  saveNews(ledger, 'rules', noteRules(ledger.fact('rules'), { guards, protectedEmails: protectedEmails(knowledge.policy.set) }, now))
+export function rememberRules(knowledge: WorkspaceState, settings: PlanSettings, ledger: Ledger, now: Instant): void {
+  saveNews(ledger, 'rules', noteRules(ledger.fact('rules'), rulesOf(knowledge.policy, settings), now))
 }
 
 function driftSince(planned: Planned): Readonly<Record<ScopeKey, Instant>> {

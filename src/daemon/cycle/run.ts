@@ -149,7 +149,7 @@ async function settle(
   const closed = await recoverIntents(recoveryOf(workspace, knowledge, read))
   const left = newlyUnknown(read, knowledge, clock.now())
   for (const one of left) ledger.saveQuarantined(one)
-  rememberRules(knowledge, workspace.config.guards, ledger, clock.now())
+  rememberRules(knowledge, workspace.config, ledger, clock.now())
   const wide = closed.filter(({ change }) => change.scope.kind !== 'user')
   judgePending({ workspace, knowledge })
   if (wide.length > 0) await lookAfterCrash(wide, { workspace, knowledge, view: read, ...(options.stop && { stop: options.stop }) })

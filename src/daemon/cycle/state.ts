@@ -15,7 +15,7 @@ import type { Difference } from '../../core/plan/diff.ts'
 import type { Exclusion, Failure } from '../../core/plan/dispositions.ts'
 import { buildPlan, type Planned } from '../../core/plan/plan.ts'
 import { poolReviews } from '../../core/plan/pool-review.ts'
-import { noteRules, type ReviewedRules } from '../../core/plan/reviewed.ts'
+import { noteRules, type ReviewedRules, type Rules } from '../../core/plan/reviewed.ts'
 import { activeQuarantine, scopesToRead, skippedScopes } from '../../core/plan/states.ts'
 import { followersIn } from '../../core/pools/ask.ts'
 import { poolNotes } from '../../core/pools/notes.ts'
@@ -276,10 +276,18 @@ const givenUp = (ledger: RecordsReader, now: Instant): ReadonlySet<ScopeKey> =>
     Object.entries(ledger.fact('unreadSince') ?? {}).flatMap(([key, since]) => (now - since >= UNREAD_LIFE_MS ? [key as ScopeKey] : [])),
   )
 
+export const rulesOf = (
+  { set }: PolicyRevision,
+  { guards, approvals = 'separate' }: Pick<PlanSettings, 'guards' | 'approvals'>,
+): Rules => ({
+  guards,
+  protectedEmails: protectedEmails(set),
+  approvals,
+})
+
 /** The rules of before, while the weaker ones of now count only for what was shown. */
 function reviewedRules({ policy }: WorkspaceState, { ledger, settings, clock }: Planner): { readonly reviewed?: readonly ReviewedRules[] } {
-  if (settings.approvals === 'together') return {}
-  const now = { guards: settings.guards, protectedEmails: protectedEmails(policy.set) }
+  const now = rulesOf(policy, settings)
   const { before } = noteRules(ledger.fact('rules'), now, clock.now())
   return before ? { reviewed: before } : {}
 }

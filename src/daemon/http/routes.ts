@@ -35,7 +35,7 @@ export function addRoutes(
   addDoor(server, options, { gate, viewers, answerTimeoutMs: limits.answerTimeoutMs })
   addRefusals(server, options)
   const parts = { documents, answers: createAnswers(clock, live.boot), viewerOf }
-  addProbes(server, options)
+  addProbes(server, options, viewerOf)
   addLedger(server, options, viewerOf)
   server.get('/status', (request, reply) => {
     // It is asked by commands that want what is so now.
@@ -108,7 +108,7 @@ function addRefusals(server: FastifyInstance, { onError }: ServedOptions): void 
   })
 }
 
-function addProbes(server: FastifyInstance, options: ServedOptions): void {
+function addProbes(server: FastifyInstance, options: ServedOptions, viewerOf: (request: FastifyRequest) => Viewer): void {
   const { metrics, people, clock, look = async () => undefined } = options
   server.get('/livez', (_, reply) => reply.type(TEXT).send('ok\n'))
   server.get('/readyz', async (_, reply) => {
@@ -126,7 +126,10 @@ function addProbes(server: FastifyInstance, options: ServedOptions): void {
     await look()
     return metrics.render(options.views(), options.health())
   })
-  server.get('/metrics', async (_, reply) => reply.type(metrics.contentType).send(await shared()))
+  server.get('/metrics', async (request, reply) => {
+    const refusal = isOpen('/metrics', options) ? undefined : ofAll('/metrics', viewerOf(request))
+    return refusal ? refuseEntry(reply, request, refusal) : reply.type(metrics.contentType).send(await shared())
+  })
 }
 
 function addLedger(server: FastifyInstance, options: ServedOptions, viewerOf: (request: FastifyRequest) => Viewer): void {
@@ -134,17 +137,17 @@ function addLedger(server: FastifyInstance, options: ServedOptions, viewerOf: (r
   const shared: SharedPage = sharePage(clock, () => gathered(ledger(), clock))
   server.get('/ledger', async (request, reply) => {
     const isItsOwn = ledgerHasToken || isChecked?.() === undefined
-    const refusal = isItsOwn ? ledgerGate(request.headers.authorization) : ledgerOf(viewerOf(request))
+    const refusal = isItsOwn
+      ? ledgerGate(request.headers.authorization)
+      : ofAll('/ledger', viewerOf(request), '; name a token with ledgerToken')
     if (refusal) return refuseEntry(reply, request, refusal)
     return reply.type(JSON_TYPE).send(await shared())
   })
 }
 
-/** It holds all workspaces. */
-const ledgerOf = ({ seesAll }: Viewer): Refusal | undefined =>
-  seesAll
-    ? undefined
-    : { status: 403, message: '/ledger tells of all workspaces, and you may not see all of them; name a token with ledgerToken\n' }
+/** Its answer is one for all workspaces. */
+const ofAll = (path: string, { seesAll }: Viewer, wayOut = ''): Refusal | undefined =>
+  seesAll ? undefined : { status: 403, message: `${path} tells of all workspaces, and you may not see all of them${wayOut}\n` }
 
 /** Whatever is still under way by then is cut off with its connection. */
 function cutSlowReader({ raw }: FastifyReply, clock: Clock, withinMs: number): void {

@@ -2,7 +2,6 @@
 // program, follows nothing outside the repository and its alternates, and takes what it cannot read for unknown, never for an error.
 import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
-import { inflateSync } from 'node:zlib'
 
 /** Larger trees and commits are not those of a policy repository. Choice. */
 const MAX_OBJECT_BYTES = 16 * 1024 * 1024
@@ -77,6 +76,10 @@ function entriesIn(body: Buffer, idBytes: number): readonly TreeEntry[] {
   return entries
 }
 
+/** Loaded where there is an object to look into, and so by no command that only checks files outside a repository. */
+const inflate = (bytes: Buffer, maxOutputLength: number): Buffer =>
+  process.getBuiltinModule('node:zlib').inflateSync(bytes, { maxOutputLength })
+
 function loose(store: string, id: string): GitObject | undefined {
   let bytes: Buffer
   try {
@@ -84,7 +87,7 @@ function loose(store: string, id: string): GitObject | undefined {
   } catch {
     return undefined
   }
-  const whole = inflateSync(bytes, { maxOutputLength: MAX_OBJECT_BYTES })
+  const whole = inflate(bytes, MAX_OBJECT_BYTES)
   const end = whole.indexOf(0)
   const [kind = ''] = whole.toString('latin1', 0, Math.max(0, end)).split(' ')
   return { kind: KINDS[kind] ?? 0, body: whole.subarray(end + 1) }
@@ -144,7 +147,7 @@ function unpacked(file: number, start: number, idBytes: number, named: (id: stri
     const head = readAt(file, offset, 64)
     const { kind, size, at } = headerOf(head)
     if (size > MAX_OBJECT_BYTES) return undefined
-    const data = (from: number): Buffer => inflateSync(readAt(file, offset + from, size + (size >> 8) + 64), { maxOutputLength: size + 1 })
+    const data = (from: number): Buffer => inflate(readAt(file, offset + from, size + (size >> 8) + 64), size + 1)
     if (kind === OFFSET_DELTA) {
       const back = distanceIn(head, at)
       deltas.push(data(back.at))

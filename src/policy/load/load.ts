@@ -90,11 +90,11 @@ export function loadPolicies(paths: readonly string[], options: LoadOptions = {}
   checkNames(files, assigned)
   const sets = joinAll(files, workspaces, assigned, options)
   const found = [...read.problems.map(({ problem }) => problem), ...parsed.flatMap((one) => one.problems), ...assigned.problems]
-  const inOrder = (problems: Iterable<Problem>) => fewest([...(tooMuch ? [tooMuch] : []), ...[...problems].sort(compareProblems)])
   const revisions = withRevisions(sets, { files, roots: new Map(workspaces.map((one) => [one.name, one.policies ?? paths])), cwd })
-  const tooMuch = beyondText(revisions)
+  const tooMuch = 'problem' in revisions ? [revisions.problem] : []
+  const inOrder = (problems: Iterable<Problem>) => fewest([...tooMuch, ...[...problems].sort(compareProblems)])
   return {
-    sets: tooMuch ? new Map() : revisions,
+    sets: 'problem' in revisions ? new Map() : revisions,
     problems: inOrder(found),
     problemsOf: new Map([...assigned.told].map(([name, problems]) => [name, inOrder(problems)])),
     files: read.texts.map(({ shown }) => shown),
@@ -110,8 +110,9 @@ function parseFile({ shown, text }: PolicyText, { refused, onFile }: LoadOptions
 }
 
 /** All that the sets say is kept in memory and in the ledger, once for each workspace, also where the files say it once with aliases. */
-function beyondText(sets: ReadonlyMap<string, PolicyRevision>): Problem | undefined {
-  const length = [...sets.values()].reduce((sum, { set }) => sum + linesOf(set).reduce((all, line) => all + line.length, 0), 0)
+function beyondText(said: readonly (readonly string[])[]): Problem | undefined {
+  let length = 0
+  for (const lines of said) for (const line of lines) length += line.length
   if (length <= MAX_SET_TEXT) return undefined
   const message = `the policies of all workspaces say ${length} characters together, at most ${MAX_SET_TEXT} are kept`
   return { severity: 'error', code: 'TOO_LARGE', message, hint: 'spread the workspaces over several daemons, or shorten the reasons' }
@@ -120,7 +121,7 @@ function beyondText(sets: ReadonlyMap<string, PolicyRevision>): Problem | undefi
 /** Errors before warnings where not all are kept, so that what is invalid never looks valid. */
 function fewest(problems: readonly Problem[]): readonly Problem[] {
   if (problems.length <= MAX_PROBLEMS_TOGETHER) return problems
-  const kept = problems.toSorted((a, b) => a.severity.localeCompare(b.severity)).slice(0, MAX_PROBLEMS_TOGETHER)
+  const kept = problems.toSorted((a, b) => compareText(a.severity, b.severity)).slice(0, MAX_PROBLEMS_TOGETHER)
   const message = `${problems.length} problems in all files together; the first ${MAX_PROBLEMS_TOGETHER} are shown`
   return [...kept, { severity: 'error', code: 'TOO_LARGE', message }]
 }
@@ -275,9 +276,14 @@ interface Read {
   readonly cwd: string
 }
 
-/** Adds digest and revision. */
-function withRevisions(sets: ReturnType<typeof joinAll>, read: Read): ReadonlyMap<string, PolicyRevision> {
-  return new Map([...sets].map(([name, { set, files }]) => [name, { set, digest: digestOf(set), revision: revisionOf(name, files, read) }]))
+/** The sets with digest and revision, unless they say more than is kept. */
+function withRevisions(sets: ReturnType<typeof joinAll>, read: Read): ReadonlyMap<string, PolicyRevision> | { readonly problem: Problem } {
+  const said = [...sets].map(([name, { set, files }]) => ({ name, set, files, lines: linesOf(set) }))
+  const problem = beyondText(said.map(({ lines }) => lines))
+  if (problem) return { problem }
+  return new Map(
+    said.map(({ name, set, files, lines }) => [name, { set, digest: digestOfLines(lines), revision: revisionOf(name, files, read) }]),
+  )
 }
 
 /** The commits that the files are checked out at, then `+dirty` when one was edited since. Without any document those of the paths. */
@@ -299,11 +305,10 @@ function revisionOf(name: string, files: readonly string[], { files: parsed, roo
  * 12 hex digits of SHA-256 over what a set means: scopes, caps, times, reasons, lists. File names, places, document names, order,
  * formatting and comments make no difference.
  */
-export const digestOf = (set: PolicySet): string =>
-  createHash('sha256')
-    .update([...linesOf(set)].sort(compareText).join('\n'))
-    .digest('hex')
-    .slice(0, 12)
+export const digestOf = (set: PolicySet): string => digestOfLines(linesOf(set))
+
+const digestOfLines = (lines: readonly string[]): string =>
+  createHash('sha256').update(lines.toSorted(compareText).join('\n')).digest('hex').slice(0, 12)
 
 /** What a set means, a line for each thing it says. */
 function linesOf(set: PolicySet): readonly string[] {

@@ -20,6 +20,7 @@ const person = (scope: Scope, use: number, groups: readonly Scope[] = []): Count
 const peopleOf = (...all: readonly CountedPerson[]): People => ({
   approved: all,
   total: all.length,
+  alone: all,
   byKey: new Map(all.map((one) => [one.key, one])),
   byGroup: new Map(),
   useSource: 'measured',

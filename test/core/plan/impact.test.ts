@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { countPeople } from '../../../src/core/interpret/effective.ts'
 import { UNDECLARED } from '../../../src/core/model/entry.ts'
@@ -7,6 +8,8 @@ import { credits } from '../../../src/core/model/units.ts'
 import type { Difference } from '../../../src/core/plan/diff.ts'
 import { countingReader, type ImpactInputs, impactOf, impactOn, isFree, netEffect, reachOf } from '../../../src/core/plan/impact.ts'
 import { cap, members, NOW, type PlainCap, roster, scope } from '../../support/declare.ts'
+import { runs } from '../../support/fuzz.ts'
+import { capsOf, companies, inForceOf, peopleOf, SCOPES, PEOPLE as SOMEBODY, written } from '../../support/waves.ts'
 
 type Caps = Readonly<Record<string, PlainCap | 'unknown'>>
 const key = (name: string): ScopeKey => scopeKey(scope(name))
@@ -152,6 +155,64 @@ describe('what changes do to people', () => {
 
   test('only who has less is counted by shares', () =>
     expect((['raised', 'capped', 'lowered', 'blocked', 'cleared'] as const).filter(isFree)).toEqual(['raised', 'capped']))
+})
+
+describe('in any small company', () => {
+  const UNCAPPED = Number.POSITIVE_INFINITY
+  const capIn = (value: number): Observed => (value === UNCAPPED ? 'none' : credits(value))
+
+  test('a plan does to people just what the caps in force before and after it say', () => {
+    fc.assert(
+      fc.property(companies(), ({ groups, set, changes }) => {
+        const people = peopleOf(groups)
+        const [before, after] = [capsOf(set), written(capsOf(set), changes)]
+        const expected = SOMEBODY.flatMap((name) => {
+          const [had, gets] = [before, after].map((caps) => capIn(inForceOf(name, groups, caps)))
+          const effect = had !== undefined && gets !== undefined && netEffect(had, gets, 0)
+          return effect ? [`${name} ${effect} ${had}>${gets}`] : []
+        })
+        const byKey = new Map(changes.map((one) => [one.key, one]))
+        const found = impactOf(byKey, { people, readings: (at) => before.get(at), capSemantics: 'layered' })
+        const told = found.map((one) => `${one.person.email.split('@')[0]} ${one.effect} ${one.before}>${one.after}`)
+        expect(told.toSorted()).toEqual(expected)
+      }),
+      runs(300),
+    )
+  })
+
+  test('nobody is left out because of a group that may have no cap, or had none where an interrupted plan began', () => {
+    const some = fc.subarray(SCOPES.map((name) => key(name)))
+    fc.assert(
+      fc.property(companies(), companies(), some, fc.boolean(), ({ groups, set, changes }, other, open, isCopied) => {
+        const inputs: ImpactInputs = {
+          people: peopleOf(groups),
+          readings: (at) => capsOf(set).get(at),
+          mayBeInherited: (at) => open.includes(at),
+          baseline: Object.fromEntries(other.changes.map((one) => [one.key, one.to])),
+          capSemantics: isCopied ? 'copied' : 'layered',
+        }
+        fc.pre(changes.length > 0)
+        const byKey = new Map(changes.map((one) => [one.key, one]))
+        const told = (found: ReturnType<typeof impactOf>) => found.map((one) => JSON.stringify(one)).toSorted()
+        expect(told(impactOf(byKey, inputs))).toEqual(told(impactOn(inputs.people.approved, byKey, inputs)))
+      }),
+      runs(300),
+    )
+  })
+
+  test('a change reaches those for whom nothing narrower is in force after it', () => {
+    fc.assert(
+      fc.property(companies(), ({ groups, set }) => {
+        const after = capsOf(set)
+        const reach = (name: string) =>
+          reachOf(key(name), { people: peopleOf(groups), readings: () => undefined, capSemantics: 'layered' }, (at) => after.get(at))
+        // With the lowest cap of all at the team, whoever has that one has nothing narrower.
+        const beneath = SOMEBODY.filter((name) => inForceOf(name, groups, new Map([...after, [key('team'), credits(1)]])) === 1)
+        expect(reach('team')).toBe(beneath.length)
+      }),
+      runs(300),
+    )
+  })
 })
 
 describe('how many a change reaches', () => {

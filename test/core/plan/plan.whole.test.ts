@@ -180,6 +180,20 @@ describe('when only a part goes', () => {
     const idle = built({ ...lower, approvals: [given] }, { idle: true })
     expect(idle.plan.holds.map((one) => one.id)).toEqual([id])
     expect(idle.approvals).toMatchObject([{ id, state: 'pending', released: [] }])
+    // It is told what it is going to release, and not that no hold has this id.
+    expect(idle.plan.approvals).toEqual([{ id, via: 'command', state: 'pending', releases: idle.plan.holds[0]?.changes }])
+    expect(idle.plan.problems).toEqual([])
+  })
+  test.each([
+    ['came too early', { via: 'policy' as const }, 'pending', /^it came with the change/],
+    ['has grown', { via: 'command' as const, people: 4 }, 'void', /^it is void/],
+  ])('an approval that %s releases nothing later either, and says so', (_name, more, state, note) => {
+    const lower = { people: 100, caps: each(16, 400), observed: each(16, 500) }
+    const id = planOf(lower).plan.holds[0]?.id ?? ''
+    const given = { id, approvedAt: NOW, state: 'pending', released: [], ...more } as const
+    const idle = built({ ...lower, approvals: [given], approvalIds: [id] }, { idle: true })
+    expect(idle.plan.approvals).toMatchObject([{ id, state, releases: [], note: expect.stringMatching(note) }])
+    expect(idle.approvals).toMatchObject([{ id, state: 'pending' }])
   })
 })
 

@@ -40,6 +40,12 @@ describe('a rule is weaker', () => {
       {},
       ['guards.rosterShrink: 20 % → 21 %', 'guards.maxRaise: 100 % → 101 %'],
     ],
+    [
+      'with a higher limit that looks back, which counts at once',
+      { breaker: { inARow: 9, percent: 10 }, contested: 'off' },
+      {},
+      ['guards.breaker: 3 in a row or 10 % → 9 in a row or 10 %', 'guards.contested: 3 in 24 h → off'],
+    ],
     ['not when it is on again', {}, { maxBlocked: 'off', semantics: false, maxRaise: 'off' }, []],
     ['not with a lower limit', { maxLowered: limit(10, 3), rosterShrink: 5 }, {}, []],
   ])('%s', (_name, now, was, expected) => expect(found(now, rulesBefore(was))).toEqual(expected))
@@ -48,6 +54,18 @@ describe('a rule is weaker', () => {
     expect(found({}, rulesBefore({}, ['ada@example.com', 'bob@example.com']), ['bob@example.com'])).toEqual([
       'protected: ada@example.com → not listed',
     ]))
+  test.each([
+    ['separate', 'together', ['approvals: separate → together']],
+    ['together', 'separate', []],
+    [undefined, 'together', []],
+  ] as const)('when approvals were %s and are %s: %j', (before, approvals, expected) => {
+    const rules = { guards: DEFAULT_GUARDS, protectedEmails: [] }
+    const noted = noteRules({ ...rules, ...(before && { approvals: before }) }, { ...rules, approvals }, NOW)
+    expect(weakenings({ ...rules, approvals }, noted.before).map(({ rule, from, to }) => `${rule}: ${from} → ${to}`)).toEqual(expected)
+    // It holds nothing, and is told for a day.
+    expect(noteRules(noted, { ...rules, approvals }, NOW + REVIEW_MS).before).toBeUndefined()
+  })
+
   test('never while nobody noted the rules before', () => expect(found({ maxLowered: 'off' }, undefined)).toEqual([]))
 
   test('than neither of two where the stricter of each is taken', () => {

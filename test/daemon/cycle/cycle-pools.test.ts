@@ -38,6 +38,15 @@ describe('a pool', () => {
     expect(one.writes()).toEqual([])
   })
 
+  test.each(['__proto__', 'constructor'])('called %s is dealt, frozen and shown as any other', async (name) => {
+    const one = await testWorld({ people: ['ada', 'bob'] })
+    const pools = [pool(1100, people('ada', 'bob'), { name })]
+    await one.cycle({ pools })
+    expect(Object.hasOwn(one.knowledge.frozenPools, name)).toBe(false)
+    expect(one.knowledge.pools[name]).toMatchObject({ dealtAt: expect.any(Number) })
+    expect(one.caps()).toEqual({ ada: 550, bob: 550 })
+  })
+
   test('whose group has grown past what its min can be paid for says so, and is dealt all the same', async () => {
     const one = await testWorld({ people: ['ada', 'bob'], groups: { grp_r: ['ada', 'bob'] } })
     const research = pool(100, { kind: 'groups', ids: ['grp_r'] }, { min: 60 })
@@ -397,7 +406,7 @@ test('a process that dies at any write of a deal goes on where it was, and the s
     for (const sum of sums) expect(sum).toBeLessThanOrEqual(total)
     expect(one.ledger.fact('pools')?.['research']?.terms?.credits).toBe(credits(total))
   }
-}, 30_000)
+})
 
 test('a new cycle is dealt from its start, and only once two readings name it', async () => {
   const one = await testWorld({ people: ['ada', 'bob'] })

@@ -123,10 +123,15 @@ describe('behind a proxy', () => {
     // What one reader was given is not kept for another.
     expect(JSON.parse(await get('/api/v1/workspaces', 'nobody')).items).toEqual([])
     expect(JSON.parse(await get('/api/v1/workspaces', 'everything')).items).toHaveLength(2)
+  })
+
+  test.each(['/ledger', '/metrics'])('%s, which tells of all workspaces, needs a reader who sees all', async (path) => {
+    const { url } = await serve({ ...byProxy(['127.0.0.1'], viewers), metrics: true })
     expect([
-      await status(`${url}/ledger`, { 'x-groups': 'acme-admins' }),
-      await status(`${url}/ledger`, { 'x-groups': 'everything' }),
-    ]).toEqual([403, 200])
+      await status(url + path, { 'x-groups': 'acme-admins' }),
+      await status(url + path, { 'x-groups': 'everything' }),
+      await status(url + path),
+    ]).toEqual([403, 200, 401])
   })
 
   test('a reader of no group that sees anything is 403', async () => {

@@ -180,7 +180,7 @@ describe('listeners', () => {
       await new Promise((resolve) => setImmediate(resolve))
     }
     expect(hasRoom).toBe(true)
-  }, 30_000)
+  })
 
   test('a question that makes no sense is refused', async () => {
     const { url } = await serve()

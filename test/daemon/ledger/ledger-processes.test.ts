@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
 import { fakeClock } from '../../support/clock.ts'
-import { helperProcess, ledgerErrorOf, temporaryFolder } from '../../support/ledger.ts'
+import { helperProcess, ledgerErrorOf, partOfProgram, temporaryFolder } from '../../support/ledger.ts'
 
 const URL_A = 'https://a.example/api/v1'
 const open = (file: string, mode: 'write' | 'note' | 'read') => openLedger({ file, mode, clock: fakeClock() })
@@ -15,7 +15,9 @@ const INTENT = `{
 test('after kill -9 the lock is free and every intent that was recorded is there', async () => {
   const file = join(temporaryFolder(), 'capkeeper.db')
   const writer = await helperProcess(`
-    const ledger = await (await openLedger({ file: '${file}', mode: 'write', clock })).workspace('acme', '${URL_A}')
+    // Kept: with a store that nobody holds the lock goes, too.
+    globalThis.store = await openLedger({ file: '${file}', mode: 'write', clock })
+    const ledger = await store.workspace('acme', '${URL_A}')
     for (let n = 0; n < 5; n += 1) console.log('intent', (await ledger.recordIntent(${INTENT})).id)
     ready()
     stay()
@@ -35,7 +37,7 @@ test('a transaction that was under way at kill -9 leaves nothing', async () => {
   const writer = await helperProcess(
     `
     import { writeSync } from 'node:fs'
-    import { openDatabase } from '${join(import.meta.dirname, '../../../src/daemon/ledger/sqlite/database.ts')}'
+    import { openDatabase } from '${partOfProgram('database', 'daemon/ledger/sqlite/database.ts')}'
     const store = await openLedger({ file: '${file}', mode: 'write', clock })
     const ledger = await store.workspace('acme', '${URL_A}')
     ledger.saveFact('verifiedDeclared', 1)

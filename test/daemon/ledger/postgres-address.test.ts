@@ -132,7 +132,7 @@ async function encrypted(address: string, env: Readonly<Record<string, string>> 
 }
 
 describe.skipIf(!hasPostgres || !hasOpenssl)('a real PostgreSQL', () => {
-  test('is reached over TLS as sslmode says, and without it where that is allowed; a socket works too', { timeout: 60_000 }, async () => {
+  test('is reached over TLS as sslmode says, and without it where that is allowed; a socket works too', async () => {
     const { folder, remove } = certificateFolder()
     onTestFinished(remove)
     const [ours, others] = [authority(folder, 'ours'), authority(folder, 'others')]

@@ -178,5 +178,5 @@ describe.skipIf(!hasPostgres)('in PostgreSQL', () => {
       expect(JSON.stringify(compared)).not.toContain(PASSWORD)
     }
     await store.close()
-  }, 60_000)
+  })
 })

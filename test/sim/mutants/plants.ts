@@ -289,7 +289,7 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'a cap that may only be inherited is not set before its ancestor goes below it',
     file: 'core/plan/plan.ts',
-    find: ', ...pins(result, slots, desired, beneath, given.poolReviews)',
+    find: ', ...pins(result, slots, beneath, given.poolReviews)',
     replace: '',
     needs: ['inherited', 'as-is'],
     caughtBy: [145],
@@ -305,8 +305,8 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'the cap that a lost 0 had replaced is not put back',
     file: 'core/plan/plan.ts',
-    find: 'else if (left.restore !== undefined) desired.set(key, restored(one, left.restore))',
-    replace: '',
+    find: 'return left.restore === undefined ? [] : restored(one, left.restore)',
+    replace: 'return []',
     needs: ['zero-lost', 'zero'],
     caughtBy: [183],
   },
@@ -329,8 +329,8 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'nobody waits for a group whose members could not be listed',
     file: 'core/plan/wave.ts',
-    find: 'if (unlisted.size === 0) return (person) => [person]',
-    replace: 'if (unlisted.size >= 0) return (person) => [person]',
+    find: 'if (unlisted.size === 0) return (people) => people',
+    replace: 'if (unlisted.size >= 0) return (people) => people',
     needs: ['group-dark'],
     caughtBy: [221],
   },

@@ -61,7 +61,8 @@ export function createMetrics(options: MetricsOptions): Metrics {
   collectDefaultMetrics({ register: registry })
   for (const name of REFUSED_DEFAULTS) registry.removeSingleMetric(name)
   const parts = createParts(registry)
-  const workspaces = new Set<string>()
+  /** With the label of each. */
+  const workspaces = new Map<string, string>()
   let mostDropped = 0
 
   function setGauges(views: readonly WorkspaceView[], health: Health): void {
@@ -85,7 +86,8 @@ export function createMetrics(options: MetricsOptions): Metrics {
   return {
     contentType: registry.contentType,
     onEvent(event) {
-      if (workspaces.has(event.workspace)) count(parts, event)
+      const workspace = workspaces.get(event.workspace)
+      if (workspace !== undefined) count(parts, event, workspace)
     },
     // The gauges are set in one go before the first await: scrapes that overlap never see each other half done.
     async render(views, health) {
@@ -96,7 +98,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     },
     registerWorkspace(workspace) {
       if (workspaces.has(workspace)) return
-      workspaces.add(workspace)
+      workspaces.set(workspace, labelText(workspace))
       for (const { counter, labels } of countersOf(workspace)) parts.counters[counter].inc(labels, 0)
       for (const { histogram, labels } of histogramsOf(workspace)) parts.histograms[histogram].zero(labels)
     },
@@ -133,8 +135,7 @@ const mapTable = <Name extends string, Row extends Definition, Part>(
 ): Readonly<Record<Name, Part>> =>
   Object.fromEntries(Object.entries<Row>(table).map(([name, row]) => [name, make(name, row)])) as Record<Name, Part>
 
-function count({ counters, histograms }: Parts, event: CycleEvent): void {
-  const workspace = labelText(event.workspace)
+function count({ counters, histograms }: Parts, event: CycleEvent, workspace: string): void {
   switch (event.kind) {
     case 'change-finished': {
       const { scope, effect } = event.change
@@ -176,7 +177,7 @@ function setTransfers({ counters }: Parts, views: readonly WorkspaceView[]): voi
 }
 
 /** The ledger keeps the sums, so that they go on where they were. Groups show as long as the view has them. */
-function setBurned({ counters }: Parts, views: readonly WorkspaceView[], workspaces: ReadonlySet<string>): void {
+function setBurned({ counters }: Parts, views: readonly WorkspaceView[], workspaces: ReadonlyMap<string, string>): void {
   counters.capkeeper_credits_burned_total.reset()
   counters.capkeeper_group_credits_burned_total.reset()
   for (const { workspace: name, groups, use } of views) {

@@ -170,6 +170,12 @@ const guards = shape<GuardSettings>({
   contested: numberOrOff,
 })
 
+const rules = {
+  guards,
+  protectedEmails: list(text),
+  approvals: optional(oneOf<NonNullable<ReviewedRules['approvals']>>(['separate', 'together'])),
+}
+
 const capSince = shape<CapSince>({ cap, at: number })
 
 const poolMember = shape<PoolMember>({
@@ -239,8 +245,8 @@ const facts: { readonly [K in keyof LedgerFacts]: Of<StoredFacts[K]> } = {
     }),
   ),
   rules: shape<LedgerFacts['rules']>({
-    ...{ guards, protectedEmails: list(text), weakenedAt: optional(number) },
-    before: optional(list(shape<ReviewedRules>({ guards, protectedEmails: list(text), weakenedAt: number }))),
+    ...{ ...rules, weakenedAt: optional(number) },
+    before: optional(list(shape<ReviewedRules>({ ...rules, weakenedAt: number }))),
   }),
   unreadSince: byScope(number),
   peopleSalt: text,
