@@ -134,27 +134,6 @@ describe('a pool', () => {
     expect(slow.caps()).toEqual({ ada: 500, bob: 100 })
   })
 
-  test.each([
-    ['to 0 at their own scope', 0, {}],
-    ['to the 0 of the team', undefined, { team: 0 }],
-  ] as const)(
-    'does not put back whom others have set %s while the sum is above the credits, and does so afterwards',
-    async (_how, cap, caps) => {
-      const one = await testWorld({ people: ['ada', 'bob'], switches: { zeroCap: 'stored' } })
-      const declared: Declared = { caps, pools: [pool(1000, people('ada', 'bob'))] }
-      await one.cycle(declared)
-      one.foreign('ada', cap)
-      one.foreign('bob', 1500)
-      one.forget()
-      await later(one, HOUR)
-      await one.cycle()
-      expect(one.writes()).toEqual(['bob 500'])
-      await later(one, 5 * HOUR)
-      await one.cycle()
-      expect(one.caps()).toEqual({ ...caps, ada: 500, bob: 500 })
-    },
-  )
-
   test('keeps its last deal while use is unknown', async () => {
     const one = await testWorld({ people: ['ada', 'bob'], switches: { plan: 'team' } })
     await one.cycle({ caps: { team: 70 }, pools: [pool(1000, people('ada', 'bob'))] })
@@ -269,20 +248,6 @@ describe('members', () => {
     await later(one, 5 * HOUR)
     await one.cycle({ caps: { ada: own }, pools, protect: ['ada'] })
     expect(one.caps()).toEqual({ ada: expected, bob: 400 })
-  })
-
-  test.each([100, 0])('the own cap of a protected member, set to %i by others, waits as well', async (lower) => {
-    const one = await testWorld({ people: ['ada', 'bob'], switches: { zeroCap: 'stored' } })
-    const declared: Declared = { caps: { ada: 600 }, pools: [pool(1000, people('ada', 'bob'))] }
-    await one.cycle(declared)
-    await one.cycle({ ...declared, protect: ['ada'] })
-    expect(one.caps()).toEqual({ ada: 600, bob: 400 })
-    one.foreign('ada', lower)
-    one.foreign('bob', 1500)
-    one.forget()
-    await later(one, HOUR)
-    await one.cycle()
-    expect(one.writes()).toEqual(['bob 400'])
   })
 
   test('who show what is dealt to them and may only inherit it get it at their own scope before the team’s cap goes up', async () => {

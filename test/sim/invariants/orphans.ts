@@ -3,7 +3,7 @@
 import type { OwnedCap } from '../../../src/core/model/observed.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import { askedScopes, type ModelCap } from '../lives/policy-model.ts'
-import { type Invariant, managedScopes, type Scene } from '../steps.ts'
+import { type Invariant, managedScopes, type Scene, type Step } from '../steps.ts'
 import { nearBoundary } from './converges.ts'
 import { intentOf } from './looks.ts'
 import { isLayered } from './people.ts'
@@ -26,7 +26,15 @@ export const notForgotten: Invariant = {
         if (step.late || restoring.has(step.scope)) ours.delete(step.scope)
         else ours.set(step.scope, step.to)
       }
-      if (step.kind !== 'settled' || !isLayered(scene) || !scene.scenario.prune || nearBoundary(scene, WHILE_MS)) return
+      if (!isLayered(scene) || !scene.scenario.prune) return
+      if (step.kind === 'recorded' && step.method === 'releaseOwned')
+        for (const scope of released(step)) {
+          const cap = ours.get(scope)
+          if (typeof cap !== 'number' || asked(scene).has(scope)) continue
+          checker.checked()
+          if (scene.stored(scope) === cap && scene.shows(scope) === cap) checker.violated(`${scope} still has our ${cap}, and is let go`)
+        }
+      if (step.kind !== 'settled' || nearBoundary(scene, WHILE_MS)) return
       const wanted = asked(scene)
       const shown = managedScopes(scene)
       const owned = new Set((scene.ledger()?.owned() ?? []).map((one: OwnedCap) => scopeKey(one.scope)))
@@ -44,6 +52,9 @@ export const notForgotten: Invariant = {
 }
 
 const WHILE_MS = 3 * 3_600_000
+
+const released = ({ values: [keys] }: Extract<Step, { kind: 'recorded' }>): readonly ScopeKey[] =>
+  [keys].flat().filter((key): key is ScopeKey => typeof key === 'string')
 
 export const wholeOnly: Invariant = {
   name: 'nothing is pruned while the policy does not parse',

@@ -2,6 +2,8 @@
 // to what others change.
 import type { Hold } from '../../../src/core/model/change.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
+import { HOUR_MS } from '../../../src/core/model/units.ts'
+import { cycleAt } from '../../../src/sandbox/time.ts'
 import { type Invariant, ownedAt, type Scene } from '../steps.ts'
 import { nearBoundary } from './converges.ts'
 import { everPooled } from './pools.ts'
@@ -44,12 +46,19 @@ export const quiet: Invariant = {
 /** Held by a guard that lets go after a time, or rejected for a day: tried again though nothing has changed. */
 function retriedByTime(scene: Scene): ReadonlySet<ScopeKey> {
   const view = scene.view()
-  const held = (view?.holds ?? []).flatMap(({ guards, changes }) => (guards.some((one) => TIMED.has(one)) ? changes : []))
+  const isTimed = (guard: string): boolean => TIMED.has(guard) || (BY_USE.has(guard) && isUseTurning(scene))
+  const held = (view?.holds ?? []).flatMap(({ guards, changes }) => (guards.some(isTimed) ? changes : []))
   const rejected = (view?.scopes ?? []).filter(({ state }) => state === 'rejected')
   // A deal goes on for hours after what it lowered: until use under the old caps must have shown.
   const pooled = [...everPooled(scene)].map((email) => scopeKey({ kind: 'user', email }))
   return new Set([...[...held, ...rejected].map(({ scope }) => scopeKey(scope)), ...pooled])
 }
+
+/** Whom these count as blocked depends on use, and that of the last cycle counts for the first 6 h of the next (product.md, section 5). */
+const BY_USE: ReadonlySet<string> = new Set(['maxBlocked', 'maxAffected'])
+
+/** A cycle begins about now, or its first hours end. */
+const isUseTurning = (scene: Scene): boolean => cycleAt(scene.now() + 4 * HOUR_MS).startAt > scene.now() - 7 * HOUR_MS
 
 const TIMED: ReadonlySet<string> = new Set(['breaker', 'contested', 'rosterShrink', 'maxRaise'])
 

@@ -40,11 +40,7 @@ function likeliness(seed: number): number {
   const { events, faults } = scenario
   const hours = faults.filter(({ kind }) => needs.has(kind)).map(({ fromMs, untilMs, rate }) => (rate * (untilMs - fromMs)) / 3_600_000)
   const met = events.filter(({ kind, atMs }) => needs.has(kind) && !isCutOff(atMs, faults))
-  // What is needed counts most where it comes together.
-  const together = met.flatMap(({ atMs }) =>
-    faults.filter(({ kind, fromMs, untilMs }) => needs.has(kind) && fromMs <= atMs && atMs < untilMs).map(({ rate }) => 10 * rate),
-  )
-  const found = needs.size === 0 ? 1 : met.length + together.reduce((sum, one) => sum + one, 0) + hours.reduce((sum, one) => sum + one, 0)
+  const found = needs.size === 0 ? 1 : met.length + hours.reduce((sum, one) => sum + one, 0)
   // Lives that cost little are lived before those that are somewhat likelier.
   return found / (HEAD + (scenario.people + scenario.groups) / scenario.intervalMs)
 }

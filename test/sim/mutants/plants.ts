@@ -174,7 +174,8 @@ export const PLANTS: readonly Plant[] = [
     file: 'daemon/cycle/record.ts',
     find: 'return owned !== undefined && !mayBeStale(owned, knowledge.readings.get(key), ledger, now)',
     replace: 'return owned !== undefined',
-    needs: ['stale-read', 'second-thoughts'],
+    needs: ['second-thoughts'],
+    caughtBy: [44],
   },
   {
     name: 'a cap is cleared where none is set',
@@ -339,14 +340,14 @@ export const PLANTS: readonly Plant[] = [
     find: 'const lowered = member.lowered.filter(({ at }) => at > dataAt)',
     replace: 'const lowered = member.lowered.filter(({ at }) => at > dataAt && at < 0)',
     needs: ['pools', 'work', 'pool-edit'],
-    caughtBy: [873],
+    caughtBy: [125],
   },
   {
     name: 'raises of a deal go out while its lowered caps still count',
     file: 'core/pools/count.ts',
     find: 'Math.max(standingCount(member), greatest(member.lowered.map(({ cap }) => amountOf(cap))) - member.base)',
     replace: 'standingCount(member)',
-    caughtBy: [873],
+    caughtBy: [791],
     needs: ['pools', 'work', 'pool-edit'],
   },
   {

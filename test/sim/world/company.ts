@@ -24,6 +24,8 @@ export interface Company {
   readonly dark: Map<string, 'unlisted' | 'unset'>
   /** Groups whose caps the service does not set for now, and the status with which it says so. */
   readonly locked: Map<string, 400 | 503>
+  /** Scopes of which every reading is stale for now. */
+  readonly behind: Set<ScopeKey>
   readonly approved: readonly string[]
   groupsOf(email: string): readonly string[]
   join(email: string, status?: TeamStatus): void
@@ -84,6 +86,7 @@ export function createCompany(sandbox: Sandbox, size: { readonly people: number;
     gone: new Set(),
     dark: new Map(),
     locked: new Map(),
+    behind: new Set(),
     get approved() {
       return [...people.values()].filter(({ status }) => status === 'APPROVED').map(({ email }) => email)
     },

@@ -81,7 +81,8 @@ export function createService(parts: ServiceParts): Service {
       const step = { scope: scopeKey(scope), from, to, late, before, after: parts.company.inForce() }
       parts.emit({ kind: 'landed', process: sender.number, ...step })
     }
-    const old = request.scope && request.faults.has('stale-read') ? stale.get(request.scope) : undefined
+    const isStale = request.scope && (request.faults.has('stale-read') || parts.company.behind.has(request.scope))
+    const old = request.scope && isStale ? stale.get(request.scope) : undefined
     const seen = operation === 'GetUsageConfig' && old && old.untilMs > clock.elapsed() && status === 200 ? old.body : text
     const answer = { status, headers: headers(parts, contentType), body: seen }
     return spoil(parts, request, answer)

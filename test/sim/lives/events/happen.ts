@@ -25,6 +25,7 @@ export function calm(life: Life): void {
   life.company.gone.clear()
   life.company.dark.clear()
   life.company.locked.clear()
+  life.company.behind.clear()
   life.keyFile.number = life.keysIssued()
   life.configure({})
   life.wallOffsetMs = 0

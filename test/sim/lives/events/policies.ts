@@ -108,18 +108,22 @@ export const POLICIES: Acts<
       later(life, between(draw, 30, 400) * MINUTE_MS, () => void life.company.locked.delete(id))
     })
   },
-  // A line is taken out again as soon as what it says is written, while a reading may still be stale.
+  // A line is taken out again as soon as what it says is written, while readings still show what stood there before.
   'second-thoughts': (life, draw) => {
-    const email = someone(life, draw)
-    if (life.model.users.has(email)) return
+    const [first, ...rest] = life.company.approved.filter((email) => !life.model.users.has(email))
+    if (first === undefined) return
+    const email = pick(draw, [first, ...rest])
     life.model = copyModel(life.model)
     life.model.users.set(email, 1500 + between(draw, 1, 9))
     publish(life)
     whenWriting(life, () =>
-      later(life, between(draw, 1, 30) * 1000, () => {
+      later(life, between(draw, 3, 30) * 1000, () => {
         life.model = copyModel(life.model)
         life.model.users.delete(email)
         publish(life)
+        const scope = scopeKey({ kind: 'user', email })
+        life.company.behind.add(scope)
+        later(life, MINUTE_MS, () => void life.company.behind.delete(scope))
       }),
     )
   },

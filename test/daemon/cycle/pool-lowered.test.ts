@@ -1,0 +1,46 @@
+// Members of pools whom others have lowered: no raise puts them back while the credits do not pay for it.
+import { expect, test } from 'vitest'
+import { email, HOUR, type PoolSketch } from '../../support/declare.ts'
+import { type Declared, testWorld } from '../../support/world.ts'
+
+const RESEARCH: PoolSketch = {
+  name: 'research',
+  credits: 1000,
+  share: 'equal',
+  members: { kind: 'emails', emails: ['ada', 'bob'].map(email) },
+}
+
+test.each([
+  ['to 0 at their own scope', 0, {}],
+  ['to the 0 of the team', undefined, { team: 0 }],
+] as const)(
+  'does not put back whom others have set %s while the sum is above the credits, and does so afterwards',
+  async (_how, cap, caps) => {
+    const one = await testWorld({ people: ['ada', 'bob'], switches: { zeroCap: 'stored' } })
+    const declared: Declared = { caps, pools: [RESEARCH] }
+    await one.cycle(declared)
+    one.foreign('ada', cap)
+    one.foreign('bob', 1500)
+    one.forget()
+    await one.clock.pass(HOUR)
+    await one.cycle()
+    expect(one.writes()).toEqual(['bob 500'])
+    await one.clock.pass(5 * HOUR)
+    await one.cycle()
+    expect(one.caps()).toEqual({ ...caps, ada: 500, bob: 500 })
+  },
+)
+
+test.each([100, 0])('the own cap of a protected member, set to %i by others, waits as well', async (lower) => {
+  const one = await testWorld({ people: ['ada', 'bob'], switches: { zeroCap: 'stored' } })
+  const declared: Declared = { caps: { ada: 600 }, pools: [RESEARCH] }
+  await one.cycle(declared)
+  await one.cycle({ ...declared, protect: ['ada'] })
+  expect(one.caps()).toEqual({ ada: 600, bob: 400 })
+  one.foreign('ada', lower)
+  one.foreign('bob', 1500)
+  one.forget()
+  await one.clock.pass(HOUR)
+  await one.cycle()
+  expect(one.writes()).toEqual(['bob 400'])
+})
