@@ -61,7 +61,7 @@ async function town(used: Readonly<Record<string, number>>, options: TownOptions
   } as const
   const channels = openChannels({
     config,
-    mailer: createMailer(config.mail, { connectMs: 300, answerMs: 300 }),
+    mailer: createMailer(config.mail),
     poster: createPoster({ userAgent: 'capkeeper/test', proxyEnv: {} }),
     env: { PASSWORD: 'pass word', HOOK: `${hook.url}${SECRET_PATH}` },
     onSecret: (secret) => void secrets.push(secret),
