@@ -316,10 +316,10 @@ export interface HistoryFilter {
 
 /**
  * The durable record of one workspace. A promise that resolves means that it is on the disk, together with all changes of `Records` before
- * it; the end of a write may go there with what is recorded next, because without it the intent is open, as after any crash. One that
- * rejects with a `LedgerError` means that nothing of it is, and then the write to the service must not happen. After a failure the waiting
- * changes still show, and go with the next transaction that succeeds; each cycle begins with `load`, which rejects until they are written.
- * Only when others may have written meanwhile (LEDGER_FENCED) they are forgotten. Calls of one ledger are carried out one after the other.
+ * it; one that rejects with a `LedgerError` means that nothing of it is, and then the write to the service must not happen. After a failure
+ * the waiting changes still show, and go with the next transaction that succeeds; each cycle begins with `load`, which rejects until they
+ * are written. Only when others may have written meanwhile (LEDGER_FENCED) they are forgotten. Calls of one ledger are carried out one after
+ * the other.
  */
 export interface Ledger extends Records {
   /** Writes what waits, and takes up what other processes recorded. */

@@ -102,6 +102,8 @@ function openForWriting(path: string, mode: LedgerMode): { readonly database: Le
     const lock = mode === 'write' ? takeLock(path) : undefined
     try {
       database.execute('PRAGMA journal_mode = WAL')
+      // Intents must survive power loss: every commit waits for the disk.
+      database.execute('PRAGMA synchronous = FULL')
       // Who is forgotten is gone from the file, too, not only from its tables.
       database.execute('PRAGMA secure_delete = ON')
       migrate(database)

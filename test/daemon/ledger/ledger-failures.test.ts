@@ -206,30 +206,11 @@ const ledgerOn = (database: LedgerDatabase) =>
     yieldsApprovals: true,
   })
 
-function openedBare(): LedgerDatabase {
+test('a full disk is a LedgerError, nothing half-written stays, reading goes on, and what waits is recorded once there is room', async () => {
   const database = openDatabase(newFile(), { readOnly: false })
   onTestFinished(() => database.close())
   migrate(database)
   database.execute("INSERT INTO binding (workspace, base_url, bound_at, current) VALUES ('acme', '', 0, 1)")
-  return database
-}
-
-test('every record waits for the disk but the end of a write, which goes there with the next', async () => {
-  const database = openedBare()
-  const ledger = await ledgerOn(database)
-  /** As SQLite numbers them: with 2 a commit waits for the disk. */
-  const waits = (): boolean => Number(database.get('PRAGMA synchronous')?.['synchronous']) === 2
-  const intent = await ledger.recordIntent(intentFor(raise(ADA, 1, 2)))
-  expect(waits()).toBe(true)
-  await ledger.recordOutcome(intent, undefined, 'kept')
-  expect(waits()).toBe(false)
-  expect((await ledgerOn(database)).openIntents()).toEqual([])
-  await ledger.recordIntent(intentFor(raise(ADA, 2, 3)))
-  expect(waits()).toBe(true)
-})
-
-test('a full disk is a LedgerError, nothing half-written stays, reading goes on, and what waits is recorded once there is room', async () => {
-  const database = openedBare()
   const ledger = await ledgerOn(database)
   const pages = Number(database.get('PRAGMA page_count')?.['page_count'])
   database.execute(`PRAGMA max_page_count = ${pages + 2}`)

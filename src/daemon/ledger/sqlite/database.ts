@@ -33,11 +33,8 @@ export interface LedgerDatabase {
   execute(sql: string): void
   /** Changes rows; only inside `write`. */
   run(sql: string, ...values: readonly SQLInputValue[]): { readonly changes: number; readonly lastId: number }
-  /**
-   * Runs `change` as one transaction; nothing of it stays when it throws. It is on the disk when this returns, or, when it only has to reach
-   * the file, with the next one that is: should the machine fail before that, all of it is as if it had not been.
-   */
-  write<T>(change: () => T, reaches?: 'disk' | 'file'): T
+  /** Runs `change` as one transaction, durable when this returns; nothing of it stays when it throws. */
+  write<T>(change: () => T): T
   /** Copies it in memory, a few pages at a time, while everything else goes on. */
   share(): Promise<SharedCopy>
   close(): void
@@ -62,7 +59,6 @@ export function openDatabase(path: string, options: DatabaseOptions): LedgerData
     return known
   }
   const stillThere = isInMemory(path) ? () => true : sameFile(path)
-  let reach: 'disk' | 'file' | undefined
   const database: LedgerDatabase = {
     file,
     get: (sql, ...values) => attempt(() => prepared(sql).get(...values)),
@@ -77,10 +73,8 @@ export function openDatabase(path: string, options: DatabaseOptions): LedgerData
       const { changes, lastInsertRowid } = attempt(() => prepared(sql).run(...values))
       return { changes: Number(changes), lastId: Number(lastInsertRowid) }
     },
-    write(change, reaches = 'disk') {
+    write(change) {
       if (!stillThere()) throw movedAway(file)
-      if (reach !== reaches) attempt(() => sqlite.exec(`PRAGMA synchronous = ${reaches === 'disk' ? 'FULL' : 'NORMAL'}`))
-      reach = reaches
       return transaction(sqlite, change, attempt)
     },
     async share() {

@@ -1,5 +1,5 @@
 // The rows of one workspace in SQLite: the queries behind the ledger. Every method is one statement or one transaction, on the disk when it
-// is done, but for the end of a write.
+// is done.
 import { BugError } from '../../../core/model/problem.ts'
 import { scopeKey } from '../../../core/model/scope.ts'
 import type { Instant } from '../../../core/model/units.ts'
@@ -36,13 +36,11 @@ export function sqliteRows({ database, workspace, binding, versions }: SqliteRow
       return snapshot
     },
     async write(changes) {
-      // The end of a write waits for no disk: without it the intent is open, and settled by reading, as after any crash.
-      const reaches = changes.some(({ kind }) => kind === 'close') ? 'file' : 'disk'
       const opened = database.write(() => {
         let id: number | undefined
         for (const change of changes) id = apply(database, workspace, binding, change) ?? id
         return id
-      }, reaches)
+      })
       // Whoever has read everything before knows what it changes itself.
       const knew = seen?.ours === ours()
       versions.set(binding, ours() + 1)
