@@ -1,7 +1,7 @@
 // How the tests run: all together within five minutes on two cores, failures told in full, and nothing skipped in silence. With
 // CAPKEEPER_TEST_REPORT=FILE the counts go to that file as JSON too; CAPKEEPER_TESTS=GLOBS names the tests to run.
 import { defineConfig } from 'vitest/config'
-import { LongFirst } from './test/support/order.ts'
+import { WaitingSpread } from './test/support/order.ts'
 import { skippedReporter } from './test/support/reporter.ts'
 
 const report = process.env['CAPKEEPER_TEST_REPORT']
@@ -14,7 +14,7 @@ export default defineConfig({
     pool: 'forks',
     // One more than the cores that are promised: a fifth of the time goes by in waiting for daemons and services.
     maxWorkers: 3,
-    sequence: { sequencer: LongFirst },
+    sequence: { sequencer: WaitingSpread },
     // No test changes what another one imports, so a worker keeps its modules: loading them for each file would take longer than the tests.
     isolate: false,
     // For what hangs. A machine that is ten times slower than that of the authors comes to its end with each test.
