@@ -3,7 +3,7 @@
 import { beyondLimit } from '../core/model/limits.ts'
 import type { CapRule, DeclaredGroup, Grant, PolicySet } from '../core/model/policy.ts'
 import type { Position, Problem } from '../core/model/problem.ts'
-import { compareScopes, type Scope, type ScopeKey, scopeKey, TEAM } from '../core/model/scope.ts'
+import { byScope, compareScopes, type Scope, type ScopeKey, scopeKey, TEAM } from '../core/model/scope.ts'
 import type { Instant } from '../core/model/units.ts'
 import type { ProblemCode } from './codes.ts'
 import type { PlacedGrant, Times } from './grant.ts'
@@ -52,7 +52,7 @@ export function joinDocuments(input: JoinInput): Joined {
     rules,
     grants: documents.flatMap((document) => document.grants),
     groups: documents.flatMap((document) => document.groups),
-    ruleOf: new Map(rules.map(({ value }) => [scopeKey(value.scope), value])),
+    ruleOf: byScope(rules.map(({ value }) => value)),
     peopleRules: documents.toSorted((a, b) => compareText(a.name.value, b.name.value)).flatMap((document) => document.peopleRules),
     pools: documents.flatMap((document) => document.pools),
     problems: [],

@@ -5,7 +5,7 @@ import type { AskedEntry, OwnerKind, PolicyEntry } from '../../src/core/model/en
 import type { GroupMembers, MemberStatus, OwnedCap, Roster } from '../../src/core/model/observed.ts'
 import type { Cap, CapRule, Grant, PeopleRule, PolicySet, Pool, PoolMembers, When } from '../../src/core/model/policy.ts'
 import type { Position } from '../../src/core/model/problem.ts'
-import { groupScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../../src/core/model/scope.ts'
+import { byScope, groupScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../../src/core/model/scope.ts'
 import { credits, type Instant } from '../../src/core/model/units.ts'
 import { resolveDesired } from '../../src/core/resolve/desired.ts'
 import { grantId } from '../../src/core/resolve/grants.ts'
@@ -186,7 +186,7 @@ export function ownedCaps(caps: Readonly<Record<string, OwnedSketch>>): Readonly
     const from = one.grant === undefined ? {} : { grant: grantId(grant(one.grant, { file: '', line: 0, column: 0 })) }
     return { scope: scope(name), cap: cap(one.cap), owner, entry, verifiedAt: NOW - HOUR, ...baseline, ...from }
   })
-  return new Map(owned.map((one) => [scopeKey(one.scope), one]))
+  return byScope(owned)
 }
 
 /** Inputs with nothing known but the policy: no roster, no members, nothing ours, cycle of November 2026. */

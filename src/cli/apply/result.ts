@@ -1,6 +1,6 @@
 // A plan with what became of it once it was applied: every write of every pass, what waits and for what. It decides nothing and writes nothing.
 import { type Change, EFFECTS, holdOf, type Plan, READY } from '../../core/model/change.ts'
-import { scopeKey } from '../../core/model/scope.ts'
+import { byScope, scopeKey } from '../../core/model/scope.ts'
 import type { CycleReport } from '../../daemon/cycle/run.ts'
 import type { WriteResult } from '../../daemon/cycle/write/outcome.ts'
 import { type Outcome, type PlanView, writeKey } from '../plan/view.ts'
@@ -8,7 +8,7 @@ import { type Outcome, type PlanView, writeKey } from '../plan/view.ts'
 /** The plan with what became of each change, with those that only a later pass brought, and with the holds that came up on the way. */
 export function viewOf({ planned, after, applied }: CycleReport): PlanView {
   if (!applied) return { plan: planned.plan }
-  const now = new Map(after.plan.changes.map((change) => [scopeKey(change.scope), change]))
+  const now = byScope(after.plan.changes)
   const writes = [
     ...applied.earlier,
     ...[...applied.tried].flatMap(([key, change]) => {

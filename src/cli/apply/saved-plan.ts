@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { type Change, holdOf, type Plan } from '../../core/model/change.ts'
 import type { Cap } from '../../core/model/policy.ts'
-import { type ScopeKey, scopeKey } from '../../core/model/scope.ts'
+import { byScope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
 import { plansFromJson } from '../plan/file.ts'
 import { CommandError } from '../shared/context.ts'
@@ -37,7 +37,7 @@ export function admit(saved: Plan, fresh: Plan, now: Instant): ReadonlyMap<Scope
   if (saved.createdAt - now > CLOCKS_APART_MS) refuse(`it is from the future (${new Date(saved.createdAt).toISOString()})`)
   if (saved.policyDigest !== fresh.policyDigest)
     refuse(`it was made for policies ${saved.policyDigest}, and these are ${fresh.policyDigest}`)
-  const present = new Map(fresh.changes.map((change) => [scopeKey(change.scope), change]))
+  const present = byScope(fresh.changes)
   const wanted = saved.changes.filter((change) => holdOf(change) === undefined || !isHeldNow(present.get(scopeKey(change.scope))))
   for (const change of saved.changes) {
     const now = present.get(scopeKey(change.scope))

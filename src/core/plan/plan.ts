@@ -7,7 +7,7 @@ import type { Approval, Change, Effect, GuardSettings, Plan, PlanCounts, Quarant
 import { holdOf } from '../model/change.ts'
 import type { ScopeStatus } from '../model/events.ts'
 import type { OwnedCap } from '../model/observed.ts'
-import { type Cap, type PolicyRevision, protectedEmails } from '../model/policy.ts'
+import type { Cap, PolicyRevision } from '../model/policy.ts'
 import { byScope, compareScopes, type ScopeKey, scopeKey } from '../model/scope.ts'
 import type { PoolNote } from '../pools/notes.ts'
 import type { DesiredCap } from '../resolve/candidate.ts'
@@ -22,7 +22,7 @@ import { countingReader, type Impact, type ImpactInputs, impactOf, reachOf } fro
 import { judgeWithApprovals } from './judgement.ts'
 import { type Beneath, type PoolFollowers, pins, stays } from './pins.ts'
 import { planProblems } from './problems.ts'
-import { type ReviewedRules, type Rules, weakenings } from './reviewed.ts'
+import { type ReviewedRules, rulesOf, weakenings } from './reviewed.ts'
 import { type StateInputs, scopeStates } from './states.ts'
 import type { Pending } from './wave.ts'
 
@@ -123,7 +123,7 @@ export function buildPlan(given: PlanInputs): Planned {
   const changes = toChanges(disposed, byKey, impact, whole)
   const inputs = {
     ...given,
-    weakenings: weakenings(rulesNow(given), given.reviewed),
+    weakenings: weakenings(rulesOf(given.policy, given.guards, given.approvalSteps), given.reviewed),
   }
   const scopes = scopeStates(inputs, { declared, inSync: first.inSync }, result, changes, contested)
   return {
@@ -178,12 +178,6 @@ function refusedWide(
     return want && want.scope.kind !== 'user' && !isNobody ? [{ scope: want.scope, to: want.cap, message }] : []
   })
 }
-
-const rulesNow = ({ guards, policy, approvalSteps }: PlanInputs): Rules => ({
-  guards,
-  protectedEmails: protectedEmails(policy.set),
-  ...(approvalSteps && { approvals: approvalSteps }),
-})
 
 /** What is asked for now: a scope that is left alone is asked for nothing, or for what stood there before a 0 that was not kept. */
 function askedNow({ resolution, quarantined }: PlanInputs): Resolution {

@@ -1,6 +1,7 @@
 // Guards that were weakened, and people who are protected no longer, count only for changes that were shown before (product.md, section 5,
 // Two steps): until then the rules of before are in force beside those of now. It holds nothing itself.
 import { type BreakerLimit, GUARD_CODES, type GuardCode, type GuardSettings, type ShareLimit } from '../model/change.ts'
+import { type PolicyRevision, protectedEmails } from '../model/policy.ts'
 import type { Instant } from '../model/units.ts'
 
 /** What decides whether a change goes out. */
@@ -63,6 +64,13 @@ function onlyStricter({ approvals, ...before }: ReviewedRules, now: Rules): Revi
 export const strictest = (now: Rules, before: readonly ReviewedRules[]): Rules => ({
   guards: before.reduce((guards, one) => stricter(guards, one.guards), now.guards),
   protectedEmails: [...new Set([now, ...before].flatMap((one) => one.protectedEmails))],
+})
+
+/** The rules of a policy and a config. */
+export const rulesOf = ({ set }: PolicyRevision, guards: GuardSettings, approvals: Rules['approvals']): Rules => ({
+  guards,
+  protectedEmails: protectedEmails(set),
+  ...(approvals && { approvals }),
 })
 
 /** Every rule that is weaker than it was, also those that count at once. */

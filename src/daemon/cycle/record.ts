@@ -18,7 +18,7 @@ import { noteRules } from '../../core/plan/reviewed.ts'
 import type { Resolution } from '../../core/resolve/resolution.ts'
 import { approvedCount } from '../../core/resolve/roster.ts'
 import type { Digest, Ledger, LedgerFacts } from '../../ports.ts'
-import { type DesiredState, isLeftAlone, openBaseline, type PlanSettings, rulesOf, type WorkspaceState } from './state.ts'
+import { type DesiredState, isLeftAlone, openBaseline, type PlanSettings, rulesNow, type WorkspaceState } from './state.ts'
 
 /** Saves the news of a plan; they wait for the next commit. Rejects with a `LedgerError` when history cannot be read. */
 export async function remember(
@@ -140,7 +140,7 @@ const unreadSince = ({ plan }: Planned, before: LedgerFacts['unreadSince'], now:
 
 /** Keeps the rules as they are, and those of before that are in force beside weaker ones. */
 export function rememberRules(knowledge: WorkspaceState, settings: PlanSettings, ledger: Ledger, now: Instant): void {
-  saveNews(ledger, 'rules', noteRules(ledger.fact('rules'), rulesOf(knowledge.policy, settings), now))
+  saveNews(ledger, 'rules', noteRules(ledger.fact('rules'), rulesNow(knowledge, settings), now))
 }
 
 function driftSince(planned: Planned): Readonly<Record<ScopeKey, Instant>> {

@@ -2,7 +2,7 @@
 // itself. A focused cycle looks at a few scopes only (a policy edit, a grant that starts or ends) and leaves the rest to the next sweep.
 
 import type { Change } from '../../core/model/change.ts'
-import { type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
+import { byScope, type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import type { Difference } from '../../core/plan/diff.ts'
 import type { Exclusion, Failure } from '../../core/plan/dispositions.ts'
 import type { Planned } from '../../core/plan/plan.ts'
@@ -302,7 +302,7 @@ export async function refreshUsage(workspace: Workspace, knowledge: WorkspaceSta
 }
 
 const recoveryOf = ({ ledger, clock, lease }: Workspace, knowledge: WorkspaceState, view: DesiredState): RecoverInputs => {
-  const desired = new Map(view.resolution.desired.map((one) => [scopeKey(one.scope), one]))
+  const desired = byScope(view.resolution.desired)
   return {
     ledger,
     clock,

@@ -7,15 +7,15 @@ import { serviceModel } from '../../core/interpret/service-model.ts'
 import { interpret, type SentCap, type Slots, unsetGroups } from '../../core/interpret/slots.ts'
 import type { GuardSettings } from '../../core/model/change.ts'
 import type { CapReading, Cycle, OwnedCap } from '../../core/model/observed.ts'
-import { type Cap, type PolicyRevision, protectedEmails } from '../../core/model/policy.ts'
-import { type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
+import type { Cap, PolicyRevision } from '../../core/model/policy.ts'
+import { byScope, type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
 import { isOpen } from '../../core/plan/breaker.ts'
 import type { Difference } from '../../core/plan/diff.ts'
 import type { Exclusion, Failure } from '../../core/plan/dispositions.ts'
 import { buildPlan, type Planned } from '../../core/plan/plan.ts'
 import { poolReviews } from '../../core/plan/pool-review.ts'
-import { noteRules, type ReviewedRules, type Rules } from '../../core/plan/reviewed.ts'
+import { noteRules, type ReviewedRules, type Rules, rulesOf } from '../../core/plan/reviewed.ts'
 import { activeQuarantine, scopesToRead, skippedScopes } from '../../core/plan/states.ts'
 import { followersIn } from '../../core/pools/ask.ts'
 import { poolNotes } from '../../core/pools/notes.ts'
@@ -141,7 +141,7 @@ export function desiredInputs(knowledge: WorkspaceState, planner: Planner): Desi
     unknownGroups: knowledge.unknownGroups,
     now: planner.clock.now(),
     capSemantics: planner.settings.capSemantics,
-    owned: new Map(planner.ledger.owned().map((one) => [scopeKey(one.scope), one])),
+    owned: byScope(planner.ledger.owned()),
     conflictsGone: knowledge.conflictsGone,
     groupReadingIsNew: knowledge.groupReadingIsNew,
     conditions: knowledge.conditions,
@@ -276,18 +276,13 @@ const givenUp = (ledger: RecordsReader, now: Instant): ReadonlySet<ScopeKey> =>
     Object.entries(ledger.fact('unreadSince') ?? {}).flatMap(([key, since]) => (now - since >= UNREAD_LIFE_MS ? [key as ScopeKey] : [])),
   )
 
-export const rulesOf = (
-  { set }: PolicyRevision,
-  { guards, approvals = 'separate' }: Pick<PlanSettings, 'guards' | 'approvals'>,
-): Rules => ({
-  guards,
-  protectedEmails: protectedEmails(set),
-  approvals,
-})
+/** Approvals take two steps where the config says nothing. */
+export const rulesNow = ({ policy }: Pick<WorkspaceState, 'policy'>, { guards, approvals = 'separate' }: PlanSettings): Rules =>
+  rulesOf(policy, guards, approvals)
 
 /** The rules of before, while the weaker ones of now count only for what was shown. */
-function reviewedRules({ policy }: WorkspaceState, { ledger, settings, clock }: Planner): { readonly reviewed?: readonly ReviewedRules[] } {
-  const now = rulesOf(policy, settings)
+function reviewedRules(knowledge: WorkspaceState, { ledger, settings, clock }: Planner): { readonly reviewed?: readonly ReviewedRules[] } {
+  const now = rulesNow(knowledge, settings)
   const { before } = noteRules(ledger.fact('rules'), now, clock.now())
   return before ? { reviewed: before } : {}
 }

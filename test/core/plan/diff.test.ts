@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { scopeKey } from '../../../src/core/model/scope.ts'
+import { byScope, scopeKey } from '../../../src/core/model/scope.ts'
 import { buildPlan } from '../../../src/core/plan/plan.ts'
 import { DAY, NOW } from '../../support/declare.ts'
 import { lines, type PlanSketch, planInputs, planOf } from '../../support/plan.ts'
@@ -145,7 +145,7 @@ describe('a cap of the conflict rule that a group grant brought about', () => {
   ] as const)('comes back with its end: %s of the groups', (onGroupConflict, grants, during, after) => {
     const at = (until: number) => ({ ...world, onGroupConflict, grants: grants.map((one) => ({ ...one, until })), now: NOW })
     const { adopted } = planOf({ ...at(NOW + DAY), observed: { p0: during, 'group:a': 1000, 'group:b': grants[0].cap } }).diff
-    const owned = new Map(adopted.map((one) => [scopeKey(one.scope), one]))
+    const owned = byScope(adopted)
     const later = { ...at(NOW + DAY), now: NOW + 2 * DAY, observed: { p0: during, 'group:a': 1000, 'group:b': 400 } }
     const { differences } = buildPlan({ ...planInputs(later), owned }).diff
     expect(differences).toMatchObject([{ from: during, to: after, cause: 'expired', grantEnd: true }])

@@ -1,13 +1,22 @@
 // Members of pools whom others have lowered: no raise puts them back while the credits do not pay for it.
 import { expect, test } from 'vitest'
 import { email, HOUR, type PoolSketch } from '../../support/declare.ts'
-import { type Declared, testWorld } from '../../support/world.ts'
+import { type Declared, testWorld, type World } from '../../support/world.ts'
 
 const RESEARCH: PoolSketch = {
   name: 'research',
   credits: 1000,
   share: 'equal',
   members: { kind: 'emails', emails: ['ada', 'bob'].map(email) },
+}
+
+/** Others give bob more than there is, and ada this; an hour later it is seen. */
+async function othersSet(one: World, ada: number | undefined): Promise<void> {
+  one.foreign('ada', ada)
+  one.foreign('bob', 1500)
+  one.forget()
+  await one.clock.pass(HOUR)
+  await one.cycle()
 }
 
 test.each([
@@ -19,11 +28,7 @@ test.each([
     const one = await testWorld({ people: ['ada', 'bob'], switches: { zeroCap: 'stored' } })
     const declared: Declared = { caps, pools: [RESEARCH] }
     await one.cycle(declared)
-    one.foreign('ada', cap)
-    one.foreign('bob', 1500)
-    one.forget()
-    await one.clock.pass(HOUR)
-    await one.cycle()
+    await othersSet(one, cap)
     expect(one.writes()).toEqual(['bob 500'])
     await one.clock.pass(5 * HOUR)
     await one.cycle()
@@ -37,10 +42,6 @@ test.each([100, 0])('the own cap of a protected member, set to %i by others, wai
   await one.cycle(declared)
   await one.cycle({ ...declared, protect: ['ada'] })
   expect(one.caps()).toEqual({ ada: 600, bob: 400 })
-  one.foreign('ada', lower)
-  one.foreign('bob', 1500)
-  one.forget()
-  await one.clock.pass(HOUR)
-  await one.cycle()
+  await othersSet(one, lower)
   expect(one.writes()).toEqual(['bob 400'])
 })

@@ -3,7 +3,7 @@
 // grants and everything else of the policy stay as they are; nothing here is a guess about people whose use was not recorded.
 
 import type { Cap, CapRule, PolicyRevision, PolicySet } from '../../model/policy.ts'
-import { type GroupScope, groupScope, type ScopeKey, scopeKey, TEAM, type TeamScope } from '../../model/scope.ts'
+import { byScope, type GroupScope, groupScope, type ScopeKey, scopeKey, TEAM, type TeamScope } from '../../model/scope.ts'
 import { credits, MAX_CAP } from '../../model/units.ts'
 import { DUST } from './demand.ts'
 import type { Simulation, SimulationInputs } from './document.ts'
@@ -255,7 +255,7 @@ function dearestUnder(scopes: Scopes, { cycles, own, pools }: Known, caps: Caps)
 
 /** The policy with these caps in place of its own. */
 function withCaps(set: PolicySet, caps: Caps): PolicySet {
-  const known = new Map(set.rules.map((rule) => [scopeKey(rule.scope), rule]))
+  const known = byScope(set.rules)
   const scopes = [TEAM, ...set.groups.map(({ scope }) => scope)]
   const wide = scopes.flatMap((scope): readonly CapRule[] => {
     const key = scopeKey(scope)

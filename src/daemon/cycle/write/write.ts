@@ -2,7 +2,7 @@
 // halts the run. It decides nothing: which changes go is in core/plan/wave.ts, how one goes in change.ts.
 import type { Change } from '../../../core/model/change.ts'
 import { isReady } from '../../../core/model/change.ts'
-import { type ScopeKey, scopeKey } from '../../../core/model/scope.ts'
+import { byScope, type ScopeKey, scopeKey } from '../../../core/model/scope.ts'
 import { waveInputs } from '../../../core/plan/dispositions.ts'
 import type { Planned } from '../../../core/plan/plan.ts'
 import { type Begin, beginOf, nextWave } from '../../../core/plan/wave.ts'
@@ -54,7 +54,7 @@ function beginning(planned: Planned): Begin {
 function waveOf(planned: Planned, tried: ReadonlySet<ScopeKey>, begun: Begin, run: WaveRun): readonly Change[] {
   const { slots } = planned
   const isThere = (key: ScopeKey, to: unknown): boolean => slots.shown(key) === to
-  const changes = new Map(planned.plan.changes.filter(isReady).map((one) => [scopeKey(one.scope), one]))
+  const changes = byScope(planned.plan.changes.filter(isReady))
   const ready = planned.pending.filter(({ key }) => changes.has(key) && !tried.has(key))
   if (ready.length === 0) return []
   const inputs = waveInputs(planned)

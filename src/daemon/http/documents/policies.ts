@@ -2,7 +2,7 @@
 
 import { BANDS, type ScopeStatus } from '../../../core/model/events.ts'
 import { formatPosition, type Position } from '../../../core/model/problem.ts'
-import { type Scope, scopeKey } from '../../../core/model/scope.ts'
+import { byScope, type Scope, scopeKey } from '../../../core/model/scope.ts'
 import { bandRank } from '../../../core/use/bands.ts'
 import type { Query } from './documents.ts'
 import type { Showing, WorkspaceFacts } from './facts.ts'
@@ -56,7 +56,7 @@ function entriesOf(facts: WorkspaceFacts, index: PeopleIndex, showing: Showing):
     index.rows.filter((row) => row.status === 'approved' && row.winner),
     ({ winner }) => (winner ? formatPosition(winner.at) : ''),
   )
-  const status = new Map(view.scopes.map((one) => [scopeKey(one.scope), one]))
+  const status = byScope(view.scopes)
   const about = (scope: Scope, at: Position) => {
     const rows = decided.get(formatPosition(at)) ?? []
     const members = membersOf(scope, facts)
