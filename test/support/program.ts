@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { rolldown } from 'rolldown'
+import { temporaryInMemory } from './temporary.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 /** As deep below the root as the sources that look for package.json. */
@@ -23,9 +24,10 @@ const ENTRIES = {
   'clock-part': 'src/daemon/schedule/system.ts',
 }
 
-/** Vitest calls it once, before it starts its workers, which inherit the environment. */
-export async function setup(): Promise<void> {
+/** Vitest calls it once, before it starts its workers, which inherit the environment; and what it gives, at the end. */
+export async function setup(): Promise<() => void> {
   process.env['CAPKEEPER_MAIN'] ??= await joinedProgram()
+  return temporaryInMemory()
 }
 
 /** Joins the sources as they are now; gives the file to run. */
