@@ -30,12 +30,28 @@ export async function setup(): Promise<() => void> {
   return temporaryInMemory()
 }
 
+/**
+ * node:http without what Node loads for an import of it, and not when it is asked for: the whole client behind `fetch`, which the program never
+ * uses. That is a quarter of the start of a command that asks a service.
+ */
+const http = {
+  name: 'http',
+  resolveId: (source: string) => (source === 'node:http' || source === 'http' ? '\0http' : null),
+  load(id: string) {
+    if (id !== '\0http') return null
+    const own = Object.entries(Object.getOwnPropertyDescriptors(process.getBuiltinModule('node:http')))
+    const names = own.filter(([, { get }]) => get === undefined).map(([name]) => name)
+    return `const http = process.getBuiltinModule('node:http')\nexport default http\nexport const { ${names.join(', ')} } = http\n`
+  },
+}
+
 /** Joins the sources as they are now; gives the file to run. */
 async function joinedProgram(): Promise<string> {
   await using joined = await rolldown({
     input: ENTRIES,
     cwd: ROOT,
     platform: 'node',
+    plugins: [http],
     transform: { target: 'node24' },
   })
   const { output } = await joined.generate({ format: 'esm', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' })
