@@ -60,7 +60,8 @@ export function createService(parts: ServiceParts): Service {
   const handle = remembering(parts)
   const read = rememberingReads(parts)
   const shows = (scope: ScopeKey): ModelCap => read(scope).cap
-  const keepOld = (scope: Scope): void => void stale.set(scopeKey(scope), { body: read(scopeKey(scope)).body, untilMs: clock.elapsed() + STALE_MS })
+  const keepOld = (scope: Scope): void =>
+    void stale.set(scopeKey(scope), { body: read(scopeKey(scope)).body, untilMs: clock.elapsed() + STALE_MS })
   const write = (scope: Scope, cap: ModelCap): void => {
     keepOld(scope)
     parts.sandbox.writeCap(scope, cap === 'none' ? undefined : cap)
