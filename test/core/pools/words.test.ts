@@ -26,13 +26,12 @@ const sketch = (more: Partial<PoolSketch> = {}) =>
 const day = (at: number): string => new Date(at).toISOString().slice(0, 10)
 
 describe('the figures of a pool', () => {
-  test('count who is there, what is used and given, and when it runs out', () => {
+  test('count who is there, and what is used and given', () => {
     const figures = poolFigures(
       { credits: credits(100) },
       state({ ada: member(40, { inForce: since(60) }), bob: member(10, { inForce: since(20), left: { at: NOW } }) }),
     )
     expect(figures).toMatchObject({ readAt: NOW, credits: 100, used: 50, dealt: 70, members: 1, isUsedUp: false })
-    expect(figures.exhaustedAt).toBeGreaterThan(NOW)
   })
   test('name no sum while somebody has no known cap, and no end while nobody uses anything', () => {
     const figures = poolFigures({ credits: credits(100) }, state({ ada: member(0) }))
