@@ -13,6 +13,9 @@ describe.skipIf(!hasTerminals)('on a terminal', () => {
     expect(screen.indexOf('Plan: 1 to set.')).toBeLessThan(screen.indexOf(QUESTION))
     expect(screen.indexOf('Applied: 1 set.')).toBeGreaterThan(screen.indexOf(QUESTION))
     expect({ code, cap: at.service.capOf('team') }).toEqual({ code: 0, cap: 500 })
+    // Nothing goes back to a place above the question, and writes over the plan there.
+    const [, after = ''] = screen.split(QUESTION)
+    expect(after.split(`${ESCAPE}8`)[0]).toContain(`${ESCAPE}7`)
   })
 
   // Near to a yes, and nothing at all.

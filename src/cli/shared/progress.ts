@@ -1,5 +1,6 @@
 // A progress bar for long work, on stderr and only when that is a terminal; elsewhere nothing at all. It leaves the terminal as it found
-// it, also when the work is aborted or the process ends in the middle.
+// it, also when the work is aborted or the process ends in the middle. It goes back to where it began, so nothing may be said while it
+// shows: it comes with the first thing that is done, and `takeOffScreen` hides it before anything else is written.
 import type { Output } from './context.ts'
 
 export interface Progress {
@@ -11,7 +12,15 @@ export interface Progress {
 
 const NO_PROGRESS: Progress = { update: () => undefined, stop: () => undefined }
 
-/** Shows `label [====    ] done/total`; the caller stops it, an aborted signal and the end of the process do so too. */
+/** How to hide the bars that show on a stream now. */
+const showing = new WeakMap<Output, Set<() => void>>()
+
+/** Hides the bars on this stream; they come back with the next thing that is done. */
+export function takeOffScreen(stream: Output): void {
+  for (const hide of showing.get(stream) ?? []) hide()
+}
+
+/** Shows `label [====    ] done/total` once something is done; the caller stops it, an aborted signal and the end of the process do so too. */
 export async function progressBar(total: number, label: string, stream: Output, signal?: AbortSignal): Promise<Progress> {
   if (stream.isTTY !== true || signal?.aborted) return NO_PROGRESS
   const { default: cliProgress } = await import('cli-progress')
@@ -24,21 +33,32 @@ export async function progressBar(total: number, label: string, stream: Output, 
     linewrap: true,
     gracefulExit: false,
   })
-  let running = true
+  const hides = showing.get(stream) ?? new Set()
+  showing.set(stream, hides)
+  let ended = false
+  const hide = (): void => {
+    if (hides.delete(hide)) bar.stop()
+  }
   const stop = (): void => {
-    if (!running) return
-    running = false
-    bar.stop()
+    if (ended) return
+    ended = true
+    hide()
     signal?.removeEventListener('abort', stop)
     process.off('exit', stop)
   }
-  bar.start(total, 0)
   signal?.addEventListener('abort', stop, { once: true })
   process.on('exit', stop)
+  let all = total
   return {
-    update(done, newTotal) {
-      if (!running) return
-      if (newTotal !== undefined && newTotal !== bar.getTotal()) bar.setTotal(newTotal)
+    update(done, newTotal = all) {
+      all = newTotal
+      if (ended || all === 0) return
+      if (!hides.has(hide)) {
+        takeOffScreen(stream)
+        hides.add(hide)
+        bar.start(all, done)
+      }
+      if (all !== bar.getTotal()) bar.setTotal(all)
       bar.update(done)
     },
     stop,

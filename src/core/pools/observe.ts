@@ -37,8 +37,9 @@ export function observePool(known: PoolState | undefined, observation: PoolObser
   const members: Record<string, PoolMember> = {}
   for (const [email, member] of Object.entries(joined)) {
     const read = takeCap(member, capNow(observation, email), sentTo(observation, email))
-    const shown = takeReading(read, taken.state.readAt - usageLagMs)
-    members[email] = aboveUse(shown.left && isNewer ? settle(shown, taken.state.readAt - usageLagMs) : shown)
+    const isListed = use.kind === 'known' && use.used.has(email)
+    const shown = takeReading(read, taken.state.readAt - usageLagMs, isListed)
+    members[email] = aboveUse(shown.left && isNewer && isListed ? settle(shown, taken.state.readAt - usageLagMs) : shown)
   }
   const frozen = taken.frozen ?? ageOf(taken.state, now) ?? unknownUse(members)
   return { state: { ...taken.state, members }, ...(frozen !== undefined && { frozen }) }
@@ -177,9 +178,12 @@ function takeCap(member: PoolMember, read: CapSince | undefined, sent: readonly 
   return isOver ? { ...after, lowered: [...kept.lowered, { cap: inForce.cap, at: read.at }] } : after
 }
 
-/** `dataAt`: figures are at least as new as this. Use under a cap that fell before is in them. */
-function takeReading(member: PoolMember, dataAt: Instant): PoolMember {
-  const lowered = member.lowered.filter(({ at }) => at > dataAt)
+/**
+ * `dataAt`: figures are at least as new as this. Use under a cap that fell before is in them, but for people whom they do not list, such as
+ * those who left the team: nobody will ever see it, and the cap is all that bounds it. Uncapped bounds nothing, so there known use has to do.
+ */
+function takeReading(member: PoolMember, dataAt: Instant, isListed: boolean): PoolMember {
+  const lowered = member.lowered.filter(({ cap, at }) => at > dataAt || (!isListed && cap !== 'none'))
   return lowered.length === member.lowered.length ? member : { ...member, lowered }
 }
 

@@ -235,6 +235,18 @@ describe('who joins and leaves', () => {
     })
   })
 
+  test.each<readonly [string, PlainCap, number]>([
+    ['at the cap they had', 500, 500],
+    ['at known use where they had none', 'none', 100],
+  ])('somebody whom no reading lists any more counts %s until the cycle ends', (_row, had, expected) => {
+    const here = stateAfter(first, { at: START + HOUR, use, caps: { ada: 400, bob: had } })
+    const gone = stateAfter(here, { at: START + DAY, use: { ada: 100 }, caps: { ada: 400, bob: 'none' } })
+    const late = stateAfter(gone, { at: START + 3 * DAY, use: { ada: 100 }, caps: { ada: 400, bob: 'none' } })
+    expect(fullCount(late.members[email('bob')] ?? never())).toBe(expected)
+    const back = stateAfter(late, { at: START + 4 * DAY, use: { ada: 100, bob: 130 }, caps: { ada: 400, bob: 'none' } }, ['ada'])
+    expect(fullCount(back.members[email('bob')] ?? never())).toBe(130)
+  })
+
   test('somebody who left is forgotten with the next cycle', () => {
     const gone = stateAfter(first, { at: START + DAY, use, caps }, ['ada'])
     const named = stateAfter(gone, { at: NEXT.startAt + HOUR, use: { ada: 0, bob: 0 }, caps, cycle: NEXT }, ['ada'])

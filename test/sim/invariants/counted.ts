@@ -50,7 +50,9 @@ export const countedPeople: Invariant = {
         counted = isTrue ? peopleOf(scene) : undefined
       }
       if (step.kind === 'told' && step.event.kind === 'planned') {
-        const isKnown = isLayered(scene) && counted !== undefined && counted === peopleOf(scene)
+        // A plan of which nothing goes takes nothing from anybody.
+        const goes = step.event.plan.changes.some((change) => holdOf(change) === undefined)
+        const isKnown = goes && isLayered(scene) && counted !== undefined && counted === peopleOf(scene)
         planned = isKnown ? asPlanned(step.event.plan, scene, sight) : undefined
       }
       if (step.kind !== 'request' || step.operation !== 'UsageConfig' || !planned) return

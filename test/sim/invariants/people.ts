@@ -75,10 +75,12 @@ export function createSight() {
 function looksUnset(scene: Scene, email: string): boolean {
   const { company } = scene
   const groups = company.groupsOf(email).map((id) => scopeKey({ kind: 'group', id }))
-  const asked = askedScopes(scene.policy(), { approved: [email], groupsOf: company.groupsOf, holds: company.holds }, scene.now())
+  const asked = (): ReturnType<typeof askedScopes> =>
+    askedScopes(scene.policy(), { approved: [email], groupsOf: company.groupsOf, holds: company.holds }, scene.now())
   const team = scene.stored(scopeKey({ kind: 'team' }))
+  // What is asked is looked at last, because that is dear to work out.
   const isEcho = (scope: ScopeKey, wider: readonly ModelCap[]): boolean =>
-    asked.get(scope) === 'none' && scene.stored(scope) !== 'none' && wider.includes(scene.stored(scope))
+    scene.stored(scope) !== 'none' && wider.includes(scene.stored(scope)) && asked().get(scope) === 'none'
   return groups.some((group) => isEcho(group, [team])) || isEcho(email as ScopeKey, [team, ...groups.map(scene.stored)])
 }
 

@@ -6,7 +6,7 @@ import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import type { PoolState } from '../../../src/core/pools/state.ts'
 import { cycleAt } from '../../../src/sandbox/time.ts'
 import type { ModelCap, PolicyModel } from '../lives/policy-model.ts'
-import type { Checker, InForce, Invariant, Scene, Step } from '../steps.ts'
+import { type Checker, type InForce, type Invariant, managedScopes, type Scene, type Step } from '../steps.ts'
 import { intentOf } from './looks.ts'
 import { worth } from './people.ts'
 
@@ -19,6 +19,8 @@ interface Place {
   readonly sinceMs: number
   readonly left?: { readonly cap: ModelCap | undefined; readonly end?: number }
 }
+
+type Landed = Extract<Step, { kind: 'landed' }>
 
 interface Book {
   startAt: number
@@ -94,7 +96,7 @@ function createPast(scene: Scene) {
   const lowered = new Map<string, readonly { readonly cap: number; readonly atMs: number }[]>()
   const young = (email: string) => (lowered.get(email) ?? []).filter(({ atMs }) => scene.elapsed() - atMs < LAG_MS)
   return {
-    note({ before, after }: Extract<Step, { kind: 'landed' }>): void {
+    note({ before, after }: Landed): void {
       for (const [email, cap] of before)
         if (worth(after.get(email)) < worth(cap)) lowered.set(email, [...young(email), { cap: worth(cap), atMs: scene.elapsed() }])
     },
@@ -104,11 +106,26 @@ function createPast(scene: Scene) {
   }
 }
 
-/** So long nobody can know what was used under a cap that somebody else had raised. */
+/** So long nobody can know what was used under a cap that nobody could see. */
 const unseenMs = ({ scenario }: Scene): number => 3.5 * HOUR_MS + 2 * (scenario.usageIntervalMs + scenario.intervalMs)
 
-/** In a group that nobody can list: nobody can know which cap the person has. */
-const isInTheDark = ({ company }: Scene, scope: ScopeKey): boolean => company.groupsOf(scope).some((id) => company.dark.has(id))
+/**
+ * Tells whose cap in force nobody could know before or after this write: without a cap of their own in a group with one that cannot be
+ * listed, or that nobody manages; or with a 0 of their own that reads as unset.
+ */
+function createHidden(scene: Scene, { scope, from, before }: Landed): (email: string) => boolean {
+  const { company, stored } = scene
+  const managed = scene.view() && managedScopes(scene)
+  const isHiding = (group: ScopeKey, id: string): boolean =>
+    stored(group) !== 'none' && (company.dark.has(id) || managed?.has(group) === false)
+  return (email) => {
+    const isUnset = scope === email && from === 'none'
+    const groups = company.groupsOf(email).map((id): [ScopeKey, string] => [scopeKey({ kind: 'group', id }), id])
+    const isZeroAbove = stored(scopeKey({ kind: 'team' })) === 0 || groups.some(([group]) => stored(group) === 0)
+    if (isUnset && before.get(email) === 0 && !isZeroAbove) return true
+    return (isUnset || stored(email as ScopeKey) === 'none') && groups.some(([group, id]) => isHiding(group, id))
+  }
+}
 
 export const poolSum: Invariant = {
   name: 'no write of ours takes the caps and use of a pool above its credits',
@@ -117,7 +134,8 @@ export const poolSum: Invariant = {
     const { books, note, settle } = createBooks(scene)
     const past = createPast(scene)
     let jumpedMs = -LAG_MS
-    const raisedAt = new Map<string, number>()
+    // When each member's cap in force was last such that nobody could have seen it yet.
+    const unseenAt = new Map<string, number>()
     // The policy by which each value was sent last: what is on its way when credits are cut may still land.
     const sentUnder = new Map<string, PolicyModel | undefined>()
     let caps: InForce = new Map()
@@ -130,7 +148,7 @@ export const poolSum: Invariant = {
       if (step.kind === 'foreign' || step.kind === 'world') {
         const now = scene.inForce()
         if (step.kind === 'foreign')
-          for (const [email, cap] of now) if (worth(cap) > worth(caps.get(email))) raisedAt.set(email, scene.elapsed())
+          for (const [email, cap] of now) if (worth(cap) > worth(caps.get(email))) unseenAt.set(email, scene.elapsed())
         settle(now)
         caps = now
       }
@@ -138,15 +156,17 @@ export const poolSum: Invariant = {
       if (step.kind === 'world' && step.what === 'wall-jump') jumpedMs = scene.elapsed()
       if (step.kind !== 'landed') return
       caps = step.after
+      const isHidden = createHidden(scene, step)
+      for (const email of caps.keys()) if (isHidden(email)) unseenAt.set(email, scene.elapsed())
       for (const [name, book] of books) judge(name, book, step)
       past.note(step)
       settle(step.after)
     }
-    function judge(name: string, book: Book, { scope, from, to, before, after, late }: Extract<Step, { kind: 'landed' }>): void {
+    function judge(name: string, book: Book, { scope, from, to, before, after, late }: Landed): void {
       const isMoved = [...book.places.keys()].some((email) => before.get(email) !== after.get(email))
-      const isUnseen = [...book.places.keys()].some((email) => scene.elapsed() - (raisedAt.get(email) ?? -1e12) < unseenMs(scene))
+      const isUnseen = [...book.places.keys()].some((email) => scene.elapsed() - (unseenAt.get(email) ?? -1e12) < unseenMs(scene))
       const allowed = Math.max(creditsOf(scene.policy(), name), creditsOf(sentUnder.get(`${scope} ${to}`), name))
-      if (!isMoved || isUnseen || allowed === 0 || isInTheDark(scene, scope)) return
+      if (!isMoved || isUnseen || allowed === 0) return
       checker.checked()
       const lately = scene.elapsed() - jumpedMs < 2 * LAG_MS ? () => 0 : past.since
       const [was, is] = [sumOf(scene, book, before, lately), sumOf(scene, book, after, lately)]

@@ -11,6 +11,7 @@ import { ADA, ADA_SCOPE } from './sketch.ts'
 
 const BOB = 'bob@example.com' as ScopeKey
 const TEAM = scopeKey({ kind: 'team' })
+const GROUP_SCOPE = { kind: 'group', id: 'g' } as const
 
 function policyOf(credits: number): PolicyModel {
   return { ...emptyModel(), pools: [{ name: 'research', emails: [ADA, BOB], credits, share: 'equal', min: 0 }] }
@@ -44,17 +45,22 @@ const healing = {
 } as unknown as Step
 const finished = { kind: 'told', process: 1, event: { kind: 'cycle-finished', result: 'success' } } as unknown as Step
 const fallsWithTeam = landed(TEAM, [500, 200], caps(500, 500), caps(200, 500))
+const ofHiddenZero = landed(ADA, ['none', 600], caps(0, 600), caps(600, 600))
 const isPutBack = landed(ADA, [200, 500], caps(200, 500), caps(500, 500))
 
-/** What an invariant says of these steps. */
-function said(invariant: Invariant, steps: readonly Step[]): readonly string[] {
+/** What an invariant says of these steps, where BOB may be in a group of which the program manages the cap, or does not. */
+function said(invariant: Invariant, steps: readonly Step[], groupOfBob?: 'managed' | 'foreign'): readonly string[] {
   const found: string[] = []
   const scene = {
     scenario: { pools: true, capSemantics: 'layered', switches: { capSemantics: 'layered' }, intervalMs: 1, usageIntervalMs: 1 },
-    company: { approved: [ADA, BOB], groupsOf: () => [], dark: new Map() },
+    company: {
+      ...{ approved: [ADA, BOB], dark: new Map(), groups: new Map(groupOfBob && [['g', new Set([BOB])]]) },
+      groupsOf: (email: string) => (groupOfBob && email === BOB ? ['g'] : []),
+    },
+    view: () => ({ scopes: groupOfBob === 'managed' ? [{ scope: GROUP_SCOPE }] : [] }),
     elapsed: () => 1e9,
     inForce: () => caps(500, 500),
-    stored: () => 'none',
+    stored: (scope: ScopeKey) => (scope === scopeKey(GROUP_SCOPE) ? 600 : 'none'),
     used: () => 0,
     policy: () => NAMED.get('now'),
     policyNamed: (digest: string) => NAMED.get(digest),
@@ -79,6 +85,7 @@ it.each(BROKEN)('%s is found', (_title, invariant, steps) => {
 
 const KEPT: readonly (readonly [title: string, invariant: Invariant, steps: readonly Step[]])[] = [
   ['a raise that was on its way when credits were cut', poolSum, [dealt, sending(600, 'before'), raised]],
+  ['a first cap in the place of a 0 that reads as unset', poolSum, [dealt, sending(600, 'now'), ofHiddenZero]],
   ['a raise that the credits pay for', poolSum, [dealt, sending(400, 'now'), landed(ADA, [300, 400], caps(300, 600), caps(400, 600))]],
   [
     'somebody whose cap others had changed, on the way to what it was',
@@ -89,4 +96,14 @@ const KEPT: readonly (readonly [title: string, invariant: Invariant, steps: read
 
 it.each(KEPT)('%s is nothing', (_title, invariant, steps) => {
   expect(said(invariant, steps)).toEqual([])
+})
+
+const stillRaised = [dealt, sending(600, 'now'), raised]
+
+it('a raise above the credits is found where a member has the cap of a group that the program manages', () => {
+  expect(said(poolSum, stillRaised, 'managed')).not.toEqual([])
+})
+
+it('a raise is nothing while nobody can see the cap of a member, which is that of a group of somebody else', () => {
+  expect(said(poolSum, stillRaised, 'foreign')).toEqual([])
 })

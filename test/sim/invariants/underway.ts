@@ -42,7 +42,9 @@ export const nobodyShort: Invariant = {
   },
 }
 
-function begin(plan: Plan, scene: Scene, sight: ReturnType<typeof createSight>): Underway {
+/** Undefined for a plan without changes: whatever lands is not of it. */
+function begin(plan: Plan, scene: Scene, sight: ReturnType<typeof createSight>): Underway | undefined {
+  if (plan.changes.length === 0) return undefined
   const caps = new Map<ScopeKey, number>(scene.company.caps())
   const before = inForceWith(scene.company, caps)
   for (const { scope, to, disposition } of plan.changes) {

@@ -1,7 +1,6 @@
 // One simulated life: company, service, policies, the processes that come and go, and the instruments that events play on. It decides
 // nothing about when things happen; `run.ts` does.
 import { hasErrors } from '../../../src/core/model/problem.ts'
-import { parseScope, type Scope, type ScopeKey } from '../../../src/core/model/scope.ts'
 import type { WorkspaceConfig } from '../../../src/daemon/config/settings.ts'
 import { LedgerError } from '../../../src/daemon/ledger/error.ts'
 import type { PolicyLoad } from '../../../src/daemon/schedule/daemon.ts'
@@ -109,7 +108,7 @@ export function createLife({ scenario, emit, note, ledger = sqliteLedger(WORKSPA
     keysIssued: () => issued,
     refuseOldKeys() {
       for (const secret of keys.slice(0, issued)) sandbox.store.saveKey({ secret, permissions: [] })
-      company.usedSome()
+      company.keysChanged()
     },
     configure(next) {
       if (Object.keys(next).length === 0 && Object.keys(changed).length === 0) return
@@ -145,7 +144,7 @@ export function createLife({ scenario, emit, note, ledger = sqliteLedger(WORKSPA
     policies: () => wholes,
     policyNamed: (digest) => named.get(digest),
     stored: (scope) => company.caps().get(scope) ?? 'none',
-    shows: (scope) => service.shows(scopeNamed(scope)),
+    shows: service.shows,
     inForce: company.inForce,
     used: book.used,
     use(email, cents) {
@@ -225,12 +224,6 @@ function openSandbox(
   })
   sandbox.store.saveKey({ secret: key, permissions: PERMISSIONS })
   return sandbox
-}
-
-function scopeNamed(key: ScopeKey): Scope {
-  const scope = parseScope(key)
-  if (!scope) throw new Error(`${key} is not a scope`)
-  return scope
 }
 
 function configOf({ scenario, mode }: Life, changed: Partial<Changeable>): WorkspaceConfig {

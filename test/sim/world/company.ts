@@ -45,8 +45,12 @@ export interface Company {
   capsChanged(): void
   /** Somebody used something. */
   usedSome(): void
+  /** A key may do less. */
+  keysChanged(): void
   /** Another one after every change. */
   readonly version: number
+  /** Another one after every change but of use. */
+  readonly capsVersion: number
 }
 
 export const emailOf = (number: number): string => `p${String(number).padStart(3, '0')}@example.com`
@@ -61,11 +65,20 @@ export function createCompany(sandbox: Sandbox, size: { readonly people: number;
   const groups = new Map<string, Set<string>>()
   let nextId = 0
   let version = 0
+  let capsVersion = 0
+  // Worked out when somebody asks, and kept until it changes: invariants ask for all of it with every write and plan.
+  let approved: readonly string[] | undefined
+  let groupsOf: ReadonlyMap<string, readonly string[]> | undefined
+  let inForce: ReadonlyMap<string, ModelCap> | undefined
+  let caps: ReadonlyMap<ScopeKey, number> | undefined
   const reload = (): void => {
     version += 1
+    capsVersion += 1
+    approved = undefined
+    groupsOf = undefined
+    inForce = undefined
     sandbox.reload()
   }
-  let caps: ReadonlyMap<ScopeKey, number> | undefined
   const save = ({ id, email, status, role, signupAt }: Member): void =>
     store.savePerson({ ...template, id, email, name: email, apiKey: `key-of-${email}`, status, role, signupAt, disabled: false })
   let isFounding = true
@@ -88,9 +101,13 @@ export function createCompany(sandbox: Sandbox, size: { readonly people: number;
     locked: new Map(),
     behind: new Set(),
     get approved() {
-      return [...people.values()].filter(({ status }) => status === 'APPROVED').map(({ email }) => email)
+      approved ??= [...people.values()].filter(({ status }) => status === 'APPROVED').map(({ email }) => email)
+      return approved
     },
-    groupsOf: (email) => [...groups].flatMap(([id, members]) => (members.has(email) ? [id] : [])),
+    groupsOf(email) {
+      groupsOf ??= groupsByPerson(groups)
+      return groupsOf.get(email) ?? NO_GROUPS
+    },
     join(email, status = 'APPROVED') {
       const signupAt = isFounding ? template.signupAt : sandbox.now()
       const member: Member = { email, id: nextId, status, role: nextId % 3 === 0 ? 'admin' : 'member', signupAt }
@@ -140,16 +157,28 @@ export function createCompany(sandbox: Sandbox, size: { readonly people: number;
       caps ??= new Map(store.caps().map((one) => [scopeKey(one.scope), one.cap]))
       return caps
     },
-    inForce: () => inForceWith(company, company.caps()),
+    inForce() {
+      inForce ??= inForceWith(company, company.caps())
+      return inForce
+    },
     capsChanged() {
       version += 1
+      capsVersion += 1
       caps = undefined
+      inForce = undefined
     },
     usedSome() {
       version += 1
     },
+    keysChanged() {
+      version += 1
+      capsVersion += 1
+    },
     get version() {
       return version
+    },
+    get capsVersion() {
+      return capsVersion
     },
   }
   for (const group of store.groups()) store.setMembers(group.id, [])
@@ -158,6 +187,20 @@ export function createCompany(sandbox: Sandbox, size: { readonly people: number;
   for (let number = 0; number < size.groups; number += 1) found()
   isFounding = false
   return company
+}
+
+const NO_GROUPS: readonly string[] = []
+
+/** In the order in which the groups were founded. */
+function groupsByPerson(groups: ReadonlyMap<string, ReadonlySet<string>>): ReadonlyMap<string, readonly string[]> {
+  const groupsOf = new Map<string, string[]>()
+  for (const [id, members] of groups)
+    for (const email of members) {
+      const known = groupsOf.get(email)
+      if (known) known.push(id)
+      else groupsOf.set(email, [id])
+    }
+  return groupsOf
 }
 
 /** So near to the day on which it turns, a reading may still say the one or the other. */

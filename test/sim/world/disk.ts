@@ -2,6 +2,7 @@
 
 import type { Pause } from '../../../src/core/model/change.ts'
 import type { Instant } from '../../../src/core/model/units.ts'
+import type { Snapshot } from '../../../src/daemon/ledger/adapter.ts'
 import { bindings } from '../../../src/daemon/ledger/binding.ts'
 import { factsKept } from '../../../src/daemon/ledger/facts-kept.ts'
 import { keptRows } from '../../../src/daemon/ledger/kept-rows.ts'
@@ -19,21 +20,49 @@ export interface OpenDisk extends Disk {
   close(): void
 }
 
+type DiskContent = Pick<Disk, 'owned' | 'openIntents' | 'approvals'>
+
+/** Rows are decoded when somebody asks for their table. */
+function contentOf(file: string, { owned, approval: approvals }: Snapshot['tables'], intents: Snapshot['intents']): DiskContent {
+  return {
+    owned: once(() => owned.map((row) => readRow(file, 'owned', row, ownedCap))),
+    approvals: once(() => approvals.map((row) => readRow(file, 'approval', row, approval))),
+    openIntents: once(() => intents.map((row) => ({ id: row.id, ...readRow(file, 'intent', row, intent) }))),
+  }
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
+}
+
 /** Opens the file for reading; it has to exist. */
 export function openDisk(file: string, workspace: string): OpenDisk {
   const database: LedgerDatabase = openDatabase(file, { readOnly: true })
-  const rows = () => {
+  const facts = keptRows(() => undefined)
+  const fact = factsKept(file, facts)
+  let seen: { readonly version: unknown; readonly content: DiskContent } | undefined
+  // Read again when anything was committed since; SQLite counts that for other connections, and this one never writes.
+  const now = (): DiskContent => {
+    const version = database.get('PRAGMA data_version')?.['data_version']
+    if (seen && seen.version === version) return seen.content
     const binding = bindings(database).find((one) => one.workspace === workspace && one.current)
-    return readRows(database, binding?.id ?? 0, Number.MAX_SAFE_INTEGER)
+    const { tables, intents } = readRows(database, binding?.id ?? 0, Number.MAX_SAFE_INTEGER)
+    facts.replace(tables.fact)
+    const content = contentOf(file, tables, intents)
+    seen = { version, content }
+    return content
   }
   return {
-    owned: () => rows().tables.owned.map((row) => readRow(file, 'owned', row, ownedCap)),
-    approvals: () => rows().tables.approval.map((row) => readRow(file, 'approval', row, approval)),
-    openIntents: () => rows().intents.map((row) => ({ id: row.id, ...readRow(file, 'intent', row, intent) })),
+    owned: () => now().owned(),
+    approvals: () => now().approvals(),
+    openIntents: () => now().openIntents(),
     fact(name) {
-      const kept = keptRows(() => undefined)
-      kept.replace(rows().tables.fact)
-      return factsKept(file, kept)(name)
+      now()
+      return fact(name)
     },
     pause(now) {
       const row = pauseRow(database, workspace)

@@ -1,6 +1,6 @@
 // The service as the simulated processes reach it: the sandbox behind a network that loses, delays and spoils. It tells what was sent, what
 // took effect and what was answered, as steps.
-import { groupScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../../../src/core/model/scope.ts'
+import { groupScope, parseScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../../../src/core/model/scope.ts'
 import type { Operation, Transport, TransportFailure, WireAnswer } from '../../../src/ports.ts'
 import { stream } from '../../../src/sandbox/company/random.ts'
 import { encodeRefusal } from '../../../src/sandbox/refusal.ts'
@@ -47,7 +47,7 @@ interface Request {
 export interface Service {
   transportOf(sender: Sender): Transport
   /** What a faultless read shows. */
-  shows(scope: Scope): ModelCap
+  shows(scope: ScopeKey): ModelCap
   /** Somebody else sets or clears caps. */
   write(scope: Scope, cap: ModelCap): void
 }
@@ -58,9 +58,10 @@ export function createService(parts: ServiceParts): Service {
   const stale = new Map<ScopeKey, { readonly body: string; readonly untilMs: number }>()
   const limits = rateLimits(parts)
   const handle = remembering(parts)
-  const read = (scope: Scope): string => handle('GetUsageConfig', { service_key: 'sandbox-admin', ...wire(scope) }).body
-  const shows = (scope: Scope): ModelCap => capIn(read(scope)) ?? 'none'
-  const keepOld = (scope: Scope): void => void stale.set(scopeKey(scope), { body: read(scope), untilMs: clock.elapsed() + STALE_MS })
+  const read = rememberingReads(parts)
+  const shows = (scope: ScopeKey): ModelCap => read(scope).cap
+  const keepOld = (scope: Scope): void =>
+    void stale.set(scopeKey(scope), { body: read(scopeKey(scope)).body, untilMs: clock.elapsed() + STALE_MS })
   const write = (scope: Scope, cap: ModelCap): void => {
     keepOld(scope)
     parts.sandbox.writeCap(scope, cap === 'none' ? undefined : cap)
@@ -72,7 +73,7 @@ export function createService(parts: ServiceParts): Service {
     const { operation, body, sender } = request
     const scope = operation === 'UsageConfig' ? scopeOf(body) : undefined
     if (scope) keepOld(scope)
-    const from = scope ? shows(scope) : 'none'
+    const from = scope ? shows(scopeKey(scope)) : 'none'
     const before = scope ? parts.company.inForce() : new Map()
     const { status, contentType, body: text } = handle(operation, body)
     if (scope && status === 200 && !text.includes('error')) {
@@ -106,15 +107,54 @@ export function createService(parts: ServiceParts): Service {
 function remembering({ sandbox, company }: ServiceParts): Sandbox['handle'] {
   // What is told late changes with time alone.
   if ((sandbox.switches.analyticsDelay ?? 0) > 0) return sandbox.handle
-  let version = ''
+  let version = -1
+  let cycle = cycleAt(sandbox.now())
   let known = new Map<string, ReturnType<Sandbox['handle']>>()
+  const readCap = sameUntil(
+    () => company.capsVersion,
+    (question: string) => sandbox.handle('GetUsageConfig', JSON.parse(question)),
+  )
   return (operation, body) => {
     if (operation === 'UsageConfig') return sandbox.handle(operation, body)
-    const present = `${company.version} ${cycleAt(sandbox.now()).startAt}`
-    if (version !== present) known = new Map()
-    version = present
+    // Neither use nor the time decides what a cap is read as.
+    if (operation === 'GetUsageConfig') return readCap(JSON.stringify(body))
+    const now = sandbox.now()
+    const isSameCycle = cycle.startAt <= now && now < cycle.endAt
+    if (!isSameCycle) cycle = cycleAt(now)
+    if (version !== company.version || !isSameCycle) known = new Map()
+    version = company.version
     const question = `${operation} ${JSON.stringify(body)}`
     const answer = known.get(question) ?? sandbox.handle(operation, body)
+    known.set(question, answer)
+    return answer
+  }
+}
+
+interface FaultlessRead {
+  readonly body: string
+  readonly cap: ModelCap
+}
+
+const rememberingReads = ({ sandbox, company }: ServiceParts): ((scope: ScopeKey) => FaultlessRead) =>
+  sameUntil(
+    () => company.capsVersion,
+    (scope) => {
+      const { body } = sandbox.handle('GetUsageConfig', { service_key: 'sandbox-admin', ...wire(scopeNamed(scope)) })
+      return { body, cap: capIn(body) ?? 'none' }
+    },
+  )
+
+/** Asks once for each question until the version is another. */
+function sameUntil<Question, Answer extends object>(
+  versionNow: () => number,
+  ask: (question: Question) => Answer,
+): (question: Question) => Answer {
+  let version = versionNow()
+  const known = new Map<Question, Answer>()
+  return (question) => {
+    if (version !== versionNow()) known.clear()
+    version = versionNow()
+    const answer = known.get(question) ?? ask(question)
     known.set(question, answer)
     return answer
   }
@@ -303,6 +343,12 @@ export function capIn(body: string): ModelCap | undefined {
   if (cap === undefined || cap === null) return 'none'
   const isWhole = typeof cap === 'number' && Number.isInteger(cap) && cap >= 0
   return isWhole ? cap : undefined
+}
+
+function scopeNamed(key: ScopeKey): Scope {
+  const scope = parseScope(key)
+  if (!scope) throw new Error(`${key} is not a scope`)
+  return scope
 }
 
 const wire = (scope: Scope): Body =>
