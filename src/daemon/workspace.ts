@@ -7,6 +7,7 @@ import type { CycleEvent, Emit, LeaseShown, Mode } from '../core/model/events.ts
 import type { Roster } from '../core/model/observed.ts'
 import type { Instant } from '../core/model/units.ts'
 import type { Burned } from '../core/use/burned.ts'
+import type { UseReading } from '../core/use/use-curve.ts'
 import type { Clock, Digest, Ledger, Random, WriteClient } from '../ports.ts'
 import type { Collector, KnownRuns, UndeclaredPass } from './collect/kept.ts'
 import { idleCollector } from './collect/kept.ts'
@@ -90,6 +91,8 @@ export interface Workspace extends WorkspaceParts {
   burned: Burned | undefined
   /** The roster that was taken into it last. */
   burnedFrom: Roster | undefined
+  /** The readings of use as they were last read from the ledger, and which roster was the last in them. */
+  useReadings: { readonly from: Roster | undefined; readonly all: readonly UseReading[] } | undefined
   /** The runs of the team as they were last read from the ledger. */
   runs: KnownRuns | undefined
   readonly collector: Collector
@@ -124,6 +127,7 @@ export const createWorkspace = (parts: WorkspaceParts, { knowledge: before, ...k
   reading: undefined,
   burned: undefined,
   burnedFrom: undefined,
+  useReadings: undefined,
   runs: undefined,
   collector: { chunkDays: new Map(), triedAt: new Map(), addOn: idleCollector() },
 })

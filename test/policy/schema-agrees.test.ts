@@ -1,8 +1,8 @@
 // Every key of policy and config with every value that somebody may write: what the parser takes the published schema takes, and what it
 // refuses the schema refuses, but for what no schema can see. Keys come from the schemas, so a new one is tried at once.
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, test } from 'vitest'
-import { parseAllDocuments } from 'yaml'
+import { parseDocument } from 'yaml'
 import { hasErrors, type Problem } from '../../src/core/model/problem.ts'
 import { parseConfigText } from '../../src/daemon/config/file.ts'
 import { CONFIG_SCHEMA } from '../../src/daemon/config/schema.ts'
@@ -112,21 +112,37 @@ const POLICY_SLOTS: Slots = {
 
 const ajv = new Ajv2020({ strict: true, strictRequired: false, strictTypes: false })
 
-function fits(isValid: ValidateFunction, text: string): boolean {
-  const documents = parseAllDocuments(text)
-  return documents.every((document) => document.errors.length === 0 && isValid(document.toJS()))
+const HOLE = 'the value goes here'
+
+/** What YAML reads where a value stands after a key; undefined where it reads none. Each is read once, and not in each of hundreds of slots. */
+const READ: ReadonlyMap<string, { readonly value: unknown } | undefined> = new Map(
+  [...VALUES, ...UNSEEN].map((text) => {
+    const document = parseDocument(`key: ${text}\n`)
+    return [text, document.errors.length === 0 ? { value: document.toJS().key } : undefined]
+  }),
+)
+
+/** A copy with the value where the hole is. */
+const filled = (node: unknown, value: unknown): unknown => {
+  if (node === HOLE) return value
+  if (Array.isArray(node)) return node.map((one) => filled(one, value))
+  if (node === null || typeof node !== 'object') return node
+  return Object.fromEntries(Object.entries(node).map(([key, one]) => [key, filled(one, value)]))
 }
 
 function differences(slots: Slots, parse: (file: string, text: string) => { readonly problems: readonly Problem[] }, schema: object) {
   const isValid = ajv.compile(schema)
-  return Object.entries(slots).flatMap(([slot, textOf]) =>
-    [...VALUES, ...UNSEEN].flatMap((value) => {
-      const text = textOf(value)
-      const [taken, fit] = [!hasErrors(parse('f.yaml', text).problems), fits(isValid, text)]
+  return Object.entries(slots).flatMap(([slot, textOf]) => {
+    const around: unknown = parseDocument(textOf(HOLE)).toJS()
+    return [...READ].flatMap(([value, read]) => {
+      const [taken, fit] = [
+        !hasErrors(parse('f.yaml', textOf(value)).problems),
+        read !== undefined && isValid(filled(around, read.value)) === true,
+      ]
       const mayFit = UNSEEN.includes(value) || LENIENT[slot]?.includes(value)
       return taken === fit || (fit && mayFit) ? [] : [`${slot}: ${value} is ${taken ? 'taken' : 'refused'} by the parser alone`]
-    }),
-  )
+    })
+  })
 }
 
 test('the schema and the parser of the config agree on every value of every key', () => {

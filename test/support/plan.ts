@@ -7,8 +7,10 @@ import type { Balance, CapReading, GroupMembers, Observed, OwnedCap, Roster } fr
 import { type ScopeKey, scopeKey } from '../../src/core/model/scope.ts'
 import { credits } from '../../src/core/model/units.ts'
 import { buildPlan, type PlanInputs, type Planned } from '../../src/core/plan/plan.ts'
+import { poolReviews } from '../../src/core/plan/pool-review.ts'
 import { activeQuarantine, skippedScopes } from '../../src/core/plan/states.ts'
 import { resolveDesired } from '../../src/core/resolve/desired.ts'
+import type { DealtPools } from '../../src/core/resolve/pools.ts'
 import {
   CYCLE,
   cap,
@@ -47,6 +49,8 @@ export interface PlanSketch extends PolicySketch {
   readonly facts?: Partial<PlanInputs['facts']>
   readonly baseline?: Readonly<Record<string, PlainCap>>
   readonly capSemantics?: 'layered' | 'copied'
+  /** What was dealt to members of pools, by the name of the pool. */
+  readonly dealt?: DealtPools
   /** Of the service: true unless it says otherwise. */
   readonly readsExplicit?: boolean
   /** What was seen of the service beyond that. */
@@ -114,12 +118,14 @@ export function planInputs(sketch: PlanSketch): PlanInputs {
     groupReadingIsNew: true,
     grantsFrozen: false,
     ...(rows && { roster: rows }),
+    ...(sketch.dealt && { pools: sketch.dealt }),
   })
   const skipped = skippedScopes(resolution, owned, rows, [])
   return {
     workspace: 'acme',
     policy: { set, digest: 'aaaabbbbcccc', revision: '' },
     resolution,
+    poolReviews: poolReviews('acme', resolution.pools, sketch.dealt ?? {}, digest),
     readings: readingsOf(sketch.observed),
     owned,
     people: countPeople({ groups, now, ...(rows && { roster: rows }), ...(sketch.balance && { balance: sketch.balance }) }),

@@ -16,8 +16,7 @@ export function sightingBeneath(wide: Wide, before: CapReading, after: CapReadin
   const key = scopeKey(after.scope)
   const wrote = `after ${scopeKey(wide.scope)} was written (${wide.from} to ${wide.to}), ${key}`
   const [was, is] = [before.observed, after.observed]
-  if (was === 'unknown' || is === 'unknown') return undefined
-  if (isOwn(was, wide) && (is === wide.to || (wide.to === 'none' && is === 'none')))
+  if (isOwn(was, wide) && is === wide.to)
     return { aspect: 'caps', value: 'copied', evidence: `${wrote} changed from ${was} to ${is} without a write of its own` }
   if (isOwn(was, wide) && is === was) return { aspect: 'caps', value: 'layered', evidence: `${wrote} kept its ${was}` }
   if (typeof wide.to === 'number' && was === wide.from && is === wide.to && wide.from !== wide.to)

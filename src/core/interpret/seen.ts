@@ -1,7 +1,7 @@
 // What a deployment's own answers have shown of how it works, where the interface is silent: how it keeps caps, what reads show, what
 // becomes of a 0, how the cap is spelt, how errors look. Findings with their evidence; guards count people by whether reads are explicit,
 // and nothing else follows from here.
-import type { CapReading, Observed } from '../model/observed.ts'
+import type { CapReading } from '../model/observed.ts'
 import { type ScopeKey, scopeKey, TEAM } from '../model/scope.ts'
 import type { Instant } from '../model/units.ts'
 
@@ -89,8 +89,6 @@ export function readingSightings(
   return [...sightings.values()]
 }
 
-const isPositive = (observed: Observed | undefined): boolean => typeof observed === 'number' && observed > 0
-
 /** A reading older than the ancestor's may be from a time when the ancestor had nothing either. */
 const isExplicit = (reading: CapReading, above: CapReading | undefined): boolean =>
-  reading.observed === 'none' && reading.scope.kind !== 'team' && isPositive(above?.observed) && reading.readAt >= (above?.readAt ?? 0)
+  reading.observed === 'none' && typeof above?.observed === 'number' && above.observed > 0 && reading.readAt >= above.readAt

@@ -105,7 +105,10 @@ function isEcho(key: ScopeKey, { model, owned, readings, people, sent = [] }: Sl
       (isCopying || (model.reads !== 'explicit' && from === ours?.cap)),
   )
   if (isSent || !ours || !(isCopying || (model.reads !== 'explicit' && ours.cap === 'none'))) return isSent
-  return ancestors.some((one) => owned.get(one)?.cap === observed && isLater(owned.get(one)?.verifiedAt ?? 0))
+  return ancestors.some((one) => {
+    const theirs = owned.get(one)
+    return theirs?.cap === observed && isLater(theirs.verifiedAt)
+  })
 }
 
 /** The groups for which policy declares `none`. */

@@ -202,22 +202,30 @@ export function advance(previous: readonly Condition[], found: readonly Finding[
     holding.set(key, onlyIfHeld && was ? was : { ...finding, since: since ?? was?.since ?? now })
   }
   const conditions = [...holding.values()]
-  const shown = new Map(unexplained(previous).map((one) => [keyOf(one), one]))
-  const ended = [...shown].flatMap(([key, condition]): readonly Transition[] => (holding.has(key) ? [] : [{ change: 'ended', condition }]))
-  const begun = unexplained(conditions).flatMap((condition): readonly Transition[] => {
-    const was = shown.get(keyOf(condition))
-    if (!was) return [{ change: 'begun', condition, ...(old.has(keyOf(condition)) && { remembered: true }) }]
-    return versionOf(was) === versionOf(condition) ? [] : [{ change: 'changed', condition }]
-  })
+  const isShownBefore = unexplainedIn(previous)
+  const isShown = unexplainedIn(conditions)
+  const ended: Transition[] = []
+  for (const [key, condition] of before) if (isShownBefore(condition) && !holding.has(key)) ended.push({ change: 'ended', condition })
+  const begun: Transition[] = []
+  for (const [key, condition] of holding) {
+    if (!isShown(condition)) continue
+    const was = before.get(key)
+    if (!was || !isShownBefore(was)) begun.push({ change: 'begun', condition, ...(old.has(key) && { remembered: true }) })
+    else if (versionOf(was) !== versionOf(condition)) begun.push({ change: 'changed', condition })
+  }
   return { conditions, transitions: [...ended, ...begun] }
 }
 
 const versionOf = ({ reason, version }: Condition): string => `${reason} ${version ?? ''}`
 
 /** Without what follows from another condition. */
-export function unexplained(conditions: readonly Condition[]): readonly Condition[] {
-  const explained = new Set<string>(conditions.flatMap(({ type }) => kindOf(type).explains ?? []))
-  return explained.size === 0 ? conditions : conditions.filter(({ type }) => !explained.has(type))
+export const unexplained = (conditions: readonly Condition[]): readonly Condition[] => conditions.filter(unexplainedIn(conditions))
+
+/** Whether one of these conditions does not follow from another of them. */
+function unexplainedIn(conditions: readonly Condition[]): (one: Condition) => boolean {
+  const explained = new Set<string>()
+  for (const { type } of conditions) for (const one of kindOf(type).explains ?? []) explained.add(one)
+  return ({ type }) => !explained.has(type)
 }
 
 /** What needs a person first: by severity, then the oldest. */

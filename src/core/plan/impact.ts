@@ -189,6 +189,9 @@ export function netEffect(before: Observed, after: Observed, use: number): NetEf
   return before === 'none' ? 'capped' : 'lowered'
 }
 
+/** From one cap to a higher one; a first cap is no raise. */
+export const isRaise = ({ from, to }: { readonly from: Cap; readonly to: Cap }): boolean => netEffect(from, to, 0) === 'raised'
+
 /** How many approved people a change reaches: those for whom no narrower cap is in force (all of them, when caps are copied). */
 export function reachOf(key: ScopeKey, inputs: ImpactInputs, after: CapAt): number {
   const { people } = inputs

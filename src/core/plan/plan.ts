@@ -18,7 +18,7 @@ import type { PoolReview } from './diff.ts'
 import { type Diff, type Difference, diff } from './diff.ts'
 import { type Disposed, dispose, type Exclusion, type Failure, type Refused } from './dispositions.ts'
 import type { GuardFacts } from './guards/round.ts'
-import { countingReader, type Impact, type ImpactInputs, impactOf, reachOf } from './impact.ts'
+import { countingReader, type Impact, type ImpactInputs, impactOf, isRaise, reachOf } from './impact.ts'
 import { judgeWithApprovals } from './judgement.ts'
 import { type Beneath, type PoolFollowers, pins, stays } from './pins.ts'
 import { planProblems } from './problems.ts'
@@ -251,7 +251,7 @@ function toChanges(
 /** To 0, or to at/below the use of somebody it reaches, is `block` unless it is a raise. */
 function effectOf(one: Difference, blocked: ReadonlySet<ScopeKey>): Effect {
   if (one.to === 'none') return 'clear'
-  if (one.from !== 'none' && one.to > one.from) return 'raise'
+  if (isRaise(one)) return 'raise'
   if (one.to === 0 || blocked.has(one.key)) return 'block'
   return one.from === 'none' ? 'set' : 'lower'
 }

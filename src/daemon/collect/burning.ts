@@ -11,7 +11,7 @@ import { type BurnFigures, burnOf } from '../../core/use/burn.ts'
 import { type Burned, foldUsage, NOTHING_BURNED } from '../../core/use/burned.ts'
 import type { PersonUse } from '../../core/use/exhaustion.ts'
 import { unitDoubt } from '../../core/use/unit-doubt.ts'
-import type { DayHistory } from '../../core/use/use-curve.ts'
+import type { DayHistory, UseReading } from '../../core/use/use-curve.ts'
 import type { UsageFacts } from '../../ports.ts'
 import { RUNS } from '../conditions/findings.ts'
 import { notice } from '../conditions/notice.ts'
@@ -84,6 +84,13 @@ async function knownRuns(workspace: Workspace): Promise<KnownRuns | undefined> {
   return workspace.runs
 }
 
+/** Read from the ledger when a roster was taken since. */
+async function knownReadings(workspace: Workspace): Promise<readonly UseReading[]> {
+  const { burnedFrom: from, ledger } = workspace
+  if (!workspace.useReadings || workspace.useReadings.from !== from) workspace.useReadings = { from, all: await ledger.useReadings() }
+  return workspace.useReadings.all
+}
+
 /** The most used first. Days count whole, also the one on which the cycle starts. Choice. */
 function modelsOf(rows: readonly RunUse[]): readonly ModelUse[] {
   const sums = [...Map.groupBy(rows, ({ model, mode }) => JSON.stringify([model, mode])).values()].flatMap((all): readonly ModelUse[] => {
@@ -113,7 +120,7 @@ async function figuresOf(
   return burnOf({
     now: workspace.clock.now(),
     cycle,
-    readings: await workspace.ledger.useReadings(),
+    readings: await knownReadings(workspace),
     people,
     ...(history && { history }),
     ...(usage.balance && { balance: usage.balance }),

@@ -8,8 +8,12 @@ export type Found = Readonly<Partial<Record<FindingSource, readonly Finding[]>>>
 
 /** Takes what was found now. */
 export function notice(workspace: Workspace, found: Found): void {
+  const stood = Object.values(workspace.findings).flat()
   workspace.findings = { ...workspace.findings, ...found }
-  const { conditions, transitions } = advance(workspace.conditions, Object.values(workspace.findings).flat(), workspace.clock.now())
+  const stands = Object.values(workspace.findings).flat()
+  // So it is with most looks: nothing was found, nor stood before.
+  if (stood.length === stands.length && Object.values(found).every((now) => now.length === 0)) return
+  const { conditions, transitions } = advance(workspace.conditions, stands, workspace.clock.now())
   workspace.conditions = conditions
   for (const transition of transitions) report(workspace, { kind: 'condition', ...transition })
 }

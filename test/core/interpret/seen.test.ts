@@ -80,6 +80,28 @@ describe('the readings of a sweep', () => {
     expect(sightings(readings)).toEqual(expected)
   })
 
+  test.each<readonly [string, PlainCap, boolean, readonly string[]]>([
+    [
+      'show explicit reads when somebody is unset beneath a group with a cap',
+      700,
+      false,
+      ['ada@example.com reads unset while group:a has 700'],
+    ],
+    ['show nothing when the group has none either', 'none', false, []],
+    ['show nothing when a 0 may read as unset there', 700, true, []],
+  ])('%s', (_row, group, mayBeZero, expected) => {
+    const readings = [reading('team', 'none'), reading('group:a', group), reading('ada', 'none')]
+    const byKey = new Map<ScopeKey, CapReading>(readings.map((one) => [scopeKey(one.scope), one]))
+    const isAda = (key: ScopeKey): boolean => key.startsWith('ada')
+    const told = readingSightings(
+      {},
+      byKey,
+      (key) => mayBeZero && isAda(key),
+      (key) => (isAda(key) ? [scopeKey(scope('group:b')), scopeKey(scope('group:a'))] : []),
+    )
+    expect(told.map(({ evidence }) => evidence)).toEqual(expected)
+  })
+
   test('show nothing more once both are known', () => {
     const explicit = withSighting({}, { aspect: 'reads', value: 'explicit', evidence: '' }, NOW)
     const both = withSighting(explicit, { aspect: 'zero', value: 'stored', evidence: '' }, NOW)

@@ -36,7 +36,9 @@ describe('layers', () => {
       { layers: 'layered', layersProven: false, copying: 'caps copied' },
     ],
     ['are copied where that is declared', { capSemantics: 'copied' }, {}, { layers: 'copied', layersProven: false }],
-  ])('%s', (_name, declared, seen, expected) => expect(serviceModel(declared, seen)).toEqual({ reads: 'open', zero: 'open', ...expected }))
+  ])('%s', (_name, declared, seen, expected) =>
+    expect(serviceModel(declared, seen)).toStrictEqual({ reads: 'open', zero: 'open', ...expected }),
+  )
 
   test('that were seen to be copied stay so when one later reading looks layered', () => {
     const copied = withSighting({}, { aspect: 'caps', value: 'copied', evidence: 'ada changed' }, NOW)

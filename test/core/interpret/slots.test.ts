@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { countPeople } from '../../../src/core/interpret/effective.ts'
 import type { ServiceModel } from '../../../src/core/interpret/service-model.ts'
 import { interpret, type SentCap, type SlotInputs, type Slots, unsetGroups } from '../../../src/core/interpret/slots.ts'
-import type { CapReading } from '../../../src/core/model/observed.ts'
+import type { CapReading, OwnedCap } from '../../../src/core/model/observed.ts'
 import { scopeKey } from '../../../src/core/model/scope.ts'
 import { cap, HOUR, members, NOW, type OwnedSketch, ownedCaps, type PlainCap, roster, scope, short } from '../../support/declare.ts'
 import { keyOf as key } from '../../support/waves.ts'
@@ -78,6 +78,27 @@ describe('a slot', () => {
     expect(slots.at(key(at)).certainty).toBe(certainty)
     expect(slots.mayBeInherited(key(at))).toBe(certainty === 'either')
   })
+  test.each<readonly [string, Partial<OwnedCap>, 'certain' | 'either']>([
+    ['is certain where a write of ours set it', { cap: cap(5), written: true }, 'certain'],
+    ['is either where we only found it so', { cap: cap(5) }, 'either'],
+    ['is either where we wrote something else', { cap: cap(6), written: true }, 'either'],
+  ])('with the value that is inherited %s', (_name, ours, certainty) => {
+    const owned = new Map([...ownedCaps({ bob: { cap: 5 } })].map(([one, before]) => [one, { ...before, ...ours }]))
+    expect(slotsOf(shown, OPEN, { owned }).at(key('bob')).certainty).toBe(certainty)
+  })
+  test.each<readonly [string, ServiceModel, readonly string[]]>([
+    ['everywhere while reads may show what is inherited', OPEN, ['team', 'bob', 'cyd']],
+    ['only where it could not be read, once reads show only what is set', EXPLICIT, ['cyd']],
+  ])('is in doubt %s', (_name, model, expected) =>
+    expect([...slotsOf({ team: 5, bob: 5, cyd: 'unknown' }, model).doubtful()]).toEqual(expected.map(key)),
+  )
+  test('that cannot be read now is remembered as it was read last', () => {
+    const readings: SlotInputs['readings'] = new Map([
+      [key('cyd'), { scope: scope('cyd'), observed: 'unknown', readAt: NOW, last: { observed: cap(9), readAt: NOW - HOUR } }],
+      [key('bob'), { scope: scope('bob'), observed: cap(5), readAt: NOW }],
+    ])
+    expect(['cyd', 'bob', 'dan'].map((name) => slotsOf({}, OPEN, { readings }).lastRead(key(name)))).toEqual([9, undefined, undefined])
+  })
   test('that reads unset has nothing set, however reads are', () =>
     expect(slotsOf({ team: 'none', cyd: 'none' }).at(key('cyd'))).toEqual({ own: 'none', inherited: 'none', certainty: 'certain' }))
   test('of a failed read is unread', () =>
@@ -127,18 +148,29 @@ describe('an echo of our own wide write', () => {
     ['what we sent to a team that had what we knew there, while reads are open', { model: OPEN, sent: [sent('team', 500, 900)] }, true],
     ['not what we sent to a team that had something else, while reads are open', { model: OPEN, sent: [sent('team', 700, 900)] }, false],
     [
+      'not what we sent to a team, of somebody who is not ours, while reads are open',
+      { model: OPEN, owned: {}, sent: [sent('team', 500, 900)] },
+      false,
+    ],
+    [
       'not what the ledger verified at the team no later than the person',
       { owned: { bob: { cap: 500 }, team: { cap: 900 } }, model: { ...COPYING, layers: 'copied' } },
       false,
     ],
   ])('is %s', (_name, sketch, expected) => expect(isEcho(sketch)).toBe(expected))
 
-  test('is what the ledger verified at the team after the person', () => {
-    const owned = new Map(ours({ bob: { cap: 500 }, team: { cap: 900 } }))
-    const team = owned.get(key('team'))
-    if (team) owned.set(key('team'), { ...team, verifiedAt: NOW })
-    expect(slotsOf({ bob: 900 }, COPYING, { owned }).isEcho(key('bob'))).toBe(true)
-    expect(slotsOf({ bob: 900 }, EXPLICIT, { owned }).isEcho(key('bob'))).toBe(false)
+  test.each<readonly [string, PlainCap, PlainCap, ServiceModel, boolean]>([
+    ['is what is ours there, where caps are copied', 500, 900, COPYING, true],
+    ['is nothing that differs from what is ours there', 500, 901, COPYING, false],
+    ['is nothing of a person with a cap of ours, while reads are open', 500, 900, OPEN, false],
+    ['is what a person shows whose cap we cleared, while reads are open', 'none', 900, OPEN, true],
+    ['is nothing of a person whose cap we cleared, where reads show only what is set', 'none', 900, EXPLICIT, false],
+    ['is nothing where layers and explicit reads are known', 500, 900, EXPLICIT, false],
+  ])('of a team that was verified after the person %s', (_name, person, team, model, expected) => {
+    const owned = new Map(ours({ bob: { cap: person }, team: { cap: team } }))
+    const later = owned.get(key('team'))
+    if (later) owned.set(key('team'), { ...later, verifiedAt: NOW })
+    expect(slotsOf({ bob: 900 }, model, { owned }).isEcho(key('bob'))).toBe(expected)
   })
   test('is never at the team itself', () =>
     expect(slotsOf({ team: 900 }, COPYING, { sent: [sent('team', 500, 900)] }).isEcho(key('team'))).toBe(false))

@@ -46,6 +46,8 @@ const isFree = (change: Change): boolean =>
 /** By a pause, or by the mode. */
 const isKeptBack = ({ disposition }: Change): boolean => disposition.kind === 'excluded' && ['pause', 'mode'].includes(disposition.code)
 
+const NOTHING: ReadonlyMap<ScopeKey, ModelCap> = new Map()
+
 export const oneIsEnough: Invariant = {
   name: 'a cycle that went well leaves nothing that it might have written',
   watch(scene, checker) {
@@ -62,8 +64,9 @@ export const oneIsEnough: Invariant = {
       }
       if (step.event.kind !== 'cycle-finished') return
       const { result } = step.event
-      const states = new Map((scene.view()?.scopes ?? []).map((one) => [scopeKey(one.scope), one.state]))
-      for (const [scope, to] of isAlone && (result === 'success' || result === 'noop') ? free : []) {
+      const judged = isAlone && (result === 'success' || result === 'noop') ? free : NOTHING
+      const states = new Map(judged.size === 0 ? [] : (scene.view()?.scopes ?? []).map((one) => [scopeKey(one.scope), one.state]))
+      for (const [scope, to] of judged) {
         // Who turned out to be away in the middle of the cycle, such as by a roster that somebody approved, is left alone.
         if ((states.get(scope) ?? 'skipped') === 'skipped') continue
         checker.checked()

@@ -117,7 +117,9 @@ export const pace: Invariant = {
 
 /** Pieces of the key as JSON, a URL or a plain text would show it. */
 export const secrecy = (keys: readonly string[]): Invariant => {
-  const spellings = keys.flatMap((key) => [key, JSON.stringify(key).slice(1, -1), encodeURIComponent(key), key.slice(4, -2)])
+  const all = new Set(keys.flatMap((key) => [key, JSON.stringify(key).slice(1, -1), encodeURIComponent(key), key.slice(4, -2)]))
+  // What holds a spelling holds each part of it.
+  const spellings = [...all].filter((one) => ![...all].some((other) => other !== one && one.includes(other)))
   const shows = (text: string): boolean => spellings.some((one) => text.includes(one))
   return {
     name: 'the key is in no output',

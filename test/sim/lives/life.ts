@@ -108,7 +108,7 @@ export function createLife({ scenario, emit, note, ledger = sqliteLedger(WORKSPA
     keysIssued: () => issued,
     refuseOldKeys() {
       for (const secret of keys.slice(0, issued)) sandbox.store.saveKey({ secret, permissions: [] })
-      company.usedSome()
+      company.keysChanged()
     },
     configure(next) {
       if (Object.keys(next).length === 0 && Object.keys(changed).length === 0) return

@@ -45,9 +45,11 @@ export interface Company {
   capsChanged(): void
   /** Somebody used something. */
   usedSome(): void
+  /** A key may do less. */
+  keysChanged(): void
   /** Another one after every change. */
   readonly version: number
-  /** Another one after every change of people, groups or caps. */
+  /** Another one after every change but of use. */
   readonly capsVersion: number
 }
 
@@ -167,6 +169,10 @@ export function createCompany(sandbox: Sandbox, size: { readonly people: number;
     },
     usedSome() {
       version += 1
+    },
+    keysChanged() {
+      version += 1
+      capsVersion += 1
     },
     get version() {
       return version

@@ -110,8 +110,14 @@ function remembering({ sandbox, company }: ServiceParts): Sandbox['handle'] {
   let version = -1
   let cycle = cycleAt(sandbox.now())
   let known = new Map<string, ReturnType<Sandbox['handle']>>()
+  const readCap = sameUntil(
+    () => company.capsVersion,
+    (question: string) => sandbox.handle('GetUsageConfig', JSON.parse(question)),
+  )
   return (operation, body) => {
     if (operation === 'UsageConfig') return sandbox.handle(operation, body)
+    // Neither use nor the time decides what a cap is read as.
+    if (operation === 'GetUsageConfig') return readCap(JSON.stringify(body))
     const now = sandbox.now()
     const isSameCycle = cycle.startAt <= now && now < cycle.endAt
     if (!isSameCycle) cycle = cycleAt(now)
@@ -129,19 +135,28 @@ interface FaultlessRead {
   readonly cap: ModelCap
 }
 
-/** A faultless read of a cap, made once until people, groups or caps change: nothing else decides what it shows. */
-function rememberingReads({ sandbox, company }: ServiceParts): (key: ScopeKey) => FaultlessRead {
-  let version = -1
-  const known = new Map<ScopeKey, FaultlessRead>()
-  return (key) => {
-    if (version !== company.capsVersion) known.clear()
-    version = company.capsVersion
-    const before = known.get(key)
-    if (before) return before
-    const { body } = sandbox.handle('GetUsageConfig', { service_key: 'sandbox-admin', ...wire(scopeNamed(key)) })
-    const read = { body, cap: capIn(body) ?? 'none' }
-    known.set(key, read)
-    return read
+const rememberingReads = ({ sandbox, company }: ServiceParts): ((scope: ScopeKey) => FaultlessRead) =>
+  sameUntil(
+    () => company.capsVersion,
+    (scope) => {
+      const { body } = sandbox.handle('GetUsageConfig', { service_key: 'sandbox-admin', ...wire(scopeNamed(scope)) })
+      return { body, cap: capIn(body) ?? 'none' }
+    },
+  )
+
+/** Asks once for each question until the version is another. */
+function sameUntil<Question, Answer extends object>(
+  versionNow: () => number,
+  ask: (question: Question) => Answer,
+): (question: Question) => Answer {
+  let version = versionNow()
+  const known = new Map<Question, Answer>()
+  return (question) => {
+    if (version !== versionNow()) known.clear()
+    version = versionNow()
+    const answer = known.get(question) ?? ask(question)
+    known.set(question, answer)
+    return answer
   }
 }
 

@@ -1,5 +1,5 @@
 // Holds what would be decided on bad knowledge: no roster to count people by, too many failed reads, or a group whose members nobody knows.
-import type { Difference } from '../diff.ts'
+import { isRaise } from '../impact.ts'
 import { type Guard, holdWhere, share } from './round.ts'
 
 export const rosterMissing: Guard = (round) =>
@@ -45,5 +45,3 @@ const badReads: Guard = (round) => {
     (one) => !(one.scope.kind === 'user' && isRaise(one)),
   )
 }
-
-const isRaise = (one: Difference): boolean => one.from !== 'none' && one.to !== 'none' && one.to > one.from

@@ -1,7 +1,6 @@
 // Holds what takes something away while the roster has suddenly shrunk: a key that is limited to one group looks exactly like that.
 
-import type { Difference } from '../diff.ts'
-import { isFree } from '../impact.ts'
+import { isFree, isRaise } from '../impact.ts'
 import { type Guard, holdWhere, share } from './round.ts'
 
 export const rosterShrink: Guard = (round) => {
@@ -15,8 +14,6 @@ export const rosterShrink: Guard = (round) => {
     'rosterShrink',
     round,
     why,
-    (one) => one.scope.kind !== 'user' || one.to === 'none' || isLess(one) || affected.has(one.key),
+    (one) => one.scope.kind !== 'user' || (one.from !== 'none' && !isRaise(one)) || affected.has(one.key),
   )
 }
-
-const isLess = (one: Difference): boolean => one.from !== 'none' && one.to !== 'none' && one.to < one.from

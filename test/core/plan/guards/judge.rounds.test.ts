@@ -40,6 +40,16 @@ describe('what is left after a hold', () => {
       'acme: no policy declares any scope (12 before), so nothing is cleared',
     ]))
 
+  test('a guard that counts says nothing of what was released, and the others what is wrong all the same', () => {
+    const lowered: PlanSketch = { caps: each(4, 4), observed: each(4, 5), protectedPeople: ['p9'] }
+    const [hold] = planOf(lowered).plan.holds
+    expect(hold?.guards).toEqual(['maxLowered'])
+    const told = (facts: NonNullable<PlanSketch['facts']>) =>
+      planOf({ ...lowered, facts, approve: [hold?.id ?? ''] }).plan.problems.map(({ code }) => code)
+    expect(told({})).toEqual([])
+    expect(told({ rosterDoubt: { before: 40, now: 20 } })).toEqual(['GUARD_ROSTER_SHRINK'])
+  })
+
   test('two guards that are settled otherwise name both ways out', () => {
     const reads = { failed: 1, total: 9, teamFailed: true }
     const [hold] = planOf({ caps: { p0: 4 }, observed: { p0: 5 }, protectedPeople: ['p0'], facts: { reads } }).plan.holds

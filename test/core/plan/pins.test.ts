@@ -1,0 +1,184 @@
+// What is shown and asked for, and may only be inherited: when it is made the scope's own before an ancestor moves.
+import { describe, expect, test } from 'vitest'
+import { scopeKey } from '../../../src/core/model/scope.ts'
+import { buildPlan, type PlanInputs } from '../../../src/core/plan/plan.ts'
+import { cap, email, type PlainCap, policy, scope } from '../../support/declare.ts'
+import { lines, type PlanSketch, planInputs } from '../../support/plan.ts'
+
+const PEOPLE = ['ada', 'bob']
+const GUARDS = {
+  maxAffected: 'off',
+  maxLowered: 'off',
+  maxBlocked: 'off',
+  maxCleared: 'off',
+  emptyPolicy: false,
+  semantics: false,
+} as const
+const planned = (sketch: PlanSketch, more: Partial<PlanInputs> = {}): string[] =>
+  lines(buildPlan({ ...planInputs({ people: PEOPLE, readsExplicit: false, guards: GUARDS, ...sketch }), ...more }))
+
+describe('a cap that may only be inherited', () => {
+  const TEAM = (to: PlainCap): PlanSketch => ({ caps: { team: to, ada: 500 }, observed: { team: 500, ada: 500 } })
+  const GROUP: PlanSketch = {
+    groups: { g: ['ada'] },
+    caps: { 'group:g': 400, ada: 500 },
+    observed: { 'group:g': 500, ada: 500 },
+  }
+  test.each<readonly [string, PlanSketch, readonly string[]]>([
+    ['is set before the team goes below it', TEAM(400), ['ada set none>500 policy', 'team lower 500>400 policy']],
+    ['is left as it is when the team goes above it', TEAM(600), ['team raise 500>600 policy']],
+    [
+      'is left as it is while the team stays',
+      { ...TEAM(500), observed: { team: 500, ada: 500, bob: 3 }, owned: { bob: { cap: 3 } } },
+      ['bob clear 3>none orphan'],
+    ],
+    [
+      'is set before the cap of the team goes',
+      { caps: { ada: 500 }, observed: { team: 500, ada: 500 }, owned: { team: { cap: 500 } } },
+      ['ada set none>500 policy', 'team clear 500>none orphan'],
+    ],
+    ['is set before a group of the person goes below it', GROUP, ['ada set none>500 policy', 'group:g lower 500>400 policy']],
+    [
+      'is set at a group before the team goes below it',
+      { caps: { team: 400, 'group:g': 500 }, observed: { team: 500, 'group:g': 500 }, groups: { g: ['ada'] } },
+      ['group:g set none>500 policy', 'team lower 500>400 policy'],
+    ],
+    [
+      'is left as it is when a group of others moves',
+      {
+        ...GROUP,
+        groups: { g: ['bob'], h: ['ada'] },
+        caps: { ...GROUP.caps, 'group:h': 500 },
+        observed: { ...GROUP.observed, 'group:h': 500 },
+      },
+      ['group:g lower 500>400 policy'],
+    ],
+    [
+      'is set before any group goes below it whose members nobody could list',
+      {
+        groups: { h: ['ada'] },
+        caps: { 'group:g': 400, 'group:h': 500, ada: 500 },
+        observed: { 'group:g': 500, 'group:h': 500, ada: 500 },
+        facts: { unlistedGroups: new Set([scopeKey(scope('group:g'))]) },
+      },
+      ['ada set none>500 policy', 'group:g lower 500>400 policy held:readQuality'],
+    ],
+    [
+      'is left as it is where it is nobody else’s value',
+      { ...TEAM(400), observed: { team: 500, ada: 700 }, caps: { team: 400, ada: 700 } },
+      ['team lower 500>400 policy'],
+    ],
+    ['is left as it is where reads show only what is set', { ...TEAM(400), readsExplicit: true }, ['team lower 500>400 policy']],
+    [
+      'is set again after the copy, not before it, where caps are copied',
+      { ...TEAM(400), capSemantics: 'copied' },
+      ['ada raise 400>500 policy', 'team lower 500>400 policy'],
+    ],
+  ])('%s', (_name, sketch, expected) => expect(planned(sketch).toSorted()).toEqual(expected.toSorted()))
+
+  test('is told with why it is set, where the policy gives no reason', () => {
+    const { plan } = buildPlan(planInputs({ people: PEOPLE, readsExplicit: false, guards: GUARDS, ...TEAM(400) }))
+    expect(plan.changes.map(({ reason, source }) => [reason, source?.line])).toEqual([
+      ['it may only be inherited, and what it is inherited from moves', 2],
+      [undefined, 1],
+    ])
+  })
+})
+
+describe('a member of a pool who inherits a cap', () => {
+  const [pool] = policy({ pools: [{ name: 'research', credits: 100, members: { kind: 'emails', emails: PEOPLE.map(email) } }] }).pools
+  const following = (room: number, names: readonly string[] = PEOPLE, base = 0): Partial<PlanInputs> => ({
+    followers: pool ? [{ pool, room, members: names.map((name) => ({ email: email(name), base: cap(base) as never, count: 40 })) }] : [],
+  })
+  const RAISED: PlanSketch = { readsExplicit: true, caps: { team: 60 }, observed: { team: 40, ada: 'none', bob: 'none' } }
+  const KEPT = ['ada set none>40 policy', 'bob set none>40 policy', 'team raise 40>60 policy']
+  test.each<readonly [string, PlanSketch, Partial<PlanInputs>, readonly string[]]>([
+    ['keeps it when the team’s goes up and the credits do not pay for all', RAISED, following(39), KEPT],
+    ['follows the team’s when the credits pay for all', RAISED, following(40), ['team raise 40>60 policy']],
+    [
+      'keeps it at 1 at least, since nothing asks for a 0',
+      { ...RAISED, observed: { team: 0, ada: 'none', bob: 'none' } },
+      following(0),
+      ['ada set none>1 policy', 'bob set none>1 policy', 'team raise 0>60 policy'],
+    ],
+    [
+      'keeps it when the team’s goes',
+      { ...RAISED, caps: {}, owned: { team: { cap: 40 } } },
+      following(1000),
+      ['ada set none>40 policy', 'bob set none>40 policy', 'team clear 40>none orphan'],
+    ],
+    ['follows the team’s when that goes down', { ...RAISED, caps: { team: 30 } }, following(0), ['team lower 40>30 policy']],
+    ['counts only what was used since joining', RAISED, following(0, PEOPLE, 20), ['team raise 40>60 policy']],
+    [
+      'keeps it where others have caps of their own',
+      { ...RAISED, observed: { team: 40, ada: 'none', bob: 40 } },
+      following(19),
+      ['ada set none>40 policy', 'team raise 40>60 policy'],
+    ],
+    [
+      'has what policy asks for instead, whatever the team gets',
+      { ...RAISED, caps: { team: 60, ada: 50 }, observed: { team: 40, ada: 50, bob: 'none' } },
+      following(20),
+      ['team raise 40>60 policy'],
+    ],
+    [
+      'waits for the reading when it was never read',
+      { ...RAISED, observed: { team: 40, bob: 'none' } },
+      following(39),
+      ['bob set none>40 policy', 'team raise 40>60 policy'],
+    ],
+    [
+      'follows nothing where nothing is inherited',
+      { ...RAISED, observed: { team: 'none', ada: 'none', bob: 'none' } },
+      following(0),
+      ['team set none>60 policy'],
+    ],
+    ['is nobody who left', { ...RAISED, people: ['bob'] }, following(19), ['bob set none>40 policy', 'team raise 40>60 policy']],
+    [
+      'gets the team’s, which reaches everybody, where caps are copied',
+      { ...RAISED, capSemantics: 'copied' },
+      following(0),
+      ['ada set none>60 policy', 'bob set none>60 policy', 'team raise 40>60 policy'],
+    ],
+    ['is left alone while nothing moves', { ...RAISED, caps: { team: 40 } }, following(0), []],
+    [
+      'keeps it when its group’s goes up, and the team’s does not matter',
+      { ...RAISED, groups: { g: ['ada'] }, caps: { 'group:g': 60 }, observed: { 'group:g': 40, ada: 'none', bob: 'none' } },
+      following(19),
+      ['ada set none>40 policy', 'group:g raise 40>60 policy'],
+    ],
+    [
+      'keeps it when a group goes up whose members nobody could list',
+      {
+        ...RAISED,
+        caps: { team: 40, 'group:g': 60 },
+        observed: { team: 40, 'group:g': 50, ada: 'none', bob: 'none' },
+        facts: { unlistedGroups: new Set([scopeKey(scope('group:g'))]) },
+      },
+      following(39),
+      ['ada set none>40 policy', 'bob set none>40 policy', 'group:g raise 50>60 policy held:readQuality'],
+    ],
+  ])('%s', (_name, sketch, more, expected) => expect(planned(sketch, more).toSorted()).toEqual([...expected].toSorted()))
+
+  test('says why it keeps it', () => {
+    const { plan } = buildPlan({ ...planInputs({ people: PEOPLE, guards: GUARDS, ...RAISED }), ...following(39) })
+    expect(plan.changes[0]?.reason).toBe('pool research: the credits do not pay for the wider cap; what is in force stays')
+    expect(plan.changes[0]?.source?.line).toBe(301)
+  })
+
+  test('gets a dealt cap that is only inherited as its own before the team goes up', () => {
+    const dealt = {
+      cycle: undefined as never,
+      readAt: 0,
+      dealtAt: 0,
+      members: { [email('ada')]: { base: cap(0) as never, dealt: cap(40) as never, sent: [], lowered: [] } },
+    }
+    const sketch: PlanSketch = {
+      caps: { team: 60 },
+      observed: { team: 40, ada: 40 },
+      pools: [{ name: 'research', credits: 100, members: { kind: 'emails', emails: [email('ada')] } }],
+      dealt: { research: dealt },
+    }
+    expect(planned(sketch).toSorted()).toEqual(['ada set none>40 policy', 'team raise 40>60 policy'])
+  })
+})
