@@ -12,7 +12,7 @@ const sum = async (daemon: DaemonProcess, name: string, labels = {}): Promise<nu
   (await daemon.metrics()).series(name, labels).reduce((total, { value }) => total + value, 0)
 
 describe('the quick start', () => {
-  test('prints where to look, sets caps, heals what somebody else changed and shows use growing, all within a minute', async () => {
+  test('prints where to look, sets caps, heals what somebody else changed and shows use growing', async () => {
     const at = place()
     const daemon = await startDaemon(['--sandbox', ...PORTS, '--policies', join(ROOT, 'policies')], { cwd: at.folder })
     const printed = daemon.stdout()
@@ -36,7 +36,7 @@ describe('the quick start', () => {
     expect(existsSync(at.path('capkeeper.db'))).toBe(false)
     daemon.signal('SIGTERM')
     expect(await daemon.ended).toEqual({ code: 0, signal: null })
-  }, 60_000)
+  })
 
   test('says which flag chooses another port for the service, when that one is taken', async () => {
     const real = await service()
