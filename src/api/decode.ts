@@ -14,7 +14,8 @@ export type Fields = Readonly<Record<string, unknown>>
 /** The answer as an object; anything else that JSON can be, or no JSON at all (undefined), is malformed. */
 export function objectOf(operation: Operation, body: unknown): Fields {
   if (isObject(body)) return body
-  const what = body === undefined ? 'not JSON' : body === null ? 'null' : Array.isArray(body) ? 'an array' : `a ${typeof body}`
+  if (body === undefined) throw malformed(operation, 'the answer is not JSON')
+  const what = body === null ? 'null' : Array.isArray(body) ? 'an array' : `a ${typeof body}`
   throw malformed(operation, `the answer is ${what}, not an object`)
 }
 

@@ -5,7 +5,7 @@ import { DAY_MS, type Instant } from '../core/model/units.ts'
 import type { Clock, Transport } from '../ports.ts'
 import { lacksAddOn } from './add-on.ts'
 import { readerOver, type ServiceReader, TIMEOUT_MS } from './client.ts'
-import { ApiError, classify } from './errors.ts'
+import { ApiError, classify, isObject } from './errors.ts'
 import { createKeyRing, type KeyName, type KeyRing, type KeyRingOptions, type KeySources } from './keys.ts'
 import { type ClientOptions, createSender, type Sender } from './send.ts'
 import { createPaces } from './transport/paces.ts'
@@ -38,7 +38,8 @@ export async function reach(transport: Transport, clock: Clock, redact: (text: s
   const skew = Number.isNaN(date) ? {} : { skewMs: Math.round(date + 500 - (askedAt + clock.now()) / 2) }
   const verdict = classify(answer, 'GetUsageConfig', { nowMs: clock.now(), redact })
   if (verdict.kind === 'ok') {
-    if (typeof verdict.body !== 'object') return { kind: 'failed', message: `something else answers there (${answer.status}, not JSON)` }
+    const what = verdict.body === undefined ? 'not JSON' : 'not an object'
+    if (!isObject(verdict.body)) return { kind: 'failed', message: `something else answers there (${answer.status}, ${what})` }
     return { kind: 'answered', latencyMs, ...skew, keyFirst: false, odd: 'it answered a request that carried no key' }
   }
   const { kind, message } = verdict.error

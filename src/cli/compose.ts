@@ -24,6 +24,7 @@ import type { Cli } from './shared/context.ts'
 import { hidePasswords } from './shared/ledger/address.ts'
 import { mustBeOwn } from './shared/remote.ts'
 import { VERSION } from './shared/version.ts'
+import { tellOfWaiting } from './shared/waiting.ts'
 
 /** Configuration and policies of a command, whole and valid. */
 export interface Setup {
@@ -108,6 +109,7 @@ function connect(cli: Cli, config: WorkspaceConfig, reports: ClientReports) {
     concurrency: config.rate.concurrency,
     ...(config.caFile !== undefined && { authorities: authoritiesIn(config.caFile, cli.clock) }),
   })
+  const waiting = tellOfWaiting(cli, config.name)
   const options: ClientOptions = {
     transport,
     keys,
@@ -115,9 +117,14 @@ function connect(cli: Cli, config: WorkspaceConfig, reports: ClientReports) {
     random: systemRandom,
     rate: config.rate,
     paces: createPaces(),
+    onRequest: waiting.onRequest,
     ...reports,
   }
-  return { options, keys, close: () => transport.close() }
+  const close = (): void => {
+    waiting.stop()
+    transport.close()
+  }
+  return { options, keys, close }
 }
 
 /** Opens the ledger; the caller closes it. For writing, `shared/replica.ts` is asked. */

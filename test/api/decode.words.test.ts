@@ -19,7 +19,7 @@ const roster = (...userTableStats: readonly unknown[]) => decodeRoster({ userTab
 
 describe('what cannot be understood is named', () => {
   it.each<readonly [string, () => unknown, string]>([
-    ['no JSON', () => decodeCap(undefined), 'GetUsageConfig: the answer is not JSON, not an object'],
+    ['no JSON', () => decodeCap(undefined), 'GetUsageConfig: the answer is not JSON'],
     ['null', () => decodeRoster(null, READ_AT), 'UserPageAnalytics: the answer is null, not an object'],
     ['an array', () => decodeBalance([], READ_AT), 'GetTeamCreditBalance: the answer is an array, not an object'],
     ['a text', () => objectOf('Analytics', 'x'), 'Analytics: the answer is a string, not an object'],

@@ -90,6 +90,11 @@ describe('the first request', () => {
       answer(400, { error: 'no scope given' }),
       { kind: 'answered', keyFirst: false },
     ],
+    [
+      'that is answered by nothing that is an object',
+      answer(200, null),
+      { kind: 'failed', message: 'something else answers there (200, not an object)' },
+    ],
     ['that is answered is odd', answer(200, {}), { kind: 'answered', keyFirst: false, odd: 'it answered a request that carried no key' }],
     ['that meets a page reached something else', answer(200, '<html></html>'), { kind: 'failed' }],
     ['that is redirected did not arrive', answer(302, ''), { kind: 'failed' }],

@@ -12,6 +12,14 @@ groups:
 
 const SANDBOX = { people: 12, groups: 3, days: 75, seed: 4 }
 
+/** The first of the month so many months ago. */
+const month = (ago: number): number => {
+  const now = new Date(realClock().now())
+  return Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - ago, 1)
+}
+const rfc = (at: number): string => new Date(at).toISOString()
+const monthText = (ago: number): string => rfc(month(ago)).slice(0, 7)
+
 describe('report', () => {
   test.each(['team', 'group', 'user', 'model'])('by %s agrees with the service about the credits of the cycle', async (by) => {
     const at = await world({ policy: POLICY, sandbox: SANDBOX })
@@ -37,6 +45,9 @@ describe('report', () => {
     expect(ran).toMatchObject({ code: 0, stderr: '' })
     expect(ran.stdout).toMatch(/^acme: previous cycle, 2026-\d\d-01 to 2026-\d\d-01\n {2}Credits used {2}\d+/)
     expect(ran.stdout).toContain('knows nobody’s use in that cycle'.replace('’', "'"))
+    // The same cycle by its name.
+    const byMonth = await at.run('report', '--cycle', monthText(1))
+    expect(byMonth).toMatchObject({ code: 0, stdout: ran.stdout.replace('previous cycle', `${monthText(1)} cycle`) })
     // Runs tell nothing of groups: a table of blanks would pass for a bill.
     const byGroup = await at.run('report', '--cycle', 'previous', '--by', 'group', '--output', 'csv')
     expect(byGroup).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining("knows nobody's use in that cycle") })
@@ -75,14 +86,6 @@ describe('report', () => {
   })
 
   describe('of a cycle that the ledger has kept', () => {
-    /** The first of the month so many months ago. */
-    const month = (ago: number): number => {
-      const now = new Date(realClock().now())
-      return Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - ago, 1)
-    }
-    const rfc = (at: number): string => new Date(at).toISOString()
-    const monthText = (ago: number): string => rfc(month(ago)).slice(0, 7)
-
     async function recorded() {
       const at = await world({ policy: `workspace: acme\n${POLICY}`, sandbox: SANDBOX })
       const store = await openLedger({ file: at.path('ledger.db'), mode: 'write', clock: realClock() })

@@ -128,7 +128,7 @@ async function gather(sources: Sources): Promise<ReportInputs> {
     which: flags.cycle,
     by: flags.by,
     cycle,
-    people: isPast ? await peopleBefore(sources, cycle, past, notes) : peopleNow(seen),
+    people: isPast ? await peopleBefore(sources, cycle, { past, hasRuns: runs !== undefined && runs.length > 0 }, notes) : peopleNow(seen),
     groups: one.policy.set.groups.map(({ scope, name }) => ({ id: scope.id, name })),
     ...(!isPast && usage.balance && { balance: usage.balance }),
     ...(addOn.source !== 'upperBound' && { addOn }),
@@ -140,7 +140,7 @@ async function gather(sources: Sources): Promise<ReportInputs> {
   }
 }
 
-/** Of an old cycle the ledger has to know something; the one before may be known by its runs alone. */
+/** The cycle of the report. What is over has to be known to the ledger, or by the runs of that time. */
 function chosenCycle(
   { flags, one }: Sources,
   current: Cycle,
@@ -238,7 +238,7 @@ function addOnOf({ seen, now }: Sources, cycle: Cycle, past: Sums | undefined): 
 async function peopleBefore(
   { seen, ledger, one, flags }: Sources,
   cycle: Cycle,
-  past: Sums | undefined,
+  { past, hasRuns }: { readonly past: Sums | undefined; readonly hasRuns: boolean },
   notes: string[],
 ): Promise<readonly ReportPerson[]> {
   const { usage } = seen.knowledge
@@ -251,7 +251,7 @@ async function peopleBefore(
       (await ledger.useByPerson({ fromAt: midnight(cycle.startAt), untilAt: cycle.endAt })).map((row) => [row.email, row.used] as const))
   if (used.length === 0) {
     const unknown = `The ledger of ${one.config.name} knows nobody's use in that cycle; it is kept while a daemon runs.`
-    if (flags.cycle !== 'previous' || ofPeople(flags)) throw new CommandError(unknown)
+    if (ofPeople(flags) || (!hasRuns && flags.cycle !== 'previous')) throw new CommandError(unknown)
     notes.push(unknown)
   } else if (!last && !measured && (await ledger.useByPerson({ fromAt: 0, untilAt: midnight(cycle.startAt) })).length === 0) {
     notes.push('No day before that cycle is recorded, so its first days may be missing.')

@@ -99,8 +99,14 @@ export function layOut(terms: PoolTerms, state: PoolState): Laid {
     if (fixed !== undefined) table.fixed[place] = fixed
   }
   claim(table, terms, poolPace(used, staying.length, state.cycle, state.readAt))
-  const undealt = all.reduce((sum, [, member]) => (isDealt(member) ? sum : sum + finiteCount(member)), 0)
+  const undealt = all.reduce((sum, [, member]) => (isDealt(member) ? sum : sum + soonCount(member)), 0)
   return { emails: named.map(([email]) => email), table, undealt }
+}
+
+/** Who is protected and gets a first cap of their own is going to count at that: nothing of it is dealt to others. */
+function soonCount(member: PoolMember): number {
+  const { base, fixed = 0, inForce, left } = member
+  return !left && inForce?.cap === 'none' ? Math.max(finiteCount(member), fixed - base) : finiteCount(member)
 }
 
 function presentCap({ dealt, inForce }: PoolMember): number {

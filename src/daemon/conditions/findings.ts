@@ -119,17 +119,37 @@ type WrittenLately = (scope: Scope) => readonly Pick<HistoryEntry, 'result' | 't
 
 /** Caps that somebody else changed and that are not put right yet; and among them writes of ours that landed after all. */
 export const foreignFindings = (
-  { plan, owned }: Planned,
+  planned: Planned,
   readings: WorkspaceState['readings'],
   writtenLately: WrittenLately,
-): readonly Finding[] =>
-  plan.changes.flatMap(({ cause, scope, from, to }) => {
+): readonly Finding[] => [
+  ...planned.plan.changes.flatMap(({ cause, scope, from, to }) => {
     if (cause !== 'external') return []
     const isLate = writtenLately(scope).some((one) => one.result === 'failed' && one.to === from)
     if (isLate) return [lateFinding(scope, to, from)]
     const key = scopeKey(scope)
-    return [foreignFinding(scope, owned.get(key)?.cap ?? to, from, readings.get(key))]
+    return [foreignFinding(scope, planned.owned.get(key)?.cap ?? to, from, readings.get(key))]
+  }),
+  ...acceptedFindings(planned, readings, writtenLately),
+]
+
+/**
+ * A member of a pool whom somebody else lowered while the sum is above the credits: putting it back would be a raise, so the plan asks for what
+ * is there, and no change shows it.
+ */
+function acceptedFindings(
+  { diff, desired, owned }: Planned,
+  readings: WorkspaceState['readings'],
+  writtenLately: WrittenLately,
+): readonly Finding[] {
+  return diff.adopted.flatMap(({ scope, cap }) => {
+    const key = scopeKey(scope)
+    const [before, reading] = [owned.get(key), readings.get(key)]
+    if (desired.get(key)?.origin.kind !== 'pool' || !before || before.cap === cap || !reading) return []
+    const isOurs = reading.readAt <= before.verifiedAt || writtenLately(scope).some(({ to }) => to === cap)
+    return isOurs ? [] : [foreignFinding(scope, before.cap, cap, reading)]
   })
+}
 
 const lateFinding = (scope: Scope, desired: Cap, observed: Observed): Finding => ({
   type: 'LateWrite',

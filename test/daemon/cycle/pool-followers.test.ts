@@ -16,6 +16,12 @@ const later = async (one: World, ms: number): Promise<void> => {
 }
 
 describe('members', () => {
+  test('who are protected and get their first cap leave the others what is over', async () => {
+    const one = await testWorld({ people: ['ada', 'bob'] })
+    await one.cycle({ caps: { ada: 600 }, protect: ['ada'], pools: [pool(1000, people('ada', 'bob'))] })
+    expect(one.caps()).toEqual({ ada: 600, bob: 400 })
+  })
+
   test.each<readonly [string, Declared, Readonly<Record<string, number>>]>([
     ['the group’s cap goes up', { caps: { 'group:g': 2000 } }, { 'group:g': 2000, ada: 100, bob: 900 }],
     ['the group’s cap goes', { caps: {} }, { ada: 100, bob: 900 }],

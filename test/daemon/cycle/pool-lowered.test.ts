@@ -45,3 +45,16 @@ test.each([100, 0])('the own cap of a protected member, set to %i by others, wai
   await othersSet(one, lower)
   expect(one.writes()).toEqual(['bob 400'])
 })
+
+test('whom others have lowered is told once, though nobody is raised while the sum is above the credits', async () => {
+  const one = await testWorld({ people: ['ada', 'bob'] })
+  await one.cycle({ caps: { ada: 600 }, pools: [RESEARCH] })
+  await othersSet(one, 7)
+  await one.clock.pass(HOUR)
+  await one.cycle()
+  expect(one.begun('ForeignChange').map(({ subject }) => subject)).toEqual(['bob', 'ada'].map(email))
+  expect(one.caps()).toEqual({ ada: 7, bob: 400 })
+  await one.clock.pass(5 * HOUR)
+  await one.cycle()
+  expect(one.caps()).toEqual({ ada: 600, bob: 400 })
+})

@@ -110,7 +110,7 @@ export const SETTLED_OTHERWISE: Partial<Record<GuardCode, string>> = {
 function wayOut(guards: readonly GuardCode[]): string {
   const limits = guards.filter((guard) => !SETTLED_OTHERWISE[guard]).map((guard) => `guards.${guard}`)
   const others = guards.flatMap((guard) => SETTLED_OTHERWISE[guard] ?? [])
-  return [...(limits.length > 0 ? [`raise ${limits.join(' and ')}`] : []), ...others].join(', ')
+  return [...(limits.length > 0 ? [`raise ${limits.join(' and ')}`] : []), ...others].join(', and ')
 }
 
 /**

@@ -4,12 +4,7 @@ import { type Guard, holdWhere, share } from './round.ts'
 
 export const rosterMissing: Guard = (round) =>
   round.inputs.facts.rosterMissing
-    ? holdWhere(
-        'readQuality',
-        round,
-        'the roster was never read, or not for 24 h, so people cannot be counted and nothing is written',
-        () => true,
-      )
+    ? holdWhere('readQuality', round, 'the roster was never read, or not for 24 h, so people cannot be counted', () => true)
     : undefined
 
 export const readQuality: Guard = (round) => badReads(round) ?? unlistedGroups(round)

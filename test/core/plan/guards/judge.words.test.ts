@@ -113,7 +113,7 @@ describe('a hold', () => {
       ...([
         0,
         1,
-        'the roster was never read, or not for 24 h, so people cannot be counted and nothing is written; approve hold ID or wait for the service to answer',
+        'the roster was never read, or not for 24 h, so people cannot be counted; approve hold ID or wait for the service to answer',
       ] as const),
     ],
     [
