@@ -180,6 +180,13 @@ test.each(['mode', 'pause', 'replaced'] as const)(
     ),
 )
 
+test('the first cap of a group that nobody could list keeps out what would take more from anybody', () => {
+  const sketch: PlanSketch = { people: ['p0'], caps: { team: 5, 'group:g': 9 }, observed: { team: 9, 'group:g': 'none' }, guards: OFF }
+  expect(fates(sketch)).toEqual({ 'group:g': 'ready', team: 'ready' })
+  const unlistedGroups = new Set([keyOf('group:g')])
+  expect(fates({ ...sketch, facts: { unlistedGroups } })).toEqual({ 'group:g': 'held', team: 'deferred order group:g' })
+})
+
 describe('the cap that a pool deals', () => {
   const member = { base: credits(0), use: credits(0), dealt: credits(200), sent: [], lowered: [] }
   const dealing: PlanSketch = {
@@ -301,6 +308,11 @@ describe('a wide cap that the service refused', () => {
       'of the team keeps out its members, also where the scope is unknown',
       { ...LEANING, quarantined: REFUSED('team', 'SCOPE_UNKNOWN') },
       { p1: 'ready', p0: 'deferred order team' },
+    ],
+    [
+      'of a person keeps out nobody who falls to a wider cap',
+      { people: ['p0', 'p1'], caps: { team: 100, p1: 500 }, observed: { team: 900, p1: 'none' }, guards: OFF, quarantined: REFUSED('p1') },
+      { team: 'ready' },
     ],
     ['of a person keeps out nobody', { ...LEANING, quarantined: REFUSED('p1', undefined, 9) }, { team: 'ready', p0: 'ready' }],
     [
