@@ -17,18 +17,24 @@ export function capToAsk({ credits }: Pick<PoolTerms, 'credits'>, state: PoolSta
 }
 
 /**
- * The cap in force that somebody keeps, because a raise has to wait: of who was dealt more and is at 0, while the sum is above. Nothing is dealt
+ * Whether somebody keeps the cap in force, because a raise has to wait: who was dealt more and is at 0, while the sum is above. Nothing is dealt
  * to protected members, and a cap declared for one of them is theirs; but while the raises of all of them do not fit into the credits, they keep
- * what is in force. Undefined where nothing keeps them.
+ * what is in force.
  */
-export function capToKeep({ credits }: Pick<PoolTerms, 'credits'>, state: PoolState, email: string): KeptCap | undefined {
+export function keepsCap({ credits }: Pick<PoolTerms, 'credits'>, state: PoolState, email: string): boolean {
   const member = memberOf(state, email)
-  if (!member?.inForce || member.left || member.inForce.cap === 'none') return undefined
-  const kept: KeptCap = { cap: member.inForce.cap, at: member.inForce.at }
-  if (!member.protected) return kept.cap < 1 && (member.dealt ?? 0) > kept.cap && isAbove(state, credits) ? kept : undefined
-  if ((member.fixed ?? 0) <= kept.cap) return undefined
+  const kept = keptCap(member)
+  if (!member || !kept || member.left) return false
+  if (!member.protected) return kept.cap < 1 && (member.dealt ?? 0) > kept.cap && isAbove(state, credits)
+  if ((member.fixed ?? 0) <= kept.cap) return false
   const more = Object.values(state.members).reduce((sum, one) => sum + (one.protected && !one.left ? wantedBy(one) : 0), 0)
-  return more > credits - fullSum(state) ? kept : undefined
+  return more > credits - fullSum(state)
+}
+
+/** The cap in force, where there is one. */
+export function keptCap(member: PoolMember | undefined): KeptCap | undefined {
+  const { cap, at } = member?.inForce ?? {}
+  return cap === undefined || cap === 'none' || at === undefined ? undefined : { cap, at }
 }
 
 /** What is in force, and since when it was read so. */

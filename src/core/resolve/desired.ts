@@ -7,6 +7,7 @@ import type { OwnedCap, Person } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
 import type { Position } from '../model/problem.ts'
 import { compareScopes, normaliseEmail, type Scope, type ScopeKey, scopeKey, type UserScope } from '../model/scope.ts'
+import type { KeptCap } from '../pools/ask.ts'
 import type { Candidate, DesiredCap, RejectedScope, SkippedScope } from './candidate.ts'
 import { type Declarations, declarations, listWithPlaces, type PersonChain, personChain } from './chain.ts'
 import { poolNone, poolPeople } from './pools.ts'
@@ -33,7 +34,12 @@ export function resolveDesired(inputs: DesiredInputs): Resolution {
     grants,
     rules: rules.statuses,
     ruleNotes: rules.notes,
-    pools: poolPeople(inputs.set, context.found.pools, (email) => firstDeclared(context.found, email)),
+    pools: poolPeople(
+      inputs.set,
+      context.found.pools,
+      (email) => firstDeclared(context.found, email),
+      (email) => inputs.owned.get(scopeKey({ kind: 'user', email }))?.cap,
+    ),
     conditions: rules.memory,
   }
 }
@@ -179,32 +185,44 @@ function desiredOfMember({ inputs }: Context, key: ScopeKey, scope: UserScope, c
   const isProtected = inputs.set.protectedPeople.some((one) => one.scope.email === scope.email)
   const first = own ?? matched
   const declared = first?.cap === 'none' ? undefined : first
-  if (isProtected && declared && place?.keeps === undefined) return wanted(scope, declared, candidates)
+  if (isProtected && declared && !place?.isKept) return wanted(scope, declared, candidates)
   const dealt = isProtected ? undefined : place?.candidate
   if (dealt) return wanted(scope, declared?.cap === dealt.cap ? declared : dealt, candidates)
   const owned = inputs.owned.get(key)
   if (!owned || !place) return undefined
-  const { pool, keeps } = place
-  // What others have lowered since we wrote stays so: putting it back is a raise. Nobody is asked to be at 0, which some services do not keep.
-  const isLowered = keeps !== undefined && keeps.at > owned.verifiedAt && (owned.cap === 'none' || keeps.cap < owned.cap)
-  const cap = isLowered ? keeps.cap : owned.cap
-  if (cap === 0 && owned.cap !== 0) return undefined
+  const { pool, isKept, inForce } = place
+  // For protected members the credits were asked; of the others nobody knows yet what is theirs.
+  const cap = isProtected && !isKept ? owned.cap : unraised(owned, inForce)
+  if (cap === undefined) return undefined
   const why = isProtected ? 'nothing is dealt to protected members' : 'nothing is dealt yet'
-  const short = isProtected ? 'the credits do not pay for the cap declared' : 'the credits do not pay for more'
-  const reason = `pool ${pool.name}: ${keeps === undefined ? why : short}; what is in force stays`
+  const more = isProtected ? `the cap ${declared ? 'declared' : 'that others lowered'}` : 'more'
+  const reason = `pool ${pool.name}: ${isKept ? `the credits do not pay for ${more}` : why}; what is in force stays`
   return kept({ ...owned, cap }, { kind: 'pool', scope, cap, at: pool.at, reason, pool: pool.name }, candidates)
 }
 
+/**
+ * What is ours of a member of a pool, or what others have lowered it to since we wrote: putting it back is a raise. Undefined at 0, to which
+ * nobody is asked to be brought, for some services do not keep it.
+ */
+function unraised(owned: OwnedCap, inForce: KeptCap | undefined): Cap | undefined {
+  const isLowered = inForce && inForce.at > owned.verifiedAt && (owned.cap === 'none' || inForce.cap < owned.cap)
+  const cap = isLowered ? inForce.cap : owned.cap
+  return cap === 0 && owned.cap !== 0 ? undefined : cap
+}
+
 /** What is in force stays while nobody knows whether a rule matches; only a grant that is over ends all the same. */
-function keptUnknown({ inputs, found }: Context, key: ScopeKey, scope: UserScope, { verdict, candidates }: PersonChain) {
+function keptUnknown({ inputs, found }: Context, key: ScopeKey, scope: UserScope, { verdict, place, candidates }: PersonChain) {
   const owned = inputs.owned.get(key)
   if (verdict.kind !== 'unknown' || !owned || owned.cap === 'none') return undefined
   if (givesBack(owned)) return restored(found, key, owned, candidates)
   const { rule, settled } = verdict
   const why = found.rules.whyOf(rule, scope.email)
   const reason = `whether rule ${rule.name} matches is not known (${why}); what is in force stays`
-  if (owned.owner !== 'grant')
-    return kept(owned, { kind: 'people', scope, cap: owned.cap, at: rule.at, reason, rule: rule.name }, candidates)
+  if (owned.owner !== 'grant') {
+    const cap = place ? unraised(owned, place.inForce) : owned.cap
+    if (cap === undefined) return undefined
+    return kept({ ...owned, cap }, { kind: 'people', scope, cap, at: rule.at, reason, rule: rule.name }, candidates)
+  }
   return settled && wanted(scope, { ...ruleCandidate(settled, scope, 'it did before'), reason }, candidates)
 }
 

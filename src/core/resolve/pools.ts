@@ -3,11 +3,11 @@
 
 import { isApproved } from '../interpret/effective.ts'
 import type { Roster } from '../model/observed.ts'
-import type { PolicySet, Pool } from '../model/policy.ts'
+import type { Cap, PolicySet, Pool } from '../model/policy.ts'
 import { formatPosition } from '../model/problem.ts'
 import type { UserScope } from '../model/scope.ts'
 import { type Credits, credits } from '../model/units.ts'
-import { capToAsk, capToKeep, type KeptCap } from '../pools/ask.ts'
+import { capToAsk, type KeptCap, keepsCap, keptCap } from '../pools/ask.ts'
 import { type MemberNow, memberOf, type PoolState } from '../pools/state.ts'
 import type { Candidate, RejectedScope } from './candidate.ts'
 import { poolCondition } from './conditions.ts'
@@ -21,8 +21,10 @@ export interface Place {
   readonly pool: Pool
   /** What the deal asks for; absent: nothing was dealt yet. */
   readonly candidate?: Candidate
-  /** What is in force stays, though policy or deal give more: the credits cannot pay for it now. */
-  readonly keeps?: KeptCap
+  /** As it was read last; absent while it is not known, and where there is none. */
+  readonly inForce?: KeptCap
+  /** It stays, though policy or deal give more: the credits cannot pay for it now. */
+  readonly isKept: boolean
 }
 
 export interface ResolvedPools {
@@ -72,12 +74,14 @@ function placeOf(pools: readonly Pool[] | undefined, email: string, dealt: Dealt
   const [pool, second] = pools ?? []
   if (!pool || second) return undefined
   const state = Object.hasOwn(dealt, pool.name) ? dealt[pool.name] : undefined
-  const cap = state && capToAsk(pool, state, email)
-  const keeps = state && capToKeep(pool, state, email)
-  if (keeps !== undefined) return { pool, keeps }
-  if (!state || cap === undefined) return { pool }
+  if (!state) return { pool, isKept: false }
+  const inForce = keptCap(memberOf(state, email))
+  const isKept = keepsCap(pool, state, email)
+  const place = { pool, ...(inForce && { inForce }), isKept }
+  const cap = isKept ? undefined : capToAsk(pool, state, email)
+  if (cap === undefined) return place
   const scope: UserScope = { kind: 'user', email }
-  return { pool, candidate: { kind: 'pool', scope, cap, at: pool.at, reason: reasonOf(pool, state, email, cap), pool: pool.name } }
+  return { ...place, candidate: { kind: 'pool', scope, cap, at: pool.at, reason: reasonOf(pool, state, email, cap), pool: pool.name } }
 }
 
 /** `pool research: dealt by need; 3 of 20000 credits used by ada`: the words of a plan's line. */
@@ -101,19 +105,24 @@ export interface PoolPeople {
   readonly members: readonly MemberNow[]
 }
 
-/** Members with what is dealt to them first: `declaredOf` is their own cap, or that of a rule. */
+/**
+ * Members with what is dealt to them first: `declaredOf` is their own cap, or that of a rule. Without one, what is ours is put back for those who
+ * are protected.
+ */
 export function poolPeople(
   { pools, protectedPeople }: PolicySet,
   { members }: ResolvedPools,
   declaredOf: (email: string) => Candidate | undefined,
+  ownedOf: (email: string) => Cap | undefined,
 ): readonly PoolPeople[] {
   const protectedEmails = new Set(protectedPeople.map(({ scope }) => scope.email))
   const memberNow = (email: string): MemberNow => {
     const declared = declaredOf(email)
     // Nothing is dealt to whom policy wants without a cap, which is an error.
-    const isLeftAlone = protectedEmails.has(email) || isUncapped(declared)
-    const fixed = declared === undefined || declared.cap === 'none' ? undefined : credits(declared.cap)
-    return { email, ...(fixed !== undefined && { fixed }), ...(isLeftAlone && { protected: true }) }
+    const isProtected = protectedEmails.has(email)
+    const cap = declared ? declared.cap : isProtected ? ownedOf(email) : undefined
+    const fixed = cap === undefined || cap === 'none' ? undefined : credits(cap)
+    return { email, ...(fixed !== undefined && { fixed }), ...((isProtected || isUncapped(declared)) && { protected: true }) }
   }
   return pools.map((pool) => ({ pool, members: (members.get(pool.name) ?? []).map(memberNow) }))
 }

@@ -2,6 +2,7 @@
 // numbers and the way out. Nothing here knows what was told before, and nothing asks or writes.
 import type { HistoryEntry, Hold, Pause, Plan, PlanProblem } from '../../core/model/change.ts'
 import type { ConditionType, Finding } from '../../core/model/condition.ts'
+import { isSameEntry } from '../../core/model/entry.ts'
 import type { PolicyStatus, ReconcileResult } from '../../core/model/events.ts'
 import type { CapReading, Observed } from '../../core/model/observed.ts'
 import { type Cap, whileInvalid } from '../../core/model/policy.ts'
@@ -144,8 +145,9 @@ function acceptedFindings(
 ): readonly Finding[] {
   return diff.adopted.flatMap(({ scope, cap }) => {
     const key = scopeKey(scope)
-    const [before, reading] = [owned.get(key), readings.get(key)]
-    if (desired.get(key)?.origin.kind !== 'pool' || !before || before.cap === cap || !reading) return []
+    const [asked, before, reading] = [desired.get(key), owned.get(key), readings.get(key)]
+    if (!asked || !before || before.cap === cap || !reading) return []
+    if (asked.origin.kind !== 'pool' && !isSameEntry(asked.entry, before.entry)) return []
     const isOurs = reading.readAt <= before.verifiedAt || writtenLately(scope).some(({ to }) => to === cap)
     return isOurs ? [] : [foreignFinding(scope, before.cap, cap, reading)]
   })

@@ -69,6 +69,11 @@ describe('the members of a pool', () => {
       { email: email('cyd'), fixed: credits(20), protected: true },
     ])
   })
+
+  test('are known with what is put back for those who are protected and ours', () => {
+    const { pools } = resolved({ protected: ['ada'] }, { owned: ownedCaps({ ada: { cap: 30 }, cyd: { cap: 20 } }) })
+    expect(pools[0]?.members).toStrictEqual([{ email: email('ada'), fixed: credits(30), protected: true }, { email: email('cyd') }])
+  })
 })
 
 describe('policy cannot have', () => {
@@ -181,6 +186,27 @@ describe('of a member is asked', () => {
       dealt({ protected: true, fixed: credits(190), ...inForce(20, NOW - 2 * HOUR) }),
       MINE(30),
       [30, 'pool', 'pool research: the credits do not pay for the cap declared; what is in force stays'],
+    ],
+    [
+      'what others have lowered, while they are protected and the credits do not pay for more',
+      { protected: ['ada'] },
+      dealt({ protected: true, fixed: credits(190), ...inForce(20) }),
+      MINE(190),
+      [20, 'pool', 'pool research: the credits do not pay for the cap that others lowered; what is in force stays'],
+    ],
+    [
+      'what others have lowered, while nothing is dealt yet',
+      {},
+      dealt({}, { members: { [email('ada')]: { base: credits(0), sent: [], lowered: [], ...inForce(20) } } }),
+      MINE(30),
+      [20, 'pool', 'pool research: nothing is dealt yet; what is in force stays'],
+    ],
+    [
+      'what others have lowered, while nobody knows whether a rule matches',
+      { rules: [{ name: 'idle', when: { inactiveDays: 7 }, cap: 5 }] },
+      dealt(inForce(20)),
+      MINE(30),
+      [20, 'pool', expect.stringContaining('whether rule idle matches is not known')],
     ],
     [
       'nothing, where others have lowered it to 0',
