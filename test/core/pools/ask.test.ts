@@ -1,7 +1,7 @@
 // What a standing deal asks for a member now, what somebody keeps because a raise has to wait, and who may follow wider caps.
 import { describe, expect, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
-import { capToAsk, capToKeep, followersIn } from '../../../src/core/pools/ask.ts'
+import { capToAsk, followersIn, keepsCap, keptCap } from '../../../src/core/pools/ask.ts'
 import type { PoolMember, PoolState } from '../../../src/core/pools/state.ts'
 import { CYCLE, cap, email, HOUR, NOW, type PlainCap } from '../../support/declare.ts'
 
@@ -39,28 +39,33 @@ describe('what is asked for a member', () => {
   ])('%s', (_name, members, expected) => expect(capToAsk(TERMS, state(members), email('ada'))).toBe(expected))
 })
 
-describe('what somebody keeps', () => {
-  const kept = (amount: number) => ({ cap: amount, at: NOW - HOUR })
+describe('whether somebody keeps what is in force', () => {
   const waiting = (fixed: number | undefined, inForce: PlainCap | undefined = 20): PoolMember =>
     member(inForce, { protected: true, ...(fixed !== undefined && { fixed: credits(fixed) }) })
-  test.each<readonly [string, Readonly<Record<string, PoolMember>>, object | undefined]>([
-    ['is 0 where a raise from it has to wait', { ada: member(0, dealt(40)), ...CROWD, cyd: member(9) }, kept(0)],
-    ['is nothing where the raise can go', { ada: member(0, dealt(40)) }, undefined],
-    ['is nothing where 0 is what was dealt', { ada: member(0, dealt(0)), ...CROWD, cyd: member(9) }, undefined],
-    ['is nothing above 0: what is asked says it', { ada: member(1, dealt(40)), ...CROWD, cyd: member(9) }, undefined],
-    ['is what is in force where the credits do not pay for the cap of a protected member', { ada: waiting(101) }, kept(20)],
-    ['is nothing where they just pay for it', { ada: waiting(100) }, undefined],
-    ['is what is in force where they do not pay for all protected members together', { ada: waiting(50), bob: waiting(51) }, kept(20)],
-    ['is nothing where they pay for all of them', { ada: waiting(50), bob: waiting(50) }, undefined],
-    ['counts nobody who left', { ada: waiting(50), bob: { ...waiting(90), left: { at: NOW, cap: cap(20) } } }, undefined],
-    ['counts nobody who is dealt to', { ada: waiting(50), bob: member(20, { fixed: credits(90) }) }, undefined],
-    ['is nothing where the declared cap is no raise', { ada: waiting(20), bob: member(95) }, undefined],
-    ['is nothing where no cap is declared', { ada: waiting(undefined), bob: member(95) }, undefined],
-    ['is nothing without a cap in force', { ada: waiting(900, 'none') }, undefined],
-    ['is nothing where nothing was read', { ada: { ...waiting(900), inForce: undefined as never } }, undefined],
-    ['is nothing of who left', { ada: { ...waiting(900), left: { at: NOW } } }, undefined],
-    ['is nothing of who is not there', {}, undefined],
-  ])('%s', (_name, members, expected) => expect(capToKeep(TERMS, state(members), email('ada'))).toEqual(expected))
+  test.each<readonly [string, Readonly<Record<string, PoolMember>>, boolean]>([
+    ['so at 0 where a raise from it has to wait', { ada: member(0, dealt(40)), ...CROWD, cyd: member(9) }, true],
+    ['not where the raise can go', { ada: member(0, dealt(40)) }, false],
+    ['not where 0 is what was dealt', { ada: member(0, dealt(0)), ...CROWD, cyd: member(9) }, false],
+    ['not above 0: what is asked says it', { ada: member(1, dealt(40)), ...CROWD, cyd: member(9) }, false],
+    ['so where the credits do not pay for the cap of a protected member', { ada: waiting(101) }, true],
+    ['not where they just pay for it', { ada: waiting(100) }, false],
+    ['so where they do not pay for all protected members together', { ada: waiting(50), bob: waiting(51) }, true],
+    ['not where they pay for all of them', { ada: waiting(50), bob: waiting(50) }, false],
+    ['counts nobody who left', { ada: waiting(50), bob: { ...waiting(90), left: { at: NOW, cap: cap(20) } } }, false],
+    ['counts nobody who is dealt to', { ada: waiting(50), bob: member(20, { fixed: credits(90) }) }, false],
+    ['not where the declared cap is no raise', { ada: waiting(20), bob: member(95) }, false],
+    ['not where no cap is declared', { ada: waiting(undefined), bob: member(95) }, false],
+    ['not without a cap in force', { ada: waiting(900, 'none') }, false],
+    ['not where nothing was read', { ada: { ...waiting(900), inForce: undefined as never } }, false],
+    ['nothing of who left', { ada: { ...waiting(900), left: { at: NOW } } }, false],
+    ['nothing of who is not there', {}, false],
+  ])('%s', (_name, members, expected) => expect(keepsCap(TERMS, state(members), email('ada'))).toBe(expected))
+  test.each<readonly [string, PoolMember | undefined, object | undefined]>([
+    ['is read', member(20), { cap: 20, at: NOW - HOUR }],
+    ['is none where nothing is set', member('none'), undefined],
+    ['is none where nothing was read', member(undefined), undefined],
+    ['is none of who is not there', undefined, undefined],
+  ])('the cap that is kept %s', (_name, one, expected) => expect(keptCap(one)).toEqual(expected))
 })
 
 describe('who may follow wider caps', () => {
