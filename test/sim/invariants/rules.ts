@@ -5,6 +5,7 @@ import { scopeKey } from '../../../src/core/model/scope.ts'
 import type { ModelRule, Truth } from '../lives/policy-model.ts'
 import { type Invariant, ownedAt } from '../steps.ts'
 import { intentOf } from './looks.ts'
+import { isDiskFull } from './people.ts'
 
 type UsageRead = Extract<CycleEvent, { kind: 'usage-read' }>
 type Row = NonNullable<UsageRead['roster']>['people'][number]
@@ -57,9 +58,10 @@ export const rulesAgree: Invariant = {
       }
     }
     return (step) => {
-      // What a process had read when it died, the next one may not know; and a wall that moves, as it does when things calm down, makes readings
+      // What a process had read when it died, the next one may not know; what is read while the disk is full is not told; and a wall that moves, as it does when things calm down, makes readings
       // older or younger.
-      const isLost = ['died', 'approved', 'calm'].includes(step.kind) || (step.kind === 'world' && step.what === 'wall-jump')
+      const isJump = step.kind === 'world' && step.what === 'wall-jump'
+      const isLost = ['died', 'approved', 'calm'].includes(step.kind) || isDiskFull(step) || isJump
       if (scene.policy().rules !== rules || isLost) {
         rules = scene.policy().rules
         if (isLost || JSON.stringify([...memory.keys()].sort()) !== JSON.stringify(rules.map(nameOf).sort())) {
