@@ -1,10 +1,11 @@
 // What becomes of each change, and which of several reasons is shown.
 import { describe, expect, test } from 'vitest'
 import { type Disposition, isReady } from '../../../src/core/model/change.ts'
+import { credits } from '../../../src/core/model/units.ts'
 import type { Difference } from '../../../src/core/plan/diff.ts'
-import type { Exclusion, Failure } from '../../../src/core/plan/dispositions.ts'
+import { type Exclusion, type Failure, waveInputs } from '../../../src/core/plan/dispositions.ts'
 import { buildPlan, type PlanInputs } from '../../../src/core/plan/plan.ts'
-import { cap, entryOf, NOW, type PlainCap, scope, short } from '../../support/declare.ts'
+import { CYCLE, cap, email, entryOf, NOW, type PlainCap, scope, short } from '../../support/declare.ts'
 import { type PlanSketch, planInputs } from '../../support/plan.ts'
 import { keyOf } from '../../support/waves.ts'
 
@@ -145,6 +146,71 @@ test('a scope that could not be read is told by its name', () => {
   expect(built(sketch).plan.changes.map((one) => one.disposition)).toMatchObject([{ reason: 'p0@example.com could not be read' }])
 })
 
+describe('what a wave is judged by', () => {
+  const sketch: PlanSketch = {
+    ...{ people: ['p0', 'p1', 'p2', 'p3', 'p4'], readsExplicit: false, guards: OFF },
+    caps: { team: 500, p0: 40, p1: 30, p2: 500, p3: 60, p4: 7 },
+    observed: { team: 500, p0: 'unknown', p1: 'unknown', p2: 500, p3: 50, p4: 'unknown' },
+    owned: { p0: { cap: 40 } },
+  }
+  const inputs = planInputs(sketch)
+  const last = { observed: cap(90), readAt: NOW - 1 }
+  const readings = new Map([...inputs.readings].map(([at, one]) => [at, at === keyOf('p1') ? { ...one, last } : one] as const))
+  const { slots, people, owned, desired } = buildPlan({ ...inputs, readings })
+  const { now, mayBeInherited, ...rest } = waveInputs({ slots, people, owned, desired })
+  test.each<readonly [string, string, PlainCap, boolean]>([
+    ['is what shows', 'p3', 50, false],
+    ['may be nothing where what shows may be inherited', 'p2', 500, true],
+    ['is what the ledger verified under the same entry, where nothing could be read', 'p0', 40, false],
+    ['is what was read last, or nothing, where the ledger knows nothing', 'p1', 90, true],
+    ['is nothing where nothing was ever read', 'p4', 'none', true],
+  ])('%s', (_name, name, expected, isOpen) => expect([now(keyOf(name)), mayBeInherited(keyOf(name))]).toEqual([expected, isOpen]))
+  test('names groups that nobody could list, where there are any', () => {
+    expect(rest).toStrictEqual({ doubtful: slots.doubtful, people, layers: 'layered' })
+    const unlisted = new Set([keyOf('group:g')])
+    expect(waveInputs({ slots, people, owned, desired, unlisted }).unlisted).toBe(unlisted)
+  })
+})
+
+test.each(['mode', 'pause', 'replaced'] as const)(
+  'everything that %s keeps back is shown in the order in which it would be written',
+  (code) =>
+    expect(Object.entries(fates(LEANING, { excluded: only(code, 'team', 'p0', 'p1') }))).toEqual(
+      ['p1', 'team', 'p0'].map((name) => [name, `excluded ${code}`]),
+    ),
+)
+
+test('the first cap of a group that nobody could list keeps out what would take more from anybody', () => {
+  const sketch: PlanSketch = { people: ['p0'], caps: { team: 5, 'group:g': 9 }, observed: { team: 9, 'group:g': 'none' }, guards: OFF }
+  expect(fates(sketch)).toEqual({ 'group:g': 'ready', team: 'ready' })
+  const unlistedGroups = new Set([keyOf('group:g')])
+  expect(fates({ ...sketch, facts: { unlistedGroups } })).toEqual({ 'group:g': 'held', team: 'deferred order group:g' })
+})
+
+describe('the cap that a pool deals', () => {
+  const member = { base: credits(0), use: credits(0), dealt: credits(200), sent: [], lowered: [] }
+  const dealing: PlanSketch = {
+    ...{ people: ['p0', 'p1'], caps: { team: 900 }, observed: { team: 100, p0: 'none' } },
+    pools: [{ name: 'research', credits: 1000, members: { kind: 'emails', emails: [email('p0')] } }],
+    dealt: { research: { cycle: CYCLE, readAt: NOW, dealtAt: NOW, members: { [email('p0')]: member } } },
+    guards: OFF,
+  }
+  test.each<readonly [string, PlanSketch, Partial<PlanInputs>, Readonly<Record<string, string>>]>([
+    [
+      'keeps out what would lift its member above it',
+      dealing,
+      { excluded: only('focus', 'p0') },
+      { team: 'deferred order p0', p0: 'excluded focus' },
+    ],
+    [
+      'does so as well where it could not be read',
+      { ...dealing, observed: { team: 100, p0: 'unknown' } },
+      {},
+      { team: 'deferred unread p0' },
+    ],
+  ])('%s', (_name, sketch, more, expected) => expect(fates(sketch, more)).toMatchObject(expected))
+})
+
 describe('a foreign value', () => {
   test('is put right at a wide scope though a first cap beneath it is held: nobody is owed what others set', () => {
     const sketch: PlanSketch = {
@@ -242,6 +308,11 @@ describe('a wide cap that the service refused', () => {
       'of the team keeps out its members, also where the scope is unknown',
       { ...LEANING, quarantined: REFUSED('team', 'SCOPE_UNKNOWN') },
       { p1: 'ready', p0: 'deferred order team' },
+    ],
+    [
+      'of a person keeps out nobody who falls to a wider cap',
+      { people: ['p0', 'p1'], caps: { team: 100, p1: 500 }, observed: { team: 900, p1: 'none' }, guards: OFF, quarantined: REFUSED('p1') },
+      { team: 'ready' },
     ],
     ['of a person keeps out nobody', { ...LEANING, quarantined: REFUSED('p1', undefined, 9) }, { team: 'ready', p0: 'ready' }],
     [

@@ -37,6 +37,11 @@ describe('a cap that may only be inherited', () => {
       { caps: { ada: 500 }, observed: { team: 500, ada: 500 }, owned: { team: { cap: 500 } } },
       ['ada set none>500 policy', 'team clear 500>none orphan'],
     ],
+    [
+      'is left alone where nothing is asked for',
+      { caps: { ada: 'none' }, observed: { team: 500, ada: 500 }, owned: { team: { cap: 500 } } },
+      ['team clear 500>none orphan'],
+    ],
     ['is set before a group of the person goes below it', GROUP, ['ada set none>500 policy', 'group:g lower 500>400 policy']],
     [
       'is set at a group before the team goes below it',
@@ -82,6 +87,9 @@ describe('a cap that may only be inherited', () => {
       ['it may only be inherited, and what it is inherited from moves', 2],
       [undefined, 1],
     ])
+    const { differences } = buildPlan(planInputs({ people: PEOPLE, readsExplicit: false, guards: GUARDS, ...TEAM(400) }))
+    expect(differences.get(scopeKey(scope('ada')))).toMatchObject({ pin: true, healing: false, grantEnd: false })
+    expect(differences.get(scopeKey(scope('ada')))).not.toHaveProperty('pool')
   })
 })
 
@@ -180,5 +188,7 @@ describe('a member of a pool who inherits a cap', () => {
       dealt: { research: dealt },
     }
     expect(planned(sketch).toSorted()).toEqual(['ada set none>40 policy', 'team raise 40>60 policy'])
+    const { differences } = buildPlan(planInputs({ people: PEOPLE, readsExplicit: false, guards: GUARDS, ...sketch }))
+    expect(differences.get(scopeKey(scope('ada')))).toMatchObject({ pin: true, pool: { name: 'research', isReviewed: false } })
   })
 })

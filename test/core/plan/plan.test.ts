@@ -76,6 +76,18 @@ describe('a plan', () => {
   })
 })
 
+test('what could not be read is told in the order of scopes', () => {
+  const { plan } = planOf({ caps: { p1: 5, p0: 5, team: 5 }, observed: { p1: 'unknown', p0: 'unknown', team: 'unknown' } })
+  expect(plan.unknown.map((one) => short(one.scope))).toEqual(['team', 'p0', 'p1'])
+})
+
+test('a plan passes on which groups nobody could list', () => {
+  const unlistedGroups = new Set([scopeKey(scope('group:g'))])
+  expect(planOf({ facts: { unlistedGroups } }).unlisted).toBe(unlistedGroups)
+  expect(planOf({})).not.toHaveProperty('unlisted')
+  expect(planOf({}).poolNotes).toEqual([])
+})
+
 describe('quarantine', () => {
   const entry = {
     scope: { kind: 'user', email: 'p0@example.com' },
@@ -96,8 +108,8 @@ describe('quarantine', () => {
     expect(plan.changes).toMatchObject([
       { scope: scope('p0'), from: 'none', to: 300, reason: 'a cap of 0 is not kept here, so the cap before it stays' },
     ])
-    const there = planOf({ caps: { p0: 0, p1: 400 }, observed: { p0: 300, p1: 400 }, quarantined: [zero] })
-    expect(there.plan.counts).toMatchObject({ rejected: 1, inSync: 1 })
+    const there = planOf({ caps: { p0: 0, p1: 400, p2: 400 }, observed: { p0: 300, p1: 400, p2: 400 }, quarantined: [zero] })
+    expect(there.plan.counts).toMatchObject({ rejected: 1, inSync: 2 })
     expect(there.desired.get(scopeKey(scope('p0')))).toMatchObject({ cap: 300, entry: { kind: 'kept', cap: 300 } })
   })
   test('leaves a scope alone also where it is ours and policy asks for nothing', () => {

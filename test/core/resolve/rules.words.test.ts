@@ -4,8 +4,9 @@ import type { When } from '../../../src/core/model/policy.ts'
 import { answersOf, type ConditionInputs, rowFacts, truthOf } from '../../../src/core/resolve/conditions.ts'
 import { resolveDesired } from '../../../src/core/resolve/desired.ts'
 import type { DesiredInputs } from '../../../src/core/resolve/resolution.ts'
+import { judgeRules } from '../../../src/core/resolve/rules.ts'
 import { nearest } from '../../../src/policy/suggest.ts'
-import { desiredInputs, email, members, type PolicySketch, type RowSketch, rosterRows } from '../../support/declare.ts'
+import { desiredInputs, email, members, type PolicySketch, policy, type RowSketch, rosterRows } from '../../support/declare.ts'
 
 const PEOPLE: Readonly<Record<string, RowSketch>> = {
   ada: { role: ' Admin ', usedDaysAgo: 0, joinedDaysAgo: 400, activeDays: { 30: 20 } },
@@ -84,6 +85,49 @@ describe('the answer to a condition', () => {
       new Set(),
     )
     expect(roster.people.map((person) => truthOf({ role: 'member', email: '*' }, person, facts))).toEqual([false, true, 'unknown'])
+  })
+})
+
+describe('of each rule', () => {
+  const rows: Readonly<Record<string, RowSketch>> = {
+    ada: { role: 'member' },
+    bob: { role: 'member', status: 'pending' },
+    cyd: {},
+    dan: { status: 'pending' },
+  }
+  const inputs = {
+    roster: rosterRows(rows),
+    groups: [],
+    unknownGroups: [],
+    memory: {},
+    isNew: true,
+    owned: new Map(),
+    clockDoubted: false,
+    nearest,
+  }
+  const set = policy({
+    rules: [
+      { when: { role: 'member' }, cap: 5 },
+      { when: { role: 'x', inactiveDays: 5 }, cap: 5 },
+    ],
+  })
+  const judged = judgeRules(set, inputs)
+  test('approved people are counted, and everybody is matched', () => {
+    expect(judged.statuses.map(({ people, holds, unknown }) => [people, holds, unknown])).toEqual([
+      [1, 1, 1],
+      [0, 0, 0],
+    ])
+    expect(judged.matched).toEqual([email('ada'), email('bob')])
+  })
+  test('everything that is absent is told, and who is off the roster', () => {
+    const [, second] = set.peopleRules
+    const why = (name: string) => second && judged.whyOf(second, email(name))
+    expect(why('cyd')).toBe('role: the roster has no role, inactiveDays: the roster has no time of use of anybody')
+    expect(why('eve')).toBe('the person is not on the roster')
+  })
+  test('nothing is known where there are none', () => {
+    const none = judgeRules(policy({}), inputs)
+    expect([none.matched, none.statuses, none.notes, none.memory, none.verdictOf(email('ada'))]).toEqual([[], [], [], {}, { kind: 'none' }])
   })
 })
 

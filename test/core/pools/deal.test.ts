@@ -1,0 +1,68 @@
+// When a pool is dealt anew, and what a deal tells of itself; what it gives is in pool.test.ts and in the laws.
+import { describe, expect, test } from 'vitest'
+import { credits } from '../../../src/core/model/units.ts'
+import { dealPool } from '../../../src/core/pools/deal.ts'
+import type { PoolMember, PoolState, PoolTerms } from '../../../src/core/pools/state.ts'
+import { CYCLE, cap, email, HOUR, NOW, type PlainCap } from '../../support/declare.ts'
+
+const TERMS: PoolTerms = { credits: credits(1000), share: 'equal', min: credits(0) }
+const member = (inForce: PlainCap | undefined, use: number, more: Partial<PoolMember> = {}): PoolMember => ({
+  base: credits(0),
+  use: credits(use),
+  ...(inForce !== undefined && { inForce: { cap: cap(inForce), at: NOW - 9 * HOUR } }),
+  ...{ sent: [], lowered: [], ...more },
+})
+const state = (members: Readonly<Record<string, PoolMember>>, more: Partial<PoolState> = {}): PoolState => ({
+  ...{ cycle: CYCLE, readAt: NOW, terms: TERMS, dealtAt: NOW - 4 * HOUR },
+  members: Object.fromEntries(Object.entries(members).map(([name, one]) => [email(name), one])),
+  ...more,
+})
+const given = (amount: number): Partial<PoolMember> => ({ dealt: credits(amount) })
+/** ada is at her cap, and bob has head-room to spare. */
+const BLOCKED = { ada: member(500, 500, given(500)), bob: member(500, 0, given(500)) }
+
+describe('a pool is dealt anew', () => {
+  test.each<readonly [string, PoolState, PoolTerms, boolean]>([
+    ['where somebody is at their cap, 4 h after the last deal', state(BLOCKED), TERMS, true],
+    ['not earlier', state(BLOCKED, { dealtAt: NOW - 4 * HOUR + 1 }), TERMS, false],
+    ['not without newer use', state(BLOCKED, { readAt: NOW - 4 * HOUR }), TERMS, false],
+    ['not where nobody is short', state({ ada: member(500, 0, given(500)), bob: member(500, 0, given(500)) }), TERMS, false],
+    ['at once where nothing was dealt yet', state(BLOCKED, { dealtAt: undefined as never }), TERMS, true],
+    ['at once with other credits', state(BLOCKED, { dealtAt: NOW - 1 }), { ...TERMS, credits: credits(1001) }, true],
+    ['at once with another share', state(BLOCKED, { dealtAt: NOW - 1 }), { ...TERMS, share: 'need' }, true],
+    ['at once with another least', state(BLOCKED, { dealtAt: NOW - 1 }), { ...TERMS, min: credits(5) }, true],
+    ['at once with a most', state(BLOCKED, { dealtAt: NOW - 1 }), { ...TERMS, max: credits(900) }, true],
+    ['at once where somebody has no deal', state({ ...BLOCKED, cyd: member(5, 0) }, { dealtAt: NOW - 1 }), TERMS, true],
+    ['not where that one was never read', state({ ...BLOCKED, cyd: member(undefined, 0) }, { dealtAt: NOW - 1 }), TERMS, false],
+    ['not where that one is at 0', state({ ...BLOCKED, cyd: member(0, 0) }, { dealtAt: NOW - 1 }), TERMS, false],
+    ['not where that one is protected', state({ ...BLOCKED, cyd: member(5, 0, { protected: true }) }, { dealtAt: NOW - 1 }), TERMS, false],
+  ])('%s', (_name, before, terms, isNew) => {
+    const deal = dealPool(terms, before, NOW)
+    expect(deal.isNew).toBe(isNew)
+    expect(deal.state === before).toBe(!isNew)
+    expect([deal.state.terms, deal.state.dealtAt]).toEqual(isNew ? [terms, NOW] : [before.terms, before.dealtAt])
+  })
+
+  test('and keeps the state it has where nobody’s cap moves', () => {
+    const before = state({ ada: member(500, 0, given(500)), bob: member(500, 0, given(500)) })
+    expect(dealPool(TERMS, before, NOW, { always: true }).state).toBe(before)
+    const other = { ...TERMS, max: credits(900) }
+    expect(dealPool(other, before, NOW, { always: true }).state).toEqual({ ...before, terms: other, dealtAt: NOW })
+  })
+})
+
+describe('a deal tells', () => {
+  test.each<readonly [string, Readonly<Record<string, PoolMember>>, boolean]>([
+    ['that it is not used up while there is a credit for each', { ada: member(500, 499), bob: member(500, 499) }, false],
+    ['that it is used up with less', { ada: member(500, 500), bob: member(500, 499) }, true],
+  ])('%s', (_name, members, isUsedUp) => expect(dealPool(TERMS, state(members), NOW).isUsedUp).toBe(isUsedUp))
+
+  test('by how much the sum is above the credits, and who has no known cap', () => {
+    expect(dealPool(TERMS, state({ ada: member(1200, 1100, given(1100)) }, { dealtAt: NOW - 1 }), NOW)).toMatchObject({
+      above: 200,
+      blockers: [],
+    })
+    expect(dealPool(TERMS, state({ ada: member(5, 0), bob: member(undefined, 0) }), NOW).blockers).toEqual([email('bob')])
+    expect(dealPool(TERMS, state(BLOCKED), NOW).above).toBe(0)
+  })
+})
