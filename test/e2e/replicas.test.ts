@@ -21,7 +21,7 @@ interface Company {
   replica(): Promise<DaemonProcess>
 }
 
-async function company(): Promise<Company> {
+async function company(interval = '300ms'): Promise<Company> {
   const at = place()
   const address = await server().create()
   const services = { acme: await service(), beta: await service(), gamma: await service() }
@@ -29,7 +29,11 @@ async function company(): Promise<Company> {
   const flags = (): readonly string[] => {
     at.write('key', 'sandbox-admin\n')
     const all = NAMES.map((name) =>
-      workspace(name, services[name].url, { policies: [`policies/${name}.yaml`], guards: { maxAffected: 'off', maxRaise: 'off' } }),
+      workspace(name, services[name].url, {
+        policies: [`policies/${name}.yaml`],
+        interval,
+        guards: { maxAffected: 'off', maxRaise: 'off' },
+      }),
     )
     return ['--config', at.write('config.yaml', configText(all, { ledger: address }))]
   }
@@ -67,7 +71,8 @@ const spreadOver = async (...all: readonly DaemonProcess[]): Promise<readonly (r
 
 describe.skipIf(!hasPostgres)('replicas on one PostgreSQL', () => {
   test('share the workspaces, go on for one that dies or stands still, hand over at once, and wait for their database', async () => {
-    const { services, replica } = await company()
+    // Three daemons wait for a minute, for the most part for leases to end.
+    const { services, replica } = await company('1s')
     const first = await replica()
     await spreadOver(first)
     const second = await replica()

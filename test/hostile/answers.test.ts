@@ -38,7 +38,9 @@ function pour(response: ServerResponse, head: string, piece: string, bytes = Num
   more()
 }
 
-const BOMB = gzipSync(Buffer.alloc((IS_HEAVY ? 4_000 : 400) * 1_000_000, 0x20))
+/** One member after the other, as gzip allows: to press so much in one costs seconds, and to let it out as much either way. */
+const MEMBER = gzipSync(Buffer.alloc(8_000_000, 0x20))
+const BOMB = Buffer.concat(Array.from({ length: IS_HEAVY ? 500 : 50 }, () => MEMBER))
 const DEEP = '['.repeat(400_000)
 const HUGE = rosterOf(IS_HEAVY ? 300_000 : 60_000)
 const row = (more: object): string =>

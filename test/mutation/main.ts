@@ -1,10 +1,11 @@
 // `npm run mutation`: breaks the decisions one by one (a condition turned round, a call left out, a word emptied), runs the tests that
 // reach the spot, and counts how many of the breaks some test notices. `npm run mutation -- src/core/plan/diff.ts` for some files alone, with
 // `:12-40` for some lines. What nobody noticed is listed with its place. Works on a copy in the system's folder for temporary files.
-import { mkdtempSync, rmSync } from 'node:fs'
+import { globSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { Stryker } from '@stryker-mutator/core'
+import { testsThatReach } from './reach.ts'
 
 /** What must be held by tests so tightly that hardly any break gets through. */
 const MUTATED = ['src/core/**/*.ts', 'src/policy/parse.ts', 'src/api/decode.ts']
@@ -23,18 +24,20 @@ const MISSED = new Set(['Survived', 'NoCoverage'])
 const root = join(import.meta.dirname, '../..')
 const scratch = mkdtempSync(join(tmpdir(), 'capkeeper-mutation-'))
 process.chdir(root)
-process.env['CAPKEEPER_TESTS'] = TESTS.join(' ')
-// A break that shows at all shows soon; laws are asked once for each.
-process.env['CAPKEEPER_FUZZ'] = '0.1'
-const files = process.argv.slice(2)
+const mutate = process.argv.length > 2 ? process.argv.slice(2) : MUTATED
+const broken = globSync(mutate.map((one) => one.replace(/:\d.*$/, '')))
+process.env['CAPKEEPER_TESTS'] = testsThatReach(broken, globSync(TESTS)).join(' ')
+process.env['CAPKEEPER_MUTATED'] = broken.join(' ')
 try {
   const mutants = await new Stryker({
-    testRunner: 'vitest',
-    plugins: ['@stryker-mutator/vitest-runner'],
-    mutate: files.length > 0 ? files : MUTATED,
+    testRunner: 'in-process',
+    plugins: [join(import.meta.dirname, 'runner.ts')],
+    mutate,
     coverageAnalysis: 'perTest',
     // Two make the run no faster on two cores, on which other things run too.
     concurrency: 1,
+    // The machine may be busy with other things, and what comes too late would count as noticed.
+    timeoutMS: 10_000,
     tempDirName: scratch,
     reporters: [process.stdout.isTTY ? 'progress' : 'progress-append-only'],
     // TypeScript 7 has no functions that Stryker could read tsconfig.json with, and nothing here needs it: types are stripped.

@@ -75,10 +75,13 @@ export function browser(): Browser {
 }
 
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
+/** Half a megabyte, which a page keeps until the next one is loaded. */
+let axe: Promise<string> | undefined
 
 /** What axe finds wrong with a page, by all its rules or by some: the rule, and where. */
 export async function violations(page: Page, rules?: readonly string[]): Promise<string[]> {
-  await page.evaluate(await readFile(AXE, 'utf8'))
+  axe ??= readFile(AXE, 'utf8')
+  if (!(await page.evaluate<boolean>("'axe' in globalThis"))) await page.evaluate(await axe)
   const found: unknown = await page.evaluate(
     `axe.run(document, ${JSON.stringify({ resultTypes: ['violations'], ...(rules && { runOnly: rules }) })}).then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => id + ' at ' + target.join(' '))))`,
   )

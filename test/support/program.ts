@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { rolldown } from 'rolldown'
+import { temporaryInMemory } from './temporary.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 /** As deep below the root as the sources that look for package.json. */
@@ -23,9 +24,25 @@ const ENTRIES = {
   'clock-part': 'src/daemon/schedule/system.ts',
 }
 
-/** Vitest calls it once, before it starts its workers, which inherit the environment. */
-export async function setup(): Promise<void> {
+/** Vitest calls it once, before it starts its workers, which inherit the environment; and what it gives, at the end. */
+export async function setup(): Promise<() => void> {
   process.env['CAPKEEPER_MAIN'] ??= await joinedProgram()
+  return temporaryInMemory()
+}
+
+/**
+ * node:http without what Node loads for an import of it, and not when it is asked for: the whole client behind `fetch`, which the program never
+ * uses. That is a quarter of the start of a command that asks a service.
+ */
+const http = {
+  name: 'http',
+  resolveId: (source: string) => (source === 'node:http' || source === 'http' ? '\0http' : null),
+  load(id: string) {
+    if (id !== '\0http') return null
+    const own = Object.entries(Object.getOwnPropertyDescriptors(process.getBuiltinModule('node:http')))
+    const names = own.filter(([, { get }]) => get === undefined).map(([name]) => name)
+    return `const http = process.getBuiltinModule('node:http')\nexport default http\nexport const { ${names.join(', ')} } = http\n`
+  },
 }
 
 /** Joins the sources as they are now; gives the file to run. */
@@ -34,6 +51,7 @@ async function joinedProgram(): Promise<string> {
     input: ENTRIES,
     cwd: ROOT,
     platform: 'node',
+    plugins: [http],
     transform: { target: 'node24' },
   })
   const { output } = await joined.generate({ format: 'esm', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' })

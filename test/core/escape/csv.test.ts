@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { csvText } from '../../../src/core/escape/csv.ts'
 import { plain } from '../../../src/core/escape/terminal.ts'
+import { runs } from '../../support/fuzz.ts'
 import { texts } from './texts.ts'
 
 const read = (text: string, delimiter = ','): readonly (readonly string[])[] => parse(text, { delimiter, relax_column_count: true })
@@ -25,7 +26,7 @@ describe('CSV', () => {
           lined.map((cells) => cells.map((one) => one.replaceAll("'", ''))),
         )
       }),
-      { numRuns: 300 },
+      runs(300),
     )
   })
 
@@ -34,7 +35,7 @@ describe('CSV', () => {
       fc.property(texts, texts, (one, other) => {
         for (const cells of read(csvText([[one, other, 'end']]))) for (const text of cells) expect(text).not.toSatisfy(isFormula)
       }),
-      { numRuns: 300 },
+      runs(300),
     )
   })
 
@@ -45,7 +46,7 @@ describe('CSV', () => {
         expect(line.slice(0, -2)).not.toMatch(/[\p{Cc}\p{Cs}\ufeff\u200b\u2060\u202e\u2066]/u)
         expect(line.endsWith('\r\n')).toBe(true)
       }),
-      { numRuns: 200 },
+      runs(200),
     )
   })
 

@@ -3,6 +3,7 @@ import { type DefaultTreeAdapterMap, parseFragment } from 'parse5'
 import { describe, expect, test } from 'vitest'
 import { html } from '../../../src/core/escape/html.ts'
 import { printable } from '../../../src/core/escape/terminal.ts'
+import { runs } from '../../support/fuzz.ts'
 import { texts } from './texts.ts'
 
 type Element = DefaultTreeAdapterMap['element']
@@ -23,7 +24,7 @@ describe('HTML', () => {
         expect(element.childNodes.map((node) => ('value' in node ? node.value : node.nodeName)).join('')).toBe(printable(text))
         expect(element.childNodes.length).toBeLessThanOrEqual(1)
       }),
-      { numRuns: 300 },
+      runs(300),
     )
   })
 })

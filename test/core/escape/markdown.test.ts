@@ -6,6 +6,7 @@ import { gfm } from 'micromark-extension-gfm'
 import { describe, expect, test } from 'vitest'
 import { code, escaped, row, tableHead } from '../../../src/core/escape/markdown.ts'
 import { plain } from '../../../src/core/escape/terminal.ts'
+import { runs } from '../../support/fuzz.ts'
 import { texts } from './texts.ts'
 
 const JOINER = /\u2060/g
@@ -65,7 +66,7 @@ describe('text in Markdown', () => {
         expect(seen(nodes)).toBe(shown(text))
         beckonsNobody(nodes)
       }),
-      { numRuns: 250 },
+      runs(250),
     )
   })
 
@@ -79,7 +80,7 @@ describe('text in Markdown', () => {
         const nodes = inside(`before **${escaped(text, 1_000) || 'x'}** after`, 'paragraph')
         expect(nodes.map(({ type }) => type)).toEqual(['text', 'strong', 'text'])
       }),
-      { numRuns: 200 },
+      runs(200),
     )
   })
 
@@ -98,7 +99,7 @@ describe('text in Markdown', () => {
         expect(cells.map(({ children }) => seen(children))).toEqual([shown(one), shown(other)])
         for (const { children } of cells) beckonsNobody(children)
       }),
-      { numRuns: 250 },
+      runs(250),
     )
   })
 
@@ -107,7 +108,7 @@ describe('text in Markdown', () => {
       fc.property(texts, (text) => {
         expect(seen(inside(`x ${code(text, 1_000)}`, 'paragraph'))).toBe(`x ${shown(text)}`.trim())
       }),
-      { numRuns: 250 },
+      runs(250),
     )
   })
 

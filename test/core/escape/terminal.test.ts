@@ -2,6 +2,7 @@ import { stripVTControlCharacters } from 'node:util'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { jsonText, plain, printable } from '../../../src/core/escape/terminal.ts'
+import { runs } from '../../support/fuzz.ts'
 import { texts } from './texts.ts'
 
 describe('text on a terminal', () => {
@@ -14,7 +15,7 @@ describe('text on a terminal', () => {
         expect(plain(line)).toBe(line)
         expect(printable(text)).not.toMatch(/[^\P{Cc}\n\t]|[\p{Cs}\p{Bidi_Control}]/u)
       }),
-      { numRuns: 300 },
+      runs(300),
     )
   })
 
@@ -44,7 +45,7 @@ describe('JSON on a terminal', () => {
         expect(json).not.toMatch(/[^\P{Cc}\n]|[\p{Cf}\u2028\u2029]/u)
         expect(JSON.parse(json)).toEqual({ [text]: [text] })
       }),
-      { numRuns: 300 },
+      runs(300),
     )
   })
 })

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Answer, FLOOR_RATE, type Pace, type RateSettings } from '../../../src/core/pace/pace.ts'
 import { answered, currentRate, earliestSendAt, learnedRate, sent, startPace } from '../../../src/core/pace/pacing.ts'
+import { runs } from '../../support/fuzz.ts'
 import { begin, drive, OK, REFUSED } from '../../support/pacing.ts'
 
 // ---- Laws, whatever happens ----
@@ -68,7 +69,7 @@ describe('whatever happens', () => {
           }
         }
       }),
-      { numRuns: 150 },
+      runs(150),
     )
   })
 
@@ -81,7 +82,7 @@ describe('whatever happens', () => {
           expect(within).toBeLessThanOrEqual(settings.max + 1)
         })
       }),
-      { numRuns: 150 },
+      runs(150),
     )
   })
 
@@ -111,7 +112,7 @@ describe('whatever happens', () => {
           }
         },
       ),
-      { numRuns: 50 },
+      runs(50),
     )
   })
 

@@ -4,7 +4,7 @@ import { type Disposition, isReady } from '../../../src/core/model/change.ts'
 import type { Difference } from '../../../src/core/plan/diff.ts'
 import type { Exclusion, Failure } from '../../../src/core/plan/dispositions.ts'
 import { buildPlan, type PlanInputs } from '../../../src/core/plan/plan.ts'
-import { cap, type PlainCap, scope, short } from '../../support/declare.ts'
+import { cap, entryOf, NOW, type PlainCap, scope, short } from '../../support/declare.ts'
 import { type PlanSketch, planInputs } from '../../support/plan.ts'
 import { keyOf } from '../../support/waves.ts'
 
@@ -129,9 +129,20 @@ describe('a scope that could not be read', () => {
       'deferred unread p0',
     ],
     ['keeps out nothing when nothing is to be set there', { ...UNREAD, caps: { team: 100, p0: 'none' } }, {}, 'ready'],
+    [
+      'keeps out what counts on it when the ledger verified another value under the same entry',
+      { ...UNREAD, owned: { p0: { cap: 400, entry: entryOf('rule', 500) } } },
+      {},
+      'deferred unread p0',
+    ],
     ['keeps out nothing that takes nothing away', { ...UNREAD, caps: { team: 600, p0: 500 } }, {}, 'ready'],
     ['keeps out nothing that reaches others', { ...UNREAD, caps: { p1: 4, p0: 500 }, observed: { p1: 5, p0: 'unknown' } }, {}, 'ready'],
   ])('%s', (_name, sketch, more, expected) => expect(Object.values(fates(sketch, more))).toEqual([expected]))
+})
+
+test('a scope that could not be read is told by its name', () => {
+  const sketch: PlanSketch = { people: ['p0'], caps: { team: 100, p0: 500 }, observed: { team: 500, p0: 'unknown' }, guards: OFF }
+  expect(built(sketch).plan.changes.map((one) => one.disposition)).toMatchObject([{ reason: 'p0@example.com could not be read' }])
 })
 
 describe('a foreign value', () => {
@@ -158,8 +169,92 @@ describe('where caps are copied', () => {
       ['p0', 600, 900, 'deferred order team'],
     ])
   })
+  test('what is overwritten is told in the order of scopes, with the line that asks for it', () => {
+    const sketch: PlanSketch = { ...COPIED, caps: { team: 600, p1: 800, p0: 900 }, observed: { team: 500, p0: 900, p1: 800 } }
+    const [, ...overwritten] = built(sketch).plan.changes
+    expect(overwritten).toMatchObject([
+      {
+        scope: scope('p0'),
+        source: { line: 3 },
+        cause: 'policy',
+        healing: false,
+        grantEnd: false,
+        disposition: { reason: 'team comes first, and overwrites it' },
+      },
+      { scope: scope('p1'), source: { line: 2 } },
+    ])
+  })
+  test('a write to one person overwrites nothing, nor does a wide one what is asked for to be the same', () => {
+    expect(fates({ ...COPIED, caps: { p1: 7, p0: 900 }, observed: { p1: 6, p0: 900 } })).toEqual({ p1: 'ready' })
+    expect(fates({ ...COPIED, caps: { team: 600, p0: 600, p1: 600 }, observed: { team: 500, p0: 600, p1: 600 } })).toEqual({
+      team: 'ready',
+    })
+  })
   test('nothing is overwritten when the wide write does not go', () =>
     expect(fates(COPIED, { excluded: only('focus', 'team') })).toEqual({ p1: 'ready', team: 'excluded focus' }))
+})
+
+describe('what a wider change waits for is told in words', () => {
+  const reason = (sketch: PlanSketch, more: Partial<PlanInputs> = {}): string | undefined =>
+    built(sketch, more).plan.changes.flatMap(({ scope: at, disposition: one }) =>
+      short(at) === 'p0' && one.kind === 'deferred' ? one.reason : [],
+    )[0]
+  test.each<readonly [string, PlanSketch, Partial<PlanInputs>, string]>([
+    ['failed', LEANING, { failed: failed({ team: 500 }) }, 'team comes first, and it failed: 422'],
+    ['is left out', LEANING, { excluded: only('focus', 'team') }, 'team comes first, and is not written now: because'],
+  ])('when it %s', (_name, sketch, more, expected) => expect(reason(sketch, more)).toBe(expected))
+
+  test('when a guard holds it', () => {
+    // The team's first cap would block p1, who is protected; p0 would be uncapped without it.
+    const sketch: PlanSketch = {
+      ...LEANING,
+      caps: { team: 500, p0: 'none' },
+      observed: { team: 'none', p0: 500 },
+      used: { p1: 600 },
+      protectedPeople: ['p1'],
+    }
+    const { plan } = built(sketch)
+    expect(reason(sketch)).toBe(`team comes first, and hold ${plan.holds[0]?.id} keeps it back`)
+  })
+})
+
+describe('a wide cap that the service refused', () => {
+  const REFUSED = (name: string, code = 'CAP_REFUSED', value: PlainCap = 500): NonNullable<PlanSketch['quarantined']> => [
+    { scope: scope(name), code, message: 'too high', entry: entryOf('rule', value), at: NOW },
+  ]
+  const GROUP: PlanSketch = {
+    ...{ people: ['p0', 'p1'], groups: { g: ['p0'] }, caps: { 'group:g': 500, p0: 'none' }, guards: OFF },
+    observed: { 'group:g': 'none', p0: 500 },
+  }
+  test.each<readonly [string, PlanSketch, Readonly<Record<string, string>>]>([
+    [
+      'of the team keeps out who would fall to it',
+      { ...LEANING, quarantined: REFUSED('team') },
+      { p1: 'ready', p0: 'deferred order team' },
+    ],
+    ['of a group keeps out its members', { ...GROUP, quarantined: REFUSED('group:g') }, { p0: 'deferred order group:g' }],
+    [
+      'of a group that the service does not know keeps out nobody',
+      { ...GROUP, quarantined: REFUSED('group:g', 'SCOPE_UNKNOWN') },
+      { p0: 'ready' },
+    ],
+    [
+      'of the team keeps out its members, also where the scope is unknown',
+      { ...LEANING, quarantined: REFUSED('team', 'SCOPE_UNKNOWN') },
+      { p1: 'ready', p0: 'deferred order team' },
+    ],
+    ['of a person keeps out nobody', { ...LEANING, quarantined: REFUSED('p1', undefined, 9) }, { team: 'ready', p0: 'ready' }],
+    [
+      'that is to go keeps out nobody',
+      { ...LEANING, caps: { p0: 4, team: 'none' }, observed: { team: 500, p0: 5 }, quarantined: REFUSED('team', undefined, 'none') },
+      { p0: 'ready' },
+    ],
+  ])('%s', (_name, sketch, expected) => expect(fates(sketch)).toEqual(expected))
+
+  test('is told with what the service said', () => {
+    const [one] = built({ ...GROUP, quarantined: REFUSED('group:g') }).plan.changes
+    expect(one?.disposition).toMatchObject({ reason: 'group:g comes first, and is refused: too high' })
+  })
 })
 
 test('every change of a plan has one place, and what is ready stands before what is not', () => {

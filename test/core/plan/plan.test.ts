@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isReady } from '../../../src/core/model/change.ts'
+import { UNDECLARED } from '../../../src/core/model/entry.ts'
 import { scopeKey } from '../../../src/core/model/scope.ts'
-import { entryOf, HOUR, NOW, scope, short } from '../../support/declare.ts'
+import { cap, entryOf, HOUR, NOW, scope, short } from '../../support/declare.ts'
 import { type PlanSketch, planOf } from '../../support/plan.ts'
 
 const mixed: PlanSketch = {
@@ -89,6 +90,20 @@ describe('quarantine', () => {
   test('leaves one scope alone and never the others', () => expect(changed({})).toEqual(['p1@example.com']))
   test('is over after 24 h', () => expect(changed({ now: NOW + 24 * HOUR })).toHaveLength(2))
   test('is over when the policy entry changes', () => expect(changed({ caps: { p0: 501, p1: 500 } })).toHaveLength(2))
+  test('asks for what stood there before a 0 that is not kept, and says so', () => {
+    const zero = { ...entry, code: 'ZERO_NOT_STORED', entry: entryOf('rule', 0), restore: cap(300) }
+    const { plan } = planOf({ caps: { p0: 0, p1: 400 }, observed: { p0: 'none', p1: 400 }, quarantined: [zero] })
+    expect(plan.changes).toMatchObject([
+      { scope: scope('p0'), from: 'none', to: 300, reason: 'a cap of 0 is not kept here, so the cap before it stays' },
+    ])
+    const there = planOf({ caps: { p0: 0, p1: 400 }, observed: { p0: 300, p1: 400 }, quarantined: [zero] })
+    expect(there.plan.counts).toMatchObject({ rejected: 1, inSync: 1 })
+    expect(there.desired.get(scopeKey(scope('p0')))).toMatchObject({ cap: 300, entry: { kind: 'kept', cap: 300 } })
+  })
+  test('leaves a scope alone also where it is ours and policy asks for nothing', () => {
+    const left = { ...entry, entry: UNDECLARED }
+    expect(planOf({ observed: { p0: 5 }, owned: { p0: { cap: 5 } }, quarantined: [left], facts: {} }).plan.changes).toEqual([])
+  })
   test('of a zero that is not stored lasts until the policy changes', () =>
     expect(changed({ now: NOW + 999 * HOUR, quarantined: [{ ...entry, code: 'ZERO_NOT_STORED' }] })).toEqual(['p1@example.com']))
 })

@@ -230,6 +230,19 @@ describe('the problems of a plan', () => {
       { severity: 'warning', code: 'GUARD_ROSTER_SHRINK' },
     ])
   })
+  test('are what rules and pools do that nobody may have meant', () => {
+    const at = { file: 'acme.yaml', line: 301, column: 5 }
+    const note = (code: 'POOL_BOUNDS' | 'POOL_NOBODY') => ({ code, pool: 'p', message: code.toLowerCase(), version: '', at })
+    const planned = built(
+      { ...FINE, rules: [{ when: { email: 'nobody@*' }, cap: 5 }] },
+      { poolNotes: [note('POOL_NOBODY'), note('POOL_BOUNDS')] },
+    )
+    expect(planned.plan.problems).toMatchObject([
+      { severity: 'warning', code: 'RULE_NOBODY', at: { line: 201 } },
+      { severity: 'warning', code: 'POOL_NOBODY', message: 'pool_nobody', at },
+      { severity: 'error', code: 'POOL_BOUNDS', message: 'pool_bounds', at },
+    ])
+  })
   const approval = (more: Partial<Approval>): Approval => ({
     id: '7d1f0c2a9b34e8c15a6b7c8d9e0f1a2b',
     via: 'policy',
@@ -246,6 +259,8 @@ describe('the problems of a plan', () => {
   ])('are approvals that are %s', (_name, more, approvalIds, expected) => {
     const found = problems({ ...FINE, approvals: [approval(more)], approvalIds })
     expect(found.map(({ severity, code, at }) => `${severity} ${code} ${at?.file}:${at?.line}`)).toEqual(expected)
+    const isOver = more.state !== 'pending'
+    expect(found.map(({ message }) => message.endsWith('; remove it from spec.approvals'))).toEqual(expected.map(() => isOver))
   })
 })
 

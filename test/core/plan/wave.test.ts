@@ -108,6 +108,26 @@ describe('a change waits', () => {
     expect(blockerText(unlisted.blocked.get(keyOf('team')))).toBe('after group:a')
   })
 
+  test('so it does where more such groups are than are tried in every combination', () => {
+    const one = company({ team: [9, 5], 'group:a': ['none', 9] }, { groups: {} })
+    const unlisted = new Set(['a', 'c', 'd', 'e', 'f'].map((id) => keyOf(`group:${id}`)))
+    const { waves, blocked } = schedule({ ...waveOf(one, held(one, 'group:a')), unlisted })
+    expect([waves, blockerText(blocked.get(keyOf('team')))]).toEqual([[], 'after group:a'])
+    expect(wavesOf(one, { unlisted })).toEqual(['group:a', 'team'])
+  })
+
+  test('for the cap that a pool deals, where it would lift a member above it: what members have counts in a sum', () => {
+    const one = company({ team: [5, 9], p0: ['none', 6] })
+    const dealt = one.changes.map((change) =>
+      change.scope.kind === 'user' ? { ...change, pool: { name: 'research', key: '', isReviewed: true } } : change,
+    )
+    expect(wavesOf(one, held(one, 'p0'))).toEqual(['team'])
+    const { waves, blocked } = schedule(waveOf(one, { ...held(one, 'p0'), pending: dealt }))
+    expect([waves, blockerText(blocked.get(keyOf('team')))]).toEqual([[], 'after p0'])
+    const within = company({ team: [5, 6], p0: ['none', 6] })
+    expect(wavesOf(within, { ...held(within, 'p0'), pending: [...dealt.slice(1), ...within.changes.slice(0, 1)] })).toEqual(['team'])
+  })
+
   test('where it is wrong under one of the two ways to read, though right under the other', () => {
     const one = company({ team: [9, 4], p0: [9, 8] })
     const team = held(one, 'p0')

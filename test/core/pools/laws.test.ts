@@ -5,6 +5,7 @@ import { credits } from '../../../src/core/model/units.ts'
 import { dealPool } from '../../../src/core/pools/deal.ts'
 import type { PoolMember, PoolState, PoolTerms } from '../../../src/core/pools/state.ts'
 import { CYCLE, DAY, HOUR } from '../../support/declare.ts'
+import { runs } from '../../support/fuzz.ts'
 import { contestedLives, live, lives, names } from './world.ts'
 
 const amounts = fc.integer({ min: 0, max: 3000 })
@@ -38,7 +39,7 @@ describe('in every order of failures, stale readings and late landings', () => {
         if (within < 0) return
         for (const { sum } of told.slice(within)) expect(sum).toBeLessThanOrEqual(company.terms.credits)
       }),
-      { numRuns: 300 },
+      runs(300),
     )
   })
 
@@ -52,7 +53,7 @@ describe('in every order of failures, stale readings and late landings', () => {
           if (to < from) expect(to).toBeGreaterThanOrEqual(Math.min(knownUse, own))
         }
       }),
-      { numRuns: 250 },
+      runs(250),
     )
   })
 })

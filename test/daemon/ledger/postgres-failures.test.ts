@@ -232,6 +232,11 @@ describe.skipIf(!hasPostgres)('a database that fails', () => {
     async () => {
       const address = await server().create()
       const disk = smallDisk()
+      // A server whose tablespace was taken away ends no checkpoint any more.
+      onTestFinished(async () => {
+        await server().sql('postgres', `DROP DATABASE ${nameIn(address)} WITH (FORCE)`)
+        await server().sql('postgres', 'DROP TABLESPACE small')
+      })
       await server().sql('postgres', `CREATE TABLESPACE small LOCATION '${disk}'; `)
       await server().sql('postgres', `ALTER DATABASE ${nameIn(address)} SET TABLESPACE small`)
       const ledger = await (await open(address)).workspace('acme', URL_A)

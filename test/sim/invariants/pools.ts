@@ -110,21 +110,21 @@ function createPast(scene: Scene) {
 const unseenMs = ({ scenario }: Scene): number => 3.5 * HOUR_MS + 2 * (scenario.usageIntervalMs + scenario.intervalMs)
 
 /**
- * Tells who has, before or after this write, no cap of their own and is in a group with one that cannot be listed, or that nobody manages:
- * nobody can know which cap is in force for them.
+ * Tells whose cap in force nobody could know before or after this write: without a cap of their own in a group with one that cannot be
+ * listed, or that nobody manages; or with a 0 of their own that reads as unset.
  */
-function createHidden(scene: Scene, { scope, from }: Landed): (email: string) => boolean {
+function createHidden(scene: Scene, { scope, from, before }: Landed): (email: string) => boolean {
   const { company, stored } = scene
   const managed = scene.view() && managedScopes(scene)
-  const isHiding = (id: string): boolean => {
-    const group = scopeKey({ kind: 'group', id })
-    return stored(group) !== 'none' && (company.dark.has(id) || managed?.has(group) === false)
+  const isHiding = (group: ScopeKey, id: string): boolean =>
+    stored(group) !== 'none' && (company.dark.has(id) || managed?.has(group) === false)
+  return (email) => {
+    const isUnset = scope === email && from === 'none'
+    const groups = company.groupsOf(email).map((id): [ScopeKey, string] => [scopeKey({ kind: 'group', id }), id])
+    const isZeroAbove = stored(scopeKey({ kind: 'team' })) === 0 || groups.some(([group]) => stored(group) === 0)
+    if (isUnset && before.get(email) === 0 && !isZeroAbove) return true
+    return (isUnset || stored(email as ScopeKey) === 'none') && groups.some(([group, id]) => isHiding(group, id))
   }
-  const hiding = new Set([...company.groups.keys()].filter(isHiding))
-  return (email) =>
-    hiding.size > 0 &&
-    (stored(email as ScopeKey) === 'none' || (scope === email && from === 'none')) &&
-    company.groupsOf(email).some((id) => hiding.has(id))
 }
 
 export const poolSum: Invariant = {

@@ -45,6 +45,7 @@ const healing = {
 } as unknown as Step
 const finished = { kind: 'told', process: 1, event: { kind: 'cycle-finished', result: 'success' } } as unknown as Step
 const fallsWithTeam = landed(TEAM, [500, 200], caps(500, 500), caps(200, 500))
+const ofHiddenZero = landed(ADA, ['none', 600], caps(0, 600), caps(600, 600))
 const isPutBack = landed(ADA, [200, 500], caps(200, 500), caps(500, 500))
 
 /** What an invariant says of these steps, where BOB may be in a group of which the program manages the cap, or does not. */
@@ -84,6 +85,7 @@ it.each(BROKEN)('%s is found', (_title, invariant, steps) => {
 
 const KEPT: readonly (readonly [title: string, invariant: Invariant, steps: readonly Step[]])[] = [
   ['a raise that was on its way when credits were cut', poolSum, [dealt, sending(600, 'before'), raised]],
+  ['a first cap in the place of a 0 that reads as unset', poolSum, [dealt, sending(600, 'now'), ofHiddenZero]],
   ['a raise that the credits pay for', poolSum, [dealt, sending(400, 'now'), landed(ADA, [300, 400], caps(300, 600), caps(400, 600))]],
   [
     'somebody whose cap others had changed, on the way to what it was',

@@ -8,6 +8,7 @@ import { observePool } from '../../../../src/core/pools/observe.ts'
 import type { CapSince, PoolState } from '../../../../src/core/pools/state.ts'
 import { poolDealer, type UndealtDay } from '../../../../src/core/use/replay/pool-caps.ts'
 import { DAY, email, policy } from '../../../support/declare.ts'
+import { runs } from '../../../support/fuzz.ts'
 import { cyclesOf } from '../../../support/replay.ts'
 
 const members = fc.array(
@@ -85,7 +86,7 @@ test('a replay deals as the daemon would', () => {
         }
       }
     }),
-    { numRuns: 60 },
+    runs(60),
   )
 })
 

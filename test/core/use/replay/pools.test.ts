@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { capsOfPolicy } from '../../../../src/core/use/replay/policy-caps.ts'
 import { replayPeople } from '../../../../src/core/use/replay/recorded.ts'
 import { DAY, email, policy, roster } from '../../../support/declare.ts'
+import { runs } from '../../../support/fuzz.ts'
 import { historyOf, ownedCap, raise, TEAM } from '../../../support/ledger.ts'
 import { cyclesOf, group, recordedOf, START, simulated, weekdays } from '../../../support/replay.ts'
 
@@ -110,6 +111,6 @@ test('use and caps of the members never come to more than the credits, in any cy
         }
       }
     }),
-    { numRuns: 60 },
+    runs(60),
   )
 })

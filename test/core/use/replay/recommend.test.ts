@@ -5,6 +5,7 @@ import { scopeKey } from '../../../../src/core/model/scope.ts'
 import { credits } from '../../../../src/core/model/units.ts'
 import { niceCap, recommend, type Target } from '../../../../src/core/use/replay/recommend.ts'
 import { email, policy, roster } from '../../../support/declare.ts'
+import { runs } from '../../../support/fuzz.ts'
 import { cyclesOf, group, recordedOf } from '../../../support/replay.ts'
 
 const NAMES = ['ada', 'bob', 'cy', 'dan', 'eve', 'fay', 'gus', 'hal']
@@ -68,7 +69,7 @@ describe('whoever is in which groups', () => {
           if (percent === 0) expect(cap).toBeGreaterThanOrEqual(highestDemand - 0.01)
         }
       }),
-      { numRuns: 60 },
+      runs(60),
     )
   })
 
@@ -79,7 +80,7 @@ describe('whoever is in which groups', () => {
         if ('least' in result) expect(result.least).toBeGreaterThan(budget)
         else expect(result.dearest).toBeLessThanOrEqual(budget + 0.05)
       }),
-      { numRuns: 60 },
+      runs(60),
     )
   })
 })

@@ -5,6 +5,7 @@ import { TEAM_KEY } from '../../../../src/core/interpret/effective.ts'
 import { credits } from '../../../../src/core/model/units.ts'
 import type { Simulation } from '../../../../src/core/use/replay/document.ts'
 import { DAY, email } from '../../../support/declare.ts'
+import { runs } from '../../../support/fuzz.ts'
 import { historyOf, ownedCap, raise, TEAM } from '../../../support/ledger.ts'
 import { cyclesOf, group, START, simulated, weekdays } from '../../../support/replay.ts'
 
@@ -176,7 +177,7 @@ describe('whatever was recorded', () => {
           expect(total.policy.blockedDays.middle).toBeLessThanOrEqual(totalOf(low, index).policy.blockedDays.middle)
         }
       }),
-      { numRuns: 60 },
+      runs(60),
     )
   })
 
@@ -197,7 +198,7 @@ describe('whatever was recorded', () => {
           }
         }
       }),
-      { numRuns: 60 },
+      runs(60),
     )
   })
 
@@ -213,7 +214,7 @@ describe('whatever was recorded', () => {
         }
         expect(free.losses).toEqual([])
       }),
-      { numRuns: 60 },
+      runs(60),
     )
   })
 
@@ -223,7 +224,7 @@ describe('whatever was recorded', () => {
         const turned = { ...one, use: Object.fromEntries(Object.entries(one.use).reverse()) }
         expect(replayed(turned, one.cap)).toEqual(replayed(one, one.cap))
       }),
-      { numRuns: 40 },
+      runs(40),
     )
   })
 
@@ -234,7 +235,7 @@ describe('whatever was recorded', () => {
         expect(same).toMatchObject({ gains: [], losses: [], beside: { kind: 'policy' } })
         expect(same.cycles.map(({ total }) => [total.key, total.kept])).toEqual(same.cycles.map(() => [TEAM_KEY, 0]))
       }),
-      { numRuns: 40 },
+      runs(40),
     )
   })
 })

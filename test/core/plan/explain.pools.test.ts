@@ -1,0 +1,96 @@
+// What explain says of people in pools: what is dealt, what goes before it, and what it goes before.
+import { describe, expect, test } from 'vitest'
+import { credits } from '../../../src/core/model/units.ts'
+import type { PoolMember, PoolState } from '../../../src/core/pools/state.ts'
+import { CYCLE, email, members, NOW, type PolicySketch, roster } from '../../support/declare.ts'
+import { explained, lines } from '../../support/explained.ts'
+
+const dealt = (amount: number, more: Partial<PoolMember> = {}): PoolState => ({
+  cycle: CYCLE,
+  readAt: NOW,
+  dealtAt: NOW,
+  members: { [email('ada')]: { base: credits(0), use: credits(7), dealt: credits(amount), sent: [], lowered: [], ...more } },
+})
+const POLICY: PolicySketch = { pools: [{ name: 'research', credits: 100, members: { kind: 'emails', emails: [email('ada')] } }] }
+const explainedOf = (policy: PolicySketch, state?: PoolState) =>
+  explained(
+    'ada',
+    { ...POLICY, ...policy },
+    { roster: roster({ ada: 'approved', bob: 'approved' }), ...(state && { pools: { research: state } }) },
+  )
+
+const DEAL = [
+  'pool research: 100 credits for 1 member, by need',
+  'used 7, counted at 40',
+  'dealt 2026-11-20 12:00 UTC from use read 2026-11-20 12:00 UTC',
+]
+
+describe('the chain of a member', () => {
+  const inForce = { inForce: { cap: credits(40), at: NOW } }
+  test.each<readonly [string, PolicySketch, PoolState | undefined, readonly string[]]>([
+    [
+      'says what the pool deals before the team’s cap',
+      { caps: { team: 500 } },
+      dealt(40, inForce),
+      [
+        '> pool ada 40 at acme.yaml:301:5: what the pool deals',
+        'rule team 500 at acme.yaml:1:5: a pool is narrower',
+        ...DEAL,
+        'ada@example.com: used 7 of it, dealt 40',
+      ],
+    ],
+    [
+      'says that their own cap gets what is left',
+      { caps: { ada: 90 } },
+      dealt(40, { fixed: credits(90), ...inForce }),
+      [
+        '> pool ada 40 at acme.yaml:301:5: what the pool deals',
+        'rule ada 90 at acme.yaml:1:5: pool research deals at most what is left',
+        ...DEAL,
+        'ada@example.com: used 7 of it, dealt 40, own cap 90, dealt first',
+      ],
+    ],
+    [
+      'says that a rule’s cap is dealt first',
+      { rules: [{ when: { email: 'ada@*' }, cap: 30 }] },
+      dealt(30, { fixed: credits(30), ...inForce }),
+      [
+        '> people ada 30 at acme.yaml:201:5: the first rule that matches, and nothing is declared for the person alone',
+        'pool ada 30 at acme.yaml:301:5: a cap for the person is dealt first',
+        ...DEAL,
+        'ada@example.com: used 7 of it, dealt 30, own cap 30, dealt first',
+      ],
+    ],
+    [
+      'says what applies until something is dealt',
+      { caps: { team: 500 } },
+      undefined,
+      ['> rule team 500 at acme.yaml:1:5: the narrowest cap declared', 'pool research: nothing is dealt yet'],
+    ],
+  ])('%s', (_name, policy, state, expected) => {
+    const found = explainedOf(policy, state)
+    expect([...lines(found), ...(found.pool?.lines ?? [])]).toEqual(expected)
+    expect(found.pool?.name).toBe('research')
+  })
+
+  test('tells nobody else of the pool', () => {
+    const state = { research: dealt(40) }
+    expect(explained('bob', POLICY, { roster: roster({ ada: 'approved', bob: 'approved' }), pools: state })).not.toHaveProperty('pool')
+    expect(explained('team', POLICY, { roster: roster({ ada: 'approved' }), pools: state })).not.toHaveProperty('pool')
+  })
+})
+
+test('a rule that matches goes before the wider caps, and says so', () =>
+  expect(
+    lines(
+      explained(
+        'ada',
+        { caps: { team: 500, 'group:a': 60 }, rules: [{ when: { email: 'ada@*' }, cap: 30 }] },
+        { roster: roster({ ada: 'approved' }), groups: members({ a: ['ada'] }) },
+      ),
+    ),
+  ).toEqual([
+    '> people ada 30 at acme.yaml:201:5: the first rule that matches, and nothing is declared for the person alone',
+    'rule group:a 60 at acme.yaml:2:5: a rule is narrower',
+    'rule team 500 at acme.yaml:1:5: a rule is narrower',
+  ]))

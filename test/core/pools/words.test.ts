@@ -1,0 +1,253 @@
+// What is said of pools, word for word: figures of one for one person, and notes for whoever wrote the policy.
+import { describe, expect, test } from 'vitest'
+import { credits } from '../../../src/core/model/units.ts'
+import { dealLines, poolFigures } from '../../../src/core/pools/figures.ts'
+import { poolNotes } from '../../../src/core/pools/notes.ts'
+import type { MemberNow, PoolMember, PoolState } from '../../../src/core/pools/state.ts'
+import { CYCLE, cap, email, NOW, type PlainCap, type PoolSketch, policy } from '../../support/declare.ts'
+
+const since = (value: PlainCap) => ({ cap: cap(value), at: NOW })
+const member = (use: number, more: Partial<PoolMember> = {}): PoolMember => ({
+  base: credits(0),
+  use: credits(use),
+  sent: [],
+  lowered: [],
+  ...more,
+})
+const state = (members: Readonly<Record<string, PoolMember>>, more: Partial<PoolState> = {}): PoolState => ({
+  cycle: CYCLE,
+  readAt: NOW,
+  dealtAt: NOW,
+  members: Object.fromEntries(Object.entries(members).map(([name, one]) => [email(name), one])),
+  ...more,
+})
+const sketch = (more: Partial<PoolSketch> = {}) =>
+  policy({ pools: [{ name: 'research', credits: 100, members: { kind: 'emails', emails: [] }, ...more }] }).pools
+const day = (at: number): string => new Date(at).toISOString().slice(0, 10)
+
+describe('the figures of a pool', () => {
+  test('count who is there, and what is used and given', () => {
+    const figures = poolFigures(
+      { credits: credits(100) },
+      state({ ada: member(40, { inForce: since(60) }), bob: member(10, { inForce: since(20), left: { at: NOW } }) }),
+    )
+    expect(figures).toMatchObject({ readAt: NOW, credits: 100, used: 50, dealt: 70, members: 1, isUsedUp: false })
+  })
+  test('name no sum while somebody has no known cap, and no end while nobody uses anything', () => {
+    const figures = poolFigures({ credits: credits(100) }, state({ ada: member(0) }))
+    expect(figures).toStrictEqual({ readAt: NOW, credits: 100, used: 0, members: 1, isUsedUp: false })
+  })
+  test.each<readonly [string, number, Readonly<Record<string, PoolMember>>, boolean]>([
+    ['with a credit for each who is dealt to', 12, { ada: member(5), bob: member(5) }, false],
+    ['with less than that', 11, { ada: member(5), bob: member(5) }, true],
+    [
+      'counting nobody who is protected or left',
+      11,
+      { ada: member(5), bob: member(5, { protected: true }), cyd: member(0, { left: { at: NOW } }) },
+      false,
+    ],
+    ['with nobody left to raise', 10, { ada: member(10, { protected: true }) }, true],
+  ])('say whether it is used up: %s', (_name, total, members, expected) =>
+    expect(poolFigures({ credits: credits(total) }, state(members)).isUsedUp).toBe(expected),
+  )
+
+  const lines = (pool: Partial<PoolSketch>, one: PoolState, who = 'ada') =>
+    sketch(pool).flatMap((terms) => dealLines('research', terms, one, email(who), day))
+  const ALONE = { inForce: since(60) }
+  test.each<readonly [string, Partial<PoolSketch>, PoolState, readonly string[]]>([
+    [
+      'for one member, before anything is dealt',
+      {},
+      state({ ada: member(0, ALONE) }, { dealtAt: undefined as never }),
+      ['pool research: 100 credits for 1 member, by need', 'used 0, counted at 60', 'ada@example.com: used 0 of it'],
+    ],
+    [
+      'with its terms, for who is not in it',
+      { share: 'equal', min: 5, max: 50 },
+      state({ bob: member(0, ALONE), cyd: member(0, { inForce: since('none') }) }),
+      [
+        'pool research: 100 credits for 2 members, the same head-room for everybody, at least 5, at most 50',
+        'used 0, counted at more than the credits: somebody has no known cap',
+        'dealt 2026-11-20 from use read 2026-11-20',
+      ],
+    ],
+    [
+      'with everything that is known of a member',
+      {},
+      state({
+        ada: member(30.126, {
+          base: credits(10),
+          dealt: credits(50),
+          fixed: credits(70),
+          protected: true,
+          ...ALONE,
+          lowered: [since(80), since('none')],
+          sent: [since(55)],
+        }),
+      }),
+      [
+        'pool research: 100 credits for 1 member, by need',
+        'used 20.13, counted at 50',
+        'dealt 2026-11-20 from use read 2026-11-20',
+        'ada@example.com: used 20.13 of it, joined at a use of 10, dealt 50, own cap 70, dealt first, protected: not dealt, counts at the cap in force, ' +
+          'counts at 80 until use up to 2026-11-20 shows, counts at no cap until use up to 2026-11-20 shows, 55 sent 2026-11-20 may still land',
+      ],
+    ],
+    [
+      'with the day on which it runs out',
+      { credits: 31 },
+      state({ ada: member(30, ALONE) }),
+      [
+        'pool research: 31 credits for 1 member, by need',
+        'used 30, counted at 60',
+        'dealt 2026-11-20 from use read 2026-11-20',
+        'expected to be used up 2026-11-20',
+        'ada@example.com: used 30 of it',
+      ],
+    ],
+    [
+      'without the use of somebody of whom none is known',
+      {},
+      state({ ada: { base: credits(0), sent: [], lowered: [], dealt: credits(5), ...ALONE } }),
+      [
+        'pool research: 100 credits for 1 member, by need',
+        'used 0, counted at 60',
+        'dealt 2026-11-20 from use read 2026-11-20',
+        'ada@example.com: dealt 5',
+      ],
+    ],
+  ])('in words: %s', (_name, pool, one, expected) => expect(lines(pool, one)).toEqual(expected))
+})
+
+describe('the notes on a pool', () => {
+  const notes = (
+    pool: Partial<PoolSketch>,
+    one: PoolState | undefined,
+    names: readonly string[] = ['ada'],
+    frozen: Readonly<Record<string, string>> = {},
+  ) =>
+    poolNotes(
+      sketch(pool).map((each) => ({ pool: each, members: names.map((name): MemberNow => ({ email: email(name) })) })),
+      one ? { research: one } : {},
+      frozen,
+    )
+  test.each<
+    readonly [
+      string,
+      Partial<PoolSketch>,
+      PoolState | undefined,
+      readonly string[] | undefined,
+      Readonly<Record<string, string>>,
+      readonly string[],
+    ]
+  >([
+    ['nothing of one that works', {}, state({ ada: member(7, { inForce: since(60) }) }), undefined, {}, []],
+    [
+      'who is not in it, by e-mail',
+      {},
+      undefined,
+      [],
+      {},
+      ['POOL_NOBODY pool research: has no members: no approved person, who is in no other pool, has one of its e-mails'],
+    ],
+    [
+      'who is not in it, by a group',
+      { members: { kind: 'groups', ids: ['g'] } },
+      undefined,
+      [],
+      {},
+      ['POOL_NOBODY pool research: has no members: no approved person, who is in no other pool, is in group g'],
+    ],
+    [
+      'who is not in it, by groups',
+      { members: { kind: 'groups', ids: ['g', 'h'] } },
+      undefined,
+      [],
+      {},
+      ['POOL_NOBODY pool research: has no members: no approved person, who is in no other pool, is in one of the groups g, h'],
+    ],
+    [
+      'who is not in it, by a condition',
+      { members: { kind: 'when', when: { role: 'x' } } },
+      undefined,
+      [],
+      {},
+      [
+        'POOL_NOBODY pool research: has no members: no approved person, who is in no other pool, meets its condition in two readings that agree',
+      ],
+    ],
+    [
+      'why it is frozen, and nothing of who is in it then',
+      {},
+      undefined,
+      [],
+      { research: 'use is old' },
+      ['POOL_FROZEN pool research: nothing is dealt: use is old'],
+    ],
+    [
+      'why its last deal stays',
+      {},
+      state({ ada: member(7, { inForce: since(60) }) }),
+      undefined,
+      { research: 'use is old' },
+      ['POOL_FROZEN pool research: the last deal stays: use is old'],
+    ],
+    ['nothing of why another is frozen', {}, undefined, undefined, { design: 'use is old' }, []],
+    [
+      'what it cannot pay',
+      { min: 51 },
+      undefined,
+      ['ada', 'bob'],
+      {},
+      ['POOL_BOUNDS pool research: cannot pay its min: 2 members at 51 are 102 credits, it has 100'],
+    ],
+    ['nothing while it can just pay it', { min: 50 }, undefined, ['ada', 'bob'], {}, []],
+    [
+      'that it is used up',
+      {},
+      state({ ada: member(99.6, { inForce: since(100) }) }),
+      undefined,
+      {},
+      ['POOL_USED_UP pool research: 100 of 100 credits are used; everybody stays at their use until the next cycle'],
+    ],
+    [
+      'that it is above its credits',
+      {},
+      state({ ada: member(7, { inForce: since(100) }), bob: member(0, { inForce: since(1) }) }),
+      undefined,
+      {},
+      ['POOL_ABOVE pool research: use and caps come to 101, above its 100 credits; caps are only lowered, never below use, until they fit'],
+    ],
+    ['nothing at just its credits', {}, state({ ada: member(7, { inForce: since(100) }) }), undefined, {}, []],
+    [
+      'nothing of a sum before anything was dealt',
+      {},
+      state({ ada: member(7, { inForce: since(101) }) }, { dealtAt: undefined as never }),
+      undefined,
+      {},
+      [],
+    ],
+    [
+      'who has no known cap',
+      {},
+      state({ ada: member(7) }),
+      undefined,
+      {},
+      ['POOL_ABOVE pool research: ada@example.com has no known cap in force, so nobody is raised'],
+    ],
+    [
+      'how many have no known cap, and the first of them',
+      {},
+      state({ ada: member(7), bob: member(7), cyd: member(7, { inForce: since(9) }) }),
+      undefined,
+      {},
+      ['POOL_ABOVE pool research: 2 members, ada@example.com first, have no known cap in force, so nobody is raised'],
+    ],
+    ['nothing of who is about to get a first cap', {}, state({ ada: member(7, { dealt: credits(9) }) }), undefined, {}, []],
+  ])('say %s', (_name, pool, one, names, frozen, expected) => {
+    const found = notes(pool, one, names, frozen)
+    expect(found.map(({ code, message }) => `${code} ${message}`)).toEqual(expected)
+    expect(found.map((note) => [note.pool, note.at.line])).toEqual(expected.map(() => ['research', 301]))
+    expect(found.map(({ version }) => version)).toEqual(expected.map((text) => (text.startsWith('POOL_FROZEN') ? 'use is old' : '')))
+  })
+})

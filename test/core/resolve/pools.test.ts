@@ -1,0 +1,197 @@
+// Who is in a pool, and what is asked for members: what was dealt, what is declared for them, or what is in force.
+import { describe, expect, test } from 'vitest'
+import { credits } from '../../../src/core/model/units.ts'
+import type { PoolMember, PoolState } from '../../../src/core/pools/state.ts'
+import { resolveDesired } from '../../../src/core/resolve/desired.ts'
+import type { DesiredInputs } from '../../../src/core/resolve/resolution.ts'
+import {
+  CYCLE,
+  desiredInputs,
+  email,
+  HOUR,
+  members,
+  NOW,
+  type OwnedSketch,
+  ownedCaps,
+  type PlainCap,
+  type PolicySketch,
+  type PoolSketch,
+  roster,
+  short,
+} from '../../support/declare.ts'
+
+const PEOPLE = roster({ cyd: 'approved', ada: 'approved', bob: 'approved', dan: 'pending' })
+const emails = (...names: readonly string[]): PoolSketch['members'] => ({ kind: 'emails', emails: names.map(email) })
+const research = (more: Partial<PoolSketch> = {}): PoolSketch => ({
+  name: 'research',
+  credits: 100,
+  members: emails('cyd', 'ada', 'dan'),
+  ...more,
+})
+const resolved = (sketch: PolicySketch, more: Partial<DesiredInputs> = {}) =>
+  resolveDesired(desiredInputs({ pools: [research()], ...sketch }, { roster: PEOPLE, ...more }))
+const named = (all: readonly { readonly email: string }[] | undefined): string | undefined =>
+  all?.map((one) => one.email.split('@')[0]).join(' ')
+
+describe('the members of a pool', () => {
+  test.each<readonly [string, PolicySketch, Partial<DesiredInputs>, string]>([
+    ['are the approved ones of those who are named, by name', {}, {}, 'ada cyd'],
+    [
+      'are the members of its groups',
+      { pools: [research({ members: { kind: 'groups', ids: ['g'] } })] },
+      { groups: members({ g: ['bob', 'dan', 'eve'] }) },
+      'bob',
+    ],
+    ['are those for whom its condition holds', { pools: [research({ members: { kind: 'when', when: { email: '?o?@*' } } })] }, {}, 'bob'],
+    [
+      'are nobody of who is in another pool as well',
+      { pools: [research(), research({ name: 'design', members: emails('ada', 'bob') })] },
+      {},
+      'cyd',
+    ],
+  ])('%s', (_name, sketch, more, expected) => expect(named(resolved(sketch, more).pools[0]?.members)).toBe(expected))
+
+  test('are nobody while there is no roster', () => {
+    const { pools } = resolveDesired(desiredInputs({ pools: [research()] }))
+    expect(pools.map((one) => one.members)).toEqual([[]])
+  })
+
+  test('are known with what is dealt to them first, and who is left alone', () => {
+    const { pools } = resolved({
+      pools: [research({ members: emails('ada', 'bob', 'cyd') })],
+      caps: { ada: 30, cyd: 20 },
+      rules: [{ when: { email: 'bob@*' }, cap: 'none' }],
+      protected: ['cyd'],
+    })
+    expect(pools[0]?.members).toStrictEqual([
+      { email: email('ada'), fixed: credits(30) },
+      { email: email('bob') },
+      { email: email('cyd'), fixed: credits(20), protected: true },
+    ])
+  })
+})
+
+describe('policy cannot have', () => {
+  test('somebody in two pools', () => {
+    const { rejected, desired } = resolved({ pools: [research(), research({ name: 'design', members: emails('ada', 'bob') })] })
+    expect(rejected).toMatchObject([
+      {
+        code: 'POOL_TWICE',
+        message:
+          'ada@example.com is in two pools: research (acme.yaml:301:5) and design (acme.yaml:302:5); take the person out of one of them',
+        at: { line: 302 },
+      },
+    ])
+    expect(desired).toEqual([])
+  })
+  test('a member without a cap', () => {
+    const { rejected, pools } = resolved({ caps: { ada: 'none' } })
+    expect(rejected).toMatchObject([
+      {
+        code: 'POOL_NONE',
+        message: 'ada@example.com has the cap none and is a member of pool research (acme.yaml:301:5); a pool needs a cap',
+        at: { line: 1 },
+      },
+    ])
+    expect(pools[0]?.members[0]).toStrictEqual({ email: email('ada'), protected: true })
+  })
+})
+
+describe('of a member is asked', () => {
+  const dealt = (more: Partial<PoolMember> = {}, state: Partial<PoolState> = {}): PoolState => ({
+    cycle: CYCLE,
+    readAt: NOW,
+    dealtAt: NOW,
+    members: { [email('ada')]: { base: credits(0), use: credits(7), dealt: credits(40), sent: [], lowered: [], ...more } },
+    ...state,
+  })
+  const inForce = (amount: number, at = NOW) => ({ inForce: { cap: credits(amount), at } })
+  const MINE = (value: PlainCap): Readonly<Record<string, OwnedSketch>> => ({ ada: { cap: value, owner: 'pool' } })
+  test.each<readonly [string, PolicySketch, PoolState | undefined, Readonly<Record<string, OwnedSketch>>, readonly unknown[]]>([
+    ['what was dealt, with why', {}, dealt(), {}, [40, 'pool', 'pool research: by need, of 100 credits']],
+    [
+      'what was dealt as the same head-room',
+      { pools: [research({ share: 'equal' })] },
+      dealt(),
+      {},
+      [40, 'pool', 'pool research: the same head-room for everybody, of 100 credits'],
+    ],
+    [
+      'what is left of their own cap',
+      { caps: { ada: 90 } },
+      dealt({ fixed: credits(90) }),
+      {},
+      [40, 'pool', 'pool research: by need, of 100 credits, at most what is left of the 90 declared'],
+    ],
+    ['their own cap where all of it was dealt', { caps: { ada: 40 } }, dealt({ fixed: credits(40) }), {}, [40, 'policy', undefined]],
+    [
+      'what was dealt where a rule sets nothing',
+      { rules: [{ when: { email: 'ada@*' }, cap: 'none' }] },
+      dealt(),
+      {},
+      [40, 'pool', 'pool research: by need, of 100 credits'],
+    ],
+    ['nothing before anything was dealt', {}, undefined, {}, []],
+    ['nothing before anything was dealt to them', {}, dealt({}, { members: {} }), {}, []],
+    [
+      'what is in force, where it is ours and nothing was dealt yet',
+      {},
+      undefined,
+      MINE(30),
+      [30, 'pool', 'pool research: nothing is dealt yet; what is in force stays'],
+    ],
+    [
+      'their own cap, while they are protected',
+      { caps: { ada: 90 }, protected: ['ada'] },
+      dealt({ protected: true }),
+      {},
+      [90, 'policy', undefined],
+    ],
+    [
+      'what is in force, while they are protected and nothing is declared',
+      { protected: ['ada'] },
+      dealt({ protected: true }),
+      MINE(30),
+      [30, 'pool', 'pool research: nothing is dealt to protected members; what is in force stays'],
+    ],
+    [
+      'what is in force, while the credits do not pay for the cap of a protected member',
+      { caps: { ada: 190 }, protected: ['ada'] },
+      dealt({ protected: true, fixed: credits(190), ...inForce(30) }),
+      MINE(30),
+      [30, 'pool', 'pool research: the credits do not pay for the cap declared; what is in force stays'],
+    ],
+    [
+      'what others have lowered since, while the credits do not pay for more',
+      { caps: { ada: 190 }, protected: ['ada'] },
+      dealt({ protected: true, fixed: credits(190), ...inForce(20) }),
+      MINE(30),
+      [20, 'pool', 'pool research: the credits do not pay for the cap declared; what is in force stays'],
+    ],
+    [
+      'what is ours, where others have raised it, while the credits do not pay for more',
+      { caps: { ada: 190 }, protected: ['ada'] },
+      dealt({ protected: true, fixed: credits(190), ...inForce(50) }),
+      MINE(30),
+      [30, 'pool', 'pool research: the credits do not pay for the cap declared; what is in force stays'],
+    ],
+    [
+      'what is ours, where it was lower before we wrote',
+      { caps: { ada: 190 }, protected: ['ada'] },
+      dealt({ protected: true, fixed: credits(190), ...inForce(20, NOW - 2 * HOUR) }),
+      MINE(30),
+      [30, 'pool', 'pool research: the credits do not pay for the cap declared; what is in force stays'],
+    ],
+    [
+      'nothing, where others have lowered it to 0',
+      { pools: [research({ credits: 5 })] },
+      dealt({ ...inForce(0), use: credits(7) }),
+      MINE(30),
+      [],
+    ],
+  ])('%s', (_name, sketch, state, owned, expected) => {
+    const { desired } = resolved(sketch, { owned: ownedCaps(owned), ...(state && { pools: { research: state } }) })
+    const own = desired.filter(({ scope: at }) => short(at) === 'ada')
+    expect(own.flatMap(({ cap: value, owner, origin }) => [value, owner, origin.reason])).toEqual(expected)
+  })
+})

@@ -1,0 +1,176 @@
+// What is said of rules, word for word: the answer to each condition, what is absent, and notes on rules that nobody may have meant so.
+import { describe, expect, test } from 'vitest'
+import type { When } from '../../../src/core/model/policy.ts'
+import { answersOf, type ConditionInputs, rowFacts, truthOf } from '../../../src/core/resolve/conditions.ts'
+import { resolveDesired } from '../../../src/core/resolve/desired.ts'
+import type { DesiredInputs } from '../../../src/core/resolve/resolution.ts'
+import { nearest } from '../../../src/policy/suggest.ts'
+import { desiredInputs, email, members, type PolicySketch, type RowSketch, rosterRows } from '../../support/declare.ts'
+
+const PEOPLE: Readonly<Record<string, RowSketch>> = {
+  ada: { role: ' Admin ', usedDaysAgo: 0, joinedDaysAgo: 400, activeDays: { 30: 20 } },
+  bob: { role: 'member', usedDaysAgo: 1, joinedDaysAgo: 1, activeDays: { 30: 4 } },
+  dan: {},
+}
+
+describe('the answer to a condition', () => {
+  const told = (name: string, when: When, more: Partial<ConditionInputs> = {}): readonly string[] => {
+    const inputs: ConditionInputs = {
+      roster: rosterRows(PEOPLE),
+      groups: members({ a: ['ada'], b: ['bob'] }),
+      unknownGroups: ['lost'],
+      ...{ memory: {}, isNew: true, owned: new Map(), clockDoubted: false },
+      ...more,
+    }
+    const person = inputs.roster?.people.find((one) => one.email === email(name))
+    return person
+      ? answersOf(when, person, rowFacts(inputs, new Set(when.groups))).map(({ key, truth, text }) => `${key} ${truth}: ${text}`)
+      : []
+  }
+  test.each<readonly [string, string, When, Partial<ConditionInputs>, string]>([
+    ['on an e-mail', 'ada', { email: 'ada@*' }, {}, 'email true: e-mail matches ada@*'],
+    ['on a role, whatever its case and the spaces about it', 'ada', { role: 'admin  ' }, {}, 'role true: role is  Admin '],
+    ['on groups, with the one that they are in', 'bob', { groups: ['a', 'b'] }, {}, 'groups true: in group b'],
+    ['on groups that they are not in', 'dan', { groups: ['a', 'b'] }, {}, 'groups false: in group none of a, b'],
+    ['on days without use', 'bob', { inactiveDays: 1 }, {}, 'inactiveDays true: inactive for 1 day (1 or more)'],
+    ['on days since signing up', 'ada', { joinedWithinDays: 7 }, {}, 'joinedWithinDays false: joined 400 days ago (7 or less)'],
+    [
+      'on active days',
+      'bob',
+      { activeDays: { below: 5, within: 30 } },
+      {},
+      'activeDays true: active on 4 of the last 30 days (fewer than 5)',
+    ],
+    ['on a role that is absent', 'dan', { role: 'x' }, {}, 'role unknown: the roster has no role'],
+    [
+      'on groups whose members are not known',
+      'dan',
+      { groups: ['a', 'lost', 'unread'] },
+      {},
+      'groups unknown: the members of group lost, unread are not known',
+    ],
+    ['on use that is absent', 'dan', { inactiveDays: 1 }, {}, 'inactiveDays unknown: the roster has neither a time of use nor of sign-up'],
+    [
+      'on use while nobody has a time',
+      'dan',
+      { inactiveDays: 1 },
+      { roster: rosterRows({ dan: {} }) },
+      'inactiveDays unknown: the roster has no time of use of anybody',
+    ],
+    ['on signing up that is absent', 'dan', { joinedWithinDays: 1 }, {}, 'joinedWithinDays unknown: the roster has no time of sign-up'],
+    [
+      'on signing up while the clocks differ',
+      'ada',
+      { joinedWithinDays: 1 },
+      { clockDoubted: true },
+      "joinedWithinDays unknown: the service's clock and ours differ",
+    ],
+    [
+      'on active days of another time',
+      'ada',
+      { activeDays: { below: 5, within: 7 } },
+      {},
+      'activeDays unknown: the roster has no active days of the last 7 days',
+    ],
+  ])('%s', (_name, who, when, more, expected) => expect(told(who, when, more)).toEqual([expected]))
+
+  test('is given for everything that is asked', () =>
+    expect(told('bob', { email: '*', role: 'x' })).toEqual(['email true: e-mail matches *', 'role false: role is member']))
+
+  test('stays unknown when the next one is yes', () => {
+    const roster = rosterRows(PEOPLE)
+    const facts = rowFacts(
+      { roster, groups: [], unknownGroups: [], memory: {}, isNew: true, owned: new Map(), clockDoubted: false },
+      new Set(),
+    )
+    expect(roster.people.map((person) => truthOf({ role: 'member', email: '*' }, person, facts))).toEqual([false, true, 'unknown'])
+  })
+})
+
+describe('a note', () => {
+  const rule = (when: When): PolicySketch => ({ rules: [{ when, cap: 5 }] })
+  const resolved = (when: When, rows: Readonly<Record<string, RowSketch>>, more: Partial<DesiredInputs> = {}) =>
+    resolveDesired(desiredInputs(rule(when), { roster: rosterRows(rows), nearest, ...more }))
+  const notes = (...args: Parameters<typeof resolved>): readonly string[] => resolved(...args).ruleNotes.map(({ message }) => message)
+  const KNOWN = { ada: PEOPLE['ada'] ?? {}, bob: PEOPLE['bob'] ?? {} }
+  const five = Object.fromEntries(['a', 'b', 'c', 'd', 'e'].map((name): [string, RowSketch] => [name, { role: 'x' }]))
+  const at = (...domains: readonly string[]) => {
+    const roster = rosterRows(five)
+    return {
+      roster: {
+        ...roster,
+        people: domains.map((domain, index) => ({
+          ...roster.people[0],
+          email: `p${index}@${domain}`,
+          name: '',
+          status: 'approved' as const,
+          disabled: false,
+        })),
+      },
+    }
+  }
+
+  test.each<readonly [string, When, Readonly<Record<string, RowSketch>>, Partial<DesiredInputs>, readonly string[]]>([
+    [
+      'names all groups that nobody is in',
+      { groups: ['a', 'b'] },
+      KNOWN,
+      { groups: members({ a: [], b: [] }) },
+      ['rule r1 matches nobody: nobody is in one of the groups a, b'],
+    ],
+    [
+      'counts those of whom nothing is known, and says what of the first',
+      { role: 'x' },
+      { ...KNOWN, dan: {}, eve: {} },
+      {},
+      ['rule r1: whether it matches is not known for 2 people, who keep what is in force (role: the roster has no role)'],
+    ],
+    [
+      'names the domains there are, in order',
+      { email: '*@zzzzzzzz.test' },
+      five,
+      at('b.example', 'a.example', 'b.example'),
+      ['rule r1 matches nobody: no e-mail matches *@zzzzzzzz.test; the domains there are: a.example, b.example'],
+    ],
+    [
+      'names five domains, and counts the others',
+      { email: '*@zzzzzzzz.test' },
+      five,
+      at(...Array.from({ length: 7 }, (_, index) => `d${index}.example`)),
+      [
+        'rule r1 matches nobody: no e-mail matches *@zzzzzzzz.test; the domains there are: d0.example, d1.example, d2.example, d3.example, d4.example and 2 more',
+      ],
+    ],
+    [
+      'names the nearest person of the domain that was typed',
+      { email: 'pp@b.example' },
+      five,
+      at('a.example', 'b.example'),
+      ['rule r1 matches nobody: no e-mail matches pp@b.example; the nearest is p1@b.example'],
+    ],
+    [
+      'names nobody for a pattern that has no domain',
+      { email: 'zzzzzz?' },
+      five,
+      at('a.example'),
+      ['rule r1 matches nobody: no e-mail matches zzzzzz?'],
+    ],
+    ['says nothing of a rule for everybody that asks more than an e-mail', { email: '*', role: 'x' }, five, {}, []],
+    ['says nothing of a rule for everybody that asks something else', { role: 'x' }, five, {}, []],
+    ['says nothing of a rule for everybody where they are few', { email: '*' }, KNOWN, {}, []],
+    ['says nothing of a rule for nearly everybody', { email: '?@*' }, { ...five, long: {} }, {}, []],
+  ])('%s', (_name, when, rows, more, expected) => expect(notes(when, rows, more)).toEqual(expected))
+
+  test('says that a match waits for a second reading', () => {
+    const first = resolved({ role: 'member' }, { ada: { role: 'x' } })
+    expect(notes({ role: 'member' }, { ada: { role: 'member' } }, { conditions: first.conditions, rosterReadingIsNew: true })).toEqual([
+      'rule r1 matches nobody: it holds since the last reading only, and counts after two that agree',
+    ])
+  })
+
+  test('does not count who is not approved', () => {
+    const rows: Readonly<Record<string, RowSketch>> = { ada: { role: 'admin' }, bob: { role: 'member', status: 'pending' } }
+    expect(notes({ role: 'mamber' }, rows)).toEqual(['rule r1 matches nobody: nobody has the role mamber; the roles there are: admin'])
+    expect(notes({ role: 'x' }, { bob: { status: 'pending' } })).toEqual([])
+  })
+})

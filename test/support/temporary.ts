@@ -1,0 +1,66 @@
+// Where tests put their temporary files: in memory, where the machine has room for them there. Each record of a ledger waits for its disk, so the
+// thousands that tests write would wait for a real one in turn. The same file system calls either way; a disk's own faults are in test/hostile.
+import { accessSync, chmodSync, constants, mkdtempSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const IN_MEMORY = '/dev/shm'
+/** Several clusters of PostgreSQL at a time, and the profile of a browser. Containers often have 64 MiB there. */
+const ROOM_BYTES = 4 * 1024 ** 3
+
+/** Followed by the number of the process that made it, which says whether its run is over. */
+const PREFIX = 'capkeeper-tests-'
+
+/** Makes a folder in memory for `os.tmpdir()` of this process and its workers, unless somebody has chosen one; gives what removes it. */
+export function temporaryInMemory(): () => void {
+  if (process.env['TMPDIR'] !== undefined || !hasRoom()) return () => undefined
+  removeForgotten()
+  const folder = mkdtempSync(join(IN_MEMORY, `${PREFIX}${process.pid}-`))
+  const remove = (): void => rmSync(folder, { recursive: true, force: true })
+  // The user of PostgreSQL goes through it.
+  chmodSync(folder, 0o755)
+  if (!runsPrograms(folder)) {
+    remove()
+    return () => undefined
+  }
+  process.env['TMPDIR'] = folder
+  return remove
+}
+
+/** What runs that were killed have left. */
+function removeForgotten(): void {
+  for (const name of readdirSync(IN_MEMORY).filter((one) => one.startsWith(PREFIX))) {
+    const [pid = ''] = name.slice(PREFIX.length).split('-')
+    if (!isAlive(Number(pid))) rmSync(join(IN_MEMORY, name), { recursive: true, force: true })
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+function hasRoom(): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(IN_MEMORY)
+    return bavail * bsize >= ROOM_BYTES
+  } catch {
+    return false
+  }
+}
+
+/** Some tests write a script and run it; a mount may forbid that. */
+function runsPrograms(folder: string): boolean {
+  const probe = join(folder, 'probe')
+  try {
+    writeFileSync(probe, '#!/bin/sh\n', { mode: 0o755 })
+    accessSync(probe, constants.X_OK)
+    return true
+  } catch {
+    return false
+  } finally {
+    rmSync(probe, { force: true })
+  }
+}
