@@ -63,6 +63,7 @@ export const PROBLEM_CODES = {
   NO_BASE_URL: 'no address of the service',
   NO_KEY: 'no service key',
   NO_POLICIES: 'no policy path',
+  SAME_TEAM: 'two workspaces that write to one team',
   SWEEP_TOO_LONG: 'more scopes than can be read within the interval at rate.max',
 } as const
 

@@ -305,8 +305,10 @@ const isSecret = (branch: Branch): boolean => branch.schema['x-secret'] === true
 /** The text of a scalar, whatever YAML would take it for. */
 export const textOf = (node: Scalar): string => (typeof node.value === 'string' ? node.value : (node.source ?? ''))
 
-/** Written without quotes and without a tag, so YAML may take it for a number or a boolean. */
-export const isPlain = (node: Scalar): boolean => (node.type === 'PLAIN' || node.type === undefined) && node.tag === undefined
+const TEXT_TAG = 'tag:yaml.org,2002:str'
+
+/** Written without quotes, so YAML may take it for a number or a boolean. Only `!!str` makes it a text; other tags are an error by themselves. */
+export const isPlain = (node: Scalar): boolean => (node.type === 'PLAIN' || node.type === undefined) && node.tag !== TEXT_TAG
 
 /** A scalar as it stands in a message: quoted texts keep their quotes. */
 export const written = (node: Scalar): string => (isPlain(node) ? quoted(textOf(node)).slice(1, -1) : quoted(textOf(node)))

@@ -68,6 +68,7 @@ export function parseConfigText(file: string, text: string, path = file): Parsed
   const workspaces = items(field(root, 'workspaces'))
   checkNames(workspaces)
   for (const workspace of workspaces) checkWorkspace(workspace)
+  if (!hasErrors(root.reader.problems)) checkTwins(workspaces)
   checkNotify(
     root,
     workspaces.flatMap((one) => good(field(one, 'name')) ?? []),
@@ -113,6 +114,28 @@ function checkNames(workspaces: readonly Branch<WorkspaceText>[]): void {
     const { source, problems } = branch.reader
     const message = `the workspace ${quoted(name)} is configured twice`
     problems.push(problemOn(source, placeOf(branch), 'error', 'DUPLICATE_NAME', message, { hint: 'give each its own name', other }))
+  }
+}
+
+/** Two workspaces that write to one team: each puts back what the other sets, for ever. */
+function checkTwins(workspaces: readonly Branch<WorkspaceText>[]): void {
+  const first = new Map<string, Branch<WorkspaceText>>()
+  for (const workspace of workspaces) {
+    const { name, baseUrl = '', keys = {}, mode = 'enforce' } = workspace.value
+    const address = parseBaseUrl(baseUrl)
+    const key = keys.billingWrite ?? keys.default
+    if (!('url' in address) || !key || mode !== 'enforce') continue
+    const team = JSON.stringify([address.url, key.file, key.env])
+    const other = first.get(team)
+    if (!other) {
+      first.set(team, workspace)
+      continue
+    }
+    const { source, problems } = workspace.reader
+    const message = `${quoted(name)} writes with the key and to the address of ${quoted(other.value.name)}: each would put back what the other sets`
+    const hint = 'declare the caps of one team in one workspace, or set mode: audit in the other'
+    const at = field(workspace, 'name') ?? workspace
+    problems.push(problemOn(source, placeOf(at), 'warning', 'SAME_TEAM', message, { hint, other: placeOf(field(other, 'name') ?? other) }))
   }
 }
 

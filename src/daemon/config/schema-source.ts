@@ -125,7 +125,7 @@ const AUTH = object(
   {
     token: optional({ ...LEDGER_TOKEN, description: 'Where the token is found that readers send as Authorization: Bearer.' }),
     proxyHeader: optional(
-      pattern('text', HEADER_PATTERN, 'The header in which the proxy names the groups of the reader, with commas between.'),
+      pattern('header', HEADER_PATTERN, 'The header in which the proxy names the groups of the reader, with commas between.'),
     ),
     from: list('Addresses and networks of the proxy, such as 10.0.0.0/8; its header counts from nowhere else.', text()),
     metrics: orNothing(flag('Check /metrics as well; default false.')),
@@ -304,7 +304,7 @@ export const CONFIG = object(
     auth: optional(AUTH),
     viewers: list('Which groups see which workspaces, with auth.proxyHeader; left out: everybody it lets in sees all.', VIEWER),
     sourceUrl: orNothing(
-      pattern('text', SOURCE_URL_PATTERN, 'Address of a policy line, for links, with {revision}, {file} and {line} in it.'),
+      pattern('source-url', SOURCE_URL_PATTERN, 'Address of a policy line, for links, with {revision}, {file} and {line} in it.'),
     ),
     approvals: orNothing(
       choice(

@@ -30,7 +30,7 @@ interface Kind {
 const WHOLE_NUMBER = /^(0|[1-9][0-9]*)$/
 const DECIMAL = /^(0|[1-9][0-9]*)(\.[0-9]+)?$/
 const CAPS = new Set(['cap', 'grant-cap', 'add', 'whole'])
-const TEXTS = new Set(['text', 'approval', 'timezone', 'listen', 'currency', 'url', 'from', 'until'])
+const TEXTS = new Set(['text', 'header', 'approval', 'timezone', 'listen', 'currency', 'url', 'source-url', 'from', 'until'])
 
 /** The value of a scalar: by the text that was written. 1e3, 0x10 and 010 are no numbers here, and a cap is one of whole digits only. */
 export function convert(node: Scalar, { 'x-kind': kind = '' }: AnnotatedSchema): unknown {
@@ -249,6 +249,20 @@ const KINDS: Readonly<Record<string, Kind>> = {
     what: ({ maximum }) => `not a number from 0 to ${maximum}`,
     says: (_text, branch) => (branch.value === 0 ? `${nameOf(branch)} is 0` : undefined),
     hint: (_text, { value }) => (value === 0 ? 'leave it out to show no money' : undefined),
+  },
+  header: {
+    code: 'UNKNOWN_VALUE',
+    isText: true,
+    what: () => 'not the name of a header',
+    says: (text, branch) => `${nameOf(branch)} is ${quoted(text.trim())}, not the name of a header`,
+    hint: () => 'write one name, such as X-Forwarded-Groups',
+  },
+  'source-url': {
+    code: 'URL',
+    isText: true,
+    what: () => 'not a web address',
+    says: (text, branch) => `${nameOf(branch)} is ${quoted(text.trim())}, not a web address`,
+    hint: () => 'write it like https://git.example/acme/caps/blob/{revision}/{file}#L{line}',
   },
   currency: {
     code: 'UNKNOWN_VALUE',
