@@ -55,6 +55,8 @@ export interface DisposeInputs {
   readonly people: People
   readonly unlisted?: ReadonlySet<ScopeKey>
   readonly slots: Slots
+  /** Members of pools, by name, whom nothing wider may lift before their own caps stand. */
+  readonly pooled: ReadonlyMap<ScopeKey, string>
 }
 
 /** Audit mode, a pause and policies that were replaced keep everything back, and show what would go out without them. */
@@ -71,9 +73,12 @@ export function dispose(inputs: DisposeInputs): Disposed {
   }
   const unread = unreadChanges(inputs)
   // What a guard holds is not put back now, so nobody has it to fall back on.
-  const asPending = ({ pool, ...one }: Difference): Pending =>
-    // Nor does a deal that nobody has agreed to keep back what is wider.
-    heldBy.has(one.key) ? { ...one, healing: false } : { ...one, ...(pool && { pool }) }
+  const asPending = ({ pool, ...one }: Difference): Pending => {
+    const isHeld = heldBy.has(one.key)
+    // Nor does a deal that nobody has agreed to keep back what is wider, but where that would lift somebody above the credits.
+    const name = inputs.pooled.get(one.key) ?? (isHeld ? undefined : pool?.name)
+    return { ...one, ...(isHeld && { healing: false }), ...(name !== undefined && { pool: { name } }) }
+  }
   const refused = (inputs.refused ?? []).map(
     ({ scope, to }): Pending => ({ scope, key: scopeKey(scope), from: 'none', to, healing: false }),
   )

@@ -71,31 +71,39 @@ export interface PoolFollowers extends Followers {
   readonly pool: Pool
 }
 
-/**
- * Members of a pool of whom nothing is asked keep what is in force as their own cap, where a wider one would lift them above the credits: no
- * write of ours does (product.md, section 2, The sum).
- */
-export function stays(
-  diff: Diff,
-  slots: Slots,
-  taken: ReadonlySet<ScopeKey>,
-  beneath: Beneath,
-  pools: readonly PoolFollowers[],
-): readonly DesiredCap[] {
+/** What keeps members of pools from following wider caps above the credits. */
+export interface Staying {
+  /** Of whom nothing is asked: what is in force becomes their own cap. */
+  readonly kept: readonly DesiredCap[]
+  /** Who is asked for a cap of their own, and by which pool it has to stand before anything wider lifts them. */
+  readonly first: ReadonlyMap<ScopeKey, string>
+}
+
+/** Of whom something is asked, and who is left alone. */
+export interface Asked {
+  readonly desired: ReadonlyMap<ScopeKey, DesiredCap>
+  readonly skipped: ReadonlySet<ScopeKey>
+}
+
+/** Members who would be lifted above the credits of their pool: no write of ours does that (product.md, section 2, The sum). */
+export function stays(diff: Diff, slots: Slots, { desired, skipped }: Asked, beneath: Beneath, pools: readonly PoolFollowers[]): Staying {
+  const kept: DesiredCap[] = []
+  const first = new Map<ScopeKey, string>()
   const wide = wideIn(diff)
-  if (wide.size === 0 || slots.model.layers === 'copied') return []
-  return pools.flatMap(({ pool, room, members }) => {
-    let total = 0
-    const lifted: DesiredCap[] = []
-    for (const { email, base, count } of members) {
+  if (wide.size === 0 || slots.model.layers === 'copied') return { kept, first }
+  for (const { pool, room, members } of pools) {
+    const lifted = members.flatMap(({ email, base, count }) => {
       const key = scopeKey(userScope(email))
-      const follows = taken.has(key) ? undefined : follow(key, wide, slots, beneath)
-      if (!follows || follows.most - base <= count) continue
-      total += follows.most - base - count
-      lifted.push(stay(userScope(email), credits(Math.max(1, follows.now)), pool))
+      const follows = skipped.has(key) ? undefined : follow(key, wide, slots, beneath)
+      return follows && follows.most - base > count ? [{ email, key, now: follows.now, more: follows.most - base - count }] : []
+    })
+    if (lifted.reduce((sum, { more }) => sum + more, 0) <= room) continue
+    for (const { email, key, now } of lifted) {
+      if (desired.has(key)) first.set(key, pool.name)
+      else kept.push(stay(userScope(email), credits(Math.max(1, now)), pool))
     }
-    return total > room ? lifted : []
-  })
+  }
+  return { kept, first }
 }
 
 /** The cap that somebody inherits, and the highest that it may become on the way. */

@@ -20,7 +20,7 @@ import { type Disposed, dispose, type Exclusion, type Failure, type Refused } fr
 import type { GuardFacts } from './guards/round.ts'
 import { countingReader, type Impact, type ImpactInputs, impactOf, isRaise, reachOf } from './impact.ts'
 import { judgeWithApprovals } from './judgement.ts'
-import { type Beneath, type PoolFollowers, pins, stays } from './pins.ts'
+import { type PoolFollowers, pins, stays } from './pins.ts'
 import { planProblems } from './problems.ts'
 import { type ReviewedRules, rulesOf, weakenings } from './reviewed.ts'
 import { type StateInputs, scopeStates } from './states.ts'
@@ -104,8 +104,8 @@ export function buildPlan(given: PlanInputs): Planned {
   const first = diff({ ...given, resolution: left, slots, skipped })
   const unlisted = given.facts.unlistedGroups
   const beneath = { people, ...(unlisted && { unlisted }) }
-  const stayed = stayingAsked(given, first, slots, { skipped, beneath })
-  const asked = stayed.length > 0 ? { ...left, desired: [...left.desired, ...stayed] } : left
+  const staying = stays(first, slots, { desired: first.desired, skipped }, beneath, given.followers ?? [])
+  const asked = staying.kept.length > 0 ? { ...left, desired: [...left.desired, ...staying.kept] } : left
   const result = asked === left ? first : diff({ ...given, resolution: asked, slots, skipped })
   const { desired } = result
   const declared = left === given.resolution ? first.desired : byScope(given.resolution.desired)
@@ -119,7 +119,7 @@ export function buildPlan(given: PlanInputs): Planned {
   const contested = contestedScopes(mayGo, given.contests, given.guards.contested, given.now)
   const judged = judgeWithApprovals({ ...given, differences: mayGo, impact, whole: counted, inSync: result.inSync, contested, slots })
   const waves = { unknown: result.unknown, refused: refusedWide(given, declared, desired), ...(unlisted && { unlisted }) }
-  const disposed = dispose({ ...given, ...waves, differences, judged, slots, desired })
+  const disposed = dispose({ ...given, ...waves, differences, judged, slots, desired, pooled: staying.first })
   const changes = toChanges(disposed, byKey, impact, whole)
   const inputs = {
     ...given,
@@ -151,18 +151,6 @@ export function buildPlan(given: PlanInputs): Planned {
     poolNotes: given.poolNotes ?? [],
     contested,
   }
-}
-
-interface Staying {
-  readonly skipped: ReadonlySet<ScopeKey>
-  readonly beneath: Beneath
-}
-
-/** What is asked of members of pools whom wider caps would lift above the credits; nothing of who is asked for something already. */
-function stayingAsked({ followers = [] }: PlanInputs, first: Diff, slots: Slots, { skipped, beneath }: Staying): readonly DesiredCap[] {
-  if (followers.length === 0) return []
-  const taken = new Set([...first.desired.keys(), ...skipped])
-  return stays(first, slots, taken, beneath, followers)
 }
 
 /** Teams and groups that the service has refused: what counts on them goes on waiting. */

@@ -168,6 +168,16 @@ describe('a member of a pool who inherits a cap', () => {
     ],
   ])('%s', (_name, sketch, more, expected) => expect(planned(sketch, more).toSorted()).toEqual([...expected].toSorted()))
 
+  test.each<readonly [string, number, string]>([
+    ['keeps what is wider back, where the credits do not pay for it', 19, 'deferred'],
+    ['lets what is wider go, where the credits pay', 20, 'ready'],
+  ])('whose own cap is held %s', (_name, room, expected) => {
+    const sketch = { ...RAISED, caps: { team: 60, ada: 30 }, guards: { ...GUARDS, maxLowered: { percent: 0, floor: 0 } } }
+    const { plan } = buildPlan({ ...planInputs({ people: PEOPLE, ...sketch }), ...following(room, ['ada']) })
+    const kinds = Object.fromEntries(plan.changes.map(({ scope: at, disposition }) => [at.kind, disposition?.kind]))
+    expect(kinds).toEqual({ team: expected, user: 'held' })
+  })
+
   test('says why it keeps it', () => {
     const { plan } = buildPlan({ ...planInputs({ people: PEOPLE, guards: GUARDS, ...RAISED }), ...following(39) })
     expect(plan.changes[0]?.reason).toBe('pool research: the credits do not pay for the wider cap; what is in force stays')
