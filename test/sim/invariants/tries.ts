@@ -6,7 +6,7 @@ import type { ModelCap } from '../lives/policy-model.ts'
 import type { Invariant, Step } from '../steps.ts'
 import { nearBoundary } from './converges.ts'
 import { intentOf } from './looks.ts'
-import { isLayered, managedPeople } from './people.ts'
+import { isLayered } from './people.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -69,8 +69,6 @@ export const oneIsEnough: Invariant = {
       for (const [scope, to] of judged) {
         // Who turned out to be away in the middle of the cycle, such as by a roster that somebody approved, is left alone.
         if ((states.get(scope) ?? 'skipped') === 'skipped') continue
-        // What an ancestor that nobody manages shows there is taken for a change by others.
-        if (scene.shows(scope) !== scene.stored(scope) && scope.includes('@') && !managedPeople(scene)(scope)) continue
         checker.checked()
         // A 0 that is not kept gives way to what stood there, and a scope is written only when its observed cap differs: what shows as
         // asked because an ancestor has it by now is left as it is.

@@ -337,8 +337,8 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'what a lowered cap leaves is dealt before use under it can have shown',
     file: 'core/pools/observe.ts',
-    find: 'const lowered = member.lowered.filter(({ at }) => at > dataAt)',
-    replace: 'const lowered = member.lowered.filter(({ at }) => at > dataAt && at < 0)',
+    find: 'at > dataAt || (!isListed',
+    replace: '(at > dataAt && at < 0) || (!isListed',
     needs: ['pools', 'work', 'pool-edit'],
     caughtBy: [125],
   },
@@ -369,8 +369,8 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'the own cap of a protected member is raised past the credits',
     file: 'core/pools/ask.ts',
-    find: 'return more > credits - fullSum(state) ? kept : undefined',
-    replace: 'return more < 0 ? kept : undefined',
+    find: 'return more > credits - fullSum(state)',
+    replace: 'return more < 0',
     needs: ['pools', 'pool-turn'],
     caughtBy: [47],
   },
