@@ -77,7 +77,7 @@ export function interpret(inputs: SlotInputs): Slots {
   function* doubtful(): Iterable<ScopeKey> {
     for (const [key, { observed }] of readings) if (isOpen || observed === 'unknown') yield key
   }
-  return { model, shown, doubtful, lastRead, at, inherited, mayApply, mayBeInherited, isEcho: (key) => isEcho(key, inputs) }
+  return { model, shown, doubtful, lastRead, at, inherited, mayApply, mayBeInherited, isEcho: (key) => isEcho(key, inputs, inherited) }
 }
 
 /** A group that counts as not set shows the team's value for the group's people as well. */
@@ -90,16 +90,18 @@ function inheritedReader(people: People, shown: CapAt, unset: ReadonlySet<ScopeK
  * A scope that shows just what we sent to an ancestor after its own value was verified. Where caps are kept in layers that happens only to a
  * scope with nothing set, whose read shows what it inherits: it showed the ancestor's old value before.
  */
-function isEcho(key: ScopeKey, { model, owned, readings, people, sent = [] }: SlotInputs): boolean {
+function isEcho(key: ScopeKey, { model, owned, readings, people, sent = [] }: SlotInputs, inherited: (key: ScopeKey) => Observed): boolean {
   const ours = owned.get(key)
   const observed = readings.get(key)?.observed
   if (key === TEAM_KEY || observed === undefined || observed === 'unknown' || observed === ours?.cap) return false
   const ancestors = [...(people.byKey.get(key)?.groups ?? []), TEAM_KEY]
   const isCopying = model.layers === 'copied' || model.copying !== undefined
   const isLater = (at: Instant): boolean => at > (ours?.verifiedAt ?? 0)
+  // A clear that was copied leaves nothing set there, and the read shows what that inherits.
+  const bringsIt = (to: Cap): boolean => (to === 'none' && isCopying && model.reads !== 'explicit' ? inherited(key) : to) === observed
   const isSent = sent.some(
     ({ scope, from, to, at }) =>
-      to === observed &&
+      bringsIt(to) &&
       isLater(at) &&
       ancestors.includes(scopeKey(scope)) &&
       (isCopying || (model.reads !== 'explicit' && from === ours?.cap)),

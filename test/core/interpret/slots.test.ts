@@ -138,6 +138,16 @@ describe('an echo of our own wide write', () => {
   test.each<readonly [string, Sketch, boolean]>([
     ['what we sent to the team after the person was verified, where caps are copied', { sent: [sent('team', 700, 900)] }, true],
     ['what we sent to one of the groups', { sent: [sent('group:a', 700, 900)] }, true],
+    [
+      'what is inherited where we cleared an ancestor, and the clear was copied',
+      { model: { ...OPEN, copying: 'seen' }, shown: { 'group:a': 900 }, sent: [sent('team', 700, 'none')] },
+      true,
+    ],
+    [
+      'not another value than is inherited there',
+      { model: { ...OPEN, copying: 'seen' }, shown: { 'group:a': 800 }, sent: [sent('team', 700, 'none')] },
+      false,
+    ],
     ['not what we sent to a group of others', { sent: [sent('group:b', 700, 900)] }, false],
     ['not another value than we sent', { sent: [sent('team', 700, 901)] }, false],
     ['not what we sent before the person was verified', { sent: [sent('team', 700, 900, NOW - 2 * HOUR)] }, false],
