@@ -1,6 +1,6 @@
 // Where tests put their temporary files: in memory, where the machine has room for them there. Each record of a ledger waits for its disk, so the
 // thousands that tests write would wait for a real one in turn. The same file system calls either way; a disk's own faults are in test/hostile.
-import { accessSync, chmodSync, constants, mkdtempSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { accessSync, chmodSync, constants, mkdtempSync, readdirSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const IN_MEMORY = '/dev/shm'
@@ -26,19 +26,21 @@ export function temporaryInMemory(): () => void {
   return remove
 }
 
-/** What runs that were killed have left. */
+/** What our runs that were killed have left; those of other users are theirs. */
 function removeForgotten(): void {
   for (const name of readdirSync(IN_MEMORY).filter((one) => one.startsWith(PREFIX))) {
     const [pid = ''] = name.slice(PREFIX.length).split('-')
-    if (!isAlive(Number(pid))) rmSync(join(IN_MEMORY, name), { recursive: true, force: true })
+    const folder = join(IN_MEMORY, name)
+    if (statSync(folder, { throwIfNoEntry: false })?.uid === process.getuid?.() && !isAlive(Number(pid))) rmSync(folder, { recursive: true, force: true })
   }
 }
 
+/** Only no such process is none: one of another user is alive. */
 function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0)
-  } catch {
-    return false
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH'
   }
 }
 
