@@ -41,7 +41,7 @@ export function observePool(known: PoolState | undefined, observation: PoolObser
     const shown = takeReading(read, taken.state.readAt - usageLagMs, isListed)
     members[email] = aboveUse(shown.left && isNewer && isListed ? settle(shown, taken.state.readAt - usageLagMs) : shown)
   }
-  const frozen = taken.frozen ?? ageOf(taken.state, now) ?? unknownUse(members)
+  const frozen = taken.frozen ?? outdated(taken.state, now) ?? unknownUse(members)
   return { state: { ...taken.state, members }, ...(frozen !== undefined && { frozen }) }
 }
 
@@ -49,8 +49,11 @@ export function observePool(known: PoolState | undefined, observation: PoolObser
 const ofThisClock = ({ use, now }: PoolObservation): UseNow =>
   use.kind === 'known' && use.readAt > now ? { kind: 'unknown', why: 'use was not read since the clock went back' } : use
 
-const ageOf = ({ readAt }: PoolState, now: Instant): string | undefined =>
-  now - readAt > LONGEST_AGE_MS ? 'use was not read for a day' : undefined
+/** What was read is too old, or of a cycle that has ended: its use says nothing of what the caps let people use now. */
+function outdated({ readAt, cycle }: PoolState, now: Instant): string | undefined {
+  if (now - readAt > LONGEST_AGE_MS) return 'use was not read for a day'
+  return now >= cycle.endAt ? 'the billing cycle is over, and the use of the next one is not known yet' : undefined
+}
 
 function unknownUse(members: Readonly<Record<string, PoolMember>>): string | undefined {
   const missing = Object.entries(members).filter(([, { use, left }]) => use === undefined && !left)

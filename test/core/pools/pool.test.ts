@@ -267,6 +267,7 @@ describe('the last deal stays', () => {
   test.each<readonly [string, Sight, RegExp]>([
     ['while use is unknown', { unknown: 'no row carries use' }, /no row carries use/],
     ['while one reading alone names a new cycle', { use: { ada: 0, bob: 0 }, cycle: NEXT }, /named once/],
+    ['while nothing was read of the cycle that has begun', { at: CYCLE.endAt, use }, /cycle is over/],
     ['while an earlier cycle is named', { use, cycle: { startAt: 0, endAt: 1 } }, /earlier/],
   ])('%s', (_row, sight, why) => {
     const { state, frozen } = see(first, { at: later, ...sight }, ['ada', 'bob'])
