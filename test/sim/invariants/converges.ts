@@ -52,18 +52,20 @@ export const applied: Invariant = {
   name: 'one apply leaves the service as declared, or its exit code says why',
   watch: (scene, checker) => {
     const others = writtenByOthers(scene)
-    let landed = 0
+    // What each scope had before the command wrote there: a 0 that is not kept is given back, and then nothing was done.
+    let began = new Map<ScopeKey, ModelCap>()
     return (step) => {
       others.note(step)
-      if (step.kind === 'world' && step.what === 'apply') landed = 0
-      if (step.kind === 'landed') landed += 1
+      if (step.kind === 'world' && step.what === 'apply') began = new Map()
+      if (step.kind === 'landed' && !began.has(step.scope)) began.set(step.scope, step.from)
       if (step.kind !== 'applied') return
       const { exit, message, problems, holds, scopes } = step.end
       checker.checked()
       if (exit === HELD && holds === 0) checker.violated('apply ended with 3, and its plan has no hold')
       if (exit === PARTIAL && message === undefined && problems === 0) checker.violated('apply ended with 4, and does not say why')
       // Where all there was to write is refused, nothing could be done.
-      const isFailed = exit === FAILED && landed === 0 && (message !== undefined || problems > 0)
+      const isUndone = began.entries().every(([scope, cap]) => scene.stored(scope) === cap)
+      const isFailed = exit === FAILED && isUndone && (message !== undefined || problems > 0)
       if (exit !== HELD && exit !== PARTIAL && exit !== 0 && !isFailed) checker.violated(`apply ended with ${exit}: ${message ?? ''}`)
       if (exit !== 0 || nearBoundary(scene, scene.scenario.intervalMs)) return
       const excused = new Set(scopes.filter(({ state }) => LEFT_OUT.has(state)).map(({ scope }) => scopeKey(scope)))

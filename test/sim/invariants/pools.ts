@@ -58,14 +58,21 @@ function createBooks(scene: Scene) {
     }
     books.set(name, { startAt: cycle.startAt, places })
   }
+  /** From now on it is not the pool that pays for somebody who left. */
+  const end = (places: Book['places'], email: string): void => {
+    const place = places.get(email)
+    if (place?.left && place.left.end === undefined) places.set(email, { ...place, left: { ...place.left, end: scene.used(email) } })
+  }
   return {
     books,
-    /** Another cap is in force for somebody who left: from now on it is not the pool that pays. */
+    /** Somebody got a cap that no pool has dealt. */
+    leaveWith(email: string): void {
+      for (const { places } of books.values()) end(places, email)
+    },
+    /** Other caps are in force. */
     settle(caps: InForce): void {
       for (const { places } of books.values())
-        for (const [email, place] of places)
-          if (place.left && place.left.end === undefined && caps.get(email) !== place.left.cap)
-            places.set(email, { ...place, left: { ...place.left, end: scene.used(email) } })
+        for (const [email, { left }] of places) if (left && caps.get(email) !== left.cap) end(places, email)
     },
     note(step: Step): void {
       if (step.kind !== 'recorded' || step.method !== 'saveFact' || step.values[0] !== 'pools') return
@@ -131,20 +138,23 @@ export const poolSum: Invariant = {
   name: 'no write of ours takes the caps and use of a pool above its credits',
   watch(scene, checker) {
     if (!scene.scenario.pools) return () => undefined
-    const { books, note, settle } = createBooks(scene)
+    const { books, note, settle, leaveWith } = createBooks(scene)
     const past = createPast(scene)
     let jumpedMs = -LAG_MS
     // When each member's cap in force was last such that nobody could have seen it yet.
     const unseenAt = new Map<string, number>()
-    // The policy by which each value was sent last: what is on its way when credits are cut may still land.
-    const sentUnder = new Map<string, PolicyModel | undefined>()
+    // The policy by which each value was sent last, and whether a pool asked for it: what is on its way when credits are cut may still land.
+    const sentUnder = new Map<string, { readonly policy: PolicyModel | undefined; readonly isDealt: boolean }>()
     let caps: InForce = new Map()
     const creditsOf = (policy: PolicyModel | undefined, name: string): number =>
       policy?.pools.find((one) => one.name === name)?.credits ?? 0
     return (step) => {
       note(step)
       const intent = step.kind === 'recorded' && step.method === 'recordIntent' ? intentOf(step) : undefined
-      if (intent) sentUnder.set(`${scopeKey(intent.change.scope)} ${intent.change.to}`, scene.policyNamed(intent.digest))
+      if (intent) {
+        const sent = { policy: scene.policyNamed(intent.digest), isDealt: intent.entry.kind === 'pool' }
+        sentUnder.set(`${scopeKey(intent.change.scope)} ${intent.change.to}`, sent)
+      }
       if (step.kind === 'foreign' || step.kind === 'world') {
         const now = scene.inForce()
         if (step.kind === 'foreign')
@@ -156,6 +166,8 @@ export const poolSum: Invariant = {
       if (step.kind === 'world' && step.what === 'wall-jump') jumpedMs = scene.elapsed()
       if (step.kind !== 'landed') return
       caps = step.after
+      // What policy gives somebody who left is not the pool's to pay, though it were as much as was dealt.
+      if (sentUnder.get(`${step.scope} ${step.to}`)?.isDealt === false) leaveWith(step.scope)
       const isHidden = createHidden(scene, step)
       for (const email of caps.keys()) if (isHidden(email)) unseenAt.set(email, scene.elapsed())
       for (const [name, book] of books) judge(name, book, step)
@@ -165,7 +177,7 @@ export const poolSum: Invariant = {
     function judge(name: string, book: Book, { scope, from, to, before, after, late }: Landed): void {
       const isMoved = [...book.places.keys()].some((email) => before.get(email) !== after.get(email))
       const isUnseen = [...book.places.keys()].some((email) => scene.elapsed() - (unseenAt.get(email) ?? -1e12) < unseenMs(scene))
-      const allowed = Math.max(creditsOf(scene.policy(), name), creditsOf(sentUnder.get(`${scope} ${to}`), name))
+      const allowed = Math.max(creditsOf(scene.policy(), name), creditsOf(sentUnder.get(`${scope} ${to}`)?.policy, name))
       if (!isMoved || isUnseen || allowed === 0) return
       checker.checked()
       const lately = scene.elapsed() - jumpedMs < 2 * LAG_MS ? () => 0 : past.since

@@ -28,9 +28,17 @@ const dealt: Step = {
   ...{ kind: 'recorded', process: 1, method: 'saveFact' },
   values: ['pools', { research: { cycle: cycleAt(0), readAt: 0, members: { [ADA]: {}, [BOB]: {} } } }],
 }
-const sending = (to: ModelCap, digest: string): Step => ({
+/** ADA has left since, under a cap that others had lowered. */
+const left: Step = {
+  ...{ kind: 'recorded', process: 1, method: 'saveFact' },
+  values: [
+    'pools',
+    { research: { cycle: cycleAt(0), readAt: 0, members: { [ADA]: { dealt: 600, left: { at: 0, cap: 400 } }, [BOB]: {} } } },
+  ],
+}
+const sending = (to: ModelCap, digest: string, kind = 'pool'): Step => ({
   ...{ kind: 'recorded', process: 1, method: 'recordIntent' },
-  values: [{ id: 1, planId: 'p', digest, change: { scope: ADA_SCOPE, from: 400, to } }],
+  values: [{ id: 1, planId: 'p', digest, change: { scope: ADA_SCOPE, from: 400, to }, entry: { kind, cap: to } }],
 })
 const landed = (scope: ScopeKey, [from, to]: readonly [ModelCap, ModelCap], before: InForce, after: InForce): Step => ({
   ...{ kind: 'landed', process: 1, scope, from, to, late: false, before, after },
@@ -72,6 +80,7 @@ function said(invariant: Invariant, steps: readonly Step[], groupOfBob?: 'manage
 
 const BROKEN: readonly (readonly [title: string, invariant: Invariant, steps: readonly Step[]])[] = [
   ['a raise above credits that were cut before it was planned', poolSum, [dealt, sending(600, 'now'), raised]],
+  ['what a pool gave somebody who left, and lands late', poolSum, [dealt, left, sending(600, 'now'), raised]],
   [
     'somebody who falls with a wider cap of ours until their own is put back',
     nobodyBetween,
@@ -85,6 +94,7 @@ it.each(BROKEN)('%s is found', (_title, invariant, steps) => {
 
 const KEPT: readonly (readonly [title: string, invariant: Invariant, steps: readonly Step[]])[] = [
   ['a raise that was on its way when credits were cut', poolSum, [dealt, sending(600, 'before'), raised]],
+  ['what policy gives somebody who left, though it is as much as was dealt', poolSum, [dealt, left, sending(600, 'now', 'rule'), raised]],
   ['a first cap in the place of a 0 that reads as unset', poolSum, [dealt, sending(600, 'now'), ofHiddenZero]],
   ['a raise that the credits pay for', poolSum, [dealt, sending(400, 'now'), landed(ADA, [300, 400], caps(300, 600), caps(400, 600))]],
   [

@@ -158,14 +158,19 @@ export function createLife({ scenario, emit, note, ledger = sqliteLedger(WORKSPA
     published: () => life.process?.daemon?.policiesChanged(),
     start: () => void launch(),
     async apply() {
-      emit({ kind: 'applied', end: await applyOnce(nextNumber(), partsNow()) })
+      try {
+        emit({ kind: 'applied', end: await applyOnce(nextNumber(), partsNow()) })
+      } catch (error) {
+        // A violation ends a life at once, and the file of the ledger goes while it is still in use.
+        if (!isOver) throw error
+      }
     },
     startLater: (ms) => clock.later(ms, () => void launch()),
     async withNotes(act) {
       try {
         await ledger.withNotes({ now: trueNow, monotonic: clock.elapsed, sleep: clock.sleep }, act)
       } catch (error) {
-        // A violation ends a life at once, and its file goes while somebody may still be noting something.
+        // The same while somebody may still be noting something.
         if (!isOver) throw error
       }
     },
