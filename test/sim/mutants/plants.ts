@@ -372,7 +372,7 @@ export const PLANTS: readonly Plant[] = [
     find: 'return more > credits - fullSum(state)',
     replace: 'return more < 0',
     needs: ['pools', 'pool-turn'],
-    caughtBy: [47],
+    caughtBy: [563],
   },
   {
     name: 'one reading is enough for a rule to move people',
