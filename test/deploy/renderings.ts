@@ -44,17 +44,27 @@ const CLUSTER = [
 ] as const
 const TEMPLATE = ['template', 'capkeeper', CHART, '--namespace', 'capkeeper'] as const
 
+const templates = new Map<string, readonly Manifest[]>()
+
+/** Release and hooks, rendered once for the same flags. */
+function templated(flags: readonly string[]): readonly Manifest[] {
+  const key = JSON.stringify(flags)
+  const manifests = templates.get(key) ?? rendered('helm', ...TEMPLATE, ...CLUSTER, ...flags)
+  templates.set(key, manifests)
+  return manifests
+}
+
+const isHook = ({ metadata }: Manifest): boolean => metadata.annotations?.['helm.sh/hook'] !== undefined
+
 /** What a release consists of; its hooks are not part of it. */
-export const helmed = (...flags: readonly string[]): readonly Manifest[] =>
-  rendered('helm', ...TEMPLATE, ...CLUSTER, '--no-hooks', ...flags)
+export const helmed = (...flags: readonly string[]): readonly Manifest[] => templated(flags).filter((one) => !isHook(one))
 
 /** As `helmed`, for a cluster without the Prometheus operator. */
 export const helmedWithoutOperator = (...flags: readonly string[]): readonly Manifest[] =>
   rendered('helm', ...TEMPLATE, '--kube-version', '1.35.0', '--no-hooks', ...flags)
 
 /** What runs before an install or an upgrade, and with `helm test`. */
-export const hooksOf = (...flags: readonly string[]): readonly Manifest[] =>
-  rendered('helm', ...TEMPLATE, ...CLUSTER, ...flags).filter(({ metadata }) => metadata.annotations?.['helm.sh/hook'] !== undefined)
+export const hooksOf = (...flags: readonly string[]): readonly Manifest[] => templated(flags).filter(isHook)
 
 /** What Helm says when it refuses. */
 export const refusal = (...flags: readonly string[]): Checked => runProgram('helm', [...TEMPLATE, ...CLUSTER, ...flags])
