@@ -92,7 +92,7 @@ function writtenByOthers({ scenario }: Scene) {
 const isDoubted = ({ conditions }: WorkspaceView): boolean => conditions.some(({ type }) => type === 'RosterDoubted')
 
 /** What others changed is only shown. */
-const isWatched = ({ state, why = '' }: ScopeStatus): boolean => state === 'drifted' && why.includes('onDrift is alert')
+export const isWatched = ({ state, why = '' }: ScopeStatus): boolean => state === 'drifted' && why.includes('onDrift is alert')
 
 /** What counts on a change that is held, or was refused and is left alone for a day, waits with it, and says so. */
 const isWaiting = ({ state, why = '' }: ScopeStatus, { holds, scopes }: WorkspaceView): boolean =>

@@ -7,6 +7,7 @@ import type { PoolState } from '../../../src/core/pools/state.ts'
 import { cycleAt } from '../../../src/sandbox/time.ts'
 import type { ModelCap, PolicyModel } from '../lives/policy-model.ts'
 import { type Checker, type InForce, type Invariant, managedScopes, type Scene, type Step } from '../steps.ts'
+import { isWatched } from './converges.ts'
 import { intentOf } from './looks.ts'
 import { worth } from './people.ts'
 
@@ -217,7 +218,8 @@ function check(name: string, book: Book, scene: Scene, checker: Checker): void {
   // The program still counts the cycle that is over.
   if (cycleAt(scene.now()).startAt !== book.startAt) return
   const states = new Map(view.scopes.map((one) => [scopeKey(one.scope), one.state]))
-  const isExcused = (email: string): boolean => EXCUSED.has(states.get(email as ScopeKey) ?? 'skipped')
+  const watched = new Set(view.scopes.filter(isWatched).map((one) => scopeKey(one.scope)))
+  const isExcused = (email: string): boolean => EXCUSED.has(states.get(email as ScopeKey) ?? 'skipped') || watched.has(email as ScopeKey)
   const caps = scene.inForce()
   checker.checked()
   const asked = scene.company.approved.filter(
