@@ -3,10 +3,10 @@
 import { type Change, isReady } from '../../../src/core/model/change.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import type { ModelCap } from '../lives/policy-model.ts'
-import type { Invariant, Step } from '../steps.ts'
+import type { Invariant, Scene, Step } from '../steps.ts'
 import { nearBoundary } from './converges.ts'
 import { intentOf } from './looks.ts'
-import { isLayered } from './people.ts'
+import { isLayered, scopesOf } from './people.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -48,6 +48,10 @@ const isKeptBack = ({ disposition }: Change): boolean => disposition.kind === 'e
 
 const NOTHING: ReadonlyMap<ScopeKey, ModelCap> = new Map()
 
+/** What is set is just what a group of the person, or the team, has. */
+const isFromAbove = (scene: Scene, scope: ScopeKey): boolean =>
+  scopesOf(scene, scope).some((above) => above !== scope && scene.stored(above) === scene.stored(scope))
+
 export const oneIsEnough: Invariant = {
   name: 'a cycle that went well leaves nothing that it might have written',
   watch(scene, checker) {
@@ -69,6 +73,8 @@ export const oneIsEnough: Invariant = {
       for (const [scope, to] of judged) {
         // Who turned out to be away in the middle of the cycle, such as by a roster that somebody approved, is left alone.
         if ((states.get(scope) ?? 'skipped') === 'skipped') continue
+        // Where caps are copied, a cap that was taken away gives way to what a group has, also in the same cycle.
+        if (to === 'none' && !isLayered(scene) && isFromAbove(scene, scope)) continue
         checker.checked()
         // A 0 that is not kept gives way to what stood there, and a scope is written only when its observed cap differs: what shows as
         // asked because an ancestor has it by now is left as it is.
