@@ -4,7 +4,7 @@
 //   -----------------  ---------  ----------  ------------------------------------------------------------
 //   not readable       any        any         unread
 //   what was written   any        any         landed
-//   may be inherited   none       any         landed, unless reads show only what is set at the very scope; where the value has not moved,
+//   may be inherited   any        any         landed, unless reads show only what is set at the very scope; where the value has not moved,
 //                                             only an accepted answer tells
 //   nothing            0          any         zeroDropped, unless a kept 0 was seen here: then it may be stale
 //   the old value      any        lost        notLanded
@@ -34,8 +34,11 @@ export type Verdict = 'unread' | 'landed' | 'zeroDropped' | 'notLanded' | 'unmov
 /** Judges one write by its reading back (product.md, section 6). */
 export function classify({ from, to, answer }: Sent, { observed, mayApply, model, wasInVain }: ReadBack): Verdict {
   if (observed === 'unknown') return 'unread'
+  const mayBeInherited = mayApply && model.reads !== 'explicit'
+  // It showed that value before, too.
+  if (observed === to && to !== 'none' && from === 'none' && mayBeInherited && answer === 'lost') return 'notLanded'
   if (observed === to) return 'landed'
-  if (to === 'none' && model.reads !== 'explicit' && mayApply && (observed !== from || answer === 'accepted')) return 'landed'
+  if (to === 'none' && mayBeInherited && (observed !== from || answer === 'accepted')) return 'landed'
   const mayBeStale = from === 'none' && model.zero === 'stored' && !wasInVain
   if (to === 0 && observed === 'none' && !mayBeStale) return 'zeroDropped'
   if (observed !== from) return 'foreign'
