@@ -31,7 +31,8 @@ function removeForgotten(): void {
   for (const name of readdirSync(IN_MEMORY).filter((one) => one.startsWith(PREFIX))) {
     const [pid = ''] = name.slice(PREFIX.length).split('-')
     const folder = join(IN_MEMORY, name)
-    if (statSync(folder, { throwIfNoEntry: false })?.uid === process.getuid?.() && !isAlive(Number(pid))) rmSync(folder, { recursive: true, force: true })
+    if (statSync(folder, { throwIfNoEntry: false })?.uid === process.getuid?.() && !isAlive(Number(pid)))
+      rmSync(folder, { recursive: true, force: true })
   }
 }
 
