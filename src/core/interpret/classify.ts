@@ -3,8 +3,9 @@
 //   read back          written    answer      ->
 //   -----------------  ---------  ----------  ------------------------------------------------------------
 //   not readable       any        any         unread
-//   what was written   any        any         landed
-//   may be inherited   any        any         landed, unless reads show only what is set at the very scope; where the value has not moved,
+//   what was written   any        accepted    landed
+//   what was written   any        lost        landed; notLanded over nothing where it may be inherited, for then it showed before, too
+//   may be inherited   none       any         landed, unless reads show only what is set at the very scope; where the value has not moved,
 //                                             only an accepted answer tells
 //   nothing            0          any         zeroDropped, unless a kept 0 was seen here: then it may be stale
 //   the old value      any        lost        notLanded

@@ -35,7 +35,7 @@ export function pins(
   reviews: ReadonlyMap<string, PoolReview> = new Map(),
 ): readonly Difference[] {
   const wide = wideIn(diff)
-  if (wide.size === 0 || slots.model.layers === 'copied') return []
+  if (wide.size === 0 || slots.model.layers === 'copied' || slots.model.reads === 'explicit') return []
   return diff.inSync.flatMap(({ scope, cap, entry, origin, losers }): Difference[] => {
     const key = scopeKey(scope)
     if (cap === 'none' || !slots.mayBeInherited(key)) return []

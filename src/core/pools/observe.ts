@@ -34,12 +34,13 @@ export function observePool(known: PoolState | undefined, observation: PoolObser
   if (!taken.state) return taken
   const isNewer = use.kind === 'known' && taken.state.readAt > (before?.readAt ?? Number.NEGATIVE_INFINITY)
   const joined = joinAndLeave(taken.state, { ...observation, use }, before === undefined)
+  const dataAt = taken.state.readAt - usageLagMs
   const members: Record<string, PoolMember> = {}
   for (const [email, member] of Object.entries(joined)) {
     const read = takeCap(member, capNow(observation, email), sentTo(observation, email))
     const isListed = use.kind === 'known' && use.used.has(email)
-    const shown = takeReading(read, taken.state.readAt - usageLagMs, isListed)
-    members[email] = aboveUse(shown.left && isNewer && isListed ? settle(shown, taken.state.readAt - usageLagMs) : shown)
+    const shown = takeReading(read, dataAt, isListed)
+    members[email] = aboveUse(isNewer && isListed ? settle(shown, dataAt) : shown)
   }
   const frozen = taken.frozen ?? outdated(taken.state, now) ?? unknownUse(members)
   return { state: { ...taken.state, members }, ...(frozen !== undefined && { frozen }) }

@@ -135,8 +135,8 @@ export const foreignFindings = (
 ]
 
 /**
- * A member of a pool whom somebody else lowered while the sum is above the credits: putting it back would be a raise, so the plan asks for what
- * is there, and no change shows it.
+ * A member of a pool whom somebody else lowered while the sum is above the credits, or while nothing is dealt to them: putting it back would be
+ * a raise, so the plan asks for what is there, and no change shows it.
  */
 function acceptedFindings(
   { diff, desired, owned }: Planned,

@@ -10,10 +10,11 @@ import { rulesAgree } from './rules.ts'
 import { alertOnly, approvedOnly, paused, rosterDoubt, wrongClock } from './standstill.ts'
 import { fewTries, oneIsEnough, zeroGivenBack } from './tries.ts'
 import { nobodyShort } from './underway.ts'
-import { approvals, healed, pace, quiet, secrecy } from './whole.ts'
+import { approvals, healed, nothingUnexpected, pace, quiet, secrecy } from './whole.ts'
 import { heldStays, intents, knownReading, notOurs, oneWriter } from './writes.ts'
 
 export const invariantsFor = (keys: readonly string[]): readonly Invariant[] => [
+  nothingUnexpected,
   converges,
   applied,
   knownReading,

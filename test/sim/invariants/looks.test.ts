@@ -92,6 +92,11 @@ it.each(BROKEN)('%s is found', (_title, invariant, steps) => {
 
 const KEPT: readonly (readonly [title: string, invariant: Invariant, steps: readonly Timed[]])[] = [
   ['a write right after the look', secondLook, [read(100), wait(1_000), intent()]],
+  [
+    'a write by the reading before a look that was cut short',
+    secondLook,
+    [read(100), read('unknown'), read('unknown'), planned(), intent()],
+  ],
   ['a write that is read back', readBack, [write, written(false), asks, read(200), outcome('applied')]],
   ['a write that was turned down and is sent again', readBack, [write, written(true), write]],
   ['the write that was under way when the pause came', paused, [intent()]],

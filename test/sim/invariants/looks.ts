@@ -5,7 +5,7 @@ import type { HistoryEntry, Intent } from '../../../src/core/model/change.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import { MAX_ATTEMPTS } from '../../../src/core/pace/backoff.ts'
 import type { ModelCap } from '../lives/policy-model.ts'
-import type { Invariant, Step } from '../steps.ts'
+import type { Invariant, Scene, Step } from '../steps.ts'
 
 type Recorded = Extract<Step, { kind: 'recorded' }>
 
@@ -20,6 +20,29 @@ const resultOf = ({ values: [, entry] }: Recorded): HistoryEntry['result'] | und
 
 const at = (process: number, scope: ScopeKey): string => `${process} ${scope}`
 
+interface Reading {
+  readonly observed: ModelCap | 'unknown'
+  readonly atMs: number
+}
+
+/** What each process was last told of each scope. A look that failed says so at its last try: one that was cut short before it says nothing. */
+export function lastReadings(scene: Scene) {
+  const last = new Map<string, Reading>()
+  const failed = new Map<string, number>()
+  return {
+    of: (process: number, scope: ScopeKey): Reading | undefined => last.get(at(process, scope)),
+    clear: () => last.clear(),
+    hear(step: Step): void {
+      if (step.kind !== 'answered' || step.scope === undefined || step.observed === undefined) return
+      const key = at(step.process, step.scope)
+      const tries = step.observed === 'unknown' ? (failed.get(key) ?? 0) + 1 : 0
+      failed.set(key, tries % MAX_ATTEMPTS)
+      if (step.observed !== 'unknown' || tries === MAX_ATTEMPTS || !last.has(key))
+        last.set(key, { observed: step.observed, atMs: scene.elapsed() })
+    },
+  }
+}
+
 /** A reading serves for the write for 60 s, and for as long as it takes to say so. */
 const FRESH_MS = 61_000
 
@@ -30,29 +53,22 @@ const isPin = (from: ModelCap, to: ModelCap, observed: ModelCap | 'unknown'): bo
 export const secondLook: Invariant = {
   name: 'each write follows a look at its scope, a moment ago, that showed what was planned',
   watch(scene, checker) {
-    const last = new Map<string, { readonly observed: ModelCap | 'unknown'; readonly tries: number; readonly atMs: number }>()
+    const last = lastReadings(scene)
     return (step) => {
       // A clock that is set back makes an old reading look young.
       if (step.kind === 'world' && step.what === 'wall-jump') last.clear()
-      if (step.kind === 'answered' && step.scope !== undefined && step.observed !== undefined) {
-        const key = at(step.process, step.scope)
-        const before = last.get(key)
-        const tries = step.observed === 'unknown' && before?.observed === 'unknown' ? before.tries + 1 : 1
-        last.set(key, { observed: step.observed, tries, atMs: scene.elapsed() })
-      }
+      last.hear(step)
       if (step.kind === 'told' && step.event.kind === 'planned')
         for (const { scope, from, to, disposition } of step.event.plan.changes) {
           // What is written again after a wide write is copied over it is planned from there.
           if (disposition?.kind === 'deferred' && disposition.reason.endsWith('overwrites it')) continue
-          const seen = last.get(at(step.process, scopeKey(scope)))
-          // A look that was cut short between two tries says nothing.
-          const isOpen = seen?.observed === 'unknown' && seen.tries < MAX_ATTEMPTS
-          if (seen && !isOpen && seen.observed !== from && !isPin(from, to, seen.observed))
+          const seen = last.of(step.process, scopeKey(scope))
+          if (seen && seen.observed !== from && !isPin(from, to, seen.observed))
             checker.violated(`${scopeKey(scope)} is planned from ${from}, and was last read as ${seen.observed}`)
         }
       if (step.kind !== 'recorded' || step.method !== 'recordIntent') return
       const change = intentOf(step)?.change
-      const seen = change && last.get(at(step.process, scopeKey(change.scope)))
+      const seen = change && last.of(step.process, scopeKey(change.scope))
       if (!change || !seen) return
       checker.checked()
       const what = `${scopeKey(change.scope)} is to go from ${change.from} to ${change.to}`

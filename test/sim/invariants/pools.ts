@@ -128,10 +128,10 @@ function createHidden(scene: Scene, { scope, from, before }: Landed): (email: st
     stored(group) !== 'none' && (company.dark.has(id) || managed?.has(group) === false)
   return (email) => {
     const isUnset = scope === email && from === 'none'
+    if (!isUnset && stored(email as ScopeKey) !== 'none') return false
     const groups = company.groupsOf(email).map((id): [ScopeKey, string] => [scopeKey({ kind: 'group', id }), id])
-    const isZeroAbove = stored(scopeKey({ kind: 'team' })) === 0 || groups.some(([group]) => stored(group) === 0)
-    if (isUnset && before.get(email) === 0 && !isZeroAbove) return true
-    return (isUnset || stored(email as ScopeKey) === 'none') && groups.some(([group, id]) => isHiding(group, id))
+    const isZeroAbove = (): boolean => stored(scopeKey({ kind: 'team' })) === 0 || groups.some(([group]) => stored(group) === 0)
+    return (isUnset && before.get(email) === 0 && !isZeroAbove()) || groups.some(([group, id]) => isHiding(group, id))
   }
 }
 

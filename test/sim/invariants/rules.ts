@@ -58,8 +58,8 @@ export const rulesAgree: Invariant = {
       }
     }
     return (step) => {
-      // What a process had read when it died, the next one may not know; what is read while the disk is full is not told; and a wall that moves, as it does when things calm down, makes readings
-      // older or younger.
+      // What a process had read when it died, the next one may not know; what is read while the disk is full is not told; and a wall that moves,
+      // as it does when things calm down, makes readings older or younger.
       const isJump = step.kind === 'world' && step.what === 'wall-jump'
       const isLost = ['died', 'approved', 'calm'].includes(step.kind) || isDiskFull(step) || isJump
       if (scene.policy().rules !== rules || isLost) {

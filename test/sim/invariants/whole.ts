@@ -8,6 +8,18 @@ import { type Invariant, ownedAt, type Scene } from '../steps.ts'
 import { nearBoundary } from './converges.ts'
 import { everPooled } from './pools.ts'
 
+/** Every failure has an answer of its own: what ends up as a mistake of the program is one, or a mistake of an invariant. */
+export const nothingUnexpected: Invariant = {
+  name: 'nothing fails that the program has no answer to',
+  watch(_scene, checker) {
+    return (step) => {
+      if (step.kind !== 'told') return
+      if (step.event.kind === 'cycle-finished') checker.checked()
+      if (step.event.kind === 'bug') checker.violated(step.event.message)
+    }
+  },
+}
+
 export const quiet: Invariant = {
   name: 'an unchanged world gets zero writes and one read per managed scope',
   watch(scene, checker) {

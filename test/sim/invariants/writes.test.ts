@@ -6,7 +6,7 @@ import type { Invariant, Scene, Step } from '../steps.ts'
 import { ADA, ADA_SCOPE, read } from './sketch.ts'
 import { alertOnly } from './standstill.ts'
 import { fewTries, oneIsEnough, zeroGivenBack } from './tries.ts'
-import { approvals, pace, secrecy } from './whole.ts'
+import { approvals, nothingUnexpected, pace, secrecy } from './whole.ts'
 import { heldStays, intents, knownReading, notOurs, oneWriter } from './writes.ts'
 
 const write = (to: number | 'none', process = 1): Step => ({ kind: 'request', process, operation: 'UsageConfig', scope: ADA, to })
@@ -71,8 +71,11 @@ function said(invariant: Invariant, steps: readonly Step[]): readonly string[] {
 
 const KEY = 'sk-"abcdefgh/ijkl"'
 
+const mistake: Step = { kind: 'told', process: 1, event: { kind: 'bug', workspace: 'acme', at: 0, message: 'unexpected: it broke' } }
+
 const BROKEN: readonly (readonly [title: string, invariant: Invariant, steps: readonly Step[]])[] = [
-  ['a write after a spoiled reading', knownReading, [read(100), read('unknown'), write(200)]],
+  ['a write after a look that failed', knownReading, [read(100), ...Array.from({ length: 4 }, () => read('unknown')), write(200)]],
+  ['a mistake that nothing answers', nothingUnexpected, [mistake]],
   ['a write of what is there', knownReading, [read(200), write(200)]],
   ['a write without any reading', knownReading, [write(200)]],
   ['a write of what a hold holds', heldStays, [planned(200, 'a1'), write(200)]],
@@ -100,6 +103,7 @@ it.each(BROKEN)('%s is found', (_title, invariant, steps) => {
 
 const KEPT: readonly (readonly [title: string, invariant: Invariant, steps: readonly Step[]])[] = [
   ['a write after a good reading that differs', knownReading, [read('unknown'), read(100), write(200)]],
+  ['a write by the reading before a look that was cut short', knownReading, [read(100), read('unknown'), read('unknown'), write(200)]],
   ['a write of the plan', heldStays, [planned(200), write(200)]],
   ['a write with its intent', intents, [intent(200), write(200)]],
   ['one process after the other', oneWriter, [started(1), { kind: 'died', process: 1 }, started(2), write(200, 2)]],

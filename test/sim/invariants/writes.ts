@@ -4,6 +4,7 @@ import { holdOf, type Plan } from '../../../src/core/model/change.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import { type ModelCap, personCap, userCap } from '../lives/policy-model.ts'
 import { type Invariant, ownedAt, type Scene, type Step } from '../steps.ts'
+import { lastReadings } from './looks.ts'
 import { everPooled } from './pools.ts'
 
 type Write = Extract<Step, { kind: 'request' }> & { readonly scope: ScopeKey; readonly to: ModelCap }
@@ -11,21 +12,21 @@ type Write = Extract<Step, { kind: 'request' }> & { readonly scope: ScopeKey; re
 const asWrite = (step: Step): Write | undefined =>
   step.kind === 'request' && step.scope !== undefined && step.to !== undefined ? { ...step, scope: step.scope, to: step.to } : undefined
 
-/** What each process was last told of each scope. */
+/** A write goes by a reading that was good, and that differed. */
 export const knownReading: Invariant = {
   name: 'no write from an unknown read',
-  watch(_scene, checker) {
-    const last = new Map<string, ModelCap | 'unknown'>()
+  watch(scene, checker) {
+    const last = lastReadings(scene)
     const pinned = new Set<string>()
     return (step) => {
-      if (step.kind === 'answered' && step.observed !== undefined) last.set(`${step.process} ${step.scope}`, step.observed)
+      last.hear(step)
       // What shows and may only be inherited is set at its own scope before its ancestor goes.
       if (step.kind === 'told' && step.event.kind === 'planned')
         for (const { scope, from, to } of step.event.plan.changes) if (from === 'none') pinned.add(`${scopeKey(scope)} ${to}`)
       const write = asWrite(step)
       if (!write) return
       checker.checked()
-      const seen = last.get(`${write.process} ${write.scope}`)
+      const seen = last.of(write.process, write.scope)?.observed
       if (seen === undefined || seen === 'unknown') checker.violated(`${write.scope} is set to ${write.to}, and was read as ${seen}`)
       else if (seen === write.to && !pinned.has(`${write.scope} ${write.to}`))
         checker.violated(`${write.scope} is set to ${write.to}, which it was read as`)

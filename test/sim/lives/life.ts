@@ -92,6 +92,14 @@ export function createLife({ scenario, emit, note, ledger = sqliteLedger(WORKSPA
   const named = new Map<string, PolicyModel>()
   let numbers = 0
   let isOver = false
+  /** A violation ends a life at once, and the file of its ledger goes while somebody may still be at work on it. */
+  const whileAlive = async (act: () => Promise<void>): Promise<void> => {
+    try {
+      await act()
+    } catch (error) {
+      if (!isOver) throw error
+    }
+  }
   const life: Life = {
     scenario,
     clock,
@@ -158,21 +166,11 @@ export function createLife({ scenario, emit, note, ledger = sqliteLedger(WORKSPA
     published: () => life.process?.daemon?.policiesChanged(),
     start: () => void launch(),
     async apply() {
-      try {
-        emit({ kind: 'applied', end: await applyOnce(nextNumber(), partsNow()) })
-      } catch (error) {
-        // A violation ends a life at once, and the file of the ledger goes while it is still in use.
-        if (!isOver) throw error
-      }
+      await whileAlive(async () => emit({ kind: 'applied', end: await applyOnce(nextNumber(), partsNow()) }))
     },
     startLater: (ms) => clock.later(ms, () => void launch()),
     async withNotes(act) {
-      try {
-        await ledger.withNotes({ now: trueNow, monotonic: clock.elapsed, sleep: clock.sleep }, act)
-      } catch (error) {
-        // The same while somebody may still be noting something.
-        if (!isOver) throw error
-      }
+      await whileAlive(() => ledger.withNotes({ now: trueNow, monotonic: clock.elapsed, sleep: clock.sleep }, act))
     },
     async close() {
       isOver = true
