@@ -9,9 +9,9 @@ import {
   decodeGroup,
   decodeRoster,
   instantOf,
-  numberOf,
   MAX_CENTS,
   MAX_FIGURE,
+  numberOf,
   objectOf,
   rowsOf,
   spellingSighting,
@@ -178,7 +178,9 @@ describe('people', () => {
     const [person] = roster({ email, name: 'n'.repeat(201), role: 'r'.repeat(101), promptCreditsUsed: MAX_CENTS }).people
     expect(person).toMatchObject({ email, name: 'n'.repeat(200), role: 'r'.repeat(100), used: MAX_CENTS / 100 })
     expect(roster({ email: `e${email}` })).toMatchObject({ people: [], malformedRows: 1 })
-    const days = decodeActiveDays({ userTableStats: [MAX_FIGURE, 2 ** 53].map((activeDays, index) => ({ email: `${index}@x.y`, activeDays })) })
+    const days = decodeActiveDays({
+      userTableStats: [MAX_FIGURE, 2 ** 53].map((activeDays, index) => ({ email: `${index}@x.y`, activeDays })),
+    })
     expect([...days]).toEqual([['0@x.y', MAX_FIGURE]])
     expect(counterOf('Analytics', { a: MAX_FIGURE }, 'a')).toBe(MAX_FIGURE)
     expect(MAX_CENTS).toBe(MAX_CAP * 100)
