@@ -167,7 +167,10 @@ describe('what is given back', () => {
     ['uses, where pools are no list', 'pools: 5', ['uses']],
     ['anything, where nobody knows a key', 'gruops: []', ['groups', 'caps', 'uses']],
     ['anything, where a key stands twice', 'users: []\nusers: []', ['groups', 'caps', 'uses']],
-  ])('what may be missing: %s', (_name, spec, parts) => expect([...only(spec).unread]).toEqual(parts))
+  ])('what may be missing: %s', (_name, spec, parts) => {
+    const { unread } = only(spec)
+    expect([...unread]).toEqual(parts)
+  })
 
   it('of groups: those with a cap, those without, and not those without an id or a name', () => {
     const one = only('groups:\n- {id: a, name: A, cap: 5}\n- {id: b, name: B}\n- {id: c, cap: 5}\n- {name: D}\n- {id: e, name: E, cap: x}')
