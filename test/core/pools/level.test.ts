@@ -129,6 +129,11 @@ describe('laws', () => {
     )
   })
 
+  test('where the budget pays for the least alone, everybody gets that', () => {
+    const { levels, cost } = counted(TWO, 0)
+    expect([highestLevel(levels, cost, 2), highestLevel(levels, cost, 1), highestLevel(levels, cost, 4)]).toEqual([1, undefined, 2])
+  })
+
   test('with credits without end everybody gets their most', () => {
     fc.assert(
       fc.property(people, fc.nat(300), (claims, min) => {
