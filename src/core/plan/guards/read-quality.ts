@@ -2,10 +2,11 @@
 import { isRaise } from '../impact.ts'
 import { type Guard, holdWhere, share } from './round.ts'
 
-export const rosterMissing: Guard = (round) =>
-  round.inputs.facts.rosterMissing
-    ? holdWhere('readQuality', round, 'the roster was never read, or not for 24 h, so people cannot be counted', () => true)
-    : undefined
+export const rosterMissing: Guard = (round) => {
+  const missing = round.inputs.facts.rosterMissing
+  const why = `the roster was ${missing === 'never' ? 'never read' : 'not read for 24 h'}, so people cannot be counted`
+  return missing ? holdWhere('readQuality', round, why, () => true) : undefined
+}
 
 export const readQuality: Guard = (round) => badReads(round) ?? unlistedGroups(round)
 

@@ -18,8 +18,8 @@ export interface GuardFacts {
   readonly verifiedDeclared?: number
   /** Failed reads with a shared cause, and all reads. */
   readonly reads: { readonly failed: number; readonly total: number; readonly teamFailed: boolean; readonly cause?: string }
-  /** No roster, or none within 24 h: people cannot be counted, nothing is written. */
-  readonly rosterMissing: boolean
+  /** No roster ever, or none within 24 h: people cannot be counted, nothing is written; without any, whatever is approved. */
+  readonly rosterMissing: 'never' | 'old' | false
   /** Groups whose members were never listed. */
   readonly unlistedGroups?: ReadonlySet<ScopeKey>
   /** The evidence that this service copies team and group caps. */
@@ -42,6 +42,8 @@ export interface GuardInputs {
   readonly impact: ImpactInputs
   readonly facts: GuardFacts
   readonly settings: GuardSettings
+  /** Why nothing is going to be written, whatever is approved. */
+  readonly idle?: string
   /** SHA-256, for ids. */
   readonly digest: (text: string) => string
   /** An instant for people to read. */
