@@ -1,6 +1,6 @@
 // Holds what would be decided on bad knowledge: no roster to count people by, too many failed reads, or a group whose members nobody knows.
 import { isRaise } from '../impact.ts'
-import { type Guard, holdWhere, share } from './round.ts'
+import { type Guard, holdWhere, shareAbove } from './round.ts'
 
 export const rosterMissing: Guard = (round) => {
   const missing = round.inputs.facts.rosterMissing
@@ -31,7 +31,7 @@ const badReads: Guard = (round) => {
   if (!teamFailed && !many) return undefined
   const what = teamFailed
     ? 'the team cap could not be read'
-    : `${failed} of ${total} reads failed (${share(failed, total)} %), the limit is ${limit.percent} %`
+    : `${failed} of ${total} reads failed (${shareAbove(limit.percent, failed, total)}), the limit is ${limit.percent} %`
   const why = cause ? `${what}: ${cause}` : what
   return holdWhere(
     'readQuality',

@@ -117,5 +117,12 @@ export const isCounted = ({ changes }: Impact, { active }: Pick<Round, 'active'>
     return one !== undefined && !isExempt(one, guard)
   })
 
-/** The part of a whole in whole percent. */
-export const share = (part: number, whole: number): number => (whole === 0 ? 100 : Math.round((part / whole) * 100))
+/** Digits behind the point that tell any two shares of people apart. */
+const MOST_DIGITS = 9
+
+/** `15.1 %`: a part that is above a limit in percent, in as few digits as show that it is. */
+export function shareAbove(limit: number, part: number, whole: number): string {
+  const percent = whole === 0 ? 100 : (part / whole) * 100
+  for (let digits = 0; digits < MOST_DIGITS; digits += 1) if (Number(percent.toFixed(digits)) > limit) return `${percent.toFixed(digits)} %`
+  return `${percent} %`
+}
