@@ -9,6 +9,7 @@ import { loadConfigAside } from '../../daemon/config/load-aside.ts'
 import { plainHttpProblems } from '../../daemon/config/transport.ts'
 import type { LoadedPolicies, LoadOptions } from '../../policy/load/load.ts'
 import { loadPoliciesAside } from '../../policy/load/load-aside.ts'
+import { labelsFor } from '../plan/people.ts'
 import { type Cli, painter, UsageError } from '../shared/context.ts'
 import { EXIT } from '../shared/exit.ts'
 import {
@@ -102,7 +103,8 @@ function show(validation: Validation, config: LoadedConfig, { output }: Validate
       cli.stdout.write(validationJson(validation))
       break
     case 'markdown':
-      cli.stdout.write(validationMarkdown(validation))
+      // Which people may be named is not known without a config that can be read.
+      cli.stdout.write(validationMarkdown(validation, labelsFor(config.config?.people ?? 'hash', undefined)))
       break
     case 'text':
       cli.stderr.write(problemsText(validation.problems, painter(cli.stderr)))
