@@ -11,7 +11,7 @@ import type { LoadedPolicies, LoadOptions } from '../../policy/load/load.ts'
 import { loadPoliciesAside } from '../../policy/load/load-aside.ts'
 import { labelsFor } from '../plan/people.ts'
 import { type Cli, painter, UsageError } from '../shared/context.ts'
-import { EXIT } from '../shared/exit.ts'
+import { EXIT, inputExit } from '../shared/exit.ts'
 import {
   problemsText,
   type ValidatedWorkspace,
@@ -40,7 +40,7 @@ export async function validate(given: readonly string[], flags: ValidateFlags, c
     ...(loaded ? longSweeps(loaded, config) : []),
   ]
   show({ workspaces: loaded ? validated(loaded, config) : [], problems }, config, flags, cli)
-  cli.finish(hasErrors(problems) ? EXIT.input : EXIT.done)
+  cli.finish(hasErrors(problems) ? inputExit(problems) : EXIT.done)
 }
 
 const pathsOf = ({ config }: LoadedConfig): readonly string[] => [...new Set(config?.workspaces.flatMap(({ policies }) => policies) ?? [])]
