@@ -253,11 +253,9 @@ const EXIT_OF: Readonly<Record<CycleReport['result'], ExitCode>> = {
 const isUntouched = ({ applied }: CycleReport): boolean =>
   applied?.interrupted !== undefined && ![...applied.results.values()].some((one) => one.result === 'applied')
 
-const LEFT_ALONE: ReadonlySet<string> = new Set(['ZERO_NOT_STORED', 'CAP_REFUSED', 'SCOPE_UNKNOWN', 'WRITE_NOT_KEPT'])
-
-/** A scope that the service refuses is left alone for a day; the service is not as declared meanwhile. */
+/** What policy makes impossible, or the service refuses, is left alone; the service is not as declared meanwhile. */
 const exitOf = ({ result, after }: CycleReport): ExitCode =>
-  EXIT_OF[result] === EXIT.done && after.plan.problems.some(({ code }) => LEFT_ALONE.has(code)) ? EXIT.partial : EXIT_OF[result]
+  EXIT_OF[result] === EXIT.done && after.plan.counts.rejected > 0 ? EXIT.partial : EXIT_OF[result]
 
 /** The first that fits over all workspaces. */
 export const exitOfAll = (done: readonly Done[]): ExitCode =>

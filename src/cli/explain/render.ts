@@ -121,7 +121,7 @@ function presentLines({ scope, observed, change, hold, problems, desired, skippe
     : [
         desired
           ? isRead
-            ? 'Now: nothing to change.'
+            ? `Now: nothing to write${desired.waits === undefined ? '' : `; ${desired.waits}`}.`
             : 'Now: not known; its cap could not be read.'
           : skipped
             ? 'Now: nothing; it is skipped.'

@@ -101,6 +101,8 @@ export interface Hold {
   readonly people: number
   readonly changes: readonly HeldChange[]
   readonly message: string
+  /** What an approval does, where it does not release it now: nothing at all, or only once anything may be written. Absent: it releases it. */
+  readonly release?: 'never' | 'later'
 }
 
 export interface PlanCounts {

@@ -125,6 +125,11 @@ export const CONDITIONS = {
   RuleEverybody: { severity: 'warn', begun: 'a rule matches everybody', ended: 'the rule does not match everybody any more' },
   UnitDoubted: { severity: 'warn', begun: 'two figures contradict each other', ended: 'the figures agree again' },
   NotifyFailed: { severity: 'warn', begun: 'messages could not be sent', ended: 'messages can be sent again' },
+  PoolWaits: {
+    severity: 'info',
+    begun: 'raises of a pool wait for newer figures',
+    ended: 'no raise of a pool waits for newer figures any more',
+  },
   StatusesAbsent: { severity: 'info', begun: 'the roster has no statuses', ended: 'the roster has statuses' },
   BalanceUnavailable: { severity: 'info', begun: 'this plan has no credit balance', ended: 'this plan has a credit balance' },
   RunsWithoutCredits: { severity: 'info', begun: 'runs carry no credits', ended: 'runs carry credits' },

@@ -7,7 +7,7 @@ import { memberOf, type PoolMember, type PoolState, type PoolTerms } from './sta
 import { type Laid, layOut } from './table.ts'
 
 /** Dealt at most so often (product.md, section 2, Calm). */
-const REST_MS = 4 * 3_600_000
+export const REST_MS = 4 * 3_600_000
 
 export interface DealOptions {
   /** Deal whatever is said by `Calm`: only laws and figures ask for it. */

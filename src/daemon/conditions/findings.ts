@@ -57,6 +57,7 @@ const POOL_TYPES = {
   POOL_USED_UP: 'PoolUsedUp',
   POOL_BOUNDS: 'PoolBounds',
   POOL_NOBODY: 'PoolNobody',
+  POOL_WAITS: 'PoolWaits',
 } as const
 
 const poolFinding = ({ code, pool, message, version }: PoolNote): Finding => ({

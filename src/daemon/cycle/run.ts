@@ -30,7 +30,7 @@ import {
   unknownScopes,
 } from './record.ts'
 import { noteSeen, seenIn, sweepSightings } from './seen.ts'
-import { type DesiredState, grantsFrozen, isLeftAlone, outlook, type Planner, planFrom, type WorkspaceState } from './state.ts'
+import { type DesiredState, grantsFrozen, idleMode, isLeftAlone, outlook, type Planner, planFrom, type WorkspaceState } from './state.ts'
 import { judgePending, lookBeneath, readingsBeneath } from './write/beneath.ts'
 import { type RecoverInputs, recoverIntents } from './write/recover.ts'
 import type { WideWrite } from './write/wide-write.ts'
@@ -52,7 +52,7 @@ export async function reconcile(workspace: Workspace, knowledge: WorkspaceState,
   const { clock, config, ledger } = workspace
   await ledger.load()
   const withheld = await whyNothingGoes(workspace)
-  const planner: Planner = { ...workspace, settings: config, idle: withheld !== undefined, ...watchedOf(workspace, options) }
+  const planner: Planner = { ...workspace, settings: config, ...(withheld && { idle: withheld.reason }), ...watchedOf(workspace, options) }
   const startedAt = clock.now()
   const started = clock.monotonic()
   showPause(workspace)
@@ -118,7 +118,8 @@ const isToGo = ({ disposition }: Change): boolean =>
 async function whyNothingGoes(workspace: Workspace): Promise<Exclusion | undefined> {
   const { config } = workspace
   const pause = await readPause(workspace)
-  if (config.mode !== 'enforce') return { kind: 'excluded', code: 'mode', reason: `mode is ${config.mode}` }
+  const mode = idleMode(config)
+  if (mode !== undefined) return { kind: 'excluded', code: 'mode', reason: mode }
   if (workspace.lease?.isReplaced()) {
     const reason = 'another replica has had newer policies than this one; nothing is written until the files here follow'
     return { kind: 'excluded', code: 'replaced', reason }

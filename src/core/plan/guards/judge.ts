@@ -91,9 +91,18 @@ function holdsFrom(
     for (const key of keys) heldBy.set(key, id)
     const people = inputs.whole.filter((impact) => impact.changes.some((key) => keys.has(key))).length
     const why = guards.map((guard) => findings.get(guard)?.why ?? guard).join('; ')
-    holds.push({ id, guards, people, changes, message: `${inputs.facts.workspace}: ${why}; approve hold ${id} or ${wayOut(guards)}` })
+    const release = releaseNow(inputs)
+    const ways = release === 'never' ? `no approval releases this; ${wayOut(guards)}` : `approve hold ${id} or ${wayOut(guards)}`
+    const now = inputs.idle === undefined ? '' : `; nothing is written now: ${inputs.idle}`
+    holds.push({ id, guards, people, changes, message: `${inputs.facts.workspace}: ${why}; ${ways}${now}`, ...(release && { release }) })
   }
   return { holds, heldBy }
+}
+
+/** Without any roster nobody can be counted, and no approval counts. */
+function releaseNow({ facts, idle }: GuardInputs): Hold['release'] {
+  if (facts.rosterMissing === 'never') return 'never'
+  return idle === undefined ? undefined : 'later'
 }
 
 /** What settles a guard that no limit of the config settles. */
