@@ -8,7 +8,7 @@ import type { OwnedCap } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
 import { compareScopes, type Scope, type ScopeKey, scopeKey } from '../model/scope.ts'
 import type { DesiredCap } from '../resolve/candidate.ts'
-import type { Difference } from './diff.ts'
+import { type Difference, sourceOf } from './diff.ts'
 import type { Judged } from './judgement.ts'
 import { type Blocker, type Pending, schedule, type WaveInputs } from './wave.ts'
 
@@ -55,8 +55,8 @@ export interface DisposeInputs {
   readonly people: People
   readonly unlisted?: ReadonlySet<ScopeKey>
   readonly slots: Slots
-  /** Members of pools, by name, whom nothing wider may lift before their own caps stand. */
-  readonly pooled: ReadonlyMap<ScopeKey, string>
+  /** Members of pools whom nothing wider may lift before their own caps stand. */
+  readonly pooled: ReadonlySet<ScopeKey>
 }
 
 /** Audit mode, a pause and policies that were replaced keep everything back, and show what would go out without them. */
@@ -73,11 +73,11 @@ export function dispose(inputs: DisposeInputs): Disposed {
   }
   const unread = unreadChanges(inputs)
   // What a guard holds is not put back now, so nobody has it to fall back on.
-  const asPending = ({ pool, ...one }: Difference): Pending => {
+  const asPending = (one: Difference): Pending => {
     const isHeld = heldBy.has(one.key)
     // Nor does a deal that nobody has agreed to keep back what is wider, but where that would lift somebody above the credits.
-    const name = inputs.pooled.get(one.key) ?? (isHeld ? undefined : pool?.name)
-    return { ...one, ...(isHeld && { healing: false }), ...(name !== undefined && { pool: { name } }) }
+    const isPooled = inputs.pooled.has(one.key) || (one.pool !== undefined && !isHeld)
+    return { ...one, healing: one.healing && !isHeld, isPooled }
   }
   const refused = inputs.refused.map(({ scope, to }): Pending => ({ scope, key: scopeKey(scope), from: 'none', to, healing: false }))
   const pending: Pending[] = [...differences.filter((one) => !inputs.watched?.(one)).map(asPending), ...unread, ...refused]
@@ -86,7 +86,6 @@ export function dispose(inputs: DisposeInputs): Disposed {
   const going = waves.flat()
   const messages = new Map(inputs.refused.map(({ scope, message }) => [scopeKey(scope), message]))
   const words: Words = { fixed, unread: new Set(unread.map(({ key }) => key)), refused: messages }
-  const waiting = ready.filter((one) => blocked.has(one.key))
   const disposed = (difference: Difference, disposition: Disposition): DisposedChange => {
     const released = judged.releases.get(difference.key)
     return { difference, disposition, ...(released && { released }) }
@@ -95,7 +94,10 @@ export function dispose(inputs: DisposeInputs): Disposed {
     order: [
       ...going.map((one) => disposed(one, keptBack(one, inputs) ?? READY)),
       ...repairs(going, inputs).map((one) => disposed(one.difference, one.disposition)),
-      ...waiting.map((one) => disposed(one, deferred(blocked.get(one.key), words, slots))),
+      ...ready.flatMap((one) => {
+        const blocker = blocked.get(one.key)
+        return blocker ? disposed(one, deferred(blocker, words, slots)) : []
+      }),
       ...differences.flatMap((one) => (fixed.has(one.key) ? disposed(one, fixed.get(one.key) ?? READY) : [])),
     ],
     pending,
@@ -128,8 +130,7 @@ function unreadChanges({ unknown, desired, owned, givenUp }: DisposeInputs): rea
     const key = scopeKey(scope)
     const want = desired.get(key)
     if (!want || want.cap === 'none' || givenUp?.has(key) || isBelieved(owned.get(key), want)) return []
-    const { pool } = want.origin
-    return [{ scope, key, from: 'none', to: want.cap, healing: false, ...(pool !== undefined && { pool: { name: pool } }) }]
+    return [{ scope, key, from: 'none', to: want.cap, healing: false, isPooled: want.origin.pool !== undefined }]
   })
 }
 
@@ -153,8 +154,7 @@ interface Words {
   readonly refused: ReadonlyMap<ScopeKey, string>
 }
 
-function deferred(blocker: Blocker | undefined, { fixed, unread, refused }: Words, slots: Slots): Disposition {
-  if (!blocker) return READY
+function deferred(blocker: Blocker, { fixed, unread, refused }: Words, slots: Slots): Disposition {
   if (blocker.kind === 'reads') {
     const key = scopeKey(blocker.scope)
     if (slots.shown(key) === 'unknown')
@@ -194,14 +194,13 @@ function repairs(going: readonly Difference[], inputs: DisposeInputs): readonly 
       const want = inputs.desired.get(person.key)
       if (!over || !want || known.has(person.key) || want.cap === over.to || want.cap === 'none') return []
       const { scope, cap, entry, origin } = want
-      const source = origin.at.line > 0 ? { source: origin.at } : {}
       const difference: Difference = {
         scope,
         key: person.key,
         from: over.to,
         to: cap,
         cause: 'policy',
-        ...source,
+        ...sourceOf(origin),
         entry,
         healing: false,
         grantEnd: false,
