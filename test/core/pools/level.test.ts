@@ -13,7 +13,7 @@ interface Person {
 }
 
 const claimsOf = (people: readonly Person[]): Claims => {
-  const column = (valueOf: (person: Person) => number): Float64Array => Float64Array.from(people, valueOf)
+  const column = (figureOf: (person: Person) => number): Float64Array => Float64Array.from(people, figureOf)
   const floorOf = ({ use = 0 }: Person): number => Math.max(1, Math.ceil(use))
   return {
     use: column(({ use = 0 }) => use),
