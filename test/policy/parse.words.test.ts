@@ -144,6 +144,31 @@ describe('what is given back', () => {
     expect(parsed('team: {cap: x}').damaged).toBe(false)
   })
 
+  it('of entries that cannot be read: none', () => {
+    const one = only('users: [{cap: 5}]\ngrants: [{cap: 5}]\nprotected: [me]\napprovals: [x]')
+    expect([one.declared, one.rules, one.grants, one.protectedPeople, one.approvals]).toEqual([[], [], [], [], []])
+  })
+
+  it.each<readonly [string, string, readonly string[]]>([
+    ['nothing, where everything can be read', 'team: {cap: 5}\ngroups: [{id: g, name: G}]\nusers: []', []],
+    ['nothing, where a cap is wrong whose place is known', 'team: {cap: x}\nusers: [{email: a@b.c, cap: x}]', []],
+    ['nothing, where it is known whom a rule and a pool are for', 'rules: [{when: {role: a}}]\npools: [{members: {emails: [a@b.c]}}]', []],
+    ['caps, where the team is no mapping', 'team: x', ['caps']],
+    ['caps, where a person cannot be read', 'users: [{email: a@b.c, cap: 5}, {cap: 5}]', ['caps']],
+    ['groups and caps, where the id of a group cannot be read', 'groups: [{name: G}]', ['groups', 'caps']],
+    ['caps, where the amount of a grant cannot be read', 'grants: [{team: true}]', ['caps']],
+    ['caps and uses, where it cannot be read whom a grant is for', 'grants: [{cap: 5}]', ['caps', 'uses']],
+    ['uses, where it cannot be read whom a rule is for', 'rules: [{name: r, when: {role: a}}, {name: r, cap: 5}]', ['uses']],
+    ['uses, where it cannot be read whom a pool is for', 'pools: [{name: p, credits: 5}]', ['uses']],
+    ['caps, where people are no list', 'users: x', ['caps']],
+    ['groups and caps, where groups are no list', 'groups: x', ['groups', 'caps']],
+    ['caps and uses, where grants are no list', 'grants: x', ['caps', 'uses']],
+    ['uses, where rules are no list', 'rules: {}', ['uses']],
+    ['uses, where pools are no list', 'pools: 5', ['uses']],
+    ['anything, where nobody knows a key', 'gruops: []', ['groups', 'caps', 'uses']],
+    ['anything, where a key stands twice', 'users: []\nusers: []', ['groups', 'caps', 'uses']],
+  ])('what may be missing: %s', (_name, spec, parts) => expect([...only(spec).unread]).toEqual(parts))
+
   it('of groups: those with a cap, those without, and not those without an id or a name', () => {
     const one = only('groups:\n- {id: a, name: A, cap: 5}\n- {id: b, name: B}\n- {id: c, cap: 5}\n- {name: D}\n- {id: e, name: E, cap: x}')
     expect(one.groups.map(({ scope, name, at }) => [scope.id, name, at.line])).toEqual([

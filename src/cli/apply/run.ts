@@ -254,10 +254,8 @@ const isUntouched = ({ applied }: CycleReport): boolean =>
   applied?.interrupted !== undefined && ![...applied.results.values()].some((one) => one.result === 'applied')
 
 /** What policy makes impossible, or the service refuses, is left alone; the service is not as declared meanwhile. */
-function exitOf({ result, after }: CycleReport): ExitCode {
-  const code = EXIT_OF[result]
-  return code !== EXIT.failed && after.plan.counts.rejected > 0 ? EXIT.partial : code
-}
+const exitOf = ({ result, after }: CycleReport): ExitCode =>
+  EXIT_OF[result] === EXIT.done && after.plan.counts.rejected > 0 ? EXIT.partial : EXIT_OF[result]
 
 /** The first that fits over all workspaces. */
 export const exitOfAll = (done: readonly Done[]): ExitCode =>

@@ -48,7 +48,7 @@ export interface DisposeInputs {
   readonly excluded?: (difference: Difference) => Exclusion | undefined
   readonly failed?: ReadonlyMap<ScopeKey, Failure>
   readonly givenUp?: ReadonlySet<ScopeKey>
-  readonly refused?: readonly Refused[]
+  readonly refused: readonly Refused[]
   readonly unknown: readonly { readonly scope: Scope; readonly message: string }[]
   readonly desired: ReadonlyMap<ScopeKey, DesiredCap>
   readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
@@ -79,14 +79,12 @@ export function dispose(inputs: DisposeInputs): Disposed {
     const name = inputs.pooled.get(one.key) ?? (isHeld ? undefined : pool?.name)
     return { ...one, ...(isHeld && { healing: false }), ...(name !== undefined && { pool: { name } }) }
   }
-  const refused = (inputs.refused ?? []).map(
-    ({ scope, to }): Pending => ({ scope, key: scopeKey(scope), from: 'none', to, healing: false }),
-  )
+  const refused = inputs.refused.map(({ scope, to }): Pending => ({ scope, key: scopeKey(scope), from: 'none', to, healing: false }))
   const pending: Pending[] = [...differences.filter((one) => !inputs.watched?.(one)).map(asPending), ...unread, ...refused]
   const ready = differences.filter((one) => !fixed.has(one.key))
   const { waves, blocked } = schedule({ ...waveInputs(inputs), ready, pending })
   const going = waves.flat()
-  const messages = new Map((inputs.refused ?? []).map(({ scope, message }) => [scopeKey(scope), message]))
+  const messages = new Map(inputs.refused.map(({ scope, message }) => [scopeKey(scope), message]))
   const words: Words = { fixed, unread: new Set(unread.map(({ key }) => key)), refused: messages }
   const waiting = ready.filter((one) => blocked.has(one.key))
   const disposed = (difference: Difference, disposition: Disposition): DisposedChange => {
@@ -179,10 +177,9 @@ function whyNot(disposition: Disposition | undefined): string {
 
 /** Where caps are copied, a wide write overwrites caps that are as asked for: each is written again afterwards. */
 function repairs(going: readonly Difference[], inputs: DisposeInputs): readonly DisposedChange[] {
-  const wide = going.filter(({ scope }) => scope.kind !== 'user')
-  if (inputs.slots.model.layers !== 'copied' || wide.length === 0) return []
+  if (inputs.slots.model.layers !== 'copied') return []
   const known = new Set(inputs.differences.map(({ key }) => key))
-  const written = new Map(wide.map((one) => [one.key, one]))
+  const written = new Map(going.map((one) => [one.key, one]))
   return inputs.people.approved
     .flatMap((person): DisposedChange[] => {
       const over = [...person.groups, 'team' as ScopeKey].flatMap((key) => written.get(key) ?? [])[0]

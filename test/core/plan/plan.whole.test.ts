@@ -82,6 +82,13 @@ describe('a plan as a whole', () => {
     expect(new Set(ids).size).toBe(ids.length)
   })
 
+  test('has the same id in whatever order its changes are shown', () => {
+    const two = { caps: { p0: 5, p1: 5 }, observed: { p0: 'none', p1: 'none' } } as const
+    const [whole, part] = [planOf(two).plan, built(two, { excluded: but('focus', 'p1') }).plan]
+    expect(part.changes.map(({ scope: at }) => short(at))).toEqual(whole.changes.map(({ scope: at }) => short(at)).toReversed())
+    expect(part.id).toBe(whole.id)
+  })
+
   test.each<readonly [string, PlanSketch, readonly string[]]>([
     ['clear', { caps: { p0: 'none' }, observed: { p0: 9 } }, ['clear clear']],
     ['set', { caps: { p0: 5 }, observed: { p0: 'none' } }, ['set set']],

@@ -48,8 +48,8 @@ export interface GuardInputs {
   readonly digest: (text: string) => string
   /** An instant for people to read. */
   readonly instantText: (at: Instant) => string
-  /** What all differences together do, when the caller has worked it out already: people may be many. */
-  readonly whole?: readonly Impact[]
+  /** What all differences together do. */
+  readonly whole: readonly Impact[]
 }
 
 export interface Judgement {
