@@ -256,8 +256,10 @@ const isUntouched = ({ applied }: CycleReport): boolean =>
 const LEFT_ALONE: ReadonlySet<string> = new Set(['ZERO_NOT_STORED', 'CAP_REFUSED', 'SCOPE_UNKNOWN', 'WRITE_NOT_KEPT'])
 
 /** A scope that the service refuses is left alone for a day; the service is not as declared meanwhile. */
-const exitOf = ({ result, after }: CycleReport): ExitCode =>
-  EXIT_OF[result] === EXIT.done && after.plan.problems.some(({ code }) => LEFT_ALONE.has(code)) ? EXIT.partial : EXIT_OF[result]
+const exitOf = ({ result, after }: CycleReport): ExitCode => {
+  const isLeftAlone = result !== 'error' && after.plan.problems.some(({ code }) => LEFT_ALONE.has(code))
+  return isLeftAlone ? EXIT.partial : EXIT_OF[result]
+}
 
 /** The first that fits over all workspaces. */
 export const exitOfAll = (done: readonly Done[]): ExitCode =>
