@@ -255,7 +255,7 @@ const isUntouched = ({ applied }: CycleReport): boolean =>
 
 /** What policy makes impossible, or the service refuses, is left alone; the service is not as declared meanwhile. */
 const exitOf = ({ result, after }: CycleReport): ExitCode =>
-  EXIT_OF[result] === EXIT.done && after.plan.counts.rejected > 0 ? EXIT.partial : EXIT_OF[result]
+  result !== 'error' && after.plan.counts.rejected > 0 ? EXIT.partial : EXIT_OF[result]
 
 /** The first that fits over all workspaces. */
 export const exitOfAll = (done: readonly Done[]): ExitCode =>
