@@ -91,12 +91,6 @@ export const CONDITIONS = {
     hasOwnPlace: true,
   },
   CopyingSeen: { severity: 'error', begun: 'copying of caps was seen', ended: 'copying of caps is declared' },
-  ReadsOpen: {
-    severity: 'error',
-    begun: 'what a read shows is not known',
-    ended: 'what a read shows holds nothing up any more',
-    hasOwnPlace: true,
-  },
   ClockSkew: { severity: 'error', begun: 'the clocks disagree', ended: 'the clocks agree again' },
   Held: { severity: 'warn', begun: 'changes are held', ended: 'hold is gone', hasOwnPlace: true },
   Contested: { severity: 'warn', begun: 'changes are held', ended: 'hold is gone', hasOwnPlace: true },

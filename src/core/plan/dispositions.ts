@@ -10,7 +10,7 @@ import { compareScopes, type Scope, type ScopeKey, scopeKey } from '../model/sco
 import type { DesiredCap } from '../resolve/candidate.ts'
 import { type Difference, sourceOf } from './diff.ts'
 import type { Judged } from './judgement.ts'
-import { type Blocker, type Pending, schedule, type WaveInputs } from './wave.ts'
+import { type Pending, schedule, type WaveInputs } from './wave.ts'
 
 export type Exclusion = Extract<Disposition, { kind: 'excluded' }>
 
@@ -64,7 +64,7 @@ const KEEPS_ALL: ReadonlySet<string> = new Set(['mode', 'pause', 'replaced'])
 
 /** Gives each change its disposition, and all of them their order. */
 export function dispose(inputs: DisposeInputs): Disposed {
-  const { differences, judged, slots } = inputs
+  const { differences, judged } = inputs
   const { heldBy } = judged.judgement
   const fixed = new Map<ScopeKey, Disposition>()
   for (const one of differences) {
@@ -95,8 +95,8 @@ export function dispose(inputs: DisposeInputs): Disposed {
       ...going.map((one) => disposed(one, keptBack(one, inputs) ?? READY)),
       ...repairs(going, inputs).map((one) => disposed(one.difference, one.disposition)),
       ...ready.flatMap((one) => {
-        const blocker = blocked.get(one.key)
-        return blocker ? disposed(one, deferred(blocker, words, slots)) : []
+        const waitsFor = blocked.get(one.key)
+        return waitsFor ? disposed(one, deferred(waitsFor, words)) : []
       }),
       ...differences.flatMap((one) => (fixed.has(one.key) ? disposed(one, fixed.get(one.key) ?? READY) : [])),
     ],
@@ -154,16 +154,8 @@ interface Words {
   readonly refused: ReadonlyMap<ScopeKey, string>
 }
 
-function deferred(blocker: Blocker, { fixed, unread, refused }: Words, slots: Slots): Disposition {
-  if (blocker.kind === 'reads') {
-    const key = scopeKey(blocker.scope)
-    if (slots.shown(key) === 'unknown')
-      return { kind: 'deferred', code: 'unread', reason: `${key} could not be read`, waitsFor: blocker.scope }
-    const reason = `${key} reads ${slots.shown(key)}, which may be its own cap or an inherited one, and this change is right under one of them only; declare capReads`
-    return { kind: 'deferred', code: 'reads', reason }
-  }
-  const key = scopeKey(blocker.by)
-  const waitsFor = blocker.by
+function deferred(waitsFor: Scope, { fixed, unread, refused }: Words): Disposition {
+  const key = scopeKey(waitsFor)
   if (unread.has(key)) return { kind: 'deferred', code: 'unread', reason: `${key} could not be read`, waitsFor }
   const refusal = refused.get(key)
   const why = refusal === undefined ? whyNot(fixed.get(key)) : `comes first, and is refused: ${refusal}`
