@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { type DefaultTreeAdapterMap, parseFragment } from 'parse5'
 import { describe, expect, test } from 'vitest'
-import { html } from '../../../src/core/escape/html.ts'
+import { html, type Value } from '../../../src/core/escape/html.ts'
 import { printable } from '../../../src/core/escape/terminal.ts'
 import { runs } from '../../support/fuzz.ts'
 import { texts } from './texts.ts'
@@ -27,4 +27,15 @@ describe('HTML', () => {
       runs(300),
     )
   })
+
+  test.each<readonly [string, Value, string]>([
+    ['nothing as nothing', undefined, ''],
+    ['what is not so as nothing', false, ''],
+    ['a number as it is', 0, '0'],
+    ['an empty text as nothing', '', ''],
+    ['text without its meaning', `<&">'`, '&lt;&amp;&quot;&gt;&#39;'],
+    ['its own markup as it is', html`<b>${'<'}</b>`, '<b>&lt;</b>'],
+    ['several things one after the other', [html`<i>`, '&', 5, undefined, [html`</i>`]], '<i>&amp;5</i>'],
+    ['no things as nothing', [], ''],
+  ])('takes %s', (_name, value, expected) => expect(html`(${value})`.markup).toBe(`(${expected})`))
 })

@@ -4,7 +4,7 @@ import { fromMarkdown } from 'mdast-util-from-markdown'
 import { gfmFromMarkdown } from 'mdast-util-gfm'
 import { gfm } from 'micromark-extension-gfm'
 import { describe, expect, test } from 'vitest'
-import { code, escaped, row, tableHead } from '../../../src/core/escape/markdown.ts'
+import { code, escaped, fitting, folded, row, tableHead } from '../../../src/core/escape/markdown.ts'
 import { plain } from '../../../src/core/escape/terminal.ts'
 import { runs } from '../../support/fuzz.ts'
 import { texts } from './texts.ts'
@@ -121,4 +121,23 @@ describe('text in Markdown', () => {
     expect(code('user:ada@example.com')).toBe('`user:ada@example.com`')
     expect(code('a`b|c@d')).toBe('<code>a&#96;b&#124;c@\u2060d</code>')
   })
+})
+
+test('a folded block has its summary and empty lines around its content', () => {
+  expect(folded('3 changes', ['a', 'b'])).toBe('<details>\n<summary>3 changes</summary>\n\na\nb\n\n</details>')
+})
+
+test('a table begins with its names and as many rules', () => {
+  expect([...tableHead(['a', 'b']), row(['1', '2'])]).toEqual(['| a | b |', '| --- | --- |', '| 1 | 2 |'])
+})
+
+test.each<readonly [number, readonly string[], number]>([
+  [0, [], 3],
+  [4, ['abc'], 2],
+  [3, [], 3],
+  [6, ['abc'], 2],
+  [7, ['abc', 'de'], 1],
+  [9, ['abc', 'de', 'f'], 0],
+])('in a room of %i signs, line ends included, %j fits', (room, lines, left) => {
+  expect(fitting(['abc', 'de', 'f'], room)).toEqual({ lines, left })
 })
