@@ -105,7 +105,7 @@ describe('pause and resume', () => {
     expect(ran.stderr).toContain('there are several workspaces: acme, beta; choose one with --workspace')
     expect((await cli('pause', '--for', '4h', '--reason', 'x', '--workspace', 'beta')).stdout).toContain('beta: paused')
     expect((await cli('pause', '--for', '4h', '--reason', 'x', '--workspace', 'gamma')).stderr).toContain(
-      'there is no workspace gamma; known: acme, beta',
+      'there is no workspace "gamma"; known here: acme, beta',
     )
   })
 

@@ -6,6 +6,7 @@ import type { LoadedConfig } from '../../../daemon/config/config.ts'
 import { loadConfigAside } from '../../../daemon/config/load-aside.ts'
 import { type LedgerReport, type LedgerStore, openLedger } from '../../../daemon/ledger/ledger.ts'
 import { loadPoliciesAside } from '../../../policy/load/load-aside.ts'
+import { didYouMean } from '../../../policy/suggest.ts'
 import type { Ledger } from '../../../ports.ts'
 import type { NetworkFlags } from '../args.ts'
 import { type Cli, CommandError, UsageError } from '../context.ts'
@@ -134,7 +135,7 @@ async function chooseWorkspace(
   const chosen = (workspace: string): Chosen => ({ workspace, known: bound.includes(workspace) })
   if (asked !== undefined) {
     const known = [...new Set([...bound, ...configured])]
-    if (known.length > 0 && !known.includes(asked)) throw new UsageError(`there is no workspace ${asked}; known: ${known.join(', ')}`)
+    if (known.length > 0 && !known.includes(asked)) throw new UsageError(`there is no workspace "${asked}"; ${didYouMean(asked, known)}`)
     return chosen(asked)
   }
   // A ledger remembers workspaces that the config no longer has: they are there for whoever names them.
