@@ -164,11 +164,11 @@ export function createLife({ scenario, emit, note, ledger = sqliteLedger(WORKSPA
     view: () => life.process?.daemon?.views()[0],
     ledger: () => (life.process ? ledger.disk() : undefined),
     published: () => life.process?.daemon?.policiesChanged(),
-    start: () => void launch(),
+    start: () => void whileAlive(launch),
     async apply() {
       await whileAlive(async () => emit({ kind: 'applied', end: await applyOnce(nextNumber(), partsNow()) }))
     },
-    startLater: (ms) => clock.later(ms, () => void launch()),
+    startLater: (ms) => clock.later(ms, () => void whileAlive(launch)),
     async withNotes(act) {
       await whileAlive(() => ledger.withNotes({ now: trueNow, monotonic: clock.elapsed, sleep: clock.sleep }, act))
     },
