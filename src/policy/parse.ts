@@ -108,7 +108,7 @@ function readSpec(spec: Branch<SpecText>, document: string): Declared {
     groups: groups.flatMap(({ group }) => group ?? []),
     unread: unreadOf(spec, {
       groups: groups.every(({ rule }) => rule.declared),
-      caps: (!team || ofTeam !== false) && rules.every(({ declared }) => declared) && grants.every((grant) => grant?.amount),
+      caps: ofTeam !== false && rules.every(({ declared }) => declared) && grants.every((grant) => grant?.amount),
       uses: grants.every((grant) => grant) && items(field(spec, 'rules')).every(isUseRead) && items(field(spec, 'pools')).every(isUseRead),
     }),
     bareGroups: groups.flatMap(({ group, rule }) => (group && rule.declared?.isBare ? [group] : [])),
@@ -178,11 +178,11 @@ function declare(branch: Branch<Partial<RuleText>>, { scope, at, document, isBar
 function readGroup(branch: Branch<GroupText>, document: string) {
   const [id, name] = [placed(field(branch, 'id')), placed(field(branch, 'name'))]
   const isBare = !branch.children.has('cap')
-  const scope = groupScope(id?.value ?? '')
+  const scope = id && groupScope(id.value)
   const at = id?.at ?? placeOf(branch)
-  const { rule, ...named } = declare(branch, { scope: id && scope, at, document, isBare })
+  const { rule, ...named } = declare(branch, { scope, at, document, isBare })
   return {
-    group: id && name ? ({ scope, name: name.value, at } satisfies DeclaredGroup) : undefined,
+    group: scope && name ? ({ scope, name: name.value, at } satisfies DeclaredGroup) : undefined,
     rule: { ...named, ...(rule && name ? { rule } : {}) },
   }
 }

@@ -2,6 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createKeyBook } from '../../src/api/add-on.ts'
 import {
+  activeDayRows,
+  decodeActiveDays,
   decodeBalance,
   decodeCap,
   decodeGroup,
@@ -12,6 +14,8 @@ import {
   spellingSighting,
 } from '../../src/api/decode.ts'
 import { ApiError, parseJson } from '../../src/api/errors.ts'
+import { createCutter } from '../../src/api/transport/cut.ts'
+import type { RowPlan } from '../../src/ports.ts'
 
 const READ_AT = Date.UTC(2026, 10, 20)
 
@@ -203,6 +207,45 @@ describe('a roster', () => {
     ['rows that are no list', { userTableStats: {} }],
   ])('is malformed as %s', (_name, body) => {
     expect(outcome(() => decodeRoster(body, READ_AT))).toBe('malformed')
+  })
+})
+
+describe('a listing that is cut into rows while it arrives', () => {
+  const cut = (plan: RowPlan, value: unknown): unknown => {
+    const cutter = createCutter(plan)
+    cutter.push(Buffer.from(JSON.stringify(value)))
+    const { text, value: found } = cutter.end()
+    expect(text).toContain('"userTableStats":[],')
+    return found
+  }
+  const full = row({
+    ...{ teamStatus: 'USER_TEAM_STATUS_PENDING', disableService: true, promptCreditsUsed: '7', role: 'member', apiKey: 'key' },
+    ...{ signupTime: '2026-01-02', lastChatUsageTime: '2026-01-03', more: [1] },
+  })
+  const others = [
+    { email: 'b@x.y', disableCodeium: true, lastAutocompleteUsageTime: '2026-01-04' },
+    { email: 'c@x.y', lastCommandUsageTime: '2026-01-05', activeDays: '3' },
+    null,
+    7,
+  ]
+  const listing = { userTableStats: [full, ...others], billingCycleStart: '2026-11-01', billingCycleEnd: '2026-12-01' }
+
+  it('is read as the whole of it is', () => {
+    expect(decodeRoster(cut(rosterRows(), listing), READ_AT)).toEqual(decodeRoster(listing, READ_AT))
+    expect(decodeActiveDays(cut(activeDayRows(), listing))).toEqual(decodeActiveDays(listing))
+  })
+
+  it('leaves of a row what is a figure or a text, and the key of a person where it is of the whole team', () => {
+    const nested = { email: ['a'], name: null, role: { a: 1 }, apiKey: 'key', activeDays: [3] }
+    expect(rosterRows().keeper()(nested)).toEqual({ email: {}, name: null, role: {}, apiKey: 'key' })
+    expect(rosterRows('Platform').keeper()(nested)).not.toHaveProperty('apiKey')
+    expect(activeDayRows().keeper()(nested)).toEqual({ email: {}, activeDays: {} })
+    expect([rosterRows(), activeDayRows()].map((plan) => plan.keeper()('no row'))).toEqual([undefined, undefined])
+  })
+
+  it('takes the place in memory of the last listing of the same people, not of others', () => {
+    expect(rosterRows('Platform').staysAs).toBe(rosterRows('Platform').staysAs)
+    expect(new Set([rosterRows(), rosterRows('Platform'), rosterRows('Sales')].map((plan) => plan.staysAs)).size).toBe(3)
   })
 })
 

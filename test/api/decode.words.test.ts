@@ -3,16 +3,20 @@ import { describe, expect, it } from 'vitest'
 import {
   compareText,
   counterOf,
+  decodeActiveDays,
   decodeBalance,
   decodeCap,
   decodeGroup,
   decodeRoster,
   instantOf,
+  MAX_CENTS,
+  MAX_FIGURE,
   numberOf,
   objectOf,
   rowsOf,
   spellingSighting,
 } from '../../src/api/decode.ts'
+import { MAX_CAP } from '../../src/core/model/units.ts'
 
 const READ_AT = Date.UTC(2026, 10, 20)
 const roster = (...userTableStats: readonly unknown[]) => decodeRoster({ userTableStats }, READ_AT)
@@ -46,6 +50,17 @@ describe('what cannot be understood is named', () => {
       () => decodeBalance({ addOnCreditsAvailable: true }, READ_AT),
       'GetTeamCreditBalance: addOnCreditsAvailable is not a number',
     ],
+    [
+      'more seats than a record holds',
+      () => decodeBalance({ numSeats: 2 ** 53 }, READ_AT),
+      'GetTeamCreditBalance: numSeats is 9007199254740992, which is beyond 2^53',
+    ],
+    [
+      'members of a group as null',
+      () => decodeGroup(null, { id: 'g', name: 'G' }, READ_AT),
+      'UserPageAnalytics: the answer is null, not an object',
+    ],
+    ['active days as null', () => decodeActiveDays(null), 'UserPageAnalytics: the answer is null, not an object'],
   ])('%s', (_name, decode, message) => expect(decode).toThrow(expect.objectContaining({ kind: 'malformed', message })))
 })
 
@@ -106,6 +121,7 @@ describe('an instant', () => {
     ['in another zone in that form', '2026-02-03 12:00:00 +0100 CET', undefined],
     ['in that form with more before it', 'x2026-02-03 12:00:00 +0000 UTC', undefined],
     ['in that form with more after it', '2026-02-03 12:00:00 +0000 UTCx', undefined],
+    ['with a year of six digits', '+002026-02-03T12:00:00Z', undefined],
     ['without a zone', '2026-02-03T12:00:00', undefined],
     ['with more before it', 'at 2026-02-03T12:00:00Z', undefined],
     ['with more after it', '2026-02-03T12:00:00Z!', undefined],
@@ -155,6 +171,19 @@ describe('people', () => {
   it('have a use of 0 beside somebody who has one, but not beside a word', () => {
     expect(roster({ email: 'a@x' }, { email: 'b@x', promptCreditsUsed: '0' }).people.map((one) => one.used)).toEqual([0, 0])
     expect(roster({ email: 'a@x' }, { email: 'b@x', promptCreditsUsed: 'x' }).people.map((one) => one.used)).toEqual([undefined, undefined])
+  })
+
+  it('are read up to the bounds of a record, which include themselves, and names are cut at theirs', () => {
+    const email = `${'e'.repeat(316)}@x.y`
+    const [person] = roster({ email, name: 'n'.repeat(201), role: 'r'.repeat(101), promptCreditsUsed: MAX_CENTS }).people
+    expect(person).toMatchObject({ email, name: 'n'.repeat(200), role: 'r'.repeat(100), used: MAX_CENTS / 100 })
+    expect(roster({ email: `e${email}` })).toMatchObject({ people: [], malformedRows: 1 })
+    const days = decodeActiveDays({
+      userTableStats: [MAX_FIGURE, 2 ** 53].map((activeDays, index) => ({ email: `${index}@x.y`, activeDays })),
+    })
+    expect([...days]).toEqual([['0@x.y', MAX_FIGURE]])
+    expect(counterOf('Analytics', { a: MAX_FIGURE }, 'a')).toBe(MAX_FIGURE)
+    expect(MAX_CENTS).toBe(MAX_CAP * 100)
   })
 
   it('without a list are nobody, and lists may be null', () => {

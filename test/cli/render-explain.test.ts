@@ -103,6 +103,25 @@ describe('an explanation as text', () => {
     )
   })
 
+  test('says of which raise a pool has to wait, whether something is to be written now or not', () => {
+    const dealt = { kind: 'pool', scope: ada, cap: credits(500), at: at(30), pool: 'research' } as const
+    const waits = 'a raise to 740 waits until use up to 2026-11-20 12:00 UTC shows'
+    const desired = {
+      scope: ada,
+      cap: credits(500),
+      owner: 'pool',
+      entry: { kind: 'pool', cap: credits(500) },
+      origin: dealt,
+      losers: [],
+    } as const
+    const { change: _, hold: _hold, ...still } = whole
+    expect(renderExplainText({ ...still, desired: { ...desired, waits } }, undefined)).toContain(`Now: nothing to write.\n  ${waits}\n`)
+    expect(renderExplainText({ ...still, desired }, undefined)).toContain('Now: nothing to write.\n\n')
+    expect(renderExplainText({ ...whole, desired: { ...desired, waits } }, undefined)).toContain(
+      `  acme: 9 of 20 reads failed\n  ${waits}\n`,
+    )
+  })
+
   test('as JSON has RFC 3339 instants', () => {
     expect(
       JSON.parse(renderExplainJson([{ workspace: 'acme', explanation: whole, reading: { key: scopeKey(whole.scope), everyMs: 300_000 } }])),

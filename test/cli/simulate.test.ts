@@ -103,7 +103,7 @@ describe('simulate', () => {
     ['another policy that does not parse', (at) => ['--against', at.write('bad.yaml', 'kind: CapPolicy')], 65, 'bad.yaml:1:1'],
     ['a path that leads nowhere', () => ['--against', 'nowhere.yaml'], 65, 'nowhere.yaml does not exist'],
     ['no number of cycles', () => ['--cycles', 'many'], 64, 'from 1 to 36'],
-    ['a workspace that nobody knows', () => ['--workspace', 'globex'], 65, 'globex'],
+    ['a workspace that nobody knows', () => ['--workspace', 'globex'], 64, 'globex'],
   ])('refuses %s', async (_row, argv, code, words) => {
     const at = await recordedPlace('empty')
     expect(await at.run('simulate', ...argv(at))).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(words) })

@@ -81,6 +81,20 @@ describe('apply', () => {
     expect(at.service.capOf('team')).toBe(500)
   })
 
+  test.each([
+    [
+      'a person in groups with different caps',
+      ['{id: grp_platform, name: Platform, cap: 1500}', '{id: grp_data, name: Data, cap: 300}'],
+      /GROUP_CONFLICT/,
+    ],
+    ['a group that the service does not know', ['{id: grp_typo, name: Platform, cap: 1500}'], /SCOPE_UNKNOWN/],
+  ])('exits 4 while %s is rejected, in every run, and does all else', async (_row, groups, why) => {
+    const at = await world({ policy: `team: {cap: 500}\ngroups: [${groups.join(', ')}]` })
+    expect(await at.run('validate')).toMatchObject({ code: 0 })
+    for (const _run of [1, 2]) expect(await at.run('apply', '--yes')).toMatchObject({ code: 4, stdout: expect.stringMatching(why) })
+    expect(at.service.capOf('team')).toBe(500)
+  })
+
   test('exits 4 when one workspace fails, which keeps no other from being done', async () => {
     const at = await world({ policy: 'workspace: acme\nteam: {cap: 500}' })
     const config = JSON.parse(at.read('config.yaml'))

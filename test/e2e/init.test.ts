@@ -166,6 +166,11 @@ describe('init writes nothing', () => {
     ],
     ['for a group without a name', (at) => [...at.flags, '--group', 'grp_platform'], 64, /ID=NAME/, KEY],
     ['for a name without letters', (at) => [...at.flags, '--workspace', '…'], 64, /letters or digits/, KEY],
+    ['for an address as a name', (at) => [...at.flags, '--workspace', 'https://service.example'], 64, /--workspace: a name has no \//, KEY],
+    ['for an e-mail as a name', (at) => [...at.flags, '--workspace', 'ada@example.com'], 64, /--workspace: a name has no .*@/, KEY],
+    ['for a name that nobody would type', (at) => [...at.flags, '--workspace', 'a'.repeat(61)], 64, /at most 60/, KEY],
+    ['for an address as a group', (at) => [...at.flags, '--group', 'https://x.example/?a=b'], 64, /is no address/, KEY],
+    ['for an address as the folder', () => ['https://service.example'], 64, /DIR is the folder.*--base-url/, KEY],
     ['for an address that is none', (at) => [...at.flags, '--base-url', 'service'], 65, /--base-url: not an http or https address/, KEY],
     ['for a key file that is not there', (at) => [...at.flags, '--service-key-file', 'none'], 65, /none/, KEY],
     [
@@ -226,6 +231,7 @@ describe.skipIf(!hasTerminals)('init on a terminal', () => {
         [ADDRESS, at.service.url],
         ['File that holds the service key', pasted],
         ['File that holds the service key', 'key'],
+        [NAME, at.service.url],
         [NAME, 'Acme, Inc.'],
         ['Group 1: ', 'grp_platform'],
         ['Group 1: ', 'grp_platform=Platform'],
@@ -255,6 +261,24 @@ describe.skipIf(!hasTerminals)('init on a terminal', () => {
     expect(screen).not.toContain(ADDRESS)
     expect(screen).toContain(`capkeeper init . ${at.flags.join(' ')} --group 'grp_none=No Group'`)
     expect(at.files()).toEqual([])
+  })
+
+  test('asks again for what a flag gives wrongly, before anything else', async () => {
+    const at = await beginning({ people: 3 })
+    const [address = '', key = ''] = [at.service.url, 'key']
+    const { code, screen } = await onTerminal(['init', '--base-url', 'service', '--service-key-file', 'none', '--workspace', address], {
+      cwd: at.folder,
+      dialogue: [
+        [ADDRESS, address],
+        ['File that holds the service key', key],
+        [NAME, 'acme'],
+        ['Group 1: ', ''],
+      ],
+    })
+    expect(code, screen).toBe(0)
+    expect(screen).toContain('not an http or https address; write it like')
+    expect(screen).toContain('a name has no /')
+    expect(at.files()).toEqual(FILES)
   })
 
   test.each([
@@ -290,7 +314,7 @@ test('whatever the company and its caps are, the policy that init writes plans t
   })
   await fc.assert(
     fc.asyncProperty(cases, async ({ caps, workspace, ...options }) => {
-      fc.pre(/[a-z0-9]/i.test(workspace) && workspace.trim() === workspace && !workspace.startsWith('-'))
+      fc.pre(/[a-z0-9]/i.test(workspace) && workspace.trim() === workspace && !workspace.startsWith('-') && !/[/\\@]/.test(workspace))
       const at = place()
       const clock = realClock()
       const fixture = await service(options)

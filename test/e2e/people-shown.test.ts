@@ -1,6 +1,6 @@
 // `people: hash` governs every output that leaves the machine (product.md, section 11); what a terminal shows and JSON holds stays.
 import { describe, expect, test } from 'vitest'
-import { configText, type World, workspace, world } from './world.ts'
+import { configText, policyText, type World, workspace, world } from './world.ts'
 
 const POLICY = `team: {cap: 400}
 users:
@@ -28,6 +28,22 @@ describe('people: hash', () => {
     expect(stdout).toMatch(/[0-9a-f]{12}/)
     expect(stdout).not.toContain('example.com')
     expect(stdout).not.toMatch(/lovelace|turing|dijkstra/)
+  })
+
+  const TWICE = `${POLICY}\ngrants: [{user: alan.turing@example.com, cap: 5, until: 2020-01-01, reason: old}]`.replace(
+    'users:',
+    'users:\n  - {email: ada.lovelace@example.com, cap: 70}',
+  )
+  test.each([
+    ['a policy that is not valid', TWICE, 'hash'],
+    ['one beside a config that is not', TWICE, 'nobody'],
+  ])('validate as Markdown names nobody in problems of %s', async (_row, policy, people) => {
+    const at = await hashing()
+    at.policy(policyText(policy))
+    at.write('config.yaml', configText([workspace('acme', at.service.url)], { people }))
+    const { code, stdout } = await at.run('validate', '--output', 'markdown', at.path('policies'))
+    expect({ code, stdout }).toMatchObject({ code: 65, stdout: expect.stringMatching(/[0-9a-f]{12} is declared twice/) })
+    expect(stdout).not.toMatch(/lovelace|turing/)
   })
 
   test('leaves the plan for a terminal and for `apply --plan` as it is', async () => {

@@ -62,12 +62,6 @@ describe('what is missing or wrong in the setting up', () => {
       env,
       /config\.yaml:3:1: error: .*"workspacs".*\n.*\n +\^+\n +hint: did you mean "workspaces"/,
     ],
-    [
-      'an unknown workspace',
-      ['--config', 'good.yaml', '--workspace', 'acmee'],
-      env,
-      /there is no workspace "acmee" in the config\n +hint: did you mean "acme"/,
-    ],
     ['a policy with an error', ['--policies', 'bad.yaml', ...url], env, /bad\.yaml:5:15: error: /],
   ])('%s exits 65 for plan and run, and says the way out', async (_row, argv, variables, message) => {
     const at = place()
@@ -84,6 +78,35 @@ describe('what is missing or wrong in the setting up', () => {
       expect({ command, code, stdout, stderr }).toEqual({ command, code: 65, stdout: '', stderr: expect.stringMatching(message) })
     }
     await Promise.all([check('plan'), check('run', '--once')])
+  })
+
+  test.each<readonly string[]>([
+    ['plan'],
+    ['apply', '--yes'],
+    ['run'],
+    ['run', '--once'],
+    ['validate'],
+    ['doctor'],
+    ['explain', 'team'],
+    ['audit'],
+    ['report'],
+    ['import'],
+    ['history'],
+    ['simulate'],
+    ['recommend'],
+    ['approve', '7d1f0c2a9b34e8c15a6b7c8d9e0f1a2b'],
+    ['pause', '--for', '1h', '--reason', 'x'],
+    ['resume'],
+    ['notify', 'preview'],
+    ['ledger', 'forget', 'ada@example.com'],
+  ])('%s %s %s for a workspace that nobody knows is wrong usage, and says which is meant', async (...command) => {
+    const at = await world()
+    await at.run('apply', '--yes')
+    const { code, stdout, stderr } = await at.run(...command, '--workspace', 'acmee')
+    expect({ code, told: stdout + stderr }).toEqual({
+      code: 64,
+      told: expect.stringMatching(/there is no workspace "acmee"[\s\S]*did you mean "acme"/),
+    })
   })
 
   test('the environment alone is enough, with a path prefix, a trailing slash and /api/v1', async () => {
@@ -125,7 +148,7 @@ describe('a key that the service does not like', () => {
       const { code, stdout, stderr } = await at.run(...command)
       expect({ command, code }).toEqual({ command, code: 1 })
       expect(stderr).toMatch(why)
-      expect(stdout).not.toMatch(/No changes|nothing to change/)
+      expect(stdout).not.toMatch(/No changes|nothing to write/)
     }
     expect((await at.run('plan')).stdout).toContain('Nothing could be read, so nothing is planned.')
     const markdown = await at.run('plan', '--output', 'markdown')

@@ -160,6 +160,7 @@ export interface OwnedSketch {
   readonly cap: PlainCap
   readonly owner?: OwnerKind
   readonly entry?: PolicyEntry
+  readonly tried?: PlainCap
   readonly baseline?: PlainCap
   /** The grant that the cap came from. */
   readonly grant?: GrantSketch
@@ -183,8 +184,9 @@ export function ownedCaps(caps: Readonly<Record<string, OwnedSketch>>): Readonly
     const owner = one.owner ?? 'policy'
     const entry = one.entry ?? entryOf(ENTRY_KIND[owner], one.cap)
     const baseline = one.baseline === undefined ? {} : { baseline: cap(one.baseline) }
+    const tried = one.tried === undefined ? {} : { tried: cap(one.tried) }
     const from = one.grant === undefined ? {} : { grant: grantId(grant(one.grant, { file: '', line: 0, column: 0 })) }
-    return { scope: scope(name), cap: cap(one.cap), owner, entry, verifiedAt: NOW - HOUR, ...baseline, ...from }
+    return { scope: scope(name), cap: cap(one.cap), owner, entry, verifiedAt: NOW - HOUR, ...tried, ...baseline, ...from }
   })
   return byScope(owned)
 }

@@ -138,7 +138,7 @@ export function planInputs(sketch: PlanSketch): PlanInputs {
       baseline: Object.fromEntries(Object.entries(sketch.baseline).map(([name, value]) => [scopeKey(scope(name)), cap(value)])),
     }),
     driftSince: {},
-    facts: { reads: NO_FAILED_READS, rosterMissing: rows === undefined, ...sketch.facts },
+    facts: { reads: NO_FAILED_READS, rosterMissing: rows === undefined && 'never', ...sketch.facts },
     contests: { known: {}, written: () => [], ...sketch.contests },
     guards: { ...DEFAULT_GUARDS, ...sketch.guards },
     model: {

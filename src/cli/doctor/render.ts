@@ -4,7 +4,7 @@ import { jsonText, plain } from '../../core/escape/terminal.ts'
 import type { Aspect, Seen } from '../../core/interpret/seen.ts'
 import { compareProblems } from '../../policy/yaml.ts'
 import { type Cli, type Paint, painter, type Style } from '../shared/context.ts'
-import { EXIT, type ExitCode } from '../shared/exit.ts'
+import { EXIT, type ExitCode, inputExit } from '../shared/exit.ts'
 import { problemsText } from '../shared/problems.ts'
 import { count, padEnd, rfc3339 } from '../shared/text.ts'
 import { VERSION } from '../shared/version.ts'
@@ -75,7 +75,8 @@ const countsOf = (checks: readonly Check[]): Readonly<Record<CheckStatus, number
 /** 65 for configuration and policies that cannot be used, 1 for anything else that failed (product.md, section 3). */
 export function exitOf(checks: readonly Check[]): ExitCode {
   const failed = checks.filter(({ status }) => status === 'failed')
-  if (failed.some(({ area }) => area === 'config' || area === 'policies')) return EXIT.input
+  const input = failed.filter(({ area }) => area === 'config' || area === 'policies')
+  if (input.length > 0) return inputExit(input.flatMap(({ problems = [] }) => problems))
   return failed.length > 0 ? EXIT.failed : EXIT.done
 }
 

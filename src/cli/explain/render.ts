@@ -121,7 +121,7 @@ function presentLines({ scope, observed, change, hold, problems, desired, skippe
     : [
         desired
           ? isRead
-            ? 'Now: nothing to change.'
+            ? 'Now: nothing to write.'
             : 'Now: not known; its cap could not be read.'
           : skipped
             ? 'Now: nothing; it is skipped.'
@@ -130,6 +130,7 @@ function presentLines({ scope, observed, change, hold, problems, desired, skippe
   return [
     ...now,
     ...(hold ? [paint('yellow', `  ${plain(hold.message)}`)] : []),
+    ...(desired?.waits === undefined ? [] : [paint('yellow', `  ${plain(desired.waits)}`)]),
     ...(change && WAITS.has(change.disposition.kind) ? [paint('yellow', `  ${plain(whyNotNow(change))}`)] : []),
     ...problems.map((problem) => `  ${problem.severity}: ${plain(problem.message)} (${problem.code})`),
   ]

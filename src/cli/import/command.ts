@@ -44,6 +44,8 @@ export function readGroup(text: string, before: readonly NamedGroup[] = []): rea
   const at = text.indexOf('=')
   const [id, name] = [text.slice(0, at).trim(), text.slice(at + 1).trim()]
   if (at < 0 || id === '' || name === '') throw new InvalidArgumentError('Write ID=NAME, such as grp_platform=Platform.')
+  if (/\s|:\/\//.test(id))
+    throw new InvalidArgumentError('A group id has no blanks in it and is no address; write ID=NAME, such as grp_platform=Platform.')
   if (before.some((one) => one.id === id)) throw new InvalidArgumentError(`The group ${id} is given twice.`)
   return [...before, { id, name }]
 }

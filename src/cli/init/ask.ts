@@ -35,13 +35,14 @@ export async function askMissing(given: Given, cli: Cli): Promise<Answers> {
   lines.once('SIGINT', () => lines.close())
   const line: Line = (question) => Promise.race([lines.question(question), closed.promise]).catch(() => Promise.reject(cancelled()))
   try {
-    const baseUrl = given.baseUrl ?? (await ask(line, cli, 'Address of the service, such as https://service.example: ', addressFault))
+    const baseUrl = await ask(line, cli, 'Address of the service, such as https://service.example: ', addressFault, given.baseUrl)
+    const fault = (text: string): string | undefined => keyFault(text, cli)
     const keyFile =
-      given.serviceKeyFile ??
-      (given.hasKey
+      given.hasKey && given.serviceKeyFile === undefined
         ? undefined
-        : await ask(line, cli, 'File that holds the service key (not the key itself): ', (text) => keyFault(text, cli)))
-    const workspace = given.workspace ?? ((await ask(line, cli, 'Name of the workspace [default]: ', nameFault)) || 'default')
+        : await ask(line, cli, 'File that holds the service key (not the key itself): ', fault, given.serviceKeyFile)
+    const isName = (name: string): string | undefined => nameFault(name || 'default')
+    const workspace = (await ask(line, cli, 'Name of the workspace [default]: ', isName, given.workspace)) || 'default'
     const group = given.group ?? (await askGroups(line, cli))
     return { baseUrl, workspace, group, ...(keyFile === undefined ? {} : { serviceKeyFile: keyFile }) }
   } finally {
@@ -51,10 +52,16 @@ export async function askMissing(given: Given, cli: Cli): Promise<Answers> {
 
 const cancelled = (): CommandError => new CommandError('cancelled; nothing was written')
 
-/** The first answer without a fault, trimmed. */
-async function ask(line: Line, { stderr }: Cli, question: string, faultOf: (answer: string) => string | undefined): Promise<string> {
+/** What was given, where it has no fault; else the first answer without one, trimmed. */
+async function ask(
+  line: Line,
+  { stderr }: Cli,
+  question: string,
+  faultOf: (answer: string) => string | undefined,
+  given?: string,
+): Promise<string> {
   for (let attempt = 0; attempt < MAX_TRIES; attempt += 1) {
-    const answer = (await line(question)).trim()
+    const answer = attempt === 0 && given !== undefined ? given : (await line(question)).trim()
     const fault = faultOf(answer)
     if (fault === undefined) return answer
     stderr.write(`  ${fault}\n`)
@@ -73,8 +80,15 @@ function keyFault(file: string, { env, clock }: Cli): string | undefined {
   return problem?.severity === 'error' ? 'that is no file with a key in it; give the path of one, never the key itself' : undefined
 }
 
-const nameFault = (name: string): string | undefined =>
-  name === '' || slugOf(name) !== '' ? undefined : 'a name has letters or digits in it, such as acme'
+/** Longer ones are no names but something that was pasted. */
+const LONGEST_NAME = 60
+
+/** Why that is no name for a workspace: an address, an e-mail or a path is what another question asks for. */
+export function nameFault(name: string): string | undefined {
+  if (slugOf(name) === '') return 'a name has letters or digits in it, such as acme'
+  if (/[/\\@]/.test(name)) return 'a name has no /, \\ or @ in it, such as acme'
+  return name.length > LONGEST_NAME ? `a name has at most ${LONGEST_NAME} characters, such as acme` : undefined
+}
 
 /** The service lists no groups, so each one is named; an empty line ends them. */
 async function askGroups(line: Line, cli: Cli): Promise<readonly NamedGroup[]> {

@@ -14,13 +14,16 @@ import { type Cli, CommandError, UsageError } from '../shared/context.ts'
 import { EXIT } from '../shared/exit.ts'
 import { interruptible } from '../shared/interrupt.ts'
 import { count } from '../shared/text.ts'
-import { askMissing, type Given } from './ask.ts'
+import { askMissing, type Given, nameFault } from './ask.ts'
 import type { InitFlags } from './command.ts'
 import { createFiles, existingIn, isNoFolder } from './files.ts'
-import { endingText, FIXED_FILES, filesOf, policyFile, type Start, slugOf } from './render.ts'
+import { endingText, FIXED_FILES, filesOf, policyFile, type Start } from './render.ts'
 
 /** Starts a policy repository and leaves the exit code: 4 when single people could not be read, and are left out. */
 export async function initCommand(dir: string, flags: InitFlags, cli: Cli): Promise<void> {
+  // `init https://…` would make folders of that name.
+  if (dir.includes('://'))
+    throw new UsageError('DIR is the folder that the files go to; the address of the service is given with --base-url')
   const folder = resolve(dir)
   refuseExisting(dir, folder, FIXED_FILES)
   const isAsking = flags.nonInteractive !== true && cli.stdin.isTTY === true
@@ -88,7 +91,8 @@ async function readWorkspace(flags: InitFlags, { env, clock }: Cli): Promise<Wor
     const why = flags.nonInteractive ? 'nothing is asked with --non-interactive' : 'there is no terminal to ask on'
     throw new UsageError(`${why}: give ${missing.join(' and ')}`)
   }
-  if (slugOf(workspace.name) === '') throw new UsageError('--workspace needs a name with letters or digits in it, such as acme')
+  const fault = nameFault(workspace.name)
+  if (fault !== undefined) throw new UsageError(`--workspace: ${fault}`)
   const refused = networkProblems(config, { policies: false })
   if (refused.length > 0) throw new InputError(refused)
   return workspace

@@ -7,7 +7,18 @@ import { formatPosition } from '../../core/model/problem.ts'
 import { scopeKey } from '../../core/model/scope.ts'
 import { capText, count, people, rfc3339 } from '../shared/text.ts'
 import { closingLine } from './render.ts'
-import { heldBy, outcomeOf, outgoing, type PlanView, RESULT_WORDS, type ReleaseOptions, releaseBy, SIGNS, subjectOf } from './view.ts'
+import {
+  heldBy,
+  outcomeOf,
+  outgoing,
+  type PlanView,
+  RESULT_WORDS,
+  type ReleaseOptions,
+  releaseBy,
+  releaseText,
+  SIGNS,
+  subjectOf,
+} from './view.ts'
 
 /** Characters; GitHub takes 65,536 in a comment. */
 export const MARKDOWN_LIMIT = 60_000
@@ -123,7 +134,6 @@ const WHAT_HAPPENS: Readonly<Record<Effect, (amount: number) => string>> = {
 }
 
 function holdBlock(hold: Hold, plan: Plan, release: (holdId: string) => string): string {
-  const these = hold.changes.length === 1 ? 'this change' : `these ${hold.changes.length} changes`
   const held = heldBy(plan, hold)
   const more = held.length > HELD_VISIBLE ? [`> - and ${held.length - HELD_VISIBLE} more`] : []
   return [
@@ -134,8 +144,9 @@ function holdBlock(hold: Hold, plan: Plan, release: (holdId: string) => string):
     '>',
     ...held.slice(0, HELD_VISIBLE).map((change) => `> - ${verbCell(change)} ${code(scopeKey(change.scope))} ${capCell(change)}`),
     ...more,
-    '>',
-    `> To release exactly ${these}: ${code(release(hold.id))}, or add ${code(hold.id)} to ${code('spec.approvals')}.`,
+    ...(hold.release === 'never'
+      ? []
+      : ['>', `> ${releaseText(hold)}: ${code(release(hold.id))}, or add ${code(hold.id)} to ${code('spec.approvals')}.`]),
   ].join('\n')
 }
 

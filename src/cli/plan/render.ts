@@ -17,6 +17,7 @@ import {
   RESULT_WORDS,
   type ReleaseOptions,
   releaseBy,
+  releaseText,
   SIGNS,
   subjectOf,
   tally,
@@ -176,7 +177,7 @@ function holdLines(hold: Hold, view: PlanView, layout: Layout): readonly string[
     ...indented(title, layout, '').map((line) => layout.paint('yellow', line)),
     ...indented(plain(hold.message), layout, '  '),
     ...heldBy(view.plan, hold).flatMap((change) => changeLines(change, view, layout, 2 + HOLD_INDENT)),
-    `  To release exactly ${hold.changes.length === 1 ? 'this change' : 'these changes'}: ${layout.paint('bold', layout.release(hold.id))}`,
+    ...(hold.release === 'never' ? [] : [`  ${releaseText(hold)}: ${layout.paint('bold', layout.release(hold.id))}`]),
   ]
 }
 

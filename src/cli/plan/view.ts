@@ -35,6 +35,12 @@ export const releaseBy =
   (holdId) =>
     inMemory ? `capkeeper apply --approve ${holdId}` : ['capkeeper approve', holdId, ...ledgerArgs].join(' ')
 
+/** What comes before the way to release a hold. */
+export function releaseText({ changes, release }: Hold): string {
+  const these = changes.length === 1 ? 'this change' : `these ${changes.length} changes`
+  return `To release exactly ${these}${release === 'later' ? ' once anything may be written' : ''}`
+}
+
 export const isHeld = (change: Change): boolean => holdOf(change) !== undefined
 
 export const outgoing = (plan: Plan): readonly Change[] => plan.changes.filter((change) => !isHeld(change))

@@ -7,9 +7,10 @@ import { didYouMean } from '../../policy/suggest.ts'
 import { showWarnings } from '../plan/output.ts'
 import { type Cli, CommandError, UsageError } from '../shared/context.ts'
 import { EXIT } from '../shared/exit.ts'
+import { labelsFor } from '../shared/people.ts'
 import { progressBar } from '../shared/progress.ts'
 import { gather } from '../simulate/gather.ts'
-import { labelsOf, shownAs } from '../simulate/run.ts'
+import { shownAs } from '../simulate/run.ts'
 import { figure } from '../simulate/words.ts'
 import type { RecommendFlags } from './command.ts'
 import { renderRecommendationJson, renderRecommendationPolicy } from './render.ts'
@@ -34,7 +35,7 @@ export async function recommendCommand(paths: readonly string[], flags: Recommen
   } finally {
     progress.stop()
   }
-  const labels = labelsOf(gathered)
+  const labels = labelsFor(gathered.config.people, gathered.salt)
   const shown = results.map((one) => ({ ...one, simulation: shownAs(one.simulation, labels) }))
   cli.stdout.write(
     flags.output === 'json' ? renderRecommendationJson(shown, target, cli.clock.now()) : renderRecommendationPolicy(shown, target),

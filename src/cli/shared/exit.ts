@@ -1,5 +1,7 @@
 // The exit codes of every command, and which one wins when several fit. Nothing else may invent a code.
 
+import type { Problem } from '../../core/model/problem.ts'
+
 /** product.md, section 3. */
 export const EXIT = {
   /** Done, nothing left. */
@@ -17,6 +19,10 @@ export const EXIT = {
   /** Invalid policy or config. */
   input: 65,
 } as const
+
+/** The code of what was given: the first that fits. A workspace that only `--workspace` names is wrong usage, and no fault of a file. */
+export const inputExit = (problems: readonly Problem[]): ExitCode =>
+  problems.some(({ code, at }) => code === 'WORKSPACE_UNKNOWN' && !at) ? EXIT.usage : EXIT.input
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 

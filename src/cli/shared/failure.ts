@@ -4,7 +4,7 @@ import { CommanderError } from 'commander'
 import { plain } from '../../core/escape/terminal.ts'
 import { InputError } from '../../core/model/problem.ts'
 import { CommandError, painter, UsageError, type World } from './context.ts'
-import { EXIT, type ExitCode } from './exit.ts'
+import { EXIT, type ExitCode, inputExit } from './exit.ts'
 
 /** Shows a failure on stderr and names its exit code. `command` is what to ask `--help` of. */
 export async function reportFailure(error: unknown, cli: World, command = 'capkeeper'): Promise<ExitCode> {
@@ -12,7 +12,7 @@ export async function reportFailure(error: unknown, cli: World, command = 'capke
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage
   cli.stderr.write(cli.secrets.redact(await describe(error, cli, command)))
   if (error instanceof UsageError) return EXIT.usage
-  return error instanceof InputError ? EXIT.input : EXIT.failed
+  return error instanceof InputError ? inputExit(error.problems) : EXIT.failed
 }
 
 async function describe(error: unknown, cli: World, command: string): Promise<string> {

@@ -5,6 +5,7 @@ import { code, escaped, fitting } from '../../core/escape/markdown.ts'
 import { jsonText, plain } from '../../core/escape/terminal.ts'
 import { shortRevision } from '../../core/model/policy.ts'
 import { hasErrors, type Problem } from '../../core/model/problem.ts'
+import type { PeopleLabels } from '../../daemon/http/status/labels.ts'
 import { compareProblems, formatProblems } from '../../policy/yaml.ts'
 import { type Paint, unpainted } from './context.ts'
 import { count } from './text.ts'
@@ -79,9 +80,9 @@ export function validationJson(validation: Validation): string {
 
 const MARKDOWN_ROOM = 55_000
 
-/** For a comment on a pull request: the verdict, then every problem with its place. */
-export function validationMarkdown(validation: Validation): string {
-  const problems = validation.problems.toSorted(compareProblems)
+/** For a comment on a pull request: the verdict, then every problem with its place; people as `labels` says. */
+export function validationMarkdown(validation: Validation, labels: PeopleLabels): string {
+  const problems = validation.problems.toSorted(compareProblems).map((one) => problemShown(one, labels))
   const verdict = hasErrors(problems) ? `**Not valid: ${problemCount(problems)}.**` : '**Valid.**'
   const { lines, left } = fitting(problems.map(problemItem), MARKDOWN_ROOM)
   const parts = [
@@ -93,6 +94,13 @@ export function validationMarkdown(validation: Validation): string {
   ]
   return `${parts.join('\n\n')}\n`
 }
+
+const problemShown = ({ message, hint, at, ...one }: Problem, { text }: PeopleLabels): Problem => ({
+  ...one,
+  message: text(message),
+  ...(hint !== undefined && { hint: text(hint) }),
+  ...(at && { at: { ...at, file: text(at.file) } }),
+})
 
 function problemItem(problem: Problem): string {
   const place = problem.at ? `${code(`${problem.at.file}:${problem.at.line}:${problem.at.column}`)} ` : ''

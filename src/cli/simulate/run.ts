@@ -3,11 +3,11 @@
 import { renderSimulationPage } from '../../console/simulation.ts'
 import type { Simulation } from '../../core/use/replay/document.ts'
 import { simulate } from '../../core/use/replay/simulation.ts'
-import { EMAIL_LABELS, hashLabels, type PeopleLabels } from '../../daemon/http/status/labels.ts'
-import { sha256 } from '../../daemon/schedule/system.ts'
+import type { PeopleLabels } from '../../daemon/http/status/labels.ts'
 import { showWarnings } from '../plan/output.ts'
 import { type Cli, painter } from '../shared/context.ts'
 import { EXIT } from '../shared/exit.ts'
+import { labelsFor } from '../shared/people.ts'
 import { progressBar } from '../shared/progress.ts'
 import type { SimulateFlags } from './command.ts'
 import { type Gathered, gather } from './gather.ts'
@@ -23,7 +23,7 @@ export async function simulateCommand(paths: readonly string[], flags: SimulateF
     cli,
   )
   showWarnings(gathered.warnings, cli)
-  const labels = labelsOf(gathered)
+  const labels = labelsFor(gathered.config.people, gathered.salt)
   const simulations = (await simulateAll(gathered, cli)).map((one) => shownAs(one, labels))
   const now = cli.clock.now()
   const renderers = {
@@ -50,10 +50,6 @@ async function simulateAll({ workspaces }: Gathered, cli: Cli): Promise<readonly
     progress.stop()
   }
 }
-
-/** How people show where the config says `people`. */
-export const labelsOf = ({ config, salt }: Pick<Gathered, 'config' | 'salt'>): PeopleLabels =>
-  config.people === 'hash' ? hashLabels(sha256, salt) : EMAIL_LABELS
 
 /** The same simulation with people as they are to be shown, in every list and text. */
 export function shownAs(simulation: Simulation, labels: PeopleLabels): Simulation {

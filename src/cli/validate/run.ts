@@ -10,7 +10,8 @@ import { plainHttpProblems } from '../../daemon/config/transport.ts'
 import type { LoadedPolicies, LoadOptions } from '../../policy/load/load.ts'
 import { loadPoliciesAside } from '../../policy/load/load-aside.ts'
 import { type Cli, painter, UsageError } from '../shared/context.ts'
-import { EXIT } from '../shared/exit.ts'
+import { EXIT, inputExit } from '../shared/exit.ts'
+import { labelsFor } from '../shared/people.ts'
 import {
   problemsText,
   type ValidatedWorkspace,
@@ -39,7 +40,7 @@ export async function validate(given: readonly string[], flags: ValidateFlags, c
     ...(loaded ? longSweeps(loaded, config) : []),
   ]
   show({ workspaces: loaded ? validated(loaded, config) : [], problems }, config, flags, cli)
-  cli.finish(hasErrors(problems) ? EXIT.input : EXIT.done)
+  cli.finish(hasErrors(problems) ? inputExit(problems) : EXIT.done)
 }
 
 const pathsOf = ({ config }: LoadedConfig): readonly string[] => [...new Set(config?.workspaces.flatMap(({ policies }) => policies) ?? [])]
@@ -102,7 +103,8 @@ function show(validation: Validation, config: LoadedConfig, { output }: Validate
       cli.stdout.write(validationJson(validation))
       break
     case 'markdown':
-      cli.stdout.write(validationMarkdown(validation))
+      // Which people may be named is not known without a config that can be read.
+      cli.stdout.write(validationMarkdown(validation, labelsFor(config.config?.people ?? 'hash', undefined)))
       break
     case 'text':
       cli.stderr.write(problemsText(validation.problems, painter(cli.stderr)))

@@ -51,8 +51,8 @@ export interface ScopeChange {
   readonly grantEnd: boolean
 }
 
-/** `order`: another write comes first. `reads`: it would be wrong under one of the two ways to read caps. The others: see their words. */
-export type DeferralCode = 'order' | 'reads' | 'unread' | 'failed' | 'passes'
+/** `order`: another write comes first. The others: see their words. */
+export type DeferralCode = 'order' | 'unread' | 'failed' | 'passes'
 
 /** Why a change is not written by this run at all. */
 export type ExclusionCode = 'mode' | 'pause' | 'replaced' | 'lease' | 'focus' | 'onDrift' | 'notShown'
@@ -101,6 +101,8 @@ export interface Hold {
   readonly people: number
   readonly changes: readonly HeldChange[]
   readonly message: string
+  /** What an approval does, where it does not release it now: nothing at all, or only once anything may be written. Absent: it releases it. */
+  readonly release?: 'never' | 'later'
 }
 
 export interface PlanCounts {

@@ -39,7 +39,7 @@ export interface ScopeStatus {
   readonly driftSince?: Instant
   readonly source?: Position
   readonly reason?: string
-  /** Why it is held, unknown, rejected or skipped. */
+  /** Why it is held, unknown, rejected or skipped; in sync, that a raise by a pool waits. */
   readonly why?: string
 }
 

@@ -26,3 +26,12 @@ export const creditsOf = (amount: Cents): Credits => credits(amount / 100)
 
 /** Sums of fractions carry dust behind the cent. */
 export const wholeCents = (amount: number): Credits => credits(Math.round(amount * 100) / 100)
+
+/** `2026-12-16 00:00 UTC`. */
+export function formatInstant(at: Instant): string {
+  const format = new Intl.DateTimeFormat('en', { ...DIGITS, year: 'numeric', hourCycle: 'h23', timeZone: 'UTC' })
+  const part = Object.fromEntries(format.formatToParts(at).map(({ type, value }) => [type, value]))
+  return `${part['year']}-${part['month']}-${part['day']} ${part['hour']}:${part['minute']} UTC`
+}
+
+const DIGITS = { month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit' } as const

@@ -122,7 +122,7 @@ function compareDeclared(desired: DesiredCap, key: ScopeKey, inputs: DiffInputs,
     return
   }
   const { slots } = inputs
-  const isInherited = desired.cap === 'none' && owned?.cap !== observed && slots.mayBeInherited(key) && observed === slots.inherited(key)
+  const isInherited = desired.cap === 'none' && !isOurs(owned, observed) && slots.mayBeInherited(key) && observed === slots.inherited(key)
   if (observed === desired.cap || isInherited) {
     draft.inSync.push(desired)
     if (desired.origin.kind === 'restore') draft.released.push(key)
@@ -130,7 +130,7 @@ function compareDeclared(desired: DesiredCap, key: ScopeKey, inputs: DiffInputs,
     return
   }
   const isOverwritten = slots.isEcho(key)
-  if (desired.origin.kind === 'restore' && observed !== owned?.cap && !isOverwritten) {
+  if (desired.origin.kind === 'restore' && !isOurs(owned, observed) && !isOverwritten) {
     draft.released.push(key)
     return
   }
@@ -148,7 +148,7 @@ function compareOrphan(owned: OwnedCap, key: ScopeKey, inputs: DiffInputs, ended
     draft.unknown.push({ scope: owned.scope, message: inputs.readings.get(key)?.failure?.message ?? 'not read yet' })
     return
   }
-  if (observed !== owned.cap && observed !== owned.tried) {
+  if (!isOurs(owned, observed)) {
     draft.released.push(key)
     return
   }
@@ -171,7 +171,7 @@ function difference(
 ): Difference {
   const isSame = owned !== undefined && isSameEntry(owned.entry, desired.entry)
   const grantEnd = desired.origin.kind !== 'grant' && !isSame && showsEndedGrant(owned, ended)
-  const isMoved = isSame && owned.cap !== from
+  const isMoved = isSame && !isOurs(owned, from)
   const cause: Cause = grantEnd ? 'expired' : isMoved && !isOverwritten ? 'external' : 'policy'
   return {
     scope: desired.scope,
@@ -188,6 +188,9 @@ function difference(
 }
 
 const observedAt = (key: ScopeKey, inputs: DiffInputs): Observed => inputs.readings.get(key)?.observed ?? 'unknown'
+
+/** What was verified, or what was written after it and may only have been read too early. */
+const isOurs = (owned: OwnedCap | undefined, cap: Cap): boolean => owned !== undefined && (cap === owned.cap || cap === owned.tried)
 
 const isNews = (owned: OwnedCap | undefined, desired: DesiredCap): boolean =>
   owned === undefined ||

@@ -10,7 +10,7 @@ import { compareScopes, type Scope, type ScopeKey, scopeKey } from '../model/sco
 import type { DesiredCap } from '../resolve/candidate.ts'
 import type { Difference } from './diff.ts'
 import type { Judged } from './judgement.ts'
-import { type Blocker, type Pending, schedule, type WaveInputs } from './wave.ts'
+import { type Pending, schedule, type WaveInputs } from './wave.ts'
 
 export type Exclusion = Extract<Disposition, { kind: 'excluded' }>
 
@@ -48,7 +48,7 @@ export interface DisposeInputs {
   readonly excluded?: (difference: Difference) => Exclusion | undefined
   readonly failed?: ReadonlyMap<ScopeKey, Failure>
   readonly givenUp?: ReadonlySet<ScopeKey>
-  readonly refused?: readonly Refused[]
+  readonly refused: readonly Refused[]
   readonly unknown: readonly { readonly scope: Scope; readonly message: string }[]
   readonly desired: ReadonlyMap<ScopeKey, DesiredCap>
   readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
@@ -64,7 +64,7 @@ const KEEPS_ALL: ReadonlySet<string> = new Set(['mode', 'pause', 'replaced'])
 
 /** Gives each change its disposition, and all of them their order. */
 export function dispose(inputs: DisposeInputs): Disposed {
-  const { differences, judged, slots } = inputs
+  const { differences, judged } = inputs
   const { heldBy } = judged.judgement
   const fixed = new Map<ScopeKey, Disposition>()
   for (const one of differences) {
@@ -80,14 +80,12 @@ export function dispose(inputs: DisposeInputs): Disposed {
     const name = inputs.pooled.get(one.key) ?? (isHeld ? undefined : pool?.name)
     return { ...one, ...(isHeld && { healing: false }), ...(name !== undefined && { pool: { name } }) }
   }
-  const refused = (inputs.refused ?? []).map(
-    ({ scope, to }): Pending => ({ scope, key: scopeKey(scope), from: 'none', to, healing: false }),
-  )
+  const refused = inputs.refused.map(({ scope, to }): Pending => ({ scope, key: scopeKey(scope), from: 'none', to, healing: false }))
   const pending: Pending[] = [...differences.filter((one) => !inputs.watched?.(one)).map(asPending), ...unread, ...refused]
   const ready = differences.filter((one) => !fixed.has(one.key))
   const { waves, blocked } = schedule({ ...waveInputs(inputs), ready, pending })
   const going = waves.flat()
-  const messages = new Map((inputs.refused ?? []).map(({ scope, message }) => [scopeKey(scope), message]))
+  const messages = new Map(inputs.refused.map(({ scope, message }) => [scopeKey(scope), message]))
   const words: Words = { fixed, unread: new Set(unread.map(({ key }) => key)), refused: messages }
   const waiting = ready.filter((one) => blocked.has(one.key))
   const disposed = (difference: Difference, disposition: Disposition): DisposedChange => {
@@ -98,7 +96,7 @@ export function dispose(inputs: DisposeInputs): Disposed {
     order: [
       ...going.map((one) => disposed(one, keptBack(one, inputs) ?? READY)),
       ...repairs(going, inputs).map((one) => disposed(one.difference, one.disposition)),
-      ...waiting.map((one) => disposed(one, deferred(blocked.get(one.key), words, slots))),
+      ...waiting.map((one) => disposed(one, deferred(blocked.get(one.key), words))),
       ...differences.flatMap((one) => (fixed.has(one.key) ? disposed(one, fixed.get(one.key) ?? READY) : [])),
     ],
     pending,
@@ -167,17 +165,9 @@ interface Words {
   readonly refused: ReadonlyMap<ScopeKey, string>
 }
 
-function deferred(blocker: Blocker | undefined, { fixed, unread, refused }: Words, slots: Slots): Disposition {
-  if (!blocker) return READY
-  if (blocker.kind === 'reads') {
-    const key = scopeKey(blocker.scope)
-    if (slots.shown(key) === 'unknown')
-      return { kind: 'deferred', code: 'unread', reason: `${key} could not be read`, waitsFor: blocker.scope }
-    const reason = `${key} reads ${slots.shown(key)}, which may be its own cap or an inherited one, and this change is right under one of them only; declare capReads`
-    return { kind: 'deferred', code: 'reads', reason }
-  }
-  const key = scopeKey(blocker.by)
-  const waitsFor = blocker.by
+function deferred(waitsFor: Scope | undefined, { fixed, unread, refused }: Words): Disposition {
+  if (!waitsFor) return READY
+  const key = scopeKey(waitsFor)
   if (unread.has(key)) return { kind: 'deferred', code: 'unread', reason: `${key} could not be read`, waitsFor }
   const refusal = refused.get(key)
   const why = refusal === undefined ? whyNot(fixed.get(key)) : `comes first, and is refused: ${refusal}`
@@ -199,10 +189,9 @@ function whyNot(disposition: Disposition | undefined): string {
 
 /** Where caps are copied, a wide write overwrites caps that are as asked for: each is written again afterwards. */
 function repairs(going: readonly Difference[], inputs: DisposeInputs): readonly DisposedChange[] {
-  const wide = going.filter(({ scope }) => scope.kind !== 'user')
-  if (inputs.slots.model.layers !== 'copied' || wide.length === 0) return []
+  if (inputs.slots.model.layers !== 'copied') return []
   const known = new Set(inputs.differences.map(({ key }) => key))
-  const written = new Map(wide.map((one) => [one.key, one]))
+  const written = new Map(going.map((one) => [one.key, one]))
   return inputs.people.approved
     .flatMap((person): DisposedChange[] => {
       const over = [...person.groups, 'team' as ScopeKey].flatMap((key) => written.get(key) ?? [])[0]

@@ -7,7 +7,7 @@ import type { GrantState } from '../model/events.ts'
 import type { Balance, CapReading, MemberStatus, Observed, OwnedCap } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
 import { type Scope, type ScopeKey, scopeKey, TEAM } from '../model/scope.ts'
-import { type Credits, credits, type Instant, wholeCents } from '../model/units.ts'
+import { type Credits, credits, formatInstant, type Instant, wholeCents } from '../model/units.ts'
 import { dealLines } from '../pools/figures.ts'
 import type { Candidate, DesiredCap, GrantStatus, RejectedScope, SkippedScope } from '../resolve/candidate.ts'
 import { type Declarations, type GroupVerdict, grantCandidate, personChain, previewGrant } from '../resolve/chain.ts'
@@ -276,12 +276,3 @@ function whyIdle({ state, note, fromAt, untilAt }: GrantStatus, now: Instant): s
   if (state === 'ended') return untilAt === undefined ? 'ended with its billing cycle' : `ended ${formatInstant(untilAt)}`
   return fromAt !== undefined && fromAt > now ? `starts ${formatInstant(fromAt)}` : 'its billing cycle has not begun'
 }
-
-/** `2026-12-16 00:00 UTC`. */
-export function formatInstant(at: Instant): string {
-  const format = new Intl.DateTimeFormat('en', { ...DIGITS, year: 'numeric', hourCycle: 'h23', timeZone: 'UTC' })
-  const part = Object.fromEntries(format.formatToParts(at).map(({ type, value }) => [type, value]))
-  return `${part['year']}-${part['month']}-${part['day']} ${part['hour']}:${part['minute']} UTC`
-}
-
-const DIGITS = { month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit' } as const

@@ -39,7 +39,7 @@ export interface JudgementInputs {
   readonly holdsShown: HoldsShown
   readonly approvalSteps?: 'separate' | 'together'
   readonly reviewed?: readonly ReviewedRules[]
-  readonly idle?: boolean
+  readonly idle?: string
   readonly contested: ReadonlyMap<ScopeKey, Contest>
   readonly facts: Omit<GuardFacts, 'protectedPeople' | 'workspace' | 'declared' | 'contested' | 'copying'>
   readonly guards: GuardSettings
@@ -72,9 +72,11 @@ export function judgeWithApprovals(inputs: JudgementInputs): Judged {
   let commands = inputs.approve
   let unmatched: readonly Unmatched[] = []
   let rosterAccepted = false
+  // Nobody can be counted: no approval counts, and none is used up.
+  const isFinal = inputs.facts.rosterMissing === 'never'
   // Every round that goes on spends one match, so approvals bound the rounds.
   for (let round = 0; ; round += 1) {
-    const released = releasedChanges(approvals, differences, isOverwritten)
+    const released: ReturnType<typeof releasedChanges> = isFinal ? new Map() : releasedChanges(approvals, differences, isOverwritten)
     const tryAnyway = releasedChanges(since(approvals, inputs.facts.breaker?.openedAt), differences, isOverwritten)
     const judgement = judgeNow(new Set(released.keys()), new Set(tryAnyway.keys()))
     const matching = {
@@ -86,7 +88,12 @@ export function judgeWithApprovals(inputs: JudgementInputs): Judged {
       const releases = new Map([...released].map(([key, one]) => [key, releaseOf(one, listed)]))
       return { judgement, approvals, releases, rosterAccepted, shown: shownOf(told, released, inputs, { judgement, unmatched, waiting }) }
     }
-    if (inputs.idle) {
+    if (isFinal) {
+      const ids = [...known.filter(({ state }) => state === 'pending').map(({ id }) => id), ...commands]
+      unmatched = ids.map((id) => ({ id, note: NO_ROSTER }))
+      return done()
+    }
+    if (inputs.idle !== undefined) {
       // Nothing is matched; what would be is shown.
       const then = matchApprovals(approvals, judgement.holds, inputs.holdsShown, matching)
       unmatched = then.unmatched
@@ -116,6 +123,7 @@ const since = (approvals: readonly Approval[], openedAt: Instant = 0): readonly 
 function judges(inputs: JudgementInputs): (released: ReadonlySet<ScopeKey>, tryAnyway: ReadonlySet<ScopeKey>) => Judgement {
   const { differences, impact, whole, digest, instantText, guards, holdsShown, slots } = inputs
   const { set } = inputs.policy
+  const idle = inputs.idle === undefined ? {} : { idle: inputs.idle }
   const copying = slots.model.copying
   const reviewed = inputs.approvalSteps === 'together' ? [] : (inputs.reviewed ?? [])
   const by = (rules: Rules): ((released: ReadonlySet<ScopeKey>, tryAnyway: ReadonlySet<ScopeKey>) => Judgement) => {
@@ -128,7 +136,7 @@ function judges(inputs: JudgementInputs): (released: ReadonlySet<ScopeKey>, tryA
       protectedPeople: new Set(rules.protectedEmails),
     }
     return (released, tryAnyway) =>
-      judge({ differences, released, tryAnyway, impact, whole, facts, settings: rules.guards, digest, instantText })
+      judge({ differences, released, tryAnyway, impact, whole, facts, settings: rules.guards, digest, instantText, ...idle })
   }
   const now: Rules = { guards, protectedEmails: protectedEmails(set) }
   const asDeclared = by(now)
@@ -154,6 +162,8 @@ function judges(inputs: JudgementInputs): (released: ReadonlySet<ScopeKey>, tryA
     return { ...judgement, holds }
   }
 }
+
+const NO_ROSTER = 'the roster was never read, and without it nothing is released'
 
 const NOT_YET = 'the weaker rules of this revision count only for changes that were shown before them (approvals: separate)'
 

@@ -35,16 +35,16 @@ export function pins(
   reviews: ReadonlyMap<string, PoolReview> = new Map(),
 ): readonly Difference[] {
   const wide = wideIn(diff)
-  if (wide.size === 0 || slots.model.layers === 'copied' || slots.model.reads === 'explicit') return []
+  if (wide.size === 0 || slots.model.layers === 'copied') return []
   return diff.inSync.flatMap(({ scope, cap, entry, origin, losers }): Difference[] => {
     const key = scopeKey(scope)
     if (cap === 'none' || !slots.mayBeInherited(key)) return []
     const isPooled = [origin, ...losers].some((one) => one.pool !== undefined)
     const ancestors = scope.kind === 'user' ? ancestorsOf(key, beneath) : [TEAM_KEY]
     const isLeft = ancestors.some((one) => {
-      const to = wide.get(one)
+      const to = wide.get(one) ?? cap
       // What a member of a pool has counts in its sum, whoever asks for it, and must not follow an ancestor upwards either.
-      return to !== undefined && (to === 'none' || to < cap || (isPooled && to > cap))
+      return to === 'none' || to < cap || (isPooled && to > cap)
     })
     if (!isLeft) return []
     const source = origin.at.line > 0 ? { source: origin.at } : {}

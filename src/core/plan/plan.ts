@@ -43,8 +43,8 @@ export interface PlanInputs extends StateInputs {
   readonly reviewed?: readonly ReviewedRules[]
   /** `together`: an approval may arrive with the change it releases. */
   readonly approvalSteps?: 'separate' | 'together'
-  /** Nothing is going to be written, in audit mode or while paused: no approval is matched with a hold. */
-  readonly idle?: boolean
+  /** Why nothing is going to be written, as in audit mode or while paused: no approval is matched with a hold. */
+  readonly idle?: string
   readonly baseline?: Readonly<Record<ScopeKey, Cap>>
   /** See `SlotInputs.sent`. */
   readonly sent?: readonly SentCap[]
@@ -270,7 +270,7 @@ function count(changes: readonly Change[], scopes: readonly ScopeStatus[], resul
     block: of('block'),
     clear: of('clear'),
     held: changes.length - open.length,
-    inSync: rejected.size === 0 ? result.inSync.length : result.inSync.filter(isKept).length,
+    inSync: result.inSync.filter(isKept).length,
     unknown: result.unknown.length,
     skipped: scopes.filter(({ state }) => state === 'skipped').length,
     rejected: rejected.size,

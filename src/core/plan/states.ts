@@ -159,6 +159,7 @@ function statusOf(scope: Scope, want: DesiredCap | undefined, reading: CapReadin
   const status: Draft = want ? { scope, state, observed, desired: want.cap } : { scope, state, observed }
   if (want && want.origin.at.line > 0) status.source = want.origin.at
   if (want?.origin.reason !== undefined) status.reason = want.origin.reason
+  if (want?.waits !== undefined) status.why = want.waits
   if (readAt !== undefined && (!reading?.failure || reading.last)) status.readAt = readAt
   return status
 }

@@ -40,17 +40,15 @@ export interface Begin {
   readonly healed: ReadonlyMap<ScopeKey, Cap>
 }
 
-/** Why a change is not in the wave: another write comes first, or it would be wrong under one of the two ways to read caps. */
-export type Blocker = { readonly kind: 'order'; readonly by: Scope } | { readonly kind: 'reads'; readonly scope: Scope }
-
 export interface Wave<Change extends Pending = Pending> {
   readonly changes: readonly Change[]
-  readonly blocked: ReadonlyMap<ScopeKey, Blocker>
+  /** By what is not in the wave: whose write comes first. Nothing else keeps a change back, however caps are read. */
+  readonly blocked: ReadonlyMap<ScopeKey, Scope>
 }
 
 /** The next changes to write: all of one kind of scope and one direction, in the order of writing. Empty when none may go. */
 export function nextWave<Change extends Pending>(inputs: WaveInputs<Change>): Wave<Change> {
-  const blocked = new Map<ScopeKey, Blocker>()
+  const blocked = new Map<ScopeKey, Scope>()
   const ways = waysOf(inputs)
   for (const phase of phases(inputs)) {
     if (inputs.layers === 'copied') return { changes: phase, blocked }
@@ -74,9 +72,7 @@ export const beginOf = ({ now, mayBeInherited, doubtful, pending }: Omit<WaveInp
 })
 
 /** All waves, as they follow when each write succeeds; and what then still waits. */
-export function schedule<Change extends Pending>(
-  inputs: WaveInputs<Change>,
-): { waves: Change[][]; blocked: ReadonlyMap<ScopeKey, Blocker> } {
+export function schedule<Change extends Pending>(inputs: WaveInputs<Change>): { waves: Change[][]; blocked: ReadonlyMap<ScopeKey, Scope> } {
   const waves: Change[][] = []
   const landed = new Map<ScopeKey, Cap>()
   const { now, begun = beginOf(inputs) } = inputs
@@ -117,7 +113,7 @@ const isUp = ({ key, from, to }: Pending, mayBeInherited: (key: ScopeKey) => boo
   to !== 'none' && (from === 'none' || to > from || mayBeInherited(key))
 
 interface Ways {
-  blocker(change: Pending, admitted: ReadonlyMap<ScopeKey, Pending>): Blocker | undefined
+  blocker(change: Pending, admitted: ReadonlyMap<ScopeKey, Pending>): Scope | undefined
 }
 
 /** What may be in force for one person, under one way to read the caps. */
@@ -169,7 +165,7 @@ function waysOf(inputs: WaveInputs): Ways {
   }
 
   const beneath = (key: ScopeKey): readonly CountedPerson[] => reached(key, people, inputs.unlisted)
-  const blockerAt = (person: CountedPerson, change: Pending, admitted: ReadonlyMap<ScopeKey, Pending>): Blocker | undefined => {
+  const blockerAt = (person: CountedPerson, change: Pending, admitted: ReadonlyMap<ScopeKey, Pending>): Scope | undefined => {
     const isAlone = (key: ScopeKey): boolean => (key === change.key || !pending.has(key)) && !begun.mayBeInherited(key)
     // Alone on somebody's chain, it leaves exactly what the person is to get.
     if (isAlone(person.key) && person.groups.every(isAlone) && isAlone(TEAM_KEY)) return undefined
@@ -181,8 +177,8 @@ function waysOf(inputs: WaveInputs): Ways {
       for (const landed of subsets(underWay)) {
         landed.set(change.key, change)
         if (!isBad(person, view, landed)) continue
-        const first = others.find((one) => !isBad(person, view, new Map([...landed, [one.key, one]]))) ?? others[0]
-        return first ? { kind: 'order', by: first.scope } : { kind: 'reads', scope: openOn(person, mayBeInherited, change.scope) }
+        // Alone it leaves exactly what the person is to get, under either way to read: there are others.
+        return (others.find((one) => !isBad(person, view, new Map([...landed, [one.key, one]]))) ?? others[0] ?? change).scope
       }
     }
     return undefined
@@ -190,7 +186,7 @@ function waysOf(inputs: WaveInputs): Ways {
 
   return {
     blocker(change, admitted) {
-      const first = (some: readonly CountedPerson[]): Blocker | undefined => {
+      const first = (some: readonly CountedPerson[]): Scope | undefined => {
         for (const person of maybe(some)) {
           const blocker = blockerAt(person, change, admitted)
           if (blocker) return blocker
@@ -215,10 +211,6 @@ function besideTeam(
   const open = [...doubtful()].filter(mayBeInherited)
   const moving = [...pending.map(({ key }) => key), ...open].filter((key) => key !== TEAM_KEY)
   return new Set(moving.flatMap(beneath))
-}
-
-function openOn(person: CountedPerson, mayBeInherited: (key: ScopeKey) => boolean, otherwise: Scope): Scope {
-  return mayBeInherited(person.key) ? { kind: 'user', email: person.email } : otherwise
 }
 
 const with_ =

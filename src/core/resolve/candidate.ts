@@ -34,6 +34,8 @@ export interface DesiredCap {
   readonly entry: PolicyEntry
   readonly origin: Candidate
   readonly losers: readonly Candidate[]
+  /** A raise that a pool cannot give before newer figures are read, as a clause. */
+  readonly waits?: string
 }
 
 /** A declared or owned scope that is neither read nor written: of a person not approved or off the roster, of a group the service does not know. */

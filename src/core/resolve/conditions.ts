@@ -232,7 +232,7 @@ export function fitsGlob(pattern: string, text: string): boolean {
     if (pattern[from] === '*') {
       star = from++
       tried = at
-    } else if (from < pattern.length && (pattern[from] === '?' || pattern[from] === text[at])) {
+    } else if (pattern[from] === '?' || pattern[from] === text[at]) {
       from += 1
       at += 1
     } else if (star >= 0) {

@@ -163,7 +163,11 @@ function desiredOfUser(context: Context, key: ScopeKey, scope: UserScope, chain:
   const { own, matched, verdict, groups, candidates } = chain
   const owned = context.inputs.owned.get(key)
   const copied = context.inputs.capSemantics === 'copied'
-  if (chain.place && (own || verdict.kind !== 'unknown')) return desiredOfMember(context, key, scope, chain)
+  if (chain.place && (own || verdict.kind !== 'unknown')) {
+    const { waits } = chain.place
+    const desired = desiredOfMember(context, key, scope, chain)
+    return desired && waits !== undefined ? { ...desired, waits } : desired
+  }
   if (own && !(copied && own.cap === 'none')) return wanted(scope, own, candidates)
   if (!own && verdict.kind === 'unknown') return keptUnknown(context, key, scope, chain)
   if (!own && matched && !(copied && matched.cap === 'none')) return wanted(scope, matched, candidates)

@@ -9,6 +9,7 @@ import type { UserScope } from '../model/scope.ts'
 import { type Credits, credits } from '../model/units.ts'
 import { capToAsk, type KeptCap, keepsCap, keptCap } from '../pools/ask.ts'
 import { type MemberNow, memberOf, type PoolState } from '../pools/state.ts'
+import { waitingRaises, waitingText } from '../pools/waits.ts'
 import type { Candidate, RejectedScope } from './candidate.ts'
 import { poolCondition } from './conditions.ts'
 import type { JudgedRules } from './rules.ts'
@@ -25,6 +26,8 @@ export interface Place {
   readonly inForce?: KeptCap
   /** It stays, though policy or deal give more: the credits cannot pay for it now. */
   readonly isKept: boolean
+  /** See `DesiredCap`. */
+  readonly waits?: string
 }
 
 export interface ResolvedPools {
@@ -77,7 +80,8 @@ function placeOf(pools: readonly Pool[] | undefined, email: string, dealt: Dealt
   if (!state) return { pool, isKept: false }
   const inForce = keptCap(memberOf(state, email))
   const isKept = keepsCap(pool, state, email)
-  const place = { pool, ...(inForce && { inForce }), isKept }
+  const waits = waitingRaises(pool, state).get(email)
+  const place = { pool, ...(inForce && { inForce }), isKept, ...(waits && { waits: waitingText(waits) }) }
   const cap = isKept ? undefined : capToAsk(pool, state, email)
   if (cap === undefined) return place
   const scope: UserScope = { kind: 'user', email }

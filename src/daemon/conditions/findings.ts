@@ -1,6 +1,6 @@
 // What holds now, as functions of what is known: of a plan, of readings, of a pause, of the policy files. Each finding is a sentence with its
 // numbers and the way out. Nothing here knows what was told before, and nothing asks or writes.
-import type { HistoryEntry, Hold, Pause, Plan, PlanProblem } from '../../core/model/change.ts'
+import type { HistoryEntry, Hold, Pause, PlanProblem } from '../../core/model/change.ts'
 import type { ConditionType, Finding } from '../../core/model/condition.ts'
 import { isSameEntry } from '../../core/model/entry.ts'
 import type { PolicyStatus, ReconcileResult } from '../../core/model/events.ts'
@@ -35,7 +35,7 @@ export function policyFindings({ valid, digest, problems }: PolicyStatus, worksp
 export const problemTexts = (problems: readonly Problem[]): readonly string[] =>
   problems.slice(0, MOST_PROBLEMS).map(({ at, message }) => (at ? `${formatPosition(at)}: ${message}` : message))
 
-/** Holds, scopes that are left alone, what waits for a declaration, approvals and rules that somebody should look at. */
+/** Holds, scopes that are left alone, approvals and rules that somebody should look at. */
 export function planFindings(
   { plan, poolNotes }: Planned,
   { quarantine, resolution }: DesiredState,
@@ -48,7 +48,7 @@ export function planFindings(
     const type = left ? 'Quarantined' : problemType(problem)
     return type ? [{ ...problemFinding(type, problem, plan.workspace), ...(left && { since: left.at }) }] : []
   })
-  return [...held, ...told, ...resolution.ruleNotes.map(ruleFinding), ...poolNotes.map(poolFinding), ...readsFindings(plan)]
+  return [...held, ...told, ...resolution.ruleNotes.map(ruleFinding), ...poolNotes.map(poolFinding)]
 }
 
 const POOL_TYPES = {
@@ -57,6 +57,7 @@ const POOL_TYPES = {
   POOL_USED_UP: 'PoolUsedUp',
   POOL_BOUNDS: 'PoolBounds',
   POOL_NOBODY: 'PoolNobody',
+  POOL_WAITS: 'PoolWaits',
 } as const
 
 const poolFinding = ({ code, pool, message, version }: PoolNote): Finding => ({
@@ -100,17 +101,6 @@ const problemFinding = (type: ConditionType, { code, message, scope }: PlanProbl
   scope
     ? { type, subject: scopeKey(scope), reason: code, message, scope }
     : { type, subject: message, reason: code, message: `${workspace}: ${message}` }
-
-/** Changes that wait for `capReads`. Those that this run leaves out may wait for it as well: of them nothing is known now. */
-export function readsFindings({ changes, workspace }: Pick<Plan, 'changes' | 'workspace'>): readonly Finding[] {
-  const open = changes.filter(({ disposition }) => disposition.kind === 'deferred' && disposition.code === 'reads')
-  const [first] = open
-  const found = { type: 'ReadsOpen', subject: workspace, reason: 'READS_OPEN' } as const
-  if (!first) return changes.some(({ disposition }) => disposition.kind === 'excluded') ? [{ ...found, message: '', onlyIfHeld: true }] : []
-  const count = open.length === 1 ? '1 change waits' : `${open.length} changes wait`
-  const message = `${workspace}: ${count}, ${scopeKey(first.scope)} first: it is not known whether a read shows a scope's own cap or what applies there; declare capReads`
-  return [{ ...found, message }]
-}
 
 /** For how long a write that was judged not to have landed may still turn out to have. Choice. */
 export const LATE_MS = 3_600_000

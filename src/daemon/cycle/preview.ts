@@ -14,7 +14,7 @@ import { probeReads } from './probe.ts'
 import { sweep } from './read.ts'
 import { newlyUnknown } from './record.ts'
 import { seenIn, sweepSightings } from './seen.ts'
-import { type DesiredState, outlook, type PlanSettings, planFrom, recall, type WorkspaceState } from './state.ts'
+import { type DesiredState, idleMode, outlook, type PlanSettings, planFrom, recall, type WorkspaceState } from './state.ts'
 
 export interface PreviewParts {
   readonly client: ReadClient
@@ -66,7 +66,8 @@ export async function preview(parts: PreviewParts, policy: PolicyRevision, optio
   const probe = { ...parts, ledger, seen: learned, state: knowledge, desired: view, ...(options.signal && { signal: options.signal }) }
   const seen = options.only ? learned : await probeReads(probe)
   // The ledger is only read: what the readings tell of the deployment and of scopes it does not know, and what is dealt now, counts for this plan alone.
-  const planner = { ...parts, ledger, seen }
+  const idle = idleMode(parts.settings)
+  const planner = { ...parts, ledger, seen, ...(idle !== undefined && { idle }) }
   takeDeal(dealPools(knowledge, view, planner), knowledge)
   const planned = planFrom(knowledge, outlook(knowledge, planner), planner)
   const clocks = deploymentFindings(knowledge, undefined, policy.set.workspace)

@@ -1,7 +1,7 @@
 // The cycle, in one screen: load -> observe -> plan -> guard -> apply -> verify -> record. It puts the steps in order and decides nothing
 // itself. A focused cycle looks at a few scopes only (a policy edit, a grant that starts or ends) and leaves the rest to the next sweep.
 
-import type { Change } from '../../core/model/change.ts'
+import { isReady } from '../../core/model/change.ts'
 import { byScope, type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import type { Difference } from '../../core/plan/diff.ts'
 import type { Exclusion, Failure } from '../../core/plan/dispositions.ts'
@@ -30,7 +30,7 @@ import {
   unknownScopes,
 } from './record.ts'
 import { noteSeen, seenIn, sweepSightings } from './seen.ts'
-import { type DesiredState, grantsFrozen, isLeftAlone, outlook, type Planner, planFrom, type WorkspaceState } from './state.ts'
+import { type DesiredState, grantsFrozen, idleMode, isLeftAlone, outlook, type Planner, planFrom, type WorkspaceState } from './state.ts'
 import { judgePending, lookBeneath, readingsBeneath } from './write/beneath.ts'
 import { type RecoverInputs, recoverIntents } from './write/recover.ts'
 import type { WideWrite } from './write/wide-write.ts'
@@ -52,7 +52,7 @@ export async function reconcile(workspace: Workspace, knowledge: WorkspaceState,
   const { clock, config, ledger } = workspace
   await ledger.load()
   const withheld = await whyNothingGoes(workspace)
-  const planner: Planner = { ...workspace, settings: config, idle: withheld !== undefined, ...watchedOf(workspace, options) }
+  const planner: Planner = { ...workspace, settings: config, ...(withheld && { idle: withheld.reason }), ...watchedOf(workspace, options) }
   const startedAt = clock.now()
   const started = clock.monotonic()
   showPause(workspace)
@@ -66,7 +66,7 @@ export async function reconcile(workspace: Workspace, knowledge: WorkspaceState,
   const firstPlan = (alsoRead: ReadonlySet<ScopeKey>): Promise<Pass> =>
     plan(view, { ...(withheld && { excluded: () => withheld }), ...(options.approve && { approve: options.approve }) }, alsoRead)
   const seen = await firstPlan(NONE)
-  const isNews = seen.planned.plan.changes.some(isToGo) && (await establishReads(workspace, knowledge, view, options))
+  const isNews = seen.planned.plan.changes.some(isReady) && (await establishReads(workspace, knowledge, view, options))
   const countedSince = startedAt - config.intervalMs
   const again = await readCountedOn(seen.planned, countedSince, { workspace, knowledge, view, ...(options.stop && { stop: options.stop }) })
   const first = isNews || again.size > 0 ? await firstPlan(again) : seen
@@ -111,14 +111,12 @@ async function establishReads(
 }
 
 /** It is written by this cycle, or waits only for something that can be found out. */
-const isToGo = ({ disposition }: Change): boolean =>
-  disposition.kind === 'ready' || (disposition.kind === 'deferred' && disposition.code === 'reads')
-
 /** Audit mode, a pause and policies that were replaced keep everything back. */
 async function whyNothingGoes(workspace: Workspace): Promise<Exclusion | undefined> {
   const { config } = workspace
   const pause = await readPause(workspace)
-  if (config.mode !== 'enforce') return { kind: 'excluded', code: 'mode', reason: `mode is ${config.mode}` }
+  const mode = idleMode(config)
+  if (mode !== undefined) return { kind: 'excluded', code: 'mode', reason: mode }
   if (workspace.lease?.isReplaced()) {
     const reason = 'another replica has had newer policies than this one; nothing is written until the files here follow'
     return { kind: 'excluded', code: 'replaced', reason }

@@ -6,6 +6,7 @@ import type { Seen } from '../../core/interpret/seen.ts'
 import { serviceModel } from '../../core/interpret/service-model.ts'
 import { interpret, type SentCap, type Slots, unsetGroups } from '../../core/interpret/slots.ts'
 import type { GuardSettings } from '../../core/model/change.ts'
+import type { Mode } from '../../core/model/events.ts'
 import type { CapReading, Cycle, OwnedCap } from '../../core/model/observed.ts'
 import type { Cap, PolicyRevision } from '../../core/model/policy.ts'
 import { byScope, type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
@@ -44,6 +45,8 @@ export interface PlanSettings {
   /** Whether an approval may arrive with the change it releases; absent: separate. */
   readonly approvals?: 'separate' | 'together'
   readonly prune: boolean
+  /** Absent: enforce. */
+  readonly mode?: Mode
   /** How old figures of use can be at most; absent: 3 h 30 min. */
   readonly usageLagMs?: number
   readonly rate: { readonly concurrency: number }
@@ -123,7 +126,7 @@ export interface Planner {
   /** What nobody is ever going to write; see `PlanInputs.watched`. */
   readonly watched?: (difference: Difference) => Exclusion | undefined
   /** See `PlanInputs.idle`. */
-  readonly idle?: boolean
+  readonly idle?: string
 }
 
 /** The billing cycle as far as it is known. */
@@ -238,7 +241,7 @@ export function planFrom(knowledge: WorkspaceState, view: DesiredState, planner:
     ...options,
     approve: options.approve ?? [],
     holdsShown: ledger.fact('holdsShown') ?? {},
-    idle: planner.idle === true,
+    ...(planner.idle !== undefined && { idle: planner.idle }),
     ...(baseline && { baseline }),
     driftSince: ledger.fact('driftSince') ?? {},
     contests: {
@@ -248,7 +251,7 @@ export function planFrom(knowledge: WorkspaceState, view: DesiredState, planner:
     facts: {
       ...limitFacts(knowledge, planner),
       reads: readQuality(view.toRead, knowledge.readings),
-      rosterMissing: readAt === undefined || clock.now() - readAt > ROSTER_LIFE_MS,
+      rosterMissing: readAt === undefined ? 'never' : clock.now() - readAt > ROSTER_LIFE_MS && 'old',
       unlistedGroups: unlistedGroups(knowledge),
       ...(verifiedDeclared !== undefined && { verifiedDeclared }),
       ...(usage?.doubted && { rosterDoubt: { before: approvedCount(usage.roster), now: approvedCount(usage.doubted.roster) } }),
@@ -289,6 +292,10 @@ function reviewedRules(knowledge: WorkspaceState, { ledger, settings, clock }: P
 
 /** A balance that is older says nothing of what is left (choice). */
 const BALANCE_LIFE_MS = 24 * 3_600_000
+
+/** Why a mode lets nothing be written. */
+export const idleMode = ({ mode = 'enforce' }: Pick<PlanSettings, 'mode'>): string | undefined =>
+  mode === 'enforce' ? undefined : `mode is ${mode}`
 
 /** What the guards `maxRaise` and `breaker` go by. */
 function limitFacts({ usage }: WorkspaceState, { ledger, clock }: Planner) {

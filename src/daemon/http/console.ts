@@ -6,7 +6,7 @@ import type { Documents, Query } from './documents/documents.ts'
 export interface PageRequest {
   /** Decoded parts of the path, by the names in `ConsoleRoute.path`. */
   readonly params: Readonly<Record<string, string>>
-  /** Give it to the documents as it is: they refuse what they do not know. */
+  /** What the document of the same address takes; anything else of the question is left out. */
   readonly query: Query
   /** The path, without the query. */
   readonly path: string

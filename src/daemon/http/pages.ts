@@ -2,8 +2,9 @@
 // before. It refuses questions that make no sense in plain words.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Answers } from './answers.ts'
+import { API, API_ROUTES } from './api-table.ts'
 import type { Viewer } from './auth.ts'
-import type { Console, ConsoleRoute } from './console.ts'
+import type { Console } from './console.ts'
 import { DocumentError, type Query } from './documents/documents.ts'
 import type { Library } from './documents/make.ts'
 
@@ -19,9 +20,16 @@ const HTML = 'text/html; charset=utf-8'
 export function addPages(server: FastifyInstance, parts: PageParts): void {
   addRefusalPages(server, parts.console)
   for (const route of parts.console.routes) {
+    const known = parametersOf(route.path)
     server.get(route.path, async (request, reply) => {
       reply.header('Content-Security-Policy', parts.console.contentSecurityPolicy)
-      return answer(reply, request, parts, { type: HTML, make: (viewer) => pageOf(route, request, parts, viewer) })
+      const path = pathOf(request)
+      const query = queryOf(request, known)
+      // What a page does not know makes it no other page.
+      const url = `${path}?${new URLSearchParams(query)}`
+      const params = paramsOf(request)
+      const make = ({ maySee }: Viewer): Promise<string> => route.render(parts.documents.for(maySee), { params, query, path })
+      return answer(reply, request, parts, { type: HTML, url, make })
     })
   }
   for (const { path, type, body } of parts.console.assets) {
@@ -41,13 +49,19 @@ function addRefusalPages(server: FastifyInstance, { refusal, contentSecurityPoli
   })
 }
 
-const pageOf = (route: ConsoleRoute, request: FastifyRequest, { documents }: PageParts, { maySee }: Viewer): Promise<string> =>
-  route.render(documents.for(maySee), { params: paramsOf(request), query: queryOf(request), path: pathOf(request) })
+/** A page takes what the document of the same address beneath /api/v1 takes. */
+function parametersOf(path: string): ReadonlySet<string> {
+  const shape = (text: string): string => text.replaceAll(/:\w+/g, ':')
+  const document = shape(API + (path === '/' ? '/workspaces' : path))
+  return new Set(API_ROUTES.find((one) => shape(one.path) === document)?.parameters.map(({ name }) => name))
+}
 
 export interface Question {
   readonly type: string
   /** What the answer depends on; absent: the state of the workspace in the path, or of all. */
   readonly state?: string
+  /** What is asked; absent: the address as it was sent. */
+  readonly url?: string
   readonly make: (viewer: Viewer) => Promise<string>
 }
 
@@ -56,13 +70,16 @@ export async function answer(
   reply: FastifyReply,
   request: FastifyRequest,
   { answers, documents, viewerOf }: Pick<PageParts, 'answers' | 'documents' | 'viewerOf'>,
-  { type, make, ...given }: Question,
+  { type, make, url = request.url, ...given }: Question,
 ): Promise<FastifyReply> {
   const viewer = viewerOf(request)
-  const question = `${viewer.name}\n${request.url}`
+  const question = `${viewer.name}\n${url}`
   const state = given.state ?? documents.state(paramsOf(request)['workspace'])
-  if (request.headers['if-none-match'] === answers.etag(question, state)) return reply.code(304).send()
+  const known = request.headers['if-none-match']?.split(',').map((tag) => tag.trim()) ?? []
+  if (known.includes(answers.etag(question, state))) return reply.code(304).send()
   const { bytes, etag } = await answers.get(question, state, () => make(viewer))
+  // Any answer at all: only who may have it learns that there is one.
+  if (known.includes('*')) return reply.code(304).header('ETag', etag).send()
   const place = answers.take(bytes)
   if (!place) return reply.code(503).header('Retry-After', '5').type('text/plain; charset=utf-8').send(TOO_MANY)
   reply.raw.once('close', place.release)
@@ -78,12 +95,13 @@ export function paramsOf({ params }: FastifyRequest): Readonly<Record<string, st
   return Object.fromEntries(Object.entries(Object(params)).map(([name, value]) => [name, String(value)]))
 }
 
-/** What stands behind the `?`; a name that stands twice is refused. */
-export function queryOf({ url }: FastifyRequest): Query {
+/** What stands behind the `?`, as far as it is `known`; absent: all of it. A name that stands twice is refused. */
+export function queryOf({ url }: FastifyRequest, known?: ReadonlySet<string>): Query {
   const at = url.indexOf('?')
   const query = new Map<string, string>()
   if (at === -1) return {}
   for (const [name, value] of new URLSearchParams(url.slice(at + 1))) {
+    if (known?.has(name) === false) continue
     if (query.has(name)) throw new DocumentError(400, `${JSON.stringify(name.slice(0, 100))} stands twice in the question`)
     query.set(name, value)
   }

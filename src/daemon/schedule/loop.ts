@@ -137,7 +137,7 @@ async function run(workspace: Workspace, agenda: Agenda, signals: LoopSignals): 
       keepTold(workspace, agenda.telling, { ending: signals.stop, cut: signals.cut }, agenda.collecting !== undefined)
     } catch (error) {
       if (stop.aborted && !(error instanceof LedgerError)) continue
-      await survive(workspace, error, signals.stop)
+      await survive(workspace, agenda, error, signals.stop)
     }
   }
   await agenda.collecting
@@ -155,18 +155,37 @@ async function keepBurnShown(workspace: Workspace, agenda: Agenda): Promise<void
 }
 
 /** A ledger that cannot record, or a mistake of ours, costs this cycle; the next one may work again. */
-async function survive(workspace: Workspace, error: unknown, stop: AbortSignal): Promise<void> {
+async function survive(workspace: Workspace, agenda: Agenda, error: unknown, stop: AbortSignal): Promise<void> {
   const message = error instanceof Error ? error.message : String(error)
   const now = workspace.clock.now()
   const times = { startedAt: now, observeMs: 0, applyMs: 0, totalMs: 0 }
   const outcome = { result: 'error', message } as const
   showCycle(workspace, outcome, times, { cycle: cycleFindings(outcome, error instanceof LedgerError, workspace.config.name) })
   if (!(error instanceof LedgerError)) report(workspace, { kind: 'bug', message: `unexpected: ${message}` })
-  await workspace.clock.sleep(FAILED_PAUSE_MS, stop).catch(() => undefined)
+  agenda.wake = new AbortController()
+  await pauseAfter(workspace, agenda, error, AbortSignal.any([stop, agenda.wake.signal])).catch(() => undefined)
+}
+
+/** Until it is tried again; as soon as a ledger that could not record what waits has recorded it. */
+async function pauseAfter({ clock, config, ledger }: Workspace, agenda: Agenda, error: unknown, stop: AbortSignal): Promise<void> {
+  agenda.failures += 1
+  const untilMs = clock.monotonic() + Math.min(retryMs(agenda), config.intervalMs)
+  const isRecorded = (): Promise<boolean> =>
+    ledger.commit().then(
+      () => true,
+      () => false,
+    )
+  const isWaiting = error instanceof LedgerError && !(await isRecorded())
+  while (clock.monotonic() < untilMs) {
+    await clock.sleep(Math.min(FAILED_PAUSE_MS, untilMs - clock.monotonic()), stop)
+    if (isWaiting && (await isRecorded())) return
+  }
 }
 
 /** After a cycle in which nothing worked; doubles up to the interval. */
 const FAILED_PAUSE_MS = 10_000
+
+const retryMs = ({ failures }: Agenda): number => FAILED_PAUSE_MS * 2 ** Math.min(failures - 1, 10)
 
 interface Turn extends Pick<CycleOptions, 'stop' | 'leaving'> {
   readonly cut: AbortSignal
@@ -246,8 +265,7 @@ async function sweepAll(workspace: Workspace, knowledge: WorkspaceState, agenda:
   learn(agenda, view)
   if (awaitBreaker(workspace, agenda)) return
   agenda.failures = result === 'error' ? agenda.failures + 1 : 0
-  const retryMs = FAILED_PAUSE_MS * 2 ** Math.min(agenda.failures - 1, 10)
-  if (agenda.failures > 0) agenda.capsAt = Math.min(agenda.capsAt, workspace.clock.monotonic() + retryMs)
+  if (agenda.failures > 0) agenda.capsAt = Math.min(agenda.capsAt, workspace.clock.monotonic() + retryMs(agenda))
 }
 
 /** Writes that the breaker keeps back are due when it says so, and not before. */

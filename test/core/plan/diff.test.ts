@@ -41,6 +41,11 @@ const TABLE: readonly (readonly [string, PlanSketch, readonly string[]])[] = [
     ['p0 set none>500 external'],
   ],
   [
+    'what a write of ours left behind that did not show at first is no foreign change',
+    { caps: { p0: 500 }, observed: { p0: 900 }, owned: { p0: { cap: 500, tried: 900 } } },
+    ['p0 lower 900>500 policy'],
+  ],
+  [
     'an edited policy is no foreign change',
     { caps: { p0: 700 }, observed: { p0: 500 }, owned: { p0: { cap: 500 } } },
     ['p0 raise 500>700 policy'],

@@ -75,6 +75,12 @@ describe('a change', () => {
       { p1: 'excluded focus', team: 'ready', p0: 'ready' },
     ],
     [
+      'waits for nothing that is only watched',
+      { ...LEANING, caps: { team: 100, p0: 500 }, observed: { team: 500, p0: 'none' } },
+      { watched: only('onDrift', 'p0') },
+      { team: 'ready', p0: 'excluded onDrift' },
+    ],
+    [
       'stays behind a pause, whatever it would wait for',
       LEANING,
       { excluded: only('pause', 'team', 'p0', 'p1') },
@@ -148,10 +154,10 @@ test('a scope that could not be read is told by its name', () => {
 
 describe('what a wave is judged by', () => {
   const sketch: PlanSketch = {
-    ...{ people: ['p0', 'p1', 'p2', 'p3', 'p4'], readsExplicit: false, guards: OFF },
+    ...{ people: ['p0', 'p1', 'p2', 'p3', 'p4', 'p5'], readsExplicit: false, guards: OFF },
     caps: { team: 500, p0: 40, p1: 30, p2: 500, p3: 60, p4: 7 },
-    observed: { team: 500, p0: 'unknown', p1: 'unknown', p2: 500, p3: 50, p4: 'unknown' },
-    owned: { p0: { cap: 40 } },
+    observed: { team: 500, p0: 'unknown', p1: 'unknown', p2: 500, p3: 50, p4: 'unknown', p5: 'unknown' },
+    owned: { p0: { cap: 40 }, p5: { cap: 70 } },
   }
   const inputs = planInputs(sketch)
   const last = { observed: cap(90), readAt: NOW - 1 }
@@ -164,6 +170,7 @@ describe('what a wave is judged by', () => {
     ['is what the ledger verified under the same entry, where nothing could be read', 'p0', 40, false],
     ['is what was read last, or nothing, where the ledger knows nothing', 'p1', 90, true],
     ['is nothing where nothing was ever read', 'p4', 'none', true],
+    ['is nothing where nothing could be read and policy asks for nothing any more', 'p5', 'none', true],
   ])('%s', (_name, name, expected, isOpen) => expect([now(keyOf(name)), mayBeInherited(keyOf(name))]).toEqual([expected, isOpen]))
   test('names groups that nobody could list, where there are any', () => {
     expect(rest).toStrictEqual({ doubtful: slots.doubtful, people, layers: 'layered' })
@@ -220,6 +227,17 @@ describe('a foreign value', () => {
     expect(fates(sketch, { excluded: only('focus', 'p0') })).toEqual({ team: 'ready', p0: 'excluded focus' })
     expect(fates({ ...sketch, owned: {} }, { excluded: only('focus', 'p0') })).toEqual({ team: 'deferred order p0', p0: 'excluded focus' })
   })
+  test('that a guard holds stays for now, so nobody falls below what they have on the way to their own cap', () => {
+    const sketch: PlanSketch = {
+      ...{ people: ['p0', 'p1'], groups: { g: ['p0'] }, guards: OFF, owned: { team: { cap: 100 } } },
+      ...{ caps: { team: 100, 'group:g': 300, p0: 500 }, observed: { team: 900, 'group:g': 'none', p0: 'none' } },
+    }
+    const known = { [keyOf('team')]: { at: NOW, entry: entryOf('rule', 100), changes: 3 } }
+    const excluded = only('focus', 'p0')
+    expect(fates(sketch, { excluded })).toEqual({ team: 'ready', 'group:g': 'ready', p0: 'excluded focus' })
+    const waiting = { team: 'held', 'group:g': 'deferred order p0', p0: 'excluded focus' }
+    expect(fates({ ...sketch, contests: { known } }, { excluded })).toEqual(waiting)
+  })
 })
 
 describe('where caps are copied', () => {
@@ -236,7 +254,8 @@ describe('where caps are copied', () => {
     ])
   })
   test('what is overwritten is told in the order of scopes, with the line that asks for it', () => {
-    const sketch: PlanSketch = { ...COPIED, caps: { team: 600, p1: 800, p0: 900 }, observed: { team: 500, p0: 900, p1: 800 } }
+    const caps = { team: 600, p1: 800, p0: 900 }
+    const sketch: PlanSketch = { ...COPIED, people: ['p1', 'p0'], caps, observed: { team: 500, p0: 900, p1: 800 } }
     const [, ...overwritten] = built(sketch).plan.changes
     expect(overwritten).toMatchObject([
       {
@@ -269,6 +288,15 @@ describe('what a wider change waits for is told in words', () => {
     ['failed', LEANING, { failed: failed({ team: 500 }) }, 'team comes first, and it failed: 422'],
     ['is left out', LEANING, { excluded: only('focus', 'team') }, 'team comes first, and is not written now: because'],
   ])('when it %s', (_name, sketch, more, expected) => expect(reason(sketch, more)).toBe(expected))
+
+  test('when it waits itself', () => {
+    const groups = { g: ['p0', 'p1'] }
+    const sketch: PlanSketch = {
+      ...{ ...LEANING, groups, caps: { team: 500, 'group:g': 'none', p0: 'none' } },
+      observed: { team: 'none', 'group:g': 400, p0: 500 },
+    }
+    expect(reason(sketch, { excluded: only('focus', 'team') })).toBe('group:g comes first, and waits itself')
+  })
 
   test('when a guard holds it', () => {
     // The team's first cap would block p1, who is protected; p0 would be uncapped without it.

@@ -41,6 +41,23 @@ const numbers = (all: PlanSketch['observed'] = {}): Readonly<Record<string, numb
   Object.fromEntries(Object.entries(all).flatMap(([name, value]) => (typeof value === 'number' ? [[name, value] as const] : [])))
 const ids = ({ holds }: { readonly holds: readonly Hold[] }): readonly string[] => holds.map((hold) => hold.id).sort()
 
+test('nothing is released while no roster was ever read, whatever was approved before or is approved now', () =>
+  fc.assert(
+    fc.property(worlds, (world) => {
+      const known = planOf(world).plan
+      const before = planOf({ ...world, approve: known.holds.map(({ id }) => id) }).approvals
+      const { plan } = planOf({ ...world, roster: null })
+      const approved = planOf({ ...world, roster: null, approvals: before, approve: ids(plan) })
+      expect(approved.plan.changes.filter((change) => holdOf(change) === undefined)).toEqual([])
+      expect(approved.plan.holds).toEqual(plan.holds)
+      expect(plan.holds.every(({ release, message }) => release === 'never' && !message.includes('approve hold'))).toBe(true)
+      expect(approved.approvals.map(({ state, released }) => [state, released])).toEqual(
+        before.map(({ state, released }) => [state, released]),
+      )
+    }),
+    runs(100),
+  ))
+
 describe('approving one hold', () => {
   test('releases exactly its changes, and leaves every other hold as it is', () => {
     fc.assert(

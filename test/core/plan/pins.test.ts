@@ -1,6 +1,7 @@
 // What is shown and asked for, and may only be inherited: when it is made the scope's own before an ancestor moves.
 import { describe, expect, test } from 'vitest'
 import { scopeKey } from '../../../src/core/model/scope.ts'
+import { credits } from '../../../src/core/model/units.ts'
 import { buildPlan, type PlanInputs } from '../../../src/core/plan/plan.ts'
 import { cap, email, type PlainCap, policy, scope } from '../../support/declare.ts'
 import { lines, type PlanSketch, planInputs } from '../../support/plan.ts'
@@ -73,6 +74,25 @@ describe('a cap that may only be inherited', () => {
       { ...TEAM(400), observed: { team: 500, ada: 700 }, caps: { team: 400, ada: 700 } },
       ['team lower 500>400 policy'],
     ],
+    [
+      'is left as it is when another ancestor comes to the same',
+      { caps: { team: 500, 'group:g': 500, ada: 500 }, observed: { team: 400, 'group:g': 500, ada: 500 }, groups: { g: ['ada'] } },
+      ['team raise 400>500 policy'],
+    ],
+    [
+      'is left as it is at a group when another one goes below it whose members nobody could list',
+      {
+        caps: { team: 500, 'group:g': 400, 'group:h': 500 },
+        observed: { team: 500, 'group:g': 500, 'group:h': 500 },
+        facts: { unlistedGroups: new Set([scopeKey(scope('group:g'))]) },
+      },
+      ['group:g lower 500>400 policy held:readQuality'],
+    ],
+    [
+      'is set while nobody knows who is there',
+      { ...TEAM(400), roster: null },
+      ['ada set none>500 policy held:readQuality', 'team lower 500>400 policy held:readQuality'],
+    ],
     ['is left as it is where reads show only what is set', { ...TEAM(400), readsExplicit: true }, ['team lower 500>400 policy']],
     [
       'is set again after the copy, not before it, where caps are copied',
@@ -80,6 +100,11 @@ describe('a cap that may only be inherited', () => {
       ['ada raise 400>500 policy', 'team lower 500>400 policy'],
     ],
   ])('%s', (_name, sketch, expected) => expect(planned(sketch).toSorted()).toEqual(expected.toSorted()))
+
+  test('is set in the order of scopes', () => {
+    const sketch: PlanSketch = { caps: { team: 400, ada: 500, bob: 600 }, observed: { team: 500, ada: 500, bob: 550 } }
+    expect(planned(sketch)).toEqual(['ada set none>500 policy', 'bob raise 550>600 policy', 'team lower 500>400 policy'])
+  })
 
   test('is told with why it is set, where the policy gives no reason', () => {
     const { plan } = buildPlan(planInputs({ people: PEOPLE, readsExplicit: false, guards: GUARDS, ...TEAM(400) }))
@@ -95,9 +120,11 @@ describe('a cap that may only be inherited', () => {
 
 describe('a member of a pool who inherits a cap', () => {
   const [pool] = policy({ pools: [{ name: 'research', credits: 100, members: { kind: 'emails', emails: PEOPLE.map(email) } }] }).pools
-  const following = (room: number, names: readonly string[] = PEOPLE, base = 0): Partial<PlanInputs> => ({
-    followers: pool ? [{ pool, room, members: names.map((name) => ({ email: email(name), base: cap(base) as never, count: 40 })) }] : [],
-  })
+  const following = (room: number, names: readonly string[] = PEOPLE, base: number | readonly number[] = 0): Partial<PlanInputs> => {
+    const baseOf = (index: number) => credits(typeof base === 'number' ? base : (base[index] ?? 0))
+    const members = names.map((name, index) => ({ email: email(name), base: baseOf(index), count: 40 }))
+    return { followers: pool ? [{ pool, room, members }] : [] }
+  }
   const RAISED: PlanSketch = { readsExplicit: true, caps: { team: 60 }, observed: { team: 40, ada: 'none', bob: 'none' } }
   const KEPT = ['ada set none>40 policy', 'bob set none>40 policy', 'team raise 40>60 policy']
   test.each<readonly [string, PlanSketch, Partial<PlanInputs>, readonly string[]]>([
@@ -117,6 +144,49 @@ describe('a member of a pool who inherits a cap', () => {
     ],
     ['follows the team’s when that goes down', { ...RAISED, caps: { team: 30 } }, following(0), ['team lower 40>30 policy']],
     ['counts only what was used since joining', RAISED, following(0, PEOPLE, 20), ['team raise 40>60 policy']],
+    ['counts what was used since joining of what it would get', RAISED, following(10, ['ada'], 10), ['team raise 40>60 policy']],
+    [
+      'follows the team’s where that lifts only others of its pool',
+      RAISED,
+      following(19, PEOPLE, [0, 20]),
+      ['ada set none>40 policy', 'team raise 40>60 policy'],
+    ],
+    [
+      'is not given room by others who would be lifted by less than nothing',
+      RAISED,
+      following(19, PEOPLE, [0, 60]),
+      ['ada set none>40 policy', 'team raise 40>60 policy'],
+    ],
+    [
+      'keeps it where only the way there goes above the credits',
+      { ...RAISED, caps: { team: 60, 'group:g': 45 }, groups: { g: ['ada'] }, observed: { team: 40, 'group:g': 'none', ada: 'none' } },
+      following(10, ['ada']),
+      ['ada set none>40 policy', 'group:g set none>45 policy', 'team raise 40>60 policy'],
+    ],
+    [
+      'follows its group’s, which stays, when the team’s goes up',
+      { ...RAISED, caps: { team: 60, 'group:g': 40 }, groups: { g: ['ada'] }, observed: { team: 40, 'group:g': 40, ada: 'none' } },
+      following(0, ['ada']),
+      ['team raise 40>60 policy'],
+    ],
+    [
+      'follows the lowest of its groups, which stays',
+      {
+        ...{ ...RAISED, caps: { 'group:g': 60, 'group:h': 40 }, groups: { g: ['ada'], h: ['ada'] } },
+        observed: { 'group:g': 50, 'group:h': 40, ada: 'none' },
+      },
+      following(0, ['ada']),
+      ['group:g raise 50>60 policy'],
+    ],
+    [
+      'keeps it when the team’s goes up, though a group loses its cap whose members nobody could list',
+      {
+        ...{ ...RAISED, caps: { team: 60, 'group:g': 'none' }, observed: { team: 40, 'group:g': 50, ada: 'none' } },
+        facts: { unlistedGroups: new Set([scopeKey(scope('group:g'))]) },
+      },
+      following(19, ['ada']),
+      ['ada set none>40 policy', 'group:g clear 50>none policy held:readQuality', 'team raise 40>60 policy'],
+    ],
     [
       'keeps it where others have caps of their own',
       { ...RAISED, observed: { team: 40, ada: 'none', bob: 40 } },
@@ -179,9 +249,14 @@ describe('a member of a pool who inherits a cap', () => {
   })
 
   test('says why it keeps it', () => {
-    const { plan } = buildPlan({ ...planInputs({ people: PEOPLE, guards: GUARDS, ...RAISED }), ...following(39) })
+    const { plan, desired } = buildPlan({ ...planInputs({ people: PEOPLE, guards: GUARDS, ...RAISED }), ...following(39) })
     expect(plan.changes[0]?.reason).toBe('pool research: the credits do not pay for the wider cap; what is in force stays')
     expect(plan.changes[0]?.source?.line).toBe(301)
+    const [entry, origin] = [
+      { kind: 'pool', cap: 40 },
+      { kind: 'pool', pool: 'research' },
+    ]
+    expect(desired.get(scopeKey(scope('ada')))).toMatchObject({ owner: 'pool', entry, origin, losers: [] })
   })
 
   test('gets a dealt cap that is only inherited as its own before the team goes up', () => {
@@ -198,6 +273,13 @@ describe('a member of a pool who inherits a cap', () => {
       dealt: { research: dealt },
     }
     expect(planned(sketch).toSorted()).toEqual(['ada set none>40 policy', 'team raise 40>60 policy'])
+    const reached: PlanSketch = {
+      ...sketch,
+      groups: { g: ['ada'] },
+      caps: { team: 40, 'group:g': 40 },
+      observed: { team: 30, 'group:g': 40, ada: 40 },
+    }
+    expect(planned(reached)).toEqual(['team raise 30>40 policy'])
     const { differences } = buildPlan(planInputs({ people: PEOPLE, readsExplicit: false, guards: GUARDS, ...sketch }))
     expect(differences.get(scopeKey(scope('ada')))).toMatchObject({ pin: true, pool: { name: 'research', isReviewed: false } })
   })

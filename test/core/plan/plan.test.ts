@@ -76,7 +76,9 @@ describe('a plan', () => {
   })
 })
 
-test('what could not be read is told in the order of scopes', () => {
+test('what could not be read is told in the order of scopes, declared or not any more', () => {
+  const sketch = { caps: { p1: 5 }, observed: { p0: 'unknown', p1: 'unknown' }, owned: { p0: { cap: 5 } } } as const
+  expect(planOf(sketch).plan.unknown.map((one) => one.scope)).toEqual([scope('p0'), scope('p1')])
   const { plan } = planOf({ caps: { p1: 5, p0: 5, team: 5 }, observed: { p1: 'unknown', p0: 'unknown', team: 'unknown' } })
   expect(plan.unknown.map((one) => short(one.scope))).toEqual(['team', 'p0', 'p1'])
 })

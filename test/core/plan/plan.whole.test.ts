@@ -82,6 +82,13 @@ describe('a plan as a whole', () => {
     expect(new Set(ids).size).toBe(ids.length)
   })
 
+  test('has the same id in whatever order its changes are shown', () => {
+    const two = { caps: { p0: 5, p1: 5 }, observed: { p0: 'none', p1: 'none' } } as const
+    const [whole, part] = [planOf(two).plan, built(two, { excluded: but('focus', 'p1') }).plan]
+    expect(part.changes.map(({ scope: at }) => short(at))).toEqual(whole.changes.map(({ scope: at }) => short(at)).toReversed())
+    expect(part.id).toBe(whole.id)
+  })
+
   test.each<readonly [string, PlanSketch, readonly string[]]>([
     ['clear', { caps: { p0: 'none' }, observed: { p0: 9 } }, ['clear clear']],
     ['set', { caps: { p0: 5 }, observed: { p0: 'none' } }, ['set set']],
@@ -177,7 +184,7 @@ describe('when only a part goes', () => {
     const id = planOf(lower).plan.holds[0]?.id ?? ''
     expect(planOf({ ...lower, approve: [id] }).plan.holds).toEqual([])
     const given = { id, via: 'command', approvedAt: NOW, state: 'pending', released: [] } as const
-    const idle = built({ ...lower, approvals: [given] }, { idle: true })
+    const idle = built({ ...lower, approvals: [given] }, { idle: 'mode is audit' })
     expect(idle.plan.holds.map((one) => one.id)).toEqual([id])
     expect(idle.approvals).toMatchObject([{ id, state: 'pending', released: [] }])
     // It is told what it is going to release, and not that no hold has this id.
@@ -191,7 +198,7 @@ describe('when only a part goes', () => {
     const lower = { people: 100, caps: each(16, 400), observed: each(16, 500) }
     const id = planOf(lower).plan.holds[0]?.id ?? ''
     const given = { id, approvedAt: NOW, state: 'pending', released: [], ...more } as const
-    const idle = built({ ...lower, approvals: [given], approvalIds: [id] }, { idle: true })
+    const idle = built({ ...lower, approvals: [given], approvalIds: [id] }, { idle: 'mode is audit' })
     expect(idle.plan.approvals).toMatchObject([{ id, state, releases: [], note: expect.stringMatching(note) }])
     expect(idle.approvals).toMatchObject([{ id, state: 'pending' }])
   })

@@ -2,9 +2,9 @@
 // product.md section 6 and a slow count of their own.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { ScopeKey } from '../../../src/core/model/scope.ts'
+import type { Scope, ScopeKey } from '../../../src/core/model/scope.ts'
 import type { Difference } from '../../../src/core/plan/diff.ts'
-import { type Blocker, beginOf, nextWave, schedule } from '../../../src/core/plan/wave.ts'
+import { beginOf, nextWave, schedule } from '../../../src/core/plan/wave.ts'
 import { type PlainCap, short } from '../../support/declare.ts'
 import { runs } from '../../support/fuzz.ts'
 import {
@@ -26,8 +26,7 @@ import {
 const named = (changes: readonly Difference[]): string => changes.map((one) => short(one.scope)).join(' ')
 const wavesOf = (company: Company, more: Parameters<typeof waveOf>[1] = {}): readonly string[] =>
   schedule(waveOf(company, more)).waves.map(named)
-const blockerText = (blocker: Blocker | undefined): string | undefined =>
-  blocker && (blocker.kind === 'order' ? `after ${short(blocker.by)}` : `reads of ${short(blocker.scope)}`)
+const blockerText = (by: Scope | undefined): string | undefined => by && `after ${short(by)}`
 
 /** `name: from > to` of a company in which everything else is not set. */
 const company = (
@@ -214,6 +213,17 @@ describe('laws, in any small company, whichever writes of each wave fail', () =>
         const listed = Object.fromEntries(Object.entries(given.groups).filter(([id]) => !hidden.includes(id)))
         const inputs = { people: peopleOf(listed), unlisted: new Set(hidden.map((id) => keyOf(`group:${id}`))) }
         walk(given, (now) => expectSafe(given, capsOf(given.set), now), inputs)
+      }),
+      runs(200),
+    )
+  })
+
+  test('where nothing fails or is held, everything is written while it is open how caps are read: some order is right under both', () => {
+    fc.assert(
+      fc.property(companies(fc.boolean()), fc.subarray(SCOPES), (given, names) => {
+        const open = new Set(names.map(keyOf))
+        const { waves, blocked } = schedule(waveOf(given, { mayBeInherited: (key) => open.has(key) }))
+        expect([waves.flat().length, blocked.size]).toEqual([given.changes.length, 0])
       }),
       runs(200),
     )

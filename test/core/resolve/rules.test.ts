@@ -39,6 +39,11 @@ describe('a pattern', () => {
     ['a+b@x.y', 'a+b@x.y', true],
     ['', '', true],
     ['?', '', false],
+    ['a*', 'a', true],
+    ['a**', 'a', true],
+    ['a*', 'b', false],
+    ['a', 'ab', false],
+    ['*', '', true],
   ])('%s over %s: %s', (pattern, text, fits) => expect(fitsGlob(pattern, text)).toBe(fits))
 
   test('takes no longer than the product of the lengths', () => {
@@ -77,6 +82,11 @@ describe('a condition', () => {
     ['active days', { activeDays: { below: 5, within: 30 } }, [false, true, false, 'unknown']],
     ['active days of another time', { activeDays: { below: 5, within: 7 } }, ['unknown', 'unknown', 'unknown', 'unknown']],
     ['several things', { role: 'member', inactiveDays: 20 }, [false, true, false, 'unknown']],
+    [
+      'something that is not known, and something that holds',
+      { role: 'member', groups: ['a', 'b', 'unread'], email: 'd*' },
+      [false, false, false, 'unknown'],
+    ],
     ['several things, one of which is not so', { role: 'member', email: 'bob@*' }, [false, true, false, false]],
   ])('on %s', (_name, when, expected) => expect(truths(when)).toEqual(expected))
 
@@ -88,6 +98,10 @@ describe('a condition', () => {
       ]),
     )
     expect(truths({ inactiveDays: 30 }, { roster: rosterRows(later) })).toEqual([false, true, false, 'unknown'])
+  })
+
+  test('on something that the roster does not say is unknown, whatever else holds', () => {
+    expect(truths({ role: 'member', groups: ['d'] }, { groups: members({ d: ['dan'] }) })).toEqual([false, false, false, 'unknown'])
   })
 
   test('on inactive days is unknown while nobody has a time of use', () => {

@@ -1,13 +1,9 @@
 // Conditions of a workspace that lives: what the log says of a long outage, of a restart, and of a workspace that has no caps.
 import { describe, expect, test } from 'vitest'
-import { type Disposition, READY } from '../../../src/core/model/change.ts'
-import { advance } from '../../../src/core/model/condition.ts'
-import { readsFindings } from '../../../src/daemon/conditions/findings.ts'
 import type { LogFields, Logger } from '../../../src/daemon/conditions/log.ts'
 import { eventLog } from '../../../src/daemon/conditions/log-events.ts'
 import { viewOf } from '../../../src/daemon/conditions/view.ts'
 import type { Transport } from '../../../src/ports.ts'
-import { ADA, raise } from '../../support/ledger.ts'
 import { living, MINUTE, outage } from '../../support/living.ts'
 import { testWorld, type World } from '../../support/world.ts'
 
@@ -103,31 +99,6 @@ describe('a restart', () => {
     one.forget()
     await one.cycle()
     expect(linesOf(one)).toEqual([GOOD])
-  })
-})
-
-describe('what waits for a declaration', () => {
-  const plan = (...dispositions: readonly Disposition[]) => ({
-    workspace: 'acme',
-    changes: dispositions.map((disposition) => ({ ...raise(ADA, 500, 4000), disposition })),
-  })
-  const OPEN: Disposition = { kind: 'deferred', code: 'reads', reason: 'declare capReads' }
-  const LEFT: Disposition = { kind: 'excluded', code: 'focus', reason: 'left to the next sweep' }
-
-  test('is one condition with how many wait, and the way out', () => {
-    expect(readsFindings(plan(OPEN, OPEN, READY))).toMatchObject([
-      { type: 'ReadsOpen', message: expect.stringMatching(/2 changes wait.*declare capReads$/) },
-    ])
-    expect(readsFindings(plan(READY))).toEqual([])
-  })
-
-  test('goes on while a cycle looks at other scopes, and does not begin by that', () => {
-    const [begun, other, over] = [plan(OPEN), plan(LEFT), plan(READY)].map(readsFindings)
-    const first = advance([], begun ?? [], 0)
-    const second = advance(first.conditions, other ?? [], 1)
-    expect(second).toEqual({ conditions: first.conditions, transitions: [] })
-    expect(advance(second.conditions, over ?? [], 2).transitions).toMatchObject([{ change: 'ended' }])
-    expect(advance([], other ?? [], 0).transitions).toEqual([])
   })
 })
 

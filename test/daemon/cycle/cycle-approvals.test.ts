@@ -39,12 +39,13 @@ describe('an approval', () => {
   })
 
   test.each([
-    ['in audit mode', (one: World) => one.restart({ mode: 'audit' })],
+    ['in audit mode', 'mode is audit', (one: World) => one.restart({ mode: 'audit' })],
     [
       'while paused',
+      'paused until ',
       (one: World) => one.ledger.savePause({ untilAt: one.clock.now() + 5 * DAY, reason: 'wait', pausedAt: one.clock.now() }),
     ],
-  ])('is not matched %s, and void when the people have grown meanwhile', async (_row, rest) => {
+  ])('is not matched %s, and void when the people have grown meanwhile', async (_row, why, rest) => {
     const one = await testWorld({ people: 6 })
     await one.cycle({ caps: { team: 5000 }, protect: ['p001'] })
     const lowered: Declared = { caps: { team: 5 }, protect: ['p001'] }
@@ -52,7 +53,9 @@ describe('an approval', () => {
     approve(one, id)
     rest(one)
     const { planned } = await one.cycle()
-    expect(planned.plan.holds.map((hold) => hold.id)).toEqual([id])
+    expect(planned.plan.holds).toMatchObject([
+      { id, release: 'later', message: expect.stringContaining(`; nothing is written now: ${why}`) },
+    ])
     for (let number = 0; number < 60; number += 1) one.addPerson(`q${number}`)
     await one.clock.pass(6 * DAY)
     one.restart({ mode: 'enforce' })

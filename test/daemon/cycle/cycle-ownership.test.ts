@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import { scopeKey } from '../../../src/core/model/scope.ts'
 import type { Transport } from '../../../src/ports.ts'
-import { DAY, HOUR, NOW } from '../../support/declare.ts'
+import { DAY, HOUR, NOW, type PolicySketch } from '../../support/declare.ts'
 import { testWorld, type World } from '../../support/world.ts'
 
 const mine = (one: World): readonly string[] => one.ledger.owned().map((cap) => scopeKey(cap.scope))
@@ -92,6 +92,44 @@ describe('a cap that we wrote and that was read back too early', () => {
     expect(one.caps()).toEqual({ team: 900 })
     await one.cycle()
     expect(mine(one)).toEqual(['team'])
+  })
+
+  const one700: PolicySketch = { caps: { team: 900 }, rules: [{ name: 'one', when: { email: 'p001@*' }, cap: 700 }] }
+  const granted = (caps: NonNullable<PolicySketch['caps']>): PolicySketch => ({
+    caps,
+    grants: [{ on: 'p001', cap: 700, from: NOW - HOUR, until: NOW + DAY }],
+  })
+  const ROWS: readonly (readonly [
+    title: string,
+    found: number | undefined,
+    before: PolicySketch,
+    during: PolicySketch,
+    after: PolicySketch,
+  ])[] = [
+    ['of a rule over people', undefined, { caps: { team: 900 } }, one700, { caps: { team: 900 } }],
+    ['of a rule over people, where another cap was ours', undefined, { caps: { team: 900, p001: 500 } }, one700, { caps: { team: 900 } }],
+    ['of a grant', undefined, { caps: { team: 900 } }, granted({ team: 900 }), { caps: { team: 900 } }],
+    ['of a grant, where somebody had set a cap', 300, { caps: { team: 900 } }, granted({ team: 900 }), { caps: { team: 900 } }],
+    [
+      'of a grant over a base',
+      undefined,
+      { caps: { team: 900, p001: 500 } },
+      granted({ team: 900, p001: 500 }),
+      { caps: { team: 900, p001: 500 } },
+    ],
+  ]
+  test.each(ROWS)('goes when nothing asks for it meanwhile: %s', async (_row, found, before, during, after) => {
+    const one = await testWorld({ people: 20 })
+    if (found !== undefined) one.foreign('p001', found)
+    await one.cycle(before)
+    stale(one, 'p001', one.caps()['p001'])
+    await one.cycle(during)
+    const [last] = await one.ledger.history({ limit: 1 })
+    expect(last?.result).toBe('verify_failed')
+    one.onCall = undefined
+    one.foreign('p001', 700)
+    await one.cycle(after)
+    expect(one.caps()).toEqual({ ...after.caps, ...(found !== undefined && { p001: found }) })
   })
 
   test('is still cleared when it never came, and the old one is there', async () => {

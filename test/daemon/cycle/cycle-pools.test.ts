@@ -1,6 +1,7 @@
 // Pools from end to end: what is dealt is written, kept and read back, in an order that keeps the sum, through crashes and lost answers; what
 // the guards judge once; who joins, leaves, and who has a cap of their own.
 import { describe, expect, test } from 'vitest'
+import { scopeKey } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { DAY, email, HOUR, type PoolSketch } from '../../support/declare.ts'
 import { noon, type PastUse, recordPast } from '../../support/use.ts'
@@ -91,8 +92,14 @@ describe('a pool', () => {
     await one.cycle()
     expect(one.caps()).toEqual({ ada: 500, bob: 260 })
     await later(one, 2 * HOUR)
-    await one.cycle()
+    const { result, after } = await one.cycle()
     expect(one.caps()).toEqual({ ada: 500, bob: 260 })
+    expect(result).toBe('noop')
+    expect(after.scopes.find(({ scope }) => scopeKey(scope) === email('ada'))).toMatchObject({
+      state: 'in_sync',
+      why: expect.stringMatching(/^a raise to 740 waits until use up to 2026-11-20 17:\d\d UTC shows$/),
+    })
+    expect(after.plan.problems).toMatchObject([{ code: 'POOL_WAITS', message: expect.stringContaining(`: ${email('ada')} to 740`) }])
     await later(one, 2.5 * HOUR)
     await one.cycle()
     expect(one.caps()).toEqual({ ada: 740, bob: 260 })

@@ -2,6 +2,7 @@
 // sense are refused in words.
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { describe, expect, test } from 'vitest'
+import { createConsole } from '../../../src/console/routes.ts'
 import type { WorkspaceView } from '../../../src/core/model/events.ts'
 import { API_ROUTES } from '../../../src/daemon/http/api-table.ts'
 import { createLibrary } from '../../../src/daemon/http/documents/make.ts'
@@ -255,6 +256,17 @@ describe('one of them', () => {
     expect(one.conditions).toContain('leaving or joining a declared group')
   })
 
+  test('the health of a workspace says each guard with its unit', async () => {
+    const { url } = await serve({ documents: libraryOver(await busyWorld()) })
+    const { settings } = await json(`${url}/api/v1/workspaces/acme/health`)
+    expect(settings.guards).toMatchObject({
+      rosterShrink: '20 %',
+      maxRaise: '100 %',
+      maxLowered: '15 %, never under 3',
+      contested: '3 in 24 h',
+    })
+  })
+
   test('a hold names everybody it reaches, the arithmetic of its guards, and the line that releases it', async () => {
     const world = await busyWorld()
     const { url } = await serve({ documents: libraryOver(world) })
@@ -317,5 +329,26 @@ describe('an answer', () => {
     const etag = answers[0]?.headers.get('etag') ?? ''
     expect((await fetch(address, { headers: { 'if-none-match': etag } })).status).toBe(304)
     expect((await fetch(`${address}?page=2`, { headers: { 'if-none-match': etag } })).status).toBe(200)
+    const tagged = async (path: string, tags: string) => (await fetch(url + path, { headers: { 'if-none-match': tags } })).status
+    expect(await tagged('/api/v1/workspaces/acme/people', `"other", ${etag}`)).toBe(304)
+    expect(await Promise.all(['/', '/api/v1/workspaces/acme'].map((path) => tagged(path, '*')))).toEqual([304, 304])
+    expect(await Promise.all(['/workspaces/none', '/api/v1/workspaces/none'].map((path) => tagged(path, '*')))).toEqual([404, 404])
+  })
+
+  test('of a page is the same, made once, whatever others have put behind its address', async () => {
+    const { url } = await serve({ documents: libraryOver(await busyWorld()) })
+    const shown = async (path: string) => {
+      const { status, headers } = await fetch(url + path)
+      return { status, etag: headers.get('etag') }
+    }
+    for (const { path } of createConsole().routes.filter((one) => !one.path.includes(':name'))) {
+      const at = path.replace(':workspace', 'acme')
+      const plain = await shown(at)
+      expect(plain.status, at).toBe(200)
+      expect(await shown(`${at}?utm=x&utm=y`), at).toEqual(plain)
+    }
+    expect((await shown('/workspaces/acme/people?page=0')).status).toBe(400)
+    expect((await shown('/workspaces/acme/people?page=1&page=2')).status).toBe(400)
+    expect((await shown('/workspaces/acme/people?page=2&utm=x')).etag).not.toBe((await shown('/workspaces/acme/people')).etag)
   })
 })

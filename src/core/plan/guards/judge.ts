@@ -3,10 +3,10 @@
 // held changes release them (approval.ts).
 import { TEAM_KEY } from '../../interpret/effective.ts'
 import type { GuardCode, Hold } from '../../model/change.ts'
-import { compareScopes, type ScopeKey } from '../../model/scope.ts'
+import type { ScopeKey } from '../../model/scope.ts'
 import { HOLD_ID_DIGITS } from '../approval.ts'
 import type { Difference } from '../diff.ts'
-import { type Impact, impactOf } from '../impact.ts'
+import { impactOf } from '../impact.ts'
 import { breaker } from './breaker.ts'
 import { contested } from './contested.ts'
 import { emptyPolicy } from './empty-policy.ts'
@@ -18,16 +18,16 @@ import { type Finding, type Guard, type GuardInputs, isReleased, type Judgement,
 import { semantics } from './semantics.ts'
 import { shareGuard } from './shares.ts'
 
-/** Judges a plan's differences; holds are in the order of their first change. */
+/** Judges a plan's differences, which are in the order of scopes; holds are in the order of their first change. */
 export function judge(inputs: GuardInputs): Judgement {
   const active = new Map(inputs.differences.map((one) => [one.key, one]))
-  const whole = inputs.whole ?? impactOf(active, inputs.impact)
   const byChange = new Map<ScopeKey, GuardCode[]>()
   const findings = new Map<GuardCode, Finding>()
   const warnings = new Map<GuardCode, string>()
-  // Each round takes at least one change out, so there are at most as many rounds as changes, and one to see that it is over.
-  for (let round = 0; round <= inputs.differences.length; round += 1) {
-    const view: Round = { inputs, active, impacts: round === 0 ? whole : impactOf(active, inputs.impact) }
+  let impacts = inputs.whole
+  // Each round takes at least one change out, or is the last.
+  for (;;) {
+    const view: Round = { inputs, active, impacts }
     const found = GUARDS.flatMap((guard) => guard(view) ?? [])
     const taken = new Set<ScopeKey>()
     for (const finding of found) {
@@ -46,8 +46,9 @@ export function judge(inputs: GuardInputs): Judgement {
     }
     if (taken.size === 0) break
     for (const key of taken) active.delete(key)
+    impacts = impactOf(active, inputs.impact)
   }
-  const { holds, heldBy } = holdsFrom(byChange, findings, inputs, whole)
+  const { holds, heldBy } = holdsFrom(byChange, findings, inputs)
   const unheld = [...warnings].filter(([guard]) => !findings.has(guard))
   return { holds, heldBy, warnings: unheld.map(([guard, message]) => ({ guard, message: `${inputs.facts.workspace}: ${message}` })) }
 }
@@ -58,7 +59,7 @@ const COUNTING: ReadonlySet<GuardCode> = new Set(['maxAffected', 'maxLowered', '
 function wouldOverwriteHeld(round: Round, byChange: ReadonlyMap<ScopeKey, readonly GuardCode[]>): ReadonlyMap<ScopeKey, GuardCode[]> {
   const { capSemantics, people } = round.inputs.impact
   const held = new Map<ScopeKey, GuardCode[]>()
-  if (capSemantics !== 'copied' || byChange.size === 0) return held
+  if (capSemantics !== 'copied') return held
   for (const person of people.approved) {
     const guards = byChange.get(person.key)
     if (!guards) continue
@@ -75,7 +76,6 @@ function holdsFrom(
   byChange: ReadonlyMap<ScopeKey, readonly GuardCode[]>,
   findings: ReadonlyMap<GuardCode, Finding>,
   inputs: GuardInputs,
-  impacts: readonly Impact[],
 ): { holds: Hold[]; heldBy: Map<ScopeKey, string> } {
   const groups = Map.groupBy(
     inputs.differences.filter((one) => byChange.has(one.key)),
@@ -85,15 +85,24 @@ function holdsFrom(
   const holds: Hold[] = []
   for (const members of groups.values()) {
     const guards = [...new Set(members.flatMap(({ key }) => byChange.get(key) ?? []))]
-    const changes = members.toSorted((a, b) => compareScopes(a.scope, b.scope)).map(({ scope, from, to }) => ({ scope, from, to }))
+    const changes = members.map(({ scope, from, to }) => ({ scope, from, to }))
     const id = holdId(inputs.facts.workspace, members, inputs.digest)
     const keys = new Set(members.map((one) => one.key))
     for (const key of keys) heldBy.set(key, id)
-    const people = impacts.filter((impact) => impact.changes.some((key) => keys.has(key))).length
+    const people = inputs.whole.filter((impact) => impact.changes.some((key) => keys.has(key))).length
     const why = guards.map((guard) => findings.get(guard)?.why ?? guard).join('; ')
-    holds.push({ id, guards, people, changes, message: `${inputs.facts.workspace}: ${why}; approve hold ${id} or ${wayOut(guards)}` })
+    const release = releaseNow(inputs)
+    const ways = release === 'never' ? `no approval releases this; ${wayOut(guards)}` : `approve hold ${id} or ${wayOut(guards)}`
+    const now = inputs.idle === undefined ? '' : `; nothing is written now: ${inputs.idle}`
+    holds.push({ id, guards, people, changes, message: `${inputs.facts.workspace}: ${why}; ${ways}${now}`, ...(release && { release }) })
   }
   return { holds, heldBy }
+}
+
+/** Without any roster nobody can be counted, and no approval counts. */
+function releaseNow({ facts, idle }: GuardInputs): Hold['release'] {
+  if (facts.rosterMissing === 'never') return 'never'
+  return idle === undefined ? undefined : 'later'
 }
 
 /** What settles a guard that no limit of the config settles. */

@@ -1,11 +1,12 @@
 // Holds what would be decided on bad knowledge: no roster to count people by, too many failed reads, or a group whose members nobody knows.
 import { isRaise } from '../impact.ts'
-import { type Guard, holdWhere, share } from './round.ts'
+import { type Guard, holdWhere, shareAbove } from './round.ts'
 
-export const rosterMissing: Guard = (round) =>
-  round.inputs.facts.rosterMissing
-    ? holdWhere('readQuality', round, 'the roster was never read, or not for 24 h, so people cannot be counted', () => true)
-    : undefined
+export const rosterMissing: Guard = (round) => {
+  const missing = round.inputs.facts.rosterMissing
+  const why = `the roster was ${missing === 'never' ? 'never read' : 'not read for 24 h'}, so people cannot be counted`
+  return missing ? holdWhere('readQuality', round, why, () => true) : undefined
+}
 
 export const readQuality: Guard = (round) => badReads(round) ?? unlistedGroups(round)
 
@@ -30,7 +31,7 @@ const badReads: Guard = (round) => {
   if (!teamFailed && !many) return undefined
   const what = teamFailed
     ? 'the team cap could not be read'
-    : `${failed} of ${total} reads failed (${share(failed, total)} %), the limit is ${limit.percent} %`
+    : `${failed} of ${total} reads failed (${shareAbove(limit.percent, failed, total)}), the limit is ${limit.percent} %`
   const why = cause ? `${what}: ${cause}` : what
   return holdWhere(
     'readQuality',

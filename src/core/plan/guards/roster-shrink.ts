@@ -1,14 +1,14 @@
 // Holds what takes something away while the roster has suddenly shrunk: a key that is limited to one group looks exactly like that.
 
 import { isFree, isRaise } from '../impact.ts'
-import { type Guard, holdWhere, share } from './round.ts'
+import { type Guard, holdWhere, shareAbove } from './round.ts'
 
 export const rosterShrink: Guard = (round) => {
   const { facts, settings } = round.inputs
   const doubt = facts.rosterDoubt
   if (!doubt || settings.rosterShrink === 'off') return undefined
-  const percent = share(doubt.before - doubt.now, doubt.before)
-  const why = `approved people fell from ${doubt.before} to ${doubt.now} (${percent} %), the limit is ${settings.rosterShrink} %`
+  const fell = shareAbove(settings.rosterShrink, doubt.before - doubt.now, doubt.before)
+  const why = `approved people fell from ${doubt.before} to ${doubt.now} (${fell}), the limit is ${settings.rosterShrink} %`
   const affected = new Set(round.impacts.filter((one) => !isFree(one.effect)).flatMap((one) => one.changes))
   return holdWhere(
     'rosterShrink',

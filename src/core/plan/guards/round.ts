@@ -18,8 +18,8 @@ export interface GuardFacts {
   readonly verifiedDeclared?: number
   /** Failed reads with a shared cause, and all reads. */
   readonly reads: { readonly failed: number; readonly total: number; readonly teamFailed: boolean; readonly cause?: string }
-  /** No roster, or none within 24 h: people cannot be counted, nothing is written. */
-  readonly rosterMissing: boolean
+  /** No roster ever, or none within 24 h: people cannot be counted, nothing is written; without any, whatever is approved. */
+  readonly rosterMissing: 'never' | 'old' | false
   /** Groups whose members were never listed. */
   readonly unlistedGroups?: ReadonlySet<ScopeKey>
   /** The evidence that this service copies team and group caps. */
@@ -42,12 +42,14 @@ export interface GuardInputs {
   readonly impact: ImpactInputs
   readonly facts: GuardFacts
   readonly settings: GuardSettings
+  /** Why nothing is going to be written, whatever is approved. */
+  readonly idle?: string
   /** SHA-256, for ids. */
   readonly digest: (text: string) => string
   /** An instant for people to read. */
   readonly instantText: (at: Instant) => string
-  /** What all differences together do, when the caller has worked it out already: people may be many. */
-  readonly whole?: readonly Impact[]
+  /** What all differences together do. */
+  readonly whole: readonly Impact[]
 }
 
 export interface Judgement {
@@ -115,5 +117,12 @@ export const isCounted = ({ changes }: Impact, { active }: Pick<Round, 'active'>
     return one !== undefined && !isExempt(one, guard)
   })
 
-/** The part of a whole in whole percent. */
-export const share = (part: number, whole: number): number => (whole === 0 ? 100 : Math.round((part / whole) * 100))
+/** Digits behind the point that tell any two shares of people apart. */
+const MOST_DIGITS = 9
+
+/** `15.1 %`: a part that is above a limit in percent, in as few digits as show that it is. */
+export function shareAbove(limit: number, part: number, whole: number): string {
+  const percent = whole === 0 ? 100 : (part / whole) * 100
+  for (let digits = 0; digits < MOST_DIGITS; digits += 1) if (Number(percent.toFixed(digits)) > limit) return `${percent.toFixed(digits)} %`
+  return `${percent} %`
+}

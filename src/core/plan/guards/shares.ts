@@ -3,7 +3,7 @@ import type { ShareLimit } from '../../model/change.ts'
 import type { ScopeKey } from '../../model/scope.ts'
 import type { AddOnSource } from '../../use/add-on.ts'
 import type { NetEffect } from '../impact.ts'
-import { type Guard, isCounted, mayHold, type Round, share } from './round.ts'
+import { type Guard, isCounted, mayHold, type Round, shareAbove } from './round.ts'
 
 /** The guards that count people. */
 export type ShareGuard = 'maxAffected' | 'maxLowered' | 'maxBlocked' | 'maxCleared'
@@ -32,7 +32,7 @@ export const shareGuard =
     if (teamClear) held.add(teamClear)
     const why =
       judged.length > allowed
-        ? `${judged.length} of ${total} people ${words} (${share(judged.length, total)} %), the limit is ${limitText(limit, total)}${sourceText(guard, round)}`
+        ? `${judged.length} of ${total} people ${words} (${shareAbove(limit.percent, judged.length, total)}), the limit is ${limitText(limit, total)}${sourceText(guard, round)}`
         : 'the team cap would be cleared'
     return { guard, held: [...held], why }
   }

@@ -154,14 +154,20 @@ export function ownershipOf(
 export const givenUp = (owned: OwnedCap | undefined): OwnedCap | 'kept' => (owned ? { ...owned, entry: GIVEN_UP } : 'kept')
 
 /**
- * Accepted, and the old value is read back: the reading may be stale. What was written is ours as well, or it would be nobody's when policy
- * drops the scope before it shows.
+ * Accepted, and the old value is read back: the reading may be stale. What was written is ours as well, whatever asked for it, or it would be
+ * nobody's when policy drops the scope before it shows. What is given back is not ours.
  */
-function tried({ change, entry }: Intent, { observed }: CapReading, { ownedAt, clock }: OutcomeContext): OwnedCap | 'kept' {
+function tried({ change, entry }: Intent, { observed }: CapReading, context: OutcomeContext): OwnedCap | 'kept' {
   const { scope, from, to } = change
-  const owned = ownedAt(scopeKey(scope))
-  if (observed !== from || to === 'none' || owned?.cap === to || entry.kind !== 'rule') return 'kept'
-  return owned ? { ...owned, tried: to } : { scope, cap: to, owner: 'policy', entry: GIVEN_UP, verifiedAt: clock.now() }
+  const key = scopeKey(scope)
+  const owned = context.ownedAt(key)
+  if (observed !== from || to === 'none' || owned?.cap === to || entry.kind === 'restore') return 'kept'
+  if (owned) return { ...owned, tried: to }
+  const now = context.clock.now()
+  const desired = context.desiredAt(key)
+  if (desired && isSameEntry(desired.entry, entry))
+    return { ...ownedFrom(desired, undefined, setBefore(from, context.slots, key), now), entry: GIVEN_UP }
+  return { scope, cap: to, owner: ownerOf(entry), entry: GIVEN_UP, verifiedAt: now }
 }
 
 /** So many writes of one scope are looked through for what a 0 has replaced. */

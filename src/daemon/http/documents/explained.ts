@@ -144,12 +144,13 @@ export function writeEntry(entry: HistoryEntry, showing: Showing): WriteEntry {
 
 /** What would make the cap another one, each in a sentence, what comes first in time first. */
 function wouldChange(explanation: Explanation, { view, settings }: WorkspaceFacts, showing: Showing): readonly string[] {
-  const { chain, hold, change, groups, scope } = explanation
+  const { chain, hold, change, groups, scope, desired } = explanation
   const said: string[] = []
   const winner = chain.find(({ wins }) => wins)
   if (hold) said.push(`the release of hold ${hold.id}, which keeps ${change ? `${change.from} → ${change.to}` : 'a change'} back`)
   if (view.pause && change) said.push(`the end of the pause at ${rfc3339(view.pause.untilAt)}`)
   if (settings?.mode === 'audit' && change) said.push('mode: enforce in the config; now capkeeper only looks')
+  if (desired?.waits !== undefined) said.push(`newer figures of use: ${desired.waits}`)
   if (winner?.candidate.untilAt !== undefined) said.push(`the end of the grant at ${rfc3339(winner.candidate.untilAt)}`)
   for (const { candidate, state } of chain) {
     if (state === 'pending' && candidate.fromAt !== undefined)

@@ -189,7 +189,7 @@ function shareCounted(guard: ShareGuard, limit: ShareLimit, { differences, impac
   }
 }
 
-export const limitText = ({ percent, floor }: ShareLimit): string => `${percent} %, never under ${floor}`
+const limitText = ({ percent, floor }: ShareLimit): string => `${percent} %, never under ${floor}`
 
 function remainingOf({ view }: WorkspaceFacts): number | undefined {
   const { balance } = view
@@ -198,10 +198,15 @@ function remainingOf({ view }: WorkspaceFacts): number | undefined {
 
 type Release = HoldDocument['releases'][number]
 
-function releasesOf({ id, guards }: Hold, { policy, settings, view }: WorkspaceFacts, showing: Showing): readonly Release[] {
+function releasesOf({ id, guards, release }: Hold, { policy, settings, view }: WorkspaceFacts, showing: Showing): readonly Release[] {
   const file = policy?.set.rules[0]?.at.file ?? policy?.set.groups[0]?.at.file
   const isSeparate = settings?.approvals !== 'together'
   const limits = guards.filter((guard) => !SETTLED_OTHERWISE[guard])
+  const waits = guards.flatMap((guard): readonly Release[] => {
+    const otherwise = SETTLED_OTHERWISE[guard]
+    return otherwise === undefined ? [] : [{ how: 'wait', who: 'nobody has to release it', text: otherwise }]
+  })
+  if (release === 'never') return waits
   return [
     {
       how: 'policy',
@@ -227,10 +232,7 @@ function releasesOf({ id, guards }: Hold, { policy, settings, view }: WorkspaceF
         note: `As it is; a higher limit lets this and all like it through. With approvals: separate it counts for what was shown before.`,
       }),
     ),
-    ...guards.flatMap((guard): readonly Release[] => {
-      const otherwise = SETTLED_OTHERWISE[guard]
-      return otherwise === undefined ? [] : [{ how: 'wait', who: 'nobody has to release it', text: otherwise }]
-    }),
+    ...waits,
   ]
 }
 

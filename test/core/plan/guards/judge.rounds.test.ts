@@ -50,6 +50,25 @@ describe('what is left after a hold', () => {
     expect(told({ rosterDoubt: { before: 40, now: 20 } })).toEqual(['GUARD_ROSTER_SHRINK'])
   })
 
+  test.each<readonly [string, PlanSketch]>([
+    ['maxAffected', { caps: each(6, 'none'), observed: each(6, 5), guards: { maxCleared: 'off' } }],
+    ['maxLowered', { caps: each(4, 4), observed: each(4, 5) }],
+    ['maxBlocked', { people: 100, caps: each(4, 400), observed: each(4, 500), used: each(4, 400) }],
+    ['maxCleared', { caps: each(4, 'none'), observed: each(4, 500) }],
+    ['maxRaise', { caps: each(4, 600), observed: each(4, 500), facts: { creditsRemaining: 399 } }],
+  ])('%s says nothing any more once its hold is approved', (guard, sketch) => {
+    const [hold] = planOf(sketch).plan.holds
+    expect(hold?.guards).toEqual([guard])
+    expect(planOf({ ...sketch, approve: [hold?.id ?? ''] }).plan).toMatchObject({ holds: [], problems: [] })
+  })
+
+  test('a guard that counts says what is wrong where all of it was done by an interrupted plan', () => {
+    const sketch: PlanSketch = { caps: each(4, 400), observed: each(4, 400), baseline: each(4, 500) }
+    expect(planOf({ ...sketch, caps: { ...sketch.caps, p5: 9 }, observed: { ...sketch.observed, p5: 8 } }).plan.problems).toMatchObject([
+      { message: expect.stringContaining('4 of 20 people would be lowered (20 %)') },
+    ])
+  })
+
   test('two guards that are settled otherwise name both ways out', () => {
     const reads = { failed: 1, total: 9, teamFailed: true }
     const [hold] = planOf({ caps: { p0: 4 }, observed: { p0: 5 }, protectedPeople: ['p0'], facts: { reads } }).plan.holds
@@ -71,6 +90,10 @@ describe('the id of a hold', () => {
     expect(holdId('acme', changes, digest)).toBe('0123456789abcdef0123456789abcdef')
     holdId('acme', changes.toReversed(), digest)
     expect(new Set(texts)).toEqual(new Set([JSON.stringify(['acme', ['["group:g","none",6]', '["team",5,"none"]']])]))
+    const pool = { name: 'research', key: 'k', isReviewed: false }
+    const deal = [5, 6].map((to) => holdId('acme', [{ key: key('p0'), from: cap('none'), to: cap(to), pool }], digest))
+    expect(deal).toEqual(['0123456789abcdef0123456789abcdef', '0123456789abcdef0123456789abcdef'])
+    expect(new Set(texts.slice(2))).toEqual(new Set(['["acme","pool","k"]']))
   })
 })
 

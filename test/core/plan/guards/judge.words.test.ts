@@ -113,7 +113,16 @@ describe('a hold', () => {
       ...([
         0,
         1,
-        'the roster was never read, or not for 24 h, so people cannot be counted; approve hold ID or wait for the service to answer',
+        'the roster was never read, so people cannot be counted; no approval releases this; wait for the service to answer',
+      ] as const),
+    ],
+    [
+      'readQuality with an old roster',
+      { ...LOWER, facts: { rosterMissing: 'old' } },
+      ...([
+        1,
+        1,
+        'the roster was not read for 24 h, so people cannot be counted; approve hold ID or wait for the service to answer',
       ] as const),
     ],
     [

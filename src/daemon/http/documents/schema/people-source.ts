@@ -118,7 +118,7 @@ const EXPLAINED = {
   change: optional(pending),
   lastWrite: optional(write),
   history: list(write, 'Writes at this scope, the newest first.'),
-  why: optional(text('Why it is held, rejected or skipped.')),
+  why: optional(text('Why it is held, rejected or skipped; in sync, that a raise by a pool waits.')),
   conditions: list(text('What would change the cap.'), 'What would change it, in words.'),
 }
 

@@ -120,7 +120,7 @@ const scope = object('Where one scope stands.', {
   driftSince: optional(instant('Since when they differ.')),
   source: optional(place),
   reason: optional(text('As the policy gives it.')),
-  why: optional(text('Why it is held, unknown, rejected or skipped.')),
+  why: optional(text('Why it is held, unknown, rejected or skipped; in sync, that a raise by a pool waits.')),
 })
 
 const grant = object('A temporary cap.', {

@@ -1,0 +1,49 @@
+// Which raises of a pool wait for newer figures: caps that fell count at their old value until use under them shows, and only then is it known
+// what may be raised. It is for people to read, and decides nothing.
+import { type Credits, formatInstant } from '../model/units.ts'
+import { capToAsk, keepsCap, keptCap } from './ask.ts'
+import { dealPool, REST_MS } from './deal.ts'
+import { memberOf, type PoolState, type PoolTerms } from './state.ts'
+
+/** A raise that waits, and for what, as a clause. */
+export interface WaitingRaise {
+  readonly to: Credits
+  readonly until: string
+}
+
+const known = new WeakMap<PoolState, { readonly terms: PoolTerms; readonly raises: ReadonlyMap<string, WaitingRaise> }>()
+
+/** By e-mail: what the next deal would give more, were the use under all lowered caps known as it is now. */
+export function waitingRaises(terms: PoolTerms, state: PoolState): ReadonlyMap<string, WaitingRaise> {
+  const before = known.get(state)
+  if (before?.terms === terms) return before.raises
+  const raises = findRaises(terms, state)
+  known.set(state, { terms, raises })
+  return raises
+}
+
+function findRaises(terms: PoolTerms, state: PoolState): ReadonlyMap<string, WaitingRaise> {
+  const all = Object.entries(state.members)
+  const lowered = all.flatMap(([, member]) => member.lowered)
+  if (state.dealtAt === undefined || lowered.length === 0) return new Map()
+  const until = `until use up to ${formatInstant(lowered.reduce((last, { at }) => Math.max(last, at), 0))} shows`
+  const shown = { ...state, readAt: Math.max(state.readAt, state.dealtAt + 1) }
+  const members = Object.fromEntries(all.map(([email, member]) => [email, { ...member, lowered: [] }]))
+  const next = dealPool(terms, { ...shown, members }, state.dealtAt + REST_MS).state
+  return new Map(
+    all.flatMap(([email]): readonly (readonly [string, WaitingRaise])[] => {
+      const [now, to] = [asked(terms, state, email), asked(terms, next, email)]
+      return now !== undefined && to !== undefined && to > now ? [[email, { to, until }]] : []
+    }),
+  )
+}
+
+/** What somebody is to have: what is kept, their own cap where they are protected, or the deal. */
+function asked(terms: PoolTerms, state: PoolState, email: string): Credits | undefined {
+  const member = memberOf(state, email)
+  if (keepsCap(terms, state, email)) return keptCap(member)?.cap
+  return member?.protected && !member.left ? member.fixed : capToAsk(terms, state, email)
+}
+
+/** `a raise to 40 waits until use up to 2026-11-20 12:00 UTC shows`. */
+export const waitingText = ({ to, until }: WaitingRaise): string => `a raise to ${to} waits ${until}`

@@ -1,0 +1,84 @@
+// Which raises of a pool are told to wait for newer figures, to how much, and which are not: nothing waits where no lowered cap still counts.
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { credits } from '../../../src/core/model/units.ts'
+import { capToAsk } from '../../../src/core/pools/ask.ts'
+import { dealPool, REST_MS } from '../../../src/core/pools/deal.ts'
+import type { PoolMember, PoolState } from '../../../src/core/pools/state.ts'
+import { waitingRaises, waitingText } from '../../../src/core/pools/waits.ts'
+import { CYCLE, cap, email, HOUR, NOW } from '../../support/declare.ts'
+
+const member = (use: number, dealt: number, more: Partial<PoolMember> = {}): PoolMember => ({
+  base: credits(0),
+  use: credits(use),
+  inForce: { cap: cap(dealt), at: NOW - HOUR },
+  dealt: credits(dealt),
+  sent: [],
+  lowered: [],
+  ...more,
+})
+const from = (before: number): Partial<PoolMember> => ({ lowered: [{ cap: cap(before), at: NOW - HOUR }] })
+const TERMS = { credits: credits(1000), share: 'equal', min: credits(0) } as const
+const state = (members: Readonly<Record<string, PoolMember>>, more: Partial<PoolState> = {}): PoolState => ({
+  cycle: CYCLE,
+  readAt: NOW,
+  dealtAt: NOW,
+  terms: TERMS,
+  members: Object.fromEntries(Object.entries(members).map(([name, one]) => [email(name), one])),
+  ...more,
+})
+const told = (one: PoolState): readonly string[] => [...waitingRaises(TERMS, one)].map(([who, raise]) => `${who} ${waitingText(raise)}`)
+
+describe('a raise waits', () => {
+  const shows = 'waits until use up to 2026-11-20 11:00 UTC shows'
+  test.each<readonly [string, PoolState, readonly string[]]>([
+    [
+      'while a lowered cap counts',
+      state({ ada: member(480, 500), bob: member(0, 260, from(500)) }),
+      [`ada@example.com a raise to 740 ${shows}`],
+    ],
+    ['not once its use shows', state({ ada: member(480, 500), bob: member(0, 260) }), []],
+    ['not where nobody needs more', state({ ada: member(10, 500), bob: member(0, 490, from(500)) }), []],
+    [
+      'not before anything was dealt',
+      state({ ada: member(480, 500), bob: member(0, 260, from(500)) }, { dealtAt: undefined as never }),
+      [],
+    ],
+    [
+      'for the cap of a protected member',
+      state({
+        ada: member(0, 100, { protected: true, fixed: credits(600), dealt: undefined as never }),
+        bob: member(0, 260, { protected: true, dealt: undefined as never, ...from(901) }),
+      }),
+      [`ada@example.com a raise to 600 ${shows}`],
+    ],
+    [
+      'where the deal gave it and the sum is above',
+      state({ ada: member(480, 740, { inForce: { cap: cap(500), at: NOW - HOUR } }), bob: member(0, 260, from(600)) }),
+      [`ada@example.com a raise to 740 ${shows}`],
+    ],
+  ])('%s', (_name, one, expected) => expect(told(one)).toEqual(expected))
+
+  test('only to what the next deal gives once the use shows, whatever the figures are', () => {
+    const one = fc.record({
+      use: fc.nat(600),
+      dealt: fc.integer({ min: 1, max: 600 }),
+      before: fc.option(fc.integer({ min: 1, max: 900 }), { nil: undefined }),
+    })
+    fc.assert(
+      fc.property(fc.array(one, { minLength: 1, maxLength: 5 }), (members) => {
+        const names = members.map((_, index) => `p${index}`)
+        const sketch = members.map(
+          ({ use, dealt, before }, index) => [names[index] ?? '', member(use, dealt, before === undefined ? {} : from(before))] as const,
+        )
+        const now = state(Object.fromEntries(sketch))
+        const shown = state(Object.fromEntries(sketch.map(([name, each]) => [name, { ...each, lowered: [] }])), { readAt: NOW + 1 })
+        const next = dealPool(TERMS, shown, NOW + REST_MS).state
+        for (const [who, { to }] of waitingRaises(TERMS, now)) {
+          expect(to).toBe(capToAsk(TERMS, next, who))
+          expect(to).toBeGreaterThan(capToAsk(TERMS, now, who) ?? 0)
+        }
+      }),
+    )
+  })
+})

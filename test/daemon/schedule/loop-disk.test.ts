@@ -1,0 +1,43 @@
+// A ledger that cannot be written for hours: the service is asked no more than in ordinary times, and all goes on soon after there is room.
+import { expect, test } from 'vitest'
+import { LedgerError } from '../../../src/daemon/ledger/error.ts'
+import type { Ledger } from '../../../src/ports.ts'
+import { HOUR } from '../../support/declare.ts'
+import { living, MINUTE, passUntil, SECOND } from '../../support/living.ts'
+
+const RECORDING = ['commit', 'recordIntent', 'recordOutcome', 'saveBurn', 'saveRuns', 'saveAddOnUse'] as const
+const full = async (): Promise<never> => {
+  throw new LedgerError('LEDGER_FULL', 'capkeeper.db: the disk is full, so nothing was recorded; make room on the volume of the ledger')
+}
+const failing =
+  (disk: { isFull: boolean }, methods: readonly (keyof Ledger)[]) =>
+  (real: Ledger): Ledger =>
+    new Proxy(real, {
+      get: (ledger, name, self) => (disk.isFull && methods.some((one) => one === name) ? full : Reflect.get(ledger, name, self)),
+    })
+
+/** Of an hour, at most: caps of two scopes, people and one group and the balance each 5 minutes. */
+const USUAL = { GetUsageConfig: 24, UserPageAnalytics: 24, GetTeamCreditBalance: 12 } as const
+
+test.each<readonly [string, readonly (keyof Ledger)[]]>([
+  ['with changes that wait', ['load', ...RECORDING]],
+  ['at the end of each cycle', RECORDING],
+  ['at the figures of use alone', ['saveBurn']],
+  ['at intents alone', ['recordIntent']],
+])('a full disk %s is met with no more than one look each interval, and all goes on soon after there is room', async (_row, methods) => {
+  const disk = { isFull: false }
+  const { one, set } = await living({ groups: { a: ['ada'] }, wrapLedger: failing(disk, methods) })
+  set({ caps: { team: 500, 'group:a': 900 } })
+  await one.clock.pass(MINUTE)
+  disk.isFull = true
+  set({ caps: { team: 600, 'group:a': 900 } })
+  // The first tries come soon after each other.
+  await one.clock.pass(15 * MINUTE)
+  one.forget()
+  await one.clock.pass(4 * HOUR)
+  expect(one.caps()).toEqual({ team: methods.includes('recordIntent') ? 500 : 600, 'group:a': 900 })
+  for (const [operation, usual] of Object.entries(USUAL))
+    expect(one.count(operation as keyof typeof USUAL), operation).toBeLessThanOrEqual(4 * usual + 8)
+  disk.isFull = false
+  expect(await passUntil(one, () => one.caps()['team'] === 600, HOUR, SECOND)).toBeLessThanOrEqual(30 * SECOND)
+})
