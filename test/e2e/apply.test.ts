@@ -82,7 +82,11 @@ describe('apply', () => {
   })
 
   test.each([
-    ['a person in groups with different caps', ['{id: grp_platform, name: Platform, cap: 1500}', '{id: grp_data, name: Data, cap: 300}'], /GROUP_CONFLICT/],
+    [
+      'a person in groups with different caps',
+      ['{id: grp_platform, name: Platform, cap: 1500}', '{id: grp_data, name: Data, cap: 300}'],
+      /GROUP_CONFLICT/,
+    ],
     ['a group that the service does not know', ['{id: grp_typo, name: Platform, cap: 1500}'], /SCOPE_UNKNOWN/],
   ])('exits 4 while %s is rejected, in every run, and does all else', async (_row, groups, why) => {
     const at = await world({ policy: `team: {cap: 500}\ngroups: [${groups.join(', ')}]` })
