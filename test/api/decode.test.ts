@@ -214,7 +214,9 @@ describe('a listing that is cut into rows while it arrives', () => {
   const cut = (plan: RowPlan, value: unknown): unknown => {
     const cutter = createCutter(plan)
     cutter.push(Buffer.from(JSON.stringify(value)))
-    return cutter.end().value
+    const { text, value: found } = cutter.end()
+    expect(text).toContain('"userTableStats":[],')
+    return found
   }
   const full = row({
     ...{ teamStatus: 'USER_TEAM_STATUS_PENDING', disableService: true, promptCreditsUsed: '7', role: 'member', apiKey: 'key' },

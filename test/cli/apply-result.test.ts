@@ -1,8 +1,10 @@
 // What apply tells once it is through, of runs in which more happened than was planned at first.
 import { expect, test } from 'vitest'
 import { viewOf } from '../../src/cli/apply/result.ts'
+import { exitOfAll } from '../../src/cli/apply/run.ts'
 import { renderResultText } from '../../src/cli/plan/render.ts'
 import { outcomeOf } from '../../src/cli/plan/view.ts'
+import { holdOf } from '../../src/core/model/change.ts'
 import { scopeKey } from '../../src/core/model/scope.ts'
 import { HOUR } from '../support/declare.ts'
 import { testWorld } from '../support/world.ts'
@@ -32,4 +34,31 @@ test('a cap that was written, and written again because its grant ended on the w
   expect(renderResultText(view)).toContain('Applied: 1 set, 3 raised, 3 lowered.')
   expect(view.plan.counts).toMatchObject({ set: 1, raise: 3, lower: 3 })
   expect(one.writes()).toEqual(['ada 300', 'cleo 400', 'group:a 350', 'team 150', 'team 100', 'group:a 300', 'ada 250'])
+})
+
+test('what another write has brought about is told as done, and no change names a hold that does not stand', async () => {
+  const caps = { 'group:a': 900, p003: 1000, p004: 1000 }
+  const groups = { a: ['p001', 'p002'], b: ['p001', 'p002'] }
+  const one = await testWorld({ people: 20, groups, caps, switches: { capReads: 'inherited' } })
+  await one.cycle({ caps })
+  const wanted = { 'group:a': 900, 'group:b': 300, p003: 500, p004: 500 }
+  const view = viewOf(await one.cycle({ caps: wanted, onGroupConflict: 'min' }))
+  expect(told(view)).toEqual([
+    'group:b none>300 applied',
+    'p001@example.com 900>300 satisfied',
+    'p002@example.com 900>300 satisfied',
+    'p003@example.com 1000>500 waits',
+    'p004@example.com 1000>500 waits',
+  ])
+  expect(new Set(view.plan.changes.flatMap((change) => holdOf(change) ?? []))).toEqual(new Set(view.plan.holds.map(({ id }) => id)))
+})
+
+test('a scope that the service refuses is something that failed, also while a guard holds others', async () => {
+  const caps = Object.fromEntries(['p001', 'p002', 'p003', 'p004', 'p005', 'p006'].map((name) => [name, 1000]))
+  const one = await testWorld({ people: 20, caps, switches: { zeroCap: 'rejected' } })
+  const held = Object.fromEntries(Object.keys(caps).map((name) => [name, 500]))
+  await one.cycle({ caps: { ...caps, p009: 0 } })
+  const report = await one.cycle({ caps: { ...held, p009: 0 } })
+  expect(report.result).toBe('held')
+  expect(exitOfAll([{ report }])).toBe(4)
 })

@@ -101,14 +101,14 @@ describe('a declaration', () => {
 
 describe('what is given back', () => {
   const parsed = (spec: string) => parsePolicyText('x.yaml', policyText(spec))
-  const only = (spec: string) => {
+  const read = (spec: string) => {
     const [one, ...more] = parsed(spec).documents
     if (!one || more.length > 0) throw new Error('not one document')
     return one
   }
 
   it('of a whole document: everything, with the names of its document and file', () => {
-    const one = only(
+    const one = read(
       'workspace: acme\nonGroupConflict: min\nteam: {cap: 5, reason: r}\nprotected: [A@b.c]\napprovals: [" 7D1F0C2A9B347D1F0C2A9B347D1F0C2A "]',
     )
     expect(one).toMatchObject({
@@ -132,20 +132,20 @@ describe('what is given back', () => {
   })
 
   it('of a document that says little: nothing that it does not say', () => {
-    const one = only('team: {cap: 5}')
+    const one = read('team: {cap: 5}')
     expect(Object.keys(one)).not.toEqual(expect.arrayContaining(['workspace']))
     expect('onGroupConflict' in one).toBe(false)
     expect(one.rules[0]?.value).toEqual({ scope: { kind: 'team' }, cap: 5, at: { file: 'x.yaml', line: 6, column: 15 }, document: 'test' })
   })
 
   it('of a document that is wrong in part: the rest, and that it is not whole', () => {
-    const one = only('team: {cap: x}\nusers: [{email: a@b.c, cap: 5}, {email: "", cap: 6}]\nonGroupConflict: avg')
+    const one = read('team: {cap: x}\nusers: [{email: a@b.c, cap: 5}, {email: "", cap: 6}]\nonGroupConflict: avg')
     expect([one.whole, one.rules.map(({ value }) => value.cap), 'onGroupConflict' in one]).toEqual([false, [5], false])
     expect(parsed('team: {cap: x}').damaged).toBe(false)
   })
 
   it('of entries that cannot be read: none', () => {
-    const one = only('users: [{cap: 5}]\ngrants: [{cap: 5}]\nprotected: [me]\napprovals: [x]')
+    const one = read('users: [{cap: 5}]\ngrants: [{cap: 5}]\nprotected: [me]\napprovals: [x]')
     expect([one.declared, one.rules, one.grants, one.protectedPeople, one.approvals]).toEqual([[], [], [], [], []])
   })
 
@@ -167,10 +167,13 @@ describe('what is given back', () => {
     ['uses, where pools are no list', 'pools: 5', ['uses']],
     ['anything, where nobody knows a key', 'gruops: []', ['groups', 'caps', 'uses']],
     ['anything, where a key stands twice', 'users: []\nusers: []', ['groups', 'caps', 'uses']],
-  ])('what may be missing: %s', (_name, spec, parts) => expect([...only(spec).unread]).toEqual(parts))
+  ])('what may be missing: %s', (_name, spec, parts) => {
+    const { unread } = read(spec)
+    expect([...unread]).toEqual(parts)
+  })
 
   it('of groups: those with a cap, those without, and not those without an id or a name', () => {
-    const one = only('groups:\n- {id: a, name: A, cap: 5}\n- {id: b, name: B}\n- {id: c, cap: 5}\n- {name: D}\n- {id: e, name: E, cap: x}')
+    const one = read('groups:\n- {id: a, name: A, cap: 5}\n- {id: b, name: B}\n- {id: c, cap: 5}\n- {name: D}\n- {id: e, name: E, cap: x}')
     expect(one.groups.map(({ scope, name, at }) => [scope.id, name, at.line])).toEqual([
       ['a', 'A', 7],
       ['b', 'B', 8],
@@ -214,7 +217,7 @@ describe('what is given back', () => {
   })
 
   it('dates in UTC unless the document says otherwise', () => {
-    const until = (zone: string) => only(`${zone}grants: [{team: true, cap: 5, until: 2026-12-15, reason: r}]`).grants[0]?.value?.until
+    const until = (zone: string) => read(`${zone}grants: [{team: true, cap: 5, until: 2026-12-15, reason: r}]`).grants[0]?.value?.until
     expect([until(''), until('timezone: ~\n'), until('timezone: Europe/Berlin\n')]).toEqual(
       [0, 0, -1].map((hours) => ({ kind: 'instant', at: Date.UTC(2026, 11, 16, hours) })),
     )

@@ -47,11 +47,11 @@ export function viewOf({ planned, after, applied }: CycleReport): PlanView {
   }
 }
 
-/** What was to be written and is not any more: another write brought it about, such as a team's where caps are copied. */
+/** What differed and does not any more: another write brought it about, such as a team's where caps are copied. What was held is held no more. */
 function broughtAbout(planned: Plan, { changes, unknown, problems }: Plan): readonly (readonly [string, Outcome])[] {
   const open = new Set([...changes, ...unknown, ...problems].flatMap(({ scope }) => (scope ? [scopeKey(scope)] : [])))
-  const ready = planned.changes.filter((change) => change.disposition.kind === 'ready' && !open.has(scopeKey(change.scope)))
-  return ready.map((change) => [writeKey(change), { result: 'satisfied' }])
+  const over = planned.changes.filter((change) => !open.has(scopeKey(change.scope)))
+  return over.map((change) => [writeKey(change), { result: 'satisfied' }])
 }
 
 /** What approvals released in this run stays told, with what became of them: one that the last pass does not know any more is spent. */

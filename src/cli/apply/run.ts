@@ -19,7 +19,6 @@ import { sha256, systemRandom } from '../../daemon/schedule/system.ts'
 import { createWorkspace } from '../../daemon/workspace.ts'
 import { connectWriter, ledgerOf, readSetup, type Setup, type WorkspaceSetup } from '../compose.ts'
 import { showPlans, showWarnings } from '../plan/output.ts'
-import { labelsFor } from '../plan/people.ts'
 import { renderResultText } from '../plan/render.ts'
 import { type PlanView, releaseBy } from '../plan/view.ts'
 import { ledgerArgs } from '../shared/args.ts'
@@ -28,6 +27,7 @@ import { EXIT, type ExitCode, worstExit } from '../shared/exit.ts'
 import { interruptible } from '../shared/interrupt.ts'
 import { openForCommand, type WritingStore } from '../shared/ledger/replica.ts'
 import { sharersIn } from '../shared/ledger/sharers.ts'
+import { labelsFor } from '../shared/people.ts'
 import { sweepProgress } from '../shared/progress.ts'
 import { tellLine } from '../shared/tell.ts'
 import { count } from '../shared/text.ts'
@@ -255,7 +255,7 @@ const isUntouched = ({ applied }: CycleReport): boolean =>
 
 /** What policy makes impossible, or the service refuses, is left alone; the service is not as declared meanwhile. */
 const exitOf = ({ result, after }: CycleReport): ExitCode =>
-  EXIT_OF[result] === EXIT.done && after.plan.counts.rejected > 0 ? EXIT.partial : EXIT_OF[result]
+  result !== 'error' && after.plan.counts.rejected > 0 ? EXIT.partial : EXIT_OF[result]
 
 /** The first that fits over all workspaces. */
 export const exitOfAll = (done: readonly Done[]): ExitCode =>

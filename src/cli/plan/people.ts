@@ -1,18 +1,10 @@
-// A plan as others may see it: people by e-mail or as hashes, as `people` of the config says, in scopes and in texts alike. For forms that
-// leave the machine, such as the comment on a pull request; never for JSON, which is saved and applied.
+// A plan as others may see it: people by e-mail or as hashes, in scopes and in texts alike (shared/people.ts says when). It never changes
+// what a plan says.
 import type { Plan } from '../../core/model/change.ts'
 import type { Scope } from '../../core/model/scope.ts'
-import { EMAIL_LABELS, hashLabels, type PeopleLabels, type PeopleShown } from '../../daemon/http/status/labels.ts'
-import { randomSalt, sha256 } from '../../daemon/schedule/system.ts'
+import type { PeopleLabels } from '../../daemon/http/status/labels.ts'
+import { scopeShown } from '../shared/people.ts'
 import { type PlanView, writeKey } from './view.ts'
-
-/** Hashes stay the same as long as the ledger keeps their salt; a ledger without one gives others in every run. */
-export const labelsFor = (shown: PeopleShown, salt: string | undefined): PeopleLabels =>
-  shown === 'hash' ? hashLabels(sha256, salt ?? randomSalt()) : EMAIL_LABELS
-
-/** A scope with its person as shown. */
-export const scopeShown = (scope: Scope, labels: PeopleLabels): Scope =>
-  scope.kind === 'user' ? { kind: 'user', email: labels.label(scope.email) } : scope
 
 /** The same view with people as they are to be shown. */
 export function viewShown(view: PlanView, labels: PeopleLabels): PlanView {

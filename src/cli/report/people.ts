@@ -1,7 +1,7 @@
 // A report as others may see it: people by e-mail or as hashes, as `people` of the config says, in rows and in texts alike.
 import type { Report } from '../../core/use/report.ts'
 import type { PeopleLabels } from '../../daemon/http/status/labels.ts'
-import { scopeShown } from '../plan/people.ts'
+import { scopeShown } from '../shared/people.ts'
 
 /** The same report with people as they are to be shown. */
 export function reportShown(report: Report, labels: PeopleLabels): Report {

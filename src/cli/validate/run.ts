@@ -9,9 +9,9 @@ import { loadConfigAside } from '../../daemon/config/load-aside.ts'
 import { plainHttpProblems } from '../../daemon/config/transport.ts'
 import type { LoadedPolicies, LoadOptions } from '../../policy/load/load.ts'
 import { loadPoliciesAside } from '../../policy/load/load-aside.ts'
-import { labelsFor } from '../plan/people.ts'
 import { type Cli, painter, UsageError } from '../shared/context.ts'
 import { EXIT, inputExit } from '../shared/exit.ts'
+import { labelsFor } from '../shared/people.ts'
 import {
   problemsText,
   type ValidatedWorkspace,

@@ -1,13 +1,14 @@
 // Text that nobody vetted, made fit for Markdown on a code host: it must neither break a table, nor become markup or a link, nor call
 // people (`@name`), nor refer to issues (`#1`, `GH-1`). What means something to Markdown or HTML becomes a character reference; what a
 // host looks for in the finished page, after references are resolved, is broken by a character that does not show.
-import { plain } from './terminal.ts'
+import { clipped } from './terminal.ts'
 
 const JOINER = '\u2060'
 
 /** Sentences and names for anywhere in a line or a table cell, cut after `most` characters. */
 export function escaped(text: string, most = 300): string {
   return clipped(text, most)
+    .trim()
     .replace(MEANINGFUL, (sign) => `&#${sign.codePointAt(0)};`)
     .replace(LEADING, (start) => `${start.slice(0, -1)}&#${start.codePointAt(start.length - 1)};`)
     .replace(BECKONING, (sign) => sign + JOINER)
@@ -24,19 +25,12 @@ const BECKONING = /@(?=\S)|&#(?:33|35|36|38|94|126);(?=\S)|%(?=\S)|\bgh-(?=\d)|\
 
 /** The same in code type, where hosts look for nothing; it can be copied as it stands. */
 export function code(text: string, most = 300): string {
-  const line = clipped(text, most)
+  const line = clipped(text, most).trim()
   return SPANNABLE.test(line) ? `\`${line}\`` : `<code>${escaped(text, most)}</code>`
 }
 
 /** Inside backticks nothing means anything but backticks, and in a table the pipe. */
 const SPANNABLE = /^(?! )[^`|\\]+(?<! )$/
-
-function clipped(text: string, most: number): string {
-  // Cut before the dear work: a text may be as long as whoever wrote it liked.
-  const line = plain(text.slice(0, most * 2)).trim()
-  const signs = [...line]
-  return signs.length <= most ? line : `${signs.slice(0, most - 1).join('')}…`
-}
 
 /** A row of a table; cells are already escaped. */
 export const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`

@@ -35,6 +35,14 @@ const lines = (text: string): string =>
 /** One line of printable text: line breaks and tabs become spaces. */
 export const plain = (text: string): string => printable(text.replace(/[\r\n\t\u2028\u2029]+/g, ' '))
 
+/** The same of at most so many signs; one that was longer ends with three dots. */
+export function clipped(text: string, most: number): string {
+  // Cut before the dear work: a text may be as long as whoever wrote it liked.
+  const head = text.slice(0, 2 * most + 2)
+  const signs = [...plain(head)]
+  return signs.length <= most && head === text ? signs.join('') : `${signs.slice(0, most - 1).join('')}…`
+}
+
 /** JSON for a person's screen or a file, ending with a line break: what does not show is written as an escape, and reads back the same. */
 export function jsonText(value: unknown, replacer?: (key: string, value: unknown) => unknown): string {
   const text = JSON.stringify(value, replacer, 2)

@@ -264,3 +264,6 @@ export interface Quarantined {
   /** What was set before a 0 that the service did not keep: it is asked for as long as the scope is left alone. */
   readonly restore?: Cap
 }
+
+/** Gone from the service, and declared by nobody: nothing is asked of it, so it is skipped, and nothing has failed. */
+export const isGone = ({ code, entry }: Quarantined): boolean => code === 'SCOPE_UNKNOWN' && entry.kind === 'undeclared'

@@ -1,6 +1,6 @@
 // Templates and what they become in each medium. Values are data: each becomes one line of printable text, so none can add a header, a
 // line of a mail, a mention, a link or markup; Slack and Teams get elements that know no markup at all.
-import { plain } from '../escape/terminal.ts'
+import { clipped } from '../escape/terminal.ts'
 import { type MessageKind, PLACEHOLDERS, type Template } from './settings.ts'
 
 /** A value, or several lines of them. */
@@ -27,20 +27,15 @@ const MOST_IN_VALUE = 200
 
 function lineOf(value: Values[string]): string {
   if (typeof value === 'number') return String(value)
-  if (typeof value === 'string') return clipped(plain(value), MOST_IN_VALUE)
-  return value.map((line) => clipped(plain(line), MOST_IN_VALUE)).join('\n')
-}
-
-function clipped(text: string, most: number): string {
-  const signs = [...text.slice(0, 2 * most + 2)]
-  return signs.length <= most ? text : `${signs.slice(0, most - 1).join('')}…`
+  if (typeof value === 'string') return clipped(value, MOST_IN_VALUE)
+  return value.map((line) => clipped(line, MOST_IN_VALUE)).join('\n')
 }
 
 const MOST_IN_SUBJECT = 150
 
 /** Subject and text; the subject is one line whatever the template holds. */
 export const written = (template: Template, values: Values): Template => ({
-  subject: clipped(plain(filled(template.subject, values)).trim(), MOST_IN_SUBJECT),
+  subject: clipped(filled(template.subject, values), MOST_IN_SUBJECT).trim(),
   text: filled(template.text, values).trimEnd(),
 })
 

@@ -94,7 +94,9 @@ function impactReader(changes: Changes, inputs: ImpactInputs, shown?: CapAt): (p
     const was = ownCap(key, ownBefore) ?? shared.before
     const will = ownCap(key, ownAfter) ?? shared.after
     if (was.cap === will.cap) return undefined
-    const before = (baseline?.[key] === undefined ? ownCap(key, shown?.(key))?.cap : undefined) ?? was.cap
+    // What is shown now may be what an interrupted plan has brought about.
+    const isAsBegun = [key, ...person.groups, TEAM_KEY].every((one) => baseline?.[one] === undefined)
+    const before = (isAsBegun ? ownCap(key, shown?.(key))?.cap : undefined) ?? was.cap
     const effect = netEffect(before, will.cap, person.use)
     if (!effect) return undefined
     if (isOwnMoved) return { person, effect, before, after: will.cap, changes: causesOf([was.from, will.from, overwriting], effect) }

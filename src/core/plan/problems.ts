@@ -1,6 +1,6 @@
 // What a person should read beside the changes of a plan: rules that were weakened, scopes that are rejected or left alone, guards with
 // nothing to hold back, approvals that can be removed.
-import type { PlanProblem, Quarantined } from '../model/change.ts'
+import { isGone, type PlanProblem, type Quarantined } from '../model/change.ts'
 import type { PolicyRevision } from '../model/policy.ts'
 import type { ScopeKey } from '../model/scope.ts'
 import type { PoolNote } from '../pools/notes.ts'
@@ -27,7 +27,8 @@ export function planProblems(inputs: ProblemInputs, judged: Judged): readonly Pl
     problems.push({ severity: 'error', code, message, scope, ...(at && { at }) })
   }
   for (const one of inputs.quarantined.values()) {
-    problems.push({ severity: 'error', code: one.code, message: one.message, scope: one.scope })
+    const kind = isGone(one) ? ({ severity: 'warning', code: 'SCOPE_SKIPPED' } as const) : ({ severity: 'error', code: one.code } as const)
+    problems.push({ ...kind, message: one.message, scope: one.scope })
   }
   for (const { scope, why, at } of inputs.resolution.skipped) {
     problems.push({ severity: 'warning', code: 'SCOPE_SKIPPED', message: why, scope, ...(at && { at }) })

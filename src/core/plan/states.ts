@@ -2,7 +2,7 @@
 // change. Also which scopes a cycle reads, and which it leaves alone.
 
 import { isApproved, TEAM_KEY } from '../interpret/effective.ts'
-import type { Change, Disposition, Quarantined } from '../model/change.ts'
+import { type Change, type Disposition, isGone, type Quarantined } from '../model/change.ts'
 import { isSameEntry, UNDECLARED } from '../model/entry.ts'
 import type { ScopeState, ScopeStatus } from '../model/events.ts'
 import type { CapReading, OwnedCap, Roster } from '../model/observed.ts'
@@ -118,7 +118,7 @@ export function scopeStates(
   for (const { scope, message } of result.unknown) put(scope, { state: 'unknown', why: message })
   for (const { scope, why } of inputs.resolution.skipped) put(scope, { state: 'skipped', why })
   for (const { scope, message } of inputs.resolution.rejected) put(scope, { state: 'rejected', why: message })
-  for (const { scope, message } of inputs.quarantined.values()) put(scope, { state: 'rejected', why: message })
+  for (const one of inputs.quarantined.values()) put(one.scope, { state: isGone(one) ? 'skipped' : 'rejected', why: one.message })
   // More is written than differs where a wide write would overwrite or lift what is in sync; that is in sync until then.
   const still = byScope(changes.length > result.differences.length ? result.inSync : [])
   const why = inputs.policyBroken ? PRUNING_WAITS : PRUNE_OFF

@@ -32,7 +32,7 @@ export function dealPool(terms: PoolTerms, state: PoolState, now: Instant, { alw
   const aimed = aim(laid.table, terms, laid.undealt)
   const isOver = dealtSum(state) > terms.credits
   const isRested = now - (state.dealtAt ?? 0) >= REST_MS && state.readAt > (state.dealtAt ?? 0)
-  const isDue = always || hasChanged(terms, state) || (isRested && matters(laid.table, terms, isOver))
+  const isDue = always || hasChanged(terms, state) || (isRested && matters(laid.table, isOver))
   const after = isDue ? dealt(terms, state, { ...laid, aimed }, { now, isOver }) : state
   return {
     state: after,
@@ -66,7 +66,7 @@ function dealt(
   { emails, table, aimed }: Laid & { readonly aimed: Aim },
   { now, isOver }: Moment,
 ): PoolState {
-  give(table, terms, aimed, { room: terms.credits - fullSum(state), isOver })
+  give(table, aimed, { room: terms.credits - fullSum(state), isOver })
   const given = new Map<string, Credits>()
   for (const [place, email] of emails.entries()) {
     const cap = table.given[place] ?? Number.NaN

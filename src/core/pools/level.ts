@@ -54,10 +54,11 @@ const DUST = 1e-6
  * most; what is left over goes above it by weight. Comparisons, because Math.min is slow until the last optimization.
  */
 export function capAt({ expected, weight, floor, most }: Claims, { min, expectedAt, extra }: Levels, place: number, level: number): number {
+  const isAbove = level > expectedAt
   let wanted = expected[place] ?? 0
-  if (level > expectedAt) wanted += (level - expectedAt) * extra * (weight[place] ?? 0)
+  if (isAbove) wanted += (level - expectedAt) * extra * (weight[place] ?? 0)
   if (wanted < min) wanted = min
-  if (wanted > level && level <= expectedAt) wanted = level
+  if (!isAbove && wanted > level) wanted = level
   const cap = Math.floor(wanted + DUST)
   const highest = most[place] ?? 0
   const lowest = floor[place] ?? 0
@@ -126,17 +127,15 @@ interface Bracket {
   readonly atHigh: number
 }
 
-/** Narrows a bracket down to one level: where the line between its ends meets the budget, or halfway where that came from one side twice. */
+/** Narrows a bracket down to one level: in turn where the line between its ends meets the budget, and halfway. */
 function between({ low, atLow, high, atHigh }: Bracket, cost: (level: number) => number, budget: number): number {
-  let side = 0
-  while (high - low > 1) {
+  for (let isLine = true; high - low > 1; isLine = !isLine) {
     const width = high - low
     const line = Math.floor((width * (budget - atLow)) / (atHigh - atLow))
-    const level = low + (Math.abs(side) > 1 ? Math.floor(width / 2) : Math.min(width - 1, Math.max(1, line)))
+    const level = low + (isLine ? Math.min(width - 1, Math.max(1, line)) : Math.floor(width / 2))
     const at = cost(level)
-    side = Math.abs(side) > 1 ? 0 : side
-    if (at <= budget) [low, atLow, side] = [level, at, Math.min(0, side) - 1]
-    else [high, atHigh, side] = [level, at, Math.max(0, side) + 1]
+    if (at <= budget) [low, atLow] = [level, at]
+    else [high, atHigh] = [level, at]
   }
   return low
 }

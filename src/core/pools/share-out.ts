@@ -70,35 +70,31 @@ function spread(
 }
 
 /** Somebody near their cap would get more, the whole would move, or it has to come down. */
-export function matters(table: PoolTable, terms: PoolTerms, isOver: boolean): boolean {
+export function matters(table: PoolTable, isOver: boolean): boolean {
   const { size, present, target } = table
   let [moved, total] = [0, 0]
   for (let place = 0; place < size; place += 1) {
     const now = present[place] ?? Number.NaN
     const cap = target[place] ?? 0
-    if (Number.isNaN(now) || (isOver && cap < now) || wants(table, terms, place)) return true
+    if (Number.isNaN(now) || (isOver && cap < now) || wants(table, place)) return true
     moved += cap > now ? cap - now : now - cap
     total += now
   }
   return moved > MOVED * total
 }
 
-/** Nobody is raised above it, whatever they used. */
-const topAt = ({ most, fixedSize }: PoolTable, { max, credits }: PoolTerms, place: number): number =>
-  place < fixedSize ? (most[place] ?? 0) : (max ?? credits)
-
 /** Somebody near the cap would get more, by a part of their head-room at least. */
-function wants(table: PoolTable, terms: PoolTerms, place: number): boolean {
+function wants(table: PoolTable, place: number): boolean {
   const now = table.present[place] ?? Number.NaN
   const use = table.use[place] ?? 0
   if (!(use >= NEAR * now)) return false
   const cap = table.target[place] ?? 0
-  return isHelped(table, terms, place, cap) && cap - now >= WORTH_RAISING * (now - use)
+  return isHelped(table, place, cap) && cap - now >= WORTH_RAISING * (now - use)
 }
 
-/** What only lifts the cap to use helps nobody, and above `max` nobody rises. */
-const isHelped = (table: PoolTable, terms: PoolTerms, place: number, cap: number): boolean =>
-  Math.min(cap, topAt(table, terms, place)) > (table.present[place] || 0) && cap > Math.ceil(table.use[place] ?? 0)
+/** What only lifts the cap to use helps nobody; so nobody rises above `max` either, whatever they used. */
+const isHelped = ({ present, use }: PoolTable, place: number, cap: number): boolean =>
+  cap > (present[place] ?? 0) && cap > Math.ceil(use[place] ?? 0)
 
 export interface Room {
   /** Credits that nobody counts at. */
@@ -108,7 +104,7 @@ export interface Room {
 }
 
 /** Fills `given`: raises as far as the room allows, each part to the same level; the others are lowered or stay. NaN: nothing is dealt. */
-export function give(table: PoolTable, terms: PoolTerms, { parts }: Aim, { room, isOver }: Room): void {
+export function give(table: PoolTable, { parts }: Aim, { room, isOver }: Room): void {
   table.given.fill(Number.NaN)
   let free = room
   for (const part of parts) {
@@ -118,58 +114,39 @@ export function give(table: PoolTable, terms: PoolTerms, { parts }: Aim, { room,
       // Somebody at 0 to whom nothing can be given yet is not dealt: no deal writes less than 1.
       if (cap >= 1) table.given[place] = cap
     }
-    free -= raiseWithin(table, terms, part, free)
+    free -= raiseWithin(table, part, free)
   }
 }
 
 /** The highest common level whose raises the room pays for; none while the sum is above. Up to what somebody counts at a raise costs nothing. */
-function raiseWithin(table: PoolTable, terms: PoolTerms, { levels, level: top }: Part, room: number): number {
-  if (!(room >= 0)) return 0
-  const raises: Raise[] = []
-  for (let place = levels.from; place < levels.to; place += 1) {
-    if (!isRaised(table, terms, place)) continue
-    const most = Math.min(table.target[place] ?? 0, topAt(table, terms, place))
-    raises.push({ place, now: table.present[place] || 0, most, free: table.count[place] ?? 0 })
-  }
-  if (raises.length === 0) return 0
+function raiseWithin(table: PoolTable, { levels, level: top }: Part, room: number): number {
+  const raised: number[] = []
+  for (let place = levels.from; place < levels.to; place += 1) if (isRaised(table, place)) raised.push(place)
+  if (raised.length === 0) return 0
   const cost = (at: number): number => {
     let sum = 0
-    for (const raise of raises) {
-      const more = paidAt(table, raise.place, raisedTo(table, levels, raise, at)) - raise.free
+    for (const place of raised) {
+      const more = paidAt(table, place, capAt(table, levels, place, at)) - (table.count[place] ?? 0)
       if (more > 0) sum += more
     }
     return sum
   }
   const level = highestLevel(levels, cost, room, top)
   if (level === undefined) return 0
-  for (const raise of raises) {
-    const cap = raisedTo(table, levels, raise, level)
-    if (isHelped(table, terms, raise.place, cap)) table.given[raise.place] = cap
+  for (const place of raised) {
+    const cap = capAt(table, levels, place, level)
+    if (isHelped(table, place, cap)) table.given[place] = cap
   }
   return cost(level)
 }
 
-interface Raise {
-  readonly place: number
-  readonly now: number
-  readonly most: number
-  /** What the member counts at costs nothing more. */
-  readonly free: number
-}
-
-function raisedTo(table: PoolTable, levels: Levels, { place, now, most }: Raise, level: number): number {
-  const cap = capAt(table, levels, place, level)
-  const within = cap > most ? most : cap
-  return within < now ? now : within
-}
-
 /** Near the cap, or more by a tenth. */
-function isRaised(table: PoolTable, terms: PoolTerms, place: number): boolean {
+function isRaised(table: PoolTable, place: number): boolean {
   if (table.isRead[place] === 0) return false
-  if (wants(table, terms, place)) return true
+  if (wants(table, place)) return true
   const now = table.present[place] ?? Number.NaN
   const cap = table.target[place] ?? 0
-  return cap > now * (1 + WORTH_RAISING) && isHelped(table, terms, place, cap)
+  return cap > now * (1 + WORTH_RAISING) && isHelped(table, place, cap)
 }
 
 /** The target, where it is lower; while the sum holds, not below use and most of a day's pace. Who gets nothing more keeps what is there. */

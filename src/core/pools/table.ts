@@ -109,7 +109,5 @@ function soonCount(member: PoolMember): number {
   return !left && inForce?.cap === 'none' ? Math.max(finiteCount(member), fixed - base) : finiteCount(member)
 }
 
-function presentCap({ dealt, inForce }: PoolMember): number {
-  const cap = dealt ?? inForce?.cap
-  return cap === undefined || cap === 'none' ? Number.NaN : cap
-}
+/** NaN where none is known or set. */
+const presentCap = ({ dealt, inForce }: PoolMember): number => Number(dealt ?? inForce?.cap)

@@ -107,6 +107,11 @@ describe('what changes do to people', () => {
       ['ada lowered 9>5 by nothing', 'bob lowered 9>5 by nothing', 'cyd lowered 9>4 by cyd'],
     ],
     [
+      'an interrupted group write counts for who shows what it brought',
+      { now: { 'group:a': 5, bob: 5 }, changes: { cyd: 3 }, baseline: { 'group:a': 9 }, mayBeInherited: (at) => at === key('bob') },
+      ['cyd capped none>3 by cyd', 'ada lowered 9>5 by nothing', 'bob lowered 9>5 by nothing'],
+    ],
+    [
       'copies overwrite what people have',
       { now: { team: 5, bob: 9 }, changes: { team: 3 }, capSemantics: 'copied' },
       ['ada lowered 5>3 by team', 'bob lowered 9>3 by team', 'cyd lowered 5>3 by team'],

@@ -13,7 +13,11 @@ interface Person {
 }
 
 const claimsOf = (people: readonly Person[]): Claims => {
-  const column = (valueOf: (person: Person) => number): Float64Array => Float64Array.from(people, valueOf)
+<<<<<<< .merge_file_s5gk30
+  const column = (figureOf: (person: Person) => number): Float64Array => Float64Array.from(people, figureOf)
+=======
+  const column = (amountOf: (person: Person) => number): Float64Array => Float64Array.from(people, amountOf)
+>>>>>>> .merge_file_G3dhu0
   const floorOf = ({ use = 0 }: Person): number => Math.max(1, Math.ceil(use))
   return {
     use: column(({ use = 0 }) => use),
@@ -127,6 +131,11 @@ describe('laws', () => {
         }
       }),
     )
+  })
+
+  test('where the budget pays for the least alone, everybody gets that', () => {
+    const { levels, cost } = counted(TWO, 0)
+    expect([highestLevel(levels, cost, 2), highestLevel(levels, cost, 1), highestLevel(levels, cost, 4)]).toEqual([1, undefined, 2])
   })
 
   test('with credits without end everybody gets their most', () => {

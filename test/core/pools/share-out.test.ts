@@ -14,18 +14,20 @@ interface Person {
   readonly cap?: PlainCap
   readonly fixed?: number
   readonly base?: number
+  readonly dealt?: number
   /** What still counts though it was lowered. */
   readonly lowered?: number
   /** Credits a working day. */
   readonly pace?: number
 }
 
-const memberOf = ({ use = 0, base = 0, fixed, lowered, ...one }: Person): PoolMember => ({
+const memberOf = ({ use = 0, base = 0, fixed, lowered, dealt, ...one }: Person): PoolMember => ({
   base: credits(base),
   use: credits(use),
   ...(one.cap !== undefined && { inForce: { cap: cap(one.cap), at: CYCLE.startAt } }),
   ...{ sent: [], lowered: lowered === undefined ? [] : [{ cap: credits(lowered), at: AT }] },
   ...(fixed !== undefined && { fixed: credits(fixed) }),
+  ...(dealt !== undefined && { dealt: credits(dealt) }),
 })
 
 const terms = (total: number, more: Partial<Record<'min' | 'max', number>> = {}): PoolTerms => ({
@@ -45,12 +47,12 @@ function shared(members: Readonly<Record<string, Person>>, under: PoolTerms, { r
   const { emails, table, undealt } = layOut(under, state)
   for (const [place, who] of emails.entries()) table.pace[place] = members[who.split('@')[0] ?? '']?.pace ?? 0
   const aimed = aim(table, under, undealt)
-  give(table, under, aimed, { room, isOver })
+  give(table, aimed, { room, isOver })
   return {
     target: byName(emails, table.target),
     given: byName(emails, table.given),
     left: aimed.left,
-    matters: matters(table, under, isOver),
+    matters: matters(table, isOver),
   }
 }
 
@@ -116,6 +118,7 @@ describe('a deal matters', () => {
       false,
       true,
     ],
+    ['where they gain just that', { ada: { use: 450, cap: 500 }, ...NINE(55) }, terms(1000), false, true],
     ['not where they gain less', { ada: { use: 425, cap: 500 }, ...NINE(82) }, terms(1245), false, false],
     ['not where they gain more and are not near it', { ada: { use: 424, cap: 500 }, ...NINE(84) }, terms(1264), false, false],
     ['not where nobody may have more', { ada: { use: 99, cap: 100 }, ...NINE(100) }, terms(2000, { max: 100 }), false, false],
@@ -146,6 +149,8 @@ describe('at once', () => {
     ['is lowered to it', { cap: 600 }, 400],
     ['keeps it for less than a fifth of their head-room', { cap: 499 }, 499],
     ['is lowered for a fifth of it', { cap: 500 }, 400],
+    ['keeps it for less than a fifth of what is left above use', { use: 300, cap: 612 }, 612],
+    ['is lowered for a fifth of what is left above use', { use: 300, cap: 613 }, 550],
     ['is not lowered below use and most of a day’s pace', { cap: 900, pace: 500.5 }, 451],
     ['keeps it where a day’s pace needs more', { cap: 600, pace: 900 }, 600],
     ['is lowered to a cap of their own by however little', { cap: 499, fixed: 400, pace: 900 }, 400],
@@ -159,6 +164,20 @@ describe('at once', () => {
   })
 
   test.each<readonly [string, Readonly<Record<string, Person>>, PoolTerms, number, Readonly<Record<string, number>>]>([
+    [
+      'nobody is dealt whose cap was never read, whatever was dealt',
+      { ada: { dealt: 50 }, bob: { cap: 500 } },
+      terms(1000),
+      900,
+      { ada: Number.NaN, bob: 500 },
+    ],
+    [
+      'who counts at more anyway pays for nobody else',
+      { ada: { cap: 100, lowered: 900 }, bob: { cap: 100 } },
+      terms(1000),
+      100,
+      { ada: 200, bob: 200 },
+    ],
     ['nobody is dealt whose cap was never read', { ada: {}, bob: { cap: 500 } }, terms(1000), 900, { ada: Number.NaN, bob: 500 }],
     [
       'nobody is dealt at 0 for whom there is no room',

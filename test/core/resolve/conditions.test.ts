@@ -43,6 +43,7 @@ describe('an answer', () => {
     ['turns when two good readings in a row say otherwise', 'ynn', 'yyn'],
     ['turns back in the same way', 'ynnyy', 'yynny'],
     ['does not turn by one reading after others that agreed', 'yyyn', 'yyyy'],
+    ['does not turn by one reading after two that agreed', 'yyn', 'yyy'],
     ['does not turn by readings that do not follow each other', 'ynyny', 'yyyyy'],
     ['does not turn by one reading that is looked at twice', 'yn.n.n', 'yyyy'],
     ['turns by the second good one, whatever was looked at again between them', 'yn.nn', 'yyyn'],

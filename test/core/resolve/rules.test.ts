@@ -100,6 +100,10 @@ describe('a condition', () => {
     expect(truths({ inactiveDays: 30 }, { roster: rosterRows(later) })).toEqual([false, true, false, 'unknown'])
   })
 
+  test('on something that the roster does not say is unknown, whatever else holds', () => {
+    expect(truths({ role: 'member', groups: ['d'] }, { groups: members({ d: ['dan'] }) })).toEqual([false, false, false, 'unknown'])
+  })
+
   test('on inactive days is unknown while nobody has a time of use', () => {
     expect(truths({ inactiveDays: 1 }, { roster: rosterRows({ cyd: { joinedDaysAgo: 90 } }) })).toEqual(['unknown'])
   })

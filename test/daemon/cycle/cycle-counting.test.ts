@@ -284,3 +284,16 @@ describe('people who were found at the cap of their group', () => {
     expect(one.inForce()['p001']).toBe(500)
   })
 })
+
+test('whom an earlier pass has lowered through a group stays counted where reads show what is inherited', async () => {
+  const one = await testWorld({
+    people: 20,
+    groups: { a: names(2), b: names(2) },
+    caps: { 'group:a': 900, ...capsOf(2, 1000, 3) },
+    switches: { capReads: 'inherited' },
+  })
+  await one.cycle({ caps: { 'group:a': 900, ...capsOf(2, 1000, 3) } })
+  const report = await one.cycle({ caps: { 'group:a': 900, 'group:b': 300, ...capsOf(2, 500, 3) }, onGroupConflict: 'min' })
+  expect(report.result).toBe('held')
+  expect(one.caps()).toMatchObject({ 'group:b': 300, ...capsOf(2, 1000, 3) })
+})

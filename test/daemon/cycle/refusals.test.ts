@@ -87,6 +87,28 @@ describe('a write that is turned down for itself', () => {
   })
 })
 
+describe('a group of ours that the service does not know any more', () => {
+  test('is skipped once nobody declares it: nothing is asked of it, and nothing has failed', async () => {
+    const group = { isGone: false }
+    const gone = { status: 404, headers: {}, body: JSON.stringify({ error: 'unknown group' }) }
+    const wrapTransport = (inner: Transport): Transport => ({
+      send: async (operation, body, options) =>
+        group.isGone && ('group_id' in body || 'group_name' in body) ? gone : inner.send(operation, body, options),
+    })
+    const one = await testWorld({ groups: { a: ['ada'] }, wrapTransport })
+    await one.cycle({ caps: { team: 500, 'group:a': 900 } })
+    group.isGone = true
+    one.restart()
+    for (let round = 0; round < 3; round += 1) {
+      const { result, after } = await one.cycle({ caps: { team: 500 } })
+      expect(result).toBe('noop')
+      expect(after.plan.problems).toMatchObject([{ severity: 'warning', code: 'SCOPE_SKIPPED', scope: { id: 'a' } }])
+      expect(after.plan.counts).toMatchObject({ skipped: 1, rejected: 0 })
+    }
+    expect(one.ledger.owned().map(({ scope }) => scope.kind)).toEqual(['group', 'team'])
+  })
+})
+
 describe('a pause', () => {
   test('is told when it begins and when it ends, once each', async () => {
     const one = await testWorld()

@@ -124,9 +124,9 @@ function dealOn(pool: PoolOnDays, { at, cycle, used }: ReplayDay): number {
   claim(table, terms, poolPace(usedByThem + seen.used, table.size + pool.undealt.length, cycle, at))
   const aimed = aim(table, terms, undealt)
   const isOver = undealt + seen.dealt > terms.credits
-  if (isNewCycle || seen.isOpen || matters(table, terms, isOver)) {
+  if (isNewCycle || seen.isOpen || matters(table, isOver)) {
     pool.cycleStartAt = cycle.startAt
-    give(table, terms, aimed, { room: terms.credits - standing - seen.counted, isOver })
+    give(table, aimed, { room: terms.credits - standing - seen.counted, isOver })
     for (let row = 0; row < table.size; row += 1) {
       const cap = table.given[row] ?? Number.NaN
       if (!Number.isNaN(cap)) dealt[row] = cap

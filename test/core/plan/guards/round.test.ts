@@ -2,11 +2,11 @@
 import { describe, expect, test } from 'vitest'
 import { DEFAULT_GUARDS, type GuardCode } from '../../../../src/core/model/change.ts'
 import type { Difference } from '../../../../src/core/plan/diff.ts'
-import { type GuardInputs, isCounted, mayHold, type Round, share } from '../../../../src/core/plan/guards/round.ts'
+import { type GuardInputs, isCounted, mayHold, type Round } from '../../../../src/core/plan/guards/round.ts'
 import { digest, NO_FAILED_READS, planOf } from '../../../support/plan.ts'
 import { changeOf, keyOf } from '../../../support/waves.ts'
 
-const facts = { workspace: 'acme', declared: 1, reads: NO_FAILED_READS, rosterMissing: false, protectedPeople: new Set<string>() }
+const facts = { workspace: 'acme', declared: 1, reads: NO_FAILED_READS, rosterMissing: false as const, protectedPeople: new Set<string>() }
 const { impact } = planOf({})
 const inputs: GuardInputs = {
   ...{ differences: [], released: new Set(), impact, facts, settings: DEFAULT_GUARDS, digest, instantText: String, whole: [] },
@@ -60,11 +60,3 @@ describe('a person', () => {
     expect(mayHold(keyOf('team'), roundOf(lowered()), 'maxLowered')).toBe(false)
   })
 })
-
-test.each([
-  [1, 3, 33],
-  [2, 3, 67],
-  [0, 5, 0],
-  [0, 0, 100],
-  [1, 0, 100],
-])('%i of %i are %i %%', (part, all, percent) => expect(share(part, all)).toBe(percent))

@@ -1,0 +1,106 @@
+// Scopes as people type and read them, and the one order in which everything shows them.
+import { describe, expect, test } from 'vitest'
+import { isSameEntry, OWNER_KINDS, ownerOf, type PolicyEntry } from '../../../src/core/model/entry.ts'
+import { formatPosition, hasErrors, InputError, type Problem } from '../../../src/core/model/problem.ts'
+import {
+  byScope,
+  compareScopes,
+  groupScope,
+  parseScope,
+  SCOPE_KINDS,
+  type Scope,
+  scopeKey,
+  TEAM,
+  userScope,
+} from '../../../src/core/model/scope.ts'
+import { cents, credits, creditsOf, wholeCents } from '../../../src/core/model/units.ts'
+import { cap } from '../../support/declare.ts'
+
+describe('a scope', () => {
+  test.each<readonly [string, Scope | undefined]>([
+    ['team', TEAM],
+    [' team\n', TEAM],
+    ['Team', undefined],
+    ['teams', undefined],
+    ['group:g', groupScope('g')],
+    ['group:A b', groupScope('A b')],
+    ['group:', undefined],
+    ['a@x.y', userScope('a@x.y')],
+    [' A@X.y ', userScope('a@x.y')],
+    ['user:A@x.y', userScope('a@x.y')],
+    ['user:', undefined],
+    ['user:team', undefined],
+    ['a@', undefined],
+    ['@x', undefined],
+    ['a@b@c', undefined],
+    ['a b@x.y', undefined],
+    ['a@x.y z', undefined],
+    ['see:a@x.y', undefined],
+    ['', undefined],
+  ])('that is typed as %j is read so', (text, expected) => expect(parseScope(text)).toEqual(expected))
+
+  test.each([TEAM, groupScope('G 1'), userScope(' A@x.Y ')])('is read from its own key', (scope) =>
+    expect(parseScope(scopeKey(scope))).toEqual(scope),
+  )
+
+  test('stands in its order: the team, groups by id, people by e-mail', () => {
+    const ordered = [TEAM, groupScope('B'), groupScope('a'), groupScope('b'), userScope('a@x.y'), userScope('b@x.y')]
+    expect(ordered.toReversed().toSorted(compareScopes)).toEqual(ordered)
+    expect([...new Set(ordered.map(({ kind }) => kind))]).toEqual([...SCOPE_KINDS])
+    expect(compareScopes(groupScope('a'), groupScope('a'))).toBe(0)
+  })
+
+  test('names what lies at it, the last where there are several', () => {
+    const found = byScope([TEAM, userScope('a@x.y'), TEAM].map((scope, index) => ({ scope, index })))
+    expect([...found].map(([key, { index }]) => [key, index])).toEqual([
+      ['team', 2],
+      ['a@x.y', 1],
+    ])
+  })
+})
+
+describe('a policy entry', () => {
+  const asked = (kind: 'rule' | 'grant', amount: number): PolicyEntry => ({ kind, cap: cap(amount) })
+  test.each<readonly [string, PolicyEntry, PolicyEntry, boolean]>([
+    ['of the same kind and cap', asked('rule', 5), asked('rule', 5), true],
+    ['of another kind', asked('rule', 5), asked('grant', 5), false],
+    ['of another cap', asked('rule', 5), asked('rule', 6), false],
+    ['that asks for nothing, twice', { kind: 'undeclared' }, { kind: 'undeclared' }, true],
+    ['that asks for nothing for another reason', { kind: 'undeclared' }, { kind: 'given_up' }, false],
+  ])('%s is the same: or not', (_name, one, other, same) => {
+    expect([isSameEntry(one, other), isSameEntry(other, one)]).toEqual([same, same])
+  })
+
+  test.each<readonly [PolicyEntry['kind'], (typeof OWNER_KINDS)[number]]>([
+    ['rule', 'policy'],
+    ['kept', 'policy'],
+    ['undeclared', 'policy'],
+    ['given_up', 'policy'],
+    ['grant', 'grant'],
+    ['restore', 'grant'],
+    ['people', 'rule'],
+    ['pool', 'pool'],
+    ['conflict', 'conflict'],
+    ['copied', 'copied'],
+  ])('of kind %s makes its cap one of kind %s', (kind, owner) => {
+    expect(ownerOf({ kind, cap: cap(5) } as PolicyEntry)).toBe(owner)
+    expect(OWNER_KINDS).toContain(owner)
+  })
+})
+
+test('an amount is converted to the cent, and sums lose their dust', () => {
+  expect([creditsOf(cents(12_345)), wholeCents(0.1 + 0.2), wholeCents(1.006), credits(7)]).toEqual([123.45, 0.3, 1.01, 7])
+})
+
+describe('a problem', () => {
+  const problem = (severity: Problem['severity'], message: string): Problem => ({ severity, code: 'X', message })
+  test('makes input unusable when it is an error', () => {
+    const warning = problem('warning', 'w')
+    expect([[], [warning], [warning, problem('error', 'e')]].map(hasErrors)).toEqual([false, false, true])
+  })
+  test('is told with all others, and where it is', () => {
+    const error = new InputError([problem('error', 'one'), problem('warning', 'two')])
+    expect([error.message, error.name, error.problems.length]).toEqual(['one; two', 'InputError', 2])
+    expect(formatPosition({ file: 'a.yaml', line: 3, column: 5 })).toBe('a.yaml:3:5')
+  })
+})

@@ -1,0 +1,73 @@
+// Which scopes are worth reading soon: where people could use much beyond their cap, and where something says that the cap is not what it was.
+import { describe, expect, test } from 'vitest'
+import { countPeople } from '../../../src/core/interpret/effective.ts'
+import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
+import { credits } from '../../../src/core/model/units.ts'
+import { riskOf } from '../../../src/core/pace/reading-order.ts'
+import { type WatchInputs, watchedScopes } from '../../../src/core/pace/watched.ts'
+import { cap, members, NOW, type PlainCap, roster, scope, short } from '../../support/declare.ts'
+
+interface Sketch {
+  readonly use?: Readonly<Record<string, number>>
+  readonly useWhenRead?: Readonly<Record<string, number>>
+  readonly changed?: readonly string[]
+}
+
+/** ada has a cap of her own, bob that of his group, cyd that of the team. */
+const CAPS: Readonly<Record<string, PlainCap>> = { team: 100, 'group:g': 200, ada: 300 }
+
+function watched({ use = {}, useWhenRead = {}, changed = [] }: Sketch, caps = CAPS) {
+  const known = roster({ ada: 'approved', bob: 'approved', cyd: 'approved', dan: 'approved' })
+  const people = known.people.map((one) => ({ ...one, used: credits(use[short({ kind: 'user', email: one.email })] ?? 0) }))
+  const named = <T>(record: Readonly<Record<string, T>>, email: string): T | undefined => record[short({ kind: 'user', email })]
+  const declared = new Map(Object.entries(caps).map(([name, value]) => [scopeKey(scope(name)), cap(value)]))
+  const inputs: WatchInputs = {
+    scopes: ['team', 'group:g', 'ada'].map(scope),
+    readAt: (key) => (key === scopeKey(scope('ada')) ? NOW : undefined),
+    people: countPeople({ now: NOW, roster: { ...known, people }, groups: members({ g: ['bob'] }) }),
+    declared: (key: ScopeKey) => declared.get(key),
+    pacePerDay: (email) => (email.startsWith('ada') ? 40 : 10),
+    useWhenRead: (email) => {
+      const amount = named(useWhenRead, email)
+      return amount === undefined ? undefined : credits(amount)
+    },
+    changedByOthers: (at) => changed.includes(short(at)),
+  }
+  return watchedScopes(inputs)
+}
+
+describe('a scope', () => {
+  const suspects = (sketch: Sketch): readonly string[] =>
+    watched(sketch).flatMap(({ key, suspect }) => (suspect ? [key.split('@')[0] ?? ''] : []))
+
+  test('carries the risk of everybody whose cap it gives', () => {
+    const use = { ada: 290, bob: 198, cyd: 95, dan: 99 }
+    const risk = (pacePerDay: number, headRoom: number) => riskOf({ pacePerDay, headRoom })
+    const found = watched({ use })
+    expect(found.map(({ key, risk: own }) => [key, own])).toEqual([
+      ['team', risk(10, 5) + risk(10, 1)],
+      ['group:g', risk(10, 2)],
+      [scopeKey(scope('ada')), risk(40, 10)],
+    ])
+    expect(found.every((one) => one.risk > 0)).toBe(true)
+  })
+
+  test('carries none where nobody can reach the cap, nobody has it, or none is set', () => {
+    expect(watched({}).map(({ risk }) => risk)).toEqual([0, 0, 0])
+    expect(watched({ use: { cyd: 1e6 } }, { team: 'none' }).map(({ risk }) => risk)).toEqual([0, 0, 0])
+  })
+
+  test('has the time of its last reading where it was read', () => {
+    expect(watched({}).map((one) => ('readAt' in one ? one.readAt : 'never'))).toEqual(['never', 'never', NOW])
+    expect(watched({}).some((one) => 'suspect' in one)).toBe(false)
+  })
+
+  test.each<readonly [string, Sketch, readonly string[]]>([
+    ['is none while use stays within the cap', { use: { ada: 300 }, useWhenRead: { ada: 200 } }, []],
+    ['is one where somebody went on beyond the cap since it was read', { use: { ada: 301 }, useWhenRead: { ada: 300 } }, ['ada']],
+    ['is none where that use was there when it was read', { use: { ada: 301 }, useWhenRead: { ada: 301 } }, []],
+    ['is none where nobody knows what was used when it was read', { use: { ada: 301 } }, []],
+    ['is the one whose cap the person has', { use: { bob: 201, cyd: 101 }, useWhenRead: { bob: 1, cyd: 1 } }, ['team', 'group:g']],
+    ['is one that others changed', { changed: ['group:g'] }, ['group:g']],
+  ])('to be suspected %s', (_name, sketch, expected) => expect(suspects(sketch)).toEqual(expected))
+})
