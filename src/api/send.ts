@@ -114,8 +114,9 @@ async function sendPatiently<Value>(machine: Machine, request: ApiRequest<Value>
   }
 }
 
-const mayRetry = (error: ApiError, request: ApiRequest<unknown>): boolean =>
-  !request.once && (error.kind === 'server' || error.kind === 'timeout' || error.kind === 'network' || error.kind === 'malformed')
+/** What is late and had its whole time comes with the next reading: caps wait for it. */
+const mayRetry = ({ kind }: ApiError, { once, urgency }: ApiRequest<unknown>): boolean =>
+  !once && (kind === 'server' || kind === 'network' || kind === 'malformed' || (kind === 'timeout' && urgency !== 'late'))
 
 /** Waits for a turn, and uses it. Throws when it may not be sent at all. */
 async function attempt<Value>(

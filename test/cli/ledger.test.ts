@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { UNDECLARED } from '../../src/core/model/entry.ts'
 import { scopeKey, userScope } from '../../src/core/model/scope.ts'
+import { credits } from '../../src/core/model/units.ts'
 import { openLedger } from '../../src/daemon/ledger/ledger.ts'
 import type { Ledger } from '../../src/ports.ts'
 import { fakeClock } from '../support/clock.ts'
@@ -106,6 +107,14 @@ describe('pause and resume', () => {
     expect((await cli('pause', '--for', '4h', '--reason', 'x', '--workspace', 'gamma')).stderr).toContain(
       'there is no workspace "gamma"; known here: acme, beta',
     )
+  })
+
+  test('a workspace that the config no longer has is in nobody’s way, and still there for who names it', async () => {
+    await daemonWas(['acme', 'beta'])
+    const config = join(folder, 'capkeeper.yaml')
+    writeFileSync(config, 'apiVersion: capkeeper/v1\nkind: Config\nledger: ./capkeeper.db\nworkspaces: [{name: acme}]\n')
+    expect((await run(['pause', '--for', '4h', '--reason', 'x', '--config', config], { clock })).stdout).toContain('acme: paused')
+    expect((await run(['resume', '--workspace', 'beta', '--config', config], { clock })).stdout).toBe('beta: was not paused\n')
   })
 
   test('a broken config does not stop a pause whose ledger is named', async () => {
@@ -272,6 +281,9 @@ describe('ledger forget', () => {
     await daemonWas(['acme'], async (ledger) => {
       ledger.saveFact('driftSince', { [scopeKey(scope)]: 5, [scopeKey(userScope('bob@example.com'))]: 6 })
       ledger.saveOwned([ownedCap(scope, 4000)])
+      const used = new Map([['ada@example.com', credits(12)]])
+      const burned = { team: credits(12), groups: {}, highest: used }
+      await ledger.saveBurn({ burned, readAt: clock.now(), increases: used, isNewCycle: false, raised: [...used.keys()] })
     })
     const refused = await cli('ledger', 'forget', 'Ada@Example.com')
     expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('has a cap of ours (4000)') })
@@ -279,7 +291,10 @@ describe('ledger forget', () => {
     const ledger = await store.workspace('acme', 'https://acme.example')
     ledger.releaseOwned([scopeKey(scope)])
     await ledger.commit()
-    expect(await cli('ledger', 'forget', 'Ada@Example.com')).toMatchObject({ code: 0, stdout: expect.stringContaining('is forgotten') })
+    expect(await cli('ledger', 'forget', 'Ada@Example.com')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('0 writes, 1 day of use'),
+    })
     await ledger.load()
     expect(ledger.fact('driftSince')).toEqual({ 'bob@example.com': 6 })
     await store.close()

@@ -148,4 +148,6 @@ export const useOf = async (ledger: Ledger) => ({
   people: await ledger.useByPerson({ fromAt: 5 * DAY, untilAt: 20 * DAY }),
   byDay: await ledger.useByDay({ fromAt: 5 * DAY, untilAt: 20 * DAY }, 'estimated'),
   person: await ledger.useOfPerson('ada@example.com', { fromAt: 5 * DAY, untilAt: 20 * DAY }),
+  // What a look costs goes by the days that were used, not by the days that are asked for: these are a hundred million.
+  ever: await ledger.useOfPerson('ada@example.com', { fromAt: 0, untilAt: 8_640_000_000_000_000 }),
 })

@@ -64,6 +64,7 @@ const FLAGS = {
       'file that holds the token for the ledger of a running daemon; or set CAPKEEPER_LEDGER_TOKEN to the token itself',
     ),
   workspace: () => new Option('--workspace <name>', 'only this workspace; default: all of the config, or the one the policies name'),
+  oneWorkspace: () => new Option('--workspace <name>', 'which workspace; needed only where there are several'),
   logLevel: () => new Option('--log-level <level>', 'least important line shown; default info').choices(LOG_LEVELS),
   logFormat: () => new Option('--log-format <format>', 'default pretty on a terminal, else json').choices(LOG_FORMATS),
 } as const
@@ -98,12 +99,13 @@ export const addNetworkFlags = (command: Command): Command => addFlags(command, 
  */
 export function addUsedFlags(command: Command, used: readonly SharedFlag[]): Command {
   addFlags(command, used)
-  for (const name of NETWORK) if (!used.includes(name)) command.addOption(FLAGS[name]().hideHelp())
+  const shown = new Set(command.options.map(({ long }) => long))
+  for (const option of NETWORK.map((name) => FLAGS[name]())) if (!shown.has(option.long)) command.addOption(option.hideHelp())
   return command
 }
 
 /** Adds the flags of a command that works on one workspace of the ledger; the policies only tell how it is called. */
-export const addLedgerFlags = (command: Command): Command => addUsedFlags(command, ['config', 'policies', 'ledger', 'workspace'])
+export const addLedgerFlags = (command: Command): Command => addUsedFlags(command, ['config', 'policies', 'ledger', 'oneWorkspace'])
 
 export type OutputFormat = 'text' | 'json' | 'markdown'
 

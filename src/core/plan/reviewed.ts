@@ -116,7 +116,8 @@ function strength(setting: Setting): readonly number[] {
 
 const isBreaker = (setting: ShareLimit | BreakerLimit): setting is BreakerLimit => 'inARow' in setting
 
-function text(name: GuardCode, setting: Setting): string {
+/** What a guard is set to, as it is said everywhere. */
+export function guardText(name: GuardCode, setting: Setting): string {
   if (typeof setting === 'boolean') return setting ? 'on' : 'off'
   if (typeof setting === 'number') return name === 'contested' ? `${setting} in 24 h` : `${setting} %`
   return setting === 'off' ? 'off' : limitText(setting)
@@ -127,8 +128,8 @@ function texts(name: GuardCode, from: Setting, to: Setting): { readonly from: st
   const isShare = (one: Setting): one is ShareLimit => typeof one === 'object' && !isBreaker(one)
   return isShare(from) && isShare(to) && from.floor === to.floor
     ? { from: `${from.percent} %`, to: `${to.percent} %` }
-    : { from: text(name, from), to: text(name, to) }
+    : { from: guardText(name, from), to: guardText(name, to) }
 }
 
 const limitText = (limit: ShareLimit | BreakerLimit): string =>
-  isBreaker(limit) ? `${limit.inARow} in a row or ${limit.percent} %` : `${limit.percent} % (never under ${limit.floor})`
+  isBreaker(limit) ? `${limit.inARow} in a row or ${limit.percent} %` : `${limit.percent} %, never under ${limit.floor}`

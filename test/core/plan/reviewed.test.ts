@@ -26,13 +26,13 @@ describe('a rule is weaker', () => {
       'with a higher floor, though the share fell',
       { maxLowered: limit(1, 9) },
       {},
-      ['guards.maxLowered: 15 % (never under 3) → 1 % (never under 9)'],
+      ['guards.maxLowered: 15 %, never under 3 → 1 %, never under 9'],
     ],
     [
       'when it is off',
       { maxBlocked: 'off', protected: false },
       {},
-      ['guards.maxBlocked: 2 % (never under 3) → off', 'guards.protected: on → off'],
+      ['guards.maxBlocked: 2 %, never under 3 → off', 'guards.protected: on → off'],
     ],
     [
       'with a higher percentage',
@@ -110,7 +110,7 @@ describe('a weakened rule', () => {
     expect(plan.holds[0]?.message).toContain('the weaker rules of this revision count only for changes that were shown before them')
     expect(plan.problems[0]).toEqual({
       ...{ severity: 'warning', code: 'RULES_WEAKENED' },
-      message: 'policy weakens guards.maxLowered: 15 % (never under 3) → off',
+      message: 'policy weakens guards.maxLowered: 15 %, never under 3 → off',
     })
   })
   test.each([

@@ -13,11 +13,7 @@ interface Person {
 }
 
 const claimsOf = (people: readonly Person[]): Claims => {
-<<<<<<< .merge_file_s5gk30
-  const column = (figureOf: (person: Person) => number): Float64Array => Float64Array.from(people, figureOf)
-=======
   const column = (amountOf: (person: Person) => number): Float64Array => Float64Array.from(people, amountOf)
->>>>>>> .merge_file_G3dhu0
   const floorOf = ({ use = 0 }: Person): number => Math.max(1, Math.ceil(use))
   return {
     use: column(({ use = 0 }) => use),

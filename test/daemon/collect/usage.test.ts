@@ -4,8 +4,8 @@ import { credits } from '../../../src/core/model/units.ts'
 import { viewOf } from '../../../src/daemon/conditions/view.ts'
 import type { Operation, Transport } from '../../../src/ports.ts'
 import { CYCLE, HOUR, NOW } from '../../support/declare.ts'
-import { living, outage } from '../../support/living.ts'
-import { type Declared, testWorld } from '../../support/world.ts'
+import { living, MINUTE, outage, passUntil, SECOND } from '../../support/living.ts'
+import { type Declared, testWorld, worldClock } from '../../support/world.ts'
 
 const DECLARED: Declared = { caps: { team: 500, 'group:a': 900, 'group:b': 800 } }
 const COMPANY = { people: ['ada', 'bob', 'cleo'], groups: { a: ['ada'], b: ['bob'] } }
@@ -39,6 +39,32 @@ describe('a part that fails', () => {
     expect(after?.roster.people).toEqual(before?.roster.people)
     expect(after?.groups.map((group) => group.emails.length)).toEqual([1, 2])
     expect(after?.balance).toBeDefined()
+  })
+
+  test.each([
+    ['the roster', (operation: Operation, body: object) => operation === 'UserPageAnalytics' && !('group_name' in body)],
+    ['groups', (operation: Operation, body: object) => operation === 'UserPageAnalytics' && 'group_name' in body],
+    ['both', (operation: Operation) => operation === 'UserPageAnalytics'],
+  ])('%s, unanswered for ever: caps wait for it no longer than one answer may take, and some', async (_row, hangs) => {
+    const hung = { is: false, since: 0 }
+    const clock = worldClock()
+    const wrapTransport = (inner: Transport): Transport => ({
+      async send(operation, body, options) {
+        if (!hung.is || !hangs(operation, body)) return inner.send(operation, body, options)
+        hung.since ||= clock.monotonic()
+        await clock.sleep(options.timeoutMs, options.signal)
+        return { kind: 'timeout', message: 'no answer' }
+      },
+    })
+    const { one, set } = await living({ ...COMPANY, clock, wrapTransport, config: { intervalMs: MINUTE } })
+    set(DECLARED)
+    await one.clock.pass(HOUR)
+    hung.is = true
+    await passUntil(one, () => hung.since > 0, HOUR, SECOND)
+    one.foreign('group:a', 5)
+    await passUntil(one, () => one.caps()['group:a'] === 900, HOUR, SECOND)
+    expect(clock.monotonic() - hung.since).toBeLessThan(3 * MINUTE)
+    expect(one.begun('UsageUnread').length).toBeGreaterThan(0)
   })
 
   test('a key that may not list people still shows the balance', async () => {

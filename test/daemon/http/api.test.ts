@@ -256,6 +256,17 @@ describe('one of them', () => {
     expect(one.conditions).toContain('leaving or joining a declared group')
   })
 
+  test('the health of a workspace says each guard with its unit', async () => {
+    const { url } = await serve({ documents: libraryOver(await busyWorld()) })
+    const { settings } = await json(`${url}/api/v1/workspaces/acme/health`)
+    expect(settings.guards).toMatchObject({
+      rosterShrink: '20 %',
+      maxRaise: '100 %',
+      maxLowered: '15 %, never under 3',
+      contested: '3 in 24 h',
+    })
+  })
+
   test('a hold names everybody it reaches, the arithmetic of its guards, and the line that releases it', async () => {
     const world = await busyWorld()
     const { url } = await serve({ documents: libraryOver(world) })

@@ -42,7 +42,8 @@ export function addOnContract(name: string, place: () => string | Promise<string
           expect(await ledger.addOnUse(days)).toEqual(await model.addOnUse(days))
           expect([...(await ledger.addOnSums(days))]).toEqual([...(await model.addOnSums(days))])
           for (const who of ['ada@example.com', '__proto__@example.com', 'nobody@example.com'])
-            expect(await ledger.addOnOfPerson(who, days)).toEqual(await model.addOnOfPerson(who, days))
+            for (const asked of [days, { fromAt: 0, untilAt: 8_640_000_000_000_000 }])
+              expect(await ledger.addOnOfPerson(who, asked)).toEqual(await model.addOnOfPerson(who, asked))
           expect(ledger.fact('addOnAsked')).toEqual(batches.at(-1)?.asked)
           expect(await byDay(ledger, days)).toEqual(summed(await model.addOnUse(days)))
         } finally {

@@ -132,19 +132,21 @@ async function chooseWorkspace(
   options: AccessOptions,
 ): Promise<Chosen> {
   const bound = (await store.workspaces()).flatMap((one) => (one.current ? [one.workspace] : []))
-  const names = [...new Set([...bound, ...configured])]
   const chosen = (workspace: string): Chosen => ({ workspace, known: bound.includes(workspace) })
   if (asked !== undefined) {
-    if (names.length > 0 && !names.includes(asked)) throw new UsageError(`there is no workspace "${asked}"; ${didYouMean(asked, names)}`)
+    const known = [...new Set([...bound, ...configured])]
+    if (known.length > 0 && !known.includes(asked)) throw new UsageError(`there is no workspace "${asked}"; ${didYouMean(asked, known)}`)
     return chosen(asked)
   }
+  // A ledger remembers workspaces that the config no longer has: they are there for whoever names them.
+  const names = configured.length > 0 ? configured : bound
   const [only, ...others] = names
   if (others.length === 0 && only !== undefined) return chosen(only)
   if (only === undefined && declared !== undefined) return chosen(declared)
   if (only === undefined)
     throw new UsageError(`${store.file} knows no workspace yet; name one with --workspace, or another file with --ledger`)
   const preferred: string[] = []
-  for (const name of bound) if (options.prefers?.(await store.workspace(name, undefined))) preferred.push(name)
+  for (const name of names) if (bound.includes(name) && options.prefers?.(await store.workspace(name, undefined))) preferred.push(name)
   const [best, ...rivals] = preferred
   if (best !== undefined && rivals.length === 0) return chosen(best)
   if (declared !== undefined && names.includes(declared)) return chosen(declared)

@@ -1,11 +1,11 @@
 // How the daemon keeps one workspace: how caps are taken to work there and why, how requests go, how old readings are, and what is configured.
 
 import { serviceModel } from '../../../core/interpret/service-model.ts'
-import type { GuardSettings } from '../../../core/model/change.ts'
+import { GUARD_CODES } from '../../../core/model/change.ts'
+import { guardText } from '../../../core/plan/reviewed.ts'
 import { medianMs, type RequestsOf } from '../../conditions/requests.ts'
 import { seenEntries } from '../status/status.ts'
 import type { DaemonFacts, Showing, WorkspaceFacts } from './facts.ts'
-import { limitText } from './holds.ts'
 import { headOf, ratio, rfc3339 } from './show.ts'
 import { conditionsOf, daemonPart, lastCycleOf, warningsOf } from './summary.ts'
 import type { HealthDocument } from './types.ts'
@@ -59,12 +59,6 @@ function settingsOf({ settings }: WorkspaceFacts): HealthDocument['settings'] {
     onDrift: settings?.onDrift ?? '',
     prune: settings?.prune ?? false,
     approvals: settings?.approvals ?? 'separate',
-    guards: settings ? Object.fromEntries(Object.entries(settings.guards).map(([name, value]) => [name, guardText(value)])) : {},
+    guards: settings ? Object.fromEntries(GUARD_CODES.map((name) => [name, guardText(name, settings.guards[name])])) : {},
   }
-}
-
-function guardText(value: GuardSettings[keyof GuardSettings]): string {
-  if (typeof value === 'boolean') return value ? 'on' : 'off'
-  if (typeof value !== 'object') return String(value)
-  return 'floor' in value ? limitText(value) : `${value.inARow} in a row or ${value.percent} %`
 }

@@ -189,7 +189,7 @@ function shareCounted(guard: ShareGuard, limit: ShareLimit, { differences, impac
   }
 }
 
-export const limitText = ({ percent, floor }: ShareLimit): string => `${percent} %, never under ${floor}`
+const limitText = ({ percent, floor }: ShareLimit): string => `${percent} %, never under ${floor}`
 
 function remainingOf({ view }: WorkspaceFacts): number | undefined {
   const { balance } = view

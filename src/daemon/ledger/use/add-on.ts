@@ -6,7 +6,7 @@ import type { AddOnBatch, AddOnSum } from '../../../ports.ts'
 import type { WorkspaceRows } from '../adapter.ts'
 import type { LedgerDatabase, Row } from '../sqlite/database.ts'
 import { ADD_ON_VERSION, schemaVersion } from '../sqlite/schema.ts'
-import { bounds, centsOf, MOST } from './values.ts'
+import { bounds, centsOf, daysAsked, MOST } from './values.ts'
 
 type AddOnRows = Pick<WorkspaceRows, 'addOnUse' | 'addOnSums' | 'addOnOfPerson'>
 
@@ -39,15 +39,14 @@ export function addOnRows(database: LedgerDatabase, binding: number): AddOnRows 
           ...bounds(days),
         ).map((row) => [String(row['email']), sumOf(row)]),
       ),
-    // Days come first in the key, so each of them is looked up: whole days are many people.
     addOnOfPerson: async (email, days) =>
       rows(
-        `WITH RECURSIVE asked (day) AS (SELECT ? UNION ALL SELECT day + 1 FROM asked WHERE day + 1 < ?)
-         SELECT asked.day, min(sum(add_on_cents), ${MOST}) AS cents FROM asked JOIN person ON person.binding = ? AND person.email = ?
-         JOIN add_on_use ON add_on_use.binding = person.binding AND add_on_use.day = asked.day AND add_on_use.person = person.id
+        `${daysAsked('add_on_use', '?')}
+         SELECT asked.day, min(sum(add_on_cents), ${MOST}) AS cents FROM asked JOIN person ON person.binding = ?1 AND person.email = ?4
+         JOIN add_on_use ON add_on_use.binding = ?1 AND add_on_use.day = asked.day AND add_on_use.person = person.id
          GROUP BY asked.day ORDER BY asked.day`,
-        ...bounds(days),
         binding,
+        ...bounds(days),
         email,
       ).map((row) => ({ dayAt: Number(row['day']) * DAY_MS, addOn: creditsOf(cents(Number(row['cents']))) })),
   }

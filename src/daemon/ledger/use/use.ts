@@ -11,7 +11,7 @@ import type { WorkspaceRows } from '../adapter.ts'
 import type { LedgerDatabase, Row } from '../sqlite/database.ts'
 import { ADD_ON_VERSION, schemaVersion, USE_VERSION } from '../sqlite/schema.ts'
 import { recorded } from './recorded-days.ts'
-import { bounds, centsOf, dayOf, MOST, READINGS_KEPT_MS } from './values.ts'
+import { bounds, centsOf, dayOf, daysAsked, MOST, READINGS_KEPT_MS } from './values.ts'
 
 type UseRows = Pick<WorkspaceRows, 'runs' | 'highestUse' | 'useReadings' | 'useByPerson' | 'useByDay' | 'useOfPerson'>
 
@@ -49,14 +49,13 @@ export function useRows(database: LedgerDatabase, binding: number): UseRows {
         ...bounds(days),
       ).map((row) => ({ email: String(row['email']), used: creditsOf(cents(Number(row['cents']))) })),
     useByDay: async (days, source) => recordedDays(source === 'measured' ? measuredRows : rows, { binding, days, source }),
-    // Days come first in the key, so each of them is looked up: whole days are many people.
     useOfPerson: async (email, days) =>
       rows(
-        `WITH RECURSIVE asked (day) AS (SELECT ? UNION ALL SELECT day + 1 FROM asked WHERE day + 1 < ?)
-         SELECT asked.day, cents FROM asked JOIN person ON person.binding = ? AND person.email = ?
-         JOIN person_use ON person_use.binding = person.binding AND person_use.day = asked.day AND person_use.person = person.id ORDER BY asked.day`,
-        ...bounds(days),
+        `${daysAsked('person_use', '?')}
+         SELECT asked.day, cents FROM asked JOIN person ON person.binding = ?1 AND person.email = ?4
+         JOIN person_use ON person_use.binding = ?1 AND person_use.day = asked.day AND person_use.person = person.id ORDER BY asked.day`,
         binding,
+        ...bounds(days),
         email,
       ).map((row) => ({ dayAt: Number(row['day']) * DAY_MS, used: creditsOf(cents(Number(row['cents']))) })),
   }

@@ -14,3 +14,15 @@ export const bounds = ({ fromAt, untilAt }: DayRange): readonly [number, number]
 export const MOST = Number.MAX_SAFE_INTEGER
 
 export const centsOf = (amount: Credits): number => Math.max(-MOST, Math.min(MOST, Math.round(amount * 100)))
+
+/**
+ * The days of a range that have rows, as the table `asked (day)` of a query whose first three values are the binding and the bounds. Days come
+ * first in the keys, and whole days are many people: from each day the key leads to the next, so that a person costs one look for each day
+ * that was used, and an endless range costs no more. The last row has no day.
+ */
+export const daysAsked = (table: string, mark: '?' | '$'): string =>
+  `WITH RECURSIVE asked (day) AS (
+     SELECT min(day) FROM ${table} WHERE binding = ${mark}1 AND day >= ${mark}2 AND day < ${mark}3
+     UNION ALL
+     SELECT (SELECT min(day) FROM ${table} WHERE binding = ${mark}1 AND day > asked.day AND day < ${mark}3) FROM asked WHERE asked.day IS NOT NULL
+   )`

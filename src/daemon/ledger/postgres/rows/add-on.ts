@@ -3,7 +3,7 @@ import type { AddOnRow } from '../../../../core/model/observed.ts'
 import { cents, creditsOf, DAY_MS } from '../../../../core/model/units.ts'
 import type { AddOnBatch, AddOnSum } from '../../../../ports.ts'
 import type { WorkspaceRows } from '../../adapter.ts'
-import { bounds, centsOf, dayOf, MOST } from '../../use/values.ts'
+import { bounds, centsOf, dayOf, daysAsked, MOST } from '../../use/values.ts'
 import type { Query, Row } from '../database.ts'
 import { keptText, textKept } from '../text.ts'
 
@@ -35,10 +35,10 @@ export function addOnRows(query: Query, binding: number): AddOnRows {
       )
       return new Map(rows.map((row) => [textKept(row['email']), sumOf(row)]))
     },
-    // Days come first in the key, so each of them is looked up: whole days are many people.
     async addOnOfPerson(email, days) {
       const rows = await query(
-        `SELECT asked.day, least(sum(add_on_cents), ${MOST}) AS cents FROM generate_series($2::bigint, $3::bigint - 1) AS asked (day)
+        `${daysAsked('capkeeper.add_on_use', '$')}
+         SELECT asked.day, least(sum(add_on_cents), ${MOST}) AS cents FROM asked
          JOIN capkeeper.person ON person.binding = $1 AND person.email = $4
          JOIN capkeeper.add_on_use ON add_on_use.binding = $1 AND add_on_use.day = asked.day AND add_on_use.person = person.id
          GROUP BY asked.day ORDER BY asked.day`,

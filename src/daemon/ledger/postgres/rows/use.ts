@@ -5,7 +5,7 @@ import type { BurnStep } from '../../../../core/use/burned.ts'
 import type { RunsBatch } from '../../../../ports.ts'
 import type { WorkspaceRows } from '../../adapter.ts'
 import { recorded } from '../../use/recorded-days.ts'
-import { bounds, centsOf, dayOf, MOST, READINGS_KEPT_MS } from '../../use/values.ts'
+import { bounds, centsOf, dayOf, daysAsked, MOST, READINGS_KEPT_MS } from '../../use/values.ts'
 import type { Query, Row } from '../database.ts'
 import { keptText, textKept } from '../text.ts'
 
@@ -37,10 +37,10 @@ export function useRows(query: Query, binding: number): UseRows {
       )
       return rows.map((row) => ({ email: textKept(row['email']), used: amountOf(row['cents']) }))
     },
-    // Days come first in the key, so each of them is looked up: whole days are many people.
     async useOfPerson(email, days) {
       const rows = await query(
-        `SELECT asked.day, cents FROM generate_series($2::bigint, $3::bigint - 1) AS asked (day)
+        `${daysAsked('capkeeper.person_use', '$')}
+         SELECT asked.day, cents FROM asked
          JOIN capkeeper.person ON person.binding = $1 AND person.email = $4
          JOIN capkeeper.person_use ON person_use.binding = $1 AND person_use.day = asked.day AND person_use.person = person.id ORDER BY asked.day`,
         [binding, ...bounds(days), keptText(email)],
