@@ -179,13 +179,16 @@ function difference(
     from,
     to: desired.cap,
     cause,
-    ...(desired.origin.at.line > 0 && { source: desired.origin.at }),
+    ...sourceOf(desired.origin),
     ...(desired.origin.reason !== undefined && { reason: desired.origin.reason }),
     entry: desired.entry,
     healing: isMoved && owned.cap === desired.cap,
     grantEnd,
   }
 }
+
+/** The policy line that asks for it; none where no line does. */
+export const sourceOf = ({ at }: { readonly at: Position }): Pick<Difference, 'source'> => (at.line > 0 ? { source: at } : {})
 
 const observedAt = (key: ScopeKey, inputs: DiffInputs): Observed => inputs.readings.get(key)?.observed ?? 'unknown'
 

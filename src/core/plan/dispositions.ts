@@ -8,7 +8,7 @@ import type { OwnedCap } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
 import { compareScopes, type Scope, type ScopeKey, scopeKey } from '../model/scope.ts'
 import type { DesiredCap } from '../resolve/candidate.ts'
-import type { Difference } from './diff.ts'
+import { type Difference, sourceOf } from './diff.ts'
 import type { Judged } from './judgement.ts'
 import { type Pending, schedule, type WaveInputs } from './wave.ts'
 
@@ -55,8 +55,8 @@ export interface DisposeInputs {
   readonly people: People
   readonly unlisted?: ReadonlySet<ScopeKey>
   readonly slots: Slots
-  /** Members of pools, by name, whom nothing wider may lift before their own caps stand. */
-  readonly pooled: ReadonlyMap<ScopeKey, string>
+  /** Members of pools whom nothing wider may lift before their own caps stand. */
+  readonly pooled: ReadonlySet<ScopeKey>
 }
 
 /** Audit mode, a pause and policies that were replaced keep everything back, and show what would go out without them. */
@@ -74,11 +74,11 @@ export function dispose(inputs: DisposeInputs): Disposed {
   }
   const unread = unreadChanges(inputs)
   // What a guard holds is not put back now, so nobody has it to fall back on.
-  const asPending = ({ pool, ...one }: Difference): Pending => {
+  const asPending = (one: Difference): Pending => {
     const isHeld = heldBy.has(one.key)
     // Nor does a deal that nobody has agreed to keep back what is wider, but where that would lift somebody above the credits.
-    const name = inputs.pooled.get(one.key) ?? (isHeld ? undefined : pool?.name)
-    return { ...one, ...(isHeld && { healing: false }), ...(name !== undefined && { pool: { name } }) }
+    const isPooled = inputs.pooled.has(one.key) || (one.pool !== undefined && !isHeld)
+    return { ...one, healing: one.healing && !isHeld, isPooled }
   }
   const refused = inputs.refused.map(({ scope, to }): Pending => ({ scope, key: scopeKey(scope), from: 'none', to, healing: false }))
   const pending: Pending[] = [...differences.filter((one) => !inputs.watched?.(one)).map(asPending), ...unread, ...refused]
@@ -87,7 +87,6 @@ export function dispose(inputs: DisposeInputs): Disposed {
   const going = waves.flat()
   const messages = new Map(inputs.refused.map(({ scope, message }) => [scopeKey(scope), message]))
   const words: Words = { fixed, unread: new Set(unread.map(({ key }) => key)), refused: messages }
-  const waiting = ready.filter((one) => blocked.has(one.key))
   const disposed = (difference: Difference, disposition: Disposition): DisposedChange => {
     const released = judged.releases.get(difference.key)
     return { difference, disposition, ...(released && { released }) }
@@ -129,8 +128,7 @@ function unreadChanges({ unknown, desired, owned, givenUp }: DisposeInputs): rea
     const key = scopeKey(scope)
     const want = desired.get(key)
     if (!want || want.cap === 'none' || givenUp?.has(key) || isBelieved(owned.get(key), want)) return []
-    const { pool } = want.origin
-    return [{ scope, key, from: 'none', to: want.cap, healing: false, ...(pool !== undefined && { pool: { name: pool } }) }]
+    return [{ scope, key, from: 'none', to: want.cap, healing: false, isPooled: want.origin.pool !== undefined }]
   })
 }
 
@@ -198,14 +196,13 @@ function repairs(going: readonly Difference[], inputs: DisposeInputs): readonly 
       const want = inputs.desired.get(person.key)
       if (!over || !want || known.has(person.key) || want.cap === over.to || want.cap === 'none') return []
       const { scope, cap, entry, origin } = want
-      const source = origin.at.line > 0 ? { source: origin.at } : {}
       const difference: Difference = {
         scope,
         key: person.key,
         from: over.to,
         to: cap,
         cause: 'policy',
-        ...source,
+        ...sourceOf(origin),
         entry,
         healing: false,
         grantEnd: false,

@@ -9,7 +9,7 @@ import { type ScopeKey, scopeKey, type UserScope, userScope } from '../model/sco
 import { type Credits, credits } from '../model/units.ts'
 import type { Followers } from '../pools/ask.ts'
 import type { DesiredCap } from '../resolve/candidate.ts'
-import type { Diff, Difference, PoolReview } from './diff.ts'
+import { type Diff, type Difference, type PoolReview, sourceOf } from './diff.ts'
 
 /** What is known of who is beneath a wider scope. */
 export interface Beneath {
@@ -47,7 +47,6 @@ export function pins(
       return to === 'none' || to < cap || (isPooled && to > cap)
     })
     if (!isLeft) return []
-    const source = origin.at.line > 0 ? { source: origin.at } : {}
     const reason = origin.reason ?? 'it may only be inherited, and what it is inherited from moves'
     const pool = origin.pool === undefined ? undefined : reviews.get(origin.pool)
     const change = {
@@ -56,7 +55,7 @@ export function pins(
       from: 'none',
       to: cap,
       cause: 'policy',
-      ...source,
+      ...sourceOf(origin),
       reason,
       entry,
       healing: false,
@@ -75,8 +74,8 @@ export interface PoolFollowers extends Followers {
 export interface Staying {
   /** Of whom nothing is asked: what is in force becomes their own cap. */
   readonly kept: readonly DesiredCap[]
-  /** Who is asked for a cap of their own, and by which pool it has to stand before anything wider lifts them. */
-  readonly first: ReadonlyMap<ScopeKey, string>
+  /** Who is asked for a cap of their own that has to stand before anything wider lifts them. */
+  readonly first: ReadonlySet<ScopeKey>
 }
 
 /** Of whom something is asked, and who is left alone. */
@@ -88,7 +87,7 @@ export interface Asked {
 /** Members who would be lifted above the credits of their pool: no write of ours does that (product.md, section 2, The sum). */
 export function stays(diff: Diff, slots: Slots, { desired, skipped }: Asked, beneath: Beneath, pools: readonly PoolFollowers[]): Staying {
   const kept: DesiredCap[] = []
-  const first = new Map<ScopeKey, string>()
+  const first = new Set<ScopeKey>()
   const wide = wideIn(diff)
   if (wide.size === 0 || slots.model.layers === 'copied') return { kept, first }
   for (const { pool, room, members } of pools) {
@@ -99,7 +98,7 @@ export function stays(diff: Diff, slots: Slots, { desired, skipped }: Asked, ben
     })
     if (lifted.reduce((sum, { more }) => sum + more, 0) <= room) continue
     for (const { email, key, now } of lifted) {
-      if (desired.has(key)) first.set(key, pool.name)
+      if (desired.has(key)) first.add(key)
       else kept.push(stay(userScope(email), credits(Math.max(1, now)), pool))
     }
   }

@@ -6,10 +6,13 @@ import { type CapAt, type CountedPerson, effectiveCap, type People, TEAM_KEY } f
 import type { Observed } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
 import type { Scope, ScopeKey } from '../model/scope.ts'
-import type { Difference, PoolReview } from './diff.ts'
+import type { Difference } from './diff.ts'
 
 /** A cap that is still to be written, by whomever and whenever. */
-export type Pending = Pick<Difference, 'scope' | 'key' | 'from' | 'to' | 'healing'> & { readonly pool?: Pick<PoolReview, 'name'> }
+export interface Pending extends Pick<Difference, 'scope' | 'key' | 'from' | 'to' | 'healing'> {
+  /** It counts in the sum of a pool. */
+  readonly isPooled?: boolean
+}
 
 export interface WaveInputs<Change extends Pending = Pending> {
   /** What may be written now. */
@@ -147,7 +150,7 @@ function waysOf(inputs: WaveInputs): Ways {
     return {
       now: set,
       floor: Math.min(worth(had), worth(gets), worth(owed)),
-      ceiling: pending.get(person.key)?.pool ? Math.max(worth(had), worth(gets)) : Number.POSITIVE_INFINITY,
+      ceiling: pending.get(person.key)?.isPooled ? Math.max(worth(had), worth(gets)) : Number.POSITIVE_INFINITY,
       mayBeUncapped: had === 'none' || gets === 'none',
     }
   }

@@ -117,9 +117,7 @@ describe('a change waits', () => {
 
   test('for the cap that a pool deals, where it would lift a member above it: what members have counts in a sum', () => {
     const one = company({ team: [5, 9], p0: ['none', 6] })
-    const dealt = one.changes.map((change) =>
-      change.scope.kind === 'user' ? { ...change, pool: { name: 'research', key: '', isReviewed: true } } : change,
-    )
+    const dealt = one.changes.map((change) => (change.scope.kind === 'user' ? { ...change, isPooled: true } : change))
     expect(wavesOf(one, held(one, 'p0'))).toEqual(['team'])
     const { waves, blocked } = schedule(waveOf(one, { ...held(one, 'p0'), pending: dealt }))
     expect([waves, blockerText(blocked.get(keyOf('team')))]).toEqual([[], 'after p0'])
