@@ -95,7 +95,10 @@ export function dispose(inputs: DisposeInputs): Disposed {
     order: [
       ...going.map((one) => disposed(one, keptBack(one, inputs) ?? READY)),
       ...repairs(going, inputs).map((one) => disposed(one.difference, one.disposition)),
-      ...waiting.map((one) => disposed(one, deferred(blocked.get(one.key), words))),
+      ...ready.flatMap((one) => {
+        const waitsFor = blocked.get(one.key)
+        return waitsFor ? disposed(one, deferred(waitsFor, words)) : []
+      }),
       ...differences.flatMap((one) => (fixed.has(one.key) ? disposed(one, fixed.get(one.key) ?? READY) : [])),
     ],
     pending,
@@ -163,8 +166,7 @@ interface Words {
   readonly refused: ReadonlyMap<ScopeKey, string>
 }
 
-function deferred(waitsFor: Scope | undefined, { fixed, unread, refused }: Words): Disposition {
-  if (!waitsFor) return READY
+function deferred(waitsFor: Scope, { fixed, unread, refused }: Words): Disposition {
   const key = scopeKey(waitsFor)
   if (unread.has(key)) return { kind: 'deferred', code: 'unread', reason: `${key} could not be read`, waitsFor }
   const refusal = refused.get(key)
