@@ -282,9 +282,11 @@ export function decodeBalance(body: unknown, readAt: Instant): Balance {
   const operation = 'GetTeamCreditBalance'
   const fields = objectOf(operation, body)
   if (BALANCE_FIELDS.every((name) => isAbsent(fields[name]))) throw malformed(operation, 'the answer has none of the fields of a balance')
+  const seats = counterOf(operation, fields, 'numSeats')
+  if (!Number.isInteger(seats) || seats < 0) throw malformed(operation, `numSeats is ${seats}, not a whole number from 0 up`)
   return {
     creditsPerSeat: credits(counterOf(operation, fields, 'promptCreditsPerSeat')),
-    seats: counterOf(operation, fields, 'numSeats'),
+    seats,
     addOnAvailable: credits(counterOf(operation, fields, 'addOnCreditsAvailable')),
     addOnUsed: credits(counterOf(operation, fields, 'addOnCreditsUsed')),
     ...cycleOf(fields),

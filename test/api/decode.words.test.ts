@@ -46,6 +46,12 @@ describe('what cannot be understood is named', () => {
     ['no balance', () => decodeBalance({ more: 1 }, READ_AT), 'GetTeamCreditBalance: the answer has none of the fields of a balance'],
     ['seats that are a word', () => decodeBalance({ numSeats: 'x' }, READ_AT), 'GetTeamCreditBalance: numSeats is not a number'],
     [
+      'half a seat',
+      () => decodeBalance({ numSeats: '2.5' }, READ_AT),
+      'GetTeamCreditBalance: numSeats is 2.5, not a whole number from 0 up',
+    ],
+    ['seats below 0', () => decodeBalance({ numSeats: -3 }, READ_AT), 'GetTeamCreditBalance: numSeats is -3, not a whole number from 0 up'],
+    [
       'available credits that are a word',
       () => decodeBalance({ addOnCreditsAvailable: true }, READ_AT),
       'GetTeamCreditBalance: addOnCreditsAvailable is not a number',

@@ -68,7 +68,8 @@ export function dispose(inputs: DisposeInputs): Disposed {
   const { heldBy } = judged.judgement
   const fixed = new Map<ScopeKey, Disposition>()
   for (const one of differences) {
-    const disposition = inputs.watched?.(one) ?? held(heldBy.get(one.key)) ?? leftOut(one, inputs) ?? failed(one, inputs)
+    const disposition =
+      inputs.watched?.(one) ?? held(heldBy.get(one.key)) ?? leftOut(one, inputs) ?? failed(one, inputs) ?? overHeld(one, inputs)
     if (disposition) fixed.set(one.key, disposition)
   }
   const unread = unreadChanges(inputs)
@@ -146,6 +147,17 @@ const keptBack = (one: Difference, { excluded }: DisposeInputs): Disposition | u
 function failed({ key, to }: Difference, inputs: DisposeInputs): Disposition | undefined {
   const failure = inputs.failed?.get(key)
   return failure?.to === to ? { kind: 'deferred', code: 'failed', reason: failure.reason } : undefined
+}
+
+/** Where caps are copied, a wide write that was released would carry out, or overwrite, what is still held for somebody beneath it. */
+function overHeld({ key, scope }: Difference, { slots, people, judged }: DisposeInputs): Disposition | undefined {
+  if (slots.model.layers !== 'copied' || scope.kind === 'user') return undefined
+  const { heldBy } = judged.judgement
+  const beneath = scope.kind === 'team' ? people.approved : (people.byGroup.get(key) ?? [])
+  const first = beneath.find((person) => heldBy.has(person.key))
+  if (!first) return undefined
+  const reason = `${first.key} ${whyNot(held(heldBy.get(first.key)))}`
+  return { kind: 'deferred', code: 'order', reason, waitsFor: { kind: 'user', email: first.email } }
 }
 
 interface Words {

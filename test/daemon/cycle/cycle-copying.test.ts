@@ -304,3 +304,23 @@ describe('what is beneath two groups of one plan', () => {
     expect(seenIn(one.ledger).caps?.value).not.toBe('copied')
   })
 })
+
+test('a released team write waits for whom another hold keeps, for it would carry out what that hold is about', async () => {
+  const one = await testWorld({ people: 20, switches: { capSemantics: 'fan-out' }, config: { capSemantics: 'copied' } })
+  await one.cycle({ caps: { team: 500 } })
+  const wanted = { caps: { team: 400, p001: 0, p002: 0, p003: 0, p004: 0 } }
+  const { holds } = (await one.cycle(wanted)).planned.plan
+  const [team, blocked, lowered] = holds.toSorted((a, b) => a.people - b.people).map(({ id }) => [id])
+  expect(holds.map(({ people }) => people).toSorted((a, b) => a - b)).toEqual([0, 4, 16])
+  const { after, result } = await one.cycle(wanted, { approve: team ?? [] })
+  expect(result).toBe('held')
+  expect(one.caps()).toMatchObject({ team: 500, p001: 500, p005: 500 })
+  expect(after.plan.changes.find(({ scope }) => scope.kind === 'team')?.disposition).toMatchObject({
+    kind: 'deferred',
+    waitsFor: { email: 'p001@example.com' },
+  })
+  await one.cycle(wanted, { approve: blocked ?? [] })
+  expect(one.caps()).toMatchObject({ team: 500, p001: 0, p005: 500 })
+  expect((await one.cycle(wanted, { approve: lowered ?? [] })).result).toBe('success')
+  expect(one.caps()).toMatchObject({ team: 400, p001: 0, p004: 0, p005: 400, p020: 400 })
+})

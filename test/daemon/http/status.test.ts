@@ -6,14 +6,19 @@ import { groupScope, TEAM, userScope } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { EMAIL_LABELS, hashLabels } from '../../../src/daemon/http/status/labels.ts'
 import { STATUS_LIMITS, statusDocument } from '../../../src/daemon/http/status/status.ts'
+import { offences } from '../../support/api-schema.ts'
 import { at, balanceOf, emptyView, fullView, HOLD, NOW, peopleOf, personEmail, rosterOf, USE } from '../../support/views.ts'
 
 const digest = (text: string) => createHash('sha256').update(text).digest('hex')
 const HASHED = hashLabels(digest, 'salt of this installation')
 const HEALTHY = { configValid: true, ledgerWritable: true }
 
-const statusOf = (view: WorkspaceView, people = EMAIL_LABELS) =>
-  statusDocument({ views: [view], health: HEALTHY, people, now: NOW, version: '0.1.0' })
+/** Whatever the view, the document is as the OpenAPI document says. */
+const statusOf = (view: WorkspaceView, people = EMAIL_LABELS) => {
+  const document = statusDocument({ views: [view], health: HEALTHY, people, now: NOW, version: '0.1.0' })
+  expect(offences('Status', document)).toEqual([])
+  return document
+}
 
 const workspaceOf = (view: WorkspaceView, people = EMAIL_LABELS) => {
   const [workspace] = statusOf(view, people).workspaces
@@ -22,7 +27,8 @@ const workspaceOf = (view: WorkspaceView, people = EMAIL_LABELS) => {
 }
 
 describe('the status document', () => {
-  test('says what the view says, with instants as RFC 3339', () => {
+  test('says what the view says, with instants as RFC 3339, and as the OpenAPI document has it', () => {
+    statusOf(emptyView(), HASHED)
     const workspace = workspaceOf(fullView())
     expect(workspace.lastCycle).toEqual({
       startedAt: '2026-11-20T11:58:58.000Z',

@@ -127,14 +127,14 @@ describe('where caps are copied, a wide write that reaches somebody whose change
     ])
   })
 
-  test('goes out when it was approved, with its group’s still held', () => {
+  test('waits when it was approved for whom another hold still keeps', () => {
     const released = [{ scope: scope('team'), from: cap(500), to: cap(600), verified: false }]
     const approvals = [{ id: 'aaaabbbbcccc', via: 'command', approvedAt: NOW, state: 'pending', released } as const]
-    expect(open({ ...COPIED, protectedPeople: ['p0', 'p2'], approvals })).toEqual([
-      'team raise 500>600 policy',
-      'group:h raise 750>800 policy',
-      'p1 lower 5>4 policy',
-    ])
+    const { plan } = planOf({ ...COPIED, protectedPeople: ['p0', 'p2'], approvals })
+    const team = plan.changes.find((change) => change.scope.kind === 'team')
+    expect(team?.disposition).toMatchObject({ kind: 'deferred', waitsFor: scope('p0') })
+    const ready = plan.changes.filter(({ disposition }) => disposition.kind === 'ready')
+    expect(ready.map((change) => scopeKey(change.scope))).toEqual(['group:h', 'p1@example.com'])
   })
 
   test('is held by its own guards alone when it has some', () =>

@@ -1,4 +1,4 @@
-// The OpenAPI document of /api/v1, made of the table of addresses and the schemas of the documents. Only the generator loads this file.
+// The OpenAPI document of /api/v1 and /status, made of the table of addresses and the schemas of the documents. Only the generator loads this file.
 import type { TSchema } from 'typebox'
 import Type from 'typebox'
 import { API, API_ROUTES, type ApiRoute, type DocumentKind, PATH_PARTS } from '../../api-table.ts'
@@ -6,6 +6,7 @@ import { MOST_LETTERS, type Parameter } from '../query.ts'
 import { COMPARISON } from './comparison-source.ts'
 import { object, text } from './parts-source.ts'
 import { GROUP, GROUPS, PEOPLE, PERSON } from './people-source.ts'
+import { STATUS } from './status-source.ts'
 import { BURN_SERIES, CHANGES, CREDITS_SERIES, DRIFT_SERIES, HOLD, HOLDS, NEAR_SERIES, PLAN, POOL_SERIES } from './story-source.ts'
 import { HEALTH, POLICIES, WORKSPACE, WORKSPACES } from './workspace-source.ts'
 
@@ -41,6 +42,7 @@ const reference = (name: string) => ({ $ref: `#/components/schemas/${name}` })
 const json = (name: string) => ({ 'application/json': { schema: reference(name) } })
 
 const refusal = (description: string) => ({ description, content: json('Error') })
+const plainRefusal = (description: string) => ({ description, content: { 'text/plain': { schema: { type: 'string' } } } })
 
 /** As OpenAPI writes the parts of a path. */
 const pathText = (path: string): string => path.replace(/:(\w+)/g, '{$1}')
@@ -124,6 +126,19 @@ const EVENTS = {
   },
 }
 
+/** Beside `/api/v1`, and older than it. */
+const STATUS_PATH = {
+  get: {
+    operationId: 'getStatus',
+    summary: 'The state of every workspace in one document.',
+    responses: {
+      200: { description: 'The state of every workspace.', content: json('Status') },
+      401: plainRefusal('The token, or the header of the proxy, is missing or wrong.'),
+      403: plainRefusal('Not from here.'),
+    },
+  },
+}
+
 /** The document; the version of the program is put in when it is served. */
 export const OPENAPI = {
   openapi: '3.1.0',
@@ -140,9 +155,10 @@ export const OPENAPI = {
   paths: {
     ...Object.fromEntries(API_ROUTES.map((route) => [pathText(route.path), operation(route)])),
     [`${API}/events`]: EVENTS,
+    '/status': STATUS_PATH,
   },
   components: {
     securitySchemes: { token: { type: 'http', scheme: 'bearer', description: 'Where `auth.token` of the config names one.' } },
-    schemas: { ...DOCUMENTS, Error: ERROR },
+    schemas: { ...DOCUMENTS, Status: STATUS, Error: ERROR },
   },
 }

@@ -1,0 +1,211 @@
+// The schema of /status for the OpenAPI document; ../../status/document.ts has its types, and a test holds answers against both. It is older
+// than /api/v1: a line of a policy is a text here, and people are named by `people`. Only the generator loads this file.
+import Type, { type TProperties } from 'typebox'
+import { ASPECTS } from '../../../../core/interpret/seen.ts'
+import { BANDS, GRANT_STATES, SCOPE_STATES } from '../../../../core/model/events.ts'
+import { SCOPE_KINDS } from '../../../../core/model/scope.ts'
+import { ADD_ON_SOURCES } from '../../../../core/use/add-on.ts'
+import { BURN_WINDOWS } from '../../../../core/use/burn.ts'
+import {
+  balance,
+  band,
+  cap,
+  cause,
+  condition,
+  count,
+  counts,
+  day,
+  figure,
+  flag,
+  guard,
+  instant,
+  list,
+  mode,
+  object,
+  observed,
+  optional,
+  projection,
+  reconcileResult,
+  scopeKind,
+  scopeName,
+  scopeState,
+  text,
+  words,
+} from './parts-source.ts'
+
+const MORE = 'How many more there are.'
+const line = (description: string) => optional(text(`${description} \`file:line:column\`.`))
+const addOnSource = words(ADD_ON_SOURCES, 'Where the figure comes from.')
+
+const forEach = (names: readonly string[], of: (name: string) => TProperties[string]): TProperties =>
+  Object.fromEntries(names.map((name) => [name, of(name)]))
+
+const lease = object('Who keeps the workspace, where several replicas share the ledger.', {
+  isHere: flag('This one does.'),
+  holder: optional(text('Its name; absent while nobody does.')),
+})
+
+const pause = object('Nothing is written.', { until: instant('When it ends.'), reason: text(), since: instant('When it began.') })
+
+const problem = object('Something wrong in a policy file.', {
+  severity: words(['error', 'warning']),
+  code: text(),
+  message: text(),
+  at: line('Where.'),
+  sourceLine: optional(text('The text of the line.')),
+  hint: optional(text('The way out.')),
+})
+
+const policy = object('The policies in force.', {
+  valid: flag('The files are whole; otherwise the last good set stays in force.'),
+  digest: text('Of the meaning of the set; empty while there is none.'),
+  revision: text('The commit of the files; empty outside a worktree.'),
+  loadedAt: instant('When the files were last read.'),
+  problems: list(problem, 'In the order of the files.'),
+  problemsOmitted: count(MORE),
+})
+
+const lastCycle = object('The last reconciliation.', {
+  startedAt: instant('When it began.'),
+  finishedAt: instant('When it ended.'),
+  result: reconcileResult,
+  message: optional(text('What it said of itself.')),
+})
+
+const scope = object('Where one scope stands.', {
+  kind: scopeKind,
+  scope: scopeName,
+  state: scopeState,
+  desired: optional(cap('What policy asks.')),
+  observed: observed(),
+  readAt: optional(instant('When it was read.')),
+  cause: optional(cause),
+  driftSince: optional(instant('Since when they differ.')),
+  source: line('What asks it.'),
+  reason: optional(text('As the policy gives it.')),
+  why: optional(text('Why it is held, unknown, rejected or skipped.')),
+})
+
+const hold = object('A guard holds changes back.', {
+  id: text('32 hex digits.'),
+  guards: list(guard, 'Which guards.'),
+  people: count('People who are affected.'),
+  message: text(),
+  changes: list(object('A change that is held.', { scope: scopeName, from: cap(), to: cap() }), 'In the order of writing.'),
+  changesOmitted: count(MORE),
+})
+
+const pool = object('A budget over caps in this cycle, in credits.', {
+  name: text(),
+  credits: figure('What its members may use together.'),
+  used: optional(figure('What of them is used; absent until use was read.')),
+  dealt: optional(figure('What its members count at together; absent while somebody has no known cap.')),
+  people: optional(count('Its members.')),
+  exhaustion: optional(instant('When it is expected to be used up; absent when not within the cycle.')),
+  readAt: optional(instant('When the use was read.')),
+  dealtAt: optional(instant('When it was dealt last.')),
+  frozen: optional(text('Why the last deal stays.')),
+})
+
+const addOn = object('Add-on use of people in this cycle, by which bands and guards go.', {
+  source: addOnSource,
+  credits: optional(figure('The sum; absent when nothing is known.')),
+  readAt: optional(instant('When it was measured.')),
+  latestDay: optional(day('The last one of which the service told anything.')),
+  notMeasured: optional(words(['absent', 'denied'], 'The service does not tell it, or not to this key.')),
+})
+
+const near = object('Somebody at 85 % of their cap or more.', {
+  person: text('As `people` says.'),
+  cap: optional(cap()),
+  used: optional(figure('Add-on credits.')),
+  source: optional(addOnSource),
+  band,
+})
+
+const use = object('Use in this cycle, in credits.', {
+  readAt: instant('When it was read.'),
+  people: count('On the roster.'),
+  used: optional(figure('By all of them.')),
+  cycleStart: optional(instant('Its first instant.')),
+  cycleEnd: optional(instant('The first instant of the next.')),
+  addOn,
+  bands: optional(counts(BANDS, 'People by how near they are to their cap; absent while nothing is known.')),
+  nearCap: list(near, 'The nearest first.'),
+  nearCapOmitted: count(MORE),
+})
+
+const burn = object('How fast credits are burned, and where that leads.', {
+  ratios: object(
+    '1 is an even pace to the end of the cycle.',
+    forEach(BURN_WINDOWS, (window) => optional(figure(`Over the last ${window}.`))),
+  ),
+  projected: optional(projection),
+  exhaustion: optional(instant('When the add-on credits are expected to run out; absent when they last.')),
+  models: list(object('Use of one model in one mode.', { model: text(), mode: text(), used: figure('Credits.') }), 'The most used first.'),
+  modelsOmitted: count(MORE),
+})
+
+const group = object('A declared group.', {
+  id: text(),
+  name: text(),
+  members: count('How many.'),
+  used: optional(figure('Credits in this cycle.')),
+  readAt: instant('When it was read.'),
+})
+
+const evidence = { value: text(), at: instant('When it was seen.'), evidence: text() }
+
+const workspace = object('One workspace.', {
+  workspace: text('Its name.'),
+  mode,
+  lease: optional(lease),
+  pause: optional(pause),
+  policy: optional(policy),
+  lastCycle: optional(lastCycle),
+  lastSuccessAt: optional(instant('When a cycle last ended well.')),
+  scopeCounts: object(
+    'How many scopes stand where.',
+    forEach(SCOPE_KINDS, (kind) => counts(SCOPE_STATES, `Of the kind ${kind}.`)),
+  ),
+  scopes: list(scope, 'Those that need attention first.'),
+  scopesOmitted: count(MORE),
+  holds: list(hold, 'What waits for somebody.'),
+  approvals: list(object('The release of a hold.', { id: text(), state: words(['pending', 'spent', 'void']) }), 'Those on record.'),
+  grants: counts(GRANT_STATES, 'How many grants stand where.'),
+  pools: list(pool, 'By name.'),
+  poolsOmitted: count(MORE),
+  rules: list(object('How many people a rule reaches.', { name: text(), people: count('How many.') }), 'In the order in which they count.'),
+  rulesOmitted: count(MORE),
+  use: optional(use),
+  balance: optional(balance),
+  burn: optional(burn),
+  groups: list(group, 'Declared groups.'),
+  ratePerSecond: optional(figure('Requests per second, as learned.')),
+  clockSkewSeconds: optional(figure("The service's clock minus ours.")),
+  seen: optional(
+    list(
+      object('One answer about this deployment.', {
+        aspect: words(ASPECTS),
+        ...evidence,
+        before: optional(object('What was seen earlier and contradicts it.', evidence)),
+      }),
+      'What the answers of the service have shown.',
+    ),
+  ),
+  conditions: list(condition, 'What is so now, what needs a person first.'),
+  conditionsOmitted: count(MORE),
+  warnings: list(text(), 'The messages of those that show nowhere else here.'),
+})
+
+export const STATUS = object('The state of every workspace.', {
+  apiVersion: Type.Literal('capkeeper/v1'),
+  kind: Type.Literal('Status'),
+  version: text('Of capkeeper.'),
+  at: instant('When this was made.'),
+  people: words(['hash', 'email'], 'How people are shown.'),
+  configValid: flag('The config file is valid.'),
+  ledgerWritable: flag('Records can be made.'),
+  conditions: list(condition, 'Of the process as a whole.'),
+  workspaces: list(workspace, 'In the order of the config.'),
+})
