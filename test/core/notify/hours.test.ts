@@ -1,0 +1,44 @@
+// Quiet hours and the days of digests where people are, over changes of the clock.
+import { describe, expect, test } from 'vitest'
+import { dayOf, digestLevel, isQuiet } from '../../../src/core/notify/hours.ts'
+
+const at = (text: string): number => Date.parse(text)
+const hours = (from: number, until: number) => ({ fromMinute: from * 60, untilMinute: until * 60 })
+
+describe('quiet hours', () => {
+  test.each<readonly [string, string, ReturnType<typeof hours> | undefined, boolean]>([
+    ['none', '2026-11-22T12:00Z', undefined, false],
+    ['within a day: as they begin', '2026-11-22T12:00Z', hours(12, 14), true],
+    ['within a day: before', '2026-11-22T11:59Z', hours(12, 14), false],
+    ['within a day: as they end', '2026-11-22T14:00Z', hours(12, 14), false],
+    ['within a day: at last', '2026-11-22T13:59Z', hours(12, 14), true],
+    ['over midnight: as they begin', '2026-11-22T22:00Z', hours(22, 7), true],
+    ['over midnight: in the morning', '2026-11-22T06:59Z', hours(22, 7), true],
+    ['over midnight: as they end', '2026-11-22T07:00Z', hours(22, 7), false],
+    ['over midnight: before', '2026-11-22T21:59Z', hours(22, 7), false],
+    ['of no length', '2026-11-22T12:00Z', hours(12, 12), false],
+  ])('%s', (_name, now, quietHours, expected) =>
+    expect(isQuiet(at(now), { timezone: 'UTC', ...(quietHours && { quietHours }) })).toBe(expected),
+  )
+
+  test('are those of the place, in summer and in winter', () => {
+    const night = { quietHours: hours(22, 7), timezone: 'Europe/Berlin' }
+    expect(
+      ['2026-07-01T20:00Z', '2026-07-01T19:59Z', '2026-12-01T20:00Z', '2026-12-01T21:00Z'].map((now) => isQuiet(at(now), night)),
+    ).toEqual([...[true, false, false, true]])
+  })
+})
+
+test('a day is the one of the place', () => {
+  expect([dayOf(at('2026-11-22T23:30Z'), 'Asia/Tokyo'), dayOf(at('2026-03-04T05:06Z'), 'UTC')]).toEqual(['2026-11-23', '2026-03-04'])
+})
+
+test.each<readonly [string, 'daily' | 'monthly', string, number]>([
+  ['2026-11-22T08:00Z', 'daily', 'UTC', 20_261_122],
+  ['2026-11-22T07:59Z', 'daily', 'UTC', 20_261_121],
+  ['2026-12-01T08:00Z', 'monthly', 'UTC', 202_612],
+  ['2026-12-01T07:59Z', 'monthly', 'UTC', 202_611],
+  ['2026-11-22T07:00Z', 'daily', 'Europe/Berlin', 20_261_122],
+])('at %s the newest %s digest in %s is that of %i', (now, digest, timezone, level) =>
+  expect(digestLevel(at(now), digest, timezone)).toBe(level),
+)
