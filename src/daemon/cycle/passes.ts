@@ -129,7 +129,6 @@ async function runPass(pass: Pass, inputs: PassInputs, results: Map<ScopeKey, Wr
       )
       looked.push(...writes)
       knowledge.pendingChecks = [...knowledge.pendingChecks, ...writes]
-      rememberSent(writes, knowledge)
       if (writes.length === 0) return false
       if (await lookBeneath(writes, beneathOf(pass, inputs))) isCopied = true
       // Nothing but these readings tells how caps are kept here.
@@ -168,15 +167,6 @@ async function tryWaves(run: WaveRun, stop: AbortSignal | undefined): Promise<re
 /** What failed stays what was tried, though the cap that it had replaced was written back since. */
 const isFailed = (results: PassReport['results'], tried: PassReport['tried'], { scope }: Change): boolean =>
   tried.has(scopeKey(scope)) && results.get(scopeKey(scope))?.result === 'failed'
-
-/** So many values that were sent to wide scopes are remembered. */
-const MOST_SENT = 100
-
-/** What was sent to a team or group may show beneath; it was ours and nobody else's. */
-function rememberSent(writes: readonly WideWrite[], { sent }: WorkspaceState): void {
-  sent.push(...writes.map(({ change: { scope, from, to }, at }) => ({ scope, from, to, at })))
-  sent.splice(0, Math.max(0, sent.length - MOST_SENT))
-}
 
 /** So many refusals of one kind, and more than half of what was tried, have a shared cause (choice). */
 const SHARED_REFUSALS = 3

@@ -72,8 +72,6 @@ export interface WorkspaceState {
   /** Why pools keep their last deal, by name. */
   frozenPools: Readonly<Record<string, string>>
   clockSkewMs: number | undefined
-  /** Team and group caps that were sent and may have landed, as the answer or the reading after it did not tell. */
-  readonly sent: SentCap[]
   /** Team and group writes whose effect beneath was not looked at yet, because something came between. */
   pendingChecks: readonly WideWrite[]
 }
@@ -94,7 +92,6 @@ export function recall(policy: PolicyRevision, ledger: RecordsReader): Workspace
     pools: ledger.fact('pools') ?? {},
     frozenPools: {},
     clockSkewMs: undefined,
-    sent: [],
     pendingChecks: [],
   }
 }
@@ -233,7 +230,7 @@ export function planFrom(knowledge: WorkspaceState, view: DesiredState, planner:
     quarantined: view.quarantine.active,
     approvals: ledger.approvals(),
     model: serviceModel(settings, planner.seen ?? seenIn(ledger)),
-    sent: [...knowledge.sent, ...ledger.openIntents().map(({ change, at }) => ({ ...change, at }))],
+    sent: sentWide(knowledge, ledger, clock.now()),
     givenUp: givenUp(ledger, clock.now()),
     ...reviewedRules(knowledge, planner),
     ...(settings.approvals && { approvalSteps: settings.approvals }),
@@ -270,6 +267,17 @@ export function planFrom(knowledge: WorkspaceState, view: DesiredState, planner:
     instantText: (at) => new Date(at).toISOString(),
   })
 }
+
+/** What we sent to teams and groups in the last day: it may show beneath, and was nobody else's. What is under way may have landed as well. */
+export function sentWide({ readings }: Pick<WorkspaceState, 'readings'>, ledger: RecordsReader, now: Instant): readonly SentCap[] {
+  const wide = [...readings.values()].filter(({ scope }) => scope.kind !== 'user')
+  const written = wide.flatMap(({ scope }) => ledger.writtenLately(scope, now - SENT_LIFE_MS))
+  const open = ledger.openIntents().map(({ change, at }) => ({ ...change, at }))
+  return [...written.filter(({ result }) => result !== 'failed'), ...open]
+}
+
+/** As long as the ledger has what was written at hand. */
+const SENT_LIFE_MS = 24 * 3_600_000
 
 /** Nobody waits longer for a scope that cannot be read (product.md, section 6). */
 const UNREAD_LIFE_MS = 24 * 3_600_000

@@ -44,6 +44,18 @@ describe('capSemantics: copied', () => {
     expect(one.writes()).toEqual([])
   })
 
+  test('what an earlier cap of the team left behind is ours after a restart, and after the team has another', async () => {
+    const config = { capSemantics: 'copied', onDrift: 'alert' } as const
+    const one = await testWorld({ ...COMPANY, config })
+    await one.cycle(POLICY)
+    await one.cycle({ caps: { ...POLICY.caps, team: 400 } })
+    one.foreign('dan', 400)
+    one.restart()
+    await one.cycle({ caps: { ...POLICY.caps, team: 600 } })
+    expect(one.inForce()['dan']).toBe(700)
+    expect(one.begun('ForeignChange')).toEqual([])
+  })
+
   test('an edit that is looked at alone went well only if everybody whom its write may have moved could be read', async () => {
     const away = new Set<string>()
     const wrapTransport = (inner: Transport): Transport => ({

@@ -4,12 +4,13 @@
 import { mayHaveMoved, sampleBeneath, sightingBeneath } from '../../../core/interpret/evidence.ts'
 import type { Sighting } from '../../../core/interpret/seen.ts'
 import { type ServiceModel, serviceModel } from '../../../core/interpret/service-model.ts'
+import type { SentCap } from '../../../core/interpret/slots.ts'
 import type { CapReading } from '../../../core/model/observed.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../../../core/model/scope.ts'
 import type { Workspace } from '../../workspace.ts'
 import { sweep } from '../read.ts'
 import { noteSeen, seenIn } from '../seen.ts'
-import type { DesiredState, WorkspaceState } from '../state.ts'
+import { type DesiredState, sentWide, type WorkspaceState } from '../state.ts'
 import type { WideWrite } from './wide-write.ts'
 
 export interface Beneath {
@@ -58,11 +59,23 @@ export function judgePending(beneath: Pick<Beneath, 'workspace' | 'knowledge'>):
 function note(writes: readonly WideWrite[], { workspace, knowledge }: Pick<Beneath, 'workspace' | 'knowledge'>): void {
   if (writes.length === 0) return
   const model = modelOf({ workspace })
-  const sightings = writes.flatMap((write) => sightingsOf(write, writes, knowledge, model))
+  const sent = sentWide(knowledge, workspace.ledger, workspace.clock.now())
+  const isAbove = (reading: CapReading): boolean => isShownAbove(reading, knowledge.readings, sent)
+  const sightings = writes.flatMap((write) => sightingsOf(write, writes, knowledge, { model, isAbove }))
   noteSeen(workspace.ledger, foremost(sightings, model), workspace.clock)
 }
 
-function sightingsOf(write: WideWrite, all: readonly WideWrite[], knowledge: WorkspaceState, model: ServiceModel): readonly Sighting[] {
+interface Known {
+  readonly model: ServiceModel
+  readonly isAbove: (reading: CapReading) => boolean
+}
+
+function sightingsOf(
+  write: WideWrite,
+  all: readonly WideWrite[],
+  knowledge: WorkspaceState,
+  { model, isAbove }: Known,
+): readonly Sighting[] {
   return write.before.flatMap((was): readonly Sighting[] => {
     const is = knowledge.readings.get(scopeKey(was.scope))
     // A reading from before the write, kept because the look was cut short, proves nothing.
@@ -70,14 +83,13 @@ function sightingsOf(write: WideWrite, all: readonly WideWrite[], knowledge: Wor
     const sighting = sightingBeneath(write.change, was, is, model)
     // What showed the old value of one wide scope may show the new one of another.
     const isMixed =
-      all.some(({ change }) => change.from === was.observed || change.to === was.observed) ||
-      (model.reads !== 'explicit' && isShownAbove(was, knowledge))
+      all.some(({ change }) => change.from === was.observed || change.to === was.observed) || (model.reads !== 'explicit' && isAbove(was))
     return sighting && !(sighting.aspect === 'caps' && isMixed) ? [sighting] : []
   })
 }
 
 /** Some team or group has the value that was read, or had it when that was read: where reads may show what applies, nobody was copied over. */
-function isShownAbove({ observed, readAt }: CapReading, { readings, sent }: WorkspaceState): boolean {
+function isShownAbove({ observed, readAt }: CapReading, readings: WorkspaceState['readings'], sent: readonly SentCap[]): boolean {
   const isIn = [...readings.values()].some((one) => one.scope.kind !== 'user' && one.observed === observed)
   return isIn || sent.some(({ from, to, at }) => at >= readAt && (from === observed || to === observed))
 }
