@@ -55,7 +55,9 @@ function createBooks(scene: Scene) {
       // Who joins later pays from then on; who was there at the first deal, or at the start of the cycle, pays for all of it.
       const base = old?.base ?? (before === undefined || (was && !was.left) ? 0 : scene.used(email))
       const sinceMs = old?.sinceMs ?? scene.elapsed()
-      places.set(email, { base, sinceMs, ...(left && { left: old?.left ?? { cap: dealt } }) })
+      // To whom nothing was dealt, the pool has nothing to pay from then on.
+      const end = dealt === undefined ? { end: scene.used(email) } : {}
+      places.set(email, { base, sinceMs, ...(left && { left: old?.left ?? { cap: dealt, ...end } }) })
     }
     books.set(name, { startAt: cycle.startAt, places })
   }
