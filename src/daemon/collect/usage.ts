@@ -6,10 +6,11 @@ import { beyondLimit } from '../../core/model/limits.ts'
 import type { Balance, GroupMembers, OwnedCap, Roster, SetAside } from '../../core/model/observed.ts'
 import type { PolicySet } from '../../core/model/policy.ts'
 import { groupScope, scopeKey } from '../../core/model/scope.ts'
+import { resolveDesired } from '../../core/resolve/desired.ts'
 import { judgeRoster, keepGroups, usedByEmail } from '../../core/resolve/roster.ts'
 import type { Clock, ReadClient, UsageFacts } from '../../ports.ts'
 import { malformedRows, unread } from '../conditions/findings.ts'
-import type { Planner, WorkspaceState } from '../cycle/state.ts'
+import { desiredInputs, type Planner, type WorkspaceState } from '../cycle/state.ts'
 import { failureOf } from '../cycle/write/failure.ts'
 import { withActiveDays } from './active-days.ts'
 
@@ -49,9 +50,10 @@ export interface UsageInputs {
 export async function learnUsage(
   client: ReadClient,
   knowledge: WorkspaceState,
-  { settings, ledger, clock }: Pick<Planner, 'settings' | 'ledger' | 'clock'>,
+  planner: Pick<Planner, 'settings' | 'ledger' | 'clock'>,
   signal?: AbortSignal,
 ): Promise<UsageReading> {
+  const { settings, ledger, clock } = planner
   const reading = await readUsage({
     client,
     set: knowledge.policy.set,
@@ -62,11 +64,22 @@ export async function learnUsage(
     clock,
     ...(signal && { signal }),
   })
+  countReading(knowledge, planner)
   knowledge.usage = reading.facts
   knowledge.unknownGroups = reading.unknownGroups
   knowledge.groupReadingIsNew ||= reading.groupsRead
   knowledge.rosterReadingIsNew ||= reading.rosterRead
   return reading
+}
+
+/** A reading that no plan has looked at before the next one is there counts all the same: two that agree do, whatever came between. */
+function countReading(knowledge: WorkspaceState, planner: Pick<Planner, 'settings' | 'ledger' | 'clock'>): void {
+  if (!knowledge.rosterReadingIsNew && !knowledge.groupReadingIsNew) return
+  const { conditions, conflictsGone } = resolveDesired(desiredInputs(knowledge, planner))
+  if (knowledge.rosterReadingIsNew) knowledge.conditions = conditions
+  if (knowledge.groupReadingIsNew) knowledge.conflictsGone = conflictsGone
+  knowledge.rosterReadingIsNew = false
+  knowledge.groupReadingIsNew = false
 }
 
 /** Reads roster, groups and balance. Rejects only when `signal` aborts. */

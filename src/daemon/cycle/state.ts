@@ -133,7 +133,7 @@ export const cycleOf = (usage: UsageFacts | undefined): Cycle | undefined => usa
 export const grantsFrozen = ({ clockSkewMs = 0 }: WorkspaceState): boolean => Math.abs(clockSkewMs) > SKEW_LIMIT_MS
 
 /** What resolving depends on, from knowledge and the ledger. */
-export function desiredInputs(knowledge: WorkspaceState, planner: Planner): DesiredInputs {
+export function desiredInputs(knowledge: WorkspaceState, planner: Pick<Planner, 'settings' | 'ledger' | 'clock'>): DesiredInputs {
   const cycle = cycleOf(knowledge.usage)
   return {
     set: knowledge.policy.set,

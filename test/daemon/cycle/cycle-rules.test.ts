@@ -1,6 +1,7 @@
 // Rules over people from end to end: what is written, what a change of the roster does after one reading and after two, what a restart and a
 // doubted roster do, and how the guards count.
 import { describe, expect, test } from 'vitest'
+import { refreshUsage } from '../../../src/daemon/cycle/run.ts'
 import { email, HOUR } from '../../support/declare.ts'
 import { testWorld, type World } from '../../support/world.ts'
 
@@ -58,6 +59,17 @@ describe('a rule', () => {
     one.restart()
     await one.cycle()
     expect(one.caps()['p003']).toBe(100)
+  })
+
+  test('takes in, and lets go of, a person after two readings that agree, also where no plan looked at the first', async () => {
+    const one = await company()
+    await one.cycle(GUESTS)
+    setRole(one, 'p001', 'member')
+    setRole(one, 'p003', 'guest')
+    await one.clock.until(refreshUsage(one.workspace, one.knowledge))
+    await one.clock.until(refreshUsage(one.workspace, one.knowledge))
+    await one.cycle(undefined, { usage: false })
+    expect(one.caps()).toEqual({ team: 500, p002: 100, p003: 100 })
   })
 
   test('that is deleted gives its people back to what is declared wider', async () => {
