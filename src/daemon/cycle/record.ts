@@ -2,12 +2,12 @@
 // is news, so that a quiet cycle costs no disk write, and it never touches the service.
 
 import { isDeepStrictEqual } from 'node:util'
-import type { Change, HeldChange, Quarantined } from '../../core/model/change.ts'
+import type { Change, HeldChange, HistoryEntry, Quarantined } from '../../core/model/change.ts'
 import { UNDECLARED } from '../../core/model/entry.ts'
 import type { ReconcileResult } from '../../core/model/events.ts'
 import type { CapReading, Observed, OwnedCap } from '../../core/model/observed.ts'
 import { type Cap, declaredCount } from '../../core/model/policy.ts'
-import { type ScopeKey, scopeKey } from '../../core/model/scope.ts'
+import { type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
 import { APPROVAL_LIFE_MS, type HoldsShown } from '../../core/plan/approval.ts'
 import { isLeftTo } from '../../core/plan/contested.ts'
@@ -29,7 +29,11 @@ export async function remember(
   now: Instant,
 ): Promise<void> {
   const adopted: OwnedCap[] = []
-  for (const one of planned.diff.adopted) adopted.push(await sinceWritten(one, view, ledger))
+  for (const one of planned.diff.adopted) {
+    const found = withTried(await sinceWritten(one, view, ledger), ledger, now)
+    const { verifiedAt } = found
+    if (!isDeepStrictEqual(found, { ...view.owned.get(scopeKey(one.scope)), verifiedAt })) adopted.push(found)
+  }
   if (adopted.length > 0) ledger.saveOwned(adopted)
   const released = planned.diff.released.filter((key) => {
     const owned = view.owned.get(key)
@@ -79,14 +83,25 @@ const stillContested = (planned: Planned, before: LedgerFacts['contested'], now:
 /** Longer than any stale reading lasts (choice). */
 const STALE_LIFE_MS = 24 * 3_600_000
 
-/** A stale reading shows what our last write replaced; on such a reading, or one older than the last write, nothing of ours is forgotten. */
+/** On a reading that may be stale, or that is older than the last write, nothing of ours is forgotten. */
 function mayBeStale({ scope, cap }: OwnedCap, reading: CapReading | undefined, ledger: Ledger, now: Instant): boolean {
   if (!reading || cap === 'none') return false
-  const [last] = ledger.writtenLately(scope, now - STALE_LIFE_MS)
-  if (!last || now - last.at >= STALE_LIFE_MS) return false
+  const last = lastWrite(scope, ledger, now)
+  if (!last) return false
   const isReplaced = last.result !== 'failed' && last.from === reading.observed && reading.observed !== cap
   return isReplaced || reading.readAt <= last.at
 }
+
+/** What is found in place may be what our last write replaced, on a stale reading: what was written may stand there, and is ours as well. */
+function withTried(found: OwnedCap, ledger: Ledger, now: Instant): OwnedCap {
+  const last = lastWrite(found.scope, ledger, now)
+  const isReplaced = last !== undefined && last.result !== 'failed' && last.from === found.cap
+  return isReplaced && last.to !== 'none' && last.to !== found.cap ? { ...found, tried: last.to } : found
+}
+
+/** Our last write of a scope, as long as a reading may not show it yet. */
+const lastWrite = (scope: Scope, ledger: Ledger, now: Instant): HistoryEntry | undefined =>
+  ledger.writtenLately(scope, now - STALE_LIFE_MS)[0]
 
 /** Saves what became of approvals; by itself, because a question answered with no must leave no release behind. */
 export function rememberApprovals(planned: Planned, ledger: Ledger): void {

@@ -142,16 +142,29 @@ describe('a cap that we wrote and that was read back too early', () => {
     expect(one.caps()).toEqual({ team: 900 })
   })
 
-  test('is not ours any more once the old one was verified again', async () => {
+  test('is not ours any more once the old one still shows after a day', async () => {
     const one = await testWorld({ people: 20 })
     await one.cycle({ caps: { team: 900, p001: 500 } })
     stale(one, 'p001', 500)
     await one.cycle({ caps: { team: 900, p001: 700 } })
     one.onCall = undefined
     await one.cycle({ caps: { team: 900, p001: 500 } })
+    await one.clock.pass(DAY + HOUR)
+    await one.cycle()
     one.foreign('p001', 700)
     await one.cycle({ caps: { team: 900 } })
     expect(one.caps()).toEqual({ team: 900, p001: 700 })
+  })
+
+  test('or verified, and then covered by a stale reading of the old one, is cleared when policy has dropped it', async () => {
+    const one = await testWorld({ people: 20 })
+    await one.cycle({ caps: { team: 900, p001: 500 } })
+    await one.cycle({ caps: { team: 900, p001: 700 } })
+    one.foreign('p001', 500)
+    await one.cycle({ caps: { team: 900, p001: 500 } })
+    one.foreign('p001', 700)
+    await one.cycle({ caps: { team: 900 } })
+    expect(one.caps()).toEqual({ team: 900 })
   })
 })
 
