@@ -97,8 +97,9 @@ function isEcho(key: ScopeKey, { model, owned, readings, people, sent = [] }: Sl
   const ancestors = [...(people.byKey.get(key)?.groups ?? []), TEAM_KEY]
   const isCopying = model.layers === 'copied' || model.copying !== undefined
   const isLater = (at: Instant): boolean => at > (ours?.verifiedAt ?? 0)
-  // A clear that was copied leaves nothing set there, and the read shows what that inherits.
-  const bringsIt = (to: Cap): boolean => (to === 'none' && isCopying && model.reads !== 'explicit' ? inherited(key) : to) === observed
+  // A clear that was copied leaves nothing set there, and the read may show what that inherits.
+  const mayShowAbove = isCopying && model.reads !== 'explicit' && inherited(key) === observed
+  const bringsIt = (to: Cap): boolean => to === observed || (to === 'none' && mayShowAbove)
   const isSent = sent.some(
     ({ scope, from, to, at }) =>
       bringsIt(to) &&

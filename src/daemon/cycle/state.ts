@@ -230,7 +230,7 @@ export function planFrom(knowledge: WorkspaceState, view: DesiredState, planner:
     quarantined: view.quarantine.active,
     approvals: ledger.approvals(),
     model: serviceModel(settings, planner.seen ?? seenIn(ledger)),
-    sent: sentWide(knowledge, ledger, clock.now()),
+    sent: sentWide(ledger, clock.now()),
     givenUp: givenUp(ledger, clock.now()),
     ...reviewedRules(knowledge, planner),
     ...(settings.approvals && { approvalSteps: settings.approvals }),
@@ -269,11 +269,9 @@ export function planFrom(knowledge: WorkspaceState, view: DesiredState, planner:
 }
 
 /** What we sent to teams and groups in the last day: it may show beneath, and was nobody else's. What is under way may have landed as well. */
-export function sentWide({ readings }: Pick<WorkspaceState, 'readings'>, ledger: RecordsReader, now: Instant): readonly SentCap[] {
-  const wide = [...readings.values()].filter(({ scope }) => scope.kind !== 'user')
-  const written = wide.flatMap(({ scope }) => ledger.writtenLately(scope, now - SENT_LIFE_MS))
+export function sentWide(ledger: RecordsReader, now: Instant): readonly SentCap[] {
   const open = ledger.openIntents().map(({ change, at }) => ({ ...change, at }))
-  return [...written.filter(({ result }) => result !== 'failed'), ...open]
+  return [...ledger.wideWrites(now - SENT_LIFE_MS).filter(({ result }) => result !== 'failed'), ...open]
 }
 
 /** As long as the ledger has what was written at hand. */

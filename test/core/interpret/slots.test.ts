@@ -144,6 +144,11 @@ describe('an echo of our own wide write', () => {
       true,
     ],
     [
+      'nothing at all after such a clear, where reads turn out to show only what is set',
+      { model: { ...OPEN, copying: 'seen' }, shown: { bob: 'none', 'group:a': 900 }, sent: [sent('team', 700, 'none')] },
+      true,
+    ],
+    [
       'not another value than is inherited there',
       { model: { ...OPEN, copying: 'seen' }, shown: { 'group:a': 800 }, sent: [sent('team', 700, 'none')] },
       false,

@@ -56,6 +56,15 @@ describe('capSemantics: copied', () => {
     expect(one.begun('ForeignChange')).toEqual([])
   })
 
+  test('what the clear of a group that nobody declares any more overwrites is put back, and nobody else is blamed', async () => {
+    const one = await testWorld({ ...COMPANY, switches: COPIES, config: { capSemantics: 'copied', onDrift: 'alert' } })
+    await one.cycle(POLICY)
+    const { 'group:b': _, ...caps } = POLICY.caps ?? {}
+    await one.cycle({ caps: { ...caps, cleo: 900 } })
+    expect(one.inForce()['cleo']).toBe(900)
+    expect(one.begun('ForeignChange')).toEqual([])
+  })
+
   test('an edit that is looked at alone went well only if everybody whom its write may have moved could be read', async () => {
     const away = new Set<string>()
     const wrapTransport = (inner: Transport): Transport => ({

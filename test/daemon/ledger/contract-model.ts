@@ -310,6 +310,10 @@ const contents = async (ledger: Ledger) => ({
   approvals: ledger.approvals(),
   quarantined: ledger.quarantined(),
   lately: ledger.writtenLately(TEAM, 20),
+  wide: ledger
+    .wideWrites(20)
+    .map((entry) => JSON.stringify(entry))
+    .toSorted(),
   paused: await ledger.pause(25),
   use: await useOf(ledger),
   facts: Object.keys(facts).map((name) => [name, ledger.fact(name as keyof LedgerFacts)]),

@@ -28,6 +28,7 @@ export function modelLedger(): Ledger {
     commit: async () => undefined,
     writtenLately: (scope, sinceAt) =>
       history.filter((entry) => entry.at >= sinceAt && scopeKey(scope) === scopeKey(entry.scope)).sort((a, b) => b.at - a.at),
+    wideWrites: (sinceAt) => history.filter((entry) => entry.at >= sinceAt && entry.scope.kind !== 'user'),
     async recordIntent(intent) {
       lastId += 1
       const recorded = { ...intent, id: lastId }

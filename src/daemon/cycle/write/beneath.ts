@@ -59,7 +59,7 @@ export function judgePending(beneath: Pick<Beneath, 'workspace' | 'knowledge'>):
 function note(writes: readonly WideWrite[], { workspace, knowledge }: Pick<Beneath, 'workspace' | 'knowledge'>): void {
   if (writes.length === 0) return
   const model = modelOf({ workspace })
-  const sent = sentWide(knowledge, workspace.ledger, workspace.clock.now())
+  const sent = sentWide(workspace.ledger, workspace.clock.now())
   const isAbove = (reading: CapReading): boolean => isShownAbove(reading, knowledge.readings, sent)
   const sightings = writes.flatMap((write) => sightingsOf(write, writes, knowledge, { model, isAbove }))
   noteSeen(workspace.ledger, foremost(sightings, model), workspace.clock)
