@@ -94,8 +94,8 @@ const GIVEN_BACK_EXEMPT: ReadonlySet<GuardCode> = new Set([...HEALING_EXEMPT, 'p
 /** Later deals of a pool move within what was judged (product.md, section 2). */
 const POOL_EXEMPT: ReadonlySet<GuardCode> = new Set(['maxAffected', 'maxLowered', 'maxBlocked', 'maxCleared', 'maxRaise'])
 
-const isExempt = ({ healing, grantEnd, pool, entry }: Difference, guard: GuardCode): boolean =>
-  (entry.kind === 'kept' && GIVEN_BACK_EXEMPT.has(guard)) ||
+const isExempt = ({ healing, grantEnd, pool, entry, cause }: Difference, guard: GuardCode): boolean =>
+  (entry.kind === 'kept' && cause !== 'external' && GIVEN_BACK_EXEMPT.has(guard)) ||
   (healing && HEALING_EXEMPT.has(guard)) ||
   (grantEnd && GRANT_END_EXEMPT.has(guard)) ||
   (pool?.isReviewed === true && POOL_EXEMPT.has(guard))

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { DEFAULT_GUARDS, type GuardCode } from '../../../../src/core/model/change.ts'
 import type { Difference } from '../../../../src/core/plan/diff.ts'
 import { type GuardInputs, isCounted, mayHold, type Round } from '../../../../src/core/plan/guards/round.ts'
+import { entryOf } from '../../../support/declare.ts'
 import { digest, NO_FAILED_READS, planOf } from '../../../support/plan.ts'
 import { changeOf, keyOf } from '../../../support/waves.ts'
 
@@ -31,6 +32,11 @@ test.each<readonly [string, Partial<Difference>, readonly GuardCode[]]>([
     'that gives back what stood before a 0 of ours as one that heals, and from protection',
     { entry: { kind: 'kept', cap: 'none' } },
     ['maxAffected', 'maxLowered', 'maxBlocked', 'maxRaise', 'protected'],
+  ],
+  [
+    'that puts the same back after somebody else has changed it as any that heals',
+    { entry: entryOf('kept', 400), cause: 'external', healing: true },
+    ['maxAffected', 'maxLowered', 'maxBlocked', 'maxRaise'],
   ],
   [
     'of a reviewed pool from all that count',
