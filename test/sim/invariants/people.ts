@@ -118,6 +118,9 @@ export const protectedPeople: Invariant = {
         if (scene.scenario.switches.capReads === 'inherited' && isOurs) continue
         // It uncovers what somebody has agreed to.
         if (plan?.changes.some((one) => one.to === after && releases.has(one))) continue
+        // It goes with the end of a grant, which takes as much from them, or more.
+        const theirs = new Set<string>(['team', email, ...scene.company.groupsOf(email).map((id) => scopeKey({ kind: 'group', id }))])
+        if (plan?.changes.some((one) => one.grantEnd && theirs.has(scopeKey(one.scope)) && worth(one.to) <= worth(after))) continue
         // What the plan has just raised may go back to where it was.
         if (after === 'none' || worth(after) < Math.min(before, worth(atFirst.get(email))))
           checker.violated(`${email} is protected and falls from ${before} to ${after} with ${step.scope}`)
