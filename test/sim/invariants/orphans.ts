@@ -30,7 +30,13 @@ export const notForgotten: Invariant = {
       if (step.kind === 'recorded' && step.method === 'releaseOwned')
         for (const scope of released(step)) {
           const cap = ours.get(scope)
-          if (typeof cap !== 'number' || asked(scene).has(scope)) continue
+          // What is under way is remembered by its intent.
+          const isOpen =
+            scene
+              .ledger()
+              ?.openIntents()
+              .some(({ change }) => scopeKey(change.scope) === scope) === true
+          if (typeof cap !== 'number' || isOpen || asked(scene).has(scope)) continue
           checker.checked()
           if (scene.stored(scope) === cap && scene.shows(scope) === cap) checker.violated(`${scope} still has our ${cap}, and is let go`)
         }
