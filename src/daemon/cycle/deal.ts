@@ -62,11 +62,14 @@ export function useNow({ usage, measured }: Pick<WorkspaceState, 'usage' | 'meas
   const isMeasured = figures.source === 'measured'
   if (!isMeasured && roster.people.every(({ used }) => used === undefined))
     return { kind: 'unknown', why: 'no row of the roster carries use' }
+  const estimates = addOnFigures({ now, cycle, balance })
   const used = new Map<string, Credits>()
   for (const { email, used: all = credits(0) } of roster.people) {
     const one = figures.of(email, all)
     if (one?.source === 'upperBound') return { kind: 'unknown', why: NO_BALANCE }
-    if (one) used.set(email, one.credits)
+    // What was measured of nobody on the roster may be theirs, from before they came back: as much of it as the rest of their use can hold.
+    const most = one && Math.min(estimates.of(email, all)?.credits ?? 0, one.credits + figures.others)
+    if (one) used.set(email, credits(Math.max(one.credits, most ?? 0)))
   }
   // The older of the two readings says how new the figures are.
   const readAt = isMeasured && measured ? Math.min(roster.readAt, measured.readAt) : roster.readAt
