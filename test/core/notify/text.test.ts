@@ -21,6 +21,7 @@ describe('a template', () => {
     ['{{used}}', '{used}'],
     ['a } b {', 'a } b {'],
     ['{people}', 'one\ntwo'],
+    ['{absent}', ''],
   ])('%s becomes %s', (template, expected) => {
     expect(filled(template, { used: 5, cap: 10, people: ['one', 'two'] })).toBe(expected)
   })
@@ -35,7 +36,11 @@ describe('a template', () => {
   })
 
   it('tells which placeholders are none', () => {
-    expect(unknownPlaceholders('{emial} {cap} {{x}} {}', 'person')).toEqual(['emial', ''])
+    expect(unknownPlaceholders('{emial} { cap } {{x}} { caps } {}', 'person')).toEqual(['emial', 'caps', ''])
+  })
+
+  it('becomes a text that may begin with blanks, and a subject that does not', () => {
+    expect(written({ subject: ' {name} ', text: ' {name} \n' }, { name: 'x' })).toEqual({ subject: 'x', text: ' x' })
   })
 })
 
@@ -78,5 +83,38 @@ describe('what nobody vetted', () => {
         expect(JSON.parse(JSON.stringify(PAYLOADS.json(message)))).toMatchObject({ about: 'digest', text: message.text })
       }),
     )
+  })
+})
+
+describe('a message', () => {
+  const message = {
+    kind: 'pool',
+    workspace: 'acme',
+    values: { pool: 'r&d', used: 5 },
+    subject: '<r&d>: {{5}}',
+    text: 'one\n\ntwo & {{three}}',
+  } as const
+
+  it('is a message of two sections to Slack, without markup, names or emoji', () => {
+    const element = (text: string) => ({ type: 'section', text: { type: 'plain_text', text, emoji: false } })
+    expect(PAYLOADS.slack(message)).toEqual({
+      ...{ text: '&lt;r&amp;d&gt;: {{5}}', mrkdwn: false, link_names: false },
+      blocks: [element('<r&d>: {{5}}'), element('one two & {{three}}')],
+    })
+  })
+
+  it('is a card of one block a line to Teams, in which no line is empty', () => {
+    const line = (text: string, weight: string) => ({ type: 'RichTextBlock', inlines: [{ type: 'TextRun', text, weight }] })
+    const body = [line('<r&d>: {\u2060{5}}', 'Bolder'), ...['one', ' ', 'two & {\u2060{three}}'].map((text) => line(text, 'Default'))]
+    const card = { $schema: 'http://adaptivecards.io/schemas/adaptive-card.json', type: 'AdaptiveCard', version: '1.4', body }
+    expect(PAYLOADS.teams(message)).toEqual({
+      type: 'message',
+      attachments: [{ contentType: 'application/vnd.microsoft.card.adaptive', content: card }],
+    })
+  })
+
+  it('is its own fields to others, under the name of our format', () => {
+    const { kind: about, ...rest } = message
+    expect(PAYLOADS.json(message)).toEqual({ apiVersion: 'capkeeper/v1', kind: 'Notification', about, ...rest })
   })
 })
