@@ -1,0 +1,107 @@
+// What is remembered of each message: what counts in which cycle, how long a try waits, and how a message ends.
+import { describe, expect, test } from 'vitest'
+import {
+  begin,
+  type Delivery,
+  end,
+  isDue,
+  MOST_TRIES,
+  type Told,
+  type ToldEntry,
+  toldIn,
+  waitMs,
+  withoutOpen,
+} from '../../../src/core/notify/told.ts'
+
+const DAY = 86_400_000
+const START = 100 * DAY
+const PERSON = '["person","ada"]'
+const DIGEST = '["digest","daily"]'
+
+const entry = (state: ToldEntry['state'], more: Partial<ToldEntry> = {}): ToldEntry => ({ level: 85, state, at: START, tries: 1, ...more })
+const told = (entries: Told['entries'] = { [PERSON]: entry('sent'), [DIGEST]: entry('sent') }): Told => ({ cycleStartAt: START, entries })
+
+test.each([
+  [0, 60_000],
+  [1, 60_000],
+  [2, 120_000],
+  [3, 240_000],
+  [6, 1_920_000],
+  [7, 3_600_000],
+  [MOST_TRIES, 3_600_000],
+])('after %i tries the next waits %i ms', (tries, ms) => expect(waitMs(tries)).toBe(ms))
+
+describe('what was told', () => {
+  test.each<readonly [string, number, readonly string[] | undefined]>([
+    ['counts in its cycle', 0, [PERSON, DIGEST]],
+    ['counts where the cycle seems to begin a little earlier', 1 - DAY, [PERSON, DIGEST]],
+    ['counts where the cycle seems to begin a little later', DAY - 1, [PERSON, DIGEST]],
+    ['is forgotten in the next cycle, but for digests', DAY, [DIGEST]],
+    ['lets nobody be told anything in an earlier cycle', -DAY, undefined],
+  ])('%s', (_title, later, keys) => {
+    const found = toldIn(told(), { startAt: START + later, endAt: START + 30 * DAY })
+    expect(found && Object.keys(found.entries)).toEqual(keys)
+  })
+
+  test('is nothing at first', () => expect(toldIn(undefined, { startAt: 5, endAt: 6 })).toEqual({ cycleStartAt: 5, entries: {} }))
+})
+
+describe('a message is due', () => {
+  test.each<readonly [string, ToldEntry | undefined, number, number, boolean]>([
+    ['of which nothing was told', undefined, 85, 0, true],
+    ['of a higher level', entry('sent'), 100, 0, true],
+    ['that waits, once its wait is over', entry('waiting'), 85, 60_000, true],
+    ['not before', entry('waiting'), 85, 59_999, false],
+    ['not of a lower level', entry('waiting'), 80, 60_000, false],
+    ['not when it was given up', entry('failed'), 85, 60_000, false],
+  ])('%s', (_title, one, level, after, expected) =>
+    expect(isDue(told(one ? { [PERSON]: one } : {}), PERSON, level, START + after)).toBe(expected),
+  )
+})
+
+test.each<readonly [string, Told['entries'], number]>([
+  ['the first', {}, 1],
+  ['one more of the same level', { [PERSON]: entry('waiting', { tries: 3 }) }, 4],
+  ['the first of a higher level', { [PERSON]: entry('waiting', { level: 80, tries: 3 }) }, 1],
+])('a message that is about to be sent is recorded as a try: %s', (_title, entries, tries) =>
+  expect(begin(told({ ...entries, [DIGEST]: entry('sent') }), [{ key: PERSON, level: 85 }], 7)).toEqual(
+    told({ [PERSON]: { level: 85, state: 'sending', at: 7, tries }, [DIGEST]: entry('sent') }),
+  ),
+)
+
+describe('a message that was under way', () => {
+  test.each<readonly [Delivery, number, Partial<ToldEntry>]>([
+    [{ kind: 'sent' }, 1, { state: 'sent' }],
+    [{ kind: 'refused', reason: 'busy' }, MOST_TRIES - 1, { state: 'waiting', reason: 'busy' }],
+    [{ kind: 'refused', reason: 'busy' }, MOST_TRIES, { state: 'failed', reason: 'busy' }],
+    [{ kind: 'rejected', reason: 'no such address' }, 1, { state: 'failed', reason: 'no such address' }],
+    [{ kind: 'unknown', reason: 'no answer' }, 1, { state: 'unknown', reason: 'no answer' }],
+  ])('ends with what came of it: %j after %i tries', (delivery, tries, expected) => {
+    const open = told({ [PERSON]: entry('sending', { tries, reason: 'of the last try' }), [DIGEST]: entry('sending') })
+    const { [PERSON]: ended, ...rest } = end(open, new Map([[PERSON, delivery]]), 7).entries
+    expect(ended).toEqual({ level: 85, at: 7, tries, ...expected })
+    expect(rest).toEqual({ [DIGEST]: entry('sending') })
+  })
+
+  test('counts as told when the process ended before the answer', () => {
+    const open = told({ [PERSON]: entry('sending'), [DIGEST]: entry('waiting', { reason: 'busy' }) })
+    const reason = 'the process ended before the answer'
+    expect(withoutOpen(open, 7).entries).toEqual({ ...open.entries, [PERSON]: entry('unknown', { at: 7, reason }) })
+  })
+})
+
+test('what was not under way does not end', () => {
+  const before = told({ [PERSON]: entry('waiting') })
+  const sent = { kind: 'sent' } as const
+  expect(
+    end(
+      before,
+      new Map([
+        [PERSON, sent],
+        [DIGEST, sent],
+      ]),
+      7,
+    ),
+  ).toEqual(before)
+  expect(withoutOpen(before, 7)).toBe(before)
+})
