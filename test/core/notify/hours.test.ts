@@ -16,6 +16,8 @@ describe('quiet hours', () => {
     ['over midnight: in the morning', '2026-11-22T06:59Z', hours(22, 7), true],
     ['over midnight: as they end', '2026-11-22T07:00Z', hours(22, 7), false],
     ['over midnight: before', '2026-11-22T21:59Z', hours(22, 7), false],
+    ['in the middle of an hour', '2026-11-22T12:31Z', { fromMinute: 751, untilMinute: 752 }, true],
+    ['in the minute before it', '2026-11-22T12:30Z', { fromMinute: 751, untilMinute: 752 }, false],
     ['of no length', '2026-11-22T12:00Z', hours(12, 12), false],
   ])('%s', (_name, now, quietHours, expected) =>
     expect(isQuiet(at(now), { timezone: 'UTC', ...(quietHours && { quietHours }) })).toBe(expected),
@@ -29,9 +31,13 @@ describe('quiet hours', () => {
   })
 })
 
-test('a day is the one of the place', () => {
-  expect([dayOf(at('2026-11-22T23:30Z'), 'Asia/Tokyo'), dayOf(at('2026-03-04T05:06Z'), 'UTC')]).toEqual(['2026-11-23', '2026-03-04'])
-})
+test.each([
+  ['2026-11-22T23:30Z', 'Asia/Tokyo', '2026-11-23'],
+  ['2026-11-23T04:30Z', 'America/New_York', '2026-11-22'],
+  ['2026-03-04T05:06Z', 'UTC', '2026-03-04'],
+  ['2026-03-04T00:00Z', 'UTC', '2026-03-04'],
+  ['0987-03-04T05:06Z', 'UTC', '0987-03-04'],
+])('the day of %s in %s is %s', (now, timezone, day) => expect(dayOf(at(now), timezone)).toBe(day))
 
 test.each<readonly [string, 'daily' | 'monthly', string, number]>([
   ['2026-11-22T08:00Z', 'daily', 'UTC', 20_261_122],
