@@ -89,3 +89,32 @@ describe('workspaces', () => {
     expect(spread('x', [peer('a')], leasesOf(new Map([['w0', '']])))).toEqual({ take: [], release: [] })
   })
 })
+
+describe('of the table, in whatever order the replicas stand', () => {
+  type Expected = Readonly<Record<string, readonly string[]>>
+  const moves = (peers: readonly Peer[], leases: readonly Held[]): readonly Expected[] => {
+    const all = peers.map(({ id }) => ({ id, ...spread(id, peers, leases) }))
+    const given = (of: 'take' | 'release') => Object.fromEntries(all.filter((one) => one[of].length > 0).map((one) => [one.id, one[of]]))
+    return [given('take'), given('release')]
+  }
+  const table = (holders: string, freeForMs = 0): readonly Held[] =>
+    leasesOf(new Map([...holders].map((holder, at) => [`w${at}`, holder.trim()])), freeForMs)
+  const [a, b, c] = [peer('a'), peer('b'), peer('c')]
+
+  test.each<readonly [string, readonly Peer[], readonly Held[], Expected, Expected]>([
+    ['each begins at another place', [b, c, a], table('   '), { a: ['w0'], b: ['w1'], c: ['w2'] }, {}],
+    ['the first by name has the one more', [b, c, a], table('    '), { a: ['w0', 'w1'], b: ['w1'], c: ['w2'] }, {}],
+    ['the first two by name have one more', [c, a, b], table('     '), { a: ['w0', 'w1'], b: ['w1', 'w2'], c: ['w3'] }, {}],
+    ['who holds most keeps the one more', [a, b, c], table('ccab'), {}, {}],
+    ['who holds most keeps it, whoever comes first', [b, c, a], table('acbb'), {}, {}],
+    ['who holds too many lets the last go', [a, b], table('aaaab'), {}, { a: ['w3'] }],
+    ['a holder that is not alive counts for nobody', [a, b], table('xx    '), { a: ['w2', 'w3', 'w4'], b: ['w4', 'w5', 'w2'] }, {}],
+    ['what the others refuse is kept', [a, peer('b', names(4)), c], table('aaac'), {}, {}],
+    ['what one of two takes is let go', [a, peer('b', names(6)), c], table('aaaaaa'), {}, { a: ['w5'] }],
+    ['each refuses for itself', [peer('a', names(2)), b], table('  '), { b: ['w1'] }, {}],
+    ['what is not yet left over waits', [peer('a', names(2)), b], table('  ', LEFT_OVER_MS - 1), { b: ['w1'] }, {}],
+    ['what is left over goes beyond what is even', [peer('a', names(2)), b], table('  ', LEFT_OVER_MS), { b: ['w1', 'w0'] }, {}],
+    ['who holds too many waits too', [a, peer('b', ['w3'])], table('aaa ', LEFT_OVER_MS - 1), {}, { a: ['w2'] }],
+    ['who holds too many takes what is left over', [a, peer('b', ['w3'])], table('aaa ', LEFT_OVER_MS), { a: ['w3'] }, { a: ['w2'] }],
+  ])('%s', (_title, peers, leases, take, release) => expect(moves(peers, leases)).toEqual([take, release]))
+})
