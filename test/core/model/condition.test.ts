@@ -88,6 +88,17 @@ describe('what holds', () => {
     expect([same, reason, version]).toEqual([[], ['changed Held acme'], ['changed Held acme']])
   })
 
+  test('is news for another version of the same reason', () => {
+    const [, second] = looks([found('Held', 'acme', { version: '1' })], [found('Held', 'acme', { version: '2' })])
+    expect(second && told(second)).toEqual(['changed Held acme'])
+  })
+
+  test('is marked as told before only where the ledger remembers it', () => {
+    const [one] = looks([found('Held', 'old', { remembered: true }), found('Held', 'new')])
+    const begun = (subject: string) => ({ change: 'begun', condition: { ...found('Held', subject), since: 0 } })
+    expect(one?.transitions).toStrictEqual([{ ...begun('old'), remembered: true }, begun('new')])
+  })
+
   test('has held since the ledger says so, where it knows', () => {
     const [first, second] = looks([found('Paused', 'acme', { since: 7 })], [found('Paused', 'acme', { since: 7 })])
     expect([first?.conditions[0]?.since, second?.conditions[0]?.since]).toEqual([7, 7])
@@ -95,7 +106,9 @@ describe('what holds', () => {
 
   test('goes on unasked, and does not begin unasked', () => {
     const unasked = found('UsageUnread', 'group:a', { onlyIfHeld: true })
-    expect(looks([unasked]).map(told)).toEqual([[]])
+    expect(looks([unasked])).toEqual([{ conditions: [], transitions: [] }])
+    const [, same] = looks([found('UsageUnread', 'group:a')], [{ ...unasked, message: 'not asked', reason: 'Z' }])
+    expect(same).toEqual({ conditions: [{ ...found('UsageUnread', 'group:a'), since: 0 }], transitions: [] })
     const [, on, over] = looks([found('UsageUnread', 'group:a')], [unasked], [])
     expect(on?.conditions).toMatchObject([{ subject: 'group:a', since: 0 }])
     expect(over && told(over)).toEqual(['ended UsageUnread group:a'])
