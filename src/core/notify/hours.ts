@@ -1,4 +1,5 @@
-// Days and times of day where people are: quiet hours, and the days of digests. Time zones come from Intl; an unknown one counts as UTC.
+// Days and times of day where people are: quiet hours, and the days of digests. Time zones come from Intl; one that it does not
+// know is an error here, and the config has refused it before.
 import type { Instant } from '../model/units.ts'
 import type { Digest, QuietHours } from './settings.ts'
 
@@ -25,8 +26,8 @@ function localOf(at: Instant, timezone: string): Local {
       .formatToParts(at)
       .map(({ type, value }) => [type, value]),
   )
-  const { year = '', month = '', day = '', hour = '0', minute = '0' } = parts
-  return { date: `${year.padStart(4, '0')}-${month}-${day}`, minute: Number(hour) * 60 + Number(minute) }
+  const { year, month, day, hour, minute } = parts
+  return { date: `${String(year).padStart(4, '0')}-${month}-${day}`, minute: Number(hour) * 60 + Number(minute) }
 }
 
 /** The date of an instant. */

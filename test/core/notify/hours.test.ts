@@ -48,3 +48,6 @@ test.each<readonly [string, 'daily' | 'monthly', string, number]>([
 ])('at %s the newest %s digest in %s is that of %i', (now, digest, timezone, level) =>
   expect(digestLevel(at(now), digest, timezone)).toBe(level),
 )
+
+test('a time zone that nobody knows is an error, and never counts as another', () =>
+  expect(() => dayOf(0, 'Nowhere/Else')).toThrow(RangeError))
