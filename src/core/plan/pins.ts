@@ -72,7 +72,7 @@ export interface PoolFollowers extends Followers {
 
 /** What keeps members of pools from following wider caps above the credits. */
 export interface Staying {
-  /** Of whom nothing is asked: what is in force becomes their own cap. */
+  /** Of whom no cap is asked, or no more than that they have none: what is in force becomes their own cap. */
   readonly kept: readonly DesiredCap[]
   /** Who is asked for a cap of their own that has to stand before anything wider lifts them. */
   readonly first: ReadonlySet<ScopeKey>
@@ -98,7 +98,7 @@ export function stays(diff: Diff, slots: Slots, { desired, skipped }: Asked, ben
     })
     if (lifted.reduce((sum, { more }) => sum + more, 0) <= room) continue
     for (const { email, key, now } of lifted) {
-      if (desired.has(key)) first.add(key)
+      if ((desired.get(key)?.cap ?? 'none') !== 'none') first.add(key)
       else kept.push(stay(userScope(email), credits(Math.max(1, now)), pool))
     }
   }

@@ -105,7 +105,9 @@ export function buildPlan(given: PlanInputs): Planned {
   const unlisted = given.facts.unlistedGroups
   const beneath = { people, ...(unlisted && { unlisted }) }
   const staying = stays(first, slots, { desired: first.desired, skipped }, beneath, given.followers ?? [])
-  const asked = staying.kept.length > 0 ? { ...left, desired: [...left.desired, ...staying.kept] } : left
+  const kept = byScope(staying.kept)
+  const others = left.desired.filter(({ scope }) => !kept.has(scopeKey(scope)))
+  const asked = kept.size > 0 ? { ...left, desired: [...others, ...staying.kept] } : left
   const result = asked === left ? first : diff({ ...given, resolution: asked, slots, skipped })
   const { desired } = result
   const declared = left === given.resolution ? first.desired : byScope(given.resolution.desired)

@@ -51,6 +51,18 @@ describe('members', () => {
     expect(one.caps()).toEqual(expected)
   })
 
+  test('who are protected, inherit a cap and are asked by a rule for none of their own keep it', async () => {
+    const one = await testWorld({ people: ['ada', 'bob', 'cleo'], groups: { g: ['ada', 'cleo'] }, caps: { 'group:g': 100 } })
+    const rules = [{ name: 'free', when: { email: 'ada@*' }, cap: 'none' as const }]
+    const kept = { protect: ['ada'], rules, pools: [pool(1000, people('bob', 'ada'))] }
+    await one.cycle({ rules, caps: { 'group:g': 100 } })
+    await one.cycle({ ...kept, caps: { 'group:g': 100 } })
+    await later(one, 5 * HOUR)
+    await one.cycle()
+    await one.cycle({ ...kept, caps: { 'group:g': 2000 } })
+    expect(one.caps()).toEqual({ 'group:g': 2000, ada: 100, bob: 900 })
+  })
+
   test('who inherit a cap hold up what would lift them, as long as it cannot be made their own', async () => {
     const fails = { now: true }
     const one = await testWorld({
