@@ -54,7 +54,7 @@ export function counterOf(operation: Operation, fields: Fields, name: string): n
 /** A time in RFC 3339, a bare date, or the form `2026-02-03 17:00:00 +0000 UTC`; undefined for anything else. */
 export function instantOf(value: unknown): Instant | undefined {
   if (typeof value !== 'string') return undefined
-  const text = value.trim().replace(/(\d{4}-\d{2}-\d{2}) (\d{2}:\d{2}:\d{2}(?:\.\d+)?) \+0000 UTC/, '$1T$2Z')
+  const text = value.trim().replace(/^(\d{4}-\d{2}-\d{2}) (\d{2}:\d{2}:\d{2}(?:\.\d+)?) \+0000 UTC$/, '$1T$2Z')
   if (!/^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/i.test(text)) return undefined
   const at = Date.parse(text)
   return Number.isNaN(at) ? undefined : at
@@ -62,10 +62,9 @@ export function instantOf(value: unknown): Instant | undefined {
 
 /** Both ends must be there and in order; half a cycle is none. */
 function cycleOf(fields: Fields): { readonly cycle?: Cycle } {
-  // What is not known is in no order with anything.
-  const startAt = instantOf(fields['billingCycleStart']) ?? Number.NaN
-  const endAt = instantOf(fields['billingCycleEnd']) ?? Number.NaN
-  return startAt < endAt ? { cycle: { startAt, endAt } } : {}
+  const startAt = instantOf(fields['billingCycleStart'])
+  const endAt = instantOf(fields['billingCycleEnd'])
+  return startAt !== undefined && endAt !== undefined && startAt < endAt ? { cycle: { startAt, endAt } } : {}
 }
 
 // ---- GetUsageConfig

@@ -67,9 +67,10 @@ export function useNow({ usage, measured }: Pick<WorkspaceState, 'usage' | 'meas
   for (const { email, used: all = credits(0) } of roster.people) {
     const one = figures.of(email, all)
     if (one?.source === 'upperBound') return { kind: 'unknown', why: NO_BALANCE }
+    if (!one) continue
     // What was measured of nobody on the roster may be theirs, from before they came back: as much of it as the rest of their use can hold.
-    const most = one && Math.min(estimates.of(email, all)?.credits ?? 0, one.credits + figures.others)
-    if (one) used.set(email, credits(Math.max(one.credits, most ?? 0)))
+    const most = Math.min(estimates.of(email, all)?.credits ?? 0, one.credits + figures.others)
+    used.set(email, credits(Math.max(one.credits, most)))
   }
   // The older of the two readings says how new the figures are.
   const readAt = isMeasured && measured ? Math.min(roster.readAt, measured.readAt) : roster.readAt

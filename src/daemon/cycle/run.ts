@@ -110,7 +110,6 @@ async function establishReads(
   return seen !== before
 }
 
-/** It is written by this cycle, or waits only for something that can be found out. */
 /** Audit mode, a pause and policies that were replaced keep everything back. */
 async function whyNothingGoes(workspace: Workspace): Promise<Exclusion | undefined> {
   const { config } = workspace

@@ -1,6 +1,6 @@
 // Scopes as people type and read them, and the one order in which everything shows them.
 import { describe, expect, test } from 'vitest'
-import { isSameEntry, OWNER_KINDS, ownerOf, type PolicyEntry } from '../../../src/core/model/entry.ts'
+import { isSameEntry, type PolicyEntry } from '../../../src/core/model/entry.ts'
 import { formatPosition, hasErrors, InputError, type Problem } from '../../../src/core/model/problem.ts'
 import {
   byScope,
@@ -69,22 +69,6 @@ describe('a policy entry', () => {
     ['that asks for nothing for another reason', { kind: 'undeclared' }, { kind: 'given_up' }, false],
   ])('%s is the same: or not', (_name, one, other, same) => {
     expect([isSameEntry(one, other), isSameEntry(other, one)]).toEqual([same, same])
-  })
-
-  test.each<readonly [PolicyEntry['kind'], (typeof OWNER_KINDS)[number]]>([
-    ['rule', 'policy'],
-    ['kept', 'policy'],
-    ['undeclared', 'policy'],
-    ['given_up', 'policy'],
-    ['grant', 'grant'],
-    ['restore', 'grant'],
-    ['people', 'rule'],
-    ['pool', 'pool'],
-    ['conflict', 'conflict'],
-    ['copied', 'copied'],
-  ])('of kind %s makes its cap one of kind %s', (kind, owner) => {
-    expect(ownerOf({ kind, cap: cap(5) } as PolicyEntry)).toBe(owner)
-    expect(OWNER_KINDS).toContain(owner)
   })
 })
 

@@ -10,7 +10,6 @@ import {
   balance,
   band,
   cap,
-  cause,
   condition,
   count,
   counts,
@@ -22,16 +21,14 @@ import {
   list,
   mode,
   object,
-  observed,
   optional,
   projection,
   reconcileResult,
-  scopeKind,
   scopeName,
-  scopeState,
   text,
   words,
 } from './parts-source.ts'
+import { scopeWith } from './workspace-source.ts'
 
 const MORE = 'How many more there are.'
 const line = (description: string) => optional(text(`${description} \`file:line:column\`.`))
@@ -72,19 +69,7 @@ const lastCycle = object('The last reconciliation.', {
   message: optional(text('What it said of itself.')),
 })
 
-const scope = object('Where one scope stands.', {
-  kind: scopeKind,
-  scope: scopeName,
-  state: scopeState,
-  desired: optional(cap('What policy asks.')),
-  observed: observed(),
-  readAt: optional(instant('When it was read.')),
-  cause: optional(cause),
-  driftSince: optional(instant('Since when they differ.')),
-  source: line('What asks it.'),
-  reason: optional(text('As the policy gives it.')),
-  why: optional(text('Why it is held, unknown, rejected or skipped.')),
-})
+const scope = scopeWith(line('What asks it.'))
 
 const hold = object('A guard holds changes back.', {
   id: text('32 hex digits.'),

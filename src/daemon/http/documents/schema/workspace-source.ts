@@ -1,5 +1,5 @@
 // The documents about whole workspaces: all of them at a glance, one of them, its policies and its health. Schemas only; see parts-source.ts.
-import Type from 'typebox'
+import Type, { type TSchema } from 'typebox'
 import { ASPECTS } from '../../../../core/interpret/seen.ts'
 import { BANDS, SCOPE_STATES } from '../../../../core/model/events.ts'
 import { BURN_WINDOWS } from '../../../../core/use/burn.ts'
@@ -109,19 +109,23 @@ export const WORKSPACES = object('All workspaces that the reader may see; what n
   ...paged(object('One workspace at a glance.', SUMMARY), 'Those that need a person first, then by name.'),
 })
 
-const scope = object('Where one scope stands.', {
-  kind: scopeKind,
-  scope: scopeName,
-  state: scopeState,
-  desired: optional(cap('What policy asks.')),
-  observed: observed(),
-  readAt: optional(instant('When it was read.')),
-  cause: optional(cause),
-  driftSince: optional(instant('Since when they differ.')),
-  source: optional(place),
-  reason: optional(text('As the policy gives it.')),
-  why: optional(text('Why it is held, unknown, rejected or skipped; in sync, that a raise by a pool waits.')),
-})
+/** `source`: how the document names the line that asks. */
+export const scopeWith = <T extends TSchema>(source: T) =>
+  object('Where one scope stands.', {
+    kind: scopeKind,
+    scope: scopeName,
+    state: scopeState,
+    desired: optional(cap('What policy asks.')),
+    observed: observed(),
+    readAt: optional(instant('When it was read.')),
+    cause: optional(cause),
+    driftSince: optional(instant('Since when they differ.')),
+    source,
+    reason: optional(text('As the policy gives it.')),
+    why: optional(text('Why it is held, unknown, rejected or skipped; in sync, that a raise by a pool waits.')),
+  })
+
+const scope = scopeWith(optional(place))
 
 const grant = object('A temporary cap.', {
   scope: scopeName,
