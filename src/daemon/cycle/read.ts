@@ -1,6 +1,7 @@
 // Reads the caps in force, a bounded number at a time, and keeps what it learns even when it is stopped half-way. It never writes.
 import type { ApiErrorKind, CapReading } from '../../core/model/observed.ts'
 import { type Scope, type ScopeKey, scopeKey, TEAM } from '../../core/model/scope.ts'
+import type { Instant } from '../../core/model/units.ts'
 import type { ReadClient } from '../../ports.ts'
 
 export interface SweepInputs {
@@ -38,6 +39,19 @@ export function keepReading(readings: Map<ScopeKey, CapReading>, reading: CapRea
   const before = readings.get(key)
   const last = before && (before.observed === 'unknown' ? before.last : { observed: before.observed, readAt: before.readAt })
   readings.set(key, { ...reading, ...(last && { previousAt: last.readAt }), ...(reading.failure && last && { last }) })
+}
+
+/** What a clock stamped that went back since counts as read now: it is older than whatever comes next. */
+export function noneAhead(readings: Map<ScopeKey, CapReading>, now: Instant): void {
+  for (const [key, reading] of readings) {
+    const { last, ...rest } = reading
+    if (Math.max(reading.readAt, last?.readAt ?? 0) <= now) continue
+    readings.set(key, {
+      ...rest,
+      readAt: Math.min(rest.readAt, now),
+      ...(last && { last: { ...last, readAt: Math.min(last.readAt, now) } }),
+    })
+  }
 }
 
 /** Causes that speak about the key, the service or the way to it, not about one scope. */

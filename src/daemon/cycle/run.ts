@@ -18,7 +18,7 @@ import type { CycleOptions, Go } from './options.ts'
 import type { Pass, PassReport } from './pass.ts'
 import { runPasses } from './passes.ts'
 import { probeReads } from './probe.ts'
-import { sweep } from './read.ts'
+import { noneAhead, sweep } from './read.ts'
 import {
   endPlan,
   newlyUnknown,
@@ -257,6 +257,7 @@ async function observe(
   planner: Planner,
   options: CycleOptions,
 ): Promise<DesiredState> {
+  noneAhead(knowledge.readings, planner.clock.now())
   const view = outlook(knowledge, planner)
   const scopes = view.toRead.filter((scope) => isDue(scope, knowledge, options))
   options.onSweep?.(scopes)

@@ -2,6 +2,7 @@
 // `layered`. Reads that show the inherited value are the other deviation, and must never be taken for somebody else's hand.
 import { describe, expect, test } from 'vitest'
 import { scopeKey } from '../../../src/core/model/scope.ts'
+import { HOUR_MS } from '../../../src/core/model/units.ts'
 import { seenIn } from '../../../src/daemon/cycle/seen.ts'
 import type { Transport } from '../../../src/ports.ts'
 import { email, scope } from '../../support/declare.ts'
@@ -88,6 +89,15 @@ describe('capSemantics: copied', () => {
     const focus = new Set(['team', 'eve', 'fay'].map((name) => scopeKey(scope(name))))
     expect((await one.cycle({ caps: { ...POLICY.caps, team: 600 } }, { focus })).result).toBe('success')
     expect(Object.fromEntries(own.map((name) => [name, one.inForce()[name]]))).toEqual({ ada: 4000, bob: 1500, cleo: 900, dan: 700 })
+  })
+
+  test('an edit that is looked at alone puts everybody’s own back also when the wall clock has gone back since they were read', async () => {
+    const one = await testWorld({ ...COMPANY, switches: COPIES, config: { capSemantics: 'copied' } })
+    await one.cycle(POLICY)
+    one.clock.jumpWall(-HOUR_MS)
+    const focus = new Set(['team', 'eve', 'fay'].map((name) => scopeKey(scope(name))))
+    expect((await one.cycle({ caps: { ...POLICY.caps, team: 600 } }, { focus })).result).toBe('success')
+    expect(one.inForce()).toEqual({ ...RESOLVED, eve: 600, fay: 600 })
   })
 
   test('a newcomer gets their own cap with the next reading of the roster', async () => {

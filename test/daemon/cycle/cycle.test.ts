@@ -341,3 +341,11 @@ describe('nothing is written', () => {
     expect({ result, writes: one.writes() }).toEqual({ result: 'held', writes: [] })
   })
 })
+
+test('a reading that a clock stamped which went back since is due as if it were read now, not an hour later', async () => {
+  const one = await testWorld({ people: ['ada', 'bob'] })
+  await one.cycle({ caps: { ada: 500, bob: 500 } })
+  one.clock.jumpWall(-60 * MINUTE)
+  const { after } = await one.cycle({ caps: { ada: 600, bob: 500 } }, { focus: new Set([key('ada')]) })
+  for (const { readAt } of after.scopes) expect(readAt).toBeLessThanOrEqual(one.clock.now())
+})

@@ -129,13 +129,13 @@ interface Moved {
 function movedBy(writes: readonly WideWrite[], beneath: Beneath): ReadonlyMap<ScopeKey, Moved> {
   const model = modelOf(beneath)
   const moved = new Map<ScopeKey, Moved>()
-  for (const { change, before, at } of writes) {
-    for (const { scope, observed } of before) {
-      const key = scopeKey(scope)
-      const readAt = beneath.knowledge.readings.get(key)?.readAt ?? 0
-      const isOverwritten = model.layers === 'copied' && scope.kind === 'user'
-      const isOld = readAt <= at || moved.get(key)?.isOld === true
-      if (isOverwritten || mayHaveMoved(change, observed, model)) moved.set(key, { scope, isOld })
+  for (const { change, before } of writes) {
+    for (const was of before) {
+      const key = scopeKey(was.scope)
+      const is = beneath.knowledge.readings.get(key)
+      const isOverwritten = model.layers === 'copied' && was.scope.kind === 'user'
+      const isOld = is === undefined || is === was || moved.get(key)?.isOld === true
+      if (isOverwritten || mayHaveMoved(change, was.observed, model)) moved.set(key, { scope: was.scope, isOld })
     }
   }
   return moved
