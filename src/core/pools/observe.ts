@@ -142,11 +142,14 @@ function joinAndLeave(state: PoolState, { members, use, now }: PoolObservation, 
   return after
 }
 
-/** Their cap of now is still the pool's, whatever lower one was dealt; where the pool never gave one, use under it may not show yet. */
+/**
+ * Their cap of now is still the pool's, whatever lower one was dealt. Where the pool never gave one, use under it may not show yet; a cap
+ * that was never read bounds nothing.
+ */
 function leave(member: PoolMember, now: Instant): PoolMember {
   const { inForce } = member
   const after = { ...withoutRole(member), left: { at: now, ...(inForce && { cap: inForce.cap }) } }
-  return inForce && isGone(after) ? { ...after, lowered: [...after.lowered, { cap: inForce.cap, at: now }] } : after
+  return isGone(after) ? { ...after, lowered: [...after.lowered, { cap: inForce?.cap ?? 'none', at: now }] } : after
 }
 
 /** Somebody who comes back within the cycle goes on where they left, but is dealt anew, as is somebody whose own cap changed. */

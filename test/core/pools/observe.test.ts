@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Cycle } from '../../../src/core/model/observed.ts'
 import { credits } from '../../../src/core/model/units.ts'
+import { fullSum } from '../../../src/core/pools/count.ts'
 import { isGone, LANDING_MS, observePool } from '../../../src/core/pools/observe.ts'
 import type { PoolMember, PoolObservation, PoolState } from '../../../src/core/pools/state.ts'
 import { CYCLE, cap, DAY, email, HOUR, NOW, type PlainCap } from '../../support/declare.ts'
@@ -193,6 +194,14 @@ describe('who', () => {
   test('leaves without a deal counts on at the cap in force until use under it must have shown', () => {
     const after = ada(see(state({ ada: member({ inForce: since(40) }) }), { use: { bob: 1 } }))
     expect(after).toStrictEqual(member({ inForce: since(40), left: { at: NOW, cap: cap(40) }, lowered: [since(40, NOW)] }))
+  })
+  test('leaves without a deal and without a known cap may have used any number until use must have shown', () => {
+    const { state: after } = see(state({ ada: member(), bob: member({ inForce: since(9) }) }), { use: { bob: 1 } })
+    expect(after?.members[email('ada')]).toStrictEqual(member({ left: { at: NOW }, lowered: [since('none', NOW)] }))
+    expect(after && fullSum(after)).toBe(Number.POSITIVE_INFINITY)
+    const later = NOW + LAG + 1
+    const { state: settled } = see(after, { use: { ada: 7, bob: 1 }, now: later, caps: { ada: since('none', later) }, members: ['bob'] })
+    expect(settled && fullSum(settled)).toBe(10 + 10)
   })
   test('left before stays as they left', () => {
     const left = member({ dealt: credits(40), inForce: since(40), left: { at: NOW - DAY, cap: cap(40) } })
