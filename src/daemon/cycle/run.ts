@@ -1,6 +1,7 @@
 // The cycle, in one screen: load -> observe -> plan -> guard -> apply -> verify -> record. It puts the steps in order and decides nothing
 // itself. A focused cycle looks at a few scopes only (a policy edit, a grant that starts or ends) and leaves the rest to the next sweep.
 
+import { TEAM_KEY } from '../../core/interpret/effective.ts'
 import { isReady } from '../../core/model/change.ts'
 import { byScope, type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import type { Difference } from '../../core/plan/diff.ts'
@@ -259,7 +260,8 @@ async function observe(
 ): Promise<DesiredState> {
   noneAhead(knowledge.readings, planner.clock.now())
   const view = outlook(knowledge, planner)
-  const scopes = view.toRead.filter((scope) => isDue(scope, knowledge, options))
+  const focus = options.focus?.union(aboveThem(options.focus, view))
+  const scopes = view.toRead.filter((scope) => isDue(scope, knowledge, { ...options, ...(focus && { focus }) }))
   options.onSweep?.(scopes)
   await sweep({
     client: parts.client,
@@ -272,6 +274,12 @@ async function observe(
   })
   knowledge.clockSkewMs = parts.client.clockSkewMs()
   return view
+}
+
+/** Where a read may show what applies, it tells what is set only beside readings of the same time from above. */
+function aboveThem(scopes: ReadonlySet<ScopeKey>, { slots, people }: DesiredState): ReadonlySet<ScopeKey> {
+  if (slots.model.reads === 'explicit') return NONE
+  return new Set([TEAM_KEY, ...[...scopes].flatMap((key) => people.byKey.get(key)?.groups ?? [])])
 }
 
 function isDue(scope: Scope, knowledge: WorkspaceState, { focus, slice, readSince }: CycleOptions): boolean {

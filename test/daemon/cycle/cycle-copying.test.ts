@@ -327,6 +327,19 @@ describe('what is beneath two groups of one plan', () => {
     expect([reads('ada'), reads('bob')]).toEqual([2, 2])
   })
 
+  test('a protected member keeps what they inherit when a look at some scopes finds that somebody else has set the team', async () => {
+    const groups = { a: ['ada'], b: ['ada'] }
+    const one = await testWorld({ people: ['ada', 'bob'], groups, switches: { capReads: 'inherited' } })
+    const before = { caps: { 'group:b': 4000, 'group:a': 'none', ada: 'none', bob: 50 }, protect: ['ada'] } as const
+    await one.cycle(before)
+    one.foreign('team', 200)
+    const focus = new Set(['group:a', 'group:b', 'ada'].map((name) => scopeKey(scope(name))))
+    const after = { ...before, caps: { 'group:b': 100, 'group:a': 200, ada: 200, bob: 50 } }
+    const { result } = await one.cycle(after, { focus })
+    expect(result).toBe('held')
+    expect(one.inForce()['ada']).toBe(4000)
+  })
+
   test('is not taken for copied when reads show now the one group, now the other', async () => {
     const one = await testWorld({ ...overlapping, switches: { capReads: 'inherited' } })
     await one.cycle({ caps: { ...caps, ada: 'none', 'group:a': 100, 'group:b': 150 } })
