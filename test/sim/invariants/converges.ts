@@ -28,7 +28,10 @@ function check(scene: Scene, checker: Checker, isOthers: (scope: ScopeKey) => bo
   const doubted = isDoubted(view)
   const isExcused = (one: ScopeStatus): boolean =>
     EXCUSED.has(one.state) || isWaiting(one, view) || isWatched(one) || (doubted && one.state === 'skipped')
-  const excused = new Set(view.scopes.filter(isExcused).map(({ scope }) => scopeKey(scope)))
+  const known = new Set(view.scopes.map(({ scope }) => scopeKey(scope)))
+  // Who came after the last roster that is believed.
+  const unheard = doubted ? [...askedScopes(scene.policy(), belonging(scene), scene.now()).keys()].filter((one) => !known.has(one)) : []
+  const excused = new Set([...view.scopes.filter(isExcused).map(({ scope }) => scopeKey(scope)), ...unheard.filter(isPerson)])
   if (nearBoundary(scene, scene.scenario.intervalMs + scene.scenario.usageIntervalMs)) return
   checkScopes(scene, excused, checker, view)
   if (!isMisjudged(scene) && !doubted) checkPeople(scene, excused, checker, isOthers)
@@ -39,6 +42,8 @@ function check(scene: Scene, checker: Checker, isOthers: (scope: ScopeKey) => bo
       checker.violated(`${scopeKey(scope)} is still ${state}: ${why ?? ''}`)
   }
 }
+
+const isPerson = (scope: ScopeKey): boolean => scope.includes('@')
 
 /** Codes of scopes that an exit code of 0 says nothing of: the policy itself asks for what cannot be. */
 const LEFT_OUT: ReadonlySet<ScopeState> = new Set(['rejected', 'contested', 'skipped'])

@@ -52,6 +52,12 @@ const NOTHING: ReadonlyMap<ScopeKey, ModelCap> = new Map()
 const isFromAbove = (scene: Scene, scope: ScopeKey): boolean =>
   scopesOf(scene, scope).some((above) => above !== scope && scene.stored(above) === scene.stored(scope))
 
+/** A group that they are in was listed without them: nobody knew that its cap would be copied over theirs. */
+function isMissed(scene: Scene, scope: ScopeKey): boolean {
+  const listed = new Map((scene.view()?.groups ?? []).map(({ id, emails }) => [id, emails]))
+  return !isLayered(scene) && scene.company.groupsOf(scope).some((id) => listed.get(id)?.includes(scope) === false)
+}
+
 export const oneIsEnough: Invariant = {
   name: 'a cycle that went well leaves nothing that it might have written',
   watch(scene, checker) {
@@ -75,6 +81,7 @@ export const oneIsEnough: Invariant = {
         if ((states.get(scope) ?? 'skipped') === 'skipped') continue
         // Where caps are copied, a cap that was taken away gives way to what a group has, also in the same cycle.
         if (to === 'none' && !isLayered(scene) && isFromAbove(scene, scope)) continue
+        if (isMissed(scene, scope)) continue
         checker.checked()
         // A 0 that is not kept gives way to what stood there, and a scope is written only when its observed cap differs: what shows as
         // asked because an ancestor has it by now is left as it is.
