@@ -276,9 +276,9 @@ async function observe(
   return view
 }
 
-/** Where a read may show what applies, it tells what is set only beside readings of the same time from above. */
+/** Where reads show what applies, one tells what is set only beside readings of the same time from above. */
 function aboveThem(scopes: ReadonlySet<ScopeKey>, { slots, people }: DesiredState): ReadonlySet<ScopeKey> {
-  if (slots.model.reads === 'explicit') return NONE
+  if (slots.model.reads !== 'inherited') return NONE
   return new Set([TEAM_KEY, ...[...scopes].flatMap((key) => people.byKey.get(key)?.groups ?? [])])
 }
 

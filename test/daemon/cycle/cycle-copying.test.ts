@@ -329,7 +329,8 @@ describe('what is beneath two groups of one plan', () => {
 
   test('a protected member keeps what they inherit when a look at some scopes finds that somebody else has set the team', async () => {
     const groups = { a: ['ada'], b: ['ada'] }
-    const one = await testWorld({ people: ['ada', 'bob'], groups, switches: { capReads: 'inherited' } })
+    const inherited = { switches: { capReads: 'inherited' }, config: { capReads: 'inherited' } } as const
+    const one = await testWorld({ people: ['ada', 'bob'], groups, ...inherited })
     const before = { caps: { 'group:b': 4000, 'group:a': 'none', ada: 'none', bob: 50 }, protect: ['ada'] } as const
     await one.cycle(before)
     one.foreign('team', 200)
