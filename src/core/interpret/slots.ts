@@ -24,6 +24,8 @@ export interface SlotInputs {
   readonly unsetGroups: ReadonlySet<ScopeKey>
   /** Values that we sent to teams and groups and that may have landed, beside what the ledger says is ours. */
   readonly sent?: readonly SentCap[]
+  /** When a write of ours to the scope itself may have landed last. */
+  readonly writtenAt?: ((scope: Scope) => Instant | undefined) | undefined
 }
 
 /** A value that was sent to a scope, with the time of sending. */
@@ -87,16 +89,19 @@ function inheritedReader(people: People, shown: CapAt, unset: ReadonlySet<ScopeK
 }
 
 /**
- * A scope that shows just what we sent to an ancestor after its own value was verified. Where caps are kept in layers that happens only to a
+ * A scope that shows just what we sent to an ancestor after its own value was verified, or written. Where caps are kept in layers that happens only to a
  * scope with nothing set, whose read shows what it inherits: it showed the ancestor's old value before.
  */
-function isEcho(key: ScopeKey, { model, owned, readings, people, sent = [] }: SlotInputs, inherited: (key: ScopeKey) => Observed): boolean {
+function isEcho(key: ScopeKey, inputs: SlotInputs, inherited: (key: ScopeKey) => Observed): boolean {
+  const { model, owned, people, sent = [], writtenAt } = inputs
   const ours = owned.get(key)
-  const observed = readings.get(key)?.observed
-  if (key === TEAM_KEY || observed === undefined || observed === 'unknown' || observed === ours?.cap) return false
+  const reading = inputs.readings.get(key)
+  if (key === TEAM_KEY || !reading || reading.observed === 'unknown' || reading.observed === ours?.cap) return false
+  const { observed, scope } = reading
   const ancestors = [...(people.byKey.get(key)?.groups ?? []), TEAM_KEY]
   const isCopying = model.layers === 'copied' || model.copying !== undefined
-  const isLater = (at: Instant): boolean => at > (ours?.verifiedAt ?? 0)
+  const lastAt = Math.max(ours?.verifiedAt ?? 0, writtenAt?.(scope) ?? 0)
+  const isLater = (at: Instant): boolean => at > lastAt
   // A clear that was copied leaves nothing set there, and the read may show what that inherits.
   const mayShowAbove = isCopying && model.reads !== 'explicit' && inherited(key) === observed
   const bringsIt = (to: Cap): boolean => to === observed || (to === 'none' && mayShowAbove)

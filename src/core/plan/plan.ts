@@ -2,7 +2,7 @@
 // for byte, in `plan`, in `apply` and in the daemon. It decides the order, the ids and what becomes of each change; it writes nothing.
 import type { CapAt, People } from '../interpret/effective.ts'
 import type { ServiceModel } from '../interpret/service-model.ts'
-import { interpret, type SentCap, type Slots, unsetGroups } from '../interpret/slots.ts'
+import { interpret, type SentCap, type SlotInputs, type Slots, unsetGroups } from '../interpret/slots.ts'
 import type { Approval, Change, Effect, GuardSettings, Plan, PlanCounts, Quarantined } from '../model/change.ts'
 import { holdOf } from '../model/change.ts'
 import type { ScopeStatus } from '../model/events.ts'
@@ -48,6 +48,8 @@ export interface PlanInputs extends StateInputs {
   readonly baseline?: Readonly<Record<ScopeKey, Cap>>
   /** See `SlotInputs.sent`. */
   readonly sent?: readonly SentCap[]
+  /** See `SlotInputs.writtenAt`. */
+  readonly writtenAt?: SlotInputs['writtenAt']
   /** What nobody is ever going to write, such as foreign changes that are only watched: it is not judged and holds up nobody. */
   readonly watched?: (difference: Difference) => Exclusion | undefined
   /** What is not written by this run, though it will be by another. */
@@ -99,8 +101,8 @@ export function buildPlan(given: PlanInputs): Planned {
   const left = askedNow(given)
   const skipped = skippedNow(given, left)
   // Slots outlive the plan: with everything that was given, each plan would hold the one before it in memory, and so on for ever.
-  const { model, readings, owned, people, sent = [] } = given
-  const slots = interpret({ model, readings, owned, people, sent, unsetGroups: unsetGroups(left.desired) })
+  const { model, readings, owned, people, sent = [], writtenAt } = given
+  const slots = interpret({ model, readings, owned, people, sent, writtenAt, unsetGroups: unsetGroups(left.desired) })
   const first = diff({ ...given, resolution: left, slots, skipped })
   const unlisted = given.facts.unlistedGroups
   const beneath = { people, ...(unlisted && { unlisted }) }

@@ -231,6 +231,7 @@ export function planFrom(knowledge: WorkspaceState, view: DesiredState, planner:
     approvals: ledger.approvals(),
     model: serviceModel(settings, planner.seen ?? seenIn(ledger)),
     sent: sentWide(ledger, clock.now()),
+    writtenAt: writtenSince(ledger, clock.now() - SENT_LIFE_MS),
     givenUp: givenUp(ledger, clock.now()),
     ...reviewedRules(knowledge, planner),
     ...(settings.approvals && { approvalSteps: settings.approvals }),
@@ -273,6 +274,11 @@ export function sentWide(ledger: RecordsReader, now: Instant): readonly SentCap[
   const open = ledger.openIntents().map(({ change, at }) => ({ ...change, at }))
   return [...ledger.wideWrites(now - SENT_LIFE_MS).filter(({ result }) => result !== 'failed'), ...open]
 }
+
+const writtenSince =
+  (ledger: RecordsReader, sinceAt: Instant) =>
+  (scope: Scope): Instant | undefined =>
+    ledger.writtenLately(scope, sinceAt).find(({ result }) => result !== 'failed')?.at
 
 /** As long as the ledger has what was written at hand. */
 const SENT_LIFE_MS = 24 * 3_600_000
