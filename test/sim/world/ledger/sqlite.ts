@@ -17,11 +17,12 @@ export function sqliteLedger(workspace: string): SimLedger {
     async open(clock) {
       const store = await openLedger({ file, mode: 'write', clock })
       const database = openDatabase(file, { readOnly: false })
+      const versions = new Map<number, number>()
       return {
         async rows(name, baseUrl) {
           await store.workspace(name, baseUrl)
           const binding = bindings(database).find((one) => one.workspace === name && one.current)?.id ?? 0
-          return sqliteRows({ database, workspace: name, binding, versions: new Map() })
+          return sqliteRows({ database, workspace: name, binding, versions })
         },
         close() {
           void store.close()
