@@ -91,8 +91,8 @@ function inheritedReader(people: People, shown: CapAt, unset: ReadonlySet<ScopeK
 }
 
 /**
- * A scope that shows just what we sent to an ancestor after its own value was verified, or written. Where caps are kept in layers that happens only to a
- * scope with nothing set, whose read shows what it inherits: it showed the ancestor's old value before.
+ * A scope that shows just what we sent to an ancestor after its own value was verified, or written. Where caps are kept in layers that
+ * happens only to a scope with nothing set, whose read shows what it inherits: it showed the ancestor's old value before.
  */
 function isEcho(key: ScopeKey, inputs: SlotInputs, inherited: (key: ScopeKey) => Observed): boolean {
   const { model, owned, people, sent = [], now = Number.POSITIVE_INFINITY, writtenAt } = inputs
