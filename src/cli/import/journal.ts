@@ -36,7 +36,7 @@ export function openJournal(file: string, owner: { readonly workspace: string; r
     known,
     keep({ scope, cap, readAt }) {
       const line = `${JSON.stringify({ ...owner, scope: scopeKey(scope), cap, readAt })}\n`
-      isKept &&= succeeds(() => appendFileSync(file, line, { mode: 0o600 }))
+      if (isKept) isKept = succeeds(() => appendFileSync(file, line, { mode: 0o600 }))
     },
     remove: () => void succeeds(() => rmSync(file, { force: true })),
   }
@@ -58,9 +58,9 @@ const JOURNAL = /^(?:$|\{"workspace":)/
 function linesOf(file: string): readonly string[] {
   const found = statSync(file, { throwIfNoEntry: false })
   if (!found) return []
-  const text = found.isFile() ? readFileSync(file, 'utf8') : undefined
-  if (text === undefined || !JOURNAL.test(text)) throw new UsageError(`${file} is not a journal of import: name another file with --journal`)
-  return text.split('\n')
+  const text = found.isFile() ? readFileSync(file, 'utf8') : 'something else'
+  if (JOURNAL.test(text)) return text.split('\n')
+  throw new UsageError(`${file} is not a journal of import: name another file with --journal`)
 }
 
 /** A line that was cut, that is not ours or that makes no sense is no reading. */
