@@ -105,6 +105,13 @@ describe('a change waits', () => {
       ['group:a'],
       { p0: 'after group:b' },
     ],
+    [
+      'not for another that is to be cleared as well',
+      company({ 'group:a': [5, 'none'], 'group:b': [7, 'none'] }),
+      [],
+      ['group:a group:b'],
+      {},
+    ],
     ['not where nobody is in the group', company({ 'group:c': [5, 4], team: [9, 8] }), ['team'], ['group:c'], {}],
     [
       'not at all when nothing else on the way is to change',
