@@ -6,7 +6,7 @@ import { renderResultText } from '../../src/cli/plan/render.ts'
 import { outcomeOf } from '../../src/cli/plan/view.ts'
 import { holdOf } from '../../src/core/model/change.ts'
 import { scopeKey } from '../../src/core/model/scope.ts'
-import { HOUR } from '../support/declare.ts'
+import { HOUR, short } from '../support/declare.ts'
 import { testWorld } from '../support/world.ts'
 
 const told = (view: ReturnType<typeof viewOf>): readonly string[] =>
@@ -61,4 +61,23 @@ test('a scope that the service refuses is something that failed, also while a gu
   const report = await one.cycle({ caps: { ...held, p009: 0 } })
   expect(report.result).toBe('held')
   expect(exitOfAll([{ report }])).toBe(4)
+})
+
+test('a cap of somebody’s own that hides beneath the team’s is in the plan with its condition, so one apply is enough', async () => {
+  const caps = { team: 100, ada: 100 }
+  const one = await testWorld({ people: ['ada', 'bob'], caps, switches: { capReads: 'inherited' }, config: { capReads: 'inherited' } })
+  const shown: string[] = []
+  const report = await one.cycle(
+    { caps: { team: 300, ada: 'none', bob: 'none' } },
+    {
+      confirm: async (planned) => {
+        shown.push(...planned.plan.changes.map((change) => `${short(change.scope)} ${change.to}`))
+        return { mayWrite: ({ key, to }) => planned.plan.changes.some((change) => scopeKey(change.scope) === key && change.to === to) }
+      },
+    },
+  )
+  expect(shown).toEqual(['team 300', 'ada none', 'bob none'])
+  expect(report.result).toBe('success')
+  expect(one.caps()).toEqual({ team: 300 })
+  expect(told(viewOf(report))).toEqual(['team 100>300 applied', 'ada@example.com 100>none applied', 'bob@example.com 100>none satisfied'])
 })

@@ -24,6 +24,8 @@ export interface SlotInputs {
   readonly unsetGroups: ReadonlySet<ScopeKey>
   /** Values that we sent to teams and groups and that may have landed, beside what the ledger says is ours. */
   readonly sent?: readonly SentCap[]
+  /** Absent: nothing was stamped by a clock that went back since. */
+  readonly now?: Instant
   /** When a write of ours to the scope itself may have landed last. */
   readonly writtenAt?: ((scope: Scope) => Instant | undefined) | undefined
 }
@@ -84,18 +86,18 @@ function inheritedReader(people: People, shown: CapAt, unset: ReadonlySet<ScopeK
 }
 
 /**
- * A scope that shows just what we sent to an ancestor after its own value was verified, or written. Where caps are kept in layers that happens only to a
- * scope with nothing set, whose read shows what it inherits: it showed the ancestor's old value before.
+ * A scope that shows just what we sent to an ancestor after its own value was verified, or written. Where caps are kept in layers that
+ * happens only to a scope with nothing set, whose read shows what it inherits: it showed the ancestor's old value before.
  */
 function isEcho(key: ScopeKey, inputs: SlotInputs, inherited: (key: ScopeKey) => Observed): boolean {
-  const { model, owned, people, sent = [], writtenAt } = inputs
+  const { model, owned, people, sent = [], now = Number.POSITIVE_INFINITY, writtenAt } = inputs
   const ours = owned.get(key)
   const reading = inputs.readings.get(key)
   if (key === TEAM_KEY || !reading || reading.observed === 'unknown' || reading.observed === ours?.cap) return false
   const { observed, scope } = reading
   const ancestors = [...(people.byKey.get(key)?.groups ?? []), TEAM_KEY]
   const isCopying = model.layers === 'copied' || model.copying !== undefined
-  const lastAt = Math.max(ours?.verifiedAt ?? 0, writtenAt?.(scope) ?? 0)
+  const lastAt = Math.max(...[ours?.verifiedAt ?? 0, writtenAt?.(scope) ?? 0].filter((at) => at <= now))
   const isLater = (at: Instant): boolean => at > lastAt
   // A clear that was copied leaves nothing set there, and the read may show what that inherits.
   const mayShowAbove = isCopying && model.reads !== 'explicit' && inherited(key) === observed

@@ -1,6 +1,6 @@
 // What becomes of each change now, in one chain: watched only, held by a guard, left out of this run, failed in it, waiting for another
 // write, or ready. Nothing else decides that something is not written, and every output shows what was decided here.
-import type { CapAt, People } from '../interpret/effective.ts'
+import { type CapAt, type People, TEAM_KEY } from '../interpret/effective.ts'
 import type { Slots } from '../interpret/slots.ts'
 import { type Disposition, READY, type Release } from '../model/change.ts'
 import { isSameEntry } from '../model/entry.ts'
@@ -94,7 +94,7 @@ export function dispose(inputs: DisposeInputs): Disposed {
   return {
     order: [
       ...going.map((one) => disposed(one, keptBack(one, inputs) ?? READY)),
-      ...repairs(going, inputs).map((one) => disposed(one.difference, one.disposition)),
+      ...[...repairs(going, inputs), ...reveals(going, inputs)].map((one) => disposed(one.difference, one.disposition)),
       ...ready.flatMap((one) => {
         const waitsFor = blocked.get(one.key)
         return waitsFor ? disposed(one, deferred(waitsFor, words)) : []
@@ -187,6 +187,18 @@ function whyNot(disposition: Disposition | undefined): string {
   }
 }
 
+/** A change of a scope that is as asked for now, once something wider was written. */
+function afterwards(
+  { scope, cap, entry, origin }: DesiredCap,
+  from: Cap,
+  { key, scope: waitsFor }: Difference,
+  why: string,
+): DisposedChange {
+  const own = { scope, key: scopeKey(scope), from, to: cap, ...sourceOf(origin), entry }
+  const difference: Difference = { ...own, cause: 'policy', healing: false, grantEnd: false }
+  return { difference, disposition: { kind: 'deferred', code: 'order', reason: `${key} comes first, and ${why}`, waitsFor } }
+}
+
 /** Where caps are copied, a wide write overwrites caps that are as asked for: each is written again afterwards. */
 function repairs(going: readonly Difference[], inputs: DisposeInputs): readonly DisposedChange[] {
   if (inputs.slots.model.layers !== 'copied') return []
@@ -194,23 +206,28 @@ function repairs(going: readonly Difference[], inputs: DisposeInputs): readonly 
   const written = new Map(going.map((one) => [one.key, one]))
   return inputs.people.approved
     .flatMap((person): DisposedChange[] => {
-      const over = [...person.groups, 'team' as ScopeKey].flatMap((key) => written.get(key) ?? [])[0]
+      const over = [...person.groups, TEAM_KEY].flatMap((key) => written.get(key) ?? [])[0]
       const want = inputs.desired.get(person.key)
       if (!over || !want || known.has(person.key) || want.cap === over.to || want.cap === 'none') return []
-      const { scope, cap, entry, origin } = want
-      const difference: Difference = {
-        scope,
-        key: person.key,
-        from: over.to,
-        to: cap,
-        cause: 'policy',
-        ...sourceOf(origin),
-        entry,
-        healing: false,
-        grantEnd: false,
-      }
-      const reason = `${over.key} comes first, and overwrites it`
-      return [{ difference, disposition: { kind: 'deferred', code: 'order', reason, waitsFor: over.scope } }]
+      return [afterwards(want, over.to, over, 'overwrites it')]
     })
-    .toSorted((a, b) => compareScopes(a.difference.scope, b.difference.scope))
+    .toSorted(byChangedScope)
 }
+
+/** Where reads show what applies, a wide write shows whether a scope that is to have no cap of its own has the one that it inherits. */
+function reveals(going: readonly Difference[], { slots, differences, desired, people }: DisposeInputs): readonly DisposedChange[] {
+  const wide = going.filter(({ scope }) => scope.kind !== 'user')
+  if (slots.model.layers === 'copied' || wide.length === 0) return []
+  const known = new Set(differences.map(({ key }) => key))
+  return [...desired]
+    .flatMap(([key, want]): DisposedChange[] => {
+      const shown = slots.shown(key)
+      if (want.cap !== 'none' || typeof shown !== 'number' || known.has(key) || !slots.mayBeInherited(key)) return []
+      const above = new Set([...(people.byKey.get(key)?.groups ?? []), TEAM_KEY])
+      const over = wide.find((one) => above.has(one.key) && slots.shown(one.key) === shown)
+      return over ? [afterwards(want, shown, over, `shows whether ${shown} is a cap of its own: only then is it cleared`)] : []
+    })
+    .toSorted(byChangedScope)
+}
+
+const byChangedScope = (a: DisposedChange, b: DisposedChange): number => compareScopes(a.difference.scope, b.difference.scope)

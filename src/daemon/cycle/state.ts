@@ -231,7 +231,7 @@ export function planFrom(knowledge: WorkspaceState, view: DesiredState, planner:
     approvals: ledger.approvals(),
     model: serviceModel(settings, planner.seen ?? seenIn(ledger)),
     sent: sentWide(ledger, clock.now()),
-    writtenAt: writtenSince(ledger, clock.now() - SENT_LIFE_MS),
+    writtenAt: writtenBy(ledger, clock.now()),
     givenUp: givenUp(ledger, clock.now()),
     ...reviewedRules(knowledge, planner),
     ...(settings.approvals && { approvalSteps: settings.approvals }),
@@ -275,10 +275,11 @@ export function sentWide(ledger: RecordsReader, now: Instant): readonly SentCap[
   return [...ledger.wideWrites(now - SENT_LIFE_MS).filter(({ result }) => result !== 'failed'), ...open]
 }
 
-const writtenSince =
-  (ledger: RecordsReader, sinceAt: Instant) =>
+/** When a scope was written last. What a clock stamped that went back since says nothing of what came after what. */
+const writtenBy =
+  (ledger: RecordsReader, now: Instant) =>
   (scope: Scope): Instant | undefined =>
-    ledger.writtenLately(scope, sinceAt).find(({ result }) => result !== 'failed')?.at
+    ledger.writtenLately(scope, now - SENT_LIFE_MS).find(({ at, result }) => result !== 'failed' && at <= now)?.at
 
 /** As long as the ledger has what was written at hand. */
 const SENT_LIFE_MS = 24 * 3_600_000

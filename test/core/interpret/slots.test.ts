@@ -126,9 +126,17 @@ describe('an echo of our own wide write', () => {
     readonly owned?: Readonly<Record<string, OwnedSketch>>
     readonly sent?: readonly SentCap[]
     readonly writtenAt?: number
+    readonly now?: number
   }
-  const isEcho = ({ model = COPYING, shown = {}, owned = { bob: { cap: 500 } }, sent: values = [], writtenAt }: Sketch): boolean =>
-    slotsOf({ bob: 900, ...shown }, model, { owned: ours(owned), sent: values, writtenAt: () => writtenAt }).isEcho(key('bob'))
+  const isEcho = ({
+    model = COPYING,
+    shown = {},
+    owned = { bob: { cap: 500 } },
+    sent: values = [],
+    writtenAt,
+    now = NOW,
+  }: Sketch): boolean =>
+    slotsOf({ bob: 900, ...shown }, model, { owned: ours(owned), sent: values, now, writtenAt: () => writtenAt }).isEcho(key('bob'))
 
   test.each<readonly [string, Sketch, boolean]>([
     ['what we sent to the team after the person was verified, where caps are copied', { sent: [sent('team', 700, 900)] }, true],
@@ -155,6 +163,11 @@ describe('an echo of our own wide write', () => {
     ['not what could not be read', { shown: { bob: 'unknown' }, sent: [sent('team', 700, 900)] }, false],
     ['what we sent, also to somebody who is not ours', { owned: {}, sent: [sent('team', 700, 900)] }, true],
     ['what we sent after we let the person go', { owned: {}, sent: [sent('team', 700, 900)], writtenAt: NOW - 1 }, true],
+    [
+      'what we sent, whenever a clock that went back since says that the person was verified',
+      { sent: [sent('team', 700, 900, NOW - 2 * HOUR)], now: NOW - 1.5 * HOUR },
+      true,
+    ],
     ['not what we sent before we let the person go', { owned: {}, sent: [sent('team', 700, 900)], writtenAt: NOW }, false],
     ['not what we sent, where layers and explicit reads are known', { model: EXPLICIT, sent: [sent('team', 500, 900)] }, false],
     ['what we sent to a team that had what we knew there, while reads are open', { model: OPEN, sent: [sent('team', 500, 900)] }, true],

@@ -279,6 +279,37 @@ describe('where caps are copied', () => {
     expect(fates(COPIED, { excluded: only('focus', 'team') })).toEqual({ p1: 'ready', team: 'excluded focus' }))
 })
 
+describe('where reads may show what applies', () => {
+  const HIDDEN: PlanSketch = {
+    ...{ people: ['p0', 'p1'], groups: { g: ['p0', 'p1'] }, guards: OFF, readsExplicit: false },
+    ...{ caps: { team: 600, 'group:g': 'none', p0: 'none', p1: 'none' }, observed: { team: 500, 'group:g': 500, p0: 500, p1: 700 } },
+  }
+  test('what may be hidden beneath a wide cap that goes is shown with its condition, and is no difference before', () => {
+    const { plan, differences, scopes } = built(HIDDEN)
+    expect(plan.changes.map((one) => [short(one.scope), one.from, one.to, fate(one.disposition)])).toEqual([
+      ['team', 500, 600, 'ready'],
+      ['p1', 700, 'none', 'ready'],
+      ['group:g', 500, 'none', 'deferred order team'],
+      ['p0', 500, 'none', 'deferred order team'],
+    ])
+    expect(plan.changes.at(-1)).toMatchObject({
+      ...{ action: 'clear', cause: 'policy', source: { line: 3 } },
+      disposition: { reason: 'team comes first, and shows whether 500 is a cap of its own: only then is it cleared' },
+    })
+    expect([...differences.keys()].map(String)).not.toContain(keyOf('p0'))
+    expect(scopes.find((one) => short(one.scope) === 'p0')?.state).toBe('in_sync')
+  })
+  test.each<readonly [string, Partial<PlanSketch>, Partial<PlanInputs>]>([
+    ['the wide cap is not written', {}, { excluded: only('focus', 'team') }],
+    ['reads show what is set', { readsExplicit: true, caps: { team: 600, p0: 900 }, observed: { team: 500, p0: 900 } }, {}],
+    ['another value is shown', { observed: { team: 501, 'group:g': 'none', p0: 'none', p1: 'none' } }, {}],
+    ['a cap is asked for', { caps: { team: 600, p0: 500 } }, {}],
+  ])('nothing is where %s', (_name, sketch, more) => {
+    const { changes } = built({ ...HIDDEN, ...sketch }, more).plan
+    expect(changes.filter(({ disposition }) => disposition.kind === 'deferred' && disposition.reason.includes('only then'))).toEqual([])
+  })
+})
+
 describe('what a wider change waits for is told in words', () => {
   const reason = (sketch: PlanSketch, more: Partial<PlanInputs> = {}): string | undefined =>
     built(sketch, more).plan.changes.flatMap(({ scope: at, disposition: one }) =>

@@ -39,9 +39,9 @@ describe('a cap that may only be inherited', () => {
       ['ada set none>500 policy', 'team clear 500>none orphan'],
     ],
     [
-      'is left alone where nothing is asked for',
+      'is not set where nothing is asked for, and goes once it turns out to be set there',
       { caps: { ada: 'none' }, observed: { team: 500, ada: 500 }, owned: { team: { cap: 500 } } },
-      ['team clear 500>none orphan'],
+      ['ada clear 500>none policy', 'team clear 500>none orphan'],
     ],
     ['is set before a group of the person goes below it', GROUP, ['ada set none>500 policy', 'group:g lower 500>400 policy']],
     [

@@ -57,6 +57,16 @@ describe('capSemantics: copied', () => {
     expect(one.begun('ForeignChange')).toEqual([])
   })
 
+  test('what the team’s cap overwrites is put back also when all of it was stamped by a clock that went back since', async () => {
+    const one = await testWorld({ ...COMPANY, switches: COPIES, config: { capSemantics: 'copied', onDrift: 'alert' } })
+    one.clock.jumpWall(20 * HOUR_MS)
+    await one.cycle(POLICY)
+    one.clock.jumpWall(-20 * HOUR_MS)
+    expect((await one.cycle({ caps: { ...POLICY.caps, team: 600 } })).result).toBe('success')
+    expect(one.inForce()).toEqual({ ...RESOLVED, eve: 600, fay: 600 })
+    expect(one.begun('ForeignChange')).toEqual([])
+  })
+
   test('what the clear of a group that nobody declares any more overwrites is put back, and nobody else is blamed', async () => {
     const one = await testWorld({ ...COMPANY, switches: COPIES, config: { capSemantics: 'copied', onDrift: 'alert' } })
     await one.cycle(POLICY)

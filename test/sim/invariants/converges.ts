@@ -105,7 +105,7 @@ export const isWatched = ({ state, why = '' }: ScopeStatus): boolean => state ==
 const isWaiting = ({ state, why = '' }: ScopeStatus, { holds, scopes }: WorkspaceView): boolean =>
   state === 'drifted' &&
   ((holds.length > 0 && (why.includes('keeps it back') || why.includes('waits itself'))) ||
-    (why.includes('is refused') && scopes.some((one) => one.state === 'rejected')))
+    ((why.includes('is refused') || why.includes('waits itself')) && scopes.some((one) => one.state === 'rejected')))
 
 /** The configuration says layers and the service copies: the program sees that, holds wide writes, and cannot put everything right. */
 const isMisjudged = ({ scenario }: Scene): boolean => scenario.switches.capSemantics === 'fan-out' && scenario.capSemantics === 'layered'
