@@ -74,6 +74,8 @@ test('what was written at noon holds for that day, and an answer stays as it was
   expect(answers.map(({ caps, from }) => [caps[ada], source.scopes[from[ada] ?? -1]])).toEqual([
     ...[200, 300, 300, 400].map((cap) => [cap, email('ada')]),
   ])
+  // A day on which nothing was written costs nothing.
+  expect(answers[2]).toBe(answers[1])
 })
 
 test('the scope that gives a cap goes with the cap, whatever was written', () => {

@@ -1,6 +1,5 @@
 // What a simulation says beside its figures: each note stands where it is true, and nowhere else.
 import { describe, expect, test } from 'vitest'
-import { credits } from '../../../../src/core/model/units.ts'
 import { DAY, type PolicySketch, policy, roster } from '../../../support/declare.ts'
 import { historyOf, ownedCap, raise, TEAM } from '../../../support/ledger.ts'
 import { cyclesOf, group, recordedOf, type Sketch, START, simulated, weekdays } from '../../../support/replay.ts'
@@ -111,14 +110,4 @@ describe('a simulation says', () => {
     expect(said[0]).toContain('is in groups with different caps')
     expect(policy(set).groups).toHaveLength(2)
   })
-})
-
-test('an empty record has a span of no days', () => expect(simulated({ use: {} }).recorded).toEqual({ firstAt: 0, lastAt: 0 }))
-
-test('a seat of no known size is not in the document', () => {
-  const one = simulated({ use: { ada: weekdays(1) }, perSeat: 'unknown', pricePerCredit: 0.5 })
-  expect('creditsPerSeat' in one).toBe(false)
-  expect(one.pricePerCredit).toBe(0.5)
-  expect(simulated({ use: {}, perSeat: 7 }).creditsPerSeat).toBe(credits(7))
-  expect('pricePerCredit' in simulated({ use: {} })).toBe(false)
 })
