@@ -38,11 +38,11 @@ export const group = (id: string, ...names: readonly string[]): GroupMembers => 
   readAt: 0,
 })
 
-export interface Sketch extends Partial<Omit<SimulationInputs, 'recorded' | 'policy' | 'against' | 'roster'>> {
+export interface Sketch extends Partial<Omit<SimulationInputs, 'policy' | 'against'>> {
   readonly use: Readonly<Record<string, readonly number[]>>
   readonly caps?: Parameters<typeof policy>[0]
   readonly against?: Parameters<typeof policy>[0]
-  readonly perSeat?: number
+  readonly perSeat?: number | 'unknown'
 }
 
 const revision = (set: PolicySet) => ({ set, digest: '0123456789ab', revision: '' })
@@ -61,7 +61,7 @@ export function simulated({ use, caps = {}, against, perSeat = 0, ...more }: Ske
     groups: [],
     owned: [],
     history: [],
-    creditsPerSeat: credits(perSeat),
+    ...(perSeat !== 'unknown' && { creditsPerSeat: credits(perSeat) }),
     notes: [],
     ...more,
   })

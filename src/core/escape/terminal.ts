@@ -26,11 +26,7 @@ export function printable(text: string): string {
 
 const UNUSUAL = /[^\n\t\x20-\x7e]/
 
-const lines = (text: string): string =>
-  text
-    .split(/([\n\t])/)
-    .map((part) => (part === '\n' || part === '\t' ? part : hidden(part)))
-    .join('')
+const lines = (text: string): string => text.replace(/[^\n\t]+/g, (part) => hidden(part))
 
 /** One line of printable text: line breaks and tabs become spaces. */
 export const plain = (text: string): string => printable(text.replace(/[\r\n\t\u2028\u2029]+/g, ' '))

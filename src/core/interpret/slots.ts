@@ -42,8 +42,6 @@ export interface Slots {
   readonly model: ServiceModel
   /** What was read; undefined for a scope that nothing manages. */
   readonly shown: CapAt
-  /** Every scope that cannot be read now, or may have nothing set. */
-  readonly doubtful: () => Iterable<ScopeKey>
   /** What was read last of a scope that cannot be read now. */
   readonly lastRead: (key: ScopeKey) => Cap | undefined
   at(key: ScopeKey): Slot
@@ -78,10 +76,7 @@ export function interpret(inputs: SlotInputs): Slots {
     return { own, inherited: inherited(key), certainty }
   }
   const lastRead = (key: ScopeKey): Cap | undefined => readings.get(key)?.last?.observed
-  function* doubtful(): Iterable<ScopeKey> {
-    for (const [key, { observed }] of readings) if (isOpen || observed === 'unknown') yield key
-  }
-  return { model, shown, doubtful, lastRead, at, inherited, mayApply, mayBeInherited, isEcho: (key) => isEcho(key, inputs, mayApply) }
+  return { model, shown, lastRead, at, inherited, mayApply, mayBeInherited, isEcho: (key) => isEcho(key, inputs, mayApply) }
 }
 
 /** A group that counts as not set shows the team's value for the group's people as well. */

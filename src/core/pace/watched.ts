@@ -28,7 +28,7 @@ export function watchedScopes(inputs: WatchInputs): readonly Watched[] {
     const { cap, from } = effectiveCap(person, inputs.declared)
     if (typeof cap !== 'number' || from === undefined) continue
     const risk = riskOf({ pacePerDay: inputs.pacePerDay(person.email), headRoom: cap - person.use })
-    if (risk > 0) risks.set(from, (risks.get(from) ?? 0) + risk)
+    risks.set(from, (risks.get(from) ?? 0) + risk)
     if (usesBeyond(person, cap, inputs.useWhenRead(person.email))) suspects.add(from)
   }
   return inputs.scopes.map((scope) => {
@@ -41,4 +41,4 @@ export function watchedScopes(inputs: WatchInputs): readonly Watched[] {
 
 /** A cap that holds stops use: whoever went on beyond it since it was read has another one. */
 const usesBeyond = ({ use }: CountedPerson, cap: Credits, whenRead: Credits | undefined): boolean =>
-  use > cap && whenRead !== undefined && use > whenRead
+  use > cap && use > (whenRead ?? Number.POSITIVE_INFINITY)

@@ -118,7 +118,7 @@ export function waveInputs(
   // What was read last may be gone: a change must be right with it and without.
   const isOpen = (key: ScopeKey): boolean =>
     slots.shown(key) === 'unknown' ? !isBelieved(owned.get(key), desired.get(key)) : slots.mayBeInherited(key)
-  return { now, mayBeInherited: isOpen, doubtful: slots.doubtful, people, ...(unlisted && { unlisted }), layers: slots.model.layers }
+  return { now, mayBeInherited: isOpen, people, ...(unlisted && { unlisted }), layers: slots.model.layers }
 }
 
 /** A cap that the ledger verified under the same policy entry is believed to stand while it cannot be read. */

@@ -101,11 +101,10 @@ export function judgeWithApprovals(inputs: JudgementInputs): Judged {
     }
     const typed = typedApprovals(commands, judgement.holds, approvals)
     commands = []
-    unmatched = [...unmatched, ...typed.unmatched]
     const fresh = currentApprovals(approvals, { command: typed.ids }, inputs.now)
     const next = matchApprovals(fresh, judgement.holds, inputs.holdsShown, matching)
     approvals = next.approvals
-    if (round === 0) unmatched = [...unmatched, ...next.unmatched]
+    unmatched = [...unmatched, ...typed.unmatched, ...next.unmatched]
     if (next.matched.length === 0 || round > approvals.length) return done()
     rosterAccepted ||= next.matched.some((hold) => hold.guards.includes('rosterShrink'))
   }
@@ -151,13 +150,12 @@ function judges(inputs: JudgementInputs): (released: ReadonlySet<ScopeKey>, tryA
       return reviewed.filter(({ weakenedAt }) => weakenedAt <= shownAt).length
     })
     const waived = [...weaker].flatMap(([count, holds]) => {
-      if (count === reviewed.length) return []
-      const { heldBy } = count === 0 ? free : by(strictest(now, reviewed.slice(0, count)))(released, tryAnyway)
+      const { heldBy } = by(strictest(now, reviewed.slice(0, count)))(released, tryAnyway)
       const ids = new Set(holds.map(({ id }) => id))
       return [...first.heldBy].flatMap(([key, id]) => (ids.has(id) && !heldBy.has(key) ? [key] : []))
     })
-    const judgement = waived.length > 0 ? strictly(released.union(new Set(waived)), tryAnyway) : first
-    const isOld = ({ id }: Hold): boolean => [...judgement.heldBy].some(([key, hold]) => hold === id && !free.heldBy.has(key))
+    const judgement = strictly(released.union(new Set(waived)), tryAnyway)
+    const isOld = ({ changes }: Hold): boolean => changes.some(({ scope }) => !free.heldBy.has(scopeKey(scope)))
     const holds = judgement.holds.map((hold) => (isOld(hold) ? { ...hold, message: `${hold.message}; ${NOT_YET}` } : hold))
     return { ...judgement, holds }
   }
@@ -180,7 +178,11 @@ function typedApprovals(commands: readonly string[], holds: readonly Hold[], app
     const found = holds.filter(({ id }) => id.startsWith(typed))
     const [only, ...others] = found
     if (only && others.length === 0 && typed.length >= MIN_HOLD_PREFIX) ids.push(only.id)
-    else if (only) unmatched.push({ id: typed, note: `${found.length} holds begin with ${typed}; type more of the id` })
+    else if (only)
+      unmatched.push({
+        id: typed,
+        note: `${others.length > 0 ? `${found.length} holds begin` : 'a hold begins'} with ${typed}; type more of the id`,
+      })
     else if (!approvals.some(({ id, state }) => id.startsWith(typed) && state === 'pending'))
       unmatched.push({ id: typed, note: 'no hold has this id now' })
   }

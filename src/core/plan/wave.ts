@@ -23,8 +23,6 @@ export interface WaveInputs<Change extends Pending = Pending> {
   readonly now: CapAt
   /** Scopes that may have nothing set: the change must be right under both. */
   readonly mayBeInherited: (key: ScopeKey) => boolean
-  /** Every scope that may be one of those. */
-  readonly doubtful: () => Iterable<ScopeKey>
   readonly people: People
   /** Groups whose members are not known: anybody may be in one of them. */
   readonly unlisted?: ReadonlySet<ScopeKey>
@@ -37,8 +35,6 @@ export interface WaveInputs<Change extends Pending = Pending> {
 export interface Begin {
   readonly set: CapAt
   readonly mayBeInherited: (key: ScopeKey) => boolean
-  /** Every scope that may be one of those. */
-  readonly doubtful: () => Iterable<ScopeKey>
   /** What foreign changes are put back to: nobody is owed what somebody else set. */
   readonly healed: ReadonlyMap<ScopeKey, Cap>
 }
@@ -67,10 +63,9 @@ export function nextWave<Change extends Pending>(inputs: WaveInputs<Change>): Wa
 }
 
 /** The beginning of a plan of which nothing was written yet. */
-export const beginOf = ({ now, mayBeInherited, doubtful, pending }: Omit<WaveInputs, 'ready'>): Begin => ({
+export const beginOf = ({ now, mayBeInherited, pending }: Pick<WaveInputs, 'now' | 'mayBeInherited' | 'pending'>): Begin => ({
   set: now,
   mayBeInherited,
-  doubtful,
   healed: new Map(pending.flatMap(({ key, to, healing }) => (healing ? [[key, to] as const] : []))),
 })
 
@@ -129,7 +124,7 @@ interface View {
 }
 
 function waysOf(inputs: WaveInputs): Ways {
-  const { people, mayBeInherited, now, begun = beginOf(inputs) } = inputs
+  const { mayBeInherited, now, begun = beginOf(inputs) } = inputs
   const pending = new Map(inputs.pending.map((one) => [one.key, one]))
   const known = new Map<CountedPerson, readonly View[]>()
   const maybe = maybeMembers(inputs)
@@ -167,21 +162,18 @@ function waysOf(inputs: WaveInputs): Ways {
     return worth(cap) < view.floor || worth(cap) > view.ceiling || (cap === 'none' && !view.mayBeUncapped)
   }
 
-  const beneath = (key: ScopeKey): readonly CountedPerson[] => reached(key, people, inputs.unlisted)
   const blockerAt = (person: CountedPerson, change: Pending, admitted: ReadonlyMap<ScopeKey, Pending>): Scope | undefined => {
-    const isAlone = (key: ScopeKey): boolean => (key === change.key || !pending.has(key)) && !begun.mayBeInherited(key)
-    // Alone on somebody's chain, it leaves exactly what the person is to get.
-    if (isAlone(person.key) && person.groups.every(isAlone) && isAlone(TEAM_KEY)) return undefined
     const chain = [person.key, ...person.groups, TEAM_KEY]
-    const isOpen = chain.some(begun.mayBeInherited)
     const others = chain.flatMap((key) => (key === change.key ? [] : (pending.get(key) ?? [])))
+    const [first] = others
+    // Alone on somebody's chain, it leaves exactly what the person is to get, under either way to read.
+    if (!first) return undefined
     const underWay = others.filter(({ key }) => admitted.has(key))
-    for (const view of viewsOf(person, isOpen)) {
+    for (const view of viewsOf(person, chain.some(begun.mayBeInherited))) {
       for (const landed of subsets(underWay)) {
         landed.set(change.key, change)
         if (!isBad(person, view, landed)) continue
-        // Alone it leaves exactly what the person is to get, under either way to read: there are others.
-        return (others.find((one) => !isBad(person, view, new Map([...landed, [one.key, one]]))) ?? others[0] ?? change).scope
+        return (others.find((one) => !isBad(person, view, new Map([...landed, [one.key, one]]))) ?? first).scope
       }
     }
     return undefined
@@ -189,31 +181,19 @@ function waysOf(inputs: WaveInputs): Ways {
 
   return {
     blocker(change, admitted) {
-      const first = (some: readonly CountedPerson[]): Scope | undefined => {
-        for (const person of maybe(some)) {
-          const blocker = blockerAt(person, change, admitted)
-          if (blocker) return blocker
-        }
-        return undefined
+      for (const person of maybe(change.key === TEAM_KEY ? besideTeam(inputs) : reached(change.key, inputs))) {
+        const blocker = blockerAt(person, change, admitted)
+        if (blocker) return blocker
       }
-      if (change.key !== TEAM_KEY) return first(beneath(change.key))
-      // Nearly always nothing is in its way. Else the one is told that concerns who comes first on the roster.
-      const beside = besideTeam(inputs, begun, beneath)
-      return first([...beside]) && first(people.approved.filter((person) => beside.has(person)))
+      return undefined
     },
   }
 }
 
 /** Of everybody whom the team's cap reaches, those on whose chain something else may move. */
-function besideTeam(
-  { people, pending }: WaveInputs,
-  { mayBeInherited, doubtful }: Begin,
-  beneath: (key: ScopeKey) => readonly CountedPerson[],
-): ReadonlySet<CountedPerson> {
-  if (mayBeInherited(TEAM_KEY)) return new Set(people.approved)
-  const open = [...doubtful()].filter(mayBeInherited)
-  const moving = [...pending.map(({ key }) => key), ...open].filter((key) => key !== TEAM_KEY)
-  return new Set(moving.flatMap(beneath))
+function besideTeam(inputs: WaveInputs): readonly CountedPerson[] {
+  const beside = new Set(inputs.pending.flatMap(({ key }) => reached(key, inputs)))
+  return inputs.people.approved.filter((person) => beside.has(person))
 }
 
 const with_ =
@@ -248,12 +228,11 @@ const NO_GROUPS: ReadonlySet<ScopeKey> = new Set()
 const combinations = <T>(all: readonly T[]): readonly (readonly T[])[] =>
   Array.from({ length: 2 ** all.length }, (_, bits) => all.filter((_one, index) => (bits >> index) % 2 === 1))
 
-/** Whose cap in force a scope may decide. */
-function reached(key: ScopeKey, people: People, unlisted?: ReadonlySet<ScopeKey>): readonly CountedPerson[] {
-  if (key === TEAM_KEY || unlisted?.has(key)) return people.approved
-  if (key.startsWith('group:')) return people.byGroup.get(key) ?? []
+/** Whose cap in force a group or a person may decide. */
+function reached(key: ScopeKey, { people, unlisted }: WaveInputs): readonly CountedPerson[] {
+  if (unlisted?.has(key)) return people.approved
   const person = people.byKey.get(key)
-  return person ? [person] : []
+  return person ? [person] : (people.byGroup.get(key) ?? [])
 }
 
 /** So many writes on one person's chain are tried in every combination; beyond, only none and all of them. */

@@ -32,8 +32,8 @@ function findRaises(terms: PoolTerms, state: PoolState): ReadonlyMap<string, Wai
   const next = dealPool(terms, { ...shown, members }, state.dealtAt + REST_MS).state
   return new Map(
     all.flatMap(([email]): readonly (readonly [string, WaitingRaise])[] => {
-      const [now, to] = [asked(terms, state, email), asked(terms, next, email)]
-      return now !== undefined && to !== undefined && to > now ? [[email, { to, until }]] : []
+      const to = asked(terms, next, email)
+      return to !== undefined && to > (asked(terms, state, email) ?? Number.POSITIVE_INFINITY) ? [[email, { to, until }]] : []
     }),
   )
 }

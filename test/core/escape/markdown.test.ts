@@ -70,9 +70,37 @@ describe('text in Markdown', () => {
     )
   })
 
-  test.each(['17210.75', '100.0 %', '2026-11-01 to 2026-12-01', 'RULE_UNKNOWN'])('leaves a figure or a code as it stands: %s', (text) => {
-    expect(escaped(text)).toBe(text)
-  })
+  test.each(['17210.75', '100.0 %', '2026-11-01 to 2026-12-01', 'RULE_UNKNOWN', 'A_1_B', '@ home'])(
+    'leaves a figure or a code as it stands: %s',
+    (text) => {
+      expect(escaped(text)).toBe(text)
+    },
+  )
+
+  test.each([
+    ['23) x', '23&#41; x'],
+    ['1.', '1&#46;'],
+    ['1.5', '1.5'],
+    ['- x', '&#45; x'],
+    ['a - x', 'a - x'],
+    ['_a_', '&#95;a&#95;'],
+    ['@ada', '@\u2060ada'],
+    ['GH-1', 'GH-\u20601'],
+    ['gh-x', 'gh-x'],
+    ['high-1', 'high-1'],
+    ['www.a.b', 'www\u2060.a.b'],
+    ['awww.b', 'awww.b'],
+    ['www a', 'www a'],
+    ['a://b', 'a:\u2060//b'],
+    [':+1:', ':\u2060+1:'],
+    [':a_b-c+1:', ':\u2060a_b-c+1:'],
+    [': a:', ': a:'],
+    ['%5', '%\u20605'],
+    ['#1', '&#35;\u20601'],
+    ['!4', '&#33;\u20604'],
+    ['# 1', '&#35; 1'],
+    ['<b', '&#60;b'],
+  ])('of %j is written %s', (text, expected) => expect(escaped(text)).toBe(expected))
 
   test('is only text in the middle of a line, between our own words', () => {
     fc.assert(
@@ -119,6 +147,7 @@ describe('text in Markdown', () => {
 
   test('can be copied out of code exactly as it is', () => {
     expect(code('user:ada@example.com')).toBe('`user:ada@example.com`')
+    expect(code(' a b ')).toBe('`a b`')
     expect(code('a`b|c@d')).toBe('<code>a&#96;b&#124;c@\u2060d</code>')
   })
 })

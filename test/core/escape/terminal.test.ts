@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { jsonText, plain, printable } from '../../../src/core/escape/terminal.ts'
+import { clipped, jsonText, plain, printable } from '../../../src/core/escape/terminal.ts'
 import { runs } from '../../support/fuzz.ts'
 import { texts } from './texts.ts'
 
@@ -31,6 +31,17 @@ describe('text on a terminal', () => {
   ])('%j shows as %j', (text, expected) => {
     expect(plain(text)).toBe(expected)
   })
+
+  test('keeps its line breaks and tabs where it may have several lines', () => {
+    expect(printable('one\n\n\ttwo\u0007\n3')).toBe('one\n\n\ttwo\uFFFD\n3')
+    expect(printable('é\r\n\u200b')).toBe('é\uFFFD\n\uFFFD')
+  })
+
+  test.each([
+    ['abcde', 'abcde'],
+    ['abcdef', 'abcd…'],
+    [`a${'\n'.repeat(99)}b`, 'a …'],
+  ])('%j of at most five signs is %j', (text, expected) => expect(clipped(text, 5)).toBe(expected))
 
   test.each(['Zoë Müller', '日本語', 'e\u0301', '👩\u200d💻', '❤\ufe0f', 'نمی\u200cدانم', 'क्\u200dष'])('%s stays as it is', (text) => {
     expect(plain(text)).toBe(text)

@@ -86,12 +86,6 @@ describe('a slot', () => {
     const owned = new Map([...ownedCaps({ bob: { cap: 5 } })].map(([one, before]) => [one, { ...before, ...ours }]))
     expect(slotsOf(shown, OPEN, { owned }).at(key('bob')).certainty).toBe(certainty)
   })
-  test.each<readonly [string, ServiceModel, readonly string[]]>([
-    ['everywhere while reads may show what is inherited', OPEN, ['team', 'bob', 'cyd']],
-    ['only where it could not be read, once reads show only what is set', EXPLICIT, ['cyd']],
-  ])('is in doubt %s', (_name, model, expected) =>
-    expect([...slotsOf({ team: 5, bob: 5, cyd: 'unknown' }, model).doubtful()]).toEqual(expected.map(key)),
-  )
   test('that cannot be read now is remembered as it was read last', () => {
     const readings: SlotInputs['readings'] = new Map([
       [key('cyd'), { scope: scope('cyd'), observed: 'unknown', readAt: NOW, last: { observed: cap(9), readAt: NOW - HOUR } }],

@@ -1,7 +1,16 @@
 // How long a pace waits before it tries more, and on which clock; what it does then is in pacing.test.ts.
 import { describe, expect, it } from 'vitest'
 import type { Pace } from '../../../src/core/pace/pace.ts'
-import { answered, currentRate, earliestSendAt, learnedRate, sent, startPace } from '../../../src/core/pace/pacing.ts'
+import {
+  answered,
+  currentRate,
+  earliestSendAt,
+  learnedRate,
+  sent,
+  startPace,
+  succeeding,
+  withSettings,
+} from '../../../src/core/pace/pacing.ts'
 import { begin, drive, LATENCY_MS, OK, REFUSED, type Run } from '../../support/pacing.ts'
 
 const learned = (rate: number, more: { readonly tryMs?: number } = {}): Run =>
@@ -226,5 +235,58 @@ describe('what is learned', () => {
     const [reachedAt] = changes(run, 400_000).at(-1) ?? [0]
     const learnedAt = (seconds: number) => learnedRate(drive(run, (reachedAt + seconds) * 1_000).pace).rate
     expect([learnedAt(22), learnedAt(75), learnedAt(85)]).toEqual([10, 10, 11])
+  })
+})
+
+describe('to the millisecond', () => {
+  const climbing = startPace({ start: 5, max: 40 }, 0)
+  const holding = startPace({ start: 5, max: 40 }, 0, { rate: 10, limited: true })
+  it.each<readonly [string, Pace, number, number]>([
+    ['a second of a climb is not over a millisecond early', climbing, 999, 5],
+    ['a second of a climb is over after one second', climbing, 1_000, 10],
+    ['the quiet time is not over a millisecond early', holding, 59_999, 10],
+    ['the quiet time is over at its end', holding, 60_000, 10.3],
+    ['a tenth of idleness is little', sent(climbing, 120), 1_100, 10],
+    ['more than a tenth is not', sent(climbing, 121), 1_101, 5],
+  ])('%s', (_name, pace, at, rate) => expect(currentRate(answered(pace, at, OK, at - 10))).toBeCloseTo(rate))
+})
+
+describe('other settings', () => {
+  const settings = { start: 5, max: 10 }
+  /** At 10/s, the last request a moment ago. */
+  const { pace } = drive(begin(settings, { rate: 10, limited: true }), 1_000)
+  const at = pace.sentAtMs ?? 0
+
+  it('that are the same change nothing', () => expect(withSettings(pace, { ...settings })).toBe(pace))
+  it('with a lower max make the next request wait as long as that asks for', () => {
+    const slower = withSettings(pace, { start: 5, max: 2 })
+    expect([currentRate(slower), earliestSendAt(slower, at), slower.settings]).toEqual([2, at + 500, { start: 5, max: 2 }])
+    expect(slower.successes).toBe(pace.successes)
+  })
+  it('with a higher max leave the rate and the next request as they are', () => {
+    const freer = withSettings(pace, { start: 5, max: 40 })
+    expect([currentRate(freer), earliestSendAt(freer, at), freer.settings.max]).toEqual([10, earliestSendAt(pace, at), 40])
+  })
+  it('with another start are taken on as well', () =>
+    expect(withSettings(pace, { start: 7, max: 10 }).settings).toEqual({ start: 7, max: 10 }))
+  it('before anything was sent let the first request go at once', () =>
+    expect(earliestSendAt(withSettings(startPace(settings, 50), { start: 5, max: 2 }), 0)).toBe(50))
+})
+
+describe('a key that takes the place of another', () => {
+  const { pace } = drive(begin({ start: 5, max: 40 }, { rate: 10, limited: true }), 1_000)
+  const at = pace.sentAtMs ?? 0
+  it('knows the rate, and keeps the gap to the last request', () => {
+    const next = succeeding(pace, at + 10)
+    expect([currentRate(next), earliestSendAt(next, at + 10)]).toEqual([10, at + 100])
+    expect(learnedRate(next)).toEqual(learnedRate(pace))
+  })
+  it('sends at once when that is long ago, or nothing was sent', () => {
+    expect(earliestSendAt(succeeding(pace, at + 5_000), at)).toBe(at + 5_000)
+    expect(earliestSendAt(succeeding(startPace({ start: 5, max: 40 }, 0), 7), 0)).toBe(7)
+  })
+  it('is not blocked because the other was', () => {
+    const blocked = answered(sent(pace, at + 100), at + 110, { kind: 'refused', retryAfterMs: 60_000 }, at + 100)
+    expect(earliestSendAt(succeeding(blocked, at + 120), at + 120)).toBe(at + 200)
   })
 })

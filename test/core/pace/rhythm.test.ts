@@ -90,6 +90,63 @@ describe('a scope', () => {
     expect(rhythmBound({ ...inputs, scope: groupScope('other') }, 8)).toBeUndefined()
   })
 
+  test.each<readonly [string, number, Readonly<Record<string, number>>, number | undefined, string]>([
+    [
+      'the head-room and pace of the person, in whole credits',
+      400,
+      { [scopeKey(ada)]: 40.4 },
+      500,
+      '12 credits from the cap at 40 credits a day',
+    ],
+    ['figures below ten to a tenth', 400, { [scopeKey(ada)]: 9.96 }, 496.04, '8 credits from the cap at 10 credits a day'],
+    ['ten in whole credits', 400, { [scopeKey(ada)]: 7.25 }, 498.3, '10 credits from the cap at 7.3 credits a day'],
+    ['no head-room of who is beyond the cap', 400, { [scopeKey(ada)]: 40 }, 300, '0 credits from the cap at 40 credits a day'],
+    ['what could leak, of who has no pace', 7.24, {}, 500, 'up to 7.2 credits could be used beyond the cap within half a day'],
+    [
+      'what could leak, of who has no cap',
+      12.6,
+      { [scopeKey(ada)]: 40 },
+      undefined,
+      'up to 13 credits could be used beyond the cap within half a day',
+    ],
+    ['that nobody is near', 0, {}, 500, 'nobody is near the cap'],
+  ])('tells %s', (_name, risk, paces, most, expected) => {
+    const declared = capsOf(most === undefined ? {} : { [scopeKey(ada)]: most })
+    const rhythm = rhythmOf({ ...inputs, scope: ada, declared, intervalMs: 5 * MINUTE, slicing: slicing(risk, paces) })
+    expect(rhythm && rhythmText(rhythm).replace(/^.*min: /, '')).toBe(expected)
+    expect(rhythm?.sliced?.person?.pacePerDay).toBe(most === undefined ? undefined : (paces[scopeKey(ada)] ?? 0))
+  })
+
+  test('of a group tells of nobody in it', () => {
+    const rhythm = rhythmOf({ ...inputs, scope: web, intervalMs: 5 * MINUTE, slicing: slicing(400) })
+    expect(rhythm?.sliced).not.toHaveProperty('person')
+    expect(rhythm && rhythmText(rhythm)).toMatch(/up to 1 credits could be used/)
+  })
+
+  test.each([
+    [100, '1 s'],
+    [1_499, '1 s'],
+    [59_000, '59 s'],
+    [60_000, '1 min'],
+    [150_000, '3 min'],
+  ])('read every %i ms is read every %s', (everyMs, expected) =>
+    expect(rhythmText({ key: scopeKey(ada), everyMs })).toBe(`read with every sweep, every ${expected}`),
+  )
+
+  test('that is not among those that are watched is read with every sweep, sliced or not', () => {
+    const other = userScope('new@example.com')
+    const rhythm = rhythmOf({ ...inputs, toRead: [other], scope: other, intervalMs: MINUTE, slicing: slicing(0) })
+    expect(rhythm).toEqual({ key: scopeKey(other), everyMs: MINUTE })
+  })
+
+  test('whose cap nobody reads has no rhythm', () => {
+    const bob = userScope('bob@example.com')
+    const people = peopleOf(person(bob, 10, [web]))
+    expect(
+      rhythmOf({ ...inputs, people, toRead: [ada], scope: bob, declared: capsOf({ 'group:web': 100 }), intervalMs: MINUTE }),
+    ).toBeUndefined()
+  })
+
   test('that no sweep reads has none', () => {
     expect(rhythmOf({ ...inputs, scope: groupScope('other'), intervalMs: MINUTE })).toBeUndefined()
   })

@@ -57,6 +57,12 @@ describe('a scope', () => {
     expect(watched({ use: { cyd: 1e6 } }, { team: 'none' }).map(({ risk }) => risk)).toEqual([0, 0, 0])
   })
 
+  test('carries none of who has no cap, and none of a person without pace', () => {
+    const caps = { 'group:g': 200, ada: 300 }
+    expect(watched({ use: { cyd: 1e6, dan: 1e6 }, useWhenRead: { cyd: 1, dan: 1 } }, caps).filter((one) => one.suspect)).toEqual([])
+    expect(watched({ use: { cyd: 1e6 } }, caps).map(({ risk }) => risk)).toEqual([0, 0, 0])
+  })
+
   test('has the time of its last reading where it was read', () => {
     expect(watched({}).map((one) => ('readAt' in one ? one.readAt : 'never'))).toEqual(['never', 'never', NOW])
     expect(watched({}).some((one) => 'suspect' in one)).toBe(false)

@@ -173,7 +173,7 @@ describe('what a wave is judged by', () => {
     ['is nothing where nothing could be read and policy asks for nothing any more', 'p5', 'none', true],
   ])('%s', (_name, name, expected, isOpen) => expect([now(keyOf(name)), mayBeInherited(keyOf(name))]).toEqual([expected, isOpen]))
   test('names groups that nobody could list, where there are any', () => {
-    expect(rest).toStrictEqual({ doubtful: slots.doubtful, people, layers: 'layered' })
+    expect(rest).toStrictEqual({ people, layers: 'layered' })
     const unlisted = new Set([keyOf('group:g')])
     expect(waveInputs({ slots, people, owned, desired, unlisted }).unlisted).toBe(unlisted)
   })

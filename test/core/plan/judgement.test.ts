@@ -1,11 +1,12 @@
 // Guards and approvals together: what one approval releases goes on counting for all other holds.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Approval, type Hold, holdOf, isReady } from '../../../src/core/model/change.ts'
+import { type Approval, DEFAULT_GUARDS, type Hold, holdOf, isReady } from '../../../src/core/model/change.ts'
 import { scopeKey } from '../../../src/core/model/scope.ts'
+import { credits } from '../../../src/core/model/units.ts'
 import { impactOf, isFree } from '../../../src/core/plan/impact.ts'
-import { buildPlan } from '../../../src/core/plan/plan.ts'
-import { NOW, short } from '../../support/declare.ts'
+import { buildPlan, type PlanInputs } from '../../../src/core/plan/plan.ts'
+import { CYCLE, cap, email, NOW, scope, short } from '../../support/declare.ts'
 import { runs } from '../../support/fuzz.ts'
 import { each, lines, type PlanSketch, planInputs, planOf } from '../../support/plan.ts'
 
@@ -156,16 +157,19 @@ describe('ids that an operator types', () => {
   const LOWER: PlanSketch = { people: 100, caps: each(16, 400), observed: each(16, 500) }
   const id = planOf(LOWER).plan.holds[0]?.id ?? ''
   const typed = (...approve: readonly string[]) => planOf({ ...LOWER, approve }).plan
+  const NONE = 'no hold has this id now'
   test.each([
-    ['whole', id, true],
-    ['by 8 digits', id.slice(0, 8), true],
-    ['by 7 digits', id.slice(0, 7), false],
-    ['by the end of the id', id.slice(-8), false],
-    ['by digits of no hold', '0'.repeat(32), false],
-  ])('release a hold: %s', (_name, text, isReleased) => {
+    ['whole', id, undefined],
+    ['by 8 digits', id.slice(0, 8), undefined],
+    ['by 7 digits', id.slice(0, 7), `a hold begins with ${id.slice(0, 7)}; type more of the id`],
+    ['by the end of the id', id.slice(-8), NONE],
+    ['by digits of no hold', '0'.repeat(32), NONE],
+  ])('release a hold: %s', (_name, text, note) => {
+    const isReleased = note === undefined
     const { holds, approvals, problems } = typed(text)
     expect(holds).toHaveLength(isReleased ? 0 : 1)
     expect(approvals).toMatchObject([{ via: 'command', releases: { length: isReleased ? 16 : 0 } }])
+    expect(approvals[0]?.note).toBe(note)
     expect(problems.map((one) => one.code).filter((code) => code.startsWith('APPROVAL'))).toEqual(isReleased ? [] : ['APPROVAL_UNMATCHED'])
   })
   test('release nothing where two holds begin so', () => {
@@ -178,6 +182,30 @@ describe('ids that an operator types', () => {
     ])
     const whole = holds.map((hold) => hold.id)
     expect(buildPlan({ ...inputs, approve: whole, digest: same }).plan.holds).toEqual([])
+  })
+  test('are each told what became of them', () =>
+    expect(typed(id, '0'.repeat(32)).approvals.map((one) => [one.id, one.releases.length, one.note])).toEqual([
+      [id, 16, undefined],
+      ['0'.repeat(32), 0, NONE],
+    ]))
+  test('say nothing new of what was released before and is not there yet', () => {
+    const { approvals } = planOf({ ...LOWER, approve: [id] })
+    const again = (text: string) => planOf({ ...LOWER, approvals, approve: [text] }).plan
+    expect(again(id.slice(0, 8)).approvals).toMatchObject([{ id, via: 'command', releases: { length: 16 } }])
+    expect(again(id.slice(0, 8)).problems).toEqual([])
+    expect(again(id.slice(-8)).approvals).toMatchObject([{ id }, { id: id.slice(-8), note: NONE }])
+    const spent = approvals.map((one): Approval => ({ ...one, state: 'spent' }))
+    const over = planOf({ ...LOWER, observed: each(16, 400), approvals: spent, approve: [id] }).plan
+    expect(over.approvals).toMatchObject([{ id, note: NONE }])
+  })
+  test('are told as releasing nothing while no roster was ever read, as what was given before is', () => {
+    const note = 'the roster was never read, and without it nothing is released'
+    const known = (name: string, state: Approval['state']): Approval => ({ id: name, via: 'command', approvedAt: NOW, state, released: [] })
+    const { plan } = planOf({ ...LOWER, roster: null, approvals: [known('a', 'pending'), known('b', 'spent')], approve: ['c'] })
+    expect(plan.approvals.map((one) => [one.id, one.note])).toEqual([
+      ['a', note],
+      ['c', note],
+    ])
   })
   test('in a policy are whole ids only', () => {
     const holdsShown = { [id]: { people: 16, at: NOW, reviewed: true } }
@@ -202,6 +230,24 @@ describe('an approval in a policy', () => {
     const { changes } = planOf({ ...LOWER, approvalIds: [id], holdsShown: { [id]: { people: 16, at: NOW, reviewed: true } } }).plan
     expect(changes.map((one) => one.released)).toEqual(Array.from({ length: 16 }, () => ({ id, via: 'policy', at: AT })))
   })
+  test('leaves the word to an operator who typed it as well, and its place to what has no effect any more', () => {
+    const holdsShown = { [id]: { people: 16, at: NOW, reviewed: true } }
+    const { changes, approvals } = planOf({ ...LOWER, approvalIds: ['0'.repeat(32), id], approve: [id], holdsShown }).plan
+    expect(changes[0]?.released).toStrictEqual({ id, via: 'command' })
+    const own = approvals.find((one) => one.id === id)
+    expect(own).toStrictEqual({ id, via: 'command', state: 'pending', releases: expect.objectContaining({ length: 16 }) })
+  })
+  test('names its own place among several', () => {
+    const inputs = planInputs({ ...LOWER, approvalIds: [id], holdsShown: { [id]: { people: 16, at: NOW, reviewed: true } } })
+    const other = { id: '0'.repeat(32), at: { ...AT, line: 7 } }
+    const policy = { ...inputs.policy, set: { ...inputs.policy.set, approvals: [other, ...inputs.policy.set.approvals] } }
+    const { changes, approvals } = buildPlan({ ...inputs, policy }).plan
+    expect(changes[0]?.released?.at).toEqual(AT)
+    expect(approvals.map((one) => [one.at?.line, one.note])).toEqual([
+      [7, 'no hold has this id now'],
+      [1, undefined],
+    ])
+  })
   test('may come with its change where approvals are together', () =>
     expect(buildPlan({ ...planInputs({ ...LOWER, approvalIds: [id] }), approvalSteps: 'together' }).plan.holds).toEqual([]))
   test('that came too early releases once an operator types it as well', () =>
@@ -224,6 +270,103 @@ describe('an approval that releases nothing any more is told', () => {
     expect(approvals).toMatchObject([{ id, at: AT, state: 'spent', releases: [] }])
     expect(problems).toMatchObject([{ code: 'APPROVAL_SPENT', at: AT, message: expect.stringContaining('remove it from spec.approvals') }])
   })
+  test('and is not, where an operator gave it and it was used, though the same is held again', () =>
+    expect(planOf({ ...LOWER, approvals: [spent] }).plan.approvals).toEqual([]))
+  test('and is spent once its changes are in sync, whatever a read shows', () => {
+    const released = [{ scope: scope('p0'), from: cap(500), to: cap('none'), verified: false }]
+    const inherited: PlanSketch = {
+      caps: { team: 300 },
+      observed: { team: 300, p0: 300 },
+      readsExplicit: false,
+      owned: { team: { cap: 300 } },
+    }
+    const after = planOf({ ...inherited, caps: { team: 300, p0: 300 }, approvals: [{ ...spent, state: 'pending', released }] })
+    expect(after.approvals).toMatchObject([{ state: 'spent' }])
+  })
   test('and is not, once nothing is held', () =>
     expect(planOf({ observed: {}, caps: {}, approvals: [{ ...spent, state: 'void' }] }).plan.approvals).toEqual([]))
+})
+
+describe('two holds', () => {
+  const TWO: PlanSketch = { people: 100, caps: { ...each(15, 400), p15: 400 }, observed: each(16, 500), protectedPeople: ['p15'] }
+  const both = ids(planOf(TWO).plan)
+
+  test('that are approved are released each by its own approval, now or once anything may be written', () => {
+    const approvals = both.map((id): Approval => ({ id, via: 'command', approvedAt: NOW, state: 'pending', released: [] }))
+    const sizes = (inputs: PlanInputs) =>
+      buildPlan(inputs)
+        .plan.approvals.map((one) => [one.id, one.releases.length])
+        .sort()
+    const expected = planOf(TWO)
+      .plan.holds.map((hold) => [hold.id, hold.changes.length])
+      .sort()
+    expect(sizes(planInputs({ ...TWO, approve: both }))).toEqual(expected)
+    expect(sizes({ ...planInputs({ ...TWO, approvals }), idle: 'mode is audit' })).toEqual(expected)
+  })
+
+  test('say of themselves whether only the rules of before hold them', () => {
+    const reviewed = [{ guards: DEFAULT_GUARDS, protectedEmails: [], weakenedAt: NOW }]
+    const { holds } = buildPlan({ ...planInputs({ ...TWO, guards: { maxLowered: 'off', maxAffected: 'off' } }), reviewed }).plan
+    const isOld = (hold: Hold): boolean => hold.message.includes('the weaker rules of this revision count only')
+    expect(holds.map((hold) => [hold.guards.includes('protected'), isOld(hold)])).toEqual([
+      [false, true],
+      [true, false],
+    ])
+  })
+
+  test('say why nothing is written now, whatever is approved', () => {
+    const { holds } = buildPlan({ ...planInputs(TWO), idle: 'mode is audit' }).plan
+    expect(holds.map(({ message, release }) => [message.includes('nothing is written now: mode is audit'), release])).toEqual([
+      [true, 'later'],
+      [true, 'later'],
+    ])
+  })
+})
+
+describe('an approved doubt about the roster', () => {
+  const doubted: PlanSketch = {
+    people: 20,
+    caps: { team: 400, p0: 600 },
+    observed: { team: 500, p0: 500 },
+    facts: { rosterDoubt: { before: 40, now: 20 } },
+  }
+  const inputs = (more: PlanSketch = {}): PlanSketch => ({
+    ...doubted,
+    guards: { maxRaise: 1 },
+    ...more,
+    facts: { ...doubted.facts, creditsRemaining: 10 },
+  })
+
+  test('is void when the roster is another by now than the one that was shown', () => {
+    const [hold] = planOf(inputs()).plan.holds
+    const id = hold?.id ?? ''
+    const state = (size: number) =>
+      planOf(inputs({ approve: [id], holdsShown: { [id]: { people: 20, at: NOW, roster: size } } })).approvals[0]?.state
+    expect([state(20), state(25)]).toEqual(['pending', 'void'])
+  })
+})
+
+test('the approval of a deal goes on meaning the deal, and is spent once the guards let it through', () => {
+  const member = (dealt: number) => ({ base: credits(0), use: credits(0), dealt: credits(dealt), sent: [], lowered: [] })
+  const emails = ['ada', 'bob'].map(email)
+  const dealing = (to: number, reviewed?: string): PlanSketch => ({
+    people: ['ada', 'bob', 'cyd'],
+    pools: [{ name: 'research', credits: 200, members: { kind: 'emails', emails } }],
+    dealt: {
+      research: {
+        ...{ cycle: CYCLE, readAt: NOW, dealtAt: NOW, members: Object.fromEntries(emails.map((one) => [one, member(to)])) },
+        ...(reviewed !== undefined && { reviewed }),
+      },
+    },
+    observed: { ada: 60, bob: 60 },
+    guards: { maxAffected: 'off', maxLowered: { percent: 10, floor: 0 } },
+  })
+  const first = planOf(dealing(50))
+  const approved = planOf({ ...dealing(50), approve: ids(first.plan) })
+  const key = approved.approvals[0]?.released[0]?.pool
+  expect(key).toMatch(/^[0-9a-f]{32}$/)
+  const later = (reviewed?: string) => planOf({ ...dealing(40, reviewed), approvals: approved.approvals })
+  expect([later().plan.holds, later().approvals[0]?.state]).toEqual([[], 'pending'])
+  expect(later('another').approvals[0]?.state).toBe('pending')
+  expect(later(key).approvals[0]?.state).toBe('spent')
 })

@@ -27,7 +27,9 @@ const state = (members: Readonly<Record<string, PoolMember>>, more: Partial<Pool
   members: Object.fromEntries(Object.entries(members).map(([name, one]) => [email(name), one])),
   ...more,
 })
-const told = (one: PoolState): readonly string[] => [...waitingRaises(TERMS, one)].map(([who, raise]) => `${who} ${waitingText(raise)}`)
+/** Of a state that nobody asked about before: what was found for a state is remembered with it. */
+const told = (one: PoolState): readonly string[] =>
+  [...waitingRaises(TERMS, { ...one })].map(([who, raise]) => `${who} ${waitingText(raise)}`)
 
 describe('a raise waits', () => {
   const shows = 'waits until use up to 2026-11-20 11:00 UTC shows'

@@ -37,27 +37,26 @@ export function capsInForce(
   const writes = [...written, ...foundChanges(journal)].sort((a, b) => a.at - b.at)
   const set = new Map<ScopeKey, Cap>(owned.map(({ scope, cap }) => [scopeKey(scope), cap]))
   for (const { scope, from } of writes.toReversed()) set.set(scopeKey(scope), from)
-  const places = new Map(people.emails.map((email, place) => [email, place]))
+  const places = new Map<string, number>(people.emails.map((email, place) => [email, place]))
   const { scopes, place } = scopeList()
   let next = 0
   let caps: CapsOfDay | undefined
   return {
     scopes,
     capsOn({ at }) {
-      const touched: Scope[] = []
+      const touched: ScopeKey[] = []
       for (let write = writes[next]; write && write.at <= at; write = writes[next]) {
-        set.set(scopeKey(write.scope), write.to)
-        touched.push(write.scope)
+        const key = scopeKey(write.scope)
+        set.set(key, write.to)
+        touched.push(key)
         next += 1
       }
-      if (!caps || touched.some(({ kind }) => kind !== 'user')) {
+      const persons = touched.flatMap((key) => places.get(key) ?? [])
+      if (!caps || persons.length < touched.length) {
         caps = capsOfAll(people, set, place)
-      } else if (touched.length > 0) {
+      } else if (persons.length > 0) {
         caps = { caps: caps.caps.slice(), from: caps.from.slice() }
-        for (const scope of touched) {
-          const person = scope.kind === 'user' ? places.get(scope.email) : undefined
-          if (person !== undefined) capOfOne(people, set, place, person, caps)
-        }
+        for (const person of persons) capOfOne(people, set, place, person, caps)
       }
       return caps
     },

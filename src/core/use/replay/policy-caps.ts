@@ -67,6 +67,4 @@ const inputsOn = ({ set, roster, groups }: PolicyCapsInputs, now: Instant, cycle
 
 /** The grants in force, as one text. */
 const grantsOn = (inputs: DesiredInputs): string =>
-  inputs.set.grants.length === 0
-    ? ''
-    : JSON.stringify(grantStatuses(inputs.set.grants, inputs).flatMap(({ grant, state }) => (isInForce(state) ? [grantId(grant)] : [])))
+  JSON.stringify(grantStatuses(inputs.set.grants, inputs).flatMap(({ grant, state }) => (isInForce(state) ? [grantId(grant)] : [])))

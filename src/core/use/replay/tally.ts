@@ -7,6 +7,9 @@ import type { ReplayPeople } from './recorded.ts'
 import type { CapUse, Outcome } from './replay.ts'
 import { isCounted, tenth } from './rows.ts'
 
+/** Names differ. */
+const inOrder = (a: string, b: string): number => (a < b ? -1 : 1)
+
 /** The caps of a policy, those that somebody reached first. */
 export function capsReached({ scopes }: PolicyCaps, { highest, cap, isReached }: CapUse, held: Held): readonly CapReach[] {
   return scopes
@@ -16,7 +19,7 @@ export function capsReached({ scopes }: PolicyCaps, { highest, cap, isReached }:
       const [personCycles, blocked] = [held.personCycles[place] ?? 0, held.blocked[place] ?? 0]
       return [{ scope, cap: cap[place] ?? 0, highest: wholeCents(most), isReached: isReached[place] === true, personCycles, blocked }]
     })
-    .sort((a, b) => Number(b.isReached) - Number(a.isReached) || (a.scope < b.scope ? -1 : 1))
+    .sort((a, b) => Number(b.isReached) - Number(a.isReached) || inOrder(a.scope, b.scope))
 }
 
 /** By place of the scope. */
@@ -67,7 +70,7 @@ export function tallyOf(people: ReplayPeople): Tally {
     },
     lists: () => ({
       blocked: blocked.sort(
-        (a, b) => b.cycleStartAt - a.cycleStartAt || (b.policy?.days ?? 0) - (a.policy?.days ?? 0) || (a.email < b.email ? -1 : 1),
+        (a, b) => b.cycleStartAt - a.cycleStartAt || (b.policy?.days ?? 0) - (a.policy?.days ?? 0) || inOrder(a.email, b.email),
       ),
       ...changesOf(people, sums),
     }),
@@ -117,7 +120,7 @@ function changesOf(
   return {
     gains: all
       .filter((one) => days(one) < 0 || (days(one) === 0 && more(one) > 0))
-      .sort((a, b) => days(a) - days(b) || more(b) - more(a) || (a.email < b.email ? -1 : 1)),
-    losses: all.filter((one) => days(one) > 0).sort((a, b) => days(b) - days(a) || more(a) - more(b) || (a.email < b.email ? -1 : 1)),
+      .sort((a, b) => days(a) - days(b) || more(b) - more(a) || inOrder(a.email, b.email)),
+    losses: all.filter((one) => days(one) > 0).sort((a, b) => days(b) - days(a) || more(a) - more(b) || inOrder(a.email, b.email)),
   }
 }

@@ -46,7 +46,6 @@ function beginning(planned: Planned): Begin {
     ...beginOf({ ...inputs, pending: planned.pending }),
     set: (key) => was.get(key)?.set ?? inputs.now(key),
     mayBeInherited: (key) => was.get(key)?.isOpen ?? inputs.mayBeInherited(key),
-    doubtful: () => [...was.keys(), ...inputs.doubtful()],
   }
 }
 

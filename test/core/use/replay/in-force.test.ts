@@ -59,9 +59,38 @@ test('what somebody else was seen to write stood until it was put back, or until
       const used = new Float64Array(NAMES.length)
       return one.capsOn({ at: day * DAY + DAY / 2, cycle: CYCLE, used }).caps[PEOPLE.emails.indexOf(email('ada'))]
     })
-  expect(source([written('ada', 2, 900, 70)], [foreign(1, 900)])).toEqual([70, 900, 70, 70])
+  expect(source([written('ada', 2, 900, 70)], [foreign(1, 900), { at: DAY, kind: 'resume' }])).toEqual([70, 900, 70, 70])
   expect(source([], [foreign(2, 900), foreign(1, 'unknown')])).toEqual([70, 70, 900, 900])
 })
+
+test('what was written at noon holds for that day, and an answer stays as it was', () => {
+  const at = (day: number, from: number, to: number) => ({ ...written('ada', 0, from, to), at: (day + 0.5) * DAY })
+  const source = capsInForce(PEOPLE, [], [at(1, 200, 300), { ...at(2, 300, 400), at: 2.5 * DAY + 1 }])
+  const answers = Array.from({ length: 4 }, (_, day) => {
+    if (!CYCLE) throw new Error('no cycle')
+    return source.capsOn({ at: (day + 0.5) * DAY, cycle: CYCLE, used: new Float64Array(NAMES.length) })
+  })
+  const ada = PEOPLE.emails.indexOf(email('ada'))
+  expect(answers.map(({ caps, from }) => [caps[ada], source.scopes[from[ada] ?? -1]])).toEqual([
+    ...[200, 300, 300, 400].map((cap) => [cap, email('ada')]),
+  ])
+  // A day on which nothing was written costs nothing.
+  expect(answers[2]).toBe(answers[1])
+})
+
+test('the scope that gives a cap goes with the cap, whatever was written', () => {
+  const source = capsInForce(PEOPLE, [ownedCap(scope('team'), 50)], [written('ada', 1, 'none', 70), written('ada', 2, 70, 'none')])
+  const given = Array.from({ length: 3 }, (_, day) => {
+    if (!CYCLE) throw new Error('no cycle')
+    return source.capsOn({ at: (day + 0.5) * DAY, cycle: CYCLE, used: new Float64Array(NAMES.length) })
+  })
+  expect(given.map(({ from }) => source.scopes[from[PEOPLE.emails.indexOf(email('ada'))] ?? -1])).toEqual(['team', email('ada'), 'team'])
+})
+
+test('somebody who is not replayed changes nothing', () =>
+  expect(capsOver(3, [ownedCap(scope('ada'), 70)], [written('zoe', 1, 5, 6)])).toEqual([
+    ...Array.from({ length: 3 }, () => [70, Number.POSITIVE_INFINITY]),
+  ]))
 
 test('what is ours and was never written has always been there; what nobody knows is none', () => {
   expect(capsOver(2, [ownedCap(scope('ada'), 70)], [])).toEqual([

@@ -9,19 +9,33 @@ import type { CapSince, PoolState } from '../../../../src/core/pools/state.ts'
 import { poolDealer, type UndealtDay } from '../../../../src/core/use/replay/pool-caps.ts'
 import { DAY, email, policy } from '../../../support/declare.ts'
 import { runs } from '../../../support/fuzz.ts'
-import { cyclesOf } from '../../../support/replay.ts'
+import { cyclesOf, START } from '../../../support/replay.ts'
+
+/** Hundredths of a credit by day. People differ much, and so deals move caps from one to the other. */
+const wants = fc
+  .tuple(fc.constantFrom(0, 20, 100, 500, 2500), fc.array(fc.constantFrom(0, 1, 1, 2, 5.01), { minLength: 56, maxLength: 56 }))
+  .map(([pace, days]) => days.map((times) => pace * times))
+
+/** One in five has it. */
+const few = (max: number) =>
+  fc.oneof({ weight: 4, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: fc.integer({ min: 0, max }) })
 
 const members = fc.array(
   fc.record({
-    wants: fc.array(fc.integer({ min: 0, max: 6000 }), { minLength: 56, maxLength: 56 }),
-    fixed: fc.option(fc.integer({ min: 0, max: 900 }), { freq: 5, nil: undefined }),
-    cap: fc.option(fc.integer({ min: 0, max: 400 }), { freq: 5, nil: undefined }),
+    wants,
+    /** Another cap of their own from a day on, such as a grant. */
+    later: few(900),
+    fixed: few(900),
+    cap: few(400),
   }),
   { minLength: 1, maxLength: 8 },
 )
 
 const terms = fc.record({
-  credits: fc.integer({ min: 8, max: 6000 }).map(credits),
+  credits: fc
+    .constantFrom(20, 150, 400, 900, 2000, 6000)
+    .chain((most) => fc.integer({ min: 8, max: most }))
+    .map(credits),
   share: fc.constantFrom('need' as const, 'equal' as const),
   min: fc.integer({ min: 0, max: 20 }).map(credits),
   max: fc.option(fc.integer({ min: 20, max: 900 }).map(credits), { nil: undefined }),
@@ -29,31 +43,35 @@ const terms = fc.record({
 
 test('a replay deals as the daemon would', () => {
   fc.assert(
-    fc.property(members, terms, (people, { max, ...some }) => {
+    fc.property(members, terms, fc.integer({ min: 1, max: 60 }), (people, { max, ...some }, changedOn) => {
       const names = people.map((_, index) => email(`p${index}`))
       const [pool] = policy({
         pools: [{ name: 'p', members: { kind: 'emails', emails: names }, ...some, ...(max !== undefined && { max }) }],
       }).pools
       if (!pool) throw new Error('no pool')
       // A cap of their own where there is one stands for protected people.
-      const now = people.map(({ fixed, cap }, index) => ({
-        email: names[index] ?? '',
-        ...(cap !== undefined ? { protected: true } : fixed !== undefined && { fixed: credits(fixed) }),
-      }))
-      const undealt: UndealtDay = {
+      const membersBy = (isLater: boolean) =>
+        people.map(({ fixed, later, cap }, index) => {
+          const own = isLater ? later : fixed
+          return { email: names[index] ?? '', ...(cap !== undefined ? { protected: true } : own !== undefined && { fixed: credits(own) }) }
+        })
+      const undealtBy = (isLater: boolean): UndealtDay => ({
         caps: {
           caps: Float64Array.from(people, ({ cap }) => cap ?? Number.POSITIVE_INFINITY),
           from: new Int32Array(people.length).fill(-1),
         },
-        pools: [{ pool, members: now }],
-      }
+        pools: [{ pool, members: membersBy(isLater) }],
+      })
+      const [early, late] = [undealtBy(false), undealtBy(true)]
       const dealer = poolDealer(peopleOf(names))
       let state: PoolState | undefined
       let capsBefore: readonly number[] | undefined
       for (const cycle of cyclesOf(2)) {
         const used = new Float64Array(people.length)
         for (let dayAt = cycle.startAt + DAY / 2; dayAt < cycle.endAt; dayAt += DAY) {
-          const { caps } = dealer.capsOn({ at: dayAt, cycle, used }, undealt)
+          const isLater = (dayAt - START) / DAY > changedOn
+          const now = membersBy(isLater)
+          const { caps } = dealer.capsOn({ at: dayAt, cycle, used }, isLater ? late : early)
           const known = new Map<string, Credits>(names.map((name, place) => [name, credits(used[place] ?? 0)]))
           const read = new Map<string, CapSince>(
             names.map((name, place) => {

@@ -1,0 +1,198 @@
+// Recommended caps, figure by figure, in companies small enough to be worked out by hand.
+import { describe, expect, test } from 'vitest'
+import { scopeKey, TEAM } from '../../../../src/core/model/scope.ts'
+import { credits } from '../../../../src/core/model/units.ts'
+import { type RecommendInputs, recommend, type Target } from '../../../../src/core/use/replay/recommend.ts'
+import { DAY, email, type PolicySketch, policy, roster } from '../../../support/declare.ts'
+import { historyOf, ownedCap, raise, TEAM as TEAM_SCOPE } from '../../../support/ledger.ts'
+import { cyclesOf, group, recordedOf, START, weekdays } from '../../../support/replay.ts'
+
+/** Credits of each person by cycle, all used on its first day. */
+const byCycle = (use: Readonly<Record<string, readonly number[]>>) =>
+  Object.fromEntries(
+    Object.entries(use).map(([name, cycles]) => [name, cycles.flatMap((amount) => [amount, ...Array.from({ length: 27 }, () => 0)])]),
+  )
+
+interface Sketch extends Partial<Omit<RecommendInputs, 'policy' | 'target'>> {
+  readonly use: Readonly<Record<string, readonly number[]>>
+  readonly days?: Readonly<Record<string, readonly number[]>>
+  readonly policy?: PolicySketch
+}
+
+function recommended({ use, days, policy: sketch = { caps: { team: 5 } }, ...more }: Sketch, target: Target) {
+  const cycles = Math.max(...Object.values(use).map((one) => one.length))
+  return recommend({
+    workspace: 'acme',
+    policy: { set: policy(sketch), digest: '0123456789ab', revision: '' },
+    recorded: recordedOf(days ?? byCycle(use)),
+    cycles: cyclesOf(cycles),
+    shown: 99,
+    roster: roster(Object.fromEntries(Object.keys(use).map((name) => [name, 'approved']))),
+    groups: [],
+    owned: [],
+    history: [],
+    creditsPerSeat: credits(0),
+    notes: [],
+    target,
+    ...more,
+  })
+}
+const share = (of: number): Target => ({ kind: 'blocked', share: of })
+const budget = (of: number): Target => ({ kind: 'budget', credits: of })
+
+function done(sketch: Sketch, target: Target) {
+  const result = recommended(sketch, target)
+  if ('least' in result) throw new Error(`out of reach: ${result.least}`)
+  return result
+}
+/** Caps by scope. */
+const caps = (sketch: Sketch, target: Target) =>
+  Object.fromEntries(done(sketch, target).caps.map(({ scope, cap }) => [scopeKey(scope), cap]))
+/** Person-cycles and blocked ones by scope. */
+const blocked = (sketch: Sketch, target: Target) =>
+  Object.fromEntries(done(sketch, target).caps.map((one) => [scopeKey(one.scope), [one.personCycles, one.blocked]]))
+
+describe('the cap of the team', () => {
+  const use = { ada: [300, 100], bob: [50, 700], cy: [0, 0] }
+
+  test('has its figures with it', () => {
+    const { caps: all, dearest, workspace } = done({ use }, share(0))
+    expect(all).toStrictEqual([
+      {
+        ...{ scope: TEAM, name: 'the team', cap: 700, before: credits(5), people: 3, personCycles: 6, blocked: 0 },
+        ...{ highestDemand: 700, poolCredits: 800 },
+      },
+    ])
+    expect([dearest, workspace]).toEqual([800, 'acme'])
+  })
+  test('may block the share of people that it may, those with nothing to use included', () => {
+    expect(done({ use }, share(1 / 6)).caps[0]).toMatchObject({ cap: 300, blocked: 1, highestDemand: 700, poolCredits: 800 })
+    expect(done({ use }, share(0.49)).caps[0]).toMatchObject({ cap: 100, blocked: 2 })
+  })
+  test('has none before it where none was declared', () => expect(done({ use, policy: {} }, share(0)).caps[0]).not.toHaveProperty('before'))
+  test('goes by the shown cycles alone', () =>
+    expect(caps({ use: { ada: [900, 100], bob: [50, 70] }, shown: 1 }, share(0))).toEqual({ team: 100 }))
+  test('counts who left in the cycles in which they used something', () => {
+    const one: Sketch = { use: { ada: [300, 200], bob: [100, 0] }, roster: roster({ ada: 'approved' }) }
+    expect(done(one, share(0.5)).caps[0]).toMatchObject({ cap: 200, people: 1, personCycles: 3 })
+  })
+  test('counts what a cap in force had cut off', () => {
+    const days = { ada: [...weekdays(10), ...weekdays(10).map((amount, day) => (day < 11 ? amount : day === 11 ? 5 : 0))] }
+    const history = [historyOf(raise(TEAM_SCOPE, 1000, 95), START + 28 * DAY)]
+    expect(done({ use: { ada: [0, 0] }, days, history, owned: [ownedCap(TEAM_SCOPE, 95)], shown: 1 }, share(0)).caps[0]).toMatchObject({
+      ...{ cap: 200, highestDemand: 200 },
+    })
+  })
+  test('is the least there is where nobody used anything and no cycle is known', () => {
+    const { caps: all, dearest } = done({ use: { ada: [] } }, share(0))
+    expect(all).toMatchObject([{ cap: 10, people: 0, personCycles: 0, highestDemand: 0, poolCredits: 0 }])
+    expect(dearest).toBe(0)
+  })
+  test('is not for people who are in a pool or have a cap of their own, and grants are no such cap', () => {
+    const emails = [email('bob')]
+    const policies: PolicySketch = {
+      ...{ caps: { team: 5, cy: 40 }, pools: [{ name: 'p', members: { kind: 'emails', emails }, credits: 900 }] },
+      grants: [{ on: 'ada', cap: 900, from: START, until: START + 99 * DAY }],
+    }
+    expect(done({ use: { ada: [100, 60], bob: [700, 1], cy: [300, 2] }, policy: policies }, share(0)).caps).toMatchObject([
+      { cap: 100, people: 1, highestDemand: 100 },
+    ])
+  })
+})
+
+describe('the caps of groups', () => {
+  const use = { ada: [100], bob: [80], dan: [40], cy: [500], eve: [60] }
+  const groups = [group('a', 'ada', 'bob', 'dan'), group('b', 'cy')]
+
+  test('are each for their own people, by the names of the policy, the team last, for people in none', () => {
+    const { caps: all } = done({ use, groups, policy: { caps: { 'group:b': 5, 'group:a': 5, team: 5 } } }, share(0))
+    expect(all.map(({ scope, name, cap, people }) => [scopeKey(scope), name, cap, people])).toEqual([
+      ['group:b', 'B', 500, 1],
+      ['group:a', 'A', 100, 3],
+      ['team', 'the team', 60, 1],
+    ])
+  })
+  test('take the place of declared ones, new ones stand with them, and all else stays', () => {
+    const sketch: PolicySketch = { caps: { team: 5, 'group:a': 5, 'group:z': 8, ada: 70 }, bare: ['b', 'y'] }
+    const { set } = done({ use, groups, policy: sketch }, share(0))
+    expect(set.rules.map((one) => [scopeKey(one.scope), one.cap])).toEqual([
+      ['team', 60],
+      ['group:a', 80],
+      ['group:z', 8],
+      ['group:b', 500],
+      [email('ada'), 70],
+    ])
+    expect(set.rules.find((one) => scopeKey(one.scope) === 'group:b')).toMatchObject({
+      ...{ at: { file: 'recommend', line: 1, column: 1 }, document: 'acme' },
+    })
+    expect(set.rules[0]?.at.file).toBe('acme.yaml')
+  })
+  test('without members stay as they are', () => {
+    const { set, caps: all } = done({ use, groups: [...groups, group('e')], policy: { caps: { team: 5, 'group:e': 7 } } }, share(0))
+    expect(all.map(({ scope }) => scopeKey(scope))).toEqual(['team'])
+    expect(set.rules.map((one) => one.cap)).toEqual([500, 7])
+  })
+
+  const only: Sketch = { use, groups, policy: { caps: { team: 20, 'group:a': 5, 'group:b': 'none' } }, only: ['a'] }
+  test.each([
+    ['keeps what is not asked for, and counts it: a group without a cap has that of the team', 180, 40, 160],
+    ['is met to the credit', 160, 40, 160],
+    ['takes the next lower caps when it is short of a credit', 159, 10, 70],
+    ['is met by the least caps there are', 70, 10, 70],
+  ])('a budget %s', (_name, most, cap, dearest) => {
+    const result = done(only, budget(most))
+    expect([result.caps.map((one) => [scopeKey(one.scope), one.cap]), result.dearest]).toEqual([[['group:a', cap]], dearest])
+    expect(result.set.rules.map((one) => one.cap)).toEqual([20, cap, 'none'])
+  })
+  test('tell the least that they come to where a budget is out of reach', () =>
+    expect(recommended(only, budget(69))).toEqual({ least: 70 }))
+  test('need none of the team where only they are asked for', () =>
+    expect(done({ ...only, policy: { caps: { 'group:a': 5 } } }, share(0)).set.rules.map((one) => [scopeKey(one.scope), one.cap])).toEqual([
+      ['group:a', 100],
+    ]))
+})
+
+describe('people in several groups', () => {
+  const sketch = (onGroupConflict?: 'min' | 'max'): Sketch => ({
+    use: { ada: [50], bob: [30], cy: [20], xen: [100] },
+    groups: [group('a', 'ada', 'xen'), group('b', 'bob', 'cy', 'xen')],
+    policy: { caps: { 'group:a': 5, 'group:b': 5 }, ...(onGroupConflict && { onGroupConflict }) },
+    only: ['a', 'b'],
+  })
+  test.each<readonly [string, 'min' | 'max' | undefined, readonly number[], number]>([
+    ['count where their cap comes from, the lowest', undefined, [3, 1], 130],
+    ['count nowhere where differing caps are settled by a rule: the lowest', 'min', [2, 0], 130],
+    ['count nowhere where differing caps are settled by a rule: the highest', 'max', [2, 0], 200],
+  ])('%s', (_name, rule, b, dearest) => {
+    expect(caps(sketch(rule), share(1 / 3))).toEqual({ 'group:a': 100, 'group:b': 30 })
+    expect(blocked(sketch(rule), share(1 / 3))).toEqual({ 'group:a': [1, 0], 'group:b': b })
+    expect(done(sketch(rule), share(1 / 3)).dearest).toBe(dearest)
+  })
+  test.each<readonly [string, 'min' | 'max' | undefined, number, readonly number[]]>([
+    ['with all they want', 'max', 200, [100, 100]],
+    ['by the highest of their caps where the policy says so', 'max', 199, [50, 30]],
+    ['by the lowest where the policy says so', 'min', 199, [100, 30]],
+    ['by the lowest where nothing is said', undefined, 199, [100, 30]],
+  ])('count for a budget %s', (_name, rule, most, [a, b]) =>
+    expect(caps(sketch(rule), budget(most))).toEqual({ 'group:a': a, 'group:b': b }),
+  )
+  test('may make one cap rise because another did', () => {
+    const use = { ada: [100], pat: [90], quy: [80], rex: [10], tea: [10], ugo: [10], val: [0], xen: [0], yan: [0] }
+    const groups = [
+      group('c', 'tea', 'ugo', 'val', 'xen', 'yan'),
+      group('b', 'ada', 'pat', 'val', 'xen', 'yan'),
+      group('a', 'pat', 'quy', 'rex', 'tea', 'ugo'),
+    ]
+    const three: Sketch = { use, groups, policy: { caps: { 'group:a': 5, 'group:b': 5, 'group:c': 5 } }, only: ['a', 'b', 'c'] }
+    expect(caps(three, share(0.5))).toEqual({ 'group:a': 80, 'group:b': 100, 'group:c': 10 })
+  })
+})
+
+test.each([
+  ['what its members may use together', [80, 80], 240],
+  ['no more than they use', [20, 20], 170],
+])('of a pool a budget counts %s', (_name, [ada = 0, bob = 0], most) => {
+  const emails = [email('ada'), email('bob')]
+  const sketch: PolicySketch = { caps: { team: 5 }, pools: [{ name: 'p', members: { kind: 'emails', emails }, credits: 100 }] }
+  expect(caps({ use: { ada: [ada], bob: [bob], cy: [100], dan: [80], eve: [40] }, policy: sketch }, budget(most))).toEqual({ team: 40 })
+})
