@@ -68,8 +68,8 @@ export const applied: Invariant = {
       checker.checked()
       if (exit === HELD && holds === 0) checker.violated('apply ended with 3, and its plan has no hold')
       if (exit === PARTIAL && message === undefined && problems === 0) checker.violated('apply ended with 4, and does not say why')
-      // Where all there was to write is refused, nothing could be done.
-      const isUndone = began.entries().every(([scope, cap]) => scene.stored(scope) === cap)
+      // Where all there was to write is refused, or reads as if nothing had been written, nothing could be done.
+      const isUndone = began.entries().every(([scope, cap]) => scene.stored(scope) === cap || scene.shows(scope) === cap)
       const isFailed = exit === FAILED && isUndone && (message !== undefined || problems > 0)
       if (exit !== HELD && exit !== PARTIAL && exit !== 0 && !isFailed) checker.violated(`apply ended with ${exit}: ${message ?? ''}`)
       if (exit !== 0 || nearBoundary(scene, scene.scenario.intervalMs)) return

@@ -33,6 +33,8 @@ export function lastReadings(scene: Scene) {
     of: (process: number, scope: ScopeKey): Reading | undefined => last.get(at(process, scope)),
     clear: () => last.clear(),
     hear(step: Step): void {
+      // The next look begins anew, also where this one was cut short.
+      if (step.kind === 'told' && step.event.kind === 'cycle-finished') failed.clear()
       if (step.kind !== 'answered' || step.scope === undefined || step.observed === undefined) return
       const key = at(step.process, step.scope)
       const tries = step.observed === 'unknown' ? (failed.get(key) ?? 0) + 1 : 0
