@@ -20,3 +20,24 @@ test('who is protected until this revision stays so, also when somebody else has
   expect(stdout).toContain(`policy weakens protected: ${bob} → not listed`)
   expect(at.service.capOf(bob)).toBe(900)
 })
+
+test('an approval that came with its change releases nothing once it is gone from the policy, only once it is listed anew', async () => {
+  const at = await world()
+  const ada = 'ada.lovelace@example.com'
+  const run = async (cap: number, approvals: readonly string[], ...argv: readonly string[]) => {
+    const spec = { users: [{ email: ada, cap }], protected: [ada], approvals }
+    at.policy(JSON.stringify({ apiVersion: 'capkeeper/v1', kind: 'CapPolicy', metadata: { name: 'acme' }, spec }))
+    const { code, stdout } = await at.run(...argv, '--output', 'json')
+    const { holds } = JSON.parse(stdout) as { readonly holds: readonly { readonly id: string }[] }
+    return { code, cap: at.service.capOf(ada), ids: holds.map(({ id }) => id) }
+  }
+  const apply = ['apply', '--yes'] as const
+  expect(await run(900, [], ...apply)).toMatchObject({ code: 0, cap: 900 })
+  // A plan leaves nothing in the ledger: it has never seen the hold without its approval.
+  const { ids } = await run(400, [], 'plan')
+  expect(ids).toHaveLength(1)
+  const held = { code: 3, cap: 900, ids }
+  expect(await run(400, ids, ...apply)).toEqual(held)
+  for (const _again of [1, 2, 3]) expect(await run(400, [], ...apply)).toEqual(held)
+  expect(await run(400, ids, ...apply)).toMatchObject({ code: 0, cap: 400 })
+})

@@ -41,13 +41,18 @@ export interface HoldShown {
 
 export type HoldsShown = Readonly<Record<string, HoldShown>>
 
-/** The ledger's approvals joined with ids listed in policy and given on the command line; those that have aged out become void. */
+/**
+ * The ledger's approvals joined with ids listed in policy and given on the command line; those that have aged out become void. What policy does
+ * not list any more was withdrawn, unless it has released something: else an approval that came with its change would count once it is gone.
+ */
 export function currentApprovals(
   known: readonly Approval[],
   fresh: { readonly policy?: readonly string[]; readonly command?: readonly string[] },
   now: Instant,
 ): readonly Approval[] {
-  const byId = new Map(known.map((one) => [one.id, one]))
+  const isWithdrawn = ({ id, via, state, released }: Approval): boolean =>
+    via === 'policy' && state === 'pending' && released.length === 0 && fresh.policy?.includes(id) === false
+  const byId = new Map(known.filter((one) => !isWithdrawn(one)).map((one) => [one.id, one]))
   const add = (id: string, via: Approval['via']): void => {
     byId.set(id, { id, via, approvedAt: now, state: 'pending', released: [] })
   }
