@@ -26,7 +26,7 @@ const members = fc.array(
     /** Another cap of their own from a day on, such as a grant. */
     later: few(900),
     fixed: few(900),
-    cap: few(400),
+    cap: fc.oneof({ weight: 6, arbitrary: few(400) }, { weight: 1, arbitrary: fc.constant(Number.POSITIVE_INFINITY) }),
   }),
   { minLength: 1, maxLength: 8 },
 )
