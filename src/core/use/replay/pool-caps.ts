@@ -102,9 +102,9 @@ function poolOnDays({ pool, members }: PoolPeople, { caps }: UndealtDay, { place
   for (const [row, { person, fixed }] of named.entries()) {
     if (fixed !== undefined) table.fixed[row] = fixed
     const rowBefore = rowsBefore.get(person)
-    if (rowBefore === undefined) continue
-    after.inForce[row] = before?.inForce[rowBefore] ?? Number.POSITIVE_INFINITY
-    if (Object.is(table.fixed[row], before?.table.fixed[rowBefore])) after.dealt[row] = before?.dealt[rowBefore] ?? Number.NaN
+    if (!before || rowBefore === undefined) continue
+    after.inForce[row] = before.inForce[rowBefore] ?? Number.POSITIVE_INFINITY
+    if (Object.is(table.fixed[row], before.table.fixed[rowBefore])) after.dealt[row] = before.dealt[rowBefore] ?? Number.NaN
   }
   return after
 }

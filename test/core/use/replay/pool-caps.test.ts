@@ -18,7 +18,10 @@ const wants = fc
 
 /** One in five has it. */
 const few = (max: number) =>
-  fc.oneof({ weight: 4, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: fc.integer({ min: 0, max }) })
+  fc.oneof(
+    { weight: 4, arbitrary: fc.constant(undefined) },
+    { weight: 1, arbitrary: fc.oneof(fc.constant(0), fc.integer({ min: 0, max })) },
+  )
 
 const members = fc.array(
   fc.record({
