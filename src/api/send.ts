@@ -7,6 +7,7 @@ import type { RequestOutcome } from '../core/model/events.ts'
 import { admit, type Backoff, type Ending, ended, probing, retryDelayMs, spendRetry, startBackoff } from '../core/pace/backoff.ts'
 import type { LearnedRate, RateSettings } from '../core/pace/pace.ts'
 import type { Clock, Operation, Random, RowPlan, Transport, TransportFailure, WireAnswer } from '../ports.ts'
+import { rowsWithoutEcho, withoutEcho } from './echo.ts'
 import { ApiError, classify, errorSighting, notSent, tidy } from './errors.ts'
 import type { KeyRing, ServiceKey } from './keys.ts'
 import type { Permit, Turn, Urgency } from './transport/lane.ts'
@@ -196,14 +197,14 @@ async function exchange<Value>(machine: Machine, request: ApiRequest<Value>, key
   const mayGo = (): boolean => mayLeave(Math.max(0, timeoutMs - (clock.monotonic() - beganAt)))
   // Thrown, because it says nothing of the service.
   if (request.once && !mayGo()) throw leaseTooShort(operation)
-  const how = { timeoutMs, ...(rows && { rows }), ...(request.once && { mayLeave: mayGo }) }
+  const how = { timeoutMs, ...(rows && { rows: rowsWithoutEcho(rows, key.value) }), ...(request.once && { mayLeave: mayGo }) }
   const answer = await underSignals(signals, (either) =>
     transport.send(operation, { ...request.body, service_key: key.value }, { ...how, signal: either }),
   )
   if ('kind' in answer && answer.isKeptBack) throw leaseTooShort(operation)
   if ('kind' in answer) return { result: { kind: 'error', error: unanswered(machine, operation, answer) }, answered: false }
   noteSkew(machine, answer, askedAt)
-  return { result: judge(machine, request, answer), answered: true }
+  return { result: judge(machine, request, key, answer), answered: true }
 }
 
 const leaseTooShort = (operation: Operation): ApiError =>
@@ -218,7 +219,7 @@ function unanswered({ options }: Machine, operation: Operation, failure: Transpo
   return new ApiError({ operation, kind: failure.kind, message: `${operation}: ${tidy(failure.message, options.keys.redact)}` })
 }
 
-function judge<Value>({ options }: Machine, request: ApiRequest<Value>, answer: WireAnswer): Result<Value> {
+function judge<Value>({ options }: Machine, request: ApiRequest<Value>, key: ServiceKey, answer: WireAnswer): Result<Value> {
   const verdict = classify(answer, request.operation, { nowMs: options.clock.now(), redact: options.keys.redact })
   if (verdict.kind === 'failed') {
     const sighting = options.onSeen && errorSighting(answer, request.operation)
@@ -226,7 +227,7 @@ function judge<Value>({ options }: Machine, request: ApiRequest<Value>, answer: 
     return { kind: 'error', error: verdict.error }
   }
   try {
-    return { kind: 'value', value: request.decode(verdict.body) }
+    return { kind: 'value', value: request.decode(withoutEcho(verdict.body, key.value)) }
   } catch (error) {
     if (error instanceof ApiError) return { kind: 'error', error }
     throw error

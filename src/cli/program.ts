@@ -1,7 +1,7 @@
 // The commander program: every command registers itself here, from a file of its own. Of a command line that names a command only that one is
 // loaded, and what it needs beyond its flags it imports inside its action, so that `--help` and `validate` start without the network packages.
 import { Command } from 'commander'
-import { EXIT_HELP, refuseKeyFlags } from './shared/args.ts'
+import { EXIT_HELP, refuseEmpty, refuseKeyFlags } from './shared/args.ts'
 import type { Cli, World } from './shared/context.ts'
 import { EXIT, type ExitCode } from './shared/exit.ts'
 import { helpPointer, reportFailure, withoutFlagValues } from './shared/failure.ts'
@@ -57,6 +57,7 @@ export async function runCli(argv: readonly string[], world: World): Promise<Exi
     const program = buildProgram(cli, await commandsFor(argv))
     program.hook('preAction', (_program, command) => {
       asked = fullName(command)
+      refuseEmpty(command)
     })
     await program.parseAsync([...argv], { from: 'user' })
     return code

@@ -25,6 +25,15 @@ describe('wrong usage exits 64 and says what to do on stderr', () => {
     ['a since that is none', ['history', '--since', 'yesterday'], 'Write a duration (7d), a date (2026-11-01)'],
     ['a schema of nothing', ['schema', 'plan'], 'Allowed choices are policy, config.'],
     ['a status address that is none', ['status', '--url', 'localhost:9464'], "--url is 'localhost:9464'"],
+    [
+      'an empty file of a flag',
+      ['plan', '--out', ''],
+      'error: --out is empty: give it a value, or leave it out\nRun `capkeeper plan --help`',
+    ],
+    ['an empty value of a flag behind others', ['validate', '--policies', 'p', '--policies='], 'error: --policies is empty'],
+    ['an empty flag of a network command', ['audit', '--ledger', ''], 'error: --ledger is empty'],
+    ['an empty path', ['validate', 'p', ''], 'error: the argument path is empty: give it a value, or leave it out'],
+    ['an empty name of a ledger', ['ledger', 'copy', 'a.db', ''], 'error: the argument to is empty'],
     ['ledger without a command', ['ledger'], 'Usage: capkeeper ledger <command> [flags]'],
   ]
   test.each(rows)('%s', async (_name, argv, message) => {

@@ -64,6 +64,19 @@ spec:
     expect(ran.stderr).toContain(message)
   })
 
+  test.each([
+    ['a policy', 'policies/acme.yaml'],
+    ['a folder', 'policies'],
+  ])('leaves %s alone that is named as its journal by mistake, and asks the service nothing', async (_name, file) => {
+    const at = await world({ sandbox: { people: 3, groups: 1 } })
+    at.write('policies/acme.yaml', 'kind: CapPolicy\n')
+    const ran = await at.run('import', '--journal', at.path(file))
+    expect(ran).toMatchObject({ code: 64, stdout: '' })
+    expect(ran.stderr).toContain(`${file} is not a journal of import: name another file with --journal\n`)
+    expect(readFileSync(at.path('policies/acme.yaml'), 'utf8')).toBe('kind: CapPolicy\n')
+    expect(at.service.calls.log).toEqual([])
+  })
+
   test('goes on where an interrupted run stopped, unless that was another service or too long ago', async () => {
     const at = await world({ sandbox: { people: 6, groups: 2 } })
     const line = (scope: string, more: Readonly<Record<string, unknown>> = {}) =>

@@ -1,9 +1,11 @@
 // What an interrupted `import` has read so far, in a small file beside the user's work: one line of JSON a reading, so that a run that dies
-// leaves every whole line. It holds scopes and caps and nothing else; a file that cannot be kept costs the resuming, never the import.
-import { appendFileSync, readFileSync, rmSync } from 'node:fs'
+// leaves every whole line. It holds scopes and caps and nothing else; a file that cannot be kept costs the resuming, never the import. It
+// never writes to, nor removes, a file that is something else.
+import { appendFileSync, readFileSync, rmSync, statSync } from 'node:fs'
 import type { Cap } from '../../core/model/policy.ts'
 import { parseScope, type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import { credits, type Instant, MAX_CAP } from '../../core/model/units.ts'
+import { UsageError } from '../shared/context.ts'
 
 /** Readings older than this are asked again: others may have written since. Choice. */
 const JOURNAL_LIFE_MS = 3_600_000
@@ -20,39 +22,45 @@ export interface Journal {
   keep(entry: JournalEntry): void
   /** The import is through: the file goes away. */
   remove(): void
-  /** Why the file could not be written, once that is known. */
-  failure(): string | undefined
 }
 
-/** Opens the journal of one workspace; a missing file is an empty one, and lines of other workspaces are left alone. */
+/** Opens the journal of one workspace; a missing file is an empty one, and lines of other workspaces are left alone. Throws where another file is. */
 export function openJournal(file: string, owner: { readonly workspace: string; readonly baseUrl: string }, now: Instant): Journal {
   const known = new Map<ScopeKey, JournalEntry>()
   for (const line of linesOf(file)) {
     const entry = decode(line, owner)
     if (entry && entry.readAt <= now && now - entry.readAt < JOURNAL_LIFE_MS) known.set(scopeKey(entry.scope), entry)
   }
-  let failed: string | undefined
+  let isKept = true
   return {
     known,
     keep({ scope, cap, readAt }) {
-      if (failed !== undefined) return
-      try {
-        appendFileSync(file, `${JSON.stringify({ ...owner, scope: scopeKey(scope), cap, readAt })}\n`, { mode: 0o600 })
-      } catch (error) {
-        failed = error instanceof Error ? error.message : String(error)
-      }
+      const line = `${JSON.stringify({ ...owner, scope: scopeKey(scope), cap, readAt })}\n`
+      if (isKept) isKept = succeeds(() => appendFileSync(file, line, { mode: 0o600 }))
     },
-    remove: () => rmSync(file, { force: true }),
-    failure: () => failed,
+    remove: () => void succeeds(() => rmSync(file, { force: true })),
   }
 }
 
-function linesOf(file: string): readonly string[] {
+function succeeds(act: () => void): boolean {
   try {
-    return readFileSync(file, 'utf8').split('\n')
+    act()
+    return true
   } catch {
-    return []
+    return false
   }
+}
+
+/** How a journal begins: `keep` writes the workspace first. */
+const JOURNAL = /^(?:$|\{"workspace":)/
+
+/** The file goes away in the end, so that nothing but a journal may be there: not a policy that was named by mistake, nor a device. */
+function linesOf(file: string): readonly string[] {
+  const found = statSync(file, { throwIfNoEntry: false })
+  if (!found) return []
+  const text = found.isFile() ? readFileSync(file, 'utf8') : 'something else'
+  if (JOURNAL.test(text)) return text.split('\n')
+  throw new UsageError(`${file} is not a journal of import: name another file with --journal`)
 }
 
 /** A line that was cut, that is not ours or that makes no sense is no reading. */

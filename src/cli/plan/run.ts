@@ -1,6 +1,5 @@
 // What `plan` does: previews every workspace side by side, prints the plans, saves them when asked, and says by its exit code what is
 // pending.
-import { renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import type { Plan } from '../../core/model/change.ts'
 import { pauseFindings } from '../../daemon/conditions/findings.ts'
 import { type Preview, preview } from '../../daemon/cycle/preview.ts'
@@ -14,6 +13,7 @@ import { type LedgerFlags, openLedgers } from '../shared/ledger/ledgers.ts'
 import { labelsFor } from '../shared/people.ts'
 import { sweepProgress } from '../shared/progress.ts'
 import { isLedgerUrl } from '../shared/remote.ts'
+import { saveWhole } from '../shared/save.ts'
 import { tellLine } from '../shared/tell.ts'
 import type { PlanFlags } from './command.ts'
 import { showPlans, showWarnings } from './output.ts'
@@ -105,23 +105,9 @@ function exitOf(one: Preview, detailed: boolean): ExitCode {
 
 function save(file: string, plans: readonly Plan[]): void {
   try {
-    const text = renderPlanJson(plans.map((plan) => ({ plan })))
-    // A pipe or a device, such as /dev/stdout, is written to; it must not be replaced.
-    if (statSync(file, { throwIfNoEntry: false })?.isFile() === false) writeFileSync(file, text)
-    else replaceFile(file, text)
+    // Only its owner may read it.
+    saveWhole(file, [renderPlanJson(plans.map((plan) => ({ plan })))], 0o600)
   } catch (error) {
     throw new CommandError(`the plan could not be saved in ${file}: ${error instanceof Error ? error.message : String(error)}`)
-  }
-}
-
-/** A file of its own takes the place of whatever has the name: no link is followed, and only its owner may read it. */
-function replaceFile(file: string, text: string): void {
-  const part = `${file}.${process.pid}.part`
-  try {
-    writeFileSync(part, text, { mode: 0o600, flag: 'wx' })
-    renameSync(part, file)
-  } catch (error) {
-    rmSync(part, { force: true })
-    throw error
   }
 }

@@ -1,7 +1,7 @@
 // Fixture files on the disk: read for `sandbox --fixture`, written by `sandbox --export`. A file is there whole or not at all.
 
 import { once } from 'node:events'
-import { closeSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { InputError } from '../../core/model/problem.ts'
 import { exportFixture } from '../../sandbox/fixture/export.ts'
 import { readFixture } from '../../sandbox/fixture/file.ts'
@@ -9,6 +9,7 @@ import type { Fixture } from '../../sandbox/fixture/fixture.ts'
 import { createSandbox, type SandboxOptions } from '../../sandbox/sandbox.ts'
 import { openStore, type Store } from '../../sandbox/store.ts'
 import { type Cli, CommandError } from '../shared/context.ts'
+import { saveWhole } from '../shared/save.ts'
 
 /** Reads a fixture file; throws an `InputError` with the places of what is wrong. */
 export function openFixture(file: string, cli: Pick<Cli, 'clock'>): Fixture {
@@ -67,17 +68,9 @@ async function show(piece: string, { stdout }: Cli): Promise<void> {
 }
 
 function writeWhole(file: string, texts: Iterable<string>): void {
-  const part = `${file}.part`
   try {
-    const open = openSync(part, 'w')
-    try {
-      for (const text of texts) writeSync(open, text)
-    } finally {
-      closeSync(open)
-    }
-    renameSync(part, file)
+    saveWhole(file, texts)
   } catch (error) {
-    rmSync(part, { force: true })
     throw new CommandError(`the state cannot be written to ${file}: ${error instanceof Error ? error.message : String(error)}`)
   }
 }

@@ -132,6 +132,15 @@ export function refuseKeyFlags(argv: readonly string[]): void {
   }
 }
 
+/** An empty value is a variable of a script that was not set: no command guesses what it was to be. Throws a `UsageError`. */
+export function refuseEmpty(command: Command): void {
+  const flag = command.options.find((option) => [command.getOptionValue(option.attributeName())].flat().includes(''))
+  if (flag) throw new UsageError(`${flag.long} is empty: give it a value, or leave it out`)
+  const at = command.args.indexOf('')
+  const argument = command.registeredArguments[Math.min(at, command.registeredArguments.length - 1)]
+  if (argument && at >= 0) throw new UsageError(`the argument ${argument.name()} is empty: give it a value, or leave it out`)
+}
+
 const DURATION_UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
 
 /** `90s`, `30m`, `4h`, `7d`, `2w`, or several joined (`1h30m`): milliseconds, or undefined. */

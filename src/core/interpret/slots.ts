@@ -76,7 +76,7 @@ export function interpret(inputs: SlotInputs): Slots {
     return { own, inherited: inherited(key), certainty }
   }
   const lastRead = (key: ScopeKey): Cap | undefined => readings.get(key)?.last?.observed
-  return { model, shown, lastRead, at, inherited, mayApply, mayBeInherited, isEcho: (key) => isEcho(key, inputs, inherited) }
+  return { model, shown, lastRead, at, inherited, mayApply, mayBeInherited, isEcho: (key) => isEcho(key, inputs, mayApply) }
 }
 
 /** A group that counts as not set shows the team's value for the group's people as well. */
@@ -89,7 +89,7 @@ function inheritedReader(people: People, shown: CapAt, unset: ReadonlySet<ScopeK
  * A scope that shows just what we sent to an ancestor after its own value was verified, or written. Where caps are kept in layers that
  * happens only to a scope with nothing set, whose read shows what it inherits: it showed the ancestor's old value before.
  */
-function isEcho(key: ScopeKey, inputs: SlotInputs, inherited: (key: ScopeKey) => Observed): boolean {
+function isEcho(key: ScopeKey, inputs: SlotInputs, mayApply: Slots['mayApply']): boolean {
   const { model, owned, people, sent = [], now = Number.POSITIVE_INFINITY, writtenAt } = inputs
   const ours = owned.get(key)
   const reading = inputs.readings.get(key)
@@ -100,7 +100,7 @@ function isEcho(key: ScopeKey, inputs: SlotInputs, inherited: (key: ScopeKey) =>
   const lastAt = Math.max(...[ours?.verifiedAt ?? 0, writtenAt?.(scope) ?? 0].filter((at) => at <= now))
   const isLater = (at: Instant): boolean => at > lastAt
   // A clear that was copied leaves nothing set there, and the read may show what that inherits.
-  const mayShowAbove = isCopying && model.reads !== 'explicit' && inherited(key) === observed
+  const mayShowAbove = isCopying && model.reads !== 'explicit' && mayApply(key, observed)
   const bringsIt = (to: Cap): boolean => to === observed || (to === 'none' && mayShowAbove)
   const isSent = sent.some(
     ({ scope, from, to, at }) =>

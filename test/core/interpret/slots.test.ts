@@ -199,6 +199,12 @@ describe('an echo of our own wide write', () => {
   })
   test('is never at the team itself', () =>
     expect(slotsOf({ team: 900 }, COPYING, { sent: [sent('team', 500, 900)] }).isEcho(key('team'))).toBe(false))
+
+  test('is what another group gives where the group that we cleared shows the team’s value', () => {
+    const shown = { team: 600, 'group:a': 600, 'group:b': 700, ada: 700 }
+    const cleared = { owned: ours({ ada: { cap: 100 } }), sent: [sent('group:a', 100, 'none')] }
+    expect(slotsOf(shown, { ...OPEN, copying: 'seen' }, cleared).isEcho(key('ada'))).toBe(true)
+  })
 })
 
 test('groups for which none is asked', () => {

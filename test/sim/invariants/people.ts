@@ -90,6 +90,12 @@ export const scopesOf = ({ company }: Scene, email: string): readonly ScopeKey[]
   ...company.groupsOf(email).map((id) => scopeKey({ kind: 'group', id })),
 ]
 
+/** A group that they are in was listed without them: nobody knew that its cap is theirs. */
+export function isMissed(scene: Scene, scope: ScopeKey): boolean {
+  const listed = new Map((scene.view()?.groups ?? []).map(({ id, emails }) => [id, emails]))
+  return !isLayered(scene) && scene.company.groupsOf(scope).some((id) => listed.get(id)?.includes(scope) === false)
+}
+
 /** Tells whose scopes are all managed. What is not managed is not read: nobody but its owner knows of a cap there. */
 export function managedPeople(scene: Scene): (email: string) => boolean {
   const managed = managedScopes(scene)

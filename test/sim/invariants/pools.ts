@@ -237,7 +237,9 @@ function check(name: string, book: Book, scene: Scene, checker: Checker): void {
   for (const email of asked)
     if (!isExcused(email) && !scene.policy().protectedPeople.has(email) && typeof caps.get(email) !== 'number')
       checker.violated(`${email} is a member of pool ${name} and has no cap`)
-  const sum = sumOf(scene, book, caps)
+  // What those who left the team have used last is on no list.
+  const listed = [...book.places].filter(([email, { left }]) => !left || scene.company.people.has(email))
+  const sum = sumOf(scene, { ...book, places: new Map(listed) }, caps)
   if (sum > pool.credits && !present.some(isExcused))
     checker.violated(`pool ${name} comes to ${sum} of ${pool.credits} credits, and nobody says so`)
 }

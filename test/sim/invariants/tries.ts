@@ -6,7 +6,7 @@ import type { ModelCap } from '../lives/policy-model.ts'
 import type { Invariant, Scene, Step } from '../steps.ts'
 import { nearBoundary } from './converges.ts'
 import { intentOf } from './looks.ts'
-import { isLayered, scopesOf } from './people.ts'
+import { isLayered, isMissed, scopesOf } from './people.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -51,12 +51,6 @@ const NOTHING: ReadonlyMap<ScopeKey, ModelCap> = new Map()
 /** What is set is just what a group of the person, or the team, has. */
 const isFromAbove = (scene: Scene, scope: ScopeKey): boolean =>
   scopesOf(scene, scope).some((above) => above !== scope && scene.stored(above) === scene.stored(scope))
-
-/** A group that they are in was listed without them: nobody knew that its cap would be copied over theirs. */
-function isMissed(scene: Scene, scope: ScopeKey): boolean {
-  const listed = new Map((scene.view()?.groups ?? []).map(({ id, emails }) => [id, emails]))
-  return !isLayered(scene) && scene.company.groupsOf(scope).some((id) => listed.get(id)?.includes(scope) === false)
-}
 
 export const oneIsEnough: Invariant = {
   name: 'a cycle that went well leaves nothing that it might have written',

@@ -5,6 +5,7 @@ import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import { type ModelCap, personCap, userCap } from '../lives/policy-model.ts'
 import { type Invariant, ownedAt, type Scene, type Step } from '../steps.ts'
 import { lastReadings } from './looks.ts'
+import { isMissed } from './people.ts'
 import { everPooled } from './pools.ts'
 
 type Write = Extract<Step, { kind: 'request' }> & { readonly scope: ScopeKey; readonly to: ModelCap }
@@ -132,6 +133,7 @@ export const notOurs: Invariant = {
       // Where caps are copied, a person whose cap was ours to be none is healed to that, whichever groups they are in by now.
       if (scene.scenario.capSemantics === 'copied' && (ours.get(write.scope)?.has('none') || ownedAt(scene, write.scope)?.cap === 'none'))
         return
+      if (isMissed(scene, write.scope)) return
       // Whatever stands at a member of a pool may have been what was dealt.
       if (everPooled(scene).has(write.scope)) return
       if (!isAsked && seen !== undefined && seen !== 'unknown' && !ours.get(write.scope)?.has(seen))

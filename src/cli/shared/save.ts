@@ -1,0 +1,32 @@
+// A file that a command was told to write: there whole or not at all, and never in the place of what is no file.
+import { closeSync, openSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+
+/**
+ * Writes a text in pieces. A pipe or a device, such as /dev/stdout, is written to: it must not be replaced. Else a file of its own takes the
+ * place of whatever has the name, and no link is followed. What goes wrong is thrown, and then nothing is left behind.
+ */
+export function saveWhole(file: string, pieces: Iterable<string>, mode = 0o666): void {
+  const isNoFile = statSync(file, { throwIfNoEntry: false })?.isFile() === false
+  if (isNoFile) write(file, pieces, 'w', mode)
+  else replace(file, pieces, mode)
+}
+
+function replace(file: string, pieces: Iterable<string>, mode: number): void {
+  const part = `${file}.${process.pid}.part`
+  try {
+    write(part, pieces, 'wx', mode)
+    renameSync(part, file)
+  } catch (error) {
+    rmSync(part, { force: true })
+    throw error
+  }
+}
+
+function write(file: string, pieces: Iterable<string>, flags: string, mode: number): void {
+  const opened = openSync(file, flags, mode)
+  try {
+    for (const piece of pieces) writeFileSync(opened, piece)
+  } finally {
+    closeSync(opened)
+  }
+}

@@ -1,0 +1,68 @@
+// A service that says the key back where data belongs: nothing of it gets any further, and the rest of the answer counts.
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
+import { createHttpTransport } from '../../src/api/transport/http.ts'
+import { hastyClock, KEY, keyRing, testClient } from './world.ts'
+
+const APPROVED = { teamStatus: 'USER_TEAM_STATUS_APPROVED', activeDays: 3 }
+const PEOPLE = {
+  userTableStats: [
+    { ...APPROVED, email: 'a@x.y', name: `Ada ${KEY}`, role: KEY, apiKey: KEY },
+    { ...APPROVED, email: `${KEY}@x.y`, name: 'Echo' },
+    { ...APPROVED, email: 'b@x.y', name: 'Bob' },
+  ],
+}
+const RUNS = {
+  queryResults: [
+    {
+      cascadeRuns: {
+        cascadeRuns: [{ day: '2026-11-02', model: `M ${KEY}`, mode: KEY, cascadeId: '1', messagesSent: '1', promptsUsed: '40' }],
+      },
+    },
+  ],
+}
+const ITEMS = { queryResults: [{ responseItems: [{ item: { n: `x${KEY}` } }] }] }
+
+const answerTo = (path: string): unknown => (path.endsWith('/Analytics') ? ITEMS : path.endsWith('/CascadeAnalytics') ? RUNS : PEOPLE)
+
+/** Rows that are kept while they arrive. */
+async function overHttp(): Promise<ReturnType<typeof testClient>> {
+  const server = createServer((request, response) => response.end(JSON.stringify(answerTo(request.url ?? ''))))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const transport = createHttpTransport({ baseUrl, userAgent: 'capkeeper/1.2.3', proxyEnv: {}, concurrency: 4 })
+  onTestFinished(async () => {
+    await transport.close()
+    server.close()
+  })
+  return testClient(() => ({}), { transport })
+}
+
+const asOne = (): ReturnType<typeof testClient> => testClient(({ operation }) => ({ body: JSON.stringify(answerTo(`/${operation}`)) }))
+
+test.each([
+  ['row by row', overHttp],
+  ['as one body', asOne],
+])('a key that a service puts into its data, read %s, is kept nowhere', async (_name, make) => {
+  const { client } = await make()
+  const roster = await client.readRoster()
+  expect(roster.people.map(({ email, name, role }) => [email, name, role])).toEqual([
+    ['a@x.y', '[key]', '[key]'],
+    ['b@x.y', 'Bob', undefined],
+  ])
+  const runs = await client.readRuns({ fromAt: Date.UTC(2026, 10, 1) })
+  const items = await client.analytics({ queries: [{ source: 'user', select: [{ field: 'num_acceptances', fn: 'sum', as: 'n' }] }] })
+  expect(items).toEqual([[{ n: '[key]' }]])
+  const all = JSON.stringify([roster, runs, items])
+  expect(all).toContain('[key]')
+  expect(all).not.toContain(KEY)
+})
+
+test('a key so short that it may stand in a word by chance changes nothing', async () => {
+  const clock = hastyClock()
+  const { client } = testClient(() => ({ body: JSON.stringify({ userTableStats: [{ ...APPROVED, email: 'ada@x.y', name: 'Ada' }] }) }), {
+    keys: keyRing(clock, 'ada'),
+  })
+  expect((await client.readRoster()).people).toMatchObject([{ email: 'ada@x.y' }])
+})
