@@ -40,8 +40,8 @@ export function poolDealer(people: ReplayPeople) {
       if (undealt.pools.length === 0) return undealt.caps
       const { caps, pools } = known?.undealt === undealt ? known : take(undealt)
       for (const pool of pools) {
-        const undealtCount = dealOn(pool, day)
-        askFor(pool, undealtCount, caps)
+        dealOn(pool, day)
+        askFor(pool, caps)
       }
       return caps
     },
@@ -102,15 +102,15 @@ function poolOnDays({ pool, members }: PoolPeople, { caps }: UndealtDay, { place
   for (const [row, { person, fixed }] of named.entries()) {
     if (fixed !== undefined) table.fixed[row] = fixed
     const rowBefore = rowsBefore.get(person)
-    if (rowBefore === undefined) continue
-    after.inForce[row] = before?.inForce[rowBefore] ?? Number.POSITIVE_INFINITY
-    if (Object.is(table.fixed[row], before?.table.fixed[rowBefore])) after.dealt[row] = before?.dealt[rowBefore] ?? Number.NaN
+    if (!before || rowBefore === undefined) continue
+    after.inForce[row] = before.inForce[rowBefore] ?? Number.POSITIVE_INFINITY
+    if (Object.is(table.fixed[row], before.table.fixed[rowBefore])) after.dealt[row] = before.dealt[rowBefore] ?? Number.NaN
   }
   return after
 }
 
-/** What the pool knows on the morning of a day, and the deal of it. Answers what those count at who are not dealt. */
-function dealOn(pool: PoolOnDays, { at, cycle, used }: ReplayDay): number {
+/** What the pool knows on the morning of a day, and the deal of it. */
+function dealOn(pool: PoolOnDays, { at, cycle, used }: ReplayDay): void {
   const { terms, table, dealt } = pool
   const isNewCycle = pool.cycleStartAt !== cycle.startAt
   let [usedByThem, undealt, standing] = [0, 0, 0]
@@ -123,7 +123,7 @@ function dealOn(pool: PoolOnDays, { at, cycle, used }: ReplayDay): number {
   const seen = look(pool, used)
   claim(table, terms, poolPace(usedByThem + seen.used, table.size + pool.undealt.length, cycle, at))
   const aimed = aim(table, terms, undealt)
-  const isOver = undealt + seen.dealt > terms.credits
+  const isOver = undealt + seen.counted > terms.credits
   if (isNewCycle || seen.isOpen || matters(table, isOver)) {
     pool.cycleStartAt = cycle.startAt
     give(table, aimed, { room: terms.credits - standing - seen.counted, isOver })
@@ -132,13 +132,11 @@ function dealOn(pool: PoolOnDays, { at, cycle, used }: ReplayDay): number {
       if (!Number.isNaN(cap)) dealt[row] = cap
     }
   }
-  return standing
 }
 
 interface Seen {
   readonly used: number
   /** What the standing deal comes to. */
-  readonly dealt: number
   readonly counted: number
   /** Somebody is not dealt yet. */
   readonly isOpen: boolean
@@ -146,41 +144,29 @@ interface Seen {
 
 /** Use and caps as of the day before, into the table. */
 function look({ table: { use, present, count, size }, rows, dealt, inForce }: PoolOnDays, used: Float64Array): Seen {
-  let [all, given, counted, isOpen] = [0, 0, 0, false]
+  let [all, counted, isOpen] = [0, 0, false]
   for (let row = 0; row < size; row += 1) {
     // To the cent, as a reading has it.
     const own = Math.round((used[rows[row] ?? 0] ?? 0) * 100) / 100
     const cap = inForce[row] ?? 0
-    const last = dealt[row] ?? Number.NaN
-    const isDealt = last > 0
-    const now = isDealt ? last : cap
+    const most = Math.max(own, cap)
     all += own
     use[row] = own
-    present[row] = now === Number.POSITIVE_INFINITY ? Number.NaN : now
-    const most = isDealt && last > cap ? last : cap
-    count[row] = own > most ? own : most
-    given += own > now ? own : now
-    counted += own > most ? own : most
-    if (!isDealt && cap !== 0) isOpen = true
+    present[row] = cap === Number.POSITIVE_INFINITY ? Number.NaN : cap
+    count[row] = most
+    counted += most
+    if (Number.isNaN(dealt[row]) && cap !== 0) isOpen = true
   }
-  return { used: all, dealt: given, counted, isOpen }
+  return { used: all, counted, isOpen }
 }
 
-/** What the deal asks for (`core/pools/ask.ts`): raises wait while the sum is above. It is in force from now on. */
-function askFor({ terms, table, rows, dealt, inForce }: PoolOnDays, undealtCount: number, { caps, from }: CapsOfDay): void {
-  let sum = undealtCount
-  for (let row = 0; row < table.size; row += 1) {
-    sum += Math.max(table.use[row] ?? 0, inForce[row] ?? 0, dealt[row] || 0)
-  }
-  const isAbove = sum > terms.credits
-  for (let row = 0; row < table.size; row += 1) {
-    const [given, cap] = [dealt[row] ?? Number.NaN, inForce[row] ?? 0]
+/** The deal is in force from now on: its raises are within the credits, and nothing has changed since it was made. */
+function askFor({ rows, dealt, inForce }: PoolOnDays, { caps, from }: CapsOfDay): void {
+  for (const [row, person] of rows.entries()) {
+    const given = dealt[row] ?? Number.NaN
     if (Number.isNaN(given)) continue
-    const isHeld = isAbove && cap >= 1 && cap < given
-    const asked = isHeld ? cap : given
-    inForce[row] = asked
-    const person = rows[row] ?? 0
-    caps[person] = asked
+    inForce[row] = given
+    caps[person] = given
     from[person] = -1
   }
 }

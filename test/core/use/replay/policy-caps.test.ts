@@ -71,3 +71,11 @@ test('a grant that somebody in a pool has is dealt first, from the day it begins
   for (const [ada = 0, bob = 0] of caps.slice(3)) expect(ada + bob).toBeLessThanOrEqual(100)
   expect(caps[5]).toEqual([80, 20])
 })
+
+test('whoever a pool deals to has their cap from no scope, all others from theirs, somebody whom nobody knows included', () => {
+  const emails = [email('ada'), email('zoe')]
+  const { source, on } = sourceOf({ caps: { team: 50 }, pools: [{ name: 'p', members: { kind: 'emails', emails }, credits: 80 }] })
+  expect([...on(0).from].map((place) => source.scopes[place])).toEqual([undefined, 'team'])
+  expect([...on(0).from][0]).toBe(-1)
+  expect([...on(1).caps]).toEqual([80, 50])
+})
