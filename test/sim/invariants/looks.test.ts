@@ -37,7 +37,7 @@ const outcome = (result: string): Step => ({
   values: [intentFor(200, entryOf('rule', 200)), { result }, 'kept'],
 })
 const planned = (to: number | 'none' = 200): Step => {
-  const plan = { id: 'p1', changes: [{ scope: ADA_SCOPE, from: 100, to }], holds: [] } as unknown as Plan
+  const plan = { id: 'p1', changes: [{ scope: ADA_SCOPE, from: 100, to, disposition: { kind: 'ready' } }], holds: [] } as unknown as Plan
   return { kind: 'told', process: 1, event: { kind: 'planned', workspace: 'acme', at: 0, plan } }
 }
 const roster = (approved: number): readonly Step[] => [
