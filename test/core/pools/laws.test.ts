@@ -8,6 +8,9 @@ import { CYCLE, DAY, HOUR } from '../../support/declare.ts'
 import { runs } from '../../support/fuzz.ts'
 import { contestedLives, live, lives, names } from './world.ts'
 
+/** There for one in five. */
+const rare = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
+  fc.oneof({ weight: 4, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: value })
 const amounts = fc.integer({ min: 0, max: 3000 })
 const shares = fc.constantFrom<PoolTerms['share']>('need', 'equal')
 const companies = fc
@@ -16,7 +19,7 @@ const companies = fc
       minLength: 1,
       maxLength: 5,
     }),
-    fixed: fc.array(fc.option(amounts, { freq: 4, nil: undefined }), { minLength: 5, maxLength: 5 }),
+    fixed: fc.array(rare(amounts), { minLength: 5, maxLength: 5 }),
     credits: fc.integer({ min: 5, max: 6000 }),
     share: shares,
     min: fc.nat(100),
@@ -71,7 +74,7 @@ const sketches = fc.array(
   fc.record({
     use: fc.integer({ min: 0, max: 1000 }),
     cap: fc.oneof({ weight: 4, arbitrary: fc.integer({ min: 1, max: 1500 }) }, { weight: 1, arbitrary: fc.constant('none' as const) }),
-    fixed: fc.option(fc.integer({ min: 0, max: 1500 }), { freq: 5, nil: undefined }),
+    fixed: rare(fc.integer({ min: 0, max: 1500 })),
   }),
   { minLength: 1, maxLength: 12 },
 )
