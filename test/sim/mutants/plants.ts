@@ -276,7 +276,7 @@ export const PLANTS: readonly Plant[] = [
     find: 'isCounted(one, round, guard))',
     replace: '(one.changes.length === 0 || one.changes.some((key) => mayHold(key, round, guard))))',
     needs: ['counted', 'two-holds'],
-    caughtBy: [266],
+    caughtBy: [864],
   },
   {
     name: 'a wave takes whatever is ready, whoever waits for what failed or is held',
