@@ -351,6 +351,21 @@ describe('what is beneath two groups of one plan', () => {
     expect(one.inForce()['ada']).toBe(4000)
   })
 
+  test('a group does not fall below a member whose own cap was to be set first, and could not be', async () => {
+    const wrapTransport = (inner: Transport): Transport => ({
+      send: async (operation, body, options) =>
+        operation === 'UsageConfig' && body['user_email'] === email('ada')
+          ? { status: 500, headers: {}, body: '{"error":"try again"}' }
+          : inner.send(operation, body, options),
+    })
+    const inherited = { switches: { capReads: 'inherited' }, config: { capReads: 'inherited' } } as const
+    const one = await testWorld({ people: ['ada', 'bob'], groups: { a: ['ada'] }, ...inherited, wrapTransport })
+    await one.cycle({ caps: { 'group:a': 800, bob: 50 } })
+    const { result } = await one.cycle({ caps: { 'group:a': 300, ada: 800, bob: 60 } })
+    expect(result).toBe('partial')
+    expect(one.inForce()).toEqual({ ada: 800, bob: 60 })
+  })
+
   test('is not taken for copied when reads show now the one group, now the other', async () => {
     const one = await testWorld({ ...overlapping, switches: { capReads: 'inherited' } })
     await one.cycle({ caps: { ...caps, ada: 'none', 'group:a': 100, 'group:b': 150 } })

@@ -52,7 +52,8 @@ function beginning(planned: Planned): Begin {
 /** The changes that may go now, as the readings are by now. */
 function waveOf(planned: Planned, tried: ReadonlySet<ScopeKey>, begun: Begin, run: WaveRun): readonly Change[] {
   const { slots } = planned
-  const isThere = (key: ScopeKey, to: unknown): boolean => slots.shown(key) === to
+  // What may only be inherited goes with what it is inherited from.
+  const isThere = (key: ScopeKey, to: unknown): boolean => slots.shown(key) === to && !slots.mayBeInherited(key)
   const changes = byScope(planned.plan.changes.filter(isReady))
   const ready = planned.pending.filter(({ key }) => changes.has(key) && !tried.has(key))
   if (ready.length === 0) return []
