@@ -90,10 +90,17 @@ export const scopesOf = ({ company }: Scene, email: string): readonly ScopeKey[]
   ...company.groupsOf(email).map((id) => scopeKey({ kind: 'group', id })),
 ]
 
-/** A group that they are in was listed without them: nobody knew that its cap is theirs. */
-export function isMissed(scene: Scene, scope: ScopeKey): boolean {
-  const listed = new Map((scene.view()?.groups ?? []).map(({ id, emails }) => [id, emails]))
-  return !isLayered(scene) && scene.company.groupsOf(scope).some((id) => listed.get(id)?.includes(scope) === false)
+/** Where caps are copied: tells who is in a declared group that was listed without them, or is gone. Nobody knew that its cap is theirs. */
+export function createListed(scene: Scene) {
+  let listed: ReadonlyMap<string, readonly string[]> = new Map()
+  return {
+    note(step: Step): void {
+      if (step.kind === 'told' && step.event.kind === 'usage-read')
+        listed = new Map(step.event.groups.map(({ id, emails }) => [id, emails]))
+    },
+    misses: (scope: ScopeKey): boolean =>
+      !isLayered(scene) && scene.company.groupsOf(scope).some((id) => scene.policy().groups.has(id) && !listed.get(id)?.includes(scope)),
+  }
 }
 
 /** Tells whose scopes are all managed. What is not managed is not read: nobody but its owner knows of a cap there. */

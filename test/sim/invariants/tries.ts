@@ -6,7 +6,7 @@ import type { ModelCap } from '../lives/policy-model.ts'
 import type { Invariant, Scene, Step } from '../steps.ts'
 import { nearBoundary } from './converges.ts'
 import { intentOf } from './looks.ts'
-import { isLayered, isMissed, scopesOf } from './people.ts'
+import { createListed, isLayered, scopesOf } from './people.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -55,9 +55,11 @@ const isFromAbove = (scene: Scene, scope: ScopeKey): boolean =>
 export const oneIsEnough: Invariant = {
   name: 'a cycle that went well leaves nothing that it might have written',
   watch(scene, checker) {
+    const listed = createListed(scene)
     let free = new Map<ScopeKey, ModelCap>()
     let isAlone = false
     return (step) => {
+      listed.note(step)
       if (step.kind === 'started' || step.kind === 'foreign' || step.kind === 'world' || step.kind === 'died') isAlone = false
       if (step.kind === 'landed' && step.late) isAlone = false
       if (step.kind !== 'told') return
@@ -75,7 +77,7 @@ export const oneIsEnough: Invariant = {
         if ((states.get(scope) ?? 'skipped') === 'skipped') continue
         // Where caps are copied, a cap that was taken away gives way to what a group has, also in the same cycle.
         if (to === 'none' && !isLayered(scene) && isFromAbove(scene, scope)) continue
-        if (isMissed(scene, scope)) continue
+        if (listed.misses(scope)) continue
         checker.checked()
         // A 0 that is not kept gives way to what stood there, and a scope is written only when its observed cap differs: what shows as
         // asked because an ancestor has it by now is left as it is.

@@ -5,7 +5,7 @@ import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import { type ModelCap, personCap, userCap } from '../lives/policy-model.ts'
 import { type Invariant, ownedAt, type Scene, type Step } from '../steps.ts'
 import { lastReadings } from './looks.ts'
-import { isMissed } from './people.ts'
+import { createListed } from './people.ts'
 import { everPooled } from './pools.ts'
 
 type Write = Extract<Step, { kind: 'request' }> & { readonly scope: ScopeKey; readonly to: ModelCap }
@@ -116,10 +116,12 @@ function copiedTo(scope: ScopeKey, { company, scenario }: Scene): readonly Scope
 export const notOurs: Invariant = {
   name: 'no scope that is not ours is ever cleared',
   watch(scene, checker) {
+    const listed = createListed(scene)
     const ours = new Map<ScopeKey, Set<ModelCap>>()
     const last = new Map<string, ModelCap | 'unknown'>()
     const add = (scope: ScopeKey, cap: ModelCap): void => void ours.set(scope, (ours.get(scope) ?? new Set()).add(cap))
     return (step) => {
+      listed.note(step)
       if (step.kind === 'landed') for (const scope of [step.scope, ...copiedTo(step.scope, scene)]) add(scope, step.to)
       if (step.kind === 'answered' && step.scope !== undefined && step.observed !== undefined) {
         last.set(`${step.process} ${step.scope}`, step.observed)
@@ -133,7 +135,7 @@ export const notOurs: Invariant = {
       // Where caps are copied, a person whose cap was ours to be none is healed to that, whichever groups they are in by now.
       if (scene.scenario.capSemantics === 'copied' && (ours.get(write.scope)?.has('none') || ownedAt(scene, write.scope)?.cap === 'none'))
         return
-      if (isMissed(scene, write.scope)) return
+      if (listed.misses(write.scope)) return
       // Whatever stands at a member of a pool may have been what was dealt.
       if (everPooled(scene).has(write.scope)) return
       if (!isAsked && seen !== undefined && seen !== 'unknown' && !ours.get(write.scope)?.has(seen))
