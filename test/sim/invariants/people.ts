@@ -1,6 +1,7 @@
 // What must be true of people with every write that lands: the protected keep what they have, and on the way from before to after nobody
 // has less than the lesser of the two, nor nothing. Only where caps are kept in layers; people whose cap the program cannot know are left out.
 import type { Plan } from '../../../src/core/model/change.ts'
+import type { CycleEvent } from '../../../src/core/model/events.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import { askedScopes, type ModelCap } from '../lives/policy-model.ts'
 import { type InForce, type Invariant, managedScopes, ownedAt, type Scene, type Step } from '../steps.ts'
@@ -16,10 +17,16 @@ export const isLayered = ({ scenario }: Scene): boolean =>
 export const isDiskFull = (step: Step): boolean =>
   step.kind === 'told' && step.event.kind === 'cycle-finished' && step.event.message === FULL_DISK
 
+/** Who is in each group, as it was listed last. */
+type Listing = ReadonlyMap<string, ReadonlySet<string>>
+
+const listingOf = ({ groups }: Pick<Extract<CycleEvent, { kind: 'usage-read' }>, 'groups'>): Listing =>
+  new Map(groups.map(({ id, emails }) => [id, new Set(emails)]))
+
 /** What a process knows of the service: the readings that reached it, and when others last changed something. */
 export function createSight() {
   const seen = new Map<ScopeKey, ModelCap | 'unknown'>()
-  let listed: ReadonlyMap<string, ReadonlySet<string>> = new Map()
+  let listed: Listing = new Map()
   let people: ReadonlySet<string> = new Set()
   /** The person is on the roster, every group that was listed has them or not as its list says, and no other has a cap for them. */
   const knowsGroups = ({ company, stored }: Scene, email: string): boolean =>
@@ -39,7 +46,7 @@ export function createSight() {
         people = new Set()
       }
       if (step.kind === 'told' && step.event.kind === 'usage-read') {
-        listed = new Map(step.event.groups.map(({ id, emails }) => [id, new Set(emails)]))
+        listed = listingOf(step.event)
         const { roster } = step.event
         people = new Set(roster?.people.filter(({ status }) => roster.statusesAbsent || status === 'approved').map(({ email }) => email))
       }
@@ -92,14 +99,13 @@ export const scopesOf = ({ company }: Scene, email: string): readonly ScopeKey[]
 
 /** Where caps are copied: tells who is in a declared group that was listed without them, or is gone. Nobody knew that its cap is theirs. */
 export function createListed(scene: Scene) {
-  let listed: ReadonlyMap<string, readonly string[]> = new Map()
+  let listed: Listing = new Map()
   return {
     note(step: Step): void {
-      if (step.kind === 'told' && step.event.kind === 'usage-read')
-        listed = new Map(step.event.groups.map(({ id, emails }) => [id, emails]))
+      if (step.kind === 'told' && step.event.kind === 'usage-read') listed = listingOf(step.event)
     },
     misses: (scope: ScopeKey): boolean =>
-      !isLayered(scene) && scene.company.groupsOf(scope).some((id) => scene.policy().groups.has(id) && !listed.get(id)?.includes(scope)),
+      !isLayered(scene) && scene.company.groupsOf(scope).some((id) => scene.policy().groups.has(id) && !listed.get(id)?.has(scope)),
   }
 }
 
