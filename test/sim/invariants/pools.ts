@@ -49,14 +49,17 @@ function createBooks(scene: Scene) {
     const before = books.get(name)
     const isNew = before?.startAt !== cycle.startAt
     const places = new Map<string, Place>()
-    for (const [email, { left, dealt }] of Object.entries(members)) {
+    for (const [email, { left, dealt, use = 0 }] of Object.entries(members)) {
       const was = before?.places.get(email)
       const old = isNew ? undefined : was
       // Who joins later pays from then on; who was there at the first deal, or at the start of the cycle, pays for all of it.
       const base = old?.base ?? (before === undefined || (was && !was.left) ? 0 : scene.used(email))
       const sinceMs = old?.sinceMs ?? scene.elapsed()
       // To whom nothing was dealt, the pool has nothing to pay from then on.
-      const end = dealt === undefined ? { end: scene.used(email) } : {}
+      const paid = dealt === undefined ? { end: scene.used(email) } : {}
+      // Whoever left the team uncapped is on no list: what was used last is bounded by nothing, and nobody will ever see it.
+      const isLost = left?.cap === 'none' && !scene.company.people.has(email) && scene.stored(email as ScopeKey) === 'none'
+      const end = isLost ? { end: use } : paid
       places.set(email, { base, sinceMs, ...(left && { left: old?.left ?? { cap: dealt, ...end } }) })
     }
     books.set(name, { startAt: cycle.startAt, places })

@@ -2,6 +2,7 @@
 // less while a roster that shrank is in doubt, and never to people who are not approved.
 import type { Change, Plan } from '../../../src/core/model/change.ts'
 import { scopeKey } from '../../../src/core/model/scope.ts'
+import type { LedgerFacts } from '../../../src/ports.ts'
 import { type Invariant, ownedAt, type Scene } from '../steps.ts'
 import { intentOf } from './looks.ts'
 import { isDiskFull } from './people.ts'
@@ -77,26 +78,40 @@ export const rosterDoubt: Invariant = {
     let good: number | undefined
     let doubtedAt: number | undefined
     let doubted: Plan | undefined
+    // Told, and kept before the next plan; whether a roster from before a start is doubted, only the ledger knows.
+    let told: number | undefined
+    let isDoubtKept = false
     const isShort = (approved: number): boolean => good !== undefined && approved > 0 && approved < 0.8 * good
     const believe = (approved: number): void => {
       if (isShort(approved) && (doubtedAt === undefined || scene.elapsed() - doubtedAt < AGREEMENT_MS)) doubtedAt ??= shortAt
       else if (approved > 0) [good, doubtedAt] = [approved, undefined]
     }
+    const settle = (): void => {
+      if (told !== undefined && (good !== undefined || !isDoubtKept)) believe(told)
+      told = undefined
+    }
     return (step) => {
       releases.note(step)
       // What a process knew when it died, the next one may not; and what somebody approves may be the new roster.
-      if (step.kind === 'started' || isDiskFull(step) || (step.kind === 'recorded' && step.method === 'saveApproval'))
-        [read, shortAt, good, doubtedAt, doubted] = [undefined, undefined, undefined, undefined, undefined]
+      if (step.kind === 'started' || isDiskFull(step) || (step.kind === 'recorded' && step.method === 'saveApproval')) {
+        read = told = shortAt = undefined
+        good = doubtedAt = undefined
+        doubted = undefined
+      }
       if (step.kind === 'answered' && step.operation === 'UserPageAnalytics' && step.approved !== undefined) {
         read = step.approved
         // Also when the reading is not told, because the disk is full.
         shortAt = isShort(read) ? (shortAt ?? scene.elapsed()) : undefined
       }
+      if (step.kind === 'recorded' && step.method === 'saveFact' && step.values[0] === 'usage')
+        isDoubtKept = (step.values[1] as LedgerFacts['usage'])?.doubted !== undefined
       if (step.kind === 'told' && step.event.kind === 'usage-read') {
-        if (read !== undefined) believe(read)
+        settle()
+        told = read
         read = undefined
       }
       if (step.kind === 'told' && step.event.kind === 'planned') {
+        settle()
         const isYoung = doubtedAt !== undefined && scene.elapsed() - doubtedAt < AGREEMENT_MS
         doubted = isYoung ? step.event.plan : undefined
         // There is something that would be written.
