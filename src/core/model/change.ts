@@ -249,10 +249,16 @@ export interface HistoryEntry extends Omit<ScopeChange, 'people' | 'healing' | '
   readonly result: ChangeResult
   /** Why it failed; free of any key. */
   readonly error?: string
+  /** It failed as far as a reading shows, which may have come too early. */
+  readonly unproven?: boolean
   readonly planId: string
   readonly digest: string
   readonly revision: string
 }
+
+/** What was written may stand there, or have stood there. */
+export const mayHaveLanded = ({ result, unproven }: Pick<HistoryEntry, 'result' | 'unproven'>): boolean =>
+  result !== 'failed' || unproven === true
 
 /** A scope the service refuses, or that policy makes impossible: left alone until 24 h later, its entry changes or the person returns. */
 export interface Quarantined {

@@ -2,7 +2,7 @@
 // is news, so that a quiet cycle costs no disk write, and it never touches the service.
 
 import { isDeepStrictEqual } from 'node:util'
-import type { Change, HeldChange, HistoryEntry, Quarantined } from '../../core/model/change.ts'
+import { type Change, type HeldChange, type HistoryEntry, mayHaveLanded, type Quarantined } from '../../core/model/change.ts'
 import { UNDECLARED } from '../../core/model/entry.ts'
 import type { ReconcileResult } from '../../core/model/events.ts'
 import type { CapReading, Observed, OwnedCap } from '../../core/model/observed.ts'
@@ -88,14 +88,14 @@ function mayBeStale({ scope, cap }: OwnedCap, reading: CapReading | undefined, l
   if (!reading || cap === 'none') return false
   const last = lastWrite(scope, ledger, now)
   if (!last) return false
-  const isReplaced = last.result !== 'failed' && last.from === reading.observed && reading.observed !== cap
+  const isReplaced = mayHaveLanded(last) && last.from === reading.observed && reading.observed !== cap
   return isReplaced || reading.readAt <= last.at
 }
 
 /** What is found in place may be what our last write replaced, on a stale reading: what was written may stand there, and is ours as well. */
 function withTried(found: OwnedCap, ledger: Ledger, now: Instant): OwnedCap {
   const last = lastWrite(found.scope, ledger, now)
-  const isReplaced = last !== undefined && last.result !== 'failed' && last.from === found.cap
+  const isReplaced = last !== undefined && mayHaveLanded(last) && last.from === found.cap
   return isReplaced && last.to !== 'none' && last.to !== found.cap ? { ...found, tried: last.to } : found
 }
 

@@ -1,9 +1,10 @@
 // Whose a cap is, from end to end: what is ours is cleared when nothing asks for it any more, also where it equals the wider cap, and what
 // is somebody else's is neither cleared nor taken for ours.
 import { describe, expect, test } from 'vitest'
-import { scopeKey } from '../../../src/core/model/scope.ts'
+import { scopeKey, userScope } from '../../../src/core/model/scope.ts'
 import type { Transport } from '../../../src/ports.ts'
 import { DAY, HOUR, NOW, type PolicySketch } from '../../support/declare.ts'
+import { intentFor, raise } from '../../support/ledger.ts'
 import { testWorld, type World } from '../../support/world.ts'
 
 const mine = (one: World): readonly string[] => one.ledger.owned().map((cap) => scopeKey(cap.scope))
@@ -154,6 +155,19 @@ describe('a cap that we wrote and that was read back too early', () => {
     one.foreign('p001', 700)
     await one.cycle({ caps: { team: 900 } })
     expect(one.caps()).toEqual({ team: 900, p001: 700 })
+  })
+
+  test('or of which nobody knows whether it came, is cleared when it shows and policy has dropped it meanwhile', async () => {
+    const one = await testWorld({ people: 20 })
+    await one.cycle({ caps: { team: 900, p001: 500 } })
+    // Somebody pulled the plug while it was under way.
+    await one.ledger.recordIntent(intentFor(raise(userScope('p001@example.com'), 500, 700)))
+    await one.cycle({ caps: { team: 900, p001: 500 } })
+    const [last] = await one.ledger.history({ limit: 1 })
+    expect(last).toMatchObject({ to: 700, result: 'failed' })
+    one.foreign('p001', 700)
+    await one.cycle({ caps: { team: 900 } })
+    expect(one.caps()).toEqual({ team: 900 })
   })
 
   test('or verified, and then covered by a stale reading of the old one, is cleared when policy has dropped it', async () => {

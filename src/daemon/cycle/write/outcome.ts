@@ -81,7 +81,8 @@ export async function conclude(
     }
     case 'notLanded': {
       const error = `the write did not land: ${answer.why}`
-      await end('failed', 'kept', error)
+      const entry = { ...historyEntry(intent, 'failed', now, error), unproven: true } as const
+      await ledger.recordOutcome(intent, entry, tried(intent, reading, context))
       return { result: 'failed', error, blame: 'service' }
     }
     case 'unmoved': {
@@ -154,7 +155,7 @@ export function ownershipOf(
 export const givenUp = (owned: OwnedCap | undefined): OwnedCap | 'kept' => (owned ? { ...owned, entry: GIVEN_UP } : 'kept')
 
 /**
- * Accepted, and the old value is read back: the reading may be stale. What was written is ours as well, whatever asked for it, or it would be
+ * Not refused, and the old value is read back: the reading may be stale. What was written is ours as well, whatever asked for it, or it would be
  * nobody's when policy drops the scope before it shows. What is given back is not ours.
  */
 function tried({ change, entry }: Intent, { observed }: CapReading, context: OutcomeContext): OwnedCap | 'kept' {

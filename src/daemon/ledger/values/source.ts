@@ -77,6 +77,7 @@ const historyEntry = shape<HistoryEntry>({
   at: number,
   result: oneOf(CHANGE_RESULTS),
   error: optional(text),
+  unproven: optional(boolean),
   planId: text,
   digest: text,
   revision: text,
