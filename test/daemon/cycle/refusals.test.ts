@@ -87,6 +87,21 @@ describe('a write that is turned down for itself', () => {
   })
 })
 
+test('a group that could not be set before the team falls keeps waiting those who would come to count on it', async () => {
+  const wrapTransport = (inner: Transport): Transport => ({
+    send: async (operation, body, options) =>
+      operation === 'UsageConfig' && ('group_id' in body || 'group_name' in body)
+        ? { status: 400, headers: {}, body: '{"error":"no"}' }
+        : inner.send(operation, body, options),
+  })
+  const inherited = { switches: { capReads: 'inherited' }, config: { capReads: 'inherited' } } as const
+  const one = await testWorld({ people: ['ada', 'bob'], groups: { a: ['ada'] }, ...inherited, wrapTransport })
+  await one.cycle({ caps: { team: 300, ada: 1500 } })
+  // The group shows the team's 300 still, read before the team fell.
+  await one.cycle({ caps: { team: 100, 'group:a': 300 } })
+  expect(one.inForce()).toEqual({ ada: 1500, bob: 100 })
+})
+
 describe('a group of ours that the service does not know any more', () => {
   test('is skipped once nobody declares it: nothing is asked of it, and nothing has failed', async () => {
     const group = { isGone: false }

@@ -51,16 +51,15 @@ function beginning(planned: Planned): Begin {
 
 /** The changes that may go now, as the readings are by now. */
 function waveOf(planned: Planned, tried: ReadonlySet<ScopeKey>, begun: Begin, run: WaveRun): readonly Change[] {
-  const { slots } = planned
-  // What may only be inherited goes with what it is inherited from.
-  const isThere = (key: ScopeKey, to: unknown): boolean => slots.shown(key) === to && !slots.mayBeInherited(key)
   const changes = byScope(planned.plan.changes.filter(isReady))
   const ready = planned.pending.filter(({ key }) => changes.has(key) && !tried.has(key))
   if (ready.length === 0) return []
   const inputs = waveInputs(planned)
+  // What was just written is there, whatever a read could show beside it. What may only be inherited goes with what it is inherited from,
+  // and was perhaps read before that went.
+  const mayBeInherited = (key: ScopeKey): boolean => !hasLanded(run, key) && (inputs.mayBeInherited(key) || begun.mayBeInherited(key))
+  const isThere = (key: ScopeKey, to: unknown): boolean => planned.slots.shown(key) === to && !mayBeInherited(key)
   const pending = planned.pending.filter(({ key, to }) => !(tried.has(key) && (isThere(key, to) || hasLanded(run, key))))
-  // What was just written is there, whatever a read could show beside it.
-  const mayBeInherited = (key: ScopeKey): boolean => !hasLanded(run, key) && inputs.mayBeInherited(key)
   const wave = nextWave({ ...inputs, mayBeInherited, ready, pending, begun })
   return wave.changes.flatMap(({ key }) => changes.get(key) ?? [])
 }
