@@ -1,10 +1,12 @@
 // Guards and approvals together: guards hold, approvals release exactly what they name, and guards look again with what was released still
 // counted, until no approval matches any more.
+import type { CapAt } from '../interpret/effective.ts'
 import type { Slots } from '../interpret/slots.ts'
 import type { Approval, GuardSettings, Hold, PlanApproval, Release } from '../model/change.ts'
+import { UNDECLARED } from '../model/entry.ts'
 import type { CapReading } from '../model/observed.ts'
 import { declaredCount, type PolicyApproval, type PolicyRevision, protectedEmails } from '../model/policy.ts'
-import { type ScopeKey, scopeKey } from '../model/scope.ts'
+import { compareScopes, type ScopeKey, scopeKey } from '../model/scope.ts'
 import type { Instant } from '../model/units.ts'
 import type { DesiredCap } from '../resolve/candidate.ts'
 import {
@@ -18,10 +20,10 @@ import {
   voidGrown,
 } from './approval.ts'
 import type { Contest } from './contested.ts'
-import type { Difference, PoolReview } from './diff.ts'
+import { byKeyOf, type Difference, type PoolReview } from './diff.ts'
 import { judge } from './guards/judge.ts'
-import type { GuardFacts, Judgement } from './guards/round.ts'
-import type { Impact, ImpactInputs } from './impact.ts'
+import type { GuardFacts, GuardInputs, Judgement } from './guards/round.ts'
+import { type Impact, type ImpactInputs, impactOf } from './impact.ts'
 import { type ReviewedRules, type Rules, strictest } from './reviewed.ts'
 
 export interface JudgementInputs {
@@ -118,6 +120,32 @@ const reviewedPools = ({ poolReviews }: JudgementInputs): ReadonlySet<string> =>
 const since = (approvals: readonly Approval[], openedAt: Instant = 0): readonly Approval[] =>
   approvals.filter((one) => one.approvedAt >= openedAt)
 
+/** The plan as it was before its releases: what has landed of them is still to come. */
+function beforeReleases(
+  released: ReadonlySet<ScopeKey>,
+  landed: ReadonlyMap<ScopeKey, Difference>,
+  { differences, impact, whole }: JudgementInputs,
+): GuardInputs['unreleased'] {
+  if (landed.size === 0) return released.size === 0 ? undefined : { differences, impact, whole }
+  const readings: CapAt = (key) => landed.get(key)?.from ?? impact.readings(key)
+  const all = [...differences, ...landed.values()].toSorted((a, b) => compareScopes(a.scope, b.scope))
+  const before = { ...impact, readings }
+  return { differences: all, impact: before, whole: impactOf(byKeyOf(all), before) }
+}
+
+/** What approvals have released of this plan and shows by now, as it was when it was still to come. */
+function landedReleases({ approvals, differences, impact: { baseline }, slots }: JudgementInputs): ReadonlyMap<ScopeKey, Difference> {
+  const landed = new Map<ScopeKey, Difference>()
+  if (!baseline) return landed
+  const asked = byKeyOf(differences)
+  for (const { scope, from, to, pool } of approvals.flatMap((one) => one.released)) {
+    const key = scopeKey(scope)
+    const isLanded = pool === undefined && !asked.has(key) && baseline[key] === from && slots.shown(key) === to
+    if (isLanded) landed.set(key, { scope, key, from, to, cause: 'policy', entry: UNDECLARED, healing: false, grantEnd: false })
+  }
+  return landed
+}
+
 /** Judges by the rules of now, and by those of before where they were weakened: the weaker ones count for what was shown before. */
 function judges(inputs: JudgementInputs): (released: ReadonlySet<ScopeKey>, tryAnyway: ReadonlySet<ScopeKey>) => Judgement {
   const { differences, impact, whole, digest, instantText, guards, holdsShown, slots } = inputs
@@ -125,6 +153,7 @@ function judges(inputs: JudgementInputs): (released: ReadonlySet<ScopeKey>, tryA
   const idle = inputs.idle === undefined ? {} : { idle: inputs.idle }
   const copying = slots.model.copying
   const reviewed = inputs.approvalSteps === 'together' ? [] : (inputs.reviewed ?? [])
+  const landed = landedReleases(inputs)
   const by = (rules: Rules): ((released: ReadonlySet<ScopeKey>, tryAnyway: ReadonlySet<ScopeKey>) => Judgement) => {
     const facts: GuardFacts = {
       ...inputs.facts,
@@ -134,8 +163,11 @@ function judges(inputs: JudgementInputs): (released: ReadonlySet<ScopeKey>, tryA
       declared: declaredCount(set),
       protectedPeople: new Set(rules.protectedEmails),
     }
-    return (released, tryAnyway) =>
-      judge({ differences, released, tryAnyway, impact, whole, facts, settings: rules.guards, digest, instantText, ...idle })
+    return (released, tryAnyway) => {
+      const unreleased = beforeReleases(released, landed, inputs)
+      const given = { differences, released, tryAnyway, impact, whole, facts, settings: rules.guards, digest, instantText, ...idle }
+      return judge({ ...given, ...(unreleased && { unreleased }) })
+    }
   }
   const now: Rules = { guards, protectedEmails: protectedEmails(set) }
   const asDeclared = by(now)

@@ -14,8 +14,7 @@ import type { DesiredCap } from '../resolve/candidate.ts'
 import type { Resolution } from '../resolve/resolution.ts'
 import type { HoldsShown } from './approval.ts'
 import { type Contest, type ContestInputs, contestedScopes } from './contested.ts'
-import type { PoolReview } from './diff.ts'
-import { type Diff, type Difference, diff } from './diff.ts'
+import { byKeyOf, type Diff, type Difference, diff, type PoolReview } from './diff.ts'
 import { type Disposed, dispose, type Exclusion, type Failure, type Refused } from './dispositions.ts'
 import type { GuardFacts } from './guards/round.ts'
 import { countingReader, type Impact, type ImpactInputs, impactOf, isRaise, reachOf } from './impact.ts'
@@ -209,8 +208,6 @@ function impactInputs(inputs: PlanInputs, slots: Slots, result: Diff): ImpactInp
     isOverwritten: slots.isEcho,
   }
 }
-
-const byKeyOf = (differences: readonly Difference[]): ReadonlyMap<ScopeKey, Difference> => new Map(differences.map((one) => [one.key, one]))
 
 function toChanges(
   { order }: Disposed,

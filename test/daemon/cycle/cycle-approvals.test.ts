@@ -108,4 +108,23 @@ describe('an approval', () => {
     await one.cycle()
     expect(one.knowledge.usage?.roster.people).toHaveLength(1)
   })
+
+  test('leaves another hold as it is for a day, though its people fall back to what was released', async () => {
+    const one = await testWorld({ people: 20, addOn: 1000 })
+    const others = { p011: 300, p012: 300, p013: 300, p014: 300, p015: 300 }
+    await one.cycle({ caps: { team: 50, ...others, ...capsOf(6, 200) } })
+    const { planned } = await one.cycle({ caps: { team: 200, ...others } })
+    const [team, clears] = planned.plan.holds
+    expect([team?.guards, clears?.guards]).toEqual([['maxRaise'], ['maxAffected', 'maxLowered']])
+    approve(one, team?.id ?? '')
+    for (let round = 0; round < 3; round += 1) {
+      const { after: then } = await one.cycle()
+      expect(then.plan.holds).toMatchObject([{ id: clears?.id, people: 6 }])
+      await one.clock.pass(DAY / 4)
+    }
+    expect(one.caps()).toEqual({ team: 200, ...others, ...capsOf(6, 200) })
+    approve(one, clears?.id ?? '')
+    await one.cycle()
+    expect(one.caps()).toEqual({ team: 200, ...others })
+  })
 })

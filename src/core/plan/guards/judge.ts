@@ -1,7 +1,7 @@
 // The guards: what a plan may not do to people without a second look. A guard holds back every change of the class it is about; the
 // rest is judged again until nothing changes. It never lets through more because somebody asked loudly: only approvals of exactly the
 // held changes release them (approval.ts).
-import { TEAM_KEY } from '../../interpret/effective.ts'
+import { type CountedPerson, TEAM_KEY } from '../../interpret/effective.ts'
 import type { GuardCode, Hold } from '../../model/change.ts'
 import type { ScopeKey } from '../../model/scope.ts'
 import { HOLD_ID_DIGITS } from '../approval.ts'
@@ -20,8 +20,33 @@ import { shareGuard } from './shares.ts'
 
 /** Judges a plan's differences, which are in the order of scopes; holds are in the order of their first change. */
 export function judge(inputs: GuardInputs): Judgement {
+  const now = takeOut(inputs)
+  const unheld = [...now.warnings].filter(([guard]) => !now.findings.has(guard))
+  const warnings = unheld.map(([guard, message]) => ({ guard, message: `${inputs.facts.workspace}: ${message}` }))
+  if (!inputs.unreleased) return { ...holdsFrom(now, inputs), warnings }
+  // What was held before a release stays held by the same guards, though the release has made it harmless: it waits for its own approval.
+  const before = takeOut({ ...inputs, ...inputs.unreleased, released: new Set() })
+  const held = [...before.byChange].filter(([key]) => !inputs.released.has(key))
+  const byChange = new Map([...now.byChange, ...held])
+  const people = new Map([...now.people, ...before.people])
+  const findings = new Map([...before.findings, ...now.findings])
+  return { ...holdsFrom({ byChange, people, findings }, inputs), warnings }
+}
+
+interface TakenOut {
+  readonly byChange: ReadonlyMap<ScopeKey, readonly GuardCode[]>
+  /** Whom each of the changes affects, with what was not taken out before it. */
+  readonly people: ReadonlyMap<ScopeKey, ReadonlySet<CountedPerson>>
+  readonly findings: ReadonlyMap<GuardCode, Finding>
+  /** Guards that found something wrong, and perhaps nothing to hold back. */
+  readonly warnings: ReadonlyMap<GuardCode, string>
+}
+
+/** Takes out what the guards hold back, until they find nothing more. */
+function takeOut(inputs: GuardInputs): TakenOut {
   const active = new Map(inputs.differences.map((one) => [one.key, one]))
   const byChange = new Map<ScopeKey, GuardCode[]>()
+  const people = new Map<ScopeKey, Set<CountedPerson>>()
   const findings = new Map<GuardCode, Finding>()
   const warnings = new Map<GuardCode, string>()
   let impacts = inputs.whole
@@ -45,12 +70,12 @@ export function judge(inputs: GuardInputs): Judgement {
       taken.add(key)
     }
     if (taken.size === 0) break
+    for (const { person, changes } of impacts)
+      for (const key of changes) if (taken.has(key)) people.set(key, (people.get(key) ?? new Set()).add(person))
     for (const key of taken) active.delete(key)
     impacts = impactOf(active, inputs.impact)
   }
-  const { holds, heldBy } = holdsFrom(byChange, findings, inputs)
-  const unheld = [...warnings].filter(([guard]) => !findings.has(guard))
-  return { holds, heldBy, warnings: unheld.map(([guard, message]) => ({ guard, message: `${inputs.facts.workspace}: ${message}` })) }
+  return { byChange, people, findings, warnings }
 }
 
 const COUNTING: ReadonlySet<GuardCode> = new Set(['maxAffected', 'maxLowered', 'maxBlocked', 'maxCleared', 'maxRaise'])
@@ -73,8 +98,7 @@ function wouldOverwriteHeld(round: Round, byChange: ReadonlyMap<ScopeKey, readon
 
 /** Changes kept back by the same guards form one hold; so do all of one deal of a pool. */
 function holdsFrom(
-  byChange: ReadonlyMap<ScopeKey, readonly GuardCode[]>,
-  findings: ReadonlyMap<GuardCode, Finding>,
+  { byChange, people, findings }: Omit<TakenOut, 'warnings'>,
   inputs: GuardInputs,
 ): { holds: Hold[]; heldBy: Map<ScopeKey, string> } {
   const groups = Map.groupBy(
@@ -89,12 +113,19 @@ function holdsFrom(
     const id = holdId(inputs.facts.workspace, members, inputs.digest)
     const keys = new Set(members.map((one) => one.key))
     for (const key of keys) heldBy.set(key, id)
-    const people = inputs.whole.filter((impact) => impact.changes.some((key) => keys.has(key))).length
+    const affected = new Set(members.flatMap(({ key }) => [...(people.get(key) ?? [])]))
     const why = guards.map((guard) => findings.get(guard)?.why ?? guard).join('; ')
     const release = releaseNow(inputs)
     const ways = release === 'never' ? `no approval releases this; ${wayOut(guards)}` : `approve hold ${id} or ${wayOut(guards)}`
     const now = inputs.idle === undefined ? '' : `; nothing is written now: ${inputs.idle}`
-    holds.push({ id, guards, people, changes, message: `${inputs.facts.workspace}: ${why}; ${ways}${now}`, ...(release && { release }) })
+    holds.push({
+      id,
+      guards,
+      people: affected.size,
+      changes,
+      message: `${inputs.facts.workspace}: ${why}; ${ways}${now}`,
+      ...(release && { release }),
+    })
   }
   return { holds, heldBy }
 }

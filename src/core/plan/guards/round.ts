@@ -50,6 +50,8 @@ export interface GuardInputs {
   readonly instantText: (at: Instant) => string
   /** What all differences together do. */
   readonly whole: readonly Impact[]
+  /** The same plan as it was before anything of it was released; absent while nothing was. */
+  readonly unreleased?: Pick<GuardInputs, 'differences' | 'impact' | 'whole'>
 }
 
 export interface Judgement {
