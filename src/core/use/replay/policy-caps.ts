@@ -66,5 +66,7 @@ const inputsOn = ({ set, roster, groups }: PolicyCapsInputs, now: Instant, cycle
 })
 
 /** The grants in force, as one text. */
-const grantsOn = (inputs: DesiredInputs): string =>
-  JSON.stringify(grantStatuses(inputs.set.grants, inputs).flatMap(({ grant, state }) => (isInForce(state) ? [grantId(grant)] : [])))
+const grantsOn = (inputs: DesiredInputs): string => {
+  const inForce = grantStatuses(inputs.set.grants, inputs).filter(({ state }) => isInForce(state))
+  return JSON.stringify(inForce.map(({ grant }) => grantId(grant)))
+}
