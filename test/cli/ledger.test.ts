@@ -214,6 +214,14 @@ describe('history', () => {
     })
   })
 
+  test.each([
+    ['1', 'there are older entries; --limit shows more\n'],
+    ['2', ''],
+  ])('up to %s of two says whether there are more', async (limit, said) => {
+    await daemonWas(['acme'], writes)
+    expect((await cli('history', '--limit', limit)).stderr).toBe(said)
+  })
+
   test('of a corrupt ledger fails with one line', async () => {
     writeFileSync(file, 'this is not a database, whatever its name says. '.repeat(100))
     const ran = await cli('history')

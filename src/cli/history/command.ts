@@ -42,9 +42,11 @@ async function history(scope: Scope | undefined, flags: HistoryFlags, cli: Cli):
   ])
   await withLedger(flags, cli, { mode: 'read' }, async ({ workspace, ledger }) => {
     const sinceAt = flags.since?.(cli.clock.now())
-    const entries = await ledger.history({ ...(scope && { scope }), ...(sinceAt !== undefined && { sinceAt }), limit: flags.limit })
+    const filter = { ...(scope && { scope }), ...(sinceAt !== undefined && { sinceAt }) }
+    const found = await ledger.history({ ...filter, limit: flags.limit + 1 })
+    const entries = found.slice(0, flags.limit)
     cli.stdout.write(flags.output === 'json' ? renderHistoryJson(workspace, entries) : renderHistoryText(entries, painter(cli.stdout)))
-    if (entries.length === flags.limit) cli.stderr.write(`the newest ${flags.limit} entries; --limit shows more\n`)
+    if (found.length > entries.length) cli.stderr.write('there are older entries; --limit shows more\n')
     cli.finish(EXIT.done)
   })
 }
