@@ -119,7 +119,9 @@ describe('an approval', () => {
     approve(one, team?.id ?? '')
     for (let round = 0; round < 3; round += 1) {
       const { after: then } = await one.cycle()
-      expect(then.plan.holds).toMatchObject([{ id: clears?.id, people: 6 }])
+      expect(then.plan.holds).toMatchObject([
+        { id: clears?.id, people: 6, message: expect.stringContaining('(before anything was released); approve hold') },
+      ])
       await one.clock.pass(DAY / 4)
     }
     expect(one.caps()).toEqual({ team: 200, ...others, ...capsOf(6, 200) })

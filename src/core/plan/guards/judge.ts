@@ -29,7 +29,8 @@ export function judge(inputs: GuardInputs): Judgement {
   const held = [...before.byChange].filter(([key]) => !inputs.released.has(key))
   const byChange = new Map([...now.byChange, ...held])
   const people = new Map([...now.people, ...before.people])
-  const findings = new Map([...before.findings, ...now.findings])
+  const found = [...before.findings].map(([guard, one]) => [guard, { ...one, why: `${one.why} (before anything was released)` }] as const)
+  const findings = new Map([...found, ...now.findings])
   return { ...holdsFrom({ byChange, people, findings }, inputs), warnings }
 }
 
