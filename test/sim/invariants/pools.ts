@@ -6,7 +6,7 @@ import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import type { PoolState } from '../../../src/core/pools/state.ts'
 import { cycleAt } from '../../../src/sandbox/time.ts'
 import type { ModelCap, PolicyModel } from '../lives/policy-model.ts'
-import { type Checker, type InForce, type Invariant, managedScopes, type Scene, type Step } from '../steps.ts'
+import { type Checker, type InForce, type Invariant, managedScopes, ownedAt, type Scene, type Step } from '../steps.ts'
 import { isWatched } from './converges.ts'
 import { intentOf } from './looks.ts'
 import { worth } from './people.ts'
@@ -124,7 +124,7 @@ const unseenMs = ({ scenario }: Scene): number => 3.5 * HOUR_MS + 2 * (scenario.
 
 /**
  * Tells whose cap in force nobody could know before or after this write: without a cap of their own in a group with one that cannot be
- * listed, or that nobody manages; or with a 0 of their own that reads as unset.
+ * listed, or that nobody manages; with a 0 of their own that reads as unset; or where what we wrote was cleared and they inherit the same.
  */
 function createHidden(scene: Scene, { scope, from, before }: Landed): (email: string) => boolean {
   const { company, stored } = scene
@@ -136,8 +136,15 @@ function createHidden(scene: Scene, { scope, from, before }: Landed): (email: st
     if (!isUnset && stored(email as ScopeKey) !== 'none') return false
     const groups = company.groupsOf(email).map((id): [ScopeKey, string] => [scopeKey({ kind: 'group', id }), id])
     const isZeroAbove = (): boolean => stored(scopeKey({ kind: 'team' })) === 0 || groups.some(([group]) => stored(group) === 0)
+    if (isLikeOurs(scene, email as ScopeKey, before)) return true
     return (isUnset && before.get(email) === 0 && !isZeroAbove()) || groups.some(([group, id]) => isHiding(group, id))
   }
+}
+
+/** Somebody cleared what we wrote there, and what they inherit reads the same. */
+const isLikeOurs = (scene: Scene, email: ScopeKey, before: InForce): boolean => {
+  const ours = ownedAt(scene, email)
+  return ours?.written === true && ours.cap === before.get(email)
 }
 
 export const poolSum: Invariant = {
