@@ -73,7 +73,7 @@ export function judgeWithApprovals(inputs: JudgementInputs): Judged {
   let approvals = voidGrown(verifyApprovals(known, slots.shown, inSync, reviewedPools(inputs)), whole)
   let commands = inputs.approve
   let unmatched: readonly Unmatched[] = []
-  let rosterAccepted = false
+  let isRosterApproved = false
   // Nobody can be counted: no approval counts, and none is used up.
   const isFinal = inputs.facts.rosterMissing === 'never'
   // Every round that goes on spends one match, so approvals bound the rounds.
@@ -88,6 +88,8 @@ export function judgeWithApprovals(inputs: JudgementInputs): Judged {
     }
     const done = (told: readonly Approval[] = approvals, waiting: readonly Hold[] = []): Judged => {
       const releases = new Map([...released].map(([key, one]) => [key, releaseOf(one, listed)]))
+      // With another roster every hold would be another: it is accepted once no hold doubts it any more.
+      const rosterAccepted = isRosterApproved && !judgement.holds.some(doubtsRoster)
       return { judgement, approvals, releases, rosterAccepted, shown: shownOf(told, released, inputs, { judgement, unmatched, waiting }) }
     }
     if (isFinal) {
@@ -108,9 +110,11 @@ export function judgeWithApprovals(inputs: JudgementInputs): Judged {
     approvals = next.approvals
     unmatched = [...unmatched, ...typed.unmatched, ...next.unmatched]
     if (next.matched.length === 0 || round > approvals.length) return done()
-    rosterAccepted ||= next.matched.some((hold) => hold.guards.includes('rosterShrink'))
+    isRosterApproved ||= next.matched.some(doubtsRoster)
   }
 }
+
+const doubtsRoster = ({ guards }: Hold): boolean => guards.includes('rosterShrink')
 
 /** Deals that the guards have let through need no release any more. */
 const reviewedPools = ({ poolReviews }: JudgementInputs): ReadonlySet<string> =>

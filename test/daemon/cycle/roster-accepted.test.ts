@@ -14,3 +14,23 @@ test('an approved roster counts at once: who is away on it is not written, the o
   expect(one.ledger.fact('usage')?.doubted).toBeUndefined()
   expect(one.caps()).toMatchObject({ [person(1)]: 1000, [person(2)]: 700 })
 })
+
+test('while another hold doubts the roster it stays doubted, and that hold stays as it is', async () => {
+  const one = await testWorld({ people: 10 })
+  const protect = [person(10)]
+  await one.cycle({ caps: { team: 500, ...capsOf(2) }, protect })
+  for (const number of [7, 8, 9, 10]) one.setStatus(person(number), 'PENDING')
+  const { planned } = await one.cycle({ caps: { team: 400, ...capsOf(2, 900) }, protect })
+  const [team, people] = planned.plan.holds
+  expect([team?.guards, people?.guards]).toEqual([
+    ['rosterShrink', 'maxAffected', 'maxLowered', 'protected'],
+    ['rosterShrink', 'maxAffected', 'maxLowered'],
+  ])
+  const { after } = await one.cycle(undefined, { approve: [people?.id ?? ''] })
+  expect(after.plan.holds).toMatchObject([{ id: team?.id }])
+  expect(one.caps()).toMatchObject({ team: 500, ...capsOf(2, 900) })
+  expect(one.ledger.fact('usage')?.doubted).toBeDefined()
+  await one.cycle(undefined, { approve: [team?.id ?? ''] })
+  expect(one.caps()).toMatchObject({ team: 400 })
+  expect(one.ledger.fact('usage')?.doubted).toBeUndefined()
+})
