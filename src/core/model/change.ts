@@ -223,6 +223,14 @@ export interface Approval {
   readonly credits?: number
   /** The released changes, copied when first matched; `verified` ones are done. `pool`: the deal as it then stands (`PoolReview.key`). */
   readonly released: readonly (HeldChange & { readonly verified: boolean; readonly pool?: string })[]
+  /** When it released them. */
+  readonly releasedAt?: Instant
+  /** What other holds kept back then: for a day it stays so, though the release may have made it harmless. */
+  readonly beside?: readonly HeldChange[]
+  /** Approved people on the doubted roster that it was given for. */
+  readonly roster?: number
+  /** A policy listed it, and does not any more. */
+  readonly withdrawn?: boolean
 }
 
 export interface Pause {

@@ -4,8 +4,8 @@
 //   pending --matched--> pending with released changes --all verified--> spent
 //      |                              |
 //      +-- 14 days, or 25 % more people than shown, or another roster than the one shown --> void
-import type { Approval, Hold } from '../model/change.ts'
-import type { Observed } from '../model/observed.ts'
+import type { CapAt } from '../interpret/effective.ts'
+import type { Approval, HeldChange, Hold } from '../model/change.ts'
 import { type ScopeKey, scopeKey } from '../model/scope.ts'
 import type { Instant } from '../model/units.ts'
 import { agree } from '../resolve/roster.ts'
@@ -50,8 +50,8 @@ export function currentApprovals(
   fresh: { readonly policy?: readonly string[]; readonly command?: readonly string[] },
   now: Instant,
 ): readonly Approval[] {
-  const isWithdrawn = ({ id, via, state, released }: Approval): boolean =>
-    via === 'policy' && state === 'pending' && released.length === 0 && fresh.policy?.includes(id) === false
+  const isWithdrawn = ({ id, via, state, released, withdrawn }: Approval): boolean =>
+    withdrawn === true || (via === 'policy' && state === 'pending' && released.length === 0 && fresh.policy?.includes(id) === false)
   const byId = new Map(known.filter((one) => !isWithdrawn(one)).map((one) => [one.id, one]))
   const add = (id: string, via: Approval['via']): void => {
     byId.set(id, { id, via, approvedAt: now, state: 'pending', released: [] })
@@ -67,19 +67,28 @@ export function currentApprovals(
   )
 }
 
+interface Landing {
+  readonly shown: CapAt
+  readonly inSync: ReadonlySet<ScopeKey>
+  /** Deals that the guards let through. */
+  readonly reviewedPools?: ReadonlySet<string>
+  /** The plan asks for the change. */
+  readonly isWanted?: (change: HeldChange) => boolean
+}
+
 /** Marks released changes that the service now shows as verified; an approval with nothing left to verify is spent. */
 export function verifyApprovals(
   approvals: readonly Approval[],
-  observedAt: (key: ScopeKey) => Observed | undefined,
-  inSync: ReadonlySet<ScopeKey>,
-  reviewedPools: ReadonlySet<string> = new Set(),
+  { shown, inSync, reviewedPools = new Set(), isWanted = () => false }: Landing,
 ): readonly Approval[] {
+  // What is still to be written may show before because it is inherited.
+  const isThere = (change: HeldChange, key: ScopeKey): boolean => !isWanted(change) && (shown(key) === change.to || inSync.has(key))
   return approvals.map((one) => {
     if (one.state !== 'pending' || one.released.length === 0) return one
     const released = one.released.map((change) => {
       const key = scopeKey(change.scope)
       const isReviewed = change.pool !== undefined && reviewedPools.has(change.pool)
-      return { ...change, verified: change.verified || isReviewed || observedAt(key) === change.to || inSync.has(key) }
+      return { ...change, verified: change.verified || isReviewed || isThere(change, key) }
     })
     return { ...one, released, state: released.every((change) => change.verified) ? 'spent' : 'pending' }
   })
@@ -167,7 +176,7 @@ export function matchApprovals(
       const pool = poolOf(scopeKey(change.scope))
       return { ...change, verified: false, ...(pool !== undefined && { pool }) }
     })
-    return { ...approval, people, ...moved, released }
+    return { ...approval, people, ...moved, released, ...(hold.guards.includes('rosterShrink') && roster !== undefined && { roster }) }
   })
   return { approvals: next, matched, unmatched }
 }

@@ -2,7 +2,7 @@
 // is news, so that a quiet cycle costs no disk write, and it never touches the service.
 
 import { isDeepStrictEqual } from 'node:util'
-import { type Change, type HeldChange, type HistoryEntry, mayHaveLanded, type Quarantined } from '../../core/model/change.ts'
+import { type Approval, type Change, type HeldChange, type HistoryEntry, mayHaveLanded, type Quarantined } from '../../core/model/change.ts'
 import { UNDECLARED } from '../../core/model/entry.ts'
 import type { ReconcileResult } from '../../core/model/events.ts'
 import type { CapReading, Observed, OwnedCap } from '../../core/model/observed.ts'
@@ -106,9 +106,20 @@ const lastWrite = (scope: Scope, ledger: Ledger, now: Instant): HistoryEntry | u
 /** Saves what became of approvals; by itself, because a question answered with no must leave no release behind. */
 export function rememberApprovals(planned: Planned, ledger: Ledger): void {
   const known = new Map(ledger.approvals().map((one) => [one.id, JSON.stringify(one)]))
-  for (const approval of planned.approvals) {
+  const now = planned.plan.createdAt
+  for (const approval of planned.approvals.map((one) => withoutPast(one, now))) {
     if (known.get(approval.id) !== JSON.stringify(approval)) ledger.saveApproval(approval)
+    known.delete(approval.id)
   }
+  // The others were withdrawn: listed again they count from then.
+  for (const one of ledger.approvals()) if (known.has(one.id) && !one.withdrawn) ledger.saveApproval({ ...one, withdrawn: true })
+}
+
+/** What has ended releases nothing any more: after a day only its id is kept, for it is to say so where a policy lists it. */
+function withoutPast(approval: Approval, now: Instant): Approval {
+  const { beside: _, ...rest } = approval
+  const isPast = approval.state !== 'pending' && now - (approval.releasedAt ?? approval.approvedAt) > STALE_LIFE_MS
+  return isPast ? { ...rest, released: [] } : approval
 }
 
 /** Deals of which the guards hold nothing were let through: later deals of the same move within them. */
@@ -130,7 +141,7 @@ function holdsShown(planned: Planned, before: HoldsShown, doubted: number | unde
   const listed = new Set(planned.plan.approvals.flatMap(({ id, via, at }) => (via === 'policy' && at ? [id] : [])))
   const standing = new Set(planned.plan.holds.map(({ id }) => id))
   const recent = Object.entries(before)
-    .filter(([, shown]) => now - shown.at < APPROVAL_LIFE_MS)
+    .filter(([id, { goneAt = now }]) => standing.has(id) || now - goneAt < APPROVAL_LIFE_MS)
     .map(([id, { goneAt = now, ...shown }]) => {
       if (!standing.has(id)) return [id, { ...shown, goneAt }] as const
       // Without its approval in the policy, somebody could review it.
