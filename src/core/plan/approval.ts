@@ -26,12 +26,13 @@ export const MIN_HOLD_PREFIX = 8
 
 /** A hold as it was shown. */
 export interface HoldShown {
-  /** How many people it affected when it was first shown. */
+  /** How many people it affected when it was shown last. */
   readonly people: number
+  /** When it was shown first. */
   readonly at: Instant
-  /** How many approved people were on the doubted roster then. */
+  /** How many approved people were on the doubted roster. */
   readonly roster?: number
-  /** Credits that the deal of a pool moved then. */
+  /** Credits that the deal of a pool moved. */
   readonly credits?: number
   /** It was shown under a revision that did not list its approval, so that somebody could have reviewed it. */
   readonly reviewed?: boolean
@@ -75,6 +76,15 @@ interface Landing {
   /** The plan asks for the change. */
   readonly isWanted?: (change: HeldChange) => boolean
 }
+
+/** What was seen by whoever gave an approval: the hold as it was shown last before that. */
+export const asShown = (approvals: readonly Approval[], shown: HoldsShown): readonly Approval[] =>
+  approvals.map((one) => {
+    const hold = shown[one.id]
+    if (!hold || one.state !== 'pending' || one.people !== undefined) return one
+    const { people, roster, credits } = hold
+    return { ...one, people, ...(roster !== undefined && { roster }), ...(credits !== undefined && { credits }) }
+  })
 
 /** Marks released changes that the service now shows as verified; an approval with nothing left to verify is spent. */
 export function verifyApprovals(
@@ -164,7 +174,7 @@ export function matchApprovals(
       return approval
     }
     const people = approval.people ?? shown[hold.id]?.people ?? hold.people
-    const rosterShown = hold.guards.includes('rosterShrink') ? shown[hold.id]?.roster : undefined
+    const rosterShown = hold.guards.includes('rosterShrink') ? (approval.roster ?? shown[hold.id]?.roster) : undefined
     const isAnother = rosterShown !== undefined && roster !== undefined && !agree(rosterShown, roster)
     const isDeal = hold.changes.some(({ scope }) => poolOf(scopeKey(scope)) !== undefined)
     const moved = isDeal ? { credits: approval.credits ?? shown[hold.id]?.credits ?? creditsMoved(hold.changes) } : {}

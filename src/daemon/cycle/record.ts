@@ -9,7 +9,7 @@ import type { CapReading, Observed, OwnedCap } from '../../core/model/observed.t
 import { type Cap, declaredCount } from '../../core/model/policy.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
-import { APPROVAL_LIFE_MS, type HoldsShown } from '../../core/plan/approval.ts'
+import { APPROVAL_LIFE_MS, type HoldShown, type HoldsShown } from '../../core/plan/approval.ts'
 import { isLeftTo } from '../../core/plan/contested.ts'
 import { setBefore } from '../../core/plan/diff.ts'
 import type { Planned } from '../../core/plan/plan.ts'
@@ -144,8 +144,7 @@ function holdsShown(planned: Planned, before: HoldsShown, doubted: number | unde
     .filter(([id, { goneAt = now }]) => standing.has(id) || now - goneAt < APPROVAL_LIFE_MS)
     .map(([id, { goneAt = now, ...shown }]) => {
       if (!standing.has(id)) return [id, { ...shown, goneAt }] as const
-      // Without its approval in the policy, somebody could review it.
-      return [id, listed.has(id) ? shown : { ...shown, reviewed: true }] as const
+      return [id, { ...shown, ...reviewedBy(id, shown, listed) }] as const
     })
   // Once its approval is void, a hold that has changed is shown anew: the next approval is of what is seen then.
   const isVoid = new Set(planned.approvals.filter(({ state }) => state === 'void').map(({ id }) => id))
@@ -154,12 +153,19 @@ function holdsShown(planned: Planned, before: HoldsShown, doubted: number | unde
     const roster = guards.includes('rosterShrink') && doubted !== undefined ? { roster: doubted } : {}
     const moved = changes.some(isDeal) ? { credits: creditsMoved(changes) } : {}
     const known = before[id]
-    const isNews =
-      !known || (isVoid.has(id) && (known.people !== people || known.roster !== roster.roster || known.credits !== moved.credits))
-    return isNews ? [[id, { people, at: now, ...roster, ...moved, ...(!listed.has(id) && { reviewed: true }) }] as const] : []
+    const size = { people, ...roster, ...moved }
+    const isOther = known?.people !== people || known.roster !== roster.roster || known.credits !== moved.credits
+    if (known && !isOther) return []
+    const isNew = !known || isVoid.has(id)
+    const since = isNew ? { at: now, ...(!listed.has(id) && { reviewed: true }) } : { at: known.at, ...reviewedBy(id, known, listed) }
+    return [[id, { ...size, ...since }] as const]
   })
   return Object.fromEntries([...recent, ...fresh])
 }
+
+/** Without its approval in the policy, somebody could review it. */
+const reviewedBy = (id: string, { reviewed }: HoldShown, listed: ReadonlySet<string>): Pick<HoldShown, 'reviewed'> =>
+  reviewed || !listed.has(id) ? { reviewed: true } : {}
 
 const unreadSince = ({ plan }: Planned, before: LedgerFacts['unreadSince'], now: Instant): LedgerFacts['unreadSince'] =>
   Object.fromEntries(plan.unknown.map(({ scope }) => [scopeKey(scope), before[scopeKey(scope)] ?? now]))
