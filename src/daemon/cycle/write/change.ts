@@ -138,7 +138,7 @@ async function refused(
   }
   const at = run.clock.now()
   if (kind === 'invalid' && intent.change.to === 0) noteZero('rejected', `is refused: ${message}`, intent.change, run)
-  await run.ledger.recordOutcome(intent, historyEntry(intent, 'failed', at, message), 'kept')
+  await run.ledger.recordOutcome(intent, historyEntry(intent, { result: 'failed', error: message }, at), 'kept')
   if (kind === 'invalid') run.refusals.push(quarantined(intent, 'CAP_REFUSED', message, at))
   if (kind === 'not_found') run.refusals.push(quarantined(intent, 'SCOPE_UNKNOWN', message, at))
   return { result: 'failed', error: message, ...blameOf(kind) }

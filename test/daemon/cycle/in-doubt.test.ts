@@ -1,0 +1,100 @@
+// What a write whose end is not known may have done: it may have landed whatever a first reading says, and whatever became of another try. So its
+// cap is ours, counts in the sum of a pool, and may have been copied; and a 0 that nobody saw arrive is not one that is not kept.
+import { describe, expect, test } from 'vitest'
+import type { Transport, WireAnswer } from '../../../src/ports.ts'
+import { email, HOUR, type PlainCap, type PoolSketch } from '../../support/declare.ts'
+import { noon, recordPast } from '../../support/use.ts'
+import { testWorld, type World } from '../../support/world.ts'
+
+const answer = (status: number, body = status === 200 ? '{}' : '{"error":"no"}'): WireAnswer => ({ status, headers: {}, body })
+
+interface Fault {
+  /** What a read of the scope shows; absent: all is well. */
+  reads?: string
+  /** Of each write of the scope, in turn: whether it lands, and what is answered; the last one stays. */
+  writes?: readonly (readonly [landed: boolean, status: number])[]
+  sent: number
+}
+
+/** Reads and writes of one scope go wrong as `fault` says. */
+const faulty =
+  (fault: Fault, name: 'team' | (string & {})) =>
+  (inner: Transport): Transport => ({
+    async send(operation, body, options) {
+      const isMeant = name === 'team' ? body['team_level'] === true : body['user_email'] === email(name)
+      if (isMeant && fault.reads !== undefined && operation === 'GetUsageConfig') return answer(200, fault.reads)
+      if (!isMeant || operation !== 'UsageConfig' || !fault.writes) return inner.send(operation, body, options)
+      const [landed, status] = fault.writes[Math.min(fault.sent, fault.writes.length - 1)] ?? [true, 200]
+      fault.sent += 1
+      if (landed) await inner.send(operation, body, options)
+      return answer(status)
+    },
+  })
+
+const heal = (fault: Fault): void => {
+  delete fault.reads
+  delete fault.writes
+}
+
+const linesOf = async (one: World, to: PlainCap): Promise<readonly string[]> =>
+  (await one.ledger.history({ limit: 99 })).filter((line) => line.to === to).map(({ result }) => result)
+
+describe('a raise within a pool', () => {
+  const research: PoolSketch = {
+    name: 'research',
+    credits: 1000,
+    members: { kind: 'emails', emails: ['ada', 'bob'].map(email) },
+    share: 'equal',
+  }
+  test.each([
+    ['accepted and not read back', 200, 'verify_failed'],
+    ['lost and not read back', 503, 'failed'],
+  ] as const)('that was %s counts in the sum for a day', async (_row, status, result) => {
+    const fault: Fault = { sent: 0, writes: [[false, status]] }
+    const one = await testWorld({ people: ['ada', 'bob'], caps: { ada: 100, bob: 100 }, wrapTransport: faulty(fault, 'ada') })
+    await one.cycle({ pools: [research] })
+    expect(one.caps()).toEqual({ ada: 100, bob: 500 })
+    expect(await linesOf(one, 500)).toContain(result)
+    heal(fault)
+    recordPast(one, [{ who: 'bob', at: noon(19), credits: 500 + 480 }])
+    for (let round = 0; round < 4; round += 1) {
+      await one.clock.pass(4.5 * HOUR)
+      await one.cycle()
+    }
+    // 500 may still land at ada.
+    expect((one.caps()['bob'] ?? 0) + 500).toBeLessThanOrEqual(1000)
+  })
+})
+
+describe('a team write', () => {
+  const caps = { team: 500, p001: 900, p002: 800, p003: 700 }
+  test.each([
+    ['accepted', 200],
+    ['lost', 503],
+  ])('that came and was read back too early, its answer %s: what it copied is seen, and nobody else is blamed', async (_row, status) => {
+    const fault: Fault = { sent: 0 }
+    const one = await testWorld({ people: 12, caps, switches: { capSemantics: 'fan-out' }, wrapTransport: faulty(fault, 'team') })
+    await one.cycle({ caps })
+    Object.assign(fault, { reads: '{"addOnCreditCap":500}', writes: [[true, status]] })
+    await one.cycle({ caps: { ...caps, team: 600 } })
+    expect(one.caps()['team']).toBe(600)
+    heal(fault)
+    await one.clock.pass(300_000)
+    await one.cycle()
+    expect(one.ledger.fact('seen')?.caps?.value).toBe('copied')
+    expect(one.begun('ForeignChange')).toEqual([])
+  })
+
+  test.each([
+    ['accepted', 200],
+    ['lost', 503],
+  ])('that does not show, its answer %s, proves nothing of caps beneath that are as before', async (_row, status) => {
+    const fault: Fault = { sent: 0 }
+    const one = await testWorld({ people: 12, caps, switches: { capSemantics: 'fan-out' }, wrapTransport: faulty(fault, 'team') })
+    await one.cycle({ caps })
+    fault.writes = [[false, status]]
+    await one.cycle({ caps: { ...caps, team: 600 } })
+    expect(one.caps()).toEqual(caps)
+    expect(one.ledger.fact('seen')?.caps).toBeUndefined()
+  })
+})
