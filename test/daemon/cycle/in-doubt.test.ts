@@ -1,8 +1,11 @@
 // What a write whose end is not known may have done: it may have landed whatever a first reading says, and whatever became of another try. So its
 // cap is ours, counts in the sum of a pool, and may have been copied; and a 0 that nobody saw arrive is not one that is not kept.
 import { describe, expect, test } from 'vitest'
+import { userScope } from '../../../src/core/model/scope.ts'
+import { credits } from '../../../src/core/model/units.ts'
 import type { Transport, WireAnswer } from '../../../src/ports.ts'
 import { email, HOUR, type PlainCap, type PoolSketch } from '../../support/declare.ts'
+import { intentFor, raise } from '../../support/ledger.ts'
 import { noon, recordPast } from '../../support/use.ts'
 import { testWorld, type World } from '../../support/world.ts'
 
@@ -38,6 +41,50 @@ const heal = (fault: Fault): void => {
 
 const linesOf = async (one: World, to: PlainCap): Promise<readonly string[]> =>
   (await one.ledger.history({ limit: 99 })).filter((line) => line.to === to).map(({ result }) => result)
+
+describe('a 0 that never came', () => {
+  test.each([
+    ['one lost answer', 1],
+    ['an outage', 1000],
+  ])('through %s is no 0 that is not kept: it is written again', async (_row, times) => {
+    const fault: Fault = { sent: 0 }
+    const one = await testWorld({ people: 20, wrapTransport: faulty(fault, 'p001') })
+    await one.cycle({ caps: { team: 900 } })
+    fault.writes = [...Array.from({ length: times }, () => [false, 503] as const), [true, 200]]
+    await one.cycle({ caps: { team: 900, p001: 0 } })
+    expect(fault.sent).toBe(Math.min(times + 1, 3))
+    expect(one.ledger.fact('seen')?.zero?.value).not.toBe('omitted')
+    heal(fault)
+    await one.clock.pass(HOUR)
+    await one.cycle()
+    expect({ caps: one.caps(), quarantined: one.ledger.quarantined() }).toEqual({ caps: { team: 900, p001: 0 }, quarantined: [] })
+  })
+
+  test('because the process died before it was sent is written by the next start', async () => {
+    const one = await testWorld({ people: 20 })
+    await one.cycle({ caps: { team: 900 } })
+    const change = { ...raise(userScope(email('p001')), 500, 0), from: 'none', to: credits(0), effect: 'block' } as const
+    await one.ledger.recordIntent(intentFor(change))
+    one.restart()
+    await one.cycle({ caps: { team: 900, p001: 0 } })
+    expect({ caps: one.caps(), quarantined: one.ledger.quarantined() }).toEqual({ caps: { team: 900, p001: 0 }, quarantined: [] })
+  })
+
+  test('over a number that shows no more is written again as well, and nobody else is blamed', async () => {
+    const fault: Fault = { sent: 0 }
+    const one = await testWorld({ people: 20, switches: { zeroCap: 'omitted' }, wrapTransport: faulty(fault, 'p001') })
+    await one.cycle({ caps: { team: 900, p001: 700 } })
+    fault.writes = [[true, 503]]
+    await one.cycle({ caps: { team: 900, p001: 0 } })
+    expect({ sent: fault.sent, quarantined: one.ledger.quarantined() }).toEqual({ sent: 3, quarantined: [] })
+    expect(one.begun('ForeignChange')).toEqual([])
+    heal(fault)
+    await one.clock.pass(HOUR)
+    await one.cycle()
+    expect(one.ledger.quarantined()).toMatchObject([{ code: 'ZERO_NOT_STORED' }])
+    expect(one.caps()).toEqual({ team: 900, p001: 700 })
+  })
+})
 
 describe('a raise within a pool', () => {
   const research: PoolSketch = {
