@@ -88,20 +88,20 @@ function mayBeStale({ scope, cap }: OwnedCap, reading: CapReading | undefined, l
   if (!reading || cap === 'none') return false
   const last = lastWrite(scope, ledger, now)
   if (!last) return false
-  const isReplaced = mayHaveLanded(last) && last.from === reading.observed && reading.observed !== cap
+  const isReplaced = last.from === reading.observed && reading.observed !== cap
   return isReplaced || reading.readAt <= last.at
 }
 
 /** What is found in place may be what our last write replaced, on a stale reading: what was written may stand there, and is ours as well. */
 function withTried(found: OwnedCap, ledger: Ledger, now: Instant): OwnedCap {
   const last = lastWrite(found.scope, ledger, now)
-  const isReplaced = last !== undefined && mayHaveLanded(last) && last.from === found.cap
+  const isReplaced = last?.from === found.cap
   return isReplaced && last.to !== 'none' && last.to !== found.cap ? { ...found, tried: last.to } : found
 }
 
-/** Our last write of a scope, as long as a reading may not show it yet. */
+/** Our last write of a scope that may have landed, as long as a reading may not show it yet. */
 const lastWrite = (scope: Scope, ledger: Ledger, now: Instant): HistoryEntry | undefined =>
-  ledger.writtenLately(scope, now - STALE_LIFE_MS)[0]
+  ledger.writtenLately(scope, now - STALE_LIFE_MS).find(mayHaveLanded)
 
 /** Saves what became of approvals; by itself, because a question answered with no must leave no release behind. */
 export function rememberApprovals(planned: Planned, ledger: Ledger): void {

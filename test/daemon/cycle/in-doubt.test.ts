@@ -42,6 +42,105 @@ const heal = (fault: Fault): void => {
 const linesOf = async (one: World, to: PlainCap): Promise<readonly string[]> =>
   (await one.ledger.history({ limit: 99 })).filter((line) => line.to === to).map(({ result }) => result)
 
+describe('a cap that came, and that was read back too early, is ours and is cleared when policy drops it,', () => {
+  test.each([
+    ['lost as well', 503],
+    ['refused for the key', 401],
+    ['refused for the value', 400],
+    ['refused for the pace', 429],
+  ])('when its answer was lost and the second try was %s', async (_row, status) => {
+    const fault: Fault = { sent: 0 }
+    const one = await testWorld({ people: 20, wrapTransport: faulty(fault, 'p001') })
+    await one.cycle({ caps: { team: 900, p001: 500 } })
+    Object.assign(fault, {
+      reads: '{"addOnCreditCap":500}',
+      writes: [
+        [true, 503],
+        [false, status],
+      ],
+    })
+    await one.cycle({ caps: { team: 900, p001: 700 } })
+    expect(one.caps()).toEqual({ team: 900, p001: 700 })
+    heal(fault)
+    one.restart()
+    await one.cycle({ caps: { team: 900 } })
+    expect(one.caps()).toEqual({ team: 900 })
+  })
+
+  test('when its answer was lost and a later write of the same scope was refused', async () => {
+    const fault: Fault = { sent: 0 }
+    const one = await testWorld({ people: 20, wrapTransport: faulty(fault, 'p001') })
+    await one.cycle({ caps: { team: 900, p001: 500 } })
+    Object.assign(fault, {
+      reads: '{"addOnCreditCap":500}',
+      writes: [
+        [true, 503],
+        [false, 503],
+        [false, 503],
+        [false, 400],
+      ],
+    })
+    await one.cycle({ caps: { team: 900, p001: 700 } })
+    await one.clock.pass(HOUR)
+    await one.cycle({ caps: { team: 900, p001: 800 } })
+    expect(await linesOf(one, 800)).toEqual(['failed'])
+    await one.clock.pass(HOUR)
+    await one.cycle({ caps: { team: 900, p001: 500 } })
+    expect(one.caps()).toEqual({ team: 900, p001: 700 })
+    heal(fault)
+    await one.cycle({ caps: { team: 900 } })
+    expect(one.caps()).toEqual({ team: 900 })
+  })
+
+  test('when the second try was not even sent: it has its line of history', async () => {
+    const fault: Fault = { sent: 0 }
+    const key = { isRefused: false }
+    const caps = { team: 900, p002: 500, p003: 500, p004: 500 }
+    const raised = { team: 900, p001: 700, p002: 700, p003: 700, p004: 700 }
+    const one = await testWorld({
+      people: 20,
+      wrapTransport: (inner) =>
+        faulty(
+          fault,
+          'p001',
+        )({
+          send: async (operation, body, options) =>
+            key.isRefused && operation === 'UsageConfig' && body['user_email'] !== email('p001')
+              ? answer(401)
+              : inner.send(operation, body, options),
+        }),
+    })
+    await one.cycle({ caps: { ...caps, p001: 500 } })
+    key.isRefused = true
+    Object.assign(fault, { reads: '{"addOnCreditCap":500}', writes: [[true, 503]] })
+    await one.cycle({ caps: raised })
+    expect({ p001: one.caps()['p001'], sent: fault.sent }).toEqual({ p001: 700, sent: 1 })
+    expect(await linesOf(one, 700)).toContain('failed')
+    key.isRefused = false
+    heal(fault)
+    one.restart()
+    await one.clock.pass(HOUR)
+    await one.cycle({ caps })
+    expect(one.caps()).toEqual(caps)
+  })
+
+  test.each([
+    ['over a number', 500, '{"addOnCreditCap":500}', 503],
+    ['over nothing declared', undefined, '{}', 503],
+  ] as const)('when it came %s', async (_row, before, reads, status) => {
+    const fault: Fault = { sent: 0 }
+    const one = await testWorld({ people: 20, wrapTransport: faulty(fault, 'p001') })
+    await one.cycle({ caps: { team: 900, ...(before !== undefined && { p001: before }) } })
+    Object.assign(fault, { reads, writes: [[true, status]] })
+    await one.cycle({ caps: { team: 900, p001: 700 } })
+    expect(one.caps()).toEqual({ team: 900, p001: 700 })
+    heal(fault)
+    await one.cycle({ caps: { team: 900 } })
+    await one.cycle()
+    expect(one.caps()).toEqual({ team: 900 })
+  })
+})
+
 describe('a 0 that never came', () => {
   test.each([
     ['one lost answer', 1],
