@@ -127,6 +127,8 @@ describe('a cap that came, and that was read back too early, is ours and is clea
   test.each([
     ['over a number', 500, '{"addOnCreditCap":500}', 503],
     ['over nothing declared', undefined, '{}', 503],
+    ['over a declared none', 'none', '{}', 503],
+    ['over a declared none, and was accepted', 'none', '{}', 200],
   ] as const)('when it came %s', async (_row, before, reads, status) => {
     const fault: Fault = { sent: 0 }
     const one = await testWorld({ people: 20, wrapTransport: faulty(fault, 'p001') })
@@ -136,6 +138,19 @@ describe('a cap that came, and that was read back too early, is ours and is clea
     expect(one.caps()).toEqual({ team: 900, p001: 700 })
     heal(fault)
     await one.cycle({ caps: { team: 900 } })
+    await one.cycle()
+    expect(one.caps()).toEqual({ team: 900 })
+  })
+
+  test('also when the reading is still too old as policy drops it', async () => {
+    const fault: Fault = { sent: 0 }
+    const one = await testWorld({ people: 20, wrapTransport: faulty(fault, 'p001') })
+    await one.cycle({ caps: { team: 900, p001: 'none' } })
+    Object.assign(fault, { reads: '{}', writes: [[true, 503]] })
+    await one.cycle({ caps: { team: 900, p001: 700 } })
+    await one.cycle({ caps: { team: 900 } })
+    heal(fault)
+    await one.clock.pass(HOUR)
     await one.cycle()
     expect(one.caps()).toEqual({ team: 900 })
   })
