@@ -2,6 +2,7 @@
 // is news, so that a quiet cycle costs no disk write, and it never touches the service.
 
 import { isDeepStrictEqual } from 'node:util'
+import { notAhead } from '../../core/model/age.ts'
 import { type Change, type HeldChange, type HistoryEntry, mayHaveLanded, type Quarantined } from '../../core/model/change.ts'
 import { UNDECLARED } from '../../core/model/entry.ts'
 import type { ReconcileResult } from '../../core/model/events.ts'
@@ -131,7 +132,8 @@ function holdsShown(planned: Planned, before: HoldsShown, doubted: number | unde
   const standing = new Set(planned.plan.holds.map(({ id }) => id))
   const recent = Object.entries(before)
     .filter(([, shown]) => now - shown.at < APPROVAL_LIFE_MS)
-    .map(([id, { goneAt = now, ...shown }]) => {
+    .map(([id, { goneAt = now, at, ...known }]) => {
+      const shown = { ...known, at: notAhead(at, now) }
       if (!standing.has(id)) return [id, { ...shown, goneAt }] as const
       // Without its approval in the policy, somebody could review it.
       return [id, listed.has(id) ? shown : { ...shown, reviewed: true }] as const
@@ -151,7 +153,7 @@ function holdsShown(planned: Planned, before: HoldsShown, doubted: number | unde
 }
 
 const unreadSince = ({ plan }: Planned, before: LedgerFacts['unreadSince'], now: Instant): LedgerFacts['unreadSince'] =>
-  Object.fromEntries(plan.unknown.map(({ scope }) => [scopeKey(scope), before[scopeKey(scope)] ?? now]))
+  Object.fromEntries(plan.unknown.map(({ scope }) => [scopeKey(scope), notAhead(before[scopeKey(scope)] ?? now, now)]))
 
 /** Keeps the rules as they are, and those of before that are in force beside weaker ones. */
 export function rememberRules(knowledge: WorkspaceState, settings: PlanSettings, ledger: Ledger, now: Instant): void {

@@ -5,6 +5,7 @@ import { countPeople, type People } from '../../core/interpret/effective.ts'
 import type { Seen } from '../../core/interpret/seen.ts'
 import { serviceModel } from '../../core/interpret/service-model.ts'
 import { interpret, type SentCap, type Slots, unsetGroups } from '../../core/interpret/slots.ts'
+import { isYounger, notAhead } from '../../core/model/age.ts'
 import { type GuardSettings, mayHaveLanded } from '../../core/model/change.ts'
 import type { Mode } from '../../core/model/events.ts'
 import type { CapReading, Cycle, OwnedCap } from '../../core/model/observed.ts'
@@ -207,9 +208,9 @@ function unlistedGroups({ usage, policy }: WorkspaceState): ReadonlySet<ScopeKey
 /** What is held for longer is a plan of its own by then (product.md: for a day at least). */
 const PLAN_LIFE_MS = 24 * 3_600_000
 
-/** Where a plan that is not through began, for a day. */
+/** Where a plan that is not through began, for a day. Kept for longer it would make lowerings look like raises: of unknown age it is none. */
 export function openBaseline(ledger: Pick<RecordsReader, 'fact'>, now: Instant): Readonly<Record<ScopeKey, Cap>> | undefined {
-  return now - (ledger.fact('planBegunAt') ?? 0) < PLAN_LIFE_MS ? ledger.fact('planBaseline') : undefined
+  return isYounger(ledger.fact('planBegunAt') ?? 0, now, PLAN_LIFE_MS) ? ledger.fact('planBaseline') : undefined
 }
 
 /** The plan that follows from what is known now. */
@@ -287,9 +288,12 @@ const SENT_LIFE_MS = 24 * 3_600_000
 /** Nobody waits longer for a scope that cannot be read (product.md, section 6). */
 const UNREAD_LIFE_MS = 24 * 3_600_000
 
+/** A wait of unknown age is not over: it is kept as one that begins now. */
 const givenUp = (ledger: RecordsReader, now: Instant): ReadonlySet<ScopeKey> =>
   new Set(
-    Object.entries(ledger.fact('unreadSince') ?? {}).flatMap(([key, since]) => (now - since >= UNREAD_LIFE_MS ? [key as ScopeKey] : [])),
+    Object.entries(ledger.fact('unreadSince') ?? {}).flatMap(([key, since]) =>
+      now - notAhead(since, now) >= UNREAD_LIFE_MS ? [key as ScopeKey] : [],
+    ),
   )
 
 /** Approvals take two steps where the config says nothing. */
