@@ -31,7 +31,6 @@ import { nearest } from '../../policy/suggest.ts'
 import type { Clock, Digest, RecordsReader, UsageFacts } from '../../ports.ts'
 import { readQuality } from './read.ts'
 import { seenIn } from './seen.ts'
-import type { WideWrite } from './write/wide-write.ts'
 
 /** Clocks further apart than this freeze grants. */
 export const SKEW_LIMIT_MS = 5 * 60_000
@@ -73,8 +72,6 @@ export interface WorkspaceState {
   /** Why pools keep their last deal, by name. */
   frozenPools: Readonly<Record<string, string>>
   clockSkewMs: number | undefined
-  /** Team and group writes whose effect beneath was not looked at yet, because something came between. */
-  pendingChecks: readonly WideWrite[]
 }
 
 /** What is known at the start: what the ledger remembers. */
@@ -93,7 +90,6 @@ export function recall(policy: PolicyRevision, ledger: RecordsReader): Workspace
     pools: ledger.fact('pools') ?? {},
     frozenPools: {},
     clockSkewMs: undefined,
-    pendingChecks: [],
   }
 }
 
@@ -283,7 +279,7 @@ const writtenBy =
     ledger.writtenLately(scope, now - SENT_LIFE_MS).find((one) => mayHaveLanded(one) && one.at <= now)?.at
 
 /** As long as the ledger has what was written at hand. */
-const SENT_LIFE_MS = 24 * 3_600_000
+export const SENT_LIFE_MS = 24 * 3_600_000
 
 /** Nobody waits longer for a scope that cannot be read (product.md, section 6). */
 const UNREAD_LIFE_MS = 24 * 3_600_000
