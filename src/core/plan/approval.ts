@@ -5,6 +5,7 @@
 //      |                              |
 //      +-- 14 days, or 25 % more people than shown, or another roster than the one shown --> void
 import type { CapAt } from '../interpret/effective.ts'
+import { CLOCKS_APART_MS, isYounger } from '../model/age.ts'
 import type { Approval, HeldChange, Hold } from '../model/change.ts'
 import { type ScopeKey, scopeKey } from '../model/scope.ts'
 import type { Instant } from '../model/units.ts'
@@ -43,8 +44,9 @@ export interface HoldShown {
 export type HoldsShown = Readonly<Record<string, HoldShown>>
 
 /**
- * The ledger's approvals joined with ids listed in policy and given on the command line; those that have aged out become void. What policy does
- * not list any more was withdrawn, unless it has released something: else an approval that came with its change would count once it is gone.
+ * The ledger's approvals joined with ids listed in policy and given on the command line; those that have aged out, or are of unknown age, become
+ * void: they are given again where they are still meant. Whoever gave them may have sat at another machine. What policy does not list any more
+ * was withdrawn, unless it has released something: else an approval that came with its change would count once it is gone.
  */
 export function currentApprovals(
   known: readonly Approval[],
@@ -63,9 +65,8 @@ export function currentApprovals(
     // An operator's word needs no second step.
     if (one?.state !== 'pending' || (one.via === 'policy' && one.released.length === 0)) add(id, 'command')
   }
-  return [...byId.values()].map((one) =>
-    one.state === 'pending' && now - one.approvedAt > APPROVAL_LIFE_MS ? { ...one, state: 'void' } : one,
-  )
+  const isYoung = ({ approvedAt }: Approval): boolean => isYounger(approvedAt, now, APPROVAL_LIFE_MS + 1, CLOCKS_APART_MS)
+  return [...byId.values()].map((one) => (one.state === 'pending' && !isYoung(one) ? { ...one, state: 'void' } : one))
 }
 
 interface Landing {

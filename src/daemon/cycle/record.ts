@@ -2,6 +2,7 @@
 // is news, so that a quiet cycle costs no disk write, and it never touches the service.
 
 import { isDeepStrictEqual } from 'node:util'
+import { notAhead } from '../../core/model/age.ts'
 import { type Approval, type Change, type HeldChange, type HistoryEntry, mayHaveLanded, type Quarantined } from '../../core/model/change.ts'
 import { UNDECLARED } from '../../core/model/entry.ts'
 import type { ReconcileResult } from '../../core/model/events.ts'
@@ -115,9 +116,10 @@ export function rememberApprovals(planned: Planned, ledger: Ledger): void {
 
 /** What has ended releases nothing any more: after a day only its id is kept, for it is to say so where a policy lists it. */
 function withoutPast(approval: Approval, now: Instant): Approval {
-  const { beside: _, ...rest } = approval
-  const isPast = approval.state !== 'pending' && now - (approval.releasedAt ?? approval.approvedAt) > STALE_LIFE_MS
-  return isPast ? { ...rest, released: [] } : approval
+  const { beside, releasedAt, ...rest } = approval
+  const at = releasedAt === undefined ? {} : { releasedAt: notAhead(releasedAt, now) }
+  const isPast = approval.state !== 'pending' && now - (releasedAt ?? approval.approvedAt) > STALE_LIFE_MS
+  return isPast ? { ...rest, ...at, released: [] } : { ...rest, ...at, ...(beside && { beside }) }
 }
 
 /** Deals of which the guards hold nothing were let through: later deals of the same move within them. */
@@ -140,8 +142,9 @@ function holdsShown(planned: Planned, before: HoldsShown, doubted: number | unde
   const standing = new Set(planned.plan.holds.map(({ id }) => id))
   const recent = Object.entries(before)
     .filter(([id, { goneAt = now }]) => standing.has(id) || now - goneAt < APPROVAL_LIFE_MS)
-    .map(([id, { goneAt = now, ...shown }]) => {
-      if (!standing.has(id)) return [id, { ...shown, goneAt }] as const
+    .map(([id, { goneAt = now, at, ...known }]) => {
+      const shown = { ...known, at: notAhead(at, now) }
+      if (!standing.has(id)) return [id, { ...shown, goneAt: notAhead(goneAt, now) }] as const
       return [id, { ...shown, ...reviewedBy(id, shown, listed) }] as const
     })
   // Once its approval is void, a hold that has changed is shown anew: the next approval is of what is seen then.
@@ -166,7 +169,7 @@ const reviewedBy = (id: string, { reviewed }: HoldShown, listed: ReadonlySet<str
   reviewed || !listed.has(id) ? { reviewed: true } : {}
 
 const unreadSince = ({ plan }: Planned, before: LedgerFacts['unreadSince'], now: Instant): LedgerFacts['unreadSince'] =>
-  Object.fromEntries(plan.unknown.map(({ scope }) => [scopeKey(scope), before[scopeKey(scope)] ?? now]))
+  Object.fromEntries(plan.unknown.map(({ scope }) => [scopeKey(scope), notAhead(before[scopeKey(scope)] ?? now, now)]))
 
 /** Keeps the rules as they are, and those of before that are in force beside weaker ones. */
 export function rememberRules(knowledge: WorkspaceState, settings: PlanSettings, ledger: Ledger, now: Instant): void {

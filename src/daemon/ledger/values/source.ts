@@ -255,6 +255,7 @@ const facts: { readonly [K in keyof LedgerFacts]: Of<StoredFacts[K]> } = {
     before: optional(list(shape<ReviewedRules>({ ...rules, weakenedAt: number }))),
   }),
   unreadSince: byScope(number),
+  lookedBeneath: byScope(number),
   peopleSalt: text,
   breaker: shape<OpenBreaker>({
     openedAt: number,
