@@ -130,7 +130,7 @@ export const resolveAll = (world: BigWorld, policy: PolicyRevision): Resolution 
     capSemantics: 'layered',
     owned: world.owned,
     conflictsGone: {},
-    groupReadingIsNew: false,
+    newReading: undefined,
     grantsFrozen: false,
   })
 

@@ -202,7 +202,7 @@ export function desiredInputs(sketch: PolicySketch, more: Partial<DesiredInputs>
     capSemantics: 'layered',
     owned: new Map(),
     conflictsGone: {},
-    groupReadingIsNew: true,
+    newReading: { groups: (more.groups ?? []).map(({ id }) => id) },
     grantsFrozen: false,
     ...more,
   }

@@ -115,7 +115,7 @@ export function planInputs(sketch: PlanSketch): PlanInputs {
     capSemantics,
     owned,
     conflictsGone: {},
-    groupReadingIsNew: true,
+    newReading: undefined,
     grantsFrozen: false,
     ...(rows && { roster: rows }),
     ...(sketch.dealt && { pools: sketch.dealt }),

@@ -232,9 +232,8 @@ function keptUnknown({ inputs, found }: Context, key: ScopeKey, scope: UserScope
 
 /** A cap of the conflict rule stays until two readings in a row of every declared group agree that the conflict is gone. */
 function keptConflict(context: Context, owned: OwnedCap, email: string, candidates: readonly Candidate[], draft: Draft) {
-  const { set } = context.inputs
-  const isWhole = context.found.unreadGroups.length === 0 && !set.groups.some(({ scope }) => context.unknownGroups.has(scope.id))
-  const agrees = context.inputs.groupReadingIsNew && isWhole
+  const { set, newReading } = context.inputs
+  const agrees = newReading !== undefined && set.groups.every(({ scope }) => newReading.groups.includes(scope.id))
   const count = carryCount(context.inputs, email, agrees ? 1 : 0, draft)
   if (count >= READINGS_TO_DROP) return undefined
   const reason = `no longer in groups with different caps; goes after ${READINGS_TO_DROP} agreeing readings, ${count} so far`

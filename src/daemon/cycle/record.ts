@@ -15,10 +15,9 @@ import { setBefore } from '../../core/plan/diff.ts'
 import type { Planned } from '../../core/plan/plan.ts'
 import { creditsMoved, poolReviews, withReviews } from '../../core/plan/pool-review.ts'
 import { noteRules } from '../../core/plan/reviewed.ts'
-import type { Resolution } from '../../core/resolve/resolution.ts'
 import { approvedCount } from '../../core/resolve/roster.ts'
 import type { Digest, Ledger, LedgerFacts } from '../../ports.ts'
-import { type DesiredState, isLeftAlone, openBaseline, type PlanSettings, rulesNow, type WorkspaceState } from './state.ts'
+import { countReading, type DesiredState, isLeftAlone, openBaseline, type PlanSettings, rulesNow, type WorkspaceState } from './state.ts'
 
 /** Saves the news of a plan; they wait for the next commit. Rejects with a `LedgerError` when history cannot be read. */
 export async function remember(
@@ -46,21 +45,11 @@ export async function remember(
   saveNews(ledger, 'driftSince', driftSince(planned), {})
   saveNews(ledger, 'unreadSince', unreadSince(planned, ledger.fact('unreadSince') ?? {}, now), {})
   saveNews(ledger, 'contested', stillContested(planned, ledger.fact('contested') ?? {}, now), {})
-  if (knowledge.groupReadingIsNew) {
-    saveNews(ledger, 'conflictsGone', view.resolution.conflictsGone, {})
-    knowledge.conflictsGone = view.resolution.conflictsGone
-    knowledge.groupReadingIsNew = false
-  }
-  rememberConditions(view.resolution, knowledge, ledger)
-}
-
-/** A condition that is new is settled by the roster at hand; the others turn only with new readings. */
-function rememberConditions({ conditions }: Resolution, knowledge: WorkspaceState, ledger: Ledger): void {
-  const isSame = Object.keys(conditions).sort().join('\n') === Object.keys(knowledge.conditions).sort().join('\n')
-  if ((!knowledge.rosterReadingIsNew && isSame) || !knowledge.usage) return
-  saveNews(ledger, 'conditions', conditions, {})
-  knowledge.conditions = conditions
-  knowledge.rosterReadingIsNew = false
+  // Without a roster nothing is known of people, and nothing is news.
+  if (!knowledge.usage) return
+  countReading(knowledge, view.resolution)
+  saveNews(ledger, 'conflictsGone', knowledge.conflictsGone, {})
+  saveNews(ledger, 'conditions', knowledge.conditions, {})
 }
 
 /**

@@ -61,7 +61,7 @@ const inputsOn = ({ set, roster, groups }: PolicyCapsInputs, now: Instant, cycle
   capSemantics: 'layered',
   owned: new Map(),
   conflictsGone: {},
-  groupReadingIsNew: true,
+  newReading: undefined,
   grantsFrozen: false,
 })
 
