@@ -129,6 +129,7 @@ export const resolveAll = (world: BigWorld, policy: PolicyRevision): Resolution 
     now: world.now,
     capSemantics: 'layered',
     owned: world.owned,
+    prune: true,
     conflictsGone: {},
     newReading: undefined,
     grantsFrozen: false,

@@ -201,6 +201,7 @@ export function desiredInputs(sketch: PolicySketch, more: Partial<DesiredInputs>
     now: NOW,
     capSemantics: 'layered',
     owned: new Map(),
+    prune: true,
     conflictsGone: {},
     newReading: { groups: (more.groups ?? []).map(({ id }) => id) },
     grantsFrozen: false,

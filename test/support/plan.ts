@@ -114,6 +114,7 @@ export function planInputs(sketch: PlanSketch): PlanInputs {
     now,
     capSemantics,
     owned,
+    prune: sketch.prune ?? true,
     conflictsGone: {},
     newReading: undefined,
     grantsFrozen: false,

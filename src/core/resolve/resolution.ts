@@ -35,6 +35,8 @@ export interface DesiredInputs {
   readonly now: Instant
   readonly capSemantics: 'layered' | 'copied'
   readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
+  /** Caps of ours that nothing declares are to go. */
+  readonly prune: boolean
   readonly conflictsGone: Readonly<Record<string, number>>
   /** What was settled of conditions; absent: nothing, so that the roster at hand settles them. */
   readonly conditions?: ConditionMemory

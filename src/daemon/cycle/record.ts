@@ -19,17 +19,11 @@ import { approvedCount } from '../../core/resolve/roster.ts'
 import type { Digest, Ledger, LedgerFacts } from '../../ports.ts'
 import { countReading, type DesiredState, isLeftAlone, openBaseline, type PlanSettings, rulesNow, type WorkspaceState } from './state.ts'
 
-/** Saves the news of a plan; they wait for the next commit. Rejects with a `LedgerError` when history cannot be read. */
-export async function remember(
-  planned: Planned,
-  view: DesiredState,
-  knowledge: WorkspaceState,
-  ledger: Ledger,
-  now: Instant,
-): Promise<void> {
+/** Saves the news of a plan; they wait for the next commit. */
+export function remember(planned: Planned, view: DesiredState, knowledge: WorkspaceState, ledger: Ledger, now: Instant): void {
   const adopted: OwnedCap[] = []
   for (const one of planned.diff.adopted) {
-    const found = withTried(await sinceWritten(one, view, ledger), ledger, now)
+    const found = withTried(sinceWritten(one, view, ledger, now), ledger, now)
     const { verifiedAt } = found
     if (!isDeepStrictEqual(found, { ...view.owned.get(scopeKey(one.scope)), verifiedAt })) adopted.push(found)
   }
@@ -54,13 +48,14 @@ export async function remember(
 
 /**
  * A grant's cap that is found in place may come from a write of ours that was read back too early, or landed late: what the grant gives back
- * at its end is what stood there before that write, or it would never end.
+ * at its end is what stood there before that write, or it would never end. What was read back as written has had its day.
  */
-async function sinceWritten(adopted: OwnedCap, { owned, slots }: DesiredState, ledger: Ledger): Promise<OwnedCap> {
+function sinceWritten(adopted: OwnedCap, { owned, slots }: DesiredState, ledger: Ledger, now: Instant): OwnedCap {
   const key = scopeKey(adopted.scope)
   if (adopted.baseline !== adopted.cap || owned.has(key)) return adopted
-  const [last] = await ledger.history({ scope: adopted.scope, limit: 1 })
-  return last && last.to === adopted.cap ? { ...adopted, baseline: setBefore(last.from, slots, key) } : adopted
+  const last = lastWrite(adopted.scope, ledger, now)
+  const isLate = last !== undefined && last.result !== 'applied' && mayHaveLanded(last) && last.to === adopted.cap
+  return isLate ? { ...adopted, baseline: setBefore(last.from, slots, key) } : adopted
 }
 
 /** Also those that show our value at the moment: the next foreign change within the day is left alone as well. */

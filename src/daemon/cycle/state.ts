@@ -130,6 +130,9 @@ export const cycleOf = (usage: UsageFacts | undefined): Cycle | undefined => usa
 /** The service's clock and ours disagree: grants neither start nor end. */
 export const grantsFrozen = ({ clockSkewMs = 0 }: WorkspaceState): boolean => Math.abs(clockSkewMs) > SKEW_LIMIT_MS
 
+/** Caps of ours that nothing declares go, but while a file is broken. */
+const prunes = ({ policyValid }: WorkspaceState, { prune }: PlanSettings): boolean => prune && policyValid
+
 /** What resolving depends on, from knowledge and the ledger. */
 export function desiredInputs(knowledge: WorkspaceState, planner: Pick<Planner, 'settings' | 'ledger' | 'clock'>): DesiredInputs {
   const cycle = cycleOf(knowledge.usage)
@@ -140,6 +143,7 @@ export function desiredInputs(knowledge: WorkspaceState, planner: Pick<Planner, 
     now: planner.clock.now(),
     capSemantics: planner.settings.capSemantics,
     owned: byScope(planner.ledger.owned()),
+    prune: prunes(knowledge, planner.settings),
     conflictsGone: knowledge.conflictsGone,
     newReading: knowledge.newReading,
     conditions: knowledge.conditions,
@@ -265,7 +269,7 @@ export function planFrom(knowledge: WorkspaceState, view: DesiredState, planner:
       return state ? [{ pool, ...followersIn(pool, state) }] : []
     }),
     poolReviews: poolReviews(settings.name, view.resolution.pools, knowledge.pools, digest),
-    prune: settings.prune && knowledge.policyValid,
+    prune: prunes(knowledge, settings),
     policyBroken: settings.prune && !knowledge.policyValid,
     now: clock.now(),
     digest,

@@ -60,6 +60,7 @@ const inputsOn = ({ set, roster, groups }: PolicyCapsInputs, now: Instant, cycle
   now,
   capSemantics: 'layered',
   owned: new Map(),
+  prune: true,
   conflictsGone: {},
   newReading: undefined,
   grantsFrozen: false,
