@@ -16,22 +16,15 @@ import { setBefore } from '../../core/plan/diff.ts'
 import type { Planned } from '../../core/plan/plan.ts'
 import { creditsMoved, poolReviews, withReviews } from '../../core/plan/pool-review.ts'
 import { noteRules } from '../../core/plan/reviewed.ts'
-import type { Resolution } from '../../core/resolve/resolution.ts'
 import { approvedCount } from '../../core/resolve/roster.ts'
 import type { Digest, Ledger, LedgerFacts } from '../../ports.ts'
-import { type DesiredState, isLeftAlone, openBaseline, type PlanSettings, rulesNow, type WorkspaceState } from './state.ts'
+import { countReading, type DesiredState, isLeftAlone, openBaseline, type PlanSettings, rulesNow, type WorkspaceState } from './state.ts'
 
-/** Saves the news of a plan; they wait for the next commit. Rejects with a `LedgerError` when history cannot be read. */
-export async function remember(
-  planned: Planned,
-  view: DesiredState,
-  knowledge: WorkspaceState,
-  ledger: Ledger,
-  now: Instant,
-): Promise<void> {
+/** Saves the news of a plan; they wait for the next commit. */
+export function remember(planned: Planned, view: DesiredState, knowledge: WorkspaceState, ledger: Ledger, now: Instant): void {
   const adopted: OwnedCap[] = []
   for (const one of planned.diff.adopted) {
-    const found = withTried(await sinceWritten(one, view, ledger), ledger, now)
+    const found = withTried(sinceWritten(one, view, ledger, now), ledger, now)
     const { verifiedAt } = found
     if (!isDeepStrictEqual(found, { ...view.owned.get(scopeKey(one.scope)), verifiedAt })) adopted.push(found)
   }
@@ -47,32 +40,23 @@ export async function remember(
   saveNews(ledger, 'driftSince', driftSince(planned), {})
   saveNews(ledger, 'unreadSince', unreadSince(planned, ledger.fact('unreadSince') ?? {}, now), {})
   saveNews(ledger, 'contested', stillContested(planned, ledger.fact('contested') ?? {}, now), {})
-  if (knowledge.groupReadingIsNew) {
-    saveNews(ledger, 'conflictsGone', view.resolution.conflictsGone, {})
-    knowledge.conflictsGone = view.resolution.conflictsGone
-    knowledge.groupReadingIsNew = false
-  }
-  rememberConditions(view.resolution, knowledge, ledger)
-}
-
-/** A condition that is new is settled by the roster at hand; the others turn only with new readings. */
-function rememberConditions({ conditions }: Resolution, knowledge: WorkspaceState, ledger: Ledger): void {
-  const isSame = Object.keys(conditions).sort().join('\n') === Object.keys(knowledge.conditions).sort().join('\n')
-  if ((!knowledge.rosterReadingIsNew && isSame) || !knowledge.usage) return
-  saveNews(ledger, 'conditions', conditions, {})
-  knowledge.conditions = conditions
-  knowledge.rosterReadingIsNew = false
+  // Without a roster nothing is known of people, and nothing is news.
+  if (!knowledge.usage) return
+  countReading(knowledge, view.resolution)
+  saveNews(ledger, 'conflictsGone', knowledge.conflictsGone, {})
+  saveNews(ledger, 'conditions', knowledge.conditions, {})
 }
 
 /**
  * A grant's cap that is found in place may come from a write of ours that was read back too early, or landed late: what the grant gives back
- * at its end is what stood there before that write, or it would never end.
+ * at its end is what stood there before that write, or it would never end. What was read back as written has had its day.
  */
-async function sinceWritten(adopted: OwnedCap, { owned, slots }: DesiredState, ledger: Ledger): Promise<OwnedCap> {
+function sinceWritten(adopted: OwnedCap, { owned, slots }: DesiredState, ledger: Ledger, now: Instant): OwnedCap {
   const key = scopeKey(adopted.scope)
   if (adopted.baseline !== adopted.cap || owned.has(key)) return adopted
-  const [last] = await ledger.history({ scope: adopted.scope, limit: 1 })
-  return last && last.to === adopted.cap ? { ...adopted, baseline: setBefore(last.from, slots, key) } : adopted
+  const last = lastWrite(adopted.scope, ledger, now)
+  const isLate = last !== undefined && last.result !== 'applied' && mayHaveLanded(last) && last.to === adopted.cap
+  return isLate ? { ...adopted, baseline: setBefore(last.from, slots, key) } : adopted
 }
 
 /** Also those that show our value at the moment: the next foreign change within the day is left alone as well. */

@@ -190,7 +190,7 @@ function planMaker({ workspace, knowledge, planner, options }: Making): PlanMake
     const excluded = (one: Difference): Exclusion | undefined =>
       more.excluded?.(one) ?? (focus && !focus.has(one.key) ? left : undefined) ?? (quiet.has(one.key) ? QUIET : undefined)
     const planned = planFrom(knowledge, view, planner, { ...more, excluded })
-    await remember(planned, view, knowledge, workspace.ledger, workspace.clock.now())
+    remember(planned, view, knowledge, workspace.ledger, workspace.clock.now())
     showPlan(workspace, planned, view)
     return { planned, view }
   }

@@ -21,7 +21,7 @@ import { noteRules, type ReviewedRules, type Rules, rulesOf } from '../../core/p
 import { activeQuarantine, scopesToRead, skippedScopes } from '../../core/plan/states.ts'
 import { followersIn } from '../../core/pools/ask.ts'
 import { poolNotes } from '../../core/pools/notes.ts'
-import type { ConditionMemory } from '../../core/resolve/conditions.ts'
+import type { ConditionMemory, NewReading } from '../../core/resolve/conditions.ts'
 import { resolveDesired } from '../../core/resolve/desired.ts'
 import type { DealtPools } from '../../core/resolve/pools.ts'
 import type { DesiredInputs, Resolution } from '../../core/resolve/resolution.ts'
@@ -62,10 +62,9 @@ export interface WorkspaceState {
   /** Add-on use as the service tells it; absent where it does not. */
   measured: MeasuredAddOn | undefined
   unknownGroups: readonly string[]
-  groupReadingIsNew: boolean
+  /** Read since a resolution was counted; see `countReading`. */
+  newReading: NewReading | undefined
   conflictsGone: Readonly<Record<string, number>>
-  /** A roster that is believed was read since the last resolution was remembered. */
-  rosterReadingIsNew: boolean
   conditions: ConditionMemory
   /** What pools have dealt, and what is counted of it. */
   pools: DealtPools
@@ -83,9 +82,8 @@ export function recall(policy: PolicyRevision, ledger: RecordsReader): Workspace
     usage: ledger.fact('usage'),
     measured: ledger.fact('addOn'),
     unknownGroups: [],
-    groupReadingIsNew: false,
+    newReading: undefined,
     conflictsGone: ledger.fact('conflictsGone') ?? {},
-    rosterReadingIsNew: false,
     conditions: ledger.fact('conditions') ?? {},
     pools: ledger.fact('pools') ?? {},
     frozenPools: {},
@@ -129,6 +127,9 @@ export const cycleOf = (usage: UsageFacts | undefined): Cycle | undefined => usa
 /** The service's clock and ours disagree: grants neither start nor end. */
 export const grantsFrozen = ({ clockSkewMs = 0 }: WorkspaceState): boolean => Math.abs(clockSkewMs) > SKEW_LIMIT_MS
 
+/** Caps of ours that nothing declares go, but while a file is broken. */
+const prunes = ({ policyValid }: WorkspaceState, { prune }: PlanSettings): boolean => prune && policyValid
+
 /** What resolving depends on, from knowledge and the ledger. */
 export function desiredInputs(knowledge: WorkspaceState, planner: Pick<Planner, 'settings' | 'ledger' | 'clock'>): DesiredInputs {
   const cycle = cycleOf(knowledge.usage)
@@ -139,16 +140,23 @@ export function desiredInputs(knowledge: WorkspaceState, planner: Pick<Planner, 
     now: planner.clock.now(),
     capSemantics: planner.settings.capSemantics,
     owned: byScope(planner.ledger.owned()),
+    prune: prunes(knowledge, planner.settings),
     conflictsGone: knowledge.conflictsGone,
-    groupReadingIsNew: knowledge.groupReadingIsNew,
+    newReading: knowledge.newReading,
     conditions: knowledge.conditions,
-    rosterReadingIsNew: knowledge.rosterReadingIsNew,
     pools: knowledge.pools,
     nearest,
     grantsFrozen: grantsFrozen(knowledge),
     ...(knowledge.usage && { roster: knowledge.usage.roster }),
     ...(cycle && { cycle }),
   }
+}
+
+/** From now on what was read counts once, in what it says of people's groups and of conditions, and is not new any more. */
+export function countReading(knowledge: WorkspaceState, { conditions, conflictsGone }: Resolution): void {
+  knowledge.conditions = conditions
+  knowledge.conflictsGone = conflictsGone
+  knowledge.newReading = undefined
 }
 
 /** A scope that is none of our business now: it is only looked at because of an open intent. */
@@ -258,7 +266,7 @@ export function planFrom(knowledge: WorkspaceState, view: DesiredState, planner:
       return state ? [{ pool, ...followersIn(pool, state) }] : []
     }),
     poolReviews: poolReviews(settings.name, view.resolution.pools, knowledge.pools, digest),
-    prune: settings.prune && knowledge.policyValid,
+    prune: prunes(knowledge, settings),
     policyBroken: settings.prune && !knowledge.policyValid,
     now: clock.now(),
     digest,

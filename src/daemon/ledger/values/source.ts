@@ -60,6 +60,7 @@ const ownedCap = shape<Stored<OwnedCap>>({
   written: optional(boolean),
   tried: optional(cap),
   baseline: optional(cap),
+  baselineIsOurs: optional(boolean),
   grant: optional(text),
 })
 
