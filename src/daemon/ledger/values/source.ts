@@ -10,6 +10,7 @@ import {
   EFFECTS,
   GUARD_CODES,
   type GuardSettings,
+  type HeldChange,
   type HistoryEntry,
   type Intent,
   type Pause,
@@ -91,6 +92,10 @@ const approval = shape<Approval>({
   people: optional(number),
   credits: optional(number),
   released: list(shape<Approval['released'][number]>({ scope, from: cap, to: cap, verified: boolean, pool: optional(text) })),
+  releasedAt: optional(number),
+  beside: optional(list(shape<HeldChange>({ scope, from: cap, to: cap }))),
+  roster: optional(number),
+  withdrawn: optional(boolean),
 })
 
 const quarantined = shape<Stored<Quarantined>>({ scope, code: text, message: text, entry: text, at: number, restore: optional(cap) })
