@@ -46,19 +46,17 @@ const modelOf = ({ workspace }: Pick<Beneath, 'workspace'>): ServiceModel => ser
  * with what is there now, before anything more is written.
  */
 export async function lookLate(beneath: Beneath): Promise<void> {
-  const { workspace, view } = beneath
-  const late = lastWide(workspace).filter(({ scope, at }) => workspace.ledger.fact('lookedBeneath')?.[scopeKey(scope)] !== at)
-  const writes = late.map((change): WideWrite => {
-    const before = beneathIn(
-      view,
-      beneath.knowledge,
-    )(change.scope).flatMap((scope) => {
+  const { workspace, view, knowledge } = beneath
+  const looked = workspace.ledger.fact('lookedBeneath') ?? {}
+  const scopesBeneath = beneathIn(view, knowledge)
+  const writes = lastWide(workspace).flatMap((change): readonly WideWrite[] => {
+    if (looked[scopeKey(change.scope)] === change.at) return []
+    const before = scopesBeneath(change.scope).flatMap((scope): readonly CapReading[] => {
       const ours = view.owned.get(scopeKey(scope))
-      return ours && ours.tried === undefined && ours.verifiedAt <= change.at
-        ? [{ scope, observed: ours.cap, readAt: ours.verifiedAt }]
-        : []
+      if (!ours || ours.tried !== undefined || ours.verifiedAt > change.at) return []
+      return [{ scope, observed: ours.cap, readAt: ours.verifiedAt }]
     })
-    return { change, before, at: notAhead(change.at, workspace.clock.now()) }
+    return [{ change, before, at: notAhead(change.at, workspace.clock.now()) }]
   })
   if (writes.length > 0) await lookBeneath(writes, beneath)
 }
