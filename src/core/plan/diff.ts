@@ -225,7 +225,9 @@ export function ownedFrom(desired: DesiredCap, owned: OwnedCap | undefined, befo
     ...(isWritten && { written: true }),
     ...(origin.grant !== undefined && { grant: origin.grant }),
   }
-  return origin.kind === 'grant' ? { ...record, ...baselineOf(cap, owned, before) } : record
+  // What is kept in place of a 0 is what stood there before it.
+  const stood = entry.kind === 'kept' ? cap : before
+  return origin.kind === 'grant' ? { ...record, ...baselineOf(cap, owned, stood) } : record
 }
 
 /**

@@ -166,3 +166,16 @@ describe('a grant that was removed from the policy', () => {
     async (_name, until) => expect(await held(until, HOUR)).toEqual(['protected']),
   )
 })
+
+test.each([
+  ['that somebody else had set', { caps: { ada: 300 } }, {}, { ada: 300 }],
+  ['of ours, without pruning', UNPRUNED, { ada: 300 }, { ada: 300 }],
+  ['of ours, with pruning', {}, { ada: 300 }, {}],
+] as const)('a grant of 0 that the service does not keep leaves at its end what stood there: a cap %s', async (_name, more, ours, left) => {
+  const one = await company({ switches: { zeroCap: 'omitted' }, ...more })
+  await one.cycle({ caps: { team: 900, ...ours } })
+  await later(one, HOUR, { caps: { team: 900 }, grants: [grantOn('ada', { cap: 0 })] })
+  expect(one.caps()).toEqual({ team: 900, ada: 300 })
+  expect(await later(one, 2 * DAY)).toEqual({ team: 900, ...left })
+  expect(await later(one, HOUR)).toEqual({ team: 900, ...left })
+})
