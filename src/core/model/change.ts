@@ -217,12 +217,20 @@ export interface Approval {
   readonly via: 'policy' | 'command'
   readonly approvedAt: Instant
   readonly state: ApprovalState
-  /** People the hold showed when the approval was first matched with it; absent until then. */
+  /** People whom the hold affected as it was seen by whoever gave the approval; absent where nothing had shown it. */
   readonly people?: number
-  /** Credits that the deal of a pool moved when it was first matched. */
+  /** Credits that the deal of a pool moved then. */
   readonly credits?: number
   /** The released changes, copied when first matched; `verified` ones are done. `pool`: the deal as it then stands (`PoolReview.key`). */
   readonly released: readonly (HeldChange & { readonly verified: boolean; readonly pool?: string })[]
+  /** When it released them. */
+  readonly releasedAt?: Instant
+  /** What other holds kept back then: for a day it stays so, though the release may have made it harmless. */
+  readonly beside?: readonly HeldChange[]
+  /** Approved people on the doubted roster that it was given for. */
+  readonly roster?: number
+  /** A policy listed it, and does not any more. */
+  readonly withdrawn?: boolean
 }
 
 export interface Pause {
@@ -249,16 +257,24 @@ export interface HistoryEntry extends Omit<ScopeChange, 'people' | 'healing' | '
   readonly result: ChangeResult
   /** Why it failed; free of any key. */
   readonly error?: string
-  /** It failed as far as a reading shows, which may have come too early. */
+  /** It failed, and may have landed all the same: a reading may have come too early, and a 0 that is not kept has replaced what stood there. */
   readonly unproven?: boolean
   readonly planId: string
   readonly digest: string
   readonly revision: string
 }
 
+/** How a write ended, in history and in the run that sent it. `skipped`: nothing was written. */
+export interface WriteEnd {
+  readonly result: ChangeResult | 'skipped'
+  readonly unproven?: boolean
+}
+
 /** What was written may stand there, or have stood there. */
-export const mayHaveLanded = ({ result, unproven }: Pick<HistoryEntry, 'result' | 'unproven'>): boolean =>
-  result !== 'failed' || unproven === true
+export const mayHaveLanded = ({ result, unproven }: WriteEnd): boolean => (result === 'failed' ? unproven === true : result !== 'skipped')
+
+/** What was written may stand there, or come to stand there, and no reading has shown it: its end is not known. */
+export const isInDoubt = (end: WriteEnd): boolean => mayHaveLanded(end) && end.result !== 'applied'
 
 /** A scope the service refuses, or that policy makes impossible: left alone until 24 h later, its entry changes or the person returns. */
 export interface Quarantined {

@@ -21,7 +21,7 @@
 import type { Slots } from '../interpret/slots.ts'
 import type { Cause } from '../model/change.ts'
 import { GIVEN_UP, isSameEntry, ownerOf, type PolicyEntry, UNDECLARED } from '../model/entry.ts'
-import type { CapReading, Observed, OwnedCap } from '../model/observed.ts'
+import { type CapReading, mayBeSet, type Observed, type OwnedCap } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
 import type { Position } from '../model/problem.ts'
 import { byScope, type Scope, type ScopeKey, scopeKey } from '../model/scope.ts'
@@ -148,7 +148,7 @@ function giveBack(cap: Cap, owned: OwnedCap | undefined, key: ScopeKey, now: Ins
 }
 
 function compareOrphan(owned: OwnedCap, key: ScopeKey, inputs: DiffInputs, draft: Draft): void {
-  if (owned.cap === 'none') {
+  if (!mayBeSet(owned)) {
     draft.released.push(key)
     return
   }
@@ -157,7 +157,7 @@ function compareOrphan(owned: OwnedCap, key: ScopeKey, inputs: DiffInputs, draft
     draft.unknown.push({ scope: owned.scope, message: inputs.readings.get(key)?.failure?.message ?? 'not read yet' })
     return
   }
-  if (!isOurs(owned, observed)) {
+  if (observed === 'none' || !isOurs(owned, observed)) {
     draft.released.push(key)
     return
   }

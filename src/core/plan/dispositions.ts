@@ -80,7 +80,9 @@ export function dispose(inputs: DisposeInputs): Disposed {
     const isPooled = inputs.pooled.has(one.key) || (one.pool !== undefined && !isHeld)
     return { ...one, healing: one.healing && !isHeld, isPooled }
   }
-  const refused = inputs.refused.map(({ scope, to }): Pending => ({ scope, key: scopeKey(scope), from: 'none', to, healing: false }))
+  const refused = inputs.refused.map(
+    ({ scope, to }): Pending => ({ scope, key: scopeKey(scope), from: 'none', to, healing: false, isRefused: true }),
+  )
   const pending: Pending[] = [...differences.filter((one) => !inputs.watched?.(one)).map(asPending), ...unread, ...refused]
   const ready = differences.filter((one) => !fixed.has(one.key))
   const { waves, blocked } = schedule({ ...waveInputs(inputs), ready, pending })

@@ -2,14 +2,16 @@
 // counted, until no approval matches any more.
 import type { CapAt } from '../interpret/effective.ts'
 import type { Slots } from '../interpret/slots.ts'
-import type { Approval, GuardSettings, Hold, PlanApproval, Release } from '../model/change.ts'
+import type { Approval, GuardSettings, HeldChange, Hold, PlanApproval, Release } from '../model/change.ts'
 import { UNDECLARED } from '../model/entry.ts'
 import type { CapReading } from '../model/observed.ts'
 import { declaredCount, type PolicyApproval, type PolicyRevision, protectedEmails } from '../model/policy.ts'
 import { compareScopes, type ScopeKey, scopeKey } from '../model/scope.ts'
 import type { Instant } from '../model/units.ts'
 import type { DesiredCap } from '../resolve/candidate.ts'
+import { agree } from '../resolve/roster.ts'
 import {
+  asShown,
   currentApprovals,
   type HoldsShown,
   MIN_HOLD_PREFIX,
@@ -66,31 +68,41 @@ export function judgeWithApprovals(inputs: JudgementInputs): Judged {
   const { differences, policy, whole, slots } = inputs
   const listed = policy.set.approvals
   const isOverwritten = slots.isEcho
-  const judgeNow = judges(inputs)
   const byKey = new Map(differences.map((one) => [one.key, one]))
-  const known = currentApprovals(inputs.approvals, { policy: listed.map((one) => one.id) }, inputs.now)
+  const known = asShown(currentApprovals(inputs.approvals, { policy: listed.map((one) => one.id) }, inputs.now), inputs.holdsShown)
   const inSync = new Set(known.length > 0 ? inputs.inSync.map(({ scope }) => scopeKey(scope)) : [])
-  let approvals = voidGrown(verifyApprovals(known, slots.shown, inSync, reviewedPools(inputs)), whole)
+  const isWanted = ({ scope, to }: HeldChange): boolean => byKey.get(scopeKey(scope))?.to === to
+  let approvals = voidGrown(verifyApprovals(known, { shown: slots.shown, inSync, reviewedPools: reviewedPools(inputs), isWanted }), whole)
+  const releases = lateReleases(approvals, inputs.now)
+  const judgeNow = judges(inputs, landedReleases(releases, byKey, slots))
+  // What is held once stays held, whatever is released.
+  const held = heldBeside(releases, differences)
   let commands = inputs.approve
   let unmatched: readonly Unmatched[] = []
-  let isRosterApproved = false
+  const matched = new Set<string>()
   // Nobody can be counted: no approval counts, and none is used up.
   const isFinal = inputs.facts.rosterMissing === 'never'
   // Every round that goes on spends one match, so approvals bound the rounds.
   for (let round = 0; ; round += 1) {
     const released: ReturnType<typeof releasedChanges> = isFinal ? new Map() : releasedChanges(approvals, differences, isOverwritten)
     const tryAnyway = releasedChanges(since(approvals, inputs.facts.breaker?.openedAt), differences, isOverwritten)
-    const judgement = judgeNow(new Set(released.keys()), new Set(tryAnyway.keys()))
+    const judgement = judgeNow(new Set(released.keys()), new Set(tryAnyway.keys()), held)
+    for (const key of judgement.heldBy.keys()) held.add(key)
     const matching = {
       ...(inputs.facts.rosterDoubt && { roster: inputs.facts.rosterDoubt.now }),
       isSeparate: inputs.approvalSteps !== 'together',
       poolOf: (key: ScopeKey) => byKey.get(key)?.pool?.key,
     }
     const done = (told: readonly Approval[] = approvals, waiting: readonly Hold[] = []): Judged => {
-      const releases = new Map([...released].map(([key, one]) => [key, releaseOf(one, listed)]))
-      // With another roster every hold would be another: it is accepted once no hold doubts it any more.
-      const rosterAccepted = isRosterApproved && !judgement.holds.some(doubtsRoster)
-      return { judgement, approvals, releases, rosterAccepted, shown: shownOf(told, released, inputs, { judgement, unmatched, waiting }) }
+      const beside = judgement.holds.flatMap(({ changes }) => changes)
+      const after = approvals.map((one) => (matched.has(one.id) ? { ...one, releasedAt: inputs.now, beside } : one))
+      return {
+        judgement,
+        approvals: after,
+        releases: new Map([...released].map(([key, one]) => [key, releaseOf(one, listed)])),
+        rosterAccepted: isRosterAccepted(after, judgement, inputs),
+        shown: shownOf(told, released, inputs, { judgement, unmatched, waiting }),
+      }
     }
     if (isFinal) {
       const ids = [...known.filter(({ state }) => state === 'pending').map(({ id }) => id), ...commands]
@@ -110,11 +122,32 @@ export function judgeWithApprovals(inputs: JudgementInputs): Judged {
     approvals = next.approvals
     unmatched = [...unmatched, ...typed.unmatched, ...next.unmatched]
     if (next.matched.length === 0 || round > approvals.length) return done()
-    isRosterApproved ||= next.matched.some(doubtsRoster)
+    for (const { id } of next.matched) matched.add(id)
   }
 }
 
-const doubtsRoster = ({ guards }: Hold): boolean => guards.includes('rosterShrink')
+/** With another roster every hold would be another: an approved one is accepted once no hold doubts it any more. */
+function isRosterAccepted(approvals: readonly Approval[], { holds }: Judgement, { facts: { rosterDoubt } }: JudgementInputs): boolean {
+  if (!rosterDoubt || holds.some(({ guards }) => guards.includes('rosterShrink'))) return false
+  return approvals.some(({ releasedAt, roster }) => releasedAt !== undefined && roster !== undefined && agree(roster, rosterDoubt.now))
+}
+
+/** For so long what one approval released releases nothing else (product.md, section 5). */
+const BESIDE_MS = 24 * 3_600_000
+
+const lateReleases = (approvals: readonly Approval[], now: Instant): readonly Approval[] =>
+  approvals.filter(({ releasedAt }) => releasedAt !== undefined && now - releasedAt < BESIDE_MS)
+
+/** What was held when something else was released, as far as it is the same change. */
+function heldBeside(releases: readonly Approval[], differences: readonly Difference[]): Set<ScopeKey> {
+  const was = new Map(releases.flatMap(({ beside = [] }) => beside.map((one) => [scopeKey(one.scope), one] as const)))
+  return new Set(
+    differences.flatMap(({ key, from, to }) => {
+      const one = was.get(key)
+      return one?.from === from && one.to === to ? [key] : []
+    }),
+  )
+}
 
 /** Deals that the guards have let through need no release any more. */
 const reviewedPools = ({ poolReviews }: JudgementInputs): ReadonlySet<string> =>
@@ -128,37 +161,45 @@ const since = (approvals: readonly Approval[], openedAt: Instant = 0): readonly 
 function beforeReleases(
   released: ReadonlySet<ScopeKey>,
   landed: ReadonlyMap<ScopeKey, Difference>,
+  held: ReadonlySet<ScopeKey>,
   { differences, impact, whole }: JudgementInputs,
 ): GuardInputs['unreleased'] {
-  if (landed.size === 0) return released.size === 0 ? undefined : { differences, impact, whole }
+  if (landed.size === 0) return released.size === 0 ? undefined : { differences, impact, whole, held }
   const readings: CapAt = (key) => landed.get(key)?.from ?? impact.readings(key)
-  const all = [...differences, ...landed.values()].toSorted((a, b) => compareScopes(a.scope, b.scope))
+  const others = differences.filter(({ key }) => !landed.has(key))
+  const all = [...others, ...landed.values()].toSorted((a, b) => compareScopes(a.scope, b.scope))
   const before = { ...impact, readings }
-  return { differences: all, impact: before, whole: impactOf(byKeyOf(all), before) }
+  return { differences: all, impact: before, whole: impactOf(byKeyOf(all), before), held }
 }
 
-/** What approvals have released of this plan and shows by now, as it was when it was still to come. */
-function landedReleases({ approvals, differences, impact: { baseline }, slots }: JudgementInputs): ReadonlyMap<ScopeKey, Difference> {
+/** What was released and has landed, as it was when it was still to come; also where somebody else has changed it since. */
+function landedReleases(
+  releases: readonly Approval[],
+  asked: ReadonlyMap<ScopeKey, Difference>,
+  { shown }: Slots,
+): ReadonlyMap<ScopeKey, Difference> {
   const landed = new Map<ScopeKey, Difference>()
-  if (!baseline) return landed
-  const asked = byKeyOf(differences)
-  for (const { scope, from, to, pool } of approvals.flatMap((one) => one.released)) {
+  for (const { scope, from, to, pool, verified } of releases.flatMap((one) => one.released)) {
     const key = scopeKey(scope)
-    const isLanded = pool === undefined && !asked.has(key) && baseline[key] === from && slots.shown(key) === to
-    if (isLanded) landed.set(key, { scope, key, from, to, cause: 'policy', entry: UNDECLARED, healing: false, grantEnd: false })
+    const wanted = asked.get(key)
+    const isLanded = wanted ? wanted.to === to && wanted.from !== from : verified || shown(key) === to
+    if (isLanded && pool === undefined)
+      landed.set(key, { scope, key, from, to, cause: 'policy', entry: UNDECLARED, healing: false, grantEnd: false })
   }
   return landed
 }
 
+/** `held`: what was held before anything was released. */
+type Judge = (released: ReadonlySet<ScopeKey>, tryAnyway: ReadonlySet<ScopeKey>, held: ReadonlySet<ScopeKey>) => Judgement
+
 /** Judges by the rules of now, and by those of before where they were weakened: the weaker ones count for what was shown before. */
-function judges(inputs: JudgementInputs): (released: ReadonlySet<ScopeKey>, tryAnyway: ReadonlySet<ScopeKey>) => Judgement {
+function judges(inputs: JudgementInputs, landed: ReadonlyMap<ScopeKey, Difference>): Judge {
   const { differences, impact, whole, digest, instantText, guards, holdsShown, slots } = inputs
   const { set } = inputs.policy
   const idle = inputs.idle === undefined ? {} : { idle: inputs.idle }
   const copying = slots.model.copying
   const reviewed = inputs.approvalSteps === 'together' ? [] : (inputs.reviewed ?? [])
-  const landed = landedReleases(inputs)
-  const by = (rules: Rules): ((released: ReadonlySet<ScopeKey>, tryAnyway: ReadonlySet<ScopeKey>) => Judgement) => {
+  const by = (rules: Rules): Judge => {
     const facts: GuardFacts = {
       ...inputs.facts,
       ...(copying !== undefined && { copying }),
@@ -167,8 +208,8 @@ function judges(inputs: JudgementInputs): (released: ReadonlySet<ScopeKey>, tryA
       declared: declaredCount(set),
       protectedPeople: new Set(rules.protectedEmails),
     }
-    return (released, tryAnyway) => {
-      const unreleased = beforeReleases(released, landed, inputs)
+    return (released, tryAnyway, held) => {
+      const unreleased = beforeReleases(released, landed, held, inputs)
       const given = { differences, released, tryAnyway, impact, whole, facts, settings: rules.guards, digest, instantText, ...idle }
       return judge({ ...given, ...(unreleased && { unreleased }) })
     }
@@ -177,20 +218,20 @@ function judges(inputs: JudgementInputs): (released: ReadonlySet<ScopeKey>, tryA
   const asDeclared = by(now)
   if (reviewed.length === 0) return asDeclared
   const strictly = by(strictest(now, reviewed))
-  return (released, tryAnyway) => {
-    const free = asDeclared(released, tryAnyway)
-    const first = strictly(released, tryAnyway)
+  return (released, tryAnyway, held) => {
+    const free = asDeclared(released, tryAnyway, held)
+    const first = strictly(released, tryAnyway, held)
     // What was weakened after a hold was shown counts for it.
     const weaker = Map.groupBy(first.holds, ({ id }) => {
       const shownAt = holdsShown[id]?.at ?? Number.POSITIVE_INFINITY
       return reviewed.filter(({ weakenedAt }) => weakenedAt <= shownAt).length
     })
     const waived = [...weaker].flatMap(([count, holds]) => {
-      const { heldBy } = by(strictest(now, reviewed.slice(0, count)))(released, tryAnyway)
+      const { heldBy } = by(strictest(now, reviewed.slice(0, count)))(released, tryAnyway, held)
       const ids = new Set(holds.map(({ id }) => id))
       return [...first.heldBy].flatMap(([key, id]) => (ids.has(id) && !heldBy.has(key) ? [key] : []))
     })
-    const judgement = strictly(released.union(new Set(waived)), tryAnyway)
+    const judgement = strictly(released.union(new Set(waived)), tryAnyway, held)
     const isOld = ({ changes }: Hold): boolean => changes.some(({ scope }) => !free.heldBy.has(scopeKey(scope)))
     const holds = judgement.holds.map((hold) => (isOld(hold) ? { ...hold, message: `${hold.message}; ${NOT_YET}` } : hold))
     return { ...judgement, holds }

@@ -2,10 +2,11 @@
 // change. Also which scopes a cycle reads, and which it leaves alone.
 
 import { isApproved, TEAM_KEY } from '../interpret/effective.ts'
+import { isYounger } from '../model/age.ts'
 import { type Change, type Disposition, isGone, type Quarantined } from '../model/change.ts'
 import { isSameEntry, UNDECLARED } from '../model/entry.ts'
 import type { ScopeState, ScopeStatus } from '../model/events.ts'
-import type { CapReading, OwnedCap, Roster } from '../model/observed.ts'
+import { type CapReading, mayBeSet, type OwnedCap, type Roster } from '../model/observed.ts'
 import { byScope, compareScopes, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../model/scope.ts'
 import type { Instant } from '../model/units.ts'
 import type { DesiredCap } from '../resolve/candidate.ts'
@@ -36,8 +37,8 @@ export function skippedScopes(
 }
 
 /**
- * Quarantine holds until 24 h have passed, the policy entry changes, or the scope was skipped in between (the person returns). A 0 that
- * is not stored is not tried again before the policy changes.
+ * Quarantine holds until 24 h have passed, the policy entry changes, or the scope was skipped in between (the person returns). Of unknown age
+ * it is over, for trying again harms nobody. A 0 that is not stored is not tried again before the policy changes.
  */
 export function activeQuarantine(
   entries: readonly Quarantined[],
@@ -51,7 +52,7 @@ export function activeQuarantine(
   for (const one of entries) {
     const key = scopeKey(one.scope)
     const entry = entryOf.get(key) ?? UNDECLARED
-    const isYoung = now - one.at < QUARANTINE_MS || one.code === 'ZERO_NOT_STORED'
+    const isYoung = isYounger(one.at, now, QUARANTINE_MS) || one.code === 'ZERO_NOT_STORED'
     if (isYoung && isSameEntry(entry, one.entry) && !skipped.has(key)) active.set(key, one)
     else over.push(key)
   }
@@ -70,7 +71,7 @@ export function scopesToRead(
   for (const { scope } of resolution.desired) scopes.set(scopeKey(scope), scope)
   // A pool deals only to people whose caps it knows.
   for (const { members } of resolution.pools) for (const { email } of members) scopes.set(scopeKey(userScope(email)), userScope(email))
-  for (const [key, { scope, cap }] of owned) if (cap !== 'none') scopes.set(key, scope)
+  for (const [key, one] of owned) if (mayBeSet(one)) scopes.set(key, one.scope)
   // What is set at the team or a group decides about people, also while nothing is written there.
   const isRead = (key: ScopeKey, one: Quarantined): boolean =>
     scopes.get(key)?.kind !== 'user' && one.code !== 'SCOPE_UNKNOWN' ? true : one.restore !== undefined

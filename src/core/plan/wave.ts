@@ -12,6 +12,8 @@ import type { Difference } from './diff.ts'
 export interface Pending extends Pick<Difference, 'scope' | 'key' | 'from' | 'to' | 'healing'> {
   /** It counts in the sum of a pool. */
   readonly isPooled?: boolean
+  /** The service has refused it, and perhaps always will. */
+  readonly isRefused?: boolean
 }
 
 export interface WaveInputs<Change extends Pending = Pending> {
@@ -126,6 +128,7 @@ interface View {
 function waysOf(inputs: WaveInputs): Ways {
   const { mayBeInherited, now, begun = beginOf(inputs) } = inputs
   const pending = new Map(inputs.pending.map((one) => [one.key, one]))
+  const unrefused = new Map(inputs.pending.flatMap((one) => (one.isRefused ? [] : [[one.key, one] as const])))
   const known = new Map<CountedPerson, readonly View[]>()
   const maybe = maybeMembers(inputs)
 
@@ -138,13 +141,15 @@ function waysOf(inputs: WaveInputs): Ways {
       person,
       with_(set, (key) => pending.get(key)?.to),
     )
+    const without = with_(set, (key) => unrefused.get(key)?.to)
+    const getsSurely = unrefused.size === pending.size ? gets : inForce(person, without)
     const owed = inForce(
       person,
       with_(was, (key) => begun.healed.get(key)),
     )
     return {
       now: set,
-      floor: Math.min(worth(had), worth(gets), worth(owed)),
+      floor: Math.min(worth(had), Math.max(worth(gets), worth(getsSurely)), worth(owed)),
       ceiling: pending.get(person.key)?.isPooled ? Math.max(worth(had), worth(gets)) : Number.POSITIVE_INFINITY,
       mayBeUncapped: had === 'none' || gets === 'none',
     }

@@ -2,14 +2,15 @@
 // is news, so that a quiet cycle costs no disk write, and it never touches the service.
 
 import { isDeepStrictEqual } from 'node:util'
-import { type Change, type HeldChange, type HistoryEntry, mayHaveLanded, type Quarantined } from '../../core/model/change.ts'
+import { notAhead } from '../../core/model/age.ts'
+import { type Approval, type Change, type HeldChange, type HistoryEntry, mayHaveLanded, type Quarantined } from '../../core/model/change.ts'
 import { UNDECLARED } from '../../core/model/entry.ts'
 import type { ReconcileResult } from '../../core/model/events.ts'
-import type { CapReading, Observed, OwnedCap } from '../../core/model/observed.ts'
+import { type CapReading, mayBeSet, type Observed, type OwnedCap } from '../../core/model/observed.ts'
 import { type Cap, declaredCount } from '../../core/model/policy.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
-import { APPROVAL_LIFE_MS, type HoldsShown } from '../../core/plan/approval.ts'
+import { APPROVAL_LIFE_MS, type HoldShown, type HoldsShown } from '../../core/plan/approval.ts'
 import { isLeftTo } from '../../core/plan/contested.ts'
 import { setBefore } from '../../core/plan/diff.ts'
 import type { Planned } from '../../core/plan/plan.ts'
@@ -68,31 +69,41 @@ const stillContested = (planned: Planned, before: LedgerFacts['contested'], now:
 const STALE_LIFE_MS = 24 * 3_600_000
 
 /** On a reading that may be stale, or that is older than the last write, nothing of ours is forgotten. */
-function mayBeStale({ scope, cap }: OwnedCap, reading: CapReading | undefined, ledger: Ledger, now: Instant): boolean {
-  if (!reading || cap === 'none') return false
-  const last = lastWrite(scope, ledger, now)
-  if (!last) return false
-  const isReplaced = mayHaveLanded(last) && last.from === reading.observed && reading.observed !== cap
-  return isReplaced || reading.readAt <= last.at
+function mayBeStale(owned: OwnedCap, reading: CapReading | undefined, ledger: Ledger, now: Instant): boolean {
+  const last = lastWrite(owned.scope, ledger, now)
+  if (!reading || !last || !mayBeSet(owned)) return false
+  return last.from === reading.observed || reading.readAt <= last.at
 }
 
 /** What is found in place may be what our last write replaced, on a stale reading: what was written may stand there, and is ours as well. */
 function withTried(found: OwnedCap, ledger: Ledger, now: Instant): OwnedCap {
   const last = lastWrite(found.scope, ledger, now)
-  const isReplaced = last !== undefined && mayHaveLanded(last) && last.from === found.cap
+  const isReplaced = last?.from === found.cap
   return isReplaced && last.to !== 'none' && last.to !== found.cap ? { ...found, tried: last.to } : found
 }
 
-/** Our last write of a scope, as long as a reading may not show it yet. */
+/** Our last write of a scope that may have landed, as long as a reading may not show it yet. */
 const lastWrite = (scope: Scope, ledger: Ledger, now: Instant): HistoryEntry | undefined =>
-  ledger.writtenLately(scope, now - STALE_LIFE_MS)[0]
+  ledger.writtenLately(scope, now - STALE_LIFE_MS).find(mayHaveLanded)
 
 /** Saves what became of approvals; by itself, because a question answered with no must leave no release behind. */
 export function rememberApprovals(planned: Planned, ledger: Ledger): void {
   const known = new Map(ledger.approvals().map((one) => [one.id, JSON.stringify(one)]))
-  for (const approval of planned.approvals) {
+  const now = planned.plan.createdAt
+  for (const approval of planned.approvals.map((one) => withoutPast(one, now))) {
     if (known.get(approval.id) !== JSON.stringify(approval)) ledger.saveApproval(approval)
+    known.delete(approval.id)
   }
+  // The others were withdrawn: listed again they count from then.
+  for (const one of ledger.approvals()) if (known.has(one.id) && !one.withdrawn) ledger.saveApproval({ ...one, withdrawn: true })
+}
+
+/** What has ended releases nothing any more: after a day only its id is kept, for it is to say so where a policy lists it. */
+function withoutPast(approval: Approval, now: Instant): Approval {
+  const { beside, releasedAt, ...rest } = approval
+  const at = releasedAt === undefined ? {} : { releasedAt: notAhead(releasedAt, now) }
+  const isPast = approval.state !== 'pending' && now - (releasedAt ?? approval.approvedAt) > STALE_LIFE_MS
+  return isPast ? { ...rest, ...at, released: [] } : { ...rest, ...at, ...(beside && { beside }) }
 }
 
 /** Deals of which the guards hold nothing were let through: later deals of the same move within them. */
@@ -114,11 +125,11 @@ function holdsShown(planned: Planned, before: HoldsShown, doubted: number | unde
   const listed = new Set(planned.plan.approvals.flatMap(({ id, via, at }) => (via === 'policy' && at ? [id] : [])))
   const standing = new Set(planned.plan.holds.map(({ id }) => id))
   const recent = Object.entries(before)
-    .filter(([, shown]) => now - shown.at < APPROVAL_LIFE_MS)
-    .map(([id, { goneAt = now, ...shown }]) => {
-      if (!standing.has(id)) return [id, { ...shown, goneAt }] as const
-      // Without its approval in the policy, somebody could review it.
-      return [id, listed.has(id) ? shown : { ...shown, reviewed: true }] as const
+    .filter(([id, { goneAt = now }]) => standing.has(id) || now - goneAt < APPROVAL_LIFE_MS)
+    .map(([id, { goneAt = now, at, ...known }]) => {
+      const shown = { ...known, at: notAhead(at, now) }
+      if (!standing.has(id)) return [id, { ...shown, goneAt: notAhead(goneAt, now) }] as const
+      return [id, { ...shown, ...reviewedBy(id, shown, listed) }] as const
     })
   // Once its approval is void, a hold that has changed is shown anew: the next approval is of what is seen then.
   const isVoid = new Set(planned.approvals.filter(({ state }) => state === 'void').map(({ id }) => id))
@@ -127,15 +138,22 @@ function holdsShown(planned: Planned, before: HoldsShown, doubted: number | unde
     const roster = guards.includes('rosterShrink') && doubted !== undefined ? { roster: doubted } : {}
     const moved = changes.some(isDeal) ? { credits: creditsMoved(changes) } : {}
     const known = before[id]
-    const isNews =
-      !known || (isVoid.has(id) && (known.people !== people || known.roster !== roster.roster || known.credits !== moved.credits))
-    return isNews ? [[id, { people, at: now, ...roster, ...moved, ...(!listed.has(id) && { reviewed: true }) }] as const] : []
+    const size = { people, ...roster, ...moved }
+    const isOther = known?.people !== people || known.roster !== roster.roster || known.credits !== moved.credits
+    if (known && !isOther) return []
+    const isNew = !known || isVoid.has(id)
+    const since = isNew ? { at: now, ...(!listed.has(id) && { reviewed: true }) } : { at: known.at, ...reviewedBy(id, known, listed) }
+    return [[id, { ...size, ...since }] as const]
   })
   return Object.fromEntries([...recent, ...fresh])
 }
 
+/** Without its approval in the policy, somebody could review it. */
+const reviewedBy = (id: string, { reviewed }: HoldShown, listed: ReadonlySet<string>): Pick<HoldShown, 'reviewed'> =>
+  reviewed || !listed.has(id) ? { reviewed: true } : {}
+
 const unreadSince = ({ plan }: Planned, before: LedgerFacts['unreadSince'], now: Instant): LedgerFacts['unreadSince'] =>
-  Object.fromEntries(plan.unknown.map(({ scope }) => [scopeKey(scope), before[scopeKey(scope)] ?? now]))
+  Object.fromEntries(plan.unknown.map(({ scope }) => [scopeKey(scope), notAhead(before[scopeKey(scope)] ?? now, now)]))
 
 /** Keeps the rules as they are, and those of before that are in force beside weaker ones. */
 export function rememberRules(knowledge: WorkspaceState, settings: PlanSettings, ledger: Ledger, now: Instant): void {

@@ -5,6 +5,7 @@ import { countPeople, type People } from '../../core/interpret/effective.ts'
 import type { Seen } from '../../core/interpret/seen.ts'
 import { serviceModel } from '../../core/interpret/service-model.ts'
 import { interpret, type SentCap, type Slots, unsetGroups } from '../../core/interpret/slots.ts'
+import { isYounger, notAhead } from '../../core/model/age.ts'
 import { type GuardSettings, mayHaveLanded } from '../../core/model/change.ts'
 import type { Mode } from '../../core/model/events.ts'
 import type { CapReading, Cycle, OwnedCap } from '../../core/model/observed.ts'
@@ -30,7 +31,6 @@ import { nearest } from '../../policy/suggest.ts'
 import type { Clock, Digest, RecordsReader, UsageFacts } from '../../ports.ts'
 import { readQuality } from './read.ts'
 import { seenIn } from './seen.ts'
-import type { WideWrite } from './write/wide-write.ts'
 
 /** Clocks further apart than this freeze grants. */
 export const SKEW_LIMIT_MS = 5 * 60_000
@@ -71,8 +71,6 @@ export interface WorkspaceState {
   /** Why pools keep their last deal, by name. */
   frozenPools: Readonly<Record<string, string>>
   clockSkewMs: number | undefined
-  /** Team and group writes whose effect beneath was not looked at yet, because something came between. */
-  pendingChecks: readonly WideWrite[]
 }
 
 /** What is known at the start: what the ledger remembers. */
@@ -90,7 +88,6 @@ export function recall(policy: PolicyRevision, ledger: RecordsReader): Workspace
     pools: ledger.fact('pools') ?? {},
     frozenPools: {},
     clockSkewMs: undefined,
-    pendingChecks: [],
   }
 }
 
@@ -215,9 +212,9 @@ function unlistedGroups({ usage, policy }: WorkspaceState): ReadonlySet<ScopeKey
 /** What is held for longer is a plan of its own by then (product.md: for a day at least). */
 const PLAN_LIFE_MS = 24 * 3_600_000
 
-/** Where a plan that is not through began, for a day. */
+/** Where a plan that is not through began, for a day. Kept for longer it would make lowerings look like raises: of unknown age it is none. */
 export function openBaseline(ledger: Pick<RecordsReader, 'fact'>, now: Instant): Readonly<Record<ScopeKey, Cap>> | undefined {
-  return now - (ledger.fact('planBegunAt') ?? 0) < PLAN_LIFE_MS ? ledger.fact('planBaseline') : undefined
+  return isYounger(ledger.fact('planBegunAt') ?? 0, now, PLAN_LIFE_MS) ? ledger.fact('planBaseline') : undefined
 }
 
 /** The plan that follows from what is known now. */
@@ -290,14 +287,17 @@ const writtenBy =
     ledger.writtenLately(scope, now - SENT_LIFE_MS).find((one) => mayHaveLanded(one) && one.at <= now)?.at
 
 /** As long as the ledger has what was written at hand. */
-const SENT_LIFE_MS = 24 * 3_600_000
+export const SENT_LIFE_MS = 24 * 3_600_000
 
 /** Nobody waits longer for a scope that cannot be read (product.md, section 6). */
 const UNREAD_LIFE_MS = 24 * 3_600_000
 
+/** A wait of unknown age is not over: it is kept as one that begins now. */
 const givenUp = (ledger: RecordsReader, now: Instant): ReadonlySet<ScopeKey> =>
   new Set(
-    Object.entries(ledger.fact('unreadSince') ?? {}).flatMap(([key, since]) => (now - since >= UNREAD_LIFE_MS ? [key as ScopeKey] : [])),
+    Object.entries(ledger.fact('unreadSince') ?? {}).flatMap(([key, since]) =>
+      now - notAhead(since, now) >= UNREAD_LIFE_MS ? [key as ScopeKey] : [],
+    ),
   )
 
 /** Approvals take two steps where the config says nothing. */

@@ -36,7 +36,9 @@ describe('what the approval of a deal releases', () => {
   test('is over when the guards have let that deal through', () => {
     const one = approval({ released: [ofDeal('ada'), { ...change('cyd', 60, 50), verified: false }] })
     const verified = (reviewed: readonly string[]) =>
-      verifyApprovals([one], () => undefined, new Set(), new Set(reviewed))[0]?.released.map((each) => each.verified)
+      verifyApprovals([one], { shown: () => undefined, inSync: new Set(), reviewedPools: new Set(reviewed) })[0]?.released.map(
+        (each) => each.verified,
+      )
     expect(verified(['deal'])).toEqual([true, false])
     expect(verified(['another'])).toEqual([false, false])
   })

@@ -102,7 +102,7 @@ describe('what is approved now', () => {
 describe('verifying', () => {
   const verify = (one: Approval, caps: Readonly<Record<string, number>>, inSync: readonly string[] = []) => {
     const observed = new Map(Object.entries(caps).map(([name, value]) => [key(name), credits(value)]))
-    const [after] = verifyApprovals([one], (at) => observed.get(at), new Set(inSync.map(key)))
+    const [after] = verifyApprovals([one], { shown: (at) => observed.get(at), inSync: new Set(inSync.map(key)) })
     return [after?.state, after?.released.map((change) => change.verified)]
   }
   const two = approval({ released: [released('ada'), released('bob')] })

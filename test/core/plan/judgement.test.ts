@@ -368,3 +368,17 @@ test('the approval of a deal goes on meaning the deal, and is spent once the gua
   expect(later('another').approvals[0]?.state).toBe('pending')
   expect(later(key).approvals[0]?.state).toBe('spent')
 })
+
+test('a pin that was released stays released until it is written, though its value shows already', () => {
+  const world: PlanSketch = {
+    ...{ people: 40, groups: { g: ['p0', 'p1'] }, readsExplicit: false },
+    ...{ caps: { team: 400, 'group:g': 500 }, observed: { team: 500, 'group:g': 500 } },
+    owned: { team: { cap: 500 }, 'group:g': { cap: 500 } },
+    facts: { reads: { failed: 50, total: 100, teamFailed: false, cause: 'GetUsageConfig: 503' } },
+  }
+  const first = planOf(world)
+  const approved = planOf({ ...world, approve: first.plan.holds.map(({ id }) => id) })
+  expect(held(approved.plan)).toEqual(new Set())
+  // Nothing of it was written: the process died.
+  expect(held(planOf({ ...world, approvals: approved.approvals }).plan)).toEqual(new Set())
+})

@@ -54,6 +54,16 @@ describe('the order of kinds', () => {
         mayBeInherited: (key) => key === keyOf('p0') || key === keyOf('p1'),
       })[0],
     ).toBe('p0'))
+  test('owes what is to come where something narrower is refused: nobody knows whether that will ever come', () => {
+    const one = company({ team: [200, 300], 'group:a': ['none', 0], p0: [700, 'none'] })
+    const [team, group, clear] = one.changes
+    const inputs = (isRefused: boolean) => {
+      const pending = [team, group && { ...group, isRefused }, clear].flatMap((change) => change ?? [])
+      return { ...waveOf(one), pending, ready: pending.slice(2) }
+    }
+    expect(nextWave(inputs(true)).blocked).toEqual(new Map([[keyOf('p0'), { kind: 'team' }]]))
+    expect(nextWave(inputs(false)).changes).toHaveLength(1)
+  })
   test('is kept where caps are copied whoever falls below on the way: nothing else than the order can be chosen there', () => {
     const one = company({ team: [9, 5], p0: ['none', 9] })
     expect(wavesOf(one, { ready: one.changes.slice(0, 1), layers: 'copied' })).toEqual(['team'])

@@ -1,5 +1,6 @@
 // Approvals from end to end: they release what was shown and nothing else, and only while something may be written.
 import { describe, expect, test } from 'vitest'
+import { DEFAULT_GUARDS } from '../../../src/core/model/change.ts'
 import { DAY, email } from '../../support/declare.ts'
 import { type Declared, testWorld, type World } from '../../support/world.ts'
 
@@ -128,5 +129,143 @@ describe('an approval', () => {
     approve(one, clears?.id ?? '')
     await one.cycle()
     expect(one.caps()).toEqual({ team: 200, ...others })
+  })
+
+  test('that came with its change, was taken out, and is listed again later releases what was shown since', async () => {
+    for (const day of [12, 17]) {
+      const one = await testWorld({ people: 20 })
+      const before: Declared = { caps: { team: 900, p001: 700 }, protect: ['p001'] }
+      const lowered: Declared = { caps: { team: 900, p001: 600 }, protect: ['p001'] }
+      await one.cycle(before)
+      const id = holdOf(await one.cycle(lowered, { confirm: async () => undefined }))
+      one.restart()
+      await one.cycle({ ...before, approvals: [id] })
+      for (let passed = 0; passed < day; passed += 1) {
+        await one.cycle(lowered)
+        await one.clock.pass(DAY)
+      }
+      const { planned } = await one.cycle({ ...lowered, approvals: [id] })
+      expect(planned.plan.approvals).toMatchObject([{ state: 'pending', releases: [{ to: 600 }] }])
+      expect(one.caps()['p001']).toBe(600)
+    }
+  })
+
+  test('in a policy releases a hold that has stood for a fortnight on any day', async () => {
+    for (const day of [13, 14, 15, 16]) {
+      const one = await testWorld({ people: 20 })
+      await one.cycle({ caps: { team: 900, p001: 700 }, protect: ['p001'] })
+      const lowered: Declared = { caps: { team: 900, p001: 600 }, protect: ['p001'] }
+      const id = holdOf(await one.cycle(lowered))
+      for (let passed = 0; passed < day; passed += 1) {
+        await one.clock.pass(DAY)
+        await one.cycle()
+      }
+      await one.cycle({ ...lowered, approvals: [id] })
+      expect([day, one.caps()['p001']]).toEqual([day, 600])
+    }
+  })
+
+  test('that has ended keeps nothing but its id after a day', async () => {
+    const one = await testWorld({ people: 20 })
+    await one.cycle({ caps: { team: 500, ...capsOf(5, 1000) } })
+    approve(one, holdOf(await one.cycle({ caps: { team: 500, ...capsOf(5, 900) } })))
+    await one.cycle()
+    await one.cycle()
+    expect(one.ledger.approvals()).toMatchObject([{ state: 'spent', released: [{}, {}, {}, {}, {}] }])
+    await one.clock.pass(DAY + 1)
+    await one.cycle()
+    expect(one.ledger.approvals()).toEqual([
+      {
+        id: expect.any(String),
+        via: 'command',
+        approvedAt: expect.any(Number),
+        releasedAt: expect.any(Number),
+        people: 5,
+        state: 'spent',
+        released: [],
+      },
+    ])
+  })
+})
+
+describe('releasing one hold leaves the other as it is', () => {
+  const others = { p011: 300, p012: 300, p013: 300, p014: 300, p015: 300 }
+  /** The first hold is approved: the second stands, and the own caps that it keeps are there. */
+  const releasesFirst = async (one: World, declared: Declared, guards: readonly (readonly string[])[]): Promise<string | undefined> => {
+    const { planned } = await one.cycle(declared)
+    expect(planned.plan.holds.map((hold) => hold.guards)).toEqual(guards)
+    const [first, second] = planned.plan.holds
+    approve(one, first?.id ?? '')
+    expect((await one.cycle()).after.plan.holds).toMatchObject([{ id: second?.id }])
+    return second?.id
+  }
+  const RAISED = [['maxRaise'], ['maxAffected', 'maxLowered']]
+
+  test('for a day from the release on, however long the plan has been under way', async () => {
+    const one = await testWorld({ people: 100 })
+    await one.cycle({ caps: { team: 5000, ...capsOf(28, 1000) } })
+    const lowered = { team: 5000, ...capsOf(28, 0), ...capsOf(25, 900) }
+    // The first cap of p050 goes out at once: the plan begins.
+    const first = await one.cycle({ caps: { ...lowered, p050: 6000 } })
+    const [a, b] = first.planned.plan.holds
+    expect([a?.guards, b?.guards]).toEqual([['maxAffected', 'maxLowered'], ['maxAffected']])
+    await one.clock.pass(DAY - 600_000)
+    approve(one, a?.id ?? '')
+    await one.cycle()
+    await one.clock.pass(900_000)
+    expect((await one.cycle()).after.plan.holds).toMatchObject([{ id: b?.id }])
+    one.restart({ mode: 'audit' })
+    await one.cycle()
+    one.restart({ mode: 'enforce' })
+    await one.cycle()
+    expect(one.caps()).toMatchObject({ p001: 900, p026: 1000 })
+  })
+
+  test('where what was released was the end of a grant', async () => {
+    const one = await testWorld({ people: 20, addOn: 1000 })
+    const grants = [{ on: 'team', cap: 50, until: one.clock.now() + 3_600_000 }]
+    await one.cycle({ caps: { team: 200, ...others, ...capsOf(6, 200) }, grants })
+    await one.clock.pass(7_200_000)
+    await releasesFirst(one, { caps: { team: 200, ...others }, grants }, RAISED)
+    expect(one.caps()['p001']).toBe(200)
+  })
+
+  test('where it put back what others fought over', async () => {
+    const one = await testWorld({ people: 20, addOn: 1000 })
+    await one.cycle({ caps: { team: 200, ...others, ...capsOf(6, 200) } })
+    for (let fought = 0; fought < 3; fought += 1) {
+      one.foreign('team', 50)
+      await one.cycle()
+    }
+    await releasesFirst(one, { caps: { team: 200, ...others } }, [['contested'], ['maxAffected', 'maxLowered']])
+    expect(one.caps()['p001']).toBe(200)
+  })
+
+  test.each(['inherited', 'explicit'] as const)('where it was a clear, and reads are %s', async (capReads) => {
+    const groups = { g: Object.keys(capsOf(12, 0)) }
+    const more = { p013: 300, p014: 300, p015: 300, p016: 300, p017: 300, p018: 300 }
+    const one = await testWorld({ people: 20, addOn: 500, groups, switches: { capReads }, config: { capReads } })
+    await one.cycle({ caps: { team: 200, 'group:g': 50, ...more, ...capsOf(6, 200) } })
+    await releasesFirst(one, { caps: { team: 200, 'group:g': 'none', ...more } }, RAISED)
+    expect(one.caps()).toEqual({ team: 200, ...more, ...capsOf(6, 200) })
+  })
+
+  test('where somebody else has changed since what was released', async () => {
+    const one = await testWorld({ people: 20, addOn: 1000 })
+    await one.cycle({ caps: { team: 50, ...others, ...capsOf(6, 200) } })
+    const second = await releasesFirst(one, { caps: { team: 200, ...others } }, RAISED)
+    one.foreign('team', 500)
+    expect((await one.cycle()).after.plan.holds).toMatchObject([{ id: second }])
+    expect(one.caps()['p001']).toBe(200)
+  })
+
+  test('and holds nothing that comes later, such as a raise of somebody protected', async () => {
+    const guards = { ...DEFAULT_GUARDS, maxAffected: 'off', maxLowered: 'off' } as const
+    const one = await testWorld({ people: 20, addOn: 1000, config: { guards } })
+    const declared = (team: number, p017: number, more = {}): Declared => ({ caps: { team, p017, ...more }, protect: ['p001'] })
+    await one.cycle(declared(5000, 6000))
+    const second = await releasesFirst(one, declared(50, 60_000), [['protected'], ['maxRaise']])
+    expect((await one.cycle(declared(50, 60_000, { p001: 60 }))).after.plan.holds).toMatchObject([{ id: second }])
+    expect(one.caps()['p001']).toBe(60)
   })
 })

@@ -1,7 +1,7 @@
 // Approving a `rosterShrink` hold makes the doubted roster the good one, in the same cycle that carries the held changes out.
 import { expect, test } from 'vitest'
 import { capsOf, person } from '../../support/living.ts'
-import { testWorld } from '../../support/world.ts'
+import { type Declared, testWorld } from '../../support/world.ts'
 
 test('an approved roster counts at once: who is away on it is not written, the others are', async () => {
   const one = await testWorld({ people: 10 })
@@ -33,4 +33,20 @@ test('while another hold doubts the roster it stays doubted, and that hold stays
   await one.cycle(undefined, { approve: [team?.id ?? ''] })
   expect(one.caps()).toMatchObject({ team: 400 })
   expect(one.ledger.fact('usage')?.doubted).toBeUndefined()
+})
+
+test('and counts once that hold is gone, be it approved or not', async () => {
+  for (const isApproved of [true, false]) {
+    const one = await testWorld({ people: 40 })
+    const declared = (team: number, p030: number): Declared => ({ caps: { team, p030 }, protect: ['p030'] })
+    await one.cycle(declared(500, 700))
+    for (let number = 1; number <= 25; number += 1) one.removePerson(person(number))
+    const { planned } = await one.cycle(declared(600, 650))
+    const [wide, own] = planned.plan.holds
+    expect([wide?.guards, own?.guards]).toEqual([['rosterShrink'], ['rosterShrink', 'protected']])
+    await one.cycle(undefined, { approve: [wide?.id ?? ''] })
+    expect(one.caps()).toMatchObject({ team: 600, p030: 700 })
+    await one.cycle(declared(600, isApproved ? 650 : 700), isApproved ? { approve: [own?.id ?? ''] } : {})
+    expect(one.knowledge.usage?.roster.people).toHaveLength(15)
+  }
 })

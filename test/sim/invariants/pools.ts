@@ -135,7 +135,9 @@ function createHidden(scene: Scene, { scope, from, before }: Landed): (email: st
     const isUnset = scope === email && from === 'none'
     if (!isUnset && stored(email as ScopeKey) !== 'none') return false
     const groups = company.groupsOf(email).map((id): [ScopeKey, string] => [scopeKey({ kind: 'group', id }), id])
-    const isZeroAbove = (): boolean => stored(scopeKey({ kind: 'team' })) === 0 || groups.some(([group]) => stored(group) === 0)
+    // The team's cap is not above those who have a group with one.
+    const above = groups.flatMap(([group]) => (stored(group) === 'none' ? [] : stored(group)))
+    const isZeroAbove = (): boolean => (above.length > 0 ? above.includes(0) : stored(scopeKey({ kind: 'team' })) === 0)
     if (isLikeOurs(scene, email as ScopeKey, before)) return true
     return (isUnset && before.get(email) === 0 && !isZeroAbove()) || groups.some(([group, id]) => isHiding(group, id))
   }

@@ -171,7 +171,7 @@ export const approvals: Invariant = {
       checker.checked()
       if (!approved.has(saved.id)) checker.violated(`approval ${saved.id} is recorded, and nobody gave it`)
       if (spent.has(saved.id) && saved.state === 'pending') checker.violated(`approval ${saved.id} was spent and releases again`)
-      if (saved.state === 'spent') {
+      if (saved.state === 'spent' && !spent.has(saved.id)) {
         spent.add(saved.id)
         uses.set(saved.id, (uses.get(saved.id) ?? 0) + 1)
         if ((uses.get(saved.id) ?? 0) > (approved.get(saved.id) ?? 0))

@@ -25,8 +25,9 @@ export function judge(inputs: GuardInputs): Judgement {
   const warnings = unheld.map(([guard, message]) => ({ guard, message: `${inputs.facts.workspace}: ${message}` }))
   if (!inputs.unreleased) return { ...holdsFrom(now, inputs), warnings }
   // What was held before a release stays held by the same guards, though the release has made it harmless: it waits for its own approval.
-  const before = takeOut({ ...inputs, ...inputs.unreleased, released: new Set() })
-  const held = [...before.byChange].filter(([key]) => !inputs.released.has(key))
+  const { held: wasHeld, ...unreleased } = inputs.unreleased
+  const before = takeOut({ ...inputs, ...unreleased, released: new Set() })
+  const held = [...before.byChange].filter(([key]) => wasHeld.has(key) && !inputs.released.has(key))
   const byChange = new Map([...now.byChange, ...held])
   const people = new Map([...now.people, ...before.people])
   const found = [...before.findings].map(([guard, one]) => [guard, { ...one, why: `${one.why} (before anything was released)` }] as const)

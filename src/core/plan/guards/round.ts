@@ -50,8 +50,8 @@ export interface GuardInputs {
   readonly instantText: (at: Instant) => string
   /** What all differences together do. */
   readonly whole: readonly Impact[]
-  /** The same plan as it was before anything of it was released; absent while nothing was. */
-  readonly unreleased?: Pick<GuardInputs, 'differences' | 'impact' | 'whole'>
+  /** The same plan as it was before anything of it was released, and what was held then; absent while nothing was. */
+  readonly unreleased?: Pick<GuardInputs, 'differences' | 'impact' | 'whole'> & { readonly held: ReadonlySet<ScopeKey> }
 }
 
 export interface Judgement {

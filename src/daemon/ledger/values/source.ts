@@ -10,6 +10,7 @@ import {
   EFFECTS,
   GUARD_CODES,
   type GuardSettings,
+  type HeldChange,
   type HistoryEntry,
   type Intent,
   type Pause,
@@ -92,6 +93,10 @@ const approval = shape<Approval>({
   people: optional(number),
   credits: optional(number),
   released: list(shape<Approval['released'][number]>({ scope, from: cap, to: cap, verified: boolean, pool: optional(text) })),
+  releasedAt: optional(number),
+  beside: optional(list(shape<HeldChange>({ scope, from: cap, to: cap }))),
+  roster: optional(number),
+  withdrawn: optional(boolean),
 })
 
 const quarantined = shape<Stored<Quarantined>>({ scope, code: text, message: text, entry: text, at: number, restore: optional(cap) })
@@ -251,6 +256,7 @@ const facts: { readonly [K in keyof LedgerFacts]: Of<StoredFacts[K]> } = {
     before: optional(list(shape<ReviewedRules>({ ...rules, weakenedAt: number }))),
   }),
   unreadSince: byScope(number),
+  lookedBeneath: byScope(number),
   peopleSalt: text,
   breaker: shape<OpenBreaker>({
     openedAt: number,
