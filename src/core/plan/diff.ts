@@ -27,7 +27,7 @@ import type { Position } from '../model/problem.ts'
 import { byScope, type Scope, type ScopeKey, scopeKey } from '../model/scope.ts'
 import type { Instant } from '../model/units.ts'
 import type { DesiredCap } from '../resolve/candidate.ts'
-import { grantId } from '../resolve/grants.ts'
+import { hasEnded } from '../resolve/grants.ts'
 import type { Resolution } from '../resolve/resolution.ts'
 
 /** The deal that a change is a part of. */
@@ -103,21 +103,20 @@ interface Draft {
 /** The differences between what is asked and what is there, in the order of `resolution.desired`, orphans last. */
 export function diff(inputs: DiffInputs): Diff {
   const draft: Draft = { desired: new Map(), differences: [], adopted: [], released: [], inSync: [], unknown: [], kept: [] }
-  const ended = endedGrants(inputs.resolution)
   const rejected = byScope(inputs.resolution.rejected)
   for (const desired of inputs.resolution.desired) {
     const key = scopeKey(desired.scope)
     draft.desired.set(key, desired)
-    if (!inputs.skipped.has(key)) compareDeclared(desired, key, inputs, ended, draft)
+    if (!inputs.skipped.has(key)) compareDeclared(desired, key, inputs, draft)
   }
   for (const owned of inputs.owned.values()) {
     const key = scopeKey(owned.scope)
-    if (!draft.desired.has(key) && !rejected.has(key) && !inputs.skipped.has(key)) compareOrphan(owned, key, inputs, ended, draft)
+    if (!draft.desired.has(key) && !rejected.has(key) && !inputs.skipped.has(key)) compareOrphan(owned, key, inputs, draft)
   }
   return draft
 }
 
-function compareDeclared(desired: DesiredCap, key: ScopeKey, inputs: DiffInputs, ended: EndedGrants, draft: Draft): void {
+function compareDeclared(desired: DesiredCap, key: ScopeKey, inputs: DiffInputs, draft: Draft): void {
   const observed = observedAt(key, inputs)
   const owned = inputs.owned.get(key)
   if (observed === 'unknown') {
@@ -139,7 +138,7 @@ function compareDeclared(desired: DesiredCap, key: ScopeKey, inputs: DiffInputs,
     return
   }
   const pool = desired.origin.pool === undefined ? undefined : inputs.poolReviews?.get(desired.origin.pool)
-  draft.differences.push({ ...difference(desired, key, observed, owned, ended, isOverwritten), ...(pool && { pool }) })
+  draft.differences.push({ ...difference(desired, key, observed, owned, inputs.resolution, isOverwritten), ...(pool && { pool }) })
 }
 
 /** What a grant gave back is whose it was before. */
@@ -148,7 +147,7 @@ function giveBack(cap: Cap, owned: OwnedCap | undefined, key: ScopeKey, now: Ins
   else draft.adopted.push({ scope: owned.scope, cap, owner: ownerOf(GIVEN_UP), entry: GIVEN_UP, verifiedAt: now })
 }
 
-function compareOrphan(owned: OwnedCap, key: ScopeKey, inputs: DiffInputs, ended: EndedGrants, draft: Draft): void {
+function compareOrphan(owned: OwnedCap, key: ScopeKey, inputs: DiffInputs, draft: Draft): void {
   if (!mayBeSet(owned)) {
     draft.released.push(key)
     return
@@ -166,7 +165,7 @@ function compareOrphan(owned: OwnedCap, key: ScopeKey, inputs: DiffInputs, ended
     draft.kept.push(owned)
     return
   }
-  const grantEnd = showsEndedGrant(owned, ended)
+  const grantEnd = showsEndedGrant(owned, inputs.resolution)
   const cause = grantEnd ? 'expired' : 'orphan'
   draft.differences.push({ scope: owned.scope, key, from: observed, to: 'none', cause, entry: UNDECLARED, healing: false, grantEnd })
 }
@@ -176,11 +175,11 @@ function difference(
   key: ScopeKey,
   from: Cap,
   owned: OwnedCap | undefined,
-  ended: EndedGrants,
+  resolution: Resolution,
   isOverwritten: boolean,
 ): Difference {
   const isSame = owned !== undefined && isSameEntry(owned.entry, desired.entry)
-  const grantEnd = desired.origin.kind !== 'grant' && !isSame && showsEndedGrant(owned, ended)
+  const grantEnd = desired.origin.kind !== 'grant' && !isSame && showsEndedGrant(owned, resolution)
   const isMoved = isSame && !isOurs(owned, from)
   const cause: Cause = grantEnd ? 'expired' : isMoved && !isOverwritten ? 'external' : 'policy'
   return {
@@ -226,7 +225,9 @@ export function ownedFrom(desired: DesiredCap, owned: OwnedCap | undefined, befo
     ...(isWritten && { written: true }),
     ...(origin.grant !== undefined && { grant: origin.grant }),
   }
-  return origin.kind === 'grant' ? { ...record, ...baselineOf(cap, owned, before) } : record
+  // What is kept in place of a 0 is what stood there before it.
+  const stood = entry.kind === 'kept' ? cap : before
+  return origin.kind === 'grant' ? { ...record, ...baselineOf(cap, owned, stood) } : record
 }
 
 /**
@@ -241,11 +242,6 @@ export function baselineOf(cap: Cap, owned: OwnedCap | undefined, before: Cap): 
   return { baseline: stood, ...(isOurs(owned, stood) && { baselineIsOurs: true }) }
 }
 
-/** The ids of the grants that have ended. One that was deleted by hand has not ended: its cap goes as any edit of the policy does. */
-type EndedGrants = ReadonlySet<string>
-
-const endedGrants = ({ grants }: Resolution): EndedGrants =>
-  new Set(grants.filter((one) => one.state === 'ended').map((one) => grantId(one.grant)))
-
-/** Does this scope still show what a grant had given that has ended? */
-const showsEndedGrant = (owned: OwnedCap | undefined, ended: EndedGrants): boolean => owned?.grant !== undefined && ended.has(owned.grant)
+/** Does this scope still show what a grant had given that has ended? One that was deleted by hand has not: its cap goes as any edit does. */
+const showsEndedGrant = (owned: OwnedCap | undefined, { grantClock }: Resolution): boolean =>
+  owned?.grant !== undefined && hasEnded(owned.grant, grantClock)

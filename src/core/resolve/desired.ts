@@ -32,6 +32,7 @@ export function resolveDesired(inputs: DesiredInputs): Resolution {
   return {
     ...draft,
     grants,
+    grantClock: { now: inputs.now, grantsFrozen: inputs.grantsFrozen, ...(inputs.cycle && { cycle: inputs.cycle }) },
     rules: rules.statuses,
     ruleNotes: rules.notes,
     pools: poolPeople(

@@ -12,6 +12,8 @@ import type { GrantStatus } from './candidate.ts'
 /** An active grant with less than this left is `expiring`. */
 const EXPIRING_MS = 24 * 3_600_000
 
+type GrantTimes = Pick<Grant, 'fromAt' | 'until'>
+
 /** The window of a grant as far as the known cycle tells: `over` when the cycle it ran in has passed, `later` when that one is yet to come. */
 export type GrantWindow =
   | { readonly kind: 'instant'; readonly untilAt: Instant }
@@ -23,7 +25,7 @@ export type GrantWindow =
  * When a grant ends. `cycleEnd` is the end of the cycle that contains `from` (product.md, section 2): the known cycle's end when `from`
  * lies in it; before its start the grant's own cycle is over; after its end that cycle is yet to come.
  */
-export function grantWindow(grant: Grant, cycle: Cycle | undefined): GrantWindow {
+export function grantWindow(grant: GrantTimes, cycle: Cycle | undefined): GrantWindow {
   if (grant.until.kind === 'instant') return { kind: 'instant', untilAt: grant.until.at }
   if (!cycle) return { kind: 'cycle-unknown' }
   // Parsing asks for `from` beside cycleEnd; without it the cycle at hand is the only one that can be meant.
@@ -36,7 +38,7 @@ export function grantWindow(grant: Grant, cycle: Cycle | undefined): GrantWindow
 export const isInForce = (state: GrantState): boolean => state === 'active' || state === 'expiring'
 
 /** Active when `from` (absent: always) ≤ now < `until`; `unknown` when that depends on a cycle nobody knows. */
-function clockState(grant: Grant, window: GrantWindow, now: Instant): GrantState | 'unknown' {
+function clockState(grant: GrantTimes, window: GrantWindow, now: Instant): GrantState | 'unknown' {
   if (window.kind === 'over') return 'ended'
   if (window.kind === 'instant' && now >= window.untilAt) return 'ended'
   if (window.kind === 'later' || (grant.fromAt !== undefined && now < grant.fromAt)) return 'pending'
@@ -44,12 +46,15 @@ function clockState(grant: Grant, window: GrantWindow, now: Instant): GrantState
   return window.untilAt - now < EXPIRING_MS ? 'expiring' : 'active'
 }
 
-export interface GrantInputs {
+export interface GrantClock {
   readonly cycle?: Cycle
   readonly now: Instant
-  readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
   /** The clocks disagree: grants neither start nor end. */
   readonly grantsFrozen: boolean
+}
+
+export interface GrantInputs extends GrantClock {
+  readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
 }
 
 interface Timed {
@@ -116,6 +121,21 @@ function runningBefore(open: readonly Timed[], owned: OwnedCap | undefined): Tim
 /** The identity of a grant: its scope and its window as declared. An edit of its cap or its reason leaves it the same grant. */
 export function grantId({ scope, fromAt, until }: Grant): string {
   return `${scopeKey(scope)}|${fromAt ?? ''}|${until.kind === 'instant' ? until.at : until.kind}`
+}
+
+/** The window in a grant's identity. */
+function timesIn(id: string): GrantTimes {
+  const [from = '', until = ''] = id.split('|').slice(-2)
+  return {
+    ...(from !== '' && { fromAt: Number(from) }),
+    until: until === 'cycleEnd' ? { kind: until } : { kind: 'instant', at: Number(until) },
+  }
+}
+
+/** Whether a grant that a cap came from has ended, also when it is declared no more. One that was deleted before its end has not. */
+export function hasEnded(id: string, { cycle, now, grantsFrozen }: GrantClock): boolean {
+  const times = timesIn(id)
+  return !grantsFrozen && clockState(times, grantWindow(times, cycle), now) === 'ended'
 }
 
 /** By scope, then start (an absent one first), then place in the files. */

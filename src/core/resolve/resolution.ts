@@ -5,6 +5,7 @@ import type { ScopeKey } from '../model/scope.ts'
 import type { Instant } from '../model/units.ts'
 import type { DesiredCap, GrantStatus, RejectedScope, SkippedScope } from './candidate.ts'
 import type { ConditionMemory, NewReading } from './conditions.ts'
+import type { GrantClock } from './grants.ts'
 import type { DealtPools, PoolPeople } from './pools.ts'
 import type { NearestWord, RuleNote, RuleStatus } from './rule-notes.ts'
 
@@ -14,6 +15,8 @@ export interface Resolution {
   readonly skipped: readonly SkippedScope[]
   readonly rejected: readonly RejectedScope[]
   readonly grants: readonly GrantStatus[]
+  /** What tells whether a grant has ended that may be declared no more. */
+  readonly grantClock: GrantClock
   /** The next value of the ledger fact `conflictsGone`. */
   readonly conflictsGone: Readonly<Record<string, number>>
   /** `spec.rules`, in their order. */

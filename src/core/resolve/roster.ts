@@ -52,8 +52,14 @@ export function usedByEmail(roster: Roster): Readonly<Record<string, Credits>> {
   return Object.fromEntries(roster.people.flatMap((person) => (person.used === undefined ? [] : [[person.email, person.used]])))
 }
 
-/** The groups that declared ids and names still match, in the order given. */
-export const keepGroups = (groups: readonly GroupMembers[], declared: readonly { readonly id: string }[]): readonly GroupMembers[] => {
+/** The groups that declared ids and names still match, in the order given: under another name, nobody knows yet who is in it. */
+export const keepGroups = (
+  groups: readonly GroupMembers[],
+  declared: readonly Pick<GroupMembers, 'id' | 'name'>[],
+): readonly GroupMembers[] => {
   const byId = new Map(groups.map((group) => [group.id, group]))
-  return declared.flatMap((one) => byId.get(one.id) ?? [])
+  return declared.flatMap(({ id, name }) => {
+    const known = byId.get(id)
+    return known?.name === name ? [known] : []
+  })
 }

@@ -111,8 +111,7 @@ function withoutCount({ malformedRows: _, ...roster }: Roster & SetAside): Roste
 
 /** What made the roster doubtful, such as a key that sees one group only, empties the others as well: what was known of them serves. */
 function knownFirst(fresh: readonly GroupMembers[], known: readonly GroupMembers[]): readonly GroupMembers[] {
-  const byId = new Map(known.map((group) => [group.id, group]))
-  return fresh.map((group) => byId.get(group.id) ?? group)
+  return fresh.map((group) => keepGroups(known, [group])[0] ?? group)
 }
 
 interface NamedGroup {

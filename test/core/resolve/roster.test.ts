@@ -76,5 +76,12 @@ describe('around the roster', () => {
     expect(usedByEmail({ ...some, people })).toEqual({ 'ada@example.com': 0 })
   })
   test('groups that are still declared are kept, in the order declared', () =>
-    expect(keepGroups(members({ a: [], b: [], c: [] }), [{ id: 'c' }, { id: 'x' }, { id: 'a' }]).map((one) => one.id)).toEqual(['c', 'a']))
+    expect(
+      keepGroups(members({ a: [], b: [], c: [] }), [
+        { id: 'c', name: 'C' },
+        { id: 'x', name: 'X' },
+        { id: 'a', name: 'A' },
+        { id: 'b', name: 'Renamed' },
+      ]).map((one) => one.id),
+    ).toEqual(['c', 'a']))
 })

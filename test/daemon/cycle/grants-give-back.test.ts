@@ -143,3 +143,39 @@ test('a write of one grant after another that a crash left open gives back what 
   one.restart()
   expect(await later(one, 3 * DAY, { caps: { team: 900 } })).toEqual({ team: 900, ada: 500 })
 })
+
+describe('a grant that was removed from the policy', () => {
+  const policy = { caps: { team: 900, ada: 500 }, protect: ['ada'] }
+  const held = async (until: GrantSketch['until'], time: number): Promise<readonly string[]> => {
+    const one = await company()
+    await one.cycle({ ...policy, grants: [grantOn('ada', { until })] })
+    one.restart()
+    await one.clock.pass(time)
+    const { planned } = await one.cycle(policy)
+    expect(one.caps()).toEqual({ team: 900, ada: planned.plan.holds.length === 0 ? 500 : 800 })
+    return planned.plan.holds.flatMap(({ guards }) => guards)
+  }
+
+  test.each([['at an instant', NOW + DAY] as const, ['with the cycle', 'cycleEnd'] as const])(
+    'after its end %s, while nobody was looking, has ended all the same and passes the guards',
+    async (_name, until) => expect(await held(until, 20 * DAY)).toEqual([]),
+  )
+
+  test.each([['at an instant', NOW + DAY] as const, ['with the cycle', 'cycleEnd'] as const])(
+    'before its end %s is judged by the guards as any edit is',
+    async (_name, until) => expect(await held(until, HOUR)).toEqual(['protected']),
+  )
+})
+
+test.each([
+  ['that somebody else had set', { caps: { ada: 300 } }, {}, { ada: 300 }],
+  ['of ours, without pruning', UNPRUNED, { ada: 300 }, { ada: 300 }],
+  ['of ours, with pruning', {}, { ada: 300 }, {}],
+] as const)('a grant of 0 that the service does not keep leaves at its end what stood there: a cap %s', async (_name, more, ours, left) => {
+  const one = await company({ switches: { zeroCap: 'omitted' }, ...more })
+  await one.cycle({ caps: { team: 900, ...ours } })
+  await later(one, HOUR, { caps: { team: 900 }, grants: [grantOn('ada', { cap: 0 })] })
+  expect(one.caps()).toEqual({ team: 900, ada: 300 })
+  expect(await later(one, 2 * DAY)).toEqual({ team: 900, ...left })
+  expect(await later(one, HOUR)).toEqual({ team: 900, ...left })
+})

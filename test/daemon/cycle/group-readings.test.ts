@@ -2,7 +2,7 @@
 // read, for rules, pools and the conflict rule alike.
 import { expect, test } from 'vitest'
 import { HOUR } from '../../support/declare.ts'
-import { type Declared, testWorld, type World } from '../../support/world.ts'
+import { type Declared, revisionOf, testWorld, type World } from '../../support/world.ts'
 
 /** Everybody is in h, ada and bob in g, whose name is G. */
 async function company(): Promise<{ one: World; storm: { name: string } }> {
@@ -82,4 +82,24 @@ test('somebody joins a rule by a group that was listed, whatever came of another
   await later(one)
   await later(one)
   expect(one.caps()).toMatchObject({ dan: 100 })
+})
+
+test('a group that policy gives another name has nobody until it was listed under that name', async () => {
+  const { one, storm } = await company()
+  one.sandbox.store.saveGroup({ id: 'n', name: 'N' })
+  one.setMembers('n', ['cleo'])
+  await one.cycle({ caps: { team: 900 }, bare: ['g'] })
+  const rules: Declared = { caps: { team: 900 }, rules: [{ when: { groups: ['g'] }, cap: 100 }] }
+  const { knowledge } = one
+  const renamed = revisionOf(rules)
+  const groups = renamed.set.groups.map((group) => ({ ...group, name: 'N' }))
+  storm.name = 'N'
+  await one.clock.pass(HOUR)
+  knowledge.policy = { ...renamed, set: { ...renamed.set, groups } }
+  await one.cycle()
+  expect(one.caps()).toEqual({ team: 900 })
+  storm.name = ''
+  await one.clock.pass(HOUR)
+  await one.cycle()
+  expect(one.caps()).toEqual({ team: 900, cleo: 100 })
 })
