@@ -3,7 +3,15 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import { notAhead } from '../../core/model/age.ts'
-import { type Approval, type Change, type HeldChange, type HistoryEntry, mayHaveLanded, type Quarantined } from '../../core/model/change.ts'
+import {
+  type Approval,
+  type Change,
+  type HeldChange,
+  type HistoryEntry,
+  isInDoubt,
+  mayHaveLanded,
+  type Quarantined,
+} from '../../core/model/change.ts'
 import { UNDECLARED } from '../../core/model/entry.ts'
 import type { ReconcileResult } from '../../core/model/events.ts'
 import { type CapReading, mayBeSet, type Observed, type OwnedCap } from '../../core/model/observed.ts'
@@ -28,11 +36,15 @@ export function remember(planned: Planned, view: DesiredState, knowledge: Worksp
     const { verifiedAt } = found
     if (!isDeepStrictEqual(found, { ...view.owned.get(scopeKey(one.scope)), verifiedAt })) adopted.push(found)
   }
+  const released: ScopeKey[] = []
+  for (const key of planned.diff.released) {
+    const [owned, reading] = [view.owned.get(key), knowledge.readings.get(key)]
+    if (!owned) continue
+    const late = landedLate(owned, reading, ledger, now)
+    if (late) adopted.push(late)
+    else if (!mayBeStale(owned, reading, ledger, now)) released.push(key)
+  }
   if (adopted.length > 0) ledger.saveOwned(adopted)
-  const released = planned.diff.released.filter((key) => {
-    const owned = view.owned.get(key)
-    return owned !== undefined && !mayBeStale(owned, knowledge.readings.get(key), ledger, now)
-  })
   if (released.length > 0) ledger.releaseOwned(released)
   if (view.quarantine.over.length > 0) ledger.releaseQuarantined(view.quarantine.over)
   const doubted = knowledge.usage?.doubted && approvedCount(knowledge.usage.doubted.roster)
@@ -55,7 +67,7 @@ function sinceWritten(adopted: OwnedCap, { owned, slots }: DesiredState, ledger:
   const key = scopeKey(adopted.scope)
   if (adopted.baseline !== adopted.cap || owned.has(key)) return adopted
   const last = lastWrite(adopted.scope, ledger, now)
-  const isLate = last !== undefined && last.result !== 'applied' && mayHaveLanded(last) && last.to === adopted.cap
+  const isLate = last !== undefined && isInDoubt(last) && last.to === adopted.cap
   return isLate ? { ...adopted, baseline: setBefore(last.from, slots, key) } : adopted
 }
 
@@ -73,6 +85,13 @@ function mayBeStale(owned: OwnedCap, reading: CapReading | undefined, ledger: Le
   const last = lastWrite(owned.scope, ledger, now)
   if (!reading || !last || !mayBeSet(owned)) return false
   return last.from === reading.observed || reading.readAt <= last.at
+}
+
+/** What shows is what an earlier write of ours had brought, and a later one that never came has hidden: it is ours, but for what is given back. */
+function landedLate(owned: OwnedCap, reading: CapReading | undefined, ledger: Ledger, now: Instant): OwnedCap | undefined {
+  const late = ledger.writtenLately(owned.scope, now - STALE_LIFE_MS).find((one) => isInDoubt(one) && one.to === reading?.observed)
+  const isOurs = late && late.to !== 'none' && late.to !== owned.tried && late.to !== owned.baseline
+  return isOurs ? { ...owned, tried: late.to } : undefined
 }
 
 /** What is found in place may be what our last write replaced, on a stale reading: what was written may stand there, and is ours as well. */

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { userScope } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import type { Transport, WireAnswer } from '../../../src/ports.ts'
-import { email, HOUR, type PlainCap, type PoolSketch } from '../../support/declare.ts'
+import { email, HOUR, NOW, type PlainCap, type PoolSketch } from '../../support/declare.ts'
 import { intentFor, raise } from '../../support/ledger.ts'
 import { noon, recordPast } from '../../support/use.ts'
 import { testWorld, type World } from '../../support/world.ts'
@@ -90,6 +90,42 @@ describe('a cap that came, and that was read back too early, is ours and is clea
     heal(fault)
     await one.cycle({ caps: { team: 900 } })
     expect(one.caps()).toEqual({ team: 900 })
+  })
+
+  test.each([
+    ['over a number', { team: 900, p001: 500 }, '{"addOnCreditCap":500}'],
+    ['over nothing', { team: 900 }, '{}'],
+  ])('when its answer was lost and so was a later write of another value, which never came: %s', async (_row, caps, reads) => {
+    const fault: Fault = { sent: 0 }
+    const one = await testWorld({ people: 20, wrapTransport: faulty(fault, 'p001') })
+    await one.cycle({ caps })
+    Object.assign(fault, {
+      reads,
+      writes: [
+        [true, 503],
+        [false, 503],
+      ],
+    })
+    await one.cycle({ caps: { team: 900, p001: 700 } })
+    await one.clock.pass(HOUR)
+    await one.cycle({ caps: { team: 900, p001: 800 } })
+    expect(one.caps()).toEqual({ team: 900, p001: 700 })
+    heal(fault)
+    for (let round = 0; round < 2; round += 1) await one.cycle({ caps: { team: 900 } })
+    expect(one.caps()).toEqual({ team: 900 })
+  })
+
+  test('but not what a grant gives back at its end: that was somebody else’s', async () => {
+    const fault: Fault = { sent: 0 }
+    const one = await testWorld({ people: 20, caps: { p001: 700 }, wrapTransport: faulty(fault, 'p001') })
+    await one.cycle({ caps: { team: 900 }, grants: [{ on: 'p001', cap: 6000, from: NOW - HOUR, until: NOW + HOUR }] })
+    await one.clock.pass(2 * HOUR)
+    Object.assign(fault, { reads: '{"addOnCreditCap":6000}', writes: [[true, 503]] })
+    await one.cycle()
+    expect(one.caps()).toEqual({ team: 900, p001: 700 })
+    heal(fault)
+    await one.cycle({ caps: { team: 900 } })
+    expect({ caps: one.caps(), ours: one.ledger.owned().length }).toEqual({ caps: { team: 900, p001: 700 }, ours: 1 })
   })
 
   test('when the second try was not even sent: it has its line of history', async () => {

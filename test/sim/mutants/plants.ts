@@ -172,8 +172,8 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'one stale reading is enough to forget what is ours',
     file: 'daemon/cycle/record.ts',
-    find: 'return owned !== undefined && !mayBeStale(owned, knowledge.readings.get(key), ledger, now)',
-    replace: 'return owned !== undefined',
+    find: 'else if (!mayBeStale(owned, reading, ledger, now)) released.push(key)',
+    replace: 'else released.push(key)',
     needs: ['second-thoughts'],
     caughtBy: [44],
   },
