@@ -99,6 +99,7 @@ export const rosterDoubt: Invariant = {
         doubted = undefined
       }
       if (step.kind === 'answered' && step.operation === 'UserPageAnalytics' && step.approved !== undefined) {
+        settle()
         read = step.approved
         // Also when the reading is not told, because the disk is full.
         shortAt = isShort(read) ? (shortAt ?? scene.elapsed()) : undefined
