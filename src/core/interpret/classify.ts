@@ -7,9 +7,10 @@
 //   what was written   any        lost        landed; notLanded over nothing where it may be inherited, for then it showed before, too
 //   may be inherited   none       any         landed, unless reads show only what is set at the very scope; where the value has not moved,
 //                                             only an accepted answer tells
-//   nothing            0          any         zeroDropped, unless a kept 0 was seen here: then it may be stale
-//   the old value      any        lost        notLanded
+//   nothing            0          accepted    zeroDropped; unmoved over nothing where a kept 0 was seen, for then it may be stale
+//   nothing            0          lost        notLanded: whether a 0 is kept nobody has seen, and it may never have come
 //   the old value      any        accepted    unmoved: a stale reading, or a scope that keeps nothing
+//   the old value      any        lost        notLanded
 //   anything else      any        any         foreign
 import type { Observed } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
@@ -40,8 +41,9 @@ export function classify({ from, to, answer }: Sent, { observed, mayApply, model
   if (observed === to && to !== 'none' && from === 'none' && mayBeInherited && answer === 'lost') return 'notLanded'
   if (observed === to) return 'landed'
   if (to === 'none' && mayBeInherited && (observed !== from || answer === 'accepted')) return 'landed'
+  const isHiddenZero = to === 0 && observed === 'none'
+  if (observed !== from && !isHiddenZero) return 'foreign'
+  if (answer === 'lost') return 'notLanded'
   const mayBeStale = from === 'none' && model.zero === 'stored' && !wasInVain
-  if (to === 0 && observed === 'none' && !mayBeStale) return 'zeroDropped'
-  if (observed !== from) return 'foreign'
-  return answer === 'lost' ? 'notLanded' : 'unmoved'
+  return isHiddenZero && !mayBeStale ? 'zeroDropped' : 'unmoved'
 }

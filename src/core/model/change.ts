@@ -257,16 +257,24 @@ export interface HistoryEntry extends Omit<ScopeChange, 'people' | 'healing' | '
   readonly result: ChangeResult
   /** Why it failed; free of any key. */
   readonly error?: string
-  /** It failed as far as a reading shows, which may have come too early. */
+  /** It failed, and may have landed all the same: a reading may have come too early, and a 0 that is not kept has replaced what stood there. */
   readonly unproven?: boolean
   readonly planId: string
   readonly digest: string
   readonly revision: string
 }
 
+/** How a write ended, in history and in the run that sent it. `skipped`: nothing was written. */
+export interface WriteEnd {
+  readonly result: ChangeResult | 'skipped'
+  readonly unproven?: boolean
+}
+
 /** What was written may stand there, or have stood there. */
-export const mayHaveLanded = ({ result, unproven }: Pick<HistoryEntry, 'result' | 'unproven'>): boolean =>
-  result !== 'failed' || unproven === true
+export const mayHaveLanded = ({ result, unproven }: WriteEnd): boolean => (result === 'failed' ? unproven === true : result !== 'skipped')
+
+/** What was written may stand there, or come to stand there, and no reading has shown it: its end is not known. */
+export const isInDoubt = (end: WriteEnd): boolean => mayHaveLanded(end) && end.result !== 'applied'
 
 /** A scope the service refuses, or that policy makes impossible: left alone until 24 h later, its entry changes or the person returns. */
 export interface Quarantined {

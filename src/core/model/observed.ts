@@ -142,3 +142,6 @@ export interface OwnedCap {
   /** The grant that `cap` came from (`grantId`), also where it was copied to people; absent when it came from none. */
   readonly grant?: string
 }
+
+/** Whether a cap of ours may stand there: what was tried over nothing counts. */
+export const mayBeSet = ({ cap, tried }: Pick<OwnedCap, 'cap' | 'tried'>): boolean => cap !== 'none' || tried !== undefined

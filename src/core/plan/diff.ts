@@ -21,7 +21,7 @@
 import type { Slots } from '../interpret/slots.ts'
 import type { Cause } from '../model/change.ts'
 import { isSameEntry, type PolicyEntry, UNDECLARED } from '../model/entry.ts'
-import type { CapReading, Observed, OwnedCap } from '../model/observed.ts'
+import { type CapReading, mayBeSet, type Observed, type OwnedCap } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
 import type { Position } from '../model/problem.ts'
 import { byScope, type Scope, type ScopeKey, scopeKey } from '../model/scope.ts'
@@ -142,7 +142,7 @@ function compareDeclared(desired: DesiredCap, key: ScopeKey, inputs: DiffInputs,
 }
 
 function compareOrphan(owned: OwnedCap, key: ScopeKey, inputs: DiffInputs, ended: EndedGrants, draft: Draft): void {
-  if (owned.cap === 'none') {
+  if (!mayBeSet(owned)) {
     draft.released.push(key)
     return
   }
@@ -151,7 +151,7 @@ function compareOrphan(owned: OwnedCap, key: ScopeKey, inputs: DiffInputs, ended
     draft.unknown.push({ scope: owned.scope, message: inputs.readings.get(key)?.failure?.message ?? 'not read yet' })
     return
   }
-  if (!isOurs(owned, observed)) {
+  if (observed === 'none' || !isOurs(owned, observed)) {
     draft.released.push(key)
     return
   }

@@ -5,7 +5,7 @@ import { isApproved, TEAM_KEY } from '../interpret/effective.ts'
 import { type Change, type Disposition, isGone, type Quarantined } from '../model/change.ts'
 import { isSameEntry, UNDECLARED } from '../model/entry.ts'
 import type { ScopeState, ScopeStatus } from '../model/events.ts'
-import type { CapReading, OwnedCap, Roster } from '../model/observed.ts'
+import { type CapReading, mayBeSet, type OwnedCap, type Roster } from '../model/observed.ts'
 import { byScope, compareScopes, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../model/scope.ts'
 import type { Instant } from '../model/units.ts'
 import type { DesiredCap } from '../resolve/candidate.ts'
@@ -70,7 +70,7 @@ export function scopesToRead(
   for (const { scope } of resolution.desired) scopes.set(scopeKey(scope), scope)
   // A pool deals only to people whose caps it knows.
   for (const { members } of resolution.pools) for (const { email } of members) scopes.set(scopeKey(userScope(email)), userScope(email))
-  for (const [key, { scope, cap }] of owned) if (cap !== 'none') scopes.set(key, scope)
+  for (const [key, one] of owned) if (mayBeSet(one)) scopes.set(key, one.scope)
   // What is set at the team or a group decides about people, also while nothing is written there.
   const isRead = (key: ScopeKey, one: Quarantined): boolean =>
     scopes.get(key)?.kind !== 'user' && one.code !== 'SCOPE_UNKNOWN' ? true : one.restore !== undefined

@@ -3,7 +3,7 @@
 
 import type { Finding } from '../../core/model/condition.ts'
 import { beyondLimit } from '../../core/model/limits.ts'
-import type { Balance, GroupMembers, OwnedCap, Roster, SetAside } from '../../core/model/observed.ts'
+import { type Balance, type GroupMembers, mayBeSet, type OwnedCap, type Roster, type SetAside } from '../../core/model/observed.ts'
 import type { PolicySet } from '../../core/model/policy.ts'
 import { groupScope, scopeKey } from '../../core/model/scope.ts'
 import { resolveDesired } from '../../core/resolve/desired.ts'
@@ -136,7 +136,7 @@ interface NamedGroup {
 function groupsToRead({ set, known, owned }: UsageInputs): readonly NamedGroup[] {
   const declared = set.groups.map(({ scope, name }): NamedGroup => ({ id: scope.id, name }))
   const ids = new Set(declared.map(({ id }) => id))
-  const ours = new Set(owned.flatMap(({ scope, cap }) => (scope.kind === 'group' && cap !== 'none' ? [scope.id] : [])))
+  const ours = new Set(owned.flatMap((one) => (one.scope.kind === 'group' && mayBeSet(one) ? [one.scope.id] : [])))
   return [...declared, ...(known?.groups ?? []).filter(({ id }) => ours.has(id) && !ids.has(id))]
 }
 

@@ -1,6 +1,6 @@
 // What holds now, as functions of what is known: of a plan, of readings, of a pause, of the policy files. Each finding is a sentence with its
 // numbers and the way out. Nothing here knows what was told before, and nothing asks or writes.
-import type { HistoryEntry, Hold, Pause, PlanProblem } from '../../core/model/change.ts'
+import { type HistoryEntry, type Hold, mayHaveLanded, type Pause, type PlanProblem } from '../../core/model/change.ts'
 import type { ConditionType, Finding } from '../../core/model/condition.ts'
 import { isSameEntry } from '../../core/model/entry.ts'
 import type { PolicyStatus, ReconcileResult } from '../../core/model/events.ts'
@@ -106,7 +106,7 @@ const problemFinding = (type: ConditionType, { code, message, scope }: PlanProbl
 export const LATE_MS = 3_600_000
 
 /** What was written at a scope of late. */
-type WrittenLately = (scope: Scope) => readonly Pick<HistoryEntry, 'result' | 'to'>[]
+type WrittenLately = (scope: Scope) => readonly Pick<HistoryEntry, 'result' | 'unproven' | 'to'>[]
 
 /** Caps that somebody else changed and that are not put right yet; and among them writes of ours that landed after all. */
 export const foreignFindings = (
@@ -116,7 +116,7 @@ export const foreignFindings = (
 ): readonly Finding[] => [
   ...planned.plan.changes.flatMap(({ cause, scope, from, to }) => {
     if (cause !== 'external') return []
-    const isLate = writtenLately(scope).some((one) => one.result === 'failed' && one.to === from)
+    const isLate = writtenLately(scope).some((one) => one.result === 'failed' && mayHaveLanded(one) && one.to === from)
     if (isLate) return [lateFinding(scope, to, from)]
     const key = scopeKey(scope)
     return [foreignFinding(scope, planned.owned.get(key)?.cap ?? to, from, readings.get(key))]

@@ -2,6 +2,7 @@
 // before any cap is sent. It never calls the client, so that `plan` and the daemon deal alike from the same knowledge.
 
 import { type CountedPerson, effectiveCap } from '../../core/interpret/effective.ts'
+import { isInDoubt } from '../../core/model/change.ts'
 import type { OwnedCap } from '../../core/model/observed.ts'
 import type { Cap } from '../../core/model/policy.ts'
 import { type ScopeKey, scopeKey, userScope } from '../../core/model/scope.ts'
@@ -119,13 +120,11 @@ function sinceOf({ cap, at }: CapSince, owned: OwnedCap | undefined, member: Poo
   return isOurs ? Math.min(at, owned.verifiedAt) : at
 }
 
-/** Writes still open, and those of the last day that did not read back. */
+/** Writes still open, and those of the last day whose end is not known. */
 function sentTo(email: string, ledger: RecordsReader, now: number): readonly CapSince[] {
   const scope = userScope(email)
   const open = ledger.openIntents().flatMap(({ change, at }) => (scopeKey(change.scope) === email ? [{ cap: change.to, at }] : []))
-  const doubted = ledger
-    .writtenLately(scope, now - LANDING_MS)
-    .flatMap(({ result, to, at }) => (result === 'ambiguous' || result === 'verify_failed' ? [{ cap: to, at }] : []))
+  const doubted = ledger.writtenLately(scope, now - LANDING_MS).flatMap((one) => (isInDoubt(one) ? [{ cap: one.to, at: one.at }] : []))
   // A cap that goes makes room for what is wider, which is not the pool's to count.
   return [...open, ...doubted].filter((one): one is { cap: Exclude<Cap, 'none'>; at: number } => one.cap !== 'none')
 }

@@ -1,6 +1,6 @@
 // Carries plans out in passes: after the writes of a pass, everything that they could have changed is read again and planned again, until
 // nothing is left that may be written (product.md, section 6). It puts steps in order and decides nothing about caps.
-import { type Change, isReady } from '../../core/model/change.ts'
+import { type Change, isReady, mayHaveLanded } from '../../core/model/change.ts'
 import { MOST_PASSES } from '../../core/model/limits.ts'
 import { type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import type { Failure } from '../../core/plan/dispositions.ts'
@@ -123,8 +123,8 @@ async function runPass(pass: Pass, inputs: PassInputs, results: Map<ScopeKey, Wr
     ...(options.leaving && { leaving: options.leaving }),
     onResult: (change, result) => showResult(workspace, change, result),
     async afterWide(changes) {
-      const landed = changes.filter(({ scope }) => results.get(scopeKey(scope))?.mayHaveLanded)
-      const writes = landed.map(
+      const sent = changes.filter(({ scope }) => mayHaveLanded(results.get(scopeKey(scope)) ?? { result: 'skipped' }))
+      const writes = sent.map(
         (change): WideWrite => ({ change, before: readingsBeneath(change.scope, { view, knowledge }), at: clock.now() }),
       )
       looked.push(...writes)

@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Approval, type Change, type HeldChange, type HistoryEntry, mayHaveLanded, type Quarantined } from '../../core/model/change.ts'
 import { UNDECLARED } from '../../core/model/entry.ts'
 import type { ReconcileResult } from '../../core/model/events.ts'
-import type { CapReading, Observed, OwnedCap } from '../../core/model/observed.ts'
+import { type CapReading, mayBeSet, type Observed, type OwnedCap } from '../../core/model/observed.ts'
 import { type Cap, declaredCount } from '../../core/model/policy.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
@@ -84,24 +84,22 @@ const stillContested = (planned: Planned, before: LedgerFacts['contested'], now:
 const STALE_LIFE_MS = 24 * 3_600_000
 
 /** On a reading that may be stale, or that is older than the last write, nothing of ours is forgotten. */
-function mayBeStale({ scope, cap }: OwnedCap, reading: CapReading | undefined, ledger: Ledger, now: Instant): boolean {
-  if (!reading || cap === 'none') return false
-  const last = lastWrite(scope, ledger, now)
-  if (!last) return false
-  const isReplaced = mayHaveLanded(last) && last.from === reading.observed && reading.observed !== cap
-  return isReplaced || reading.readAt <= last.at
+function mayBeStale(owned: OwnedCap, reading: CapReading | undefined, ledger: Ledger, now: Instant): boolean {
+  const last = lastWrite(owned.scope, ledger, now)
+  if (!reading || !last || !mayBeSet(owned)) return false
+  return last.from === reading.observed || reading.readAt <= last.at
 }
 
 /** What is found in place may be what our last write replaced, on a stale reading: what was written may stand there, and is ours as well. */
 function withTried(found: OwnedCap, ledger: Ledger, now: Instant): OwnedCap {
   const last = lastWrite(found.scope, ledger, now)
-  const isReplaced = last !== undefined && mayHaveLanded(last) && last.from === found.cap
+  const isReplaced = last?.from === found.cap
   return isReplaced && last.to !== 'none' && last.to !== found.cap ? { ...found, tried: last.to } : found
 }
 
-/** Our last write of a scope, as long as a reading may not show it yet. */
+/** Our last write of a scope that may have landed, as long as a reading may not show it yet. */
 const lastWrite = (scope: Scope, ledger: Ledger, now: Instant): HistoryEntry | undefined =>
-  ledger.writtenLately(scope, now - STALE_LIFE_MS)[0]
+  ledger.writtenLately(scope, now - STALE_LIFE_MS).find(mayHaveLanded)
 
 /** Saves what became of approvals; by itself, because a question answered with no must leave no release behind. */
 export function rememberApprovals(planned: Planned, ledger: Ledger): void {

@@ -58,6 +58,16 @@ const TABLE: readonly (readonly [string, PlanSketch, readonly string[]])[] = [
   ['an orphan stays when prune is off', { observed: { p0: 500 }, owned: { p0: { cap: 500 } }, prune: false }, []],
   ['an orphan that somebody changed is not ours any more', { observed: { p0: 600 }, owned: { p0: { cap: 500 } } }, []],
   ['an orphan that somebody cleared is not cleared again', { observed: { p0: 'none' }, owned: { p0: { cap: 500 } } }, []],
+  [
+    'what was tried over nothing, and stands there, is an orphan that is cleared',
+    { caps: { p1: 9 }, observed: { p0: 700, p1: 9 }, owned: { p0: { cap: 'none', tried: 700 } } },
+    ['p0 clear 700>none orphan'],
+  ],
+  [
+    'what was tried over nothing, and is not there, is not cleared',
+    { observed: { p0: 'none' }, owned: { p0: { cap: 'none', tried: 700 } } },
+    [],
+  ],
   ['an orphan that cannot be read is left', { observed: { p0: 'unknown' }, owned: { p0: { cap: 500 } } }, []],
   ['a cap that is not ours is not even looked at', { observed: { p0: 500 } }, []],
   [

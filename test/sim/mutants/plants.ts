@@ -46,7 +46,7 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'an orphan that was changed by others is cleared',
     file: 'core/plan/diff.ts',
-    find: `  if (!isOurs(owned, observed)) {
+    find: `  if (observed === 'none' || !isOurs(owned, observed)) {
     draft.released.push(key)
     return
   }

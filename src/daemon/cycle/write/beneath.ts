@@ -76,10 +76,12 @@ function sightingsOf(
   knowledge: WorkspaceState,
   { model, isAbove }: Known,
 ): readonly Sighting[] {
+  // What is as it was before proves something only of a write that shows; what has changed shows that it came.
+  const isShown = knowledge.readings.get(scopeKey(write.change.scope))?.observed === write.change.to
   return write.before.flatMap((was): readonly Sighting[] => {
     const is = knowledge.readings.get(scopeKey(was.scope))
     // A reading from before the write, kept because the look was cut short, proves nothing.
-    if (!is || is === was || is.failure || is.readAt < write.at) return []
+    if (!is || is === was || is.failure || is.readAt < write.at || (!isShown && is.observed === was.observed)) return []
     const sighting = sightingBeneath(write.change, was, is, model)
     // What showed the old value of one wide scope may show the new one of another.
     const isMixed =

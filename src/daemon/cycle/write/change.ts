@@ -9,7 +9,7 @@ import { UNDECLARED } from '../../../core/model/entry.ts'
 import type { ApiErrorKind, CapReading } from '../../../core/model/observed.ts'
 import { type ScopeKey, scopeKey } from '../../../core/model/scope.ts'
 import type { Planned } from '../../../core/plan/plan.ts'
-import type { WriteClient, WriteOutcome } from '../../../ports.ts'
+import type { WriteClient, WriteFailure } from '../../../ports.ts'
 import { LedgerError } from '../../ledger/error.ts'
 import { keepReading } from '../read.ts'
 import { conclude, historyEntry, noteZero, type OutcomeContext, quarantined, verdictOf, type WriteResult } from './outcome.ts'
@@ -98,7 +98,10 @@ function recordIntent(change: Change, run: WriteRun): Promise<Intent> {
 async function send(change: Change, intent: Intent, run: WriteRun): Promise<WriteResult | undefined> {
   for (let attempt = 1; ; attempt += 1) {
     const outcome = await run.client.writeCap(change.scope, change.to, run.cut)
-    if (outcome.kind === 'refused') return refused(intent, outcome, run)
+    const isRefused = outcome.kind === 'refused'
+    if (isRefused) noteRefusal(outcome.failure, run)
+    // That this try had no effect says nothing of one before it, whose answer was lost.
+    if (isRefused && attempt === 1) return turnedDown(intent, outcome.failure, run)
     if (run.leaving?.()) {
       run.halted = { interrupted: 'stopped', ...run.halted }
       return undefined
@@ -107,9 +110,10 @@ async function send(change: Change, intent: Intent, run: WriteRun): Promise<Writ
     const reading = await readBack(change, kind, run)
     keepReading(run.readings, reading)
     const verdict = await verdictOf(change, reading, kind, run)
-    if (verdict === 'notLanded' && attempt < WRITE_ATTEMPTS && !run.stop?.aborted) continue
+    if (verdict === 'notLanded' && !isRefused && attempt < WRITE_ATTEMPTS && !run.stop?.aborted) continue
     const why = outcome.kind === 'accepted' ? '' : `${WRITE_ATTEMPTS} times sent at most: ${outcome.failure.message}`
     const result = await conclude(intent, reading, { kind, why }, run)
+    if (isRefused && verdict === 'notLanded') return blamed(result, outcome.failure, intent, run)
     return reading.failure ? { ...result, ...blameOf(reading.failure.kind) } : result
   }
 }
@@ -122,26 +126,31 @@ async function readBack(change: Change, answer: 'accepted' | 'lost', run: WriteR
   return run.client.readCap(change.scope, run.cut, 'urgent')
 }
 
-async function refused(
-  intent: Intent,
-  outcome: Exclude<WriteOutcome, { kind: 'accepted' }>,
-  run: WriteRun,
-): Promise<WriteResult | undefined> {
-  const { kind, message, unsent, lacksFeature } = outcome.failure
+/** A key that is refused, and a request that could not leave, stop all writes. */
+function noteRefusal({ kind, message, unsent, lacksFeature }: WriteFailure, run: WriteRun): void {
   if (unsent || kind === 'auth') {
     run.halted = { interrupted: 'refused', refusal: message, isKey: kind === 'auth' && !lacksFeature, ...run.halted }
   }
-  // What was never sent is no write; those that were in flight beside the first refusal are.
-  if (unsent) {
+}
+
+/** Nothing of it had any effect. What was never sent is no write; those that were in flight beside the first refusal are. */
+async function turnedDown(intent: Intent, failure: WriteFailure, run: WriteRun): Promise<WriteResult | undefined> {
+  if (failure.unsent) {
     await run.ledger.recordOutcome(intent, undefined, 'kept')
     return undefined
   }
+  const ended = { result: 'failed', error: failure.message } as const
+  await run.ledger.recordOutcome(intent, historyEntry(intent, ended, run.clock.now()), 'kept')
+  return blamed(ended, failure, intent, run)
+}
+
+/** What a refusal says of the scope, which may be left alone for it. */
+function blamed(result: WriteResult, { kind, message }: WriteFailure, intent: Intent, run: WriteRun): WriteResult {
   const at = run.clock.now()
   if (kind === 'invalid' && intent.change.to === 0) noteZero('rejected', `is refused: ${message}`, intent.change, run)
-  await run.ledger.recordOutcome(intent, historyEntry(intent, 'failed', at, message), 'kept')
   if (kind === 'invalid') run.refusals.push(quarantined(intent, 'CAP_REFUSED', message, at))
   if (kind === 'not_found') run.refusals.push(quarantined(intent, 'SCOPE_UNKNOWN', message, at))
-  return { result: 'failed', error: message, ...blameOf(kind) }
+  return { ...result, ...blameOf(kind) }
 }
 
 /** A key that is refused stops the writes by itself. */

@@ -2,7 +2,7 @@
 // just read back and for an intent that a crash left open. The verdict itself is the table in core/interpret/classify.ts.
 import { classify, type Verdict } from '../../../core/interpret/classify.ts'
 import type { Slots } from '../../../core/interpret/slots.ts'
-import type { ChangeResult, HistoryEntry, Intent, Quarantined, ScopeChange } from '../../../core/model/change.ts'
+import type { HistoryEntry, Intent, Quarantined, ScopeChange, WriteEnd } from '../../../core/model/change.ts'
 import { GIVEN_UP, isSameEntry, ownerOf } from '../../../core/model/entry.ts'
 import type { CapReading, Observed, OwnedCap } from '../../../core/model/observed.ts'
 import type { Cap } from '../../../core/model/policy.ts'
@@ -22,17 +22,19 @@ export interface OutcomeContext {
   readonly ownedAt: (key: ScopeKey) => OwnedCap | undefined
 }
 
-/** How a write ended. `skipped`: nothing was written, because the scope is already as asked or had changed since it was read. */
-export interface WriteResult {
-  readonly result: ChangeResult | 'skipped'
+/** How a write ended. `skipped`: the scope is already as asked, or had changed since it was read. */
+export interface WriteResult extends WriteEnd {
   readonly error?: string
   /** Whom a failure speaks of: the service or the way to it, or perhaps only the scope. Absent: somebody else, or the key. */
   readonly blame?: 'service' | 'scope'
   /** A value that is neither what was there nor what was written. */
   readonly foreign?: Observed
-  /** What was written may have taken effect, whatever the result. */
-  readonly mayHaveLanded?: true
+  /** It was a 0 that is not kept: what stood there is gone. */
+  readonly isDropped?: true
 }
+
+/** The part of a result that history keeps. */
+export type Ended = WriteEnd & Pick<HistoryEntry, 'result' | 'error'>
 
 /** How a write that was sent looks now. */
 export async function verdictOf(
@@ -58,58 +60,55 @@ export async function conclude(
   const { change } = intent
   const { ledger, clock } = context
   const now = clock.now()
-  const end = (result: ChangeResult, ownership: OwnedCap | 'released' | 'kept', error?: string): Promise<void> =>
-    ledger.recordOutcome(intent, historyEntry(intent, result, now, error), ownership)
+  const end = async (ended: Ended, ownership: OwnedCap | 'released' | 'kept'): Promise<Ended> => {
+    await ledger.recordOutcome(intent, historyEntry(intent, ended, now), ownership)
+    return ended
+  }
   switch (await verdictOf(change, reading, answer.kind, context)) {
     case 'unread': {
       const error = `written, but it could not be read back: ${reading.failure?.message ?? 'no reading'}`
-      return { result: 'ambiguous', error, mayHaveLanded: true }
+      return { result: 'ambiguous', error }
     }
     case 'landed': {
       if (reading.observed !== change.to) noteInherited(change, reading, context)
       if (reading.observed === 0) noteZero('stored', 'reads 0', change, context)
-      await end('applied', ownershipOf(intent, reading, answer.kind, context))
-      return { result: 'applied', mayHaveLanded: true }
+      return end({ result: 'applied' }, ownershipOf(intent, reading, answer.kind, context))
     }
     case 'zeroDropped': {
       const error = 'the service reads a cap of 0 back as unset, so 0 cannot be kept here; write the smallest cap you can accept instead'
       const restore = await replacedBy(change, context)
       noteZero('omitted', 'reads unset', change, context)
       ledger.saveQuarantined({ ...quarantined(intent, 'ZERO_NOT_STORED', error, now), ...(restore !== undefined && { restore }) })
-      await end('failed', tried(intent, reading, context), error)
-      return { result: 'failed', error, mayHaveLanded: true }
+      return { ...(await end({ result: 'failed', error, unproven: true }, tried(intent, reading, context))), isDropped: true }
     }
     case 'notLanded': {
       const error = `the write did not land: ${answer.why}`
-      const entry = { ...historyEntry(intent, 'failed', now, error), unproven: true } as const
-      await ledger.recordOutcome(intent, entry, tried(intent, reading, context))
-      return { result: 'failed', error, blame: 'service' }
+      return { ...(await end({ result: 'failed', error, unproven: true }, tried(intent, reading, context))), blame: 'service' }
     }
     case 'unmoved': {
       const error = `${change.to} was written and ${reading.observed} was read back`
       const isInVain = mayBeInVain(change) && (await wasInVain(change, context))
       const times = `${error}, ${IN_VAIN_TIMES} times in a row${hintOf(change)}`
       if (isInVain) ledger.saveQuarantined(quarantined(intent, 'WRITE_NOT_KEPT', times, now))
-      await end('verify_failed', tried(intent, reading, context), error)
-      if (!isInVain) return { result: 'verify_failed', error, blame: 'service', mayHaveLanded: true }
-      return { result: 'verify_failed', error, blame: 'scope' }
+      const ended = await end({ result: 'verify_failed', error }, tried(intent, reading, context))
+      return { ...ended, blame: isInVain ? 'scope' : 'service' }
     }
     case 'foreign': {
       const error = `${change.to} was written and ${reading.observed} was read back`
-      await end('verify_failed', 'kept', error)
-      return { result: 'verify_failed', error, foreign: reading.observed, mayHaveLanded: true }
+      return { ...(await end({ result: 'verify_failed', error }, 'kept')), foreign: reading.observed }
     }
   }
 }
 
 /** The line that history keeps of a write. */
-export function historyEntry(intent: Intent, result: ChangeResult, at: Instant, error?: string): HistoryEntry {
+export function historyEntry(intent: Intent, { result, error, unproven }: Ended, at: Instant): HistoryEntry {
   const { scope, action, effect, from, to, cause, reason, source } = intent.change
   const { planId, digest, revision } = intent
   return {
     ...{ at, scope, action, effect, from, to, cause, result },
     ...(reason !== undefined && { reason }),
     ...(error !== undefined && { error }),
+    ...(unproven && { unproven }),
     ...(source && { source }),
     ...{ planId, digest, revision },
   }

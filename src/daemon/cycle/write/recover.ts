@@ -45,6 +45,7 @@ async function closeUnread(intent: Intent, reading: CapReading, message: string,
   if (!isGone && !inputs.isLeftAlone(scope)) return false
   const error = `the answer to this write was lost; the scope cannot be read any more: ${message}`
   const ownership = isGone ? 'kept' : ownershipOf(intent, reading, 'lost', inputs)
-  await inputs.ledger.recordOutcome(intent, historyEntry(intent, isGone ? 'failed' : 'ambiguous', inputs.clock.now(), error), ownership)
+  const ended = isGone ? ({ result: 'failed', error, unproven: true } as const) : ({ result: 'ambiguous', error } as const)
+  await inputs.ledger.recordOutcome(intent, historyEntry(intent, ended, inputs.clock.now()), ownership)
   return true
 }

@@ -34,7 +34,7 @@ export async function writeWaves(run: WaveRun): Promise<readonly Change[]> {
     const isWide = wave.some(({ scope }) => scope.kind !== 'user')
     if (isWide && (await run.afterWide(wave))) return tried
     // A 0 that is not kept has left the scope without its cap: putting that back comes first.
-    if (wave.some((change) => isReplaced(run, change))) return tried
+    if (wave.some(({ scope }) => run.results.get(scopeKey(scope))?.isDropped)) return tried
   }
 }
 
@@ -62,11 +62,6 @@ function waveOf(planned: Planned, tried: ReadonlySet<ScopeKey>, begun: Begin, ru
   const pending = planned.pending.filter(({ key, to }) => !(tried.has(key) && (isThere(key, to) || hasLanded(run, key))))
   const wave = nextWave({ ...inputs, mayBeInherited, ready, pending, begun })
   return wave.changes.flatMap(({ key }) => changes.get(key) ?? [])
-}
-
-const isReplaced = ({ results }: WaveRun, { scope }: Change): boolean => {
-  const { result, mayHaveLanded } = results.get(scopeKey(scope)) ?? {}
-  return result === 'failed' && mayHaveLanded === true
 }
 
 /** A clear after which the inherited value shows. */
@@ -99,7 +94,7 @@ async function writeSideBySide(run: WaveRun, changes: readonly Change[]): Promis
 
 /** What was asked for has failed, also when the cap that it had replaced could be written back. */
 function joined(before: WriteResult | undefined, { to }: Change, result: WriteResult): WriteResult {
-  if (before?.result !== 'failed' || !before.mayHaveLanded) return result
+  if (!before?.isDropped) return result
   const end =
     result.result === 'applied' ? `the ${to} that stood there was written back` : `${to} could not be written back: ${result.error}`
   return { ...before, error: `${before.error}; ${end}` }
