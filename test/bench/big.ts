@@ -129,8 +129,9 @@ export const resolveAll = (world: BigWorld, policy: PolicyRevision): Resolution 
     now: world.now,
     capSemantics: 'layered',
     owned: world.owned,
+    prune: true,
     conflictsGone: {},
-    groupReadingIsNew: false,
+    newReading: undefined,
     grantsFrozen: false,
   })
 

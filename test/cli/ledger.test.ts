@@ -138,7 +138,7 @@ describe('approve', () => {
   test('records the release of a hold that shows, and only once', async () => {
     await daemonWas(['acme'], (ledger) => ledger.saveFact('holdsShown', { [HOLD]: { people: 41, at: clock.now() } }))
     expect(await cli('approve', HOLD)).toEqual({ code: 0, stdout: `acme: hold ${HOLD} is approved (41 people)\n`, stderr: '' })
-    const approval = { id: HOLD, via: 'command', approvedAt: clock.now(), state: 'pending', released: [] }
+    const approval = { id: HOLD, via: 'command', approvedAt: clock.now(), state: 'pending', people: 41, released: [] }
     expect(await look('acme', (ledger) => ledger.approvals())).toEqual([approval])
     expect((await cli('approve', HOLD.toUpperCase())).stdout).toBe(`acme: hold ${HOLD} was approved at 2026-11-20 12:00:00Z already\n`)
     expect(await look('acme', (ledger) => ledger.approvals())).toEqual([approval])

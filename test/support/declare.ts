@@ -201,8 +201,9 @@ export function desiredInputs(sketch: PolicySketch, more: Partial<DesiredInputs>
     now: NOW,
     capSemantics: 'layered',
     owned: new Map(),
+    prune: true,
     conflictsGone: {},
-    groupReadingIsNew: true,
+    newReading: { groups: (more.groups ?? []).map(({ id }) => id) },
     grantsFrozen: false,
     ...more,
   }

@@ -1,5 +1,6 @@
 // A saved plan against the world as it is now: it is applied as it was reviewed, or refused whole, with all workspaces that are in its file.
 import { readFileSync } from 'node:fs'
+import { CLOCKS_APART_MS } from '../../core/model/age.ts'
 import { type Change, holdOf, type Plan } from '../../core/model/change.ts'
 import type { Cap } from '../../core/model/policy.ts'
 import { byScope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
@@ -15,9 +16,6 @@ import type { ApplyFlags } from './command.ts'
 
 /** A plan older than this is refused. */
 export const PLAN_LIFE_MS = 24 * 3_600_000
-
-/** Clocks of two machines may be that far apart. */
-const CLOCKS_APART_MS = 5 * 60_000
 
 /** Reads the plans of a file. Throws a `CommandError` when it cannot be read, an `InputError` when it is no plan. */
 export function readPlans(file: string): readonly Plan[] {

@@ -2,7 +2,8 @@
 
 import type { Command } from 'commander'
 import { plain } from '../../core/escape/terminal.ts'
-import { HOLD_ID_DIGITS, type HoldShown } from '../../core/plan/approval.ts'
+import type { Approval } from '../../core/model/change.ts'
+import { asShown, HOLD_ID_DIGITS, type HoldShown } from '../../core/plan/approval.ts'
 import type { Ledger } from '../../ports.ts'
 import { addLedgerFlags, examples, type NetworkFlags, readHoldId } from '../shared/args.ts'
 import { type Cli, CommandError } from '../shared/context.ts'
@@ -56,9 +57,11 @@ async function approve(typed: string, flags: NetworkFlags, cli: Cli): Promise<vo
     }
     if (before && before.state !== 'pending')
       cli.stderr.write(`warning: the approval of ${shortTime(before.approvedAt)} is ${before.state}; this is a new one\n`)
-    ledger.saveApproval({ id, via: 'command', approvedAt: cli.clock.now(), state: 'pending', released: [] })
+    const given: Approval = { id, via: 'command', approvedAt: cli.clock.now(), state: 'pending', released: [] }
+    const holdsShown = ledger.fact('holdsShown') ?? {}
+    for (const seen of asShown([given], holdsShown)) ledger.saveApproval(seen)
     await ledger.commit()
-    const shown = ledger.fact('holdsShown')?.[id]
+    const shown = holdsShown[id]
     cli.stdout.write(`${plain(workspace)}: hold ${id} is approved${shown ? ` (${people(shown.people)})` : ''}\n`)
   })
 }

@@ -2,6 +2,7 @@
 // leaves every whole line. It holds scopes and caps and nothing else; a file that cannot be kept costs the resuming, never the import. It
 // never writes to, nor removes, a file that is something else.
 import { appendFileSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { isYounger } from '../../core/model/age.ts'
 import type { Cap } from '../../core/model/policy.ts'
 import { parseScope, type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import { credits, type Instant, MAX_CAP } from '../../core/model/units.ts'
@@ -29,7 +30,7 @@ export function openJournal(file: string, owner: { readonly workspace: string; r
   const known = new Map<ScopeKey, JournalEntry>()
   for (const line of linesOf(file)) {
     const entry = decode(line, owner)
-    if (entry && entry.readAt <= now && now - entry.readAt < JOURNAL_LIFE_MS) known.set(scopeKey(entry.scope), entry)
+    if (entry && isYounger(entry.readAt, now, JOURNAL_LIFE_MS)) known.set(scopeKey(entry.scope), entry)
   }
   let isKept = true
   return {

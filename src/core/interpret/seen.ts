@@ -1,6 +1,7 @@
 // What a deployment's own answers have shown of how it works, where the interface is silent: how it keeps caps, what reads show, what
 // becomes of a 0, how the cap is spelt, how errors look. Findings with their evidence; guards count people by whether reads are explicit,
 // and nothing else follows from here.
+import { isYounger } from '../model/age.ts'
 import type { CapReading } from '../model/observed.ts'
 import { type ScopeKey, scopeKey, TEAM } from '../model/scope.ts'
 import type { Instant } from '../model/units.ts'
@@ -57,7 +58,7 @@ export const FLICKER_MS = 3_600_000
 export function withSighting(seen: Seen, { aspect, value, evidence }: Sighting, at: Instant): Seen {
   const known: Finding | undefined = seen[aspect]
   if (known && (known.value === value || known.value === LASTING[aspect])) return seen
-  if (known?.before?.value === value && at - known.at < FLICKER_MS) return seen
+  if (known?.before?.value === value && isYounger(known.at, at, FLICKER_MS)) return seen
   const before = known && { value: known.value, at: known.at, evidence: known.evidence }
   return { ...seen, [aspect]: { value, at, evidence, ...(before && { before }) } }
 }

@@ -217,9 +217,9 @@ export interface Approval {
   readonly via: 'policy' | 'command'
   readonly approvedAt: Instant
   readonly state: ApprovalState
-  /** People the hold showed when the approval was first matched with it; absent until then. */
+  /** People whom the hold affected as it was seen by whoever gave the approval; absent where nothing had shown it. */
   readonly people?: number
-  /** Credits that the deal of a pool moved when it was first matched. */
+  /** Credits that the deal of a pool moved then. */
   readonly credits?: number
   /** The released changes, copied when first matched; `verified` ones are done. `pool`: the deal as it then stands (`PoolReview.key`). */
   readonly released: readonly (HeldChange & { readonly verified: boolean; readonly pool?: string })[]

@@ -137,8 +137,10 @@ export interface OwnedCap {
   readonly written?: boolean
   /** What a later write of ours set and the old value was read back after: it may stand there all the same, and is ours as well. */
   readonly tried?: Cap
-  /** What stood there before a grant on a scope without a declared base; given back when the grant ends. */
+  /** What stood there before a grant; given back at its end where nothing is declared then. */
   readonly baseline?: Cap
+  /** That was ours, and is so again when it is given back; where undeclared caps are pruned, nothing is. */
+  readonly baselineIsOurs?: boolean
   /** The grant that `cap` came from (`grantId`), also where it was copied to people; absent when it came from none. */
   readonly grant?: string
 }

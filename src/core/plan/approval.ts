@@ -5,6 +5,7 @@
 //      |                              |
 //      +-- 14 days, or 25 % more people than shown, or another roster than the one shown --> void
 import type { CapAt } from '../interpret/effective.ts'
+import { CLOCKS_APART_MS, isYounger } from '../model/age.ts'
 import type { Approval, HeldChange, Hold } from '../model/change.ts'
 import { type ScopeKey, scopeKey } from '../model/scope.ts'
 import type { Instant } from '../model/units.ts'
@@ -26,12 +27,13 @@ export const MIN_HOLD_PREFIX = 8
 
 /** A hold as it was shown. */
 export interface HoldShown {
-  /** How many people it affected when it was first shown. */
+  /** How many people it affected when it was shown last. */
   readonly people: number
+  /** When it was shown first. */
   readonly at: Instant
-  /** How many approved people were on the doubted roster then. */
+  /** How many approved people were on the doubted roster. */
   readonly roster?: number
-  /** Credits that the deal of a pool moved then. */
+  /** Credits that the deal of a pool moved. */
   readonly credits?: number
   /** It was shown under a revision that did not list its approval, so that somebody could have reviewed it. */
   readonly reviewed?: boolean
@@ -42,8 +44,9 @@ export interface HoldShown {
 export type HoldsShown = Readonly<Record<string, HoldShown>>
 
 /**
- * The ledger's approvals joined with ids listed in policy and given on the command line; those that have aged out become void. What policy does
- * not list any more was withdrawn, unless it has released something: else an approval that came with its change would count once it is gone.
+ * The ledger's approvals joined with ids listed in policy and given on the command line; those that have aged out, or are of unknown age, become
+ * void: they are given again where they are still meant. Whoever gave them may have sat at another machine. What policy does not list any more
+ * was withdrawn, unless it has released something: else an approval that came with its change would count once it is gone.
  */
 export function currentApprovals(
   known: readonly Approval[],
@@ -62,9 +65,8 @@ export function currentApprovals(
     // An operator's word needs no second step.
     if (one?.state !== 'pending' || (one.via === 'policy' && one.released.length === 0)) add(id, 'command')
   }
-  return [...byId.values()].map((one) =>
-    one.state === 'pending' && now - one.approvedAt > APPROVAL_LIFE_MS ? { ...one, state: 'void' } : one,
-  )
+  const isYoung = ({ approvedAt }: Approval): boolean => isYounger(approvedAt, now, APPROVAL_LIFE_MS + 1, CLOCKS_APART_MS)
+  return [...byId.values()].map((one) => (one.state === 'pending' && !isYoung(one) ? { ...one, state: 'void' } : one))
 }
 
 interface Landing {
@@ -75,6 +77,15 @@ interface Landing {
   /** The plan asks for the change. */
   readonly isWanted?: (change: HeldChange) => boolean
 }
+
+/** What was seen by whoever gave an approval: the hold as it was shown last before that. */
+export const asShown = (approvals: readonly Approval[], shown: HoldsShown): readonly Approval[] =>
+  approvals.map((one) => {
+    const hold = shown[one.id]
+    if (!hold || one.state !== 'pending' || one.people !== undefined) return one
+    const { people, roster, credits } = hold
+    return { ...one, people, ...(roster !== undefined && { roster }), ...(credits !== undefined && { credits }) }
+  })
 
 /** Marks released changes that the service now shows as verified; an approval with nothing left to verify is spent. */
 export function verifyApprovals(
@@ -164,7 +175,7 @@ export function matchApprovals(
       return approval
     }
     const people = approval.people ?? shown[hold.id]?.people ?? hold.people
-    const rosterShown = hold.guards.includes('rosterShrink') ? shown[hold.id]?.roster : undefined
+    const rosterShown = hold.guards.includes('rosterShrink') ? (approval.roster ?? shown[hold.id]?.roster) : undefined
     const isAnother = rosterShown !== undefined && roster !== undefined && !agree(rosterShown, roster)
     const isDeal = hold.changes.some(({ scope }) => poolOf(scopeKey(scope)) !== undefined)
     const moved = isDeal ? { credits: approval.credits ?? shown[hold.id]?.credits ?? creditsMoved(hold.changes) } : {}

@@ -4,6 +4,7 @@
 //   closed --so many failures--> open for 10 min --time is up--> trying again --one success--> closed
 //                                  ^                                  |
 //                                  +-- no success: twice as long -----+   2 h at most
+import { isYounger } from '../model/age.ts'
 import type { BreakerLimit } from '../model/change.ts'
 import type { Instant } from '../model/units.ts'
 
@@ -74,7 +75,7 @@ export function isTripped({ inARow, failed, refused, done }: Tally, limit: Break
 
 /** May nothing be tried yet? A clock that was set back must not make the wait any longer. */
 export const isOpen = (breaker: OpenBreaker | undefined, now: Instant): boolean =>
-  breaker !== undefined && now < breaker.retryAt && now >= breaker.openedAt
+  breaker !== undefined && isYounger(breaker.openedAt, now, breaker.retryAt - breaker.openedAt)
 
 /** The next state after a run that failed: twice as long as before, unless it was tried ahead of time. */
 export function opened(before: OpenBreaker | undefined, run: FailedRun, now: Instant): OpenBreaker {

@@ -1,6 +1,7 @@
 // Scopes that somebody else changes as often as we put them right. So many foreign changes within a day make one contested: it is shown and
 // left alone for 24 h instead of being fought over. What counts is what the ledger says was put right, so our own writes never do. Another
 // policy entry for the scope is a fresh start (choice).
+import { isYounger } from '../model/age.ts'
 import type { HistoryEntry } from '../model/change.ts'
 import { isSameEntry, type PolicyEntry } from '../model/entry.ts'
 import type { Scope, ScopeKey } from '../model/scope.ts'
@@ -30,7 +31,7 @@ export interface ContestInputs {
 }
 
 /** Is it still to be left alone? A clock that was set back ends it. */
-export const isLeftTo = (contest: Contest, now: Instant): boolean => now - contest.at < CONTEST_MS && now >= contest.at
+export const isLeftTo = (contest: Contest, now: Instant): boolean => isYounger(contest.at, now, CONTEST_MS)
 
 /** Which of these differences are contested now. */
 export function contestedScopes(

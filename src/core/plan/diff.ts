@@ -20,7 +20,7 @@
 // nothing declares the scope, else `policy`.
 import type { Slots } from '../interpret/slots.ts'
 import type { Cause } from '../model/change.ts'
-import { isSameEntry, type PolicyEntry, UNDECLARED } from '../model/entry.ts'
+import { GIVEN_UP, isSameEntry, ownerOf, type PolicyEntry, UNDECLARED } from '../model/entry.ts'
 import { type CapReading, mayBeSet, type Observed, type OwnedCap } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
 import type { Position } from '../model/problem.ts'
@@ -128,17 +128,24 @@ function compareDeclared(desired: DesiredCap, key: ScopeKey, inputs: DiffInputs,
   const isInherited = desired.cap === 'none' && !isOurs(owned, observed) && slots.mayBeInherited(key) && observed === slots.inherited(key)
   if (observed === desired.cap || isInherited) {
     draft.inSync.push(desired)
-    if (desired.origin.kind === 'restore') draft.released.push(key)
+    if (desired.origin.kind === 'restore') giveBack(desired.cap, owned, key, inputs.now, draft)
     else if (isNews(owned, desired)) draft.adopted.push(ownedFrom(desired, owned, setBefore(observed, slots, key), inputs.now))
     return
   }
   const isOverwritten = slots.isEcho(key)
-  if (desired.origin.kind === 'restore' && !isOurs(owned, observed) && !isOverwritten) {
+  const isGivenBack = owned?.baselineIsOurs === true && observed === owned.baseline
+  if (desired.origin.kind === 'restore' && !isOurs(owned, observed) && !isGivenBack && !isOverwritten) {
     draft.released.push(key)
     return
   }
   const pool = desired.origin.pool === undefined ? undefined : inputs.poolReviews?.get(desired.origin.pool)
   draft.differences.push({ ...difference(desired, key, observed, owned, ended, isOverwritten), ...(pool && { pool }) })
+}
+
+/** What a grant gave back is whose it was before. */
+function giveBack(cap: Cap, owned: OwnedCap | undefined, key: ScopeKey, now: Instant, draft: Draft): void {
+  if (!owned?.baselineIsOurs || cap === 'none') draft.released.push(key)
+  else draft.adopted.push({ scope: owned.scope, cap, owner: ownerOf(GIVEN_UP), entry: GIVEN_UP, verifiedAt: now })
 }
 
 function compareOrphan(owned: OwnedCap, key: ScopeKey, inputs: DiffInputs, ended: EndedGrants, draft: Draft): void {
@@ -210,10 +217,7 @@ const isNews = (owned: OwnedCap | undefined, desired: DesiredCap): boolean =>
 export const setBefore = (from: Cap, slots: Pick<Slots, 'model' | 'inherited'>, key: ScopeKey): Cap =>
   slots.model.reads !== 'explicit' && from === slots.inherited(key) ? 'none' : from
 
-/**
- * What the ledger remembers of a scope that was verified at its desired cap. A grant on a scope without a declared base remembers
- * what stood there before: the value found, or nothing when that value was ours.
- */
+/** What the ledger remembers of a scope that was verified at its desired cap; `before` is what was found there. */
 export function ownedFrom(desired: DesiredCap, owned: OwnedCap | undefined, before: Cap, now: Instant): OwnedCap {
   const { scope, cap, owner, entry, origin } = desired
   const isWritten = owned?.written === true && owned.cap === cap
@@ -222,13 +226,19 @@ export function ownedFrom(desired: DesiredCap, owned: OwnedCap | undefined, befo
     ...(isWritten && { written: true }),
     ...(origin.grant !== undefined && { grant: origin.grant }),
   }
-  const hasBase = desired.losers.some(
-    (loser) =>
-      (loser.kind === 'rule' || loser.kind === 'people' || loser.kind === 'pool') && scopeKey(loser.scope) === scopeKey(desired.scope),
-  )
-  if (origin.kind !== 'grant' || hasBase) return record
-  if (owned?.owner === 'grant' && owned.baseline !== undefined) return { ...record, baseline: owned.baseline }
-  return { ...record, baseline: owned === undefined ? before : 'none' }
+  return origin.kind === 'grant' ? { ...record, ...baselineOf(cap, owned, before) } : record
+}
+
+/**
+ * What a grant gives back at its end, also where its base is declared, for that may go while it runs: what was found, or what was ours where
+ * the grant's own cap was. A grant that follows another gives back what that one would.
+ */
+export function baselineOf(cap: Cap, owned: OwnedCap | undefined, before: Cap): Pick<OwnedCap, 'baseline' | 'baselineIsOurs'> {
+  if (!owned) return { baseline: before }
+  const { owner, baseline = 'none', baselineIsOurs } = owned
+  if (owner === 'grant') return { baseline, ...(baselineIsOurs && { baselineIsOurs }) }
+  const stood = before === cap ? owned.cap : before
+  return { baseline: stood, ...(isOurs(owned, stood) && { baselineIsOurs: true }) }
 }
 
 /** The ids of the grants that have ended. One that was deleted by hand has not ended: its cap goes as any edit of the policy does. */

@@ -11,6 +11,7 @@ import type { Instant } from '../model/units.ts'
 import type { DesiredCap } from '../resolve/candidate.ts'
 import { agree } from '../resolve/roster.ts'
 import {
+  asShown,
   currentApprovals,
   type HoldsShown,
   MIN_HOLD_PREFIX,
@@ -68,7 +69,7 @@ export function judgeWithApprovals(inputs: JudgementInputs): Judged {
   const listed = policy.set.approvals
   const isOverwritten = slots.isEcho
   const byKey = new Map(differences.map((one) => [one.key, one]))
-  const known = currentApprovals(inputs.approvals, { policy: listed.map((one) => one.id) }, inputs.now)
+  const known = asShown(currentApprovals(inputs.approvals, { policy: listed.map((one) => one.id) }, inputs.now), inputs.holdsShown)
   const inSync = new Set(known.length > 0 ? inputs.inSync.map(({ scope }) => scopeKey(scope)) : [])
   const isWanted = ({ scope, to }: HeldChange): boolean => byKey.get(scopeKey(scope))?.to === to
   let approvals = voidGrown(verifyApprovals(known, { shown: slots.shown, inSync, reviewedPools: reviewedPools(inputs), isWanted }), whole)
@@ -94,11 +95,12 @@ export function judgeWithApprovals(inputs: JudgementInputs): Judged {
     }
     const done = (told: readonly Approval[] = approvals, waiting: readonly Hold[] = []): Judged => {
       const beside = judgement.holds.flatMap(({ changes }) => changes)
+      const after = approvals.map((one) => (matched.has(one.id) ? { ...one, releasedAt: inputs.now, beside } : one))
       return {
         judgement,
-        approvals: approvals.map((one) => (matched.has(one.id) ? { ...one, releasedAt: inputs.now, beside } : one)),
+        approvals: after,
         releases: new Map([...released].map(([key, one]) => [key, releaseOf(one, listed)])),
-        rosterAccepted: isRosterAccepted(approvals, judgement, inputs),
+        rosterAccepted: isRosterAccepted(after, judgement, inputs),
         shown: shownOf(told, released, inputs, { judgement, unmatched, waiting }),
       }
     }
@@ -127,7 +129,7 @@ export function judgeWithApprovals(inputs: JudgementInputs): Judged {
 /** With another roster every hold would be another: an approved one is accepted once no hold doubts it any more. */
 function isRosterAccepted(approvals: readonly Approval[], { holds }: Judgement, { facts: { rosterDoubt } }: JudgementInputs): boolean {
   if (!rosterDoubt || holds.some(({ guards }) => guards.includes('rosterShrink'))) return false
-  return approvals.some(({ state, roster }) => state !== 'void' && roster !== undefined && agree(roster, rosterDoubt.now))
+  return approvals.some(({ releasedAt, roster }) => releasedAt !== undefined && roster !== undefined && agree(roster, rosterDoubt.now))
 }
 
 /** For so long what one approval released releases nothing else (product.md, section 5). */

@@ -1,6 +1,5 @@
-// Caps that are shown and asked for, and may be there only because they are inherited: before an ancestor goes below them they are set at
-// their own scope, and what a pool deals before an ancestor moves at all. That is right under both ways to read caps, and nobody falls on the
-// way.
+// Caps that are shown and asked for, and may be there only because they are inherited: before an ancestor moves they are set at their own
+// scope. That is right under both ways to read caps, nobody falls on the way, and nobody follows an ancestor upwards.
 import { type People, sharedCap, TEAM_KEY } from '../interpret/effective.ts'
 import type { Slots } from '../interpret/slots.ts'
 import type { PolicyEntry } from '../model/entry.ts'
@@ -36,17 +35,11 @@ export function pins(
 ): readonly Difference[] {
   const wide = wideIn(diff)
   if (wide.size === 0 || slots.model.layers === 'copied') return []
-  return diff.inSync.flatMap(({ scope, cap, entry, origin, losers }): Difference[] => {
+  return diff.inSync.flatMap(({ scope, cap, entry, origin }): Difference[] => {
     const key = scopeKey(scope)
     if (cap === 'none' || !slots.mayBeInherited(key)) return []
-    const isPooled = [origin, ...losers].some((one) => one.pool !== undefined)
     const ancestors = scope.kind === 'user' ? ancestorsOf(key, beneath) : [TEAM_KEY]
-    const isLeft = ancestors.some((one) => {
-      const to = wide.get(one) ?? cap
-      // What a member of a pool has counts in its sum, whoever asks for it, and must not follow an ancestor upwards either.
-      return to === 'none' || to < cap || (isPooled && to > cap)
-    })
-    if (!isLeft) return []
+    if (ancestors.every((one) => (wide.get(one) ?? cap) === cap)) return []
     const reason = origin.reason ?? 'it may only be inherited, and what it is inherited from moves'
     const pool = origin.pool === undefined ? undefined : reviews.get(origin.pool)
     const change = {

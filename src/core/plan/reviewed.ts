@@ -1,5 +1,6 @@
 // Guards that were weakened, and people who are protected no longer, count only for changes that were shown before (product.md, section 5,
 // Two steps): until then the rules of before are in force beside those of now. It holds nothing itself.
+import { isYounger, notAhead } from '../model/age.ts'
 import { type BreakerLimit, GUARD_CODES, type GuardCode, type GuardSettings, type ShareLimit } from '../model/change.ts'
 import { type PolicyRevision, protectedEmails } from '../model/policy.ts'
 import type { Instant } from '../model/units.ts'
@@ -37,14 +38,15 @@ export interface Weakening {
 
 /**
  * The rules to note, given those noted before: each time some are weakened, those of before stay in force beside them for `REVIEW_MS`. What
- * was strengthened again stands in no rules of before, so that its next weakening is one of its own.
+ * was strengthened again stands in no rules of before, so that its next weakening is one of its own. A weakening of unknown age counts as one
+ * of now: weaker rules never come early.
  */
 export function noteRules(noted: NotedRules | undefined, now: Rules, at: Instant): NotedRules {
   if (!noted) return now
   const { before: earlier = [], weakenedAt = at, ...last } = noted
-  const before = [...earlier, { ...last, weakenedAt }].flatMap((one) =>
-    at - one.weakenedAt < REVIEW_MS ? (onlyStricter(one, now) ?? []) : [],
-  )
+  const before = [...earlier, { ...last, weakenedAt }]
+    .map((one) => ({ ...one, weakenedAt: notAhead(one.weakenedAt, at) }))
+    .flatMap((one) => (isYounger(one.weakenedAt, at, REVIEW_MS) ? (onlyStricter(one, now) ?? []) : []))
   return before.length > 0 ? { ...now, before } : now
 }
 

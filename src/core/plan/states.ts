@@ -2,6 +2,7 @@
 // change. Also which scopes a cycle reads, and which it leaves alone.
 
 import { isApproved, TEAM_KEY } from '../interpret/effective.ts'
+import { isYounger } from '../model/age.ts'
 import { type Change, type Disposition, isGone, type Quarantined } from '../model/change.ts'
 import { isSameEntry, UNDECLARED } from '../model/entry.ts'
 import type { ScopeState, ScopeStatus } from '../model/events.ts'
@@ -36,8 +37,8 @@ export function skippedScopes(
 }
 
 /**
- * Quarantine holds until 24 h have passed, the policy entry changes, or the scope was skipped in between (the person returns). A 0 that
- * is not stored is not tried again before the policy changes.
+ * Quarantine holds until 24 h have passed, the policy entry changes, or the scope was skipped in between (the person returns). Of unknown age
+ * it is over, for trying again harms nobody. A 0 that is not stored is not tried again before the policy changes.
  */
 export function activeQuarantine(
   entries: readonly Quarantined[],
@@ -51,7 +52,7 @@ export function activeQuarantine(
   for (const one of entries) {
     const key = scopeKey(one.scope)
     const entry = entryOf.get(key) ?? UNDECLARED
-    const isYoung = now - one.at < QUARANTINE_MS || one.code === 'ZERO_NOT_STORED'
+    const isYoung = isYounger(one.at, now, QUARANTINE_MS) || one.code === 'ZERO_NOT_STORED'
     if (isYoung && isSameEntry(entry, one.entry) && !skipped.has(key)) active.set(key, one)
     else over.push(key)
   }

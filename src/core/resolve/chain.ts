@@ -87,7 +87,7 @@ const conditionInputs = (inputs: DesiredInputs): ConditionInputs & { readonly ne
   groups: inputs.groups,
   unknownGroups: inputs.unknownGroups,
   memory: inputs.conditions ?? {},
-  isNew: inputs.rosterReadingIsNew ?? false,
+  newReading: inputs.newReading,
   owned: inputs.owned,
   clockDoubted: inputs.grantsFrozen,
   nearest: inputs.nearest ?? (() => undefined),

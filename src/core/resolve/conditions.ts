@@ -24,6 +24,12 @@ export interface SettledCondition {
   readonly open: readonly string[]
 }
 
+/** A good reading of the roster: it is believed. Readings that agree are counted by it, each for what it read anew itself. */
+export interface NewReading {
+  /** Ids of the groups that were listed with it; of the others it says nothing, whatever an earlier one left behind. */
+  readonly groups: readonly string[]
+}
+
 /** What conditions are judged by. */
 export interface ConditionInputs {
   readonly roster?: Roster
@@ -31,8 +37,8 @@ export interface ConditionInputs {
   /** Ids the service does not know. */
   readonly unknownGroups: readonly string[]
   readonly memory: ConditionMemory
-  /** The roster was read anew, and is believed, since `memory` was made. */
-  readonly isNew: boolean
+  /** What was read since `memory` was made. */
+  readonly newReading: NewReading | undefined
   readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
   /** The clocks disagree: how long ago somebody joined is not known. */
   readonly clockDoubted: boolean
@@ -63,14 +69,15 @@ export function poolCondition({ members }: Pool): When | undefined {
 
 /** Judges a condition for everybody on the roster, against what was settled before. */
 export function judgeCondition(when: When, facts: RowFacts, inputs: ConditionInputs): JudgedCondition {
-  const { roster, memory, isNew, owned } = inputs
+  const { roster, memory, owned } = inputs
+  const told = toldBy(inputs.newReading, when, facts)
   const before = memory[conditionKey(when)]
   const [held, turned, opened] = [new Set(before?.holds), new Set(before?.turning), new Set(before?.open)]
   const [holds, turning, open, unknown] = [new Set<string>(), new Set<string>(), new Set<string>(), new Set<string>()]
   for (const person of roster?.people ?? []) {
     const { email } = person
     const past = { isOpen: !before || opened.has(email), holds: held.has(email), turning: turned.has(email) }
-    const now = settle(truthOf(when, person, facts), past, isNew || !before)
+    const now = settle(truthOf(when, person, facts), past, !before || told(person))
     if (now.isUnknown) unknown.add(email)
     if (now.isOpen) open.add(email)
     if (now.holds) holds.add(email)
@@ -87,6 +94,16 @@ export function judgeCondition(when: When, facts: RowFacts, inputs: ConditionInp
     isSettled: (email) => !open.has(email),
     settled: { holds: [...holds].sort(), turning: [...turning].sort(), open: [...open].sort() },
   }
+}
+
+/**
+ * Whether a new reading answers for a person all by itself. What it did not read anew is unknown in it, so that two readings that agree are
+ * two, and never one that is counted again where the other failed.
+ */
+function toldBy(reading: NewReading | undefined, when: When, facts: RowFacts): (person: Person) => boolean {
+  if (!reading) return () => false
+  const membersOf = new Map([...facts.membersOf].filter(([id]) => reading.groups.includes(id)))
+  return (person) => truthOf(when, person, { ...facts, membersOf }) !== 'unknown'
 }
 
 interface Settled {

@@ -124,7 +124,7 @@ function decideWide(context: Context, key: ScopeKey, scope: Scope, draft: Draft)
     draft.skipped.push({ scope, why: `the service does not know group ${scope.id}`, ...(at && { at }) })
   } else if (facts?.rejected) draft.rejected.push(facts.rejected)
   else if (own) draft.desired.push(wanted(scope, own, candidates))
-  else if (givesBack(owned)) draft.desired.push(restored(context.found, key, owned, candidates))
+  else draft.desired.push(...restored(context, owned, candidates, context.inputs.prune))
 }
 
 function decideUser(context: Context, key: ScopeKey, scope: UserScope, draft: Draft): void {
@@ -177,7 +177,7 @@ function desiredOfUser(context: Context, key: ScopeKey, scope: UserScope, chain:
     if (kept) return kept
   }
   const copy = copied && groups.kind !== 'clash' ? copiedCap(context, scope, chain, owned) : undefined
-  return copy ?? (!own && givesBack(owned) ? restored(context.found, key, owned, candidates) : undefined)
+  return copy ?? (own ? undefined : restored(context, owned, candidates, context.inputs.prune)[0])
 }
 
 /**
@@ -214,11 +214,14 @@ function unraised(owned: OwnedCap, inForce: KeptCap | undefined): Cap | undefine
   return cap === 0 && owned.cap !== 0 ? undefined : cap
 }
 
-/** What is in force stays while nobody knows whether a rule matches; only a grant that is over ends all the same. */
-function keptUnknown({ inputs, found }: Context, key: ScopeKey, scope: UserScope, { verdict, place, candidates }: PersonChain) {
+/**
+ * What is in force stays while nobody knows whether a rule matches; only a grant that is over ends all the same. What it gives back may be
+ * declared, and is not pruned.
+ */
+function keptUnknown(context: Context, key: ScopeKey, scope: UserScope, { verdict, place, candidates }: PersonChain) {
+  const { inputs, found } = context
   const owned = inputs.owned.get(key)
   if (verdict.kind !== 'unknown' || !owned || owned.cap === 'none') return undefined
-  if (givesBack(owned)) return restored(found, key, owned, candidates)
   const { rule, settled } = verdict
   const why = found.rules.whyOf(rule, scope.email)
   const reason = `whether rule ${rule.name} matches is not known (${why}); what is in force stays`
@@ -227,14 +230,14 @@ function keptUnknown({ inputs, found }: Context, key: ScopeKey, scope: UserScope
     if (cap === undefined) return undefined
     return kept({ ...owned, cap }, { kind: 'people', scope, cap, at: rule.at, reason, rule: rule.name }, candidates)
   }
-  return settled && wanted(scope, { ...ruleCandidate(settled, scope, 'it did before'), reason }, candidates)
+  if (!settled) return restored(context, owned, candidates, false)[0]
+  return wanted(scope, { ...ruleCandidate(settled, scope, 'it did before'), reason }, candidates)
 }
 
 /** A cap of the conflict rule stays until two readings in a row of every declared group agree that the conflict is gone. */
 function keptConflict(context: Context, owned: OwnedCap, email: string, candidates: readonly Candidate[], draft: Draft) {
-  const { set } = context.inputs
-  const isWhole = context.found.unreadGroups.length === 0 && !set.groups.some(({ scope }) => context.unknownGroups.has(scope.id))
-  const agrees = context.inputs.groupReadingIsNew && isWhole
+  const { set, newReading } = context.inputs
+  const agrees = newReading !== undefined && set.groups.every(({ scope }) => newReading.groups.includes(scope.id))
   const count = carryCount(context.inputs, email, agrees ? 1 : 0, draft)
   if (count >= READINGS_TO_DROP) return undefined
   const reason = `no longer in groups with different caps; goes after ${READINGS_TO_DROP} agreeing readings, ${count} so far`
@@ -250,16 +253,17 @@ function carryCount(inputs: DesiredInputs, email: string, more: number, draft: D
 /** Where the service copies wide caps to people, each keeps the cap that applies to them; `none` is worth a write only where we set one. */
 function copiedCap(context: Context, scope: UserScope, chain: PersonChain, owned: OwnedCap | undefined): DesiredCap | undefined {
   const { own, winner, candidates } = chain
+  const back = givenBack(owned, context.inputs.prune)
   const [unread] = context.found.unreadGroups
   if (unread) {
     // A number is safe to give back at once; giving back nothing would leave the person without the cap of that group.
-    if (!owned || (givesBack(owned) && owned.baseline !== 'none')) return undefined
+    if (!owned || (back !== undefined && back !== 'none')) return undefined
     const reason = `the members of ${unread} are not known; what was set stays until they are`
     return kept(owned, { kind: 'copied', scope, cap: owned.cap, at: own?.at ?? NOWHERE, reason }, candidates)
   }
   if (!winner) return undefined
   if (winner.cap === 'none' && own) return wanted(scope, own, candidates)
-  if (winner.cap === 'none' && (!owned || givesBack(owned))) return undefined
+  if (winner.cap === 'none' && (!owned || back !== undefined)) return undefined
   return wanted(scope, { ...winner, kind: 'copied' }, without(candidates, winner))
 }
 
@@ -275,23 +279,27 @@ const kept = (owned: OwnedCap, origin: Candidate, losers: readonly Candidate[]):
   return { scope, cap, owner, entry, origin: { ...origin, ...(grant !== undefined && { grant }) }, losers }
 }
 
-/** A cap that a grant put where nothing was declared, with the memory of what stood there. */
-const givesBack = (owned: OwnedCap | undefined): owned is OwnedCap & { readonly baseline: Cap } =>
-  owned?.owner === 'grant' && owned.baseline !== undefined
+/** What a grant's cap makes way for where nothing is declared: what stood there before. Undefined for what no grant has put there. */
+function givenBack(owned: OwnedCap | undefined, prune: boolean): Cap | undefined {
+  if (owned?.owner !== 'grant') return undefined
+  return prune && owned.baselineIsOurs ? 'none' : owned.baseline
+}
 
-function restored(found: Declarations, key: ScopeKey, owned: OwnedCap & { readonly baseline: Cap }, candidates: readonly Candidate[]) {
-  const statuses = found.grantsOf.get(key) ?? []
+function restored({ found }: Context, owned: OwnedCap | undefined, candidates: readonly Candidate[], prune: boolean): DesiredCap[] {
+  const cap = givenBack(owned, prune)
+  if (!owned || cap === undefined) return []
+  const statuses = found.grantsOf.get(scopeKey(owned.scope)) ?? []
   const last = statuses.findLast((one) => one.state === 'ended') ?? statuses.at(-1)
   const origin: Candidate = {
     kind: 'restore',
     scope: owned.scope,
-    cap: owned.baseline,
+    cap,
     at: last?.grant.at ?? NOWHERE,
     reason: last?.grant.reason ?? 'the grant is no longer declared',
     ...(last?.grant.ticket !== undefined && { ticket: last.grant.ticket }),
     ...(last?.untilAt !== undefined && { untilAt: last.untilAt }),
   }
-  return wanted(owned.scope, origin, candidates)
+  return [wanted(owned.scope, origin, candidates)]
 }
 
 function conflict(scope: UserScope, among: readonly Candidate[]): RejectedScope {

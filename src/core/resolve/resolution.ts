@@ -4,7 +4,7 @@ import type { PolicySet } from '../model/policy.ts'
 import type { ScopeKey } from '../model/scope.ts'
 import type { Instant } from '../model/units.ts'
 import type { DesiredCap, GrantStatus, RejectedScope, SkippedScope } from './candidate.ts'
-import type { ConditionMemory } from './conditions.ts'
+import type { ConditionMemory, NewReading } from './conditions.ts'
 import type { DealtPools, PoolPeople } from './pools.ts'
 import type { NearestWord, RuleNote, RuleStatus } from './rule-notes.ts'
 
@@ -35,13 +35,13 @@ export interface DesiredInputs {
   readonly now: Instant
   readonly capSemantics: 'layered' | 'copied'
   readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
+  /** Caps of ours that nothing declares are to go. */
+  readonly prune: boolean
   readonly conflictsGone: Readonly<Record<string, number>>
-  /** Every declared group was re-read since the last resolution; only then agreeing readings are counted. */
-  readonly groupReadingIsNew: boolean
   /** What was settled of conditions; absent: nothing, so that the roster at hand settles them. */
   readonly conditions?: ConditionMemory
-  /** The roster was read anew since the last resolution, and is believed; absent: no. */
-  readonly rosterReadingIsNew?: boolean
+  /** The reading that was not counted yet; undefined: all were. */
+  readonly newReading: NewReading | undefined
   /** What pools have dealt, by their names; absent: nothing. */
   readonly pools?: DealtPools
   /** For "did you mean"; absent: nothing is suggested. */

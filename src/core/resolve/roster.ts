@@ -1,6 +1,7 @@
 // Whether a new reading of the roster is believed. A roster that suddenly shrinks looks exactly like a key that is limited to one group,
 // so it is doubted, and the last good one goes on serving, until two readings agree or somebody approves.
 import { isApproved } from '../interpret/effective.ts'
+import { notAhead } from '../model/age.ts'
 import type { GroupMembers, Roster } from '../model/observed.ts'
 import type { Credits, Instant } from '../model/units.ts'
 
@@ -38,8 +39,9 @@ export function judgeRoster(
   if (fellPercent <= limitPercent) return { roster: fresh }
   const doubt = known.doubted
   if (!doubt || !agree(approvedCount(doubt.roster), after)) return { roster: known.roster, doubted: { roster: fresh, since: now } }
-  if (fellPercent <= DOUBT_CEILING_PERCENT && now - doubt.since >= AGREEMENT_MS) return { roster: fresh }
-  return { roster: known.roster, doubted: { roster: fresh, since: doubt.since } }
+  const since = notAhead(doubt.since, now)
+  if (fellPercent <= DOUBT_CEILING_PERCENT && now - since >= AGREEMENT_MS) return { roster: fresh }
+  return { roster: known.roster, doubted: { roster: fresh, since } }
 }
 
 /** Readings agree when their counts differ by no more than 1 %, or by one person (choice). */

@@ -1,5 +1,6 @@
 // What of a person's use was paid from add-on credits, in one place for guards, bands, figures and reports: measured where the service
 // tells it, else estimated; and every figure says which. It must never guess where a figure is missing.
+import { isYounger } from '../model/age.ts'
 import type { Balance, Cycle } from '../model/observed.ts'
 import { type Credits, credits, type Instant, wholeCents } from '../model/units.ts'
 
@@ -83,7 +84,7 @@ export function addOnFigures({ now, cycle, measured, balance }: AddOnInputs): Ad
 const dayOf = (at: Instant): number => Math.floor(at / 86_400_000)
 
 const isFresh = (measured: MeasuredAddOn | undefined, now: Instant): measured is MeasuredAddOn =>
-  measured !== undefined && now - measured.readAt <= MEASURED_LIFE_MS
+  measured !== undefined && isYounger(measured.readAt, now, MEASURED_LIFE_MS + 1)
 
 const beyondSeat = (used: Credits, creditsPerSeat: Credits): Credits => wholeCents(Math.max(0, used - creditsPerSeat))
 

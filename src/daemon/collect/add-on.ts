@@ -7,6 +7,7 @@
 // for until 90 of them held nothing, and 400 at most. Each time the last day is read again, and the one before it as long as use of it may
 // still arrive (`usageLag`), for pools count on that; every 6 h also the two before the last.
 
+import { isYounger } from '../../core/model/age.ts'
 import type { Finding } from '../../core/model/condition.ts'
 import type { AddOnReading, AddOnRow, Cycle } from '../../core/model/observed.ts'
 import { type Credits, credits, DAY_MS, HOUR_MS, type Instant, wholeCents } from '../../core/model/units.ts'
@@ -112,7 +113,7 @@ type Ended = Failure | 'unavailable' | undefined
 async function forward(round: Round): Promise<Ended> {
   const { workspace, cycle, now } = round
   const before = workspace.ledger.fact('addOnAsked')
-  const isWide = !before || now - before.wideAt >= WIDE_EVERY_MS || now < before.wideAt
+  const isWide = !before || !isYounger(before.wideAt, now, WIDE_EVERY_MS)
   const againAt =
     before && (isWide ? before.throughAt - WIDE_DAYS * DAY_MS : firstOpenDay(before, workspace.config.usageLagMs ?? DEFAULT_USAGE_LAG_MS))
   let fromAt = before && againAt !== undefined ? Math.max(before.fromAt, againAt) : midnight(Math.min(cycle.startAt, now))
@@ -296,7 +297,7 @@ export interface AskParts {
  */
 export async function askMeasured({ client, clock }: AskParts, state: WorkspaceState, signal?: AbortSignal): Promise<void> {
   const cycle = cycleOf(state.usage)
-  if (!cycle || (state.measured && clock.now() - state.measured.readAt < FRESH_MS)) return
+  if (!cycle || (state.measured && isYounger(state.measured.readAt, clock.now(), FRESH_MS))) return
   const over = new AbortController()
   clock.sleep(PATIENCE_MS, over.signal).then(
     () => over.abort(new Error('it took too long')),

@@ -7,6 +7,7 @@
 // a time, those first that were asked longest ago; 500 groups are through within 16 h. A chunk is 30 days, and half of that after it was
 // too much for the service or for its time, down to one day.
 
+import { isYounger } from '../../core/model/age.ts'
 import type { Finding } from '../../core/model/condition.ts'
 import type { Cycle, RunUse } from '../../core/model/observed.ts'
 import { groupScope, scopeKey, TEAM, type TeamScope } from '../../core/model/scope.ts'
@@ -86,7 +87,7 @@ async function collect(
   const key = scopeKey(target.scope)
   const now = clock.now()
   const before = ledger.fact('runsAsked')?.[key]
-  const isWide = !before || target.scope.kind === 'group' || now - before.wideAt >= WIDE_EVERY_MS || now < before.wideAt
+  const isWide = !before || target.scope.kind === 'group' || !isYounger(before.wideAt, now, WIDE_EVERY_MS)
   let fromAt = firstDay(before, isWide, cycleOf(knowledge.usage), now)
   const startAt = before?.fromAt ?? fromAt
   while (true) {

@@ -6,11 +6,12 @@ import { beyondLimit } from '../../core/model/limits.ts'
 import { type Balance, type GroupMembers, mayBeSet, type OwnedCap, type Roster, type SetAside } from '../../core/model/observed.ts'
 import type { PolicySet } from '../../core/model/policy.ts'
 import { groupScope, scopeKey } from '../../core/model/scope.ts'
+import type { NewReading } from '../../core/resolve/conditions.ts'
 import { resolveDesired } from '../../core/resolve/desired.ts'
 import { judgeRoster, keepGroups, usedByEmail } from '../../core/resolve/roster.ts'
 import type { Clock, ReadClient, UsageFacts } from '../../ports.ts'
 import { malformedRows, unread } from '../conditions/findings.ts'
-import { desiredInputs, type Planner, type WorkspaceState } from '../cycle/state.ts'
+import { countReading, desiredInputs, type Planner, type WorkspaceState } from '../cycle/state.ts'
 import { failureOf } from '../cycle/write/failure.ts'
 import { withActiveDays } from './active-days.ts'
 
@@ -26,10 +27,8 @@ export interface UsageReading {
   /** Read now, or the last good one; also when there is no roster. Absent when the plan has none. */
   readonly balance?: Balance
   readonly unknownGroups: readonly string[]
-  /** Every declared group was read afresh, and a roster that is believed: what it says of a person's groups is whole. */
-  readonly groupsRead: boolean
-  /** The roster was read afresh, and is believed. */
-  readonly rosterRead: boolean
+  /** Absent when the roster could not be read, or is doubted. */
+  readonly newReading?: NewReading
   /** What could not be read, and what is odd in what was. */
   readonly findings: readonly Finding[]
 }
@@ -64,22 +63,12 @@ export async function learnUsage(
     clock,
     ...(signal && { signal }),
   })
-  countReading(knowledge, planner)
+  // A reading that no plan has looked at before the next one is there counts all the same: two that agree do, whatever came between.
+  if (knowledge.newReading) countReading(knowledge, resolveDesired(desiredInputs(knowledge, planner)))
   knowledge.usage = reading.facts
   knowledge.unknownGroups = reading.unknownGroups
-  knowledge.groupReadingIsNew ||= reading.groupsRead
-  knowledge.rosterReadingIsNew ||= reading.rosterRead
+  knowledge.newReading = reading.newReading
   return reading
-}
-
-/** A reading that no plan has looked at before the next one is there counts all the same: two that agree do, whatever came between. */
-function countReading(knowledge: WorkspaceState, planner: Pick<Planner, 'settings' | 'ledger' | 'clock'>): void {
-  if (!knowledge.rosterReadingIsNew && !knowledge.groupReadingIsNew) return
-  const { conditions, conflictsGone } = resolveDesired(desiredInputs(knowledge, planner))
-  if (knowledge.rosterReadingIsNew) knowledge.conditions = conditions
-  if (knowledge.groupReadingIsNew) knowledge.conflictsGone = conflictsGone
-  knowledge.rosterReadingIsNew = false
-  knowledge.groupReadingIsNew = false
 }
 
 /** Reads roster, groups and balance. Rejects only when `signal` aborts. */
@@ -110,8 +99,7 @@ async function readUsage(inputs: UsageInputs): Promise<UsageReading> {
     ...assembled,
     ...(believed && believed !== 'unavailable' && { balance: believed }),
     unknownGroups: groups.unknown,
-    groupsRead: groups.read && roster !== undefined && !isDoubted,
-    rosterRead: roster !== undefined && !isDoubted,
+    ...(roster && !isDoubted && { newReading: { groups: groups.read } }),
     findings: found,
   }
 }
@@ -144,14 +132,14 @@ async function readGroups(inputs: UsageInputs, found: Finding[]) {
   const groups = groupsToRead(inputs)
   const members: GroupMembers[] = [...keepGroups(inputs.known?.groups ?? [], groups)]
   const unknown: string[] = []
-  const read = new Set<string>()
+  const read: string[] = []
   await Promise.all(
     groups.map(async ({ id, name }) => {
       try {
         const fresh = await inputs.client.readGroup({ id, name }, inputs.signal)
         const at = members.findIndex((one) => one.id === id)
         members.splice(at < 0 ? members.length : at, at < 0 ? 0 : 1, fresh)
-        read.add(id)
+        read.push(id)
       } catch (error) {
         inputs.signal?.throwIfAborted()
         const failure = failureOf(error)
@@ -171,7 +159,7 @@ async function readGroups(inputs: UsageInputs, found: Finding[]) {
   return {
     members: members.filter((one) => !unknown.includes(one.id)),
     unknown: unknown.sort(),
-    read: inputs.set.groups.every(({ scope }) => read.has(scope.id)),
+    read,
   }
 }
 

@@ -6,7 +6,7 @@ import type { ReconcileResult } from '../../core/model/events.ts'
 import type { PoolOfDay } from '../../core/model/journal.ts'
 import { MOST_PASSES } from '../../core/model/limits.ts'
 import type { CapReading } from '../../core/model/observed.ts'
-import { type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
+import { byScope, type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import { type Instant, wholeCents } from '../../core/model/units.ts'
 import type { Planned } from '../../core/plan/plan.ts'
 import type { UsageReading } from '../collect/usage.ts'
@@ -54,18 +54,18 @@ export function outcomeOf(inputs: OutcomeInputs): Outcome {
   const results = [...(applied?.results ?? [])]
   const done = results.filter(([, { result }]) => result === 'applied').length
   const failed = results.filter(([, { result }]) => result !== 'applied' && result !== 'skipped')
-  const left = applied ? leftIn(after) : []
+  const waiting = applied ? leftIn(after) : []
+  const left = waiting.filter(({ isHeld }) => !isHeld)
   const halted = applied?.interrupted === undefined ? [] : [HALTS[applied.interrupted]]
   const failures = failed.map(([key, { error }]) => `${key}: ${error}`)
-  const message = applied?.fatal ?? applied?.refusal ?? [...failures, ...unread, ...halted, ...left][0]
+  const message =
+    applied?.fatal ?? applied?.refusal ?? [...failures, ...unread, ...halted, ...[...left, ...waiting].map(({ why }) => why)][0]
   const told = message === undefined ? {} : { message }
   const isShort = failed.length > 0 || unread.length > 0 || applied?.interrupted !== undefined
   const nothingWorked = done === 0 && (failed.length > 0 || applied?.fatal !== undefined || applied?.refusal !== undefined)
   if (nothingWorked || (looked.length > 0 && unread.length === looked.length)) return { result: 'error', ...told }
-  if (isShort) return { result: 'partial', ...told }
-  // What waits for a held change is held with it; nothing has failed.
-  if (after.plan.holds.length > 0) return { result: 'held', ...(left.length > 0 && told) }
-  if (left.length > 0) return { result: 'partial', ...told }
+  if (isShort || left.length > 0) return { result: 'partial', ...told }
+  if (after.plan.holds.length > 0) return { result: 'held', ...told }
   return { result: done > 0 ? 'success' : 'noop' }
 }
 
@@ -78,15 +78,34 @@ const HALTS: Readonly<Record<NonNullable<PassReport['interrupted']>, string>> = 
   breaker: 'what was still to be written is left: too many writes failed',
 }
 
-/** What remains to be written and is not held, in words. A focused cycle leaves the rest to the next sweep, and nothing is said of it. */
-function leftIn({ plan }: Planned): readonly string[] {
-  const isForSweep = new Set(plan.changes.flatMap(({ scope, disposition }) => (isFocus(disposition) ? [scopeKey(scope)] : [])))
-  return plan.changes.flatMap(({ scope, disposition }) => {
-    if (disposition.kind === 'deferred' && disposition.waitsFor && isForSweep.has(scopeKey(disposition.waitsFor))) return []
-    if (disposition.kind === 'ready') return [`${scopeKey(scope)}: not written within ${MOST_PASSES} passes`]
-    const isLeft = disposition.kind === 'deferred' || (disposition.kind === 'excluded' && disposition.code === 'notShown')
-    return isLeft ? [`${scopeKey(scope)}: ${disposition.reason}`] : []
+interface Left {
+  readonly why: string
+  /** It waits for a held change, and is held with it: nothing has failed. */
+  readonly isHeld: boolean
+}
+
+/** What remains to be written and is not held itself. A focused cycle leaves the rest to the next sweep, and nothing is said of it. */
+function leftIn({ plan }: Planned): readonly Left[] {
+  const changes = byScope(plan.changes)
+  return plan.changes.flatMap(({ scope, disposition }): readonly Left[] => {
+    const left = (reason: string, isHeld = false): readonly Left[] => [{ why: `${scopeKey(scope)}: ${reason}`, isHeld }]
+    if (disposition.kind === 'ready') return left(`not written within ${MOST_PASSES} passes`)
+    if (disposition.kind === 'excluded') return disposition.code === 'notShown' ? left(disposition.reason) : []
+    if (disposition.kind === 'held') return []
+    const last = awaitedBy(disposition, changes)
+    return isFocus(last) ? [] : left(disposition.reason, last.kind === 'held')
   })
+}
+
+/** What a change waits for in the end. */
+function awaitedBy(first: Disposition, changes: ReadonlyMap<ScopeKey, Change>): Disposition {
+  let last = first
+  for (let steps = 0; last.kind === 'deferred' && last.waitsFor && steps < changes.size; steps += 1) {
+    const next = changes.get(scopeKey(last.waitsFor))
+    if (!next) break
+    last = next.disposition
+  }
+  return last
 }
 
 const isFocus = (disposition: Disposition): boolean => disposition.kind === 'excluded' && disposition.code === 'focus'

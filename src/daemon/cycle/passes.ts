@@ -128,7 +128,6 @@ async function runPass(pass: Pass, inputs: PassInputs, results: Map<ScopeKey, Wr
         (change): WideWrite => ({ change, before: readingsBeneath(change.scope, { view, knowledge }), at: clock.now() }),
       )
       looked.push(...writes)
-      knowledge.pendingChecks = [...knowledge.pendingChecks, ...writes]
       if (writes.length === 0) return false
       if (await lookBeneath(writes, beneathOf(pass, inputs))) isCopied = true
       // Nothing but these readings tells how caps are kept here.

@@ -1,4 +1,5 @@
 // Reads the caps in force, a bounded number at a time, and keeps what it learns even when it is stopped half-way. It never writes.
+import { notAhead } from '../../core/model/age.ts'
 import type { ApiErrorKind, CapReading } from '../../core/model/observed.ts'
 import { type Scope, type ScopeKey, scopeKey, TEAM } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
@@ -48,8 +49,8 @@ export function noneAhead(readings: Map<ScopeKey, CapReading>, now: Instant): vo
     if (Math.max(reading.readAt, last?.readAt ?? 0) <= now) continue
     readings.set(key, {
       ...rest,
-      readAt: Math.min(rest.readAt, now),
-      ...(last && { last: { ...last, readAt: Math.min(last.readAt, now) } }),
+      readAt: notAhead(rest.readAt, now),
+      ...(last && { last: { ...last, readAt: notAhead(last.readAt, now) } }),
     })
   }
 }

@@ -2,6 +2,7 @@
 // is news, so that a quiet cycle costs no disk write, and it never touches the service.
 
 import { isDeepStrictEqual } from 'node:util'
+import { notAhead } from '../../core/model/age.ts'
 import { type Approval, type Change, type HeldChange, type HistoryEntry, mayHaveLanded, type Quarantined } from '../../core/model/change.ts'
 import { UNDECLARED } from '../../core/model/entry.ts'
 import type { ReconcileResult } from '../../core/model/events.ts'
@@ -9,28 +10,21 @@ import { type CapReading, mayBeSet, type Observed, type OwnedCap } from '../../c
 import { type Cap, declaredCount } from '../../core/model/policy.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
-import { APPROVAL_LIFE_MS, type HoldsShown } from '../../core/plan/approval.ts'
+import { APPROVAL_LIFE_MS, type HoldShown, type HoldsShown } from '../../core/plan/approval.ts'
 import { isLeftTo } from '../../core/plan/contested.ts'
 import { setBefore } from '../../core/plan/diff.ts'
 import type { Planned } from '../../core/plan/plan.ts'
 import { creditsMoved, poolReviews, withReviews } from '../../core/plan/pool-review.ts'
 import { noteRules } from '../../core/plan/reviewed.ts'
-import type { Resolution } from '../../core/resolve/resolution.ts'
 import { approvedCount } from '../../core/resolve/roster.ts'
 import type { Digest, Ledger, LedgerFacts } from '../../ports.ts'
-import { type DesiredState, isLeftAlone, openBaseline, type PlanSettings, rulesNow, type WorkspaceState } from './state.ts'
+import { countReading, type DesiredState, isLeftAlone, openBaseline, type PlanSettings, rulesNow, type WorkspaceState } from './state.ts'
 
-/** Saves the news of a plan; they wait for the next commit. Rejects with a `LedgerError` when history cannot be read. */
-export async function remember(
-  planned: Planned,
-  view: DesiredState,
-  knowledge: WorkspaceState,
-  ledger: Ledger,
-  now: Instant,
-): Promise<void> {
+/** Saves the news of a plan; they wait for the next commit. */
+export function remember(planned: Planned, view: DesiredState, knowledge: WorkspaceState, ledger: Ledger, now: Instant): void {
   const adopted: OwnedCap[] = []
   for (const one of planned.diff.adopted) {
-    const found = withTried(await sinceWritten(one, view, ledger), ledger, now)
+    const found = withTried(sinceWritten(one, view, ledger, now), ledger, now)
     const { verifiedAt } = found
     if (!isDeepStrictEqual(found, { ...view.owned.get(scopeKey(one.scope)), verifiedAt })) adopted.push(found)
   }
@@ -46,32 +40,23 @@ export async function remember(
   saveNews(ledger, 'driftSince', driftSince(planned), {})
   saveNews(ledger, 'unreadSince', unreadSince(planned, ledger.fact('unreadSince') ?? {}, now), {})
   saveNews(ledger, 'contested', stillContested(planned, ledger.fact('contested') ?? {}, now), {})
-  if (knowledge.groupReadingIsNew) {
-    saveNews(ledger, 'conflictsGone', view.resolution.conflictsGone, {})
-    knowledge.conflictsGone = view.resolution.conflictsGone
-    knowledge.groupReadingIsNew = false
-  }
-  rememberConditions(view.resolution, knowledge, ledger)
-}
-
-/** A condition that is new is settled by the roster at hand; the others turn only with new readings. */
-function rememberConditions({ conditions }: Resolution, knowledge: WorkspaceState, ledger: Ledger): void {
-  const isSame = Object.keys(conditions).sort().join('\n') === Object.keys(knowledge.conditions).sort().join('\n')
-  if ((!knowledge.rosterReadingIsNew && isSame) || !knowledge.usage) return
-  saveNews(ledger, 'conditions', conditions, {})
-  knowledge.conditions = conditions
-  knowledge.rosterReadingIsNew = false
+  // Without a roster nothing is known of people, and nothing is news.
+  if (!knowledge.usage) return
+  countReading(knowledge, view.resolution)
+  saveNews(ledger, 'conflictsGone', knowledge.conflictsGone, {})
+  saveNews(ledger, 'conditions', knowledge.conditions, {})
 }
 
 /**
  * A grant's cap that is found in place may come from a write of ours that was read back too early, or landed late: what the grant gives back
- * at its end is what stood there before that write, or it would never end.
+ * at its end is what stood there before that write, or it would never end. What was read back as written has had its day.
  */
-async function sinceWritten(adopted: OwnedCap, { owned, slots }: DesiredState, ledger: Ledger): Promise<OwnedCap> {
+function sinceWritten(adopted: OwnedCap, { owned, slots }: DesiredState, ledger: Ledger, now: Instant): OwnedCap {
   const key = scopeKey(adopted.scope)
   if (adopted.baseline !== adopted.cap || owned.has(key)) return adopted
-  const [last] = await ledger.history({ scope: adopted.scope, limit: 1 })
-  return last && last.to === adopted.cap ? { ...adopted, baseline: setBefore(last.from, slots, key) } : adopted
+  const last = lastWrite(adopted.scope, ledger, now)
+  const isLate = last !== undefined && last.result !== 'applied' && mayHaveLanded(last) && last.to === adopted.cap
+  return isLate ? { ...adopted, baseline: setBefore(last.from, slots, key) } : adopted
 }
 
 /** Also those that show our value at the moment: the next foreign change within the day is left alone as well. */
@@ -115,9 +100,10 @@ export function rememberApprovals(planned: Planned, ledger: Ledger): void {
 
 /** What has ended releases nothing any more: after a day only its id is kept, for it is to say so where a policy lists it. */
 function withoutPast(approval: Approval, now: Instant): Approval {
-  const { beside: _, ...rest } = approval
-  const isPast = approval.state !== 'pending' && now - (approval.releasedAt ?? approval.approvedAt) > STALE_LIFE_MS
-  return isPast ? { ...rest, released: [] } : approval
+  const { beside, releasedAt, ...rest } = approval
+  const at = releasedAt === undefined ? {} : { releasedAt: notAhead(releasedAt, now) }
+  const isPast = approval.state !== 'pending' && now - (releasedAt ?? approval.approvedAt) > STALE_LIFE_MS
+  return isPast ? { ...rest, ...at, released: [] } : { ...rest, ...at, ...(beside && { beside }) }
 }
 
 /** Deals of which the guards hold nothing were let through: later deals of the same move within them. */
@@ -140,10 +126,10 @@ function holdsShown(planned: Planned, before: HoldsShown, doubted: number | unde
   const standing = new Set(planned.plan.holds.map(({ id }) => id))
   const recent = Object.entries(before)
     .filter(([id, { goneAt = now }]) => standing.has(id) || now - goneAt < APPROVAL_LIFE_MS)
-    .map(([id, { goneAt = now, ...shown }]) => {
-      if (!standing.has(id)) return [id, { ...shown, goneAt }] as const
-      // Without its approval in the policy, somebody could review it.
-      return [id, listed.has(id) ? shown : { ...shown, reviewed: true }] as const
+    .map(([id, { goneAt = now, at, ...known }]) => {
+      const shown = { ...known, at: notAhead(at, now) }
+      if (!standing.has(id)) return [id, { ...shown, goneAt: notAhead(goneAt, now) }] as const
+      return [id, { ...shown, ...reviewedBy(id, shown, listed) }] as const
     })
   // Once its approval is void, a hold that has changed is shown anew: the next approval is of what is seen then.
   const isVoid = new Set(planned.approvals.filter(({ state }) => state === 'void').map(({ id }) => id))
@@ -152,15 +138,22 @@ function holdsShown(planned: Planned, before: HoldsShown, doubted: number | unde
     const roster = guards.includes('rosterShrink') && doubted !== undefined ? { roster: doubted } : {}
     const moved = changes.some(isDeal) ? { credits: creditsMoved(changes) } : {}
     const known = before[id]
-    const isNews =
-      !known || (isVoid.has(id) && (known.people !== people || known.roster !== roster.roster || known.credits !== moved.credits))
-    return isNews ? [[id, { people, at: now, ...roster, ...moved, ...(!listed.has(id) && { reviewed: true }) }] as const] : []
+    const size = { people, ...roster, ...moved }
+    const isOther = known?.people !== people || known.roster !== roster.roster || known.credits !== moved.credits
+    if (known && !isOther) return []
+    const isNew = !known || isVoid.has(id)
+    const since = isNew ? { at: now, ...(!listed.has(id) && { reviewed: true }) } : { at: known.at, ...reviewedBy(id, known, listed) }
+    return [[id, { ...size, ...since }] as const]
   })
   return Object.fromEntries([...recent, ...fresh])
 }
 
+/** Without its approval in the policy, somebody could review it. */
+const reviewedBy = (id: string, { reviewed }: HoldShown, listed: ReadonlySet<string>): Pick<HoldShown, 'reviewed'> =>
+  reviewed || !listed.has(id) ? { reviewed: true } : {}
+
 const unreadSince = ({ plan }: Planned, before: LedgerFacts['unreadSince'], now: Instant): LedgerFacts['unreadSince'] =>
-  Object.fromEntries(plan.unknown.map(({ scope }) => [scopeKey(scope), before[scopeKey(scope)] ?? now]))
+  Object.fromEntries(plan.unknown.map(({ scope }) => [scopeKey(scope), notAhead(before[scopeKey(scope)] ?? now, now)]))
 
 /** Keeps the rules as they are, and those of before that are in force beside weaker ones. */
 export function rememberRules(knowledge: WorkspaceState, settings: PlanSettings, ledger: Ledger, now: Instant): void {

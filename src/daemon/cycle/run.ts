@@ -32,9 +32,8 @@ import {
 } from './record.ts'
 import { noteSeen, seenIn, sweepSightings } from './seen.ts'
 import { type DesiredState, grantsFrozen, idleMode, isLeftAlone, outlook, type Planner, planFrom, type WorkspaceState } from './state.ts'
-import { judgePending, lookBeneath, readingsBeneath } from './write/beneath.ts'
+import { lookLate } from './write/beneath.ts'
 import { type RecoverInputs, recoverIntents } from './write/recover.ts'
-import type { WideWrite } from './write/wide-write.ts'
 
 export interface CycleReport extends Outcome {
   /** The first plan, as it was shown. */
@@ -148,9 +147,7 @@ async function settle(
   const left = newlyUnknown(read, knowledge, clock.now())
   for (const one of left) ledger.saveQuarantined(one)
   rememberRules(knowledge, workspace.config, ledger, clock.now())
-  const wide = closed.filter(({ change }) => change.scope.kind !== 'user')
-  judgePending({ workspace, knowledge })
-  if (wide.length > 0) await lookAfterCrash(wide, { workspace, knowledge, view: read, ...(options.stop && { stop: options.stop }) })
+  await lookLate({ workspace, knowledge, view: read, ...(options.stop && { stop: options.stop }) })
   const isAsBefore = closed.length === 0 && left.length === 0 && read.grantsFrozen === grantsFrozen(knowledge)
   return isAsBefore ? read : outlook(knowledge, planner)
 }
@@ -160,19 +157,6 @@ function deal({ ledger }: Workspace, knowledge: WorkspaceState, planner: Planner
   if (!takeDeal(dealPools(knowledge, view, planner), knowledge)) return view
   ledger.saveFact('pools', knowledge.pools)
   return outlook(knowledge, planner)
-}
-
-/** The process died after a team or group write: what the ledger says was beneath is compared with what is there now. */
-async function lookAfterCrash(wide: Awaited<ReturnType<typeof recoverIntents>>, beneath: Parameters<typeof lookBeneath>[1]): Promise<void> {
-  const { owned } = beneath.view
-  const writes = wide.map(({ change, at }): WideWrite => {
-    const before = readingsBeneath(change.scope, beneath).flatMap(({ scope }) => {
-      const ours = owned.get(scopeKey(scope))
-      return ours ? [{ scope, observed: ours.cap, readAt: ours.verifiedAt }] : []
-    })
-    return { change, before, at }
-  })
-  await lookBeneath(writes, beneath)
 }
 
 interface Making {
@@ -206,7 +190,7 @@ function planMaker({ workspace, knowledge, planner, options }: Making): PlanMake
     const excluded = (one: Difference): Exclusion | undefined =>
       more.excluded?.(one) ?? (focus && !focus.has(one.key) ? left : undefined) ?? (quiet.has(one.key) ? QUIET : undefined)
     const planned = planFrom(knowledge, view, planner, { ...more, excluded })
-    await remember(planned, view, knowledge, workspace.ledger, workspace.clock.now())
+    remember(planned, view, knowledge, workspace.ledger, workspace.clock.now())
     showPlan(workspace, planned, view)
     return { planned, view }
   }

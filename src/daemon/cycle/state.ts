@@ -5,6 +5,7 @@ import { countPeople, type People } from '../../core/interpret/effective.ts'
 import type { Seen } from '../../core/interpret/seen.ts'
 import { serviceModel } from '../../core/interpret/service-model.ts'
 import { interpret, type SentCap, type Slots, unsetGroups } from '../../core/interpret/slots.ts'
+import { isYounger, notAhead } from '../../core/model/age.ts'
 import { type GuardSettings, mayHaveLanded } from '../../core/model/change.ts'
 import type { Mode } from '../../core/model/events.ts'
 import type { CapReading, Cycle, OwnedCap } from '../../core/model/observed.ts'
@@ -20,7 +21,7 @@ import { noteRules, type ReviewedRules, type Rules, rulesOf } from '../../core/p
 import { activeQuarantine, scopesToRead, skippedScopes } from '../../core/plan/states.ts'
 import { followersIn } from '../../core/pools/ask.ts'
 import { poolNotes } from '../../core/pools/notes.ts'
-import type { ConditionMemory } from '../../core/resolve/conditions.ts'
+import type { ConditionMemory, NewReading } from '../../core/resolve/conditions.ts'
 import { resolveDesired } from '../../core/resolve/desired.ts'
 import type { DealtPools } from '../../core/resolve/pools.ts'
 import type { DesiredInputs, Resolution } from '../../core/resolve/resolution.ts'
@@ -30,7 +31,6 @@ import { nearest } from '../../policy/suggest.ts'
 import type { Clock, Digest, RecordsReader, UsageFacts } from '../../ports.ts'
 import { readQuality } from './read.ts'
 import { seenIn } from './seen.ts'
-import type { WideWrite } from './write/wide-write.ts'
 
 /** Clocks further apart than this freeze grants. */
 export const SKEW_LIMIT_MS = 5 * 60_000
@@ -62,18 +62,15 @@ export interface WorkspaceState {
   /** Add-on use as the service tells it; absent where it does not. */
   measured: MeasuredAddOn | undefined
   unknownGroups: readonly string[]
-  groupReadingIsNew: boolean
+  /** Read since a resolution was counted; see `countReading`. */
+  newReading: NewReading | undefined
   conflictsGone: Readonly<Record<string, number>>
-  /** A roster that is believed was read since the last resolution was remembered. */
-  rosterReadingIsNew: boolean
   conditions: ConditionMemory
   /** What pools have dealt, and what is counted of it. */
   pools: DealtPools
   /** Why pools keep their last deal, by name. */
   frozenPools: Readonly<Record<string, string>>
   clockSkewMs: number | undefined
-  /** Team and group writes whose effect beneath was not looked at yet, because something came between. */
-  pendingChecks: readonly WideWrite[]
 }
 
 /** What is known at the start: what the ledger remembers. */
@@ -85,14 +82,12 @@ export function recall(policy: PolicyRevision, ledger: RecordsReader): Workspace
     usage: ledger.fact('usage'),
     measured: ledger.fact('addOn'),
     unknownGroups: [],
-    groupReadingIsNew: false,
+    newReading: undefined,
     conflictsGone: ledger.fact('conflictsGone') ?? {},
-    rosterReadingIsNew: false,
     conditions: ledger.fact('conditions') ?? {},
     pools: ledger.fact('pools') ?? {},
     frozenPools: {},
     clockSkewMs: undefined,
-    pendingChecks: [],
   }
 }
 
@@ -132,6 +127,9 @@ export const cycleOf = (usage: UsageFacts | undefined): Cycle | undefined => usa
 /** The service's clock and ours disagree: grants neither start nor end. */
 export const grantsFrozen = ({ clockSkewMs = 0 }: WorkspaceState): boolean => Math.abs(clockSkewMs) > SKEW_LIMIT_MS
 
+/** Caps of ours that nothing declares go, but while a file is broken. */
+const prunes = ({ policyValid }: WorkspaceState, { prune }: PlanSettings): boolean => prune && policyValid
+
 /** What resolving depends on, from knowledge and the ledger. */
 export function desiredInputs(knowledge: WorkspaceState, planner: Pick<Planner, 'settings' | 'ledger' | 'clock'>): DesiredInputs {
   const cycle = cycleOf(knowledge.usage)
@@ -142,16 +140,23 @@ export function desiredInputs(knowledge: WorkspaceState, planner: Pick<Planner, 
     now: planner.clock.now(),
     capSemantics: planner.settings.capSemantics,
     owned: byScope(planner.ledger.owned()),
+    prune: prunes(knowledge, planner.settings),
     conflictsGone: knowledge.conflictsGone,
-    groupReadingIsNew: knowledge.groupReadingIsNew,
+    newReading: knowledge.newReading,
     conditions: knowledge.conditions,
-    rosterReadingIsNew: knowledge.rosterReadingIsNew,
     pools: knowledge.pools,
     nearest,
     grantsFrozen: grantsFrozen(knowledge),
     ...(knowledge.usage && { roster: knowledge.usage.roster }),
     ...(cycle && { cycle }),
   }
+}
+
+/** From now on what was read counts once, in what it says of people's groups and of conditions, and is not new any more. */
+export function countReading(knowledge: WorkspaceState, { conditions, conflictsGone }: Resolution): void {
+  knowledge.conditions = conditions
+  knowledge.conflictsGone = conflictsGone
+  knowledge.newReading = undefined
 }
 
 /** A scope that is none of our business now: it is only looked at because of an open intent. */
@@ -211,9 +216,9 @@ function unlistedGroups({ usage, policy }: WorkspaceState): ReadonlySet<ScopeKey
 /** What is held for longer is a plan of its own by then (product.md: for a day at least). */
 const PLAN_LIFE_MS = 24 * 3_600_000
 
-/** Where a plan that is not through began, for a day. */
+/** Where a plan that is not through began, for a day. Kept for longer it would make lowerings look like raises: of unknown age it is none. */
 export function openBaseline(ledger: Pick<RecordsReader, 'fact'>, now: Instant): Readonly<Record<ScopeKey, Cap>> | undefined {
-  return now - (ledger.fact('planBegunAt') ?? 0) < PLAN_LIFE_MS ? ledger.fact('planBaseline') : undefined
+  return isYounger(ledger.fact('planBegunAt') ?? 0, now, PLAN_LIFE_MS) ? ledger.fact('planBaseline') : undefined
 }
 
 /** The plan that follows from what is known now. */
@@ -265,7 +270,7 @@ export function planFrom(knowledge: WorkspaceState, view: DesiredState, planner:
       return state ? [{ pool, ...followersIn(pool, state) }] : []
     }),
     poolReviews: poolReviews(settings.name, view.resolution.pools, knowledge.pools, digest),
-    prune: settings.prune && knowledge.policyValid,
+    prune: prunes(knowledge, settings),
     policyBroken: settings.prune && !knowledge.policyValid,
     now: clock.now(),
     digest,
@@ -286,14 +291,17 @@ const writtenBy =
     ledger.writtenLately(scope, now - SENT_LIFE_MS).find((one) => mayHaveLanded(one) && one.at <= now)?.at
 
 /** As long as the ledger has what was written at hand. */
-const SENT_LIFE_MS = 24 * 3_600_000
+export const SENT_LIFE_MS = 24 * 3_600_000
 
 /** Nobody waits longer for a scope that cannot be read (product.md, section 6). */
 const UNREAD_LIFE_MS = 24 * 3_600_000
 
+/** A wait of unknown age is not over: it is kept as one that begins now. */
 const givenUp = (ledger: RecordsReader, now: Instant): ReadonlySet<ScopeKey> =>
   new Set(
-    Object.entries(ledger.fact('unreadSince') ?? {}).flatMap(([key, since]) => (now - since >= UNREAD_LIFE_MS ? [key as ScopeKey] : [])),
+    Object.entries(ledger.fact('unreadSince') ?? {}).flatMap(([key, since]) =>
+      now - notAhead(since, now) >= UNREAD_LIFE_MS ? [key as ScopeKey] : [],
+    ),
   )
 
 /** Approvals take two steps where the config says nothing. */

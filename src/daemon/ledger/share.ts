@@ -37,6 +37,7 @@ const SHARED: Readonly<Record<keyof LedgerFacts, boolean>> = {
   holdsShown: true,
   rules: true,
   unreadSince: true,
+  lookedBeneath: false,
   peopleSalt: false,
   driftSince: true,
   runsAsked: false,

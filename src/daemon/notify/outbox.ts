@@ -1,5 +1,6 @@
 // Sends what is due, beside the cycles: first it records that a message is about to go, then it sends, then it records how that ended. A
 // message that may have left is never sent again. There is no queue in memory: what is due follows from figures and the ledger.
+import { isYounger } from '../../core/model/age.ts'
 import type { Finding } from '../../core/model/condition.ts'
 import { channelOf, type Due, type Message, messagesDue, type PoolUse } from '../../core/notify/due.ts'
 import { begin, type Delivery, end, type Told, type ToldEntry, withoutOpen } from '../../core/notify/told.ts'
@@ -99,7 +100,7 @@ export interface Telling extends Pick<Workspace, 'knowledge' | 'shown' | 'clock'
 export function dueNow(telling: Telling, { settings, label }: Pick<Notifier, 'settings' | 'label'>): Due {
   const { knowledge, clock, ledger, config } = telling
   const usage = knowledge?.usage
-  if (!usage || clock.now() - usage.roster.readAt > FIGURES_LIFE_MS) return { messages: [], quiet: false }
+  if (!usage || !isYounger(usage.roster.readAt, clock.now(), FIGURES_LIFE_MS + 1)) return { messages: [], quiet: false }
   const names = new Map(usage.roster.people.map(({ email, name }) => [email, name]))
   return messagesDue({
     now: clock.now(),

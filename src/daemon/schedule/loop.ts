@@ -103,8 +103,9 @@ export function startLoop(workspace: Workspace, signals: LoopSignals): Loop {
       report(workspace, { kind: 'policy-loaded', policy: status })
       notice(workspace, { policy: policyFindings(status, workspace.config.name) })
       workspace.attempted ||= !policy
+      // A cycle under way prunes nothing any more: its plan was made from a whole set. Only the next one may begin to.
+      if (agenda.policyValid && !status.valid) agenda.wake.abort(new Error('a policy file is broken'))
       agenda.policyValid = status.valid
-      // A cycle under way prunes nothing any more; only the next one may begin to.
       if (!status.valid && workspace.knowledge) workspace.knowledge.policyValid = false
       takeIn(policy, workspace, agenda)
       fed.resolve()

@@ -27,7 +27,7 @@ describe('a cap that may only be inherited', () => {
   }
   test.each<readonly [string, PlanSketch, readonly string[]]>([
     ['is set before the team goes below it', TEAM(400), ['ada set none>500 policy', 'team lower 500>400 policy']],
-    ['is left as it is when the team goes above it', TEAM(600), ['team raise 500>600 policy']],
+    ['is set before the team goes above it', TEAM(600), ['ada set none>500 policy', 'team raise 500>600 policy']],
     [
       'is left as it is while the team stays',
       { ...TEAM(500), observed: { team: 500, ada: 500, bob: 3 }, owned: { bob: { cap: 3 } } },

@@ -12,13 +12,14 @@ import {
 } from '../../../src/core/resolve/conditions.ts'
 import { email, ownedCaps, type RowSketch, rosterRows } from '../../support/declare.ts'
 
+const NEW = { groups: [] }
 const WHEN: When = { role: 'member' }
 const KEY = conditionKey(WHEN)
 type Rows = Readonly<Record<string, RowSketch>>
 const ROLES: Rows = { y: { role: 'member' }, n: { role: 'guest' }, '?': {} }
 
 const judged = (rows: Rows | undefined, memory: ConditionMemory, more: Partial<ConditionInputs> = {}): JudgedCondition => {
-  const inputs = { groups: [], unknownGroups: [], memory, isNew: true, owned: new Map(), clockDoubted: false, ...more }
+  const inputs = { groups: [], unknownGroups: [], memory, newReading: NEW, owned: new Map(), clockDoubted: false, ...more }
   const all = { ...inputs, ...(rows && { roster: rosterRows(rows) }) }
   return judgeCondition(WHEN, rowFacts(all, new Set()), all)
 }
@@ -28,7 +29,7 @@ function counted(readings: string): string {
   let memory: ConditionMemory = {}
   return [...readings.matchAll(/(\.?)(.)/g)]
     .map(([, old, sign = '']) => {
-      const one = judged({ ada: ROLES[sign] ?? {} }, memory, { isNew: old === '' })
+      const one = judged({ ada: ROLES[sign] ?? {} }, memory, { newReading: old === '' ? NEW : undefined })
       memory = { [KEY]: one.settled }
       const truth = one.truthOf(email('ada'))
       return truth === 'unknown' ? '-' : truth ? 'y' : 'n'

@@ -170,11 +170,11 @@ describe('a cap of the conflict rule whose conflict is gone', () => {
   test.each<[string, Partial<DesiredInputs>, string | undefined, Record<string, number>]>([
     [
       'is not counted down by the same reading seen again',
-      { groupReadingIsNew: false, conflictsGone: { 'eve@example.com': 1 } },
+      { newReading: undefined, conflictsGone: { 'eve@example.com': 1 } },
       'conflict 900',
       { 'eve@example.com': 1 },
     ],
-    ['is not counted down at all before a first new reading', { groupReadingIsNew: false }, 'conflict 900', {}],
+    ['is not counted down at all before a first new reading', { newReading: undefined }, 'conflict 900', {}],
     ['is not counted down while one of the groups was not read', { groups: members({ a: ['eve'] }) }, 'conflict 900', {}],
     [
       'is not counted down while the service does not know one of the groups',
@@ -185,7 +185,7 @@ describe('a cap of the conflict rule whose conflict is gone', () => {
     ['stays gone as long as it is ours', { conflictsGone: { 'eve@example.com': 2 } }, undefined, { 'eve@example.com': 2 }],
     [
       'stays gone without another reading',
-      { conflictsGone: { 'eve@example.com': 2 }, groupReadingIsNew: false },
+      { conflictsGone: { 'eve@example.com': 2 }, newReading: undefined },
       undefined,
       { 'eve@example.com': 2 },
     ],

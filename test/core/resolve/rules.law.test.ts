@@ -76,7 +76,7 @@ test('a roster that is doubted moves nobody, whatever it says', () => {
   fc.assert(
     fc.property(world, rows, inside, (one, others, groups) => {
       const first = resolveDesired(inputsOf(one))
-      const doubted = inputsOf({ ...one, rows: others, inside: groups }, { conditions: first.conditions, rosterReadingIsNew: false })
+      const doubted = inputsOf({ ...one, rows: others, inside: groups }, { conditions: first.conditions, newReading: undefined })
       const second = resolveDesired(doubted)
       // Who is known in both readings is asked the same; who is not known in one of them keeps what they have.
       for (const [name, cap] of Object.entries(asked(second))) {
@@ -94,8 +94,8 @@ test('one odd reading between two that agree changes nothing', () => {
   fc.assert(
     fc.property(world, rows, (one, odd) => {
       const first = resolveDesired(inputsOf(one))
-      const second = resolveDesired(inputsOf({ ...one, rows: odd }, { conditions: first.conditions, rosterReadingIsNew: true }))
-      const third = resolveDesired(inputsOf(one, { conditions: second.conditions, rosterReadingIsNew: true }))
+      const second = resolveDesired(inputsOf({ ...one, rows: odd }, { conditions: first.conditions }))
+      const third = resolveDesired(inputsOf(one, { conditions: second.conditions }))
       expect(found(third).asked).toEqual(found(first).asked)
     }),
     runs(150),

@@ -63,7 +63,7 @@ describe('a condition', () => {
     roster: rosterRows(PEOPLE),
     groups: members({ a: ['ada'], b: ['bob'] }),
     unknownGroups: ['lost'],
-    ...{ memory: {}, isNew: true, owned: new Map(), clockDoubted: false },
+    ...{ memory: {}, newReading: { groups: [] }, owned: new Map(), clockDoubted: false },
   }
   const truths = (when: When, more: Partial<ConditionInputs> = {}) => {
     const all = { ...inputs, ...more }
@@ -285,7 +285,7 @@ describe('a match changes', () => {
   function course(roles: readonly (string | undefined)[], good: (index: number) => boolean = () => true): readonly (string | undefined)[] {
     let conditions: Resolution['conditions'] = {}
     return roles.map((role, index) => {
-      const resolution = resolve(sketch, { roster: roleOf(role), conditions, rosterReadingIsNew: good(index) })
+      const resolution = resolve(sketch, { roster: roleOf(role), conditions, newReading: good(index) ? { groups: [] } : undefined })
       if (good(index) || index === 0) conditions = resolution.conditions
       return asked(resolution)['bob']
     })
@@ -322,14 +322,14 @@ describe('a match changes', () => {
   test('for nobody who is away and comes back, as long as a cap of ours waits', () => {
     const owned = ownedCaps({ bob: { cap: 100, owner: 'rule' } })
     const first = resolve(sketch, { roster: roleOf('member'), owned })
-    const away = resolve(sketch, { roster: rosterRows({ ada: {} }), owned, conditions: first.conditions, rosterReadingIsNew: true })
+    const away = resolve(sketch, { roster: rosterRows({ ada: {} }), owned, conditions: first.conditions })
     expect(skips(away)['bob']).toContain('not on the roster')
     expect(asked(resolve(sketch, { roster: roleOf('member'), owned, conditions: away.conditions }))['bob']).toBe(IN)
   })
 
   test('and says so while it waits', () => {
     const { conditions } = resolve(sketch, { roster: roleOf('member') })
-    const [bob] = resolve(sketch, { roster: roleOf('admin'), conditions, rosterReadingIsNew: true }).desired
+    const [bob] = resolve(sketch, { roster: roleOf('admin'), conditions }).desired
     expect(bob?.origin.reason).toBe('rule r1 (no longer so (role is admin); counts after 2 agreeing readings, 1 so far)')
   })
 })

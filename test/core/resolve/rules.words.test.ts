@@ -20,7 +20,7 @@ describe('the answer to a condition', () => {
       roster: rosterRows(PEOPLE),
       groups: members({ a: ['ada'], b: ['bob'] }),
       unknownGroups: ['lost'],
-      ...{ memory: {}, isNew: true, owned: new Map(), clockDoubted: false },
+      ...{ memory: {}, newReading: { groups: [] }, owned: new Map(), clockDoubted: false },
       ...more,
     }
     const person = inputs.roster?.people.find((one) => one.email === email(name))
@@ -81,7 +81,7 @@ describe('the answer to a condition', () => {
   test('stays unknown when the next one is yes', () => {
     const roster = rosterRows(PEOPLE)
     const facts = rowFacts(
-      { roster, groups: [], unknownGroups: [], memory: {}, isNew: true, owned: new Map(), clockDoubted: false },
+      { roster, groups: [], unknownGroups: [], memory: {}, newReading: { groups: [] }, owned: new Map(), clockDoubted: false },
       new Set(),
     )
     expect(roster.people.map((person) => truthOf({ role: 'member', email: '*' }, person, facts))).toEqual([false, true, 'unknown'])
@@ -100,7 +100,7 @@ describe('of each rule', () => {
     groups: [],
     unknownGroups: [],
     memory: {},
-    isNew: true,
+    newReading: { groups: [] },
     owned: new Map(),
     clockDoubted: false,
     nearest,
@@ -207,7 +207,7 @@ describe('a note', () => {
 
   test('says that a match waits for a second reading', () => {
     const first = resolved({ role: 'member' }, { ada: { role: 'x' } })
-    expect(notes({ role: 'member' }, { ada: { role: 'member' } }, { conditions: first.conditions, rosterReadingIsNew: true })).toEqual([
+    expect(notes({ role: 'member' }, { ada: { role: 'member' } }, { conditions: first.conditions })).toEqual([
       'rule r1 matches nobody: it holds since the last reading only, and counts after two that agree',
     ])
   })

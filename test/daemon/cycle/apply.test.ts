@@ -3,6 +3,7 @@
 import { assert, asyncProperty, constant, constantFrom, dictionary, integer, oneof, record, subarray } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { DEFAULT_GUARDS, type GuardSettings } from '../../../src/core/model/change.ts'
+import { scopeKey } from '../../../src/core/model/scope.ts'
 import { viewOf } from '../../../src/daemon/conditions/view.ts'
 import { LedgerError } from '../../../src/daemon/ledger/error.ts'
 import type { Ledger } from '../../../src/ports.ts'
@@ -152,6 +153,32 @@ describe('between the plan and a write', () => {
     await one.cycle()
     expect(one.begun('ForeignChange')).toHaveLength(2)
     expect(one.caps()).toEqual({ ada: 4000, bob: 700 })
+  })
+
+  test.each([
+    ['and nothing is held', []],
+    ['also where something else is held', ['p001']],
+  ])('what comes up that was not shown is left, which is exit 4, %s', async (_name, protect) => {
+    const one = await testWorld({ people: 20 })
+    const caps = { team: 900, p001: 700, p005: 800 }
+    await one.cycle({ caps, protect })
+    one.onCall = ({ operation, body }) => {
+      if (operation === 'UsageConfig' && body['team_level']) one.foreign('p005', 5)
+    }
+    const { result, message, after } = await one.cycle(
+      { caps: { ...caps, team: 1000, ...(protect.length > 0 && { p001: 600 }) }, protect },
+      {
+        confirm: async ({ plan }) => {
+          const shown = new Map(plan.changes.map(({ scope, to }) => [scopeKey(scope), to]))
+          return { mayWrite: ({ key, to }) => shown.get(key) === to }
+        },
+      },
+    )
+    expect(after.plan.holds).toHaveLength(protect.length)
+    expect({ result, message }).toEqual({
+      result: 'partial',
+      message: expect.stringMatching(/^p005@.* was not in the plan that was agreed to/),
+    })
   })
 
   test('a scope that is as asked by then is not written', async () => {

@@ -111,6 +111,21 @@ describe('a hold', () => {
     expect(one.caps()).toEqual({ 'group:a': 4000 })
   })
 
+  test('that had grown before it was shown last is approved as it was seen then', async () => {
+    const one = await testWorld({ people: 20, groups: { a: ['p001', 'p002', 'p003', 'p004', 'p005', 'p006'] } })
+    await one.cycle({ caps: { 'group:a': 4000 } })
+    const { planned } = await one.cycle({ caps: { 'group:a': 1000 } })
+    const id = planned.plan.holds[0]?.id ?? ''
+    one.setMembers(
+      'a',
+      Array.from({ length: 10 }, (_, index) => person(index + 1)),
+    )
+    await one.cycle()
+    approve(one, id)
+    expect((await one.cycle()).result).toBe('success')
+    expect(one.caps()).toEqual({ 'group:a': 1000 })
+  })
+
   test('is not released by an approval of more than 14 days ago', async () => {
     const { one, id } = await held()
     approve(one, id, { approvedAt: one.clock.now() - 15 * 24 * 60 * MINUTE })

@@ -302,3 +302,41 @@ test('an intent that was recorded while the clock was far ahead is closed after 
   expect(one.ledger.openIntents()).toEqual([])
   expect(await one.ledger.history({ scope: userScope('ada@example.com') })).toMatchObject([{ result: 'applied', to: 700 }])
 })
+
+test.each([
+  ['goes on', false],
+  ['is started again', true],
+])(
+  'a stop between a team write that is read back and the look beneath it, and the process %s: copying is seen, and nobody else is blamed',
+  async (_name, restarts) => {
+    const caps = { team: 500, p001: 900, p002: 800, p003: 700 }
+    const one = await testWorld({ people: 12, caps, switches: { capSemantics: 'fan-out' } })
+    await one.cycle({ caps })
+    one.forget()
+    const stop = new AbortController()
+    one.onCall = ({ operation, body }) => {
+      if (operation === 'GetUsageConfig' && body['team_level'] && one.writes().length === 1) stop.abort(new Error('stopped'))
+    }
+    await one.cycle({ caps: { ...caps, team: 600 } }, { stop: stop.signal }).catch(() => undefined)
+    one.onCall = undefined
+    if (restarts) one.restart()
+    one.forget()
+    await one.clock.pass(MINUTE)
+    await one.cycle()
+    expect({
+      copying: one.ledger.fact('seen')?.caps?.value,
+      foreign: one.begun('ForeignChange').map(({ message }) => message),
+    }).toEqual({ copying: 'copied', foreign: [] })
+  },
+)
+
+test('a wide write is looked beneath once, also where the process is started again', async () => {
+  const caps = { team: 500, 'group:a': 1500, p001: 900 }
+  const one = await testWorld({ ...COMPANY, caps })
+  await one.cycle({ caps })
+  await one.cycle({ caps: { ...caps, team: 600, 'group:a': 1400 } })
+  one.restart()
+  one.forget()
+  await one.cycle()
+  expect(one.reads().toSorted()).toEqual(['group:a', 'p001', 'team'])
+})

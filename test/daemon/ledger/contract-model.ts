@@ -216,6 +216,7 @@ const facts: { readonly [K in keyof LedgerFacts]: fc.Arbitrary<LedgerFacts[K]> }
     { requiredKeys: ['guards', 'protectedEmails'] },
   ),
   unreadSince: named(instant),
+  lookedBeneath: named(instant),
   peopleSalt: text,
   driftSince: named(instant),
   runsAsked: asked,

@@ -116,7 +116,8 @@ export const releasesKept: Invariant = {
       if (!('released' in saved) || !Array.isArray(saved.released)) return
       checker.checked()
       if (saved.released.length > 0) matched.add(saved.id)
-      else if (matched.has(saved.id) && 'state' in saved && saved.state === 'pending') checker.violated(`approval ${saved.id} has released something, and is as good as new`)
+      else if (matched.has(saved.id) && 'state' in saved && saved.state === 'pending')
+        checker.violated(`approval ${saved.id} has released something, and is as good as new`)
     }
   },
 }

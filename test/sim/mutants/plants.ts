@@ -187,8 +187,8 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'a file that is broken prunes what it declared',
     file: 'daemon/cycle/state.ts',
-    find: 'prune: settings.prune && knowledge.policyValid,',
-    replace: 'prune: settings.prune,',
+    find: '=> prune && policyValid',
+    replace: '=> prune || policyValid',
     needs: ['policy-broken'],
     caughtBy: [693],
   },

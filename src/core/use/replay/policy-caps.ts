@@ -60,8 +60,9 @@ const inputsOn = ({ set, roster, groups }: PolicyCapsInputs, now: Instant, cycle
   now,
   capSemantics: 'layered',
   owned: new Map(),
+  prune: true,
   conflictsGone: {},
-  groupReadingIsNew: true,
+  newReading: undefined,
   grantsFrozen: false,
 })
 

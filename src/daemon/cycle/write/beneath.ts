@@ -5,12 +5,15 @@ import { mayHaveMoved, sampleBeneath, sightingBeneath } from '../../../core/inte
 import type { Sighting } from '../../../core/interpret/seen.ts'
 import { type ServiceModel, serviceModel } from '../../../core/interpret/service-model.ts'
 import type { SentCap } from '../../../core/interpret/slots.ts'
+import { notAhead } from '../../../core/model/age.ts'
+import { type HistoryEntry, mayHaveLanded } from '../../../core/model/change.ts'
 import type { CapReading } from '../../../core/model/observed.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../../../core/model/scope.ts'
+import type { Instant } from '../../../core/model/units.ts'
 import type { Workspace } from '../../workspace.ts'
 import { sweep } from '../read.ts'
 import { noteSeen, seenIn } from '../seen.ts'
-import { type DesiredState, sentWide, type WorkspaceState } from '../state.ts'
+import { type DesiredState, SENT_LIFE_MS, sentWide, type WorkspaceState } from '../state.ts'
 import type { WideWrite } from './wide-write.ts'
 
 export interface Beneath {
@@ -38,6 +41,45 @@ export function readingsBeneath(scope: Scope, { view, knowledge }: Pick<Beneath,
 
 const modelOf = ({ workspace }: Pick<Beneath, 'workspace'>): ServiceModel => serviceModel(workspace.config, seenIn(workspace.ledger))
 
+/**
+ * Looks beneath the wide writes that nobody has looked beneath, because a stop or a death came between. What the ledger says was there is compared
+ * with what is there now, before anything more is written.
+ */
+export async function lookLate(beneath: Beneath): Promise<void> {
+  const { workspace, view } = beneath
+  const late = lastWide(workspace).filter(({ scope, at }) => workspace.ledger.fact('lookedBeneath')?.[scopeKey(scope)] !== at)
+  const writes = late.map((change): WideWrite => {
+    const before = beneathIn(
+      view,
+      beneath.knowledge,
+    )(change.scope).flatMap((scope) => {
+      const ours = view.owned.get(scopeKey(scope))
+      return ours && ours.tried === undefined && ours.verifiedAt <= change.at
+        ? [{ scope, observed: ours.cap, readAt: ours.verifiedAt }]
+        : []
+    })
+    return { change, before, at: notAhead(change.at, workspace.clock.now()) }
+  })
+  if (writes.length > 0) await lookBeneath(writes, beneath)
+}
+
+/** The last write of each team and group that may have landed, of the last day. */
+function lastWide({ ledger, clock }: Workspace): readonly HistoryEntry[] {
+  const landed = ledger.wideWrites(clock.now() - SENT_LIFE_MS).filter(mayHaveLanded)
+  return [...Map.groupBy(landed, ({ scope }) => scopeKey(scope)).values()].flatMap(([last]) => last ?? [])
+}
+
+/** Remembers which writes were looked beneath, as long as the ledger has them at hand. */
+function noteLooked(writes: readonly WideWrite[], { workspace }: Beneath): void {
+  const before = workspace.ledger.fact('lookedBeneath') ?? {}
+  const looked = new Set(writes.map(({ change }) => scopeKey(change.scope)))
+  const after = lastWide(workspace).flatMap(({ scope, at }): readonly (readonly [ScopeKey, Instant])[] => {
+    const known = looked.has(scopeKey(scope)) ? at : before[scopeKey(scope)]
+    return known === undefined ? [] : [[scopeKey(scope), known]]
+  })
+  workspace.ledger.saveFact('lookedBeneath', Object.fromEntries(after))
+}
+
 /** Reads a few scopes beneath each write and notes what they prove. True when caps turned out to be copied while layers are declared. */
 export async function lookBeneath(writes: readonly WideWrite[], beneath: Beneath): Promise<boolean> {
   const model = modelOf(beneath)
@@ -45,19 +87,11 @@ export async function lookBeneath(writes: readonly WideWrite[], beneath: Beneath
   const scopes = new Map(sampled.flatMap(({ before }) => before.map(({ scope }) => [scopeKey(scope), scope] as const)))
   await readAll([...scopes.values()], beneath)
   note(sampled, beneath)
-  const { knowledge } = beneath
-  knowledge.pendingChecks = knowledge.pendingChecks.filter((one) => !writes.includes(one))
+  noteLooked(writes, beneath)
   return model.layers === 'layered' && modelOf(beneath).copying !== undefined
 }
 
-/** Notes what the scopes beneath earlier writes show by now. */
-export function judgePending(beneath: Pick<Beneath, 'workspace' | 'knowledge'>): void {
-  note(beneath.knowledge.pendingChecks, beneath)
-  beneath.knowledge.pendingChecks = []
-}
-
-function note(writes: readonly WideWrite[], { workspace, knowledge }: Pick<Beneath, 'workspace' | 'knowledge'>): void {
-  if (writes.length === 0) return
+function note(writes: readonly WideWrite[], { workspace, knowledge }: Beneath): void {
   const model = modelOf({ workspace })
   const sent = sentWide(workspace.ledger, workspace.clock.now())
   const isAbove = (reading: CapReading): boolean => isShownAbove(reading, knowledge.readings, sent)

@@ -8,7 +8,7 @@ import type { CapReading, Observed, OwnedCap } from '../../../core/model/observe
 import type { Cap } from '../../../core/model/policy.ts'
 import { type ScopeKey, scopeKey } from '../../../core/model/scope.ts'
 import type { Instant } from '../../../core/model/units.ts'
-import { ownedFrom, setBefore } from '../../../core/plan/diff.ts'
+import { baselineOf, ownedFrom, setBefore } from '../../../core/plan/diff.ts'
 import type { DesiredCap } from '../../../core/resolve/candidate.ts'
 import type { Clock, Ledger } from '../../../ports.ts'
 import { noteSeen } from '../seen.ts'
@@ -147,7 +147,15 @@ export function ownershipOf(
   if (isUnmoved) return 'released'
   if (to === 'none' || intent.entry.kind === 'restore') return givenUp(owned)
   const owner = ownerOf(intent.entry)
-  return { scope, cap: to, owner, entry: intent.entry, verifiedAt: clock.now(), ...written, ...(owner === 'grant' && { baseline: before }) }
+  return {
+    scope,
+    cap: to,
+    owner,
+    entry: intent.entry,
+    verifiedAt: clock.now(),
+    ...written,
+    ...(owner === 'grant' && baselineOf(to, owned, before)),
+  }
 }
 
 /** Ours still, under no policy entry. */

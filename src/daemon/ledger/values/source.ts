@@ -60,6 +60,7 @@ const ownedCap = shape<Stored<OwnedCap>>({
   written: optional(boolean),
   tried: optional(cap),
   baseline: optional(cap),
+  baselineIsOurs: optional(boolean),
   grant: optional(text),
 })
 
@@ -255,6 +256,7 @@ const facts: { readonly [K in keyof LedgerFacts]: Of<StoredFacts[K]> } = {
     before: optional(list(shape<ReviewedRules>({ ...rules, weakenedAt: number }))),
   }),
   unreadSince: byScope(number),
+  lookedBeneath: byScope(number),
   peopleSalt: text,
   breaker: shape<OpenBreaker>({
     openedAt: number,

@@ -1,0 +1,117 @@
+// A wall clock that was a month ahead and is put right: what was stamped on it by then ends in its time all the same.
+import { describe, expect, test } from 'vitest'
+import { DEFAULT_GUARDS } from '../../../src/core/model/change.ts'
+import type { Operation, Transport } from '../../../src/ports.ts'
+import { DAY } from '../../support/declare.ts'
+import { MINUTE } from '../../support/living.ts'
+import { testWorld } from '../../support/world.ts'
+
+const person = (number: number): string => `p${String(number).padStart(3, '0')}`
+const capsOf = (count: number, cap: number): Record<string, number> =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [person(index + 1), cap]))
+
+/** Fails one operation on p001 with this status while `is` says so. */
+const failing =
+  (bad: { is: boolean }, failed: Operation, status: number) =>
+  (inner: Transport): Transport => ({
+    send: async (operation, body, options) =>
+      bad.is && operation === failed && String(body['user_email']).startsWith('p001')
+        ? { status, headers: {}, body: '{"error":"no"}' }
+        : inner.send(operation, body, options),
+  })
+
+describe.each([
+  ['was never ahead', 0],
+  ['was a month ahead', 30 * DAY],
+])('on a clock that %s', (_name, ahead) => {
+  test('a plan that is not through counts from where it began for a day', async () => {
+    const one = await testWorld({ people: 100 })
+    await one.cycle({ caps: { team: 100, p001: 700 }, protect: ['p001'] })
+    one.clock.jumpWall(ahead)
+    await one.cycle({ caps: { team: 500, p001: 600 }, protect: ['p001'] })
+    expect(one.caps()).toEqual({ team: 500, p001: 700 })
+    one.clock.jumpWall(-ahead)
+    await one.clock.pass(3 * DAY)
+    await one.cycle()
+    await one.cycle({ caps: { team: 150, p001: 600 }, protect: ['p001'] })
+    expect(one.caps()['team']).toBe(500)
+  })
+
+  test('a refused scope is tried again after a day', async () => {
+    const bad = { is: true }
+    const one = await testWorld({ people: 10, wrapTransport: failing(bad, 'UsageConfig', 400) })
+    await one.cycle({ caps: { team: 100 } })
+    one.clock.jumpWall(ahead)
+    await one.cycle({ caps: { team: 100, p001: 700, p002: 700, p003: 700 } })
+    bad.is = false
+    one.clock.jumpWall(-ahead)
+    await one.clock.pass(2 * DAY)
+    await one.cycle()
+    expect(one.caps()['p001']).toBe(700)
+  })
+
+  test('an approval is void after 14 days', async () => {
+    const one = await testWorld({ people: 10 })
+    await one.cycle({ caps: { team: 100, p001: 700 }, protect: ['p001'] })
+    one.clock.jumpWall(ahead)
+    const { planned } = await one.cycle({ caps: { team: 100, p001: 600 }, protect: ['p001'] })
+    one.restart({ mode: 'audit' })
+    const id = planned.plan.holds[0]?.id ?? ''
+    one.ledger.saveApproval({ id, via: 'command', approvedAt: one.clock.now(), state: 'pending', released: [] })
+    one.clock.jumpWall(-ahead)
+    await one.clock.pass(15 * DAY)
+    one.restart({ mode: 'enforce' })
+    await one.cycle()
+    expect(one.caps()['p001']).toBe(700)
+  })
+
+  test('whoever cannot be read holds a wide write back for a day', async () => {
+    const bad = { is: false }
+    const one = await testWorld({
+      people: 10,
+      wrapTransport: failing(bad, 'GetUsageConfig', 500),
+      config: { guards: { ...DEFAULT_GUARDS, maxAffected: 'off', maxLowered: 'off', readQuality: 'off' } },
+    })
+    await one.cycle({ caps: { team: 1000 } })
+    bad.is = true
+    one.clock.jumpWall(ahead)
+    await one.cycle({ caps: { team: 1000, p001: 700 } })
+    one.clock.jumpWall(-ahead)
+    await one.cycle({ caps: { team: 600, p001: 700 } })
+    expect(one.caps()['team']).toBe(1000)
+    await one.clock.pass(1.1 * DAY)
+    await one.cycle()
+    await one.cycle()
+    expect(one.caps()['team']).toBe(600)
+  })
+
+  test('weaker rules count for what comes after them only after a day', async () => {
+    const one = await testWorld({ people: 100 })
+    await one.cycle({ caps: { team: 5000, ...capsOf(30, 1000) } })
+    one.clock.jumpWall(ahead)
+    one.restart({ guards: { ...DEFAULT_GUARDS, maxLowered: 'off', maxAffected: 'off' } })
+    await one.cycle()
+    one.clock.jumpWall(-ahead)
+    await one.cycle({ caps: { team: 5000, ...capsOf(30, 900) } })
+    await one.clock.pass(5 * MINUTE)
+    await one.cycle()
+    expect(one.caps()['p001']).toBe(1000)
+    await one.clock.pass(DAY)
+    await one.cycle()
+    expect(one.caps()['p001']).toBe(900)
+  })
+
+  test('a roster that fell by a third is believed after two agreeing readings', async () => {
+    const one = await testWorld({ people: 40 })
+    await one.cycle({ caps: { team: 500 } })
+    for (let number = 1; number <= 12; number += 1) one.removePerson(person(number))
+    one.clock.jumpWall(ahead)
+    await one.cycle()
+    one.clock.jumpWall(-ahead)
+    for (let times = 0; times < 3; times += 1) {
+      await one.clock.pass(15 * MINUTE)
+      await one.cycle()
+    }
+    expect(one.knowledge.usage?.roster.people).toHaveLength(28)
+  })
+})

@@ -1,0 +1,145 @@
+// What a grant gives back at its end, from end to end: what was there before it, a cap of ours under the rules of pruning, and never what
+// another grant had put there long ago.
+import { describe, expect, test } from 'vitest'
+import { credits } from '../../../src/core/model/units.ts'
+import { DAY, type GrantSketch, HOUR, NOW } from '../../support/declare.ts'
+import { ADA, intentFor, raise } from '../../support/ledger.ts'
+import { type Declared, testWorld, type World, type WorldOptions } from '../../support/world.ts'
+
+const company = (more: WorldOptions = {}): Promise<World> =>
+  testWorld({ people: ['ada', 'bob', 'cleo'], groups: { g: ['ada', 'bob'] }, ...more })
+
+const UNPRUNED = { config: { prune: false } } as const
+const grantOn = (on: string, more: Partial<GrantSketch> = {}): GrantSketch => ({ on, cap: 800, from: NOW, until: NOW + DAY, ...more })
+
+/** A cycle after so long. */
+async function later(one: World, time: number, declared?: Declared): Promise<Record<string, number>> {
+  await one.clock.pass(time)
+  await one.cycle(declared)
+  return one.caps()
+}
+
+describe('a cap that nobody declares', () => {
+  test('comes back at the end of each grant, whatever one days before had put there', async () => {
+    const one = await company({ caps: { ada: 500 } })
+    const first = grantOn('ada', { cap: 6000 })
+    const second = grantOn('ada', { cap: 500, from: NOW + 5 * DAY, until: NOW + 6 * DAY })
+    await one.cycle({ caps: { team: 900 }, grants: [first, second] })
+    expect(one.caps()).toEqual({ team: 900, ada: 6000 })
+    for (const days of [2, 1, 2.5, 1]) expect(await later(one, days * DAY)).toEqual({ team: 900, ada: 500 })
+  })
+
+  test('comes back after two grants of which one follows the other, also while nobody was looking', async () => {
+    for (const isDown of [false, true]) {
+      const one = await company({ caps: { ada: 500 } })
+      const second = grantOn('ada', { cap: 700, from: NOW + DAY, until: NOW + 2 * DAY })
+      await one.cycle({ caps: { team: 900 }, grants: [grantOn('ada'), second] })
+      if (isDown) one.restart()
+      else expect(await later(one, DAY / 2)).toEqual({ team: 900, ada: 800 })
+      expect(await later(one, isDown ? 1.5 * DAY : DAY)).toEqual({ team: 900, ada: 700 })
+      expect(await later(one, DAY)).toEqual({ team: 900, ada: 500 })
+    }
+  })
+
+  test.each(['team', 'group:g', 'ada'])('stays when the whole of a grant passes while nobody is looking: %s', async (on) => {
+    const one = await company({ caps: { team: 900, 'group:g': 700, ada: 500 } })
+    await one.cycle({ grants: [grantOn(on, { from: NOW + DAY, until: NOW + 2 * DAY })] })
+    one.restart()
+    expect(await later(one, 3 * DAY)).toEqual({ team: 900, 'group:g': 700, ada: 500 })
+  })
+})
+
+const POLICY = { team: 900 }
+const SCOPES = [['a person', 'ada'] as const, ['a group', 'group:g'] as const]
+
+describe.each(SCOPES)('a cap of ours on %s that policy has dropped', (_name, on) => {
+  const declared = { caps: { ...POLICY, [on]: 500 } }
+  const dropped = { caps: POLICY, ...(on === 'ada' ? {} : { bare: ['g'] }) }
+
+  /** At which step of a grant's life the declaration goes. */
+  const WHEN = ['before the grant', 'with its beginning', 'while it runs', 'with its end'] as const
+  const live = async (one: World, when: (typeof WHEN)[number]): Promise<void> => {
+    const grants = [grantOn(on, { from: NOW + HOUR })]
+    await one.cycle(declared)
+    if (when === 'before the grant') await one.cycle(dropped)
+    const isDropped = when === 'before the grant' || when === 'with its beginning'
+    await later(one, 2 * HOUR, { ...(isDropped ? dropped : declared), grants })
+    expect(one.caps()).toMatchObject({ [on]: 800 })
+    if (when === 'while it runs') await later(one, HOUR, { ...dropped, grants })
+    expect(one.caps()).toMatchObject({ [on]: 800 })
+    await later(one, DAY, { ...dropped, grants })
+  }
+
+  test.each(WHEN)('comes back where nothing is pruned, and is pruned once that is asked for: dropped %s', async (when) => {
+    const one = await company(UNPRUNED)
+    await live(one, when)
+    expect(one.caps()).toEqual({ team: 900, [on]: 500 })
+    expect(await later(one, HOUR)).toEqual({ team: 900, [on]: 500 })
+    one.restart({ prune: true })
+    expect(await later(one, HOUR)).toEqual({ team: 900 })
+  })
+
+  test.each(WHEN.slice(1))('is gone after the grant where that is pruned: dropped %s', async (when) => {
+    const one = await company()
+    await live(one, when)
+    expect(one.caps()).toEqual({ team: 900 })
+  })
+
+  test.each(WHEN.slice(1))('comes back while a file is broken, and goes when the set is whole: dropped %s', async (when) => {
+    const one = await company()
+    const grants = [grantOn(on, { from: NOW + HOUR })]
+    await one.cycle(declared)
+    await later(one, 2 * HOUR, { ...(when === 'with its beginning' ? dropped : declared), grants })
+    if (when === 'while it runs') await later(one, HOUR, { ...dropped, grants })
+    one.knowledge.policyValid = false
+    expect(await later(one, DAY, { ...dropped, grants })).toEqual({ team: 900, [on]: 500 })
+    one.knowledge.policyValid = true
+    expect(await later(one, HOUR)).toEqual({ team: 900 })
+  })
+
+  test('does not come back where somebody else had set another before the grant', async () => {
+    const one = await company(UNPRUNED)
+    await one.cycle(declared)
+    one.foreign(on, 650)
+    const grants = [grantOn(on, { from: NOW + HOUR })]
+    await later(one, 2 * HOUR, { ...dropped, grants })
+    expect(await later(one, 2 * DAY)).toEqual({ team: 900, [on]: 650 })
+    expect(await later(one, 2 * DAY)).toEqual({ team: 900, [on]: 650 })
+    expect(one.ledger.owned().map(({ scope }) => scope.kind)).toEqual(['team'])
+  })
+})
+
+test('a grant over a declared cap whose declaration goes with the grant leaves nothing behind that is not ours', async () => {
+  const one = await company(UNPRUNED)
+  await one.cycle({ caps: { team: 900, ada: 500 }, grants: [grantOn('ada')] })
+  expect(await later(one, 2 * DAY, { caps: { team: 900 } })).not.toMatchObject({ ada: 800 })
+})
+
+test.each([
+  ['that is in force', [true, true, false, false]],
+  ['that was left in force', [true, false, false, false]],
+])('while nobody knows whether a rule still matches, a grant gives back the cap of it %s', async (_name, known) => {
+  const one = await company()
+  const rules = [{ when: { groups: ['g'] }, cap: 300 }]
+  const grants = [grantOn('ada', { from: NOW + 2 * HOUR })]
+  const seen: (number | undefined)[] = []
+  for (const [index, isKnown] of known.entries()) {
+    // The members of a group that the service does not know are not known.
+    one.sandbox.store.saveGroup({ id: 'g', name: isKnown ? 'G' : 'Renamed' })
+    one.sandbox.reload()
+    seen.push((await later(one, [0, HOUR, 2 * HOUR, DAY][index] ?? 0, { caps: { team: 900 }, rules, grants }))['ada'])
+  }
+  expect(seen).toEqual([300, 300, 800, 300])
+})
+
+test('a write of one grant after another that a crash left open gives back what the first would', async () => {
+  const one = await company({ caps: { ada: 500 } })
+  const second = grantOn('ada', { cap: 700, from: NOW + DAY, until: NOW + 2 * DAY })
+  await one.cycle({ caps: { team: 900 }, grants: [grantOn('ada'), second] })
+  expect(one.caps()).toEqual({ team: 900, ada: 800 })
+  const change = { ...raise(ADA, 800, 700), effect: 'lower' as const }
+  await one.ledger.recordIntent(intentFor(change, { entry: { kind: 'grant', cap: credits(700) }, at: one.clock.now() }))
+  one.foreign('ada', 700)
+  one.restart()
+  expect(await later(one, 3 * DAY, { caps: { team: 900 } })).toEqual({ team: 900, ada: 500 })
+})
