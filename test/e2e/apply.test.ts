@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { policyText, service, type World, world, written } from './world.ts'
+import { configText, policyText, service, type World, workspace, world, written } from './world.ts'
 
 const POLICY = `team: {cap: 500}
 groups:
@@ -188,6 +188,24 @@ describe('apply --plan', () => {
     const ran = await at.run('apply', '--plan', file, '--yes')
     expect(ran).toMatchObject({ code: 1, stderr: expect.stringMatching(message) })
     expect(written(at.service)).toEqual([])
+  })
+
+  test('is refused whole over several workspaces when one of them is not as it was, and writes all of them when each is', async () => {
+    const at = await world({ policy: 'workspace: acme\nteam: {cap: 500}' })
+    const beta = await service()
+    at.write('policies/beta.yaml', policyText('workspace: beta\nteam: {cap: 700}', 'beta'))
+    at.write('config.yaml', configText([workspace('acme', at.service.url), workspace('beta', beta.url)]))
+    const file = await saved(at)
+    beta.setCap('team', 7)
+    const refused = await at.run('apply', '--plan', file, '--yes')
+    expect(refused).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/beta: the saved plan .* nothing was written: team was to go from none to 700/),
+    })
+    expect([...written(at.service), ...written(beta)]).toEqual([])
+    beta.setCap('team', undefined)
+    expect((await at.run('apply', '--plan', file, '--yes')).code).toBe(0)
+    expect([at.service.capOf('team'), beta.capOf('team')]).toEqual([500, 700])
   })
 
   test('judges the guards afresh: what has become dangerous since is not written', async () => {

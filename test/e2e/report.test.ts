@@ -53,6 +53,18 @@ describe('report', () => {
     expect(byGroup).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining("knows nobody's use in that cycle") })
   })
 
+  test.each(['team', 'group', 'user', 'model'])(
+    'of the month in which the present cycle begins is the one on the present cycle, by %s',
+    async (by) => {
+      const at = await world({ policy: POLICY, sandbox: SANDBOX })
+      expect((await at.run('apply', '--yes')).code).toBe(0)
+      const asked = ['--by', by, '--output', 'csv']
+      const current = await at.run('report', ...asked)
+      expect(current).toMatchObject({ code: 0, stderr: expect.not.stringContaining('current cycle only') })
+      expect(await at.run('report', '--cycle', monthText(0), ...asked)).toEqual(current)
+    },
+  )
+
   test.each(['text', 'csv', 'markdown', 'html'])('prints %s', async (format) => {
     const at = await world({ policy: POLICY, sandbox: SANDBOX })
     const { code, stdout } = await at.run('report', '--by', 'user', '--output', format)

@@ -33,7 +33,7 @@ import { tellLine } from '../shared/tell.ts'
 import { count } from '../shared/text.ts'
 import type { ApplyFlags } from './command.ts'
 import { viewOf } from './result.ts'
-import { admit, readPlans } from './saved-plan.ts'
+import { admit, admitAll, readPlans } from './saved-plan.ts'
 
 /** One workspace's end: what its cycle reports, or why there was none. */
 export type Done = { readonly report: CycleReport; readonly salt?: string } | { readonly failure: unknown }
@@ -60,6 +60,7 @@ export async function applyCommand(flags: ApplyFlags, cli: Cli): Promise<void> {
 
 async function applyAll(setup: Setup, saved: ReadonlyMap<string, Plan> | undefined, shared: Shared): Promise<readonly Done[]> {
   const done: Done[] = []
+  if (saved) await admitAll(saved, setup, shared)
   for (const one of setup.workspaces) {
     const plan = saved?.get(one.config.name)
     if (shared.signal.aborted || (saved && !plan)) continue

@@ -1,12 +1,18 @@
-// A saved plan against the world as it is now: it is applied as it was reviewed, or refused whole.
+// A saved plan against the world as it is now: it is applied as it was reviewed, or refused whole, with all workspaces that are in its file.
 import { readFileSync } from 'node:fs'
 import { CLOCKS_APART_MS } from '../../core/model/age.ts'
 import { type Change, holdOf, type Plan } from '../../core/model/change.ts'
 import type { Cap } from '../../core/model/policy.ts'
 import { byScope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
+import { preview } from '../../daemon/cycle/preview.ts'
+import type { LedgerStore } from '../../daemon/ledger/store.ts'
+import { sha256 } from '../../daemon/schedule/system.ts'
+import { connectReader, ledgerOf, type Setup, type WorkspaceSetup } from '../compose.ts'
 import { plansFromJson } from '../plan/file.ts'
-import { CommandError } from '../shared/context.ts'
+import { type Cli, CommandError } from '../shared/context.ts'
+import { sweepProgress } from '../shared/progress.ts'
+import type { ApplyFlags } from './command.ts'
 
 /** A plan older than this is refused. */
 export const PLAN_LIFE_MS = 24 * 3_600_000
@@ -20,6 +26,43 @@ export function readPlans(file: string): readonly Plan[] {
       throw new CommandError(`${file} cannot be read (${error.code})`)
     }
     throw error
+  }
+}
+
+interface Admitting {
+  readonly store: LedgerStore
+  readonly flags: Pick<ApplyFlags, 'rebind'>
+  readonly cli: Cli
+  readonly signal: AbortSignal
+}
+
+/**
+ * Reads every workspace of a file of several plans before the first of them is written. Throws a `CommandError` that says why none is. One plan
+ * alone needs no look ahead: it is admitted when it is shown.
+ */
+export async function admitAll(saved: ReadonlyMap<string, Plan>, setup: Setup, { store, flags, cli, signal }: Admitting): Promise<void> {
+  if (saved.size < 2) return
+  const progress = await sweepProgress('reading caps', cli.stderr, signal)
+  const look = async (one: WorkspaceSetup, plan: Plan): Promise<void> => {
+    const { client, close } = connectReader(cli, one.config, { signal })
+    try {
+      const ledger = await ledgerOf(store, one.config, flags.rebind)
+      const parts = { client, settings: one.config, ledger, clock: cli.clock, digest: sha256 }
+      const { planned } = await preview(parts, one.policy, { signal, onSweep: progress.expect, onReading: progress.one })
+      admit(plan, planned.plan, cli.clock.now())
+    } catch (error) {
+      throw error instanceof CommandError ? new CommandError(`${one.config.name}: ${error.message}`) : error
+    } finally {
+      close()
+    }
+  }
+  try {
+    for (const one of setup.workspaces) {
+      const plan = saved.get(one.config.name)
+      if (plan) await look(one, plan)
+    }
+  } finally {
+    progress.stop()
   }
 }
 

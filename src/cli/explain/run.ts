@@ -57,7 +57,7 @@ async function explainOne(scope: Scope, one: WorkspaceSetup, { setup, flags, cli
     const planner: Planner = { settings: config, ledger, clock: cli.clock, digest: sha256 }
     const parts = { ...planner, client }
     const options = { signal, onSweep: progress.expect, onReading: progress.one }
-    const near = await preview(parts, policy, { ...options, only: (seen) => isNear(scope, seen, policy) })
+    const near = await preview(parts, policy, { ...options, only: () => (seen) => isNear(scope, seen, policy) })
     const full = isPending(scope, near.planned) ? await preview(parts, policy, options) : near
     const { usage, readings } = full.knowledge
     const scopes = unmanagedNear(scope, full).filter((other) => !readings.has(scopeKey(other)))

@@ -8,12 +8,12 @@ import { scopeKey, userScope } from '../../core/model/scope.ts'
 import { type Credits, credits, DAY_MS, type Instant } from '../../core/model/units.ts'
 import { type AddOnFigures, addOnFigures } from '../../core/use/add-on.ts'
 import { type BurnFigures, burnOf } from '../../core/use/burn.ts'
-import { type Report, type ReportInputs, type ReportPerson, reportOf } from '../../core/use/report.ts'
+import { type Report, type ReportCycle, type ReportInputs, type ReportPerson, reportOf } from '../../core/use/report.ts'
 import { cycleSums, hasWholeCycle, measuredCycle, readCycle } from '../../daemon/collect/add-on.ts'
 import { historyOf } from '../../daemon/collect/burning.ts'
 import type { Config } from '../../daemon/config/settings.ts'
 import { type Preview, preview } from '../../daemon/cycle/preview.ts'
-import { cycleOf } from '../../daemon/cycle/state.ts'
+import { cycleOf, type WorkspaceState } from '../../daemon/cycle/state.ts'
 import { failureOf } from '../../daemon/cycle/write/failure.ts'
 import { cycleBeside } from '../../daemon/replay/cycles.ts'
 import { sha256 } from '../../daemon/schedule/system.ts'
@@ -75,8 +75,9 @@ async function reportAll(setup: Setup, flags: ReportFlags, cli: Cli, signal: Abo
         try {
           const ledger = await ledgerOf(store, one.config)
           const parts = { client, settings: one.config, ledger, clock: cli.clock, digest: sha256 }
-          const only = flags.cycle === 'current' ? {} : { only: () => false }
-          const seen = await preview(parts, one.policy, { signal, onSweep: progress.expect, onReading: progress.one, ...only })
+          // Of a cycle that is over no cap is known, so none is read.
+          const only = ({ usage }: WorkspaceState) => (isPresent(flags.cycle, cycleOf(usage)) ? undefined : () => false)
+          const seen = await preview(parts, one.policy, { signal, onSweep: progress.expect, onReading: progress.one, only })
           for (const { message } of seen.warnings) tellLine(cli, `${one.config.name}: ${message}`)
           const gathered = await gather({ one, seen, client, ledger, flags, now: cli.clock.now(), signal })
           const report = reportOf({ ...gathered, ...priceOf(setup.config) })
@@ -125,7 +126,7 @@ async function gather(sources: Sources): Promise<ReportInputs> {
   const figures = isPast ? undefined : await figuresOf(sources, current, rows, addOn)
   return {
     workspace: one.config.name,
-    which: flags.cycle,
+    which: isPast ? flags.cycle : 'current',
     by: flags.by,
     cycle,
     people: isPast ? await peopleBefore(sources, cycle, { past, hasRuns: runs !== undefined && runs.length > 0 }, notes) : peopleNow(seen),
@@ -146,13 +147,13 @@ function chosenCycle(
   current: Cycle,
   previous: Cycle | undefined,
 ): { readonly cycle: Cycle; readonly isPast: boolean } {
-  if (flags.cycle === 'current') return { cycle: current, isPast: false }
+  if (isPresent(flags.cycle, current)) return { cycle: current, isPast: false }
   const before = previous && previous.endAt <= current.startAt ? previous : cycleBeside(current, -1)
   if (flags.cycle === 'previous') return { cycle: before, isPast: true }
-  const found = [current, before, ...Array.from({ length: KEPT_CYCLES }, (_, steps) => cycleBeside(current, -steps - 2))].find(
+  const found = [before, ...Array.from({ length: KEPT_CYCLES }, (_, steps) => cycleBeside(current, -steps - 2))].find(
     ({ startAt }) => monthOf(startAt) === flags.cycle,
   )
-  if (found) return { cycle: found, isPast: found !== current }
+  if (found) return { cycle: found, isPast: true }
   throw new CommandError(
     `${one.config.name}: no billing cycle that the ledger can know begins in ${flags.cycle}; the present one began on ${dayText(current.startAt)}`,
   )
@@ -160,6 +161,10 @@ function chosenCycle(
 
 /** Days are kept for 400 days. */
 const KEPT_CYCLES = 14
+
+/** However it was named. */
+const isPresent = (asked: ReportCycle, current: Cycle | undefined): boolean =>
+  asked === 'current' || (current !== undefined && monthOf(current.startAt) === asked)
 
 const monthOf = (at: Instant): string => dayText(at).slice(0, 7)
 

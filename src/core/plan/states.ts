@@ -59,11 +59,12 @@ export function activeQuarantine(
   return { active, over }
 }
 
-/** Every scope a sweep reads, each once, in the canonical order: what is asked for and what is ours. */
+/** Every scope a sweep reads, each once, in the canonical order: what is asked for, what is ours, and what those may show in their place. */
 export function scopesToRead(
   resolution: Resolution,
   owned: ReadonlyMap<ScopeKey, OwnedCap>,
   leftAlone: { readonly skipped: ReadonlySet<ScopeKey>; readonly quarantined: ReadonlyMap<ScopeKey, Quarantined> },
+  mayShow: (key: ScopeKey) => readonly Scope[] = () => [],
 ): readonly Scope[] {
   const scopes = new Map<ScopeKey, Scope>()
   // Whoever has no cap of their own falls to the team's, declared or not: guards count by it.
@@ -72,6 +73,8 @@ export function scopesToRead(
   // A pool deals only to people whose caps it knows.
   for (const { members } of resolution.pools) for (const { email } of members) scopes.set(scopeKey(userScope(email)), userScope(email))
   for (const [key, one] of owned) if (mayBeSet(one)) scopes.set(key, one.scope)
+  // A group may have a cap that nobody declares.
+  for (const group of [...scopes.keys()].flatMap(mayShow)) scopes.set(scopeKey(group), group)
   // What is set at the team or a group decides about people, also while nothing is written there.
   const isRead = (key: ScopeKey, one: Quarantined): boolean =>
     scopes.get(key)?.kind !== 'user' && one.code !== 'SCOPE_UNKNOWN' ? true : one.restore !== undefined

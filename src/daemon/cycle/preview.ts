@@ -26,8 +26,8 @@ export interface PreviewParts {
 
 export interface PreviewOptions {
   readonly signal?: AbortSignal
-  /** Reads only the scopes for which it is true; absent: all. */
-  readonly only?: (scope: Scope) => boolean
+  /** Reads only the scopes for which it is true, once people and use are known; absent or undefined: all. */
+  readonly only?: (knowledge: WorkspaceState) => ((scope: Scope) => boolean) | undefined
   readonly onSweep?: (scopes: readonly Scope[]) => void
   readonly onReading?: (reading: CapReading) => void
 }
@@ -45,7 +45,8 @@ export async function preview(parts: PreviewParts, policy: PolicyRevision, optio
   const usage = await learnUsage(parts.client, knowledge, parts, options.signal)
   await askMeasured(parts, knowledge, options.signal)
   const all = outlook(knowledge, parts).toRead
-  const scopes = options.only ? all.filter(options.only) : all
+  const only = options.only?.(knowledge)
+  const scopes = only ? all.filter(only) : all
   options.onSweep?.(scopes)
   await sweep({
     client: parts.client,
@@ -64,7 +65,7 @@ export async function preview(parts: PreviewParts, policy: PolicyRevision, optio
   const ledger = { ...parts.ledger, quarantined: () => [...parts.ledger.quarantined(), ...left] }
   const view = outlook(knowledge, { ...parts, ledger, seen: learned })
   const probe = { ...parts, ledger, seen: learned, state: knowledge, desired: view, ...(options.signal && { signal: options.signal }) }
-  const seen = options.only ? learned : await probeReads(probe)
+  const seen = only ? learned : await probeReads(probe)
   // The ledger is only read: what the readings tell of the deployment and of scopes it does not know, and what is dealt now, counts for this plan alone.
   const idle = idleMode(parts.settings)
   const planner = { ...parts, ledger, seen, ...(idle !== undefined && { idle }) }

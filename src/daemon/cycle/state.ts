@@ -10,7 +10,7 @@ import { type GuardSettings, mayHaveLanded } from '../../core/model/change.ts'
 import type { Mode } from '../../core/model/events.ts'
 import type { CapReading, Cycle, OwnedCap } from '../../core/model/observed.ts'
 import type { Cap, PolicyRevision } from '../../core/model/policy.ts'
-import { byScope, type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
+import { byScope, parseScope, type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
 import { isOpen } from '../../core/plan/breaker.ts'
 import type { Difference } from '../../core/plan/diff.ts'
@@ -171,14 +171,18 @@ export function outlook(knowledge: WorkspaceState, planner: Planner): DesiredSta
   const resolution = resolveDesired(inputs)
   const skipped = skippedScopes(resolution, owned, knowledge.usage?.roster, knowledge.unknownGroups)
   const quarantine = activeQuarantine(ledger.quarantined(), resolution, skipped, now)
-  const managed = scopesToRead(resolution, owned, { skipped, quarantined: quarantine.active })
   const people = countPeople({
     ...{ groups: knowledge.usage?.groups ?? [], now },
     ...knowledge.usage,
     ...(knowledge.measured && { measured: knowledge.measured }),
   })
+  const model = serviceModel(planner.settings, planner.seen ?? seenIn(ledger))
+  // What a person's reading shows may be their group's: then it tells nothing without that.
+  const groupsOf = (key: ScopeKey): readonly Scope[] => people.byKey.get(key)?.groups.flatMap((group) => parseScope(group) ?? []) ?? []
+  const mayShow = model.reads === 'explicit' ? undefined : groupsOf
+  const managed = scopesToRead(resolution, owned, { skipped, quarantined: quarantine.active }, mayShow)
   const slots = interpret({
-    model: serviceModel(planner.settings, planner.seen ?? seenIn(ledger)),
+    model,
     readings: knowledge.readings,
     owned,
     people,

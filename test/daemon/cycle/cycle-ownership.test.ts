@@ -235,6 +235,25 @@ describe('the end of a grant', () => {
     expect({ caps: one.caps(), mine: mine(one) }).toEqual({ caps: { team: 500 }, mine: ['team'] })
   })
 
+  test.each(['inherited', 'auto'] as const)(
+    'leaves nothing behind where a group has a cap that no policy declares, and capReads is %s',
+    async (capReads) => {
+      const caps = { team: 500, 'group:core': 444 }
+      const one = await testWorld({
+        people: 20,
+        groups: { core: ['p001', 'p002'] },
+        caps,
+        switches: { capReads: 'inherited' },
+        config: { capReads },
+      })
+      await one.cycle({ caps: { team: 500 }, bare: ['core'], grants: [{ on: 'p001', cap: 1000, until: NOW + HOUR }] })
+      expect(one.caps()).toEqual({ ...caps, p001: 1000 })
+      await one.clock.pass(2 * HOUR)
+      for (let round = 0; round < 3; round += 1) await one.cycle()
+      expect({ caps: one.caps(), mine: mine(one) }).toEqual({ caps, mine: ['team'] })
+    },
+  )
+
   test('gives back what stood there before, also when its write was first read back stale', async () => {
     const one = await testWorld({ people: 20, caps: { p002: 700 } })
     const grants = ['p001', 'p002'].map((on) => ({ on, cap: 6000, until: NOW + HOUR }))

@@ -179,3 +179,32 @@ describe('a write that the service accepts and does not keep', () => {
     expect(lost.ledger.quarantined()).toEqual([])
   })
 })
+
+describe('a clear after which a cap shows that the person inherits by now', () => {
+  const inherited = { groups: { core: ['ada'] }, switches: { capReads: 'inherited' } } as const
+
+  test.each(['inherited', 'auto'] as const)(
+    'has landed, also through a group that follows the team, where capReads is %s',
+    async (capReads) => {
+      const one = await testWorld({ people: ['ada', 'bob'], ...inherited, caps: { team: 1000, ada: 50 }, config: { capReads } })
+      const { result } = await one.cycle({ caps: { team: 800, 'group:core': 'none', ada: 'none' } })
+      expect({ result, caps: one.caps() }).toEqual({ result: 'success', caps: { team: 800 } })
+      expect(one.begun('ForeignChange')).toEqual([])
+    },
+  )
+
+  test('has landed, also when somebody else changed that cap since it was read', async () => {
+    const one = await testWorld({
+      people: ['ada', 'bob'],
+      ...inherited,
+      caps: { team: 1000, 'group:core': 400, ada: 50 },
+      config: { capReads: 'inherited' },
+    })
+    one.onCall = ({ operation }) => {
+      if (operation === 'UsageConfig') one.foreign('group:core', 450)
+    }
+    const { result } = await one.cycle({ caps: { team: 1000, ada: 'none' }, bare: ['core'] })
+    expect({ result, caps: one.caps() }).toEqual({ result: 'success', caps: { team: 1000, 'group:core': 450 } })
+    expect(one.begun('ForeignChange')).toEqual([])
+  })
+})

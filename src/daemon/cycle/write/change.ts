@@ -4,6 +4,8 @@
 //
 // An answer that was lost is resolved by reading. When even reading fails, the intent stays open and the next cycle finds it. Nothing is
 // ever written without an intent before it.
+
+import { TEAM_KEY } from '../../../core/interpret/effective.ts'
 import type { Change, Intent, Quarantined } from '../../../core/model/change.ts'
 import { UNDECLARED } from '../../../core/model/entry.ts'
 import type { ApiErrorKind, CapReading } from '../../../core/model/observed.ts'
@@ -11,7 +13,7 @@ import { type ScopeKey, scopeKey } from '../../../core/model/scope.ts'
 import type { Planned } from '../../../core/plan/plan.ts'
 import type { WriteClient, WriteFailure } from '../../../ports.ts'
 import { LedgerError } from '../../ledger/error.ts'
-import { keepReading } from '../read.ts'
+import { keepReading, sweep } from '../read.ts'
 import { conclude, historyEntry, noteZero, type OutcomeContext, quarantined, verdictOf, type WriteResult } from './outcome.ts'
 
 /** Why writing ended before its time: a stop, a pause, a ledger that cannot record, a key or a service that takes no write, or the breaker. */
@@ -118,12 +120,30 @@ async function send(change: Change, intent: Intent, run: WriteRun): Promise<Writ
   }
 }
 
-/** Some reads are stale: one that shows the old value is repeated once. */
+/**
+ * Some reads are stale: one that shows the old value is repeated once. Where a cap shows after a clear that may be inherited by now, what it may
+ * come from is read beside it.
+ */
 async function readBack(change: Change, answer: 'accepted' | 'lost', run: WriteRun): Promise<CapReading> {
-  const reading = await run.client.readCap(change.scope, run.cut, 'urgent')
+  const read = async (): Promise<CapReading> => {
+    const reading = await run.client.readCap(change.scope, run.cut, 'urgent')
+    if (change.to === 'none' && typeof reading.observed === 'number') await readAbove(reading, run)
+    return reading
+  }
+  const reading = await read()
   if (reading.observed !== change.from || (await verdictOf(change, reading, answer, run)) === 'zeroDropped') return reading
   await run.clock.sleep(STALE_MS, run.cut)
-  return run.client.readCap(change.scope, run.cut, 'urgent')
+  return read()
+}
+
+/** Reads again the wider scopes that are known, unless they explain already what was read, or are about to be written themselves. */
+async function readAbove({ scope, observed }: CapReading, run: WriteRun): Promise<void> {
+  const { slots, planned, readings } = run
+  const key = scopeKey(scope)
+  if (slots.model.reads === 'explicit' || slots.mayApply(key, observed)) return
+  const above = [TEAM_KEY, ...(planned.people.byKey.get(key)?.groups ?? [])]
+  const scopes = above.flatMap((one) => (planned.differences.has(one) ? [] : (readings.get(one)?.scope ?? [])))
+  await sweep({ client: run.client, scopes, concurrency: 1, readings, urgent: true, ...(run.cut && { signal: run.cut }) })
 }
 
 /** A key that is refused, and a request that could not leave, stop all writes. */
