@@ -16,6 +16,8 @@ export interface Resolution {
   readonly grants: readonly GrantStatus[]
   /** The next value of the ledger fact `conflictsGone`. */
   readonly conflictsGone: Readonly<Record<string, number>>
+  /** The next value of the ledger fact `conflictGroups`. */
+  readonly conflictGroups: Readonly<Record<string, readonly string[]>>
   /** `spec.rules`, in their order. */
   readonly rules: readonly RuleStatus[]
   /** `spec.pools` with their members, in their order. */
@@ -36,6 +38,8 @@ export interface DesiredInputs {
   readonly capSemantics: 'layered' | 'copied'
   readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
   readonly conflictsGone: Readonly<Record<string, number>>
+  /** The groups that differed for people with a cap of the conflict rule; absent: nobody wrote them down. */
+  readonly conflictGroups?: Readonly<Record<string, readonly string[]>>
   /** Every declared group was re-read since the last resolution; only then agreeing readings are counted. */
   readonly groupReadingIsNew: boolean
   /** What was settled of conditions; absent: nothing, so that the roster at hand settles them. */

@@ -75,9 +75,10 @@ export async function learnUsage(
 /** A reading that no plan has looked at before the next one is there counts all the same: two that agree do, whatever came between. */
 function countReading(knowledge: WorkspaceState, planner: Pick<Planner, 'settings' | 'ledger' | 'clock'>): void {
   if (!knowledge.rosterReadingIsNew && !knowledge.groupReadingIsNew) return
-  const { conditions, conflictsGone } = resolveDesired(desiredInputs(knowledge, planner))
+  const { conditions, conflictsGone, conflictGroups } = resolveDesired(desiredInputs(knowledge, planner))
   if (knowledge.rosterReadingIsNew) knowledge.conditions = conditions
   if (knowledge.groupReadingIsNew) knowledge.conflictsGone = conflictsGone
+  knowledge.conflictGroups = conflictGroups
   knowledge.rosterReadingIsNew = false
   knowledge.groupReadingIsNew = false
 }

@@ -46,6 +46,8 @@ export async function remember(
   saveNews(ledger, 'driftSince', driftSince(planned), {})
   saveNews(ledger, 'unreadSince', unreadSince(planned, ledger.fact('unreadSince') ?? {}, now), {})
   saveNews(ledger, 'contested', stillContested(planned, ledger.fact('contested') ?? {}, now), {})
+  saveNews(ledger, 'conflictGroups', view.resolution.conflictGroups, {})
+  knowledge.conflictGroups = view.resolution.conflictGroups
   if (knowledge.groupReadingIsNew) {
     saveNews(ledger, 'conflictsGone', view.resolution.conflictsGone, {})
     knowledge.conflictsGone = view.resolution.conflictsGone

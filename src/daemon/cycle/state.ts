@@ -64,6 +64,7 @@ export interface WorkspaceState {
   unknownGroups: readonly string[]
   groupReadingIsNew: boolean
   conflictsGone: Readonly<Record<string, number>>
+  conflictGroups: Readonly<Record<string, readonly string[]>>
   /** A roster that is believed was read since the last resolution was remembered. */
   rosterReadingIsNew: boolean
   conditions: ConditionMemory
@@ -87,6 +88,7 @@ export function recall(policy: PolicyRevision, ledger: RecordsReader): Workspace
     unknownGroups: [],
     groupReadingIsNew: false,
     conflictsGone: ledger.fact('conflictsGone') ?? {},
+    conflictGroups: ledger.fact('conflictGroups') ?? {},
     rosterReadingIsNew: false,
     conditions: ledger.fact('conditions') ?? {},
     pools: ledger.fact('pools') ?? {},
@@ -143,6 +145,7 @@ export function desiredInputs(knowledge: WorkspaceState, planner: Pick<Planner, 
     capSemantics: planner.settings.capSemantics,
     owned: byScope(planner.ledger.owned()),
     conflictsGone: knowledge.conflictsGone,
+    conflictGroups: knowledge.conflictGroups,
     groupReadingIsNew: knowledge.groupReadingIsNew,
     conditions: knowledge.conditions,
     rosterReadingIsNew: knowledge.rosterReadingIsNew,
