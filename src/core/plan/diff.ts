@@ -236,9 +236,11 @@ const isNews = (owned: OwnedCap | undefined, desired: DesiredCap): boolean =>
   owned.owner !== desired.owner ||
   owned.grant !== desired.origin.grant
 
-/** What was set at a scope before we wrote: a reading that may only show what is inherited is nothing. */
-export const setBefore = (from: Cap, slots: Pick<Slots, 'model' | 'inherited'>, key: ScopeKey): Cap =>
-  slots.model.reads !== 'explicit' && from === slots.inherited(key) ? 'none' : from
+/** What was set at a scope before we wrote: a reading that may only show what is inherited, or was copied, is nothing. */
+export function setBefore(from: Cap, { model, inherited }: Pick<Slots, 'model' | 'inherited'>, key: ScopeKey): Cap {
+  const isOwn = model.reads === 'explicit' && model.layers === 'layered'
+  return !isOwn && from === inherited(key) ? 'none' : from
+}
 
 /**
  * What the ledger remembers of a scope that was verified at its desired cap. A grant on a scope without a declared base remembers
