@@ -175,6 +175,8 @@ export interface LedgerFacts {
   readonly planBegunAt: Instant
   /** Group membership conflicts: how many agreeing readings in a row said that there is none any more. */
   readonly conflictsGone: Readonly<Record<string, number>>
+  /** The groups that differed for each person with a cap of the conflict rule, as last seen. */
+  readonly conflictGroups: Readonly<Record<string, readonly string[]>>
   /** Who the conditions of rules and pools hold for, as agreeing readings of the roster have settled it. */
   readonly conditions: ConditionMemory
   /** How this deployment treats caps and answers, as far as it was seen, with the evidence. */

@@ -47,6 +47,8 @@ export interface Slots {
   at(key: ScopeKey): Slot
   /** What applies where nothing is set at this scope. */
   inherited(key: ScopeKey): Observed
+  /** The same once teams and groups have what is to come. */
+  inheritedAfter(key: ScopeKey, toCome: ReadonlyMap<ScopeKey, Cap>): Observed
   /** Whether that may be what applies where nothing is set at this scope: a group that shows the team's value may have none of its own. */
   mayApply(key: ScopeKey, value: Observed): boolean
   /** Whether nothing may be set here, and what is shown comes from an ancestor. */
@@ -60,6 +62,8 @@ export function interpret(inputs: SlotInputs): Slots {
   const { model, people, readings } = inputs
   const shown: CapAt = (key) => readings.get(key)?.observed
   const inherited = inheritedReader(people, shown, inputs.unsetGroups)
+  const inheritedAfter: Slots['inheritedAfter'] = (key, toCome) =>
+    inheritedReader(people, (one) => toCome.get(one) ?? shown(one), inputs.unsetGroups)(key)
   const readers = [inheritedReader(people, shown), inheritedReader(people, shown, new Set(people.byGroup.keys()))]
   const isOpen = model.reads !== 'explicit'
   const mayApply = (key: ScopeKey, value: Observed): boolean => key !== TEAM_KEY && readers.some((reader) => reader(key) === value)
@@ -76,7 +80,7 @@ export function interpret(inputs: SlotInputs): Slots {
     return { own, inherited: inherited(key), certainty }
   }
   const lastRead = (key: ScopeKey): Cap | undefined => readings.get(key)?.last?.observed
-  return { model, shown, lastRead, at, inherited, mayApply, mayBeInherited, isEcho: (key) => isEcho(key, inputs, mayApply) }
+  return { model, shown, lastRead, at, inherited, inheritedAfter, mayApply, mayBeInherited, isEcho: (key) => isEcho(key, inputs, mayApply) }
 }
 
 /** A group that counts as not set shows the team's value for the group's people as well. */

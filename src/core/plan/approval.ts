@@ -71,6 +71,8 @@ export function currentApprovals(
 
 interface Landing {
   readonly shown: CapAt
+  /** Nothing of ours is set there, and what it shows may only be inherited. */
+  readonly isBare?: (key: ScopeKey) => boolean
   readonly inSync: ReadonlySet<ScopeKey>
   /** Deals that the guards let through. */
   readonly reviewedPools?: ReadonlySet<string>
@@ -90,10 +92,11 @@ export const asShown = (approvals: readonly Approval[], shown: HoldsShown): read
 /** Marks released changes that the service now shows as verified; an approval with nothing left to verify is spent. */
 export function verifyApprovals(
   approvals: readonly Approval[],
-  { shown, inSync, reviewedPools = new Set(), isWanted = () => false }: Landing,
+  { shown, isBare = () => false, inSync, reviewedPools = new Set(), isWanted = () => false }: Landing,
 ): readonly Approval[] {
   // What is still to be written may show before because it is inherited.
-  const isThere = (change: HeldChange, key: ScopeKey): boolean => !isWanted(change) && (shown(key) === change.to || inSync.has(key))
+  const isThere = (change: HeldChange, key: ScopeKey): boolean =>
+    !isWanted(change) && (shown(key) === change.to || inSync.has(key) || (change.to === 'none' && isBare(key)))
   return approvals.map((one) => {
     if (one.state !== 'pending' || one.released.length === 0) return one
     const released = one.released.map((change) => {

@@ -16,6 +16,8 @@
 //   no         anything else     at v              forget it: it is not ours any more
 //   no         any               no                not ours; not even read
 //
+// Where caps are copied, a person who is to have none gets what they fall back to: the cap of the team or of a group, as it is to be.
+//
 // The cause: `external` when the ledger verified another value under the same policy entry, `expired` when a grant ended, `orphan` when
 // nothing declares the scope, else `policy`.
 import type { Slots } from '../interpret/slots.ts'
@@ -100,21 +102,45 @@ interface Draft {
   readonly kept: OwnedCap[]
 }
 
-/** The differences between what is asked and what is there, in the order of `resolution.desired`, orphans last. */
+/** The differences between what is asked and what is there: of the team and of groups first, for people may fall back to what these are to have. */
 export function diff(inputs: DiffInputs): Diff {
   const draft: Draft = { desired: new Map(), differences: [], adopted: [], released: [], inSync: [], unknown: [], kept: [] }
   const rejected = byScope(inputs.resolution.rejected)
-  for (const desired of inputs.resolution.desired) {
-    const key = scopeKey(desired.scope)
-    draft.desired.set(key, desired)
-    if (!inputs.skipped.has(key)) compareDeclared(desired, key, inputs, draft)
+  const asked = byScope(inputs.resolution.desired)
+  const compareAll = (isIncluded: (scope: Scope) => boolean, fallback: Fallback): void => {
+    for (const one of inputs.resolution.desired) {
+      if (!isIncluded(one.scope)) continue
+      const key = scopeKey(one.scope)
+      const cap = one.cap === 'none' ? fallback(key) : one.cap
+      const desired = cap === 'unknown' ? one : { ...one, cap }
+      draft.desired.set(key, desired)
+      if (inputs.skipped.has(key)) continue
+      if (cap === 'unknown') draft.unknown.push({ scope: one.scope, message: UNKNOWN_FALLBACK })
+      else compareDeclared(desired, key, inputs, draft)
+    }
+    for (const owned of inputs.owned.values()) {
+      const key = scopeKey(owned.scope)
+      if (!isIncluded(owned.scope) || asked.has(key) || rejected.has(key) || inputs.skipped.has(key)) continue
+      compareOrphan(owned, key, fallback(key), inputs, draft)
+    }
   }
-  for (const owned of inputs.owned.values()) {
-    const key = scopeKey(owned.scope)
-    if (!draft.desired.has(key) && !rejected.has(key) && !inputs.skipped.has(key)) compareOrphan(owned, key, inputs, draft)
-  }
+  compareAll(
+    ({ kind }) => kind !== 'user',
+    () => 'none',
+  )
+  const toCome = new Map(draft.differences.map(({ key, to }) => [key, to]))
+  const isCopied = inputs.slots.model.layers === 'copied'
+  compareAll(
+    ({ kind }) => kind === 'user',
+    (key) => (isCopied ? inputs.slots.inheritedAfter(key, toCome) : 'none'),
+  )
   return draft
 }
+
+/** What somebody who is to have no cap of their own is left with at their own scope. */
+type Fallback = (key: ScopeKey) => Observed
+
+const UNKNOWN_FALLBACK = 'the cap to fall back to could not be read'
 
 function compareDeclared(desired: DesiredCap, key: ScopeKey, inputs: DiffInputs, draft: Draft): void {
   const observed = observedAt(key, inputs)
@@ -147,7 +173,7 @@ function giveBack(cap: Cap, owned: OwnedCap | undefined, key: ScopeKey, now: Ins
   else draft.adopted.push({ scope: owned.scope, cap, owner: ownerOf(GIVEN_UP), entry: GIVEN_UP, verifiedAt: now })
 }
 
-function compareOrphan(owned: OwnedCap, key: ScopeKey, inputs: DiffInputs, draft: Draft): void {
+function compareOrphan(owned: OwnedCap, key: ScopeKey, to: Observed, inputs: DiffInputs, draft: Draft): void {
   if (!mayBeSet(owned)) {
     draft.released.push(key)
     return
@@ -157,7 +183,7 @@ function compareOrphan(owned: OwnedCap, key: ScopeKey, inputs: DiffInputs, draft
     draft.unknown.push({ scope: owned.scope, message: inputs.readings.get(key)?.failure?.message ?? 'not read yet' })
     return
   }
-  if (observed === 'none' || !isOurs(owned, observed)) {
+  if (observed === 'none' || observed === to || !isOurs(owned, observed)) {
     draft.released.push(key)
     return
   }
@@ -165,9 +191,13 @@ function compareOrphan(owned: OwnedCap, key: ScopeKey, inputs: DiffInputs, draft
     draft.kept.push(owned)
     return
   }
+  if (to === 'unknown') {
+    draft.unknown.push({ scope: owned.scope, message: UNKNOWN_FALLBACK })
+    return
+  }
   const grantEnd = showsEndedGrant(owned, inputs.resolution)
   const cause = grantEnd ? 'expired' : 'orphan'
-  draft.differences.push({ scope: owned.scope, key, from: observed, to: 'none', cause, entry: UNDECLARED, healing: false, grantEnd })
+  draft.differences.push({ scope: owned.scope, key, from: observed, to, cause, entry: UNDECLARED, healing: false, grantEnd })
 }
 
 function difference(
@@ -212,9 +242,11 @@ const isNews = (owned: OwnedCap | undefined, desired: DesiredCap): boolean =>
   owned.owner !== desired.owner ||
   owned.grant !== desired.origin.grant
 
-/** What was set at a scope before we wrote: a reading that may only show what is inherited is nothing. */
-export const setBefore = (from: Cap, slots: Pick<Slots, 'model' | 'inherited'>, key: ScopeKey): Cap =>
-  slots.model.reads !== 'explicit' && from === slots.inherited(key) ? 'none' : from
+/** What was set at a scope before we wrote: a reading that may only show what is inherited, or was copied, is nothing. */
+export function setBefore(from: Cap, { model, inherited }: Pick<Slots, 'model' | 'inherited'>, key: ScopeKey): Cap {
+  const isOwn = model.reads === 'explicit' && model.layers === 'layered'
+  return !isOwn && from === inherited(key) ? 'none' : from
+}
 
 /** What the ledger remembers of a scope that was verified at its desired cap; `before` is what was found there. */
 export function ownedFrom(desired: DesiredCap, owned: OwnedCap | undefined, before: Cap, now: Instant): OwnedCap {

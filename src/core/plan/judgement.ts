@@ -4,7 +4,7 @@ import type { CapAt } from '../interpret/effective.ts'
 import type { Slots } from '../interpret/slots.ts'
 import type { Approval, GuardSettings, HeldChange, Hold, PlanApproval, Release } from '../model/change.ts'
 import { UNDECLARED } from '../model/entry.ts'
-import type { CapReading } from '../model/observed.ts'
+import type { CapReading, OwnedCap } from '../model/observed.ts'
 import { declaredCount, type PolicyApproval, type PolicyRevision, protectedEmails } from '../model/policy.ts'
 import { compareScopes, type ScopeKey, scopeKey } from '../model/scope.ts'
 import type { Instant } from '../model/units.ts'
@@ -34,6 +34,7 @@ export interface JudgementInputs {
   readonly differences: readonly Difference[]
   readonly readings: ReadonlyMap<ScopeKey, CapReading>
   readonly slots: Slots
+  readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
   readonly inSync: readonly DesiredCap[]
   readonly impact: ImpactInputs
   /** What all differences together do. */
@@ -72,7 +73,9 @@ export function judgeWithApprovals(inputs: JudgementInputs): Judged {
   const known = asShown(currentApprovals(inputs.approvals, { policy: listed.map((one) => one.id) }, inputs.now), inputs.holdsShown)
   const inSync = new Set(known.length > 0 ? inputs.inSync.map(({ scope }) => scopeKey(scope)) : [])
   const isWanted = ({ scope, to }: HeldChange): boolean => byKey.get(scopeKey(scope))?.to === to
-  let approvals = voidGrown(verifyApprovals(known, { shown: slots.shown, inSync, reviewedPools: reviewedPools(inputs), isWanted }), whole)
+  const isBare = (key: ScopeKey): boolean => !inputs.owned.has(key) && slots.mayBeInherited(key)
+  const landing = { shown: slots.shown, isBare, inSync, reviewedPools: reviewedPools(inputs), isWanted }
+  let approvals = voidGrown(verifyApprovals(known, landing), whole)
   const releases = lateReleases(approvals, inputs.now)
   const judgeNow = judges(inputs, landedReleases(releases, byKey, slots))
   // What is held once stays held, whatever is released.

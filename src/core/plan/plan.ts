@@ -203,7 +203,8 @@ function impactInputs(inputs: PlanInputs, slots: Slots, result: Diff): ImpactInp
     readings: countingReader(slots.shown, (key) => unset.has(key)),
     ...(inputs.model.reads !== 'explicit' && !isCopied && { mayBeInherited: slots.mayBeInherited }),
     capSemantics: inputs.model.layers,
-    ...(isCopied && { kept: new Set(result.desired.keys()) }),
+    // What was given back is nobody's any more: a wide write that overwrites it is not made good.
+    ...(isCopied && { kept: new Set(result.desired.keys()).difference(new Set(result.released)) }),
     ...(inputs.baseline && { baseline: inputs.baseline }),
     isOverwritten: slots.isEcho,
   }

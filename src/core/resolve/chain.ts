@@ -5,7 +5,7 @@
 import { TEAM_KEY } from '../interpret/effective.ts'
 import type { Cap, CapRule, Grant, PolicySet } from '../model/policy.ts'
 import { formatPosition } from '../model/problem.ts'
-import { type Scope, type ScopeKey, scopeKey, type UserScope } from '../model/scope.ts'
+import { groupScope, type Scope, type ScopeKey, scopeKey, type UserScope } from '../model/scope.ts'
 import { type Credits, credits, MAX_CAP } from '../model/units.ts'
 import type { Candidate, GrantStatus, RejectedScope } from './candidate.ts'
 import type { ConditionInputs } from './conditions.ts'
@@ -246,6 +246,14 @@ export function personChain(found: Declarations, email: string): PersonChain {
 }
 
 const groupCap = (group: ScopeFacts): Candidate | [] => group.grant ?? group.rule ?? []
+
+/** Where these groups would leave a person; those that nothing declares any more give no cap. */
+export const verdictOfGroups = ({ scopes, onGroupConflict }: Declarations, scope: UserScope, ids: readonly string[]): GroupVerdict =>
+  judgeGroups(
+    ids.flatMap((id) => groupCap(scopes.get(scopeKey(groupScope(id))) ?? { scope })),
+    scope,
+    onGroupConflict,
+  )
 
 function add(candidates: Candidate[], one: Candidate | undefined): void {
   if (one) candidates.push(one)

@@ -9,7 +9,7 @@ import type { Position } from '../model/problem.ts'
 import { compareScopes, normaliseEmail, type Scope, type ScopeKey, scopeKey, type UserScope } from '../model/scope.ts'
 import type { KeptCap } from '../pools/ask.ts'
 import type { Candidate, DesiredCap, RejectedScope, SkippedScope } from './candidate.ts'
-import { type Declarations, declarations, listWithPlaces, type PersonChain, personChain } from './chain.ts'
+import { type Declarations, declarations, listWithPlaces, type PersonChain, personChain, verdictOfGroups } from './chain.ts'
 import { poolNone, poolPeople } from './pools.ts'
 import type { DesiredInputs, Resolution } from './resolution.ts'
 import { ruleCandidate } from './rules.ts'
@@ -23,7 +23,7 @@ const READINGS_TO_DROP = 2
  */
 export function resolveDesired(inputs: DesiredInputs): Resolution {
   const context = contextOf(inputs)
-  const draft: Draft = { desired: [], skipped: [], rejected: [], conflictsGone: {} }
+  const draft: Draft = { desired: [], skipped: [], rejected: [], conflictsGone: {}, conflictGroups: {} }
   for (const scope of scopesToDecide(context)) {
     if (scope.kind === 'user') decideUser(context, scopeKey(scope), scope, draft)
     else decideWide(context, scopeKey(scope), scope, draft)
@@ -84,6 +84,7 @@ interface Draft {
   readonly skipped: SkippedScope[]
   readonly rejected: RejectedScope[]
   readonly conflictsGone: Record<string, number>
+  readonly conflictGroups: Record<string, readonly string[]>
 }
 
 const contexts = new WeakMap<DesiredInputs, Context>()
@@ -136,7 +137,10 @@ function decideUser(context: Context, key: ScopeKey, scope: UserScope, draft: Dr
   if (away !== undefined) {
     const at = facts?.grant?.at ?? facts?.rule?.at ?? facts?.rejected?.at
     if (facts || owned) draft.skipped.push({ scope, why: away, ...(at && { at }) })
-    if (owned?.owner === 'conflict') carryCount(inputs, scope.email, 0, draft)
+    if (owned?.owner === 'conflict') {
+      carryCount(inputs, scope.email, 0, draft)
+      carryGroups(inputs, scope.email, draft)
+    }
     return
   }
   if (facts?.rejected) {
@@ -172,9 +176,12 @@ function desiredOfUser(context: Context, key: ScopeKey, scope: UserScope, chain:
   if (own && !(copied && own.cap === 'none')) return wanted(scope, own, candidates)
   if (!own && verdict.kind === 'unknown') return keptUnknown(context, key, scope, chain)
   if (!own && matched && !(copied && matched.cap === 'none')) return wanted(scope, matched, candidates)
-  if (!own && !matched && groups.kind === 'chosen') return wanted(scope, groups.cap, candidates)
+  if (!own && !matched && groups.kind === 'chosen') {
+    draft.conflictGroups[scope.email] = context.found.groupsOf.get(scope.email)?.flatMap((one) => idOf(one.scope)) ?? []
+    return wanted(scope, groups.cap, candidates)
+  }
   if (!own && groups.kind === 'agreed' && owned?.owner === 'conflict') {
-    const kept = keptConflict(context, owned, scope.email, candidates, draft)
+    const kept = keptConflict(context, owned, scope, candidates, draft)
     if (kept) return kept
   }
   const copy = copied && groups.kind !== 'clash' ? copiedCap(context, scope, chain, owned) : undefined
@@ -235,15 +242,31 @@ function keptUnknown(context: Context, key: ScopeKey, scope: UserScope, { verdic
   return wanted(scope, { ...ruleCandidate(settled, scope, 'it did before'), reason }, candidates)
 }
 
-/** A cap of the conflict rule stays until two readings in a row of every declared group agree that the conflict is gone. */
-function keptConflict(context: Context, owned: OwnedCap, email: string, candidates: readonly Candidate[], draft: Draft) {
-  const { set, newReading } = context.inputs
-  const agrees = newReading !== undefined && set.groups.every(({ scope }) => newReading.groups.includes(scope.id))
-  const count = carryCount(context.inputs, email, agrees ? 1 : 0, draft)
-  if (count >= READINGS_TO_DROP) return undefined
+/**
+ * Until two readings in a row of every declared group agree that somebody has left the groups that differed, the person counts as in them. Where
+ * those do not differ any more, because policy or a grant has changed, no reading has to say so.
+ */
+function keptConflict({ inputs, found }: Context, owned: OwnedCap, scope: UserScope, candidates: readonly Candidate[], draft: Draft) {
+  const declared = inputs.set.groups.map((one) => one.scope.id)
+  const { newReading } = inputs
+  const agrees = newReading !== undefined && declared.every((id) => newReading.groups.includes(id))
+  const count = carryCount(inputs, scope.email, agrees ? 1 : 0, draft)
+  const known = carryGroups(inputs, scope.email, draft)
+  const verdict = verdictOfGroups(found, scope, known ?? declared)
+  if (count >= READINGS_TO_DROP || verdict.kind === 'agreed') return undefined
   const reason = `no longer in groups with different caps; goes after ${READINGS_TO_DROP} agreeing readings, ${count} so far`
-  return kept(owned, { kind: 'conflict', scope: owned.scope, cap: owned.cap, at: candidates[0]?.at ?? NOWHERE, reason }, candidates)
+  if (known && verdict.kind === 'chosen') return wanted(scope, { ...verdict.cap, reason }, candidates)
+  return kept(owned, { kind: 'conflict', scope, cap: owned.cap, at: candidates[0]?.at ?? NOWHERE, reason }, candidates)
 }
+
+/** The groups that differed for somebody with a cap of the conflict rule; undefined where nobody wrote them down. */
+function carryGroups(inputs: DesiredInputs, email: string, draft: Draft): readonly string[] | undefined {
+  const groups = inputs.conflictGroups?.[email]
+  if (groups) draft.conflictGroups[email] = groups
+  return groups
+}
+
+const idOf = (scope: Scope): string | [] => (scope.kind === 'group' ? scope.id : [])
 
 function carryCount(inputs: DesiredInputs, email: string, more: number, draft: Draft): number {
   const count = Math.min(READINGS_TO_DROP, (inputs.conflictsGone[email] ?? 0) + more)

@@ -19,6 +19,8 @@ export interface Resolution {
   readonly grantClock: GrantClock
   /** The next value of the ledger fact `conflictsGone`. */
   readonly conflictsGone: Readonly<Record<string, number>>
+  /** The next value of the ledger fact `conflictGroups`. */
+  readonly conflictGroups: Readonly<Record<string, readonly string[]>>
   /** `spec.rules`, in their order. */
   readonly rules: readonly RuleStatus[]
   /** `spec.pools` with their members, in their order. */
@@ -41,6 +43,8 @@ export interface DesiredInputs {
   /** Caps of ours that nothing declares are to go. */
   readonly prune: boolean
   readonly conflictsGone: Readonly<Record<string, number>>
+  /** The groups that differed for people with a cap of the conflict rule; absent: nobody wrote them down. */
+  readonly conflictGroups?: Readonly<Record<string, readonly string[]>>
   /** What was settled of conditions; absent: nothing, so that the roster at hand settles them. */
   readonly conditions?: ConditionMemory
   /** The reading that was not counted yet; undefined: all were. */

@@ -56,6 +56,7 @@ export function remember(planned: Planned, view: DesiredState, knowledge: Worksp
   if (!knowledge.usage) return
   countReading(knowledge, view.resolution)
   saveNews(ledger, 'conflictsGone', knowledge.conflictsGone, {})
+  saveNews(ledger, 'conflictGroups', knowledge.conflictGroups, {})
   saveNews(ledger, 'conditions', knowledge.conditions, {})
 }
 

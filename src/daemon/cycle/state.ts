@@ -65,6 +65,7 @@ export interface WorkspaceState {
   /** Read since a resolution was counted; see `countReading`. */
   newReading: NewReading | undefined
   conflictsGone: Readonly<Record<string, number>>
+  conflictGroups: Readonly<Record<string, readonly string[]>>
   conditions: ConditionMemory
   /** What pools have dealt, and what is counted of it. */
   pools: DealtPools
@@ -84,6 +85,7 @@ export function recall(policy: PolicyRevision, ledger: RecordsReader): Workspace
     unknownGroups: [],
     newReading: undefined,
     conflictsGone: ledger.fact('conflictsGone') ?? {},
+    conflictGroups: ledger.fact('conflictGroups') ?? {},
     conditions: ledger.fact('conditions') ?? {},
     pools: ledger.fact('pools') ?? {},
     frozenPools: {},
@@ -142,6 +144,7 @@ export function desiredInputs(knowledge: WorkspaceState, planner: Pick<Planner, 
     owned: byScope(planner.ledger.owned()),
     prune: prunes(knowledge, planner.settings),
     conflictsGone: knowledge.conflictsGone,
+    conflictGroups: knowledge.conflictGroups,
     newReading: knowledge.newReading,
     conditions: knowledge.conditions,
     pools: knowledge.pools,
@@ -153,9 +156,10 @@ export function desiredInputs(knowledge: WorkspaceState, planner: Pick<Planner, 
 }
 
 /** From now on what was read counts once, in what it says of people's groups and of conditions, and is not new any more. */
-export function countReading(knowledge: WorkspaceState, { conditions, conflictsGone }: Resolution): void {
+export function countReading(knowledge: WorkspaceState, { conditions, conflictsGone, conflictGroups }: Resolution): void {
   knowledge.conditions = conditions
   knowledge.conflictsGone = conflictsGone
+  knowledge.conflictGroups = conflictGroups
   knowledge.newReading = undefined
 }
 

@@ -31,6 +31,7 @@ const SHARED: Readonly<Record<keyof LedgerFacts, boolean>> = {
   planBaseline: true,
   planBegunAt: true,
   conflictsGone: true,
+  conflictGroups: true,
   conditions: true,
   pools: true,
   seen: true,

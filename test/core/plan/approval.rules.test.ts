@@ -107,6 +107,15 @@ describe('verifying', () => {
   }
   const two = approval({ released: [released('ada'), released('bob')] })
 
+  test.each([
+    ['a clear', 'none', ['spent', [true]]],
+    ['a cap', credits(3), ['pending', [false]]],
+  ] as const)('%s is verified where nothing of ours is set any more, whatever shows: %s', (_row, to, expected) => {
+    const one = approval({ released: [{ ...released('ada'), to }] })
+    const [after] = verifyApprovals([one], { shown: () => credits(5), isBare: (at) => at === key('ada'), inSync: new Set() })
+    expect([after?.state, after?.released.map(({ verified }) => verified)]).toEqual(expected)
+  })
+
   test.each<readonly [string, Approval, Readonly<Record<string, number>>, readonly string[], unknown]>([
     ['a change that shows is verified, the other is awaited', two, { ada: 3, bob: 5 }, [], ['pending', [true, false]]],
     ['a scope in sync is verified', two, { ada: 9 }, ['ada'], ['pending', [true, false]]],

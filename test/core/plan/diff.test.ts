@@ -10,6 +10,8 @@ const running = { on: 'p0', cap: 6000, until: NOW + 9 * DAY }
 
 const WIDER: PlanSketch = { caps: { team: 300, p0: 'none' }, observed: { team: 300, p0: 300 } }
 
+const COPIED: PlanSketch = { people: ['p0'], capSemantics: 'copied', guards: { emptyPolicy: false, maxCleared: 'off' } }
+
 const TABLE: readonly (readonly [string, PlanSketch, readonly string[]])[] = [
   ['a scope that reads as asked needs nothing', { caps: { p0: 500 }, observed: { p0: 500 } }, []],
   ['a scope without a cap gets its first', { caps: { p0: 500 }, observed: { p0: 'none' } }, ['p0 set none>500 policy']],
@@ -138,6 +140,59 @@ const TABLE: readonly (readonly [string, PlanSketch, readonly string[]])[] = [
       capSemantics: 'copied',
     },
     ['team lower 6000>500 expired', 'p0 lower 6000>500 expired'],
+  ],
+  [
+    'an orphan beneath a wider cap is that cap’s where caps are copied, and is left',
+    { ...COPIED, observed: { team: 300, p0: 300 }, owned: { p0: { cap: 300, owner: 'copied' } } },
+    [],
+  ],
+  [
+    'an orphan beneath another wider cap gets that where caps are copied',
+    { ...COPIED, observed: { team: 300, p0: 100 }, owned: { p0: { cap: 100 } } },
+    ['p0 raise 100>300 orphan'],
+  ],
+  [
+    'an orphan beneath a wider cap that goes as well is cleared where caps are copied',
+    { ...COPIED, observed: { team: 300, p0: 300 }, owned: { team: { cap: 300 }, p0: { cap: 300, owner: 'copied' } } },
+    ['team clear 300>none orphan', 'p0 clear 300>none orphan'],
+  ],
+  [
+    'an orphan beneath a wider cap that is given back gets that where caps are copied',
+    {
+      ...COPIED,
+      grants: [endedForAll],
+      observed: { team: 6000, p0: 6000 },
+      owned: {
+        team: { cap: 6000, owner: 'grant', baseline: 300, grant: endedForAll },
+        p0: { cap: 6000, owner: 'copied', grant: endedForAll },
+      },
+    },
+    ['team lower 6000>300 expired', 'p0 lower 6000>300 expired'],
+  ],
+  [
+    'an orphan beneath a wider cap that cannot be read is left where caps are copied',
+    { ...COPIED, observed: { team: 'unknown', p0: 300 }, owned: { p0: { cap: 300, owner: 'copied' } } },
+    [],
+  ],
+  [
+    'none beneath a wider cap that nobody declares is that cap where caps are copied',
+    { ...COPIED, caps: { p0: 'none' }, observed: { team: 300, p0: 500 } },
+    ['p0 lower 500>300 policy'],
+  ],
+  [
+    'none beneath a wider cap that cannot be read is left where caps are copied',
+    { ...COPIED, caps: { p0: 'none' }, observed: { team: 'unknown', p0: 500 } },
+    [],
+  ],
+  [
+    'a grant that gives back nothing leaves the wider cap where caps are copied',
+    {
+      ...COPIED,
+      grants: [ended],
+      observed: { team: 300, p0: 6000 },
+      owned: { p0: { cap: 6000, owner: 'grant', baseline: 'none', grant: ended } },
+    },
+    ['p0 lower 6000>300 expired'],
   ],
   [
     'somebody not approved is neither written nor an orphan',

@@ -260,12 +260,13 @@ describe('what the ledger is to remember', () => {
     expect(person && ownedFrom(person, undefined, credits(9), NOW).baseline).toBe(9)
   })
 
-  test('what only shows the wider value was not set, unless reads show only what is set', () => {
-    const was = (value: PlainCap, wider: PlainCap, readsExplicit = false) => {
-      const { slots } = planOf({ observed: { p0: value, team: wider }, readsExplicit })
+  test('what only shows the wider value, or was copied from it, was not set', () => {
+    const was = (value: PlainCap, wider: PlainCap, readsExplicit = false, capSemantics: PlanSketch['capSemantics'] = 'layered') => {
+      const { slots } = planOf({ observed: { p0: value, team: wider }, readsExplicit, capSemantics })
       return setBefore(cap(value), slots, scopeKey(scope('p0')))
     }
     expect([was(5, 5), was(5, 6), was('none', 'none'), was(5, 5, true)]).toEqual(['none', 5, 'none', 5])
+    expect([was(5, 5, true, 'copied'), was(5, 6, true, 'copied')]).toEqual(['none', 5])
   })
 
   const news = (one: OwnedSketch | undefined, sketch: PlanSketch) =>

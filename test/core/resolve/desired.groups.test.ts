@@ -219,6 +219,30 @@ describe('a cap of the conflict rule whose conflict is gone', () => {
     expect([asked(resolution)['eve'], resolution.conflictsGone]).toEqual([expected, conflictsGone])
   })
 
+  const inBoth = { conflictGroups: { 'eve@example.com': ['a', 'b'] } }
+
+  test.each<[string, PolicySketch['caps'], Partial<DesiredInputs>, string | undefined]>([
+    ['goes at once when one of them is not declared any more', { 'group:a': 1500, 'group:c': 900 }, inBoth, undefined],
+    ['goes at once when they are to have the same', { 'group:a': 7, 'group:b': 7, 'group:c': 900 }, inBoth, undefined],
+    ['stays for a reading while they differ', { 'group:a': 1500, 'group:b': 900 }, inBoth, 'conflict 900'],
+    ['follows what they are to have', { 'group:a': 1500, 'group:b': 800 }, inBoth, 'conflict 800'],
+    ['stays as it is while nobody knows in which they were', { 'group:a': 1500, 'group:b': 800 }, {}, 'conflict 900'],
+    ['goes at once when no groups differ', { 'group:a': 1500 }, {}, undefined],
+  ])('%s', (_, caps, more, expected) => {
+    const groups = members({ a: ['eve'], b: [], c: [] })
+    const resolution = resolveDesired(desiredInputs({ caps: caps ?? {}, onGroupConflict: 'min' }, { owned, groups, ...more }))
+    expect(asked(resolution)['eve']).toBe(expected)
+    expect(resolution.conflictGroups).toEqual(more.conflictGroups ?? {})
+  })
+
+  test.each(['approved', 'pending'] as const)('remembers the groups that differ, for who is %s then', (status) => {
+    const inputs = desiredInputs(policy, { owned, groups: members({ a: ['eve'], b: ['eve'] }), roster: roster({ eve: 'approved' }) })
+    const { conflictGroups } = resolveDesired(inputs)
+    expect(conflictGroups).toEqual({ 'eve@example.com': ['a', 'b'] })
+    const later = { ...inputs, groups: members({ a: [], b: [] }), conflictGroups, roster: roster({ eve: status }) }
+    expect(resolveDesired(later).conflictGroups).toEqual(conflictGroups)
+  })
+
   test('gives way at once to a declaration of their own', () => {
     const caps = { 'group:a': 1500, 'group:b': 900, eve: 7 }
     const resolution = resolveDesired(desiredInputs({ caps }, { owned, groups: members({ a: ['eve'], b: [] }) }))

@@ -11,10 +11,37 @@ const capsOf = (count: number, cap: number): Record<string, number> =>
 const approve = (one: World, id: string): void =>
   one.ledger.saveApproval({ id, via: 'command', approvedAt: one.clock.now(), state: 'pending', released: [] })
 
+const COPIES = { capSemantics: 'fan-out' } as const
+const COPIED = { capSemantics: 'copied' } as const
+
 const holdOf = ({ planned }: Awaited<ReturnType<World['cycle']>>): string => planned.plan.holds[0]?.id ?? ''
 const states = (one: World): readonly string[] => one.ledger.approvals().map(({ state }) => state)
 
 describe('an approval', () => {
+  test('is spent once what it released is written, also where a clear shows what is inherited', async () => {
+    const one = await testWorld({ people: 8, switches: { capReads: 'inherited', ...COPIES }, config: { capReads: 'inherited', ...COPIED } })
+    await one.cycle({ caps: { team: 50 } })
+    const { planned } = await one.cycle({ caps: { p001: 50 } })
+    approve(one, planned.plan.holds.find(({ people }) => people === 7)?.id ?? '')
+    await one.cycle()
+    expect(one.caps()).toEqual({ team: 50, p001: 50 })
+    await one.cycle()
+    expect(states(one)).toEqual(['spent'])
+  })
+
+  test('names the same hold in every cycle, where a grant over what was copied goes with what it was copied from', async () => {
+    const one = await testWorld({ people: 12, switches: COPIES, config: { capReads: 'explicit', ...COPIED } })
+    one.foreign('team', 300)
+    await one.cycle({ caps: { team: 300 }, grants: [{ on: 'p001', cap: 200, until: one.clock.now() + 9 * DAY }] })
+    const cycles = [await one.cycle({ caps: { p012: 300 } }), await one.cycle(), await one.cycle()]
+    const holds = cycles.map(({ planned }) => planned.plan.holds.map(({ id }) => id))
+    expect(holds[0]).toHaveLength(2)
+    expect(holds.slice(1)).toEqual([holds[0], holds[0]])
+    for (const id of holds[0] ?? []) approve(one, id)
+    await one.cycle()
+    expect(one.caps()).toEqual({ p012: 300 })
+  })
+
   test('releases a change as it was shown, and not from what somebody else has set since', async () => {
     const storm = { is: false }
     const one = await testWorld({

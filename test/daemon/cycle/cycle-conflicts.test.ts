@@ -12,16 +12,53 @@ describe('a cap of the conflict rule', () => {
     ['no group', 'layered', { team: 500 }, { team: 500 }],
     ['one group', 'layered', { team: 500, 'group:b': 900 }, { team: 500, 'group:b': 900 }],
     ['no group, where caps are copied', 'copied', { team: 500 }, { team: 500, p002: 500 }],
-  ] as const)('goes after two readings once %s is declared any more', async (_row, capSemantics, caps, left) => {
+  ] as const)('goes at once when %s is declared any more', async (_row, capSemantics, caps, left) => {
     const copies = capSemantics === 'copied'
     const one = await testWorld({ ...COMPANY, config: { capSemantics }, switches: { capSemantics: copies ? 'fan-out' : 'layered' } })
     await one.cycle({ ...CONFLICT, caps: { team: 500, ...CONFLICT.caps } })
     await one.cycle({ caps }, { usage: false })
-    expect(one.caps()['p002']).toBe(1500)
-    for (let round = 0; round < 3; round += 1) await one.cycle()
     expect(one.caps()).toMatchObject(left)
+    await one.cycle()
     expect(one.ledger.owned().map(({ owner }) => owner)).not.toContain('conflict')
     if (!copies) expect(one.caps()).toEqual(left)
+  })
+
+  test('goes at once when policy makes the caps of its groups the same, whatever other groups are asked for', async () => {
+    const one = await testWorld({ people: 20, groups: { a: ['p001', 'p002'], b: ['p002'], c: ['p003'] } })
+    await one.cycle({ caps: { 'group:a': 1500, 'group:b': 900, 'group:c': 100 }, onGroupConflict: 'min' })
+    expect(one.caps()['p002']).toBe(900)
+    const outcome = await one.cycle({ caps: { 'group:a': 1200, 'group:b': 1200, 'group:c': 900 }, onGroupConflict: 'min' })
+    expect([outcome.result, one.caps()]).toEqual(['success', { 'group:a': 1200, 'group:b': 1200, 'group:c': 900 }])
+  })
+
+  test('follows policy while one reading alone says that the person has left', async () => {
+    const one = await testWorld(COMPANY)
+    await one.cycle(CONFLICT)
+    one.setMembers('b', [])
+    await one.cycle({ ...CONFLICT, caps: { 'group:a': 1200, 'group:b': 900 } })
+    expect(one.caps()['p002']).toBe(1200)
+    await one.cycle()
+    expect(one.caps()['p002']).toBeUndefined()
+  })
+
+  test('is not kept any longer by a clear that failed', async () => {
+    const storm = { is: false }
+    const one = await testWorld({
+      ...COMPANY,
+      wrapTransport: (inner) => ({
+        send: async (operation, body, options) =>
+          storm.is && operation === 'UsageConfig' && 'clear_add_on_credit_cap' in body
+            ? { status: 503, headers: {}, body: '{"error":"no"}' }
+            : inner.send(operation, body, options),
+      }),
+    })
+    await one.cycle({ ...CONFLICT, caps: { ...CONFLICT.caps, 'group:c': 100 } })
+    storm.is = true
+    await one.cycle({ ...CONFLICT, caps: { 'group:a': 1500, 'group:b': 1500, 'group:c': 100 } })
+    storm.is = false
+    await one.clock.pass(HOUR)
+    const outcome = await one.cycle(undefined, { usage: false })
+    expect([outcome.result, one.caps()['p002']]).toEqual(['success', undefined])
   })
 
   test('stays while one of the groups cannot be read', async () => {

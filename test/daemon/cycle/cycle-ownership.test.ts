@@ -19,6 +19,19 @@ describe('a cap of ours that equals the wider one', () => {
     expect(one.inForce()['p001']).toBe(1000)
   })
 
+  test('is left where caps are copied and nobody asks for the wider one, as after a grant for all', async () => {
+    const one = await testWorld({ people: 10, switches: { capSemantics: 'fan-out' }, config: { capSemantics: 'copied' } })
+    one.foreign('team', 300)
+    const caps = one.caps()
+    expect(Object.keys(caps)).toHaveLength(11)
+    await one.cycle({ grants: [{ on: 'team', cap: 300, until: NOW + 9 * DAY }] })
+    one.forget()
+    const outcome = await one.cycle({ caps: { p002: 300 } })
+    await one.cycle()
+    expect([outcome.result, one.writes(), one.caps()]).toEqual(['noop', [], caps])
+    expect(mine(one)).toEqual(['p002@example.com'])
+  })
+
   test.each([
     ['turns into none', { team: 500, p001: 'none' }],
     ['is no longer declared', { team: 500 }],

@@ -194,6 +194,7 @@ const facts: { readonly [K in keyof LedgerFacts]: fc.Arbitrary<LedgerFacts[K]> }
   planBaseline: named(cap),
   planBegunAt: instant,
   conflictsGone: named(fc.nat()),
+  conflictGroups: named(fc.array(text)),
   conditions: named(fc.record({ holds: fc.array(text), turning: fc.array(text), open: fc.array(text) })),
   pools: named(poolStates({ cap, instant, text, named })),
   seen: fc.record(

@@ -81,6 +81,7 @@ describe('a shared ledger', () => {
       'holdsShown',
       'driftSince',
       'conflictsGone',
+      'conflictGroups',
     ]
     for (const name of names) expect({ [name]: read?.fact(name) }).toEqual({ [name]: world.ledger.fact(name) })
     const scope = userScope(emailOf(person(3)))

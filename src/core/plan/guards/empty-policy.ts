@@ -1,4 +1,4 @@
-// Holds clears when hardly anything is declared any more: a folder that is not mounted looks exactly like a policy that was emptied.
+// Holds clears, and what is written in place of one where caps are copied, when hardly anything is declared any more: a folder that is not mounted looks exactly like a policy that was emptied.
 import { type Guard, holdWhere } from './round.ts'
 
 export const emptyPolicy: Guard = (round) => {
@@ -9,5 +9,5 @@ export const emptyPolicy: Guard = (round) => {
   const empty = facts.declared === 0
   if (!empty && !(fell > before / 2 && fell > 5)) return undefined
   const why = empty ? `no policy declares any scope (${before} before)` : `declared scopes fell from ${before} to ${facts.declared}`
-  return holdWhere('emptyPolicy', round, `${why}, so nothing is cleared`, (one) => one.to === 'none')
+  return holdWhere('emptyPolicy', round, `${why}, so nothing is cleared`, (one) => one.to === 'none' || one.cause === 'orphan')
 }

@@ -242,6 +242,7 @@ const facts: { readonly [K in keyof LedgerFacts]: Of<StoredFacts[K]> } = {
   planBaseline: byScope(cap),
   planBegunAt: number,
   conflictsGone: record(number),
+  conflictGroups: record(list(text)),
   conditions: record(shape<SettledCondition>({ holds: list(text), turning: list(text), open: list(text) })),
   pools: record(poolState),
   seen,

@@ -138,6 +138,14 @@ describe('guards about knowledge', () => {
     ['half the scopes gone is allowed', { ...orphans(2), facts: { verifiedDeclared: 2 } }, false],
     ['more than half and more than 5 gone is held', { ...orphans(2), facts: { verifiedDeclared: 8 } }, true],
     ['5 gone is allowed', { ...orphans(2), facts: { verifiedDeclared: 6 } }, false],
+    [
+      'what is written in place of a clear is held as one',
+      {
+        ...{ people: ['p0', 'p1'], caps: { p1: 9 }, observed: { team: 300, p0: 500, p1: 9 }, owned: { p0: { cap: 500 } } },
+        ...{ capSemantics: 'copied' as const, facts: { verifiedDeclared: 8 } },
+      },
+      true,
+    ],
   ])('emptyPolicy: %s', (_name, sketch: PlanSketch, held) => expect(guardsOf(sketch).includes('emptyPolicy')).toBe(held))
 
   test('emptyPolicy with nothing to clear is a warning, not a hold', () => {
