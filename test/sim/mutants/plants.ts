@@ -46,12 +46,8 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'an orphan that was changed by others is cleared',
     file: 'core/plan/diff.ts',
-    find: `  if (observed === 'none' || !isOurs(owned, observed)) {
-    draft.released.push(key)
-    return
-  }
-`,
-    replace: '',
+    find: ' || observed === to || !isOurs(owned, observed)',
+    replace: ' || observed === to',
     caughtBy: [6],
   },
   {
