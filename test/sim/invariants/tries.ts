@@ -65,6 +65,9 @@ export const oneIsEnough: Invariant = {
       if (step.kind !== 'told') return
       if (step.event.kind === 'planned') {
         const { changes } = step.event.plan
+        // A cycle that was stopped for an edit or a grant is over, and leaves the rest to the next sweep.
+        for (const { scope, disposition } of changes)
+          if (disposition.kind === 'excluded' && disposition.code === 'focus') free.delete(scopeKey(scope))
         // What waits for something that is kept back is kept back with it.
         if (!changes.some(isKeptBack)) for (const { scope, to } of changes.filter(isFree)) free.set(scopeKey(scope), to)
       }
