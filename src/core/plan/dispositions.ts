@@ -132,8 +132,9 @@ function unreadChanges({ unknown, desired, owned, givenUp }: DisposeInputs): rea
   return unknown.flatMap(({ scope }): Pending[] => {
     const key = scopeKey(scope)
     const want = desired.get(key)
-    if (!want || want.cap === 'none' || givenUp?.has(key) || isBelieved(owned.get(key), want)) return []
-    return [{ scope, key, from: 'none', to: want.cap, healing: false, isPooled: want.origin.pool !== undefined }]
+    if (givenUp?.has(key) || (want && isBelieved(owned.get(key), want))) return []
+    // What nobody asks for any more is to go.
+    return [{ scope, key, from: 'none', to: want?.cap ?? 'none', healing: false, isPooled: want?.origin.pool !== undefined }]
   })
 }
 

@@ -22,6 +22,20 @@ const writesTo =
     operation === 'UsageConfig' && (name === 'team' ? body['team_level'] === true : body['user_email'] === email(name))
 
 describe('a clear waits for the wider cap', () => {
+  test('while that one is to be cleared as well and cannot be read', async () => {
+    const fault = { broken: false }
+    const isGroupRead = (operation: Operation, body: Body): boolean => operation === 'GetUsageConfig' && body['group_id'] !== undefined
+    const one = await testWorld({ people: 20, groups: { a: ['p001'] }, wrapTransport: refusing(fault, isGroupRead) })
+    await one.cycle({ caps: { team: 300, 'group:a': 200, p001: 1000 } })
+    fault.broken = true
+    await one.cycle({ caps: { team: 300 } })
+    expect(one.inForce()['p001']).toBe(1000)
+    fault.broken = false
+    await one.clock.pass(300_000)
+    await one.cycle()
+    expect(one.caps()).toEqual({ team: 300 })
+  })
+
   test('while that one is to be cleared as well and cannot be, also where it equals a still wider one', async () => {
     const fault = { broken: false }
     const isGroupWrite = (operation: Operation, body: Body): boolean => operation === 'UsageConfig' && body['group_id'] !== undefined
