@@ -135,6 +135,18 @@ describe('a hold', () => {
 })
 
 describe('who is counted', () => {
+  test('somebody protected from what they have now, who follows the team since this plan began', async () => {
+    const inherited = { switches: { capReads: 'inherited' }, config: { capReads: 'inherited' } } as const
+    const one = await testWorld({ people: 20, ...inherited })
+    const protect = ['p001', 'p002']
+    await one.cycle({ caps: { team: 1000, p001: 'none', p002: 700, p003: 100 }, protect })
+    // The second lowering is held, so the plan goes on.
+    await one.cycle({ caps: { team: 4000, p001: 'none', p002: 600, p003: 100 }, protect })
+    const { planned } = await one.cycle({ caps: { team: 4000, p001: 1500, p002: 600, p003: 100 }, protect })
+    expect(planned.plan.holds.map(({ guards, changes }) => [guards, changes.length])).toEqual([[['protected'], 2]])
+    expect(one.inForce()['p001']).toBe(4000)
+  })
+
   test('everybody in a group that policy drops, by its last known members', async () => {
     const one = await testWorld({ people: 20, groups: { a: Array.from({ length: 10 }, (_, index) => person(index + 1)) } })
     await one.cycle({ caps: { 'group:a': 1000, p020: 700 } })
