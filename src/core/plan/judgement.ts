@@ -132,7 +132,8 @@ export function judgeWithApprovals(inputs: JudgementInputs): Judged {
 /** With another roster every hold would be another: an approved one is accepted once no hold doubts it any more. */
 function isRosterAccepted(approvals: readonly Approval[], { holds }: Judgement, { facts: { rosterDoubt } }: JudgementInputs): boolean {
   if (!rosterDoubt || holds.some(({ guards }) => guards.includes('rosterShrink'))) return false
-  return approvals.some(({ releasedAt, roster }) => releasedAt !== undefined && roster !== undefined && agree(roster, rosterDoubt.now))
+  const { now, since = 0 } = rosterDoubt
+  return approvals.some(({ releasedAt = -1, roster }) => releasedAt >= since && roster !== undefined && agree(roster, now))
 }
 
 /** For so long what one approval released releases nothing else (product.md, section 5). */

@@ -206,7 +206,8 @@ function impactInputs(inputs: PlanInputs, slots: Slots, result: Diff): ImpactInp
     // What was given back is nobody's any more: a wide write that overwrites it is not made good.
     ...(isCopied && { kept: new Set(result.desired.keys()).difference(new Set(result.released)) }),
     ...(inputs.baseline && { baseline: inputs.baseline }),
-    isOverwritten: slots.isEcho,
+    // In layers nobody is overwritten: who shows a wider cap follows it.
+    ...((isCopied || inputs.model.copying !== undefined) && { isOverwritten: slots.isEcho }),
   }
 }
 

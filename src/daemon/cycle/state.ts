@@ -265,7 +265,9 @@ export function planFrom(knowledge: WorkspaceState, view: DesiredState, planner:
       rosterMissing: readAt === undefined ? 'never' : clock.now() - readAt > ROSTER_LIFE_MS && 'old',
       unlistedGroups: unlistedGroups(knowledge),
       ...(verifiedDeclared !== undefined && { verifiedDeclared }),
-      ...(usage?.doubted && { rosterDoubt: { before: approvedCount(usage.roster), now: approvedCount(usage.doubted.roster) } }),
+      ...(usage?.doubted && {
+        rosterDoubt: { before: approvedCount(usage.roster), now: approvedCount(usage.doubted.roster), since: usage.doubted.since },
+      }),
     },
     guards: settings.guards,
     poolNotes: poolNotes(view.resolution.pools, knowledge.pools, knowledge.frozenPools),

@@ -50,3 +50,19 @@ test('and counts once that hold is gone, be it approved or not', async () => {
     expect(one.knowledge.usage?.roster.people).toHaveLength(15)
   }
 })
+
+test('an approval of an earlier doubt says nothing of the next one', async () => {
+  const one = await testWorld({ people: 10 })
+  await one.cycle({ caps: { team: 500 } })
+  for (const number of [7, 8, 9, 10]) one.setStatus(person(number), 'PENDING')
+  const { planned } = await one.cycle({ caps: { team: 400 } })
+  await one.cycle(undefined, { approve: [planned.plan.holds[0]?.id ?? ''] })
+  expect(one.ledger.fact('usage')?.doubted).toBeUndefined()
+  for (const number of [7, 8, 9, 10]) one.setStatus(person(number), 'APPROVED')
+  await one.clock.pass(900_000)
+  await one.cycle()
+  for (const number of [7, 8, 9, 10]) one.setStatus(person(number), 'PENDING')
+  await one.clock.pass(900_000)
+  await one.cycle()
+  expect(one.ledger.fact('usage')?.doubted).toBeDefined()
+})

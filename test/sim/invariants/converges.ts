@@ -52,6 +52,8 @@ const LEFT_OUT: ReadonlySet<ScopeState> = new Set(['rejected', 'contested', 'ski
 const FAILED = 1
 const HELD = 3
 const PARTIAL = 4
+/** What `add` raises is gone, such as a team's cap: policies have errors, and nothing is written. */
+const INVALID = 65
 
 export const applied: Invariant = {
   name: 'one apply leaves the service as declared, or its exit code says why',
@@ -70,7 +72,9 @@ export const applied: Invariant = {
       if (exit === PARTIAL && message === undefined && problems === 0) checker.violated('apply ended with 4, and does not say why')
       // Where all there was to write is refused, or reads as if nothing had been written, nothing could be done.
       const isUndone = began.entries().every(([scope, cap]) => scene.stored(scope) === cap || scene.shows(scope) === cap)
-      const isFailed = exit === FAILED && isUndone && (message !== undefined || problems > 0)
+      // What somebody inherits from a group that they have just come to reads as foreign.
+      const isTold = message?.includes('was read back') === true || (isUndone && (message !== undefined || problems > 0))
+      const isFailed = (exit === FAILED && isTold) || (exit === INVALID && began.size === 0)
       if (exit !== HELD && exit !== PARTIAL && exit !== 0 && !isFailed) checker.violated(`apply ended with ${exit}: ${message ?? ''}`)
       if (exit !== 0 || nearBoundary(scene, scene.scenario.intervalMs)) return
       // A cap of the conflict rule that nothing asks for any more goes after two readings of the groups, and one apply makes one.

@@ -12,7 +12,7 @@ import type { Impact, ImpactInputs } from '../impact.ts'
 export interface GuardFacts {
   readonly workspace: string
   /** Approved people now and at the last good read, while the new roster is doubted. */
-  readonly rosterDoubt?: { readonly before: number; readonly now: number }
+  readonly rosterDoubt?: { readonly before: number; readonly now: number; readonly since?: Instant }
   /** Declared scopes now, and of the set last verified in enforce mode. */
   readonly declared: number
   readonly verifiedDeclared?: number
