@@ -48,7 +48,7 @@ export const PLANTS: readonly Plant[] = [
     file: 'core/plan/diff.ts',
     find: ' || observed === to || !isOurs(owned, observed)',
     replace: ' || observed === to',
-    caughtBy: [6],
+    caughtBy: [134],
   },
   {
     name: 'the intent is forgotten: it is recorded after the write',
