@@ -194,8 +194,9 @@ export const nobodyBetween: Invariant = {
             known: new Set(scene.company.approved.filter((email) => sight.knowsGroups(scene, email))),
             states: [],
           }
-          // Nobody is owed what somebody else had set: whom a healing write moves is not judged. What only undoes a write of ours heals nothing.
-          if (healing.has(`${step.scope} ${step.to}`))
+          // Nobody is owed what somebody else had set: whom a healing write moves is not judged, nor whom one moves that replaces theirs by
+          // another cap. What only undoes a write of ours heals nothing.
+          if (healing.has(`${step.scope} ${step.to}`) || others.has(step.scope))
             for (const [email, cap] of step.after) if (cap !== step.before.get(email) && isOthers(email)) run.known.delete(email)
           run.states.push(step.after)
         }
