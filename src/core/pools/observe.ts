@@ -37,7 +37,9 @@ export function observePool(known: PoolState | undefined, observation: PoolObser
   const dataAt = taken.state.readAt - usageLagMs
   const members: Record<string, PoolMember> = {}
   for (const [email, member] of Object.entries(joined)) {
-    const read = takeCap(member, capNow(observation, email), sentTo(observation, email))
+    const was = before && memberOf(before, email)
+    const isUnread = was !== undefined && !was.inForce && !was.left
+    const read = takeCap(member, capNow(observation, email), sentTo(observation, email), isUnread)
     const isListed = use.kind === 'known' && use.used.has(email)
     const shown = takeReading(read, dataAt, isListed)
     members[email] = aboveUse(isNewer && isListed ? settle(shown, dataAt) : shown)
@@ -174,13 +176,16 @@ const capNow = ({ caps, now }: PoolObservation, email: string): CapSince | undef
   return read && read.at > now ? { ...read, at: now } : read
 }
 
-/** A cap that fell counts on at its old value, and the pool's for somebody who left when another takes its place. */
-function takeCap(member: PoolMember, read: CapSince | undefined, sent: readonly CapSince[]): PoolMember {
+/**
+ * A cap that fell counts on at its old value, and the pool's for somebody who left when another takes its place. `isUnread`: they came in, and
+ * nobody could see what was in force until now.
+ */
+function takeCap(member: PoolMember, read: CapSince | undefined, sent: readonly CapSince[], isUnread: boolean): PoolMember {
   const kept = sent.length === 0 && member.sent.length === 0 ? member : { ...member, sent }
   const { inForce } = kept
   if (!read || (inForce && (read.at <= inForce.at || read.cap === inForce.cap))) return kept
   const after = { ...kept, inForce: read }
-  if (!inForce) return after
+  if (!inForce) return isUnread ? { ...after, lowered: [...kept.lowered, { cap: 'none', at: read.at }] } : after
   const isOver = amountOf(read.cap) < amountOf(inForce.cap) || (isGone(after) && !isGone(kept))
   return isOver ? { ...after, lowered: [...kept.lowered, { cap: inForce.cap, at: read.at }] } : after
 }

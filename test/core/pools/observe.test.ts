@@ -203,6 +203,10 @@ describe('who', () => {
     const { state: settled } = see(after, { use: { ada: 7, bob: 1 }, now: later, caps: { ada: since('none', later) }, members: ['bob'] })
     expect(settled && fullSum(settled)).toBe(10 + 10)
   })
+  test('came in unread may have had any cap until they were read, and counts so until use must have shown', () => {
+    const after = see(state({ ada: member() }), { use: { ada: 10 }, caps: { ada: since(20, NOW) } })
+    expect(ada(after)).toStrictEqual(member({ inForce: since(20, NOW), lowered: [since('none', NOW)] }))
+  })
   test('left before stays as they left', () => {
     const left = member({ dealt: credits(40), inForce: since(40), left: { at: NOW - DAY, cap: cap(40) } })
     expect(ada(see(state({ ada: left }), { use: { bob: 1 } }))).toStrictEqual(left)
