@@ -296,7 +296,7 @@ export const PLANTS: readonly Plant[] = [
     find: 'await readMoved(wrote.wide, beneathOf(pass, inputs))',
     replace: 'await readMoved([], beneathOf(pass, inputs))',
     needs: ['copied', 'policy-mass', 'policy-edit'],
-    caughtBy: [200],
+    caughtBy: [860],
   },
   {
     name: 'the cap that a lost 0 had replaced is not put back',
