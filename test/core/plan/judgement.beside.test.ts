@@ -1,0 +1,66 @@
+// What was held when something else was released: for a day it stays held, though the release has made it harmless, and nothing else does.
+import { describe, expect, test } from 'vitest'
+import type { Approval, HeldChange } from '../../../src/core/model/change.ts'
+import { cap, DAY, NOW, scope } from '../../support/declare.ts'
+import { type PlanSketch, planOf } from '../../support/plan.ts'
+
+const change = (name: string, from: number | 'none', to: number | 'none'): HeldChange => ({
+  scope: scope(name),
+  from: cap(from),
+  to: cap(to),
+})
+
+/** The team's raise from 50 to 200 was released, while clears of what six people have were held. */
+const approval = (more: Partial<Approval> = {}, released: Partial<Approval['released'][number]> = {}): Approval => ({
+  ...{ id: 'a'.repeat(32), via: 'command', approvedAt: NOW - DAY, state: 'spent', people: 20, releasedAt: NOW - DAY / 2 },
+  released: [{ ...change('team', 50, 200), verified: true, ...released }],
+  beside: Array.from({ length: 6 }, (_, index) => change(`p${index}`, 200, 'none')),
+  ...more,
+})
+const six = Object.fromEntries(Array.from({ length: 6 }, (_, index) => [`p${index}`, 200]))
+const SKETCH: PlanSketch = {
+  ...{ people: 20, caps: { team: 200 }, observed: { team: 200, ...six }, facts: { creditsRemaining: 100 } },
+  owned: { team: { cap: 200 }, ...Object.fromEntries(Object.keys(six).map((name) => [name, { cap: 200 }])) },
+}
+const heldOf = (sketch: PlanSketch, one: Approval): number =>
+  planOf({ ...SKETCH, ...sketch, approvals: [one] }).plan.holds.reduce((sum, { changes }) => sum + changes.length, 0)
+
+describe('what was held when the team was raised', () => {
+  test.each<readonly [string, PlanSketch, Approval, number]>([
+    ['stays held once the raise has landed', {}, approval(), 6],
+    ['stays held where only a reading shows that it has', {}, approval({}, { verified: false }), 6],
+    ['stays held where the raise does not show, though it was verified', { observed: { team: 'none', ...six }, caps: {} }, approval(), 6],
+    ['stays held just short of a day', {}, approval({ releasedAt: NOW - DAY + 1 }), 6],
+    ['goes out after a day', {}, approval({ releasedAt: NOW - DAY }), 0],
+    ['goes out where nothing was released yet', {}, { ...approval(), releasedAt: undefined } as unknown as Approval, 0],
+    ['goes out where it was another change then', {}, approval({ beside: [change('p0', 300, 'none'), change('p1', 200, 100)] }), 0],
+    ['goes out where it was not held', {}, approval({ beside: [] }), 0],
+    ['goes out where what was released is the deal of a pool', {}, approval({}, { pool: 'deal' }), 0],
+    ['stays held where somebody else has changed the team since', { observed: { team: 500, ...six } }, approval(), 6],
+  ])('%s', (_name, sketch, one, count) => expect(heldOf(sketch, one)).toBe(count))
+})
+
+describe('an approved roster', () => {
+  const doubt = (since: number, now = 20): PlanSketch => ({
+    ...{ people: 20, caps: { team: 200 }, observed: { team: 200 }, owned: { team: { cap: 200 } } },
+    facts: { rosterDoubt: { before: 40, now, since } },
+  })
+  const given = (more: Partial<Approval>): Approval => approval({ released: [], beside: [], roster: 20, ...more })
+  test.each<readonly [string, PlanSketch, Approval, boolean]>([
+    ['counts once no hold doubts it', doubt(NOW - DAY), given({}), true],
+    ['counts from the instant of the doubt on', doubt(NOW - DAY / 2), given({}), true],
+    ['is not that of an earlier doubt', doubt(NOW - DAY / 4), given({}), false],
+    ['is not another one', doubt(NOW - DAY, 9), given({}), false],
+    [
+      'is none where the approval was of something else',
+      doubt(NOW - DAY),
+      { ...given({}), roster: undefined } as unknown as Approval,
+      false,
+    ],
+    ['does not count while a hold doubts it', { ...doubt(NOW - DAY), caps: { team: 300 } }, given({}), false],
+    ['is nothing where none is doubted', { ...doubt(0), facts: {} }, given({}), false],
+  ])('%s', (_name, sketch, one, isAccepted) => expect(planOf({ ...sketch, approvals: [one] }).rosterAccepted).toBe(isAccepted))
+
+  test('counts by any of several approvals', () =>
+    expect(planOf({ ...doubt(NOW - DAY), approvals: [approval({ id: 'b'.repeat(32) }), given({})] }).rosterAccepted).toBe(true))
+})
