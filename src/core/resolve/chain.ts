@@ -231,7 +231,8 @@ export function personChain(found: Declarations, email: string): PersonChain {
   const place = found.pools.placeOf(email)
   add(candidates, place?.candidate)
   // What is declared for the person goes before rules also where it sets nothing: then what is wider applies.
-  const counts = (one: Candidate): boolean => isNumeric(one) && (one !== matched || !own)
+  const mayWin = (one: Candidate): boolean => one !== matched || !own
+  const counts = (one: Candidate): boolean => isNumeric(one) && mayWin(one)
   // Of somebody's own cap a pool gives at most what is left.
   const decided = place?.candidate && candidates[0]?.cap !== place.candidate.cap ? place.candidate : candidates.find(counts)
   const among = groups.length < 2 ? AGREED : judgeGroups(groups.flatMap(groupCap), scope, found.onGroupConflict)
@@ -241,7 +242,7 @@ export function personChain(found: Declarations, email: string): PersonChain {
   const team = found.scopes.get(TEAM_KEY)
   add(candidates, team?.grant)
   add(candidates, team?.rule)
-  const widest = among.kind === 'clash' ? undefined : (candidates.find(counts) ?? candidates.at(-1))
+  const widest = among.kind === 'clash' ? undefined : (candidates.find(counts) ?? candidates.findLast(mayWin))
   return { own, verdict, matched, place, groups: among, candidates, winner: decided ?? widest }
 }
 

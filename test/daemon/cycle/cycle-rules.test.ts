@@ -24,6 +24,18 @@ async function company(more: Parameters<typeof testWorld>[0] = {}): Promise<Worl
 const GUESTS = { caps: { team: 500 }, rules: [{ name: 'guests', when: { role: 'guest' }, cap: 100, reason: 'their own budget' }] } as const
 
 describe('a rule', () => {
+  test.each(['layered', 'copied'] as const)(
+    'gives nothing to whom a cap of none is declared for, with no wider cap either, %s',
+    async (capSemantics) => {
+      const one = await company({ config: { capSemantics } })
+      const guests = { rules: GUESTS.rules, caps: {} }
+      await one.cycle(guests)
+      expect(one.inForce()).toMatchObject({ p001: 100, p002: 100 })
+      await one.cycle({ ...guests, caps: { p001: 'none' } })
+      expect([one.inForce()['p001'], one.inForce()['p002']]).toEqual(['none', 100])
+    },
+  )
+
   test('caps whom it matches at user scope, as ours, with its name and the value in the history', async () => {
     const one = await company()
     await one.cycle(GUESTS)
