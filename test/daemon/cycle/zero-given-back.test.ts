@@ -2,6 +2,7 @@
 // of the ledger, a service that is gone for a while, and services that copy caps or show what applies.
 import { describe, expect, test } from 'vitest'
 import { DEFAULT_GUARDS } from '../../../src/core/model/change.ts'
+import { scopeKey } from '../../../src/core/model/scope.ts'
 import { LedgerError } from '../../../src/daemon/ledger/error.ts'
 import type { Ledger, Transport } from '../../../src/ports.ts'
 import { email } from '../../support/declare.ts'
@@ -195,4 +196,16 @@ test('a 0 that was kept before, and does not show for a moment after it was writ
   await one.clock.pass(300_000)
   await one.cycle()
   expect(one.caps()).toEqual({ team: 500, p002: 0 })
+})
+
+test('a second 0 that is not kept is no change by others: what it replaced is given back where those are only shown', async () => {
+  const one = await testWorld({ ...OMITTED, config: { guards: NO_BLOCKING, onDrift: 'alert' } })
+  await one.cycle({ caps: { team: 500, p002: 700 } })
+  for (let round = 0; round < 2; round += 1) {
+    await one.cycle({ caps: { team: 500, p002: 0 } })
+    expect(one.caps()['p002']).toBe(700)
+    // It is asked for anew.
+    one.ledger.releaseQuarantined(one.ledger.quarantined().map(({ scope }) => scopeKey(scope)))
+  }
+  expect(one.begun('ForeignChange')).toEqual([])
 })

@@ -79,7 +79,10 @@ export async function conclude(
       const restore = await replacedBy(change, context)
       noteZero('omitted', 'reads unset', change, context)
       ledger.saveQuarantined({ ...quarantined(intent, 'ZERO_NOT_STORED', error, now), ...(restore !== undefined && { restore }) })
-      return { ...(await end({ result: 'failed', error, unproven: true }, tried(intent, reading, context))), isDropped: true }
+      // What stood there has gone with our own write: that it does not show any more is nobody else's doing.
+      const ours = tried(intent, reading, context)
+      const ownership = ours === 'kept' ? givenUp(context.ownedAt(scopeKey(change.scope))) : ours
+      return { ...(await end({ result: 'failed', error, unproven: true }, ownership)), isDropped: true }
     }
     case 'notLanded': {
       const error = `the write did not land: ${answer.why}`
