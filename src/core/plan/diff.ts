@@ -183,10 +183,12 @@ function compareOrphan(owned: OwnedCap, key: ScopeKey, to: Observed, inputs: Dif
     draft.unknown.push({ scope: owned.scope, message: inputs.readings.get(key)?.failure?.message ?? 'not read yet' })
     return
   }
-  if (observed === 'none' || observed === to || !isOurs(owned, observed)) {
+  if (observed === 'none' || !isOurs(owned, observed)) {
     draft.released.push(key)
     return
   }
+  // It stands as what is wider does, and stays ours for when that goes.
+  if (observed === to) return
   if (!inputs.prune) {
     draft.kept.push(owned)
     return

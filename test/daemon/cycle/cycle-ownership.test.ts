@@ -29,7 +29,7 @@ describe('a cap of ours that equals the wider one', () => {
     const outcome = await one.cycle({ caps: { p002: 300 } })
     await one.cycle()
     expect([outcome.result, one.writes(), one.caps()]).toEqual(['noop', [], caps])
-    expect(mine(one)).toEqual(['p002@example.com'])
+    expect(mine(one)).toHaveLength(10)
   })
 
   test.each([

@@ -46,8 +46,8 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'an orphan that was changed by others is cleared',
     file: 'core/plan/diff.ts',
-    find: ' || observed === to || !isOurs(owned, observed)',
-    replace: ' || observed === to',
+    find: "observed === 'none' || !isOurs(owned, observed)",
+    replace: "observed === 'none'",
     caughtBy: [134],
   },
   {
