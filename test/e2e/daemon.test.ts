@@ -91,7 +91,7 @@ describe('the daemon', () => {
   test('reads the config again when it changes or on SIGHUP, keeps the last good one when it breaks, and takes up a new workspace', async () => {
     const at = await world({ policy: 'workspace: acme\nteam: {cap: 500}', settings: { interval: '1h' } })
     const daemon = await at.daemon()
-    await until('the first cap', () => at.service.capOf('team') === 500)
+    await daemon.shows('capkeeper_scopes', 1, { workspace: 'acme', kind: 'team', state: 'in_sync' })
     const good = at.read('config.yaml')
     at.write('config.yaml', good.replace('"1h"', '"often"'))
     await daemon.shows('capkeeper_config_valid', 0)
