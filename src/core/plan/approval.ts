@@ -178,7 +178,8 @@ export function matchApprovals(
       return approval
     }
     const people = approval.people ?? shown[hold.id]?.people ?? hold.people
-    const rosterShown = hold.guards.includes('rosterShrink') ? (approval.roster ?? shown[hold.id]?.roster) : undefined
+    const isOfRoster = hold.guards.includes('rosterShrink')
+    const rosterShown = isOfRoster ? (approval.roster ?? shown[hold.id]?.roster) : undefined
     const isAnother = rosterShown !== undefined && roster !== undefined && !agree(rosterShown, roster)
     const isDeal = hold.changes.some(({ scope }) => poolOf(scopeKey(scope)) !== undefined)
     const moved = isDeal ? { credits: approval.credits ?? shown[hold.id]?.credits ?? creditsMoved(hold.changes) } : {}
@@ -190,7 +191,7 @@ export function matchApprovals(
       const pool = poolOf(scopeKey(change.scope))
       return { ...change, verified: false, ...(pool !== undefined && { pool }) }
     })
-    return { ...approval, people, ...moved, released, ...(hold.guards.includes('rosterShrink') && roster !== undefined && { roster }) }
+    return { ...approval, people, ...moved, released, ...(isOfRoster && roster !== undefined && { roster }) }
   })
   return { approvals: next, matched, unmatched }
 }

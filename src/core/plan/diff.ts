@@ -60,6 +60,7 @@ export interface Difference {
   readonly pin?: true
 }
 
+/** By the key of their scopes. */
 export const byKeyOf = (differences: readonly Difference[]): ReadonlyMap<ScopeKey, Difference> =>
   new Map(differences.map((one) => [one.key, one]))
 
@@ -106,13 +107,12 @@ interface Draft {
 export function diff(inputs: DiffInputs): Diff {
   const draft: Draft = { desired: new Map(), differences: [], adopted: [], released: [], inSync: [], unknown: [], kept: [] }
   const rejected = byScope(inputs.resolution.rejected)
-  const asked = byScope(inputs.resolution.desired)
   const compareAll = (isIncluded: (scope: Scope) => boolean, fallback: Fallback): void => {
     for (const one of inputs.resolution.desired) {
       if (!isIncluded(one.scope)) continue
       const key = scopeKey(one.scope)
       const cap = one.cap === 'none' ? fallback(key) : one.cap
-      const desired = cap === 'unknown' ? one : { ...one, cap }
+      const desired = cap === 'unknown' || cap === one.cap ? one : { ...one, cap }
       draft.desired.set(key, desired)
       if (inputs.skipped.has(key)) continue
       if (cap === 'unknown') draft.unknown.push({ scope: one.scope, message: UNKNOWN_FALLBACK })
@@ -120,7 +120,7 @@ export function diff(inputs: DiffInputs): Diff {
     }
     for (const owned of inputs.owned.values()) {
       const key = scopeKey(owned.scope)
-      if (!isIncluded(owned.scope) || asked.has(key) || rejected.has(key) || inputs.skipped.has(key)) continue
+      if (!isIncluded(owned.scope) || draft.desired.has(key) || rejected.has(key) || inputs.skipped.has(key)) continue
       compareOrphan(owned, key, fallback(key), inputs, draft)
     }
   }

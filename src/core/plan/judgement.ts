@@ -69,14 +69,14 @@ export function judgeWithApprovals(inputs: JudgementInputs): Judged {
   const { differences, policy, whole, slots } = inputs
   const listed = policy.set.approvals
   const isOverwritten = slots.isEcho
-  const byKey = new Map(differences.map((one) => [one.key, one]))
+  const byKey = byKeyOf(differences)
   const known = asShown(currentApprovals(inputs.approvals, { policy: listed.map((one) => one.id) }, inputs.now), inputs.holdsShown)
   const inSync = new Set(known.length > 0 ? inputs.inSync.map(({ scope }) => scopeKey(scope)) : [])
   const isWanted = ({ scope, to }: HeldChange): boolean => byKey.get(scopeKey(scope))?.to === to
   const isBare = (key: ScopeKey): boolean => !inputs.owned.has(key) && slots.mayBeInherited(key)
   const landing = { shown: slots.shown, isBare, inSync, reviewedPools: reviewedPools(inputs), isWanted }
   let approvals = voidGrown(verifyApprovals(known, landing), whole)
-  const releases = lateReleases(approvals, inputs.now)
+  const releases = recentReleases(approvals, inputs.now)
   const judgeNow = judges(inputs, landedReleases(releases, byKey, slots))
   // What is held once stays held, whatever is released.
   const held = heldBeside(releases, differences)
@@ -132,14 +132,14 @@ export function judgeWithApprovals(inputs: JudgementInputs): Judged {
 /** With another roster every hold would be another: an approved one is accepted once no hold doubts it any more. */
 function isRosterAccepted(approvals: readonly Approval[], { holds }: Judgement, { facts: { rosterDoubt } }: JudgementInputs): boolean {
   if (!rosterDoubt || holds.some(({ guards }) => guards.includes('rosterShrink'))) return false
-  const { now, since = 0 } = rosterDoubt
-  return approvals.some(({ releasedAt = -1, roster }) => releasedAt >= since && roster !== undefined && agree(roster, now))
+  const doubtedAt = rosterDoubt.since ?? 0
+  return approvals.some(({ releasedAt = -1, roster }) => releasedAt >= doubtedAt && roster !== undefined && agree(roster, rosterDoubt.now))
 }
 
 /** For so long what one approval released releases nothing else (product.md, section 5). */
 const BESIDE_MS = 24 * 3_600_000
 
-const lateReleases = (approvals: readonly Approval[], now: Instant): readonly Approval[] =>
+const recentReleases = (approvals: readonly Approval[], now: Instant): readonly Approval[] =>
   approvals.filter(({ releasedAt }) => releasedAt !== undefined && now - releasedAt < BESIDE_MS)
 
 /** What was held when something else was released, as far as it is the same change. */
@@ -162,19 +162,16 @@ const since = (approvals: readonly Approval[], openedAt: Instant = 0): readonly 
   approvals.filter((one) => one.approvedAt >= openedAt)
 
 /** The plan as it was before its releases: what has landed of them is still to come. */
-function beforeReleases(
-  released: ReadonlySet<ScopeKey>,
-  landed: ReadonlyMap<ScopeKey, Difference>,
-  held: ReadonlySet<ScopeKey>,
-  { differences, impact, whole }: JudgementInputs,
-): GuardInputs['unreleased'] {
-  if (landed.size === 0) return released.size === 0 ? undefined : { differences, impact, whole, held }
+function beforeReleases(landed: ReadonlyMap<ScopeKey, Difference>, { differences, impact, whole }: JudgementInputs): Unreleased {
+  if (landed.size === 0) return { differences, impact, whole }
   const readings: CapAt = (key) => landed.get(key)?.from ?? impact.readings(key)
   const others = differences.filter(({ key }) => !landed.has(key))
   const all = [...others, ...landed.values()].toSorted((a, b) => compareScopes(a.scope, b.scope))
   const before = { ...impact, readings }
-  return { differences: all, impact: before, whole: impactOf(byKeyOf(all), before), held }
+  return { differences: all, impact: before, whole: impactOf(byKeyOf(all), before) }
 }
+
+type Unreleased = Pick<GuardInputs, 'differences' | 'impact' | 'whole'>
 
 /** What was released and has landed, as it was when it was still to come; also where somebody else has changed it since. */
 function landedReleases(
@@ -203,6 +200,7 @@ function judges(inputs: JudgementInputs, landed: ReadonlyMap<ScopeKey, Differenc
   const idle = inputs.idle === undefined ? {} : { idle: inputs.idle }
   const copying = slots.model.copying
   const reviewed = inputs.approvalSteps === 'together' ? [] : (inputs.reviewed ?? [])
+  const before = beforeReleases(landed, inputs)
   const by = (rules: Rules): Judge => {
     const facts: GuardFacts = {
       ...inputs.facts,
@@ -213,9 +211,9 @@ function judges(inputs: JudgementInputs, landed: ReadonlyMap<ScopeKey, Differenc
       protectedPeople: new Set(rules.protectedEmails),
     }
     return (released, tryAnyway, held) => {
-      const unreleased = beforeReleases(released, landed, held, inputs)
+      const isReleased = released.size > 0 || landed.size > 0
       const given = { differences, released, tryAnyway, impact, whole, facts, settings: rules.guards, digest, instantText, ...idle }
-      return judge({ ...given, ...(unreleased && { unreleased }) })
+      return judge({ ...given, ...(isReleased && held.size > 0 && { unreleased: { ...before, held } }) })
     }
   }
   const now: Rules = { guards, protectedEmails: protectedEmails(set) }

@@ -7,7 +7,7 @@ import { type Change, type Disposition, isGone, type Quarantined } from '../mode
 import { isSameEntry, UNDECLARED } from '../model/entry.ts'
 import type { ScopeState, ScopeStatus } from '../model/events.ts'
 import { type CapReading, mayBeSet, type OwnedCap, type Roster } from '../model/observed.ts'
-import { byScope, compareScopes, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../model/scope.ts'
+import { byScope, compareScopes, parseScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../model/scope.ts'
 import type { Instant } from '../model/units.ts'
 import type { DesiredCap } from '../resolve/candidate.ts'
 import type { Resolution } from '../resolve/resolution.ts'
@@ -64,7 +64,7 @@ export function scopesToRead(
   resolution: Resolution,
   owned: ReadonlyMap<ScopeKey, OwnedCap>,
   leftAlone: { readonly skipped: ReadonlySet<ScopeKey>; readonly quarantined: ReadonlyMap<ScopeKey, Quarantined> },
-  mayShow: (key: ScopeKey) => readonly Scope[] = () => [],
+  mayShow: (key: ScopeKey) => readonly ScopeKey[] = () => [],
 ): readonly Scope[] {
   const scopes = new Map<ScopeKey, Scope>()
   // Whoever has no cap of their own falls to the team's, declared or not: guards count by it.
@@ -74,7 +74,10 @@ export function scopesToRead(
   for (const { members } of resolution.pools) for (const { email } of members) scopes.set(scopeKey(userScope(email)), userScope(email))
   for (const [key, one] of owned) if (mayBeSet(one)) scopes.set(key, one.scope)
   // A group may have a cap that nobody declares.
-  for (const group of [...scopes.keys()].flatMap(mayShow)) scopes.set(scopeKey(group), group)
+  for (const key of new Set([...scopes.keys()].flatMap(mayShow))) {
+    const group = parseScope(key)
+    if (group) scopes.set(key, group)
+  }
   // What is set at the team or a group decides about people, also while nothing is written there.
   const isRead = (key: ScopeKey, one: Quarantined): boolean =>
     scopes.get(key)?.kind !== 'user' && one.code !== 'SCOPE_UNKNOWN' ? true : one.restore !== undefined

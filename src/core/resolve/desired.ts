@@ -126,7 +126,10 @@ function decideWide(context: Context, key: ScopeKey, scope: Scope, draft: Draft)
     draft.skipped.push({ scope, why: `the service does not know group ${scope.id}`, ...(at && { at }) })
   } else if (facts?.rejected) draft.rejected.push(facts.rejected)
   else if (own) draft.desired.push(wanted(scope, own, candidates))
-  else draft.desired.push(...restored(context, owned, candidates, context.inputs.prune))
+  else {
+    const back = restored(context, owned, candidates, context.inputs.prune)
+    if (back) draft.desired.push(back)
+  }
 }
 
 function decideUser(context: Context, key: ScopeKey, scope: UserScope, draft: Draft): void {
@@ -185,7 +188,7 @@ function desiredOfUser(context: Context, key: ScopeKey, scope: UserScope, chain:
     if (kept) return kept
   }
   const copy = copied && groups.kind !== 'clash' ? copiedCap(context, scope, chain, owned) : undefined
-  return copy ?? (own ? undefined : restored(context, owned, candidates, context.inputs.prune)[0])
+  return copy ?? (own ? undefined : restored(context, owned, candidates, context.inputs.prune))
 }
 
 /**
@@ -238,7 +241,7 @@ function keptUnknown(context: Context, key: ScopeKey, scope: UserScope, { verdic
     if (cap === undefined) return undefined
     return kept({ ...owned, cap }, { kind: 'people', scope, cap, at: rule.at, reason, rule: rule.name }, candidates)
   }
-  if (!settled) return restored(context, owned, candidates, false)[0]
+  if (!settled) return restored(context, owned, candidates, false)
   return wanted(scope, { ...ruleCandidate(settled, scope, 'it did before'), reason }, candidates)
 }
 
@@ -309,9 +312,14 @@ function givenBack(owned: OwnedCap | undefined, prune: boolean): Cap | undefined
   return prune && owned.baselineIsOurs ? 'none' : owned.baseline
 }
 
-function restored({ found }: Context, owned: OwnedCap | undefined, candidates: readonly Candidate[], prune: boolean): DesiredCap[] {
+function restored(
+  { found }: Context,
+  owned: OwnedCap | undefined,
+  candidates: readonly Candidate[],
+  prune: boolean,
+): DesiredCap | undefined {
   const cap = givenBack(owned, prune)
-  if (!owned || cap === undefined) return []
+  if (!owned || cap === undefined) return undefined
   const statuses = found.grantsOf.get(scopeKey(owned.scope)) ?? []
   const last = statuses.findLast((one) => one.state === 'ended') ?? statuses.at(-1)
   const origin: Candidate = {
@@ -323,7 +331,7 @@ function restored({ found }: Context, owned: OwnedCap | undefined, candidates: r
     ...(last?.grant.ticket !== undefined && { ticket: last.grant.ticket }),
     ...(last?.untilAt !== undefined && { untilAt: last.untilAt }),
   }
-  return [wanted(owned.scope, origin, candidates)]
+  return wanted(owned.scope, origin, candidates)
 }
 
 function conflict(scope: UserScope, among: readonly Candidate[]): RejectedScope {

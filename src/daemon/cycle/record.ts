@@ -18,7 +18,7 @@ import { type CapReading, mayBeSet, type Observed, type OwnedCap } from '../../c
 import { type Cap, declaredCount } from '../../core/model/policy.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
-import { APPROVAL_LIFE_MS, type HoldShown, type HoldsShown } from '../../core/plan/approval.ts'
+import { APPROVAL_LIFE_MS, type HoldsShown } from '../../core/plan/approval.ts'
 import { isLeftTo } from '../../core/plan/contested.ts'
 import { setBefore } from '../../core/plan/diff.ts'
 import type { Planned } from '../../core/plan/plan.ts'
@@ -144,33 +144,26 @@ export function rememberReviews(
 function holdsShown(planned: Planned, before: HoldsShown, doubted: number | undefined, now: Instant): HoldsShown {
   const listed = new Set(planned.plan.approvals.flatMap(({ id, via, at }) => (via === 'policy' && at ? [id] : [])))
   const standing = new Set(planned.plan.holds.map(({ id }) => id))
-  const recent = Object.entries(before)
-    .filter(([id, { goneAt = now }]) => standing.has(id) || now - goneAt < APPROVAL_LIFE_MS)
-    .map(([id, { goneAt = now, at, ...known }]) => {
-      const shown = { ...known, at: notAhead(at, now) }
-      if (!standing.has(id)) return [id, { ...shown, goneAt: notAhead(goneAt, now) }] as const
-      return [id, { ...shown, ...reviewedBy(id, shown, listed) }] as const
-    })
+  const gone = Object.entries(before).flatMap(([id, { goneAt = now, at, ...shown }]) => {
+    if (standing.has(id) || now - goneAt >= APPROVAL_LIFE_MS) return []
+    return [[id, { ...shown, at: notAhead(at, now), goneAt: notAhead(goneAt, now) }] as const]
+  })
   // Once its approval is void, a hold that has changed is shown anew: the next approval is of what is seen then.
   const isVoid = new Set(planned.approvals.filter(({ state }) => state === 'void').map(({ id }) => id))
   const isDeal = ({ scope }: HeldChange): boolean => planned.differences.get(scopeKey(scope))?.pool !== undefined
-  const fresh = planned.plan.holds.flatMap(({ id, people, guards, changes }) => {
+  const shown = planned.plan.holds.map(({ id, people, guards, changes }) => {
     const roster = guards.includes('rosterShrink') && doubted !== undefined ? { roster: doubted } : {}
     const moved = changes.some(isDeal) ? { credits: creditsMoved(changes) } : {}
     const known = before[id]
-    const size = { people, ...roster, ...moved }
     const isOther = known?.people !== people || known.roster !== roster.roster || known.credits !== moved.credits
-    if (known && !isOther) return []
-    const isNew = !known || isVoid.has(id)
-    const since = isNew ? { at: now, ...(!listed.has(id) && { reviewed: true }) } : { at: known.at, ...reviewedBy(id, known, listed) }
-    return [[id, { ...size, ...since }] as const]
+    const isNew = !known || (isOther && isVoid.has(id))
+    // Without its approval in the policy, somebody could review it.
+    const isReviewed = !listed.has(id) || (!isNew && known.reviewed)
+    const at = isNew ? now : notAhead(known.at, now)
+    return [id, { people, at, ...roster, ...moved, ...(isReviewed && { reviewed: true }) }] as const
   })
-  return Object.fromEntries([...recent, ...fresh])
+  return Object.fromEntries([...gone, ...shown])
 }
-
-/** Without its approval in the policy, somebody could review it. */
-const reviewedBy = (id: string, { reviewed }: HoldShown, listed: ReadonlySet<string>): Pick<HoldShown, 'reviewed'> =>
-  reviewed || !listed.has(id) ? { reviewed: true } : {}
 
 const unreadSince = ({ plan }: Planned, before: LedgerFacts['unreadSince'], now: Instant): LedgerFacts['unreadSince'] =>
   Object.fromEntries(plan.unknown.map(({ scope }) => [scopeKey(scope), notAhead(before[scopeKey(scope)] ?? now, now)]))

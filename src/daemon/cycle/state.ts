@@ -10,7 +10,7 @@ import { type GuardSettings, mayHaveLanded } from '../../core/model/change.ts'
 import type { Mode } from '../../core/model/events.ts'
 import type { CapReading, Cycle, OwnedCap } from '../../core/model/observed.ts'
 import type { Cap, PolicyRevision } from '../../core/model/policy.ts'
-import { byScope, parseScope, type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
+import { byScope, type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
 import { isOpen } from '../../core/plan/breaker.ts'
 import type { Difference } from '../../core/plan/diff.ts'
@@ -182,8 +182,7 @@ export function outlook(knowledge: WorkspaceState, planner: Planner): DesiredSta
   })
   const model = serviceModel(planner.settings, planner.seen ?? seenIn(ledger))
   // What a person's reading shows may be their group's: then it tells nothing without that.
-  const groupsOf = (key: ScopeKey): readonly Scope[] => people.byKey.get(key)?.groups.flatMap((group) => parseScope(group) ?? []) ?? []
-  const mayShow = model.reads === 'explicit' ? undefined : groupsOf
+  const mayShow = model.reads === 'explicit' ? undefined : (key: ScopeKey) => people.byKey.get(key)?.groups ?? []
   const managed = scopesToRead(resolution, owned, { skipped, quarantined: quarantine.active }, mayShow)
   const slots = interpret({
     model,

@@ -1,4 +1,5 @@
-// Holds clears, and what is written in place of one where caps are copied, when hardly anything is declared any more: a folder that is not mounted looks exactly like a policy that was emptied.
+// Holds clears, and what is written in place of one where caps are copied, when hardly anything is declared any more: a folder that is not
+// mounted looks exactly like a policy that was emptied.
 import { type Guard, holdWhere } from './round.ts'
 
 export const emptyPolicy: Guard = (round) => {

@@ -29,7 +29,7 @@ export function judge(inputs: GuardInputs): Judgement {
   const before = takeOut({ ...inputs, ...unreleased, released: new Set() })
   const held = [...before.byChange].filter(([key]) => wasHeld.has(key) && !inputs.released.has(key))
   const byChange = new Map([...now.byChange, ...held])
-  const people = new Map([...now.people, ...before.people])
+  const people = new Map([...now.people, ...[...before.people].filter(([key]) => wasHeld.has(key))])
   const found = [...before.findings].map(([guard, one]) => [guard, { ...one, why: `${one.why} (before anything was released)` }] as const)
   const findings = new Map([...found, ...now.findings])
   return { ...holdsFrom({ byChange, people, findings }, inputs), warnings }

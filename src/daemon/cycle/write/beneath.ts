@@ -48,17 +48,18 @@ const modelOf = ({ workspace }: Pick<Beneath, 'workspace'>): ServiceModel => ser
 export async function lookLate(beneath: Beneath): Promise<void> {
   const { workspace, view, knowledge } = beneath
   const looked = workspace.ledger.fact('lookedBeneath') ?? {}
+  const late = lastWide(workspace).filter(({ scope, at }) => looked[scopeKey(scope)] !== at)
+  if (late.length === 0) return
   const scopesBeneath = beneathIn(view, knowledge)
-  const writes = lastWide(workspace).flatMap((change): readonly WideWrite[] => {
-    if (looked[scopeKey(change.scope)] === change.at) return []
+  const writes = late.map((change): WideWrite => {
     const before = scopesBeneath(change.scope).flatMap((scope): readonly CapReading[] => {
       const ours = view.owned.get(scopeKey(scope))
       if (!ours || ours.tried !== undefined || ours.verifiedAt > change.at) return []
       return [{ scope, observed: ours.cap, readAt: ours.verifiedAt }]
     })
-    return [{ change, before, at: notAhead(change.at, workspace.clock.now()) }]
+    return { change, before, at: notAhead(change.at, workspace.clock.now()) }
   })
-  if (writes.length > 0) await lookBeneath(writes, beneath)
+  await lookBeneath(writes, beneath)
 }
 
 /** The last write of each team and group that may have landed, of the last day. */
