@@ -5,7 +5,7 @@
 // An answer that was lost is resolved by reading. When even reading fails, the intent stays open and the next cycle finds it. Nothing is
 // ever written without an intent before it.
 
-import { TEAM_KEY } from '../../../core/interpret/effective.ts'
+import { widerThan } from '../../../core/interpret/effective.ts'
 import type { Change, Intent, Quarantined } from '../../../core/model/change.ts'
 import { UNDECLARED } from '../../../core/model/entry.ts'
 import type { ApiErrorKind, CapReading } from '../../../core/model/observed.ts'
@@ -141,8 +141,7 @@ async function readAbove({ scope, observed }: CapReading, run: WriteRun): Promis
   const { slots, planned, readings } = run
   const key = scopeKey(scope)
   if (slots.model.reads === 'explicit' || slots.mayApply(key, observed)) return
-  const above = [TEAM_KEY, ...(planned.people.byKey.get(key)?.groups ?? [])]
-  const scopes = above.flatMap((one) => (planned.differences.has(one) ? [] : (readings.get(one)?.scope ?? [])))
+  const scopes = widerThan(key, planned.people).flatMap((one) => (planned.differences.has(one) ? [] : (readings.get(one)?.scope ?? [])))
   await sweep({ client: run.client, scopes, concurrency: 1, readings, urgent: true, ...(run.cut && { signal: run.cut }) })
 }
 
