@@ -254,9 +254,9 @@ const failureOf = ({ kind, message, unsent, lacksFeature }: ApiError): WriteFail
   ...(lacksFeature && { lacksFeature }),
 })
 
-/** Never sent, or judged and turned down: by a status, or by an `error` in a 200. */
-function hadNoEffect({ kind, status = 0, unsent }: ApiError): boolean {
-  if (unsent || (status >= 400 && status < 500)) return true
+/** Never sent, turned away by a proxy (407), or judged and turned down by the service. */
+function hadNoEffect({ kind, status, unsent }: ApiError): boolean {
+  if (unsent || status === 407) return true
   return kind === 'rate_limited' || kind === 'auth' || kind === 'invalid' || kind === 'not_found'
 }
 

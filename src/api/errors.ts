@@ -154,10 +154,13 @@ const WORDS: Record<ApiErrorKind, string> = {
 function kindOf(status: number, said: ErrorText): ApiErrorKind {
   if (status === 429) return 'rate_limited'
   if (status === 401) return 'auth'
-  if (status === 408) return 'timeout'
+  if (status === 408 || status === 499) return 'timeout'
   if (status === 407) return 'network'
   if (status >= 500) return 'server'
-  const hinted = CODE_KINDS.get(said.code.toLowerCase()) ?? STEMS.find(([stem]) => stem.test(`${said.message} ${said.code}`))?.[1]
+  const coded = CODE_KINDS.get(said.code.toLowerCase())
+  // It says itself that the request may have been carried out.
+  if (coded === 'timeout' || coded === 'server') return coded
+  const hinted = coded ?? STEMS.find(([stem]) => stem.test(`${said.message} ${said.code}`))?.[1]
   if (status >= 200 && status < 300) return hinted ?? 'server'
   const own = status === 403 ? 'auth' : status === 404 ? 'not_found' : status >= 400 ? 'invalid' : 'malformed'
   return hinted === 'auth' || hinted === 'not_found' || hinted === 'rate_limited' ? hinted : own
@@ -173,10 +176,12 @@ const CODE_KINDS: ReadonlyMap<string, ApiErrorKind> = new Map([
   ['out_of_range', 'invalid'],
   ['already_exists', 'invalid'],
   ['resource_exhausted', 'rate_limited'],
+  ['canceled', 'timeout'],
+  ['cancelled', 'timeout'],
   ['deadline_exceeded', 'timeout'],
   ['internal', 'server'],
   ['unavailable', 'server'],
-  ['unimplemented', 'server'],
+  ['unimplemented', 'invalid'],
   ['aborted', 'server'],
   ['data_loss', 'server'],
 ])

@@ -107,10 +107,13 @@ async function sendPatiently<Value>(machine: Machine, request: ApiRequest<Value>
       continue
     }
     attempts += 1
-    const backoff = mayRetry(error, request) && admission === 'go' ? spendRetry(machine.backoff, attempts) : undefined
+    const { retryAfterMs = 0 } = error
+    // Whoever is to wait longer than for an answer waits for the next reading: others wait for this one.
+    const isSoon = retryAfterMs <= request.timeoutMs
+    const backoff = isSoon && mayRetry(error, request) && admission === 'go' ? spendRetry(machine.backoff, attempts) : undefined
     if (!backoff) throw error
     machine.backoff = backoff
-    const delayMs = Math.max(retryDelayMs(attempts, random.next()), error.retryAfterMs ?? 0)
+    const delayMs = Math.max(retryDelayMs(attempts, random.next()), retryAfterMs)
     await underSignals([signal, request.signal], (either) => clock.sleep(delayMs, either))
   }
 }
