@@ -188,7 +188,8 @@ const CODE_KINDS: ReadonlyMap<string, ApiErrorKind> = new Map([
 
 /** The first that fits counts: "service key not found" is about the key, "group not found or no permission" about the group. */
 const STEMS: readonly (readonly [RegExp, ApiErrorKind])[] = [
-  [/\b(service|api)[ _-]?key\b/i, 'auth'],
+  // `api_key` is a field of Analytics.
+  [/\b(service[ _-]?key|api[ -]?key)\b/i, 'auth'],
   [
     /\bnot[ _]found\b|\binvalid (group|user|e-?mail)|\bunknown (group|user|member|e-?mail)|\bno such (group|user|member)|does(n't| not) exist/i,
     'not_found',

@@ -66,6 +66,7 @@ describe('an answer is classified', () => {
     ['by code: 408 deadline_exceeded', 408, { code: 'deadline_exceeded', message: 'x' }, 'timeout'],
     ['by code: 400 canceled', 400, { code: 'canceled', message: 'x' }, 'timeout'],
     ['by code: a numbered one', 400, { code: 5, message: 'x' }, 'not_found'],
+    ['by stem: 400 about the field of Analytics that is called so', 400, { error: 'a filter on api_key is required' }, 'invalid'],
     ['by stem: 400 about the key', 400, { error: 'invalid service_key' }, 'auth'],
     ['by stem: 403 about a group', 403, { error: 'invalid group name: X' }, 'not_found'],
     ['by stem: 400 about a user', 400, { error: 'user not found in team' }, 'not_found'],
