@@ -27,6 +27,8 @@ export interface ApiErrorFacts {
   readonly lacksFeature?: true
   /** The request never left: it certainly had no effect. */
   readonly unsent?: true
+  /** Its turn did not come in time; what was refused for the rate before that had no effect either. */
+  readonly isLate?: true
 }
 
 /** The world gone wrong, classified. `message` names the operation, and is free of any key. */
@@ -39,6 +41,7 @@ export class ApiError extends Error implements ApiErrorFacts {
   declare readonly permission?: string
   declare readonly lacksFeature?: true
   declare readonly unsent?: true
+  declare readonly isLate?: true
   constructor(facts: ApiErrorFacts) {
     super(facts.message)
     this.operation = facts.operation
@@ -48,6 +51,7 @@ export class ApiError extends Error implements ApiErrorFacts {
     if (facts.permission !== undefined) this.permission = facts.permission
     if (facts.lacksFeature) this.lacksFeature = true
     if (facts.unsent) this.unsent = true
+    if (facts.isLate) this.isLate = true
   }
 }
 

@@ -65,6 +65,8 @@ export interface ApiRequest<Value> {
   /** A write: sent again only after a refusal for the rate, which certainly had no effect. */
   readonly once: boolean
   readonly signal: AbortSignal | undefined
+  /** Ends it only while it waits for its turn, with an error that `isLate`: nothing of it can have had an effect. */
+  readonly turn?: AbortSignal | undefined
 }
 
 export interface Sender {
@@ -130,11 +132,11 @@ async function attempt<Value>(
 ): Promise<{ readonly result: Result<Value>; readonly admission: 'go' | 'probe' }> {
   const { keys } = machine.options
   let key = keys.keyFor(request.operation)
-  const turn = await machine.queue.enter({
+  const entered = machine.queue.enter({
     keyName: key.name,
     urgency: request.urgency,
     again,
-    signals: [machine.options.signal, request.signal],
+    signals: [machine.options.signal, request.signal, request.turn],
     admit() {
       try {
         // The key may have changed while the request waited.
@@ -148,8 +150,20 @@ async function attempt<Value>(
       if (admission === 'probe') machine.backoff = probing(machine.backoff, askerOf(request.operation, key))
     },
   })
+  const turn = await entered.catch((error: unknown) => {
+    throw request.turn?.aborted && error === request.turn.reason ? tooLate(request.operation) : error
+  })
   return { result: await useTurn(machine, request, { ...turn, again }, key), admission: turn.admission }
 }
+
+const tooLate = (operation: Operation): ApiError =>
+  new ApiError({
+    operation,
+    kind: 'rate_limited',
+    message: `${operation} was not sent: its turn did not come in time`,
+    unsent: true,
+    isLate: true,
+  })
 
 const askerOf = (operation: Operation, key: ServiceKey) => ({ operation, keyId: key.id })
 
