@@ -137,6 +137,8 @@ export interface OwnedCap {
   readonly written?: boolean
   /** What a later write of ours set and the old value was read back after: it may stand there all the same, and is ours as well. */
   readonly tried?: Cap
+  /** What is read since a clear of ours was accepted: it comes from a group that no policy names, so that nothing known explains it. */
+  readonly shows?: Cap
   /** What stood there before a grant; given back at its end where nothing is declared then. */
   readonly baseline?: Cap
   /** That was ours, and is so again when it is given back; where undeclared caps are pruned, nothing is. */

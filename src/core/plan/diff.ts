@@ -154,7 +154,8 @@ function compareDeclared(desired: DesiredCap, key: ScopeKey, inputs: DiffInputs,
   if (observed === desired.cap || isInherited) {
     draft.inSync.push(desired)
     if (desired.origin.kind === 'restore') giveBack(desired.cap, owned, key, inputs.now, draft)
-    else if (isNews(owned, desired)) draft.adopted.push(ownedFrom(desired, owned, setBefore(observed, slots, key), inputs.now))
+    else if (isNews(owned, desired, slots.unexplained(key)))
+      draft.adopted.push(ownedFrom(desired, owned, setBefore(observed, slots, key), inputs.now, slots.unexplained(key)))
     return
   }
   const isOverwritten = slots.isEcho(key)
@@ -236,11 +237,12 @@ const observedAt = (key: ScopeKey, inputs: DiffInputs): Observed => inputs.readi
 /** What was verified, or what was written after it and may only have been read too early. */
 const isOurs = (owned: OwnedCap | undefined, cap: Cap): boolean => owned !== undefined && (cap === owned.cap || cap === owned.tried)
 
-const isNews = (owned: OwnedCap | undefined, desired: DesiredCap): boolean =>
+const isNews = (owned: OwnedCap | undefined, desired: DesiredCap, shows: Cap | undefined): boolean =>
   owned === undefined ||
   !isSameEntry(owned.entry, desired.entry) ||
   owned.cap !== desired.cap ||
   owned.tried !== undefined ||
+  owned.shows !== shows ||
   owned.owner !== desired.owner ||
   owned.grant !== desired.origin.grant
 
@@ -250,13 +252,14 @@ export function setBefore(from: Cap, { model, inherited }: Pick<Slots, 'model' |
   return !isOwn && from === inherited(key) ? 'none' : from
 }
 
-/** What the ledger remembers of a scope that was verified at its desired cap; `before` is what was found there. */
-export function ownedFrom(desired: DesiredCap, owned: OwnedCap | undefined, before: Cap, now: Instant): OwnedCap {
+/** What the ledger remembers of a scope that was verified at its desired cap; `before` is what was found there, `shows` what nothing explains. */
+export function ownedFrom(desired: DesiredCap, owned: OwnedCap | undefined, before: Cap, now: Instant, shows?: Cap): OwnedCap {
   const { scope, cap, owner, entry, origin } = desired
   const isWritten = owned?.written === true && owned.cap === cap
   const record: OwnedCap = {
     ...{ scope, cap, owner, entry, verifiedAt: now },
     ...(isWritten && { written: true }),
+    ...(shows !== undefined && { shows }),
     ...(origin.grant !== undefined && { grant: origin.grant }),
   }
   // What is kept in place of a 0 is what stood there before it.

@@ -59,6 +59,7 @@ const ownedCap = shape<Stored<OwnedCap>>({
   verifiedAt: number,
   written: optional(boolean),
   tried: optional(cap),
+  shows: optional(cap),
   baseline: optional(cap),
   baselineIsOurs: optional(boolean),
   grant: optional(text),
