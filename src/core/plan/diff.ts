@@ -13,6 +13,7 @@
 //   none       m                 any               clear
 //   a base a grant gives back, and somebody else's value there: forget it, as an orphan
 //   no         v                 at v              clear (orphan), or nothing when prune is off
+//   no         v                 a grant tried v   clear, or give back what was verified when prune is off: its end
 //   no         anything else     at v              forget it: it is not ours any more
 //   no         any               no                not ours; not even read
 //
@@ -174,7 +175,7 @@ function giveBack(cap: Cap, owned: OwnedCap | undefined, key: ScopeKey, now: Ins
   else draft.adopted.push({ scope: owned.scope, cap, owner: ownerOf(GIVEN_UP), entry: GIVEN_UP, verifiedAt: now })
 }
 
-function compareOrphan(owned: OwnedCap, key: ScopeKey, to: Observed, inputs: DiffInputs, draft: Draft): void {
+function compareOrphan(owned: OwnedCap, key: ScopeKey, fallback: Observed, inputs: DiffInputs, draft: Draft): void {
   if (!mayBeSet(owned)) {
     draft.released.push(key)
     return
@@ -189,18 +190,21 @@ function compareOrphan(owned: OwnedCap, key: ScopeKey, to: Observed, inputs: Dif
     return
   }
   // It stands as what is wider does, and stays ours for when that goes.
-  if (observed === to) return
-  if (!inputs.prune) {
+  if (observed === fallback) return
+  const isTriedByGrant = owned.triedByGrant === true && observed === owned.tried
+  if (!inputs.prune && !isTriedByGrant) {
     draft.kept.push(owned)
     return
   }
+  const to = inputs.prune || owned.cap === 'none' ? fallback : owned.cap
   if (to === 'unknown') {
     draft.unknown.push({ scope: owned.scope, message: UNKNOWN_FALLBACK })
     return
   }
-  const grantEnd = showsEndedGrant(owned, inputs.resolution)
+  const grantEnd = isTriedByGrant || showsEndedGrant(owned, inputs.resolution)
   const cause = grantEnd ? 'expired' : 'orphan'
-  draft.differences.push({ scope: owned.scope, key, from: observed, to, cause, entry: UNDECLARED, healing: false, grantEnd })
+  const entry: PolicyEntry = inputs.prune ? UNDECLARED : { kind: 'restore', cap: to }
+  draft.differences.push({ scope: owned.scope, key, from: observed, to, cause, entry, healing: false, grantEnd })
 }
 
 function difference(

@@ -4,7 +4,7 @@ import { classify, type Verdict } from '../../../core/interpret/classify.ts'
 import type { Slots } from '../../../core/interpret/slots.ts'
 import type { HistoryEntry, Intent, Quarantined, ScopeChange, WriteEnd } from '../../../core/model/change.ts'
 import { GIVEN_UP, isSameEntry, ownerOf } from '../../../core/model/entry.ts'
-import type { CapReading, Observed, OwnedCap } from '../../../core/model/observed.ts'
+import { type CapReading, type Observed, type OwnedCap, withTried } from '../../../core/model/observed.ts'
 import type { Cap } from '../../../core/model/policy.ts'
 import { type ScopeKey, scopeKey } from '../../../core/model/scope.ts'
 import type { Instant } from '../../../core/model/units.ts'
@@ -176,12 +176,14 @@ function tried({ change, entry }: Intent, { observed }: CapReading, context: Out
   const key = scopeKey(scope)
   const owned = context.ownedAt(key)
   if (observed !== from || to === 'none' || owned?.cap === to || entry.kind === 'restore') return 'kept'
-  if (owned) return { ...owned, tried: to }
+  const isGrant = entry.kind === 'grant'
+  // A grant gives back what stood there, also where that was not ours any more.
+  if (owned && (!isGrant || owned.cap === from)) return withTried(owned, to, isGrant)
   const now = context.clock.now()
   const desired = context.desiredAt(key)
-  if (desired && isSameEntry(desired.entry, entry))
-    return { ...ownedFrom(desired, undefined, setBefore(from, context.slots, key), now), entry: GIVEN_UP }
-  return { scope, cap: to, owner: ownerOf(entry), entry: GIVEN_UP, verifiedAt: now }
+  const before = setBefore(from, context.slots, key)
+  if (desired && isSameEntry(desired.entry, entry)) return { ...ownedFrom(desired, owned, before, now), entry: GIVEN_UP }
+  return { scope, cap: to, owner: ownerOf(entry), entry: GIVEN_UP, verifiedAt: now, ...(isGrant && baselineOf(to, owned, before)) }
 }
 
 /** So many writes of one scope are looked through for what a 0 has replaced. */
