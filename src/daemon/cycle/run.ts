@@ -4,6 +4,7 @@
 import { widerThan } from '../../core/interpret/effective.ts'
 import { isReady } from '../../core/model/change.ts'
 import { byScope, type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
+import type { Instant } from '../../core/model/units.ts'
 import type { Difference } from '../../core/plan/diff.ts'
 import type { Exclusion, Failure } from '../../core/plan/dispositions.ts'
 import type { Planned } from '../../core/plan/plan.ts'
@@ -77,13 +78,14 @@ export async function reconcile(workspace: Workspace, knowledge: WorkspaceState,
   // Holds are there for whoever approves them, also while somebody is asked.
   await ledger.commit()
   const go = withheld ?? (await agree(first.planned, options))
-  const applied = 'kind' in go ? undefined : await carryOut({ workspace, knowledge, options, first, go, plan, planner, again })
+  const applied = 'kind' in go ? undefined : await carryOut({ workspace, knowledge, options, startedAt, first, go, plan, planner, again })
   if (applied?.interrupted === 'paused') {
     await readPause(workspace)
     showPause(workspace)
   }
   const after = applied?.last.planned ?? first.planned
-  const managed = view.toRead.filter((scope) => !isLeftAlone(scope, view))
+  const last = applied?.last.view ?? view
+  const managed = last.toRead.filter((scope) => !isLeftAlone(scope, last))
   const part = (options.focus ?? options.slice)?.union(again).union(applied?.alsoRead ?? NONE)
   const looked = managed.filter((scope) => part?.has(scopeKey(scope)) ?? true)
   const outcome = outcomeOf({ after, applied, looked, readings: knowledge.readings })
@@ -204,6 +206,7 @@ async function agree(planned: Planned, { confirm }: CycleOptions): Promise<Go | 
 }
 
 interface CarryOut extends Making {
+  readonly startedAt: Instant
   readonly first: Pass
   readonly go: Go
   readonly plan: PlanMaker
@@ -211,13 +214,15 @@ interface CarryOut extends Making {
   readonly again: ReadonlySet<ScopeKey>
 }
 
-async function carryOut({ workspace, knowledge, planner, options, first, go, plan, again }: CarryOut): Promise<PassReport> {
+async function carryOut({ workspace, knowledge, planner, options, startedAt, first, go, plan, again }: CarryOut): Promise<PassReport> {
   const { mayWrite } = go
   const notShown: Exclusion = { kind: 'excluded', code: 'notShown', reason: 'it was not in the plan that was agreed to; run apply again' }
   const excluded = (one: Difference): Exclusion | undefined => (mayWrite?.(one) === false ? notShown : undefined)
   rememberApprovals(first.planned, workspace.ledger)
   rememberReviews(first.planned, first.view, knowledge, workspace.ledger, workspace.digest)
   const isNew = acceptRoster(first.planned, knowledge, workspace)
+  // Who came with it was not read yet.
+  if (isNew) await observe(workspace, knowledge, planner, { readSince: startedAt, ...options })
   const replan = async (failed: ReadonlyMap<ScopeKey, Failure>, alsoRead: ReadonlySet<ScopeKey>): Promise<Pass> => {
     const next = await plan(outlook(knowledge, planner), { failed, excluded }, again.union(alsoRead))
     rememberApprovals(next.planned, workspace.ledger)

@@ -15,6 +15,19 @@ test('an approved roster counts at once: who is away on it is not written, the o
   expect(one.caps()).toMatchObject({ [person(1)]: 1000, [person(2)]: 700 })
 })
 
+test('who came with an approved roster is read and written in the same cycle', async () => {
+  const one = await testWorld({ people: 10 })
+  one.setStatus(person(10), 'PENDING')
+  const caps = { team: 500, ...capsOf(2), [person(10)]: 700 }
+  await one.cycle({ caps })
+  one.setStatus(person(10), 'APPROVED')
+  for (const number of [6, 7, 8, 9]) one.setStatus(person(number), 'PENDING')
+  const { planned } = await one.cycle({ caps: { ...caps, team: 400 } })
+  const { result } = await one.cycle(undefined, { approve: [planned.plan.holds[0]?.id ?? ''] })
+  expect(one.caps()).toMatchObject({ team: 400, [person(10)]: 700 })
+  expect(result).toBe('success')
+})
+
 test('while another hold doubts the roster it stays doubted, and that hold stays as it is', async () => {
   const one = await testWorld({ people: 10 })
   const protect = [person(10)]
