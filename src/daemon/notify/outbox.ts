@@ -136,7 +136,7 @@ const TOLD_FOR_MS = 86_400_000
 /** One finding for each channel with messages that did not arrive. */
 function notifyFindings(told: Told | undefined, now: number): readonly Finding[] {
   const failed = Object.entries(told?.entries ?? {}).filter(
-    ([, { state, at }]) => state === 'waiting' || ((state === 'failed' || state === 'unknown') && now - at < TOLD_FOR_MS),
+    ([, { state, at }]) => state === 'waiting' || ((state === 'failed' || state === 'unknown') && isYounger(at, now, TOLD_FOR_MS)),
   )
   return [...Map.groupBy(failed, ([key]) => channelOf(key))].map(([channel, all]): Finding => {
     const entries = all.map(([, entry]) => entry).sort((a, b) => b.at - a.at)
