@@ -5,8 +5,9 @@ import type { WireSighting } from '../core/interpret/seen.ts'
 import type { Balance, Cycle, GroupMembers, MemberStatus, Person, Roster, SetAside } from '../core/model/observed.ts'
 import type { Cap } from '../core/model/policy.ts'
 import { isEmail, normaliseEmail } from '../core/model/scope.ts'
-import { type Credits, cents, credits, creditsOf, type Instant, MAX_CAP } from '../core/model/units.ts'
+import { type Credits, cents, credits, creditsOf, DAY_MS, type Instant, MAX_CAP } from '../core/model/units.ts'
 import type { Operation, RowPlan } from '../ports.ts'
+import { MAX_CYCLE_DAYS } from './bounds.ts'
 import { isObject, malformed } from './errors.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
@@ -60,11 +61,12 @@ export function instantOf(value: unknown): Instant | undefined {
   return Number.isNaN(at) ? undefined : at
 }
 
-/** Both ends must be there and in order; half a cycle is none. */
+/** Both ends must be there and in order; half a cycle is none, and so is one without end or since ever. */
 function cycleOf(fields: Fields): { readonly cycle?: Cycle } {
   const startAt = instantOf(fields['billingCycleStart'])
   const endAt = instantOf(fields['billingCycleEnd'])
-  return startAt !== undefined && endAt !== undefined && startAt < endAt ? { cycle: { startAt, endAt } } : {}
+  if (startAt === undefined || endAt === undefined || startAt >= endAt || endAt - startAt > MAX_CYCLE_DAYS * DAY_MS) return {}
+  return { cycle: { startAt, endAt } }
 }
 
 // ---- GetUsageConfig
