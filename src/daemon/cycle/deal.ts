@@ -68,7 +68,7 @@ export function useNow({ usage, measured }: Pick<WorkspaceState, 'usage' | 'meas
     }
   const estimates = addOnFigures({ now, cycle, balance })
   const used = new Map<string, Credits>()
-  for (const { email, used: all = credits(0) } of roster.people) {
+  for (const { email, used: all } of roster.people) {
     const one = figures.of(email, all)
     if (one?.source === 'upperBound') return { kind: 'unknown', why: NO_BALANCE }
     if (!one) continue
