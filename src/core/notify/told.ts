@@ -28,8 +28,14 @@ export interface Told {
   readonly entries: Readonly<Record<string, ToldEntry>>
 }
 
-/** How a message ended. `refused`: it surely did not arrive, and may the next time. `rejected`: it never will. */
-export type Delivery = { readonly kind: 'sent' } | { readonly kind: 'refused' | 'rejected' | 'unknown'; readonly reason: string }
+/**
+ * How a message ended. `refused`: it surely did not arrive, and may the next time; `alone`: what took it is there, and takes others. `rejected`:
+ * it never will.
+ */
+export type Delivery =
+  | { readonly kind: 'sent' }
+  | { readonly kind: 'refused'; readonly reason: string; readonly alone?: true }
+  | { readonly kind: 'rejected' | 'unknown'; readonly reason: string }
 
 export const MOST_TRIES = 10
 const FIRST_WAIT_MS = 60_000

@@ -58,9 +58,9 @@ const trusted = (told: Told | undefined): Trust => ({
   doubtful: new Set(Object.entries(told?.entries ?? {}).flatMap(([key, { state }]) => (state === 'waiting' ? [channelOf(key)] : []))),
 })
 
-function learn({ failing, doubtful }: Trust, channel: string, { kind }: Delivery): void {
-  if (kind === 'refused') failing.add(channel)
-  else if (kind === 'sent') doubtful.delete(channel)
+function learn({ failing, doubtful }: Trust, channel: string, delivery: Delivery): void {
+  if (delivery.kind === 'sent' || (delivery.kind === 'refused' && delivery.alone)) doubtful.delete(channel)
+  else if (delivery.kind === 'refused') failing.add(channel)
 }
 
 function chosen(messages: readonly Message[], { failing, doubtful }: Trust): readonly Message[] {
