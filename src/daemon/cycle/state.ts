@@ -5,7 +5,7 @@ import { countPeople, type People } from '../../core/interpret/effective.ts'
 import type { Seen } from '../../core/interpret/seen.ts'
 import { serviceModel } from '../../core/interpret/service-model.ts'
 import { interpret, type SentCap, type Slots, unsetGroups } from '../../core/interpret/slots.ts'
-import { CLOCKS_APART_MS, isYounger, notAhead } from '../../core/model/age.ts'
+import { isYounger, notAhead } from '../../core/model/age.ts'
 import { type GuardSettings, mayHaveLanded } from '../../core/model/change.ts'
 import type { Mode } from '../../core/model/events.ts'
 import type { CapReading, Cycle, OwnedCap } from '../../core/model/observed.ts'
@@ -261,7 +261,7 @@ export function planFrom(knowledge: WorkspaceState, view: DesiredState, planner:
     facts: {
       ...limitFacts(knowledge, planner),
       reads: readQuality(view.toRead, knowledge.readings),
-      rosterMissing: readAt === undefined ? 'never' : !isYounger(readAt, clock.now(), ROSTER_LIFE_MS + 1, CLOCKS_APART_MS) && 'old',
+      rosterMissing: readAt === undefined ? 'never' : clock.now() - readAt > ROSTER_LIFE_MS && 'old',
       unlistedGroups: unlistedGroups(knowledge),
       ...(verifiedDeclared !== undefined && { verifiedDeclared }),
       ...(usage?.doubted && {
@@ -332,7 +332,7 @@ function limitFacts({ usage }: WorkspaceState, { ledger, clock }: Planner) {
   const now = clock.now()
   const breaker = ledger.fact('breaker')
   const balance = usage?.balance
-  const isKnown = balance !== undefined && isYounger(balance.readAt, now, BALANCE_LIFE_MS, CLOCKS_APART_MS)
+  const isKnown = balance !== undefined && now - balance.readAt < BALANCE_LIFE_MS
   return {
     ...(isKnown && { creditsRemaining: Math.max(0, balance.addOnAvailable - balance.addOnUsed) }),
     ...(breaker && isOpen(breaker, now) && { breaker }),
