@@ -142,8 +142,13 @@ export interface AddOnQuestion extends DayRange {
   readonly emails?: readonly string[]
 }
 
-/** How a write ended as far as the answer tells; reading back decides. `ambiguous`: it may or may not have landed. */
-export type WriteOutcome = { readonly kind: 'accepted' } | { readonly kind: 'refused' | 'ambiguous'; readonly failure: WriteFailure }
+/**
+ * How a write ended as far as the answer tells; reading back decides. `ambiguous`: it may or may not have landed. `late`: its turn did not come
+ * in time, so it was not sent, or had no effect.
+ */
+export type WriteOutcome =
+  | { readonly kind: 'accepted' }
+  | { readonly kind: 'refused' | 'ambiguous' | 'late'; readonly failure: WriteFailure }
 
 export interface WriteFailure {
   readonly kind: ApiErrorKind
@@ -155,8 +160,11 @@ export interface WriteFailure {
 }
 
 export interface WriteClient extends ReadClient {
-  /** Endpoints 5: sets a cap, or clears it when `cap` is `none`. Sent once when its fate is unknown; never rejects with an `ApiError`. */
-  writeCap(scope: Scope, cap: Cap, signal?: AbortSignal): Promise<WriteOutcome>
+  /**
+   * Endpoints 5: sets a cap, or clears it when `cap` is `none`. Sent once when its fate is unknown; never rejects with an `ApiError`. `signal` ends
+   * it at any time, `turn` only while it waits for the rate.
+   */
+  writeCap(scope: Scope, cap: Cap, signal?: AbortSignal, turn?: AbortSignal): Promise<WriteOutcome>
 }
 
 /** Single values that the ledger keeps for a workspace, by name. */

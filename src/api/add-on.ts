@@ -38,8 +38,9 @@ const MOST_KEYS = 200_000
 
 export function createKeyBook(): KeyBook {
   const emails = new Map<string, string>()
-  const keys = new Map<string, string[]>()
+  const keys = new Map<string, readonly string[]>()
   let without: readonly string[] | undefined
+  const keysOf = (email: string): readonly string[] => keys.get(email) ?? []
   return {
     learn(body) {
       if (emails.size > MOST_KEYS) for (const book of [emails, keys]) book.clear()
@@ -49,16 +50,19 @@ export function createKeyBook(): KeyBook {
         const email = typeof row['email'] === 'string' ? normaliseEmail(row['email']) : ''
         const key = typeof row['apiKey'] === 'string' ? row['apiKey'].trim() : ''
         if (email === '') continue
+        const before = emails.get(key)
         if (key === '') nobody.add(email)
-        else if (!emails.has(key)) {
+        else if (before !== email) {
+          // Addresses change; the newest listing knows whose the key is.
+          if (before !== undefined) keys.set(before, keysOf(before).toSpliced(keysOf(before).indexOf(key), 1))
           emails.set(key, email)
-          keys.set(email, [...(keys.get(email) ?? []), key])
+          keys.set(email, [...keysOf(email), key])
         }
       }
-      without = [...nobody].filter((email) => !keys.has(email)).sort(compareText)
+      without = [...nobody].filter((email) => keysOf(email).length === 0).sort(compareText)
     },
     emailOf: (key) => emails.get(key),
-    keysOf: (email) => keys.get(email) ?? [],
+    keysOf,
     isKnown: () => without !== undefined,
     unassignable: () => without ?? [],
   }
@@ -136,9 +140,9 @@ const isAmount = (amount: number): boolean => Math.abs(amount) <= MAX_CENTS
 
 /**
  * The days that were asked for, summed by person, day and model; what is nobody's has the e-mail ''. Rows that make no sense, of after
- * `latestAt` too, are set aside and counted. Malformed when nothing else is left.
+ * `latestAt` too, are set aside and counted. Malformed when nothing else is left, and when people were named and others answered for.
  */
-export function decodeAddOn(body: unknown, { fromAt, untilAt }: AddOnQuestion, book: KeyBook, latestAt: Instant): AddOnReading {
+export function decodeAddOn(body: unknown, { fromAt, untilAt, emails }: AddOnQuestion, book: KeyBook, latestAt: Instant): AddOnReading {
   const results = rowsOf('Analytics', objectOf('Analytics', body)['queryResults'], 'queryResults')
   const tally = createRowSums(SUMS)
   try {
@@ -147,6 +151,10 @@ export function decodeAddOn(body: unknown, { fromAt, untilAt }: AddOnQuestion, b
     throw error instanceof BoundError ? malformed('Analytics', error.message) : error
   }
   const { sums, aside, why } = tally.all()
+  const keys = emails && new Set(emails.flatMap(book.keysOf))
+  // Each of the queries may have been answered with everybody.
+  if (keys && sums.some(({ key }) => !keys.has(key)))
+    throw malformed('Analytics', 'rows of add-on use are of people who were not asked for')
   const good = sums.filter(({ dayAt }) => dayAt <= latestAt)
   const bad = aside + sums.length - good.length
   if (good.length === 0 && bad > 0) throw malformed('Analytics', why ?? 'all rows of add-on use are of days to come')

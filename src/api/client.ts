@@ -67,7 +67,10 @@ export function createWriteClient(options: ClientOptions): ServiceWriter {
   const sender = createSender(options)
   return {
     ...readerOver(sender, options),
-    writeCap: (scope, cap, signal) => writeCap(sender, { scope, cap, timeoutMs: options.writeTimeoutMs ?? TIMEOUT_MS }, signal),
+    writeCap: (scope, cap, signal, turn) => {
+      const timeoutMs = options.writeTimeoutMs ?? TIMEOUT_MS
+      return writeCap(sender, { scope, cap, timeoutMs, signal, turn })
+    },
   }
 }
 
@@ -221,12 +224,13 @@ async function orNoAddOn(sent: Promise<AddOnReading>): Promise<AddOnReading | 'u
   }
 }
 
+interface CapWrite extends Pick<ApiRequest<unknown>, 'signal' | 'turn' | 'timeoutMs'> {
+  readonly scope: Scope
+  readonly cap: Cap
+}
+
 /** interface-spec.md, Endpoints 5. What a success says does not matter: reading back decides. */
-async function writeCap(
-  sender: Sender,
-  { scope, cap, timeoutMs }: { readonly scope: Scope; readonly cap: Cap; readonly timeoutMs: number },
-  signal?: AbortSignal,
-): Promise<WriteOutcome> {
+async function writeCap(sender: Sender, { scope, cap, timeoutMs, signal, turn }: CapWrite): Promise<WriteOutcome> {
   const body: UsageConfigRequest = {
     ...wireScope(scope),
     ...(cap === 'none' ? { clear_add_on_credit_cap: true } : { set_add_on_credit_cap: cap }),
@@ -238,13 +242,14 @@ async function writeCap(
       decode: () => undefined,
       urgency: 'urgent',
       signal,
+      turn,
       timeoutMs,
       once: true,
     })
     return { kind: 'accepted' }
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    return { kind: hadNoEffect(error) ? 'refused' : 'ambiguous', failure: failureOf(error) }
+    return { kind: error.isLate ? 'late' : hadNoEffect(error) ? 'refused' : 'ambiguous', failure: failureOf(error) }
   }
 }
 
@@ -254,9 +259,9 @@ const failureOf = ({ kind, message, unsent, lacksFeature }: ApiError): WriteFail
   ...(lacksFeature && { lacksFeature }),
 })
 
-/** Never sent, or judged and turned down: by a status, or by an `error` in a 200. */
-function hadNoEffect({ kind, status = 0, unsent }: ApiError): boolean {
-  if (unsent || (status >= 400 && status < 500)) return true
+/** Never sent, turned away by a proxy (407), or judged and turned down by the service. */
+function hadNoEffect({ kind, status, unsent }: ApiError): boolean {
+  if (unsent || status === 407) return true
   return kind === 'rate_limited' || kind === 'auth' || kind === 'invalid' || kind === 'not_found'
 }
 

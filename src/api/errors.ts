@@ -27,6 +27,8 @@ export interface ApiErrorFacts {
   readonly lacksFeature?: true
   /** The request never left: it certainly had no effect. */
   readonly unsent?: true
+  /** Its turn did not come in time; what was refused for the rate before that had no effect either. */
+  readonly isLate?: true
 }
 
 /** The world gone wrong, classified. `message` names the operation, and is free of any key. */
@@ -39,6 +41,7 @@ export class ApiError extends Error implements ApiErrorFacts {
   declare readonly permission?: string
   declare readonly lacksFeature?: true
   declare readonly unsent?: true
+  declare readonly isLate?: true
   constructor(facts: ApiErrorFacts) {
     super(facts.message)
     this.operation = facts.operation
@@ -48,6 +51,7 @@ export class ApiError extends Error implements ApiErrorFacts {
     if (facts.permission !== undefined) this.permission = facts.permission
     if (facts.lacksFeature) this.lacksFeature = true
     if (facts.unsent) this.unsent = true
+    if (facts.isLate) this.isLate = true
   }
 }
 
@@ -154,10 +158,13 @@ const WORDS: Record<ApiErrorKind, string> = {
 function kindOf(status: number, said: ErrorText): ApiErrorKind {
   if (status === 429) return 'rate_limited'
   if (status === 401) return 'auth'
-  if (status === 408) return 'timeout'
+  if (status === 408 || status === 499) return 'timeout'
   if (status === 407) return 'network'
   if (status >= 500) return 'server'
-  const hinted = CODE_KINDS.get(said.code.toLowerCase()) ?? STEMS.find(([stem]) => stem.test(`${said.message} ${said.code}`))?.[1]
+  const coded = CODE_KINDS.get(said.code.toLowerCase())
+  // It says itself that the request may have been carried out.
+  if (coded === 'timeout' || coded === 'server') return coded
+  const hinted = coded ?? STEMS.find(([stem]) => stem.test(`${said.message} ${said.code}`))?.[1]
   if (status >= 200 && status < 300) return hinted ?? 'server'
   const own = status === 403 ? 'auth' : status === 404 ? 'not_found' : status >= 400 ? 'invalid' : 'malformed'
   return hinted === 'auth' || hinted === 'not_found' || hinted === 'rate_limited' ? hinted : own
@@ -173,17 +180,20 @@ const CODE_KINDS: ReadonlyMap<string, ApiErrorKind> = new Map([
   ['out_of_range', 'invalid'],
   ['already_exists', 'invalid'],
   ['resource_exhausted', 'rate_limited'],
+  ['canceled', 'timeout'],
+  ['cancelled', 'timeout'],
   ['deadline_exceeded', 'timeout'],
   ['internal', 'server'],
   ['unavailable', 'server'],
-  ['unimplemented', 'server'],
+  ['unimplemented', 'invalid'],
   ['aborted', 'server'],
   ['data_loss', 'server'],
 ])
 
 /** The first that fits counts: "service key not found" is about the key, "group not found or no permission" about the group. */
 const STEMS: readonly (readonly [RegExp, ApiErrorKind])[] = [
-  [/\b(service|api)[ _-]?key\b/i, 'auth'],
+  // `api_key` is a field of Analytics.
+  [/\b(service[ _-]?key|api[ -]?key)\b/i, 'auth'],
   [
     /\bnot[ _]found\b|\binvalid (group|user|e-?mail)|\bunknown (group|user|member|e-?mail)|\bno such (group|user|member)|does(n't| not) exist/i,
     'not_found',

@@ -65,6 +65,8 @@ export interface ApiRequest<Value> {
   /** A write: sent again only after a refusal for the rate, which certainly had no effect. */
   readonly once: boolean
   readonly signal: AbortSignal | undefined
+  /** Ends it only while it waits for its turn, with an error that `isLate`: nothing of it can have had an effect. */
+  readonly turn?: AbortSignal | undefined
 }
 
 export interface Sender {
@@ -107,10 +109,13 @@ async function sendPatiently<Value>(machine: Machine, request: ApiRequest<Value>
       continue
     }
     attempts += 1
-    const backoff = mayRetry(error, request) && admission === 'go' ? spendRetry(machine.backoff, attempts) : undefined
+    const { retryAfterMs = 0 } = error
+    // Whoever is to wait longer than for an answer waits for the next reading: others wait for this one.
+    const isSoon = retryAfterMs <= request.timeoutMs
+    const backoff = isSoon && mayRetry(error, request) && admission === 'go' ? spendRetry(machine.backoff, attempts) : undefined
     if (!backoff) throw error
     machine.backoff = backoff
-    const delayMs = Math.max(retryDelayMs(attempts, random.next()), error.retryAfterMs ?? 0)
+    const delayMs = Math.max(retryDelayMs(attempts, random.next()), retryAfterMs)
     await underSignals([signal, request.signal], (either) => clock.sleep(delayMs, either))
   }
 }
@@ -127,11 +132,11 @@ async function attempt<Value>(
 ): Promise<{ readonly result: Result<Value>; readonly admission: 'go' | 'probe' }> {
   const { keys } = machine.options
   let key = keys.keyFor(request.operation)
-  const turn = await machine.queue.enter({
+  const entered = machine.queue.enter({
     keyName: key.name,
     urgency: request.urgency,
     again,
-    signals: [machine.options.signal, request.signal],
+    signals: [machine.options.signal, request.signal, request.turn],
     admit() {
       try {
         // The key may have changed while the request waited.
@@ -145,8 +150,20 @@ async function attempt<Value>(
       if (admission === 'probe') machine.backoff = probing(machine.backoff, askerOf(request.operation, key))
     },
   })
+  const turn = await entered.catch((error: unknown) => {
+    throw request.turn?.aborted && error === request.turn.reason ? tooLate(request.operation) : error
+  })
   return { result: await useTurn(machine, request, { ...turn, again }, key), admission: turn.admission }
 }
+
+const tooLate = (operation: Operation): ApiError =>
+  new ApiError({
+    operation,
+    kind: 'rate_limited',
+    message: `${operation} was not sent: its turn did not come in time`,
+    unsent: true,
+    isLate: true,
+  })
 
 const askerOf = (operation: Operation, key: ServiceKey) => ({ operation, keyId: key.id })
 

@@ -92,6 +92,21 @@ describe('the answer', () => {
     known.learn({ userTableStats: [{ email: 'bob@example.com', apiKey: 'key-of-bob' }] })
     expect(decodeAddOn(answer(row()), DAYS, known, LATEST)).toMatchObject({ rows: [{ email: 'ada@example.com' }], unassignable: [] })
   })
+  test('gives a key to whom the newest listing has for it', () => {
+    const known = book()
+    known.learn({ userTableStats: [{ email: 'ada.king@example.com', apiKey: 'key-of-ada' }, { email: 'ada@example.com' }] })
+    expect(decodeAddOn(answer(row()), DAYS, known, LATEST)).toMatchObject({
+      rows: [{ email: 'ada.king@example.com' }],
+      unassignable: ['ada@example.com'],
+    })
+    expect(known.keysOf('ada@example.com')).toEqual([])
+    expect(known.keysOf('ada.king@example.com')).toEqual(['key-of-ada'])
+  })
+  test('about somebody who was not asked for is not believed: each of the queries may have been answered with everybody', () => {
+    const body = answer(row(), row({ api_key: 'key-of-bob' }))
+    expect(() => decodeAddOn(body, { ...DAYS, emails: ['ada@example.com'] }, book(), LATEST)).toThrow(/not asked for/)
+    expect(decodeAddOn(body, { ...DAYS, emails: ['ada@example.com', 'bob@example.com'] }, book(), LATEST).rows).toHaveLength(2)
+  })
   test.each<readonly [string, unknown]>([
     ['no list at all', {}],
     ['no results', { queryResults: [] }],

@@ -144,11 +144,17 @@ describe('a read that fails', () => {
 
   it('waits longer before each further attempt, and as long as the service asks', async () => {
     const { client, sent } = testClient(
-      inOrder(failing(503), failing(503), failing(503, 'x', { 'retry-after': '60' }), ok({ addOnCreditCap: 3 })),
+      inOrder(failing(503), failing(503), failing(503, 'x', { 'retry-after': '20' }), ok({ addOnCreditCap: 3 })),
     )
     expect((await client.readCap(TEAM)).observed).toBe(3)
     const gaps = sent.slice(1).map((one, index) => one.at - (sent[index]?.at ?? 0) - 20)
-    expect(gaps).toEqual([375, 750, 60_000])
+    expect(gaps).toEqual([375, 750, 20_000])
+  })
+
+  it('is not tried again where the service asks for longer than an answer may take: the next reading waits', async () => {
+    const { client, sent } = testClient(() => failing(503, 'x', { 'retry-after': '31' }))
+    expect((await client.readCap(TEAM)).failure?.kind).toBe('server')
+    expect(sent).toHaveLength(1)
   })
 
   it('of a group that the service does not know rejects with not_found', async () => {
@@ -168,7 +174,11 @@ describe('a write', () => {
     ['400', failing(400), 'refused'],
     ['403', failing(403), 'refused'],
     ['404', failing(404), 'refused'],
-    ['408', failing(408), 'refused'],
+    ['407, which is the proxy', failing(407), 'refused'],
+    ['408, which something on the way may have said', failing(408), 'ambiguous'],
+    ['499', failing(499), 'ambiguous'],
+    ['409', failing(409), 'refused'],
+    ['409 that says it was broken off', { status: 409, body: '{"code":"aborted","message":"try again"}' }, 'ambiguous'],
     ['500', failing(500), 'ambiguous'],
     ['a redirect', { status: 302, body: '' }, 'ambiguous'],
     ['a time-out', LATE, 'ambiguous'],

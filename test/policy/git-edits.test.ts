@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { appendFileSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -75,6 +75,20 @@ describe.skipIf(!hasGit).each<readonly [string, boolean, readonly string[]]>([
     writeFileSync(join(at.root, 'policies/notes.txt'), 'not a policy\n')
     writeFileSync(join(at.root, 'policies/.hidden.yaml'), 'not read\n')
     expect(at.revision()).toBe(at.commit)
+  })
+
+  test('is the commit where a link leads to a policy file, until it leads elsewhere', () => {
+    const at = prepared()
+    const link = join(at.root, 'policies/current.yaml')
+    symlinkSync('p1.yaml', link)
+    at.git('add', '-A')
+    at.git('commit', '-qm', 'a link')
+    const commit = at.git('rev-parse', 'HEAD')
+    expect(at.revision()).toBe(commit)
+    rmSync(link)
+    expect(at.revision()).toBe(`${commit}+dirty`)
+    symlinkSync('p2.yaml', link)
+    expect(at.revision()).toBe(`${commit}+dirty`)
   })
 
   test.each<readonly [string, (at: Checkout) => void]>([

@@ -98,6 +98,10 @@ export function beneathTeam({ approved, alone, byGroup }: People, shelters: (gro
   return approved.filter(({ groups }) => !groups.some((group) => sheltering.has(group)))
 }
 
+/** The wider scopes that may give this one its cap, the narrowest first. */
+export const widerThan = (key: ScopeKey, { byKey }: Pick<People, 'byKey'>): readonly ScopeKey[] =>
+  key === TEAM_KEY ? [] : [...(byKey.get(key)?.groups ?? []), TEAM_KEY]
+
 /** What is set at a scope; undefined for a scope that was not read because nothing manages it. */
 export type CapAt = (key: ScopeKey) => Observed | undefined
 

@@ -4,7 +4,7 @@ import type { CapReading, Observed, OwnedCap } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../model/scope.ts'
 import type { Instant } from '../model/units.ts'
-import { type CapAt, type People, TEAM_KEY, widerCap } from './effective.ts'
+import { type CapAt, type People, TEAM_KEY, widerCap, widerThan } from './effective.ts'
 import type { ServiceModel } from './service-model.ts'
 
 export interface Slot {
@@ -99,7 +99,7 @@ function isEcho(key: ScopeKey, inputs: SlotInputs, mayApply: Slots['mayApply']):
   const reading = inputs.readings.get(key)
   if (key === TEAM_KEY || !reading || reading.observed === 'unknown' || reading.observed === ours?.cap) return false
   const { observed, scope } = reading
-  const ancestors = [...(people.byKey.get(key)?.groups ?? []), TEAM_KEY]
+  const ancestors = widerThan(key, people)
   const isCopying = model.layers === 'copied' || model.copying !== undefined
   const lastAt = Math.max(...[ours?.verifiedAt ?? 0, writtenAt?.(scope) ?? 0].filter((at) => at <= now))
   const isLater = (at: Instant): boolean => at > lastAt

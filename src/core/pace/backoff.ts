@@ -6,10 +6,11 @@
 export const MAX_ATTEMPTS = 4
 /** Retries that may be spent before anything succeeded, and the most that successes can save up. Choice. */
 export const RETRY_TOKENS = { start: 10, max: 20 }
-/** Requests in a row that fail at their first attempt open the circuit: retries of a few bad scopes say nothing of the others. Choice. */
+/**
+ * Requests in a row that fail at their first attempt open the circuit; so many refusals of a key close an operation that has worked before.
+ * A few bad scopes, and their retries, say nothing of the others. Choice.
+ */
 export const FAILURES_TO_OPEN = 10
-/** Refusals of a key in a row that close an operation which has worked before: one odd scope must not stop the others. Choice. */
-const DENIALS_TO_CLOSE = 3
 const CIRCUIT_DELAY_MS = { first: 1_000, max: 300_000 }
 const DENIAL_DELAY_MS = { first: 30_000, max: 600_000 }
 const RETRY_DELAY_MS = { first: 500, max: 8_000 }
@@ -141,7 +142,7 @@ function denied<Failure>(
     const delayMs = Math.min(DENIAL_DELAY_MS.max, permit.gate.delayMs * 2)
     return { ...next, gate: { failure, delayMs, probeAt: nowMs + delayMs, probing: false } }
   }
-  if (next.worked && denialsInRow < DENIALS_TO_CLOSE) return next
+  if (next.worked && denialsInRow < FAILURES_TO_OPEN) return next
   return { ...next, gate: { failure, delayMs: DENIAL_DELAY_MS.first, probeAt: nowMs + DENIAL_DELAY_MS.first, probing: false } }
 }
 

@@ -1,6 +1,6 @@
 // What becomes of each change now, in one chain: watched only, held by a guard, left out of this run, failed in it, waiting for another
 // write, or ready. Nothing else decides that something is not written, and every output shows what was decided here.
-import { type CapAt, type People, TEAM_KEY } from '../interpret/effective.ts'
+import { type CapAt, type People, widerThan } from '../interpret/effective.ts'
 import type { Slots } from '../interpret/slots.ts'
 import { type Disposition, READY, type Release } from '../model/change.ts'
 import { isSameEntry } from '../model/entry.ts'
@@ -209,7 +209,7 @@ function repairs(going: readonly Difference[], inputs: DisposeInputs): readonly 
   const written = new Map(going.map((one) => [one.key, one]))
   return inputs.people.approved
     .flatMap((person): DisposedChange[] => {
-      const over = [...person.groups, TEAM_KEY].flatMap((key) => written.get(key) ?? [])[0]
+      const over = widerThan(person.key, inputs.people).flatMap((key) => written.get(key) ?? [])[0]
       const want = inputs.desired.get(person.key)
       if (!over || !want || known.has(person.key) || want.cap === over.to || want.cap === 'none') return []
       return [afterwards(want, over.to, over, 'overwrites it')]
@@ -226,7 +226,7 @@ function reveals(going: readonly Difference[], { slots, differences, desired, pe
     .flatMap(([key, want]): DisposedChange[] => {
       const shown = slots.shown(key)
       if (want.cap !== 'none' || typeof shown !== 'number' || known.has(key) || !slots.mayBeInherited(key)) return []
-      const above = new Set([...(people.byKey.get(key)?.groups ?? []), TEAM_KEY])
+      const above = new Set(widerThan(key, people))
       const over = wide.find((one) => above.has(one.key) && slots.shown(one.key) === shown)
       return over ? [afterwards(want, shown, over, `shows whether ${shown} is a cap of its own: only then is it cleared`)] : []
     })

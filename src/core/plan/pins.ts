@@ -1,6 +1,6 @@
 // Caps that are shown and asked for, and may be there only because they are inherited: before an ancestor moves they are set at their own
 // scope. That is right under both ways to read caps, nobody falls on the way, and nobody follows an ancestor upwards.
-import { type People, sharedCap, TEAM_KEY } from '../interpret/effective.ts'
+import { type People, sharedCap, TEAM_KEY, widerThan } from '../interpret/effective.ts'
 import type { Slots } from '../interpret/slots.ts'
 import type { PolicyEntry } from '../model/entry.ts'
 import type { Cap, Pool } from '../model/policy.ts'
@@ -18,8 +18,7 @@ export interface Beneath {
 }
 
 const ancestorsOf = (key: ScopeKey, { people, unlisted = new Set() }: Beneath): readonly ScopeKey[] => [
-  ...new Set([...(people.byKey.get(key)?.groups ?? []), ...unlisted]),
-  TEAM_KEY,
+  ...new Set([...unlisted, ...widerThan(key, people)]),
 ]
 
 /** What groups and the team are to get. */

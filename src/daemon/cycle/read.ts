@@ -19,9 +19,10 @@ export interface SweepInputs {
   readonly late?: boolean
 }
 
-/** Reads every scope once, in the given order. Rejects only when `signal` aborts; what was read by then is kept. */
+/** Reads every scope once: what is wider first, then people, neighbours apart. Rejects only when `signal` aborts; what was read by then is kept. */
 export async function sweep(inputs: SweepInputs): Promise<void> {
-  const pending = inputs.scopes.values()
+  const [wide, people] = [inputs.scopes.filter(({ kind }) => kind !== 'user'), inputs.scopes.filter(({ kind }) => kind === 'user')]
+  const pending = Iterator.from([...wide, ...apart(people)])
   const urgency = inputs.urgent ? 'urgent' : inputs.late ? 'late' : undefined
   const work = async (): Promise<void> => {
     for (const scope of pending) {
@@ -33,6 +34,18 @@ export async function sweep(inputs: SweepInputs): Promise<void> {
   }
   await Promise.all(Array.from({ length: Math.min(inputs.concurrency, inputs.scopes.length) }, work))
 }
+
+/**
+ * What cannot be read often stands side by side, and failures in a row look like an outage, or a lost permission: then nothing behind them
+ * would be read. Steps of the golden section of the length part neighbours evenly.
+ */
+function apart<Item>(items: readonly Item[]): readonly Item[] {
+  let step = Math.max(1, Math.round(items.length * 0.618))
+  while (divisor(step, items.length) > 1) step += 1
+  return items.flatMap((_, at) => items[(at * step) % items.length] ?? [])
+}
+
+const divisor = (a: number, b: number): number => (b === 0 ? a : divisor(b, a % b))
 
 /** Files a reading; a failed one keeps what was read last beside it. */
 export function keepReading(readings: Map<ScopeKey, CapReading>, reading: CapReading): void {

@@ -1,7 +1,7 @@
 // The cycle, in one screen: load -> observe -> plan -> guard -> apply -> verify -> record. It puts the steps in order and decides nothing
 // itself. A focused cycle looks at a few scopes only (a policy edit, a grant that starts or ends) and leaves the rest to the next sweep.
 
-import { TEAM_KEY } from '../../core/interpret/effective.ts'
+import { widerThan } from '../../core/interpret/effective.ts'
 import { isReady } from '../../core/model/change.ts'
 import { byScope, type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import type { Difference } from '../../core/plan/diff.ts'
@@ -263,7 +263,7 @@ async function observe(
 /** Where reads show what applies, one tells what is set only beside readings of the same time from above. */
 function aboveThem(scopes: ReadonlySet<ScopeKey>, { slots, people }: DesiredState): ReadonlySet<ScopeKey> {
   if (slots.model.reads !== 'inherited') return NONE
-  return new Set([TEAM_KEY, ...[...scopes].flatMap((key) => people.byKey.get(key)?.groups ?? [])])
+  return new Set([...scopes].flatMap((key) => widerThan(key, people)))
 }
 
 function isDue(scope: Scope, knowledge: WorkspaceState, { focus, slice, readSince }: CycleOptions): boolean {

@@ -24,6 +24,8 @@ const NAMED_DELTA = 7
 export interface TreeEntry {
   readonly name: string
   readonly isFolder: boolean
+  /** A symbolic link: its object is the text of where it leads. */
+  readonly isLink: boolean
   readonly id: string
 }
 
@@ -70,7 +72,8 @@ function entriesIn(body: Buffer, idBytes: number): readonly TreeEntry[] {
     const end = body.indexOf(0, space)
     if (space < 0 || end < 0) break
     const id = body.toString('hex', end + 1, end + 1 + idBytes)
-    entries.push({ name: body.toString('utf8', space + 1, end), isFolder: body.toString('latin1', at, space) === '40000', id })
+    const mode = body.toString('latin1', at, space)
+    entries.push({ name: body.toString('utf8', space + 1, end), isFolder: mode === '40000', isLink: mode === '120000', id })
     at = end + 1 + idBytes
   }
   return entries

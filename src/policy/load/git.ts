@@ -1,9 +1,9 @@
 // The commit that a folder is checked out at, and whether policy files were edited since, read from git's own files: no git program is
 // needed, and none could be tricked into running anything.
 import { createHash } from 'node:crypto'
-import { readFileSync, realpathSync, statSync } from 'node:fs'
+import { readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
-import { openRepository, type Repository } from './git-objects.ts'
+import { openRepository, type Repository, type TreeEntry } from './git-objects.ts'
 
 const COMMIT = /^([0-9a-f]{40}|[0-9a-f]{64})$/
 const MAX_LINKS = 5
@@ -68,7 +68,9 @@ export function isEdited({ worktree, commit, gitDir }: Checkout, files: readonly
     const path = relative(real, realPath(root)).split(sep).join('/')
     return within(path) ? policyFilesIn(repository, top, path) : []
   })
-  return committed.some((path) => !here.has(path))
+  // What a link leads to was read in its place.
+  const isLinked = ({ path, id }: CommittedFile): boolean => blobIds(linkText(join(real, path)) ?? '', algorithm).includes(id)
+  return committed.some((one) => (one.isLink ? !isLinked(one) : !here.has(one.path)))
 }
 
 function realPath(path: string): string {
@@ -79,11 +81,19 @@ function realPath(path: string): string {
   }
 }
 
-const UNREAD = { name: '', isFolder: false, id: 'unread' }
+function linkText(path: string): string | undefined {
+  try {
+    return readlinkSync(path)
+  } catch {
+    return undefined
+  }
+}
+
+const UNREAD: TreeEntry = { name: '', isFolder: false, isLink: false, id: 'unread' }
 
 /** The entry at a path of a tree; `unread` as its id when a tree on the way cannot be read. */
-function entryAt(repository: Repository, top: string, path: readonly string[]): typeof UNREAD | undefined {
-  let entry: typeof UNREAD | undefined = { name: '', isFolder: true, id: top }
+function entryAt(repository: Repository, top: string, path: readonly string[]): TreeEntry | undefined {
+  let entry: TreeEntry | undefined = { ...UNREAD, isFolder: true, id: top }
   for (const name of path) {
     if (name === '') continue
     if (!entry?.isFolder) return undefined
@@ -96,15 +106,19 @@ function entryAt(repository: Repository, top: string, path: readonly string[]): 
 
 const MAX_DEPTH = 32
 
-/** Paths of the policy files that a commit holds beneath a path; hidden names are skipped, as they are on the disk. */
-function policyFilesIn(repository: Repository, top: string, path: string): readonly string[] {
-  const found: string[] = []
+interface CommittedFile extends Pick<TreeEntry, 'isLink' | 'id'> {
+  readonly path: string
+}
+
+/** The policy files that a commit holds beneath a path; hidden names are skipped, as they are on the disk. */
+function policyFilesIn(repository: Repository, top: string, path: string): readonly CommittedFile[] {
+  const found: CommittedFile[] = []
   const visit = (tree: string, at: string, depth: number): void => {
-    for (const { name, isFolder, id } of (depth < MAX_DEPTH && repository.entriesOf(tree)) || []) {
+    for (const { name, isFolder, isLink, id } of (depth < MAX_DEPTH && repository.entriesOf(tree)) || []) {
       if (name.startsWith('.')) continue
       const here = at === '' ? name : `${at}/${name}`
       if (isFolder) visit(id, here, depth + 1)
-      else if (/\.ya?ml$/i.test(name)) found.push(here)
+      else if (/\.ya?ml$/i.test(name)) found.push({ path: here, isLink, id })
     }
   }
   const start = entryAt(repository, top, path.split('/'))

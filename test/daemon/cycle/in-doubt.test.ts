@@ -6,6 +6,7 @@ import { credits } from '../../../src/core/model/units.ts'
 import type { Transport, WireAnswer } from '../../../src/ports.ts'
 import { email, HOUR, NOW, type PlainCap, type PoolSketch } from '../../support/declare.ts'
 import { intentFor, raise } from '../../support/ledger.ts'
+import { person } from '../../support/living.ts'
 import { noon, recordPast } from '../../support/use.ts'
 import { testWorld, type World } from '../../support/world.ts'
 
@@ -131,10 +132,13 @@ describe('a cap that came, and that was read back too early, is ours and is clea
   test('when the second try was not even sent: it has its line of history', async () => {
     const fault: Fault = { sent: 0 }
     const key = { isRefused: false }
-    const caps = { team: 900, p002: 500, p003: 500, p004: 500 }
-    const raised = { team: 900, p001: 700, p002: 700, p003: 700, p004: 700 }
+    const others = Array.from({ length: 12 }, (_, index) => person(index + 2))
+    const capsOf = (cap: number) => ({ team: 900, ...Object.fromEntries(others.map((name) => [name, cap])) })
+    const caps = capsOf(500)
+    const raised = { ...capsOf(700), p001: 700 }
     const one = await testWorld({
       people: 20,
+      config: { rate: { concurrency: 16 } },
       wrapTransport: (inner) =>
         faulty(
           fault,

@@ -28,7 +28,7 @@ const many = (count: number, cap: number): Record<string, number> =>
 describe('a key that may not write', () => {
   test('costs one line of history and one error a cycle, and is told once', async () => {
     const fault = { broken: true }
-    const one = await testWorld({ people: 200, wrapTransport: turningDown(fault, 403) })
+    const one = await testWorld({ people: 200, rate: 20, wrapTransport: turningDown(fault, 403) })
     for (let round = 0; round < 5; round += 1) {
       const { result, message, applied } = await one.cycle({ caps: many(150, 100) })
       expect({ result, interrupted: applied?.interrupted }).toEqual({ result: 'error', interrupted: 'refused' })

@@ -92,7 +92,7 @@ describe('an edit of the policy', () => {
     set({}, false)
     await one.clock.pass(MINUTE)
     // What was in flight is read again.
-    expect([one.reads(), one.writes()]).toEqual([['p008', 'p008', 'p009', 'p010'], []])
+    expect([one.reads(), one.writes()]).toEqual([['p008', 'p008', 'p010', 'p009'], []])
     set({ caps: capsOf(7) })
     await one.clock.pass(10 * MINUTE)
     expect(one.writes()).toEqual(['p008 none', 'p009 none', 'p010 none'])

@@ -53,15 +53,15 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'the intent is forgotten: it is recorded after the write',
     file: 'daemon/cycle/write/change.ts',
-    find: '    return await send(change, await recordIntent(change, run), run)',
-    replace: `    await run.client.writeCap(change.scope, change.to, run.cut)
-    return await send(change, await recordIntent(change, run), run)`,
+    find: '      const sent = await send(change, await recordIntent(change, run), run)',
+    replace: `      await run.client.writeCap(change.scope, change.to, run.cut)
+      const sent = await send(change, await recordIntent(change, run), run)`,
     caughtBy: [1],
   },
   {
     name: 'a write whose answer was lost is sent again without reading',
     file: 'daemon/cycle/write/change.ts',
-    find: 'const outcome = await run.client.writeCap(change.scope, change.to, run.cut)',
+    find: 'const outcome = await inTurn(run, (turn) => run.client.writeCap(change.scope, change.to, run.cut, turn))',
     replace: `let outcome = await run.client.writeCap(change.scope, change.to, run.cut)
     if (outcome.kind === 'ambiguous') outcome = await run.client.writeCap(change.scope, change.to, run.cut)`,
     caughtBy: [1],
@@ -190,7 +190,7 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     name: 'a pause is not looked at before each write',
-    file: 'daemon/cycle/write/write.ts',
+    file: 'daemon/cycle/write/change.ts',
     find: "return (await run.ledger.pause(run.clock.now())) ? 'paused' : undefined",
     replace: 'return undefined',
     needs: ['pause'],
@@ -247,8 +247,8 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'a sweep leaves out the last scope',
     file: 'daemon/cycle/read.ts',
-    find: 'const pending = inputs.scopes.values()',
-    replace: 'const pending = inputs.scopes.slice(0, Math.max(1, inputs.scopes.length - 1)).values()',
+    find: '[...wide, ...apart(people)]',
+    replace: '[...wide, ...apart(people.slice(0, Math.max(1, people.length - 1)))]',
     caughtBy: [526],
   },
   {

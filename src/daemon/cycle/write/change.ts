@@ -2,10 +2,11 @@
 //
 //   re-read (when the reading is old) -> equals `from`? -> intent (durable) -> write -> read back -> outcome
 //
+// Whose turn does not come while the reading is fresh begins again: what was stopped, paused or taken back meanwhile does not leave any more.
 // An answer that was lost is resolved by reading. When even reading fails, the intent stays open and the next cycle finds it. Nothing is
 // ever written without an intent before it.
 
-import { TEAM_KEY } from '../../../core/interpret/effective.ts'
+import { widerThan } from '../../../core/interpret/effective.ts'
 import type { Change, Intent, Quarantined } from '../../../core/model/change.ts'
 import { UNDECLARED } from '../../../core/model/entry.ts'
 import type { ApiErrorKind, CapReading } from '../../../core/model/observed.ts'
@@ -57,15 +58,29 @@ export const STALE_MS = 1_000
 /** Carries out one change. Undefined when the run was halted and nothing can be said of the change. */
 export async function writeChange(change: Change, run: WriteRun): Promise<WriteResult | undefined> {
   try {
-    const seen = await secondLook(change, run)
-    if (seen) return seen
-    return await send(change, await recordIntent(change, run), run)
+    for (;;) {
+      const seen = await secondLook(change, run)
+      if (seen) return seen
+      const interrupted = await mayNotStart(run)
+      if (interrupted) {
+        run.halted = { interrupted, ...run.halted }
+        return undefined
+      }
+      const sent = await send(change, await recordIntent(change, run), run)
+      if (sent !== 'late') return sent
+    }
   } catch (error) {
     if (error instanceof LedgerError) run.halted = { interrupted: 'ledger', fatal: error.message }
     else if (run.cut?.aborted || run.stop?.aborted) run.halted = { interrupted: 'stopped', ...run.halted }
     else throw error
     return undefined
   }
+}
+
+async function mayNotStart(run: WriteRun): Promise<Halted['interrupted']> {
+  if (run.halted.interrupted) return run.halted.interrupted
+  if (run.stop?.aborted) return 'stopped'
+  return (await run.ledger.pause(run.clock.now())) ? 'paused' : undefined
 }
 
 /** Is it still as the plan saw it? A result means that there is nothing to write. */
@@ -97,9 +112,14 @@ function recordIntent(change: Change, run: WriteRun): Promise<Intent> {
   })
 }
 
-async function send(change: Change, intent: Intent, run: WriteRun): Promise<WriteResult | undefined> {
+/** `late`: it was never sent, and may be tried again. */
+async function send(change: Change, intent: Intent, run: WriteRun): Promise<WriteResult | 'late' | undefined> {
   for (let attempt = 1; ; attempt += 1) {
-    const outcome = await run.client.writeCap(change.scope, change.to, run.cut)
+    const outcome = await inTurn(run, (turn) => run.client.writeCap(change.scope, change.to, run.cut, turn))
+    if (outcome.kind === 'late' && attempt === 1) {
+      await run.ledger.recordOutcome(intent, undefined, 'kept')
+      return 'late'
+    }
     const isRefused = outcome.kind === 'refused'
     if (isRefused) noteRefusal(outcome.failure, run)
     // That this try had no effect says nothing of one before it, whose answer was lost.
@@ -117,6 +137,20 @@ async function send(change: Change, intent: Intent, run: WriteRun): Promise<Writ
     const result = await conclude(intent, reading, { kind, why }, run)
     if (isRefused && verdict === 'notLanded') return blamed(result, outcome.failure, intent, run)
     return reading.failure ? { ...result, ...blameOf(reading.failure.kind) } : result
+  }
+}
+
+/** Work under a signal that ends with the run, and after as long as a reading is fresh. */
+async function inTurn<Value>({ clock, stop }: WriteRun, work: (turn: AbortSignal) => Promise<Value>): Promise<Value> {
+  const [late, over] = [new AbortController(), new AbortController()]
+  clock.sleep(FRESH_MS, over.signal).then(
+    () => late.abort(new Error('its turn did not come in time')),
+    () => undefined,
+  )
+  try {
+    return await work(stop ? AbortSignal.any([stop, late.signal]) : late.signal)
+  } finally {
+    over.abort()
   }
 }
 
@@ -141,8 +175,7 @@ async function readAbove({ scope, observed }: CapReading, run: WriteRun): Promis
   const { slots, planned, readings } = run
   const key = scopeKey(scope)
   if (slots.model.reads === 'explicit' || slots.mayApply(key, observed)) return
-  const above = [TEAM_KEY, ...(planned.people.byKey.get(key)?.groups ?? [])]
-  const scopes = above.flatMap((one) => (planned.differences.has(one) ? [] : (readings.get(one)?.scope ?? [])))
+  const scopes = widerThan(key, planned.people).flatMap((one) => (planned.differences.has(one) ? [] : (readings.get(one)?.scope ?? [])))
   await sweep({ client: run.client, scopes, concurrency: 1, readings, urgent: true, ...(run.cut && { signal: run.cut }) })
 }
 

@@ -6,9 +6,8 @@ import { byScope, type ScopeKey, scopeKey } from '../../../core/model/scope.ts'
 import { waveInputs } from '../../../core/plan/dispositions.ts'
 import type { Planned } from '../../../core/plan/plan.ts'
 import { type Begin, beginOf, nextWave } from '../../../core/plan/wave.ts'
-import { LedgerError } from '../../ledger/error.ts'
 import type { BreakerWatch } from './breaker.ts'
-import { type Halted, type WriteRun, writeChange } from './change.ts'
+import { type WriteRun, writeChange } from './change.ts'
 import type { WriteResult } from './outcome.ts'
 
 export interface WaveRun extends WriteRun {
@@ -72,11 +71,7 @@ async function writeSideBySide(run: WaveRun, changes: readonly Change[]): Promis
   const pending = run.watch.inOrder(changes).values()
   const work = async (isOver: () => boolean): Promise<void> => {
     for (const change of pending) {
-      const interrupted = await mayNotStart(run)
-      if (interrupted) {
-        run.halted = { interrupted, ...run.halted }
-        return
-      }
+      if (run.halted.interrupted) return
       const result = await writeChange(change, run)
       if (!result) return
       run.results.set(scopeKey(change.scope), joined(run.results.get(scopeKey(change.scope)), change, result))
@@ -104,16 +99,4 @@ function noteEnd(run: WaveRun, { scope }: Change, { result, blame, error }: Writ
   const end = result === 'applied' ? 'done' : blame
   const isOver = run.watch.note({ key: scopeKey(scope), end, ...(error !== undefined && { error }) })
   if (isOver) run.halted = { interrupted: 'breaker', ...run.halted }
-}
-
-async function mayNotStart(run: WaveRun): Promise<Halted['interrupted']> {
-  if (run.halted.interrupted) return run.halted.interrupted
-  if (run.stop?.aborted) return 'stopped'
-  try {
-    return (await run.ledger.pause(run.clock.now())) ? 'paused' : undefined
-  } catch (error) {
-    if (!(error instanceof LedgerError)) throw error
-    run.halted = { interrupted: 'ledger', fatal: error.message }
-    return 'ledger'
-  }
 }

@@ -1,0 +1,61 @@
+// A write that waits for the rate is not under way yet: what stops writing stops it as well (product.md, sections 3, 4 and 6).
+import { expect, test } from 'vitest'
+import type { Transport } from '../../../src/ports.ts'
+import { HOUR } from '../../support/declare.ts'
+import { live, MINUTE } from '../../support/living.ts'
+import { testWorld } from '../../support/world.ts'
+
+/** The first write is refused, and the next is allowed half an hour later. */
+const limited =
+  (refused: { times: number }) =>
+  (inner: Transport): Transport => ({
+    async send(operation, body, options) {
+      if (operation !== 'UsageConfig' || refused.times > 0) return inner.send(operation, body, options)
+      refused.times += 1
+      return { status: 429, headers: { 'retry-after': '1800' }, body: '{"error":"rate limit exceeded"}' }
+    },
+  })
+
+async function waiting() {
+  const refused = { times: 0 }
+  const one = await testWorld({ people: ['ada', 'bob'], caps: { ada: 1000, bob: 1000 }, wrapTransport: limited(refused) })
+  const life = live(one)
+  life.set({ caps: { ada: 500, bob: 1000 } })
+  await one.clock.pass(MINUTE)
+  expect(refused.times).toBe(1)
+  return { one, life }
+}
+
+test('a write that waits for the rate leaves once it may', async () => {
+  const { one, life } = await waiting()
+  await one.clock.pass(HOUR)
+  await life.stop()
+  expect(one.caps()).toMatchObject({ ada: 500 })
+  expect(one.ledger.openIntents()).toEqual([])
+})
+
+test('a write that waits for the rate does not leave any more after a pause', async () => {
+  const { one, life } = await waiting()
+  const pausedAt = one.clock.now()
+  await one.ledger.savePause({ pausedAt, untilAt: pausedAt + 4 * HOUR, reason: 'that edit was wrong' })
+  await one.clock.pass(HOUR)
+  await life.stop()
+  expect(one.caps()).toMatchObject({ ada: 1000 })
+  expect(one.ledger.openIntents()).toEqual([])
+})
+
+test('a write that waits for the rate does not leave any more after an edit that takes it back', async () => {
+  const { one, life } = await waiting()
+  life.set({ caps: { ada: 1000, bob: 1000 } })
+  await one.clock.pass(HOUR)
+  await life.stop()
+  expect(one.writes().filter((write) => write !== 'ada 1000')).toEqual([])
+})
+
+test('a write that waits for the rate does not keep its workspace from ending', async () => {
+  const { one, life } = await waiting()
+  const before = one.clock.now()
+  await life.stop()
+  expect(one.clock.now() - before).toBeLessThan(MINUTE)
+  expect(one.ledger.openIntents()).toEqual([])
+})
