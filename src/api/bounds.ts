@@ -25,8 +25,6 @@ export const MAX_ROW_BYTES = 16 * KIB
 export const MAX_ROWS = 500_000
 /** Objects and arrays within each other; the deepest answer of the interface has six. */
 export const MAX_NESTING = 32
-/** A billing cycle that is longer is none: what goes through its days, and asks for them, goes through no more. A year and some. */
-export const MAX_CYCLE_DAYS = 400
 /** A connection, TLS included, has to stand by then. */
 export const CONNECT_TIMEOUT_MS = 10_000
 
