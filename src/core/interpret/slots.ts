@@ -51,6 +51,8 @@ export interface Slots {
   inheritedAfter(key: ScopeKey, toCome: ReadonlyMap<ScopeKey, Cap>): Observed
   /** Whether that may be what applies where nothing is set at this scope: a group that shows the team's value may have none of its own. */
   mayApply(key: ScopeKey, value: Observed): boolean
+  /** What is shown since a clear of ours, and nothing known explains: it applies there, and nothing is set. */
+  unexplained(key: ScopeKey): Cap | undefined
   /** Whether nothing may be set here, and what is shown comes from an ancestor. */
   mayBeInherited(key: ScopeKey): boolean
   /** Whether a write of ours to an ancestor brought the value that is shown here: nobody else did. */
@@ -61,18 +63,23 @@ export interface Slots {
 export function interpret(inputs: SlotInputs): Slots {
   const { model, people, readings } = inputs
   const shown: CapAt = (key) => readings.get(key)?.observed
-  const inherited = inheritedReader(people, shown, inputs.unsetGroups)
+  const known = inheritedReader(people, shown, inputs.unsetGroups)
   const inheritedAfter: Slots['inheritedAfter'] = (key, toCome) =>
     inheritedReader(people, (one) => toCome.get(one) ?? shown(one), inputs.unsetGroups)(key)
   const readers = [inheritedReader(people, shown), inheritedReader(people, shown, new Set(people.byGroup.keys()))]
   const isOpen = model.reads !== 'explicit'
   const mayApply = (key: ScopeKey, value: Observed): boolean => key !== TEAM_KEY && readers.some((reader) => reader(key) === value)
+  const unexplained = (key: ScopeKey): Cap | undefined => {
+    const shows = isOpen ? inputs.owned.get(key)?.shows : undefined
+    return shows !== undefined && shows === shown(key) && !mayApply(key, shows) ? shows : undefined
+  }
+  const inherited = (key: ScopeKey): Observed => unexplained(key) ?? known(key)
   const mayBeInherited = (key: ScopeKey): boolean => {
     if (!isOpen) return false
     const observed = shown(key)
     const ours = inputs.owned.get(key)
     if (ours?.written && ours.cap === observed) return false
-    return typeof observed === 'number' && mayApply(key, observed)
+    return typeof observed === 'number' && (mayApply(key, observed) || unexplained(key) !== undefined)
   }
   const at = (key: ScopeKey): Slot => {
     const own = shown(key) ?? 'unknown'
@@ -80,7 +87,8 @@ export function interpret(inputs: SlotInputs): Slots {
     return { own, inherited: inherited(key), certainty }
   }
   const lastRead = (key: ScopeKey): Cap | undefined => readings.get(key)?.last?.observed
-  return { model, shown, lastRead, at, inherited, inheritedAfter, mayApply, mayBeInherited, isEcho: (key) => isEcho(key, inputs, mayApply) }
+  const isOwnEcho: Slots['isEcho'] = (key) => isEcho(key, inputs, mayApply)
+  return { model, shown, lastRead, at, inherited, inheritedAfter, mayApply, unexplained, mayBeInherited, isEcho: isOwnEcho }
 }
 
 /** A group that counts as not set shows the team's value for the group's people as well. */

@@ -137,6 +137,10 @@ export interface OwnedCap {
   readonly written?: boolean
   /** What a later write of ours set and the old value was read back after: it may stand there all the same, and is ours as well. */
   readonly tried?: Cap
+  /** A grant asked for what was tried: where it shows after the grant, `cap` is given back. */
+  readonly triedByGrant?: boolean
+  /** What is read since a clear of ours was accepted: it comes from a group that no policy names, so that nothing known explains it. */
+  readonly shows?: Cap
   /** What stood there before a grant; given back at its end where nothing is declared then. */
   readonly baseline?: Cap
   /** That was ours, and is so again when it is given back; where undeclared caps are pruned, nothing is. */
@@ -147,3 +151,10 @@ export interface OwnedCap {
 
 /** Whether a cap of ours may stand there: what was tried over nothing counts. */
 export const mayBeSet = ({ cap, tried }: Pick<OwnedCap, 'cap' | 'tried'>): boolean => cap !== 'none' || tried !== undefined
+
+/** Beside what was verified, what may stand there all the same. */
+export const withTried = ({ triedByGrant: _, ...owned }: OwnedCap, tried: Cap, byGrant: boolean): OwnedCap => ({
+  ...owned,
+  tried,
+  ...(byGrant && { triedByGrant: true }),
+})

@@ -13,6 +13,7 @@
 //   none       m                 any               clear
 //   a base a grant gives back, and somebody else's value there: forget it, as an orphan
 //   no         v                 at v              clear (orphan), or nothing when prune is off
+//   no         v                 a grant tried v   clear, or give back what was verified when prune is off: its end
 //   no         anything else     at v              forget it: it is not ours any more
 //   no         any               no                not ours; not even read
 //
@@ -154,7 +155,8 @@ function compareDeclared(desired: DesiredCap, key: ScopeKey, inputs: DiffInputs,
   if (observed === desired.cap || isInherited) {
     draft.inSync.push(desired)
     if (desired.origin.kind === 'restore') giveBack(desired.cap, owned, key, inputs.now, draft)
-    else if (isNews(owned, desired)) draft.adopted.push(ownedFrom(desired, owned, setBefore(observed, slots, key), inputs.now))
+    else if (isNews(owned, desired, slots.unexplained(key)))
+      draft.adopted.push(ownedFrom(desired, owned, setBefore(observed, slots, key), inputs.now, slots.unexplained(key)))
     return
   }
   const isOverwritten = slots.isEcho(key)
@@ -173,7 +175,7 @@ function giveBack(cap: Cap, owned: OwnedCap | undefined, key: ScopeKey, now: Ins
   else draft.adopted.push({ scope: owned.scope, cap, owner: ownerOf(GIVEN_UP), entry: GIVEN_UP, verifiedAt: now })
 }
 
-function compareOrphan(owned: OwnedCap, key: ScopeKey, to: Observed, inputs: DiffInputs, draft: Draft): void {
+function compareOrphan(owned: OwnedCap, key: ScopeKey, fallback: Observed, inputs: DiffInputs, draft: Draft): void {
   if (!mayBeSet(owned)) {
     draft.released.push(key)
     return
@@ -188,18 +190,21 @@ function compareOrphan(owned: OwnedCap, key: ScopeKey, to: Observed, inputs: Dif
     return
   }
   // It stands as what is wider does, and stays ours for when that goes.
-  if (observed === to) return
-  if (!inputs.prune) {
+  if (observed === fallback) return
+  const isTriedByGrant = owned.triedByGrant === true && observed === owned.tried
+  if (!inputs.prune && !isTriedByGrant) {
     draft.kept.push(owned)
     return
   }
+  const to = inputs.prune || owned.cap === 'none' ? fallback : owned.cap
   if (to === 'unknown') {
     draft.unknown.push({ scope: owned.scope, message: UNKNOWN_FALLBACK })
     return
   }
-  const grantEnd = showsEndedGrant(owned, inputs.resolution)
+  const grantEnd = isTriedByGrant || showsEndedGrant(owned, inputs.resolution)
   const cause = grantEnd ? 'expired' : 'orphan'
-  draft.differences.push({ scope: owned.scope, key, from: observed, to, cause, entry: UNDECLARED, healing: false, grantEnd })
+  const entry: PolicyEntry = inputs.prune ? UNDECLARED : { kind: 'restore', cap: to }
+  draft.differences.push({ scope: owned.scope, key, from: observed, to, cause, entry, healing: false, grantEnd })
 }
 
 function difference(
@@ -236,11 +241,12 @@ const observedAt = (key: ScopeKey, inputs: DiffInputs): Observed => inputs.readi
 /** What was verified, or what was written after it and may only have been read too early. */
 const isOurs = (owned: OwnedCap | undefined, cap: Cap): boolean => owned !== undefined && (cap === owned.cap || cap === owned.tried)
 
-const isNews = (owned: OwnedCap | undefined, desired: DesiredCap): boolean =>
+const isNews = (owned: OwnedCap | undefined, desired: DesiredCap, shows: Cap | undefined): boolean =>
   owned === undefined ||
   !isSameEntry(owned.entry, desired.entry) ||
   owned.cap !== desired.cap ||
   owned.tried !== undefined ||
+  owned.shows !== shows ||
   owned.owner !== desired.owner ||
   owned.grant !== desired.origin.grant
 
@@ -250,13 +256,14 @@ export function setBefore(from: Cap, { model, inherited }: Pick<Slots, 'model' |
   return !isOwn && from === inherited(key) ? 'none' : from
 }
 
-/** What the ledger remembers of a scope that was verified at its desired cap; `before` is what was found there. */
-export function ownedFrom(desired: DesiredCap, owned: OwnedCap | undefined, before: Cap, now: Instant): OwnedCap {
+/** What the ledger remembers of a scope that was verified at its desired cap; `before` is what was found there, `shows` what nothing explains. */
+export function ownedFrom(desired: DesiredCap, owned: OwnedCap | undefined, before: Cap, now: Instant, shows?: Cap): OwnedCap {
   const { scope, cap, owner, entry, origin } = desired
   const isWritten = owned?.written === true && owned.cap === cap
   const record: OwnedCap = {
     ...{ scope, cap, owner, entry, verifiedAt: now },
     ...(isWritten && { written: true }),
+    ...(shows !== undefined && { shows }),
     ...(origin.grant !== undefined && { grant: origin.grant }),
   }
   // What is kept in place of a 0 is what stood there before it.

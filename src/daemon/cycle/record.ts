@@ -14,7 +14,7 @@ import {
 } from '../../core/model/change.ts'
 import { UNDECLARED } from '../../core/model/entry.ts'
 import type { ReconcileResult } from '../../core/model/events.ts'
-import { type CapReading, mayBeSet, type Observed, type OwnedCap } from '../../core/model/observed.ts'
+import { type CapReading, mayBeSet, type Observed, type OwnedCap, withTried } from '../../core/model/observed.ts'
 import { type Cap, declaredCount } from '../../core/model/policy.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
@@ -32,7 +32,7 @@ import { countReading, type DesiredState, isLeftAlone, openBaseline, type PlanSe
 export function remember(planned: Planned, view: DesiredState, knowledge: WorkspaceState, ledger: Ledger, now: Instant): void {
   const adopted: OwnedCap[] = []
   for (const one of planned.diff.adopted) {
-    const found = withTried(sinceWritten(one, view, ledger, now), ledger, now)
+    const found = withReplaced(sinceWritten(one, view, ledger, now), view.owned.get(scopeKey(one.scope)), ledger, now)
     const { verifiedAt } = found
     if (!isDeepStrictEqual(found, { ...view.owned.get(scopeKey(one.scope)), verifiedAt })) adopted.push(found)
   }
@@ -92,14 +92,15 @@ function mayBeStale(owned: OwnedCap, reading: CapReading | undefined, ledger: Le
 function landedLate(owned: OwnedCap, reading: CapReading | undefined, ledger: Ledger, now: Instant): OwnedCap | undefined {
   const late = ledger.writtenLately(owned.scope, now - STALE_LIFE_MS).find((one) => isInDoubt(one) && one.to === reading?.observed)
   const isOurs = late && late.to !== 'none' && late.to !== owned.tried && late.to !== owned.baseline
-  return isOurs ? { ...owned, tried: late.to } : undefined
+  return isOurs ? withTried(owned, late.to, false) : undefined
 }
 
 /** What is found in place may be what our last write replaced, on a stale reading: what was written may stand there, and is ours as well. */
-function withTried(found: OwnedCap, ledger: Ledger, now: Instant): OwnedCap {
+function withReplaced(found: OwnedCap, before: OwnedCap | undefined, ledger: Ledger, now: Instant): OwnedCap {
   const last = lastWrite(found.scope, ledger, now)
-  const isReplaced = last?.from === found.cap
-  return isReplaced && last.to !== 'none' && last.to !== found.cap ? { ...found, tried: last.to } : found
+  if (last?.from !== found.cap || last.to === 'none' || last.to === found.cap) return found
+  const isGrants = before?.cap === last.to ? before.owner === 'grant' : before?.tried === last.to && before.triedByGrant === true
+  return withTried(found, last.to, isGrants)
 }
 
 /** Our last write of a scope that may have landed, as long as a reading may not show it yet. */

@@ -32,7 +32,7 @@ import {
 } from './record.ts'
 import { noteSeen, seenIn, sweepSightings } from './seen.ts'
 import { type DesiredState, grantsFrozen, idleMode, isLeftAlone, outlook, type Planner, planFrom, type WorkspaceState } from './state.ts'
-import { lookLate } from './write/beneath.ts'
+import { lookLate, noteLooked } from './write/beneath.ts'
 import { type RecoverInputs, recoverIntents } from './write/recover.ts'
 
 export interface CycleReport extends Outcome {
@@ -143,11 +143,13 @@ async function settle(
   // A sweep takes long: what was approved meanwhile counts.
   await ledger.load()
   noteSeen(ledger, sweepSightings(seenIn(ledger), knowledge.readings, read), clock)
+  // As long as it is known when they were sent.
+  await lookLate({ workspace, knowledge, view: read, ...(options.stop && { stop: options.stop }) })
   const closed = await recoverIntents(recoveryOf(workspace, knowledge, read))
+  noteLooked(closed, workspace)
   const left = newlyUnknown(read, knowledge, clock.now())
   for (const one of left) ledger.saveQuarantined(one)
   rememberRules(knowledge, workspace.config, ledger, clock.now())
-  await lookLate({ workspace, knowledge, view: read, ...(options.stop && { stop: options.stop }) })
   const isAsBefore = closed.length === 0 && left.length === 0 && read.grantsFrozen === grantsFrozen(knowledge)
   return isAsBefore ? read : outlook(knowledge, planner)
 }

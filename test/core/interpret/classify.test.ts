@@ -11,11 +11,12 @@ interface More {
   readonly reads?: 'explicit' | 'inherited' | 'open'
   readonly zero?: 'stored' | 'omitted' | 'rejected' | 'open'
   readonly wasInVain?: boolean
+  readonly isPerson?: boolean
 }
 const observed = (value: Shown): Observed => (value === 'unknown' ? value : cap(value))
 const verdict = (from: PlainCap, to: PlainCap, answer: Answer, shows: Shown, more: More = {}): Verdict => {
-  const { inherited = 'none', reads = 'explicit', zero = 'open', wasInVain = false } = more
-  const back: ReadBack = { observed: observed(shows), mayApply: shows === inherited, model: { reads, zero }, wasInVain }
+  const { inherited = 'none', reads = 'explicit', zero = 'open', wasInVain = false, isPerson = false } = more
+  const back: ReadBack = { observed: observed(shows), mayApply: shows === inherited, isPerson, model: { reads, zero }, wasInVain }
   return classify({ from: cap(from), to: cap(to), answer }, back)
 }
 
@@ -67,6 +68,15 @@ describe('a write', () => {
       { inherited: 9, reads: 'open' },
       'unmoved',
     ],
+    ...(
+      [
+        ['that clears a person has landed, whatever shows, where reads show what applies', 'accepted', 7, 'inherited', 'landed'],
+        ['that clears a person has landed, also where the old value shows', 'accepted', 5, 'inherited', 'landed'],
+        ['that clears a person was overtaken while reads are open', 'accepted', 7, 'open', 'foreign'],
+        ['that clears a person was overtaken where its answer was lost', 'lost', 7, 'inherited', 'foreign'],
+        ['that clears a person has not landed where the old value shows and its answer was lost', 'lost', 5, 'inherited', 'notLanded'],
+      ] as const
+    ).map(([title, answer, shows, reads, is]) => [title, 5, 'none', answer, shows, { reads, isPerson: true }, is] as const),
     [
       'that clears and still reads the wider value, as before, has landed where it was accepted',
       9,

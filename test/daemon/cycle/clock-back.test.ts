@@ -20,6 +20,14 @@ const failing =
         : inner.send(operation, body, options),
   })
 
+/** Answers an operation with 500 while `is` says so. */
+const without =
+  (bad: { is: boolean }, failed: Operation) =>
+  (inner: Transport): Transport => ({
+    send: async (operation, body, options) =>
+      bad.is && operation === failed ? { status: 500, headers: {}, body: '{"error":"no"}' } : inner.send(operation, body, options),
+  })
+
 describe.each([
   ['was never ahead', 0],
   ['was a month ahead', 30 * DAY],
@@ -99,6 +107,33 @@ describe.each([
     await one.clock.pass(DAY)
     await one.cycle()
     expect(one.caps()['p001']).toBe(900)
+  })
+
+  test('a roster that cannot be read any more serves for a day at most', async () => {
+    const bad = { is: false }
+    const one = await testWorld({ people: 10, wrapTransport: without(bad, 'UserPageAnalytics') })
+    one.clock.jumpWall(ahead)
+    await one.cycle({ caps: { team: 500 } })
+    bad.is = true
+    one.clock.jumpWall(-ahead)
+    await one.clock.pass(1.1 * DAY)
+    await one.cycle({ caps: { team: 600 } })
+    expect(one.caps()['team']).toBe(500)
+    bad.is = false
+    await one.cycle()
+    expect(one.caps()['team']).toBe(600)
+  })
+
+  test('a balance that cannot be read any more counts for a day at most', async () => {
+    const bad = { is: false }
+    const one = await testWorld({ people: 10, addOn: 10, wrapTransport: without(bad, 'GetTeamCreditBalance') })
+    one.clock.jumpWall(ahead)
+    await one.cycle({ caps: { team: 500 } })
+    bad.is = true
+    one.clock.jumpWall(-ahead)
+    await one.clock.pass(1.1 * DAY)
+    await one.cycle({ caps: { team: 600 } })
+    expect(one.caps()['team']).toBe(600)
   })
 
   test('a roster that fell by a third is believed after two agreeing readings', async () => {

@@ -144,6 +144,60 @@ test('a write of one grant after another that a crash left open gives back what 
   expect(await later(one, 3 * DAY, { caps: { team: 900 } })).toEqual({ team: 900, ada: 500 })
 })
 
+describe('what a grant has tried to set, and what lands only after its end, goes again', () => {
+  const [OURS, UNASKED] = [{ caps: { team: 900, ada: 500 } }, { caps: { team: 900 } }] as const
+  const GRANTS = [grantOn('ada', { from: NOW + 2 * HOUR, until: NOW + 3 * HOUR })]
+  const during = { ...UNASKED, grants: GRANTS }
+  /** Policies one hour after the other: twice before the grant, while it runs, at its end, after it. */
+  const LIVES: readonly (readonly [string, WorldOptions['caps'], readonly Declared[], number | undefined])[] = [
+    ['over nothing', {}, [UNASKED, UNASKED, during, during, UNASKED], undefined],
+    ['over a cap of somebody else', { ada: 650 }, [UNASKED, UNASKED, during, during, UNASKED], 650],
+    ['over a cap that policy has dropped', {}, [OURS, UNASKED, during, during, UNASKED], 500],
+    ['over a cap that goes as it begins', {}, [OURS, OURS, during, during, UNASKED], 500],
+    ['over a cap that goes as it ends', {}, [OURS, OURS, { ...OURS, grants: GRANTS }, UNASKED, UNASKED], 500],
+    ['over a cap that goes after it', {}, [OURS, OURS, { ...OURS, grants: GRANTS }, OURS, UNASKED], 500],
+    ['over what was to have none', {}, [{ caps: { team: 900, ada: 'none' } }, UNASKED, during, during, UNASKED], undefined],
+  ]
+
+  test.each(LIVES.flatMap((life) => [false, true].map((dies) => [...life, dies] as const)))(
+    '%s',
+    async (_name, caps = {}, policies, before, dies) => {
+      const lost = { is: false }
+      const one = await company({
+        ...UNPRUNED,
+        caps,
+        wrapTransport: (inner) => ({
+          send: async (operation, body, options) =>
+            lost.is && operation === 'UsageConfig' && body['user_email'] !== undefined
+              ? { status: 503, headers: {}, body: '{"error":"no"}' }
+              : inner.send(operation, body, options),
+        }),
+      })
+      const back = before === undefined ? { team: 900 } : { team: 900, ada: before }
+      const [first, second, granted, ended, after] = policies
+      await later(one, 0, first)
+      await later(one, HOUR, second)
+      lost.is = true
+      if (dies) {
+        // It died with the first try under way, and looked again when the grant was over.
+        const stood = one.caps()['ada']
+        const raised = raise(ADA, stood ?? 0, 800)
+        const change: typeof raised = stood === undefined ? { ...raised, effect: 'set', from: 'none' } : raised
+        await one.ledger.recordIntent(intentFor(change, { entry: { kind: 'grant', cap: credits(800) }, at: one.clock.now() }))
+        one.restart()
+      } else await later(one, HOUR, granted)
+      lost.is = false
+      await later(one, 2 * HOUR, ended)
+      expect(one.caps()).toEqual(back)
+      await later(one, HOUR, after)
+      one.foreign('ada', 800)
+      await later(one, HOUR)
+      expect(await later(one, HOUR)).toEqual(back)
+      expect(await later(one, HOUR)).toEqual(back)
+    },
+  )
+})
+
 describe('a grant that was removed from the policy', () => {
   const policy = { caps: { team: 900, ada: 500 }, protect: ['ada'] }
   const held = async (until: GrantSketch['until'], time: number): Promise<readonly string[]> => {

@@ -330,6 +330,40 @@ test.each([
   },
 )
 
+test('a death in a team write is looked beneath also while the team cannot be read: copying is seen, and nobody else is blamed', async () => {
+  const caps = { team: 500, p001: 900, p002: 800, p003: 700 }
+  const bad = { is: false }
+  const one = await testWorld({
+    people: 12,
+    caps,
+    switches: { capSemantics: 'fan-out' },
+    wrapTransport: (inner) => ({
+      send: async (operation, body, options) =>
+        bad.is && operation === 'GetUsageConfig' && body['team_level']
+          ? { status: 500, headers: {}, body: '{"error":"no"}' }
+          : inner.send(operation, body, options),
+    }),
+  })
+  await one.cycle({ caps })
+  const stop = new AbortController()
+  one.onCall = ({ operation }) => void (operation === 'UsageConfig' && stop.abort(new Error('killed')))
+  await one.cycle({ caps: { ...caps, team: 600 } }, { stop: stop.signal, leaving: () => stop.signal.aborted }).catch(() => undefined)
+  one.onCall = undefined
+  one.restart()
+  one.forget()
+  bad.is = true
+  await settle(one, 1)
+  expect(one.ledger.openIntents()).toHaveLength(1)
+  bad.is = false
+  await settle(one, 1)
+  expect(one.ledger.openIntents()).toEqual([])
+  expect({ copying: one.ledger.fact('seen')?.caps?.value, foreign: one.begun('ForeignChange') }).toEqual({ copying: 'copied', foreign: [] })
+  // What was looked beneath while it was open is not looked beneath again.
+  one.forget()
+  await settle(one, 1)
+  expect(one.reads()).toHaveLength(4)
+})
+
 test('a wide write is looked beneath once, also where the process is started again', async () => {
   const caps = { team: 500, 'group:a': 1500, p001: 900 }
   const one = await testWorld({ ...COMPANY, caps })

@@ -183,6 +183,59 @@ describe('a write that the service accepts and does not keep', () => {
 describe('a clear after which a cap shows that the person inherits by now', () => {
   const inherited = { groups: { core: ['ada'] }, switches: { capReads: 'inherited' } } as const
 
+  describe('from a group that no policy names', () => {
+    const unnamed = { ...inherited, config: { capReads: 'inherited' } } as const
+
+    test.each([
+      ['over a cap of their own', { ada: 50 }],
+      ['over nothing', {}],
+    ])('has landed %s, and nothing is sent after it', async (_name, own) => {
+      const one = await testWorld({ ...unnamed, caps: { team: 1000, 'group:core': 1500, ...own } })
+      const { result } = await one.cycle({ caps: { team: 1000, ada: 'none' } })
+      expect({ result, caps: one.caps(), writes: one.writes() }).toEqual({
+        result: 'success',
+        caps: { team: 1000, 'group:core': 1500 },
+        writes: ['ada none'],
+      })
+      for (let times = 0; times < 2; times += 1) {
+        one.forget()
+        one.restart()
+        expect((await one.cycle()).result).toBe('noop')
+        expect(one.writes()).toEqual([])
+      }
+    })
+
+    test('is sent once more when another cap shows, and then no more', async () => {
+      const one = await testWorld({ ...unnamed, caps: { 'group:core': 1500, ada: 50 } })
+      await one.cycle({ caps: { ada: 'none' } })
+      one.foreign('ada', 700)
+      await one.cycle()
+      one.foreign('group:core', 2000)
+      await one.cycle()
+      await one.cycle()
+      expect(one.writes()).toEqual(['ada none', 'ada none', 'ada none'])
+      expect(one.caps()).toEqual({ 'group:core': 2000 })
+    })
+
+    test('is forgotten once another cap explains what shows: that value there is a cap of their own', async () => {
+      const one = await testWorld({ ...unnamed, caps: { team: 1000, 'group:core': 1500 } })
+      await one.cycle({ caps: { team: 1000, ada: 'none' } })
+      one.foreign('group:core', undefined)
+      await one.cycle()
+      one.foreign('ada', 1500)
+      await one.cycle()
+      expect(one.caps()).toEqual({ team: 1000 })
+    })
+
+    test('has landed, also where no policy declares the cap any more that went', async () => {
+      const one = await testWorld({ ...unnamed, caps: { 'group:core': 1500 } })
+      await one.cycle({ caps: { ada: 1500, bob: 10 } })
+      expect((await one.cycle({ caps: { bob: 10 } })).result).toBe('success')
+      expect((await one.cycle()).result).toBe('noop')
+      expect(one.writes()).toEqual(['bob 10', 'ada none'])
+    })
+  })
+
   test.each(['inherited', 'auto'] as const)(
     'has landed, also through a group that follows the team, where capReads is %s',
     async (capReads) => {

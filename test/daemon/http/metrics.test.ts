@@ -192,6 +192,16 @@ describe('the gauges of a view', () => {
     expect(none.series('capkeeper_attribution_gap_ratio')).toEqual([])
   })
 
+  test('use that was read before the clock was set back is not shown until it is read again', async () => {
+    const view = fullView()
+    const roster = rosterOf(100)
+    const page = await start().scrape({ ...view, roster: { ...roster, readAt: NOW + 24 * HOUR } })
+    expect(page.series('capkeeper_prompt_credits_used')).toEqual([])
+    expect(page.value('capkeeper_seats', { workspace: 'acme' })).toBe(20)
+    const moment = await start().scrape({ ...view, roster: { ...roster, readAt: NOW + MINUTE } })
+    expect(moment.series('capkeeper_prompt_credits_used')).toHaveLength(1)
+  })
+
   test('during an outage use and balance stay beside their age for 24 h, then only the age stays', async () => {
     const { clock, scrape } = start()
     await clock.advance(24 * HOUR - 10 * MINUTE)

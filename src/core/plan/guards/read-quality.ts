@@ -2,10 +2,13 @@
 import { isRaise } from '../impact.ts'
 import { type Guard, holdWhere, shareAbove } from './round.ts'
 
+const NOT_READ = { never: 'never read', old: 'not read for 24 h', ahead: 'not read since the clock went back' } as const
+
 export const rosterMissing: Guard = (round) => {
   const missing = round.inputs.facts.rosterMissing
-  const why = `the roster was ${missing === 'never' ? 'never read' : 'not read for 24 h'}, so people cannot be counted`
-  return missing ? holdWhere('readQuality', round, why, () => true) : undefined
+  return missing
+    ? holdWhere('readQuality', round, `the roster was ${NOT_READ[missing]}, so people cannot be counted`, () => true)
+    : undefined
 }
 
 export const readQuality: Guard = (round) => badReads(round) ?? unlistedGroups(round)

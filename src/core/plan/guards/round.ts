@@ -19,7 +19,7 @@ export interface GuardFacts {
   /** Failed reads with a shared cause, and all reads. */
   readonly reads: { readonly failed: number; readonly total: number; readonly teamFailed: boolean; readonly cause?: string }
   /** No roster ever, or none within 24 h: people cannot be counted, nothing is written; without any, whatever is approved. */
-  readonly rosterMissing: 'never' | 'old' | false
+  readonly rosterMissing: 'never' | 'old' | 'ahead' | false
   /** Groups whose members were never listed. */
   readonly unlistedGroups?: ReadonlySet<ScopeKey>
   /** The evidence that this service copies team and group caps. */

@@ -42,13 +42,17 @@ export function readingsBeneath(scope: Scope, { view, knowledge }: Pick<Beneath,
 const modelOf = ({ workspace }: Pick<Beneath, 'workspace'>): ServiceModel => serviceModel(workspace.config, seenIn(workspace.ledger))
 
 /**
- * Looks beneath the wide writes that nobody has looked beneath, because a stop or a death came between. What the ledger says was there is compared
- * with what is there now, before anything more is written.
+ * Looks beneath the wide writes that nobody has looked beneath, because a stop or a death came between, and in every cycle beneath those whose end
+ * is open. What the ledger says was there is compared with what is there now, before anything more is written.
  */
 export async function lookLate(beneath: Beneath): Promise<void> {
   const { workspace, view, knowledge } = beneath
   const looked = workspace.ledger.fact('lookedBeneath') ?? {}
-  const late = lastWide(workspace).filter(({ scope, at }) => looked[scopeKey(scope)] !== at)
+  const open = workspace.ledger.openIntents().map(({ change, at }): SentCap => ({ ...change, at }))
+  const late = [
+    ...open.filter(({ scope }) => scope.kind !== 'user'),
+    ...lastWide(workspace).filter(({ scope, at }) => looked[scopeKey(scope)] !== at),
+  ]
   if (late.length === 0) return
   const scopesBeneath = beneathIn(view, knowledge)
   const writes = late.map((change): WideWrite => {
@@ -68,8 +72,9 @@ function lastWide({ ledger, clock }: Workspace): readonly HistoryEntry[] {
   return [...Map.groupBy(landed, ({ scope }) => scopeKey(scope)).values()].flatMap(([last]) => last ?? [])
 }
 
-/** Remembers which writes were looked beneath, as long as the ledger has them at hand. */
-function noteLooked(writes: readonly WideWrite[], { workspace }: Beneath): void {
+/** Remembers which writes were looked beneath, as long as the ledger has them at hand. What was open has the time of its end from then on. */
+export function noteLooked(writes: readonly { readonly change: Pick<SentCap, 'scope'> }[], workspace: Workspace): void {
+  if (writes.every(({ change }) => change.scope.kind === 'user')) return
   const before = workspace.ledger.fact('lookedBeneath') ?? {}
   const looked = new Set(writes.map(({ change }) => scopeKey(change.scope)))
   const after = lastWide(workspace).flatMap(({ scope, at }): readonly (readonly [ScopeKey, Instant])[] => {
@@ -86,7 +91,7 @@ export async function lookBeneath(writes: readonly WideWrite[], beneath: Beneath
   const scopes = new Map(sampled.flatMap(({ before }) => before.map(({ scope }) => [scopeKey(scope), scope] as const)))
   await readAll([...scopes.values()], beneath)
   note(sampled, beneath)
-  noteLooked(writes, beneath)
+  noteLooked(writes, beneath.workspace)
   return model.layers === 'layered' && modelOf(beneath).copying !== undefined
 }
 

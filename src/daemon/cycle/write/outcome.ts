@@ -4,7 +4,7 @@ import { classify, type Verdict } from '../../../core/interpret/classify.ts'
 import type { Slots } from '../../../core/interpret/slots.ts'
 import type { HistoryEntry, Intent, Quarantined, ScopeChange, WriteEnd } from '../../../core/model/change.ts'
 import { GIVEN_UP, isSameEntry, ownerOf } from '../../../core/model/entry.ts'
-import type { CapReading, Observed, OwnedCap } from '../../../core/model/observed.ts'
+import { type CapReading, type Observed, type OwnedCap, withTried } from '../../../core/model/observed.ts'
 import type { Cap } from '../../../core/model/policy.ts'
 import { type ScopeKey, scopeKey } from '../../../core/model/scope.ts'
 import type { Instant } from '../../../core/model/units.ts'
@@ -44,10 +44,12 @@ export async function verdictOf(
   context: OutcomeContext,
 ): Promise<Verdict> {
   const { model } = context.slots
-  const mayApply = context.slots.mayApply(scopeKey(change.scope), observed)
+  const key = scopeKey(change.scope)
+  const mayApply = context.slots.mayApply(key, observed) || context.ownedAt(key)?.shows === observed
   // Only of a reading that shows the old value it matters how often that was so before.
   const isInVain = observed === change.from && (await wasInVain(change, context))
-  return classify({ ...change, answer }, { observed, mayApply, model, wasInVain: isInVain })
+  const isPerson = change.scope.kind === 'user'
+  return classify({ ...change, answer }, { observed, mayApply, isPerson, model, wasInVain: isInVain })
 }
 
 /** Records how a write ended with all that follows from it, and says it. The intent stays open only for a scope that could not be read. */
@@ -145,8 +147,9 @@ export function ownershipOf(
   const before = setBefore(from, slots, key)
   const desired = desiredAt(key)
   const written = observed === to && to !== 'none' ? { written: true } : {}
+  const shows = typeof observed === 'number' && to === 'none' && !slots.mayApply(key, observed) ? observed : undefined
   if (desired && isSameEntry(desired.entry, intent.entry) && desired.origin.kind !== 'restore')
-    return { ...ownedFrom(desired, owned, before, clock.now()), ...written }
+    return { ...ownedFrom(desired, owned, before, clock.now(), shows), ...written }
   if (isUnmoved) return 'released'
   if (to === 'none' || intent.entry.kind === 'restore') return givenUp(owned)
   const owner = ownerOf(intent.entry)
@@ -173,12 +176,14 @@ function tried({ change, entry }: Intent, { observed }: CapReading, context: Out
   const key = scopeKey(scope)
   const owned = context.ownedAt(key)
   if (observed !== from || to === 'none' || owned?.cap === to || entry.kind === 'restore') return 'kept'
-  if (owned) return { ...owned, tried: to }
+  const isGrant = entry.kind === 'grant'
+  // A grant gives back what stood there, also where that was not ours any more.
+  if (owned && (!isGrant || owned.cap === from)) return withTried(owned, to, isGrant)
   const now = context.clock.now()
   const desired = context.desiredAt(key)
-  if (desired && isSameEntry(desired.entry, entry))
-    return { ...ownedFrom(desired, undefined, setBefore(from, context.slots, key), now), entry: GIVEN_UP }
-  return { scope, cap: to, owner: ownerOf(entry), entry: GIVEN_UP, verifiedAt: now }
+  const before = setBefore(from, context.slots, key)
+  if (desired && isSameEntry(desired.entry, entry)) return { ...ownedFrom(desired, owned, before, now), entry: GIVEN_UP }
+  return { scope, cap: to, owner: ownerOf(entry), entry: GIVEN_UP, verifiedAt: now, ...(isGrant && baselineOf(to, owned, before)) }
 }
 
 /** So many writes of one scope are looked through for what a 0 has replaced. */
@@ -218,7 +223,9 @@ async function wasInVain({ scope, from, to }: ScopeChange, { ledger }: OutcomeCo
 
 const hintOf = ({ to }: ScopeChange): string => (to === 'none' ? '; perhaps an inherited cap shows here that no policy declares' : '')
 
-function noteInherited(change: ScopeChange, reading: CapReading, { ledger, clock }: OutcomeContext): void {
+/** What nothing known explains shows only what was taken for sure already. */
+function noteInherited(change: ScopeChange, reading: CapReading, { ledger, clock, slots }: OutcomeContext): void {
+  if (!slots.mayApply(scopeKey(change.scope), reading.observed)) return
   const evidence = `after ${scopeKey(change.scope)} was cleared it reads ${reading.observed}, the inherited cap`
   noteSeen(ledger, [{ aspect: 'reads', value: 'inherited', evidence }], clock)
 }

@@ -1,6 +1,7 @@
 // What the gauges of one workspace hold, as a function of its view and of now. What was never known is not put at all; what is known
 // only from long ago is left out (use and balance after 24 h). Reads every person and scope once per scrape and keeps nothing.
 
+import { CLOCKS_APART_MS, isYounger } from '../../../core/model/age.ts'
 import { CAUSES, GUARD_CODES } from '../../../core/model/change.ts'
 import {
   BANDS,
@@ -23,7 +24,7 @@ import { APPROVAL_STATES, DRIFT_DIRECTIONS, type DriftDirection, type GaugeName 
 export type Put = (name: GaugeName, labels: Readonly<Record<string, string>>, value: number | undefined) => void
 
 /** Use and balance are shown this long after they were read (product.md, section 7). */
-export const USAGE_SHOWN_MS = 24 * 3_600_000
+const USAGE_SHOWN_MS = 24 * 3_600_000
 
 /** Puts every gauge of a workspace but those per user. */
 export function putWorkspaceGauges(put: Put, view: WorkspaceView, now: Instant): void {
@@ -67,7 +68,7 @@ function putState(put: Put, view: WorkspaceView, now: Instant): void {
 function putPool(put: Put, workspace: string, { name, credits, figures }: PoolStatus, now: Instant): void {
   const labels = { workspace, pool: name }
   put('capkeeper_pool_credits', labels, credits)
-  if (!figures || now - figures.readAt > USAGE_SHOWN_MS) return
+  if (!figures || !isShown(figures, now)) return
   put('capkeeper_pool_used_credits', labels, wholeCents(figures.used))
   put('capkeeper_pool_dealt_credits', labels, figures.dealt === undefined ? undefined : wholeCents(figures.dealt))
   put('capkeeper_pool_exhaustion_timestamp_seconds', labels, seconds(figures.exhaustedAt))
@@ -125,7 +126,9 @@ function putCaps(put: Put, workspace: string, scopes: readonly ScopeStatus[]): v
   }
 }
 
-const isShown = (reading: { readonly readAt: Instant }, now: Instant): boolean => now - reading.readAt <= USAGE_SHOWN_MS
+/** Another replica may have read it, by its own clock. */
+export const isShown = ({ readAt }: { readonly readAt: Instant }, now: Instant): boolean =>
+  isYounger(readAt, now, USAGE_SHOWN_MS + 1, CLOCKS_APART_MS)
 
 function putUse(put: Put, view: WorkspaceView, addOn: AddOnFigures, now: Instant): void {
   const { workspace, roster, balance } = view

@@ -2,7 +2,7 @@
 // it never shows an e-mail that the label function did not let through.
 import type { WorkspaceView } from '../../../core/model/events.ts'
 import type { Instant } from '../../../core/model/units.ts'
-import { type Put, USAGE_SHOWN_MS } from './gauges.ts'
+import { isShown, type Put } from './gauges.ts'
 
 /** `top`: the people with the highest use; `all`: everybody, up to the limit. */
 export interface PerUserSettings {
@@ -25,7 +25,7 @@ export function putUserGauges(put: Put, views: readonly WorkspaceView[], setting
   let left = MAX_USERS
   let dropped = 0
   for (const view of views) {
-    if (!view.roster || now - view.roster.readAt > USAGE_SHOWN_MS) continue
+    if (!view.roster || !isShown(view.roster, now)) continue
     const used = new Map(view.roster.people.map((person) => [person.email, person.used]))
     const ranked = view.people.toSorted((a, b) => (used.get(b.email) ?? 0) - (used.get(a.email) ?? 0) || (a.email < b.email ? -1 : 1))
     const wanted = settings.perUser === 'top' ? ranked.slice(0, TOP_USERS) : ranked

@@ -60,6 +60,8 @@ const ownedCap = shape<Stored<OwnedCap>>({
   verifiedAt: number,
   written: optional(boolean),
   tried: optional(cap),
+  triedByGrant: optional(boolean),
+  shows: optional(cap),
   baseline: optional(cap),
   baselineIsOurs: optional(boolean),
   grant: optional(text),

@@ -126,6 +126,15 @@ describe('a hold', () => {
       ] as const),
     ],
     [
+      'readQuality with a roster of unknown age',
+      { ...LOWER, facts: { rosterMissing: 'ahead' } },
+      ...([
+        1,
+        1,
+        'the roster was not read since the clock went back, so people cannot be counted; approve hold ID or wait for the service to answer',
+      ] as const),
+    ],
+    [
       'readQuality of a group that was never listed',
       {
         caps: { 'group:g': 4, p0: 6 },
