@@ -6,7 +6,7 @@ import { DEFAULT_TEMPLATES } from '../../../src/core/notify/settings.ts'
 import { createWorkspace } from '../../../src/daemon/workspace.ts'
 import type { Transport } from '../../../src/ports.ts'
 import { email, HOUR, NOW } from '../../support/declare.ts'
-import { live, MINUTE } from '../../support/living.ts'
+import { live, MINUTE, person } from '../../support/living.ts'
 import { daily, midnight, noon, recordPast } from '../../support/use.ts'
 import { SETTINGS, testWorld, type World, type WorldOptions, worldClock } from '../../support/world.ts'
 
@@ -143,6 +143,24 @@ describe('one answer that names another cycle', () => {
     }
     expect(one.writes()).toEqual([])
   })
+})
+
+test('an approved roster that names a later cycle once is believed in who is on it, and not in its cycle', async () => {
+  const { names, wrapTransport } = naming(DECEMBER)
+  const one = await testWorld({ people: 10, wrapTransport })
+  recordPast(one, [{ who: 'p001', at: noon(10), credits: 1300 }])
+  await one.cycle({ caps: { team: 2000 } })
+  names.is = true
+  await one.clock.pass(15 * MINUTE)
+  for (const number of [7, 8, 9]) one.setStatus(person(number), 'PENDING')
+  const { planned } = await one.cycle({ caps: { team: 1900 } })
+  expect(one.knowledge.usage?.doubted).toBeDefined()
+  await one.cycle(undefined, { usage: false, approve: planned.plan.holds.map(({ id }) => id) })
+  const { roster, doubted, turn } = one.knowledge.usage ?? {}
+  expect(doubted).toBeUndefined()
+  expect(roster?.people.filter(({ status }) => status === 'pending')).toHaveLength(3)
+  expect([roster?.cycle?.endAt, turn?.cycle.startAt]).toEqual([DECEMBER_AT, DECEMBER_AT])
+  expect(roster?.people.find((one) => one.email === email('p001'))?.used).toBe(1300)
 })
 
 test.each(['the roster', 'only the balance'])('a cycle that %s names leaves the figures of the last one counting for 6 h', async (who) => {
