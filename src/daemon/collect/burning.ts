@@ -31,6 +31,8 @@ const MOST_MODELS = 100
 export async function learnBurned(workspace: Workspace, { roster, groups }: UsageFacts): Promise<void> {
   if (workspace.burnedFrom === roster) return
   const step = foldUsage(await burnedSoFar(workspace), roster, groups)
+  // A record without an answer may have been made: then the ledger says what was burned.
+  workspace.burned = undefined
   await workspace.ledger.saveBurn(step)
   workspace.burned = step.burned
   workspace.burnedFrom = roster

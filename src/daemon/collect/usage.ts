@@ -6,9 +6,11 @@ import { beyondLimit } from '../../core/model/limits.ts'
 import { type Balance, type GroupMembers, mayBeSet, type OwnedCap, type Roster, type SetAside } from '../../core/model/observed.ts'
 import type { PolicySet } from '../../core/model/policy.ts'
 import { groupScope, scopeKey } from '../../core/model/scope.ts'
+import type { Instant } from '../../core/model/units.ts'
 import type { NewReading } from '../../core/resolve/conditions.ts'
 import { resolveDesired } from '../../core/resolve/desired.ts'
-import { judgeRoster, keepGroups, usedByEmail } from '../../core/resolve/roster.ts'
+import { judgeRoster, keepGroups } from '../../core/resolve/roster.ts'
+import { groupsOfTurn, takeCycle } from '../../core/use/turn.ts'
 import type { Clock, ReadClient, UsageFacts } from '../../ports.ts'
 import { malformedRows, unread } from '../conditions/findings.ts'
 import { countReading, desiredInputs, type Planner, type WorkspaceState } from '../cycle/state.ts'
@@ -162,6 +164,15 @@ async function readGroups(inputs: UsageInputs, found: Finding[]) {
   }
 }
 
+/** Now, by the service's own clock as far as it tells it. */
+const serviceNow = (now: Instant, client: Pick<ReadClient, 'clockSkewMs'>): Instant => now + (client.clockSkewMs() ?? 0)
+
+/** The facts with the roster that was doubted as the good one. */
+export function withDoubted(usage: UsageFacts, { client, clock }: Pick<UsageInputs, 'client' | 'clock'>): UsageFacts {
+  const { doubted, turn: _, ...rest } = usage
+  return doubted ? { ...rest, ...takeCycle(doubted.roster, usage, clock.now(), serviceNow(clock.now(), client)) } : usage
+}
+
 function assemble(
   inputs: UsageInputs,
   roster: Roster | undefined,
@@ -169,11 +180,14 @@ function assemble(
   groups: readonly GroupMembers[],
   found: Finding[],
 ): { facts?: UsageFacts } {
-  const { known, clock } = inputs
-  if (!roster && !known) return {}
-  const judged = roster ? judgeRoster(roster, known, inputs.limitPercent, clock.now()) : undefined
-  const current = judged?.roster ?? known?.roster
-  if (!current) return {}
+  const { known, clock, client } = inputs
+  const now = clock.now()
+  const kept = balance === undefined ? known?.balance : balance === 'unavailable' ? undefined : balance
+  const cycle = roster?.cycle ?? kept?.cycle
+  const fresh = roster && { ...roster, ...(cycle && { cycle }) }
+  const judged = fresh && judgeRoster(fresh, known, inputs.limitPercent, now)
+  const taken = fresh && judged?.roster === fresh ? takeCycle(fresh, known, now, serviceNow(now, client)) : known
+  if (!taken) return {}
   if (roster?.statusesAbsent)
     found.push(odd('StatusesAbsent', 'STATUSES_ABSENT', 'nobody on the roster has a status; all count as approved'))
   if (roster && roster.duplicates.length > 0) {
@@ -186,16 +200,15 @@ function assemble(
   if (balance === 'unavailable')
     found.push(odd('BalanceUnavailable', 'BALANCE_UNAVAILABLE', 'this plan has no credit balance; its metrics are off'))
   const doubted = judged ? judged.doubted : known?.doubted
-  const rolled = known?.roster.cycle && current.cycle && known.roster.cycle.startAt !== current.cycle.startAt
-  const previous = rolled && known.roster.cycle ? { cycle: known.roster.cycle, used: usedByEmail(known.roster) } : known?.previousCycle
-  const kept = balance === undefined ? known?.balance : balance === 'unavailable' ? undefined : balance
+  const { turn, previousCycle } = taken
   return {
     facts: {
-      roster: current,
-      groups: doubted ? knownFirst(groups, known?.groups ?? []) : groups,
+      roster: taken.roster,
+      groups: groupsOfTurn(turn, doubted ? knownFirst(groups, known?.groups ?? []) : groups, known?.groups ?? []),
       ...(kept && { balance: kept }),
       ...(doubted && { doubted }),
-      ...(previous && { previousCycle: previous }),
+      ...(turn && { turn }),
+      ...(previousCycle && { previousCycle }),
     },
   }
 }

@@ -11,7 +11,7 @@ import type { Planned } from '../../core/plan/plan.ts'
 import type { ReadClient } from '../../ports.ts'
 import { askMeasured } from '../collect/add-on.ts'
 import { learnBurned } from '../collect/burning.ts'
-import { learnUsage } from '../collect/usage.ts'
+import { learnUsage, withDoubted } from '../collect/usage.ts'
 import { foundBy, type Outcome, outcomeOf, showCycle, showPause, showPlan, showUsage } from '../conditions/show.ts'
 import { readPause, type Workspace } from '../workspace.ts'
 import { readCountedOn } from './count-on.ts'
@@ -234,10 +234,10 @@ async function carryOut({ workspace, knowledge, planner, options, startedAt, fir
 }
 
 /** When a `rosterShrink` hold was approved, the roster that was doubted is good. Then it returns true. */
-function acceptRoster(planned: Planned, knowledge: WorkspaceState, { ledger }: Workspace): boolean {
+function acceptRoster(planned: Planned, knowledge: WorkspaceState, workspace: Workspace): boolean {
+  const { ledger } = workspace
   if (!planned.rosterAccepted || !knowledge.usage?.doubted) return false
-  const { doubted, ...rest } = knowledge.usage
-  knowledge.usage = { ...rest, roster: doubted.roster }
+  knowledge.usage = withDoubted(knowledge.usage, workspace)
   ledger.saveFact('usage', knowledge.usage)
   return true
 }
