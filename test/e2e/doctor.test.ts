@@ -3,6 +3,7 @@
 import { chmodSync, statSync, writeFileSync } from 'node:fs'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { openLedger } from '../../src/daemon/ledger/ledger.ts'
+import type { Clock } from '../../src/ports.ts'
 import type { Switches } from '../../src/sandbox/switches.ts'
 import { listen } from '../api/world.ts'
 import { type Ran, run as runHere } from '../cli/world.ts'
@@ -26,8 +27,8 @@ interface Doctor extends Ran {
   line(area: string, name: string): string | undefined
 }
 
-async function doctor(argv: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Doctor> {
-  const ran = await runHere(['doctor', ...argv, '--output', 'json'], { env, clock: realClock() })
+async function doctor(argv: readonly string[], env: Readonly<Record<string, string>> = {}, clock: Clock = realClock()): Promise<Doctor> {
+  const ran = await runHere(['doctor', ...argv, '--output', 'json'], { env, clock })
   expect(`${ran.stdout}${ran.stderr}`).not.toMatch(/sandbox-(admin|analytics|teams-read|billing-(read|write))/)
   const document = ran.stdout === '' ? { checks: [], workspaces: [] } : JSON.parse(ran.stdout)
   const checks: readonly Check[] = document.checks
@@ -159,14 +160,17 @@ describe('keys', () => {
   })
 })
 
-/** A service that reads and refuses as the sandbox does, but for writes without a cap, which it takes. */
-async function careless(one: World, options: { readonly onWrite?: () => void }): Promise<string> {
+interface Asked {
+  readonly operation: string
+  readonly fields: Readonly<Record<string, unknown>>
+}
+
+/** A service that answers as the sandbox does, but where this has an answer to a request with a key. */
+async function inFrontOf(one: World, answerTo: (asked: Asked) => readonly [status: number, body: string] | undefined): Promise<string> {
   const { url, close } = await listen((request, response, body) => {
     const { service_key: key, ...fields } = JSON.parse(body)
-    const isBare = key !== undefined && !Object.keys(fields).some((name) => name.endsWith('_cap'))
-    const takes = isBare && request.url?.endsWith('/UsageConfig') === true
-    if (takes) options.onWrite?.()
-    if (takes) response.end('{}')
+    const answer = key === undefined ? undefined : answerTo({ operation: request.url?.split('/').at(-1) ?? '', fields })
+    if (answer) response.writeHead(answer[0], { 'content-type': 'application/json' }).end(answer[1])
     else
       fetch(`${one.service.url}${request.url}`, { method: 'POST', body, headers: { 'content-type': 'application/json' } }).then(
         async (answer) => response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text()),
@@ -176,6 +180,14 @@ async function careless(one: World, options: { readonly onWrite?: () => void }):
   onTestFinished(close)
   return url
 }
+
+/** It takes writes without a cap. */
+const careless = (one: World, { onWrite }: { readonly onWrite?: () => void }): Promise<string> =>
+  inFrontOf(one, ({ operation, fields }) => {
+    if (operation !== 'UsageConfig' || Object.keys(fields).some((name) => name.endsWith('_cap'))) return undefined
+    onWrite?.()
+    return [200, '{}']
+  })
 
 describe('a service that takes a write without a cap', () => {
   test('is told, and the team’s cap is read to prove that nothing changed', async () => {
@@ -250,6 +262,52 @@ describe('how the deployment works', () => {
       status: 'warning',
       hint: 'capSemantics is layered; set capSemantics: copied',
     })
+  })
+})
+
+describe('a service that refuses to work', () => {
+  const DOWN = [503, '{"error":"down"}'] as const
+  const real = realClock()
+  /** A hundred times as fast as time. */
+  const QUICK: Clock = {
+    now: () => real.now(),
+    monotonic: () => real.monotonic() * 100,
+    sleep: (ms, signal) => real.sleep(ms / 100, signal),
+  }
+
+  test('whatever a key asks fails, and no key is said to lack what could not be told', async () => {
+    const one = await world()
+    const found = await doctor([...one.flags, '--base-url', await inFrontOf(one, () => DOWN)], {}, QUICK)
+    expect(found.line('service', 'reached')).toMatch(/^ok: /)
+    expect(found.line('keys', 'default')).toMatch(/^failed: default .* could not tell Analytics Read, .*the service failed \(503\)/)
+    expect(found.line('plan', 'balance')).toMatch(/^failed: .*503/)
+    expect(found.line('plan', 'people')).toMatch(/^failed: .*503/)
+    expect(found.stdout).not.toContain('no key may read')
+    expect(found.code).toBe(1)
+  })
+
+  test.each([
+    ['GetUsageConfig', 'failed', 1],
+    ['CascadeAnalytics', 'failed', 1],
+    ['Analytics', 'warning', 0],
+    ['UsageConfig', 'not_checked', 0],
+  ])('at %s alone is %s, as bad as a key without it, while a write is only tried by an odd request', async (broken, status, code) => {
+    const one = await world()
+    const url = await inFrontOf(one, ({ operation }) => (operation === broken ? DOWN : undefined))
+    const found = await doctor([...one.flags, '--base-url', url], {}, QUICK)
+    expect(found.line('keys', 'default')).toMatch(new RegExp(`^${status}: `))
+    expect(found.code).toBe(code)
+  })
+
+  test('because of its rate limit is waited for, and that is said', async () => {
+    const one = await world()
+    const begun = QUICK.monotonic()
+    const url = await inFrontOf(one, () => (QUICK.monotonic() - begun < 40_000 ? [429, '{"error":"rate limit exceeded"}'] : undefined))
+    const found = await runHere(['doctor', ...one.flags, '--base-url', url], { clock: QUICK })
+    expect(found.stderr).toContain(
+      'note: acme: the service refuses requests, because its rate limit is reached; waiting until it takes them',
+    )
+    expect(found).toMatchObject({ code: 0, stdout: expect.stringContaining('holds Analytics Read, Teams Read-only, Billing Read') })
   })
 })
 

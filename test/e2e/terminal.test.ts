@@ -38,7 +38,8 @@ describe.skipIf(!hasTerminals)('on a terminal', () => {
     expect(before).toContain('Plan: 1 to set.')
     expect(after).toContain(answer)
     expect(code).toBe(0)
-    if (file !== '') expect(readFileSync(join(at.folder, file), 'utf8')).toContain(output === 'json' ? '"result": "applied"' : 'Applied: 1 set.')
+    if (file !== '')
+      expect(readFileSync(join(at.folder, file), 'utf8')).toContain(output === 'json' ? '"result": "applied"' : 'Applied: 1 set.')
   })
 
   // Near to a yes, and nothing at all.
