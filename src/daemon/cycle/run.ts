@@ -15,6 +15,7 @@ import { foundBy, type Outcome, outcomeOf, showCycle, showPause, showPlan, showU
 import { readPause, type Workspace } from '../workspace.ts'
 import { readCountedOn } from './count-on.ts'
 import { dealPools, takeDeal } from './deal.ts'
+import { forgetMarked } from './forgotten.ts'
 import type { CycleOptions, Go } from './options.ts'
 import type { Pass, PassReport } from './pass.ts'
 import { runPasses } from './passes.ts'
@@ -51,6 +52,7 @@ export interface CycleReport extends Outcome {
 export async function reconcile(workspace: Workspace, knowledge: WorkspaceState, options: CycleOptions): Promise<CycleReport> {
   const { clock, config, ledger } = workspace
   await ledger.load()
+  await forgetMarked(workspace, knowledge)
   const withheld = await whyNothingGoes(workspace)
   const planner: Planner = { ...workspace, settings: config, ...(withheld && { idle: withheld.reason }), ...watchedOf(workspace, options) }
   const startedAt = clock.now()

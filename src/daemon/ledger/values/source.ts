@@ -30,7 +30,7 @@ import type { ReviewedRules } from '../../../core/plan/reviewed.ts'
 import type { CapSince, PoolMember, PoolState, PoolTerms } from '../../../core/pools/state.ts'
 import type { SettledCondition } from '../../../core/resolve/conditions.ts'
 import type { MeasuredAddOn, MeasuredCycle } from '../../../core/use/add-on.ts'
-import type { AddOnAsked, BurnedFacts, LedgerFacts, RunsAsked, UsageFacts } from '../../../ports.ts'
+import type { AddOnAsked, BurnedFacts, ForgottenMark, LedgerFacts, RunsAsked, UsageFacts } from '../../../ports.ts'
 import {
   anything,
   boolean,
@@ -288,6 +288,7 @@ const facts: { readonly [K in keyof LedgerFacts]: Of<StoredFacts[K]> } = {
     cycleStartAt: number,
     entries: record(shape<ToldEntry>({ level: number, state: oneOf(TOLD_STATES), at: number, tries: number, reason: optional(text) })),
   }),
+  forgotten: list(shape<ForgottenMark>({ salt: text, hash: text })),
   burned: shape<BurnedFacts>({ team: amount, groups: record(amount), cycleStartAt: optional(number) }),
 }
 
