@@ -9,7 +9,6 @@ import type {
   ApiErrorKind,
   Balance,
   CapReading,
-  Cycle,
   GroupMembers,
   OwnedCap,
   Roster,
@@ -31,6 +30,7 @@ import type { DealtPools } from './core/resolve/pools.ts'
 import type { MeasuredAddOn } from './core/use/add-on.ts'
 import type { BurnStep } from './core/use/burned.ts'
 import type { RecordedDays } from './core/use/replay/recorded.ts'
+import type { EndedCycle, Turn } from './core/use/turn.ts'
 import type { UseReading } from './core/use/use-curve.ts'
 
 export interface Clock {
@@ -297,8 +297,10 @@ export interface UsageFacts {
   readonly balance?: Balance
   /** A short reading that is doubted (`rosterShrink`). */
   readonly doubted?: { readonly roster: Roster; readonly since: Instant }
+  /** Another cycle was named, and the figures are not known to be of it. */
+  readonly turn?: Turn
   /** What each person had used at the end of the previous cycle, for the first 6 h of a new one. */
-  readonly previousCycle?: { readonly cycle: Cycle; readonly used: Readonly<Record<string, Credits>> }
+  readonly previousCycle?: EndedCycle
 }
 
 /** What a ledger holds of one workspace, in memory, as of the last `load` and with every change since. Throws a `LedgerError` for a damaged row. */

@@ -5,7 +5,7 @@ import type { WireSighting } from '../core/interpret/seen.ts'
 import type { Balance, Cycle, GroupMembers, MemberStatus, Person, Roster, SetAside } from '../core/model/observed.ts'
 import type { Cap } from '../core/model/policy.ts'
 import { isEmail, normaliseEmail } from '../core/model/scope.ts'
-import { type Credits, cents, credits, creditsOf, type Instant, MAX_CAP } from '../core/model/units.ts'
+import { type Credits, cents, credits, creditsOf, DAY_MS, type Instant, MAX_CAP } from '../core/model/units.ts'
 import type { Operation, RowPlan } from '../ports.ts'
 import { isObject, malformed } from './errors.ts'
 
@@ -60,11 +60,16 @@ export function instantOf(value: unknown): Instant | undefined {
   return Number.isNaN(at) ? undefined : at
 }
 
-/** Both ends must be there and in order; half a cycle is none. */
-function cycleOf(fields: Fields): { readonly cycle?: Cycle } {
+/** A cycle is a month, or a year at most. What begins or ends further away is a time that was never set, or "without end". Choice. */
+export const MAX_CYCLE_DAYS = 400
+
+/** Both ends must be there, in order and not far away; half a cycle is none. */
+function cycleOf(fields: Fields, readAt: Instant): { readonly cycle?: Cycle } {
   const startAt = instantOf(fields['billingCycleStart'])
   const endAt = instantOf(fields['billingCycleEnd'])
-  return startAt !== undefined && endAt !== undefined && startAt < endAt ? { cycle: { startAt, endAt } } : {}
+  if (startAt === undefined || endAt === undefined || startAt >= endAt) return {}
+  const isNear = (at: Instant): boolean => Math.abs(at - readAt) <= MAX_CYCLE_DAYS * DAY_MS
+  return isNear(startAt) && isNear(endAt) ? { cycle: { startAt, endAt } } : {}
 }
 
 // ---- GetUsageConfig
@@ -147,7 +152,7 @@ export function decodeRoster(body: unknown, readAt: Instant): Roster & SetAside 
   const answer = objectOf('UserPageAnalytics', body)
   const found = emailRowsOf(answer)
   const rows = found.filter(makesSense)
-  const cycle = cycleOf(answer)
+  const cycle = cycleOf(answer, readAt)
   const statusesAbsent = rows.length > 0 && rows.every(({ fields }) => isAbsent(fields['teamStatus']))
   const tellsUse = tellsUseOf(rows, cycle)
   const people = new Map<string, Person>()
@@ -288,7 +293,7 @@ export function decodeBalance(body: unknown, readAt: Instant): Balance {
     seats,
     addOnAvailable: credits(counterOf(operation, fields, 'addOnCreditsAvailable')),
     addOnUsed: credits(counterOf(operation, fields, 'addOnCreditsUsed')),
-    ...cycleOf(fields),
+    ...cycleOf(fields, readAt),
     readAt,
   }
 }

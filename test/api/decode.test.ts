@@ -195,6 +195,9 @@ describe('a roster', () => {
   it.each([
     ['only one end is there', { billingCycleStart: '2026-11-01T00:00:00Z' }],
     ['its ends are the wrong way round', { billingCycleStart: '2026-12-01T00:00:00Z', billingCycleEnd: '2026-11-01T00:00:00Z' }],
+    ['it ends in a time that was never meant', { billingCycleStart: '2026-11-01T00:00:00Z', billingCycleEnd: '9999-12-31T00:00:00Z' }],
+    ['it begins in a time that was never set', { billingCycleStart: '0001-01-01T00:00:00Z', billingCycleEnd: '2026-12-01T00:00:00Z' }],
+    ['it is long over', { billingCycleStart: '0001-01-01T00:00:00Z', billingCycleEnd: '0001-02-01T00:00:00Z' }],
     ['an end is no time', { billingCycleStart: 'soon', billingCycleEnd: '2026-11-01T00:00:00Z' }],
   ])('tells no cycle when %s', (_name, fields) => {
     expect(decodeRoster({ userTableStats: [row({})], ...fields }, READ_AT).cycle).toBeUndefined()

@@ -2,7 +2,6 @@
 // send by.
 import type { Due } from '../../core/notify/due.ts'
 import { preview } from '../../daemon/cycle/preview.ts'
-import { EMAIL_LABELS, hashLabels } from '../../daemon/http/status/labels.ts'
 import { dueNow } from '../../daemon/notify/outbox.ts'
 import { sha256 } from '../../daemon/schedule/system.ts'
 import { connectReader, readSetup, type WorkspaceSetup } from '../compose.ts'
@@ -11,6 +10,7 @@ import { type Cli, CommandError, painter } from '../shared/context.ts'
 import { EXIT } from '../shared/exit.ts'
 import { interruptible } from '../shared/interrupt.ts'
 import { type Ledgers, openLedgers } from '../shared/ledger/ledgers.ts'
+import { labelsFor } from '../shared/people.ts'
 import { sweepProgress } from '../shared/progress.ts'
 import { tellLine } from '../shared/tell.ts'
 import type { NotifyFlags } from './command.ts'
@@ -56,7 +56,7 @@ async function previewOne(one: WorkspaceSetup, { cli, signal, ledgers, people }:
     const { knowledge, outlook, warnings } = await preview(parts, policy, options)
     for (const { message } of warnings) tellLine(cli, `${config.name}: ${message}`)
     if (!knowledge.usage) return { workspace: config.name, notes: ['nobody could be read'] }
-    const labels = people === 'email' ? EMAIL_LABELS : hashLabels(sha256, ledger.fact('peopleSalt') ?? '')
+    const labels = labelsFor(people, ledger.fact('peopleSalt'))
     const due: Due = dueNow({ config, knowledge, shown: { outlook }, clock: cli.clock, ledger }, { settings, label: labels.label })
     const known = new Set(policy.set.groups.map(({ scope }) => scope.id))
     const pools = new Set(policy.set.pools.map(({ name }) => name))

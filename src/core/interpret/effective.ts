@@ -1,16 +1,14 @@
 // The cap that is in force for each person, before and after a plan, worked out from what is set at user, group and team scope.
 // Guards count people by it. It decides nothing about what to write.
 
-import type { Balance, Cycle, GroupMembers, Observed, Person, Roster } from '../model/observed.ts'
+import type { Balance, GroupMembers, Observed, Person, Roster } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
 import { groupScope, type ScopeKey, scopeKey, TEAM } from '../model/scope.ts'
 import { type Credits, credits, type Instant } from '../model/units.ts'
 import { type AddOnSource, addOnFigures, type MeasuredAddOn } from '../use/add-on.ts'
+import { type EndedCycle, SETTLE_MS } from '../use/turn.ts'
 
 export const TEAM_KEY: ScopeKey = scopeKey(TEAM)
-
-/** In the first hours of a cycle the figures of the last one still count, because the new ones are next to nothing. */
-export const SETTLE_MS = 6 * 3_600_000
 
 /** An approved person. */
 export interface CountedPerson {
@@ -42,7 +40,7 @@ export interface PeopleInputs {
   readonly groups: readonly GroupMembers[]
   readonly balance?: Balance
   readonly measured?: MeasuredAddOn
-  readonly previousCycle?: { readonly cycle: Cycle; readonly used: Readonly<Record<string, Credits>> }
+  readonly previousCycle?: EndedCycle
   readonly now: Instant
 }
 
@@ -61,6 +59,7 @@ export function countPeople(inputs: PeopleInputs): People {
     }
   }
   const cycle = roster?.cycle ?? balance?.cycle
+  // What the last one ended with still counts, because the new figures are next to nothing (product.md, section 5).
   const isSettling = cycle !== undefined && now - cycle.startAt < SETTLE_MS
   const present = addOnFigures({ now, cycle, measured, balance })
   const before = isSettling && previousCycle ? addOnFigures({ now, cycle: previousCycle.cycle, measured, balance }) : undefined

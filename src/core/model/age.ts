@@ -11,5 +11,8 @@ export const CLOCKS_APART_MS = 5 * 60_000
  */
 export const isYounger = (at: Instant, now: Instant, lifeMs: number, apartMs = 0): boolean => at - apartMs <= now && now - at < lifeMs
 
+/** Surely stamped by a clock that was ahead: for what was done by it, and is to be done again. */
+export const isAhead = (at: Instant, now: Instant): boolean => at - CLOCKS_APART_MS > now
+
 /** What lies ahead counts as stamped now: for waits that must not be cut short, where the stamp is kept as it comes out of this. */
 export const notAhead = (at: Instant, now: Instant): Instant => Math.min(at, now)

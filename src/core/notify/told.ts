@@ -1,5 +1,6 @@
 // What was told, so that nobody is told twice: at most once a threshold and cycle, over restarts and crashes. A message counts as told
 // from the moment it is about to be sent; only one that surely did not arrive is tried again, a bounded number of times.
+import { isAhead, isYounger } from '../model/age.ts'
 import type { Cycle } from '../model/observed.ts'
 import { DAY_MS, type Instant } from '../model/units.ts'
 
@@ -27,8 +28,14 @@ export interface Told {
   readonly entries: Readonly<Record<string, ToldEntry>>
 }
 
-/** How a message ended. `refused`: it surely did not arrive, and may the next time. `rejected`: it never will. */
-export type Delivery = { readonly kind: 'sent' } | { readonly kind: 'refused' | 'rejected' | 'unknown'; readonly reason: string }
+/**
+ * How a message ended. `refused`: it surely did not arrive, and may the next time; `alone`: what took it is there, and takes others. `rejected`:
+ * it never will.
+ */
+export type Delivery =
+  | { readonly kind: 'sent' }
+  | { readonly kind: 'refused'; readonly reason: string; readonly alone?: true }
+  | { readonly kind: 'rejected' | 'unknown'; readonly reason: string }
 
 export const MOST_TRIES = 10
 const FIRST_WAIT_MS = 60_000
@@ -52,11 +59,11 @@ export function toldIn(told: Told | undefined, { startAt }: Cycle): Told | undef
   return { cycleStartAt: startAt, entries: Object.fromEntries(digests) }
 }
 
-/** Whether a message of this level is to be sent now. */
+/** Whether a message of this level is to be sent now. The day of a digest that a clock ahead has sent is yet to come. */
 export function isDue(told: Told, key: string, level: number, now: Instant): boolean {
   const entry = Object.hasOwn(told.entries, key) ? told.entries[key] : undefined
-  if (!entry || level > entry.level) return true
-  return level === entry.level && entry.state === 'waiting' && now >= entry.at + waitMs(entry.tries)
+  if (!entry || level > entry.level || (key.startsWith(DIGEST_PREFIX) && isAhead(entry.at, now))) return true
+  return level === entry.level && entry.state === 'waiting' && !isYounger(entry.at, now, waitMs(entry.tries))
 }
 
 interface Begun {

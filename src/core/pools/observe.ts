@@ -3,13 +3,10 @@
 import type { Cycle } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
 import { type Credits, credits, type Instant } from '../model/units.ts'
+import { areStillOld, isAgreed } from '../use/turn.ts'
 import { rewound } from './rewind.ts'
 import { type CapSince, type MemberNow, memberOf, type PoolMember, type PoolObservation, type PoolState, type UseNow } from './state.ts'
 
-/** Two readings that name a new cycle are at least so far apart (product.md, section 2, Figures). */
-const AGREE_MS = 10 * 60_000
-/** So long after its start a new cycle may still show the figures of the one before. Choice, as in `core/use/burned.ts`. */
-const SETTLE_MS = 6 * 3_600_000
 /** A write whose end is not known may still land for so long. Choice. */
 export const LANDING_MS = 24 * 3_600_000
 /** Readings of use older than this are no ground for a deal. Choice. */
@@ -100,8 +97,8 @@ function laterCycle(before: PoolState, cycle: Cycle, use: KnownUse): Taken {
   if (later?.startAt !== cycle.startAt) {
     return { state: { ...before, later: { startAt: cycle.startAt, readAt: use.readAt } }, frozen: 'a new billing cycle was named once' }
   }
-  if (use.readAt - later.readAt < AGREE_MS) return { state: before, frozen: 'a new billing cycle was named once' }
-  if (isUnsettled(before, cycle, use)) return { state: before, frozen: 'the new billing cycle still shows the figures of the last one' }
+  if (!isAgreed(later.readAt, use.readAt)) return { state: before, frozen: 'a new billing cycle was named once' }
+  if (isUnsettled(before, later, use)) return { state: before, frozen: 'the new billing cycle still shows the figures of the last one' }
   const { later: _, dealtAt: _dealt, ...rest } = before
   const staying = Object.entries(before.members).filter(([, { left }]) => !left)
   const members = Object.fromEntries(
@@ -113,14 +110,13 @@ function laterCycle(before: PoolState, cycle: Cycle, use: KnownUse): Taken {
   return { state: { ...rest, cycle, readAt: use.readAt, members } }
 }
 
-function isUnsettled({ members }: PoolState, cycle: Cycle, { readAt, used }: KnownUse): boolean {
-  if (readAt - cycle.startAt >= SETTLE_MS) return false
+function isUnsettled({ members }: PoolState, later: NonNullable<PoolState['later']>, { readAt, used }: KnownUse): boolean {
   let [old, fresh] = [0, 0]
   for (const [email, { use = 0 }] of Object.entries(members)) {
     old += use
     fresh += used.get(email) ?? 0
   }
-  return old > 0 && fresh * 2 > old
+  return areStillOld(old, fresh, readAt - Math.min(later.startAt, later.readAt))
 }
 
 const mapMembers = ({ members }: PoolState, change: (member: PoolMember, email: string) => PoolMember): PoolState['members'] =>

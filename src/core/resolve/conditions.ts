@@ -4,7 +4,7 @@
 import type { GroupMembers, OwnedCap, Person, Roster } from '../model/observed.ts'
 import type { Pool, When } from '../model/policy.ts'
 import { type ScopeKey, scopeKey } from '../model/scope.ts'
-import { DAY_MS } from '../model/units.ts'
+import { DAY_MS, type Instant } from '../model/units.ts'
 
 export type Truth = boolean | 'unknown'
 
@@ -135,19 +135,26 @@ export interface RowFacts {
 /** Looks once through roster and groups; `named` are the groups that conditions name. */
 export function rowFacts({ roster, groups, unknownGroups, clockDoubted }: ConditionInputs, named: ReadonlySet<string>): RowFacts {
   const known = groups.filter(({ id }) => named.has(id) && !unknownGroups.includes(id))
-  const byEmail = new Map<string, Person>()
-  let newestUseAt = Number.NEGATIVE_INFINITY
-  for (const person of roster?.people ?? []) {
-    byEmail.set(person.email, person)
-    newestUseAt = Math.max(newestUseAt, person.lastUsedAt ?? newestUseAt)
-  }
+  const newestUseAt = roster && newestUse(roster)
   return {
-    byEmail,
+    byEmail: new Map(roster?.people.map((person) => [person.email, person])),
     membersOf: new Map(known.map(({ id, emails }) => [id, new Set(emails)])),
-    ...(newestUseAt > Number.NEGATIVE_INFINITY && { newestUseAt }),
+    ...(newestUseAt !== undefined && { newestUseAt }),
     ...(roster && { readAt: roster.readAt }),
     clockDoubted,
   }
+}
+
+/**
+ * The newest use of anybody, by which others are told inactive. A time that lies a day after the reading is no use: one machine with a wrong
+ * clock makes nobody else inactive.
+ */
+export function newestUse({ people, readAt }: Roster): Instant | undefined {
+  let newest: Instant | undefined
+  for (const { lastUsedAt } of people) {
+    if (lastUsedAt !== undefined && lastUsedAt <= readAt + DAY_MS && (newest === undefined || lastUsedAt > newest)) newest = lastUsedAt
+  }
+  return newest
 }
 
 /** One thing that a condition asks, answered: the value that decided, or what is absent. */

@@ -3,7 +3,7 @@
 import { isApproved } from '../interpret/effective.ts'
 import { notAhead } from '../model/age.ts'
 import type { GroupMembers, Roster } from '../model/observed.ts'
-import type { Credits, Instant } from '../model/units.ts'
+import type { Instant } from '../model/units.ts'
 
 /** Two short readings this far apart that agree are believed, up to `DOUBT_CEILING_PERCENT`. */
 export const AGREEMENT_MS = 10 * 60_000
@@ -46,11 +46,6 @@ export function judgeRoster(
 
 /** Readings agree when their counts differ by no more than 1 %, or by one person (choice). */
 export const agree = (a: number, b: number): boolean => Math.abs(a - b) <= Math.max(1, Math.max(a, b) / 100)
-
-/** What everybody had used, kept when a cycle ends. People without a figure are left out. */
-export function usedByEmail(roster: Roster): Readonly<Record<string, Credits>> {
-  return Object.fromEntries(roster.people.flatMap((person) => (person.used === undefined ? [] : [[person.email, person.used]])))
-}
 
 /** The groups that declared ids and names still match, in the order given: under another name, nobody knows yet who is in it. */
 export const keepGroups = (

@@ -29,21 +29,15 @@ export interface BurnStep {
 
 export const NOTHING_BURNED: Burned = { team: credits(0), groups: {} }
 
-/** So long after its start a new cycle may still show the figures of the one before. Choice. */
-const SETTLE_MS = 6 * 3_600_000
-
 /**
  * Takes one reading. Within a cycle burn is the increase of each person's use over their highest figure; after a reset it is the new
- * figure. Where the service names no cycle, a figure that fell counts as a reset. The first roster burns nothing. A new cycle that begins with
- * more than half of what the last one ended with is not believed in its first 6 h: the service has not reset its figures yet. Choice.
+ * figure. Where the service names no cycle, a figure that fell counts as a reset. The first roster burns nothing. That the
+ * figures are of the cycle that the roster names is `turn.ts`'s matter.
  */
 export function foldUsage(burned: Burned, roster: Roster, groups: readonly GroupMembers[]): BurnStep {
   const cycleStartAt = roster.cycle?.startAt
   const used = totalOf(roster)
   const isNewCycle = cycleStartAt !== undefined && burned.cycleStartAt !== undefined && cycleStartAt > burned.cycleStartAt
-  if (isNewCycle && isUnsettled(roster.readAt - cycleStartAt, used, burned)) {
-    return { burned, readAt: roster.readAt, increases: new Map(), isNewCycle: false, raised: [], ...(used !== undefined && { used }) }
-  }
   const before: ReadonlyMap<string, Credits> = isNewCycle ? new Map() : (burned.highest ?? new Map())
   const highest = new Map(before)
   const increases = new Map<string, Credits>()
@@ -79,12 +73,6 @@ function totalOf({ people }: Roster): Credits | undefined {
   let total: number | undefined
   for (const { used } of people) if (used !== undefined) total = (total ?? 0) + used
   return total === undefined ? undefined : wholeCents(total)
-}
-
-function isUnsettled(ageMs: number, used: Credits | undefined, { highest }: Burned): boolean {
-  if (ageMs < 0 || ageMs >= SETTLE_MS || used === undefined || !highest) return false
-  const before = sum(highest.values())
-  return before > 0 && used * 2 > before
 }
 
 const burnedBy = ({ id, emails }: GroupMembers, burned: Burned, increases: ReadonlyMap<string, Credits>): Credits =>

@@ -3,9 +3,8 @@
 
 import type { Cycle } from '../model/observed.ts'
 import { type Credits, DAY_MS, HOUR_MS, type Instant } from '../model/units.ts'
+import { SETTLE_MS } from './turn.ts'
 
-/** After a cycle's start nothing is believed for this long: the figures may still be those of the cycle before. Choice. */
-export const SETTLE_MS = 6 * HOUR_MS
 /** The readings around a window's start may be this far apart, and a third of the window when that is more. Choice. */
 const HOLE_MS = 4 * HOUR_MS
 

@@ -4,7 +4,7 @@
 import type { Roster } from '../../core/model/observed.ts'
 import type { PolicySet } from '../../core/model/policy.ts'
 import { DAY_MS } from '../../core/model/units.ts'
-import { poolCondition } from '../../core/resolve/conditions.ts'
+import { newestUse, poolCondition } from '../../core/resolve/conditions.ts'
 import type { ReadClient } from '../../ports.ts'
 
 interface Asking {
@@ -26,8 +26,8 @@ const MOST_RANGES = 10
 export async function withActiveDays(roster: Roster, { client, set, signal }: Asking, attempt: Attempt): Promise<Roster> {
   const conditions = [...set.peopleRules.map(({ when }) => when), ...set.pools.flatMap((pool) => poolCondition(pool) ?? [])]
   const asked = [...new Set(conditions.flatMap(({ activeDays }) => activeDays?.within ?? []))].sort((a, b) => a - b).slice(0, MOST_RANGES)
-  const newestAt = roster.people.reduce((newest, { lastUsedAt = newest }) => Math.max(newest, lastUsedAt), Number.NEGATIVE_INFINITY)
-  if (asked.length === 0 || newestAt === Number.NEGATIVE_INFINITY) return roster
+  const newestAt = newestUse(roster)
+  if (asked.length === 0 || newestAt === undefined) return roster
   const untilAt = (Math.floor(newestAt / DAY_MS) + 1) * DAY_MS
   const answers: (readonly [number, ReadonlyMap<string, number>])[] = []
   for (const within of asked) {

@@ -18,14 +18,12 @@ import { DEFAULT_USAGE_LAG_MS } from '../config/values.ts'
 import { cycleOf, type WorkspaceState } from '../cycle/state.ts'
 import { type Failure, failureOf } from '../cycle/write/failure.ts'
 import type { Workspace } from '../workspace.ts'
-import { CHUNK_DAYS } from './kept.ts'
+import { believed, CHUNK_DAYS, LONGEST_BACK_DAYS } from './kept.ts'
 
 const ABSENT_REST_MS = DAY_MS
 const DENIED_REST_MS = HOUR_MS
 const WIDE_EVERY_MS = 6 * HOUR_MS
 const WIDE_DAYS = 2
-/** What is older than that is not kept. */
-const LONGEST_BACK_DAYS = 400
 /** So much of nothing is taken for the source's beginning. */
 const EMPTY_DAYS = 90
 /** Queries of one request, where people are asked for one by one. */
@@ -112,7 +110,7 @@ type Ended = Failure | 'unavailable' | undefined
 /** From the last day that was asked for, or the start of this cycle, up to now. */
 async function forward(round: Round): Promise<Ended> {
   const { workspace, cycle, now } = round
-  const before = workspace.ledger.fact('addOnAsked')
+  const before = believed(workspace.ledger.fact('addOnAsked'), now)
   const isWide = !before || !isYounger(before.wideAt, now, WIDE_EVERY_MS)
   const againAt =
     before && (isWide ? before.throughAt - WIDE_DAYS * DAY_MS : firstOpenDay(before, workspace.config.usageLagMs ?? DEFAULT_USAGE_LAG_MS))

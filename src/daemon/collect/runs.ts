@@ -18,7 +18,7 @@ import { cycleOf, type WorkspaceState } from '../cycle/state.ts'
 import { type Failure, failureOf } from '../cycle/write/failure.ts'
 import type { Workspace } from '../workspace.ts'
 import { sumOfKnown } from './burning.ts'
-import { CHUNK_DAYS } from './kept.ts'
+import { believed, CHUNK_DAYS, LONGEST_BACK_DAYS } from './kept.ts'
 
 const WIDE_EVERY_MS = 6 * HOUR_MS
 const WIDE_DAYS = 2
@@ -26,8 +26,6 @@ const GROUPS_AT_A_TIME = 8
 /** A little less than a day, so that groups do not drift through the day. */
 const GROUP_EVERY_MS = 23 * HOUR_MS
 const LONGEST_MONTH_DAYS = 31
-/** What is older than that is not kept. */
-const LONGEST_BACK_DAYS = 400
 
 interface Target {
   readonly scope: TeamScope | ReturnType<typeof groupScope>
@@ -58,13 +56,14 @@ interface Aside {
 
 function dueGroups({ ledger, clock, collector }: Workspace, knowledge: WorkspaceState): readonly Target[] {
   const asked = ledger.fact('runsAsked') ?? {}
+  const now = clock.now()
   const unknown = new Set(knowledge.unknownGroups)
   const due = knowledge.policy.set.groups
     .filter(({ scope }) => !unknown.has(scope.id))
     .map(({ scope, name }) => {
       const key = scopeKey(scope)
-      const isWhole = (asked[key]?.throughAt ?? Number.NEGATIVE_INFINITY) >= midnight(clock.now()) - DAY_MS
-      const askedMs = isWhole ? clock.now() - (asked[key]?.readAt ?? 0) : Number.POSITIVE_INFINITY
+      const last = believed(asked[key], now)
+      const askedMs = last && last.throughAt >= midnight(now) - DAY_MS ? now - last.readAt : Number.POSITIVE_INFINITY
       const triedMs = clock.monotonic() - (collector.triedAt.get(key) ?? Number.NEGATIVE_INFINITY)
       return { target: { scope: groupScope(scope.id), groupName: name }, waitedMs: Math.min(askedMs, triedMs), askedMs }
     })
@@ -86,9 +85,12 @@ async function collect(
   const { ledger, clock, collector } = workspace
   const key = scopeKey(target.scope)
   const now = clock.now()
-  const before = ledger.fact('runsAsked')?.[key]
+  const known = ledger.fact('runsAsked')?.[key]
+  const before = believed(known, now)
   const isWide = !before || target.scope.kind === 'group' || !isYounger(before.wideAt, now, WIDE_EVERY_MS)
-  let fromAt = firstDay(before, isWide, cycleOf(knowledge.usage), now)
+  let fromAt = before
+    ? Math.max(before.fromAt, before.throughAt - (isWide ? WIDE_DAYS : 0) * DAY_MS)
+    : firstDay(known, cycleOf(knowledge.usage), now)
   const startAt = before?.fromAt ?? fromAt
   while (true) {
     const chunkDays = collector.chunkDays.get(key) ?? CHUNK_DAYS
@@ -115,11 +117,14 @@ async function collect(
 
 const midnight = (at: Instant): Instant => Math.floor(at / DAY_MS) * DAY_MS
 
-function firstDay(before: RunsAsked | undefined, isWide: boolean, cycle: Cycle | undefined, now: Instant): Instant {
-  if (before) return Math.max(before.fromAt, before.throughAt - (isWide ? WIDE_DAYS : 0) * DAY_MS)
+/** The start of the previous cycle, and of all that is known. */
+function firstDay(known: RunsAsked | undefined, cycle: Cycle | undefined, now: Instant): Instant {
   const earliest = midnight(now) - LONGEST_BACK_DAYS * DAY_MS
-  if (!cycle || cycle.startAt > now) return midnight(now) - 2 * LONGEST_MONTH_DAYS * DAY_MS
-  return Math.max(earliest, midnight(cycle.startAt - Math.max(LONGEST_MONTH_DAYS * DAY_MS, cycle.endAt - cycle.startAt)))
+  const first =
+    !cycle || cycle.startAt > now
+      ? midnight(now) - 2 * LONGEST_MONTH_DAYS * DAY_MS
+      : midnight(cycle.startAt - Math.max(LONGEST_MONTH_DAYS * DAY_MS, cycle.endAt - cycle.startAt))
+  return Math.max(earliest, Math.min(first, known?.fromAt ?? first))
 }
 
 /** The answer may be too long for the service, for its time or for the wire. */

@@ -8,7 +8,8 @@ import type { PolicySet } from '../../core/model/policy.ts'
 import { groupScope, scopeKey } from '../../core/model/scope.ts'
 import type { NewReading } from '../../core/resolve/conditions.ts'
 import { resolveDesired } from '../../core/resolve/desired.ts'
-import { judgeRoster, keepGroups, usedByEmail } from '../../core/resolve/roster.ts'
+import { judgeRoster, keepGroups } from '../../core/resolve/roster.ts'
+import { groupsOfTurn, takeCycle } from '../../core/use/turn.ts'
 import type { Clock, ReadClient, UsageFacts } from '../../ports.ts'
 import { malformedRows, unread } from '../conditions/findings.ts'
 import { countReading, desiredInputs, type Planner, type WorkspaceState } from '../cycle/state.ts'
@@ -169,9 +170,10 @@ function assemble(
   groups: readonly GroupMembers[],
   found: Finding[],
 ): { facts?: UsageFacts } {
-  const { known, clock } = inputs
+  const { known, clock, client } = inputs
+  const now = clock.now()
   if (!roster && !known) return {}
-  const judged = roster ? judgeRoster(roster, known, inputs.limitPercent, clock.now()) : undefined
+  const judged = roster ? judgeRoster(roster, known, inputs.limitPercent, now) : undefined
   const current = judged?.roster ?? known?.roster
   if (!current) return {}
   if (roster?.statusesAbsent)
@@ -186,16 +188,19 @@ function assemble(
   if (balance === 'unavailable')
     found.push(odd('BalanceUnavailable', 'BALANCE_UNAVAILABLE', 'this plan has no credit balance; its metrics are off'))
   const doubted = judged ? judged.doubted : known?.doubted
-  const rolled = known?.roster.cycle && current.cycle && known.roster.cycle.startAt !== current.cycle.startAt
-  const previous = rolled && known.roster.cycle ? { cycle: known.roster.cycle, used: usedByEmail(known.roster) } : known?.previousCycle
   const kept = balance === undefined ? known?.balance : balance === 'unavailable' ? undefined : balance
+  const cycle = current.cycle ?? kept?.cycle
+  const isNew = current === roster || !known
+  const taken = isNew ? takeCycle({ ...current, ...(cycle && { cycle }) }, known, now, now + (client.clockSkewMs() ?? 0)) : known
+  const { turn, previousCycle } = taken
   return {
     facts: {
-      roster: current,
-      groups: doubted ? knownFirst(groups, known?.groups ?? []) : groups,
+      roster: taken.roster,
+      groups: groupsOfTurn(turn, doubted ? knownFirst(groups, known?.groups ?? []) : groups, known?.groups ?? []),
       ...(kept && { balance: kept }),
       ...(doubted && { doubted }),
-      ...(previous && { previousCycle: previous }),
+      ...(turn && { turn }),
+      ...(previousCycle && { previousCycle }),
     },
   }
 }

@@ -2,12 +2,14 @@
 
 import { type CapAt, effectiveCap } from '../../core/interpret/effective.ts'
 import { unexplained } from '../../core/model/condition.ts'
-import type { GrantState, PersonStatus, PoolStatus, ScopeStatus, WorkspaceView } from '../../core/model/events.ts'
+import type { GrantState, PersonStatus, PoolStatus, ScopeStatus, UseShown, WorkspaceView } from '../../core/model/events.ts'
 import { compareScopes } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
 import { poolFigures } from '../../core/pools/figures.ts'
 import { addOnFigures } from '../../core/use/add-on.ts'
 import { bandOf } from '../../core/use/bands.ts'
+import { NOTHING_BURNED } from '../../core/use/burned.ts'
+import type { RecordsReader } from '../../ports.ts'
 import { undeclaredShown } from '../collect/undeclared.ts'
 import { seenIn } from '../cycle/seen.ts'
 import { cycleOf, type DesiredState, type WorkspaceState } from '../cycle/state.ts'
@@ -23,6 +25,7 @@ export function viewOf(workspace: Workspace): WorkspaceView {
   const balance = usage ? usage.balance : shown.balance
   const rate = workspace.ratePerSecond?.()
   const seen = orNothing(() => seenIn(ledger))
+  const use = shown.use ?? orNothing(() => burnedBefore(ledger))
   const pools = poolsShown(workspace)
   const approvals = shown.planned?.approvals ?? orNothing(() => ledger.approvals()) ?? []
   return {
@@ -42,7 +45,7 @@ export function viewOf(workspace: Workspace): WorkspaceView {
     people: peopleShown(workspace),
     ...(knowledge?.measured && { measured: knowledge.measured }),
     ...(workspace.collector.addOn.whyNot && { notMeasured: workspace.collector.addOn.whyNot }),
-    ...(shown.use && { use: shown.use }),
+    ...(use && { use }),
     ...(rate !== undefined && { ratePerSecond: rate }),
     ...(knowledge?.clockSkewMs !== undefined && { clockSkewMs: knowledge.clockSkewMs }),
     ...(seen && { seen }),
@@ -51,6 +54,12 @@ export function viewOf(workspace: Workspace): WorkspaceView {
     conditions: unexplained(workspace.conditions),
     ...(workspace.lease && { lease: workspace.lease.shown() }),
   }
+}
+
+/** Sums go on where they were, before anything was read: one that falls would count again from the start for whoever adds up its rises. */
+function burnedBefore(ledger: Pick<RecordsReader, 'fact'>): UseShown {
+  const { team, groups } = ledger.fact('burned') ?? NOTHING_BURNED
+  return { burned: { team, groups } }
 }
 
 /** What is shown of a workspace; `before` only for those who look. */

@@ -57,15 +57,18 @@ const isSame = (a: PoolState, b: PoolState): boolean => JSON.stringify(a) === JS
 /** Measured, or estimated where some row carries a figure and the balance is known; else why use is not known. */
 export function useNow({ usage, measured }: Pick<WorkspaceState, 'usage' | 'measured'>, now: Instant): UseNow {
   if (!usage) return { kind: 'unknown', why: 'the roster was not read yet' }
-  const { roster, balance } = usage
+  const { roster, balance, turn } = usage
   const { cycle } = roster
   const figures = addOnFigures({ now, cycle, measured, balance })
   const isMeasured = figures.source === 'measured'
   if (!isMeasured && roster.people.every(({ used }) => used === undefined))
-    return { kind: 'unknown', why: 'no row of the roster carries use' }
+    return {
+      kind: 'unknown',
+      why: turn ? 'the new billing cycle still shows the figures of the last one' : 'no row of the roster carries use',
+    }
   const estimates = addOnFigures({ now, cycle, balance })
   const used = new Map<string, Credits>()
-  for (const { email, used: all = credits(0) } of roster.people) {
+  for (const { email, used: all } of roster.people) {
     const one = figures.of(email, all)
     if (one?.source === 'upperBound') return { kind: 'unknown', why: NO_BALANCE }
     if (!one) continue
@@ -74,7 +77,8 @@ export function useNow({ usage, measured }: Pick<WorkspaceState, 'usage' | 'meas
     used.set(email, credits(Math.max(one.credits, most)))
   }
   // The older of the two readings says how new the figures are.
-  const readAt = isMeasured && measured ? Math.min(roster.readAt, measured.readAt) : roster.readAt
+  const rosterAt = turn?.figuresAt ?? roster.readAt
+  const readAt = isMeasured && measured ? Math.min(rosterAt, measured.readAt) : rosterAt
   return { kind: 'known', readAt, ...(cycle && { cycle }), used }
 }
 

@@ -117,6 +117,10 @@ function deliveryOf(error: unknown, begun: boolean): Delivery {
   if (code === 'EAUTH') return { kind: 'refused', reason: `the mail server does not take the user and password${shown(status)}` }
   if (status !== undefined && !begun) return { kind: 'refused', reason: `the mail server lets nobody in now${shown(status)}` }
   if (status !== undefined && status >= 500) return { kind: 'rejected', reason: `the mail server refuses the message${shown(status)}` }
+  // A full mailbox, or one that makes everybody wait, says nothing of the mailboxes beside it.
+  if (status !== undefined && status !== 421 && textOf(of, 'command') === 'RCPT TO') {
+    return { kind: 'refused', reason: `the mailbox takes no message now${shown(status)}`, alone: true }
+  }
   if (status !== undefined) return { kind: 'refused', reason: `the mail server cannot take the message now${shown(status)}` }
   const because = [original, code].find((word) => /^[A-Z][A-Z_]{2,40}$/.test(word))
   const told = because === undefined ? '' : ` (${because})`

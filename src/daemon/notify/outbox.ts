@@ -58,9 +58,9 @@ const trusted = (told: Told | undefined): Trust => ({
   doubtful: new Set(Object.entries(told?.entries ?? {}).flatMap(([key, { state }]) => (state === 'waiting' ? [channelOf(key)] : []))),
 })
 
-function learn({ failing, doubtful }: Trust, channel: string, { kind }: Delivery): void {
-  if (kind === 'refused') failing.add(channel)
-  else if (kind === 'sent') doubtful.delete(channel)
+function learn({ failing, doubtful }: Trust, channel: string, delivery: Delivery): void {
+  if (delivery.kind === 'sent' || (delivery.kind === 'refused' && delivery.alone)) doubtful.delete(channel)
+  else if (delivery.kind === 'refused') failing.add(channel)
 }
 
 function chosen(messages: readonly Message[], { failing, doubtful }: Trust): readonly Message[] {
@@ -136,7 +136,7 @@ const TOLD_FOR_MS = 86_400_000
 /** One finding for each channel with messages that did not arrive. */
 function notifyFindings(told: Told | undefined, now: number): readonly Finding[] {
   const failed = Object.entries(told?.entries ?? {}).filter(
-    ([, { state, at }]) => state === 'waiting' || ((state === 'failed' || state === 'unknown') && now - at < TOLD_FOR_MS),
+    ([, { state, at }]) => state === 'waiting' || ((state === 'failed' || state === 'unknown') && isYounger(at, now, TOLD_FOR_MS)),
   )
   return [...Map.groupBy(failed, ([key]) => channelOf(key))].map(([channel, all]): Finding => {
     const entries = all.map(([, entry]) => entry).sort((a, b) => b.at - a.at)

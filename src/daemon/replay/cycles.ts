@@ -10,23 +10,28 @@ const isMonth = ({ startAt, endAt }: Cycle): boolean => {
 }
 
 /** The cycle so many after the known one; before it when `steps` is negative. */
-export function cycleBeside(known: Cycle, steps: number): Cycle {
-  if (steps === 0) return known
-  if (!isMonth(known)) {
-    const length = known.endAt - known.startAt
-    return { startAt: known.startAt + steps * length, endAt: known.endAt + steps * length }
-  }
-  return { startAt: monthsAfter(known.startAt, steps), endAt: steps === -1 ? known.startAt : monthsAfter(known.startAt, steps + 1) }
+export const cycleBeside = (known: Cycle, steps: number): Cycle => ({ startAt: startOf(known, steps), endAt: startOf(known, steps + 1) })
+
+function startOf(known: Cycle, steps: number): Instant {
+  const { startAt, endAt } = known
+  if (steps === 0 || steps === 1) return steps === 0 ? startAt : endAt
+  return isMonth(known) ? monthsAfter(startAt, steps, billingDay(known)) : startAt + steps * (endAt - startAt)
 }
 
-/** The same day of another month, or its last day; 31 January and a month is the end of February. */
-function monthsAfter(at: Instant, months: number): Instant {
+/** The day of the month on which cycles begin: one that begins on the last day of a short month may be meant to begin on a later one. */
+function billingDay({ startAt, endAt }: Cycle): number {
+  const [start, end] = [new Date(startAt), new Date(endAt).getUTCDate()]
+  return start.getUTCDate() === lastDay(start) ? Math.max(start.getUTCDate(), end) : start.getUTCDate()
+}
+
+const lastDay = (at: Date): number => new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1, 0)).getUTCDate()
+
+/** That day of another month, or its last day. */
+function monthsAfter(at: Instant, months: number, day: number): Instant {
   const start = new Date(at)
-  const day = start.getUTCDate()
   start.setUTCDate(1)
   start.setUTCMonth(start.getUTCMonth() + months)
-  const last = new Date(Date.UTC(start.getUTCFullYear(), start.getUTCMonth() + 1, 0)).getUTCDate()
-  start.setUTCDate(Math.min(day, last))
+  start.setUTCDate(Math.min(day, lastDay(start)))
   return start.getTime()
 }
 

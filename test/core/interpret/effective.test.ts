@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { countPeople, effectiveCap, type PeopleInputs, SETTLE_MS, sharedCap, widerCap } from '../../../src/core/interpret/effective.ts'
+import { countPeople, effectiveCap, type PeopleInputs, sharedCap, widerCap } from '../../../src/core/interpret/effective.ts'
 import type { Observed } from '../../../src/core/model/observed.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
+import { SETTLE_MS } from '../../../src/core/use/turn.ts'
 import { measuredAddOn } from '../../support/add-on.ts'
 import { CYCLE, cap, DAY, email, HOUR, members, NOW, type PlainCap, roster, scope } from '../../support/declare.ts'
 

@@ -52,12 +52,20 @@ describe('a message is due', () => {
     ['of a higher level', entry('sent'), 100, 0, true],
     ['that waits, once its wait is over', entry('waiting'), 85, 60_000, true],
     ['not before', entry('waiting'), 85, 59_999, false],
+    ['that waits since a clock was ahead', entry('waiting', { at: START + DAY }), 85, 0, true],
+    ['not when a clock ahead has told it', entry('sent', { at: START + DAY }), 85, 0, false],
     ['not of a lower level', entry('waiting'), 80, 60_000, false],
     ['not when it was given up', entry('failed'), 85, 60_000, false],
   ])('%s', (_title, one, level, after, expected) =>
     expect(isDue(told(one ? { [PERSON]: one } : {}), PERSON, level, START + after)).toBe(expected),
   )
 })
+
+test.each<readonly [string, number, boolean]>([
+  ['that a clock ahead has sent for a later day is due on each day until then', START + DAY, true],
+  ['of a later day is not due where only the time zone was another one', START, false],
+  ['of a later day is not due where another machine is a little ahead', START + 5 * 60_000, false],
+])('a digest %s', (_title, at, expected) => expect(isDue(told({ [DIGEST]: entry('sent', { at }) }), DIGEST, 84, START)).toBe(expected))
 
 test.each<readonly [string, Told['entries'], number]>([
   ['the first', {}, 1],

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import type { Roster } from '../../../src/core/model/observed.ts'
-import { credits } from '../../../src/core/model/units.ts'
 import {
   AGREEMENT_MS,
   agree,
@@ -9,7 +8,6 @@ import {
   judgeRoster,
   keepGroups,
   ROSTER_LIFE_MS,
-  usedByEmail,
 } from '../../../src/core/resolve/roster.ts'
 import { members, NOW, roster } from '../../support/declare.ts'
 import { each } from '../../support/plan.ts'
@@ -69,11 +67,6 @@ describe('around the roster', () => {
   test('only approved people are counted', () => {
     const some = roster({ ada: 'approved', bob: 'pending', cyd: 'disabled' })
     expect([approvedCount(some), approvedCount({ ...some, statusesAbsent: true })]).toEqual([2, 3])
-  })
-  test('what was used is kept by e-mail, without those of whom it is not known', () => {
-    const some = roster({ ada: 'approved', bob: 'approved' })
-    const people = some.people.map((one) => (one.email.startsWith('ada') ? { ...one, used: credits(0) } : one))
-    expect(usedByEmail({ ...some, people })).toEqual({ 'ada@example.com': 0 })
   })
   test('groups that are still declared are kept, in the order declared', () =>
     expect(

@@ -119,6 +119,26 @@ describe('a service that tells it', () => {
     await second.stop()
   })
 
+  test.each([0, 90])('is asked again, of all days, once a clock that was ahead by %i days is right', async (days) => {
+    const one = await testWorld({ ...COMPANY, switches: SERVED })
+    recordPast(one, daily('ada', 100, noon(5, 9)))
+    const skew = { ms: days * DAY }
+    one.workspace = { ...one.workspace, clock: { ...one.clock, now: () => one.clock.now() + skew.ms } }
+    const begin = async (lastsMs: number) => {
+      const life = live(one)
+      life.set(DECLARED)
+      await one.clock.pass(lastsMs)
+      await life.stop()
+    }
+    await begin(10 * MINUTE)
+    skew.ms = 0
+    one.restart()
+    recordPast(one, [{ who: 'bob', at: NOW + HOUR, credits: 700 }])
+    await begin(31 * HOUR)
+    expect(shown(one).of(email('bob'), undefined)).toEqual({ credits: 200, source: 'measured' })
+    expect(one.ledger.fact('addOnAsked')).toMatchObject({ fromAt: midnight(4, 6), throughAt: midnight(21), isWhole: true })
+  })
+
   test('and has no rows at all tells nothing: use is estimated', async () => {
     const { one, stop } = await collecting({ wrapTransport: analytics(() => ({ body: '{"queryResults":[{}]}' })) }, (world) =>
       recordPast(world, daily('ada', 100, noon(5))),

@@ -1,8 +1,10 @@
 // From days of use on a sandbox to the series of /metrics: pace, projection and exhaustion, and what remains of them when reading fails.
 import { expect, onTestFinished, test } from 'vitest'
 import { viewOf } from '../../../src/daemon/conditions/view.ts'
+import { LedgerError } from '../../../src/daemon/ledger/error.ts'
+import { createWorkspace } from '../../../src/daemon/workspace.ts'
 import { CYCLE, DAY, email, HOUR } from '../../support/declare.ts'
-import { live, outage } from '../../support/living.ts'
+import { capsOf, live, MINUTE, outage } from '../../support/living.ts'
 import { start } from '../../support/metrics.ts'
 import { daily, noon, recordPast } from '../../support/use.ts'
 import { testWorld, type World, type WorldOptions } from '../../support/world.ts'
@@ -68,6 +70,57 @@ test('when the add-on credits run out within the cycle there is an instant for i
   expect(at * 1000).toBeGreaterThan(one.clock.now())
   expect(at * 1000).toBeLessThan(CYCLE.endAt)
   expect(await runsOutAt(addOnUsed + 500_000)).toBeUndefined()
+})
+
+test.each(['process', 'loop'])('credits burned never fall, however long the first sweep of a new %s takes', async (what) => {
+  const one = await testWorld({ people: 300, rate: 2, caps: capsOf(300) })
+  recordPast(one, [{ who: 'p001', at: noon(10), credits: 100 }])
+  const begin = () => {
+    const life = live(one)
+    onTestFinished(life.stop)
+    life.set({ caps: capsOf(300) })
+    return life
+  }
+  const life = begin()
+  await one.clock.pass(HOUR)
+  recordPast(one, [{ who: 'p001', at: one.clock.now(), credits: 700 }])
+  await one.clock.pass(2 * HOUR)
+  await life.stop()
+  if (what === 'process') one.restart()
+  else one.workspace = createWorkspace(one.workspace, one.workspace)
+  begin()
+  for (let minute = 0; minute < 5; minute += 1) {
+    expect((await scrape(one)).value('capkeeper_credits_burned_total', WORKSPACE)).toBe(700)
+    await one.clock.pass(MINUTE)
+  }
+})
+
+test.each([false, true])('a record of use that was made and not answered (%s) is not added twice', async (isLost) => {
+  const lost = { is: false }
+  const one = await testWorld({
+    people: ['ada', 'bob'],
+    wrapLedger: (real) => ({
+      ...real,
+      async saveBurn(step) {
+        await real.saveBurn(step)
+        if (!lost.is) return
+        lost.is = false
+        throw new LedgerError('LEDGER_AWAY', 'the database does not answer')
+      },
+    }),
+  })
+  recordPast(one, [{ who: 'ada', at: noon(10), credits: 100 }])
+  const life = live(one)
+  onTestFinished(life.stop)
+  life.set({ caps: { team: 5000 } })
+  await one.clock.pass(HOUR)
+  recordPast(one, [{ who: 'ada', at: one.clock.now(), credits: 700 }])
+  lost.is = isLost
+  await one.clock.pass(HOUR)
+  expect(lost.is).toBe(false)
+  expect(one.ledger.fact('burned')?.team).toBe(700)
+  const days = await one.ledger.useByPerson({ fromAt: CYCLE.startAt, untilAt: CYCLE.endAt })
+  expect(days).toEqual([{ email: email('ada'), used: 700 }])
 })
 
 test('a plan without a balance has a projection, and neither pace nor exhaustion', async () => {

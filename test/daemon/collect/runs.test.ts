@@ -134,6 +134,29 @@ describe('afterwards', () => {
     await again.stop()
   })
 
+  test.each([0, 90])('days of a clock that was ahead by %i days are asked for again once it is right', async (days) => {
+    const one = await testWorld(COMPANY)
+    recordPast(one, daily('ada', 10, noon(5, 10)))
+    const skew = { ms: days * DAY }
+    one.workspace = { ...one.workspace, clock: { ...one.clock, now: () => one.clock.now() + skew.ms } }
+    const begin = async (lastsMs: number) => {
+      const life = live(one)
+      life.set(DECLARED)
+      await one.clock.pass(lastsMs)
+      await life.stop()
+    }
+    await begin(10 * MINUTE)
+    skew.ms = 0
+    one.restart()
+    recordPast(one, [{ who: 'ada', at: NOW + HOUR, credits: 700 }])
+    await begin(31 * HOUR)
+    for (const scope of [TEAM, groupScope('a')]) {
+      const known = await one.ledger.runs(scope, { fromAt: midnight(20), untilAt: midnight(21) })
+      expect(known.map(({ used }) => used)).toEqual([700])
+      expect(one.ledger.fact('runsAsked')?.[scopeKey(scope)]?.fromAt).toBe(midnight(1, 10))
+    }
+  })
+
   test('a group has one row a day, over all models and modes', async () => {
     const { one, stop } = await collecting({}, (world) =>
       recordPast(world, [

@@ -2,7 +2,8 @@
 // doubted roster do, and how the guards count.
 import { describe, expect, test } from 'vitest'
 import { refreshUsage } from '../../../src/daemon/cycle/run.ts'
-import { email, HOUR } from '../../support/declare.ts'
+import { email, HOUR, NOW } from '../../support/declare.ts'
+import { daily, noon, recordPast } from '../../support/use.ts'
 import { testWorld, type World } from '../../support/world.ts'
 
 const MEMBERS = { role: 'member' } as const
@@ -155,6 +156,23 @@ describe('a rule', () => {
     ])
     expect(one.caps()['p020']).toBe(50)
   })
+
+  test.each([{ inactiveDays: 30 }, { activeDays: { below: 3, within: 14 } }])(
+    'on %j matches nobody because one person’s last use lies a year ahead',
+    async (when) => {
+      const one = await testWorld({
+        people: ['ada', 'bob', 'cleo'],
+        wrapTransport: (inner) => ({
+          send: async (...request) =>
+            edited(await inner.send(...request), /("email":"cleo[^}]*"lastChatUsageTime":")[^"]*/g, '$12027-11-20T10:00:00Z'),
+        }),
+      })
+      for (const name of ['ada', 'bob', 'cleo']) recordPast(one, daily(name, 10, noon(1)))
+      for (let round = 0; round < 3; round += 1) await one.cycle({ caps: { team: 1000 }, rules: [{ when, cap: 10 }] })
+      expect(one.knowledge.usage?.roster.people.map(({ lastUsedAt = 0 }) => lastUsedAt > NOW)).toEqual([false, false, true])
+      expect(one.caps()).toEqual({ team: 1000 })
+    },
+  )
 
   test('leaves people with what is in force while their active days cannot be read', async () => {
     const one = await company()

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { CHANGE_RESULTS, EFFECTS, GUARD_CODES } from '../../../src/core/model/change.ts'
 import { TEAM } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
+import { NOTHING_BURNED } from '../../../src/core/use/burned.ts'
 import { foreignFinding } from '../../../src/daemon/conditions/findings.ts'
 import { parseExposition } from '../../support/exposition.ts'
 import { event, start } from '../../support/metrics.ts'
@@ -30,13 +31,16 @@ describe('before anything happened', () => {
       'capkeeper_workspace_held',
       'capkeeper_mode enforce',
     ])
-    expect(page.value('capkeeper_credits_burned_total', { workspace: 'acme' })).toBe(0)
     expect(page.value('capkeeper_metrics_dropped_series_total')).toBe(0)
+    const nothing = await start().scrape({ ...emptyView(), use: { burned: NOTHING_BURNED } })
+    expect(nothing.value('capkeeper_credits_burned_total', { workspace: 'acme' })).toBe(0)
   })
 
   test('what was never known is absent', async () => {
     const page = await start().scrape(emptyView())
     const absent = [
+      // A sum that began at 0 with each process would count all of it again.
+      'capkeeper_credits_burned_total',
       'capkeeper_policy_valid',
       'capkeeper_policy_info',
       'capkeeper_clock_skew_seconds',

@@ -113,6 +113,16 @@ describe('what fails', () => {
     expect(server.mails).toEqual([])
   })
 
+  it.each([
+    ['a mailbox that is full keeps no other mail back', '452 full', { alone: true }],
+    ['a server that goes away at the mailbox is the server’s trouble', '421 closing', {}],
+  ])('%s', async (_name, fault, more) => {
+    const { server, mailer } = await mailing()
+    server.faults = { RCPT: fault }
+    const delivery = await mailer.send(message('subject', 'text'), 'ada@example.com', PASSWORD)
+    expect(delivery).toEqual({ kind: 'refused', reason: expect.stringContaining(`(${fault.slice(0, 3)})`), ...more })
+  })
+
   it('a server that is not there', async () => {
     const config = { host: '127.0.0.1', port: 1, tls: 'none', from: 'caps@example.com' } as const
     expect(await createMailer(config).send(message('a', 'b'), 'ada@example.com', undefined)).toEqual({

@@ -5,7 +5,7 @@ import { DEFAULT_TEMPLATES, type NotifySettings } from '../../../src/core/notify
 import type { WebhookFormat } from '../../../src/core/notify/text.ts'
 import type { Told } from '../../../src/core/notify/told.ts'
 import { LedgerError } from '../../../src/daemon/ledger/error.ts'
-import { openChannels } from '../../../src/daemon/notify/channels.ts'
+import { type Notifier, openChannels } from '../../../src/daemon/notify/channels.ts'
 import { createMailer } from '../../../src/daemon/notify/mail.ts'
 import { createWorkspace } from '../../../src/daemon/workspace.ts'
 import { listen } from '../../api/world.ts'
@@ -158,6 +158,29 @@ describe('a channel that fails', () => {
     await one.clock.pass(3 * HOUR)
     expect(mail.mails).toHaveLength(40)
     expect(new Set(receivers(mail)).size).toBe(40)
+  })
+
+  it.each([0, 3, 30])('for %i people alone does not keep the others from their mail', async (count) => {
+    const people = Array.from({ length: 40 }, (_, index) => `p${String(index).padStart(2, '0')}`)
+    const one = await createWorld({ people, caps: { team: 1000 } })
+    recordPast(one, uses(Object.fromEntries(people.map((name) => [name, 1000]))))
+    const reached = new Map<string, number>()
+    const send: Notifier['send'] = async ({ to }) => {
+      const address = to.kind === 'email' ? to.address : ''
+      if (people.indexOf(address.split('@')[0] ?? '') < count) return { kind: 'refused', reason: 'full', alone: true }
+      reached.set(address, one.clock.monotonic())
+      return { kind: 'sent' }
+    }
+    one.workspace = createWorkspace({ ...one.workspace, notifier: { settings: SETTINGS, label: (email) => email, send } })
+    const life = live(one)
+    onTestFinished(async () => {
+      await life.stop()
+      await one.close()
+    })
+    life.set({ caps: { team: 1000 } })
+    await one.clock.pass(HOUR)
+    expect(reached.size).toBe(40 - count)
+    expect(Math.max(...reached.values()) / MINUTE).toBeLessThan(30)
   })
 
   it('that may have taken a message is not given it again', async () => {

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { cycleBeside, cyclesBetween } from '../../../src/daemon/replay/cycles.ts'
-import { DAY } from '../../support/declare.ts'
+import { DAY, HOUR } from '../../support/declare.ts'
 
 const day = (text: string): number => Date.parse(`${text}T00:00:00Z`)
 const cycle = (from: string, until: string) => ({ startAt: day(from), endAt: day(until) })
@@ -16,6 +16,22 @@ test.each([
   ['itself', cycle('2026-11-09', '2026-11-16'), 0, cycle('2026-11-09', '2026-11-16')],
 ])('%s', (_row, known, steps, expected) => {
   expect(cycleBeside(known, steps)).toEqual(expected)
+})
+
+/** Billing on the 31st, or on the last day of a shorter month. */
+const ENDS = ['2025-12-31', '2026-01-31', '2026-02-28', '2026-03-31', '2026-04-30', '2026-05-31', '2026-06-30', '2026-07-31']
+const MONTHS = ENDS.slice(0, -1).map((from, index) => cycle(from, ENDS[index + 1] ?? ''))
+
+test.each(MONTHS)('all cycles that begin on the last day of a month follow from any of them (%#)', (known) => {
+  expect(cyclesBetween(known, day('2026-01-01'), day('2026-07-30'))).toEqual(MONTHS)
+})
+
+/** The first of the month an hour east of UTC. */
+const LAGOS = ENDS.slice(1).map((text) => day(text) + 23 * HOUR)
+const OF_LAGOS = LAGOS.slice(0, -1).map((startAt, index) => ({ startAt, endAt: LAGOS[index + 1] ?? 0 }))
+
+test.each(OF_LAGOS)('so do all that begin on the first in a time zone east of UTC (%#)', (known) => {
+  expect(cyclesBetween(known, LAGOS[0] ?? 0, LAGOS.at(-1) ?? 0)).toEqual(OF_LAGOS)
 })
 
 describe('cycles between two instants', () => {

@@ -97,12 +97,16 @@ export const zeroGivenBack: Invariant = {
   name: 'what a 0 that is not kept has replaced is given back',
   watch(scene, checker) {
     const lost = new Map<ScopeKey, ModelCap>()
+    const seen = new Map<ScopeKey, ModelCap>()
     return (step) => {
+      const change = step.kind === 'recorded' && step.method === 'recordIntent' ? intentOf(step)?.change : undefined
+      if (change) seen.set(scopeKey(change.scope), change.from)
       if (step.kind === 'foreign') for (const scope of step.scopes) lost.delete(scope)
       if (step.kind === 'landed') {
         // It was given back, or replaced by something newer.
         if (lost.has(step.scope)) checker.checked()
-        const isLost = step.to === 0 && typeof step.from === 'number' && !step.late
+        // What somebody has set between our last look and the write was never seen.
+        const isLost = step.to === 0 && typeof step.from === 'number' && step.from === seen.get(step.scope) && !step.late
         if (isLost && isLayered(scene) && scene.scenario.switches.zeroCap === 'omitted') lost.set(step.scope, step.from)
         else lost.delete(step.scope)
       }

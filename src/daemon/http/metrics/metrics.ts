@@ -176,16 +176,16 @@ function setTransfers({ counters }: Parts, views: readonly WorkspaceView[]): voi
     counters.capkeeper_lease_transfers_total.inc({ workspace: labelText(workspace) }, lease?.transfers ?? 0)
 }
 
-/** The ledger keeps the sums, so that they go on where they were. Groups show as long as the view has them. */
+/** The ledger keeps the sums, so that they go on where they were; until they are known there is none. Groups show as long as the view has them. */
 function setBurned({ counters }: Parts, views: readonly WorkspaceView[], workspaces: ReadonlyMap<string, string>): void {
   counters.capkeeper_credits_burned_total.reset()
   counters.capkeeper_group_credits_burned_total.reset()
   for (const { workspace: name, groups, use } of views) {
-    if (!workspaces.has(name)) continue
+    if (!workspaces.has(name) || !use) continue
     const workspace = labelText(name)
-    counters.capkeeper_credits_burned_total.inc({ workspace }, use?.burned.team ?? 0)
+    counters.capkeeper_credits_burned_total.inc({ workspace }, use.burned.team)
     for (const { id } of groups) {
-      counters.capkeeper_group_credits_burned_total.inc({ workspace, group: labelText(id) }, burnedOf(use?.burned.groups ?? {}, id))
+      counters.capkeeper_group_credits_burned_total.inc({ workspace, group: labelText(id) }, burnedOf(use.burned.groups, id))
     }
   }
 }

@@ -30,6 +30,7 @@ import type { ReviewedRules } from '../../../core/plan/reviewed.ts'
 import type { CapSince, PoolMember, PoolState, PoolTerms } from '../../../core/pools/state.ts'
 import type { SettledCondition } from '../../../core/resolve/conditions.ts'
 import type { MeasuredAddOn, MeasuredCycle } from '../../../core/use/add-on.ts'
+import type { EndedCycle, Turn } from '../../../core/use/turn.ts'
 import type { AddOnAsked, BurnedFacts, ForgottenMark, LedgerFacts, RunsAsked, UsageFacts } from '../../../ports.ts'
 import {
   anything,
@@ -139,7 +140,8 @@ const usage = shape<UsageFacts>({
   groups: list(shape<GroupMembers>({ id: text, name: text, emails: list(text), used: optional(amount), readAt: number })),
   balance: optional(balance),
   doubted: optional(shape<NonNullable<UsageFacts['doubted']>>({ roster, since: number })),
-  previousCycle: optional(shape<NonNullable<UsageFacts['previousCycle']>>({ cycle, used: record(amount) })),
+  turn: optional(shape<Turn>({ cycle, namedAt: number, figuresAt: optional(number) })),
+  previousCycle: optional(shape<EndedCycle>({ cycle, used: record(amount) })),
 })
 
 const finding = <A extends Aspect>(aspect: A) => {

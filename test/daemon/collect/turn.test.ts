@@ -1,0 +1,170 @@
+// A billing cycle's turn as a daemon sees it: a service that shows the old figures on, and answers that name another cycle once; and what of
+// that is burned, told to people, granted and counted by guards.
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { Message } from '../../../src/core/notify/due.ts'
+import { DEFAULT_TEMPLATES } from '../../../src/core/notify/settings.ts'
+import { createWorkspace } from '../../../src/daemon/workspace.ts'
+import type { Transport } from '../../../src/ports.ts'
+import { email, HOUR, NOW } from '../../support/declare.ts'
+import { live, MINUTE } from '../../support/living.ts'
+import { daily, midnight, noon, recordPast } from '../../support/use.ts'
+import { SETTINGS, testWorld, type World, type WorldOptions, worldClock } from '../../support/world.ts'
+
+interface Answer {
+  readonly billingCycleStart?: string
+  readonly billingCycleEnd?: string
+  readonly userTableStats: readonly { readonly promptCreditsUsed?: number }[]
+}
+
+/** Changes what the roster's answer says. */
+const roster =
+  (say: (answer: Answer) => Answer) =>
+  (inner: Transport): Transport => ({
+    async send(operation, body, options) {
+      const answer = await inner.send(operation, body, options)
+      if (operation !== 'UserPageAnalytics' || !('body' in answer)) return answer
+      return { ...answer, body: JSON.stringify(say(JSON.parse(answer.body) as Answer)) }
+    },
+  })
+
+const NOVEMBER = { billingCycleStart: '2026-11-01T00:00:00Z', billingCycleEnd: '2026-12-01T00:00:00Z' }
+const DECEMBER = { billingCycleStart: '2026-12-01T00:00:00Z', billingCycleEnd: '2027-01-01T00:00:00Z' }
+const DECEMBER_AT = midnight(1, 12)
+
+/** December begins while the roster's figures stay those of November for so long, by a service whose clock is `aheadMs` before ours. */
+function turning(forMs: number, aheadMs = 0): Pick<WorldOptions, 'clock' | 'wrapTransport'> {
+  const clock = worldClock(midnight(30) + 22 * HOUR)
+  let last: Answer['userTableStats'] = []
+  const wrapTransport = roster((answer) => {
+    const now = clock.now() + aheadMs
+    if (now < DECEMBER_AT) {
+      last = answer.userTableStats
+      return answer
+    }
+    return { ...answer, ...DECEMBER, ...(now < DECEMBER_AT + forMs && { userTableStats: last }) }
+  })
+  return { clock, wrapTransport }
+}
+
+/** While `is`, the roster names this cycle. */
+function naming(cycle: object) {
+  const names = { is: false }
+  return { names, wrapTransport: roster((answer) => (names.is ? { ...answer, ...cycle } : answer)) }
+}
+
+/** A daemon that tells people, and what it told. */
+async function telling(options: WorldOptions) {
+  const one = await testWorld({ people: ['ada', 'bob'], ...options })
+  const sent: Message[] = []
+  const send = async (message: Message) => {
+    sent.push(message)
+    return { kind: 'sent' as const }
+  }
+  const settings = { people: [85, 100], pools: [], owners: [], digest: 'off', timezone: 'UTC', templates: DEFAULT_TEMPLATES } as const
+  one.workspace = createWorkspace({ ...one.workspace, notifier: { settings, label: (address) => address, send } })
+  const life = live(one)
+  onTestFinished(life.stop)
+  life.set({ caps: { team: 1000 } })
+  return { one, subjects: () => sent.map(({ subject, to }) => `${to.kind === 'email' ? to.address : ''}: ${subject}`) }
+}
+
+describe('while the figures are those of the cycle before', () => {
+  test.each([0, 2])('nothing is burned, also by a clock that is %i min behind the service', async (minutes) => {
+    const one = await testWorld({ people: ['ada', 'bob'], ...turning(2 * HOUR, minutes * MINUTE), config: { usageIntervalMs: MINUTE } })
+    recordPast(one, daily('ada', 100, noon(5), midnight(30)))
+    const life = live(one)
+    onTestFinished(life.stop)
+    life.set({ caps: { team: 500 } })
+    await one.clock.pass(5 * HOUR)
+    const days = await one.ledger.useByPerson({ fromAt: 0, untilAt: NOW + 60 * 24 * HOUR })
+    expect({ burned: one.ledger.fact('burned')?.team, days }).toEqual({ burned: 0, days: [] })
+  })
+
+  test.each([0, 2])('for %i h, nobody is told of them, and what becomes true later is told', async (hours) => {
+    const { one, subjects } = await telling(turning(hours * HOUR))
+    recordPast(one, [{ who: 'ada', at: noon(10), credits: 1500 }])
+    await one.clock.pass(HOUR)
+    const ended = ['ada@example.com: 100 % of your add-on credits are used']
+    expect(subjects()).toEqual(ended)
+    await one.clock.pass(12 * HOUR)
+    expect(subjects()).toEqual(ended)
+    recordPast(one, [{ who: 'ada', at: one.clock.now() + MINUTE, credits: 1600 }])
+    await one.clock.pass(2 * HOUR)
+    expect(subjects().slice(1)).toEqual(['ada@example.com: 110 % of your add-on credits are used'])
+  })
+
+  test('nobody’s use of the new cycle is known, and what they had used is that of the last one', async () => {
+    const one = await testWorld({ people: ['ada', 'bob'], ...turning(2 * HOUR) })
+    recordPast(one, [{ who: 'ada', at: noon(10), credits: 1500 }])
+    await one.cycle({ caps: { team: 500 } })
+    const shown = () => {
+      const { roster, previousCycle, turn } = one.knowledge.usage ?? {}
+      const used = roster?.people.find((person) => person.email === email('ada'))?.used
+      return { used, startAt: roster?.cycle?.startAt, before: previousCycle?.used[email('ada')], isOpen: turn !== undefined }
+    }
+    await one.clock.pass(3 * HOUR)
+    await one.cycle()
+    expect(shown()).toEqual({ used: undefined, startAt: DECEMBER_AT, before: 1500, isOpen: true })
+    one.restart()
+    await one.clock.pass(2 * HOUR)
+    await one.cycle()
+    expect(shown()).toEqual({ used: 0, startAt: DECEMBER_AT, before: 1500, isOpen: false })
+  })
+})
+
+describe('one answer that names another cycle', () => {
+  test('keeps nobody from being told', async () => {
+    const { names, wrapTransport } = naming(DECEMBER)
+    const { one, subjects } = await telling({ wrapTransport })
+    recordPast(one, [{ who: 'ada', at: noon(10), credits: 1500 }])
+    await one.clock.pass(HOUR)
+    names.is = true
+    await one.clock.pass(15 * MINUTE)
+    names.is = false
+    await one.clock.pass(2 * HOUR)
+    recordPast(one, [{ who: 'bob', at: one.clock.now(), credits: 1600 }])
+    await one.clock.pass(3 * HOUR)
+    expect(subjects().map((text) => text.split(':')[0])).toEqual(['ada@example.com', 'bob@example.com'])
+  })
+
+  test.each([
+    ['a later one', DECEMBER, NOW, NOW - HOUR],
+    ['an earlier one', NOVEMBER, DECEMBER_AT + HOUR, DECEMBER_AT],
+  ])('(%s) ends no grant', async (_which, cycle, startAt, from) => {
+    const { names, wrapTransport } = naming(cycle)
+    const one = await testWorld({ people: ['ada', 'bob'], clock: worldClock(startAt), wrapTransport })
+    await one.cycle({ caps: { team: 500, ada: 1000 }, grants: [{ on: 'ada', cap: 6000, from, until: 'cycleEnd' }] })
+    expect(one.caps()['ada']).toBe(6000)
+    one.forget()
+    for (const is of [true, false]) {
+      names.is = is
+      await one.clock.pass(15 * MINUTE)
+      await one.cycle()
+    }
+    expect(one.writes()).toEqual([])
+  })
+})
+
+test.each(['the roster', 'only the balance'])('a cycle that %s names leaves the figures of the last one counting for 6 h', async (who) => {
+  const names = ['a', 'b', 'c', 'd', 'e', 'f']
+  const capped = (cap: number) => ({ caps: Object.fromEntries(names.map((name) => [name, cap])) })
+  const one: World = await testWorld({
+    people: names,
+    clock: worldClock(midnight(30) + 23 * HOUR),
+    config: { guards: { ...SETTINGS.guards, maxAffected: 'off', maxLowered: 'off' } },
+    wrapTransport: roster(({ billingCycleStart, billingCycleEnd, ...rest }) =>
+      who === 'the roster' ? ({ billingCycleStart, billingCycleEnd, ...rest } as Answer) : rest,
+    ),
+  })
+  recordPast(
+    one,
+    names.map((name) => ({ who: name, at: noon(10), credits: 1300 })),
+  )
+  await one.cycle(capped(2000))
+  await one.clock.pass(HOUR + 10 * MINUTE)
+  await one.cycle()
+  one.forget()
+  const { planned } = await one.cycle(capped(700))
+  expect(planned.plan.holds).toMatchObject([{ guards: ['maxBlocked'], people: 6 }])
+  expect(one.writes()).toEqual([])
+})
