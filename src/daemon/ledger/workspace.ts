@@ -185,7 +185,10 @@ function writing(state: State): Pick<Ledger, 'load' | 'commit' | 'recordIntent' 
     savePause: (saved) => run(() => durable(state, [{ kind: 'pause', data: saved && JSON.stringify(saved) }])),
     forget: (email) =>
       run(async () => {
-        for (const rows of (await state.setAside?.()) ?? []) await rows.write(forgetting(email, await snapshotOf(rows, state)))
+        for (const rows of (await state.setAside?.()) ?? []) {
+          const snapshot = await snapshotOf(rows, state)
+          await rows.write([...closing(email, snapshot), ...forgetting(email, snapshot)])
+        }
         await durable(state, [])
         const changes = forgetting(email, await snapshotOf(state.rows, state))
         await durable(state, [...changes, ...(state.isKeeper ? [] : [told(state, email)])])
@@ -199,19 +202,20 @@ function writing(state: State): Pick<Ledger, 'load' | 'commit' | 'recordIntent' 
 const snapshotOf = async (rows: WorkspaceRows, { clock }: State): Promise<Snapshot> =>
   (await rows.read(clock.now(), false)) ?? { tables: { owned: [], approval: [], quarantine: [], fact: [] }, intents: [], lately: [] }
 
-/** Everything about a person in what the database has. Whoever asks has seen to it that nothing of theirs is needed, such as an open intent. */
-function forgetting(email: string, { tables, intents }: Snapshot): readonly RowChange[] {
+/** Writes that nobody is going to settle any more. */
+const closing = (email: string, { intents }: Snapshot): readonly RowChange[] =>
+  intents.flatMap(({ id, data }) => (scrubbed(data, email) === data ? [] : [{ kind: 'close', id, scope: email }]))
+
+/** Everything about a person but open intents, which whoever asks has looked for. */
+function forgetting(email: string, { tables }: Snapshot): readonly RowChange[] {
   const kept = (['approval', 'fact'] as const).flatMap((table) =>
     tables[table].flatMap(({ key, data }): readonly RowChange[] => {
       const without = table === 'fact' && key === 'policy' ? data : scrubbed(data, email)
       return without === data ? [] : [{ kind: 'put', table, key, data: String(without) }]
     }),
   )
-  const open = intents.flatMap(({ id, data }): readonly RowChange[] =>
-    scrubbed(data, email) === data ? [] : [{ kind: 'close', id, scope: email }],
-  )
   const gone = (['owned', 'quarantine'] as const).map((table): RowChange => ({ kind: 'drop', table, key: email }))
-  return [{ kind: 'forget', email }, ...open, ...gone, ...kept]
+  return [{ kind: 'forget', email }, ...gone, ...kept]
 }
 
 /** For whoever keeps the caps: what it remembers would be written again. */
