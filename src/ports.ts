@@ -123,6 +123,8 @@ export interface ReadClient {
    * was read, which says whose the rows are. service-notes.md, section 1, Add-on use per person.
    */
   readAddOnUse(question: AddOnQuestion, signal?: AbortSignal): Promise<AddOnReading | 'unavailable'>
+  /** Whose keys somebody had is not known any more, until a roster lists them again. */
+  forget?(email: string): void
   /** The service's clock minus ours, from the last `Date` header; absent before the first answer. */
   clockSkewMs(): number | undefined
 }
@@ -221,6 +223,14 @@ export interface LedgerFacts {
   readonly burned: BurnedFacts
   /** Which messages went out in this billing cycle, are about to, or could not. */
   readonly told: Told
+  /** Who was forgotten beside the process that keeps the caps, until it has forgotten them as well. */
+  readonly forgotten: readonly ForgottenMark[]
+}
+
+/** Somebody who is not to be named: SHA-256 of the salt, a line end and their address. */
+export interface ForgottenMark {
+  readonly salt: string
+  readonly hash: string
 }
 
 /** Every day from `fromAt` to `throughAt` was asked for; both are UTC midnights. */
@@ -351,7 +361,10 @@ export interface Ledger extends Records {
   /** Read afresh, so that `pause` of another process is seen at once; absent when none or ended. */
   pause(now: Instant): Promise<Pause | undefined>
   savePause(pause: Pause | undefined): Promise<void>
-  /** Erases what is kept of a person: history, use, and everything about them in single values but the policy. `email` is normalised. */
+  /**
+   * Erases what is kept of a person: history, use, and everything about them in single values but the policy, also in what a rebinding set
+   * aside. `email` is normalised.
+   */
   forget(email: string): Promise<void>
   /** The rows of some days, and the fact `runsAsked`. */
   saveRuns(scope: TeamScope | GroupScope, batch: RunsBatch): Promise<void>

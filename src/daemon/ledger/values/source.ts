@@ -31,7 +31,7 @@ import type { CapSince, PoolMember, PoolState, PoolTerms } from '../../../core/p
 import type { SettledCondition } from '../../../core/resolve/conditions.ts'
 import type { MeasuredAddOn, MeasuredCycle } from '../../../core/use/add-on.ts'
 import type { EndedCycle, Turn } from '../../../core/use/turn.ts'
-import type { AddOnAsked, BurnedFacts, LedgerFacts, RunsAsked, UsageFacts } from '../../../ports.ts'
+import type { AddOnAsked, BurnedFacts, ForgottenMark, LedgerFacts, RunsAsked, UsageFacts } from '../../../ports.ts'
 import {
   anything,
   boolean,
@@ -292,6 +292,7 @@ const facts: { readonly [K in keyof LedgerFacts]: Of<StoredFacts[K]> } = {
     cycleStartAt: number,
     entries: record(shape<ToldEntry>({ level: number, state: oneOf(TOLD_STATES), at: number, tries: number, reason: optional(text) })),
   }),
+  forgotten: list(shape<ForgottenMark>({ salt: text, hash: text })),
   burned: shape<BurnedFacts>({ team: amount, groups: record(amount), cycleStartAt: optional(number) }),
 }
 
