@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { createPaces, type Paces } from '../../api/transport/paces.ts'
 import type { Emit } from '../../core/model/events.ts'
 import { hasErrors, type Problem } from '../../core/model/problem.ts'
-import { DAY_MS } from '../../core/model/units.ts'
+import { DAY_MS, HOUR_MS } from '../../core/model/units.ts'
 import { dealt } from '../../core/replicas/budget.ts'
 import { LEASED_WRITE_MS } from '../../core/replicas/lease.ts'
 import { chronicleOf } from '../../daemon/conditions/chronicle.ts'
@@ -170,8 +170,9 @@ function writableProbe(store: LedgerStore, { clock }: Cli): Pick<Host, 'ledgerWr
   }
 }
 
-/** History is kept 400 days; what is older goes once a day. Ends with the signal. */
+/** History is kept 400 days; what is older goes once a day, and not before the clock of a machine that has just started was put right. Ends with the signal. */
 export async function forgetOldHistory({ store, cli, logger }: Host, signal: AbortSignal): Promise<void> {
+  await cli.clock.sleep(HOUR_MS, signal).catch(() => undefined)
   while (!signal.aborted) {
     try {
       const gone = await store.prune(cli.clock.now())
