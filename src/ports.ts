@@ -28,7 +28,7 @@ import type { Heartbeat, HeartbeatAnswer, HeldWorkspace } from './core/replicas/
 import type { ConditionMemory } from './core/resolve/conditions.ts'
 import type { DealtPools } from './core/resolve/pools.ts'
 import type { MeasuredAddOn } from './core/use/add-on.ts'
-import type { BurnStep } from './core/use/burned.ts'
+import type { BurnedFacts, BurnStep } from './core/use/burned.ts'
 import type { RecordedDays } from './core/use/replay/recorded.ts'
 import type { EndedCycle, Turn } from './core/use/turn.ts'
 import type { UseReading } from './core/use/use-curve.ts'
@@ -223,14 +223,8 @@ export interface LedgerFacts {
   readonly burned: BurnedFacts
   /** Which messages went out in this billing cycle, are about to, or could not. */
   readonly told: Told
-  /** Who was forgotten beside the process that keeps the caps, until it has forgotten them as well. */
-  readonly forgotten: readonly ForgottenMark[]
-}
-
-/** Somebody who is not to be named: SHA-256 of the salt, a line end and their address. */
-export interface ForgottenMark {
-  readonly salt: string
-  readonly hash: string
+  /** Who was forgotten beside whoever keeps the caps, until they have as well: when, and SHA-256 of that, a line end and the address. */
+  readonly forgotten: readonly { readonly at: Instant; readonly hash: string }[]
 }
 
 /** Every day from `fromAt` to `throughAt` was asked for; both are UTC midnights. */
@@ -268,14 +262,6 @@ export interface AddOnDay {
 export interface AddOnSum {
   readonly used: Credits
   readonly addOn: Credits
-}
-
-export interface BurnedFacts {
-  readonly team: Credits
-  /** By group id. */
-  readonly groups: Readonly<Record<string, Credits>>
-  /** Of the last reading; absent while the service names no cycle. */
-  readonly cycleStartAt?: Instant
 }
 
 /** Days by their UTC midnights. */

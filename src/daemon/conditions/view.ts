@@ -8,6 +8,7 @@ import type { Instant } from '../../core/model/units.ts'
 import { poolFigures } from '../../core/pools/figures.ts'
 import { addOnFigures } from '../../core/use/add-on.ts'
 import { bandOf } from '../../core/use/bands.ts'
+import { NOTHING_BURNED } from '../../core/use/burned.ts'
 import type { RecordsReader } from '../../ports.ts'
 import { undeclaredShown } from '../collect/undeclared.ts'
 import { seenIn } from '../cycle/seen.ts'
@@ -56,9 +57,9 @@ export function viewOf(workspace: Workspace): WorkspaceView {
 }
 
 /** Sums go on where they were, before anything was read: one that falls would count again from the start for whoever adds up its rises. */
-function burnedBefore(ledger: Pick<RecordsReader, 'fact'>): UseShown | undefined {
-  const kept = ledger.fact('burned')
-  return kept && { burned: { team: kept.team, groups: kept.groups } }
+function burnedBefore(ledger: Pick<RecordsReader, 'fact'>): UseShown {
+  const { team, groups } = ledger.fact('burned') ?? NOTHING_BURNED
+  return { burned: { team, groups } }
 }
 
 /** What is shown of a workspace; `before` only for those who look. */

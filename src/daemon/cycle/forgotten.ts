@@ -22,7 +22,7 @@ export async function forgetMarked(workspace: Workspace, knowledge: WorkspaceSta
   }
   workspace.before = undefined
   for (const email of emails) await ledger.forget(email)
-  const left = (ledger.fact('forgotten') ?? []).filter(({ salt }) => !marks.some((mark) => mark.salt === salt))
+  const left = (ledger.fact('forgotten') ?? []).filter(({ hash }) => !marks.some((mark) => mark.hash === hash))
   ledger.saveFact('forgotten', left.length === 0 ? undefined : left)
   await ledger.commit()
   return emails.length > 0

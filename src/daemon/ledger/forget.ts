@@ -1,8 +1,11 @@
 // Takes everything about one person out of a value that the ledger keeps: entries by their address, items that are about them, and their address
 // in sentences. It knows no shape, so that no value of a later version can keep somebody who is to be forgotten. Whoever keeps the caps is told by
 // a mark that names nobody, and that is gone once it has forgotten them as well.
-import { createHash, randomUUID } from 'node:crypto'
-import type { ForgottenMark } from '../../ports.ts'
+import { createHash } from 'node:crypto'
+import type { Instant } from '../../core/model/units.ts'
+import type { LedgerFacts } from '../../ports.ts'
+
+type ForgottenMark = LedgerFacts['forgotten'][number]
 
 const TOKEN = /[A-Za-z0-9._%+'@-]+/g
 
@@ -28,12 +31,9 @@ export function withoutPerson(value: unknown, email: string): unknown {
 }
 
 /** Who is meant shows only to those who have the address. */
-export function markOf(email: string): ForgottenMark {
-  const salt = randomUUID()
-  return { salt, hash: hashOf(salt, email) }
-}
+export const markOf = (email: string, at: Instant): ForgottenMark => ({ at, hash: hashOf(at, email) })
 
-const hashOf = (salt: string, email: string): string => createHash('sha256').update(`${salt}\n${email}`).digest('hex')
+const hashOf = (at: Instant, email: string): string => createHash('sha256').update(`${at}\n${email}`).digest('hex')
 
 /** Whom the marks mean, of everybody who is named in these values. */
 export function marked(marks: readonly ForgottenMark[], values: readonly unknown[]): readonly string[] {
@@ -46,7 +46,7 @@ export function marked(marks: readonly ForgottenMark[], values: readonly unknown
     return value
   }
   JSON.stringify(values, look)
-  return [...words].filter((word) => marks.some(({ salt, hash }) => hashOf(salt, word) === hash))
+  return [...words].filter((word) => marks.some(({ at, hash }) => hashOf(at, word) === hash))
 }
 
 const isOf = (word: string, email: string): boolean => word.toLowerCase() === email

@@ -219,9 +219,9 @@ function forgetting(email: string, { tables }: Snapshot): readonly RowChange[] {
 }
 
 /** For whoever keeps the caps: what it remembers would be written again. */
-function told({ rows, fact }: State, email: string): RowChange {
+function told({ rows, fact, clock }: State, email: string): RowChange {
   const marks = factsKept(rows.name, fact)('forgotten') ?? []
-  return { kind: 'put', table: 'fact', key: 'forgotten', data: JSON.stringify([...marks, markOf(email)].slice(-MOST_MARKS)) }
+  return { kind: 'put', table: 'fact', key: 'forgotten', data: JSON.stringify([...marks, markOf(email, clock.now())].slice(-MOST_MARKS)) }
 }
 
 /** So many are told at once, should nobody keep caps for long. Choice. */
