@@ -127,6 +127,33 @@ describe('apply', () => {
   })
 
   test.each([
+    ['a pause', 'enforce', 'paused until .*billing migration'],
+    ['mode: audit', 'audit', 'mode is audit'],
+    ['mode: paused', 'paused', 'mode is paused'],
+  ])('is kept back by %s, and so does every change of a plan and of explain say', async (_row, mode, why) => {
+    const at = await world({ settings: { mode } })
+    if (mode === 'enforce') await at.run('pause', '--for', '1h', '--reason', 'billing migration')
+    const [text, markdown, json, explained, explainedJson] = await Promise.all([
+      at.run('plan', '--detailed-exitcode'),
+      at.run('plan', '--output', 'markdown'),
+      at.run('plan', '--output', 'json', '--out', 'plan.json'),
+      at.run('explain', 'team'),
+      at.run('explain', 'team', '--output', 'json'),
+    ])
+    const said = expect.stringMatching(new RegExp(`not written: ${why}`))
+    expect(text).toMatchObject({ code: 2, stdout: said })
+    expect([markdown.stdout, explained.stdout]).toEqual([said, said])
+    const excluded = { code: mode === 'enforce' ? 'pause' : 'mode', why: expect.stringMatching(new RegExp(why)) }
+    expect(JSON.parse(json.stdout).changes).toMatchObject([{ scope: { kind: 'team' }, excluded }])
+    expect(JSON.parse(explainedJson.stdout).change.disposition).toEqual({ kind: 'excluded', code: excluded.code, reason: excluded.why })
+    // What was saved meanwhile is applied when it is over.
+    await at.run('resume')
+    at.write('config.yaml', at.read('config.yaml').replace(/"mode":\s*"\w+"/, '"mode": "enforce"'))
+    expect(await at.run('apply', '--plan', 'plan.json', '--yes')).toMatchObject({ code: 0 })
+    expect(at.service.capOf('team')).toBe(500)
+  })
+
+  test.each([
     ['every change fails', 'sandbox-admin', 'users:\n  - {email: ada.lovelace@example.com, cap: 0, allowZero: true}', /UsageConfig/],
     ['every read fails', 'a-wrong-key', POLICY, /GetUsageConfig/],
   ])('exits 1 when %s', async (_row, key, policy, message) => {

@@ -1,42 +1,13 @@
-// `doctor` against the embedded service over real HTTP: each key, each plan, each way not to be reached, and a ledger in every state. It must
-// never write, and never show a key.
+// `doctor` against the embedded service over real HTTP: each key, each plan, and a ledger in every state. It must never write, and never show
+// a key.
 import { chmodSync, statSync, writeFileSync } from 'node:fs'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { openLedger } from '../../src/daemon/ledger/ledger.ts'
 import type { Switches } from '../../src/sandbox/switches.ts'
-import { listen } from '../api/world.ts'
-import { type Ran, run as runHere } from '../cli/world.ts'
 import { inside } from '../support/inside.ts'
 import { realClock } from '../support/real-clock.ts'
+import { doctor, doctorOf } from './doctor.ts'
 import { configText, place, type Settings, type World, workspace, world, written } from './world.ts'
-
-interface Check {
-  readonly area: string
-  readonly name: string
-  readonly status: string
-  readonly message: string
-  readonly hint?: string
-  readonly workspace?: string
-}
-
-interface Doctor extends Ran {
-  readonly checks: readonly Check[]
-  readonly document: { readonly workspaces: readonly { readonly keys: readonly Record<string, unknown>[]; readonly seen: unknown }[] }
-  /** `status: message` of one check. */
-  line(area: string, name: string): string | undefined
-}
-
-async function doctor(argv: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Doctor> {
-  const ran = await runHere(['doctor', ...argv, '--output', 'json'], { env, clock: realClock() })
-  expect(`${ran.stdout}${ran.stderr}`).not.toMatch(/sandbox-(admin|analytics|teams-read|billing-(read|write))/)
-  const document = ran.stdout === '' ? { checks: [], workspaces: [] } : JSON.parse(ran.stdout)
-  const checks: readonly Check[] = document.checks
-  const line = (area: string, name: string): string | undefined =>
-    checks.filter((one) => one.area === area && one.name === name).map(({ status, message }) => `${status}: ${message}`)[0]
-  return { ...ran, checks, document, line }
-}
-
-const doctorOf = (one: World): Promise<Doctor> => doctor(one.flags)
 
 /** A world whose keys are these, each in a file of its own that only its owner may read. */
 async function worldWithKeys(
@@ -159,49 +130,6 @@ describe('keys', () => {
   })
 })
 
-/** A service that reads and refuses as the sandbox does, but for writes without a cap, which it takes. */
-async function careless(one: World, options: { readonly onWrite?: () => void }): Promise<string> {
-  const { url, close } = await listen((request, response, body) => {
-    const { service_key: key, ...fields } = JSON.parse(body)
-    const isBare = key !== undefined && !Object.keys(fields).some((name) => name.endsWith('_cap'))
-    const takes = isBare && request.url?.endsWith('/UsageConfig') === true
-    if (takes) options.onWrite?.()
-    if (takes) response.end('{}')
-    else
-      fetch(`${one.service.url}${request.url}`, { method: 'POST', body, headers: { 'content-type': 'application/json' } }).then(
-        async (answer) => response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text()),
-        () => response.destroy(),
-      )
-  })
-  onTestFinished(close)
-  return url
-}
-
-describe('a service that takes a write without a cap', () => {
-  test('is told, and the team’s cap is read to prove that nothing changed', async () => {
-    const one = await world()
-    const found = await doctor([...one.flags, '--base-url', await careless(one, {})])
-    expect(found.line('keys', 'oddWrite')).toBe(
-      'warning: the service accepted a write of default that named no cap, for nobody; the team’s cap is unchanged (none)'.replace(
-        '’',
-        "'",
-      ),
-    )
-    expect(found.code).toBe(0)
-  })
-
-  test('and changes the team’s cap fails, with what to put back', async () => {
-    const one = await world()
-    one.service.setCap('team', 500)
-    const found = await doctor([...one.flags, '--base-url', await careless(one, { onWrite: () => one.service.setCap('team', 0) })])
-    expect(found.checks.find(({ name }) => name === 'oddWrite')).toMatchObject({
-      status: 'failed',
-      hint: expect.stringContaining('put 500 back'),
-    })
-    expect(found.code).toBe(1)
-  })
-})
-
 describe('the plan', () => {
   test('without a balance is a warning', async () => {
     const found = await doctorOf(await world({ sandbox: { plan: 'team' } }))
@@ -250,33 +178,6 @@ describe('how the deployment works', () => {
       status: 'warning',
       hint: 'capSemantics is layered; set capSemantics: copied',
     })
-  })
-})
-
-describe('a service that is not there', () => {
-  test.each<readonly [string, (url: string) => string, RegExp]>([
-    ['because nothing listens', () => 'http://127.0.0.1:9', /failed: .*nothing listens at the address/],
-    ['because the path is another', (url) => `${url}//somewhere`, /failed: .*is the base URL right\?/],
-    ['because it speaks plain HTTP', (url) => url.replace('http:', 'https:'), /failed: /],
-  ])('%s fails, and leaves keys and plan unchecked', async (_row, urlOf, message) => {
-    const one = await world()
-    const found = await doctor([...one.flags, '--base-url', urlOf(one.service.url)])
-    expect(found.line('service', 'reached')).toMatch(message)
-    expect(found.line('keys', 'permissions')).toContain('not_checked')
-    expect(found.code).toBe(1)
-  })
-
-  test('because its name is unknown fails', async () => {
-    const one = await world()
-    const found = await doctor([...one.flags, '--base-url', 'https://no-such-host.invalid'])
-    expect(found.line('service', 'name')).toMatch(/failed: no-such-host.invalid cannot be looked up/)
-  })
-
-  test('behind plain HTTP on another machine is never asked', async () => {
-    const one = await world()
-    const found = await doctor([...one.flags, '--base-url', 'http://service.example'])
-    expect(found.line('service', 'reached')).toContain('not_checked')
-    expect(found.code).toBe(65)
   })
 })
 

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { capkeeper, hasTerminals, onTerminal } from '../support/process.ts'
 import { world, written } from './world.ts'
@@ -16,6 +18,28 @@ describe.skipIf(!hasTerminals)('on a terminal', () => {
     // Nothing goes back to a place above the question, and writes over the plan there.
     const [, after = ''] = screen.split(QUESTION)
     expect(after.split(`${ESCAPE}8`)[0]).toContain(`${ESCAPE}7`)
+  })
+
+  test.each([
+    ['json', '', '"kind": "Plan"'],
+    ['markdown', '', '## '],
+    ['json', 'plan.json', ''],
+    ['text', 'plan.txt', ''],
+  ])('apply --output %s shows the plan before it asks, also where the answer goes to a file (%j)', async (output, file, answer) => {
+    const at = await world()
+    const { code, screen } = await onTerminal(['apply', '--output', output, ...at.flags], {
+      cwd: at.folder,
+      question: QUESTION,
+      answer: 'yes',
+      ...(file !== '' && { stdout: file }),
+    })
+    const [before = '', after = ''] = screen.split(QUESTION)
+    expect(before).toContain('+ set')
+    expect(before).toContain('Plan: 1 to set.')
+    expect(after).toContain(answer)
+    expect(code).toBe(0)
+    if (file !== '')
+      expect(readFileSync(join(at.folder, file), 'utf8')).toContain(output === 'json' ? '"result": "applied"' : 'Applied: 1 set.')
   })
 
   // Near to a yes, and nothing at all.

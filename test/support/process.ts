@@ -102,9 +102,12 @@ export async function onTerminal(
     readonly question?: string
     readonly answer?: string
     readonly dialogue?: readonly (readonly [question: string, answer: string])[]
+    /** A file that takes stdout; the screen is left with stderr. */
+    readonly stdout?: string
   } = {},
 ): Promise<Screen> {
-  const line = [process.execPath, MAIN, ...argv].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
+  const words = [process.execPath, MAIN, ...argv].map((word) => `'${word.replaceAll("'", "'\\''")}'`)
+  const line = [...words, ...(options.stdout === undefined ? [] : [`>${options.stdout}`])].join(' ')
   const around = surroundings({ ...options, env: { TERM: 'xterm', ...options.env } })
   const child = spawn('script', ['-qec', line, '/dev/null'], { ...around, stdio: 'pipe' })
   const running = watched(child)

@@ -22,7 +22,7 @@ import { showPlans, showWarnings } from '../plan/output.ts'
 import { renderResultText } from '../plan/render.ts'
 import { type PlanView, releaseBy } from '../plan/view.ts'
 import { ledgerArgs } from '../shared/args.ts'
-import { type Cli, CommandError, columnsOf, painter } from '../shared/context.ts'
+import { type Cli, CommandError, columnsOf, type Output, painter } from '../shared/context.ts'
 import { EXIT, type ExitCode, worstExit } from '../shared/exit.ts'
 import { interruptible } from '../shared/interrupt.ts'
 import { openForCommand, type WritingStore } from '../shared/ledger/replica.ts'
@@ -51,7 +51,7 @@ export async function applyCommand(flags: ApplyFlags, cli: Cli): Promise<void> {
     if (reports.length === 0 && failure !== undefined) throw failure
     const salt = done.flatMap((one) => ('report' in one ? (one.salt ?? []) : []))[0]
     const people = labelsFor(setup.config.people, salt)
-    if (flags.output !== 'text') cli.stdout.write(shown(reports.map(viewOf), flags, cli, false, people))
+    if (flags.output !== 'text') cli.stdout.write(shown(reports.map(viewOf), flags, cli.stdout, false, people))
     cli.finish(exitOfAll(done))
   } finally {
     await store.close()
@@ -171,9 +171,13 @@ async function confirm(planned: Planned, job: Job): Promise<Go | undefined> {
   const { cli, flags, plan: saved, config } = job
   const admitted = saved && admit(saved, planned.plan, cli.clock.now())
   const pending = pendingIn(planned)
-  if (flags.output === 'text') cli.stdout.write(shown([{ plan: planned.plan }], flags, cli, job.inMemory))
+  const views = [{ plan: planned.plan }]
+  if (flags.output === 'text') cli.stdout.write(shown(views, flags, cli.stdout, job.inMemory))
   // With --yes nobody reviews line by line: the passes go on to the end. A saved plan was reviewed.
   if (pending.length === 0 || flags.yes) return admitted ? asShown(planned, admitted) : {}
+  // The answer is a document, or goes to a file: whoever is asked reads the plan where the question stands.
+  const isOnScreen = flags.output === 'text' && cli.stdout.isTTY === true
+  if (!isOnScreen) cli.stderr.write(shown(views, { ...flags, output: 'text' }, cli.stderr, job.inMemory))
   const questions = createInterface({ input: cli.stdin, output: cli.stderr })
   try {
     const answer = await questions.question(`Write ${count(pending.length, 'change')} to ${config.name}? Only 'yes' is taken: `, {
@@ -206,19 +210,19 @@ const pendingIn = ({ plan }: Planned): readonly Change[] =>
 
 /** What the plan that was shown before became: what did not go well, and the counts. The plan itself where it was not shown. */
 function resultText(report: CycleReport, flags: ApplyFlags, cli: Cli, inMemory: boolean): string {
-  if (report.withheld !== undefined && report.withheld !== 'declined') return shown([viewOf(report)], flags, cli, inMemory)
+  if (report.withheld !== undefined && report.withheld !== 'declined') return shown([viewOf(report)], flags, cli.stdout, inMemory)
   if (!report.applied || report.applied.results.size === 0) return ''
   const isHeldSince = report.after.plan.holds.some((hold) => !report.planned.plan.holds.some((one) => one.id === hold.id))
-  if (isHeldSince) return `\n${shown([viewOf(report)], flags, cli, inMemory)}`
+  if (isHeldSince) return `\n${shown([viewOf(report)], flags, cli.stdout, inMemory)}`
   const width = columnsOf(cli.stdout)
   return `\n${renderResultText(viewOf(report), { paint: painter(cli.stdout), ...(width !== undefined && { width }) })}`
 }
 
-const shown = (views: readonly PlanView[], flags: ApplyFlags, cli: Cli, inMemory = false, people = EMAIL_LABELS): string =>
+const shown = (views: readonly PlanView[], flags: ApplyFlags, stream: Output, inMemory = false, people = EMAIL_LABELS): string =>
   showPlans(views, flags.output, {
     releaseCommand: releaseBy(ledgerArgs(flags), inMemory),
-    paint: painter(cli.stdout),
-    width: columnsOf(cli.stdout),
+    paint: painter(stream),
+    width: columnsOf(stream),
     people,
   })
 

@@ -5,7 +5,7 @@ import type { Observed } from '../../core/model/observed.ts'
 import { TEAM } from '../../core/model/scope.ts'
 import type { Keys } from '../../daemon/config/config.ts'
 import type { WorkspaceConfig } from '../../daemon/config/settings.ts'
-import { type Finding, failed, notChecked, ok, type Tell, warning } from './check.ts'
+import { type CheckStatus, type Finding, failed, notChecked, ok, type Tell, warning } from './check.ts'
 
 type KeyName = keyof Keys
 
@@ -21,7 +21,7 @@ export interface KeyReport {
 
 export interface ProbedKeys {
   readonly reports: readonly KeyReport[]
-  /** The key of a permission when it holds it. */
+  /** The key of a permission, unless it was found to lack it: who could not be told is asked again with what it is for. */
   readonly able: (permission: Permission) => KeyProbe | undefined
   /** The key that reads caps, where it was found that the workspace has none, whatever the key. */
   readonly capless: KeyProbe | undefined
@@ -68,7 +68,7 @@ export async function checkKeys(inputs: KeyInputs, tell: Tell): Promise<ProbedKe
       )
   }
   const capless = usedFor('billingRead', config, held, ({ billingRead }) => billingRead.lacksFeature === true)
-  return { reports, able: (permission) => usedFor(permission, config, held, (found) => found[permission].kind === 'held'), capless }
+  return { reports, able: (permission) => usedFor(permission, config, held, (found) => mayBeAsked(found[permission])), capless }
 }
 
 /** Reads with each key what its permissions allow; gives the team's cap as it was. */
@@ -142,19 +142,23 @@ function judge(report: KeyReport, held: Held | undefined, config: WorkspaceConfi
     ...(unclear.length > 0 ? [`could not tell ${listed(unclear)}`] : []),
   ]
   const text = `${name} ${parts.join('; ')}`
-  const missing = report.uses.filter((one) => lacks.includes(one))
-  const [worst] = missing.map((one) => lack(one, config, '', '').status).sort()
   if (lacks.length === PERMISSIONS.length)
     return failed(`${text}; ${held.billingRead.message ?? 'refused'}`, 'is it the right key, and still valid?')
-  if (missing.length > 0 && worst !== 'ok') {
-    const hint = `give it ${listed(missing)}, or another key under keys.${missing[0]}`
-    return worst === 'failed' ? failed(text, hint) : warning(text, hint)
-  }
-  const doubts = report.uses.filter((one) => unclear.includes(one))
-  const [doubt] = doubts
+  const gravity = (one: Permission): CheckStatus => lack(one, config, '', '').status
+  const missing = report.uses.filter((one) => lacks.includes(one) && gravity(one) !== 'ok')
   // What no key can do is no fault of this one; the plan's checks say it.
-  if (doubt && doubts.every((one) => held[one].lacksFeature)) return ok(text)
-  if (doubt) return notChecked(`${text} (${held[doubt].message ?? 'no answer'})`, 'try again when the service answers')
+  const doubts = report.uses.filter((one) => unclear.includes(one) && !held[one].lacksFeature)
+  const [doubt] = doubts
+  if (missing.length > 0 || doubt) {
+    // What was asked and not given is as bad as what may not be read. The odd request for a write proves less.
+    const wanting = [...missing, ...doubts.filter((one) => one !== 'billingWrite')].map(gravity)
+    return {
+      status: wanting.includes('failed') ? 'failed' : wanting.length > 0 ? 'warning' : 'not_checked',
+      message: doubt ? `${text} (${held[doubt].message ?? 'no answer'})` : text,
+      hint:
+        missing.length > 0 ? `give it ${listed(missing)}, or another key under keys.${missing[0]}` : 'try again when the service answers',
+    }
+  }
   if (has.includes('billingWrite') && !report.uses.includes('billingWrite'))
     return warning(
       `${text}, but is used for reading only`,
@@ -175,6 +179,8 @@ function lack(permission: Permission, { mode }: WorkspaceConfig, message: string
       return warning(message, hint)
   }
 }
+
+const mayBeAsked = ({ kind, lacksFeature }: Holding): boolean => kind !== 'lacking' && !lacksFeature
 
 /** The key that the configuration uses for a permission, when what it was found to hold is as asked. */
 function usedFor(

@@ -14,7 +14,7 @@ import { failed, notChecked, ok, type Tell, warning } from './check.ts'
 const SHRUNK = 0.8
 
 export interface PlanInputs {
-  /** Readers whose keys hold the permission; absent: it cannot be asked. */
+  /** Readers whose keys are not known to lack the permission; absent: it cannot be asked. */
   readonly teams: ServiceReader | undefined
   readonly billing: ServiceReader | undefined
   readonly analytics: Pick<KeyProbe, 'tellsAddOn'> | undefined
@@ -30,19 +30,19 @@ export interface PlanInputs {
 /** Asks for one of each, and gives the roster when it could be read. Rejects only when `signal` aborts. */
 export async function checkPlan(inputs: PlanInputs, tell: Tell): Promise<Roster | undefined> {
   const { teams, billing, analytics, capless, signal } = inputs
-  const attempt = async (name: string, ask: () => Promise<void>): Promise<void> => {
+  const attempt = async (name: string, ask: () => Promise<void>, grave = failed): Promise<void> => {
     try {
       await ask()
     } catch (error) {
       signal.throwIfAborted()
-      tell(name, failed(failureOf(error).message))
+      tell(name, grave(failureOf(error).message))
     }
   }
   if (capless) tell('caps', NO_CAPS)
   const balanceReader = billing ?? capless
   if (balanceReader) await attempt('balance', () => checkBalance(balanceReader, signal, tell))
   else tell('balance', notChecked('the credit balance: no key may read it'))
-  if (analytics) await attempt('addOnUse', () => checkAddOn(analytics, inputs, tell))
+  if (analytics) await attempt('addOnUse', () => checkAddOn(analytics, inputs, tell), warning)
   else tell('addOnUse', notChecked('add-on use by person: no key may read it; it is estimated'))
   if (!teams) {
     tell('people', notChecked('people, groups and agent analytics: no key may read them'))

@@ -18,6 +18,7 @@ import type { Cli } from '../shared/context.ts'
 import { interruptible } from '../shared/interrupt.ts'
 import { count } from '../shared/text.ts'
 import { VERSION } from '../shared/version.ts'
+import { tellOfWaiting } from '../shared/waiting.ts'
 import { failed, notChecked, ok, type Tell, warning } from './check.ts'
 import type { DoctorFlags } from './command.ts'
 import { checkKeys } from './keys.ts'
@@ -122,6 +123,7 @@ async function askService(
   if (!isAllowed) about('service')('reached', notChecked('the service: its address has to be valid first'))
   const transport = isAllowed ? transportOf(config, cli, about('service')) : undefined
   if (!transport) return UNASKED
+  const waiting = tellOfWaiting(cli, config.name)
   try {
     const reached = await checkService(config, transport, cli, signal, about('service'))
     const learned = ledger?.fact('pace')
@@ -133,6 +135,7 @@ async function askService(
       random: systemRandom,
       rate: config.rate,
       signal,
+      onRequest: waiting.onRequest,
       onSeen: (sighting) => void sightings.push(sighting),
       onKeys: (keys) => cli.secrets.alsoRedact(keys.redact),
       ...(learned && { learned }),
@@ -150,6 +153,7 @@ async function askService(
     if (roster && readers.billing) sightings.push(...(await sampleReads(readers.billing, roster, ledger, signal)))
     return { reached: true, keys: reports }
   } finally {
+    waiting.stop()
     transport.close()
   }
 }

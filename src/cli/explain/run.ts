@@ -7,7 +7,7 @@ import { explain } from '../../core/plan/explain.ts'
 import type { Planned } from '../../core/plan/plan.ts'
 import { type Preview, preview } from '../../daemon/cycle/preview.ts'
 import { sweep } from '../../daemon/cycle/read.ts'
-import { desiredInputs, type Planner } from '../../daemon/cycle/state.ts'
+import { desiredInputs } from '../../daemon/cycle/state.ts'
 import type { SharedLedger } from '../../daemon/ledger/share.ts'
 import { declaredIn, slicingOf } from '../../daemon/schedule/slice.ts'
 import { sha256 } from '../../daemon/schedule/system.ts'
@@ -54,8 +54,7 @@ async function explainOne(scope: Scope, one: WorkspaceSetup, { setup, flags, cli
   const progress = await sweepProgress('reading caps', cli.stderr, signal)
   try {
     const ledger = await ledgers.of(one, client, signal)
-    const planner: Planner = { settings: config, ledger, clock: cli.clock, digest: sha256 }
-    const parts = { ...planner, client }
+    const parts = { settings: config, ledger, clock: cli.clock, digest: sha256, client }
     const options = { signal, onSweep: progress.expect, onReading: progress.one }
     const near = await preview(parts, policy, { ...options, only: () => (seen) => isNear(scope, seen, policy) })
     const full = isPending(scope, near.planned) ? await preview(parts, policy, options) : near
@@ -67,7 +66,7 @@ async function explainOne(scope: Scope, one: WorkspaceSetup, { setup, flags, cli
     const { plan } = full.planned
     const explanation = explain(
       {
-        ...desiredInputs(full.knowledge, planner),
+        ...desiredInputs(full.knowledge, parts),
         readings,
         history: await ledger.history({ scope, limit: 1 }),
         holds: plan.holds,

@@ -5,7 +5,7 @@ import type { Slots } from '../interpret/slots.ts'
 import type { PolicyEntry } from '../model/entry.ts'
 import type { Cap, Pool } from '../model/policy.ts'
 import { type ScopeKey, scopeKey, type UserScope, userScope } from '../model/scope.ts'
-import { type Credits, credits } from '../model/units.ts'
+import type { Credits } from '../model/units.ts'
 import type { Followers } from '../pools/ask.ts'
 import type { DesiredCap } from '../resolve/candidate.ts'
 import { type Diff, type Difference, type PoolReview, sourceOf } from './diff.ts'
@@ -76,22 +76,25 @@ export interface Asked {
   readonly skipped: ReadonlySet<ScopeKey>
 }
 
-/** Members who would be lifted above the credits of their pool: no write of ours does that (product.md, section 2, The sum). */
+/** Members who would be lifted above the credits of their pool, or off the 0 where the deal leaves them: no write of ours does that (product.md, section 2, The sum). */
 export function stays(diff: Diff, slots: Slots, { desired, skipped }: Asked, beneath: Beneath, pools: readonly PoolFollowers[]): Staying {
   const kept: DesiredCap[] = []
   const first = new Set<ScopeKey>()
   const wide = wideIn(diff)
   if (wide.size === 0 || slots.model.layers === 'copied') return { kept, first }
   for (const { pool, room, members } of pools) {
-    const lifted = members.flatMap(({ email, base, count }) => {
+    const lifted = members.flatMap(({ email, base, count, isLeftAtZero }) => {
       const key = scopeKey(userScope(email))
       const follows = skipped.has(key) ? undefined : follow(key, wide, slots, beneath)
-      return follows && follows.most - base > count ? [{ email, key, now: follows.now, more: follows.most - base - count }] : []
+      const more = follows ? Math.max(0, follows.most - base - count) : 0
+      return follows && (more > 0 || (isLeftAtZero && follows.most > 0)) ? [{ email, key, now: follows.now, more, isLeftAtZero }] : []
     })
-    if (lifted.reduce((sum, { more }) => sum + more, 0) <= room) continue
-    for (const { email, key, now } of lifted) {
+    const isPaid = lifted.reduce((sum, { more }) => sum + more, 0) <= room
+    for (const { email, key, now, isLeftAtZero } of lifted) {
+      if (isPaid && !isLeftAtZero) continue
       if ((desired.get(key)?.cap ?? 'none') !== 'none') first.add(key)
-      else kept.push(stay(userScope(email), credits(Math.max(1, now)), pool))
+      // A 0 as well: it is read above them, so it is kept here, and anything more would be credits that nobody has dealt.
+      else kept.push(stay(userScope(email), now, pool))
     }
   }
   return { kept, first }

@@ -47,15 +47,27 @@ export interface KeptCap {
 export interface Followers {
   /** Credits that nobody counts at, nor is to get. */
   readonly room: number
-  readonly members: readonly { readonly email: string; readonly base: Credits; readonly count: number }[]
+  readonly members: readonly Follower[]
+}
+
+export interface Follower {
+  readonly email: string
+  readonly base: Credits
+  readonly count: number
+  /** The deal leaves them at 0, which it asks of nobody: they follow nothing upwards, whatever the credits pay for. */
+  readonly isLeftAtZero: boolean
 }
 
 /** Who may follow a wider cap upwards, and what there is for all of them together. */
-export function followersIn({ credits }: Pick<PoolTerms, 'credits'>, state: PoolState): Followers {
+export function followersIn(terms: Pick<PoolTerms, 'credits'>, state: PoolState): Followers {
   const staying = Object.entries(state.members).filter(([, { left }]) => !left)
   const wanted = staying.reduce((sum, [, one]) => sum + (one.protected ? wantedBy(one) : 0), 0)
-  const free = credits - fullSum(state)
-  const members = staying.map(([email, one]) => ({ email, base: one.base, count: knownCount(one) }))
+  const free = terms.credits - fullSum(state)
+  const members = staying.map(([email, one]): Follower => {
+    const isAtZero = state.dealtAt !== undefined && isDealt(one) && one.inForce?.cap === 0
+    const isLeftAtZero = isAtZero && capToAsk(terms, state, email) === undefined
+    return { email, base: one.base, count: knownCount(one), isLeftAtZero }
+  })
   return { room: wanted > free ? free : free - wanted, members }
 }
 

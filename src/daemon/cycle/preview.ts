@@ -5,7 +5,7 @@ import type { CapReading } from '../../core/model/observed.ts'
 import type { PolicyRevision } from '../../core/model/policy.ts'
 import type { Scope } from '../../core/model/scope.ts'
 import type { Planned } from '../../core/plan/plan.ts'
-import type { Clock, Digest, ReadClient, RecordsReader } from '../../ports.ts'
+import type { Clock, Digest, Ledger, ReadClient, RecordsReader } from '../../ports.ts'
 import { askMeasured } from '../collect/add-on.ts'
 import { learnUsage, type UsageReading } from '../collect/usage.ts'
 import { deploymentFindings } from '../conditions/findings.ts'
@@ -14,12 +14,12 @@ import { probeReads } from './probe.ts'
 import { sweep } from './read.ts'
 import { newlyUnknown } from './record.ts'
 import { seenIn, sweepSightings } from './seen.ts'
-import { type DesiredState, idleMode, outlook, type PlanSettings, planFrom, recall, type WorkspaceState } from './state.ts'
+import { type DesiredState, keptBack, outlook, type PlanSettings, planFrom, recall, type WorkspaceState } from './state.ts'
 
 export interface PreviewParts {
   readonly client: ReadClient
   readonly settings: PlanSettings
-  readonly ledger: RecordsReader
+  readonly ledger: RecordsReader & Pick<Ledger, 'pause'>
   readonly clock: Clock
   readonly digest: Digest
 }
@@ -67,10 +67,10 @@ export async function preview(parts: PreviewParts, policy: PolicyRevision, optio
   const probe = { ...parts, ledger, seen: learned, state: knowledge, desired: view, ...(options.signal && { signal: options.signal }) }
   const seen = only ? learned : await probeReads(probe)
   // The ledger is only read: what the readings tell of the deployment and of scopes it does not know, and what is dealt now, counts for this plan alone.
-  const idle = idleMode(parts.settings)
-  const planner = { ...parts, ledger, seen, ...(idle !== undefined && { idle }) }
+  const kept = keptBack(parts.settings, await parts.ledger.pause(parts.clock.now()))
+  const planner = { ...parts, ledger, seen, ...(kept && { idle: kept.reason }) }
   takeDeal(dealPools(knowledge, view, planner), knowledge)
-  const planned = planFrom(knowledge, outlook(knowledge, planner), planner)
+  const planned = planFrom(knowledge, outlook(knowledge, planner), planner, { excluded: () => kept })
   const clocks = deploymentFindings(knowledge, undefined, policy.set.workspace)
   return { planned, outlook: view, knowledge, warnings: [...usage.findings.filter(({ onlyIfHeld }) => !onlyIfHeld), ...clocks] }
 }

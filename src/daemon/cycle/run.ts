@@ -33,7 +33,7 @@ import {
   unknownScopes,
 } from './record.ts'
 import { noteSeen, seenIn, sweepSightings } from './seen.ts'
-import { type DesiredState, grantsFrozen, idleMode, isLeftAlone, outlook, type Planner, planFrom, type WorkspaceState } from './state.ts'
+import { type DesiredState, grantsFrozen, isLeftAlone, keptBack, outlook, type Planner, planFrom, type WorkspaceState } from './state.ts'
 import { lookLate, noteLooked } from './write/beneath.ts'
 import { type RecoverInputs, recoverIntents } from './write/recover.ts'
 
@@ -116,16 +116,10 @@ async function establishReads(
 
 /** Audit mode, a pause and policies that were replaced keep everything back. */
 async function whyNothingGoes(workspace: Workspace): Promise<Exclusion | undefined> {
-  const { config } = workspace
-  const pause = await readPause(workspace)
-  const mode = idleMode(config)
-  if (mode !== undefined) return { kind: 'excluded', code: 'mode', reason: mode }
-  if (workspace.lease?.isReplaced()) {
-    const reason = 'another replica has had newer policies than this one; nothing is written until the files here follow'
-    return { kind: 'excluded', code: 'replaced', reason }
-  }
-  const reason = pause && `paused until ${new Date(pause.untilAt).toISOString()} (${pause.reason})`
-  return reason === undefined ? undefined : { kind: 'excluded', code: 'pause', reason }
+  const kept = keptBack(workspace.config, await readPause(workspace))
+  if (kept?.code === 'mode' || !workspace.lease?.isReplaced()) return kept
+  const reason = 'another replica has had newer policies than this one; nothing is written until the files here follow'
+  return { kind: 'excluded', code: 'replaced', reason }
 }
 
 /** What others changed is only watched while `onDrift` is `alert`; `apply` is somebody who wants it written. */

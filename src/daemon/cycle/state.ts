@@ -6,7 +6,7 @@ import type { Seen } from '../../core/interpret/seen.ts'
 import { serviceModel } from '../../core/interpret/service-model.ts'
 import { interpret, type SentCap, type Slots, unsetGroups } from '../../core/interpret/slots.ts'
 import { CLOCKS_APART_MS, isYounger, notAhead } from '../../core/model/age.ts'
-import { type GuardSettings, mayHaveLanded } from '../../core/model/change.ts'
+import { type GuardSettings, mayHaveLanded, type Pause } from '../../core/model/change.ts'
 import type { Mode } from '../../core/model/events.ts'
 import type { CapReading, Cycle, OwnedCap } from '../../core/model/observed.ts'
 import type { Cap, PolicyRevision } from '../../core/model/policy.ts'
@@ -334,9 +334,12 @@ function reviewedRules(knowledge: WorkspaceState, { ledger, settings, clock }: P
 /** A balance that is older says nothing of what is left (choice). */
 const BALANCE_LIFE_MS = 24 * 3_600_000
 
-/** Why a mode lets nothing be written. */
-export const idleMode = ({ mode = 'enforce' }: Pick<PlanSettings, 'mode'>): string | undefined =>
-  mode === 'enforce' ? undefined : `mode is ${mode}`
+/** A mode or a pause that keeps everything back, whatever the plan is. */
+export function keptBack({ mode = 'enforce' }: Pick<PlanSettings, 'mode'>, pause: Pause | undefined): Exclusion | undefined {
+  if (mode !== 'enforce') return { kind: 'excluded', code: 'mode', reason: `mode is ${mode}` }
+  const until = pause && new Date(pause.untilAt).toISOString()
+  return pause && { kind: 'excluded', code: 'pause', reason: `paused until ${until} (${pause.reason})` }
+}
 
 /** What the guards `maxRaise` and `breaker` go by. */
 function limitFacts({ usage }: WorkspaceState, { ledger, clock }: Planner) {

@@ -120,9 +120,19 @@ describe('a cap that may only be inherited', () => {
 
 describe('a member of a pool who inherits a cap', () => {
   const [pool] = policy({ pools: [{ name: 'research', credits: 100, members: { kind: 'emails', emails: PEOPLE.map(email) } }] }).pools
-  const following = (room: number, names: readonly string[] = PEOPLE, base: number | readonly number[] = 0): Partial<PlanInputs> => {
+  const following = (
+    room: number,
+    names: readonly string[] = PEOPLE,
+    base: number | readonly number[] = 0,
+    atZero: readonly string[] = [],
+  ): Partial<PlanInputs> => {
     const baseOf = (index: number) => credits(typeof base === 'number' ? base : (base[index] ?? 0))
-    const members = names.map((name, index) => ({ email: email(name), base: baseOf(index), count: 40 }))
+    const members = names.map((name, index) => ({
+      email: email(name),
+      base: baseOf(index),
+      count: 40,
+      isLeftAtZero: atZero.includes(name),
+    }))
     return { followers: pool ? [{ pool, room, members }] : [] }
   }
   const RAISED: PlanSketch = { readsExplicit: true, caps: { team: 60 }, observed: { team: 40, ada: 'none', bob: 'none' } }
@@ -131,10 +141,28 @@ describe('a member of a pool who inherits a cap', () => {
     ['keeps it when the team’s goes up and the credits do not pay for all', RAISED, following(39), KEPT],
     ['follows the team’s when the credits pay for all', RAISED, following(40), ['team raise 40>60 policy']],
     [
-      'keeps it at 1 at least, since nothing asks for a 0',
+      'keeps a 0 as well: 1 would be more than the credits pay for',
       { ...RAISED, observed: { team: 0, ada: 'none', bob: 'none' } },
       following(0),
-      ['ada set none>1 policy', 'bob set none>1 policy', 'team raise 0>60 policy'],
+      ['ada block none>0 policy', 'bob block none>0 policy', 'team raise 0>60 policy'],
+    ],
+    [
+      'keeps the 0 at which the deal leaves them, also where the credits pay for what is wider, and others follow',
+      { ...RAISED, observed: { team: 0, ada: 'none', bob: 'none' } },
+      following(1000, PEOPLE, 0, ['ada']),
+      ['ada block none>0 policy', 'team raise 0>60 policy'],
+    ],
+    [
+      'keeps the 0 at which the deal leaves them, also where all of what is wider was used before',
+      { ...RAISED, caps: { team: 40 }, observed: { team: 0, ada: 'none', bob: 'none' } },
+      following(0, ['ada'], 0, ['ada']),
+      ['ada block none>0 policy', 'team raise 0>40 policy'],
+    ],
+    [
+      'is left at 0 without a write while nothing lifts it',
+      { ...RAISED, caps: { team: 0 }, observed: { team: 40, ada: 'none', bob: 'none' } },
+      following(0, ['ada'], 0, ['ada']),
+      ['team block 40>0 policy'],
     ],
     [
       'keeps it when the team’s goes',

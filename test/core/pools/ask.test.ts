@@ -101,4 +101,18 @@ describe('who may follow wider caps', () => {
       [Number.NEGATIVE_INFINITY, 'ada 0 7'],
     ],
   ])('%s', (_name, members, expected) => expect(followers(members)).toEqual(expected))
+
+  test.each<readonly [string, PoolMember, Partial<PoolState>, boolean]>([
+    ['who is at 0, and gets nothing, is left there', member(0), {}, true],
+    ['who is at 0, and has to wait for the sum, is left there', member(0, dealt(40)), {}, true],
+    ['who is dealt more is not left at 0', member(0, dealt(40)), { members: {} }, false],
+    ['who is above 0 is not left there', member(1), {}, false],
+    ['who has no cap is not left at 0', member('none'), {}, false],
+    ['nobody is left at 0 before the first deal', member(0), { dealtAt: undefined as never }, false],
+    ['nobody protected is left at 0 by a deal', member(0, { protected: true }), {}, false],
+  ])('%s', (_name, ada, more, expected) => {
+    const { members = state({ ...CROWD, cyd: member(9) }).members, ...rest } = more
+    const all = { ...state({}), ...rest, members: { ...members, [email('ada')]: ada } }
+    expect(followersIn(TERMS, all).members.find((one) => one.email === email('ada'))?.isLeftAtZero).toBe(expected)
+  })
 })

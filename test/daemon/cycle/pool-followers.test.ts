@@ -1,6 +1,7 @@
 // Members of pools to whom nothing is dealt, and who inherit a cap: no wider write lifts them above what the credits pay for.
 import { describe, expect, test } from 'vitest'
 import { email, HOUR, type PoolSketch } from '../../support/declare.ts'
+import { noon, recordPast } from '../../support/use.ts'
 import { type Declared, testWorld, type World } from '../../support/world.ts'
 
 const people = (...names: readonly string[]): PoolSketch['members'] => ({ kind: 'emails', emails: names.map(email) })
@@ -49,6 +50,40 @@ describe('members', () => {
     expect(Math.max(...sums)).toBeLessThanOrEqual(changed.pools ? 1050 : 1000)
     await one.cycle()
     expect(one.caps()).toEqual(expected)
+  })
+
+  test.each(['explicit', 'inherited'] as const)(
+    'who are protected and inherit a 0 keep it, and it costs no credit, where reads are %s',
+    async (capReads) => {
+      const one = await testWorld({
+        people: ['ada', 'bob'],
+        groups: { g: ['ada', 'bob'] },
+        caps: { 'group:g': 0 },
+        switches: { capReads },
+        config: { capReads },
+      })
+      await one.cycle({ caps: { 'group:g': 100 }, protect: ['ada'], pools: [pool(1000, people('ada', 'bob'))] })
+      expect(one.caps()).toEqual({ 'group:g': 100, ada: 0, bob: 1000 })
+      one.forget()
+      await later(one, 5 * HOUR)
+      expect((await one.cycle()).result).toBe('noop')
+      expect(one.writes()).toEqual([])
+    },
+  )
+
+  test.each<readonly [string, Declared]>([
+    ['a declared 0', { caps: { 'group:g': 500, ada: 0 } }],
+    ['the 0 of a rule', { caps: { 'group:g': 500 }, rules: [{ name: 'off', when: { email: 'ada@*' }, cap: 0 }] }],
+  ])('who inherit a 0 have %s kept where a wider cap goes up, whatever they used', async (_row, declared) => {
+    const one = await testWorld({ people: ['ada', 'bob'], groups: { g: ['ada', 'bob'] }, caps: { 'group:g': 0 } })
+    // 500 of them are included in the seat.
+    recordPast(one, [{ who: 'ada', at: noon(19), credits: 500 + 1_100 }])
+    await one.cycle({ ...declared, pools: [pool(2000, people('ada', 'bob'), { min: 10 })] })
+    expect(one.caps()).toEqual({ 'group:g': 500, ada: 0, bob: 900 })
+    one.forget()
+    await later(one, 5 * HOUR)
+    expect((await one.cycle()).result).toBe('noop')
+    expect(one.writes()).toEqual([])
   })
 
   test('who are protected, inherit a cap and are asked by a rule for none of their own keep it', async () => {

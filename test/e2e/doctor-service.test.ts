@@ -1,0 +1,135 @@
+// `doctor` against services that take what they should refuse, answer nothing, or are not there.
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { Clock } from '../../src/ports.ts'
+import { listen } from '../api/world.ts'
+import { run as runHere } from '../cli/world.ts'
+import { realClock } from '../support/real-clock.ts'
+import { doctor } from './doctor.ts'
+import { type World, world } from './world.ts'
+
+interface Asked {
+  readonly operation: string
+  readonly fields: Readonly<Record<string, unknown>>
+}
+
+/** A service that answers as the sandbox does, but where this has an answer to a request with a key. */
+async function inFrontOf(one: World, answerTo: (asked: Asked) => readonly [status: number, body: string] | undefined): Promise<string> {
+  const { url, close } = await listen((request, response, body) => {
+    const { service_key: key, ...fields } = JSON.parse(body)
+    const answer = key === undefined ? undefined : answerTo({ operation: request.url?.split('/').at(-1) ?? '', fields })
+    if (answer) response.writeHead(answer[0], { 'content-type': 'application/json' }).end(answer[1])
+    else
+      fetch(`${one.service.url}${request.url}`, { method: 'POST', body, headers: { 'content-type': 'application/json' } }).then(
+        async (answer) => response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text()),
+        () => response.destroy(),
+      )
+  })
+  onTestFinished(close)
+  return url
+}
+
+/** It takes writes without a cap. */
+const careless = (one: World, { onWrite }: { readonly onWrite?: () => void }): Promise<string> =>
+  inFrontOf(one, ({ operation, fields }) => {
+    if (operation !== 'UsageConfig' || Object.keys(fields).some((name) => name.endsWith('_cap'))) return undefined
+    onWrite?.()
+    return [200, '{}']
+  })
+
+describe('a service that takes a write without a cap', () => {
+  test('is told, and the team’s cap is read to prove that nothing changed', async () => {
+    const one = await world()
+    const found = await doctor([...one.flags, '--base-url', await careless(one, {})])
+    expect(found.line('keys', 'oddWrite')).toBe(
+      'warning: the service accepted a write of default that named no cap, for nobody; the team’s cap is unchanged (none)'.replace(
+        '’',
+        "'",
+      ),
+    )
+    expect(found.code).toBe(0)
+  })
+
+  test('and changes the team’s cap fails, with what to put back', async () => {
+    const one = await world()
+    one.service.setCap('team', 500)
+    const found = await doctor([...one.flags, '--base-url', await careless(one, { onWrite: () => one.service.setCap('team', 0) })])
+    expect(found.checks.find(({ name }) => name === 'oddWrite')).toMatchObject({
+      status: 'failed',
+      hint: expect.stringContaining('put 500 back'),
+    })
+    expect(found.code).toBe(1)
+  })
+})
+
+describe('a service that refuses to work', () => {
+  const DOWN = [503, '{"error":"down"}'] as const
+  const real = realClock()
+  /** A hundred times as fast as time. */
+  const QUICK: Clock = {
+    now: () => real.now(),
+    monotonic: () => real.monotonic() * 100,
+    sleep: (ms, signal) => real.sleep(ms / 100, signal),
+  }
+
+  test('whatever a key asks fails, and no key is said to lack what could not be told', async () => {
+    const one = await world()
+    const found = await doctor([...one.flags, '--base-url', await inFrontOf(one, () => DOWN)], {}, QUICK)
+    expect(found.line('service', 'reached')).toMatch(/^ok: /)
+    expect(found.line('keys', 'default')).toMatch(/^failed: default .* could not tell Analytics Read, .*the service failed \(503\)/)
+    expect(found.line('plan', 'balance')).toMatch(/^failed: .*503/)
+    expect(found.line('plan', 'people')).toMatch(/^failed: .*503/)
+    expect(found.stdout).not.toContain('no key may read')
+    expect(found.code).toBe(1)
+  })
+
+  test.each([
+    ['GetUsageConfig', 'failed', 1],
+    ['CascadeAnalytics', 'failed', 1],
+    ['Analytics', 'warning', 0],
+    ['UsageConfig', 'not_checked', 0],
+  ])('at %s alone is %s, as bad as a key without it, while a write is only tried by an odd request', async (broken, status, code) => {
+    const one = await world()
+    const url = await inFrontOf(one, ({ operation }) => (operation === broken ? DOWN : undefined))
+    const found = await doctor([...one.flags, '--base-url', url], {}, QUICK)
+    expect(found.line('keys', 'default')).toMatch(new RegExp(`^${status}: `))
+    expect(found.code).toBe(code)
+  })
+
+  test('because of its rate limit is waited for, and that is said', async () => {
+    const one = await world()
+    const begun = QUICK.monotonic()
+    const url = await inFrontOf(one, () => (QUICK.monotonic() - begun < 40_000 ? [429, '{"error":"rate limit exceeded"}'] : undefined))
+    const found = await runHere(['doctor', ...one.flags, '--base-url', url], { clock: QUICK })
+    expect(found.stderr).toContain(
+      'note: acme: the service refuses requests, because its rate limit is reached; waiting until it takes them',
+    )
+    expect(found).toMatchObject({ code: 0, stdout: expect.stringContaining('holds Analytics Read, Teams Read-only, Billing Read') })
+  })
+})
+
+describe('a service that is not there', () => {
+  test.each<readonly [string, (url: string) => string, RegExp]>([
+    ['because nothing listens', () => 'http://127.0.0.1:9', /failed: .*nothing listens at the address/],
+    ['because the path is another', (url) => `${url}//somewhere`, /failed: .*is the base URL right\?/],
+    ['because it speaks plain HTTP', (url) => url.replace('http:', 'https:'), /failed: /],
+  ])('%s fails, and leaves keys and plan unchecked', async (_row, urlOf, message) => {
+    const one = await world()
+    const found = await doctor([...one.flags, '--base-url', urlOf(one.service.url)])
+    expect(found.line('service', 'reached')).toMatch(message)
+    expect(found.line('keys', 'permissions')).toContain('not_checked')
+    expect(found.code).toBe(1)
+  })
+
+  test('because its name is unknown fails', async () => {
+    const one = await world()
+    const found = await doctor([...one.flags, '--base-url', 'https://no-such-host.invalid'])
+    expect(found.line('service', 'name')).toMatch(/failed: no-such-host.invalid cannot be looked up/)
+  })
+
+  test('behind plain HTTP on another machine is never asked', async () => {
+    const one = await world()
+    const found = await doctor([...one.flags, '--base-url', 'http://service.example'])
+    expect(found.line('service', 'reached')).toContain('not_checked')
+    expect(found.code).toBe(65)
+  })
+})
