@@ -28,7 +28,7 @@ import type { Heartbeat, HeartbeatAnswer, HeldWorkspace } from './core/replicas/
 import type { ConditionMemory } from './core/resolve/conditions.ts'
 import type { DealtPools } from './core/resolve/pools.ts'
 import type { MeasuredAddOn } from './core/use/add-on.ts'
-import type { BurnStep } from './core/use/burned.ts'
+import type { BurnedFacts, BurnStep } from './core/use/burned.ts'
 import type { RecordedDays } from './core/use/replay/recorded.ts'
 import type { EndedCycle, Turn } from './core/use/turn.ts'
 import type { UseReading } from './core/use/use-curve.ts'
@@ -123,6 +123,8 @@ export interface ReadClient {
    * was read, which says whose the rows are. service-notes.md, section 1, Add-on use per person.
    */
   readAddOnUse(question: AddOnQuestion, signal?: AbortSignal): Promise<AddOnReading | 'unavailable'>
+  /** Whose keys somebody had is not known any more, until a roster lists them again. */
+  forget?(email: string): void
   /** The service's clock minus ours, from the last `Date` header; absent before the first answer. */
   clockSkewMs(): number | undefined
 }
@@ -221,6 +223,8 @@ export interface LedgerFacts {
   readonly burned: BurnedFacts
   /** Which messages went out in this billing cycle, are about to, or could not. */
   readonly told: Told
+  /** Who was forgotten beside whoever keeps the caps, until they have as well: when, and SHA-256 of that, a line end and the address. */
+  readonly forgotten: readonly { readonly at: Instant; readonly hash: string }[]
 }
 
 /** Every day from `fromAt` to `throughAt` was asked for; both are UTC midnights. */
@@ -258,14 +262,6 @@ export interface AddOnDay {
 export interface AddOnSum {
   readonly used: Credits
   readonly addOn: Credits
-}
-
-export interface BurnedFacts {
-  readonly team: Credits
-  /** By group id. */
-  readonly groups: Readonly<Record<string, Credits>>
-  /** Of the last reading; absent while the service names no cycle. */
-  readonly cycleStartAt?: Instant
 }
 
 /** Days by their UTC midnights. */
@@ -351,7 +347,10 @@ export interface Ledger extends Records {
   /** Read afresh, so that `pause` of another process is seen at once; absent when none or ended. */
   pause(now: Instant): Promise<Pause | undefined>
   savePause(pause: Pause | undefined): Promise<void>
-  /** Erases what is kept of a person: history, use, and everything about them in single values but the policy. `email` is normalised. */
+  /**
+   * Erases what is kept of a person: history, use, and everything about them in single values but the policy, also in what a rebinding set
+   * aside. `email` is normalised.
+   */
   forget(email: string): Promise<void>
   /** The rows of some days, and the fact `runsAsked`. */
   saveRuns(scope: TeamScope | GroupScope, batch: RunsBatch): Promise<void>

@@ -25,6 +25,7 @@ const dayText = (at: Instant): string => new Date(at).toISOString().slice(0, 10)
 export interface KeyBook {
   /** Takes the rows of a listing of the whole team. */
   learn(body: unknown): void
+  forget(email: string): void
   emailOf(key: string): string | undefined
   keysOf(email: string): readonly string[]
   /** False before any listing. */
@@ -60,6 +61,11 @@ export function createKeyBook(): KeyBook {
         }
       }
       without = [...nobody].filter((email) => keysOf(email).length === 0).sort(compareText)
+    },
+    forget(email) {
+      for (const key of keysOf(email)) emails.delete(key)
+      keys.delete(email)
+      without = without?.filter((one) => one !== email)
     },
     emailOf: (key) => emails.get(key),
     keysOf,

@@ -146,6 +146,7 @@ export function readerOver(sender: Sender, { clock, onSeen }: ClientOptions): Se
       }
       return sumCascade(chunks)
     },
+    forget: book.forget,
     readAddOnUse: (question, signal) => readAddOnUse({ sender, book, clock }, question, signal),
     clockSkewMs: sender.clockSkewMs,
     ratePerSecond: sender.ratePerSecond,

@@ -97,7 +97,7 @@ function factsOf(answer: WireAnswer, operation: Operation, said: ErrorText, quot
     const message = `${operation}: redirected (${status}) to ${target}, which is not followed; set the base URL to where the service really is`
     return { operation, kind: 'malformed', status, message }
   }
-  const kind = said.html && status < 300 ? 'malformed' : kindOf(status, said)
+  const kind = kindOf(status, said)
   if (lacksFeature(operation, status, said, kind)) {
     // Without a balance all else goes on; without caps there is no sense in asking for each of them.
     const judged = operation === 'GetTeamCreditBalance' || kind === 'server' ? 'invalid' : kind
@@ -154,13 +154,14 @@ const WORDS: Record<ApiErrorKind, string> = {
   malformed: 'the answer cannot be understood',
 }
 
-/** What each status says by itself, and what code or message may make of it. */
+/** What each status says by itself, and what code or message may make of it: those of a page in HTML are not the service's word on anything. */
 function kindOf(status: number, said: ErrorText): ApiErrorKind {
   if (status === 429) return 'rate_limited'
   if (status === 401) return 'auth'
   if (status === 408 || status === 499) return 'timeout'
   if (status === 407) return 'network'
   if (status >= 500) return 'server'
+  if (said.html) return status === 403 ? 'auth' : 'malformed'
   const coded = CODE_KINDS.get(said.code.toLowerCase())
   // It says itself that the request may have been carried out.
   if (coded === 'timeout' || coded === 'server') return coded

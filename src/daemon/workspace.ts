@@ -1,6 +1,7 @@
 // One workspace of the daemon: its settings, its ports, what it knows, and what it shows. Everything that changes during its life is here
 // and nowhere else, so that workspaces share nothing.
 
+import { CLOCKS_APART_MS } from '../core/model/age.ts'
 import type { Pause } from '../core/model/change.ts'
 import type { Condition, Finding } from '../core/model/condition.ts'
 import type { CycleEvent, Emit, LeaseShown, Mode } from '../core/model/events.ts'
@@ -132,9 +133,17 @@ export const createWorkspace = (parts: WorkspaceParts, { knowledge: before, ...k
   collector: { chunkDays: new Map(), triedAt: new Map(), addOn: idleCollector() },
 })
 
-/** Looks for a pause, which another process begins and ends. Rejects with a `LedgerError`. */
+/**
+ * Looks for a pause, which another process begins and ends; one of a clock that was ahead has its whole time from now on, and ends then. Rejects
+ * with a `LedgerError`.
+ */
 export async function readPause(workspace: Workspace): Promise<Pause | undefined> {
-  workspace.pause = await workspace.ledger.pause(workspace.clock.now())
+  const now = workspace.clock.now()
+  const kept = await workspace.ledger.pause(now)
+  const aheadMs = (kept?.pausedAt ?? now) - now
+  const isAhead = aheadMs > CLOCKS_APART_MS
+  workspace.pause = kept && isAhead ? { ...kept, pausedAt: now, untilAt: kept.untilAt - aheadMs } : kept
+  if (isAhead) await workspace.ledger.savePause(workspace.pause)
   return workspace.pause
 }
 

@@ -23,6 +23,15 @@ const book = (listing: unknown = ROSTER) => {
   known.learn(listing)
   return known
 }
+
+test('rows of somebody who was forgotten are nobody’s until a listing names them again', () => {
+  const known = book()
+  known.forget('ada@example.com')
+  expect([known.emailOf('key-of-ada'), known.emailOf('key-of-bob')]).toEqual([undefined, 'bob@example.com'])
+  known.learn(ROSTER)
+  expect(known.emailOf('key-of-ada')).toBe('ada@example.com')
+})
+
 const row = (more: Readonly<Record<string, unknown>> = {}) => ({
   item: { api_key: 'key-of-ada', date: '2026-11-02', model: 'MODEL_A', prompts_used: '300', flex_credits_used: '125', ...more },
 })

@@ -169,6 +169,7 @@ describe('a write', () => {
     ['2xx with zero bytes', { body: '' }, 'accepted'],
     ['2xx with a page, which something in between has sent', { status: 202, body: '<html>' }, 'ambiguous'],
     ['2xx with a page about a key', { body: '<!doctype html><title>Unauthorized</title>' }, 'ambiguous'],
+    ['404 with a page', { status: 404, body: '<html><title>404 Not Found</title></html>' }, 'ambiguous'],
     ['2xx with an error', { body: '{"error":"exactly one cap field"}' }, 'refused'],
     ['2xx with an error that may mean anything', { body: '{"error":"oh dear"}' }, 'ambiguous'],
     ['400', failing(400), 'refused'],

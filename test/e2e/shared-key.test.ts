@@ -4,7 +4,7 @@ import { openLedger } from '../../src/daemon/ledger/ledger.ts'
 import { hasPostgres, postgresForFile } from '../support/postgres.ts'
 import { startDaemon, until } from '../support/process.ts'
 import { realClock } from '../support/real-clock.ts'
-import { configText, place, policyText, service, workspace } from './world.ts'
+import { configText, place, policyText, service, workspace, world } from './world.ts'
 
 const server = postgresForFile()
 const clock = realClock()
@@ -74,4 +74,38 @@ describe.skipIf(!hasPostgres)('a key that two workspaces use', () => {
     // Its part of rate.max would be more.
     expect(await daemon.metric(RATE, { workspace: 'beta' })).toBeLessThan(2)
   })
+})
+
+test('a workspace that comes with a reload has a part of the rate that another one had alone', async () => {
+  const rate = { start: 40, max: 40 }
+  const at = await world({ policy: 'workspace: acme\nteam: {cap: 400}', sandbox: { people: 9, groups: 2, seed: 2 } })
+  const acme = workspace('acme', at.service.url, { rate })
+  at.write('config.yaml', configText([acme]))
+  const daemon = await at.daemon()
+  const rateOf = (name: string) => daemon.metric('capkeeper_api_rate_limit_requests_per_second', { workspace: name })
+  await until('alone it has the whole rate', async () => (await rateOf('acme')) === 40)
+  at.write('policies/beta.yaml', policyText('workspace: beta\nteam: {cap: 400}', 'beta'))
+  at.write('config.yaml', configText([acme, workspace('beta', at.service.url, { mode: 'audit', rate })]))
+  await until('the second has half of it', async () => (await rateOf('beta')) === 20)
+  daemon.signal('SIGHUP')
+  await until('and the first the other half', async () => (await rateOf('acme')) === 20)
+})
+
+test('people are shown by the same hashes in every workspace of a ledger, also by commands', async () => {
+  const at = await world({ policy: 'workspace: acme\nteam: {cap: 400}', sandbox: { people: 9, groups: 4, seed: 2 } })
+  at.write('policies/beta.yaml', policyText('workspace: beta\nteam: {cap: 400}', 'beta'))
+  const both = [workspace('acme', at.service.url), workspace('beta', at.service.url, { mode: 'audit' })]
+  at.write('config.yaml', configText(both, { people: 'hash' }))
+  const daemon = await at.daemon()
+  const states = async () => (await daemon.get('/status')).text
+  await until('both have had a cycle', async () => (await states()).split('"lastCycle"').length > 2)
+  daemon.signal('SIGTERM')
+  await daemon.ended
+  const hashes = async (name: string): Promise<readonly string[]> => {
+    const { stdout } = await at.run('report', '--workspace', name, '--by', 'user', '--output', 'csv')
+    return (stdout.match(/\b[0-9a-f]{12}\b/g) ?? []).toSorted()
+  }
+  const acme = await hashes('acme')
+  expect(acme.length).toBeGreaterThan(2)
+  expect(await hashes('beta')).toEqual(acme)
 })

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { createPaces, type Paces } from '../../api/transport/paces.ts'
 import type { Emit } from '../../core/model/events.ts'
 import { hasErrors, type Problem } from '../../core/model/problem.ts'
-import { DAY_MS } from '../../core/model/units.ts'
+import { DAY_MS, HOUR_MS } from '../../core/model/units.ts'
 import { dealt } from '../../core/replicas/budget.ts'
 import { LEASED_WRITE_MS } from '../../core/replicas/lease.ts'
 import { chronicleOf } from '../../daemon/conditions/chronicle.ts'
@@ -57,6 +57,8 @@ export interface Host {
   /** Saves what is kept for the end, such as learned rates. */
   saveAll(): Promise<void>
   readonly atEnd: (() => Promise<void>)[]
+  /** Of the hashes that people are shown by. */
+  readonly salt: string
   /** Who else uses a workspace's key. */
   readonly sharers: Sharers
 }
@@ -80,7 +82,8 @@ export async function createHost({ cli, flags, config, store, isEmbedded, leases
     redact: cli.secrets.redact,
     colour: hasColours(cli.stderr),
   })
-  const hashed = hashLabels(sha256, await saltOf(store, config, { isEmbedded, rebind: flags.rebind === true }))
+  const salt = await saltOf(store, config, { isEmbedded, rebind: flags.rebind === true })
+  const hashed = hashLabels(sha256, salt)
   const inForce = { config }
   const revision = commitOf(fileURLToPath(new URL('../../..', import.meta.url)))
   const metrics = createMetrics({
@@ -107,6 +110,7 @@ export async function createHost({ cli, flags, config, store, isEmbedded, leases
     flags,
     isEmbedded,
     leases,
+    salt,
     atEnd,
     sharers: sharersIn(cli, store, () => inForce.config),
     pacesOf({ name, baseUrl }) {
@@ -170,8 +174,9 @@ function writableProbe(store: LedgerStore, { clock }: Cli): Pick<Host, 'ledgerWr
   }
 }
 
-/** History is kept 400 days; what is older goes once a day. Ends with the signal. */
+/** History is kept 400 days; what is older goes once a day, and not before the clock of a machine that has just started was put right. Ends with the signal. */
 export async function forgetOldHistory({ store, cli, logger }: Host, signal: AbortSignal): Promise<void> {
+  await cli.clock.sleep(HOUR_MS, signal).catch(() => undefined)
   while (!signal.aborted) {
     try {
       const gone = await store.prune(cli.clock.now())
@@ -209,6 +214,21 @@ export const bound = (
   how: { readonly isEmbedded: boolean; readonly rebind: boolean },
 ): Promise<Ledger> => ledgerOf(store, how.isEmbedded ? { ...config, baseUrl: SANDBOX_IDENTITY } : config, how.rebind)
 
+/** With its part of the key's rate as it is at each request: those who share the key come and go with the configuration. */
+function withPart(config: WorkspaceConfig, sharers: Sharers): WorkspaceConfig {
+  const part = (): WorkspaceConfig['rate'] => dealt(config.rate, sharers.count(config.name))
+  const rate = {
+    concurrency: config.rate.concurrency,
+    get start() {
+      return part().start
+    },
+    get max() {
+      return part().max
+    },
+  }
+  return { ...config, rate }
+}
+
 /** Opens one workspace with its ledger and its client. */
 export async function openWorkspace(config: WorkspaceConfig, host: Host): Promise<OpenedWorkspace> {
   const { cli, emit, logger } = host
@@ -217,6 +237,8 @@ export async function openWorkspace(config: WorkspaceConfig, host: Host): Promis
   logger.info(about, 'asking the service')
   let first: 'waiting' | 'answered' | 'failed' = 'waiting'
   const ledger = await bound(host.store, config, { isEmbedded: host.isEmbedded, rebind: host.flags.rebind === true })
+  // Commands know one workspace, and show people by the same hashes.
+  if (ledger.fact('peopleSalt') !== host.salt) ledger.saveFact('peopleSalt', host.salt)
   const learning = learnedKeeper(ledger, cli.clock)
   const learned = await host.sharers.learned(config.name, learning.pace)
   const chronicle = chronicleOf(ledger)
@@ -227,8 +249,7 @@ export async function openWorkspace(config: WorkspaceConfig, host: Host): Promis
   const { leases } = host
   const { name } = config
   const lease = leaseOf(leases, name)
-  const shared = { ...config, rate: dealt(config.rate, host.sharers.count(name)) }
-  const connection = connectWriter(cli, shared, {
+  const connection = connectWriter(cli, withPart(config, host.sharers), {
     ...(lease && { mayLeave: (timeoutMs: number) => leases.mayLeave(name, timeoutMs), writeTimeoutMs: LEASED_WRITE_MS }),
     paces: host.pacesOf(config),
     learned,

@@ -7,7 +7,7 @@ import { type AddOnSource, worstSource } from '../use/add-on.ts'
 import { dayOf, digestLevel, isQuiet } from './hours.ts'
 import type { MessageKind, NotifySettings, Owner, Target } from './settings.ts'
 import { type Values, type WebhookMessage, written } from './text.ts'
-import { isDue, type Told, toldIn } from './told.ts'
+import { isDue, type Leveled, type Told, toldIn } from './told.ts'
 
 /** One person, with the figures that the page and the gauges show. */
 export interface PersonUse {
@@ -42,10 +42,8 @@ export interface DueInputs {
   readonly label: (email: string) => string
 }
 
-export interface Message extends WebhookMessage {
-  /** The same for all messages of which only the highest level counts. Holds no secret. */
-  readonly key: string
-  readonly level: number
+/** The key holds no secret. */
+export interface Message extends WebhookMessage, Leveled {
   readonly to: Target
 }
 
@@ -92,8 +90,11 @@ interface Draft {
   readonly values: Values
 }
 
-function messageOf({ settings, workspace, told, now }: Context, { kind, key: parts, level, to, values: given }: Draft): readonly Message[] {
-  const key = JSON.stringify([kind, ...parts])
+const keyOf = ({ kind, key }: Pick<Draft, 'kind' | 'key'>): string => JSON.stringify([kind, ...key])
+
+function messageOf({ settings, workspace, told, now }: Context, draft: Draft): readonly Message[] {
+  const { kind, level, to, values: given } = draft
+  const key = keyOf(draft)
   if (!isDue(told, key, level, now)) return []
   const values = { workspace, ...given }
   return [{ key, level, to, kind, workspace, values, ...written(settings.templates[kind], values) }]
@@ -156,18 +157,28 @@ function poolMessages(context: Context): readonly Message[] {
 /** A digest names so many people. Choice. */
 const MOST_NAMED = 20
 
-function digestMessages(context: Context): readonly Message[] {
-  const { settings, now } = context
-  const { digest } = settings
+interface AskedDigest extends Leveled, Pick<Draft, 'kind' | 'to'> {
+  readonly parts: readonly string[]
+  readonly owner: Owner
+}
+
+/** The newest digest of each that is asked for, sent or not. */
+export function digestsAsked({ digest, owners, timezone }: NotifySettings, now: Instant): readonly AskedDigest[] {
   if (digest === 'off') return []
-  const level = digestLevel(now, digest, settings.timezone)
-  return settings.owners.flatMap((owner) => {
+  const level = digestLevel(now, digest, timezone)
+  return owners.flatMap((owner) => {
+    const { of, targets } = owner
+    return targets.map((to): AskedDigest => {
+      const parts = [digest, of.kind, of.kind === 'group' ? of.id : of.name, targetKey(to)]
+      return { kind: 'digest', key: keyOf({ kind: 'digest', key: parts }), parts, level, to, owner }
+    })
+  })
+}
+
+function digestMessages(context: Context): readonly Message[] {
+  return digestsAsked(context.settings, context.now).flatMap(({ parts, owner, ...one }) => {
     const values = digestValues(context, owner)
-    const id = owner.of.kind === 'group' ? owner.of.id : owner.of.name
-    const key = (to: Target): readonly string[] => [digest, owner.of.kind, id, targetKey(to)]
-    return values === undefined
-      ? []
-      : owner.targets.flatMap((to) => messageOf(context, { kind: 'digest', key: key(to), level, to, values }))
+    return values === undefined ? [] : messageOf(context, { ...one, key: parts, values })
   })
 }
 

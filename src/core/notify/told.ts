@@ -5,10 +5,10 @@ import type { Cycle } from '../model/observed.ts'
 import { DAY_MS, type Instant } from '../model/units.ts'
 
 /**
- * `sending`: recorded, and nothing heard of it yet. `waiting`: it surely did not arrive and is tried again. `failed`: given up. `unknown`: it
- * may have arrived, and is not sent again.
+ * `asked`: a digest that was due before anybody asked for digests, and is not sent. `sending`: recorded, and nothing heard of it yet. `waiting`:
+ * it surely did not arrive and is tried again. `failed`: given up. `unknown`: it may have arrived, and is not sent again.
  */
-export const TOLD_STATES = ['sending', 'sent', 'waiting', 'failed', 'unknown'] as const
+export const TOLD_STATES = ['asked', 'sending', 'sent', 'waiting', 'failed', 'unknown'] as const
 export type ToldState = (typeof TOLD_STATES)[number]
 
 export interface ToldEntry {
@@ -59,6 +59,29 @@ export function toldIn(told: Told | undefined, { startAt }: Cycle): Told | undef
   return { cycleStartAt: startAt, entries: Object.fromEntries(digests) }
 }
 
+/** A message of which only the highest level counts. */
+export interface Leveled {
+  readonly key: string
+  readonly level: number
+}
+
+/**
+ * With the digests that are asked for now, each at the level that is past already: who asks for a digest is sent the next one. Those that are
+ * not asked for any more are forgotten. The same object where nothing is new.
+ */
+export function asked(told: Told, digests: readonly Leveled[], now: Instant): Told {
+  const wanted = new Map(digests.map(({ key, level }) => [key, level]))
+  const kept = Object.entries(told.entries).filter(([key, { state, at }]) =>
+    key.startsWith(DIGEST_PREFIX) ? wanted.has(key) && !(state === 'asked' && isAhead(at, now)) : true,
+  )
+  const known = new Set(kept.map(([key]) => key))
+  const added = [...wanted].flatMap(([key, level]): [string, ToldEntry][] =>
+    known.has(key) ? [] : [[key, { level, state: 'asked', at: now, tries: 0 }]],
+  )
+  const isSame = added.length === 0 && known.size === Object.keys(told.entries).length
+  return isSame ? told : { ...told, entries: Object.fromEntries([...kept, ...added]) }
+}
+
 /** Whether a message of this level is to be sent now. The day of a digest that a clock ahead has sent is yet to come. */
 export function isDue(told: Told, key: string, level: number, now: Instant): boolean {
   const entry = Object.hasOwn(told.entries, key) ? told.entries[key] : undefined
@@ -66,13 +89,8 @@ export function isDue(told: Told, key: string, level: number, now: Instant): boo
   return level === entry.level && entry.state === 'waiting' && !isYounger(entry.at, now, waitMs(entry.tries))
 }
 
-interface Begun {
-  readonly key: string
-  readonly level: number
-}
-
 /** Messages that are about to be sent. It must be on the disk before the first of them leaves. */
-export function begin(told: Told, messages: readonly Begun[], now: Instant): Told {
+export function begin(told: Told, messages: readonly Leveled[], now: Instant): Told {
   const begun = messages.map(({ key, level }): [string, ToldEntry] => {
     const before = Object.hasOwn(told.entries, key) ? told.entries[key] : undefined
     const tries = before?.level === level ? before.tries : 0

@@ -30,7 +30,7 @@ export function startPace(settings: RateSettings, nowMs: number, learned?: unkno
   const rate = within(settings, known?.rate ?? settings.start)
   const mark: Mark = { atMs: nowMs, successes: 0, idleMs: 0 }
   return {
-    settings,
+    settings: { start: settings.start, max: settings.max },
     rate,
     phase: limited ? { kind: 'hold', untilMs: nowMs + quietMs(1, rate), back: undefined } : { kind: 'climb', bounds: undefined },
     nextAtMs: nowMs,

@@ -29,9 +29,12 @@ export interface OpenBreaker {
   readonly planned: number
   /** What the last of them failed with. */
   readonly cause: string
-  /** Keys of the scopes that failed: next time the others go first, so that a few bad ones do not keep the rest back. */
+  /**
+   * Keys of the scopes that were to be written, what was not tried any more before what failed: next time they go in this order, after all
+   * others, so that a few bad ones do not keep the rest back.
+   */
   readonly scopes: readonly string[]
-  /** All of them were turned down, which may be about them alone: only they are kept back, and whatever else is to be written is tried (choice). */
+  /** All that failed was turned down, which may be about it alone: only these scopes are kept back, and what is new to be written is tried (choice). */
   readonly refused?: boolean
 }
 
@@ -72,6 +75,12 @@ export function isTripped({ inARow, failed, refused, done }: Tally, limit: Break
   const isShare = failed >= limit.inARow && failed * 100 > limit.percent * planned
   return inARow >= limit.inARow || isShare || (refused >= ENOUGH_REFUSALS && refused > done + failed)
 }
+
+/** So many refusals, and more than half of what was tried, have a shared cause (choice). */
+const SHARED_REFUSALS = 3
+
+/** Do the refusals of a whole run speak of something else than scopes? An address or a service that turns most writes down says nothing about any. */
+export const areShared = ({ failed, refused, done }: Tally): boolean => refused >= SHARED_REFUSALS && refused > done + failed
 
 /** May nothing be tried yet? A clock that was set back must not make the wait any longer. */
 export const isOpen = (breaker: OpenBreaker | undefined, now: Instant): boolean =>

@@ -1,5 +1,6 @@
 // The deal of a pool: which cap each member gets now. Dealt at most every 4 h and where it matters, else the deal stays; how caps are shared
-// out is in share-out.ts. A quiet pool keeps the deal it has.
+// out is in share-out.ts. A quiet pool keeps the deal it has. A deal ends with the raises that what it lowered has paid for, once use under that
+// shows: they wait for no other deal.
 import { type Credits, credits, type Instant } from '../model/units.ts'
 import { dealtSum, fullSum, isDealt, standingCount, standingSum } from './count.ts'
 import { type Aim, aim, give, matters } from './share-out.ts'
@@ -12,6 +13,8 @@ export const REST_MS = 4 * 3_600_000
 export interface DealOptions {
   /** Deal whatever is said by `Calm`: only laws and figures ask for it. */
   readonly always?: boolean
+  /** Use under all caps that were lowered has come to show. */
+  readonly hasShown?: boolean
 }
 
 export interface Deal {
@@ -27,13 +30,13 @@ export interface Deal {
 }
 
 /** Deals anew where that matters; else the deal stays. The state has to be as `observePool` left it, with known use. */
-export function dealPool(terms: PoolTerms, state: PoolState, now: Instant, { always = false }: DealOptions = {}): Deal {
+export function dealPool(terms: PoolTerms, state: PoolState, now: Instant, { always = false, hasShown = false }: DealOptions = {}): Deal {
   const laid = layOut(terms, state)
   const aimed = aim(laid.table, terms, laid.undealt)
   const isOver = dealtSum(state) > terms.credits
   const isRested = now - (state.dealtAt ?? 0) >= REST_MS && state.readAt > (state.dealtAt ?? 0)
   const isDue = always || hasChanged(terms, state) || (isRested && matters(laid.table, isOver))
-  const after = isDue ? dealt(terms, state, { ...laid, aimed }, { now, isOver }) : state
+  const after = isDue || hasShown ? dealt(terms, state, { ...laid, aimed }, { now, isOver, raisesOnly: !isDue }) : state
   return {
     state: after,
     isNew: after !== state,
@@ -57,6 +60,8 @@ const hasChanged = (terms: PoolTerms, state: PoolState): boolean =>
 interface Moment {
   readonly now: Instant
   readonly isOver: boolean
+  /** It is the end of the last deal: nobody is lowered, and the next one comes when it would have come. */
+  readonly raisesOnly: boolean
 }
 
 /** What is given now, in the state; the same state where nobody's cap moves. */
@@ -64,9 +69,9 @@ function dealt(
   terms: PoolTerms,
   state: PoolState,
   { emails, table, aimed }: Laid & { readonly aimed: Aim },
-  { now, isOver }: Moment,
+  { now, isOver, raisesOnly }: Moment,
 ): PoolState {
-  give(table, aimed, { room: terms.credits - fullSum(state), isOver })
+  give(table, aimed, { room: terms.credits - fullSum(state), isOver, raisesOnly })
   const given = new Map<string, Credits>()
   for (const [place, email] of emails.entries()) {
     const cap = table.given[place] ?? Number.NaN
@@ -80,5 +85,5 @@ function dealt(
       return [email, cap === undefined ? member : { ...member, dealt: cap }]
     }),
   )
-  return { ...state, terms, dealtAt: now, members }
+  return raisesOnly ? { ...state, members } : { ...state, terms, dealtAt: now, members }
 }

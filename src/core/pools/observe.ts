@@ -5,7 +5,16 @@ import type { Cap } from '../model/policy.ts'
 import { type Credits, credits, type Instant } from '../model/units.ts'
 import { areStillOld, isAgreed } from '../use/turn.ts'
 import { rewound } from './rewind.ts'
-import { type CapSince, type MemberNow, memberOf, type PoolMember, type PoolObservation, type PoolState, type UseNow } from './state.ts'
+import {
+  type CapSince,
+  type MemberNow,
+  memberOf,
+  openLowers,
+  type PoolMember,
+  type PoolObservation,
+  type PoolState,
+  type UseNow,
+} from './state.ts'
 
 /** A write whose end is not known may still land for so long. Choice. */
 export const LANDING_MS = 24 * 3_600_000
@@ -20,6 +29,8 @@ export interface Observed {
   readonly state?: PoolState
   /** Why the last deal has to stay. */
   readonly frozen?: string
+  /** Use under all caps that were lowered has come to show. */
+  readonly hasShown: boolean
 }
 
 /** The state after what was read. The same observation twice changes nothing. */
@@ -28,7 +39,7 @@ export function observePool(known: PoolState | undefined, observation: PoolObser
   const before = known && rewound(known, now)
   const use = ofThisClock(observation)
   const taken = takeUse(before, use)
-  if (!taken.state) return taken
+  if (!taken.state) return { ...taken, hasShown: false }
   const isNewer = use.kind === 'known' && taken.state.readAt > (before?.readAt ?? Number.NEGATIVE_INFINITY)
   const joined = joinAndLeave(taken.state, { ...observation, use }, before === undefined)
   const dataAt = taken.state.readAt - usageLagMs
@@ -42,7 +53,9 @@ export function observePool(known: PoolState | undefined, observation: PoolObser
     members[email] = aboveUse(isNewer && isListed ? settle(shown, dataAt) : shown)
   }
   const frozen = taken.frozen ?? outdated(taken.state, now) ?? unknownUse(members)
-  return { state: { ...taken.state, members }, ...(frozen !== undefined && { frozen }) }
+  const state = { ...taken.state, members }
+  const hasShown = before !== undefined && openLowers(before).length > 0 && openLowers(state).length === 0
+  return { state, ...(frozen !== undefined && { frozen }), hasShown }
 }
 
 /** A reading from the future was stamped by a clock that went back since: nobody knows how new it is. */

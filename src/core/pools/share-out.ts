@@ -101,16 +101,18 @@ export interface Room {
   readonly room: number
   /** The sum of the deal is above the credits. */
   readonly isOver: boolean
+  /** Nobody is lowered. */
+  readonly raisesOnly?: boolean
 }
 
 /** Fills `given`: raises as far as the room allows, each part to the same level; the others are lowered or stay. NaN: nothing is dealt. */
-export function give(table: PoolTable, { parts }: Aim, { room, isOver }: Room): void {
+export function give(table: PoolTable, { parts }: Aim, { room, isOver, raisesOnly = false }: Room): void {
   table.given.fill(Number.NaN)
   let free = room
   for (const part of parts) {
     for (let place = part.levels.from; place < part.levels.to; place += 1) {
       if (table.isRead[place] === 0) continue
-      const cap = lowered(table, place, isOver)
+      const cap = raisesOnly ? (table.present[place] ?? 0) : lowered(table, place, isOver)
       // Somebody at 0 to whom nothing can be given yet is not dealt: no deal writes less than 1.
       if (cap >= 1) table.given[place] = cap
     }

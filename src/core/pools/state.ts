@@ -83,6 +83,10 @@ export interface PoolObservation {
   readonly usageLagMs: number
 }
 
+/** Lowered caps of those who stay, under which use may not show yet. */
+export const openLowers = ({ members }: PoolState): readonly CapSince[] =>
+  Object.values(members).flatMap(({ left, lowered }) => (left ? [] : lowered))
+
 /** A record without a prototype: an e-mail may be called anything. */
 export const memberOf = (state: PoolState, email: string): PoolMember | undefined =>
   Object.hasOwn(state.members, email) ? state.members[email] : undefined

@@ -2,8 +2,8 @@
 // what may be raised. It is for people to read, and decides nothing.
 import { type Credits, formatInstant } from '../model/units.ts'
 import { capToAsk, keepsCap, keptCap } from './ask.ts'
-import { dealPool, REST_MS } from './deal.ts'
-import { memberOf, type PoolState, type PoolTerms } from './state.ts'
+import { dealPool } from './deal.ts'
+import { memberOf, openLowers, type PoolState, type PoolTerms } from './state.ts'
 
 /** A raise that waits, and for what, as a clause. */
 export interface WaitingRaise {
@@ -13,7 +13,7 @@ export interface WaitingRaise {
 
 const known = new WeakMap<PoolState, { readonly terms: PoolTerms; readonly raises: ReadonlyMap<string, WaitingRaise> }>()
 
-/** By e-mail: what the next deal would give more, were the use under all lowered caps known as it is now. */
+/** By e-mail: what would be given more, were the use under all lowered caps known as it is now. */
 export function waitingRaises(terms: PoolTerms, state: PoolState): ReadonlyMap<string, WaitingRaise> {
   const before = known.get(state)
   if (before?.terms === terms) return before.raises
@@ -24,12 +24,13 @@ export function waitingRaises(terms: PoolTerms, state: PoolState): ReadonlyMap<s
 
 function findRaises(terms: PoolTerms, state: PoolState): ReadonlyMap<string, WaitingRaise> {
   const all = Object.entries(state.members)
-  const lowered = all.flatMap(([, member]) => member.lowered)
+  const lowered = openLowers(state)
   if (state.dealtAt === undefined || lowered.length === 0) return new Map()
-  const until = `until use up to ${formatInstant(lowered.reduce((last, { at }) => Math.max(last, at), 0))} shows`
+  const lastAt = lowered.reduce((last, { at }) => Math.max(last, at), 0)
+  const until = `until use up to ${formatInstant(lastAt)} shows`
   const shown = { ...state, readAt: Math.max(state.readAt, state.dealtAt + 1) }
-  const members = Object.fromEntries(all.map(([email, member]) => [email, { ...member, lowered: [] }]))
-  const next = dealPool(terms, { ...shown, members }, state.dealtAt + REST_MS).state
+  const members = Object.fromEntries(all.map(([email, member]) => [email, member.left ? member : { ...member, lowered: [] }]))
+  const next = dealPool(terms, { ...shown, members }, lastAt, { hasShown: true }).state
   return new Map(
     all.flatMap(([email]): readonly (readonly [string, WaitingRaise])[] => {
       const to = asked(terms, next, email)

@@ -3,12 +3,16 @@
 import type { GroupMembers, Roster } from '../model/observed.ts'
 import { type Credits, credits, type Instant, wholeCents } from '../model/units.ts'
 
-/** Sums in credits since the first reading ever. */
-export interface Burned {
+/** Sums in credits since the first reading ever, as the ledger keeps them. */
+export interface BurnedFacts {
   readonly team: Credits
   /** By group id. */
   readonly groups: Readonly<Record<string, Credits>>
+  /** Of the last reading; absent while the service names no cycle. */
   readonly cycleStartAt?: Instant
+}
+
+export interface Burned extends BurnedFacts {
   /** The highest figure of each person in this cycle, by e-mail; people with nothing may be missing. Absent before the first roster. */
   readonly highest?: ReadonlyMap<string, Credits>
 }

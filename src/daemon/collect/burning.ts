@@ -30,8 +30,9 @@ const MOST_MODELS = 100
 /** Takes what a reading adds to the credits burned, and keeps it. A roster that was taken already adds nothing. Rejects with a `LedgerError`. */
 export async function learnBurned(workspace: Workspace, { roster, groups }: UsageFacts): Promise<void> {
   if (workspace.burnedFrom === roster) return
+  if (!workspace.burned) await workspace.ledger.load()
   const step = foldUsage(await burnedSoFar(workspace), roster, groups)
-  // A record without an answer may have been made: then the ledger says what was burned.
+  // A commit may be made and its answer lost: then the database says what to go on from, and nothing is added twice.
   workspace.burned = undefined
   await workspace.ledger.saveBurn(step)
   workspace.burned = step.burned

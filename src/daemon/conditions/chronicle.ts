@@ -3,6 +3,7 @@
 import type { CycleEvent } from '../../core/model/events.ts'
 import type { Ledger } from '../../ports.ts'
 import { orNothing } from '../ledger/error.ts'
+import { withoutPerson } from '../ledger/forget.ts'
 import { type Journal, journaled, journalOf } from './journal.ts'
 import { type RequestsOf, takeRequest } from './requests.ts'
 
@@ -10,6 +11,8 @@ export interface Chronicle {
   journal(): Journal
   requests(): readonly RequestsOf[]
   onEvent(event: CycleEvent): void
+  /** `email` is normalised. */
+  forget(email: string): void
   /** Saves the journal where it is another one; it is on the disk with what the ledger writes next. */
   keep(): void
 }
@@ -28,6 +31,9 @@ export function chronicleOf(ledger: Pick<Ledger, 'fact' | 'saveFact'>): Chronicl
     onEvent(event) {
       if (event.kind === 'request-finished') takeRequest(requests, event)
       else journal = journaled(journal, event)
+    },
+    forget(email) {
+      journal = withoutPerson(journal, email)
     },
     keep() {
       const { entries, days } = journal

@@ -32,9 +32,10 @@ export function dealPools(knowledge: WorkspaceState, view: DesiredState, planner
     const { name } = one.pool
     const before = Object.hasOwn(knowledge.pools, name) ? knowledge.pools[name] : undefined
     const observed = observePool(before, { use, ...sightOf(one, before, knowledge, view, planner) })
-    if (observed.frozen !== undefined) why.set(name, observed.frozen)
-    const state =
-      observed.frozen === undefined && observed.state ? dealPool(one.pool, observed.state, planner.clock.now()).state : observed.state
+    const { frozen } = observed
+    if (frozen !== undefined) why.set(name, frozen)
+    const isDealt = observed.state !== undefined && frozen === undefined
+    const state = isDealt ? dealPool(one.pool, observed.state, planner.clock.now(), observed).state : observed.state
     if (state) kept.set(name, before && isSame(before, state) ? before : state)
   }
   // A pool may be called `__proto__`, which no assignment makes a key.

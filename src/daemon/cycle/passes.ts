@@ -101,7 +101,8 @@ async function runPass(pass: Pass, inputs: PassInputs, results: Map<ScopeKey, Wr
     planned,
     ledger,
   )
-  const watch = watchWrites({ ledger, clock, limit: config.guards.breaker, planned: ready.length })
+  const done = [...results.values()].filter(({ result }) => result === 'applied').length
+  const watch = watchWrites({ ledger, clock, limit: config.guards.breaker, changes: ready, done })
   const looked: WideWrite[] = []
   let isCopied = false
   const run: WaveRun = {
@@ -137,7 +138,8 @@ async function runPass(pass: Pass, inputs: PassInputs, results: Map<ScopeKey, Wr
     },
   }
   const tried = await tryWaves(run, options.stop)
-  watch.finish(quarantine(run))
+  // Whom the service has refused is left alone for a day.
+  if (watch.finish()) for (const one of run.refusals) ledger.saveQuarantined(one)
   await keep(run)
   return { tried, wide: looked, isCopied, halted: run.halted }
 }
@@ -166,20 +168,6 @@ async function tryWaves(run: WaveRun, stop: AbortSignal | undefined): Promise<re
 /** What failed stays what was tried, though the cap that it had replaced was written back since. */
 const isFailed = (results: PassReport['results'], tried: PassReport['tried'], { scope }: Change): boolean =>
   tried.has(scopeKey(scope)) && results.get(scopeKey(scope))?.result === 'failed'
-
-/** So many refusals of one kind, and more than half of what was tried, have a shared cause (choice). */
-const SHARED_REFUSALS = 3
-
-/**
- * Leaves the refused scopes alone for a day, unless the refusals speak about something else: an address or a service that turns most writes
- * down says nothing about scopes: then it returns true.
- */
-function quarantine({ refusals, results, ledger }: WaveRun): boolean {
-  const tried = [...results.values()].filter(({ result }) => result !== 'skipped').length
-  if (refusals.length >= SHARED_REFUSALS && refusals.length * 2 > tried) return true
-  for (const one of refusals) ledger.saveQuarantined(one)
-  return false
-}
 
 /** What is not written again by this run. A scope that had merely changed since it was planned is. */
 function failuresOf(results: ReadonlyMap<ScopeKey, WriteResult>, last: ReadonlyMap<ScopeKey, Change>): ReadonlyMap<ScopeKey, Failure> {

@@ -16,6 +16,7 @@ import { foundBy, type Outcome, outcomeOf, showCycle, showPause, showPlan, showU
 import { readPause, type Workspace } from '../workspace.ts'
 import { readCountedOn } from './count-on.ts'
 import { dealPools, takeDeal } from './deal.ts'
+import { forgetMarked } from './forgotten.ts'
 import type { CycleOptions, Go } from './options.ts'
 import type { Pass, PassReport } from './pass.ts'
 import { runPasses } from './passes.ts'
@@ -52,12 +53,13 @@ export interface CycleReport extends Outcome {
 export async function reconcile(workspace: Workspace, knowledge: WorkspaceState, options: CycleOptions): Promise<CycleReport> {
   const { clock, config, ledger } = workspace
   await ledger.load()
+  const hasForgotten = await forgetMarked(workspace, knowledge)
   const withheld = await whyNothingGoes(workspace)
   const planner: Planner = { ...workspace, settings: config, ...(withheld && { idle: withheld.reason }), ...watchedOf(workspace, options) }
   const startedAt = clock.now()
   const started = clock.monotonic()
   showPause(workspace)
-  if (options.usage) await refreshUsage(workspace, knowledge, options.stop)
+  if (options.usage || hasForgotten) await refreshUsage(workspace, knowledge, options.stop)
   if (options.alone) await askMeasured(workspace, knowledge, options.stop)
   if (config.mode !== 'enforce') endPlan(ledger)
   const read = await observe(workspace, knowledge, planner, options)

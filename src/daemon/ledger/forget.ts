@@ -1,5 +1,11 @@
 // Takes everything about one person out of a value that the ledger keeps: entries by their address, items that are about them, and their address
-// in sentences. It knows no shape, so that no value of a later version can keep somebody who is to be forgotten.
+// in sentences. It knows no shape, so that no value of a later version can keep somebody who is to be forgotten. Whoever keeps the caps is told by
+// a mark that names nobody, and that is gone once it has forgotten them as well.
+import { createHash } from 'node:crypto'
+import type { Instant } from '../../core/model/units.ts'
+import type { LedgerFacts } from '../../ports.ts'
+
+type ForgottenMark = LedgerFacts['forgotten'][number]
 
 const TOKEN = /[A-Za-z0-9._%+'@-]+/g
 
@@ -7,6 +13,7 @@ const TOKEN = /[A-Za-z0-9._%+'@-]+/g
 const SOMEBODY = '(forgotten)'
 
 /** The value without the person; the same object when there was nothing of them. `email` is normalised. */
+export function withoutPerson<T>(value: T, email: string): T
 export function withoutPerson(value: unknown, email: string): unknown {
   if (typeof value === 'string')
     return mentions(value, email) ? value.replaceAll(TOKEN, (word) => (isOf(word, email) ? SOMEBODY : word)) : value
@@ -21,6 +28,25 @@ export function withoutPerson(value: unknown, email: string): unknown {
   )
   const isSame = kept.length === entries.length && kept.every(([, item], index) => item === entries[index]?.[1])
   return isSame ? value : Object.fromEntries(kept)
+}
+
+/** Who is meant shows only to those who have the address. */
+export const markOf = (email: string, at: Instant): ForgottenMark => ({ at, hash: hashOf(at, email) })
+
+const hashOf = (at: Instant, email: string): string => createHash('sha256').update(`${at}\n${email}`).digest('hex')
+
+/** Whom the marks mean, of everybody who is named in these values. */
+export function marked(marks: readonly ForgottenMark[], values: readonly unknown[]): readonly string[] {
+  const words = new Set<string>()
+  const note = (text: string): void => {
+    for (const word of text.includes('@') ? [text, ...(text.match(TOKEN) ?? [])] : []) words.add(word.toLowerCase())
+  }
+  const look = (name: string, value: unknown): unknown => {
+    for (const text of [name, value]) if (typeof text === 'string') note(text)
+    return value
+  }
+  JSON.stringify(values, look)
+  return [...words].filter((word) => marks.some(({ at, hash }) => hashOf(at, word) === hash))
 }
 
 const isOf = (word: string, email: string): boolean => word.toLowerCase() === email

@@ -155,8 +155,9 @@ function store(database: LedgerDatabase, { mode, clock, exists, lock }: StorePar
     file: database.file,
     async workspace(name, baseUrl, options) {
       const binding = bind(database, name, baseUrl, { mode, now: clock.now(), rebind: options?.rebind ?? false })
-      const rows = sqliteRows({ database, workspace: name, binding, versions })
-      return workspaceLedger({ rows, clock, yieldsApprovals: mode === 'write' })
+      const rowsOf = (id: number) => sqliteRows({ database, workspace: name, binding: id, versions })
+      const setAside = async () => bindings(database, name).flatMap(({ id }) => (id === binding ? [] : [rowsOf(id)]))
+      return workspaceLedger({ rows: rowsOf(binding), clock, isKeeper: mode === 'write', setAside })
     },
     workspaces: async () => bindings(database).map(({ id: _, ...binding }) => binding),
     pauses: async (now) =>

@@ -46,6 +46,7 @@ const SHARED: Readonly<Record<keyof LedgerFacts, boolean>> = {
   addOn: true,
   burned: false,
   told: false,
+  forgotten: false,
   journal: false,
   days: false,
   breaker: true,

@@ -10,7 +10,7 @@ import type { Clock, Ledger, LedgerFacts, Records, RecordsReader } from '../../p
 import type { KeyedTable, RowChange, Snapshot, WorkspaceRows } from './adapter.ts'
 import { LedgerError } from './error.ts'
 import { factsKept } from './facts-kept.ts'
-import { withoutPerson } from './forget.ts'
+import { markOf, withoutPerson } from './forget.ts'
 import { inOrder } from './in-order.ts'
 import { type KeptRows, keptRows } from './kept-rows.ts'
 import { readRow } from './values/rows.ts'
@@ -23,8 +23,13 @@ const LATELY_MS = CONTEST_MS + 6 * 3_600_000
 export interface WorkspaceLedgerOptions {
   readonly rows: WorkspaceRows
   readonly clock: Pick<Clock, 'now'>
-  /** An approval that another process has changed since it was read stays as it is; a command that records one wants it recorded. */
-  readonly yieldsApprovals: boolean
+  /**
+   * It keeps the caps, and others only note something beside it: an approval that one of them has changed since it was read stays as it is, and
+   * whom it forgets it need not tell itself.
+   */
+  readonly isKeeper: boolean
+  /** What a rebinding of the workspace set aside. */
+  readonly setAside?: () => Promise<readonly WorkspaceRows[]>
 }
 
 /** Opens it with what the database holds now. */
@@ -140,8 +145,8 @@ async function durable(state: State, own: readonly RowChange[], taken?: (intent:
 const isOf = (table: KeyedTable, change: RowChange): change is Extract<RowChange, { readonly key: string }> =>
   'table' in change && change.table === table
 
-function yielding({ yieldsApprovals, approvals }: State, change: RowChange): RowChange {
-  if (!yieldsApprovals || change.kind !== 'put' || change.table !== 'approval') return change
+function yielding({ isKeeper, approvals }: State, change: RowChange): RowChange {
+  if (!isKeeper || change.kind !== 'put' || change.table !== 'approval') return change
   return { ...change, known: { data: approvals.get(change.key) } }
 }
 
@@ -180,15 +185,13 @@ function writing(state: State): Pick<Ledger, 'load' | 'commit' | 'recordIntent' 
     savePause: (saved) => run(() => durable(state, [{ kind: 'pause', data: saved && JSON.stringify(saved) }])),
     forget: (email) =>
       run(async () => {
-        const { tables } = await state.rows.read(state.clock.now(), false).then((fresh) => fresh ?? { tables: NO_ROWS })
-        const kept = (['approval', 'fact'] as const).flatMap((table) =>
-          tables[table].flatMap(({ key, data }): readonly RowChange[] => {
-            const without = table === 'fact' && key === 'policy' ? data : scrubbed(data, email)
-            return without === data ? [] : [{ kind: 'put', table, key, data: String(without) }]
-          }),
-        )
-        const gone = (['owned', 'quarantine'] as const).map((table): RowChange => ({ kind: 'drop', table, key: email }))
-        await durable(state, [{ kind: 'forget', email }, ...gone, ...kept])
+        for (const rows of (await state.setAside?.()) ?? []) {
+          const snapshot = await snapshotOf(rows, state)
+          await rows.write([...closing(email, snapshot), ...forgetting(email, snapshot)])
+        }
+        await durable(state, [])
+        const changes = forgetting(email, await snapshotOf(state.rows, state))
+        await durable(state, [...changes, ...(state.isKeeper ? [] : [told(state, email)])])
         // All of it is read again, recent history too.
         state.latelySince = Number.POSITIVE_INFINITY
         await load(state)
@@ -196,7 +199,33 @@ function writing(state: State): Pick<Ledger, 'load' | 'commit' | 'recordIntent' 
   }
 }
 
-const NO_ROWS: Snapshot['tables'] = { owned: [], approval: [], quarantine: [], fact: [] }
+const snapshotOf = async (rows: WorkspaceRows, { clock }: State): Promise<Snapshot> =>
+  (await rows.read(clock.now(), false)) ?? { tables: { owned: [], approval: [], quarantine: [], fact: [] }, intents: [], lately: [] }
+
+/** Writes that nobody is going to settle any more. */
+const closing = (email: string, { intents }: Snapshot): readonly RowChange[] =>
+  intents.flatMap(({ id, data }) => (scrubbed(data, email) === data ? [] : [{ kind: 'close', id, scope: email }]))
+
+/** Everything about a person but open intents, which whoever asks has looked for. */
+function forgetting(email: string, { tables }: Snapshot): readonly RowChange[] {
+  const kept = (['approval', 'fact'] as const).flatMap((table) =>
+    tables[table].flatMap(({ key, data }): readonly RowChange[] => {
+      const without = table === 'fact' && key === 'policy' ? data : scrubbed(data, email)
+      return without === data ? [] : [{ kind: 'put', table, key, data: String(without) }]
+    }),
+  )
+  const gone = (['owned', 'quarantine'] as const).map((table): RowChange => ({ kind: 'drop', table, key: email }))
+  return [{ kind: 'forget', email }, ...gone, ...kept]
+}
+
+/** For whoever keeps the caps: what it remembers would be written again. */
+function told({ rows, fact, clock }: State, email: string): RowChange {
+  const marks = factsKept(rows.name, fact)('forgotten') ?? []
+  return { kind: 'put', table: 'fact', key: 'forgotten', data: JSON.stringify([...marks, markOf(email, clock.now())].slice(-MOST_MARKS)) }
+}
+
+/** So many are told at once, should nobody keep caps for long. Choice. */
+const MOST_MARKS = 100
 
 /** The JSON without the person; the very same text when there was nothing of them. */
 function scrubbed(data: unknown, email: string): unknown {

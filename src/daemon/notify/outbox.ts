@@ -2,8 +2,8 @@
 // message that may have left is never sent again. There is no queue in memory: what is due follows from figures and the ledger.
 import { isYounger } from '../../core/model/age.ts'
 import type { Finding } from '../../core/model/condition.ts'
-import { channelOf, type Due, type Message, messagesDue, type PoolUse } from '../../core/notify/due.ts'
-import { begin, type Delivery, end, type Told, type ToldEntry, withoutOpen } from '../../core/notify/told.ts'
+import { channelOf, type Due, digestsAsked, type Message, messagesDue, type PoolUse } from '../../core/notify/due.ts'
+import { asked, begin, type Delivery, end, type Told, type ToldEntry, withoutOpen } from '../../core/notify/told.ts'
 import type { RecordsReader } from '../../ports.ts'
 import { peopleShown, poolsShown } from '../conditions/view.ts'
 import { cycleOf } from '../cycle/state.ts'
@@ -31,6 +31,7 @@ export async function tellPeople(workspace: Workspace, notifier: Notifier, signa
   const { ledger, clock } = workspace
   const known = ledger.fact('told')
   if (known) await keep(workspace, known, withoutOpen(known, clock.now()))
+  await keepAsked(workspace, notifier)
   const trust = trusted(ledger.fact('told'))
   for (let left = MOST_AT_ONCE; left > 0 && !signals.ending.aborted; ) {
     const { messages, told, quiet } = dueNow(workspace, notifier)
@@ -43,6 +44,14 @@ export async function tellPeople(workspace: Workspace, notifier: Notifier, signa
     await finish(workspace, new Map(ended.map(({ one, delivery }) => [one.key, delivery])))
   }
   return notifyFindings(ledger.fact('told'), clock.now())
+}
+
+/** Notes which digests are asked for, before any of them is due. */
+async function keepAsked(workspace: Workspace, notifier: Notifier): Promise<void> {
+  const { ledger, clock } = workspace
+  const { told } = dueNow(workspace, notifier)
+  const after = told && asked(told, digestsAsked(notifier.settings, clock.now()), clock.now())
+  if (after && after !== told) await keep(workspace, ledger.fact('told'), after)
 }
 
 /** Channels of which something is known now. */

@@ -163,6 +163,8 @@ async function survive(workspace: Workspace, agenda: Agenda, error: unknown, sto
   const outcome = { result: 'error', message } as const
   showCycle(workspace, outcome, times, { cycle: cycleFindings(outcome, error instanceof LedgerError, workspace.config.name) })
   if (!(error instanceof LedgerError)) report(workspace, { kind: 'bug', message: `unexpected: ${message}` })
+  // What failed may have been anything; a whole sweep says that it is over.
+  agenda.capsAt = 0
   agenda.wake = new AbortController()
   await pauseAfter(workspace, agenda, error, AbortSignal.any([stop, agenda.wake.signal])).catch(() => undefined)
 }

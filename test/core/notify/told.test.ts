@@ -1,6 +1,7 @@
 // What is remembered of each message: what counts in which cycle, how long a try waits, and how a message ends.
 import { describe, expect, test } from 'vitest'
 import {
+  asked,
   begin,
   type Delivery,
   end,
@@ -66,6 +67,29 @@ test.each<readonly [string, number, boolean]>([
   ['of a later day is not due where only the time zone was another one', START, false],
   ['of a later day is not due where another machine is a little ahead', START + 5 * 60_000, false],
 ])('a digest %s', (_title, at, expected) => expect(isDue(told({ [DIGEST]: entry('sent', { at }) }), DIGEST, 84, START)).toBe(expected))
+
+describe('digests that are asked for', () => {
+  const asks = (entries: Told['entries'], ...keys: readonly string[]) =>
+    asked(
+      told(entries),
+      keys.map((key) => ({ key, level: 84 })),
+      START,
+    ).entries
+  const asking = { level: 84, state: 'asked', at: START, tries: 0 } as const
+
+  test.each<readonly [string, Told['entries'], Told['entries']]>([
+    ['for the first time are not due before the next one', {}, { [DIGEST]: asking }],
+    ['again are as they were', { [DIGEST]: entry('sent', { level: 83 }) }, { [DIGEST]: entry('sent', { level: 83 }) }],
+    ['since a clock was ahead count from now', { [DIGEST]: { ...asking, level: 90, at: START + DAY } }, { [DIGEST]: asking }],
+    ['count beside what people were told', { [PERSON]: entry('sent') }, { [PERSON]: entry('sent'), [DIGEST]: asking }],
+    ['no more are forgotten', { '["digest","monthly"]': entry('sent') }, { [DIGEST]: asking }],
+  ])('%s', (_title, before, after) => expect(asks(before, DIGEST)).toEqual(after))
+
+  test('change nothing while the same are asked for', () => {
+    const before = told({ [PERSON]: entry('sent'), [DIGEST]: asking })
+    expect(asked(before, [{ key: DIGEST, level: 85 }], START)).toBe(before)
+  })
+})
 
 test.each<readonly [string, Told['entries'], number]>([
   ['the first', {}, 1],

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { DEFAULT_GUARDS } from '../../../src/core/model/change.ts'
 import {
+  areShared,
   BREAKER_FIRST_MS,
   BREAKER_MOST_MS,
   type End,
@@ -18,7 +19,7 @@ const HOUR = 3_600_000
 const LIMIT = { inARow: 3, percent: 10 }
 const RUN = { failed: 3, planned: 20, cause: 'UsageConfig: 503', scopes: ['ada@example.com'] }
 
-const after = (ends: string): Parameters<typeof isTripped>[0] =>
+const tallied = (ends: string): Parameters<typeof isTripped>[0] =>
   [...ends].map((one): End => (one === 'o' ? 'done' : one === 'x' ? 'service' : 'scope')).reduce(tally, NO_ENDS)
 
 describe('when writes stop', () => {
@@ -37,7 +38,14 @@ describe('when writes stop', () => {
     ['ten refusals and nothing else speak of the service', 'ssssssssss', 500, true],
     ['ten refusals among as many failures and successes do not', 'sxxosxxosxxoxosssssss', 500, false],
     ['ten refusals among as many successes do not', 'ooooossssssssssooooo', 500, false],
-  ])('%s', (_name, ends, planned, tripped) => expect(isTripped(after(ends), LIMIT, planned)).toBe(tripped))
+  ])('%s', (_name, ends, planned, tripped) => expect(isTripped(tallied(ends), LIMIT, planned)).toBe(tripped))
+
+  test.each([
+    ['two of two', 'ss', false],
+    ['three of three', 'sss', true],
+    ['half', 'ssssoxoo', false],
+    ['more than half, as others fail as well', 'ssssoxx', true],
+  ])('refusals of a whole run speak of the service: %s', (_name, ends, shared) => expect(areShared(tallied(ends))).toBe(shared))
 
   test('a run without failures never stops, whatever its size and its limit', () =>
     fc.assert(

@@ -51,6 +51,23 @@ describe('a pool is dealt anew', () => {
   })
 })
 
+describe('raises that waited for use under lowered caps', () => {
+  const early = { dealtAt: NOW - HOUR }
+  const FREED = { ada: member(500, 490, given(500)), bob: member(260, 0, given(260)) }
+  const caps = ({ members }: PoolState): readonly unknown[] => Object.values(members).map(({ dealt }) => dealt)
+
+  test('go out as soon as it has shown, and the next deal comes when it would have come', () => {
+    const { state: after, isNew } = dealPool(TERMS, state(FREED, early), NOW, { hasShown: true })
+    expect({ isNew, caps: caps(after), dealtAt: after.dealtAt }).toEqual({ isNew: true, caps: [740, 260], dealtAt: NOW - HOUR })
+  })
+
+  test('and nobody is lowered for them', () => {
+    const before = state({ ...FREED, cyd: member(240, 0, given(240)) }, early)
+    const after = dealPool(TERMS, before, NOW, { hasShown: true })
+    expect(after).toMatchObject({ isNew: false, state: before })
+  })
+})
+
 describe('a deal tells', () => {
   test.each<readonly [string, Readonly<Record<string, PoolMember>>, boolean]>([
     ['that it is not used up while there is a credit for each', { ada: member(500, 499), bob: member(500, 499) }, false],

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
 import { capToAsk } from '../../../src/core/pools/ask.ts'
-import { dealPool, REST_MS } from '../../../src/core/pools/deal.ts'
+import { dealPool } from '../../../src/core/pools/deal.ts'
 import type { PoolMember, PoolState } from '../../../src/core/pools/state.ts'
 import { waitingRaises, waitingText } from '../../../src/core/pools/waits.ts'
 import { CYCLE, cap, email, HOUR, NOW } from '../../support/declare.ts'
@@ -61,7 +61,7 @@ describe('a raise waits', () => {
     ],
   ])('%s', (_name, one, expected) => expect(told(one)).toEqual(expected))
 
-  test('only to what the next deal gives once the use shows, whatever the figures are', () => {
+  test('only to what it goes out to once the use shows, whatever the figures are', () => {
     const one = fc.record({
       use: fc.nat(600),
       dealt: fc.integer({ min: 1, max: 600 }),
@@ -75,7 +75,7 @@ describe('a raise waits', () => {
         )
         const now = state(Object.fromEntries(sketch))
         const shown = state(Object.fromEntries(sketch.map(([name, each]) => [name, { ...each, lowered: [] }])), { readAt: NOW + 1 })
-        const next = dealPool(TERMS, shown, NOW + REST_MS).state
+        const next = dealPool(TERMS, shown, NOW + 1, { hasShown: true }).state
         for (const [who, { to }] of waitingRaises(TERMS, now)) {
           expect(to).toBe(capToAsk(TERMS, next, who))
           expect(to).toBeGreaterThan(capToAsk(TERMS, now, who) ?? 0)

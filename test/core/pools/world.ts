@@ -168,7 +168,7 @@ export function live({ terms, members, caps: first }: Company, steps: readonly S
         const use = { kind: 'known' as const, cycle: CYCLE, ...reading }
         const observed = observePool(state, { now, use, caps: read, sent, members, usageLagMs: LAG_MS })
         if (!observed.state || observed.frozen) break
-        state = dealPool(terms, observed.state, now, { always: step.always }).state
+        state = dealPool(terms, observed.state, now, { always: step.always, hasShown: observed.hasShown }).state
         for (const [person, { email }] of members.entries()) {
           const to = state.members[email]?.dealt
           if (to === undefined || read.get(email) === undefined || read.get(email)?.cap === to) continue

@@ -1,5 +1,6 @@
 // What a workspace shows of itself after its cycles: states, people, warnings; with nothing made up, and also while the ledger fails.
 import { describe, expect, test } from 'vitest'
+import { NOTHING_BURNED } from '../../../src/core/use/burned.ts'
 import { viewOf } from '../../../src/daemon/conditions/view.ts'
 import { LedgerError } from '../../../src/daemon/ledger/error.ts'
 import { readPause } from '../../../src/daemon/workspace.ts'
@@ -8,7 +9,7 @@ import { HOUR, NOW } from '../../support/declare.ts'
 import { testWorld } from '../../support/world.ts'
 
 describe('the view', () => {
-  test('shows nothing that was never known', async () => {
+  test('shows nothing that was never known, and that nothing was burned', async () => {
     const one = await testWorld()
     expect(viewOf(one.workspace)).toEqual({
       workspace: 'acme',
@@ -20,6 +21,7 @@ describe('the view', () => {
       groups: [],
       people: [],
       seen: {},
+      use: { burned: NOTHING_BURNED },
       conditions: [],
     })
   })

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { DEFAULT_GUARDS } from '../../../src/core/model/change.ts'
 import type { Operation, Transport } from '../../../src/ports.ts'
-import { DAY } from '../../support/declare.ts'
+import { DAY, HOUR } from '../../support/declare.ts'
 import { MINUTE } from '../../support/living.ts'
 import { testWorld } from '../../support/world.ts'
 
@@ -32,6 +32,19 @@ describe.each([
   ['was never ahead', 0],
   ['was a month ahead', 30 * DAY],
 ])('on a clock that %s', (_name, ahead) => {
+  test('a pause lasts as long as it was meant to, and no longer', async () => {
+    const one = await testWorld({ people: ['ada'] })
+    const pausedAt = one.clock.now() + ahead
+    await one.ledger.savePause({ pausedAt, untilAt: pausedAt + 4 * HOUR, reason: 'a move' })
+    await one.cycle({ caps: { ada: 500 } })
+    await one.clock.pass(3 * HOUR)
+    await one.cycle()
+    expect(one.caps()).toEqual({})
+    await one.clock.pass(2 * HOUR)
+    await one.cycle()
+    expect(one.caps()).toEqual({ ada: 500 })
+  })
+
   test('a plan that is not through counts from where it began for a day', async () => {
     const one = await testWorld({ people: 100 })
     await one.cycle({ caps: { team: 100, p001: 700 }, protect: ['p001'] })

@@ -179,6 +179,52 @@ describe('writes that are turned down', () => {
     expect(one.caps()).toEqual({ team: 500, [person(20)]: 700 })
   })
 
+  test('so many that they stop the writes: nothing of that run is tried while the breaker is open, the team neither', async () => {
+    const fault = { broken: false, status: 400 }
+    const one = await world(fault)
+    await one.cycle({ caps: { team: 500, ...capsOf(20) } })
+    fault.broken = true
+    await one.cycle({ caps: { team: 600, ...capsOf(20, 2000) } })
+    const tried = await failures(one)
+    for (let minute = 1; minute < 10; minute += 3) {
+      await one.clock.pass(3 * MINUTE)
+      await one.cycle()
+    }
+    expect(await failures(one)).toBe(tried)
+    expect(one.workspace.shown.planned?.plan.counts.held).toBe(21)
+    expect(one.ledger.quarantined()).toEqual([])
+    fault.broken = false
+    await one.clock.pass(MINUTE)
+    await one.cycle()
+    expect(one.caps()).toEqual({ team: 600, ...capsOf(20, 2000) })
+  })
+
+  test('so many that they stop the writes, and good ones behind them: those go first when it is time', async () => {
+    const fault = { broken: true, status: 400, people: Array.from({ length: 12 }, (_, index) => person(index + 1)) }
+    const one = await world(fault)
+    await one.cycle({ caps: capsOf(20) })
+    expect(one.caps()).toEqual({})
+    await one.clock.pass(10 * MINUTE)
+    await one.cycle()
+    expect(Object.keys(one.caps())).toHaveLength(8)
+  })
+
+  test('what is turned down before anything has succeeded again is not left alone for a day', async () => {
+    const fault = { broken: true, status: 400 }
+    const one = await world(fault)
+    await one.cycle({ caps: capsOf(6) })
+    await one.clock.pass(MINUTE)
+    await one.cycle({ caps: { [person(20)]: 700, ...capsOf(6) } })
+    await one.cycle()
+    expect(await failures(one)).toBe(7)
+    expect(one.ledger.quarantined()).toEqual([])
+    expect(one.workspace.shown.planned?.plan.counts.held).toBe(7)
+    fault.broken = false
+    await one.clock.pass(10 * MINUTE)
+    await one.cycle()
+    expect(one.caps()).toEqual({ [person(20)]: 700, ...capsOf(6) })
+  })
+
   test('ten of them and nothing else: the rest is not even sent', async () => {
     const one = await world({ broken: true, status: 400 })
     await one.cycle({ caps: capsOf(20) })

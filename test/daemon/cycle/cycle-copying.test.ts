@@ -6,7 +6,7 @@ import { HOUR_MS } from '../../../src/core/model/units.ts'
 import { seenIn } from '../../../src/daemon/cycle/seen.ts'
 import type { Transport } from '../../../src/ports.ts'
 import { email, scope } from '../../support/declare.ts'
-import { type Declared, testWorld, type WorldOptions } from '../../support/world.ts'
+import { type Declared, testWorld, type World, type WorldOptions } from '../../support/world.ts'
 
 const COMPANY: WorldOptions = {
   people: ['ada', 'bob', 'cleo', 'dan', 'eve', 'fay'],
@@ -101,10 +101,13 @@ describe('capSemantics: copied', () => {
     expect(Object.fromEntries(own.map((name) => [name, one.inForce()[name]]))).toEqual({ ada: 4000, bob: 1500, cleo: 900, dan: 700 })
   })
 
-  test('an edit that is looked at alone puts everybody’s own back also when the wall clock has gone back since they were read', async () => {
+  test.each<readonly [string, (one: World) => unknown]>([
+    ['the wall clock has gone back since they were read', (one) => one.clock.jumpWall(-HOUR_MS)],
+    ['what was read of somebody is not believed any more', (one) => one.knowledge.readings.delete(scopeKey(scope('ada')))],
+  ])('an edit that is looked at alone puts everybody’s own back also when %s', async (_, happen) => {
     const one = await testWorld({ ...COMPANY, switches: COPIES, config: { capSemantics: 'copied' } })
     await one.cycle(POLICY)
-    one.clock.jumpWall(-HOUR_MS)
+    happen(one)
     const focus = new Set(['team', 'eve', 'fay'].map((name) => scopeKey(scope(name))))
     expect((await one.cycle({ caps: { ...POLICY.caps, team: 600 } }, { focus })).result).toBe('success')
     expect(one.inForce()).toEqual({ ...RESOLVED, eve: 600, fay: 600 })

@@ -58,7 +58,7 @@ describe('a key that may not write', () => {
 describe('a write that is turned down for itself', () => {
   test('leaves the team alone for a day as well', async () => {
     const fault = { broken: false }
-    const one = await testWorld({ people: 20, wrapTransport: turningDown(fault, 404) })
+    const one = await testWorld({ people: 20, wrapTransport: turningDown(fault, 400) })
     await one.cycle({ caps: { team: 500 } })
     one.foreign('team', 90_000)
     fault.broken = true
@@ -69,6 +69,20 @@ describe('a write that is turned down for itself', () => {
     await one.cycle()
     expect(one.caps()).toEqual({ team: 90_000 })
     await one.clock.pass(24 * HOUR)
+    await one.cycle()
+    expect(one.caps()).toEqual({ team: 500 })
+  })
+
+  test('does not leave the team alone as unknown: it has no id, so somebody else has spoken', async () => {
+    const fault = { broken: false }
+    const one = await testWorld({ people: 20, wrapTransport: turningDown(fault, 404) })
+    await one.cycle({ caps: { team: 500 } })
+    one.foreign('team', 90_000)
+    fault.broken = true
+    await one.cycle()
+    expect(one.ledger.quarantined()).toEqual([])
+    fault.broken = false
+    await one.clock.pass(300_000)
     await one.cycle()
     expect(one.caps()).toEqual({ team: 500 })
   })

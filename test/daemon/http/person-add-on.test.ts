@@ -1,11 +1,12 @@
-// Add-on use of a person by day, as the documents show it: measured where the ledger has measured days, else estimated.
+// A person by day, as the documents show it: add-on use, measured where the ledger has measured days, else estimated, and the cap in force.
 import { expect, test } from 'vitest'
 import { createLibrary } from '../../../src/daemon/http/documents/make.ts'
 import { sourceOf } from '../../../src/daemon/http/documents/source.ts'
 import { EMAIL_LABELS } from '../../../src/daemon/http/status/labels.ts'
+import { DAY, HOUR } from '../../support/declare.ts'
 import { live, MINUTE } from '../../support/living.ts'
-import { daily, noon, recordPast } from '../../support/use.ts'
-import { testWorld, type World } from '../../support/world.ts'
+import { daily, midnight, noon, recordPast } from '../../support/use.ts'
+import { testWorld, type World, worldClock } from '../../support/world.ts'
 
 async function personIn(one: World) {
   const library = createLibrary({
@@ -35,4 +36,23 @@ test.each([
     expect(use.days.at(-1)?.addOn).toBe(addOn)
   }
   await life.stop()
+})
+
+test('the cap of a past day is what stood there, also where others had set it and nobody put it back', async () => {
+  const one = await testWorld({ clock: worldClock(midnight(5)), config: { onDrift: 'alert', intervalMs: HOUR, usageIntervalMs: HOUR } })
+  const life = live(one)
+  life.set({ caps: { ada: 500 } })
+  await one.clock.pass(2 * DAY + HOUR)
+  one.foreign('ada', 9000)
+  await one.clock.pass(2 * DAY)
+  const { use, cap } = await personIn(one)
+  await life.stop()
+  const shown = use.days.filter(({ day }) => day >= '2026-11-06').map((one) => [one.day.slice(-2), one.cap, one.changed ?? false])
+  expect(cap).toBe(9000)
+  expect(shown).toEqual([
+    ['06', 500, false],
+    ['07', 9000, true],
+    ['08', 9000, false],
+    ['09', 9000, false],
+  ])
 })

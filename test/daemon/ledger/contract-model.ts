@@ -232,6 +232,7 @@ const facts: { readonly [K in keyof LedgerFacts]: fc.Arbitrary<LedgerFacts[K]> }
     { requiredKeys: ['readAt', 'cycles', 'unassignable'] },
   ),
   told,
+  forgotten: fc.array(fc.record({ at: instant, hash: text })),
   burned: fc.record({ team: use, groups: named(use), cycleStartAt: instant }, { requiredKeys: ['team', 'groups'] }),
   breaker: fc.record({
     openedAt: instant,

@@ -6,6 +6,7 @@ import { BugError } from '../../../src/core/model/problem.ts'
 import { scopeKey } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { LedgerError } from '../../../src/daemon/ledger/error.ts'
+import { marked } from '../../../src/daemon/ledger/forget.ts'
 import { type LedgerMode, type LedgerStore, openLedger } from '../../../src/daemon/ledger/ledger.ts'
 import { entryOf } from '../../support/declare.ts'
 import { ADA, BOB, historyOf, intentFor, kept, ledgerErrorOf, ownedCap, PLATFORM, raise, TEAM } from '../../support/ledger.ts'
@@ -271,6 +272,28 @@ export function ledgerContract(name: string, place: () => string | Promise<strin
       expect(back.owned()).toEqual([ownedCap(ADA, 500)])
       expect(back.openIntents()).toHaveLength(1)
       await store.close()
+    })
+
+    test('a person is forgotten in what a rebinding set aside, too, and whoever keeps the caps is told without a name', async () => {
+      const file = await place()
+      const store = await open(file)
+      const old = await store.workspace('acme', URL_A)
+      await old.recordIntent(intentFor(raise(ADA, 1, 2)))
+      old.saveOwned([ownedCap(ADA, 500), ownedCap(BOB, 500)])
+      old.saveFact('driftSince', { [scopeKey(ADA)]: 5, [scopeKey(BOB)]: 6 })
+      await old.commit()
+      const present = await store.workspace('acme', URL_B, { rebind: true })
+      const beside = await open(file, 'note')
+      await (await beside.workspace('acme', undefined)).forget(ADA.email)
+      await beside.close()
+      await present.load()
+      const marks = present.fact('forgotten') ?? []
+      expect(marked(marks, ['about Ada@Example.com', { [BOB.email]: 1 }])).toEqual([ADA.email])
+      expect(JSON.stringify(marks)).not.toContain(ADA.email)
+      const back = await store.workspace('acme', URL_A, { rebind: true })
+      expect(back.owned()).toEqual([ownedCap(BOB, 500)])
+      expect(back.openIntents()).toEqual([])
+      expect(back.fact('driftSince')).toEqual({ [scopeKey(BOB)]: 6 })
     })
 
     test('only a writer rebinds: a note would do it beneath a running daemon', async () => {

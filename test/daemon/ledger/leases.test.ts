@@ -149,4 +149,15 @@ describe.skipIf(!hasPostgres)('the policies that a ledger has seen', () => {
     expect(await table.common('salt', () => 'x')).toBe('x')
     expect(await table.common('salt', () => 'y')).toBe('x')
   })
+
+  test('and what a holder shows names nobody who was forgotten', async () => {
+    const one = await place()
+    const table = await one.table()
+    const token = (await table.beat(beat('a', { take: acme }))).taken.get('acme')?.token ?? 0
+    await table.saveShown('a', [{ workspace: 'acme', token, document: 'ada@example.com' }])
+    const beside = await openLedger({ file: one.address, mode: 'note', clock: realClock(), env: {} })
+    await (await beside.workspace('acme', undefined)).forget('ada@example.com')
+    await beside.close()
+    expect([...(await table.shownSince(undefined)).documents]).toEqual([])
+  })
 })

@@ -203,7 +203,7 @@ const ledgerOn = (database: LedgerDatabase) =>
   workspaceLedger({
     rows: sqliteRows({ database, workspace: 'acme', binding: 1, versions: new Map() }),
     clock: fakeClock(),
-    yieldsApprovals: true,
+    isKeeper: true,
   })
 
 test('a full disk is a LedgerError, nothing half-written stays, reading goes on, and what waits is recorded once there is room', async () => {

@@ -12,8 +12,9 @@ import { credits } from '../../../src/core/model/units.ts'
 import { type Burned, foldUsage, NOTHING_BURNED } from '../../../src/core/use/burned.ts'
 import { showBurn } from '../../../src/daemon/collect/burning.ts'
 import { viewOf } from '../../../src/daemon/conditions/view.ts'
+import { LedgerError } from '../../../src/daemon/ledger/error.ts'
 import { type LedgerMode, openLedger } from '../../../src/daemon/ledger/ledger.ts'
-import type { Ledger } from '../../../src/ports.ts'
+import type { Ledger, LedgerFacts } from '../../../src/ports.ts'
 import { fakeClock } from '../../support/clock.ts'
 import { CYCLE, DAY, email, HOUR, NOW, roster } from '../../support/declare.ts'
 import { ADA, kept, ownedCap, temporaryFolder } from '../../support/ledger.ts'
@@ -266,6 +267,36 @@ describe('credits burned', () => {
       { email: email('bob'), used: 3 },
     ])
     expect(await one.ledger.useByPerson({ fromAt: midnight(1, 12), untilAt: midnight(2, 12) })).toEqual([{ email: email('ada'), used: 3 }])
+  })
+
+  test('are added once where the commit was made and its answer was lost', async () => {
+    let isLost = false
+    // As it is in memory where no answer came: the next look at the database shows what was kept.
+    let remembered: LedgerFacts['burned'] | undefined
+    const wrapLedger = (real: Ledger): Ledger => ({
+      ...real,
+      fact: (name) => (name === 'burned' && remembered ? (remembered as never) : real.fact(name)),
+      async load() {
+        remembered = undefined
+        await real.load()
+      },
+      async saveBurn(step) {
+        const before = real.fact('burned')
+        await real.saveBurn(step)
+        if (!isLost) return
+        remembered = before
+        throw new LedgerError('LEDGER_AWAY', 'the database does not answer')
+      },
+    })
+    const one = await testWorld({ people: ['ada', 'bob'], wrapLedger })
+    await one.cycle({ caps: { team: 500 } })
+    one.sandbox.recordUse(email('ada'), 700)
+    isLost = true
+    await expect(one.cycle()).rejects.toThrow('does not answer')
+    isLost = false
+    await one.cycle()
+    expect((await burnedBy(one))?.team).toBe(7)
+    expect(await one.ledger.useByPerson({ fromAt: NOW - DAY, untilAt: NOW + DAY })).toEqual([{ email: email('ada'), used: 7 }])
   })
 
   test('wait while the roster is doubted, and make up for it', async () => {

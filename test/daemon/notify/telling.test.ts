@@ -238,7 +238,7 @@ describe('owners', () => {
 
   it('get a digest by webhook, once a day, with people as hashes', async () => {
     const { one, hook } = await town({ ada: 900 }, { settings: { people: [], owners, digest: 'daily' }, label: () => 'a1b2c3d4e5f6' })
-    await one.clock.pass(21 * HOUR)
+    await one.clock.pass(45 * HOUR)
     expect(hook.requests.map(({ request }) => request.url)).toEqual([SECRET_PATH, SECRET_PATH])
     const { text, about } = JSON.parse(hook.requests[0]?.body ?? '') as { text: string; about: string }
     expect(about).toBe('digest')
@@ -246,10 +246,20 @@ describe('owners', () => {
     expect(hook.requests.map(({ body }) => body).join()).not.toContain('ada')
   })
 
+  it.each([
+    ['daily', 19],
+    ['monthly', 48],
+  ] as const)('get no %s digest that was due before anybody asked for one', async (digest, hours) => {
+    const { one, hook } = await town({ ada: 900 }, { settings: { people: [], owners, digest } })
+    await one.clock.pass(hours * HOUR)
+    expect(hook.requests).toEqual([])
+    expect(states(one)).toEqual(['asked'])
+  })
+
   it('get it after a webhook that was busy, and never after one that refused it for good', async () => {
-    const { one, hook } = await town({ ada: 900 }, { settings: { people: [], owners, digest: 'monthly' } })
+    const { one, hook } = await town({ ada: 900 }, { settings: { people: [], owners, digest: 'daily' } })
     hook.status = 503
-    await one.clock.pass(30 * MINUTE)
+    await one.clock.pass(20 * HOUR + 30 * MINUTE)
     expect(hook.requests.length).toBeGreaterThan(1)
     hook.status = 404
     await one.clock.pass(2 * HOUR)
@@ -264,7 +274,7 @@ describe('owners', () => {
     const { one, hook, secrets } = await town({ ada: 900 }, { settings: { owners, digest: 'daily' }, faults: { AUTH: '535 no' } })
     hook.server.close()
     hook.server.closeAllConnections()
-    await one.clock.pass(HOUR)
+    await one.clock.pass(21 * HOUR)
     const said = JSON.stringify([one.events, one.workspace.conditions, one.ledger.fact('told')])
     expect(said).toContain('NOTIFY_FAILED')
     expect(said).not.toMatch(/very-secret-path|pass word|services\/T000/)

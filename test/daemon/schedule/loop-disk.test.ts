@@ -41,3 +41,16 @@ test.each<readonly [string, readonly (keyof Ledger)[]]>([
   disk.isFull = false
   expect(await passUntil(one, () => one.caps()['team'] === 600, HOUR, SECOND)).toBeLessThanOrEqual(30 * SECOND)
 })
+
+test('a ledger that has failed once while use was read counts as writable again within minutes, however long the interval is', async () => {
+  const disk = { isFull: false }
+  const config = { intervalMs: 4 * HOUR, usageIntervalMs: 15 * MINUTE }
+  const { one, set } = await living({ people: ['ada'], config, wrapLedger: failing(disk, ['saveBurn']) })
+  const isUnwritable = (): boolean => one.workspace.conditions.some(({ type }) => type === 'LedgerUnwritable')
+  set({ caps: { ada: 500 } })
+  await one.clock.pass(10 * MINUTE)
+  disk.isFull = true
+  await passUntil(one, isUnwritable, HOUR)
+  disk.isFull = false
+  expect(await passUntil(one, () => !isUnwritable(), HOUR, SECOND)).toBeLessThanOrEqual(MINUTE)
+})

@@ -28,10 +28,13 @@ export const fewTries: Invariant = {
         if (step.scope.includes('@')) landed.set(step.scope, `${step.scope} to ${step.to}`)
         else for (const what of landed.values()) tries.delete(what)
       }
-      const change = step.kind === 'recorded' && step.method === 'recordIntent' ? intentOf(step)?.change : undefined
-      if (!change) return
-      checker.checked()
+      const change = step.kind === 'recorded' ? intentOf(step)?.change : undefined
+      if (step.kind !== 'recorded' || !change) return
       const what = `${scopeKey(change.scope)} to ${change.to}`
+      // Its turn did not come: it was never sent.
+      if (step.method === 'recordOutcome' && step.values[1] === undefined) tries.delete(what)
+      if (step.method !== 'recordIntent') return
+      checker.checked()
       const count = (tries.get(what) ?? 0) + 1
       tries.set(what, count)
       if (count > 1 && !nearBoundary(scene, HOUR_MS)) checker.violated(`${what} is tried ${count} times in one cycle`)

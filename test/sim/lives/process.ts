@@ -220,7 +220,7 @@ async function openWorkspace(
     diesNow: (when) => diesWriting(self, when),
     onRecorded: (method, values) => parts.emit({ kind: 'recorded', process: self.number, method, values }),
   })
-  const ledger = await workspaceLedger({ rows, clock, yieldsApprovals: true })
+  const ledger = await workspaceLedger({ rows, clock, isKeeper: true })
   self.ledger = ledger
   const random = { next: stream(parts.scenario.seed, `process/${self.number}`) }
   const learning = learnedKeeper(ledger, clock)

@@ -11,20 +11,23 @@ import { type CapSource, type CapsOfDay, capOfOne, capsOfAll, scopeList } from '
 import type { ReplayPeople } from './recorded.ts'
 
 /** A cap that changed. */
-interface CapChange {
+export interface CapChange {
   readonly at: Instant
   readonly scope: Scope
   readonly from: Cap
   readonly to: Cap
 }
 
-/** What a reading found that nobody of us had written. */
-const foundChanges = (journal: readonly JournalEntry[]): readonly CapChange[] =>
-  journal.flatMap((entry): readonly CapChange[] =>
+/** What is known to have changed, the oldest first: what landed of our writes, and what readings found that nobody of us had written. */
+export function capChanges(history: readonly HistoryEntry[], journal: readonly JournalEntry[]): readonly CapChange[] {
+  const written: readonly CapChange[] = history.filter(({ result }) => result === 'applied')
+  const found = journal.flatMap((entry): readonly CapChange[] =>
     entry.kind === 'foreign' && entry.observed !== 'unknown'
       ? [{ at: entry.at, scope: entry.scope, from: entry.verified, to: entry.observed }]
       : [],
   )
+  return [...written, ...found].sort((a, b) => a.at - b.at)
+}
 
 /** `history` and `journal` in any order. Before the first write of a scope stood what that write replaced; a scope of ours without one never changed. Choice. */
 export function capsInForce(
@@ -33,8 +36,7 @@ export function capsInForce(
   history: readonly HistoryEntry[],
   journal: readonly JournalEntry[] = [],
 ): CapSource {
-  const written: readonly CapChange[] = history.filter(({ result }) => result === 'applied')
-  const writes = [...written, ...foundChanges(journal)].sort((a, b) => a.at - b.at)
+  const writes = capChanges(history, journal)
   const set = new Map<ScopeKey, Cap>(owned.map(({ scope, cap }) => [scopeKey(scope), cap]))
   for (const { scope, from } of writes.toReversed()) set.set(scopeKey(scope), from)
   const places = new Map<string, number>(people.emails.map((email, place) => [email, place]))

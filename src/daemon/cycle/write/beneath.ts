@@ -34,9 +34,10 @@ export function beneathIn({ toRead }: DesiredState, { usage }: WorkspaceState): 
   }
 }
 
-/** What stands beneath a scope as it was read last. */
+/** What stands beneath a scope as it was read last; unknown where it was not read, or is not believed any more. */
 export function readingsBeneath(scope: Scope, { view, knowledge }: Pick<Beneath, 'view' | 'knowledge'>): readonly CapReading[] {
-  return beneathIn(view, knowledge)(scope).flatMap((one) => knowledge.readings.get(scopeKey(one)) ?? [])
+  const unread = { observed: 'unknown', readAt: 0 } as const
+  return beneathIn(view, knowledge)(scope).map((one) => knowledge.readings.get(scopeKey(one)) ?? { scope: one, ...unread })
 }
 
 const modelOf = ({ workspace }: Pick<Beneath, 'workspace'>): ServiceModel => serviceModel(workspace.config, seenIn(workspace.ledger))

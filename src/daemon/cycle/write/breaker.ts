@@ -3,7 +3,17 @@
 
 import type { BreakerLimit, Change } from '../../../core/model/change.ts'
 import { type ScopeKey, scopeKey } from '../../../core/model/scope.ts'
-import { type End, type FailedRun, isTripped, NO_ENDS, type OpenBreaker, opened, type Tally, tally } from '../../../core/plan/breaker.ts'
+import {
+  areShared,
+  type End,
+  type FailedRun,
+  isTripped,
+  NO_ENDS,
+  type OpenBreaker,
+  opened,
+  type Tally,
+  tally,
+} from '../../../core/plan/breaker.ts'
 import type { Clock, Ledger } from '../../../ports.ts'
 
 /** How a change ended and, when it did not succeed, why. */
@@ -17,73 +27,74 @@ export interface Ended {
 export interface BreakerWatch {
   /** Writes failed before and none has succeeded since: they go one at a time. */
   isProbing(): boolean
-  /** Those that failed the last time go last. */
+  /** Those that failed the last time go last, after those that were not tried then. */
   inOrder(changes: readonly Change[]): readonly Change[]
   /** True when nothing more is to be tried. */
   note(ended: Ended): boolean
-  /** The run is over. `isShared`: its refusals speak of the service and not of scopes. */
-  finish(isShared: boolean): void
+  /** The run is over. True when its refusals speak of scopes. */
+  finish(): boolean
 }
 
 export interface WatchInputs {
   readonly ledger: Ledger
   readonly clock: Clock
   readonly limit: BreakerLimit | 'off'
-  /** How many changes are to be written. */
-  readonly planned: number
+  /** What is to be written. */
+  readonly changes: readonly Change[]
+  /** How many earlier passes have written. */
+  readonly done: number
 }
-
-const NO_WATCH: BreakerWatch = { isProbing: () => false, inOrder: (changes) => changes, note: () => false, finish: () => undefined }
 
 interface Run {
   /** What the ledger says, until something succeeds. */
   before: OpenBreaker | undefined
   tally: Tally
-  /** Nothing has succeeded since the breaker opened. */
-  probing: boolean
   stopped: boolean
+  /** What each change that has failed failed with. */
   readonly failed: Map<ScopeKey, string>
+  readonly untried: Set<ScopeKey>
 }
 
 /** Begins to watch a run. */
-export function watchWrites({ ledger, clock, limit, planned }: WatchInputs): BreakerWatch {
-  if (limit === 'off') return NO_WATCH
-  const before = ledger.fact('breaker')
-  const late = new Set<string>(before?.scopes)
-  const run: Run = { before, tally: NO_ENDS, probing: before !== undefined, stopped: false, failed: new Map() }
-  const open = (): void => {
-    run.stopped = true
-    ledger.saveFact('breaker', opened(run.before, failedRun(run, planned), clock.now()))
-  }
+export function watchWrites({ ledger, clock, limit, changes, done }: WatchInputs): BreakerWatch {
+  const isOff = limit === 'off'
+  const before = isOff ? undefined : ledger.fact('breaker')
+  const late = new Map(before?.scopes.map((key, index) => [key, index] as const))
+  const untried = new Set(changes.map(({ scope }) => scopeKey(scope)))
+  const run: Run = { before, tally: { ...NO_ENDS, done }, stopped: false, failed: new Map(), untried }
   return {
-    isProbing: () => run.probing,
-    inOrder: (changes) => (late.size === 0 ? changes : sorted(changes, late)),
-    note(ended) {
-      if (ended.end === undefined || run.stopped) return run.stopped
-      run.tally = tally(run.tally, ended.end)
-      if (ended.end !== 'done') run.failed.set(ended.key, ended.error ?? 'failed')
-      else if (run.probing) {
-        run.probing = false
+    isProbing: () => run.before !== undefined,
+    inOrder: (wave) => (late.size === 0 ? wave : sorted(wave, late)),
+    note({ key, end, error = 'failed' }) {
+      run.untried.delete(key)
+      if (end === undefined) return run.stopped
+      run.tally = tally(run.tally, end)
+      if (end !== 'done') run.failed.set(key, error)
+      else if (run.before) {
         run.before = undefined
         ledger.saveFact('breaker', undefined)
       }
-      if (isTripped(run.tally, limit, planned)) open()
+      run.stopped ||= !isOff && isTripped(run.tally, limit, changes.length)
       return run.stopped
     },
-    finish(isShared) {
-      // Trying again has failed, even if it was too little to fail by itself.
-      const isStillFailing = run.probing && run.tally.failed > 0
-      if (!run.stopped && (isShared || isStillFailing)) open()
+    finish() {
+      // Trying again has failed, even if it was too little to fail by itself, and what was turned down then may be so for the same cause.
+      const isStillFailing = run.before !== undefined && run.failed.size > 0
+      const isOpening = run.stopped || isStillFailing || areShared(run.tally)
+      if (isOpening && !isOff) ledger.saveFact('breaker', opened(run.before, failedRun(run, changes.length), clock.now()))
+      return !(isStillFailing || areShared(run.tally))
     },
   }
 }
 
-function failedRun({ failed, tally }: Run, planned: number): FailedRun {
+function failedRun({ failed, untried, tally }: Run, planned: number): FailedRun {
   const cause = [...failed.values()].at(-1) ?? ''
-  return { failed: failed.size, planned, cause, scopes: [...failed.keys()], ...(tally.failed === 0 && { refused: true }) }
+  const scopes = [...untried, ...failed.keys()]
+  return { failed: failed.size, planned, cause, scopes, ...(tally.failed === 0 && { refused: true }) }
 }
 
-const sorted = (changes: readonly Change[], late: ReadonlySet<string>): readonly Change[] => [
-  ...changes.filter((one) => !late.has(scopeKey(one.scope))),
-  ...changes.filter((one) => late.has(scopeKey(one.scope))),
-]
+/** Those that the breaker knows go in its order, after all others. */
+const sorted = (changes: readonly Change[], late: ReadonlyMap<string, number>): readonly Change[] => {
+  const placeOf = ({ scope }: Change): number => late.get(scopeKey(scope)) ?? -1
+  return changes.toSorted((a, b) => placeOf(a) - placeOf(b))
+}

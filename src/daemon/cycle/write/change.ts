@@ -202,7 +202,9 @@ function blamed(result: WriteResult, { kind, message }: WriteFailure, intent: In
   const at = run.clock.now()
   if (kind === 'invalid' && intent.change.to === 0) noteZero('rejected', `is refused: ${message}`, intent.change, run)
   if (kind === 'invalid') run.refusals.push(quarantined(intent, 'CAP_REFUSED', message, at))
-  if (kind === 'not_found') run.refusals.push(quarantined(intent, 'SCOPE_UNKNOWN', message, at))
+  // A team has no id that could be unknown.
+  else if (kind === 'not_found' && intent.change.scope.kind === 'team') return { ...result, blame: 'service' }
+  else if (kind === 'not_found') run.refusals.push(quarantined(intent, 'SCOPE_UNKNOWN', message, at))
   return { ...result, ...blameOf(kind) }
 }
 

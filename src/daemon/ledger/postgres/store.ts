@@ -83,8 +83,9 @@ function store(database: PostgresDatabase, options: PostgresStoreOptions): Ledge
       // Before anything is changed: whoever holds it may be at work at another address.
       if (mode === 'write') await writer.claim(name)
       const binding = await bind(database, name, baseUrl, { mode, now: clock.now(), rebind })
-      const rows = postgresRows({ database, writer, workspace: name, binding })
-      return workspaceLedger({ rows, clock, yieldsApprovals: mode === 'write' })
+      const rowsOf = (id: number) => postgresRows({ database, writer, workspace: name, binding: id })
+      const setAside = async () => (await bindings(database.query, name)).flatMap(({ id }) => (id === binding ? [] : [rowsOf(id)]))
+      return workspaceLedger({ rows: rowsOf(binding), clock, isKeeper: mode === 'write', setAside })
     },
     workspaces: async () => (await bindings(database.query)).map(({ id: _, ...binding }) => binding),
     async pauses(now) {

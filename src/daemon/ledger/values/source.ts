@@ -30,8 +30,9 @@ import type { ReviewedRules } from '../../../core/plan/reviewed.ts'
 import type { CapSince, PoolMember, PoolState, PoolTerms } from '../../../core/pools/state.ts'
 import type { SettledCondition } from '../../../core/resolve/conditions.ts'
 import type { MeasuredAddOn, MeasuredCycle } from '../../../core/use/add-on.ts'
+import type { BurnedFacts } from '../../../core/use/burned.ts'
 import type { EndedCycle, Turn } from '../../../core/use/turn.ts'
-import type { AddOnAsked, BurnedFacts, LedgerFacts, RunsAsked, UsageFacts } from '../../../ports.ts'
+import type { AddOnAsked, LedgerFacts, RunsAsked, UsageFacts } from '../../../ports.ts'
 import {
   anything,
   boolean,
@@ -292,6 +293,7 @@ const facts: { readonly [K in keyof LedgerFacts]: Of<StoredFacts[K]> } = {
     cycleStartAt: number,
     entries: record(shape<ToldEntry>({ level: number, state: oneOf(TOLD_STATES), at: number, tries: number, reason: optional(text) })),
   }),
+  forgotten: list(shape<LedgerFacts['forgotten'][number]>({ at: number, hash: text })),
   burned: shape<BurnedFacts>({ team: amount, groups: record(amount), cycleStartAt: optional(number) }),
 }
 

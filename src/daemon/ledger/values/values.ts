@@ -35,6 +35,9 @@ export const pause: Decode<Pause> = checked('pause')
 /** The answer of `GET /ledger`, people as hashes. */
 export const sharedLedger: Decode<LedgerDocument> = checked('shared')
 
+/** The names of all single values. */
+export const FACT_NAMES = Object.keys(facts) as readonly (keyof LedgerFacts)[]
+
 export const isFact = (name: unknown): name is keyof LedgerFacts => typeof name === 'string' && Object.hasOwn(facts, name)
 
 /** A single value that the ledger keeps by name. */

@@ -2,11 +2,11 @@
 // for which nothing was recorded have no figures; membership of groups is taken as it is today.
 
 import { sharedCap } from '../../../../core/interpret/effective.ts'
-import type { HistoryEntry } from '../../../../core/model/change.ts'
 import type { Observed } from '../../../../core/model/observed.ts'
 import { groupScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../../../../core/model/scope.ts'
 import { DAY_MS, type Instant } from '../../../../core/model/units.ts'
 import { bandRank } from '../../../../core/use/bands.ts'
+import { type CapChange, capChanges } from '../../../../core/use/replay/in-force.ts'
 import { DocumentError } from '../documents.ts'
 import { explained, explanationOf, MOST_WRITES } from '../explained.ts'
 import type { DayUse, Records, Showing, WorkspaceFacts } from '../facts.ts'
@@ -75,22 +75,23 @@ interface DayCap {
   readonly from: ScopeKey | undefined
 }
 
-/** The cap in force at the end of each day, told from what was written at each scope and what is read now. */
+/** The cap in force at the end of each day, told from what was written or found at each scope and what is read now. */
 async function capsByDay(
   groups: readonly Scope[],
   about: { readonly scope: Scope; readonly days: Days; readonly facts: WorkspaceFacts; readonly records: Records },
 ): Promise<(at: Instant) => DayCap> {
   const { scope, days, facts, records } = about
   const chain = [scope, ...groups, TEAM]
-  const writes = new Map<string, readonly HistoryEntry[]>()
+  const found = Map.groupBy(facts.journal?.entries ?? [], (entry) => ('scope' in entry ? scopeKey(entry.scope) : undefined))
+  const changes = new Map<ScopeKey, readonly CapChange[]>()
   for (const one of chain) {
-    writes.set(scopeKey(one), await records.history({ scope: one, sinceAt: days.fromAt, limit: MOST_LOOKED_BACK }))
+    const history = await records.history({ scope: one, sinceAt: days.fromAt, limit: MOST_LOOKED_BACK })
+    changes.set(scopeKey(one), capChanges(history, found.get(scopeKey(one)) ?? []))
   }
   const capAt = (key: ScopeKey, at: Instant): Observed | undefined => {
-    const landed = (writes.get(key) ?? []).filter(({ result }) => result === 'applied')
-    // Newest first: the last one up to then, else what stood there before the first one after it.
-    const before = landed.find((entry) => entry.at < at)
-    return before?.to ?? landed.at(-1)?.from ?? facts.readings?.get(key)?.observed
+    const known = changes.get(key) ?? []
+    // The last one up to then, else what stood there before the first one after it.
+    return known.findLast((change) => change.at < at)?.to ?? known[0]?.from ?? facts.readings?.get(key)?.observed
   }
   const groupKeys = groups.map(scopeKey)
   return (at) => {

@@ -182,6 +182,8 @@ async function apply(query: Query, { workspace, binding }: Place, [change, ...mo
       return undefined
     case 'forget':
       await forget(query, binding, keptText(change.email))
+      // Whoever holds the workspace saves it again, without them.
+      await query('DELETE FROM capkeeper.shown WHERE workspace = $1', [keptText(workspace)])
       return undefined
   }
 }

@@ -1,0 +1,34 @@
+// Whoever was forgotten beside this process (`ledger forget`) is forgotten in its memory, too: what it remembers is what it records next. It comes
+// before anything else of a cycle, so that nothing is recorded in between from what was remembered.
+import { scopeKey, userScope } from '../../core/model/scope.ts'
+import { marked, withoutPerson } from '../ledger/forget.ts'
+import { FACT_NAMES } from '../ledger/values/values.ts'
+import type { Workspace } from '../workspace.ts'
+import type { WorkspaceState } from './state.ts'
+
+/** True when somebody was: who is on the roster is to be read again. Rejects with a `LedgerError`; then the next cycle does it. */
+export async function forgetMarked(workspace: Workspace, knowledge: WorkspaceState): Promise<boolean> {
+  const { ledger, client, chronicle } = workspace
+  const marks = ledger.fact('forgotten') ?? []
+  if (marks.length === 0) return false
+  const known = marked(marks, [remembered(knowledge), chronicle?.journal(), ...FACT_NAMES.map((name) => ledger.fact(name))])
+  // Who was given a cap since has records again that are needed.
+  const ours = new Set([...ledger.owned(), ...ledger.openIntents().map(({ change }) => change)].map(({ scope }) => scopeKey(scope)))
+  const emails = known.filter((email) => !ours.has(scopeKey(userScope(email))))
+  for (const email of emails) {
+    Object.assign(knowledge, withoutPerson(remembered(knowledge), email))
+    client.forget?.(email)
+    chronicle?.forget(email)
+  }
+  workspace.before = undefined
+  for (const email of emails) await ledger.forget(email)
+  const left = (ledger.fact('forgotten') ?? []).filter(({ hash }) => !marks.some((mark) => mark.hash === hash))
+  ledger.saveFact('forgotten', left.length === 0 ? undefined : left)
+  await ledger.commit()
+  return emails.length > 0
+}
+
+/** What a workspace knows of people, as plain data. */
+const remembered = ({ usage, measured, conflictsGone, conflictGroups, conditions, pools }: WorkspaceState) => ({
+  ...{ usage, measured, conflictsGone, conflictGroups, conditions, pools },
+})
