@@ -6,8 +6,8 @@ const BASE = `
 * { box-sizing: border-box; }
 html { scroll-padding-top: 4rem; }
 body { margin: 0; background: var(--ground); color: var(--ink); font: 15px/1.5 var(--text); }
-h1 { margin: 0; font-size: 1.4rem; line-height: 1.25; overflow-wrap: anywhere; }
-h2 { margin: 0; font-size: 1.1rem; overflow-wrap: anywhere; }
+h1 { margin: 0; font-size: 1.4rem; line-height: 1.25; }
+h2 { margin: 0; font-size: 1.1rem; }
 h3 { margin: 1.25rem 0 0.35rem; font-size: 0.95rem; }
 p { margin: 0.35rem 0; }
 a { color: var(--link); text-decoration-thickness: 1px; text-underline-offset: 2px; }
@@ -41,7 +41,7 @@ const FRAME = `
 .side a:hover { background: var(--mute); }
 .side a[aria-current] { background: var(--info-ground); color: var(--info); font-weight: 600; }
 .side .count { margin-left: auto; }
-main { min-width: 0; padding: 1.1rem 1.5rem 4rem 1rem; }
+main { min-width: 0; padding: 1.1rem 1.5rem 4rem 1rem; overflow-wrap: anywhere; }
 .crumbs { margin: 0 0 0.35rem; font-size: 0.85rem; color: var(--soft); }
 .crumbs ol { display: flex; flex-wrap: wrap; gap: 0 0.4rem; margin: 0; padding: 0; list-style: none; }
 .crumbs li + li::before { content: "/ "; }
@@ -71,7 +71,7 @@ const PARTS = `
 .tiles { display: grid; gap: 0.75rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 9.5rem), 1fr)); margin: 0 0 var(--gap); }
 .tile { display: block; margin: 0; padding: 0.8rem 1rem; border: 1px solid var(--line); border-left: 4px solid var(--line); border-radius: var(--radius); background: var(--card); }
 .tile dt { color: var(--soft); font-size: 0.82rem; }
-.tile dd { margin: 0; overflow-wrap: anywhere; }
+.tile dd { margin: 0; }
 .tile .value { font-size: 1.55rem; font-weight: 650; line-height: 1.25; font-variant-numeric: tabular-nums; }
 .tile .note { font-size: 0.84rem; color: var(--soft); }
 .tile.t-good { border-left-color: var(--good); }
@@ -82,12 +82,12 @@ const PARTS = `
 .warn { color: var(--warn); background: var(--warn-ground); }
 .bad { color: var(--bad); background: var(--bad-ground); }
 .info { color: var(--info); background: var(--info-ground); }
-.box { margin: 0 0 0.75rem; padding: 0.65rem 0.9rem; border-radius: var(--radius); overflow-wrap: anywhere; }
+.box { margin: 0 0 0.75rem; padding: 0.65rem 0.9rem; border-radius: var(--radius); }
 .box a { color: inherit; }
 .box p:first-child { margin-top: 0; }
 .box p:last-child { margin-bottom: 0; }
 .needs { margin: 0 0 var(--gap); padding: 0; list-style: none; border: 1px solid var(--line); border-radius: var(--radius); overflow: hidden; background: var(--card); }
-.needs li { display: flex; flex-wrap: wrap; gap: 0.2rem 0.75rem; align-items: baseline; padding: 0.55rem 1rem; border-left: 4px solid; overflow-wrap: anywhere; }
+.needs li { display: flex; flex-wrap: wrap; gap: 0.2rem 0.75rem; align-items: baseline; padding: 0.55rem 1rem; border-left: 4px solid; }
 .needs li + li { border-top: 1px solid var(--line); }
 .needs li.bad, .needs li.warn, .needs li.info { background: none; }
 .needs .what { color: var(--ink); flex: 1 1 20rem; min-width: 0; }
@@ -95,9 +95,9 @@ const PARTS = `
 .needs strong { white-space: nowrap; }
 dl.facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 13rem), 1fr)); gap: 0.7rem 1.25rem; margin: 0.6rem 0 0; }
 dl.facts dt { color: var(--soft); font-size: 0.8rem; }
-dl.facts dd { margin: 0; overflow-wrap: anywhere; }
+dl.facts dd { margin: 0; }
 .scroll { position: relative; overflow-x: auto; background-image: linear-gradient(to right, var(--card) 50%, transparent), linear-gradient(to left, var(--card) 50%, transparent), linear-gradient(to right, var(--line), transparent), linear-gradient(to left, var(--line), transparent); background-position: left, right, left, right; background-size: 2.5rem 100%, 2.5rem 100%, 0.9rem 100%, 0.9rem 100%; background-repeat: no-repeat; background-attachment: local, local, scroll, scroll; }
-table { width: 100%; border-collapse: collapse; font-size: 0.9rem; }
+table { width: 100%; border-collapse: collapse; font-size: 0.9rem; overflow-wrap: normal; }
 caption { padding-bottom: 0.35rem; text-align: left; color: var(--soft); font-size: 0.85rem; }
 thead th { color: var(--soft); font-size: 0.8rem; font-weight: 600; white-space: nowrap; vertical-align: bottom; }
 thead th.number { white-space: normal; min-width: 4rem; }
@@ -114,9 +114,9 @@ tbody tr:hover { background: color-mix(in srgb, var(--mute) 55%, transparent); }
 table.compact { width: auto; }
 table.compact th, table.compact td { padding-right: 1.6rem; }
 form.filters { display: flex; flex-wrap: wrap; gap: 0.6rem 0.75rem; align-items: end; margin: 0 0 0.9rem; }
-form.filters label { display: grid; gap: 0.15rem; color: var(--soft); font-size: 0.8rem; }
+form.filters label { display: grid; grid-template-columns: minmax(0, auto); max-width: 100%; gap: 0.15rem; color: var(--soft); font-size: 0.8rem; }
 form.filters .grow { flex: 1 1 14rem; }
-input, select, button, .button { min-height: 2.2rem; padding: 0.3rem 0.65rem; border: 1px solid light-dark(#858f9e, #6b7687); border-radius: 6px; background: var(--card); color: var(--ink); font: inherit; }
+input, select, button, .button { max-width: 100%; min-height: 2.2rem; padding: 0.3rem 0.65rem; border: 1px solid light-dark(#858f9e, #6b7687); border-radius: 6px; background: var(--card); color: var(--ink); font: inherit; }
 button, .button { cursor: pointer; background: var(--mute); text-decoration: none; }
 button:hover, .button:hover { border-color: var(--ink); }
 .part > nav { margin-bottom: 0.9rem; }
@@ -124,7 +124,7 @@ button:hover, .button:hover { border-color: var(--ink); }
 .paste { display: flex; gap: 0.5rem; align-items: start; margin: 0.35rem 0; }
 .paste pre { flex: 1; min-width: 0; margin: 0; white-space: pre-wrap; overflow-wrap: anywhere; }
 .timeline { margin: 0; padding: 0; list-style: none; }
-.timeline li { display: grid; grid-template-columns: 8.5rem 7.5rem minmax(0, 1fr); gap: 0 0.75rem; padding: 0.45rem 0; border-bottom: 1px solid var(--line); overflow-wrap: anywhere; }
+.timeline li { display: grid; grid-template-columns: 8.5rem 7.5rem minmax(0, 1fr); gap: 0 0.75rem; padding: 0.45rem 0; border-bottom: 1px solid var(--line); }
 .timeline li:last-child { border-bottom: 0; }
 .steps { counter-reset: step; margin: 0; padding: 0; list-style: none; }
 .steps > li { counter-increment: step; position: relative; padding: 0 0 0.75rem 2.1rem; }

@@ -105,24 +105,6 @@ describe('a pool', () => {
     expect(one.caps()).toEqual({ ada: 740, bob: 260 })
   })
 
-  test('sends a raise that waited for use to show once it has shown, not with the next deal', async () => {
-    const one = await testWorld({ people: ['ada', 'bob'], config: { usageLagMs: 0.5 * HOUR } })
-    await one.cycle({ pools: [pool(1000, people('ada', 'bob'))] })
-    recordPast(one, [spent('ada', 480)])
-    await later(one, 5 * HOUR)
-    await one.cycle()
-    expect(one.caps()).toEqual({ ada: 500, bob: 260 })
-    await later(one, 0.4 * HOUR)
-    expect((await one.cycle()).after.plan.problems).toMatchObject([{ code: 'POOL_WAITS' }])
-    await later(one, 0.4 * HOUR)
-    await one.cycle()
-    expect(one.caps()).toEqual({ ada: 740, bob: 260 })
-    one.forget()
-    await later(one, HOUR)
-    expect((await one.cycle()).after.plan.problems).toEqual([])
-    expect(one.writes()).toEqual([])
-  })
-
   test('puts a foreign change back to what was dealt, also over a restart', async () => {
     const one = await testWorld({ people: ['ada', 'bob'] })
     await one.cycle({ pools: [pool(1000, people('ada', 'bob'))] })
