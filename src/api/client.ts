@@ -5,7 +5,7 @@ import type { AddOnReading, Balance, CapReading } from '../core/model/observed.t
 import type { Cap } from '../core/model/policy.ts'
 import type { Scope } from '../core/model/scope.ts'
 import { DAY_MS } from '../core/model/units.ts'
-import type { AddOnQuestion, ReadClient, WriteClient, WriteFailure, WriteOutcome } from '../ports.ts'
+import type { AddOnQuestion, Clock, ReadClient, WriteClient, WriteFailure, WriteOutcome } from '../ports.ts'
 import { ADD_ON_ROWS, createKeyBook, decodeAddOn, encodeAddOn, type KeyBook, lacksAddOn } from './add-on.ts'
 import {
   ANALYTICS_ROWS,
@@ -94,7 +94,7 @@ export function readerOver(sender: Sender, { clock, onSeen }: ClientOptions): Se
   return {
     async readCap(scope, signal, urgent) {
       const request = reading('GetUsageConfig', wireScope(scope), decode, { signal, urgency: urgent ?? 'normal' })
-      return readingOf(scope, sender.send(request), clock.now)
+      return readingOf(scope, sender.send(request), clock)
     },
     readRoster: (signal) =>
       listPeople(
@@ -167,14 +167,14 @@ function reading<Value>(
   return { operation, body, decode, urgency, signal, timeoutMs, once: false, ...(rows && { rows }) }
 }
 
-async function readingOf(scope: Scope, sent: Promise<Cap>, now: () => number): Promise<CapReading> {
+async function readingOf(scope: Scope, sent: Promise<Cap>, clock: Pick<Clock, 'now' | 'monotonic'>): Promise<CapReading> {
   try {
-    return { scope, observed: await sent, readAt: now() }
+    return { scope, observed: await sent, readAt: clock.now(), readMs: clock.monotonic() }
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     const lacking = error.lacksFeature || isRefusedForGood(scope, error)
     return {
-      ...{ scope, observed: 'unknown', readAt: now() },
+      ...{ scope, observed: 'unknown', readAt: clock.now(), readMs: clock.monotonic() },
       failure: { kind: error.kind, message: error.message, ...(lacking && { lacksFeature: true }) },
     }
   }

@@ -15,6 +15,8 @@ export interface CapReading {
   readonly scope: Scope
   readonly observed: Observed
   readonly readAt: Instant
+  /** The same by this process's monotonic clock; absent for what was not read by it. */
+  readonly readMs?: number
   /** `lacksFeature`: the workspace has no caps, whatever the key. */
   readonly failure?: { readonly kind: ApiErrorKind; readonly message: string; readonly lacksFeature?: true }
   /** When it was read well before this. */

@@ -86,7 +86,7 @@ async function mayNotStart(run: WriteRun): Promise<Halted['interrupted']> {
 /** Is it still as the plan saw it? A result means that there is nothing to write. */
 async function secondLook(change: Change, run: WriteRun): Promise<WriteResult | undefined> {
   const known = run.readings.get(scopeKey(change.scope))
-  const isFresh = known !== undefined && run.clock.now() - known.readAt < FRESH_MS && run.clock.now() >= known.readAt
+  const isFresh = known?.readMs !== undefined && run.clock.monotonic() - known.readMs < FRESH_MS
   const reading = isFresh ? known : await run.client.readCap(change.scope, run.stop, 'urgent')
   keepReading(run.readings, reading)
   if (reading.failure) {
