@@ -1,8 +1,7 @@
 // One workspace of the daemon: its settings, its ports, what it knows, and what it shows. Everything that changes during its life is here
 // and nowhere else, so that workspaces share nothing.
 
-import { CLOCKS_APART_MS } from '../core/model/age.ts'
-import type { Pause } from '../core/model/change.ts'
+import { LONGEST_PAUSE_MS, type Pause } from '../core/model/change.ts'
 import type { Condition, Finding } from '../core/model/condition.ts'
 import type { CycleEvent, Emit, LeaseShown, Mode } from '../core/model/events.ts'
 import type { Roster } from '../core/model/observed.ts'
@@ -134,15 +133,15 @@ export const createWorkspace = (parts: WorkspaceParts, { knowledge: before, ...k
 })
 
 /**
- * Looks for a pause, which another process begins and ends; one of a clock that was ahead has its whole time from now on, and ends then. Rejects
- * with a `LedgerError`.
+ * Looks for a pause, which another process begins and ends; one that was recorded on a clock far ahead has its whole time from now on, and ends
+ * then. Rejects with a `LedgerError`.
  */
 export async function readPause(workspace: Workspace): Promise<Pause | undefined> {
   const now = workspace.clock.now()
   const kept = await workspace.ledger.pause(now)
-  const aheadMs = (kept?.pausedAt ?? now) - now
-  const isAhead = aheadMs > CLOCKS_APART_MS
-  workspace.pause = kept && isAhead ? { ...kept, pausedAt: now, untilAt: kept.untilAt - aheadMs } : kept
+  // Nothing else tells whose clock is wrong, and no pause is to end early.
+  const isAhead = kept !== undefined && kept.untilAt - now > LONGEST_PAUSE_MS
+  workspace.pause = isAhead ? { ...kept, pausedAt: now, untilAt: now + kept.untilAt - kept.pausedAt } : kept
   if (isAhead) await workspace.ledger.savePause(workspace.pause)
   return workspace.pause
 }

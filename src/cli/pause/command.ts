@@ -2,12 +2,11 @@
 // by itself.
 import { type Command, InvalidArgumentError } from 'commander'
 import { plain } from '../../core/escape/terminal.ts'
+import { LONGEST_PAUSE_MS } from '../../core/model/change.ts'
 import { addLedgerFlags, examples, type NetworkFlags, readDuration } from '../shared/args.ts'
 import { type Cli, UsageError } from '../shared/context.ts'
 import { EXIT } from '../shared/exit.ts'
 import { shortTime } from '../shared/text.ts'
-
-const LONGEST_MS = 7 * 86_400_000
 
 interface PauseFlags extends NetworkFlags {
   readonly for: number
@@ -32,7 +31,7 @@ export function registerPause(program: Command, cli: Cli): void {
 function readPauseLength(text: string): number {
   const ms = readDuration(text)
   if (ms <= 0) throw new InvalidArgumentError('A pause must be longer than nothing.')
-  if (ms > LONGEST_MS) throw new InvalidArgumentError(`A pause lasts 7 days at most; for longer, set mode: paused in the config.`)
+  if (ms > LONGEST_PAUSE_MS) throw new InvalidArgumentError(`A pause lasts 7 days at most; for longer, set mode: paused in the config.`)
   return ms
 }
 

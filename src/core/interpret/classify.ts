@@ -7,7 +7,8 @@
 //   what was written   any        lost        landed; notLanded over nothing where it may be inherited, for then it showed before, too
 //   may be inherited   none       any         landed, unless reads show only what is set at the very scope; where the value has not moved,
 //                                             only an accepted answer tells
-//   any number         none       accepted    landed for a person where reads show what applies: they may be in a group that no policy names
+//   any number         none       accepted    landed for a person where reads show what applies: they may be in a group that no policy names;
+//                                             where the value has not moved, only when it was sent twice
 //   nothing            0          accepted    zeroDropped; unmoved over nothing where a kept 0 was seen, for then it may be stale
 //   nothing            0          lost        notLanded: whether a 0 is kept nobody has seen, and it may never have come
 //   the old value      any        accepted    unmoved: a stale reading, or a scope that keeps nothing
@@ -20,8 +21,11 @@ import type { ServiceModel } from './service-model.ts'
 export interface Sent {
   readonly from: Cap
   readonly to: Cap
-  readonly answer: 'accepted' | 'lost'
+  readonly answer: Answer
 }
+
+/** `repeated`: accepted, as it was just before, when the reading after it still showed the old value. */
+export type Answer = 'accepted' | 'repeated' | 'lost'
 
 export interface ReadBack {
   readonly observed: Observed
@@ -43,8 +47,9 @@ export function classify({ from, to, answer }: Sent, { observed, mayApply, isPer
   // It showed that value before, too.
   if (observed === to && to !== 'none' && from === 'none' && mayBeInherited && answer === 'lost') return 'notLanded'
   if (observed === to) return 'landed'
-  if (to === 'none' && mayBeInherited && (observed !== from || answer === 'accepted')) return 'landed'
-  if (to === 'none' && isPerson && model.reads === 'inherited' && answer === 'accepted') return 'landed'
+  if (to === 'none' && mayBeInherited && (observed !== from || answer !== 'lost')) return 'landed'
+  const isAnswered = answer === 'repeated' || (answer === 'accepted' && observed !== from)
+  if (to === 'none' && isPerson && isAnswered && model.reads === 'inherited') return 'landed'
   const isHiddenZero = to === 0 && observed === 'none'
   if (observed !== from && !isHiddenZero) return 'foreign'
   if (answer === 'lost') return 'notLanded'

@@ -3,7 +3,7 @@ import type { PolicyEntry } from './entry.ts'
 import type { Cap } from './policy.ts'
 import type { Position } from './problem.ts'
 import type { Scope } from './scope.ts'
-import type { Instant } from './units.ts'
+import { DAY_MS, type Instant } from './units.ts'
 
 export const EFFECTS = ['set', 'raise', 'lower', 'block', 'clear'] as const
 /** What a change does to those it reaches: a first cap, more, less, to 0 or below use, nothing left. */
@@ -232,6 +232,9 @@ export interface Approval {
   /** A policy listed it, and does not any more. */
   readonly withdrawn?: boolean
 }
+
+/** No pause is longer (product.md, section 3). */
+export const LONGEST_PAUSE_MS = 7 * DAY_MS
 
 export interface Pause {
   readonly untilAt: Instant

@@ -2,9 +2,9 @@
 // over with the first success.
 import { describe, expect, test } from 'vitest'
 import type { Transport } from '../../../src/ports.ts'
-import { email } from '../../support/declare.ts'
-import { capsOf, living, MINUTE, passUntil, person } from '../../support/living.ts'
-import { testWorld, type World, type WorldOptions } from '../../support/world.ts'
+import { email, HOUR } from '../../support/declare.ts'
+import { capsOf, live, living, MINUTE, passUntil, person } from '../../support/living.ts'
+import { SETTINGS, testWorld, type World, type WorldOptions } from '../../support/world.ts'
 
 interface Fault {
   broken: boolean
@@ -241,6 +241,32 @@ describe('writes that are turned down', () => {
 })
 
 describe('a running workspace', () => {
+  test('leaves a bad scope alone that is all there is to try after an outage, and goes on with what waits for it', async () => {
+    let isDown = false
+    const wrapTransport = (inner: Transport): Transport => ({
+      async send(operation, body, options) {
+        if (operation !== 'UsageConfig') return inner.send(operation, body, options)
+        if (isDown) return { status: 503, headers: {}, body: '{"error":"down"}' }
+        const isBad = body['user_email'] === email('p001')
+        return isBad ? { status: 400, headers: {}, body: '{"error":"no"}' } : inner.send(operation, body, options)
+      },
+    })
+    const guards = { ...SETTINGS.guards, maxAffected: 'off', maxLowered: 'off' } as const
+    const one = await testWorld({ people: 20, wrapTransport, config: { guards } })
+    const life = live(one)
+    life.set({ caps: { team: 1000 } })
+    await one.clock.pass(10 * MINUTE)
+    isDown = true
+    life.set({ caps: { team: 1000, p002: 1500, p003: 1500, p004: 1500, p005: 1500 } })
+    await one.clock.pass(10 * MINUTE)
+    expect(one.ledger.fact('breaker')).toBeDefined()
+    isDown = false
+    life.set({ caps: { team: 990, p001: 995 } })
+    await one.clock.pass(2 * HOUR)
+    await life.stop()
+    expect(one.caps()).toEqual({ team: 990 })
+  })
+
   test('tries again when it is time, also when its interval is longer', async () => {
     const fault = { broken: false }
     const { one, set } = await living({

@@ -200,23 +200,40 @@ describe('a clear after which a cap shows that the person inherits by now', () =
   describe('from a group that no policy names', () => {
     const unnamed = { ...inherited, config: { capReads: 'inherited' } } as const
 
-    test.each([
-      ['over a cap of their own', { ada: 50 }],
-      ['over nothing', {}],
-    ])('has landed %s, and nothing is sent after it', async (_name, own) => {
+    test.each<readonly [string, Readonly<Record<string, number>>, number]>([
+      ['over a cap of their own', { ada: 50 }, 1],
+      ['over nothing, once it was sent twice', {}, 2],
+    ])('has landed %s, and nothing is sent after it', async (_name, own, times) => {
       const one = await testWorld({ ...unnamed, caps: { team: 1000, 'group:core': 1500, ...own } })
       const { result } = await one.cycle({ caps: { team: 1000, ada: 'none' } })
       expect({ result, caps: one.caps(), writes: one.writes() }).toEqual({
         result: 'success',
         caps: { team: 1000, 'group:core': 1500 },
-        writes: ['ada none'],
+        writes: Array(times).fill('ada none'),
       })
-      for (let times = 0; times < 2; times += 1) {
+      for (let round = 0; round < 2; round += 1) {
         one.forget()
         one.restart()
         expect((await one.cycle()).result).toBe('noop')
         expect(one.writes()).toEqual([])
       }
+    })
+
+    test.each(['is undone at once by somebody else', 'is dropped, though it was accepted'])('that %s is sent again', async (how) => {
+      let times = 0
+      const wrapTransport = (inner: Transport): Transport => ({
+        async send(operation, body, options) {
+          if (operation !== 'UsageConfig' || !body['clear_add_on_credit_cap']) return inner.send(operation, body, options)
+          times += 1
+          if (times === 1 && how.startsWith('is dropped')) return { status: 200, headers: {}, body: '{}' }
+          const answer = await inner.send(operation, body, options)
+          if (times === 1) one.foreign('ada', 500)
+          return answer
+        },
+      })
+      const one = await testWorld({ ...unnamed, caps: { team: 1000, ada: 500 }, wrapTransport })
+      expect((await one.cycle({ caps: { team: 1000, ada: 'none' } })).result).toBe('success')
+      expect(one.caps()).toEqual({ team: 1000 })
     })
 
     test('is sent once more when another cap shows, and then no more', async () => {
@@ -227,7 +244,7 @@ describe('a clear after which a cap shows that the person inherits by now', () =
       one.foreign('group:core', 2000)
       await one.cycle()
       await one.cycle()
-      expect(one.writes()).toEqual(['ada none', 'ada none', 'ada none'])
+      expect(one.writes()).toEqual(['ada none', 'ada none', 'ada none', 'ada none'])
       expect(one.caps()).toEqual({ 'group:core': 2000 })
     })
 
@@ -246,7 +263,7 @@ describe('a clear after which a cap shows that the person inherits by now', () =
       await one.cycle({ caps: { ada: 1500, bob: 10 } })
       expect((await one.cycle({ caps: { bob: 10 } })).result).toBe('success')
       expect((await one.cycle()).result).toBe('noop')
-      expect(one.writes()).toEqual(['bob 10', 'ada none'])
+      expect(one.writes()).toEqual(['bob 10', 'ada none', 'ada none'])
     })
   })
 

@@ -39,7 +39,7 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'the second look takes any old reading for fresh',
     file: 'daemon/cycle/write/change.ts',
-    find: 'known !== undefined && run.clock.now() - known.readAt < FRESH_MS && run.clock.now() >= known.readAt',
+    find: 'known?.readMs !== undefined && run.clock.monotonic() - known.readMs < FRESH_MS',
     replace: 'known !== undefined',
     caughtBy: [1],
   },
@@ -53,15 +53,15 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'the intent is forgotten: it is recorded after the write',
     file: 'daemon/cycle/write/change.ts',
-    find: '      const sent = await send(change, await recordIntent(change, run), run)',
+    find: '      const sent = await send(change, await recordIntent(change, run), run, isPatient)',
     replace: `      await run.client.writeCap(change.scope, change.to, run.cut)
-      const sent = await send(change, await recordIntent(change, run), run)`,
+      const sent = await send(change, await recordIntent(change, run), run, isPatient)`,
     caughtBy: [1],
   },
   {
     name: 'a write whose answer was lost is sent again without reading',
     file: 'daemon/cycle/write/change.ts',
-    find: 'const outcome = await inTurn(run, (turn) => run.client.writeCap(change.scope, change.to, run.cut, turn))',
+    find: 'const outcome = await inTurn(run, isPatient, (turn) => run.client.writeCap(change.scope, change.to, run.cut, turn))',
     replace: `let outcome = await run.client.writeCap(change.scope, change.to, run.cut)
     if (outcome.kind === 'ambiguous') outcome = await run.client.writeCap(change.scope, change.to, run.cut)`,
     caughtBy: [1],

@@ -82,7 +82,10 @@ export function watchWrites({ ledger, clock, limit, changes, done }: WatchInputs
       const isStillFailing = run.before !== undefined && run.failed.size > 0
       const isOpening = run.stopped || isStillFailing || areShared(run.tally)
       if (isOpening && !isOff) ledger.saveFact('breaker', opened(run.before, failedRun(run, changes.length), clock.now()))
-      return !(isStillFailing || areShared(run.tally))
+      // All that could be tried is turned down once more: that is about them, and others wait for them.
+      const isAgain = run.before?.refused === true && run.tally.failed === 0 && [...run.failed.keys()].every((key) => late.has(key))
+      const isAboutThem = isAgain && !run.stopped
+      return !areShared(run.tally) && (!isStillFailing || isAboutThem)
     },
   }
 }

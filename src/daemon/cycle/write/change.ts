@@ -2,10 +2,12 @@
 //
 //   re-read (when the reading is old) -> equals `from`? -> intent (durable) -> write -> read back -> outcome
 //
-// Whose turn does not come while the reading is fresh begins again: what was stopped, paused or taken back meanwhile does not leave any more.
+// Whose turn does not come while the reading is fresh begins again, once: then it waits on, for readings wait for the same rate. What was stopped,
+// paused or taken back meanwhile does not leave any more.
 // An answer that was lost is resolved by reading. When even reading fails, the intent stays open and the next cycle finds it. Nothing is
 // ever written without an intent before it.
 
+import type { Answer } from '../../../core/interpret/classify.ts'
 import { widerThan } from '../../../core/interpret/effective.ts'
 import type { Change, Intent, Quarantined } from '../../../core/model/change.ts'
 import { UNDECLARED } from '../../../core/model/entry.ts'
@@ -58,7 +60,7 @@ export const STALE_MS = 1_000
 /** Carries out one change. Undefined when the run was halted and nothing can be said of the change. */
 export async function writeChange(change: Change, run: WriteRun): Promise<WriteResult | undefined> {
   try {
-    for (;;) {
+    for (let isPatient = false; ; isPatient = true) {
       const seen = await secondLook(change, run)
       if (seen) return seen
       const interrupted = await mayNotStart(run)
@@ -66,7 +68,7 @@ export async function writeChange(change: Change, run: WriteRun): Promise<WriteR
         run.halted = { interrupted, ...run.halted }
         return undefined
       }
-      const sent = await send(change, await recordIntent(change, run), run)
+      const sent = await send(change, await recordIntent(change, run), run, isPatient)
       if (sent !== 'late') return sent
     }
   } catch (error) {
@@ -113,9 +115,10 @@ function recordIntent(change: Change, run: WriteRun): Promise<Intent> {
 }
 
 /** `late`: it was never sent, and may be tried again. */
-async function send(change: Change, intent: Intent, run: WriteRun): Promise<WriteResult | 'late' | undefined> {
+async function send(change: Change, intent: Intent, run: WriteRun, isPatient: boolean): Promise<WriteResult | 'late' | undefined> {
+  let isAccepted = false
   for (let attempt = 1; ; attempt += 1) {
-    const outcome = await inTurn(run, (turn) => run.client.writeCap(change.scope, change.to, run.cut, turn))
+    const outcome = await inTurn(run, isPatient, (turn) => run.client.writeCap(change.scope, change.to, run.cut, turn))
     if (outcome.kind === 'late' && attempt === 1) {
       await run.ledger.recordOutcome(intent, undefined, 'kept')
       return 'late'
@@ -128,11 +131,13 @@ async function send(change: Change, intent: Intent, run: WriteRun): Promise<Writ
       run.halted = { interrupted: 'stopped', ...run.halted }
       return undefined
     }
-    const kind = outcome.kind === 'accepted' ? 'accepted' : 'lost'
+    const kind: Answer = outcome.kind !== 'accepted' ? 'lost' : isAccepted ? 'repeated' : 'accepted'
     const reading = await readBack(change, kind, run)
     keepReading(run.readings, reading)
     const verdict = await verdictOf(change, reading, kind, run)
-    if (verdict === 'notLanded' && !isRefused && attempt < WRITE_ATTEMPTS && !run.stop?.aborted) continue
+    isAccepted = kind !== 'lost'
+    const isOpen = verdict === 'notLanded' || (verdict === 'unmoved' && kind === 'accepted' && mayShowOthers(change, run))
+    if (isOpen && !isRefused && attempt < WRITE_ATTEMPTS && !(await mayNotStart(run))) continue
     const why = outcome.kind === 'accepted' ? '' : `${WRITE_ATTEMPTS} times sent at most: ${outcome.failure.message}`
     const result = await conclude(intent, reading, { kind, why }, run)
     if (isRefused && verdict === 'notLanded') return blamed(result, outcome.failure, intent, run)
@@ -140,13 +145,17 @@ async function send(change: Change, intent: Intent, run: WriteRun): Promise<Writ
   }
 }
 
-/** Work under a signal that ends with the run, and after as long as a reading is fresh. */
-async function inTurn<Value>({ clock, stop }: WriteRun, work: (turn: AbortSignal) => Promise<Value>): Promise<Value> {
+/** Work under a signal that ends as soon as nothing may be written any more, or, without patience, when a reading is not fresh any more. */
+async function inTurn<Value>(run: WriteRun, isPatient: boolean, work: (turn: AbortSignal) => Promise<Value>): Promise<Value> {
+  const { clock, stop } = run
   const [late, over] = [new AbortController(), new AbortController()]
-  clock.sleep(FRESH_MS, over.signal).then(
-    () => late.abort(new Error('its turn did not come in time')),
-    () => undefined,
-  )
+  const watch = async (): Promise<void> => {
+    do await clock.sleep(FRESH_MS, over.signal)
+    while (isPatient && !(await mayNotStart(run)))
+  }
+  // A ledger that cannot tell is asked again before the write, and then says so.
+  const end = (): void => late.abort(new Error('its turn did not come in time'))
+  watch().then(end, () => (over.signal.aborted ? undefined : end()))
   try {
     return await work(stop ? AbortSignal.any([stop, late.signal]) : late.signal)
   } finally {
@@ -158,7 +167,7 @@ async function inTurn<Value>({ clock, stop }: WriteRun, work: (turn: AbortSignal
  * Some reads are stale: one that shows the old value is repeated once. Where a cap shows after a clear that may be inherited by now, what it may
  * come from is read beside it.
  */
-async function readBack(change: Change, answer: 'accepted' | 'lost', run: WriteRun): Promise<CapReading> {
+async function readBack(change: Change, answer: Answer, run: WriteRun): Promise<CapReading> {
   const read = async (): Promise<CapReading> => {
     const reading = await run.client.readCap(change.scope, run.cut, 'urgent')
     if (change.to === 'none' && typeof reading.observed === 'number') await readAbove(reading, run)
@@ -178,6 +187,10 @@ async function readAbove({ scope, observed }: CapReading, run: WriteRun): Promis
   const scopes = widerThan(key, planned.people).flatMap((one) => (planned.differences.has(one) ? [] : (readings.get(one)?.scope ?? [])))
   await sweep({ client: run.client, scopes, concurrency: 1, readings, urgent: true, ...(run.cut && { signal: run.cut }) })
 }
+
+/** What shows after a clear may come from a group that no policy names: then clearing twice tells. */
+const mayShowOthers = ({ scope, to }: Change, { slots }: WriteRun): boolean =>
+  to === 'none' && scope.kind === 'user' && slots.model.reads === 'inherited'
 
 /** A key that is refused, and a request that could not leave, stop all writes. */
 function noteRefusal({ kind, message, unsent, lacksFeature }: WriteFailure, run: WriteRun): void {

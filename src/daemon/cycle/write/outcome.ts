@@ -1,6 +1,6 @@
 // What follows from a write: its line in history, whose cap it is now, and whether the scope is left alone. The same for a write that was
 // just read back and for an intent that a crash left open. The verdict itself is the table in core/interpret/classify.ts.
-import { classify, type Verdict } from '../../../core/interpret/classify.ts'
+import { type Answer, classify, type Verdict } from '../../../core/interpret/classify.ts'
 import type { Slots } from '../../../core/interpret/slots.ts'
 import type { HistoryEntry, Intent, Quarantined, ScopeChange, WriteEnd } from '../../../core/model/change.ts'
 import { GIVEN_UP, isSameEntry, ownerOf } from '../../../core/model/entry.ts'
@@ -37,12 +37,7 @@ export interface WriteResult extends WriteEnd {
 export type Ended = WriteEnd & Pick<HistoryEntry, 'result' | 'error'>
 
 /** How a write that was sent looks now. */
-export async function verdictOf(
-  change: ScopeChange,
-  { observed }: CapReading,
-  answer: 'accepted' | 'lost',
-  context: OutcomeContext,
-): Promise<Verdict> {
+export async function verdictOf(change: ScopeChange, { observed }: CapReading, answer: Answer, context: OutcomeContext): Promise<Verdict> {
   const { model } = context.slots
   const key = scopeKey(change.scope)
   const mayApply = context.slots.mayApply(key, observed) || context.ownedAt(key)?.shows === observed
@@ -56,7 +51,7 @@ export async function verdictOf(
 export async function conclude(
   intent: Intent,
   reading: CapReading,
-  answer: { readonly kind: 'accepted' | 'lost'; readonly why: string },
+  answer: { readonly kind: Answer; readonly why: string },
   context: OutcomeContext,
 ): Promise<WriteResult> {
   const { change } = intent
@@ -136,7 +131,7 @@ export const quarantined = ({ change, entry }: Intent, code: string, error: stri
 export function ownershipOf(
   intent: Intent,
   { observed }: CapReading,
-  answer: 'accepted' | 'lost',
+  answer: Answer,
   { clock, slots, desiredAt, ownedAt }: OutcomeContext,
 ): OwnedCap | 'released' | 'kept' {
   const { scope, to, from } = intent.change
