@@ -70,7 +70,7 @@ export interface Explanation {
   /** The winner first, then the losers in order of precedence, grants that are not in force last. */
   readonly chain: readonly ExplainedCandidate[]
   /** This scope and every wider one; without a reading where none was made. */
-  readonly observed: readonly { readonly scope: Scope; readonly reading?: CapReading }[]
+  readonly observed: readonly { readonly scope: Scope; readonly reading?: Omit<CapReading, 'readMs'> }[]
   /** The cap in force as the readings show it; absent for team and group. */
   readonly inForce?: { readonly cap: Observed; readonly from?: ScopeKey }
   readonly use?: ExplainedUse
@@ -130,8 +130,11 @@ const isMember = (inputs: DesiredInputs, id: string, email: string): boolean =>
   !inputs.unknownGroups.includes(id) && inputs.groups.some((group) => group.id === id && group.emails.includes(email))
 
 function observedAt({ readings }: ExplainInputs, scope: Scope): Explanation['observed'][number] {
-  const reading = readings.get(scopeKey(scope))
-  return { scope, ...(reading && { reading }) }
+  const known = readings.get(scopeKey(scope))
+  if (!known) return { scope }
+  // Nobody else has that clock.
+  const { readMs: _, ...reading } = known
+  return { scope, reading }
 }
 
 function personOf(inputs: ExplainInputs, email: string, wider: readonly Scope[]): Pick<Explanation, 'person' | 'inForce' | 'use'> {
