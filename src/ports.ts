@@ -296,7 +296,7 @@ export interface RecordsReader {
   approvals(): readonly Approval[]
   quarantined(): readonly Quarantined[]
   fact<K extends keyof LedgerFacts>(name: K): LedgerFacts[K] | undefined
-  /** What was written at a scope since then, newest first; of the last day only. `Ledger.history` has the rest. */
+  /** What was written at a scope since then, what was recorded last first; of the last day only. `Ledger.history` has the rest. */
   writtenLately(scope: Scope, sinceAt: Instant): readonly HistoryEntry[]
   /** The same of the team and all groups, also of those that nothing manages any more. */
   wideWrites(sinceAt: Instant): readonly HistoryEntry[]

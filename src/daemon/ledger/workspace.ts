@@ -46,7 +46,7 @@ interface State extends WorkspaceLedgerOptions {
   readonly quarantine: KeptRows<Quarantined>
   readonly fact: KeptRows<unknown>
   readonly intents: Map<number, Intent>
-  /** Newest first. */
+  /** What was recorded last is first, whatever clocks have stamped on it. */
   lately: Map<ScopeKey, readonly HistoryEntry[]>
   /** History never changes: what was decoded is not decoded again. By row. */
   entries: ReadonlyMap<number, HistoryEntry>
@@ -175,7 +175,7 @@ function writing(state: State): Pick<Ledger, 'load' | 'commit' | 'recordIntent' 
         }
         return durable(state, changes, () => {
           intents.delete(closed.id)
-          if (entry) state.lately.set(scopeKey(entry.scope), inserted(entry, state.lately.get(scopeKey(entry.scope)) ?? []))
+          if (entry) state.lately.set(scopeKey(entry.scope), [entry, ...(state.lately.get(scopeKey(entry.scope)) ?? [])])
           for (const change of changes) {
             if (change.kind === 'put') state.owned.put(change.key, change.data)
             else if (change.kind === 'drop') state.owned.drop(change.key)
@@ -234,12 +234,6 @@ function scrubbed(data: unknown, email: string): unknown {
   return without === value ? data : JSON.stringify(without)
 }
 
-/** Newest first, also when the clock was set back. */
-function inserted(entry: HistoryEntry, before: readonly HistoryEntry[]): readonly HistoryEntry[] {
-  const at = before.findIndex((one) => one.at <= entry.at)
-  return at < 0 ? [...before, entry] : before.toSpliced(at, 0, entry)
-}
-
 async function load(state: State): Promise<void> {
   const { rows, clock } = state
   await durable(state, [])
@@ -273,7 +267,8 @@ function take(state: State, { tables, intents, lately }: Snapshot): void {
   for (const { key, data } of tables.approval) state.approvals.set(key, String(data))
   state.intents.clear()
   for (const row of intents) state.intents.set(row.id, { id: row.id, ...readRow(name, 'intent', row, intent) })
-  state.entries = new Map(lately.map((row) => [row.id, state.entries.get(row.id) ?? readRow(name, 'history', row, historyEntry)]))
+  const newest = lately.toSorted((a, b) => b.id - a.id)
+  state.entries = new Map(newest.map((row) => [row.id, state.entries.get(row.id) ?? readRow(name, 'history', row, historyEntry)]))
   state.lately = Map.groupBy(state.entries.values(), ({ scope }) => scopeKey(scope))
 }
 

@@ -26,8 +26,7 @@ export function modelLedger(): Ledger {
     openIntents: () => [...intents.values()],
     load: async () => undefined,
     commit: async () => undefined,
-    writtenLately: (scope, sinceAt) =>
-      history.filter((entry) => entry.at >= sinceAt && scopeKey(scope) === scopeKey(entry.scope)).sort((a, b) => b.at - a.at),
+    writtenLately: (scope, sinceAt) => history.filter((entry) => entry.at >= sinceAt && scopeKey(scope) === scopeKey(entry.scope)),
     wideWrites: (sinceAt) => history.filter((entry) => entry.at >= sinceAt && entry.scope.kind !== 'user'),
     async recordIntent(intent) {
       lastId += 1
