@@ -55,7 +55,11 @@ export function createKeyBook(): KeyBook {
         if (key === '') nobody.add(email)
         else if (before !== email) {
           // Addresses change; the newest listing knows whose the key is.
-          if (before !== undefined) keys.set(before, keysOf(before).toSpliced(keysOf(before).indexOf(key), 1))
+          if (before !== undefined)
+            keys.set(
+              before,
+              keysOf(before).filter((one) => one !== key),
+            )
           emails.set(key, email)
           keys.set(email, [...keysOf(email), key])
         }

@@ -61,7 +61,7 @@ export function instantOf(value: unknown): Instant | undefined {
 }
 
 /** A cycle is a month, or a year at most. What begins or ends further away is a time that was never set, or "without end". Choice. */
-export const MAX_CYCLE_DAYS = 400
+const MAX_CYCLE_DAYS = 400
 
 /** Both ends must be there, in order and not far away; half a cycle is none. */
 function cycleOf(fields: Fields, readAt: Instant): { readonly cycle?: Cycle } {

@@ -40,6 +40,24 @@ export function live(one: World): Living {
   }
 }
 
+/** A workspace whose clock is ahead until it is put right, living for a while under a policy. */
+export function aheadBy(one: World, aheadMs: number) {
+  const skew = { ms: aheadMs }
+  one.workspace = { ...one.workspace, clock: { ...one.clock, now: () => one.clock.now() + skew.ms } }
+  return {
+    async live(declared: Declared, lastsMs: number): Promise<void> {
+      const life = live(one)
+      life.set(declared)
+      await one.clock.pass(lastsMs)
+      await life.stop()
+    },
+    putRight(): void {
+      skew.ms = 0
+      one.restart()
+    },
+  }
+}
+
 export async function living(options: WorldOptions = {}): Promise<Living> {
   const one = await createWorld(options)
   const life = live(one)

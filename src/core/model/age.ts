@@ -11,6 +11,10 @@ export const CLOCKS_APART_MS = 5 * 60_000
  */
 export const isYounger = (at: Instant, now: Instant, lifeMs: number, apartMs = 0): boolean => at - apartMs <= now && now - at < lifeMs
 
+/** `isYounger` of a reading, which another replica may have made by its own clock. */
+export const isReadWithin = ({ readAt }: { readonly readAt: Instant }, now: Instant, lifeMs: number): boolean =>
+  isYounger(readAt, now, lifeMs, CLOCKS_APART_MS)
+
 /** Surely stamped by a clock that was ahead: for what was done by it, and is to be done again. */
 export const isAhead = (at: Instant, now: Instant): boolean => at - CLOCKS_APART_MS > now
 

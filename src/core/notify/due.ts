@@ -56,11 +56,15 @@ export interface Due {
   readonly quiet: boolean
 }
 
+/** What was told, as of this cycle; undefined while none is known. */
+export const toldNow = (told: Told | undefined, cycle: Cycle | undefined, now: Instant): Told | undefined =>
+  cycle && now < cycle.endAt ? toldIn(told, cycle) : undefined
+
 /** What would go out now, by what was told so far. */
 export function messagesDue(inputs: DueInputs): Due {
   const { cycle, now, settings } = inputs
   const quiet = isQuiet(now, settings)
-  const told = cycle && now < cycle.endAt ? toldIn(inputs.told, cycle) : undefined
+  const told = toldNow(inputs.told, cycle, now)
   if (!cycle || !told) return { messages: [], quiet }
   const context: Context = { ...inputs, cycle, told }
   const found = [...poolMessages(context), ...personMessages(context), ...digestMessages(context)]

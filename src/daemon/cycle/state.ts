@@ -5,7 +5,7 @@ import { countPeople, type People } from '../../core/interpret/effective.ts'
 import type { Seen } from '../../core/interpret/seen.ts'
 import { serviceModel } from '../../core/interpret/service-model.ts'
 import { interpret, type SentCap, type Slots, unsetGroups } from '../../core/interpret/slots.ts'
-import { CLOCKS_APART_MS, isYounger, notAhead } from '../../core/model/age.ts'
+import { isReadWithin, isYounger, notAhead } from '../../core/model/age.ts'
 import { type GuardSettings, mayHaveLanded, type Pause } from '../../core/model/change.ts'
 import type { Mode } from '../../core/model/events.ts'
 import type { CapReading, Cycle, OwnedCap } from '../../core/model/observed.ts'
@@ -210,15 +210,11 @@ export interface PlanOptions {
   readonly failed?: ReadonlyMap<ScopeKey, Failure>
 }
 
-/** Another replica may have read it, by its own clock. */
-const isInTime = ({ readAt }: { readonly readAt: Instant }, now: Instant, lifeMs: number): boolean =>
-  isYounger(readAt, now, lifeMs, CLOCKS_APART_MS)
-
 /** Why people cannot be counted by a roster. A doubted one was read as well. */
 function rosterMissing(usage: UsageFacts | undefined, now: Instant): 'never' | 'old' | 'ahead' | false {
   if (!usage) return 'never'
   const read = [usage.roster, ...(usage.doubted ? [usage.doubted.roster] : [])]
-  if (read.some((roster) => isInTime(roster, now, ROSTER_LIFE_MS))) return false
+  if (read.some((roster) => isReadWithin(roster, now, ROSTER_LIFE_MS))) return false
   return read.some(({ readAt }) => readAt > now) ? 'ahead' : 'old'
 }
 
@@ -346,7 +342,7 @@ function limitFacts({ usage }: WorkspaceState, { ledger, clock }: Planner) {
   const now = clock.now()
   const breaker = ledger.fact('breaker')
   const balance = usage?.balance
-  const isKnown = balance !== undefined && isInTime(balance, now, BALANCE_LIFE_MS)
+  const isKnown = balance !== undefined && isReadWithin(balance, now, BALANCE_LIFE_MS)
   return {
     ...(isKnown && { creditsRemaining: Math.max(0, balance.addOnAvailable - balance.addOnUsed) }),
     ...(breaker && isOpen(breaker, now) && { breaker }),

@@ -2,11 +2,11 @@
 // message that may have left is never sent again. There is no queue in memory: what is due follows from figures and the ledger.
 import { isYounger } from '../../core/model/age.ts'
 import type { Finding } from '../../core/model/condition.ts'
-import { channelOf, type Due, digestsAsked, type Message, messagesDue, type PoolUse } from '../../core/notify/due.ts'
+import { channelOf, type Due, digestsAsked, type Message, messagesDue, type PoolUse, toldNow } from '../../core/notify/due.ts'
 import { asked, begin, type Delivery, end, type Told, type ToldEntry, withoutOpen } from '../../core/notify/told.ts'
 import type { RecordsReader } from '../../ports.ts'
 import { peopleShown, poolsShown } from '../conditions/view.ts'
-import { cycleOf } from '../cycle/state.ts'
+import { cycleOf, type WorkspaceState } from '../cycle/state.ts'
 import type { Workspace } from '../workspace.ts'
 import type { Notifier } from './channels.ts'
 
@@ -49,7 +49,7 @@ export async function tellPeople(workspace: Workspace, notifier: Notifier, signa
 /** Notes which digests are asked for, before any of them is due. */
 async function keepAsked(workspace: Workspace, notifier: Notifier): Promise<void> {
   const { ledger, clock } = workspace
-  const { told } = dueNow(workspace, notifier)
+  const told = toldNow(ledger.fact('told'), cycleOf(figuresOf(workspace)), clock.now())
   const after = told && asked(told, digestsAsked(notifier.settings, clock.now()), clock.now())
   if (after && after !== told) await keep(workspace, ledger.fact('told'), after)
 }
@@ -107,9 +107,9 @@ export interface Telling extends Pick<Workspace, 'knowledge' | 'shown' | 'clock'
 
 /** What is due now, quiet hours or not. Nobody is told anything by figures that are old. */
 export function dueNow(telling: Telling, { settings, label }: Pick<Notifier, 'settings' | 'label'>): Due {
-  const { knowledge, clock, ledger, config } = telling
-  const usage = knowledge?.usage
-  if (!usage || !isYounger(usage.roster.readAt, clock.now(), FIGURES_LIFE_MS + 1)) return { messages: [], quiet: false }
+  const { clock, ledger, config } = telling
+  const usage = figuresOf(telling)
+  if (!usage) return { messages: [], quiet: false }
   const names = new Map(usage.roster.people.map(({ email, name }) => [email, name]))
   return messagesDue({
     now: clock.now(),
@@ -122,6 +122,12 @@ export function dueNow(telling: Telling, { settings, label }: Pick<Notifier, 'se
     told: ledger.fact('told'),
     label,
   })
+}
+
+/** Figures that are not old. */
+function figuresOf({ knowledge, clock }: Pick<Telling, 'knowledge' | 'clock'>): WorkspaceState['usage'] {
+  const usage = knowledge?.usage
+  return usage && isYounger(usage.roster.readAt, clock.now(), FIGURES_LIFE_MS + 1) ? usage : undefined
 }
 
 /** Pools, with the figures that are shown of them; none of a cycle that the readings have left behind. */

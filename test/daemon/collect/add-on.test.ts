@@ -5,7 +5,7 @@ import { viewOf } from '../../../src/daemon/conditions/view.ts'
 import type { Transport, WireAnswer } from '../../../src/ports.ts'
 import type { SandboxCall } from '../../../src/sandbox/http/exchange.ts'
 import { CYCLE, DAY, email, HOUR, NOW } from '../../support/declare.ts'
-import { live, MINUTE } from '../../support/living.ts'
+import { aheadBy, live, MINUTE } from '../../support/living.ts'
 import { daily, midnight, noon, recordPast } from '../../support/use.ts'
 import { testWorld, type World, type WorldOptions, worldClock } from '../../support/world.ts'
 
@@ -122,19 +122,11 @@ describe('a service that tells it', () => {
   test.each([0, 90])('is asked again, of all days, once a clock that was ahead by %i days is right', async (days) => {
     const one = await testWorld({ ...COMPANY, switches: SERVED })
     recordPast(one, daily('ada', 100, noon(5, 9)))
-    const skew = { ms: days * DAY }
-    one.workspace = { ...one.workspace, clock: { ...one.clock, now: () => one.clock.now() + skew.ms } }
-    const begin = async (lastsMs: number) => {
-      const life = live(one)
-      life.set(DECLARED)
-      await one.clock.pass(lastsMs)
-      await life.stop()
-    }
-    await begin(10 * MINUTE)
-    skew.ms = 0
-    one.restart()
+    const company = aheadBy(one, days * DAY)
+    await company.live(DECLARED, 10 * MINUTE)
+    company.putRight()
     recordPast(one, [{ who: 'bob', at: NOW + HOUR, credits: 700 }])
-    await begin(31 * HOUR)
+    await company.live(DECLARED, 31 * HOUR)
     expect(shown(one).of(email('bob'), undefined)).toEqual({ credits: 200, source: 'measured' })
     expect(one.ledger.fact('addOnAsked')).toMatchObject({ fromAt: midnight(4, 6), throughAt: midnight(21), isWhole: true })
   })

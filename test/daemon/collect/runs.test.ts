@@ -4,7 +4,7 @@ import { groupScope, scopeKey, TEAM } from '../../../src/core/model/scope.ts'
 import { viewOf } from '../../../src/daemon/conditions/view.ts'
 import type { SandboxCall } from '../../../src/sandbox/http/exchange.ts'
 import { DAY, HOUR, NOW } from '../../support/declare.ts'
-import { live, MINUTE, outage, passUntil } from '../../support/living.ts'
+import { aheadBy, live, MINUTE, outage, passUntil } from '../../support/living.ts'
 import { daily, midnight, noon, recordPast } from '../../support/use.ts'
 import { testWorld, type World, type WorldOptions } from '../../support/world.ts'
 
@@ -137,19 +137,11 @@ describe('afterwards', () => {
   test.each([0, 90])('days of a clock that was ahead by %i days are asked for again once it is right', async (days) => {
     const one = await testWorld(COMPANY)
     recordPast(one, daily('ada', 10, noon(5, 10)))
-    const skew = { ms: days * DAY }
-    one.workspace = { ...one.workspace, clock: { ...one.clock, now: () => one.clock.now() + skew.ms } }
-    const begin = async (lastsMs: number) => {
-      const life = live(one)
-      life.set(DECLARED)
-      await one.clock.pass(lastsMs)
-      await life.stop()
-    }
-    await begin(10 * MINUTE)
-    skew.ms = 0
-    one.restart()
+    const company = aheadBy(one, days * DAY)
+    await company.live(DECLARED, 10 * MINUTE)
+    company.putRight()
     recordPast(one, [{ who: 'ada', at: NOW + HOUR, credits: 700 }])
-    await begin(31 * HOUR)
+    await company.live(DECLARED, 31 * HOUR)
     for (const scope of [TEAM, groupScope('a')]) {
       const known = await one.ledger.runs(scope, { fromAt: midnight(20), untilAt: midnight(21) })
       expect(known.map(({ used }) => used)).toEqual([700])

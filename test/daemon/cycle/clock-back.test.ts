@@ -4,7 +4,7 @@ import { DEFAULT_GUARDS } from '../../../src/core/model/change.ts'
 import type { Operation, Transport } from '../../../src/ports.ts'
 import { DAY, HOUR } from '../../support/declare.ts'
 import { MINUTE } from '../../support/living.ts'
-import { testWorld } from '../../support/world.ts'
+import { testWorld, type WorldOptions } from '../../support/world.ts'
 
 const person = (number: number): string => `p${String(number).padStart(3, '0')}`
 const capsOf = (count: number, cap: number): Record<string, number> =>
@@ -122,14 +122,20 @@ describe.each([
     expect(one.caps()['p001']).toBe(900)
   })
 
-  test('a roster that cannot be read any more serves for a day at most', async () => {
+  /** Read by the clock of then, and not any more. */
+  const unreadForADay = async (operation: Operation, more: WorldOptions = {}) => {
     const bad = { is: false }
-    const one = await testWorld({ people: 10, wrapTransport: without(bad, 'UserPageAnalytics') })
+    const one = await testWorld({ people: 10, ...more, wrapTransport: without(bad, operation) })
     one.clock.jumpWall(ahead)
     await one.cycle({ caps: { team: 500 } })
     bad.is = true
     one.clock.jumpWall(-ahead)
     await one.clock.pass(1.1 * DAY)
+    return { one, bad }
+  }
+
+  test('a roster that cannot be read any more serves for a day at most', async () => {
+    const { one, bad } = await unreadForADay('UserPageAnalytics')
     await one.cycle({ caps: { team: 600 } })
     expect(one.caps()['team']).toBe(500)
     bad.is = false
@@ -138,13 +144,7 @@ describe.each([
   })
 
   test('a balance that cannot be read any more counts for a day at most', async () => {
-    const bad = { is: false }
-    const one = await testWorld({ people: 10, addOn: 10, wrapTransport: without(bad, 'GetTeamCreditBalance') })
-    one.clock.jumpWall(ahead)
-    await one.cycle({ caps: { team: 500 } })
-    bad.is = true
-    one.clock.jumpWall(-ahead)
-    await one.clock.pass(1.1 * DAY)
+    const { one } = await unreadForADay('GetTeamCreditBalance', { addOn: 10 })
     await one.cycle({ caps: { team: 600 } })
     expect(one.caps()['team']).toBe(600)
   })

@@ -1,7 +1,7 @@
 // What the gauges of one workspace hold, as a function of its view and of now. What was never known is not put at all; what is known
 // only from long ago is left out (use and balance after 24 h). Reads every person and scope once per scrape and keeps nothing.
 
-import { CLOCKS_APART_MS, isYounger } from '../../../core/model/age.ts'
+import { isReadWithin } from '../../../core/model/age.ts'
 import { CAUSES, GUARD_CODES } from '../../../core/model/change.ts'
 import {
   BANDS,
@@ -126,9 +126,7 @@ function putCaps(put: Put, workspace: string, scopes: readonly ScopeStatus[]): v
   }
 }
 
-/** Another replica may have read it, by its own clock. */
-export const isShown = ({ readAt }: { readonly readAt: Instant }, now: Instant): boolean =>
-  isYounger(readAt, now, USAGE_SHOWN_MS + 1, CLOCKS_APART_MS)
+export const isShown = (reading: { readonly readAt: Instant }, now: Instant): boolean => isReadWithin(reading, now, USAGE_SHOWN_MS + 1)
 
 function putUse(put: Put, view: WorkspaceView, addOn: AddOnFigures, now: Instant): void {
   const { workspace, roster, balance } = view
