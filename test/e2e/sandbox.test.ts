@@ -42,7 +42,9 @@ describe('serving', () => {
     await first.ended
     const second = await served([...SMALL, '--data', 'sandbox.db'], folder)
     // What a process writes to two pipes may arrive in either order.
-    expect(await until('the warning', () => second.stderr() || undefined)).toBe('sandbox.db holds a company already: --people, --days change nothing\n')
+    expect(await until('the warning', () => second.stderr() || undefined)).toBe(
+      'sandbox.db holds a company already: --people, --days change nothing\n',
+    )
     expect((await second.ask('GetUsageConfig', { team_level: true })).body).toEqual({ addOnCreditCap: 321 })
     expect((await second.ask('UserPageAnalytics', {})).body.userTableStats).toHaveLength(9)
   })
