@@ -20,7 +20,7 @@ export interface Failure {
   readonly reason: string
 }
 
-/** A team or group cap that the service has refused, which is asked for all the same. */
+/** A cap that the service has refused, which is asked for all the same: of the team, of a group, or of a member of a pool. */
 export interface Refused {
   readonly scope: Scope
   readonly to: Cap
@@ -81,7 +81,10 @@ export function dispose(inputs: DisposeInputs): Disposed {
     return { ...one, healing: one.healing && !isHeld, isPooled }
   }
   const refused = inputs.refused.map(
-    ({ scope, to }): Pending => ({ scope, key: scopeKey(scope), from: 'none', to, healing: false, isRefused: true }),
+    ({ scope, to }): Pending => ({
+      ...{ scope, key: scopeKey(scope), from: 'none', to, healing: false, isRefused: true },
+      isPooled: scope.kind === 'user',
+    }),
   )
   const pending: Pending[] = [...differences.filter((one) => !inputs.watched?.(one)).map(asPending), ...unread, ...refused]
   const ready = differences.filter((one) => !fixed.has(one.key))

@@ -105,10 +105,11 @@ export function buildPlan(given: PlanInputs): Planned {
   const first = diff({ ...given, resolution: left, slots, skipped })
   const unlisted = given.facts.unlistedGroups
   const beneath = { people, ...(unlisted && { unlisted }) }
-  const staying = stays(first, slots, { desired: first.desired, skipped }, beneath, given.followers ?? [])
-  const kept = byScope(staying.kept)
+  // Who is left alone because the service has refused a cap of theirs is lifted by a wider one all the same.
+  const staying = stays(first, slots, { desired: first.desired, skipped: given.skipped }, beneath, given.followers ?? [])
+  const { kept, refused } = refusedStays(given, staying.kept)
   const others = left.desired.filter(({ scope }) => !kept.has(scopeKey(scope)))
-  const asked = kept.size > 0 ? { ...left, desired: [...others, ...staying.kept] } : left
+  const asked = kept.size > 0 ? { ...left, desired: [...others, ...kept.values()] } : left
   const result = asked === left ? first : diff({ ...given, resolution: asked, slots, skipped })
   const { desired } = result
   const declared = left === given.resolution ? first.desired : byScope(given.resolution.desired)
@@ -121,7 +122,7 @@ export function buildPlan(given: PlanInputs): Planned {
   const counted = mayGo.length === differences.length ? whole : impactOf(byKeyOf(mayGo), impact)
   const contested = contestedScopes(mayGo, given.contests, given.guards.contested, given.now)
   const judged = judgeWithApprovals({ ...given, differences: mayGo, impact, whole: counted, inSync: result.inSync, contested, slots })
-  const waves = { unknown: result.unknown, refused: refusedWide(given, declared, desired), ...(unlisted && { unlisted }) }
+  const waves = { unknown: result.unknown, refused: [...refused, ...refusedWide(given, declared, desired)], ...(unlisted && { unlisted }) }
   const disposed = dispose({ ...given, ...waves, differences, judged, slots, desired, pooled: staying.first })
   const changes = toChanges(disposed, byKey, impact, whole)
   const inputs = {
@@ -154,6 +155,20 @@ export function buildPlan(given: PlanInputs): Planned {
     poolNotes: given.poolNotes ?? [],
     contested,
   }
+}
+
+/** What keeps members of pools where they are: caps to write, and those that the service has refused. */
+function refusedStays({ quarantined }: PlanInputs, stays: readonly DesiredCap[]) {
+  const kept = new Map<ScopeKey, DesiredCap>()
+  const refused: Refused[] = []
+  for (const one of stays) {
+    const key = scopeKey(one.scope)
+    const left = quarantined.get(key)
+    if (!left) kept.set(key, one)
+    // Whom the service does not know is lifted by nothing.
+    else if (left.code !== 'SCOPE_UNKNOWN') refused.push({ scope: one.scope, to: one.cap, message: left.message })
+  }
+  return { kept, refused }
 }
 
 /** Teams and groups that the service has refused: what counts on them goes on waiting. */

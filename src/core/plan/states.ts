@@ -4,7 +4,7 @@
 import { isApproved, TEAM_KEY } from '../interpret/effective.ts'
 import { isYounger } from '../model/age.ts'
 import { type Change, type Disposition, isGone, type Quarantined } from '../model/change.ts'
-import { isSameEntry, UNDECLARED } from '../model/entry.ts'
+import { isSameEntry, type PolicyEntry, UNDECLARED } from '../model/entry.ts'
 import type { ScopeState, ScopeStatus } from '../model/events.ts'
 import { type CapReading, mayBeSet, type OwnedCap, type Roster } from '../model/observed.ts'
 import { byScope, compareScopes, parseScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../model/scope.ts'
@@ -36,6 +36,12 @@ export function skippedScopes(
   return skipped
 }
 
+/** What policy asks of each scope, whatever a plan makes of it, such as a pin or a cap that is given back. */
+export function entriesOf({ desired }: Pick<Resolution, 'desired'>): (key: ScopeKey) => PolicyEntry {
+  const entries = new Map(desired.map((one) => [scopeKey(one.scope), one.entry]))
+  return (key) => entries.get(key) ?? UNDECLARED
+}
+
 /**
  * Quarantine holds until 24 h have passed, the policy entry changes, or the scope was skipped in between (the person returns). Of unknown age
  * it is over, for trying again harms nobody. A 0 that is not stored is not tried again before the policy changes.
@@ -46,14 +52,13 @@ export function activeQuarantine(
   skipped: ReadonlySet<ScopeKey>,
   now: Instant,
 ): { readonly active: ReadonlyMap<ScopeKey, Quarantined>; readonly over: readonly ScopeKey[] } {
-  const entryOf = new Map(resolution.desired.map((one) => [scopeKey(one.scope), one.entry]))
+  const askedAt = entriesOf(resolution)
   const active = new Map<ScopeKey, Quarantined>()
   const over: ScopeKey[] = []
   for (const one of entries) {
     const key = scopeKey(one.scope)
-    const entry = entryOf.get(key) ?? UNDECLARED
     const isYoung = isYounger(one.at, now, QUARANTINE_MS) || one.code === 'ZERO_NOT_STORED'
-    if (isYoung && isSameEntry(entry, one.entry) && !skipped.has(key)) active.set(key, one)
+    if (isYoung && isSameEntry(askedAt(key), one.entry) && !skipped.has(key)) active.set(key, one)
     else over.push(key)
   }
   return { active, over }

@@ -4,6 +4,7 @@ import { type Change, isReady, mayHaveLanded } from '../../core/model/change.ts'
 import { MOST_PASSES } from '../../core/model/limits.ts'
 import { type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import type { Failure } from '../../core/plan/dispositions.ts'
+import { entriesOf } from '../../core/plan/states.ts'
 import { showResult } from '../conditions/show.ts'
 import { LedgerError } from '../ledger/error.ts'
 import type { Workspace } from '../workspace.ts'
@@ -113,6 +114,7 @@ async function runPass(pass: Pass, inputs: PassInputs, results: Map<ScopeKey, Wr
     slots: planned.slots,
     desiredAt: (key) => planned.desired.get(key),
     ownedAt: (key) => planned.owned.get(key),
+    entryAt: entriesOf(view.resolution),
     readings: knowledge.readings,
     results,
     refusals: [],

@@ -24,6 +24,7 @@ import { setBefore } from '../../core/plan/diff.ts'
 import type { Planned } from '../../core/plan/plan.ts'
 import { creditsMoved, poolReviews, withReviews } from '../../core/plan/pool-review.ts'
 import { noteRules } from '../../core/plan/reviewed.ts'
+import { entriesOf } from '../../core/plan/states.ts'
 import { approvedCount } from '../../core/resolve/roster.ts'
 import type { Digest, Ledger, LedgerFacts } from '../../ports.ts'
 import { countReading, type DesiredState, isLeftAlone, openBaseline, type PlanSettings, rulesNow, type WorkspaceState } from './state.ts'
@@ -222,12 +223,13 @@ export function unknownScopes(view: DesiredState, knowledge: WorkspaceState): re
 export function newlyUnknown(view: DesiredState, knowledge: WorkspaceState, now: Instant): readonly Quarantined[] {
   const unknown = unknownScopes(view, knowledge).filter(({ scope }) => !isLeftAlone(scope, view))
   if (unknown.length === 0) return []
-  const entries = new Map(view.resolution.desired.map((one) => [scopeKey(one.scope), one.entry]))
+  const entryAt = entriesOf(view.resolution)
   return unknown.flatMap(({ scope, failure }) => {
     const key = scopeKey(scope)
-    if (!entries.has(key) && !view.owned.has(key)) return []
+    const entry = entryAt(key)
+    if (entry === UNDECLARED && !view.owned.has(key)) return []
     const message = `${key}: ${failure?.message ?? 'the service does not know it'}`
-    return [{ scope, code: 'SCOPE_UNKNOWN', message, entry: entries.get(key) ?? UNDECLARED, at: now }]
+    return [{ scope, code: 'SCOPE_UNKNOWN', message, entry, at: now }]
   })
 }
 

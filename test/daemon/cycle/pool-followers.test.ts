@@ -121,6 +121,29 @@ describe('members', () => {
     expect(one.caps()).toEqual({ 'group:g': 2000, ada: 100, bob: 900 })
   })
 
+  test('at a 0 that is refused hold up what would lift them, and are asked for it once a day', async () => {
+    const people = ['ada', 'bob']
+    const one = await testWorld({ people, groups: { g: people }, caps: { 'group:g': 0 }, switches: { zeroCap: 'rejected' } })
+    const pools = [pool(1000, { kind: 'emails', emails: [email('ada'), email('bob')] })]
+    await one.cycle({ caps: { 'group:g': 100 }, protect: ['ada'], pools })
+    expect(one.caps()).toEqual({ 'group:g': 0, bob: 1000 })
+    for (const _hour of Array.from({ length: 5 })) {
+      await later(one, HOUR)
+      one.forget()
+      const { after } = await one.cycle()
+      expect(one.writes()).toEqual([])
+      const [change] = after.plan.changes
+      expect(change?.disposition).toMatchObject({
+        kind: 'deferred',
+        reason: expect.stringMatching(/^ada@example.com comes first, and is refused: /),
+      })
+    }
+    await later(one, 20 * HOUR)
+    await one.cycle()
+    expect(one.writes()).toHaveLength(1)
+    expect(one.caps()).toEqual({ 'group:g': 0, bob: 1000 })
+  })
+
   test('for whom a rule with an unknown condition goes first keep what they inherit when the wider cap goes', async () => {
     const one = await testWorld({ people: ['ada', 'bob'], groups: { g: ['ada'] }, caps: { 'group:g': 100 } })
     // Nobody has used anything yet, so nobody knows who is idle.

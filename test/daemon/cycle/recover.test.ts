@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { countPeople } from '../../../src/core/interpret/effective.ts'
 import { serviceModel } from '../../../src/core/interpret/service-model.ts'
 import { interpret } from '../../../src/core/interpret/slots.ts'
+import { UNDECLARED } from '../../../src/core/model/entry.ts'
 import { type Scope, scopeKey, userScope } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { recoverIntents } from '../../../src/daemon/cycle/write/recover.ts'
@@ -198,7 +199,13 @@ describe('an open intent', () => {
     const people = countPeople({ groups: [], now: at })
     const model = serviceModel({ capSemantics: 'layered' }, {})
     const slots = interpret({ model, readings, owned: new Map(), people, unsetGroups: new Set() })
-    const nothing = { desiredAt: () => undefined, ownedAt: () => undefined, unknown: new Set<never>(), isLeftAlone: () => false }
+    const nothing = {
+      desiredAt: () => undefined,
+      ownedAt: () => undefined,
+      entryAt: () => UNDECLARED,
+      unknown: new Set<never>(),
+      isLeftAlone: () => false,
+    }
     expect(await recoverIntents({ ledger: one.ledger, clock: one.clock, readings, slots, ...nothing })).toHaveLength(closed)
     expect((await one.ledger.history())[0]?.result).toBe(result)
     expect(one.ledger.openIntents()).toHaveLength(1 - closed)

@@ -212,12 +212,11 @@ async function turnedDown(intent: Intent, failure: WriteFailure, run: WriteRun):
 
 /** What a refusal says of the scope, which may be left alone for it. */
 function blamed(result: WriteResult, { kind, message }: WriteFailure, intent: Intent, run: WriteRun): WriteResult {
-  const at = run.clock.now()
   if (kind === 'invalid' && intent.change.to === 0) noteZero('rejected', `is refused: ${message}`, intent.change, run)
-  if (kind === 'invalid') run.refusals.push(quarantined(intent, 'CAP_REFUSED', message, at))
+  if (kind === 'invalid') run.refusals.push(quarantined(intent, 'CAP_REFUSED', message, run))
   // A team has no id that could be unknown.
   else if (kind === 'not_found' && intent.change.scope.kind === 'team') return { ...result, blame: 'service' }
-  else if (kind === 'not_found') run.refusals.push(quarantined(intent, 'SCOPE_UNKNOWN', message, at))
+  else if (kind === 'not_found') run.refusals.push(quarantined(intent, 'SCOPE_UNKNOWN', message, run))
   return { ...result, ...blameOf(kind) }
 }
 

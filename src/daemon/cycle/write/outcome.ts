@@ -3,7 +3,7 @@
 import { type Answer, classify, type Verdict } from '../../../core/interpret/classify.ts'
 import type { Slots } from '../../../core/interpret/slots.ts'
 import type { HistoryEntry, Intent, Quarantined, ScopeChange, WriteEnd } from '../../../core/model/change.ts'
-import { GIVEN_UP, isSameEntry, ownerOf } from '../../../core/model/entry.ts'
+import { GIVEN_UP, isSameEntry, ownerOf, type PolicyEntry } from '../../../core/model/entry.ts'
 import { type CapReading, type Observed, type OwnedCap, withTried } from '../../../core/model/observed.ts'
 import type { Cap } from '../../../core/model/policy.ts'
 import { type ScopeKey, scopeKey } from '../../../core/model/scope.ts'
@@ -20,6 +20,8 @@ export interface OutcomeContext {
   readonly slots: Slots
   readonly desiredAt: (key: ScopeKey) => DesiredCap | undefined
   readonly ownedAt: (key: ScopeKey) => OwnedCap | undefined
+  /** See `entriesOf`. */
+  readonly entryAt: (key: ScopeKey) => PolicyEntry
 }
 
 /** How a write ended. `skipped`: the scope is already as asked, or had changed since it was read. */
@@ -75,7 +77,7 @@ export async function conclude(
       const error = 'the service reads a cap of 0 back as unset, so 0 cannot be kept here; write the smallest cap you can accept instead'
       const restore = await replacedBy(change, context)
       noteZero('omitted', 'reads unset', change, context)
-      ledger.saveQuarantined({ ...quarantined(intent, 'ZERO_NOT_STORED', error, now), ...(restore !== undefined && { restore }) })
+      ledger.saveQuarantined({ ...quarantined(intent, 'ZERO_NOT_STORED', error, context), ...(restore !== undefined && { restore }) })
       // What stood there has gone with our own write: that it does not show any more is nobody else's doing.
       const ours = tried(intent, reading, context)
       const ownership = ours === 'kept' ? givenUp(context.ownedAt(scopeKey(change.scope))) : ours
@@ -89,7 +91,7 @@ export async function conclude(
       const error = `${change.to} was written and ${reading.observed} was read back`
       const isInVain = mayBeInVain(change) && (await wasInVain(change, context))
       const times = `${error}, ${IN_VAIN_TIMES} times in a row${hintOf(change)}`
-      if (isInVain) ledger.saveQuarantined(quarantined(intent, 'WRITE_NOT_KEPT', times, now))
+      if (isInVain) ledger.saveQuarantined(quarantined(intent, 'WRITE_NOT_KEPT', times, context))
       const ended = await end({ result: 'verify_failed', error }, tried(intent, reading, context))
       return { ...ended, blame: isInVain ? 'scope' : 'service' }
     }
@@ -114,14 +116,11 @@ export function historyEntry(intent: Intent, { result, error, unproven }: Ended,
   }
 }
 
-/** A scope that is left alone from now on. */
-export const quarantined = ({ change, entry }: Intent, code: string, error: string, at: Instant): Quarantined => ({
-  scope: change.scope,
-  code,
-  message: `${scopeKey(change.scope)}: ${error}`,
-  entry,
-  at,
-})
+/** A scope that is left alone from now on, as long as policy asks the same of it. */
+export function quarantined({ change: { scope } }: Intent, code: string, error: string, { clock, entryAt }: OutcomeContext): Quarantined {
+  const key = scopeKey(scope)
+  return { scope, code, message: `${key}: ${error}`, entry: entryAt(key), at: clock.now() }
+}
 
 /**
  * A cap that we set stays ours even when policy has moved on since: the next plan then sees an orphan, or a policy change. What was cleared
