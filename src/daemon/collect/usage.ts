@@ -65,11 +65,12 @@ export async function learnUsage(
     clock,
     ...(signal && { signal }),
   })
-  // A reading that no plan has looked at before the next one is there counts all the same: two that agree do, whatever came between.
-  if (knowledge.newReading) countReading(knowledge, resolveDesired(desiredInputs(knowledge, planner)))
   knowledge.usage = reading.facts
   knowledge.unknownGroups = reading.unknownGroups
-  knowledge.newReading = reading.newReading
+  // It counts here and not in a plan, which may come later than the next reading, or after a restart, or never.
+  if (reading.newReading) {
+    countReading(knowledge, resolveDesired({ ...desiredInputs(knowledge, planner), newReading: reading.newReading }))
+  }
   return reading
 }
 

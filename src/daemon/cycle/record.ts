@@ -56,9 +56,14 @@ export function remember(planned: Planned, view: DesiredState, knowledge: Worksp
   // Without a roster nothing is known of people, and nothing is news.
   if (!knowledge.usage) return
   countReading(knowledge, view.resolution)
-  saveNews(ledger, 'conflictsGone', knowledge.conflictsGone, {})
-  saveNews(ledger, 'conflictGroups', knowledge.conflictGroups, {})
-  saveNews(ledger, 'conditions', knowledge.conditions, {})
+  saveCounted(knowledge, ledger)
+}
+
+/** Keeps what readings were counted to say. */
+export function saveCounted({ conflictsGone, conflictGroups, conditions }: WorkspaceState, ledger: Ledger): void {
+  saveNews(ledger, 'conflictsGone', conflictsGone, {})
+  saveNews(ledger, 'conflictGroups', conflictGroups, {})
+  saveNews(ledger, 'conditions', conditions, {})
 }
 
 /**

@@ -31,6 +31,7 @@ import {
   rememberDeclared,
   rememberReviews,
   rememberRules,
+  saveCounted,
   unknownScopes,
 } from './record.ts'
 import { noteSeen, seenIn, sweepSightings } from './seen.ts'
@@ -290,6 +291,7 @@ export async function refreshUsage(workspace: Workspace, knowledge: WorkspaceSta
   const reading = await learnUsage(workspace.client, knowledge, { ...workspace, settings: workspace.config }, signal)
   if (reading.facts) {
     workspace.ledger.saveFact('usage', reading.facts)
+    saveCounted(knowledge, workspace.ledger)
     await learnBurned(workspace, reading.facts)
   }
   showUsage(workspace, reading)

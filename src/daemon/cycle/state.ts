@@ -21,7 +21,7 @@ import { noteRules, type ReviewedRules, type Rules, rulesOf } from '../../core/p
 import { activeQuarantine, scopesToRead, skippedScopes } from '../../core/plan/states.ts'
 import { followersIn } from '../../core/pools/ask.ts'
 import { poolNotes } from '../../core/pools/notes.ts'
-import type { ConditionMemory, NewReading } from '../../core/resolve/conditions.ts'
+import type { ConditionMemory } from '../../core/resolve/conditions.ts'
 import { resolveDesired } from '../../core/resolve/desired.ts'
 import type { DealtPools } from '../../core/resolve/pools.ts'
 import type { DesiredInputs, Resolution } from '../../core/resolve/resolution.ts'
@@ -62,8 +62,6 @@ export interface WorkspaceState {
   /** Add-on use as the service tells it; absent where it does not. */
   measured: MeasuredAddOn | undefined
   unknownGroups: readonly string[]
-  /** Read since a resolution was counted; see `countReading`. */
-  newReading: NewReading | undefined
   conflictsGone: Readonly<Record<string, number>>
   conflictGroups: Readonly<Record<string, readonly string[]>>
   conditions: ConditionMemory
@@ -83,7 +81,6 @@ export function recall(policy: PolicyRevision, ledger: RecordsReader): Workspace
     usage: ledger.fact('usage'),
     measured: ledger.fact('addOn'),
     unknownGroups: [],
-    newReading: undefined,
     conflictsGone: ledger.fact('conflictsGone') ?? {},
     conflictGroups: ledger.fact('conflictGroups') ?? {},
     conditions: ledger.fact('conditions') ?? {},
@@ -145,7 +142,7 @@ export function desiredInputs(knowledge: WorkspaceState, planner: Pick<Planner, 
     prune: prunes(knowledge, planner.settings),
     conflictsGone: knowledge.conflictsGone,
     conflictGroups: knowledge.conflictGroups,
-    newReading: knowledge.newReading,
+    newReading: undefined,
     conditions: knowledge.conditions,
     pools: knowledge.pools,
     nearest,
@@ -155,12 +152,11 @@ export function desiredInputs(knowledge: WorkspaceState, planner: Pick<Planner, 
   }
 }
 
-/** From now on what was read counts once, in what it says of people's groups and of conditions, and is not new any more. */
+/** What a resolution says of people's groups and of conditions counts from now on. */
 export function countReading(knowledge: WorkspaceState, { conditions, conflictsGone, conflictGroups }: Resolution): void {
   knowledge.conditions = conditions
   knowledge.conflictsGone = conflictsGone
   knowledge.conflictGroups = conflictGroups
-  knowledge.newReading = undefined
 }
 
 /** A scope that is none of our business now: it is only looked at because of an open intent. */

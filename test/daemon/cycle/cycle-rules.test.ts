@@ -74,16 +74,23 @@ describe('a rule', () => {
     expect(one.caps()['p003']).toBe(100)
   })
 
-  test('takes in, and lets go of, a person after two readings that agree, also where no plan looked at the first', async () => {
-    const one = await company()
-    await one.cycle(GUESTS)
-    setRole(one, 'p001', 'member')
-    setRole(one, 'p003', 'guest')
-    await one.clock.until(refreshUsage(one.workspace, one.knowledge))
-    await one.clock.until(refreshUsage(one.workspace, one.knowledge))
-    await one.cycle(undefined, { usage: false })
-    expect(one.caps()).toEqual({ team: 500, p002: 100, p003: 100 })
-  })
+  test.each([
+    ['', () => {}],
+    [', nor any before a restart', (one: World) => one.restart()],
+  ])(
+    'takes in, and lets go of, a person after two readings that agree, also where no plan looked at the first%s',
+    async (_row, between) => {
+      const one = await company()
+      await one.cycle(GUESTS)
+      setRole(one, 'p001', 'member')
+      setRole(one, 'p003', 'guest')
+      await one.clock.until(refreshUsage(one.workspace, one.knowledge))
+      between(one)
+      await one.clock.until(refreshUsage(one.workspace, one.knowledge))
+      await one.cycle(undefined, { usage: false })
+      expect(one.caps()).toEqual({ team: 500, p002: 100, p003: 100 })
+    },
+  )
 
   test('that is deleted gives its people back to what is declared wider', async () => {
     const one = await company()

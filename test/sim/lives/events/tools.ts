@@ -39,7 +39,10 @@ export function stormMs({ elapsed, scenario }: Life): number {
   return Math.max(0, (scenario.rounds.find(({ calmAtMs }) => now < calmAtMs)?.calmAtMs ?? now) - now - 1)
 }
 
-export function foreign(life: Life, scope: ScopeKey, cap: ModelCap): void {
+export function foreign(life: Life, scope: ScopeKey, drawn: ModelCap): void {
+  const { capReads, zeroCap } = life.scenario.switches
+  // A 0 that reads as unset beneath a set cap would prove that reads do not show what applies: nobody could know better.
+  const cap = drawn === 0 && capReads === 'inherited' && zeroCap === 'omitted' ? 1 : drawn
   const email = scope.includes('@')
   const parsed = email
     ? ({ kind: 'user', email: scope } as const)
