@@ -178,7 +178,12 @@ describe('a member of a pool who inherits a cap', () => {
       following(-1, PEOPLE, [0, 20]),
       ['ada set none>40 policy', 'bob set none>40 policy', 'team raise 40>60 policy'],
     ],
-    ['follows downwards while its pool is above the credits', { ...RAISED, caps: { team: 30 } }, following(-1), ['team lower 40>30 policy']],
+    [
+      'follows downwards while its pool is above the credits',
+      { ...RAISED, caps: { team: 30 } },
+      following(-1),
+      ['team lower 40>30 policy'],
+    ],
     ['counts what was used since joining of what it would get', RAISED, following(10, ['ada'], 10), ['team raise 40>60 policy']],
     [
       'follows the team’s where that lifts only others of its pool',
