@@ -67,7 +67,7 @@ export type RowPath = readonly string[]
 /** A listing that need not be in memory as a whole: where its rows stand, and what is needed of each. */
 export interface RowPlan {
   readonly at: readonly RowPath[]
-  /** For one answer: takes each row and returns what is kept in its place, undefined for nothing. */
+  /** For one list of an answer: takes each row and returns what is kept in its place, undefined for nothing. */
   keeper(): (row: unknown) => unknown
   /** What was said stays in memory, until what has the same name is asked again; absent: it is used up. */
   readonly staysAs?: string

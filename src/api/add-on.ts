@@ -165,11 +165,22 @@ export function decodeAddOn(body: unknown, { fromAt, untilAt, emails }: AddOnQue
   // Each of the queries may have been answered with everybody.
   if (keys && sums.some(({ key }) => !keys.has(key)))
     throw malformed('Analytics', 'rows of add-on use are of people who were not asked for')
+  if (keys && haveSameKeys(results)) throw malformed('Analytics', 'several queries of add-on use were answered with the same people')
   const good = sums.filter(({ dayAt }) => dayAt <= latestAt)
   const bad = aside + sums.length - good.length
   if (good.length === 0 && bad > 0) throw malformed('Analytics', why ?? 'all rows of add-on use are of days to come')
   const asked = good.filter(({ dayAt }) => dayAt >= Math.floor(fromAt / DAY_MS) * DAY_MS && dayAt < untilAt)
   return { rows: byPerson(asked, book), unassignable: book.unassignable(), ...setAside(bad) }
+}
+
+/** Each query is about a key of its own: who stands in two answers would be counted twice. */
+function haveSameKeys(results: readonly Fields[]): boolean {
+  const keys = results.flatMap(({ responseItems }) => {
+    const tally = createRowSums(SUMS)
+    for (const row of rowsOf('Analytics', responseItems, 'responseItems')) tally.take(row)
+    return [...new Set(tally.all().sums.map(({ key }) => key))]
+  })
+  return new Set(keys).size < keys.length
 }
 
 /** Somebody may have had two keys. */

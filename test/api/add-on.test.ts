@@ -116,6 +116,21 @@ describe('the answer', () => {
     expect(() => decodeAddOn(body, { ...DAYS, emails: ['ada@example.com'] }, book(), LATEST)).toThrow(/not asked for/)
     expect(decodeAddOn(body, { ...DAYS, emails: ['ada@example.com', 'bob@example.com'] }, book(), LATEST).rows).toHaveLength(2)
   })
+  test.each([
+    ['whole', (body: unknown) => body],
+    ['row by row', received],
+  ])('is not believed where each query was answered with everybody, though everybody was asked for, read %s', (_way, read) => {
+    const asked = { ...DAYS, emails: ['ada@example.com', 'bob@example.com'] }
+    const everybody = [row(), row({ api_key: 'key-of-bob' }), row({ api_key: 'second-of-bob' })]
+    const decoded = (...results: readonly (readonly unknown[])[]) =>
+      decodeAddOn(read({ queryResults: results.map((responseItems) => ({ responseItems })) }), asked, book(), LATEST)
+    expect(() => decoded(everybody, everybody, everybody)).toThrow(/the same people/)
+    expect(() => decoded([row()], [row()], [row()])).toThrow(/the same people/)
+    expect(decoded(...everybody.map((one) => [one, one])).rows).toMatchObject([
+      { email: 'ada@example.com', used: 6 },
+      { email: 'bob@example.com', used: 12 },
+    ])
+  })
   test.each<readonly [string, unknown]>([
     ['no list at all', {}],
     ['no results', { queryResults: [] }],

@@ -24,11 +24,12 @@ interface Container {
   /** How many values of a list are over. */
   count: number
   readonly group: Group | undefined
+  /** Of a list of rows: what is kept of each. */
+  readonly keep: ((row: unknown) => unknown) | undefined
 }
 
 interface State {
   readonly plan: RowPlan
-  readonly keep: (row: unknown) => unknown
   readonly stack: Container[]
   readonly kept: Group[]
   /** Bytes around the rows, and of the row that is under way. */
@@ -61,7 +62,6 @@ const MAX_NAME = 64
 export function createCutter(plan: RowPlan): Cutter {
   const state: State = {
     plan,
-    keep: plan.keeper(),
     stack: [],
     kept: [],
     around: { parts: [], bytes: 0 },
@@ -147,7 +147,7 @@ function passSign(state: State, byte: number, top: Container | undefined): void 
     if (stack.length >= MAX_NESTING) throw new BoundError(TOO_DEEP)
     const isList = byte === OPEN_LIST
     const group = isList ? groupHere(state) : undefined
-    stack.push({ name: isList ? '*' : '', count: 0, group })
+    stack.push({ name: isList ? '*' : '', count: 0, group, keep: group && state.plan.keeper() })
     state.isInRows = group !== undefined
     state.afterComma = false
   } else if (byte === CLOSE_MAP || byte === CLOSE_LIST) stack.pop()
@@ -203,10 +203,10 @@ function endRows(state: State, bytes: Buffer, isOver: boolean): number {
   }
   state.rowCount += rows.length
   if (state.rowCount > MAX_ROWS) throw new BoundError(`the answer has more than ${MAX_ROWS} rows and was dropped`)
-  const group = state.stack.at(-1)?.group
+  const { group, keep } = state.stack.at(-1) ?? {}
   let grown = 0
   for (const row of rows) {
-    const kept = state.keep(row)
+    const kept = keep?.(row)
     if (kept === undefined || !group) continue
     if (group.rows.length === 0) state.kept.push(group)
     group.rows.push(kept)

@@ -83,11 +83,15 @@ export function stays(diff: Diff, slots: Slots, { desired, skipped }: Asked, ben
   const wide = wideIn(diff)
   if (wide.size === 0 || slots.model.layers === 'copied') return { kept, first }
   for (const { pool, room, members } of pools) {
+    // Up to what somebody counts at, a raise takes none of the room; but above the credits there is none, and then only lowers go.
+    const isAbove = room < 0
     const lifted = members.flatMap(({ email, base, count, isLeftAtZero }) => {
       const key = scopeKey(userScope(email))
       const follows = skipped.has(key) ? undefined : follow(key, wide, slots, beneath)
-      const more = follows ? Math.max(0, follows.most - base - count) : 0
-      return follows && (more > 0 || (isLeftAtZero && follows.most > 0)) ? [{ email, key, now: follows.now, more, isLeftAtZero }] : []
+      if (!follows) return []
+      const more = Math.max(0, follows.most - base - count)
+      const isLifted = more > 0 || ((isLeftAtZero || isAbove) && follows.most > follows.now)
+      return isLifted ? [{ email, key, now: follows.now, more, isLeftAtZero }] : []
     })
     const isPaid = lifted.reduce((sum, { more }) => sum + more, 0) <= room
     for (const { email, key, now, isLeftAtZero } of lifted) {

@@ -53,9 +53,12 @@ export function observePool(known: PoolState | undefined, observation: PoolObser
     members[email] = aboveUse(isNewer && isListed ? settle(shown, dataAt) : shown)
   }
   const frozen = taken.frozen ?? outdated(taken.state, now) ?? unknownUse(members)
-  const state = { ...taken.state, members }
-  const hasShown = before !== undefined && openLowers(before).length > 0 && openLowers(state).length === 0
-  return { state, ...(frozen !== undefined && { frozen }), hasShown }
+  const { hasShown: hadShown = false, ...rest } = taken.state
+  const state = { ...rest, members }
+  const hasShown = (hadShown || (before !== undefined && openLowers(before).length > 0)) && openLowers(state).length === 0
+  if (frozen === undefined) return { state, hasShown }
+  // What that pays for is dealt once the pool is not frozen any more.
+  return { state: hasShown ? { ...state, hasShown } : state, frozen, hasShown }
 }
 
 /** A reading from the future was stamped by a clock that went back since: nobody knows how new it is. */

@@ -83,18 +83,21 @@ export function matters(table: PoolTable, isOver: boolean): boolean {
   return moved > MOVED * total
 }
 
-/** Somebody near the cap would get more, by a part of their head-room at least. */
+/** Somebody near the cap would get more, by a part of their head-room at least; or all of a cap of their own. */
 function wants(table: PoolTable, place: number): boolean {
   const now = table.present[place] ?? Number.NaN
   const use = table.use[place] ?? 0
-  if (!(use >= NEAR * now)) return false
   const cap = table.target[place] ?? 0
-  return isHelped(table, place, cap) && cap - now >= WORTH_RAISING * (now - use)
+  if (isOwn(table, place, cap)) return cap > now
+  return use >= NEAR * now && isHelped(table, place, cap) && cap - now >= WORTH_RAISING * (now - use)
 }
 
+/** All of the cap that policy declares for them: the service is to have just that, whatever it helps. */
+const isOwn = ({ fixed, fixedSize }: PoolTable, place: number, cap: number): boolean => place < fixedSize && cap === fixed[place]
+
 /** What only lifts the cap to use helps nobody; so nobody rises above `max` either, whatever they used. */
-const isHelped = ({ present, use }: PoolTable, place: number, cap: number): boolean =>
-  cap > (present[place] ?? 0) && cap > Math.ceil(use[place] ?? 0)
+const isHelped = (table: PoolTable, place: number, cap: number): boolean =>
+  cap > (table.present[place] ?? 0) && (cap > Math.ceil(table.use[place] ?? 0) || isOwn(table, place, cap))
 
 export interface Room {
   /** Credits that nobody counts at. */

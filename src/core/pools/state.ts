@@ -51,6 +51,8 @@ export interface PoolState {
   readonly readAt: Instant
   /** When caps were dealt last; absent before the first deal. */
   readonly dealtAt?: Instant
+  /** Use under all lowered caps came to show while the pool was frozen: the raises that this pays for are to be dealt yet. */
+  readonly hasShown?: boolean
   /** Under which terms; a deal under others is a changed declaration. */
   readonly terms?: PoolTerms
   /** Declaration and members (`reviewKey`) whose deal the guards have let through: later deals of the same move within it. */

@@ -163,7 +163,9 @@ function decideUser(context: Context, key: ScopeKey, scope: UserScope, draft: Dr
   }
   const desired = desiredOfUser(context, key, scope, chain, draft)
   if (desired) draft.desired.push(desired)
-  else if (chain.verdict.kind !== 'unknown' && chain.groups.kind === 'clash') draft.rejected.push(conflict(scope, chain.groups.among))
+  // For a member of a pool it is the pool that decides, also while it asks for nothing.
+  else if (!chain.place && chain.verdict.kind !== 'unknown' && chain.groups.kind === 'clash')
+    draft.rejected.push(conflict(scope, chain.groups.among))
 }
 
 /** The first that applies: their own declaration, a rule, the conflict rule (while it holds and a reading longer), a copy, the base of a grant. */

@@ -172,6 +172,18 @@ describe('a member of a pool who inherits a cap', () => {
     ],
     ['follows the team’s when that goes down', { ...RAISED, caps: { team: 30 } }, following(0), ['team lower 40>30 policy']],
     ['counts only what was used since joining', RAISED, following(0, PEOPLE, 20), ['team raise 40>60 policy']],
+    [
+      'keeps it while its pool is above the credits, though what it counts at is as much: then only lowers go',
+      RAISED,
+      following(-1, PEOPLE, [0, 20]),
+      ['ada set none>40 policy', 'bob set none>40 policy', 'team raise 40>60 policy'],
+    ],
+    [
+      'follows downwards while its pool is above the credits',
+      { ...RAISED, caps: { team: 30 } },
+      following(-1),
+      ['team lower 40>30 policy'],
+    ],
     ['counts what was used since joining of what it would get', RAISED, following(10, ['ada'], 10), ['team raise 40>60 policy']],
     [
       'follows the team’s where that lifts only others of its pool',

@@ -235,3 +235,30 @@ describe('who', () => {
     ['left never had it where nothing was dealt', { inForce: since(40), left: { at: NOW, cap: cap(40) } }, true],
   ])('%s', (_name, more, gone) => expect(isGone(member(more))).toBe(gone))
 })
+
+describe('use under lowered caps that shows while the pool is frozen', () => {
+  const lowered = { lowered: [since(90, NOW - 3 * HOUR)] }
+  const frozenAt = see(state({ ada: member(lowered) }, { readAt: NOW - 2 * HOUR }), { use: { ada: 12 }, members: ['ada', 'bob'] })
+
+  test('has shown for the first observation that finds it dealt again, and for no later one', () => {
+    expect(frozenAt).toMatchObject({ frozen: 'the use of a member is not known', hasShown: true, state: { hasShown: true } })
+    const again = see(frozenAt.state, { use: { ada: 12 }, members: ['ada', 'bob'] })
+    expect(again).toEqual(frozenAt)
+    const thawed = see(again.state, { now: NOW + HOUR, use: { ada: 12, bob: 1 } })
+    expect(thawed.hasShown).toBe(true)
+    expect(thawed.state).not.toHaveProperty('hasShown')
+    expect(see(thawed.state, { now: NOW + 2 * HOUR, use: { ada: 12, bob: 1 } }).hasShown).toBe(false)
+  })
+
+  test('has not, once another cap was lowered meanwhile', () => {
+    const caps = { ada: since(50, NOW - HOUR), bob: since(9) }
+    const known = {
+      ...frozenAt.state,
+      members: { ...frozenAt.state?.members, [email('ada')]: member({ inForce: since(80) }) },
+    } as PoolState
+    const thawed = see(known, { now: NOW + HOUR / 2, use: { ada: 12, bob: 1 }, caps })
+    expect(thawed).toMatchObject({ hasShown: false })
+    expect(thawed.state).not.toHaveProperty('hasShown')
+    expect(see(thawed.state, { now: NOW + 3 * HOUR, use: { ada: 12, bob: 1 }, caps }).hasShown).toBe(true)
+  })
+})

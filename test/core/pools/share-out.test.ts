@@ -131,6 +131,14 @@ describe('a deal matters', () => {
     ],
     ['not where somebody above the most has less', { ada: { use: 120, cap: 110 }, ...NINE(100) }, terms(2000, { max: 100 }), false, false],
     [
+      'where the credits pay for all of a cap of their own, by however little',
+      { ada: { cap: 119, fixed: 120 }, ...NINE(100) },
+      terms(1020),
+      false,
+      true,
+    ],
+    ['not where they pay for little more of it', { ada: { cap: 119, fixed: 140 }, ...NINE(100) }, terms(1020, { min: 100 }), false, false],
+    [
       'where somebody with a cap of their own gets more of it',
       { ada: { use: 90, cap: 100, fixed: 120 }, ...NINE(100) },
       terms(1020),

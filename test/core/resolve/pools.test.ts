@@ -33,6 +33,14 @@ const resolved = (sketch: PolicySketch, more: Partial<DesiredInputs> = {}) =>
 const named = (all: readonly { readonly email: string }[] | undefined): string | undefined =>
   all?.map((one) => one.email.split('@')[0]).join(' ')
 
+/** The pool is above its credits, and ada is at 0. */
+const atZero = (more: Partial<PoolMember>): PoolState => ({
+  ...{ cycle: CYCLE, readAt: NOW, dealtAt: NOW },
+  members: {
+    [email('ada')]: { base: credits(0), use: credits(7), sent: [], lowered: [], inForce: { cap: credits(0), at: NOW }, ...more },
+  },
+})
+
 describe('the members of a pool', () => {
   test.each<readonly [string, PolicySketch, Partial<DesiredInputs>, string]>([
     ['are the approved ones of those who are named, by name', {}, {}, 'ada cyd'],
@@ -100,6 +108,17 @@ describe('policy cannot have', () => {
     ])
     expect(pools[0]?.members[0]).toStrictEqual({ email: email('ada'), protected: true })
   })
+})
+
+test.each<readonly [string, PolicySketch, Readonly<Record<string, PoolState>>]>([
+  ['the deal leaves them at 0', {}, { research: atZero({ dealt: credits(9) }) }],
+  ['a cap declared for them has to wait', { caps: { ada: 50 } }, { research: atZero({ dealt: credits(9), fixed: credits(50) }) }],
+  ['nothing was dealt yet', {}, {}],
+])('no groups decide for a member of a pool, though they differ, where %s', (_why, { caps, ...sketch }, pools) => {
+  const declared = { ...sketch, caps: { ...caps, 'group:g': 100, 'group:h': 20 }, pools: [research({ credits: 5 })] }
+  const { rejected, desired } = resolved(declared, { pools, groups: members({ g: ['ada'], h: ['ada'] }) })
+  expect(rejected).toEqual([])
+  expect(desired.map(({ scope }) => scope.kind)).toEqual(['group', 'group'])
 })
 
 describe('of a member is asked', () => {

@@ -52,6 +52,19 @@ describe('members', () => {
     expect(one.caps()).toEqual(expected)
   })
 
+  test('are not lifted by what puts a foreign change of a wider cap back, while the pool is above its credits', async () => {
+    const one = await testWorld({ people: ['ada', 'bob'], groups: { g: ['ada'] }, caps: { 'group:g': 100 } })
+    const kept = { protect: ['ada'], caps: { 'group:g': 100 } }
+    await one.cycle({ ...kept, pools: [pool(1000, people('ada', 'bob'))] })
+    await later(one, 5 * HOUR)
+    await one.cycle()
+    one.foreign('group:g', 50)
+    await later(one, HOUR / 6)
+    // What bob could use until now, and ada until somebody lowered the group, is more than the credits that are left.
+    await one.cycle({ ...kept, pools: [pool(900, people('ada', 'bob'))] })
+    expect(one.caps()).toEqual({ 'group:g': 100, ada: 50, bob: 850 })
+  })
+
   test.each(['explicit', 'inherited'] as const)(
     'who are protected and inherit a 0 keep it, and it costs no credit, where reads are %s',
     async (capReads) => {

@@ -2,6 +2,7 @@
 // force and what they have really used; and when things are calm the sum is within them, or it is said why not. Who is a member, and with which
 // use they joined, is taken from the program's own book, which is held against the policy when things are calm; all else is the simulation's.
 import type { ScopeState } from '../../../src/core/model/events.ts'
+import type { OwnedCap } from '../../../src/core/model/observed.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import type { PoolState } from '../../../src/core/pools/state.ts'
 import { cycleAt } from '../../../src/sandbox/time.ts'
@@ -43,8 +44,20 @@ export function everPooled({ scenario, policies, company }: Scene): ReadonlySet<
   return emails
 }
 
+/** What is recorded of somebody's cap: that it goes out, or that it is ours. */
+function givenBy(step: Step): readonly string[] {
+  const intent = step.kind === 'recorded' && step.method === 'recordIntent' ? intentOf(step) : undefined
+  if (intent) return [`${scopeKey(intent.change.scope)} ${intent.change.to}`]
+  if (step.kind !== 'recorded' || step.method !== 'saveOwned') return []
+  return (step.values as readonly OwnedCap[]).map(({ scope, cap }) => `${scopeKey(scope)} ${cap}`)
+}
+
 function createBooks(scene: Scene) {
   const books = new Map<string, Book>()
+  // Every cap that we have sent or found as it is asked for, with whose it is.
+  const given = new Set<string>()
+  /** Others have set just what was dealt, and nobody has read it: it is no cap of the pool, nor can anybody know of it. */
+  const isForeign = (email: string, dealt: ModelCap): boolean => scene.inForce().get(email) === dealt && !given.has(`${email} ${dealt}`)
   const enter = (name: string, { cycle, members }: PoolState): void => {
     const before = books.get(name)
     const isNew = before?.startAt !== cycle.startAt
@@ -56,7 +69,8 @@ function createBooks(scene: Scene) {
       const base = old?.base ?? (before === undefined || (was && !was.left) ? 0 : scene.used(email))
       const sinceMs = old?.sinceMs ?? scene.elapsed()
       // To whom nothing was dealt, the pool has nothing to pay from then on.
-      const paid = dealt === undefined ? { end: scene.used(email) } : {}
+      const isPaid = left && !old?.left && dealt !== undefined && !isForeign(email, dealt)
+      const paid = isPaid ? {} : { end: scene.used(email) }
       // Whoever left the team uncapped is on no list: what was used last is bounded by nothing, and nobody will ever see it.
       const isLost = left?.cap === 'none' && !scene.company.people.has(email) && scene.stored(email as ScopeKey) === 'none'
       const end = isLost ? { end: use } : paid
@@ -81,6 +95,7 @@ function createBooks(scene: Scene) {
         for (const [email, { left }] of places) if (left && caps.get(email) !== left.cap) end(places, email)
     },
     note(step: Step): void {
+      for (const one of givenBy(step)) given.add(one)
       if (step.kind !== 'recorded' || step.method !== 'saveFact' || step.values[0] !== 'pools') return
       const kept = (step.values[1] ?? {}) as Kept
       for (const name of books.keys()) if (!Object.hasOwn(kept, name)) books.delete(name)

@@ -36,6 +36,11 @@ const left: Step = {
     { research: { cycle: cycleAt(0), readAt: 0, members: { [ADA]: { dealt: 600, left: { at: 0, cap: 400 } }, [BOB]: {} } } },
   ],
 }
+/** ADA has left since, under what was dealt to her. */
+const leftAs = (cap: ModelCap): Step => ({
+  ...{ kind: 'recorded', process: 1, method: 'saveFact' },
+  values: ['pools', { research: { cycle: cycleAt(0), readAt: 0, members: { [ADA]: { dealt: cap, left: { at: 0, cap } }, [BOB]: {} } } }],
+})
 const sending = (to: ModelCap, digest: string, kind = 'pool'): Step => ({
   ...{ kind: 'recorded', process: 1, method: 'recordIntent' },
   values: [{ id: 1, planId: 'p', digest, change: { scope: ADA_SCOPE, from: 400, to }, entry: { kind, cap: to } }],
@@ -44,6 +49,7 @@ const landed = (scope: ScopeKey, [from, to]: readonly [ModelCap, ModelCap], befo
   ...{ kind: 'landed', process: 1, scope, from, to, late: false, before, after },
 })
 const raised = landed(ADA, [400, 600], caps(400, 600), caps(600, 600))
+const bobRaised = landed(BOB, [400, 600], caps(500, 400), caps(500, 600))
 
 const roster = { people: [{ email: ADA, status: 'approved' }], statusesAbsent: false }
 const known = { kind: 'told', process: 1, event: { kind: 'usage-read', groups: [], roster } } as unknown as Step
@@ -79,6 +85,7 @@ function said(invariant: Invariant, steps: readonly Step[], groupOfBob?: 'manage
 const BROKEN: readonly (readonly [title: string, invariant: Invariant, steps: readonly Step[]])[] = [
   ['a raise above credits that were cut before it was planned', poolSum, [dealt, sending(600, 'now'), raised]],
   ['what a pool gave somebody who left, and lands late', poolSum, [dealt, left, sending(600, 'now'), raised]],
+  ['a raise beside somebody who left under what a pool gave', poolSum, [dealt, sending(500, 'now'), leftAs(500), bobRaised]],
   [
     'somebody who falls with a wider cap of ours until their own is put back',
     nobodyBetween,
@@ -93,6 +100,7 @@ it.each(BROKEN)('%s is found', (_title, invariant, steps) => {
 const KEPT: readonly (readonly [title: string, invariant: Invariant, steps: readonly Step[]])[] = [
   ['a raise that was on its way when credits were cut', poolSum, [dealt, sending(600, 'before'), raised]],
   ['what policy gives somebody who left, though it is as much as was dealt', poolSum, [dealt, left, sending(600, 'now', 'rule'), raised]],
+  ['a raise beside somebody who left, to whom others had set just what was dealt', poolSum, [dealt, leftAs(500), bobRaised]],
   ['a first cap in the place of a 0 that reads as unset', poolSum, [dealt, sending(600, 'now'), ofHiddenZero]],
   ['a raise that the credits pay for', poolSum, [dealt, sending(400, 'now'), landed(ADA, [300, 400], caps(300, 600), caps(400, 600))]],
   [

@@ -207,6 +207,7 @@ const poolState = shape<PoolState>({
   later: optional(shape<NonNullable<PoolState['later']>>({ startAt: number, readAt: number })),
   readAt: number,
   dealtAt: optional(number),
+  hasShown: optional(boolean),
   terms: optional(shape<PoolTerms>({ credits: amount, share: oneOf(['need', 'equal']), min: amount, max: optional(amount) })),
   reviewed: optional(text),
   members: record(poolMember),

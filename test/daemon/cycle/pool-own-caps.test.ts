@@ -1,0 +1,50 @@
+// A cap declared for a member of a pool, or given by a rule: it is dealt first, and all of it where the credits pay for that.
+import { describe, expect, test } from 'vitest'
+import { email, HOUR, type PoolSketch } from '../../support/declare.ts'
+import { noon, recordPast } from '../../support/use.ts'
+import { type Declared, testWorld } from '../../support/world.ts'
+
+const RESEARCH: PoolSketch = {
+  name: 'research',
+  credits: 5000,
+  share: 'equal',
+  max: 400,
+  members: { kind: 'emails', emails: ['ada', 'bob'].map(email) },
+}
+const rule = (cap: number): Declared => ({ rules: [{ name: 'some', when: { email: 'ada@*' }, cap }] })
+
+describe('a cap declared for a member is written', () => {
+  test.each<readonly [string, Declared, number]>([
+    ['though they have used more', { caps: { ada: 500 } }, 500],
+    ['though it is hardly more than what is in force', { caps: { ada: 101 } }, 101],
+    ['by a rule, though they have used more', rule(500), 500],
+    ['by a rule, though it is hardly more than what is in force', rule(101), 101],
+  ])('%s', async (_title, declared, expected) => {
+    const one = await testWorld({ people: ['ada', 'bob'], caps: { ada: 100, bob: 100 } })
+    // 500 of them are included in the seat.
+    recordPast(one, [{ who: 'ada', at: noon(19), credits: 500 + 600 }])
+    const { result } = await one.cycle({ ...declared, pools: [RESEARCH] })
+    expect(one.caps()).toEqual({ ada: expected, bob: 400 })
+    expect(result).toBe('success')
+    one.forget()
+    await one.clock.pass(5 * HOUR)
+    expect((await one.cycle()).result).toBe('noop')
+    expect(one.writes()).toEqual([])
+  })
+
+  test('when it is edited, by however little, at once', async () => {
+    const one = await testWorld({ people: ['ada', 'bob'], caps: { ada: 100, bob: 100 } })
+    await one.cycle({ caps: { ada: 500 }, pools: [RESEARCH] })
+    await one.cycle({ caps: { ada: 501 }, pools: [RESEARCH] })
+    expect(one.caps()).toEqual({ ada: 501, bob: 400 })
+  })
+
+  test('as far as the credits pay for it, and the rest as soon as they do', async () => {
+    const one = await testWorld({ people: ['ada', 'bob'], caps: { ada: 100, bob: 100 } })
+    const tight = { ...RESEARCH, credits: 800, min: 400 }
+    await one.cycle({ caps: { ada: 410 }, pools: [tight] })
+    expect(one.caps()).toEqual({ ada: 400, bob: 400 })
+    await one.cycle({ caps: { ada: 410 }, pools: [{ ...tight, credits: 810 }] })
+    expect(one.caps()).toEqual({ ada: 410, bob: 400 })
+  })
+})
