@@ -18,7 +18,8 @@ import { ruleCandidate } from './rules.ts'
 const READINGS_TO_DROP = 2
 
 /**
- * Resolves the policy to one desired cap a scope (product.md, section 2). A scope is in at most one of `desired`, `skipped` and `rejected`.
+ * Resolves the policy to one desired cap a scope (product.md, section 2). A scope is in at most one of `desired`, `skipped` and `rejected`,
+ * but for what is rejected and gives back at the end of a grant what stood there before.
  * Inputs are not changed and must not change: what is found in them is remembered with the object.
  */
 export function resolveDesired(inputs: DesiredInputs): Resolution {
@@ -163,7 +164,10 @@ function decideUser(context: Context, key: ScopeKey, scope: UserScope, draft: Dr
   }
   const desired = desiredOfUser(context, key, scope, chain, draft)
   if (desired) draft.desired.push(desired)
-  else if (chain.verdict.kind !== 'unknown' && chain.groups.kind === 'clash') draft.rejected.push(conflict(scope, chain.groups.among))
+  // What a grant gives back is nothing that policy asks for.
+  const isAsked = desired !== undefined && desired.origin.kind !== 'restore'
+  if (!isAsked && chain.verdict.kind !== 'unknown' && chain.groups.kind === 'clash')
+    draft.rejected.push(conflict(scope, chain.groups.among))
 }
 
 /** The first that applies: their own declaration, a rule, the conflict rule (while it holds and a reading longer), a copy, the base of a grant. */
