@@ -197,7 +197,7 @@ describe('an open intent', () => {
     const readings = new Map([[scopeKey(SCOPE), { scope: SCOPE, observed, readAt: at + laterMs, ...failure }]])
     const people = countPeople({ groups: [], now: at })
     const model = serviceModel({ capSemantics: 'layered' }, {})
-    const slots = interpret({ model, readings, owned: new Map(), people, unsetGroups: new Set() })
+    const slots = interpret({ model, readings, owned: new Map(), people, askedGroups: new Set() })
     const nothing = { desiredAt: () => undefined, ownedAt: () => undefined, unknown: new Set<never>(), isLeftAlone: () => false }
     expect(await recoverIntents({ ledger: one.ledger, clock: one.clock, readings, slots, ...nothing })).toHaveLength(closed)
     expect((await one.ledger.history())[0]?.result).toBe(result)
