@@ -95,6 +95,17 @@ describe('apply', () => {
     expect(at.service.capOf('team')).toBe(500)
   })
 
+  test('exits 4 from the run on that ends the grant of a person in groups with different caps', async () => {
+    const groups = 'groups: [{id: grp_platform, name: Platform, cap: 1500}, {id: grp_data, name: Data, cap: 300}]'
+    const grants = 'grants: [{user: barbara.liskov@example.com, cap: 4000, until: 2099-01-01, reason: release}]'
+    const at = await world({ policy: `${groups}\n${grants}` })
+    const isTold = expect.stringMatching(/barbara.liskov@example.com is in groups with different caps/)
+    expect(await at.run('apply', '--yes')).not.toMatchObject({ stdout: isTold })
+    at.policy(policyText(groups))
+    for (const _run of [1, 2]) expect(await at.run('apply', '--yes')).toMatchObject({ code: 4, stdout: isTold })
+    expect(at.service.capOf('barbara.liskov@example.com')).toBeUndefined()
+  })
+
   test('exits 4 when one workspace fails, which keeps no other from being done', async () => {
     const at = await world({ policy: 'workspace: acme\nteam: {cap: 500}' })
     const config = JSON.parse(at.read('config.yaml'))

@@ -20,8 +20,8 @@ export interface SlotInputs {
   readonly readings: ReadonlyMap<ScopeKey, CapReading>
   readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
   readonly people: People
-  /** Groups of which policy asks `none`: one that shows the team's value counts as not set. */
-  readonly unsetGroups: ReadonlySet<ScopeKey>
+  /** Groups of which policy asks a number: any other that may show just what the team has counts as not set. */
+  readonly askedGroups: ReadonlySet<ScopeKey>
   /** Values that we sent to teams and groups and that may have landed, beside what the ledger says is ours. */
   readonly sent?: readonly SentCap[]
   /** Absent: nothing was stamped by a clock that went back since. */
@@ -63,15 +63,16 @@ export interface Slots {
 export function interpret(inputs: SlotInputs): Slots {
   const { model, people, readings } = inputs
   const shown: CapAt = (key) => readings.get(key)?.observed
-  const known = inheritedReader(people, shown, inputs.unsetGroups)
+  const isUnset = (group: ScopeKey): boolean => !inputs.askedGroups.has(group) && mayBeInherited(group)
+  const known = inheritedReader(people, shown, isUnset)
   const inheritedAfter: Slots['inheritedAfter'] = (key, toCome) =>
-    inheritedReader(people, (one) => toCome.get(one) ?? shown(one), inputs.unsetGroups)(key)
-  const readers = [inheritedReader(people, shown), inheritedReader(people, shown, new Set(people.byGroup.keys()))]
+    inheritedReader(people, (one) => toCome.get(one) ?? shown(one), isUnset)(key)
+  const readers = [inheritedReader(people, shown, () => false), inheritedReader(people, shown, () => true)]
   const isOpen = model.reads !== 'explicit'
   const mayApply = (key: ScopeKey, value: Observed): boolean => key !== TEAM_KEY && readers.some((reader) => reader(key) === value)
   const unexplained = (key: ScopeKey): Cap | undefined => {
     const shows = isOpen ? inputs.owned.get(key)?.shows : undefined
-    return shows !== undefined && shows === shown(key) && !mayApply(key, shows) ? shows : undefined
+    return shows !== undefined && shows === shown(key) && shows !== known(key) ? shows : undefined
   }
   const inherited = (key: ScopeKey): Observed => unexplained(key) ?? known(key)
   const mayBeInherited = (key: ScopeKey): boolean => {
@@ -92,8 +93,8 @@ export function interpret(inputs: SlotInputs): Slots {
 }
 
 /** A group that counts as not set shows the team's value for the group's people as well. */
-function inheritedReader(people: People, shown: CapAt, unset: ReadonlySet<ScopeKey> = new Set()): (key: ScopeKey) => Observed {
-  const capAt: CapAt = (key) => (unset.has(key) && shown(key) === shown(TEAM_KEY) ? 'none' : shown(key))
+function inheritedReader(people: People, shown: CapAt, isUnset: (group: ScopeKey) => boolean): (key: ScopeKey) => Observed {
+  const capAt: CapAt = (key) => (key !== TEAM_KEY && shown(key) === shown(TEAM_KEY) && isUnset(key) ? 'none' : shown(key))
   return (key) => widerCap(key, people.byKey.get(key)?.groups ?? [], capAt)
 }
 
@@ -128,6 +129,6 @@ function isEcho(key: ScopeKey, inputs: SlotInputs, mayApply: Slots['mayApply']):
   })
 }
 
-/** The groups for which policy declares `none`. */
-export const unsetGroups = (desired: readonly { readonly scope: Scope; readonly cap: Cap }[]): ReadonlySet<ScopeKey> =>
-  new Set(desired.filter(({ scope, cap }) => scope.kind === 'group' && cap === 'none').map(({ scope }) => scopeKey(scope)))
+/** The groups for which policy declares a number. */
+export const askedGroups = (desired: readonly { readonly scope: Scope; readonly cap: Cap }[]): ReadonlySet<ScopeKey> =>
+  new Set(desired.filter(({ scope, cap }) => scope.kind === 'group' && cap !== 'none').map(({ scope }) => scopeKey(scope)))

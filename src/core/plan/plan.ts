@@ -2,7 +2,7 @@
 // for byte, in `plan`, in `apply` and in the daemon. It decides the order, the ids and what becomes of each change; it writes nothing.
 import type { CapAt, People } from '../interpret/effective.ts'
 import type { ServiceModel } from '../interpret/service-model.ts'
-import { interpret, type SentCap, type SlotInputs, type Slots, unsetGroups } from '../interpret/slots.ts'
+import { askedGroups, interpret, type SentCap, type SlotInputs, type Slots } from '../interpret/slots.ts'
 import type { Approval, Change, Effect, GuardSettings, Plan, PlanCounts, Quarantined } from '../model/change.ts'
 import { holdOf } from '../model/change.ts'
 import type { ScopeStatus } from '../model/events.ts'
@@ -101,7 +101,7 @@ export function buildPlan(given: PlanInputs): Planned {
   const skipped = skippedNow(given, left)
   // Slots outlive the plan: with everything that was given, each plan would hold the one before it in memory, and so on for ever.
   const { model, readings, owned, people, sent = [], now, writtenAt } = given
-  const slots = interpret({ model, readings, owned, people, sent, now, writtenAt, unsetGroups: unsetGroups(left.desired) })
+  const slots = interpret({ model, readings, owned, people, sent, now, writtenAt, askedGroups: askedGroups(left.desired) })
   const first = diff({ ...given, resolution: left, slots, skipped })
   const unlisted = given.facts.unlistedGroups
   const beneath = { people, ...(unlisted && { unlisted }) }

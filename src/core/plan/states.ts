@@ -143,7 +143,7 @@ export function scopeStates(
   const states = [...others.values()]
   for (const want of inSync) {
     const key = scopeKey(want.scope)
-    if (!inputs.quarantined.has(key)) states.push(statusOf(want.scope, want, inputs.readings.get(key), 'in_sync'))
+    if (!others.has(key)) states.push(statusOf(want.scope, want, inputs.readings.get(key), 'in_sync'))
   }
   // What is in sync comes in order already.
   return others.size === 0 ? states : states.sort((a, b) => compareScopes(a.scope, b.scope))

@@ -18,7 +18,8 @@ import { ruleCandidate } from './rules.ts'
 const READINGS_TO_DROP = 2
 
 /**
- * Resolves the policy to one desired cap a scope (product.md, section 2). A scope is in at most one of `desired`, `skipped` and `rejected`.
+ * Resolves the policy to one desired cap a scope (product.md, section 2). A scope is in at most one of `desired`, `skipped` and `rejected`,
+ * but for what is rejected and gives back at the end of a grant what stood there before.
  * Inputs are not changed and must not change: what is found in them is remembered with the object.
  */
 export function resolveDesired(inputs: DesiredInputs): Resolution {
@@ -163,8 +164,9 @@ function decideUser(context: Context, key: ScopeKey, scope: UserScope, draft: Dr
   }
   const desired = desiredOfUser(context, key, scope, chain, draft)
   if (desired) draft.desired.push(desired)
-  // For a member of a pool it is the pool that decides, also while it asks for nothing.
-  else if (!chain.place && chain.verdict.kind !== 'unknown' && chain.groups.kind === 'clash')
+  // What a grant gives back is nothing that policy asks for, and for a member of a pool it is the pool that decides, also while it asks for nothing.
+  const isAsked = chain.place !== undefined || (desired !== undefined && desired.origin.kind !== 'restore')
+  if (!isAsked && chain.verdict.kind !== 'unknown' && chain.groups.kind === 'clash')
     draft.rejected.push(conflict(scope, chain.groups.among))
 }
 

@@ -4,7 +4,7 @@
 import { countPeople, type People } from '../../core/interpret/effective.ts'
 import type { Seen } from '../../core/interpret/seen.ts'
 import { serviceModel } from '../../core/interpret/service-model.ts'
-import { interpret, type SentCap, type Slots, unsetGroups } from '../../core/interpret/slots.ts'
+import { askedGroups, interpret, type SentCap, type Slots } from '../../core/interpret/slots.ts'
 import { isReadWithin, isYounger, notAhead } from '../../core/model/age.ts'
 import { type GuardSettings, mayHaveLanded, type Pause } from '../../core/model/change.ts'
 import type { Mode } from '../../core/model/events.ts'
@@ -185,7 +185,7 @@ export function outlook(knowledge: WorkspaceState, planner: Planner): DesiredSta
     readings: knowledge.readings,
     owned,
     people,
-    unsetGroups: unsetGroups(resolution.desired),
+    askedGroups: askedGroups(resolution.desired),
   })
   const toRead = withIntents(managed, ledger)
   return { inputs, resolution, owned, skipped, quarantine, toRead, people, slots, grantsFrozen: inputs.grantsFrozen }

@@ -3,13 +3,14 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { countPeople } from '../../../src/core/interpret/effective.ts'
 import type { ServiceModel } from '../../../src/core/interpret/service-model.ts'
-import { interpret, type SentCap, type SlotInputs, type Slots, unsetGroups } from '../../../src/core/interpret/slots.ts'
+import { askedGroups, interpret, type SentCap, type SlotInputs, type Slots } from '../../../src/core/interpret/slots.ts'
 import type { CapReading, OwnedCap } from '../../../src/core/model/observed.ts'
-import { scopeKey } from '../../../src/core/model/scope.ts'
-import { cap, HOUR, members, NOW, type OwnedSketch, ownedCaps, type PlainCap, roster, scope, short } from '../../support/declare.ts'
+import { byScope } from '../../../src/core/model/scope.ts'
+import { cap, HOUR, members, NOW, type OwnedSketch, ownedCaps, type PlainCap, roster, scope } from '../../support/declare.ts'
 import { keyOf as key } from '../../support/waves.ts'
 
 type Shown = PlainCap | 'unknown'
+const BOTH = new Set([key('group:a'), key('group:b')])
 /** ada is in a and b, bob in a, cyd in none. */
 const PEOPLE = countPeople({
   roster: roster({ ada: 'approved', bob: 'approved', cyd: 'approved', dan: 'approved' }),
@@ -26,7 +27,7 @@ const readingsOf = (shown: Readonly<Record<string, Shown>>): SlotInputs['reading
     ]),
   )
 const slotsOf = (shown: Readonly<Record<string, Shown>>, model = OPEN, more: Partial<SlotInputs> = {}): Slots =>
-  interpret({ model, readings: readingsOf(shown), owned: new Map(), people: PEOPLE, unsetGroups: new Set(), ...more })
+  interpret({ model, readings: readingsOf(shown), owned: new Map(), people: PEOPLE, askedGroups: BOTH, ...more })
 
 const WORLD = { team: 5, 'group:a': 5, 'group:b': 7, bob: 5 } as const
 
@@ -40,10 +41,16 @@ describe('what applies where nothing is set', () => {
     ['at somebody who is not there is the team’s', 'eve', [], 5],
     ['at the team is nothing', 'team', [], 'none'],
   ])('%s', (_name, at, unset, expected) =>
-    expect(slotsOf(WORLD, OPEN, { unsetGroups: new Set(unset.map(key)) }).inherited(key(at))).toBe(expected),
+    expect(slotsOf(WORLD, OPEN, { askedGroups: BOTH.difference(new Set(unset.map(key))) }).inherited(key(at))).toBe(expected),
   )
+  test('is that of a group of which nothing is asked any more where we wrote it there, or where reads show only what is set', () => {
+    const askedGroups = new Set([key('group:b')])
+    const owned = byScope([...ownedCaps({ 'group:a': { cap: 5 } }).values()].map((one) => ({ ...one, written: true })))
+    expect(slotsOf(WORLD, OPEN, { askedGroups, owned }).inherited(key('ada'))).toBe(5)
+    expect(slotsOf(WORLD, EXPLICIT, { askedGroups }).inherited(key('ada'))).toBe(5)
+  })
   test('is the group’s where the team’s value differs, though none is asked of the group', () =>
-    expect(slotsOf({ ...WORLD, team: 6 }, OPEN, { unsetGroups: new Set([key('group:a')]) }).inherited(key('ada'))).toBe(5))
+    expect(slotsOf({ ...WORLD, team: 6 }, OPEN, { askedGroups: new Set([key('group:b')]) }).inherited(key('ada'))).toBe(5))
   test('is unknown where the wider scope could not be read', () =>
     expect(slotsOf({ team: 'unknown', cyd: 3 }).at(key('cyd')).inherited).toBe('unknown'))
 })
@@ -207,13 +214,12 @@ describe('an echo of our own wide write', () => {
   })
 })
 
-test('groups for which none is asked', () => {
+test('groups for which a number is asked', () => {
   const asked = [
     ['group:a', 'none'],
     ['group:b', 5],
     ['bob', 'none'],
     ['team', 'none'],
   ] as const
-  expect([...unsetGroups(asked.map(([name, value]) => ({ scope: scope(name), cap: cap(value) })))]).toEqual([short(scope('group:a'))])
-  expect(scopeKey(scope('group:a'))).toBe('group:a')
+  expect([...askedGroups(asked.map(([name, value]) => ({ scope: scope(name), cap: cap(value) })))]).toEqual([key('group:b')])
 })

@@ -248,11 +248,12 @@ describe('the end of a grant on a scope without a rule', () => {
       },
     ],
     [
-      'comes before a conflict without a rule is reported',
+      'comes beside a conflict without a rule, which is told from then on',
       {
         policy: { ...ended, caps: { 'group:a': 1, 'group:b': 2 } },
         more: { owned, groups: members({ a: ['bob'], b: ['bob'] }) },
         desired: { 'group:a': 'rule 1', 'group:b': 'rule 2', bob: 'restore 300' },
+        rejected: { bob: 'GROUP_CONFLICT' },
       },
     ],
     [

@@ -277,6 +277,28 @@ describe('a clear after which a cap shows that the person inherits by now', () =
     },
   )
 
+  describe('of somebody in two groups', () => {
+    const twoGroups = { groups: { core: ['ada'], edge: ['ada', 'bob'] }, switches: { capReads: 'inherited' } } as const
+    const config = { capReads: 'inherited' } as const
+
+    test('has landed, also where one of the groups loses its cap in the same cycle', async () => {
+      const one = await testWorld({ people: ['ada', 'bob'], ...twoGroups, config })
+      await one.cycle({ caps: { team: 50, 'group:core': 800, 'group:edge': 200, ada: 300 }, onGroupConflict: 'min' })
+      const caps = { team: 50, 'group:core': 800 }
+      expect((await one.cycle({ caps: { ...caps, ada: 'none' } })).result).toBe('success')
+      expect((await one.cycle()).result).toBe('noop')
+      expect([one.caps(), one.begun('ForeignChange')]).toEqual([caps, []])
+    })
+
+    test('has landed, also where one of the groups seems to have a cap and only shows that of the team', async () => {
+      const one = await testWorld({ people: ['ada', 'bob'], ...twoGroups, config, caps: { team: 50, ada: 300 } })
+      const caps = { team: 50, 'group:core': 800, 'group:edge': 50, ada: 'none' } as const
+      expect((await one.cycle({ caps, onGroupConflict: 'min' })).result).toBe('success')
+      expect((await one.cycle()).result).toBe('noop')
+      expect(one.begun('ForeignChange')).toEqual([])
+    })
+  })
+
   test('has landed, also when somebody else changed that cap since it was read', async () => {
     const one = await testWorld({
       people: ['ada', 'bob'],

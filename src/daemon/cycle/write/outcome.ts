@@ -141,7 +141,7 @@ export function ownershipOf(
   const before = setBefore(from, slots, key)
   const desired = desiredAt(key)
   const written = observed === to && to !== 'none' ? { written: true } : {}
-  const shows = typeof observed === 'number' && to === 'none' && !slots.mayApply(key, observed) ? observed : undefined
+  const shows = typeof observed === 'number' && to === 'none' && observed !== slots.inherited(key) ? observed : undefined
   if (desired && isSameEntry(desired.entry, intent.entry) && desired.origin.kind !== 'restore')
     return { ...ownedFrom(desired, owned, before, clock.now(), shows), ...written }
   if (isUnmoved) return 'released'
