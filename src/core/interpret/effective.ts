@@ -59,16 +59,17 @@ export function countPeople(inputs: PeopleInputs): People {
     }
   }
   const cycle = roster?.cycle ?? balance?.cycle
-  // What the last one ended with still counts, because the new figures are next to nothing (product.md, section 5).
+  // What the last one ended with still counts, because the new figures are next to nothing (product.md, section 5), or not known.
   const isSettling = cycle !== undefined && now - cycle.startAt < SETTLE_MS
   const present = addOnFigures({ now, cycle, measured, balance })
-  const before = isSettling && previousCycle ? addOnFigures({ now, cycle: previousCycle.cycle, measured, balance }) : undefined
+  const before = previousCycle ? addOnFigures({ now, cycle: previousCycle.cycle, measured, balance }) : undefined
   const approved: CountedPerson[] = []
   for (const person of roster?.people ?? []) {
     if (!roster || !isApproved(person, roster)) continue
     const { email, disabled } = person
-    const last = before?.of(email, previousCycle?.used[email])?.credits ?? 0
-    const use = credits(Math.max(present.of(email, person.used)?.credits ?? 0, last))
+    const used = present.of(email, person.used)?.credits
+    const last = isSettling || used === undefined ? (before?.of(email, previousCycle?.used[email])?.credits ?? 0) : 0
+    const use = credits(Math.max(used ?? 0, last))
     approved.push({ email, key: email as ScopeKey, disabled, groups: groupsOf.get(email) ?? NO_GROUPS, use })
   }
   const total = approved.filter((person) => !person.disabled).length

@@ -276,6 +276,9 @@ export interface WriteEnd {
 /** What was written may stand there, or have stood there. */
 export const mayHaveLanded = ({ result, unproven }: WriteEnd): boolean => (result === 'failed' ? unproven === true : result !== 'skipped')
 
+/** So long a write whose end is not known may still land, and a reading may not show a write yet. Choice. */
+export const LANDING_MS = DAY_MS
+
 /** What was written may stand there, or come to stand there, and no reading has shown it: its end is not known. */
 export const isInDoubt = (end: WriteEnd): boolean => mayHaveLanded(end) && end.result !== 'applied'
 

@@ -29,17 +29,16 @@ export interface OpenBreaker {
   readonly planned: number
   /** What the last of them failed with. */
   readonly cause: string
-  /**
-   * Keys of the scopes that were to be written, what was not tried any more before what failed: next time they go in this order, after all
-   * others, so that a few bad ones do not keep the rest back.
-   */
+  /** Keys of the scopes that were to be written. */
   readonly scopes: readonly string[]
+  /** Of what has failed since writes began to, what failed longest ago first. It goes after all others, so that a few bad ones do not keep the rest back. */
+  readonly failing?: readonly string[]
   /** All that failed was turned down, which may be about it alone: only these scopes are kept back, and what is new to be written is tried (choice). */
   readonly refused?: boolean
 }
 
 /** What a run that was stopped leaves to say. */
-export type FailedRun = Pick<OpenBreaker, 'failed' | 'planned' | 'cause' | 'scopes' | 'refused'>
+export type FailedRun = Pick<OpenBreaker, 'failed' | 'planned' | 'cause' | 'scopes' | 'failing' | 'refused'>
 
 /** How one change ended, as far as the breaker cares: `service` failed for a shared cause, `scope` was refused for itself, perhaps. */
 export type End = 'done' | 'service' | 'scope'
@@ -100,6 +99,6 @@ export function opened(before: OpenBreaker | undefined, run: FailedRun, now: Ins
     return { ...run, scopes, openedAt: now, retryAt: now + waitMs, waitMs }
   }
   const { retryAt, waitMs } = before
-  const { failed, planned, cause } = run
-  return { failed, planned, cause, scopes, ...(isRefused && { refused: true }), openedAt: now, retryAt, waitMs }
+  const { refused: _, ...rest } = run
+  return { ...rest, scopes, ...(isRefused && { refused: true }), openedAt: now, retryAt, waitMs }
 }

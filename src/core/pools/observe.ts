@@ -1,5 +1,6 @@
 // Takes what was read into the state of a pool: use, caps in force, who is a member. Use never falls within a cycle; a cap that fell goes on
 // counting until use under it must have shown; a new cycle needs two readings. It never decides about caps.
+import { LANDING_MS } from '../model/change.ts'
 import type { Cycle } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
 import { type Credits, credits, type Instant } from '../model/units.ts'
@@ -16,8 +17,6 @@ import {
   type UseNow,
 } from './state.ts'
 
-/** A write whose end is not known may still land for so long. Choice. */
-export const LANDING_MS = 24 * 3_600_000
 /** Readings of use older than this are no ground for a deal. Choice. */
 const LONGEST_AGE_MS = 24 * 3_600_000
 

@@ -9,6 +9,7 @@ import {
   type HeldChange,
   type HistoryEntry,
   isInDoubt,
+  LANDING_MS,
   mayHaveLanded,
   type Quarantined,
 } from '../../core/model/change.ts'
@@ -84,9 +85,6 @@ const stillContested = (planned: Planned, before: LedgerFacts['contested'], now:
   ...Object.fromEntries(planned.contested),
 })
 
-/** Longer than any stale reading lasts (choice). */
-const STALE_LIFE_MS = 24 * 3_600_000
-
 /** On a reading that may be stale, or that is older than the last write, nothing of ours is forgotten. */
 function mayBeStale(owned: OwnedCap, reading: CapReading | undefined, ledger: Ledger, now: Instant): boolean {
   const last = lastWrite(owned.scope, ledger, now)
@@ -96,7 +94,7 @@ function mayBeStale(owned: OwnedCap, reading: CapReading | undefined, ledger: Le
 
 /** What shows is what an earlier write of ours had brought, and a later one that never came has hidden: it is ours, but for what is given back. */
 function landedLate(owned: OwnedCap, reading: CapReading | undefined, ledger: Ledger, now: Instant): OwnedCap | undefined {
-  const late = ledger.writtenLately(owned.scope, now - STALE_LIFE_MS).find((one) => isInDoubt(one) && one.to === reading?.observed)
+  const late = ledger.writtenLately(owned.scope, now - LANDING_MS).find((one) => isInDoubt(one) && one.to === reading?.observed)
   const isOurs = late && late.to !== 'none' && late.to !== owned.tried && late.to !== owned.baseline
   return isOurs ? withTried(owned, late.to, false) : undefined
 }
@@ -111,7 +109,7 @@ function withReplaced(found: OwnedCap, before: OwnedCap | undefined, ledger: Led
 
 /** Our last write of a scope that may have landed, as long as a reading may not show it yet. */
 const lastWrite = (scope: Scope, ledger: Ledger, now: Instant): HistoryEntry | undefined =>
-  ledger.writtenLately(scope, now - STALE_LIFE_MS).find(mayHaveLanded)
+  ledger.writtenLately(scope, now - LANDING_MS).find(mayHaveLanded)
 
 /** Saves what became of approvals; by itself, because a question answered with no must leave no release behind. */
 export function rememberApprovals(planned: Planned, ledger: Ledger): void {
@@ -129,7 +127,7 @@ export function rememberApprovals(planned: Planned, ledger: Ledger): void {
 function withoutPast(approval: Approval, now: Instant): Approval {
   const { beside, releasedAt, ...rest } = approval
   const at = releasedAt === undefined ? {} : { releasedAt: notAhead(releasedAt, now) }
-  const isPast = approval.state !== 'pending' && now - (releasedAt ?? approval.approvedAt) > STALE_LIFE_MS
+  const isPast = approval.state !== 'pending' && now - (releasedAt ?? approval.approvedAt) > LANDING_MS
   return isPast ? { ...rest, ...at, released: [] } : { ...rest, ...at, ...(beside && { beside }) }
 }
 

@@ -6,7 +6,7 @@ import type { Seen } from '../../core/interpret/seen.ts'
 import { serviceModel } from '../../core/interpret/service-model.ts'
 import { askedGroups, interpret, type SentCap, type Slots } from '../../core/interpret/slots.ts'
 import { isReadWithin, isYounger, notAhead } from '../../core/model/age.ts'
-import { type GuardSettings, mayHaveLanded, type Pause } from '../../core/model/change.ts'
+import { type GuardSettings, LANDING_MS, mayHaveLanded, type Pause } from '../../core/model/change.ts'
 import type { Mode } from '../../core/model/events.ts'
 import type { CapReading, Cycle, OwnedCap } from '../../core/model/observed.ts'
 import type { Cap, PolicyRevision } from '../../core/model/policy.ts'
@@ -289,17 +289,14 @@ export function planFrom(knowledge: WorkspaceState, view: DesiredState, planner:
 /** What we sent to teams and groups in the last day: it may show beneath, and was nobody else's. What is under way may have landed as well. */
 export function sentWide(ledger: RecordsReader, now: Instant): readonly SentCap[] {
   const open = ledger.openIntents().map(({ change, at }) => ({ ...change, at }))
-  return [...ledger.wideWrites(now - SENT_LIFE_MS).filter(mayHaveLanded), ...open]
+  return [...ledger.wideWrites(now - LANDING_MS).filter(mayHaveLanded), ...open]
 }
 
 /** When a scope was written last. What a clock stamped that went back since says nothing of what came after what. */
 const writtenBy =
   (ledger: RecordsReader, now: Instant) =>
   (scope: Scope): Instant | undefined =>
-    ledger.writtenLately(scope, now - SENT_LIFE_MS).find((one) => mayHaveLanded(one) && one.at <= now)?.at
-
-/** As long as the ledger has what was written at hand. */
-export const SENT_LIFE_MS = 24 * 3_600_000
+    ledger.writtenLately(scope, now - LANDING_MS).find((one) => mayHaveLanded(one) && one.at <= now)?.at
 
 /** Nobody waits longer for a scope that cannot be read (product.md, section 6). */
 const UNREAD_LIFE_MS = 24 * 3_600_000

@@ -50,6 +50,7 @@ describe('the people who are counted', () => {
   test.each<readonly [string, Partial<PeopleInputs>, number]>([
     ['counts in the first hours of the cycle', { roster: { ...used(3), cycle: CYCLE }, now: CYCLE.startAt + SETTLE_MS - 1 }, 900],
     ['counts no more after 6 h', { roster: { ...used(3), cycle: CYCLE }, now: CYCLE.startAt + 6 * HOUR }, 3],
+    ['counts for as long as the new figure is not known', { roster: { ...team, cycle: CYCLE }, now: CYCLE.startAt + DAY }, 900],
     [
       'is told by the cycle of the balance when the roster has none',
       { roster: used(3), balance: { ...balance, creditsPerSeat: credits(0), cycle: CYCLE }, now: CYCLE.startAt + 1 },

@@ -1,10 +1,12 @@
 // What a pool takes from one observation, field by field: readings that are old or of another clock, caps that moved, values that may still
+
 // land, who joins and leaves. How it goes on from there is in pool.test.ts.
 import { describe, expect, test } from 'vitest'
+import { LANDING_MS } from '../../../src/core/model/change.ts'
 import type { Cycle } from '../../../src/core/model/observed.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { fullSum } from '../../../src/core/pools/count.ts'
-import { isGone, LANDING_MS, observePool } from '../../../src/core/pools/observe.ts'
+import { isGone, observePool } from '../../../src/core/pools/observe.ts'
 import type { PoolMember, PoolObservation, PoolState } from '../../../src/core/pools/state.ts'
 import { CYCLE, cap, DAY, email, HOUR, NOW, type PlainCap } from '../../support/declare.ts'
 

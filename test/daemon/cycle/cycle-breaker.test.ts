@@ -10,7 +10,7 @@ interface Fault {
   broken: boolean
   readonly status?: number
   /** Only these people's writes. */
-  readonly people?: readonly string[]
+  readonly people?: readonly string[] | undefined
 }
 
 const failing =
@@ -103,6 +103,35 @@ describe('writes that fail for a shared cause', () => {
     await one.clock.pass(10 * MINUTE)
     await one.cycle()
     expect(Object.keys(one.caps())).toHaveLength(17)
+  })
+
+  test.each([4, 10])('%i that are to be raised do not keep back for good what is to be lowered, though raises go first', async (many) => {
+    const fault = { broken: false, people: Array.from({ length: many }, (_, index) => person(index + 1)) }
+    const one = await world(fault)
+    await one.cycle({ caps: capsOf(20, 100) })
+    fault.broken = true
+    const healed = [18, 19, 20].map(person)
+    for (const name of healed) one.foreign(name, 9000)
+    for (let minute = 0; minute <= 3 * 60; minute += 5) {
+      await one.cycle({ caps: { ...capsOf(20, 100), ...capsOf(many, 110) } })
+      await one.clock.pass(5 * MINUTE)
+    }
+    expect(healed.map((name) => one.caps()[name])).toEqual([100, 100, 100])
+  })
+
+  test('what failed longest ago is tried first, whichever way it goes', async () => {
+    const fault = { broken: false, people: undefined as readonly string[] | undefined }
+    const one = await world(fault)
+    await one.cycle({ caps: capsOf(20, 100) })
+    fault.broken = true
+    const lowered = Object.fromEntries([18, 19, 20].map((number) => [person(number), 90]))
+    for (let minute = 0; minute <= 6 * 60; minute += 5) {
+      await one.cycle({ caps: { ...capsOf(20, 100), ...capsOf(6, 110), ...lowered } })
+      await one.clock.pass(5 * MINUTE)
+      // Half way, all but some raises go through.
+      if (minute === 2 * 60) fault.people = Array.from({ length: 6 }, (_, index) => person(index + 1))
+    }
+    expect(Object.keys(lowered).map((name) => one.caps()[name])).toEqual([90, 90, 90])
   })
 
   test('a success between begins with 10 min again', async () => {

@@ -10,6 +10,7 @@ import { approvals, nothingUnexpected, pace, secrecy } from './whole.ts'
 import { heldStays, intents, knownReading, notOurs, oneWriter } from './writes.ts'
 
 const write = (to: number | 'none', process = 1): Step => ({ kind: 'request', process, operation: 'UsageConfig', scope: ADA, to })
+const refused: Step = { kind: 'answered', process: 1, operation: 'UsageConfig', scope: ADA, refused: true }
 const started = (process: number): Step => ({ kind: 'started', process })
 const intent = (to: number): Step => ({
   kind: 'recorded',
@@ -86,6 +87,7 @@ const BROKEN: readonly (readonly [title: string, invariant: Invariant, steps: re
   ['two processes at once', oneWriter, [started(1), started(2)]],
   ['a request of the dead', oneWriter, [started(1), { kind: 'died', process: 1 }, write(200)]],
   ['a foreign cap that is cleared', notOurs, [read(700), write('none')]],
+  ['a foreign cap that is cleared, of what was turned down', notOurs, [write(700), refused, read(700), write('none')]],
   ['an approval that nobody gave', approvals, [saved('pending')]],
   ['an approval that releases twice', approvals, [{ kind: 'approved', id: 'a1' }, saved('spent'), saved('pending')]],
   ['a foreign change that is put back where it is only to be shown', alertOnly, [recorded({ cause: 'external' })]],
@@ -115,6 +117,11 @@ const KEPT: readonly (readonly [title: string, invariant: Invariant, steps: read
       read(700),
       write('none'),
     ],
+  ],
+  [
+    'a cap that is cleared, of which nobody can know whether it is ours: its write was lost',
+    notOurs,
+    [write(700), read(700), write('none')],
   ],
   [
     'a cap that came after the last look at it, and that a lost 0 has replaced',

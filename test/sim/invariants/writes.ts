@@ -113,15 +113,38 @@ function copiedTo(scope: ScopeKey, { company, scenario }: Scene): readonly Scope
   return [...emails].map((email) => scopeKey({ kind: 'user', email }))
 }
 
+/** A lost write may land for a day, on clocks that are wrong by thirty hours at most. */
+const DOUBT_MS = 54 * 3_600_000
+
+/** What was sent and not turned down may be ours, which nobody can know before a reading shows otherwise when it cannot land any more. */
+function sentCaps(scene: Scene) {
+  let sent: readonly { readonly scope: ScopeKey; readonly to: ModelCap; readonly at: number }[] = []
+  return {
+    hear(step: Step): void {
+      const write = asWrite(step)
+      if (write) sent = [...sent, { scope: write.scope, to: write.to, at: scene.elapsed() }]
+      if (step.kind !== 'answered') return
+      const { scope, observed, refused } = step
+      const last = refused && sent.findLast((one) => one.scope === scope)
+      if (last) sent = sent.filter((one) => one !== last)
+      if (observed === undefined || observed === 'unknown') return
+      sent = sent.filter((one) => one.scope !== scope || one.to === observed || scene.elapsed() - one.at <= DOUBT_MS)
+    },
+    has: (scope: ScopeKey, cap: ModelCap): boolean => sent.some((one) => one.scope === scope && one.to === cap),
+  }
+}
+
 export const notOurs: Invariant = {
   name: 'no scope that is not ours is ever cleared',
   watch(scene, checker) {
     const listed = createListed(scene)
+    const sent = sentCaps(scene)
     const ours = new Map<ScopeKey, Set<ModelCap>>()
     const last = new Map<string, ModelCap | 'unknown'>()
     const add = (scope: ScopeKey, cap: ModelCap): void => void ours.set(scope, (ours.get(scope) ?? new Set()).add(cap))
     return (step) => {
       listed.note(step)
+      sent.hear(step)
       if (step.kind === 'landed') for (const scope of [step.scope, ...copiedTo(step.scope, scene)]) add(scope, step.to)
       if (step.kind === 'answered' && step.scope !== undefined && step.observed !== undefined) {
         last.set(`${step.process} ${step.scope}`, step.observed)
@@ -138,8 +161,8 @@ export const notOurs: Invariant = {
       if (listed.misses(write.scope)) return
       // Whatever stands at a member of a pool may have been what was dealt.
       if (everPooled(scene).has(write.scope)) return
-      if (!isAsked && seen !== undefined && seen !== 'unknown' && !ours.get(write.scope)?.has(seen))
-        checker.violated(`${write.scope} is cleared from ${seen}, which was never ours`)
+      if (isAsked || seen === undefined || seen === 'unknown' || sent.has(write.scope, seen)) return
+      if (!ours.get(write.scope)?.has(seen)) checker.violated(`${write.scope} is cleared from ${seen}, which was never ours`)
     }
   },
 }

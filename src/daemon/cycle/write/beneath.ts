@@ -6,14 +6,14 @@ import type { Sighting } from '../../../core/interpret/seen.ts'
 import { type ServiceModel, serviceModel } from '../../../core/interpret/service-model.ts'
 import type { SentCap } from '../../../core/interpret/slots.ts'
 import { notAhead } from '../../../core/model/age.ts'
-import { type HistoryEntry, mayHaveLanded } from '../../../core/model/change.ts'
+import { type HistoryEntry, LANDING_MS, mayHaveLanded } from '../../../core/model/change.ts'
 import type { CapReading } from '../../../core/model/observed.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../../../core/model/scope.ts'
 import type { Instant } from '../../../core/model/units.ts'
 import type { Workspace } from '../../workspace.ts'
 import { sweep } from '../read.ts'
 import { noteSeen, seenIn } from '../seen.ts'
-import { type DesiredState, SENT_LIFE_MS, sentWide, type WorkspaceState } from '../state.ts'
+import { type DesiredState, sentWide, type WorkspaceState } from '../state.ts'
 import type { WideWrite } from './wide-write.ts'
 
 export interface Beneath {
@@ -69,7 +69,7 @@ export async function lookLate(beneath: Beneath): Promise<void> {
 
 /** The last write of each team and group that may have landed, of the last day. */
 function lastWide({ ledger, clock }: Workspace): readonly HistoryEntry[] {
-  const landed = ledger.wideWrites(clock.now() - SENT_LIFE_MS).filter(mayHaveLanded)
+  const landed = ledger.wideWrites(clock.now() - LANDING_MS).filter(mayHaveLanded)
   return [...Map.groupBy(landed, ({ scope }) => scopeKey(scope)).values()].flatMap(([last]) => last ?? [])
 }
 

@@ -2,7 +2,7 @@
 // the line is drawn is decided in core/plan/breaker.ts; here is what follows from it.
 
 import type { BreakerLimit, Change } from '../../../core/model/change.ts'
-import { type ScopeKey, scopeKey } from '../../../core/model/scope.ts'
+import { byScope, type ScopeKey, scopeKey } from '../../../core/model/scope.ts'
 import {
   areShared,
   type End,
@@ -27,8 +27,8 @@ export interface Ended {
 export interface BreakerWatch {
   /** Writes failed before and none has succeeded since: they go one at a time. */
   isProbing(): boolean
-  /** Those that failed the last time go last, after those that were not tried then. */
-  inOrder(changes: readonly Change[]): readonly Change[]
+  /** What is to be tried first, and what next if none of that may go: what has failed goes last, one at a time, what failed longest ago first. */
+  inTurn(changes: readonly Change[]): readonly (readonly Change[])[]
   /** True when nothing more is to be tried. */
   note(ended: Ended): boolean
   /** The run is over. True when its refusals speak of scopes. */
@@ -53,24 +53,34 @@ interface Run {
   /** What each change that has failed failed with. */
   readonly failed: Map<ScopeKey, string>
   readonly untried: Set<ScopeKey>
+  /** What has failed since writes began to, and not succeeded. */
+  readonly failing: Set<ScopeKey>
 }
 
 /** Begins to watch a run. */
 export function watchWrites({ ledger, clock, limit, changes, done }: WatchInputs): BreakerWatch {
   const isOff = limit === 'off'
   const before = isOff ? undefined : ledger.fact('breaker')
-  const late = new Map(before?.scopes.map((key, index) => [key, index] as const))
   const untried = new Set(changes.map(({ scope }) => scopeKey(scope)))
-  const run: Run = { before, tally: { ...NO_ENDS, done }, stopped: false, failed: new Map(), untried }
+  const failing = new Set(before?.failing as readonly ScopeKey[] | undefined)
+  const run: Run = { before, tally: { ...NO_ENDS, done }, stopped: false, failed: new Map(), untried, failing }
   return {
     isProbing: () => run.before !== undefined,
-    inOrder: (wave) => (late.size === 0 ? wave : sorted(wave, late)),
+    inTurn(ready) {
+      const rest = byScope(ready)
+      const last = [...failing].flatMap((key) => rest.get(key) ?? [])
+      for (const key of failing) rest.delete(key)
+      return [[...rest.values()], ...last.map((one) => [one])]
+    },
     note({ key, end, error = 'failed' }) {
       run.untried.delete(key)
       if (end === undefined) return run.stopped
       run.tally = tally(run.tally, end)
-      if (end !== 'done') run.failed.set(key, error)
-      else if (run.before) {
+      failing.delete(key)
+      if (end !== 'done') {
+        failing.add(key)
+        run.failed.set(key, error)
+      } else if (run.before) {
         run.before = undefined
         ledger.saveFact('breaker', undefined)
       }
@@ -83,21 +93,16 @@ export function watchWrites({ ledger, clock, limit, changes, done }: WatchInputs
       const isOpening = run.stopped || isStillFailing || areShared(run.tally)
       if (isOpening && !isOff) ledger.saveFact('breaker', opened(run.before, failedRun(run, changes.length), clock.now()))
       // All that could be tried is turned down once more: that is about them, and others wait for them.
-      const isAgain = run.before?.refused === true && run.tally.failed === 0 && [...run.failed.keys()].every((key) => late.has(key))
+      const isAgain =
+        run.before?.refused === true && run.tally.failed === 0 && [...run.failed.keys()].every((key) => before?.scopes.includes(key))
       const isAboutThem = isAgain && !run.stopped
       return !areShared(run.tally) && (!isStillFailing || isAboutThem)
     },
   }
 }
 
-function failedRun({ failed, untried, tally }: Run, planned: number): FailedRun {
+function failedRun({ failed, untried, failing, tally }: Run, planned: number): FailedRun {
   const cause = [...failed.values()].at(-1) ?? ''
   const scopes = [...untried, ...failed.keys()]
-  return { failed: failed.size, planned, cause, scopes, ...(tally.failed === 0 && { refused: true }) }
-}
-
-/** Those that the breaker knows go in its order, after all others. */
-const sorted = (changes: readonly Change[], late: ReadonlyMap<string, number>): readonly Change[] => {
-  const placeOf = ({ scope }: Change): number => late.get(scopeKey(scope)) ?? -1
-  return changes.toSorted((a, b) => placeOf(a) - placeOf(b))
+  return { failed: failed.size, planned, cause, scopes, failing: [...failing], ...(tally.failed === 0 && { refused: true }) }
 }

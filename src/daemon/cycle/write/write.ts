@@ -50,8 +50,7 @@ function beginning(planned: Planned): Begin {
 
 /** The changes that may go now, as the readings are by now. */
 function waveOf(planned: Planned, tried: ReadonlySet<ScopeKey>, begun: Begin, run: WaveRun): readonly Change[] {
-  const changes = byScope(planned.plan.changes.filter(isReady))
-  const ready = planned.pending.filter(({ key }) => changes.has(key) && !tried.has(key))
+  const ready = planned.plan.changes.filter((one) => isReady(one) && !tried.has(scopeKey(one.scope)))
   if (ready.length === 0) return []
   const inputs = waveInputs(planned)
   // What was just written is there, whatever a read could show beside it. What may only be inherited goes with what it is inherited from,
@@ -59,8 +58,12 @@ function waveOf(planned: Planned, tried: ReadonlySet<ScopeKey>, begun: Begin, ru
   const mayBeInherited = (key: ScopeKey): boolean => !hasLanded(run, key) && (inputs.mayBeInherited(key) || begun.mayBeInherited(key))
   const isThere = (key: ScopeKey, to: unknown): boolean => planned.slots.shown(key) === to && !mayBeInherited(key)
   const pending = planned.pending.filter(({ key, to }) => !(tried.has(key) && (isThere(key, to) || hasLanded(run, key))))
-  const wave = nextWave({ ...inputs, mayBeInherited, ready, pending, begun })
-  return wave.changes.flatMap(({ key }) => changes.get(key) ?? [])
+  for (const turn of run.watch.inTurn(ready)) {
+    const changes = byScope(turn)
+    const wave = nextWave({ ...inputs, mayBeInherited, ready: planned.pending.filter(({ key }) => changes.has(key)), pending, begun })
+    if (wave.changes.length > 0) return wave.changes.flatMap(({ key }) => changes.get(key) ?? [])
+  }
+  return []
 }
 
 /** A clear after which the inherited value shows. */
@@ -68,7 +71,7 @@ const hasLanded = ({ results }: WaveRun, key: ScopeKey): boolean => results.get(
 
 /** Changes of one wave touch different scopes of one kind in one direction, so they may go side by side. */
 async function writeSideBySide(run: WaveRun, changes: readonly Change[]): Promise<void> {
-  const pending = run.watch.inOrder(changes).values()
+  const pending = changes.values()
   const work = async (isOver: () => boolean): Promise<void> => {
     for (const change of pending) {
       if (run.halted.interrupted) return

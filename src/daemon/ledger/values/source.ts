@@ -273,6 +273,7 @@ const facts: { readonly [K in keyof LedgerFacts]: Of<StoredFacts[K]> } = {
     planned: number,
     cause: text,
     scopes: list(text),
+    failing: optional(list(text)),
     refused: optional(boolean),
   }),
   contested: byScope(shape<Stored<Contest>>({ at: number, entry: text, changes: number })),
