@@ -48,4 +48,6 @@ export interface HeartbeatAnswer {
   /** Replicas that are alive, and have a share. */
   readonly peers: readonly (ReplicaName & { readonly refuses: readonly string[] })[]
   readonly leases: readonly LeaseRow[]
+  /** The policies that the table has of this replica, by workspace. */
+  readonly told: ReadonlyMap<string, string>
 }

@@ -12,10 +12,11 @@ const READ_SHOWN_EVERY_MS = 2_000
 
 /** The others learn which policies this replica has. */
 export async function report(state: State): Promise<void> {
-  const { policies, table, replica, latest } = state
+  const { policies, table, replica, latest, clock } = state
   const known = await table.followed(replica.id, policies)
   for (const [workspace, policy] of known) latest.set(workspace, policy)
-  if (state.policies === policies) state.reported = true
+  state.told = policies
+  state.toldAt = clock.monotonic()
 }
 
 export async function readopt(state: State): Promise<void> {

@@ -135,6 +135,21 @@ describe.skipIf(!hasPostgres)('the policies that a ledger has seen', () => {
     expect((await table.followed('a', given('one'))).get('acme')).toBe('one')
   })
 
+  test('are told to be known with each heartbeat, and one that was forgotten for its age comes back as any other', async () => {
+    const { table: open, sql } = await place()
+    const table = await open()
+    expect([...(await table.beat(beat('a', { take: acme }))).told]).toEqual([])
+    await table.followed('a', new Map([['acme', 'one']]))
+    await table.followed('other', new Map([['acme', 'two']]))
+    expect([...(await table.beat(beat('a'))).told]).toEqual([['acme', 'one']])
+    await sql("DELETE FROM capkeeper.policy_seen WHERE policy = 'one'")
+    expect(await table.readopt('acme', 'one', 0)).toBe(true)
+    const { leases } = await table.beat(beat('a'))
+    expect(leases).toMatchObject([{ workspace: 'acme', policy: 'one' }])
+    await sql("DELETE FROM capkeeper.replica WHERE id = 'a'")
+    expect([...(await table.beat(beat('a'))).told]).toEqual([])
+  })
+
   test('and what a holder shows, and what all share, reach the others', async () => {
     const table = await (await place()).table()
     const token = (await table.beat(beat('a', { take: acme }))).taken.get('acme')?.token ?? 0

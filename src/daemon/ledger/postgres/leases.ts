@@ -132,6 +132,7 @@ UNION ALL SELECT 'taken', workspace, token, CASE WHEN isfinite(from_at) THEN ext
 UNION ALL SELECT 'taken', workspace, token, former, NULL, NULL, NULL, NULL, NULL FROM taken
 UNION ALL SELECT 'peer', '', NULL, NULL, id, name, NULL, NULL, refuses FROM capkeeper.replica, now WHERE spreads AND until > at AND id <> $1
 UNION ALL SELECT 'peer', '', NULL, NULL, $1, $2, NULL, NULL, $5::text[] WHERE $4::boolean
+UNION ALL SELECT 'told', workspace, NULL, NULL, NULL, NULL, NULL, policy, NULL FROM capkeeper.replica_policy WHERE replica = $1
 UNION ALL SELECT 'lease', workspace, token, extract(epoch FROM lease.until - at) * 1000, lease.holder, coalesce(replica.name, lease.holder), config,
     (SELECT policy FROM capkeeper.policy_seen AS seen WHERE seen.workspace = lease.workspace ORDER BY seen_at DESC LIMIT 1), NULL
   FROM capkeeper.lease CROSS JOIN now LEFT JOIN capkeeper.replica ON replica.id = lease.holder`
@@ -175,7 +176,8 @@ function answerOf(rows: readonly Row[], name: string): HeartbeatAnswer {
       ...(row['policy'] !== null && { policy: String(row['policy']) }),
     }
   })
-  return { renewed: new Set(of('renewed').map(workspaceOf)), taken, peers, leases }
+  const told = new Map(of('told').map((row) => [workspaceOf(row), String(row['policy'])]))
+  return { renewed: new Set(of('renewed').map(workspaceOf)), taken, peers, leases, told }
 }
 
 /** First what this replica has, and then what came last of all; a policy that was never seen becomes the last. */
@@ -208,12 +210,12 @@ async function followed(database: PostgresDatabase, replica: string, policies: R
   return new Map(rows.map((row) => [textKept(row['workspace']), String(row['policy'])]))
 }
 
-const READOPT = `UPDATE capkeeper.policy_seen SET seen_at = clock_timestamp()
-  WHERE workspace = $1 AND policy = $2 AND NOT EXISTS (
+const READOPT = `INSERT INTO capkeeper.policy_seen (workspace, policy, seen_at) SELECT $1, $2, clock_timestamp()
+  WHERE NOT EXISTS (
     SELECT FROM capkeeper.replica LEFT JOIN capkeeper.replica_policy ON replica_policy.replica = replica.id AND replica_policy.workspace = $1
     WHERE replica.spreads AND replica.until > clock_timestamp()
       AND (replica_policy.policy IS DISTINCT FROM $2 OR replica_policy.since > clock_timestamp() - $3::float8 * interval '1 millisecond')
-  ) RETURNING policy`
+  ) ON CONFLICT (workspace, policy) DO UPDATE SET seen_at = excluded.seen_at RETURNING policy`
 
 const SAVE_SHOWN = `INSERT INTO capkeeper.shown (workspace, document, saved_at)
   SELECT workspace, mine.document, clock_timestamp() FROM capkeeper.lease JOIN unnest($2::text[], $3::bigint[], $4::text[]) AS mine (workspace, token, document)
