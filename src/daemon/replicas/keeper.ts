@@ -128,11 +128,12 @@ function fail(state: State, error: unknown): void {
 async function exchange(state: State): Promise<() => void> {
   const { replica, table, held, leaving, stopping } = state
   const asked = momentOf(state)
+  const configOf = (workspace: string): string => state.configs.get(workspace) ?? ''
   const moves = state.answer && !stopping && state.hooks ? movesOf(state) : { take: [], release: [] }
   for (const workspace of moves.release) void end(state, workspace, false)
   const release = [...[...leaving].map(([workspace, token]) => ({ workspace, token })), ...straysOf(state, new Set(moves.take))]
-  const renew = [...held].flatMap(([workspace, { token }]) => (leaving.has(workspace) ? [] : [{ workspace, token }]))
-  const take = moves.take.map((workspace) => ({ workspace, config: state.configs.get(workspace) ?? '' }))
+  const renew = [...held].flatMap(([workspace, { token }]) => (leaving.has(workspace) ? [] : [{ workspace, token, config: configOf(workspace) }]))
+  const take = moves.take.map((workspace) => ({ workspace, config: configOf(workspace) }))
   const refuses = state.wanted.flatMap(({ workspace }) => (refusalOf(state, workspace) || isFailed(state, workspace) ? [workspace] : []))
   const answer = await table.beat({ replica, lastsMs: LEASE_MS, renew, release, take, refuses, spreads: !stopping })
   return () => {

@@ -43,7 +43,7 @@ const beat = (id: string, more: Partial<Heartbeat> = {}): Heartbeat => ({
 const acme = [{ workspace: 'acme', config: 'c1' }]
 
 describe.skipIf(!hasPostgres)('a lease in PostgreSQL', () => {
-  test('is given to one replica, shown to the others, renewed under its token, and free once it was let go', async () => {
+  test('is given to one replica, shown to the others, renewed under its token with the settings of its holder, and free once it was let go', async () => {
     const table = await (await place()).table()
     const first = (await table.beat(beat('a', { take: acme }))).taken.get('acme')
     expect(first).toMatchObject({ quietMs: 0 })
@@ -52,8 +52,10 @@ describe.skipIf(!hasPostgres)('a lease in PostgreSQL', () => {
     expect(other.leases).toMatchObject([{ workspace: 'acme', holder: { id: 'a', name: 'pod-a' }, config: 'c1' }])
     expect(other.peers.map(({ id }) => id).toSorted()).toEqual(['a', 'b'])
     const token = first?.token ?? 0
-    expect([...(await table.beat(beat('a', { renew: [{ workspace: 'acme', token }] }))).renewed]).toEqual(['acme'])
-    expect([...(await table.beat(beat('a', { renew: [{ workspace: 'acme', token: token - 1 }] }))).renewed]).toEqual([])
+    expect([...(await table.beat(beat('a', { renew: [{ workspace: 'acme', token, config: 'c2' }] }))).renewed]).toEqual(['acme'])
+    // Its holder has read other settings meanwhile, as the other one will.
+    expect((await table.beat(beat('b'))).leases).toMatchObject([{ workspace: 'acme', config: 'c2' }])
+    expect([...(await table.beat(beat('a', { renew: [{ workspace: 'acme', token: token - 1, config: 'c1' }] }))).renewed]).toEqual([])
     expect(await table.hasFree()).toBe(false)
     await table.beat(beat('a', { release: [{ workspace: 'acme', token }] }))
     expect(await table.hasFree()).toBe(true)
@@ -76,7 +78,7 @@ describe.skipIf(!hasPostgres)('a lease in PostgreSQL', () => {
     const table = await open()
     const token = (await table.beat(beat('a', { take: acme }))).taken.get('acme')?.token ?? 0
     await sql("UPDATE capkeeper.era SET id = 'the server of before'; UPDATE capkeeper.lease SET era = 'the server of before'")
-    const after = await table.beat(beat('a', { renew: [{ workspace: 'acme', token }], take: [{ workspace: 'beta', config: 'c1' }] }))
+    const after = await table.beat(beat('a', { renew: [{ workspace: 'acme', token, config: 'c1' }], take: [{ workspace: 'beta', config: 'c1' }] }))
     expect([[...after.renewed], [...after.taken]]).toEqual([[], []])
     expect([...(await table.beat(beat('b', { take: acme }))).taken]).toEqual([])
     await sql("UPDATE capkeeper.era SET since = since - interval '60 seconds'")

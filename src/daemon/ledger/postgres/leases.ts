@@ -91,8 +91,8 @@ turned AS (
 ),
 settled AS (SELECT coalesce((SELECT since FROM turned), (SELECT since FROM capkeeper.era), now.at) + lasts AS from_at FROM now),
 renewed AS (
-  UPDATE capkeeper.lease SET until = at + lasts
-  FROM now, unnest($6::text[], $7::bigint[]) AS mine (workspace, token)
+  UPDATE capkeeper.lease SET until = at + lasts, config = mine.config
+  FROM now, unnest($6::text[], $7::bigint[], $12::text[]) AS mine (workspace, token, config)
   WHERE lease.workspace = mine.workspace AND lease.token = mine.token AND lease.holder = $1 AND lease.era = now.era
   RETURNING lease.workspace
 ),
@@ -142,7 +142,7 @@ function valuesOf({ replica, lastsMs, spreads, refuses, renew, release, take }: 
   const tokens = (held: readonly HeldWorkspace[]) => held.map(({ token }) => token)
   return [
     ...[replica.id, keptText(replica.name), lastsMs, spreads, refuses.map(keptText)],
-    ...[names(renew), tokens(renew), names(release), tokens(release), names(take), take.map(({ config }) => config)],
+    ...[names(renew), tokens(renew), names(release), tokens(release), names(take), ...[take, renew].map((asked) => asked.map(({ config }) => config))],
   ]
 }
 
