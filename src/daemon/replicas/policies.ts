@@ -8,8 +8,11 @@ interface Known {
   readonly revision: string
 }
 
-/** The same for the same set of the same revision. */
+/** Of the set and its revision, so that policies that come back with a new commit come last; what they say is in its first word. */
 export const policyId = ({ digest, revision }: Known): string => `${digest} ${revision}`
+
+/** Both say the same, whatever commit each replica has them from. */
+export const saySame = (one: string | undefined, other: string | undefined): boolean => one?.split(' ', 1)[0] === other?.split(' ', 1)[0]
 
 /** In force while files are broken: what was given last, and before that what the ledger has kept. */
 export const lastGood = ({ shown, ledger }: Workspace): Known | undefined => shown.policy ?? orNothing(() => ledger.fact('policy'))

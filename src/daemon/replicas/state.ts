@@ -3,6 +3,7 @@ import type { Lease, Moment, Quiet } from '../../core/replicas/lease.ts'
 import type { HeartbeatAnswer, LeaseRow, ReplicaName } from '../../core/replicas/table.ts'
 import type { Clock, LeaseTable } from '../../ports.ts'
 import type { LeaseHooks, Wanted } from './leases.ts'
+import { saySame } from './policies.ts'
 
 export interface KeeperOptions {
   readonly replica: ReplicaName
@@ -80,7 +81,7 @@ export const momentOf = ({ clock }: State): Moment => ({ wall: clock.now(), mono
 export function isReplaced({ policies, latest, hooks }: State, workspace: string): boolean {
   const last = latest.get(workspace)
   const own = policies.get(workspace) ?? (last === undefined ? undefined : hooks?.lastGood(workspace))
-  return own !== undefined && last !== own
+  return own !== undefined && !saySame(last, own)
 }
 
 /** The table may also have lost what it was told: when it came back without its last moments, or when it had given us up. */

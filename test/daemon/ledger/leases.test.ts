@@ -2,6 +2,8 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Heartbeat } from '../../../src/core/replicas/table.ts'
 import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
+import { openPostgres } from '../../../src/daemon/ledger/postgres/database.ts'
+import { postgresLeases } from '../../../src/daemon/ledger/postgres/leases.ts'
 import type { LeaseTable } from '../../../src/ports.ts'
 import { hasPostgres, postgresForFile } from '../../support/postgres.ts'
 import { realClock } from '../../support/real-clock.ts'
@@ -78,7 +80,9 @@ describe.skipIf(!hasPostgres)('a lease in PostgreSQL', () => {
     const table = await open()
     const token = (await table.beat(beat('a', { take: acme }))).taken.get('acme')?.token ?? 0
     await sql("UPDATE capkeeper.era SET id = 'the server of before'; UPDATE capkeeper.lease SET era = 'the server of before'")
-    const after = await table.beat(beat('a', { renew: [{ workspace: 'acme', token, config: 'c1' }], take: [{ workspace: 'beta', config: 'c1' }] }))
+    const after = await table.beat(
+      beat('a', { renew: [{ workspace: 'acme', token, config: 'c1' }], take: [{ workspace: 'beta', config: 'c1' }] }),
+    )
     expect([[...after.renewed], [...after.taken]]).toEqual([[], []])
     expect([...(await table.beat(beat('b', { take: acme }))).taken]).toEqual([])
     await sql("UPDATE capkeeper.era SET since = since - interval '60 seconds'")
@@ -86,6 +90,27 @@ describe.skipIf(!hasPostgres)('a lease in PostgreSQL', () => {
     expect(anew.get('acme')?.token).toBeGreaterThan(token)
     // The copy may lack who held it last, and until when: what counts is when the last lease of the server before can have ended.
     for (const name of ['acme', 'beta']) expect(anew.get(name)?.quietMs).toBeGreaterThan(5_000)
+  })
+
+  test('is of one life of the server for all replicas, also for one whose first heartbeat met a standby', async () => {
+    const { address, table: open, sql } = await place()
+    const table = await open()
+    const database = openPostgres({ address, env: {}, clock: realClock() })
+    onTestFinished(() => database.close())
+    const late = postgresLeases(database)
+    await server().becomeStandby()
+    await expect(late.beat(beat('late'))).rejects.toMatchObject({ code: 'LEDGER_AWAY', message: expect.stringContaining('standby') })
+    await sql('SELECT pg_promote()')
+    const eras: unknown[] = []
+    for (const [id, one] of [
+      ['a', table],
+      ['late', late],
+      ['a', table],
+    ] as const) {
+      await one.beat(beat(id))
+      eras.push(...(await sql('SELECT id, since::text FROM capkeeper.era')))
+    }
+    expect(eras).toEqual([eras[0], eras[0], eras[0]])
   })
 
   test('lets nothing be recorded by a process that does not hold it any more', async () => {
@@ -133,6 +158,8 @@ describe.skipIf(!hasPostgres)('the policies that a ledger has seen', () => {
     expect(await table.readopt('acme', 'one', 0)).toBe(false)
     await table.followed('b', given('one'))
     expect(await table.readopt('acme', 'one', 60_000)).toBe(false)
+    // What says the same at another commit is the same, and has been there for as long.
+    await table.followed('b', given('one 4f2a'))
     expect(await table.readopt('acme', 'one', 0)).toBe(true)
     expect((await table.followed('a', given('one'))).get('acme')).toBe('one')
   })

@@ -77,6 +77,19 @@ test.each([0, 1])(
   },
 )
 
+test('the same policies at another commit replace nothing, and those that come back with a new commit count', async () => {
+  const { keeper, clock, follow, another } = await setting()
+  await follow('one')
+  another('one 4f2a')
+  await clock.advance(10_000)
+  expect(keeper.isReplaced('acme')).toBe(false)
+  another('two 77b0')
+  await clock.advance(10_000)
+  expect(keeper.isReplaced('acme')).toBe(true)
+  await follow('one 9c11')
+  expect(keeper.isReplaced('acme')).toBe(false)
+})
+
 test('what stays in force while files are broken is replaced as well as it would be otherwise', async () => {
   const { keeper, clock, follow, another } = await setting('one')
   expect(keeper.isReplaced('acme')).toBe(false)

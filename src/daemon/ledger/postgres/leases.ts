@@ -15,6 +15,9 @@ const ERAS = [
   `extract(epoch FROM pg_postmaster_start_time())::text`,
 ] as const
 
+/** Two sets that say the same, of whatever revision: the first word of each is its digest. */
+const same = (one: string, other: string): string => `split_part(${one}, ' ', 1) = split_part(${other}, ' ', 1)`
+
 /** Policies of a workspace that are remembered. */
 const MOST_POLICIES = 100
 
@@ -63,13 +66,14 @@ export function postgresLeases(database: PostgresDatabase): LeaseTable {
 
 async function knownEra(query: Query): Promise<string> {
   const [best, other] = ERAS
-  try {
-    await query(`SELECT ${best} AS era`)
-    return best
-  } catch (error) {
-    if (!(error instanceof LedgerError) || error.code === 'LEDGER_AWAY') throw error
-    return other
-  }
+  const rows = await query(`SELECT CASE WHEN NOT pg_is_in_recovery() THEN ${best} END AS era`).catch((error: unknown) => {
+    if (error instanceof LedgerError && error.code === 'LEDGER_UNWRITABLE') return undefined
+    throw error
+  })
+  // Of a standby nothing follows for the server that will answer later; all replicas have to name that one alike.
+  if (rows?.[0]?.['era'] === null)
+    throw new LedgerError('LEDGER_AWAY', 'the server is a standby; nothing is written until the address leads to the primary')
+  return rows ? best : other
 }
 
 /**
@@ -142,7 +146,14 @@ function valuesOf({ replica, lastsMs, spreads, refuses, renew, release, take }: 
   const tokens = (held: readonly HeldWorkspace[]) => held.map(({ token }) => token)
   return [
     ...[replica.id, keptText(replica.name), lastsMs, spreads, refuses.map(keptText)],
-    ...[names(renew), tokens(renew), names(release), tokens(release), names(take), ...[take, renew].map((asked) => asked.map(({ config }) => config))],
+    ...[
+      names(renew),
+      tokens(renew),
+      names(release),
+      tokens(release),
+      names(take),
+      ...[take, renew].map((asked) => asked.map(({ config }) => config)),
+    ],
   ]
 }
 
@@ -188,7 +199,8 @@ async function followed(database: PostgresDatabase, replica: string, policies: R
       `INSERT INTO capkeeper.replica_policy AS known (replica, workspace, policy, since)
        SELECT $1, workspace, policy, clock_timestamp() FROM unnest($2::text[], $3::text[]) AS given (workspace, policy)
        WHERE EXISTS (SELECT FROM capkeeper.replica WHERE id = $1)
-       ON CONFLICT (replica, workspace) DO UPDATE SET policy = excluded.policy, since = excluded.since WHERE known.policy <> excluded.policy`,
+       ON CONFLICT (replica, workspace) DO UPDATE SET policy = excluded.policy,
+         since = CASE WHEN ${same('known.policy', 'excluded.policy')} THEN known.since ELSE excluded.since END WHERE known.policy <> excluded.policy`,
       [replica, names, [...policies.values()]],
     )
     await query(
@@ -214,7 +226,7 @@ const READOPT = `INSERT INTO capkeeper.policy_seen (workspace, policy, seen_at) 
   WHERE NOT EXISTS (
     SELECT FROM capkeeper.replica LEFT JOIN capkeeper.replica_policy ON replica_policy.replica = replica.id AND replica_policy.workspace = $1
     WHERE replica.spreads AND replica.until > clock_timestamp()
-      AND (replica_policy.policy IS DISTINCT FROM $2 OR replica_policy.since > clock_timestamp() - $3::float8 * interval '1 millisecond')
+      AND (${same('replica_policy.policy', '$2')} IS NOT TRUE OR replica_policy.since > clock_timestamp() - $3::float8 * interval '1 millisecond')
   ) ON CONFLICT (workspace, policy) DO UPDATE SET seen_at = excluded.seen_at RETURNING policy`
 
 const SAVE_SHOWN = `INSERT INTO capkeeper.shown (workspace, document, saved_at)
