@@ -386,7 +386,7 @@ export interface LeaseTable {
   hasFree(): Promise<boolean>
   /** This replica has these policies now; resolves with those that came last of each of these workspaces. */
   followed(replica: string, policies: ReadonlyMap<string, string>): Promise<ReadonlyMap<string, string>>
-  /** Makes a policy that was replaced the present one, if every live replica has had it for so long. */
+  /** Makes a policy that was replaced the present one, if every live replica has had one of the same first word for so long. */
   readopt(workspace: string, policy: string, afterMs: number): Promise<boolean>
   /** What workspaces show, for the other replicas; only under their tokens. */
   saveShown(replica: string, shown: readonly (HeldWorkspace & { readonly document: string })[]): Promise<void>

@@ -138,7 +138,7 @@ export function createLeaseWorld({ replicas, workspaces, random, mayLeave }: Lea
         ...(isHeld && row.holder !== undefined && { holder: { id: row.holder, name: row.holder } }),
       }
     })
-    return { renewed, taken, peers, leases }
+    return { renewed, taken, peers, leases, told: new Map() }
   }
 
   /** The way there and the way back take their time; either may be cut. */
@@ -221,6 +221,7 @@ export function createLeaseWorld({ replicas, workspaces, random, mayLeave }: Lea
       beaten: () => undefined,
       policiesSettled: () => undefined,
       document: () => undefined,
+      lastGood: () => undefined,
     })
   }
 

@@ -35,6 +35,8 @@ export interface PostgresServer {
   useTls(key: string, cert: string): Promise<void>
   stop(): Promise<void>
   start(): Promise<void>
+  /** Takes no writes until `pg_promote()`. */
+  becomeStandby(): Promise<void>
   remove(): Promise<void>
 }
 
@@ -161,7 +163,7 @@ export async function startPostgres(settings: Readonly<Record<string, string>> =
       const [server, args] = asItsUser('postgres', ['-D', data, '-p', String(port), ...flags])
       const started = spawn(server, args, { stdio: ['ignore', 'ignore', 'pipe'] })
       child = started
-      await untilSaid(started, 'ready to accept connections')
+      await untilSaid(started, 'ready to accept')
     },
     async stop() {
       const running = child
@@ -170,6 +172,12 @@ export async function startPostgres(settings: Readonly<Record<string, string>> =
       const ended = new Promise((done) => running.once('exit', done))
       running.kill('SIGINT')
       await ended
+    },
+    async becomeStandby() {
+      await server.stop()
+      writeFileSync(join(data, 'standby.signal'), '')
+      own(join(data, 'standby.signal'))
+      await server.start()
     },
     async remove() {
       await server.stop()

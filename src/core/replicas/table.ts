@@ -6,15 +6,19 @@ export interface HeldWorkspace {
   readonly token: number
 }
 
+/** The digest of the settings under which it is kept, or would be. */
+interface Settings {
+  readonly config: string
+}
+
 /** What a replica tells the others and asks for, in one exchange. */
 export interface Heartbeat {
   readonly replica: ReplicaName
   /** Of each lease that is given or renewed. */
   readonly lastsMs: number
-  readonly renew: readonly HeldWorkspace[]
+  readonly renew: readonly (HeldWorkspace & Settings)[]
   readonly release: readonly HeldWorkspace[]
-  /** With the digest of the settings under which it would be kept. */
-  readonly take: readonly { readonly workspace: string; readonly config: string }[]
+  readonly take: readonly (Pick<HeldWorkspace, 'workspace'> & Settings)[]
   readonly refuses: readonly string[]
   /** A command that holds a workspace for a while has no share in the others. */
   readonly spreads: boolean
@@ -48,4 +52,6 @@ export interface HeartbeatAnswer {
   /** Replicas that are alive, and have a share. */
   readonly peers: readonly (ReplicaName & { readonly refuses: readonly string[] })[]
   readonly leases: readonly LeaseRow[]
+  /** The policies that the table has of this replica, by workspace. */
+  readonly told: ReadonlyMap<string, string>
 }

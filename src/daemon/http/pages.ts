@@ -78,6 +78,8 @@ export async function answer(
   const known = request.headers['if-none-match']?.split(',').map((tag) => tag.trim()) ?? []
   if (known.includes(answers.etag(question, state))) return reply.code(304).send()
   const { bytes, etag } = await answers.get(question, state, () => make(viewer))
+  // Who has gone away while it was made is sent nothing: that their connection closed is not told a second time.
+  if (reply.raw.destroyed) return reply.hijack()
   // Any answer at all: only who may have it learns that there is one.
   if (known.includes('*')) return reply.code(304).header('ETag', etag).send()
   const place = answers.take(bytes)

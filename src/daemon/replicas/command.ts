@@ -33,9 +33,9 @@ export function commandLeases({ replica, table, clock, wanted, heldBy }: Command
   const moment = (): Moment => ({ wall: clock.now(), monotonic: clock.monotonic() })
   const beat = async (take?: string): Promise<HeartbeatAnswer> => {
     const askedAt = moment()
-    const renew = [...held].map(([workspace, { token }]) => ({ workspace, token }))
-    const config = wanted.find(({ workspace }) => workspace === take)?.config ?? ''
-    const taking = take === undefined ? [] : [{ workspace: take, config }]
+    const configOf = (name: string): string => wanted.find(({ workspace }) => workspace === name)?.config ?? ''
+    const renew = [...held].map(([workspace, { token }]) => ({ workspace, token, config: configOf(workspace) }))
+    const taking = take === undefined ? [] : [{ workspace: take, config: configOf(take) }]
     const answer = await table.beat({ replica, lastsMs: LEASE_MS, renew, release: [], take: taking, refuses: [], spreads: false })
     for (const [workspace, own] of held) {
       if (answer.renewed.has(workspace)) held.set(workspace, { ...own, askedAt })

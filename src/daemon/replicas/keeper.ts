@@ -1,13 +1,12 @@
 // Keeps the leases of one replica: beats, takes and lets go as the spread says, and ends the loop of a workspace whose lease is over. It trusts
 // its own clocks for what it holds, and the database for what it may take. It never says that a write may leave on the strength of a hope.
-import { isDeepStrictEqual } from 'node:util'
 import { BEAT_MS, LEASE_MS, LOOK_MS, leftMs, type Moment, mayLeave, quietUntil } from '../../core/replicas/lease.ts'
 import { type Held, spread } from '../../core/replicas/spread.ts'
 import type { HeartbeatAnswer, HeldWorkspace } from '../../core/replicas/table.ts'
 import { LedgerError } from '../ledger/error.ts'
 import type { LeaseStatus, Leases } from './leases.ts'
 import { READOPT_EVERY_MS, readopt, report, SHOW_EVERY_MS, show, shownElsewhere } from './sharing.ts'
-import { isReplaced, type KeeperOptions, momentOf, newState, type Own, type State } from './state.ts'
+import { isReplaced, isTold, type KeeperOptions, momentOf, newState, type Own, type State } from './state.ts'
 
 /** An exchange that takes longer is given up; the next one asks anew. */
 const BEAT_PATIENCE_MS = 5_000
@@ -45,10 +44,8 @@ export function createKeeper(options: KeeperOptions): Keeper {
       void live(state)
     },
     async followed(policies) {
-      if (state.reported && isDeepStrictEqual(state.policies, policies)) return
       state.policies = policies
-      state.reported = false
-      if (state.answer) await report(state).catch((error: unknown) => fail(state, error))
+      if (state.answer && !isTold(state)) await report(state).catch((error: unknown) => fail(state, error))
     },
     release: (workspace) => letGo(state, workspace),
     trouble: () => state.trouble,
@@ -131,11 +128,12 @@ function fail(state: State, error: unknown): void {
 async function exchange(state: State): Promise<() => void> {
   const { replica, table, held, leaving, stopping } = state
   const asked = momentOf(state)
+  const configOf = (workspace: string): string => state.configs.get(workspace) ?? ''
   const moves = state.answer && !stopping && state.hooks ? movesOf(state) : { take: [], release: [] }
   for (const workspace of moves.release) void end(state, workspace, false)
   const release = [...[...leaving].map(([workspace, token]) => ({ workspace, token })), ...straysOf(state, new Set(moves.take))]
-  const renew = [...held].flatMap(([workspace, { token }]) => (leaving.has(workspace) ? [] : [{ workspace, token }]))
-  const take = moves.take.map((workspace) => ({ workspace, config: state.configs.get(workspace) ?? '' }))
+  const renew = [...held].flatMap(([workspace, { token }]) => (leaving.has(workspace) ? [] : [{ workspace, token, config: configOf(workspace) }]))
+  const take = moves.take.map((workspace) => ({ workspace, config: configOf(workspace) }))
   const refuses = state.wanted.flatMap(({ workspace }) => (refusalOf(state, workspace) || isFailed(state, workspace) ? [workspace] : []))
   const answer = await table.beat({ replica, lastsMs: LEASE_MS, renew, release, take, refuses, spreads: !stopping })
   return () => {
@@ -170,9 +168,14 @@ function takeAnswer(
     if (answer.renewed.has(workspace)) held.set(workspace, { ...own, askedAt: asked })
     else lose(state, workspace)
   }
-  for (const { workspace, policy } of answer.leases) if (policy !== undefined) latest.set(workspace, policy)
+  // An answer that was under way when policies were told does not know of them.
+  if (asked.monotonic >= state.toldAt) {
+    state.told = answer.told
+    for (const { workspace, policy } of answer.leases) if (policy !== undefined) latest.set(workspace, policy)
+  }
   noteFree(state)
   for (const [workspace, { token, quietMs }] of answer.taken) {
+    state.saved.delete(workspace)
     const quiet = quietMs > 0 && { quiet: { from: momentOf(state), lastsMs: quietMs } }
     held.set(workspace, { token, askedAt: asked, lastsMs: LEASE_MS, ...quiet })
     begin(state, workspace)
@@ -188,7 +191,9 @@ function takeAnswer(
 async function after(state: State): Promise<void> {
   const { due, clock } = state
   try {
-    if (!state.reported) {
+    if (!isTold(state)) {
+      // A table that has lost what it was told may have lost what was shown as well.
+      state.saved.clear()
       await report(state)
       state.hooks?.policiesSettled()
     }

@@ -24,6 +24,8 @@ export interface LeaseHooks {
   policiesSettled(): void
   /** What a workspace shows, as text; undefined while it knows nothing that should take the place of what its holder before has shown. */
   document(workspace: string): string | undefined
+  /** The policy set that a workspace follows while its files are broken. */
+  lastGood(workspace: string): string | undefined
 }
 
 /** How a workspace stands among the replicas. */

@@ -1,5 +1,6 @@
 // What replicas tell each other beside leases: which policies each has, and what a holder shows of its workspaces. Nothing here decides who holds what.
 import type { HeldWorkspace } from '../../core/replicas/table.ts'
+import { saySame } from './policies.ts'
 import type { State } from './state.ts'
 
 /** Old policies come back when every live replica has had them for so long (product.md, section 10). */
@@ -12,17 +13,18 @@ const READ_SHOWN_EVERY_MS = 2_000
 
 /** The others learn which policies this replica has. */
 export async function report(state: State): Promise<void> {
-  const { policies, table, replica, latest } = state
+  const { policies, table, replica, latest, clock } = state
   const known = await table.followed(replica.id, policies)
   for (const [workspace, policy] of known) latest.set(workspace, policy)
-  if (state.policies === policies) state.reported = true
+  state.told = policies
+  state.toldAt = clock.monotonic()
 }
 
 export async function readopt(state: State): Promise<void> {
   const { policies, table, latest, held } = state
   let news = false
   for (const [workspace, policy] of policies) {
-    if (!held.has(workspace) || latest.get(workspace) === policy) continue
+    if (!held.has(workspace) || saySame(latest.get(workspace), policy)) continue
     if (!(await table.readopt(workspace, policy, READOPT_MS))) continue
     latest.set(workspace, policy)
     news = true

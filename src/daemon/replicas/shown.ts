@@ -15,13 +15,18 @@ const MOST_PEOPLE = 5_000
 /** A saved view that unpacks to more is none of ours. */
 const MOST_BYTES = 16 * 1_048_576
 
-/** The settings of a workspace, but for where this machine finds its policies and keys. */
-export function configDigest({ policies: _, keys: __, caFile: ___, ...settings }: WorkspaceConfig): string {
-  const sorted = JSON.stringify(settings, (_, value: unknown) =>
-    isRecord(value) ? Object.fromEntries(Object.entries(value).toSorted()) : value,
-  )
+/** The settings of a workspace, but for where this machine finds its policies, keys, secrets and certificates. */
+export function configDigest({ policies: _, keys: __, ...settings }: WorkspaceConfig): string {
+  const sorted = JSON.stringify(settings, (name, value: unknown) => {
+    if (name === 'caFile') return undefined
+    if (!isRecord(value)) return value
+    return isReference(value) ? {} : Object.fromEntries(Object.entries(value).toSorted())
+  })
   return createHash('sha256').update(sorted).digest('hex').slice(0, 12)
 }
+
+/** To a secret: see `KeyRef`. */
+const isReference = (value: Readonly<Record<string, unknown>>): boolean => /^(file|env)$/.test(Object.keys(value).join())
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -3,6 +3,7 @@ import type { Lease, Moment, Quiet } from '../../core/replicas/lease.ts'
 import type { HeartbeatAnswer, LeaseRow, ReplicaName } from '../../core/replicas/table.ts'
 import type { Clock, LeaseTable } from '../../ports.ts'
 import type { LeaseHooks, Wanted } from './leases.ts'
+import { saySame } from './policies.ts'
 
 export interface KeeperOptions {
   readonly replica: ReplicaName
@@ -34,8 +35,12 @@ export interface State extends KeeperOptions {
   readonly failed: Map<string, number>
   answer: HeartbeatAnswer | undefined
   readonly freeSince: Map<string, number>
+  /** Of the files that are in order. */
   policies: ReadonlyMap<string, string>
-  reported: boolean
+  /** Which of them the table knows to be ours, and since when on the monotonic clock. */
+  told: ReadonlyMap<string, string>
+  toldAt: number
+  /** The policies that came last of all, by workspace. */
   readonly latest: Map<string, string>
   readonly transfers: Map<string, number>
   readonly shown: Map<string, string>
@@ -59,7 +64,8 @@ export const newState = (options: KeeperOptions): State => ({
     hooks: undefined,
     answer: undefined,
     policies: new Map(),
-    reported: true,
+    told: new Map(),
+    toldAt: 0,
     shownMark: undefined,
     beating: undefined,
   },
@@ -71,8 +77,12 @@ export const newState = (options: KeeperOptions): State => ({
 
 export const momentOf = ({ clock }: State): Moment => ({ wall: clock.now(), monotonic: clock.monotonic() })
 
-/** Not known to the others yet, or known to be older than what they have had. */
-export function isReplaced({ policies, latest }: State, workspace: string): boolean {
-  const own = policies.get(workspace)
-  return own !== undefined && latest.get(workspace) !== own
+/** Not known to the others yet, or known to be older than what they have had. What is in force while files are broken was known before. */
+export function isReplaced({ policies, latest, hooks }: State, workspace: string): boolean {
+  const last = latest.get(workspace)
+  const own = policies.get(workspace) ?? (last === undefined ? undefined : hooks?.lastGood(workspace))
+  return own !== undefined && !saySame(last, own)
 }
+
+/** The table may also have lost what it was told: when it came back without its last moments, or when it had given us up. */
+export const isTold = ({ policies, told }: State): boolean => [...policies].every(([workspace, policy]) => told.get(workspace) === policy)

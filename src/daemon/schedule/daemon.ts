@@ -12,9 +12,9 @@ import { configFinding, LEDGER_UNWRITABLE } from '../conditions/process.ts'
 import type { Config, WorkspaceConfig } from '../config/settings.ts'
 import type { Health } from '../http/metrics/metrics.ts'
 import type { Readiness } from '../http/options.ts'
-import { orNothing } from '../ledger/error.ts'
 import type { SharedWorkspace } from '../ledger/share.ts'
 import { type LeaseHooks, type Leases, soleLeases } from '../replicas/leases.ts'
+import { lastGood, lastGoodId, policyId } from '../replicas/policies.ts'
 import { elsewhereIn, leaseFindings, packed, viewsOf, wantedIn } from '../replicas/shown.ts'
 import { createWorkspace, report, type Workspace, type WorkspaceParts } from '../workspace.ts'
 import { lookAround, patientLook } from './look.ts'
@@ -232,6 +232,7 @@ function hooksOf(state: State): LeaseHooks {
     failed: (name, error) => void failed.set(name, error instanceof Error ? error.message : String(error)),
     beaten: () => notice(state, parts.ledgerWritable()),
     policiesSettled: () => state.loaded && give(state, state.loaded),
+    lastGood: (name) => lastGoodId(runners.get(name)?.workspace),
     document(name) {
       const runner = runners.get(name)
       return runner?.workspace.shown.lastCycle && !leases.isReplaced(name) ? packed(runner.workspace) : undefined
@@ -290,8 +291,7 @@ async function take(state: State, config: Config, load: PolicyLoad): Promise<voi
   if (state.config !== config || state.stopping) return
   state.loaded = load
   // The others learn of them before anything is written in their name.
-  if (!state.leases.isSole)
-    await state.leases.followed(new Map([...load.sets].map(([name, { revision, digest }]) => [name, `${digest} ${revision}`])))
+  if (!state.leases.isSole) await state.leases.followed(new Map([...load.sets].map(([name, set]) => [name, policyId(set)])))
   if (state.config === config && !state.stopping) give(state, load)
 }
 
@@ -327,7 +327,7 @@ function give(state: State, load: PolicyLoad, only?: string): void {
     }
     const policy = sets.get(name)
     const problems = load.problemsOf?.get(name) ?? load.problems
-    const known = policy ?? workspace.shown.policy ?? lastGood(workspace)
+    const known = policy ?? lastGood(workspace)
     const status = {
       valid: policy !== undefined,
       digest: known?.digest ?? '',
@@ -395,6 +395,3 @@ async function openAll(parts: DaemonParts, configs: readonly WorkspaceConfig[]):
 }
 
 const isSame = (a: WorkspaceConfig | undefined, b: WorkspaceConfig | undefined): boolean => JSON.stringify(a) === JSON.stringify(b)
-
-const lastGood = ({ ledger }: Workspace): { readonly digest: string; readonly revision: string } | undefined =>
-  orNothing(() => ledger.fact('policy'))

@@ -4,6 +4,8 @@ import { describe, expect, test } from 'vitest'
 import { connectionsWithin, descriptorLimit } from '../../../src/daemon/http/connections.ts'
 import { SERVER_LIMITS, type Server, type ServerLimits, type ServerOptions } from '../../../src/daemon/http/server.ts'
 import { fakeClock } from '../../support/clock.ts'
+import { libraryOf } from '../../support/documents.ts'
+import { realClock } from '../../support/real-clock.ts'
 import { closing, serve } from '../../support/serve.ts'
 import { pieces } from '../../support/views.ts'
 
@@ -99,6 +101,33 @@ describe('what is too much is refused', () => {
     await clock.advance(1_001)
     socket.resume()
     expect((await said).length).toBeLessThan(20_000_000)
+  })
+
+  test('who goes away while an answer is made keeps no place for it', async () => {
+    const asked = Promise.withResolvers<void>()
+    const made = Promise.withResolvers<void>()
+    const library = libraryOf({ views: () => [], clock: realClock() })
+    const documents: typeof library = {
+      ...library,
+      for: (...seen) => ({
+        ...library.for(...seen),
+        async status() {
+          asked.resolve()
+          await made.promise
+          return { ...(await library.for(...seen).status()), version: 'x'.repeat(20_000_000) }
+        },
+      }),
+    }
+    const server = await start({}, { clock: realClock(), documents })
+    const { socket, said } = await client(server)
+    socket.write('GET /status?one HTTP/1.1\r\nHost: localhost\r\n\r\n')
+    await asked.promise
+    socket.destroy()
+    await said
+    // The server learns of it a little later.
+    await OK(server)
+    made.resolve()
+    expect((await fetch(`${server.url}/status?two`)).status).toBe(200)
   })
 
   const close = 'Host: localhost\r\nConnection: close\r\n'

@@ -2,6 +2,8 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Heartbeat } from '../../../src/core/replicas/table.ts'
 import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
+import { openPostgres } from '../../../src/daemon/ledger/postgres/database.ts'
+import { postgresLeases } from '../../../src/daemon/ledger/postgres/leases.ts'
 import type { LeaseTable } from '../../../src/ports.ts'
 import { hasPostgres, postgresForFile } from '../../support/postgres.ts'
 import { realClock } from '../../support/real-clock.ts'
@@ -43,7 +45,7 @@ const beat = (id: string, more: Partial<Heartbeat> = {}): Heartbeat => ({
 const acme = [{ workspace: 'acme', config: 'c1' }]
 
 describe.skipIf(!hasPostgres)('a lease in PostgreSQL', () => {
-  test('is given to one replica, shown to the others, renewed under its token, and free once it was let go', async () => {
+  test('is given to one replica, shown to the others, renewed under its token with the settings of its holder, and free once it was let go', async () => {
     const table = await (await place()).table()
     const first = (await table.beat(beat('a', { take: acme }))).taken.get('acme')
     expect(first).toMatchObject({ quietMs: 0 })
@@ -52,8 +54,10 @@ describe.skipIf(!hasPostgres)('a lease in PostgreSQL', () => {
     expect(other.leases).toMatchObject([{ workspace: 'acme', holder: { id: 'a', name: 'pod-a' }, config: 'c1' }])
     expect(other.peers.map(({ id }) => id).toSorted()).toEqual(['a', 'b'])
     const token = first?.token ?? 0
-    expect([...(await table.beat(beat('a', { renew: [{ workspace: 'acme', token }] }))).renewed]).toEqual(['acme'])
-    expect([...(await table.beat(beat('a', { renew: [{ workspace: 'acme', token: token - 1 }] }))).renewed]).toEqual([])
+    expect([...(await table.beat(beat('a', { renew: [{ workspace: 'acme', token, config: 'c2' }] }))).renewed]).toEqual(['acme'])
+    // Its holder has read other settings meanwhile, as the other one will.
+    expect((await table.beat(beat('b'))).leases).toMatchObject([{ workspace: 'acme', config: 'c2' }])
+    expect([...(await table.beat(beat('a', { renew: [{ workspace: 'acme', token: token - 1, config: 'c1' }] }))).renewed]).toEqual([])
     expect(await table.hasFree()).toBe(false)
     await table.beat(beat('a', { release: [{ workspace: 'acme', token }] }))
     expect(await table.hasFree()).toBe(true)
@@ -76,7 +80,9 @@ describe.skipIf(!hasPostgres)('a lease in PostgreSQL', () => {
     const table = await open()
     const token = (await table.beat(beat('a', { take: acme }))).taken.get('acme')?.token ?? 0
     await sql("UPDATE capkeeper.era SET id = 'the server of before'; UPDATE capkeeper.lease SET era = 'the server of before'")
-    const after = await table.beat(beat('a', { renew: [{ workspace: 'acme', token }], take: [{ workspace: 'beta', config: 'c1' }] }))
+    const after = await table.beat(
+      beat('a', { renew: [{ workspace: 'acme', token, config: 'c1' }], take: [{ workspace: 'beta', config: 'c1' }] }),
+    )
     expect([[...after.renewed], [...after.taken]]).toEqual([[], []])
     expect([...(await table.beat(beat('b', { take: acme }))).taken]).toEqual([])
     await sql("UPDATE capkeeper.era SET since = since - interval '60 seconds'")
@@ -84,6 +90,27 @@ describe.skipIf(!hasPostgres)('a lease in PostgreSQL', () => {
     expect(anew.get('acme')?.token).toBeGreaterThan(token)
     // The copy may lack who held it last, and until when: what counts is when the last lease of the server before can have ended.
     for (const name of ['acme', 'beta']) expect(anew.get(name)?.quietMs).toBeGreaterThan(5_000)
+  })
+
+  test('is of one life of the server for all replicas, also for one whose first heartbeat met a standby', async () => {
+    const { address, table: open, sql } = await place()
+    const table = await open()
+    const database = openPostgres({ address, env: {}, clock: realClock() })
+    onTestFinished(() => database.close())
+    const late = postgresLeases(database)
+    await server().becomeStandby()
+    await expect(late.beat(beat('late'))).rejects.toMatchObject({ code: 'LEDGER_AWAY', message: expect.stringContaining('standby') })
+    await sql('SELECT pg_promote()')
+    const eras: unknown[] = []
+    for (const [id, one] of [
+      ['a', table],
+      ['late', late],
+      ['a', table],
+    ] as const) {
+      await one.beat(beat(id))
+      eras.push(...(await sql('SELECT id, since::text FROM capkeeper.era')))
+    }
+    expect(eras).toEqual([eras[0], eras[0], eras[0]])
   })
 
   test('lets nothing be recorded by a process that does not hold it any more', async () => {
@@ -131,8 +158,25 @@ describe.skipIf(!hasPostgres)('the policies that a ledger has seen', () => {
     expect(await table.readopt('acme', 'one', 0)).toBe(false)
     await table.followed('b', given('one'))
     expect(await table.readopt('acme', 'one', 60_000)).toBe(false)
+    // What says the same at another commit is the same, and has been there for as long.
+    await table.followed('b', given('one 4f2a'))
     expect(await table.readopt('acme', 'one', 0)).toBe(true)
     expect((await table.followed('a', given('one'))).get('acme')).toBe('one')
+  })
+
+  test('are told to be known with each heartbeat, and one that was forgotten for its age comes back as any other', async () => {
+    const { table: open, sql } = await place()
+    const table = await open()
+    expect([...(await table.beat(beat('a', { take: acme }))).told]).toEqual([])
+    await table.followed('a', new Map([['acme', 'one']]))
+    await table.followed('other', new Map([['acme', 'two']]))
+    expect([...(await table.beat(beat('a'))).told]).toEqual([['acme', 'one']])
+    await sql("DELETE FROM capkeeper.policy_seen WHERE policy = 'one'")
+    expect(await table.readopt('acme', 'one', 0)).toBe(true)
+    const { leases } = await table.beat(beat('a'))
+    expect(leases).toMatchObject([{ workspace: 'acme', policy: 'one' }])
+    await sql("DELETE FROM capkeeper.replica WHERE id = 'a'")
+    expect([...(await table.beat(beat('a'))).told]).toEqual([])
   })
 
   test('and what a holder shows, and what all share, reach the others', async () => {

@@ -23,6 +23,7 @@ function setting(): { readonly keeper: Keeper; readonly beats: Heartbeat[]; read
       taken: new Map(take.map(({ workspace }) => [workspace, { token: 8, quietMs: 0 }])),
       peers: [ME, OTHER].map((one) => ({ ...one, refuses: [] })),
       leases: [...held].map(([workspace, token]) => ({ workspace, token, holder: ME, lastsMs: LEASE_MS, config: 'c' })),
+      told: new Map(),
     }
   }
   const table: LeaseTable = {
@@ -47,6 +48,7 @@ function setting(): { readonly keeper: Keeper; readonly beats: Heartbeat[]; read
     beaten: () => undefined,
     policiesSettled: () => undefined,
     document: () => undefined,
+    lastGood: () => undefined,
   })
   return { keeper, beats, clock }
 }

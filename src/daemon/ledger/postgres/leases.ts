@@ -15,6 +15,9 @@ const ERAS = [
   `extract(epoch FROM pg_postmaster_start_time())::text`,
 ] as const
 
+/** Two sets that say the same, of whatever revision: the first word of each is its digest. */
+const same = (one: string, other: string): string => `split_part(${one}, ' ', 1) = split_part(${other}, ' ', 1)`
+
 /** Policies of a workspace that are remembered. */
 const MOST_POLICIES = 100
 
@@ -63,13 +66,14 @@ export function postgresLeases(database: PostgresDatabase): LeaseTable {
 
 async function knownEra(query: Query): Promise<string> {
   const [best, other] = ERAS
-  try {
-    await query(`SELECT ${best} AS era`)
-    return best
-  } catch (error) {
-    if (!(error instanceof LedgerError) || error.code === 'LEDGER_AWAY') throw error
-    return other
-  }
+  const rows = await query(`SELECT CASE WHEN NOT pg_is_in_recovery() THEN ${best} END AS era`).catch((error: unknown) => {
+    if (error instanceof LedgerError && error.code === 'LEDGER_UNWRITABLE') return undefined
+    throw error
+  })
+  // Of a standby nothing follows for the server that will answer later; all replicas have to name that one alike.
+  if (rows?.[0]?.['era'] === null)
+    throw new LedgerError('LEDGER_AWAY', 'the server is a standby; nothing is written until the address leads to the primary')
+  return rows ? best : other
 }
 
 /**
@@ -91,8 +95,8 @@ turned AS (
 ),
 settled AS (SELECT coalesce((SELECT since FROM turned), (SELECT since FROM capkeeper.era), now.at) + lasts AS from_at FROM now),
 renewed AS (
-  UPDATE capkeeper.lease SET until = at + lasts
-  FROM now, unnest($6::text[], $7::bigint[]) AS mine (workspace, token)
+  UPDATE capkeeper.lease SET until = at + lasts, config = mine.config
+  FROM now, unnest($6::text[], $7::bigint[], $12::text[]) AS mine (workspace, token, config)
   WHERE lease.workspace = mine.workspace AND lease.token = mine.token AND lease.holder = $1 AND lease.era = now.era
   RETURNING lease.workspace
 ),
@@ -132,6 +136,7 @@ UNION ALL SELECT 'taken', workspace, token, CASE WHEN isfinite(from_at) THEN ext
 UNION ALL SELECT 'taken', workspace, token, former, NULL, NULL, NULL, NULL, NULL FROM taken
 UNION ALL SELECT 'peer', '', NULL, NULL, id, name, NULL, NULL, refuses FROM capkeeper.replica, now WHERE spreads AND until > at AND id <> $1
 UNION ALL SELECT 'peer', '', NULL, NULL, $1, $2, NULL, NULL, $5::text[] WHERE $4::boolean
+UNION ALL SELECT 'told', workspace, NULL, NULL, NULL, NULL, NULL, policy, NULL FROM capkeeper.replica_policy WHERE replica = $1
 UNION ALL SELECT 'lease', workspace, token, extract(epoch FROM lease.until - at) * 1000, lease.holder, coalesce(replica.name, lease.holder), config,
     (SELECT policy FROM capkeeper.policy_seen AS seen WHERE seen.workspace = lease.workspace ORDER BY seen_at DESC LIMIT 1), NULL
   FROM capkeeper.lease CROSS JOIN now LEFT JOIN capkeeper.replica ON replica.id = lease.holder`
@@ -141,7 +146,14 @@ function valuesOf({ replica, lastsMs, spreads, refuses, renew, release, take }: 
   const tokens = (held: readonly HeldWorkspace[]) => held.map(({ token }) => token)
   return [
     ...[replica.id, keptText(replica.name), lastsMs, spreads, refuses.map(keptText)],
-    ...[names(renew), tokens(renew), names(release), tokens(release), names(take), take.map(({ config }) => config)],
+    ...[
+      names(renew),
+      tokens(renew),
+      names(release),
+      tokens(release),
+      names(take),
+      ...[take, renew].map((asked) => asked.map(({ config }) => config)),
+    ],
   ]
 }
 
@@ -175,7 +187,8 @@ function answerOf(rows: readonly Row[], name: string): HeartbeatAnswer {
       ...(row['policy'] !== null && { policy: String(row['policy']) }),
     }
   })
-  return { renewed: new Set(of('renewed').map(workspaceOf)), taken, peers, leases }
+  const told = new Map(of('told').map((row) => [workspaceOf(row), String(row['policy'])]))
+  return { renewed: new Set(of('renewed').map(workspaceOf)), taken, peers, leases, told }
 }
 
 /** First what this replica has, and then what came last of all; a policy that was never seen becomes the last. */
@@ -186,7 +199,8 @@ async function followed(database: PostgresDatabase, replica: string, policies: R
       `INSERT INTO capkeeper.replica_policy AS known (replica, workspace, policy, since)
        SELECT $1, workspace, policy, clock_timestamp() FROM unnest($2::text[], $3::text[]) AS given (workspace, policy)
        WHERE EXISTS (SELECT FROM capkeeper.replica WHERE id = $1)
-       ON CONFLICT (replica, workspace) DO UPDATE SET policy = excluded.policy, since = excluded.since WHERE known.policy <> excluded.policy`,
+       ON CONFLICT (replica, workspace) DO UPDATE SET policy = excluded.policy,
+         since = CASE WHEN ${same('known.policy', 'excluded.policy')} THEN known.since ELSE excluded.since END WHERE known.policy <> excluded.policy`,
       [replica, names, [...policies.values()]],
     )
     await query(
@@ -208,12 +222,12 @@ async function followed(database: PostgresDatabase, replica: string, policies: R
   return new Map(rows.map((row) => [textKept(row['workspace']), String(row['policy'])]))
 }
 
-const READOPT = `UPDATE capkeeper.policy_seen SET seen_at = clock_timestamp()
-  WHERE workspace = $1 AND policy = $2 AND NOT EXISTS (
+const READOPT = `INSERT INTO capkeeper.policy_seen (workspace, policy, seen_at) SELECT $1, $2, clock_timestamp()
+  WHERE NOT EXISTS (
     SELECT FROM capkeeper.replica LEFT JOIN capkeeper.replica_policy ON replica_policy.replica = replica.id AND replica_policy.workspace = $1
     WHERE replica.spreads AND replica.until > clock_timestamp()
-      AND (replica_policy.policy IS DISTINCT FROM $2 OR replica_policy.since > clock_timestamp() - $3::float8 * interval '1 millisecond')
-  ) RETURNING policy`
+      AND (${same('replica_policy.policy', '$2')} IS NOT TRUE OR replica_policy.since > clock_timestamp() - $3::float8 * interval '1 millisecond')
+  ) ON CONFLICT (workspace, policy) DO UPDATE SET seen_at = excluded.seen_at RETURNING policy`
 
 const SAVE_SHOWN = `INSERT INTO capkeeper.shown (workspace, document, saved_at)
   SELECT workspace, mine.document, clock_timestamp() FROM capkeeper.lease JOIN unnest($2::text[], $3::bigint[], $4::text[]) AS mine (workspace, token, document)

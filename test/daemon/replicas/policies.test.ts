@@ -1,0 +1,104 @@
+// Which policies count among replicas: those that the table was told last, also when the table loses what it was told, or a file breaks.
+import { expect, onTestFinished, test } from 'vitest'
+import { LEASE_MS } from '../../../src/core/replicas/lease.ts'
+import type { HeartbeatAnswer } from '../../../src/core/replicas/table.ts'
+import { createKeeper } from '../../../src/daemon/replicas/keeper.ts'
+import type { LeaseTable } from '../../../src/ports.ts'
+import { fakeClock } from '../../support/clock.ts'
+
+const ME = { id: 'me', name: 'pod-1' }
+
+/** A replica that holds acme by a table whose memory of policies can be put back. */
+async function setting(lastGood?: string) {
+  const clock = fakeClock()
+  let told = new Map<string, string>()
+  let seen: string[] = []
+  const shown: string[] = []
+  const answer = (): HeartbeatAnswer => {
+    const policy = seen.at(-1)
+    const lease = { workspace: 'acme', token: 8, holder: ME, lastsMs: LEASE_MS, config: 'c', ...(policy !== undefined && { policy }) }
+    return { renewed: new Set(['acme']), taken: new Map(), peers: [{ ...ME, refuses: [] }], leases: [lease], told: new Map(told) }
+  }
+  const table: LeaseTable = {
+    beat: async ({ take }) => ({ ...answer(), taken: new Map(take.map(({ workspace }) => [workspace, { token: 8, quietMs: 0 }])) }),
+    hasFree: async () => false,
+    async followed(_, policies) {
+      told = new Map([...told, ...policies])
+      for (const policy of policies.values()) if (!seen.includes(policy)) seen.push(policy)
+      return new Map([...policies.keys()].map((workspace) => [workspace, seen.at(-1) ?? '']))
+    },
+    readopt: async () => false,
+    saveShown: async (_, documents) => void shown.push(...documents.map(({ document }) => document)),
+    shownSince: async () => ({ mark: '', documents: new Map() }),
+    leave: async () => undefined,
+    common: async (_, make) => make(),
+  }
+  const keeper = createKeeper({ replica: ME, table, clock })
+  keeper.want([{ workspace: 'acme', config: 'c' }])
+  keeper.begin({
+    taken: async () => undefined,
+    ending: async () => undefined,
+    failed: () => undefined,
+    beaten: () => undefined,
+    policiesSettled: () => undefined,
+    document: () => 'a view',
+    lastGood: () => lastGood,
+  })
+  onTestFinished(async () => {
+    const stopped = keeper.stop()
+    await clock.advance(1_000)
+    await stopped
+  })
+  await clock.advance(10_000)
+  const follow = (...policies: readonly string[]) => keeper.followed(new Map(policies.map((policy) => ['acme', policy])))
+  return {
+    ...{ keeper, clock, shown, follow },
+    another: (policy: string) => void seen.push(policy),
+    /** The table as it was when so many policies were known. */
+    putBack(known: number) {
+      seen = seen.slice(0, known)
+      told = new Map(seen.slice(-1).map((policy) => ['acme', policy]))
+    },
+  }
+}
+
+test.each([0, 1])(
+  'a database that comes back with %i of two policies is told the last one again, and shown again what it lost',
+  async (known) => {
+    const { keeper, clock, shown, follow, putBack } = await setting()
+    await follow('one')
+    await follow('two')
+    await clock.advance(10_000)
+    const before = shown.length
+    putBack(known)
+    await clock.advance(20_000)
+    expect(keeper.isReplaced('acme')).toBe(false)
+    expect(shown.length).toBe(before + 1)
+  },
+)
+
+test('the same policies at another commit replace nothing, and those that come back with a new commit count', async () => {
+  const { keeper, clock, follow, another } = await setting()
+  await follow('one')
+  another('one 4f2a')
+  await clock.advance(10_000)
+  expect(keeper.isReplaced('acme')).toBe(false)
+  another('two 77b0')
+  await clock.advance(10_000)
+  expect(keeper.isReplaced('acme')).toBe(true)
+  await follow('one 9c11')
+  expect(keeper.isReplaced('acme')).toBe(false)
+})
+
+test('what stays in force while files are broken is replaced as well as it would be otherwise', async () => {
+  const { keeper, clock, follow, another } = await setting('one')
+  expect(keeper.isReplaced('acme')).toBe(false)
+  await follow('one')
+  await follow()
+  expect(keeper.isReplaced('acme')).toBe(false)
+  another('two')
+  await clock.advance(10_000)
+  expect([keeper.isReplaced('acme'), keeper.mayLeave('acme', 1_000)]).toEqual([true, false])
+  await follow('three')
+  expect(keeper.isReplaced('acme')).toBe(false)
+})

@@ -1,0 +1,24 @@
+// By what replicas tell whether they have one configuration.
+import { expect, test } from 'vitest'
+import { loadConfig } from '../../../src/daemon/config/load.ts'
+import { wantedIn } from '../../../src/daemon/replicas/shown.ts'
+import { folders } from '../../policy/support.ts'
+
+const folder = folders()
+
+function digest(notify: string, at = 'c.yaml'): string | undefined {
+  const text = `apiVersion: capkeeper/v1\nkind: Config\nnotify:\n  ${notify}\nworkspaces: [{name: acme, policies: [acme]}]\n`
+  const { config } = loadConfig({ file: at, env: {}, flags: {}, cwd: folder({ [at]: text }) })
+  return config && wantedIn(config)[0]?.config
+}
+
+test('the same config in another folder is the same, and where a machine finds secrets and certificates makes no difference', () => {
+  const mail = (password: string, ca = 'ca.pem') =>
+    `email: {host: h, from: a@b.example, user: u, password: ${password}, caFile: ${ca}}\n  webhooks: [{name: chat, url: {file: chat}}]`
+  const one = digest(mail('{file: mail-password}'))
+  expect(one).toMatch(/^[0-9a-f]{12}$/)
+  expect(digest(mail('{file: mail-password}'), 'elsewhere/c.yaml')).toBe(one)
+  expect(digest(mail('{env: MAIL_PASSWORD}', '/etc/ca.pem'))).toBe(one)
+  expect(digest(mail('{file: mail-password}').replace('host: h', 'host: i'))).not.toBe(one)
+  expect(digest(mail('{file: mail-password}').replace('name: chat', 'name: other'))).not.toBe(one)
+})
