@@ -22,7 +22,14 @@ export interface Dealt {
 }
 
 /** The pools after what was read, dealt anew where that matters. Objects that did not change are the same ones. */
-export function dealPools(knowledge: WorkspaceState, view: DesiredState, planner: Planner): Dealt {
+export const dealPools = (knowledge: WorkspaceState, view: DesiredState, planner: Planner): Dealt =>
+  readPools(knowledge, view, planner, true)
+
+/** The same without a new deal: between the passes of a plan only what was read counts. */
+export const observePools = (...[knowledge, view, planner]: Parameters<typeof dealPools>): Dealt =>
+  readPools(knowledge, view, planner, false)
+
+function readPools(knowledge: WorkspaceState, view: DesiredState, planner: Planner, mayDeal: boolean): Dealt {
   const { pools: declared } = view.resolution
   if (declared.length === 0 && Object.keys(knowledge.pools).length === 0) return { pools: knowledge.pools, frozen: {} }
   const use = useNow(knowledge, planner.clock.now())
@@ -32,11 +39,14 @@ export function dealPools(knowledge: WorkspaceState, view: DesiredState, planner
     const { name } = one.pool
     const before = Object.hasOwn(knowledge.pools, name) ? knowledge.pools[name] : undefined
     const observed = observePool(before, { use, ...sightOf(one, before, knowledge, view, planner) })
-    const { frozen } = observed
+    const { frozen, hasShown } = observed
     if (frozen !== undefined) why.set(name, frozen)
-    const isDealt = observed.state !== undefined && frozen === undefined
-    const state = isDealt ? dealPool(one.pool, observed.state, planner.clock.now(), observed).state : observed.state
-    if (state) kept.set(name, before && isSame(before, state) ? before : state)
+    if (!observed.state) continue
+    const isDealt = frozen === undefined && mayDeal
+    // What it pays for that use has shown is dealt by the next deal.
+    const undealt = hasShown ? { ...observed.state, hasShown } : observed.state
+    const state = isDealt ? dealPool(one.pool, observed.state, planner.clock.now(), observed).state : undealt
+    kept.set(name, before && isSame(before, state) ? before : state)
   }
   // A pool may be called `__proto__`, which no assignment makes a key.
   const [pools, frozen] = [Object.fromEntries(kept), Object.fromEntries(why)]

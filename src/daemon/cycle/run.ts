@@ -16,7 +16,7 @@ import { learnUsage, withDoubted } from '../collect/usage.ts'
 import { foundBy, type Outcome, outcomeOf, showCycle, showPause, showPlan, showUsage } from '../conditions/show.ts'
 import { readPause, type Workspace } from '../workspace.ts'
 import { readCountedOn } from './count-on.ts'
-import { dealPools, takeDeal } from './deal.ts'
+import { dealPools, observePools, takeDeal } from './deal.ts'
 import { forgetMarked } from './forgotten.ts'
 import type { CycleOptions, Go } from './options.ts'
 import type { Pass, PassReport } from './pass.ts'
@@ -154,9 +154,15 @@ async function settle(
   return isAsBefore ? read : outlook(knowledge, planner)
 }
 
-/** Deals the pools. The deal is in the ledger before anything of it is written: the next commit comes before the writes. */
-function deal({ ledger }: Workspace, knowledge: WorkspaceState, planner: Planner, view: DesiredState): DesiredState {
-  if (!takeDeal(dealPools(knowledge, view, planner), knowledge)) return view
+/** Deals the pools, or only looks at them. It is in the ledger before anything of it is written: the next commit comes before the writes. */
+function deal(
+  { ledger }: Workspace,
+  knowledge: WorkspaceState,
+  planner: Planner,
+  view: DesiredState,
+  how: typeof dealPools = dealPools,
+): DesiredState {
+  if (!takeDeal(how(knowledge, view, planner), knowledge)) return view
   ledger.saveFact('pools', knowledge.pools)
   return outlook(knowledge, planner)
 }
@@ -222,7 +228,8 @@ async function carryOut({ workspace, knowledge, planner, options, startedAt, fir
   // Who came with it was not read yet.
   if (isNew) await observe(workspace, knowledge, planner, { readSince: startedAt, ...options })
   const replan = async (failed: ReadonlyMap<ScopeKey, Failure>, alsoRead: ReadonlySet<ScopeKey>): Promise<Pass> => {
-    const next = await plan(outlook(knowledge, planner), { failed, excluded }, again.union(alsoRead))
+    const view = deal(workspace, knowledge, planner, outlook(knowledge, planner), observePools)
+    const next = await plan(view, { failed, excluded }, again.union(alsoRead))
     rememberApprovals(next.planned, workspace.ledger)
     return next
   }

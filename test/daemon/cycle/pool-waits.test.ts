@@ -28,3 +28,28 @@ test('a raise that waited for use to show is sent once it has shown, not with th
   expect((await one.cycle()).after.plan.problems).toEqual([])
   expect(one.writes()).toEqual([])
 })
+
+test('what somebody sets during a plan is not raised by it while the sum is above the credits', async () => {
+  let isMet = false
+  const one = await testWorld({
+    people: ['abe', 'ada', 'bob'],
+    caps: { ada: 4000 },
+    config: { rate: { concurrency: 1 } },
+    // The plan takes its time over abe, and meanwhile somebody caps bob, who had none.
+    wrapTransport: (inner) => ({
+      send: async (operation, body, options) => {
+        if (operation === 'UsageConfig' && body['user_email'] === email('abe')) {
+          isMet = true
+          one.foreign('bob', 300)
+          await one.clock.sleep(0.05 * HOUR)
+        }
+        return operation === 'UsageConfig' && body['user_email'] === email('ada')
+          ? { status: 400, headers: {}, body: '{"error":"no"}' }
+          : inner.send(operation, body, options)
+      },
+    }),
+  })
+  await one.cycle({ caps: { abe: 900 }, pools: [RESEARCH] })
+  expect(isMet).toBe(true)
+  expect(one.caps()).toEqual({ abe: 900, ada: 4000, bob: 300 })
+})

@@ -139,7 +139,7 @@ const unseenMs = ({ scenario }: Scene): number => 3.5 * HOUR_MS + 2 * (scenario.
 
 /**
  * Tells whose cap in force nobody could know before or after this write: without a cap of their own in a group with one that cannot be
- * listed, or that nobody manages; with a 0 of their own that reads as unset; or where what we wrote was cleared and they inherit the same.
+ * listed, or that nobody manages; with a 0 that reads as unset; or where what we wrote was cleared and they inherit the same.
  */
 function createHidden(scene: Scene, { scope, from, before }: Landed): (email: string) => boolean {
   const { company, stored } = scene
@@ -153,8 +153,10 @@ function createHidden(scene: Scene, { scope, from, before }: Landed): (email: st
     // The team's cap is not above those who have a group with one.
     const above = groups.flatMap(([group]) => (stored(group) === 'none' ? [] : stored(group)))
     const isZeroAbove = (): boolean => (above.length > 0 ? above.includes(0) : stored(scopeKey({ kind: 'team' })) === 0)
+    // Nobody can read any 0 where it is left out.
+    const isZeroSeen = (): boolean => scene.scenario.switches.zeroCap !== 'omitted' && isZeroAbove()
     if (isLikeOurs(scene, email as ScopeKey, before)) return true
-    return (isUnset && before.get(email) === 0 && !isZeroAbove()) || groups.some(([group, id]) => isHiding(group, id))
+    return (isUnset && before.get(email) === 0 && !isZeroSeen()) || groups.some(([group, id]) => isHiding(group, id))
   }
 }
 
