@@ -220,7 +220,9 @@ async function carryOut({ workspace, knowledge, planner, options, startedAt, fir
   // Who came with it was not read yet.
   if (isNew) await observe(workspace, knowledge, planner, { readSince: startedAt, ...options })
   const replan = async (failed: ReadonlyMap<ScopeKey, Failure>, alsoRead: ReadonlySet<ScopeKey>): Promise<Pass> => {
-    const next = await plan(outlook(knowledge, planner), { failed, excluded }, again.union(alsoRead))
+    // What was read since the deal counts in the sums of pools.
+    const view = deal(workspace, knowledge, planner, outlook(knowledge, planner))
+    const next = await plan(view, { failed, excluded }, again.union(alsoRead))
     rememberApprovals(next.planned, workspace.ledger)
     return next
   }
