@@ -8,6 +8,7 @@ import type { Cap } from '../model/policy.ts'
 import type { Position } from '../model/problem.ts'
 import { compareScopes, normaliseEmail, type Scope, type ScopeKey, scopeKey, type UserScope } from '../model/scope.ts'
 import type { KeptCap } from '../pools/ask.ts'
+import { amountOf } from '../pools/observe.ts'
 import type { Candidate, DesiredCap, RejectedScope, SkippedScope } from './candidate.ts'
 import { type Declarations, declarations, listWithPlaces, type PersonChain, personChain, verdictOfGroups } from './chain.ts'
 import { poolNone, poolPeople } from './pools.ts'
@@ -175,7 +176,8 @@ function desiredOfUser(context: Context, key: ScopeKey, scope: UserScope, chain:
   const { own, matched, verdict, groups, candidates } = chain
   const owned = context.inputs.owned.get(key)
   const copied = context.inputs.capSemantics === 'copied'
-  if (chain.place && (own || verdict.kind !== 'unknown')) {
+  // Of a member what a grant makes way for has to come out of the pool, whatever is not known.
+  if (chain.place && (own || verdict.kind !== 'unknown' || owned?.owner === 'grant')) {
     const { waits } = chain.place
     const desired = desiredOfMember(context, key, scope, chain)
     return desired && waits !== undefined ? { ...desired, waits } : desired
@@ -199,7 +201,8 @@ function desiredOfUser(context: Context, key: ScopeKey, scope: UserScope, chain:
  * What the deal gives; the person's own cap where it gives all of that. Where nothing is dealt, yet or to protected members, what is ours stays
  * as it is: to take it away would let them use what others were dealt.
  */
-function desiredOfMember({ inputs }: Context, key: ScopeKey, scope: UserScope, chain: PersonChain): DesiredCap | undefined {
+function desiredOfMember(context: Context, key: ScopeKey, scope: UserScope, chain: PersonChain): DesiredCap | undefined {
+  const { inputs } = context
   const { place, own, matched, candidates } = chain
   const isProtected = inputs.set.protectedPeople.some((one) => one.scope.email === scope.email)
   const first = own ?? matched
@@ -213,6 +216,9 @@ function desiredOfMember({ inputs }: Context, key: ScopeKey, scope: UserScope, c
   // For protected members the credits were asked; of the others nobody knows yet what is theirs.
   const cap = isProtected && !isKept ? owned.cap : unraised(owned, inForce)
   if (cap === undefined) return undefined
+  // What a grant that is over gives back to somebody to whom nothing is dealt: no more than it gave.
+  const back = first ? undefined : restored(context, owned, candidates, inputs.prune)
+  if (back && amountOf(back.cap) < amountOf(cap)) return back
   const why = isProtected ? 'nothing is dealt to protected members' : 'nothing is dealt yet'
   const more = isProtected ? `the cap ${declared ? 'declared' : 'that others lowered'}` : 'more'
   const reason = `pool ${pool.name}: ${isKept ? `the credits do not pay for ${more}` : why}; what is in force stays`

@@ -2,13 +2,13 @@
 // before any cap is sent. It never calls the client, so that `plan` and the daemon deal alike from the same knowledge.
 
 import { type CountedPerson, effectiveCap } from '../../core/interpret/effective.ts'
-import { isInDoubt, LANDING_MS } from '../../core/model/change.ts'
+import { isInDoubt } from '../../core/model/change.ts'
 import type { OwnedCap } from '../../core/model/observed.ts'
 import type { Cap } from '../../core/model/policy.ts'
 import { type ScopeKey, scopeKey, userScope } from '../../core/model/scope.ts'
 import { type Credits, credits, type Instant } from '../../core/model/units.ts'
 import { dealPool } from '../../core/pools/deal.ts'
-import { observePool } from '../../core/pools/observe.ts'
+import { LANDING_MS, observePool } from '../../core/pools/observe.ts'
 import { type CapSince, memberOf, type PoolMember, type PoolState, type UseNow } from '../../core/pools/state.ts'
 import type { DealtPools, PoolPeople } from '../../core/resolve/pools.ts'
 import { addOnFigures } from '../../core/use/add-on.ts'
@@ -22,14 +22,7 @@ export interface Dealt {
 }
 
 /** The pools after what was read, dealt anew where that matters. Objects that did not change are the same ones. */
-export const dealPools = (knowledge: WorkspaceState, view: DesiredState, planner: Planner): Dealt =>
-  readPools(knowledge, view, planner, true)
-
-/** The same without a new deal: between the passes of a plan only what was read counts. */
-export const observePools = (...[knowledge, view, planner]: Parameters<typeof dealPools>): Dealt =>
-  readPools(knowledge, view, planner, false)
-
-function readPools(knowledge: WorkspaceState, view: DesiredState, planner: Planner, mayDeal: boolean): Dealt {
+export function dealPools(knowledge: WorkspaceState, view: DesiredState, planner: Planner): Dealt {
   const { pools: declared } = view.resolution
   if (declared.length === 0 && Object.keys(knowledge.pools).length === 0) return { pools: knowledge.pools, frozen: {} }
   const use = useNow(knowledge, planner.clock.now())
@@ -39,14 +32,11 @@ function readPools(knowledge: WorkspaceState, view: DesiredState, planner: Plann
     const { name } = one.pool
     const before = Object.hasOwn(knowledge.pools, name) ? knowledge.pools[name] : undefined
     const observed = observePool(before, { use, ...sightOf(one, before, knowledge, view, planner) })
-    const { frozen, hasShown } = observed
+    const { frozen } = observed
     if (frozen !== undefined) why.set(name, frozen)
-    if (!observed.state) continue
-    const isDealt = frozen === undefined && mayDeal
-    // What it pays for that use has shown is dealt by the next deal.
-    const undealt = hasShown ? { ...observed.state, hasShown } : observed.state
-    const state = isDealt ? dealPool(one.pool, observed.state, planner.clock.now(), observed).state : undealt
-    kept.set(name, before && isSame(before, state) ? before : state)
+    const isDealt = observed.state !== undefined && frozen === undefined
+    const state = isDealt ? dealPool(one.pool, observed.state, planner.clock.now(), observed).state : observed.state
+    if (state) kept.set(name, before && isSame(before, state) ? before : state)
   }
   // A pool may be called `__proto__`, which no assignment makes a key.
   const [pools, frozen] = [Object.fromEntries(kept), Object.fromEntries(why)]

@@ -8,7 +8,6 @@ import type { Instant } from '../../core/model/units.ts'
 import type { Difference } from '../../core/plan/diff.ts'
 import type { Exclusion, Failure } from '../../core/plan/dispositions.ts'
 import type { Planned } from '../../core/plan/plan.ts'
-import { entriesOf } from '../../core/plan/states.ts'
 import type { ReadClient } from '../../ports.ts'
 import { askMeasured } from '../collect/add-on.ts'
 import { learnBurned } from '../collect/burning.ts'
@@ -16,7 +15,7 @@ import { learnUsage, withDoubted } from '../collect/usage.ts'
 import { foundBy, type Outcome, outcomeOf, showCycle, showPause, showPlan, showUsage } from '../conditions/show.ts'
 import { readPause, type Workspace } from '../workspace.ts'
 import { readCountedOn } from './count-on.ts'
-import { dealPools, observePools, takeDeal } from './deal.ts'
+import { dealPools, takeDeal } from './deal.ts'
 import { forgetMarked } from './forgotten.ts'
 import type { CycleOptions, Go } from './options.ts'
 import type { Pass, PassReport } from './pass.ts'
@@ -31,7 +30,6 @@ import {
   rememberDeclared,
   rememberReviews,
   rememberRules,
-  saveCounted,
   unknownScopes,
 } from './record.ts'
 import { noteSeen, seenIn, sweepSightings } from './seen.ts'
@@ -154,15 +152,9 @@ async function settle(
   return isAsBefore ? read : outlook(knowledge, planner)
 }
 
-/** Deals the pools, or only looks at them. It is in the ledger before anything of it is written: the next commit comes before the writes. */
-function deal(
-  { ledger }: Workspace,
-  knowledge: WorkspaceState,
-  planner: Planner,
-  view: DesiredState,
-  how: typeof dealPools = dealPools,
-): DesiredState {
-  if (!takeDeal(how(knowledge, view, planner), knowledge)) return view
+/** Deals the pools. The deal is in the ledger before anything of it is written: the next commit comes before the writes. */
+function deal({ ledger }: Workspace, knowledge: WorkspaceState, planner: Planner, view: DesiredState): DesiredState {
+  if (!takeDeal(dealPools(knowledge, view, planner), knowledge)) return view
   ledger.saveFact('pools', knowledge.pools)
   return outlook(knowledge, planner)
 }
@@ -228,7 +220,8 @@ async function carryOut({ workspace, knowledge, planner, options, startedAt, fir
   // Who came with it was not read yet.
   if (isNew) await observe(workspace, knowledge, planner, { readSince: startedAt, ...options })
   const replan = async (failed: ReadonlyMap<ScopeKey, Failure>, alsoRead: ReadonlySet<ScopeKey>): Promise<Pass> => {
-    const view = deal(workspace, knowledge, planner, outlook(knowledge, planner), observePools)
+    // What was read since the deal counts in the sums of pools.
+    const view = deal(workspace, knowledge, planner, outlook(knowledge, planner))
     const next = await plan(view, { failed, excluded }, again.union(alsoRead))
     rememberApprovals(next.planned, workspace.ledger)
     return next
@@ -298,7 +291,6 @@ export async function refreshUsage(workspace: Workspace, knowledge: WorkspaceSta
   const reading = await learnUsage(workspace.client, knowledge, { ...workspace, settings: workspace.config }, signal)
   if (reading.facts) {
     workspace.ledger.saveFact('usage', reading.facts)
-    saveCounted(knowledge, workspace.ledger)
     await learnBurned(workspace, reading.facts)
   }
   showUsage(workspace, reading)
@@ -313,7 +305,6 @@ const recoveryOf = ({ ledger, clock, lease }: Workspace, knowledge: WorkspaceSta
     readings: knowledge.readings,
     desiredAt: (key) => desired.get(key),
     ownedAt: (key) => view.owned.get(key),
-    entryAt: entriesOf(view.resolution),
     unknown: new Set(unknownScopes(view, knowledge).map(({ scope }) => scopeKey(scope))),
     isLeftAlone: (scope) => isLeftAlone(scope, view),
     quietUntil: lease?.quietUntil() ?? Number.NEGATIVE_INFINITY,

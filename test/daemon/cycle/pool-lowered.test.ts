@@ -58,3 +58,21 @@ test('whom others have lowered is told once, though nobody is raised while the s
   await one.cycle()
   expect(one.caps()).toEqual({ ada: 600, bob: 400 })
 })
+
+test('is not raised by the pass after the one that has found a member whom others have raised', async () => {
+  const one = await testWorld({ people: ['ada', 'bob'], caps: { ada: 100, bob: 100 } })
+  // While somebody is asked, readings grow old.
+  const meanwhile = async () => {
+    await one.clock.pass(HOUR / 30)
+    one.foreign('ada', 9000)
+    one.foreign('bob', 50)
+    return {}
+  }
+  const { after } = await one.cycle({ pools: [RESEARCH] }, { confirm: meanwhile })
+  expect(one.writes()).toEqual(['ada 500'])
+  expect(one.caps()).toEqual({ ada: 500, bob: 50 })
+  expect(after.plan.problems).toMatchObject([{ code: 'POOL_WAITS' }])
+  await one.clock.pass(5 * HOUR)
+  await one.cycle()
+  expect(one.caps()).toEqual({ ada: 500, bob: 500 })
+})

@@ -1,6 +1,6 @@
 // A cap declared for a member of a pool, or given by a rule: it is dealt first, and all of it where the credits pay for that.
 import { describe, expect, test } from 'vitest'
-import { email, HOUR, type PoolSketch } from '../../support/declare.ts'
+import { DAY, email, HOUR, NOW, type PoolSketch } from '../../support/declare.ts'
 import { noon, recordPast } from '../../support/use.ts'
 import { type Declared, testWorld } from '../../support/world.ts'
 
@@ -46,5 +46,47 @@ describe('a cap declared for a member is written', () => {
     expect(one.caps()).toEqual({ ada: 400, bob: 400 })
     await one.cycle({ caps: { ada: 410 }, pools: [{ ...tight, credits: 810 }] })
     expect(one.caps()).toEqual({ ada: 410, bob: 400 })
+  })
+})
+
+describe('a grant of a member that is over', () => {
+  const UNTIL = NOW + DAY
+  const grants = [{ on: 'ada', cap: 300, until: UNTIL }]
+  // Nobody has used anything yet, so nobody knows who is idle.
+  const rules = [{ name: 'idle', when: { inactiveDays: 90 }, cap: 5000 }]
+  const tight = { ...RESEARCH, credits: 1000, max: 600 }
+  /** The caps in force once it is over, and so long after that all use must have shown. */
+  async function ended(caps: Readonly<Record<string, number>>, declared: Declared): Promise<readonly unknown[]> {
+    const one = await testWorld({ people: ['ada', 'bob'], caps })
+    await one.cycle({ ...declared, grants, pools: [tight] })
+    await one.clock.pass(5 * HOUR)
+    await one.cycle()
+    expect(one.caps()['ada']).toBe(300)
+    await one.clock.pass(20 * HOUR)
+    await one.cycle()
+    const atOnce = one.inForce()
+    await one.clock.pass(5 * HOUR)
+    await one.cycle()
+    return [atOnce, one.inForce()]
+  }
+
+  test.each<readonly [string, Readonly<Record<string, number>>]>([
+    ['nothing stood there before it', { bob: 500 }],
+    ['more stood there before it', { ada: 2000, bob: 500 }],
+    ['less stood there before it', { ada: 200, bob: 500 }],
+  ])('makes way for what is dealt while nobody knows whether a rule goes first: %s', async (_title, caps) => {
+    // Of bob, who was dealt 600, nobody knows it either: what is in force for him stays.
+    const dealt = { ada: 400, bob: 500 }
+    expect(await ended(caps, { rules })).toEqual([dealt, dealt])
+  })
+
+  test('gives a protected member back what stood there before, where that is less', async () => {
+    const given = { ada: 200, bob: 600 }
+    expect(await ended({ ada: 200, bob: 100 }, { protect: ['ada'] })).toEqual([given, given])
+  })
+
+  test('stays in force for a protected member where nothing stood there before: no credits can pay for that', async () => {
+    const kept = { ada: 300, bob: 600 }
+    expect(await ended({ bob: 100 }, { protect: ['ada'] })).toEqual([kept, kept])
   })
 })
