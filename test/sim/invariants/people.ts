@@ -64,7 +64,7 @@ export function createSight() {
         listed.entries().every(([id, members]) => members.has(email) === groups.includes(id)) &&
         groups.every((id) => listed.has(id) || company.dark.has(id) || stored(scopeKey({ kind: 'group', id })) === 'none') &&
         !looksUnset(scene, email) &&
-        scopesOf(scene, email).every((scope) => isSeen(scene, scope))
+        scopesOf(scene, email).every((scope) => isSeen(scene, scope) && !looksSet(scene, scope))
       )
     },
     /** Everything that decides about the person was read as it is, or is not set; `landed` was a moment ago, and is judged by who asks. */
@@ -72,7 +72,7 @@ export function createSight() {
       return (
         knowsGroups(scene, email) &&
         !looksUnset(scene, email) &&
-        scopesOf(scene, email).every((scope) => scope === landed || isSeen(scene, scope))
+        scopesOf(scene, email).every((scope) => scope === landed || (isSeen(scene, scope) && !looksSet(scene, scope)))
       )
     },
   }
@@ -89,6 +89,13 @@ function looksUnset(scene: Scene, email: string): boolean {
   const isEcho = (scope: ScopeKey, wider: readonly ModelCap[]): boolean =>
     scene.stored(scope) !== 'none' && wider.includes(scene.stored(scope)) && asked().get(scope) === 'none'
   return groups.some((group) => isEcho(group, [team])) || isEcho(email as ScopeKey, [team, ...groups.map(scene.stored)])
+}
+
+/** A cap that we wrote and others took away, where what is inherited in its place is just as much: nobody can tell. */
+function looksSet(scene: Scene, scope: ScopeKey): boolean {
+  const shows = scene.shows(scope)
+  const isGone = scene.stored(scope) === 'none' && shows !== 'none'
+  return isGone && ownedAt(scene, scope)?.written === true && ownedAt(scene, scope)?.cap === shows
 }
 
 export const scopesOf = ({ company }: Scene, email: string): readonly ScopeKey[] => [

@@ -2,7 +2,8 @@
 // to what others change.
 import type { Hold } from '../../../src/core/model/change.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
-import { HOUR_MS } from '../../../src/core/model/units.ts'
+import { DAY_MS, HOUR_MS } from '../../../src/core/model/units.ts'
+import { hasEnded } from '../../../src/core/resolve/grants.ts'
 import { cycleAt } from '../../../src/sandbox/time.ts'
 import { type Invariant, ownedAt, type Scene } from '../steps.ts'
 import { nearBoundary } from './converges.ts'
@@ -57,16 +58,43 @@ export const quiet: Invariant = {
   },
 }
 
-/** Held by a guard that lets go after a time, or rejected for a day: tried again though nothing has changed. */
+/** Held by a guard that lets go after a time, or rejected for a day, or by a grant that ends: tried again though nothing has changed. */
 function retriedByTime(scene: Scene): ReadonlySet<ScopeKey> {
   const view = scene.view()
-  const isTimed = (guard: string): boolean => TIMED.has(guard) || (BY_USE.has(guard) && isUseTurning(scene))
+  const isOver = isDayEnding(scene)
+  const isTimed = (guard: string): boolean =>
+    TIMED.has(guard) || (BY_USE.has(guard) && isUseTurning(scene)) || (BY_COUNT.has(guard) && isOver)
   const held = (view?.holds ?? []).flatMap(({ guards, changes }) => (guards.some(isTimed) ? changes : []))
   const rejected = (view?.scopes ?? []).filter(({ state }) => state === 'rejected')
   // A deal goes on for hours after what it lowered: until use under the old caps must have shown.
   const pooled = [...everPooled(scene)].map((email) => scopeKey({ kind: 'user', email }))
-  return new Set([...[...held, ...rejected].map(({ scope }) => scopeKey(scope)), ...pooled])
+  // From then on the guards let go of it, also where no policy declares the grant any more.
+  const granted = (scene.ledger()?.owned() ?? []).filter(({ grant }) => grant !== undefined && isEndingAbout(grant, scene))
+  return new Set([...[...held, ...rejected, ...granted].map(({ scope }) => scopeKey(scope)), ...pooled])
 }
+
+/** From when the last sweeps looked until after the last one of a quiet world. */
+const aboutNow = ({ scenario, now }: Scene): { readonly fromAt: number; readonly untilAt: number } => ({
+  fromAt: now() - 3 * scenario.intervalMs - scenario.usageIntervalMs,
+  untilAt: now() + 4 * scenario.intervalMs,
+})
+
+function isEndingAbout(grant: string, scene: Scene): boolean {
+  const { fromAt, untilAt } = aboutNow(scene)
+  const hasEndedBy = (now: number): boolean => hasEnded(grant, { now, cycle: cycleAt(now), grantsFrozen: false })
+  return hasEndedBy(untilAt) && !hasEndedBy(fromAt)
+}
+
+/** An interrupted plan is counted from where it began, and what was released with what was held beside it, for a day (product.md, section 5). */
+function isDayEnding(scene: Scene): boolean {
+  const { fromAt, untilAt } = aboutNow(scene)
+  const ledger = scene.ledger()
+  const begunAt = ledger?.fact('planBaseline') && ledger.fact('planBegunAt')
+  const days = [begunAt, ...(ledger?.approvals() ?? []).map(({ releasedAt }) => releasedAt)]
+  return days.some((at) => at !== undefined && at + DAY_MS > fromAt && at + DAY_MS < untilAt)
+}
+
+const BY_COUNT: ReadonlySet<string> = new Set(['maxAffected', 'maxLowered', 'maxBlocked', 'maxCleared'])
 
 /** Whom these count as blocked depends on use, and that of the last cycle counts for the first 6 h of the next (product.md, section 5). */
 const BY_USE: ReadonlySet<string> = new Set(['maxBlocked', 'maxAffected'])
