@@ -2,7 +2,7 @@
 // to what others change.
 import type { Hold } from '../../../src/core/model/change.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
-import { HOUR_MS } from '../../../src/core/model/units.ts'
+import { DAY_MS, HOUR_MS } from '../../../src/core/model/units.ts'
 import { cycleAt } from '../../../src/sandbox/time.ts'
 import { type Invariant, ownedAt, type Scene } from '../steps.ts'
 import { nearBoundary } from './converges.ts'
@@ -60,7 +60,8 @@ export const quiet: Invariant = {
 /** Held by a guard that lets go after a time, or rejected for a day: tried again though nothing has changed. */
 function retriedByTime(scene: Scene): ReadonlySet<ScopeKey> {
   const view = scene.view()
-  const isTimed = (guard: string): boolean => TIMED.has(guard) || (BY_USE.has(guard) && isUseTurning(scene))
+  const isEnding = isPlanEnding(scene)
+  const isTimed = (guard: string): boolean => isEnding || TIMED.has(guard) || (BY_USE.has(guard) && isUseTurning(scene))
   const held = (view?.holds ?? []).flatMap(({ guards, changes }) => (guards.some(isTimed) ? changes : []))
   const rejected = (view?.scopes ?? []).filter(({ state }) => state === 'rejected')
   // A deal goes on for hours after what it lowered: until use under the old caps must have shown.
@@ -73,6 +74,12 @@ const BY_USE: ReadonlySet<string> = new Set(['maxBlocked', 'maxAffected'])
 
 /** A cycle begins about now, or its first hours end. */
 const isUseTurning = (scene: Scene): boolean => cycleAt(scene.now() + 4 * HOUR_MS).startAt > scene.now() - 7 * HOUR_MS
+
+/** A plan of which something is left is counted from where it began for a day; guards may let go of the rest then. */
+const isPlanEnding = (scene: Scene): boolean => {
+  const begunAt = scene.ledger()?.fact('planBegunAt')
+  return begunAt !== undefined && Math.abs(begunAt + DAY_MS - scene.now()) < 4 * HOUR_MS
+}
 
 const TIMED: ReadonlySet<string> = new Set(['breaker', 'contested', 'rosterShrink', 'maxRaise'])
 
