@@ -70,6 +70,7 @@ export type FindingSource =
   | 'deployment'
   | 'cycle'
   | 'notify'
+  | 'lease'
 
 export interface Workspace extends WorkspaceParts {
   /** Absent until a policy set was usable once. */

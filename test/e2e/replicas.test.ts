@@ -143,7 +143,13 @@ describe.skipIf(!hasPostgres)('replicas on one PostgreSQL', () => {
     const daemon = await replica()
     await daemon.shows('capkeeper_workspace_held', 1, { workspace: 'gamma' })
     const told = /pod-7 keeps it under settings another, here they are [0-9a-f]{12}; this replica leaves it alone/
-    await until('the difference is told with both digests', async () => told.test((await daemon.get('/status')).text))
+    const tells = (path: string, words: RegExp) => async (): Promise<boolean> => words.test((await daemon.get(path)).text)
+    for (const path of ['/status', '/', '/workspaces/acme/health']) await until(`${path} tells of the difference`, tells(path, told))
+    // What concerns one workspace is told where that one is shown, and so to nobody who may not see it.
+    expect(JSON.parse((await daemon.get('/status')).text).conditions).toEqual([])
+    const { replicas } = JSON.parse((await daemon.get('/api/v1/workspaces/acme/health')).text)
+    expect(replicas).toHaveLength(2)
+    expect(replicas).toContainEqual({ name: 'pod-7', keeps: true })
     await store.leases?.followed(
       'other',
       new Map([
@@ -157,6 +163,7 @@ describe.skipIf(!hasPostgres)('replicas on one PostgreSQL', () => {
     await until('the broken file is seen', async () => (await daemon.get('/status')).text.includes('policies/beta.yaml'))
     services.beta.setCap('team', 7)
     services.gamma.setCap('team', 7)
+    await until('a page tells why nothing is written', tells('/workspaces/gamma/health', /newer policies/))
     await clock.sleep(2_000)
     expect([services.beta.capOf('team'), services.gamma.capOf('team')]).toEqual([7, 7])
     at.write('policies/gamma.yaml', policyText('team: {cap: 600}', 'gamma'))

@@ -45,10 +45,12 @@ const titleOf = (list: WorkspaceListDocument): string => {
   return count === 0 ? 'Overview' : `(${number(count)}) Overview`
 }
 
-const troubles = ({ configValid, ledgerWritable }: WorkspaceListDocument): Html | false =>
-  (!configValid || !ledgerWritable) &&
-  html`${!configValid && box('bad', html`<p><strong>The config file is not valid.</strong> The last good one stays in force; <code>capkeeper validate</code> and the log say what is wrong.</p>`)}
-${!ledgerWritable && box('bad', html`<p><strong>The ledger cannot be written</strong>, so no cap is written. Nothing is lost: writing goes on when the disk or the database is back.</p>`)}`
+function troubles({ configValid, ledgerWritable, attention }: WorkspaceListDocument): Html | false {
+  if (configValid && ledgerWritable) return false
+  const why = (of: string): string | undefined => attention.find(({ workspace, subject }) => workspace === '' && subject === of)?.text
+  return html`${!configValid && box('bad', html`<p><strong>The config file is not valid.</strong> The last good one stays in force; <code>capkeeper validate</code> and the log say what is wrong.</p><p>${why('config')}</p>`)}
+${!ledgerWritable && box('bad', html`<p><strong>The ledger cannot be written</strong>, so no cap is written. Nothing is lost: writing goes on when the disk or the database is back.</p><p>${why('ledger')}</p>`)}`
+}
 
 function totals(list: WorkspaceListDocument): Html {
   const { items, total, attention, at } = list

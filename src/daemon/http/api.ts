@@ -16,7 +16,7 @@ export function addApi(server: FastifyInstance, parts: Omit<PageParts, 'console'
     server.get(path, (request, reply) =>
       answer(reply, request, parts, {
         type: JSON_TYPE,
-        make: async ({ maySee }) => `${JSON.stringify(await make(parts.documents.for(maySee), paramsOf(request), queryOf(request)))}\n`,
+        make: async (viewer) => `${JSON.stringify(await make(parts.documents.for(viewer), paramsOf(request), queryOf(request)))}\n`,
       }),
     )
   }

@@ -3,7 +3,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { BlockList, isIP } from 'node:net'
 import type { Clock } from '../../ports.ts'
-import type { MaySee } from './documents/make.ts'
 import { isSame, type Refusal, readToken, type TokenSource } from './token.ts'
 
 /** `auth` and `viewers` of the config. */
@@ -25,7 +24,7 @@ export interface ViewerRule {
 /** A reader who was let in; `name` is the same for all who see the same. */
 export interface Viewer {
   readonly name: string
-  readonly maySee: MaySee
+  readonly maySee: (workspace: string) => boolean
   readonly seesAll: boolean
 }
 

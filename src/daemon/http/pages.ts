@@ -28,7 +28,7 @@ export function addPages(server: FastifyInstance, parts: PageParts): void {
       // What a page does not know makes it no other page.
       const url = `${path}?${new URLSearchParams(query)}`
       const params = paramsOf(request)
-      const make = ({ maySee }: Viewer): Promise<string> => route.render(parts.documents.for(maySee), { params, query, path })
+      const make = (viewer: Viewer): Promise<string> => route.render(parts.documents.for(viewer), { params, query, path })
       return answer(reply, request, parts, { type: HTML, url, make })
     })
   }

@@ -40,7 +40,7 @@ export function addRoutes(
   server.get('/status', (request, reply) => {
     // It is asked by commands that want what is so now.
     const state = `at ${clock.monotonic()}`
-    const make = async ({ maySee }: Viewer) => `${JSON.stringify(await documents.for(maySee).status(), undefined, 2)}\n`
+    const make = async (viewer: Viewer) => `${JSON.stringify(await documents.for(viewer).status(), undefined, 2)}\n`
     return answer(reply, request, parts, { type: JSON_TYPE, state, make })
   })
   addPages(server, { ...parts, console })

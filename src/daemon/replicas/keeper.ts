@@ -51,6 +51,7 @@ export function createKeeper(options: KeeperOptions): Keeper {
     trouble: () => state.trouble,
     hasBegun: () => state.answer !== undefined,
     statusOf: (workspace) => statusOf(state, workspace),
+    peers: () => (state.answer?.peers ?? []).map(({ id, name }) => ({ name, isHere: id === state.replica.id })),
     transfers: (workspace) => state.transfers.get(workspace) ?? 0,
     shownElsewhere: () => shownElsewhere(state),
     withdraw() {
@@ -132,7 +133,9 @@ async function exchange(state: State): Promise<() => void> {
   const moves = state.answer && !stopping && state.hooks ? movesOf(state) : { take: [], release: [] }
   for (const workspace of moves.release) void end(state, workspace, false)
   const release = [...[...leaving].map(([workspace, token]) => ({ workspace, token })), ...straysOf(state, new Set(moves.take))]
-  const renew = [...held].flatMap(([workspace, { token }]) => (leaving.has(workspace) ? [] : [{ workspace, token, config: configOf(workspace) }]))
+  const renew = [...held].flatMap(([workspace, { token }]) =>
+    leaving.has(workspace) ? [] : [{ workspace, token, config: configOf(workspace) }],
+  )
   const take = moves.take.map((workspace) => ({ workspace, config: configOf(workspace) }))
   const refuses = state.wanted.flatMap(({ workspace }) => (refusalOf(state, workspace) || isFailed(state, workspace) ? [workspace] : []))
   const answer = await table.beat({ replica, lastsMs: LEASE_MS, renew, release, take, refuses, spreads: !stopping })

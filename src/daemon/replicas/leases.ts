@@ -58,6 +58,8 @@ export interface Leases {
   /** The first exchange was through. */
   hasBegun(): boolean
   statusOf(workspace: string): LeaseStatus
+  /** Processes that share the workspaces, this one among them; empty where it is alone. */
+  peers(): readonly { readonly name: string; readonly isHere: boolean }[]
   /** How often it came to this replica. */
   transfers(workspace: string): number
   /** What holders showed last, of workspaces that are not held here. */
@@ -82,6 +84,7 @@ export const soleLeases = (): Leases => ({
   trouble: () => undefined,
   hasBegun: () => true,
   statusOf: () => ({ isHere: true }),
+  peers: () => [],
   transfers: () => 0,
   shownElsewhere: async () => new Map(),
   withdraw: () => undefined,

@@ -2,8 +2,9 @@
 // leases. A saved view is bounded, and one that cannot be read is as good as none.
 import { createHash } from 'node:crypto'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import type { Finding } from '../../core/model/condition.ts'
+import type { Condition, Finding } from '../../core/model/condition.ts'
 import type { WorkspaceView } from '../../core/model/events.ts'
+import { notice } from '../conditions/notice.ts'
 import { viewOf } from '../conditions/view.ts'
 import type { Config, WorkspaceConfig } from '../config/settings.ts'
 import type { Workspace } from '../workspace.ts'
@@ -88,6 +89,8 @@ const emptyView = ({ name, mode }: WorkspaceConfig): WorkspaceView => ({
 interface Known {
   readonly leases: Leases
   readonly elsewhere: ReadonlyMap<string, string>
+  /** Of the process, those of workspaces that are not kept here among them. */
+  readonly conditions: readonly Condition[]
 }
 
 /** Unpacked once for each that was saved. */
@@ -109,17 +112,23 @@ export function viewsOf({ workspaces }: Config, known: Known, running: (name: st
     const workspace = running(config.name)
     if (leases.isSole) return workspace ? [viewOf(workspace)] : []
     const before = workspace && !workspace.shown.lastCycle ? elsewhereView(known, config.name) : undefined
-    if (workspace) return [before ? { ...before, ...leaseIn(workspace) } : viewOf(workspace)]
+    if (workspace) return [before ? underLease(before, workspace.lease?.shown(), workspace.conditions) : viewOf(workspace)]
     const lease = leaseOf(leases, config.name)?.shown()
-    return [{ ...(elsewhereView(known, config.name) ?? emptyView(config)), ...(lease && { lease: { ...lease, isHere: false } }) }]
+    const ours = known.conditions.filter(({ subject }) => subject === config.name)
+    return [underLease(elsewhereView(known, config.name) ?? emptyView(config), lease && { ...lease, isHere: false }, ours)]
   })
 }
 
-/** Until it knows more of it than its holder before had shown, only who holds it is news. */
-function leaseIn({ lease }: Workspace): Pick<WorkspaceView, 'lease'> {
-  const shown = lease?.shown()
-  return shown ? { lease: shown } : {}
-}
+/** Of what another replica has shown, only what concerns leases is news here: who holds it, and why not this one, or why nothing is written. */
+const underLease = (view: WorkspaceView, lease: WorkspaceView['lease'], conditions: readonly Condition[]): WorkspaceView => ({
+  ...view,
+  ...(lease && { lease }),
+  conditions: [...conditions.filter(isOfLease), ...view.conditions],
+})
+
+/** About one workspace on this replica: told where that workspace is shown. */
+export const isOfLease = ({ type }: Condition): boolean =>
+  type === 'ConfigDiffers' || type === 'WorkspaceNotStarted' || type === 'PolicyReplaced'
 
 /** Those of them that run elsewhere, with their settings here. */
 export function elsewhereIn(config: Config, known: Known, running: (name: string) => Workspace | undefined) {
@@ -131,20 +140,23 @@ export function elsewhereIn(config: Config, known: Known, running: (name: string
   })
 }
 
-/** What holds of leases that a person should know. */
+/** Why workspaces of the configuration are not kept here. */
 export function leaseFindings(
   { workspaces }: Config,
   { leases, failed }: { readonly leases: Leases; readonly failed: ReadonlyMap<string, string> },
 ): readonly Finding[] {
   return workspaces.flatMap(({ name }): readonly Finding[] => {
-    const { refused, isHere } = leases.statusOf(name)
+    const { refused } = leases.statusOf(name)
     const why = failed.get(name)
-    return [
-      ...(refused ? [differing(name, refused)] : []),
-      ...(isHere && leases.isReplaced(name) ? [replaced(name)] : []),
-      ...(why === undefined ? [] : [notStarted(name, why)]),
-    ]
+    return [...(refused ? [differing(name, refused)] : []), ...(why === undefined ? [] : [notStarted(name, why)])]
   })
+}
+
+/** Whether a workspace that is kept here may be written. It is noticed only when it is another than before: what is shown of it is made anew then. */
+export function noticeLease({ isReplaced }: Leases, workspace: Workspace): void {
+  const { name } = workspace.config
+  const lease = isReplaced(name) ? [replaced(name)] : []
+  if (lease.length !== (workspace.findings.lease?.length ?? 0)) notice(workspace, { lease })
 }
 
 const differing = (

@@ -15,7 +15,7 @@ import type { Readiness } from '../http/options.ts'
 import type { SharedWorkspace } from '../ledger/share.ts'
 import { type LeaseHooks, type Leases, soleLeases } from '../replicas/leases.ts'
 import { lastGood, lastGoodId, policyId } from '../replicas/policies.ts'
-import { elsewhereIn, leaseFindings, packed, viewsOf, wantedIn } from '../replicas/shown.ts'
+import { elsewhereIn, isOfLease, leaseFindings, noticeLease, packed, viewsOf, wantedIn } from '../replicas/shown.ts'
 import { createWorkspace, report, type Workspace, type WorkspaceParts } from '../workspace.ts'
 import { lookAround, patientLook } from './look.ts'
 import { type Loop, startLoop } from './loop.ts'
@@ -168,7 +168,8 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     look,
     health() {
       const ledgerWritable = canRecord()
-      return { configValid: state.refused.length === 0, ledgerWritable, conditions: state.conditions }
+      const conditions = state.conditions.filter((one) => !isOfLease(one))
+      return { configValid: state.refused.length === 0, ledgerWritable, conditions, replicas: leases.peers() }
     },
     ledgers: () => runners().map(({ config: { name, baseUrl }, workspace: { ledger } }) => ({ workspace: name, baseUrl, ledger })),
     ready: () => ready(runners(), { canRecord: canRecord(), now: parts.clock.monotonic() }),
@@ -190,6 +191,7 @@ function notice(state: State, ledgerWritable: boolean): void {
   const { conditions, transitions } = advance(state.conditions, found, parts.clock.now())
   state.conditions = conditions
   for (const transition of transitions) parts.told?.(transition)
+  for (const { workspace } of state.runners.values()) noticeLease(leases, workspace)
 }
 
 async function stop(state: State): Promise<void> {

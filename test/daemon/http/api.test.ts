@@ -317,9 +317,9 @@ describe('an answer', () => {
     let made = 0
     const counting: typeof library = {
       ...library,
-      for: (maySee) => {
+      for: (reader) => {
         made += 1
-        return library.for(maySee)
+        return library.for(reader)
       },
     }
     const { url } = await serve({ documents: counting })

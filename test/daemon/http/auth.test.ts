@@ -134,6 +134,30 @@ describe('behind a proxy', () => {
     ]).toEqual([403, 200, 401])
   })
 
+  test('and of what is wrong with the whole daemon only that it is, because it may name any', async () => {
+    const rules = [
+      { groups: ['ops'], workspaces: ['*'] },
+      { groups: ['leads'], workspaces: ['acme'] },
+    ]
+    const condition = {
+      type: 'ConfigInvalid',
+      subject: 'capkeeper',
+      reason: 'CONFIG_INVALID',
+      message: 'c.yaml:9:9: secretproject',
+      since: 1,
+    } as const
+    const { url } = await serve(byProxy(['127.0.0.1'], rules), {
+      health: () => ({ configValid: false, ledgerWritable: true, conditions: [condition] }),
+    })
+    for (const path of ['/status', '/', '/api/v1/workspaces']) {
+      const read = async (group: string) => (await fetch(url + path, { headers: { 'x-groups': group } })).text()
+      expect(await read('ops'), path).toContain('secretproject')
+      const text = await read('leads')
+      expect(text, path).not.toContain('secretproject')
+      expect(text, path).toMatch(/config.* is (invalid|not valid)/i)
+    }
+  })
+
   test('a reader of no group that sees anything is 403', async () => {
     const { url } = await serve(byProxy(['127.0.0.1'], viewers.slice(0, 2)))
     expect(await status(`${url}/`, { 'x-groups': 'others' })).toBe(403)

@@ -1,5 +1,6 @@
 // A person by day, as the documents show it: add-on use, measured where the ledger has measured days, else estimated, and the cap in force.
 import { expect, test } from 'vitest'
+import { EVERYBODY } from '../../../src/daemon/http/auth.ts'
 import { createLibrary } from '../../../src/daemon/http/documents/make.ts'
 import { sourceOf } from '../../../src/daemon/http/documents/source.ts'
 import { EMAIL_LABELS } from '../../../src/daemon/http/status/labels.ts'
@@ -15,7 +16,7 @@ async function personIn(one: World) {
     people: EMAIL_LABELS,
     clock: { ...one.clock, monotonic: () => 0 },
   })
-  return library.for(() => true).person('acme', 'ada@example.com')
+  return library.for(EVERYBODY).person('acme', 'ada@example.com')
 }
 
 test.each([

@@ -1,6 +1,7 @@
 // Pools over the cycle, as documents tell them from what each plan left in the figures of its day. That the answer keeps to its schema is looked at
 // in api.test.ts.
 import { afterEach, describe, expect, test } from 'vitest'
+import { EVERYBODY } from '../../../src/daemon/http/auth.ts'
 import { createLibrary } from '../../../src/daemon/http/documents/make.ts'
 import { sourceOf } from '../../../src/daemon/http/documents/source.ts'
 import type { PoolSeries } from '../../../src/daemon/http/documents/types.ts'
@@ -21,7 +22,7 @@ const seriesOf = ({ workspace, clock }: World): Promise<PoolSeries> =>
     clock: { ...clock, monotonic: () => 0 },
     sourceUrl: () => undefined,
   })
-    .for(() => true)
+    .for(EVERYBODY)
     .poolSeries('acme')
 
 describe('the series of pools', () => {

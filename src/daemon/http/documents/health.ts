@@ -34,7 +34,11 @@ export function healthDocument(facts: WorkspaceFacts, daemon: DaemonFacts, showi
     settings: settingsOf(facts),
     warnings: warningsOf(view).map(({ message }) => people.text(message)),
     ...conditionsOf(view, showing),
-    replicas: [],
+    replicas: (daemon.replicas ?? []).map(({ name, isHere }) => ({
+      name: people.text(name),
+      ...(isHere && { version: daemon.version }),
+      keeps: view.lease?.holder === name,
+    })),
   }
 }
 

@@ -1,9 +1,11 @@
 // Puts the documents together for one reader: finds the workspace among those the reader may see, takes its present state, and looks at people only
 // where a document needs them. What was found out about people is shared by all who ask while the workspace stays as it is.
 
+import { kindOf } from '../../../core/model/condition.ts'
 import type { WorkspaceView } from '../../../core/model/events.ts'
 import type { Clock } from '../../../ports.ts'
 import type { Comparisons } from '../../replay/comparisons.ts'
+import type { Viewer } from '../auth.ts'
 import type { PeopleLabels } from '../status/labels.ts'
 import { statusDocument } from '../status/status.ts'
 import { DocumentError, type Documents } from './documents.ts'
@@ -34,12 +36,12 @@ export interface DocumentOptions {
   readonly comparisons?: Pick<Comparisons, 'of'>
 }
 
-/** Which workspaces a reader may see. */
-export type MaySee = (workspace: string) => boolean
+/** What a reader may see. */
+export type Reader = Pick<Viewer, 'maySee' | 'seesAll'>
 
 /** Documents for readers; what they share is kept here. */
 export interface Library {
-  for(maySee: MaySee): Documents
+  for(reader: Reader): Documents
   /** Names the present state of one workspace, or of all: another name when an answer may be another one. */
   state(workspace?: string): string
   /** Of all workspaces, whoever asks. */
@@ -52,7 +54,7 @@ const GOOD_MS = 15_000
 export function createLibrary(options: DocumentOptions): Library {
   const shelf = peopleShelf(options)
   return {
-    for: (maySee) => documentsFor(options, shelf, maySee),
+    for: (reader) => documentsFor(options, shelf, reader),
     state(workspace) {
       const sources = options.sources().filter(({ name }) => workspace === undefined || name === workspace)
       const { configValid, ledgerWritable } = options.daemon()
@@ -64,9 +66,10 @@ export function createLibrary(options: DocumentOptions): Library {
   }
 }
 
-function documentsFor(options: DocumentOptions, shelf: Shelf, maySee: MaySee): Documents {
-  const { people, clock, daemon, look = async () => undefined } = options
+function documentsFor(options: DocumentOptions, shelf: Shelf, { maySee, seesAll }: Reader): Documents {
+  const { people, clock, look = async () => undefined } = options
   const sources = (): readonly WorkspaceSource[] => options.sources().filter(({ name }) => maySee(name))
+  const daemon = (): DaemonFacts => (seesAll ? options.daemon() : withoutDetail(options.daemon()))
   const showing = (): Showing => {
     const sourceUrl = options.sourceUrl?.()
     return { people, clock, now: clock.now(), ...(sourceUrl !== undefined && { sourceUrl }) }
@@ -105,6 +108,12 @@ function documentsFor(options: DocumentOptions, shelf: Shelf, maySee: MaySee): D
     ...storyDocuments(one, shelf),
   }
 }
+
+/** What is wrong with the whole daemon may name any workspace, and lines of a config that is one for all. */
+const withoutDetail = ({ conditions = [], ...daemon }: DaemonFacts): DaemonFacts => ({
+  ...daemon,
+  conditions: conditions.map((one) => ({ ...one, message: kindOf(one.type).begun })),
+})
 
 type One = (name: string) => Promise<Found>
 

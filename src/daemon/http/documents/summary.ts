@@ -1,7 +1,7 @@
 // A workspace at a glance: one verdict, the counts, and what a person should look at first. It weighs what others found; it finds nothing
 // itself, and names nobody.
 
-import { byUrgency, type Condition, kindOf, type Severity } from '../../../core/model/condition.ts'
+import { byUrgency, type Condition, type ConditionType, kindOf, type Severity } from '../../../core/model/condition.ts'
 import type { ScopeState, ScopeStatus, WorkspaceView } from '../../../core/model/events.ts'
 import { whileInvalid } from '../../../core/model/policy.ts'
 import { countBands } from '../../../core/use/bands.ts'
@@ -183,13 +183,16 @@ export function attentionOf(view: WorkspaceView, showing: Showing): readonly Att
 export const daemonPart = ({ version, configValid, ledgerWritable }: DaemonFacts) => ({ version, configValid, ledgerWritable })
 
 /** What concerns all workspaces. */
-export function daemonAttention({ configValid, ledgerWritable }: DaemonFacts): readonly AttentionEntry[] {
+export function daemonAttention(daemon: DaemonFacts, { people }: Showing): readonly AttentionEntry[] {
+  const { configValid, ledgerWritable, conditions = [] } = daemon
   const found: AttentionEntry[] = []
   const tell = (subject: AttentionEntry['subject'], text: string): void => {
-    found.push({ workspace: '', tone: 'bad', subject, text, path: '/' })
+    found.push({ workspace: '', tone: 'bad', subject, text: people.text(text), path: '/' })
   }
-  if (!configValid) tell('config', 'the config file is not valid; the last good one is in force')
-  if (!ledgerWritable) tell('ledger', 'the ledger cannot be written, so no cap is written')
+  const told = (type: ConditionType): string | undefined =>
+    conditions.find((one) => one.type === type && one.message !== kindOf(type).begun)?.message
+  if (!configValid) tell('config', told('ConfigInvalid') ?? 'the config file is not valid; the last good one is in force')
+  if (!ledgerWritable) tell('ledger', told('LedgerUnwritable') ?? 'the ledger cannot be written, so no cap is written')
   return found
 }
 

@@ -23,7 +23,7 @@ export function workspacesDocument(
   query: Query,
 ): WorkspaceListDocument {
   const question = asked(query, WORKSPACES_QUERY)
-  const attention = [...daemonAttention(daemon), ...views.flatMap((view) => attentionOf(view, showing))]
+  const attention = [...daemonAttention(daemon, showing), ...views.flatMap((view) => attentionOf(view, showing))]
   const pressing = attention.filter(({ tone }) => tone !== 'good').toSorted((a, b) => toneRank(a.tone) - toneRank(b.tone))
   const items = views.map((view) => summaryOf(view, showing))
   items.sort((a, b) => toneRank(a.tone) - toneRank(b.tone) || (a.name < b.name ? -1 : 1))

@@ -29,6 +29,8 @@ export interface Health {
   readonly ledgerWritable: boolean
   /** Of the process as a whole. */
   readonly conditions?: readonly Condition[]
+  /** Processes that share the workspaces; absent or empty: this one is alone. */
+  readonly replicas?: readonly { readonly name: string; readonly isHere: boolean }[]
 }
 
 export interface Metrics {
