@@ -2,13 +2,13 @@
 // before any cap is sent. It never calls the client, so that `plan` and the daemon deal alike from the same knowledge.
 
 import { type CountedPerson, effectiveCap } from '../../core/interpret/effective.ts'
-import { isInDoubt } from '../../core/model/change.ts'
+import { isInDoubt, LANDING_MS } from '../../core/model/change.ts'
 import type { OwnedCap } from '../../core/model/observed.ts'
 import type { Cap } from '../../core/model/policy.ts'
 import { type ScopeKey, scopeKey, userScope } from '../../core/model/scope.ts'
 import { type Credits, credits, type Instant } from '../../core/model/units.ts'
 import { dealPool } from '../../core/pools/deal.ts'
-import { LANDING_MS, observePool } from '../../core/pools/observe.ts'
+import { observePool } from '../../core/pools/observe.ts'
 import { type CapSince, memberOf, type PoolMember, type PoolState, type UseNow } from '../../core/pools/state.ts'
 import type { DealtPools, PoolPeople } from '../../core/resolve/pools.ts'
 import { addOnFigures } from '../../core/use/add-on.ts'

@@ -8,6 +8,7 @@ import type { Instant } from '../../core/model/units.ts'
 import type { Difference } from '../../core/plan/diff.ts'
 import type { Exclusion, Failure } from '../../core/plan/dispositions.ts'
 import type { Planned } from '../../core/plan/plan.ts'
+import { entriesOf } from '../../core/plan/states.ts'
 import type { ReadClient } from '../../ports.ts'
 import { askMeasured } from '../collect/add-on.ts'
 import { learnBurned } from '../collect/burning.ts'
@@ -30,6 +31,7 @@ import {
   rememberDeclared,
   rememberReviews,
   rememberRules,
+  saveCounted,
   unknownScopes,
 } from './record.ts'
 import { noteSeen, seenIn, sweepSightings } from './seen.ts'
@@ -291,6 +293,7 @@ export async function refreshUsage(workspace: Workspace, knowledge: WorkspaceSta
   const reading = await learnUsage(workspace.client, knowledge, { ...workspace, settings: workspace.config }, signal)
   if (reading.facts) {
     workspace.ledger.saveFact('usage', reading.facts)
+    saveCounted(knowledge, workspace.ledger)
     await learnBurned(workspace, reading.facts)
   }
   showUsage(workspace, reading)
@@ -305,6 +308,7 @@ const recoveryOf = ({ ledger, clock, lease }: Workspace, knowledge: WorkspaceSta
     readings: knowledge.readings,
     desiredAt: (key) => desired.get(key),
     ownedAt: (key) => view.owned.get(key),
+    entryAt: entriesOf(view.resolution),
     unknown: new Set(unknownScopes(view, knowledge).map(({ scope }) => scopeKey(scope))),
     isLeftAlone: (scope) => isLeftAlone(scope, view),
     quietUntil: lease?.quietUntil() ?? Number.NEGATIVE_INFINITY,
