@@ -135,9 +135,11 @@ function unreadChanges({ unknown, desired, owned, givenUp }: DisposeInputs): rea
   return unknown.flatMap(({ scope }): Pending[] => {
     const key = scopeKey(scope)
     const want = desired.get(key)
-    if (givenUp?.has(key) || (want && isBelieved(owned.get(key), want))) return []
+    if (givenUp?.has(key)) return []
+    // What is believed to stand keeps nobody back but who would fall to it.
+    const isPooled = want?.origin.pool !== undefined && !isBelieved(owned.get(key), want)
     // What nobody asks for any more is to go.
-    return [{ scope, key, from: 'none', to: want?.cap ?? 'none', healing: false, isPooled: want?.origin.pool !== undefined }]
+    return [{ scope, key, from: 'none', to: want?.cap ?? 'none', healing: false, isPooled, isUnread: true }]
   })
 }
 

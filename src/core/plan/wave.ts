@@ -1,11 +1,13 @@
 // Which changes may be written now, side by side. A change is admitted only if, for each person it reaches, nothing that can be in force on
 // the way is below the least of what they had, what they get and what a healed cap gives back, and nobody is uncapped on the way to a cap,
-// whichever of the writes under way fail; nor is anybody above what they had and get while a cap that a pool counts on is still to come. What
-// fails, is held or was not read therefore keeps out what counts on it (product.md, section 6).
+// whichever of the writes under way fail; nor is anybody above what they had and get while a cap that a pool counts on is still to come, or
+// because they fall to something wider that is still to come. What fails, is held or was not read therefore keeps out what counts on it
+// (product.md, section 6).
 import { type CapAt, type CountedPerson, effectiveCap, type People, TEAM_KEY } from '../interpret/effective.ts'
 import type { Observed } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
 import type { Scope, ScopeKey } from '../model/scope.ts'
+import type { Credits } from '../model/units.ts'
 import type { Difference } from './diff.ts'
 
 /** A cap that is still to be written, by whomever and whenever. */
@@ -14,6 +16,8 @@ export interface Pending extends Pick<Difference, 'scope' | 'key' | 'from' | 'to
   readonly isPooled?: boolean
   /** The service has refused it, and perhaps always will. */
   readonly isRefused?: boolean
+  /** It could not be read: nobody knows what is set there. */
+  readonly isUnread?: boolean
 }
 
 export interface WaveInputs<Change extends Pending = Pending> {
@@ -120,6 +124,8 @@ interface Ways {
 interface View {
   readonly now: CapAt
   readonly floor: number
+  /** The greater of what they had and get. */
+  readonly most: number
   /** While a cap by a pool is still to come, nothing wider may lift them above what they had and get: it counts in a sum. */
   readonly ceiling: number
   readonly mayBeUncapped: boolean
@@ -147,10 +153,12 @@ function waysOf(inputs: WaveInputs): Ways {
       person,
       with_(was, (key) => begun.healed.get(key)),
     )
+    const most = Math.max(worth(had), worth(gets))
     return {
       now: set,
+      most,
       floor: Math.min(worth(had), Math.max(worth(gets), worth(getsSurely)), worth(owed)),
-      ceiling: pending.get(person.key)?.isPooled ? Math.max(worth(had), worth(gets)) : Number.POSITIVE_INFINITY,
+      ceiling: pending.get(person.key)?.isPooled ? most : Number.POSITIVE_INFINITY,
       mayBeUncapped: had === 'none' || gets === 'none',
     }
   }
@@ -173,10 +181,15 @@ function waysOf(inputs: WaveInputs): Ways {
     const [first] = others
     // Alone on somebody's chain, it leaves exactly what the person is to get, under either way to read.
     if (!first) return undefined
+    const wider = others.filter(
+      ({ key }) => chain.indexOf(key) > chain.indexOf(change.key) && (key === TEAM_KEY || change.key === person.key),
+    )
     const underWay = others.filter(({ key }) => admitted.has(key))
     for (const view of viewsOf(person, chain.some(begun.mayBeInherited))) {
       for (const landed of subsets(underWay)) {
         landed.set(change.key, change)
+        const lifts = liftedBy(person, view, landed, { pending, wider })
+        if (lifts) return lifts
         if (!isBad(person, view, landed)) continue
         return (others.find((one) => !isBad(person, view, new Map([...landed, [one.key, one]]))) ?? first).scope
       }
@@ -195,11 +208,29 @@ function waysOf(inputs: WaveInputs): Ways {
   }
 }
 
+/** What has to come before somebody may fall to it, as they would be above what they had and get. What nobody could read may be anything. */
+function liftedBy(
+  person: CountedPerson,
+  { now, most }: View,
+  landed: ReadonlyMap<ScopeKey, Pending>,
+  { pending, wider }: { readonly pending: ReadonlyMap<ScopeKey, Pending>; readonly wider: readonly Pending[] },
+): Scope | undefined {
+  const isLifted = (more: readonly Pending[]): boolean => {
+    const written = new Map([...landed, ...more.map((one) => [one.key, one] as const)])
+    const capAt: CapAt = (key) => written.get(key)?.to ?? (pending.get(key)?.isUnread ? ANYTHING : now(key))
+    return worth(inForce(person, capAt)) > most
+  }
+  if (wider.length === 0 || !isLifted([]) || isLifted(wider)) return undefined
+  return (wider.find((one) => !isLifted([one])) ?? wider[0])?.scope
+}
+
 /** Of everybody whom the team's cap reaches, those on whose chain something else may move. */
 function besideTeam(inputs: WaveInputs): readonly CountedPerson[] {
   const beside = new Set(inputs.pending.flatMap(({ key }) => reached(key, inputs)))
   return inputs.people.approved.filter((person) => beside.has(person))
 }
+
+const ANYTHING = Number.POSITIVE_INFINITY as Credits
 
 const with_ =
   (capAt: CapAt, change: (key: ScopeKey) => Cap | undefined): CapAt =>
