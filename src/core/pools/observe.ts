@@ -4,7 +4,7 @@ import { LANDING_MS } from '../model/change.ts'
 import type { Cycle } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
 import { type Credits, credits, type Instant } from '../model/units.ts'
-import { areStillOld, isAgreed } from '../use/turn.ts'
+import { areStillOld, isAgreed, isSameCycle } from '../use/turn.ts'
 import { rewound } from './rewind.ts'
 import {
   type CapSince,
@@ -87,8 +87,8 @@ function takeUse(before: PoolState | undefined, use: UseNow): Taken {
   if (!use.cycle) return { ...stays, frozen: 'the service names no billing cycle' }
   if (!before) return { state: { cycle: use.cycle, readAt: use.readAt, members: {} } }
   if (use.readAt <= before.readAt && !before.later) return { state: before }
+  if (isSameCycle(use.cycle, before.cycle)) return { state: sameCycle(before, use.cycle, use) }
   if (use.cycle.startAt < before.cycle.startAt) return { state: before, frozen: 'the service names an earlier billing cycle' }
-  if (use.cycle.startAt === before.cycle.startAt) return { state: sameCycle(before, use.cycle, use) }
   return laterCycle(before, use.cycle, use)
 }
 
@@ -109,7 +109,7 @@ const withUse = (before: PoolState, { used }: KnownUse): PoolState['members'] =>
 
 function laterCycle(before: PoolState, cycle: Cycle, use: KnownUse): Taken {
   const { later } = before
-  if (later?.startAt !== cycle.startAt) {
+  if (!later || !isSameCycle(later, cycle)) {
     return { state: { ...before, later: { startAt: cycle.startAt, readAt: use.readAt } }, frozen: 'a new billing cycle was named once' }
   }
   if (!isAgreed(later.readAt, use.readAt)) return { state: before, frozen: 'a new billing cycle was named once' }

@@ -39,7 +39,7 @@ export const isAgreed = (namedAt: Instant, readAt: Instant): boolean => readAt -
 export const areStillOld = (before: number, now: number, ageMs: number): boolean => ageMs < SETTLE_MS && before > 0 && now * 2 > before
 
 /** A start that moves by less than a day is the same one. */
-const isSame = (a: Cycle, b: Cycle): boolean => Math.abs(a.startAt - b.startAt) < DAY_MS
+export const isSameCycle = (a: Pick<Cycle, 'startAt'>, b: Pick<Cycle, 'startAt'>): boolean => Math.abs(a.startAt - b.startAt) < DAY_MS
 
 /**
  * What is believed after a good reading of the roster. Another cycle has begun when two readings agree, or when the one before is over as
@@ -49,9 +49,9 @@ export function takeCycle(fresh: Roster, known: CycleFacts | undefined, now: Ins
   const ended = known?.previousCycle && { previousCycle: known.previousCycle }
   const [present, named] = [known?.roster.cycle, fresh.cycle]
   if (!known || !present || !named) return { roster: fresh, ...ended }
-  const isPresent = isSame(present, named)
+  const isPresent = isSameCycle(present, named)
   if (isPresent && known.roster.people.some(({ used }) => used !== undefined)) return { roster: fresh, ...ended }
-  const namedAt = known.turn && isSame(known.turn.cycle, named) ? notAhead(known.turn.namedAt, now) : fresh.readAt
+  const namedAt = known.turn && isSameCycle(known.turn.cycle, named) ? notAhead(known.turn.namedAt, now) : fresh.readAt
   const isOver = named.startAt > present.startAt && Math.max(named.startAt, present.endAt) <= serviceNow
   if (!isPresent && !isOver && !isAgreed(namedAt, fresh.readAt)) {
     const figuresAt = notAhead(known.turn?.figuresAt ?? known.roster.readAt, now)

@@ -123,6 +123,21 @@ describe('a new cycle', () => {
     expect(begun).not.toHaveProperty('later')
   })
 
+  test.each([-1, 1, 1 - DAY, DAY - 1])('is none where the start of the present one moves by %i ms, as one of the service may', (ms) => {
+    const moved = { ...CYCLE, startAt: CYCLE.startAt + ms }
+    const before = state({ ada: member({ base: credits(3) }), bob: member({ left: { at: NOW - DAY } }) })
+    const { state: after, frozen } = see(before, { use: { ada: 12 }, cycle: moved })
+    expect(frozen).toBeUndefined()
+    const ada = member({ base: credits(3), use: credits(12) })
+    expect(after).toStrictEqual({ ...before, cycle: moved, readAt: NOW, members: { ...before.members, [email('ada')]: ada } })
+  })
+
+  test('begins with the second reading that names it, also where its start has moved between them', () => {
+    const at = NEXT.startAt + 7 * HOUR
+    const cycle = { ...NEXT, startAt: NEXT.startAt + 1000 }
+    expect(see(named(100, at - HOUR), { now: at, cycle, use: { ada: 1, bob: 0 } })).toMatchObject({ state: { cycle } })
+  })
+
   test('is not the next one any more after an older reading of the present one, which changes nothing else', () => {
     const before = state({ ada: member() }, { later: { startAt: NEXT.startAt, readAt: NOW } })
     const { state: after } = see(before, { use: { ada: 90 }, readAt: before.readAt - HOUR })
