@@ -64,3 +64,28 @@ describe('an approved roster', () => {
   test('counts by any of several approvals', () =>
     expect(planOf({ ...doubt(NOW - DAY), approvals: [approval({ id: 'b'.repeat(32) }), given({})] }).rosterAccepted).toBe(true))
 })
+
+test('a hold keeps its id when another is released: what would come upon its people in place of what is held is in it from the beginning', () => {
+  const uses = (names: readonly string[], value: number) => Object.fromEntries(names.map((name) => [name, value]))
+  const high = { p10: 500, p11: 500, p12: 500 }
+  const company: PlanSketch = {
+    people: 20,
+    groups: { a: ['p0', 'p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'p7'], b: ['p0'] },
+    caps: { 'group:a': 1000, 'group:b': 200, p10: 100, p11: 100, p12: 100 },
+    onGroupConflict: 'max',
+    // Blocked by what is asked for are p0 to p3 and p10 to p12, p0 by the cap of the conflict rule.
+    used: uses(['p0', 'p1', 'p2', 'p3', ...Object.keys(high)], 1200),
+  }
+  const before = planOf({ ...company, observed: { team: 'none', 'group:a': 1500, 'group:b': 'none', p0: 'none', ...high } }).plan.holds
+  const [a, others] = before
+  expect(before.map(({ changes }) => changes.length)).toEqual([1, 5])
+  const after = planOf({
+    ...company,
+    observed: { team: 'none', 'group:a': 1000, 'group:b': 'none', p0: 'none', ...high },
+    baseline: { 'group:a': 1500 },
+    approvals: [
+      { ...approval({ id: a?.id ?? '' }), released: [{ ...change('group:a', 1500, 1000), verified: true }], beside: others?.changes ?? [] },
+    ],
+  }).plan.holds
+  expect(after.map(({ id }) => id)).toEqual([others?.id])
+})

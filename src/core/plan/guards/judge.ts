@@ -51,13 +51,15 @@ function takeOut(inputs: GuardInputs): TakenOut {
   const people = new Map<ScopeKey, Set<CountedPerson>>()
   const findings = new Map<GuardCode, Finding>()
   const warnings = new Map<GuardCode, string>()
+  const counted = new Map<GuardCode, ReadonlySet<CountedPerson>>()
   let impacts = inputs.whole
   // Each round takes at least one change out, or is the last.
   for (;;) {
-    const view: Round = { inputs, active, impacts }
+    const view: Round = { inputs, active, impacts, counted }
     const found = GUARDS.flatMap((guard) => guard(view) ?? [])
     const taken = new Set<ScopeKey>()
     for (const finding of found) {
+      if (finding.counted) counted.set(finding.guard, finding.counted)
       if (finding.held.length === 0) {
         // Nothing is left to hold because it was released: that needs no warning.
         if (inputs.released.size === 0 || !COUNTING.has(finding.guard)) warnings.set(finding.guard, finding.why)

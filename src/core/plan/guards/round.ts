@@ -1,5 +1,6 @@
 // What one guard sees in one round, and the few words that all of them are written with. It judges nothing itself.
 
+import type { CountedPerson } from '../../interpret/effective.ts'
 import type { GuardCode, GuardSettings, Hold } from '../../model/change.ts'
 import type { ScopeKey } from '../../model/scope.ts'
 import type { Instant } from '../../model/units.ts'
@@ -66,6 +67,8 @@ export interface Finding {
   readonly guard: GuardCode
   readonly held: readonly ScopeKey[]
   readonly why: string
+  /** Whom it counts, in this round and in those before. */
+  readonly counted?: ReadonlySet<CountedPerson>
 }
 
 /** What a guard looks at. */
@@ -73,6 +76,11 @@ export interface Round {
   readonly inputs: GuardInputs
   readonly active: ReadonlyMap<ScopeKey, Difference>
   readonly impacts: readonly Impact[]
+  /**
+   * Whom a guard that found too many has counted in the rounds before: they still count when what it holds of them is taken out, as they will when
+   * that is released. Else what comes upon them in its place would join their hold only then, and give it another id.
+   */
+  readonly counted: ReadonlyMap<GuardCode, ReadonlySet<CountedPerson>>
 }
 
 /** Undefined when it finds nothing wrong. */

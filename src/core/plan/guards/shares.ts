@@ -27,14 +27,15 @@ export const shareGuard =
     const total = round.inputs.impact.people.total
     const allowed = allowance(limit, total)
     const teamClear = guard === 'maxCleared' ? teamWideClear(round) : undefined
-    if (judged.length <= allowed && !teamClear) return undefined
+    const counted = new Set([...(round.counted.get(guard) ?? []), ...judged.map(({ person }) => person)])
+    if (counted.size <= allowed && !teamClear) return undefined
     const held = new Set(judged.flatMap((one) => one.changes).filter((key) => mayHold(key, round, guard)))
     if (teamClear) held.add(teamClear)
     const why =
-      judged.length > allowed
-        ? `${judged.length} of ${total} people ${words} (${shareAbove(limit.percent, judged.length, total)}), the limit is ${limitText(limit, total)}${sourceText(guard, round)}`
+      counted.size > allowed
+        ? `${counted.size} of ${total} people ${words} (${shareAbove(limit.percent, counted.size, total)}), the limit is ${limitText(limit, total)}${sourceText(guard, round)}`
         : 'the team cap would be cleared'
-    return { guard, held: [...held], why }
+    return { guard, held: [...held], why, ...(counted.size > allowed && { counted }) }
   }
 
 /** Without the balance nobody knows what a seat includes, so use counts whole, and more people look blocked than are. */

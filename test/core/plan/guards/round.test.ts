@@ -16,6 +16,7 @@ const roundOf = (...differences: readonly Difference[]): Round => ({
   inputs,
   active: new Map(differences.map((one) => [one.key, one])),
   impacts: [],
+  counted: new Map(),
 })
 const lowered = (more: Partial<Difference> = {}): Difference => ({ ...changeOf('p0', 500, 400), ...more })
 const GUARDS: readonly GuardCode[] = ['maxAffected', 'maxLowered', 'maxBlocked', 'maxCleared', 'maxRaise', 'protected', 'readQuality']
