@@ -284,4 +284,27 @@ describe('a ledger', () => {
     expect((await at.run('apply', '--yes', '--rebind')).code).toBe(0)
     expect(other.capOf('team')).toBe(500)
   })
+
+  test('that is bound elsewhere for one workspace keeps no other from being done', async () => {
+    const at = await world()
+    const rules = (cap: number) => `workspace: acme\nteam: {cap: ${cap}}\nrules: [{name: all, when: {email: "*"}, cap: ${cap + 1}}]`
+    const write = async (cap: number): Promise<void> => {
+      at.policy(policyText(rules(cap)))
+      at.write('policies/moved.yaml', policyText(`workspace: moved\nteam: {cap: ${cap}}`, 'moved'))
+      const all = [at.service, await service()].map(({ url }, index) =>
+        workspace(index === 0 ? 'acme' : 'moved', url, { guards: { maxAffected: 'off' } }),
+      )
+      at.write('config.yaml', configText(all))
+    }
+    await write(500)
+    expect((await at.run('apply', '--yes')).code).toBe(0)
+    for (const [cap, ...argv] of [
+      [510, 'apply', '--yes'],
+      [520, 'run', '--once'],
+    ] as const) {
+      await write(cap)
+      expect(await at.run(...argv)).toMatchObject({ code: 4, stderr: expect.stringContaining('--rebind') })
+      expect(at.service.capOf('team')).toBe(cap)
+    }
+  })
 })

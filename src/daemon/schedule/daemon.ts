@@ -20,6 +20,7 @@ import { createWorkspace, report, type Workspace, type WorkspaceParts } from '..
 import { lookAround, patientLook } from './look.ts'
 import { type Loop, startLoop } from './loop.ts'
 import { oneAtATime } from './one-at-a-time.ts'
+import { openAll } from './open-all.ts'
 import { createReadiness } from './readiness.ts'
 
 /** A workspace's real parts, and how to let go of them. */
@@ -103,6 +104,8 @@ interface Runner {
   readonly startedAt: number
   /** It was told to stop; ended once. */
   ending: Promise<void> | undefined
+  /** Its lease is over or is let go: no other loop takes its place here. */
+  isLeaving: boolean
 }
 
 interface State {
@@ -148,7 +151,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     feed: oneAtATime(() => feed(state)),
   }
   const ours = config.workspaces.filter(({ name }) => leases.holds(name))
-  for (const [settings, opened] of await openAll(parts, ours)) start(state, settings, opened)
+  for (const [settings, opened] of await openAll(ours, parts.open)) start(state, settings, opened)
   leases.want(wantedIn(config))
   leases.begin(hooksOf(state))
   void state.feed()
@@ -226,6 +229,7 @@ function hooksOf(state: State): LeaseHooks {
     async ending(name, gone) {
       const runner = runners.get(name)
       if (!runner) return
+      runner.isLeaving = true
       if (gone) runner.cut.abort(new Error('another replica may hold this workspace now'))
       await end(runner)
       runners.delete(name)
@@ -260,6 +264,7 @@ function start({ parts, runners, cut }: State, settings: WorkspaceConfig, opened
     requestFailed: () => opened.requestFailed?.() ?? false,
     startedAt: parts.clock.monotonic(),
     ending: undefined,
+    isLeaving: false,
   })
 }
 
@@ -353,9 +358,11 @@ async function follow(state: State, next: Config): Promise<void> {
   parts.inForce?.(next)
   const wanted = new Map(next.workspaces.map((one) => [one.name, one]))
   const replaced = new Set([...opened.keys()].map(({ name }) => name))
+  const before = new Map<string, Runner>()
   for (const [name, runner] of runners) {
     if (isSame(wanted.get(name), runner.config)) continue
     await end(runner)
+    before.set(name, runner)
     // It shows what it knew until the next one takes its place.
     if (replaced.has(name) && !state.stopping) continue
     runners.delete(name)
@@ -364,8 +371,11 @@ async function follow(state: State, next: Config): Promise<void> {
     await state.leases.release(name)
   }
   for (const [settings, one] of opened) {
-    if (state.stopping) one.close()
-    else start(state, settings, one)
+    const last = before.get(settings.name)
+    // Meanwhile it may have gone to another replica, or have come here by its lease.
+    const isOurs = state.leases.holds(settings.name) && runners.get(settings.name) === last && last?.isLeaving !== true
+    if (isOurs && !state.stopping) start(state, settings, one)
+    else one.close()
   }
   if (!state.stopping) await state.feed()
 }
@@ -374,25 +384,11 @@ async function follow(state: State, next: Config): Promise<void> {
 async function openChanged(state: State, next: Config): Promise<ReadonlyMap<WorkspaceConfig, OpenedWorkspace> | undefined> {
   const { parts, runners } = state
   try {
-    return await openAll(
-      parts,
-      next.workspaces.filter((one) => state.leases.holds(one.name) && !isSame(one, runners.get(one.name)?.config)),
-    )
+    const changed = next.workspaces.filter((one) => state.leases.holds(one.name) && !isSame(one, runners.get(one.name)?.config))
+    return await openAll(changed, parts.open)
   } catch (error) {
     refuse(state, [configFinding(error)])
     return undefined
-  }
-}
-
-/** All of them or none. */
-async function openAll(parts: DaemonParts, configs: readonly WorkspaceConfig[]): Promise<ReadonlyMap<WorkspaceConfig, OpenedWorkspace>> {
-  const opened = new Map<WorkspaceConfig, OpenedWorkspace>()
-  try {
-    for (const one of configs) opened.set(one, await parts.open(one))
-    return opened
-  } catch (error) {
-    for (const one of opened.values()) one.close()
-    throw error
   }
 }
 

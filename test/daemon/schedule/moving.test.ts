@@ -1,0 +1,99 @@
+// The daemon while leases come and go: a configuration that is read meanwhile goes on with nothing that went to another replica.
+import { expect, onTestFinished, test } from 'vitest'
+import { DEFAULT_GUARDS } from '../../../src/core/model/change.ts'
+import type { Config, WorkspaceConfig } from '../../../src/daemon/config/settings.ts'
+import { type LeaseHooks, type Leases, soleLeases } from '../../../src/daemon/replicas/leases.ts'
+import { startDaemon } from '../../../src/daemon/schedule/daemon.ts'
+import { createWorld, revisionOf, type World, worldClock } from '../../support/world.ts'
+
+const MINUTE = 60_000
+
+const workspaceConfig = (name: string, intervalMs: number): WorkspaceConfig => ({
+  name,
+  baseUrl: 'http://sandbox',
+  keys: { default: { env: 'KEY' } },
+  policies: ['policies'],
+  mode: 'enforce',
+  capSemantics: 'layered',
+  capReads: 'auto',
+  approvals: 'separate',
+  intervalMs,
+  usageIntervalMs: 15 * MINUTE,
+  onDrift: 'heal',
+  prune: true,
+  undeclaredUsers: 'ignore',
+  guards: DEFAULT_GUARDS,
+  rate: { start: 100, max: 100, concurrency: 8 },
+})
+
+const configOf = (intervalMs: number): Config => ({
+  listen: { host: '127.0.0.1', port: 0 },
+  people: 'email',
+  ledger: ':memory:',
+  approvals: 'separate',
+  metrics: { perUser: 'off', userLabel: 'hash' },
+  workspaces: ['acme', 'beta'].map((name) => workspaceConfig(name, intervalMs)),
+})
+
+/** A replica that keeps acme and beta, of which acme takes its time to end. */
+async function replica() {
+  const clock = worldClock()
+  const worlds = new Map<string, World>()
+  for (const name of ['acme', 'beta']) worlds.set(name, await createWorld({ clock, name }))
+  const held = new Set(['acme', 'beta'])
+  const begun = Promise.withResolvers<LeaseHooks>()
+  const leases: Leases = { ...soleLeases(), isSole: false, holds: (name) => held.has(name), begin: begun.resolve }
+  const ended = Promise.withResolvers<void>()
+  const loops: string[] = []
+  let config = configOf(5 * MINUTE)
+  const daemon = await startDaemon({
+    clock,
+    config,
+    leases,
+    async open(settings) {
+      const { name } = settings
+      const world = worlds.get(name)
+      if (!world) throw new Error(`there is no world called ${name}`)
+      loops.push(name)
+      const finish = name === 'acme' ? () => ended.promise : async () => undefined
+      return { parts: { ...world.workspace, config: settings }, finish, close: () => void loops.splice(loops.indexOf(name), 1) }
+    },
+    loadPolicies: () => ({
+      sets: new Map([...worlds.keys()].map((name) => [name, revisionOf({ caps: { team: 500 } }, name)])),
+      problems: [],
+    }),
+    reloadConfig: () => config,
+    registered: () => undefined,
+    ledgerWritable: () => true,
+  })
+  onTestFinished(async () => {
+    await clock.until(daemon.stop())
+    for (const one of worlds.values()) await one.close()
+  })
+  await clock.pass(MINUTE)
+  return {
+    ...{ clock, daemon, held, loops, end: ended.resolve, hooks: await begun.promise },
+    edit() {
+      config = configOf(6 * MINUTE)
+      void daemon.configChanged()
+    },
+  }
+}
+
+test.each([
+  ['whose lease is over', 'beta', true],
+  ['that is let go', 'acme', false],
+])('of a workspace %s nothing runs here after a configuration that was read meanwhile', async (_case, name, gone) => {
+  const { clock, daemon, held, loops, end, hooks, edit } = await replica()
+  edit()
+  await clock.pass(MINUTE)
+  if (gone) held.delete(name)
+  const left = hooks.ending(name, gone)
+  await clock.pass(MINUTE)
+  end()
+  await left
+  held.delete(name)
+  await clock.pass(10 * MINUTE)
+  expect(loops).toEqual(['acme', 'beta'].filter((one) => one !== name))
+  expect(daemon.workspaces().map(({ config }) => [config.name, config.intervalMs])).toEqual(loops.map((one) => [one, 6 * MINUTE]))
+})
