@@ -37,6 +37,7 @@ import {
 import { noteSeen, seenIn, sweepSightings } from './seen.ts'
 import { type DesiredState, grantsFrozen, isLeftAlone, keptBack, outlook, type Planner, planFrom, type WorkspaceState } from './state.ts'
 import { lookLate, noteLooked } from './write/beneath.ts'
+import { FRESH_MS } from './write/change.ts'
 import { type RecoverInputs, recoverIntents } from './write/recover.ts'
 
 export interface CycleReport extends Outcome {
@@ -228,8 +229,12 @@ async function carryOut({ workspace, knowledge, planner, options, startedAt, fir
     rememberApprovals(next.planned, workspace.ledger)
     return next
   }
-  // The first plan was made before anybody agreed to a part of it, or with the roster of before.
-  const start = isNew || mayWrite ? await replan(new Map(), new Set()) : first
+  // Somebody who is asked takes their time.
+  const since = workspace.clock.now() - FRESH_MS
+  const beneath = { workspace, knowledge, view: first.view, ...(options.stop && { stop: options.stop }) }
+  const late = options.confirm ? await readCountedOn(first.planned, since, beneath) : NONE
+  // The first plan was made before anybody agreed to a part of it, or with the roster or the readings of before.
+  const start = isNew || mayWrite || late.size > 0 ? await replan(new Map(), late) : first
   return runPasses({ workspace, knowledge, first: start, options, replan })
 }
 

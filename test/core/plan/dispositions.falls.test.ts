@@ -99,7 +99,7 @@ describe('what would lift others stops nobody:', () => {
         caps: { team: 500, p0: 300 },
         groups: { g: ['p0', 'p1'] },
         owned: { 'group:g': { cap: 50 } },
-        observed: { team: 5000, 'group:g': 50 },
+        observed: { team: 5000, 'group:g': 50, p0: 'none' },
       },
       failing('team', 500),
       { 'group:g': 'order team', p0: 'ready' },

@@ -266,3 +266,21 @@ describe('a ledger that cannot record', () => {
     expect(one.ledger.openIntents()).toEqual([])
   })
 })
+
+test('what a plan counts on is read again after somebody took their time to agree', async () => {
+  const one = await testWorld({ people: ['ada', 'bob'], config: { guards: OFF } })
+  await one.cycle({ caps: { team: 500, ada: 200 } })
+  const { after } = await one.cycle(
+    { caps: { team: 500 } },
+    {
+      confirm: async ({ plan }) => {
+        one.foreign('team', 5000)
+        await one.clock.sleep(75_000)
+        const shown = new Set(plan.changes.map((change) => scopeKey(change.scope)))
+        return { mayWrite: ({ key }) => shown.has(key) }
+      },
+    },
+  )
+  expect(one.caps()).toEqual({ team: 5000, ada: 200 })
+  expect(after.plan.changes.map(({ disposition }) => disposition.kind)).toEqual(['deferred', 'excluded'])
+})
