@@ -7,7 +7,19 @@ import type { LedgerFacts } from '../../ports.ts'
 
 type ForgottenMark = LedgerFacts['forgotten'][number]
 
-const TOKEN = /[A-Za-z0-9._%+'@-]+/g
+/**
+ * The address as a word: no letter, digit or sign of an ordinary address goes on with it on either side, but a full stop or a quote may stand there.
+ * Its own signs may be any.
+ */
+function wordOf(email: string): RegExp {
+  const own = email.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+  return new RegExp(`(?<![\\p{L}\\p{N}._%+@-]|[\\p{L}\\p{N}]')${own}(?![\\p{L}\\p{N}_@-]|\\.[\\p{L}\\p{N}])`, 'giu')
+}
+
+/** What may be an address in a text: whatever stands between spaces, quotes and the like, and the ordinary part of it. */
+const WORDS = [/[^\s":,;()<>[\]]+/g, /[\p{L}\p{N}._%+'@-]+/gu]
+/** What may stand around it there: nothing, quotes and the end of a sentence, or braces as well. */
+const AROUND = [/^$/, /^['*_]+|['*_.!?]+$/g, /^['*_{]+|['*_.!?}]+$/g]
 
 /** As it stands in sentences from now on. */
 const SOMEBODY = '(forgotten)'
@@ -15,8 +27,7 @@ const SOMEBODY = '(forgotten)'
 /** The value without the person; the same object when there was nothing of them. `email` is normalised. */
 export function withoutPerson<T>(value: T, email: string): T
 export function withoutPerson(value: unknown, email: string): unknown {
-  if (typeof value === 'string')
-    return mentions(value, email) ? value.replaceAll(TOKEN, (word) => (isOf(word, email) ? SOMEBODY : word)) : value
+  if (typeof value === 'string') return mentions(value, email) ? value.replaceAll(wordOf(email), SOMEBODY) : value
   if (Array.isArray(value)) {
     const kept = value.filter((item) => !isAbout(item, email)).map((item) => withoutPerson(item, email))
     return kept.length === value.length && kept.every((item, index) => item === value[index]) ? value : kept
@@ -39,7 +50,9 @@ const hashOf = (at: Instant, email: string): string => createHash('sha256').upda
 export function marked(marks: readonly ForgottenMark[], values: readonly unknown[]): readonly string[] {
   const words = new Set<string>()
   const note = (text: string): void => {
-    for (const word of text.includes('@') ? [text, ...(text.match(TOKEN) ?? [])] : []) words.add(word.toLowerCase())
+    if (!text.includes('@')) return
+    for (const word of [text, ...WORDS.flatMap((one) => text.match(one) ?? [])])
+      if (word.includes('@')) for (const around of AROUND) words.add(word.replace(around, '').toLowerCase())
   }
   const look = (name: string, value: unknown): unknown => {
     for (const text of [name, value]) if (typeof text === 'string') note(text)
@@ -52,7 +65,7 @@ export function marked(marks: readonly ForgottenMark[], values: readonly unknown
 const isOf = (word: string, email: string): boolean => word.toLowerCase() === email
 
 /** A word of the text is the address. */
-const mentions = (text: string, email: string): boolean => (text.match(TOKEN) ?? []).some((word) => isOf(word, email))
+const mentions = (text: string, email: string): boolean => text.includes('@') && wordOf(email).test(text)
 
 /** The address itself, or something that names it as its person. */
 function isAbout(item: unknown, email: string): boolean {

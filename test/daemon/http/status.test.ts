@@ -137,6 +137,21 @@ describe('the status document', () => {
 })
 
 describe('e-mails as hashes', () => {
+  test.each([
+    'jörg@example.com',
+    "o'hara@example.com",
+    'ops!1@example.com',
+    'project-x/ada@example.com',
+    'o=hara@example.com',
+    '{ada}@example.com',
+    'finance|ada@example.com',
+  ])('%s shows as the one hash of that person wherever it stands', (email) => {
+    const hash = HASHED.label(email)
+    for (const around of ['X: 500 was written', "'X'.", 'of X, and *X*', '{email: X}', '{X: 1}', '(X)|X/X=X', '["person","X"]']) {
+      expect(HASHED.text(around.replaceAll('X', email))).toBe(around.replaceAll('X', hash))
+    }
+  })
+
   test('give the same person the same 12 digits as scope, in a hold and in a message', () => {
     const hash = HASHED.label('oncall@example.com')
     expect(hash).toMatch(/^[0-9a-f]{12}$/)

@@ -1,7 +1,7 @@
 // What is about a person, in values of any shape.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { withoutPerson } from '../../../src/daemon/ledger/forget.ts'
+import { marked, markOf, withoutPerson } from '../../../src/daemon/ledger/forget.ts'
 import { runs } from '../../support/fuzz.ts'
 
 const ADA = 'ada@example.com'
@@ -20,8 +20,28 @@ test.each([
   ['addresses in capitals', ['Ada@Example.com'], []],
 ])('%s go', (_name, value, expected) => expect(withoutPerson(value, ADA)).toEqual(expected))
 
+test.each([
+  'jörg@example.com',
+  'a/b@example.com',
+  "o'hara@example.com",
+  'o=hara@example.com',
+  'ops!1@example.com',
+  'on-call@ex-ample.com',
+  '{team}+x@example.com',
+  'anna@bücher.example',
+])('%s is found in keys and sentences, and known by a mark', (email) => {
+  const value = { [JSON.stringify(['person', email])]: 1, why: `left to '${email}'. ${email}: twice (${email.toUpperCase()}).`, other: 'x' }
+  expect(withoutPerson(value, email)).toEqual({ why: "left to '(forgotten)'. (forgotten): twice ((forgotten)).", other: 'x' })
+  for (const text of [JSON.stringify(['person', email]), `left to '${email}'.`, `${email}: twice`, `of *${email}*`]) {
+    expect(marked([markOf(email, 5)], [{ [text]: 1 }]), text).toEqual([email])
+  }
+})
+
 test('people whose address only contains theirs stay', () => {
-  const value = { 'nada@example.com': 1, list: ['ada@example.com.au', { email: 'x-ada@example.com' }] }
+  const value = {
+    'nada@example.com': 1,
+    list: ['ada@example.com.au', { email: 'x-ada@example.com' }, 'ärada@example.com', "o'ada@example.com"],
+  }
   expect(withoutPerson(value, ADA)).toBe(value)
 })
 

@@ -16,8 +16,10 @@ export interface PeopleLabels {
 /** E-mails as they are. */
 export const EMAIL_LABELS: PeopleLabels = { shown: 'email', label: (email) => email, text: (text) => text }
 
-/** A run of characters that may be an e-mail when it holds an @; what usually quotes or separates one ends it. */
-const RUN = /[^\s"`<>()[\]{},;:|=/\\]+/gu
+/** What may have an e-mail in it; what usually quotes or separates one ends it. */
+const RUN = /[^\s"`<>()[\],;:\\]+/gu
+/** Signs that may stand before the @ of an e-mail, and end it behind. */
+const END = /[{}|=/]/g
 
 /**
  * E-mails as 12 hex digits, the same for the same `salt`, which one installation keeps: whoever knows an address can look for it, nobody
@@ -25,19 +27,25 @@ const RUN = /[^\s"`<>()[\]{},;:|=/\\]+/gu
  */
 export function hashLabels(digest: Digest, salt: string, form: (hash: string) => string = (hash) => hash): PeopleLabels {
   const label = (email: string) => form(digest(`${salt}\n${normaliseEmail(email)}`).slice(0, 12))
-  const masked = (run: string) => {
-    if (!run.includes('@')) return run
-    const email = trimmed(run)
-    return run.replace(email, () => label(email))
+  const masked = (run: string): string => {
+    let [text, from] = ['', 0]
+    for (let at = run.indexOf('@'); at !== -1; at = run.indexOf('@', from)) {
+      END.lastIndex = at
+      const end = END.exec(run)?.index ?? run.length
+      const email = trimmed(run.slice(from, end))
+      text += run.slice(from, end).replace(email, () => label(email))
+      from = end
+    }
+    return text + run.slice(from)
   }
   return { shown: 'hash', label, text: (text) => text.replace(RUN, masked) }
 }
 
-/** Without the quotes and full stops that a sentence puts around it. */
+/** Without the quotes, signs and full stops that a sentence puts around it. */
 function trimmed(run: string): string {
   let start = 0
   let end = run.length
-  while (start < end && "'*_".includes(run.charAt(start))) start += 1
+  while (start < end && /^['*_/=|]|^\{(?![^{}]*\})/.test(run.slice(start))) start += 1
   while (end > start && "'*_.!?".includes(run.charAt(end - 1))) end -= 1
   return run.slice(start, end)
 }
