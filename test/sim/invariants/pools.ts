@@ -71,8 +71,9 @@ function createBooks(scene: Scene) {
       // To whom nothing was dealt, the pool has nothing to pay from then on.
       const isPaid = left && !old?.left && dealt !== undefined && !isForeign(email, dealt)
       const paid = isPaid ? {} : { end: scene.used(email) }
-      // Whoever left the team uncapped is on no list: what was used last is bounded by nothing, and nobody will ever see it.
-      const isLost = left?.cap === 'none' && !scene.company.people.has(email) && scene.stored(email as ScopeKey) === 'none'
+      // Whoever left the team uncapped, or without a cap that anybody had read, is on no list: what was used last nobody will ever see.
+      const isUnbounded = left?.cap === 'none' && scene.stored(email as ScopeKey) === 'none'
+      const isLost = left && !scene.company.people.has(email) && (isUnbounded || left.cap === undefined)
       const end = isLost ? { end: use } : paid
       places.set(email, { base, sinceMs, ...(left && { left: old?.left ?? { cap: dealt, ...end } }) })
     }
