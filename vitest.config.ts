@@ -12,8 +12,8 @@ export default defineConfig({
     globalSetup: ['test/support/program.ts'],
     setupFiles: ['test/support/setup.ts'],
     pool: 'forks',
-    // One more than the cores that are promised: a fifth of the time goes by in waiting for daemons and services.
-    maxWorkers: 3,
+    // More than twice the cores that are promised: the files that come first wait for daemons and services for half of their time.
+    maxWorkers: 5,
     sequence: { sequencer: WaitingSpread },
     // No test changes what another one imports, so a worker keeps its modules: loading them for each file would take longer than the tests.
     isolate: false,
@@ -22,8 +22,8 @@ export default defineConfig({
     hookTimeout: 180_000,
     expect: { poll: { timeout: 60_000 } },
     allowOnly: false,
-    // Node loads the files itself: no test puts another module in the place of one, and nothing has to be built for it.
-    experimental: { viteModuleRunner: false },
+    // Node loads the files itself, and nothing reads each of them once more on the way: no test puts another module in the place of one.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
     silent: 'passed-only',
     reporters: ['default', skippedReporter, ...(report ? [['json', { outputFile: report }] as ['json', { outputFile: string }]] : [])],
   },
