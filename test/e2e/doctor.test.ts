@@ -235,6 +235,15 @@ describe('files', () => {
     expect(found.line('ledger', 'integrity')).toBeUndefined()
   })
 
+  test('in an address that is none fail, without its password', async () => {
+    const one = await world()
+    const found = await doctor([...one.flags, '--ledger', 'postgresq://capkeeper:topsecret@127.0.0.1/ledger'])
+    expect(found.line('ledger', 'integrity')).toBe(
+      'failed: a ledger is a file, or an address that begins with postgres://; this one begins with postgresq://',
+    )
+    expect(JSON.stringify(found)).not.toContain('topsecret')
+  })
+
   test('that are no ledger fail, and stay as they are', async () => {
     const one = await world()
     writeFileSync(one.path('ledger.db'), 'this is no database, but it is long enough to look like one to a hasty reader')

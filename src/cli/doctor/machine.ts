@@ -6,7 +6,7 @@ import { authoritiesIn } from '../../api/transport/authorities.ts'
 import type { Config, WorkspaceConfig } from '../../daemon/config/settings.ts'
 import { LedgerError } from '../../daemon/ledger/error.ts'
 import type { LedgerReport } from '../../daemon/ledger/ledger.ts'
-import { isPostgresAddress } from '../../daemon/ledger/postgres/address.ts'
+import { isPostgresAddress, otherScheme } from '../../daemon/ledger/postgres/address.ts'
 import { isLocked } from '../../daemon/ledger/sqlite/lock.ts'
 import { nodeVersion } from '../../daemon/schedule/system.ts'
 import type { Clock } from '../../ports.ts'
@@ -95,7 +95,8 @@ export async function checkLedgerFile(config: Config, cli: Cli, tell: Tell): Pro
     tell('file', warning('the ledger is kept in memory', 'what is ours is forgotten with the process; give --ledger FILE'))
     return undefined
   }
-  if (!checkFolder(dirname(reality(file)), tell)) return undefined
+  // What is no file is refused by the ledger itself, in words without the password of an address.
+  if (otherScheme(file) === undefined && !checkFolder(dirname(reality(file)), tell)) return undefined
   const report = await integrity(config, cli, tell)
   if (!report?.exists) return report
   checkModes(reality(file), tell)

@@ -32,7 +32,7 @@ export async function tellPeople(workspace: Workspace, notifier: Notifier, signa
   const known = ledger.fact('told')
   if (known) await keep(workspace, known, withoutOpen(known, clock.now()))
   await keepAsked(workspace, notifier)
-  const trust = trusted(ledger.fact('told'))
+  const trust = trusted(entriesOf(ledger.fact('told'), stillAsked(workspace, notifier)))
   for (let left = MOST_AT_ONCE; left > 0 && !signals.ending.aborted; ) {
     const { messages, told, quiet } = dueNow(workspace, notifier)
     const batch = chosen(quiet ? [] : messages, trust).slice(0, Math.min(left, AT_A_TIME))
@@ -43,7 +43,7 @@ export async function tellPeople(workspace: Workspace, notifier: Notifier, signa
     for (const { one, delivery } of ended) learn(trust, channelOf(one.key), delivery)
     await finish(workspace, new Map(ended.map(({ one, delivery }) => [one.key, delivery])))
   }
-  return notifyFindings(ledger.fact('told'), clock.now())
+  return notifyFindings(entriesOf(ledger.fact('told'), stillAsked(workspace, notifier)), clock.now())
 }
 
 /** Notes which digests are asked for, before any of them is due. */
@@ -62,10 +62,28 @@ interface Trust {
   readonly doubtful: Set<string>
 }
 
-const trusted = (told: Told | undefined): Trust => ({
+const trusted = (entries: Entries): Trust => ({
   failing: new Set(),
-  doubtful: new Set(Object.entries(told?.entries ?? {}).flatMap(([key, { state }]) => (state === 'waiting' ? [channelOf(key)] : []))),
+  doubtful: new Set(entries.flatMap(([key, { state }]) => (state === 'waiting' ? [channelOf(key)] : []))),
 })
+
+type Entries = readonly (readonly [string, ToldEntry])[]
+
+/** Without what waited and will never be tried again: its cap was raised, its person left, its channel is gone. */
+const entriesOf = (told: Told | undefined, isAsked: (key: string, level: number) => boolean): Entries =>
+  Object.entries(told?.entries ?? {}).filter(([key, { state, level }]) => state !== 'waiting' || isAsked(key, level))
+
+/** Whether a message that waits would be sent if it had not been tried yet. Without figures that is not known, and then it is. */
+function stillAsked(workspace: Workspace, notifier: Notifier): (key: string, level: number) => boolean {
+  const told = workspace.ledger.fact('told')
+  const untried = told && {
+    ...told,
+    entries: Object.fromEntries(Object.entries(told.entries).filter(([, { state }]) => state !== 'waiting')),
+  }
+  const due = dueNow(workspace, notifier, untried)
+  const levels = new Map(due.messages.map(({ key, level }) => [key, level]))
+  return (key, level) => !due.told || (levels.get(key) ?? 0) >= level
+}
 
 function learn({ failing, doubtful }: Trust, channel: string, delivery: Delivery): void {
   if (delivery.kind === 'sent' || (delivery.kind === 'refused' && delivery.alone)) doubtful.delete(channel)
@@ -106,8 +124,12 @@ export interface Telling extends Pick<Workspace, 'knowledge' | 'shown' | 'clock'
 }
 
 /** What is due now, quiet hours or not. Nobody is told anything by figures that are old. */
-export function dueNow(telling: Telling, { settings, label }: Pick<Notifier, 'settings' | 'label'>): Due {
-  const { clock, ledger, config } = telling
+export function dueNow(
+  telling: Telling,
+  { settings, label }: Pick<Notifier, 'settings' | 'label'>,
+  told: Told | undefined = telling.ledger.fact('told'),
+): Due {
+  const { clock, config } = telling
   const usage = figuresOf(telling)
   if (!usage) return { messages: [], quiet: false }
   const names = new Map(usage.roster.people.map(({ email, name }) => [email, name]))
@@ -119,7 +141,7 @@ export function dueNow(telling: Telling, { settings, label }: Pick<Notifier, 'se
     people: peopleShown(telling).map((one) => ({ ...one, name: names.get(one.email) ?? '' })),
     groups: usage.groups,
     pools: poolsToTell(telling),
-    told: ledger.fact('told'),
+    told,
     label,
   })
 }
@@ -149,17 +171,17 @@ function poolsToTell(telling: Pick<Telling, 'knowledge' | 'shown'>): readonly Po
 const TOLD_FOR_MS = 86_400_000
 
 /** One finding for each channel with messages that did not arrive. */
-function notifyFindings(told: Told | undefined, now: number): readonly Finding[] {
-  const failed = Object.entries(told?.entries ?? {}).filter(
+function notifyFindings(entries: Entries, now: number): readonly Finding[] {
+  const failed = entries.filter(
     ([, { state, at }]) => state === 'waiting' || ((state === 'failed' || state === 'unknown') && isYounger(at, now, TOLD_FOR_MS)),
   )
   return [...Map.groupBy(failed, ([key]) => channelOf(key))].map(([channel, all]): Finding => {
-    const entries = all.map(([, entry]) => entry).sort((a, b) => b.at - a.at)
-    const reason = entries[0]?.reason ?? 'for no reason that is known'
+    const ofChannel = all.map(([, entry]) => entry).sort((a, b) => b.at - a.at)
+    const reason = ofChannel[0]?.reason ?? 'for no reason that is known'
     const parts = [
-      countOf(entries, 'waiting', 'tried again'),
-      countOf(entries, 'failed', 'given up'),
-      countOf(entries, 'unknown', 'may have arrived and not sent again'),
+      countOf(ofChannel, 'waiting', 'tried again'),
+      countOf(ofChannel, 'failed', 'given up'),
+      countOf(ofChannel, 'unknown', 'may have arrived and not sent again'),
     ].flatMap((part) => part ?? [])
     const message = `${channel}: ${all.length} ${all.length === 1 ? 'message' : 'messages'} could not be sent (${parts.join(', ')}): ${reason}`
     return { type: 'NotifyFailed', subject: `notify ${channel}`, reason: 'NOTIFY_FAILED', message, version: reason }

@@ -131,6 +131,23 @@ describe('people', () => {
 })
 
 describe('a channel that fails', () => {
+  it.each([
+    ['is tried again while it is due', false],
+    ['is nothing to tell once the cap was raised', true],
+  ])('and what could not be sent %s', async (_case, isRaised) => {
+    const { one, mail, life } = await town({ ada: 900 }, { faults: { MAIL: '451 later' } })
+    const told = (): boolean => one.workspace.conditions.some(({ type }) => type === 'NotifyFailed')
+    await one.clock.pass(20 * MINUTE)
+    expect(told()).toBe(true)
+    if (isRaised) life.set({ caps: { team: 5000, 'group:grp_r': 5000 } })
+    await one.clock.pass(2 * HOUR)
+    expect(told()).toBe(!isRaised)
+    mail.faults = {}
+    await one.clock.pass(2 * HOUR)
+    expect(told()).toBe(false)
+    expect(receivers(mail)).toEqual(isRaised ? [] : ['ada@example.com'])
+  })
+
   it('is tried again, holds no cycle up, is told as a condition, and delivers once it is there', async () => {
     const { one, mail } = await town({ ada: 900, bob: 1000 }, { faults: { MAIL: '451 later' } })
     await one.clock.pass(20 * MINUTE)

@@ -51,7 +51,8 @@ export function creditsSeries(facts: WorkspaceFacts, showing: Showing): CreditsS
   for (let at = midnight(cycle.startAt); at < cycle.endAt; at += DAY_MS) {
     const untilAt = Math.min(at + DAY_MS, cycle.endAt)
     const used = usedAt.get(at)
-    const burned = used === undefined ? undefined : used - (usedAt.get(at - DAY_MS) ?? 0)
+    const before = at <= cycle.startAt ? 0 : usedAt.get(at - DAY_MS)
+    const burned = used === undefined || before === undefined ? undefined : used - before
     const projected = at >= midnight(showing.now) ? projectedAt?.(untilAt) : undefined
     const addOn = at === midnight(showing.now) && balance ? balance : figures.get(at)
     days.push({
