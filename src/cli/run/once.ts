@@ -38,17 +38,20 @@ async function cycle(
   signals: { readonly stop: AbortSignal; readonly cut: AbortSignal },
 ): Promise<Done> {
   if (!policy) return { failure: `${config.name}: there is no policy` }
-  const opened = await openWorkspace(config, host)
+  // Whatever fails is of this workspace alone: the others are in the midst of their cycles, on the same ledger.
   try {
-    opened.parts.ledger.saveFact('policy', policy)
-    const knowledge = recall(policy, opened.parts.ledger)
-    return { report: await reconcile(createWorkspace(opened.parts), knowledge, { usage: true, alone: true, ...signals }) }
+    const opened = await openWorkspace(config, host)
+    try {
+      opened.parts.ledger.saveFact('policy', policy)
+      const knowledge = recall(policy, opened.parts.ledger)
+      return { report: await reconcile(createWorkspace(opened.parts), knowledge, { usage: true, alone: true, ...signals }) }
+    } finally {
+      await opened.finish?.()
+      opened.close()
+    }
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     host.logger.error({ workspace: config.name, error: message }, 'the cycle failed')
     return { failure: message }
-  } finally {
-    await opened.finish?.()
-    opened.close()
   }
 }
