@@ -1,6 +1,7 @@
 // `recommend` as a user types it: its policy is taken by `validate` and `simulate`, and says what they say.
 import { describe, expect, test } from 'vitest'
 import type { CapReach } from '../../src/core/use/replay/document.ts'
+import type { RecordedCompany } from '../support/recorded.ts'
 import { COMPANY, PEOPLE, POLICY, recordedPlace } from './recorded-place.ts'
 
 /** Twelve people whose working days cost 2, 4, ... 24 credits; half of them are in a group, two have caps of their own. */
@@ -106,5 +107,21 @@ describe('recommend', () => {
   ])('refuses %s', async (_row, argv, code, words) => {
     const at = await recordedPlace()
     expect(await at.run('recommend', ...argv)).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(words) })
+  })
+
+  test.each<[string, RecordedCompany | 'empty', number]>([
+    ['no day', 'empty', 4],
+    ['no whole cycle', { ...COMPANY, fromAt: Date.UTC(2026, 10, 9) }, 4],
+    ['as much', COMPANY, 0],
+  ])('%s of another workspace is recorded: the first is told of all the same', async (_row, recorded, code) => {
+    const at = await recordedPlace()
+    await at.beside('beta', recorded)
+    const ran = await at.run('recommend')
+    expect(ran).toMatchObject({
+      code,
+      stdout: expect.stringContaining('acme'),
+      stderr: code === 0 ? '' : expect.stringContaining('error: beta: '),
+    })
+    expect(ran.stdout.includes('beta')).toBe(code === 0)
   })
 })

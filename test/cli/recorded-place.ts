@@ -45,6 +45,18 @@ export async function recordedPlace(company: RecordedCompany | 'empty' = COMPANY
   const configFile = write('config.yaml', { apiVersion: 'capkeeper/v1', kind: 'Config', ledger: 'ledger.db', ...config, workspaces })
   return {
     policy,
+    /** Adds another workspace with the same policy, of which this much is recorded. */
+    async beside(name: string, recorded: RecordedCompany | 'empty'): Promise<void> {
+      const again = await openLedger({ file: join(folder, 'ledger.db'), mode: 'write', clock })
+      const other = await again.workspace(name, `https://${name}.example/api/v1`)
+      other.saveOwned([ownedCap(TEAM, 10_000)])
+      if (recorded !== 'empty') await recordCompany(other, recorded)
+      await other.commit()
+      await again.close()
+      write(`${name}.yaml`, { ...POLICY, metadata: { name }, spec: { ...POLICY.spec, workspace: name } })
+      workspaces.push({ name, baseUrl: `https://${name}.example`, policies: [`${name}.yaml`] })
+      write('config.yaml', { apiVersion: 'capkeeper/v1', kind: 'Config', ledger: 'ledger.db', ...config, workspaces })
+    },
     write,
     /** Runs a command with the config. */
     run: (command: string, ...argv: readonly string[]) => run([command, ...argv, '--config', configFile], { clock }),

@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { temporaryFolder } from '../support/ledger.ts'
+import type { RecordedCompany } from '../support/recorded.ts'
 import { BUSY, COMPANY, PEOPLE, POLICY, recordedPlace } from './recorded-place.ts'
 
 describe('simulate', () => {
@@ -93,6 +94,22 @@ describe('simulate', () => {
     expect(code).toBe(0)
     expect(stdout).toContain('2026-11-01 (in part)')
     expect(stdout.replaceAll(/\n\s*/g, ' ')).toContain('one will be from 2027-01-01 on')
+  })
+
+  test.each<[string, RecordedCompany | 'empty', number]>([
+    ['no day', 'empty', 4],
+    ['no whole cycle', { ...COMPANY, fromAt: Date.UTC(2026, 10, 9) }, 0],
+    ['as much', COMPANY, 0],
+  ])('%s of another workspace is recorded: the first is told of all the same', async (_row, recorded, code) => {
+    const at = await recordedPlace()
+    await at.beside('beta', recorded)
+    const ran = await at.run('simulate')
+    expect(ran).toMatchObject({
+      code,
+      stdout: expect.stringContaining('acme'),
+      stderr: code === 0 ? '' : expect.stringContaining('error: beta: '),
+    })
+    expect(ran.stdout.includes('beta')).toBe(code === 0)
   })
 
   test.each<[string, (at: Awaited<ReturnType<typeof recordedPlace>>) => readonly string[], number, string]>([

@@ -5,7 +5,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { inside } from '../support/inside.ts'
-import { place, policyText, workspace, world, written } from './world.ts'
+import { configText, place, policyText, service, workspace, world, written } from './world.ts'
 
 const has = (program: string): boolean => spawnSync(program, ['--version']).status === 0
 
@@ -196,6 +196,30 @@ describe('ledger', () => {
       expect(ran).toMatchObject({ code: 1, stderr: expect.stringMatching(/ledger\.db/) })
       expect(at.read('ledger.db')).toBe('this is no database, and somebody may want it back')
       expect(written(at.service)).toEqual([])
+    },
+  )
+})
+
+describe('a workspace that cannot be looked at', () => {
+  test.each([['plan'], ['audit'], ['report'], ['explain', 'team'], ['notify', 'preview']])(
+    'keeps no other from %s, which tells of it and exits 4',
+    async (...argv) => {
+      const at = await world({ policy: 'workspace: acme\nteam: {cap: 512}' })
+      at.write('policies/beta.yaml', policyText('workspace: beta\nteam: {cap: 512}', 'beta'))
+      const [beta, moved] = [await service(), await service()]
+      const notify = { people: [85], email: { host: '127.0.0.1', from: 'caps@example.com', tls: 'none' } }
+      const configured = (url: string): void =>
+        void at.write('config.yaml', configText([workspace('beta', url), workspace('acme', at.service.url)], { notify }))
+      configured(beta.url)
+      expect((await at.run('apply', '--yes')).code).toBe(0)
+      configured(moved.url)
+      const ran = await at.run(...argv)
+      expect(ran).toMatchObject({
+        code: 4,
+        stdout: expect.stringMatching(/\S/),
+        stderr: expect.stringMatching(/^error: beta: .* is bound to /m),
+      })
+      expect(await at.run(...argv, '--workspace', 'beta')).toMatchObject({ code: 1, stdout: '' })
     },
   )
 })

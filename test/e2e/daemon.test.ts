@@ -140,6 +140,25 @@ describe('the daemon', () => {
 })
 
 describe('beside a running daemon', () => {
+  test.each(['first', 'last'])(
+    'run --once goes on with the others where the workspace that it meets %s cannot be opened, and exits 4',
+    async (place) => {
+      const at = await world({ policy: 'workspace: acme\nteam: {cap: 500}' })
+      at.write('policies/beta.yaml', policyText('workspace: beta\nteam: {cap: 500}', 'beta'))
+      const [beta, moved] = [await service(), await service()]
+      const configured = (url: string): void => {
+        const both = [workspace('beta', url), workspace('acme', at.service.url)]
+        at.write('config.yaml', configText(place === 'first' ? both : both.reverse()))
+      }
+      configured(beta.url)
+      expect((await at.run('run', '--once')).code).toBe(0)
+      configured(moved.url)
+      at.policy(policyText('workspace: acme\nteam: {cap: 600}'))
+      expect(await at.run('run', '--once')).toMatchObject({ code: 4, stderr: expect.stringContaining('--rebind') })
+      expect([at.service.capOf('team'), moved.capOf('team')]).toEqual([600, undefined])
+    },
+  )
+
   test('an approval is taken up at once with SIGHUP, and a pause ends by itself', async () => {
     const policy = `team: {cap: 500}\nusers:\n  - {email: ${ADA}, cap: 4000}\nprotected: [${ADA}]`
     const at = await world({ policy, settings: { interval: '1h', usageInterval: '1h' } })

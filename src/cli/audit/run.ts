@@ -11,6 +11,7 @@ import { sha256 } from '../../daemon/schedule/system.ts'
 import { connectReader, readSetup, type Setup, type WorkspaceSetup } from '../compose.ts'
 import { showWarnings } from '../plan/output.ts'
 import { type Cli, painter } from '../shared/context.ts'
+import { type Answers, inEach } from '../shared/each.ts'
 import { EXIT, type ExitCode, worstExit } from '../shared/exit.ts'
 import { interruptible } from '../shared/interrupt.ts'
 import { type Ledgers, openLedgers } from '../shared/ledger/ledgers.ts'
@@ -20,18 +21,18 @@ import { tellLine } from '../shared/tell.ts'
 import type { AuditFlags } from './command.ts'
 import { type AuditedWorkspace, renderAuditJson, renderAuditMarkdown, renderAuditText } from './render.ts'
 
-/** Audits every workspace; ends with 4 when some caps could not be read, with 1 when none or nobody could. */
+/** Audits every workspace that can be; ends with 4 when another cannot or some caps could not be read, with 1 when none or nobody could. */
 export async function auditCommand(flags: AuditFlags, cli: Cli): Promise<void> {
   const setup = await readSetup(cli, flags)
   showWarnings(setup.warnings, cli)
-  const audited = await interruptible(cli, (signal) => auditAll(setup, cli, signal, flags))
+  const { done: audited, codes } = await interruptible(cli, (signal) => auditAll(setup, cli, signal, flags))
   const renderers = {
     text: () => renderAuditText(audited, painter(cli.stdout)),
     json: () => renderAuditJson(audited, cli.clock.now()),
     markdown: () => renderAuditMarkdown(audited, labelsFor(setup.config.people, audited.find(({ salt }) => salt)?.salt)),
   }
   cli.stdout.write(renderers[flags.output]())
-  cli.finish(worstExit(audited.map(exitOf)))
+  cli.finish(worstExit([...audited.map(exitOf), ...codes]))
 }
 
 function exitOf({ audit: { people, unread }, read }: AuditedWorkspace): ExitCode {
@@ -39,11 +40,11 @@ function exitOf({ audit: { people, unread }, read }: AuditedWorkspace): ExitCode
   return unread.length > 0 ? EXIT.partial : EXIT.done
 }
 
-async function auditAll(setup: Setup, cli: Cli, signal: AbortSignal, flags: AuditFlags): Promise<readonly AuditedWorkspace[]> {
+async function auditAll(setup: Setup, cli: Cli, signal: AbortSignal, flags: AuditFlags): Promise<Answers<AuditedWorkspace>> {
   const ledgers = await openLedgers(cli, setup, signal, flags)
   const progress = await sweepProgress('reading caps', cli.stderr, signal)
   try {
-    return await Promise.all(setup.workspaces.map((one) => auditOne(one, { cli, signal, ledgers, progress })))
+    return await inEach(cli, setup.workspaces, (one) => auditOne(one, { cli, signal, ledgers, progress }), signal)
   } finally {
     progress.stop()
     await ledgers.close()

@@ -15,43 +15,50 @@ import type { Ledger } from '../../ports.ts'
 import { connectReader, readSetup, type Setup, type WorkspaceSetup } from '../compose.ts'
 import { tellReading, unreadBecause } from '../plan/unread.ts'
 import { type Cli, painter, UsageError } from '../shared/context.ts'
+import { type Answers, inEach } from '../shared/each.ts'
 import { EXIT, type ExitCode, worstExit } from '../shared/exit.ts'
 import { interruptible } from '../shared/interrupt.ts'
 import { learnedPaces } from '../shared/ledger/learned-pace.ts'
-import { openLedgers } from '../shared/ledger/ledgers.ts'
-import { sweepProgress } from '../shared/progress.ts'
+import { type Ledgers, openLedgers } from '../shared/ledger/ledgers.ts'
+import { type SweepProgress, sweepProgress } from '../shared/progress.ts'
 import type { ExplainFlags } from './command.ts'
 import { type Explained, renderExplainJson, renderExplainTexts } from './render.ts'
 
-/** Explains one scope in every workspace asked for. */
+/** Explains one scope in every workspace asked for that can be. */
 export async function explainCommand(text: string, flags: ExplainFlags, cli: Cli): Promise<void> {
   const scope = parseScope(text)
   if (!scope) throw new UsageError(`'${text}' is not a scope: write an e-mail, group:ID or team`)
   const setup = await readSetup(cli, flags)
-  const all: Ended[] = []
-  await interruptible(cli, async (signal) => {
-    for (const one of setup.workspaces) all.push(await explainOne(scope, one, { setup, flags, cli, signal }))
-  })
+  const { done: all, codes } = await interruptible(cli, (signal) => explainAll(scope, setup, flags, cli, signal))
   cli.stdout.write(flags.output === 'json' ? renderExplainJson(all) : renderExplainTexts(all, painter(cli.stdout)))
-  cli.finish(worstExit(all.map(({ code }) => code)))
+  cli.finish(worstExit([...all.map(({ code }) => code), ...codes]))
 }
 
 interface Ended extends Explained {
   readonly code: ExitCode
 }
 
-interface Shared {
-  readonly setup: Setup
-  readonly flags: ExplainFlags
-  readonly cli: Cli
-  readonly signal: AbortSignal
+async function explainAll(scope: Scope, setup: Setup, flags: ExplainFlags, cli: Cli, signal: AbortSignal): Promise<Answers<Ended>> {
+  const ledgers = await openLedgers(cli, setup, signal, flags)
+  const progress = await sweepProgress('reading caps', cli.stderr, signal)
+  try {
+    return await inEach(cli, setup.workspaces, (one) => explainOne(scope, one, { cli, signal, ledgers, progress }), signal)
+  } finally {
+    progress.stop()
+    await ledgers.close()
+  }
 }
 
-async function explainOne(scope: Scope, one: WorkspaceSetup, { setup, flags, cli, signal }: Shared): Promise<Ended> {
+interface Shared {
+  readonly cli: Cli
+  readonly signal: AbortSignal
+  readonly ledgers: Ledgers
+  readonly progress: SweepProgress
+}
+
+async function explainOne(scope: Scope, one: WorkspaceSetup, { cli, signal, ledgers, progress }: Shared): Promise<Ended> {
   const { config, policy } = one
-  const ledgers = await openLedgers(cli, setup, signal, flags)
   const { client, close } = connectReader(cli, config, { signal })
-  const progress = await sweepProgress('reading caps', cli.stderr, signal)
   try {
     const ledger = await ledgers.of(one, client, signal)
     const parts = { settings: config, ledger, clock: cli.clock, digest: sha256, client }
@@ -61,7 +68,6 @@ async function explainOne(scope: Scope, one: WorkspaceSetup, { setup, flags, cli
     const { usage, readings } = full.knowledge
     const scopes = unmanagedNear(scope, full).filter((other) => !readings.has(scopeKey(other)))
     await sweep({ client, scopes, concurrency: config.rate.concurrency, readings, signal })
-    progress.stop()
     tellReading(cli, config.name, full)
     const { plan } = full.planned
     const explanation = explain(
@@ -80,9 +86,7 @@ async function explainOne(scope: Scope, one: WorkspaceSetup, { setup, flags, cli
     const code = unreadBecause(full) === undefined ? EXIT.done : EXIT.failed
     return { workspace: config.name, explanation, reading: rhythm, code }
   } finally {
-    progress.stop()
     close()
-    await ledgers.close()
   }
 }
 

@@ -7,7 +7,8 @@ import { sha256 } from '../../daemon/schedule/system.ts'
 import { connectReader, readSetup, type WorkspaceSetup } from '../compose.ts'
 import { showWarnings } from '../plan/output.ts'
 import { type Cli, CommandError, painter } from '../shared/context.ts'
-import { EXIT } from '../shared/exit.ts'
+import { inEach } from '../shared/each.ts'
+import { EXIT, worstExit } from '../shared/exit.ts'
 import { interruptible } from '../shared/interrupt.ts'
 import { type Ledgers, openLedgers } from '../shared/ledger/ledgers.ts'
 import { labelsFor } from '../shared/people.ts'
@@ -18,22 +19,22 @@ import { type PreviewedWorkspace, renderPreviewJson, renderPreviewText } from '.
 
 const NOTHING_ASKED = 'the config asks for no messages: write notify: into it, as docs/notify.md says'
 
-/** Prints what would go out now. Ends with 1 when the config asks for nothing, or nobody could be read. */
+/** Prints what would go out now. Ends with 1 when the config asks for nothing, or nobody could be read; with 4 when one workspace of several cannot be. */
 export async function previewCommand(flags: NotifyFlags, cli: Cli): Promise<void> {
   const setup = await readSetup(cli, flags)
   showWarnings(setup.warnings, cli)
   if (!setup.workspaces.some(({ config }) => config.notify)) throw new CommandError(NOTHING_ASKED)
-  const previewed = await interruptible(cli, async (signal) => {
+  const { done: previewed, codes } = await interruptible(cli, async (signal) => {
     const ledgers = await openLedgers(cli, setup, signal, flags)
     try {
-      return await Promise.all(setup.workspaces.map((one) => previewOne(one, { cli, signal, ledgers, people: setup.config.people })))
+      return await inEach(cli, setup.workspaces, (one) => previewOne(one, { cli, signal, ledgers, people: setup.config.people }), signal)
     } finally {
       await ledgers.close()
     }
   })
   const shown = flags.output === 'json' ? renderPreviewJson(previewed, cli.clock.now()) : renderPreviewText(previewed, painter(cli.stdout))
   cli.stdout.write(shown)
-  cli.finish(previewed.some(({ due }) => due) ? EXIT.done : EXIT.failed)
+  cli.finish(worstExit([previewed.some(({ due }) => due) ? EXIT.done : EXIT.failed, ...codes]))
 }
 
 interface Parts {

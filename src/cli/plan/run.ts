@@ -7,6 +7,7 @@ import { sha256 } from '../../daemon/schedule/system.ts'
 import { connectReader, readSetup, type Setup, type WorkspaceSetup } from '../compose.ts'
 import { ledgerArgs, shellWord } from '../shared/args.ts'
 import { type Cli, CommandError, columnsOf, painter } from '../shared/context.ts'
+import { type Answers, inEach } from '../shared/each.ts'
 import { EXIT, type ExitCode, worstExit } from '../shared/exit.ts'
 import { interruptible } from '../shared/interrupt.ts'
 import { type LedgerFlags, openLedgers } from '../shared/ledger/ledgers.ts'
@@ -21,11 +22,11 @@ import { renderPlanJson } from './render-json.ts'
 import { tellReading, unreadBecause } from './unread.ts'
 import { releaseBy } from './view.ts'
 
-/** Plans every workspace and leaves the exit code. */
+/** Plans every workspace that can be, and leaves the exit code. */
 export async function planCommand(flags: PlanFlags, cli: Cli): Promise<void> {
   const setup = await readSetup(cli, flags)
   showWarnings(setup.warnings, cli)
-  const { previews, known, salt } = await interruptible(cli, (signal) => previewAll(setup, cli, signal, flags))
+  const { done: previews, codes, known, salt } = await interruptible(cli, (signal) => previewAll(setup, cli, signal, flags))
   const plans = previews.map((one) => one.planned.plan)
   const release = releaseCommand(plans, known, flags, setup.config.ledger)
   cli.stdout.write(
@@ -39,7 +40,7 @@ export async function planCommand(flags: PlanFlags, cli: Cli): Promise<void> {
     ),
   )
   if (flags.out !== undefined) save(flags.out, plans)
-  cli.finish(worstExit(previews.map((one) => exitOf(one, flags.detailedExitcode === true))))
+  cli.finish(worstExit([...previews.map((one) => exitOf(one, flags.detailedExitcode === true)), ...codes]))
 }
 
 /**
@@ -55,8 +56,7 @@ function releaseCommand(plans: readonly Plan[], known: readonly string[], flags:
   }
 }
 
-interface Previews {
-  readonly previews: readonly Preview[]
+interface Previews extends Answers<Preview> {
   /** The workspaces that the ledger knows. */
   readonly known: readonly string[]
   /** What the ledger hashes people with. */
@@ -68,8 +68,10 @@ async function previewAll(setup: Setup, cli: Cli, signal: AbortSignal, flags: Le
   const progress = await sweepProgress('reading caps', cli.stderr, signal)
   let salt: string | undefined
   try {
-    const previews = await Promise.all(
-      setup.workspaces.map(async (one: WorkspaceSetup) => {
+    const answers = await inEach(
+      cli,
+      setup.workspaces,
+      async (one: WorkspaceSetup) => {
         const { config, policy } = one
         const { client, close } = connectReader(cli, config, { signal })
         try {
@@ -84,9 +86,10 @@ async function previewAll(setup: Setup, cli: Cli, signal: AbortSignal, flags: Le
         } finally {
           close()
         }
-      }),
+      },
+      signal,
     )
-    return { previews, known: ledgers.known, ...(salt !== undefined && { salt }) }
+    return { ...answers, known: ledgers.known, ...(salt !== undefined && { salt }) }
   } finally {
     progress.stop()
     await ledgers.close()

@@ -1,15 +1,15 @@
 // What `recommend` does: gathers what was recorded, works out the caps of each workspace, and prints a policy or JSON. A group that cannot be
 // helped is an error where it was named, and left as it is where it was not.
 
-import type { SimulationInputs } from '../../core/use/replay/document.ts'
 import { type Recommendation, type RecommendInputs, recommend, type Target } from '../../core/use/replay/recommend.ts'
 import { didYouMean } from '../../policy/suggest.ts'
 import { showWarnings } from '../plan/output.ts'
 import { type Cli, CommandError, UsageError } from '../shared/context.ts'
-import { EXIT } from '../shared/exit.ts'
+import { inEach } from '../shared/each.ts'
+import { EXIT, worstExit } from '../shared/exit.ts'
 import { labelsFor } from '../shared/people.ts'
 import { progressBar } from '../shared/progress.ts'
-import { gather } from '../simulate/gather.ts'
+import { gather, inputsOf, type Recorded } from '../simulate/gather.ts'
 import { shownAs } from '../simulate/run.ts'
 import { figure } from '../simulate/words.ts'
 import type { RecommendFlags } from './command.ts'
@@ -18,7 +18,7 @@ import { renderRecommendationJson, renderRecommendationPolicy } from './render.t
 /** So many of the people who have a cap may be blocked when nobody says otherwise (product.md, section 3). */
 const BLOCKED = 0.02
 
-/** Recommends for every workspace that the policies and the ledger know. */
+/** Recommends for every workspace that the policies and the ledger know; ends with 4 when one of several cannot be helped. */
 export async function recommendCommand(paths: readonly string[], flags: RecommendFlags, cli: Cli): Promise<void> {
   const gathered = await gather(flags, { paths, ...(flags.cycles !== undefined && { cycles: flags.cycles }) }, cli)
   showWarnings(gathered.warnings, cli)
@@ -26,25 +26,22 @@ export async function recommendCommand(paths: readonly string[], flags: Recommen
     flags.budget === undefined ? { kind: 'blocked', share: flags.blocked ?? BLOCKED } : { kind: 'budget', credits: flags.budget }
   const workspaces = chosen(gathered.workspaces, flags.group)
   const progress = await progressBar(workspaces.length, 'working out caps', cli.stderr)
-  const results: Recommendation[] = []
-  try {
-    for (const [index, inputs] of workspaces.entries()) {
-      results.push(worked({ ...inputs, target, ...(flags.group && { only: flags.group }) }))
-      progress.update(index + 1)
-    }
-  } finally {
-    progress.stop()
-  }
+  let tried = 0
+  const { done: results, codes } = await inEach(cli, workspaces, (one) => {
+    tried += 1
+    progress.update(tried)
+    return worked({ ...inputsOf(one), target, ...(flags.group && { only: flags.group }) })
+  }).finally(progress.stop)
   const labels = labelsFor(gathered.config.people, gathered.salt)
   const shown = results.map((one) => ({ ...one, simulation: shownAs(one.simulation, labels) }))
   cli.stdout.write(
     flags.output === 'json' ? renderRecommendationJson(shown, target, cli.clock.now()) : renderRecommendationPolicy(shown, target),
   )
-  cli.finish(EXIT.done)
+  cli.finish(worstExit([EXIT.done, ...codes]))
 }
 
 /** The workspaces that declare any of the groups; all without groups. */
-function chosen(workspaces: readonly SimulationInputs[], groups: readonly string[] | undefined): readonly SimulationInputs[] {
+function chosen(workspaces: readonly Recorded[], groups: readonly string[] | undefined): readonly Recorded[] {
   if (!groups) return workspaces
   const declared = workspaces.flatMap(({ policy }) => policy.set.groups.map(({ scope }) => scope.id))
   for (const id of groups) {

@@ -21,7 +21,8 @@ import type { AddOnSum, Ledger, ReadClient } from '../../ports.ts'
 import { connectReader, ledgerOf, openStore, readSetup, type Setup, type WorkspaceSetup } from '../compose.ts'
 import { showWarnings } from '../plan/output.ts'
 import { type Cli, CommandError, painter } from '../shared/context.ts'
-import { EXIT } from '../shared/exit.ts'
+import { type Answers, inEach } from '../shared/each.ts'
+import { EXIT, worstExit } from '../shared/exit.ts'
 import { interruptible } from '../shared/interrupt.ts'
 import { labelsFor } from '../shared/people.ts'
 import { sweepProgress } from '../shared/progress.ts'
@@ -41,11 +42,7 @@ const CHUNK_MS = 30 * DAY_MS
 export async function reportCommand(flags: ReportFlags, cli: Cli): Promise<void> {
   const setup = await readSetup(cli, flags)
   showWarnings(setup.warnings, cli)
-  const results = await interruptible(cli, (signal) => reportAll(setup, flags, cli, signal))
-  const [reports, failures] = [results.filter(isReport), results.filter((one) => one instanceof CommandError)]
-  const [first, ...others] = failures
-  for (const { message } of reports.length > 0 ? failures : others) tellLine(cli, `error: ${message}`)
-  if (first && reports.length === 0) throw first
+  const { done: reports, codes } = await interruptible(cli, (signal) => reportAll(setup, flags, cli, signal))
   // A table has no room for what weakens it.
   if (flags.output === 'csv')
     for (const { workspace, notes } of reports) for (const note of notes) tellLine(cli, `note: ${workspace}: ${note}`)
@@ -58,19 +55,17 @@ export async function reportCommand(flags: ReportFlags, cli: Cli): Promise<void>
     html: () => renderReportPage(reports, now),
   }
   cli.stdout.write(renderers[flags.output]())
-  cli.finish(first ? EXIT.partial : EXIT.done)
+  cli.finish(worstExit([EXIT.done, ...codes]))
 }
 
-type Result = Report | CommandError
-
-const isReport = (result: Result): result is Report => !(result instanceof CommandError)
-
-async function reportAll(setup: Setup, flags: ReportFlags, cli: Cli, signal: AbortSignal): Promise<readonly Result[]> {
+async function reportAll(setup: Setup, flags: ReportFlags, cli: Cli, signal: AbortSignal): Promise<Answers<Report>> {
   const store = await openStore(cli, setup.config, 'read')
   const progress = await sweepProgress('reading caps', cli.stderr, signal)
   try {
-    return await Promise.all(
-      setup.workspaces.map(async (one) => {
+    return await inEach(
+      cli,
+      setup.workspaces,
+      async (one) => {
         const { client, close } = connectReader(cli, one.config, { signal })
         try {
           const ledger = await ledgerOf(store, one.config)
@@ -83,13 +78,11 @@ async function reportAll(setup: Setup, flags: ReportFlags, cli: Cli, signal: Abo
           const report = reportOf({ ...gathered, ...priceOf(setup.config) })
           // What is written into a file or a page is for others; a terminal is for whoever runs this.
           return flags.output === 'text' ? report : reportShown(report, labelsFor(setup.config.people, ledger.fact('peopleSalt')))
-        } catch (error) {
-          if (error instanceof CommandError) return error
-          throw error
         } finally {
           close()
         }
-      }),
+      },
+      signal,
     )
   } finally {
     progress.stop()

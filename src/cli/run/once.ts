@@ -25,15 +25,12 @@ export async function runOnce(flags: RunFlags, cli: Cli, reader: Reader, embedde
       Promise.all(config.workspaces.map((one) => cycle(one, sets.get(one.name), host, { stop, cut }))),
     )
     await host.saveAll()
-    const unopened = done.flatMap((one) => ('failure' in one && one.failure instanceof Error ? [one.failure] : []))
-    if (unopened[0] && done.every((one) => 'failure' in one)) throw unopened[0]
     cli.finish(exitOfAll(done))
   } finally {
     await store.close()
   }
 }
 
-/** One that cannot be opened fails with an error, and ends nothing of the others. */
 async function cycle(
   config: Parameters<typeof openWorkspace>[0],
   policy: Parameters<typeof recall>[0] | undefined,
@@ -41,21 +38,20 @@ async function cycle(
   signals: { readonly stop: AbortSignal; readonly cut: AbortSignal },
 ): Promise<Done> {
   if (!policy) return { failure: `${config.name}: there is no policy` }
-  const opened = await openWorkspace(config, host).catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))))
-  if (opened instanceof Error) {
-    host.logger.error({ workspace: config.name, error: opened.message }, 'the workspace cannot be opened')
-    return { failure: opened }
-  }
+  // Whatever fails is of this workspace alone: the others are in the midst of their cycles, on the same ledger.
   try {
-    opened.parts.ledger.saveFact('policy', policy)
-    const knowledge = recall(policy, opened.parts.ledger)
-    return { report: await reconcile(createWorkspace(opened.parts), knowledge, { usage: true, alone: true, ...signals }) }
+    const opened = await openWorkspace(config, host)
+    try {
+      opened.parts.ledger.saveFact('policy', policy)
+      const knowledge = recall(policy, opened.parts.ledger)
+      return { report: await reconcile(createWorkspace(opened.parts), knowledge, { usage: true, alone: true, ...signals }) }
+    } finally {
+      await opened.finish?.()
+      opened.close()
+    }
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     host.logger.error({ workspace: config.name, error: message }, 'the cycle failed')
     return { failure: message }
-  } finally {
-    await opened.finish?.()
-    opened.close()
   }
 }

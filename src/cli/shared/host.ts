@@ -194,17 +194,33 @@ async function saltOf(
   config: Config,
   how: { readonly isEmbedded: boolean; readonly rebind: boolean },
 ): Promise<string> {
-  const [first] = config.workspaces
-  if (!first) return ''
   // Nobody need hold a workspace for it.
   if (store.leases) return store.leases.common('peopleSalt', randomSalt)
-  const ledger = await bound(store, first, how)
-  const known = ledger.fact('peopleSalt')
+  const ledger = await firstOpened(store, config, how)
+  const known = ledger?.fact('peopleSalt')
   if (known !== undefined) return known
   const salt = randomSalt()
-  ledger.saveFact('peopleSalt', salt)
-  await ledger.commit()
+  ledger?.saveFact('peopleSalt', salt)
+  await ledger?.commit()
   return salt
+}
+
+/** Each workspace keeps the same salt, so one that cannot be opened is not asked. Throws what the first threw where none can; undefined without any. */
+async function firstOpened(
+  store: LedgerStore,
+  { workspaces }: Config,
+  how: { readonly isEmbedded: boolean; readonly rebind: boolean },
+): Promise<Ledger | undefined> {
+  const failures: unknown[] = []
+  for (const one of workspaces) {
+    try {
+      return await bound(store, one, how)
+    } catch (error) {
+      failures.push(error)
+    }
+  }
+  if (failures.length > 0) throw failures[0]
+  return undefined
 }
 
 /** The embedded service may answer on another port each time and is the same one all the same. */

@@ -22,15 +22,23 @@ export interface GatherOptions {
   readonly cycles?: number
 }
 
+/** One workspace, whether or not there is anything to replay of it. */
+export interface Recorded {
+  readonly policy: PolicyRevision
+  readonly groups: SimulationInputs['groups']
+  /** What a replay starts from, or why there is none. */
+  readonly start: SimulationInputs | CommandError
+}
+
 export interface Gathered {
   readonly config: Config
-  readonly workspaces: readonly SimulationInputs[]
+  readonly workspaces: readonly Recorded[]
   readonly warnings: readonly Problem[]
   /** What people are hashed with. */
   readonly salt: string
 }
 
-/** Throws an `InputError` with every problem of config and policies, and a `CommandError` when nothing can be replayed. */
+/** Throws an `InputError` with every problem of config and policies, and a `CommandError` when policies and ledger have no workspace in common. */
 export async function gather(flags: NetworkFlags, options: GatherOptions, cli: Cli): Promise<Gathered> {
   const loaded = await loadConfigAside({ env: cli.env, flags }, cli.clock)
   if (!loaded.config) throw new InputError(loaded.problems)
@@ -46,7 +54,7 @@ export async function gather(flags: NetworkFlags, options: GatherOptions, cli: C
     : [policies.workspace ?? config.workspaces[0]?.name ?? 'default']
   const ledger = await readRecordedUse(cli, config.ledger, names)
   const { pricePerCredit } = config
-  const workspaces = ledger.workspaces.flatMap((use) => {
+  const workspaces = ledger.workspaces.flatMap((use): readonly Recorded[] => {
     const policy = policies.sets.get(use.workspace)
     const beside = against && againstOf(against, use.workspace)
     if (!policy) return []
@@ -56,7 +64,7 @@ export async function gather(flags: NetworkFlags, options: GatherOptions, cli: C
       ...(options.cycles !== undefined && { cycles: options.cycles }),
       ...(pricePerCredit !== undefined && { pricePerCredit }),
     }
-    return [inputsOf(use, { ...replay, now: cli.clock.now() })]
+    return [{ policy, groups: use.usage?.groups ?? [], start: startOf(use, { ...replay, now: cli.clock.now() }) }]
   })
   if (workspaces.length === 0) throw new CommandError(`no policy is for ${names.join(', ')}`)
   return { config, workspaces, warnings: problems, salt: ledger.salt ?? randomSalt() }
@@ -73,14 +81,20 @@ const load = (paths: readonly string[], { configured }: LoadedConfig, { workspac
 const againstOf = ({ sets, workspace }: LoadedPolicies, name: string): PolicyRevision | undefined =>
   sets.get(name) ?? (workspace === undefined && sets.size === 1 ? [...sets.values()][0] : undefined)
 
-function inputsOf(use: RecordedUse, options: ReplayOptions): SimulationInputs {
+/** What can be replayed. Throws why nothing can. */
+export function inputsOf({ start }: Recorded): SimulationInputs {
+  if (start instanceof CommandError) throw start
+  return start
+}
+
+function startOf(use: RecordedUse, options: ReplayOptions): Recorded['start'] {
   const start = replayStart(use, options)
   switch (start.kind) {
     case 'inputs':
       return start.inputs
     case 'no-days':
-      throw new CommandError(`${use.workspace}: the ledger has no day of anybody's use yet; ${HOW_TO_GET_DAYS}`)
+      return new CommandError(`${use.workspace}: the ledger has no day of anybody's use yet; ${HOW_TO_GET_DAYS}`)
     case 'no-cycle':
-      throw new CommandError(`${use.workspace}: the ledger knows no billing cycle, because the service names none`)
+      return new CommandError(`${use.workspace}: the ledger knows no billing cycle, because the service names none`)
   }
 }

@@ -6,16 +6,17 @@ import { simulate } from '../../core/use/replay/simulation.ts'
 import type { PeopleLabels } from '../../daemon/http/status/labels.ts'
 import { showWarnings } from '../plan/output.ts'
 import { type Cli, painter } from '../shared/context.ts'
-import { EXIT } from '../shared/exit.ts'
+import { type Answers, inEach } from '../shared/each.ts'
+import { EXIT, worstExit } from '../shared/exit.ts'
 import { labelsFor } from '../shared/people.ts'
 import { progressBar } from '../shared/progress.ts'
 import type { SimulateFlags } from './command.ts'
-import { type Gathered, gather } from './gather.ts'
+import { type Gathered, gather, inputsOf } from './gather.ts'
 import { renderSimulationText } from './render.ts'
 import { renderSimulationJson } from './render-json.ts'
 import { renderSimulationMarkdown } from './render-markdown.ts'
 
-/** Simulates every workspace that the policies and the ledger know. */
+/** Simulates every workspace that the policies and the ledger know; ends with 4 when another has nothing recorded, and fails when none has. */
 export async function simulateCommand(paths: readonly string[], flags: SimulateFlags, cli: Cli): Promise<void> {
   const gathered = await gather(
     flags,
@@ -24,7 +25,8 @@ export async function simulateCommand(paths: readonly string[], flags: SimulateF
   )
   showWarnings(gathered.warnings, cli)
   const labels = labelsFor(gathered.config.people, gathered.salt)
-  const simulations = (await simulateAll(gathered, cli)).map((one) => shownAs(one, labels))
+  const { done, codes } = await simulateAll(gathered, cli)
+  const simulations = done.map((one) => shownAs(one, labels))
   const now = cli.clock.now()
   const renderers = {
     text: () => renderSimulationText(simulations, painter(cli.stdout)),
@@ -33,11 +35,11 @@ export async function simulateCommand(paths: readonly string[], flags: SimulateF
     html: () => renderSimulationPage(simulations, now),
   }
   cli.stdout.write(renderers[flags.output]())
-  cli.finish(EXIT.done)
+  cli.finish(worstExit([EXIT.done, ...codes]))
 }
 
-async function simulateAll({ workspaces }: Gathered, cli: Cli): Promise<readonly Simulation[]> {
-  const total = workspaces.reduce((sum, { cycles }) => sum + cycles.length, 0)
+async function simulateAll({ workspaces }: Gathered, cli: Cli): Promise<Answers<Simulation>> {
+  const total = workspaces.reduce((sum, { start }) => sum + ('cycles' in start ? start.cycles.length : 0), 0)
   const progress = await progressBar(total, 'replaying cycles', cli.stderr)
   let done = 0
   const onCycle = (): void => {
@@ -45,7 +47,7 @@ async function simulateAll({ workspaces }: Gathered, cli: Cli): Promise<readonly
     progress.update(done)
   }
   try {
-    return workspaces.map((inputs) => simulate({ ...inputs, onCycle }))
+    return await inEach(cli, workspaces, (one) => simulate({ ...inputsOf(one), onCycle }))
   } finally {
     progress.stop()
   }

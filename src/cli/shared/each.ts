@@ -1,0 +1,33 @@
+// The work of a command in each of several workspaces. One that fails keeps no other from its answer, as `apply` keeps none from its writes.
+import type { Cli } from './context.ts'
+import { EXIT, type ExitCode } from './exit.ts'
+import { tellLine } from './tell.ts'
+
+export interface Answers<T> {
+  readonly done: readonly T[]
+  /** `failed` where some failed, for `worstExit` beside what was done. */
+  readonly codes: readonly ExitCode[]
+}
+
+/**
+ * Waits for all, so that what they share can be closed afterwards, and tells what failed. Throws the first failure where nothing was done, and
+ * when it was interrupted.
+ */
+export async function inEach<W, T>(
+  cli: Cli,
+  workspaces: readonly W[],
+  work: (one: W) => T | Promise<T>,
+  signal?: AbortSignal,
+): Promise<Answers<T>> {
+  const ended = await Promise.allSettled(workspaces.map(async (one) => work(one)))
+  const done = ended.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+  const failures: readonly unknown[] = ended.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
+  if (failures.length === 0) return { done, codes: [] }
+  signal?.throwIfAborted()
+  const [first, ...others] = [...new Map(failures.map((failure) => [messageOf(failure), failure]))]
+  for (const [message] of done.length > 0 && first ? [first, ...others] : others) tellLine(cli, `error: ${message}`)
+  if (done.length === 0) throw first?.[1]
+  return { done, codes: [EXIT.failed] }
+}
+
+const messageOf = (failure: unknown): string => (failure instanceof Error ? failure.message : String(failure))
