@@ -71,7 +71,7 @@ export function currentApprovals(
 
 interface Landing {
   readonly shown: CapAt
-  /** Nothing of ours is set there, and what it shows may only be inherited. */
+  /** Nothing of ours is set there, and what it shows may only be inherited, or nobody looks there any more. */
   readonly isBare?: (key: ScopeKey) => boolean
   readonly inSync: ReadonlySet<ScopeKey>
   /** Deals that the guards let through. */

@@ -73,7 +73,7 @@ export function judgeWithApprovals(inputs: JudgementInputs): Judged {
   const known = asShown(currentApprovals(inputs.approvals, { policy: listed.map((one) => one.id) }, inputs.now), inputs.holdsShown)
   const inSync = new Set(known.length > 0 ? inputs.inSync.map(({ scope }) => scopeKey(scope)) : [])
   const isWanted = ({ scope, to }: HeldChange): boolean => byKey.get(scopeKey(scope))?.to === to
-  const isBare = (key: ScopeKey): boolean => !inputs.owned.has(key) && slots.mayBeInherited(key)
+  const isBare = (key: ScopeKey): boolean => !inputs.owned.has(key) && (slots.mayBeInherited(key) || !inputs.readings.has(key))
   const landing = { shown: slots.shown, isBare, inSync, reviewedPools: reviewedPools(inputs), isWanted }
   let approvals = voidGrown(verifyApprovals(known, landing), whole)
   const releases = recentReleases(approvals, inputs.now)
