@@ -69,7 +69,7 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'guards count changes in place of people',
     file: 'core/plan/guards/shares.ts',
-    find: 'if (judged.length <= allowed && !teamClear) return undefined',
+    find: 'if (counted.size <= allowed && !teamClear) return undefined',
     replace: 'if (new Set(judged.flatMap((one) => one.changes)).size <= allowed && !teamClear) return undefined',
     needs: ['counted', 'policy-squeeze'],
     caughtBy: [86],
