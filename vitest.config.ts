@@ -22,8 +22,8 @@ export default defineConfig({
     hookTimeout: 180_000,
     expect: { poll: { timeout: 60_000 } },
     allowOnly: false,
-    // Node loads the files itself: no test puts another module in the place of one, and nothing has to be built for it.
-    experimental: { viteModuleRunner: false },
+    // Node loads the files itself, and nothing reads each of them once more on the way: no test puts another module in the place of one.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
     silent: 'passed-only',
     reporters: ['default', skippedReporter, ...(report ? [['json', { outputFile: report }] as ['json', { outputFile: string }]] : [])],
   },

