@@ -12,8 +12,8 @@ export default defineConfig({
     globalSetup: ['test/support/program.ts'],
     setupFiles: ['test/support/setup.ts'],
     pool: 'forks',
-    // One more than the cores that are promised: a fifth of the time goes by in waiting for daemons and services.
-    maxWorkers: 3,
+    // More than twice the cores that are promised: the files that come first wait for daemons and services for half of their time.
+    maxWorkers: 5,
     sequence: { sequencer: WaitingSpread },
     // No test changes what another one imports, so a worker keeps its modules: loading them for each file would take longer than the tests.
     isolate: false,
