@@ -33,6 +33,15 @@ describe('an approval', () => {
     expect(open({ ...held, caps: { ...held.caps, p50: 400 }, approvalIds: [holdId], holdsShown: REVIEWED })).toBe(0)
   })
 
+  test('to clear is spent once what it released is nobody’s, and nobody looks there any more', () => {
+    const clearing: PlanSketch = { people: 100, caps: each(84, 500), observed: each(100, 500), owned: each(100, { cap: 500 }) }
+    const [hold] = planOf(clearing).plan.holds
+    const { approvals } = planOf({ ...clearing, approve: [hold?.id ?? ''] })
+    const gone = { ...clearing, observed: each(84, 500), owned: each(84, { cap: 500 }), approvals }
+    expect(first(approvals)).toMatchObject({ state: 'pending' })
+    expect(first(planOf(gone).approvals)).toMatchObject({ state: 'spent' })
+  })
+
   test('stays released when a crash left half of it, and does not count what is done', () => {
     const { approvals } = planOf({ ...held, approve: [holdId] })
     const half = planOf({ ...held, observed: { ...held.observed, ...each(8, 400) }, approvals })
