@@ -36,7 +36,8 @@ export function pins(
   if (wide.size === 0 || slots.model.layers === 'copied') return []
   return diff.inSync.flatMap(({ scope, cap, entry, origin }): Difference[] => {
     const key = scopeKey(scope)
-    if (cap === 'none' || !slots.mayBeInherited(key)) return []
+    // What was given back is nobody's any more: it may follow what is wider, as it did before.
+    if (cap === 'none' || entry.kind === 'restore' || !slots.mayBeInherited(key)) return []
     const ancestors = scope.kind === 'user' ? ancestorsOf(key, beneath) : [TEAM_KEY]
     if (ancestors.every((one) => (wide.get(one) ?? cap) === cap)) return []
     const reason = origin.reason ?? 'it may only be inherited, and what it is inherited from moves'

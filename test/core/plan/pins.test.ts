@@ -39,6 +39,11 @@ describe('a cap that may only be inherited', () => {
       ['ada set none>500 policy', 'team clear 500>none orphan'],
     ],
     [
+      'is not set where it was given back after a grant, and may follow the team as before it',
+      { caps: { team: 600 }, observed: { team: 500, ada: 500 }, owned: { ada: { cap: 900, owner: 'grant', grant: 'old', baseline: 500 } } },
+      ['team raise 500>600 policy'],
+    ],
+    [
       'is not set where nothing is asked for, and goes once it turns out to be set there',
       { caps: { ada: 'none' }, observed: { team: 500, ada: 500 }, owned: { team: { cap: 500 } } },
       ['ada clear 500>none policy', 'team clear 500>none orphan'],
