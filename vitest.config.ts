@@ -12,8 +12,8 @@ export default defineConfig({
     globalSetup: ['test/support/program.ts'],
     setupFiles: ['test/support/setup.ts'],
     pool: 'forks',
-    // More than twice the cores that are promised: the files that come first wait for daemons and services for half of their time.
-    maxWorkers: 5,
+    // Twice the cores that are promised: the files that come first wait for daemons and services for half of their time.
+    maxWorkers: 4,
     sequence: { sequencer: WaitingSpread },
     // No test changes what another one imports, so a worker keeps its modules: loading them for each file would take longer than the tests.
     isolate: false,

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { scopeKey } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { buildPlan, type PlanInputs } from '../../../src/core/plan/plan.ts'
-import { cap, email, type PlainCap, policy, scope } from '../../support/declare.ts'
+import { cap, email, NOW, type PlainCap, policy, scope } from '../../support/declare.ts'
 import { lines, type PlanSketch, planInputs } from '../../support/plan.ts'
 
 const PEOPLE = ['ada', 'bob']
@@ -40,7 +40,11 @@ describe('a cap that may only be inherited', () => {
     ],
     [
       'is not set where it was given back after a grant, and may follow the team as before it',
-      { caps: { team: 600 }, observed: { team: 500, ada: 500 }, owned: { ada: { cap: 900, owner: 'grant', grant: 'old', baseline: 500 } } },
+      {
+        caps: { team: 600 },
+        observed: { team: 500, ada: 500 },
+        owned: { ada: { cap: 900, owner: 'grant', grant: { on: 'ada', cap: 900, until: NOW - 1 }, baseline: 500 } },
+      },
       ['team raise 500>600 policy'],
     ],
     [
