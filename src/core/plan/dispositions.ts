@@ -78,7 +78,7 @@ export function dispose(inputs: DisposeInputs): Disposed {
     const isHeld = heldBy.has(one.key)
     // Nor does a deal that nobody has agreed to keep back what is wider, but where that would lift somebody above the credits.
     const isPooled = inputs.pooled.has(one.key) || (one.pool !== undefined && !isHeld)
-    return { ...one, healing: one.healing && !isHeld, isPooled }
+    return { ...one, healing: one.healing && !isHeld, isPooled, isHeld }
   }
   const refused = inputs.refused.map(
     ({ scope, to }): Pending => ({

@@ -16,6 +16,8 @@ export interface Pending extends Pick<Difference, 'scope' | 'key' | 'from' | 'to
   readonly isPooled?: boolean
   /** The service has refused it, and perhaps always will. */
   readonly isRefused?: boolean
+  /** A guard holds it: nobody knows when it comes, or whether. */
+  readonly isHeld?: boolean
   /** It could not be read: nobody knows what is set there. */
   readonly isUnread?: boolean
 }
@@ -124,8 +126,8 @@ interface Ways {
 interface View {
   readonly now: CapAt
   readonly floor: number
-  /** The greater of what they had and get. */
-  readonly most: number
+  readonly had: number
+  readonly gets: number
   /** While a cap by a pool is still to come, nothing wider may lift them above what they had and get: it counts in a sum. */
   readonly ceiling: number
   readonly mayBeUncapped: boolean
@@ -153,12 +155,10 @@ function waysOf(inputs: WaveInputs): Ways {
       person,
       with_(was, (key) => begun.healed.get(key)),
     )
-    const most = Math.max(worth(had), worth(gets))
     return {
-      now: set,
-      most,
+      ...{ now: set, had: worth(had), gets: worth(gets) },
       floor: Math.min(worth(had), Math.max(worth(gets), worth(getsSurely)), worth(owed)),
-      ceiling: pending.get(person.key)?.isPooled ? most : Number.POSITIVE_INFINITY,
+      ceiling: pending.get(person.key)?.isPooled ? Math.max(worth(had), worth(gets)) : Number.POSITIVE_INFINITY,
       mayBeUncapped: had === 'none' || gets === 'none',
     }
   }
@@ -181,9 +181,7 @@ function waysOf(inputs: WaveInputs): Ways {
     const [first] = others
     // Alone on somebody's chain, it leaves exactly what the person is to get, under either way to read.
     if (!first) return undefined
-    const wider = others.filter(
-      ({ key }) => chain.indexOf(key) > chain.indexOf(change.key) && (key === TEAM_KEY || change.key === person.key),
-    )
+    const wider = others.filter((one) => (change.key === person.key || one.key === TEAM_KEY) && !one.isHeld && !one.isRefused)
     const underWay = others.filter(({ key }) => admitted.has(key))
     for (const view of viewsOf(person, chain.some(begun.mayBeInherited))) {
       for (const landed of subsets(underWay)) {
@@ -208,17 +206,20 @@ function waysOf(inputs: WaveInputs): Ways {
   }
 }
 
-/** What has to come before somebody may fall to it, as they would be above what they had and get. What nobody could read may be anything. */
+/**
+ * What has to come before somebody may fall to it, as they would be above what they had and get. What is held or refused is not waited for:
+ * it may never come. What nobody could read may be anything, but who is to have less falls to what is believed to be there.
+ */
 function liftedBy(
   person: CountedPerson,
-  { now, most }: View,
+  { now, had, gets }: View,
   landed: ReadonlyMap<ScopeKey, Pending>,
   { pending, wider }: { readonly pending: ReadonlyMap<ScopeKey, Pending>; readonly wider: readonly Pending[] },
 ): Scope | undefined {
   const isLifted = (more: readonly Pending[]): boolean => {
     const written = new Map([...landed, ...more.map((one) => [one.key, one] as const)])
-    const capAt: CapAt = (key) => written.get(key)?.to ?? (pending.get(key)?.isUnread ? ANYTHING : now(key))
-    return worth(inForce(person, capAt)) > most
+    const capAt: CapAt = (key) => written.get(key)?.to ?? (gets >= had && pending.get(key)?.isUnread ? ANYTHING : now(key))
+    return worth(inForce(person, capAt)) > Math.max(had, gets)
   }
   if (wider.length === 0 || !isLifted([]) || isLifted(wider)) return undefined
   return (wider.find((one) => !isLifted([one])) ?? wider[0])?.scope

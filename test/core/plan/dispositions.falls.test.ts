@@ -30,10 +30,19 @@ describe('the clear of a person’s cap', () => {
     ['waits for a team’s cap that was not in the plan', LEAK, left('team'), 'order team'],
     ['waits for a team’s cap that fails', LEAK, failing('team', 500), 'order team'],
     [
-      'waits for a team’s cap that is refused',
+      'goes out where the team’s cap is refused, which may be for good',
       { ...LEAK, quarantined: [{ scope: scope('team'), code: 'CAP_REFUSED', message: 'no', entry: entryOf('rule', 500), at: NOW }] },
       {},
-      'order team',
+      'ready',
+    ],
+    [
+      'goes out where a guard holds the team’s cap, which may be for good',
+      {
+        ...{ caps: { team: 500 }, observed: { team: 5000, p0: 200 }, owned: { p0: { cap: 200 } } },
+        ...{ people: 9, guards: { ...OFF, maxLowered: { percent: 10, floor: 3 } } },
+      },
+      {},
+      'ready',
     ],
     [
       'waits for the cap of a group that fails',
@@ -64,6 +73,17 @@ describe('the clear of a person’s cap', () => {
       },
       {},
       'unread group:g',
+    ],
+    [
+      'goes out over such a group where the person is to have less by it',
+      {
+        caps: { 'group:g': 60 },
+        groups: g,
+        owned: { p0: { cap: 90 }, 'group:g': { cap: 60 } },
+        observed: { 'group:g': 'unknown', p0: 90 },
+      },
+      {},
+      'ready',
     ],
     [
       'goes out once nobody waits for that group any more',
