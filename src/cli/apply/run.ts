@@ -46,9 +46,7 @@ export async function applyCommand(flags: ApplyFlags, cli: Cli): Promise<void> {
   const store = await openForCommand(cli, setup.config, 'apply')
   try {
     const done = await interruptible(cli, (signal, cut) => applyAll(setup, saved, { store, signal, cut, flags, cli }))
-    const reports = done.flatMap((one) => ('report' in one ? [one.report] : []))
-    const [failure] = done.flatMap((one) => ('failure' in one ? [one.failure] : []))
-    if (reports.length === 0 && failure !== undefined) throw failure
+    const reports = reportsOf(done)
     const salt = done.flatMap((one) => ('report' in one ? (one.salt ?? []) : []))[0]
     const people = labelsFor(setup.config.people, salt)
     if (flags.output !== 'text') cli.stdout.write(shown(reports.map(viewOf), flags, cli.stdout, false, people))
@@ -56,6 +54,14 @@ export async function applyCommand(flags: ApplyFlags, cli: Cli): Promise<void> {
   } finally {
     await store.close()
   }
+}
+
+/** What was done. Throws the first failure where nothing was. */
+export function reportsOf(done: readonly Done[]): readonly CycleReport[] {
+  const reports = done.flatMap((one) => ('report' in one ? [one.report] : []))
+  const [failure] = done.flatMap((one) => ('failure' in one ? [one.failure] : []))
+  if (reports.length === 0 && failure !== undefined) throw failure
+  return reports
 }
 
 async function applyAll(setup: Setup, saved: ReadonlyMap<string, Plan> | undefined, shared: Shared): Promise<readonly Done[]> {

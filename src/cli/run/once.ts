@@ -3,10 +3,10 @@ import { hasErrors, InputError } from '../../core/model/problem.ts'
 import { reconcile } from '../../daemon/cycle/run.ts'
 import { recall } from '../../daemon/cycle/state.ts'
 import { createWorkspace } from '../../daemon/workspace.ts'
-import { type Done, exitOfAll } from '../apply/run.ts'
+import { type Done, exitOfAll, reportsOf } from '../apply/run.ts'
 import { readPolicies } from '../compose.ts'
 import type { Embedded } from '../sandbox/embedded.ts'
-import type { Cli } from '../shared/context.ts'
+import { type Cli, CommandError } from '../shared/context.ts'
 import { createHost, type Host, openWorkspace } from '../shared/host.ts'
 import { interruptible } from '../shared/interrupt.ts'
 import { openForCommand } from '../shared/ledger/replica.ts'
@@ -25,6 +25,7 @@ export async function runOnce(flags: RunFlags, cli: Cli, reader: Reader, embedde
       Promise.all(config.workspaces.map((one) => cycle(one, sets.get(one.name), host, { stop, cut }))),
     )
     await host.saveAll()
+    reportsOf(done)
     cli.finish(exitOfAll(done))
   } finally {
     await store.close()
@@ -37,9 +38,9 @@ async function cycle(
   host: Host,
   signals: { readonly stop: AbortSignal; readonly cut: AbortSignal },
 ): Promise<Done> {
-  if (!policy) return { failure: `${config.name}: there is no policy` }
   // Whatever fails is of this workspace alone: the others are in the midst of their cycles, on the same ledger.
   try {
+    if (!policy) throw new CommandError(`${config.name}: there is no policy`)
     const opened = await openWorkspace(config, host)
     try {
       opened.parts.ledger.saveFact('policy', policy)
@@ -52,6 +53,6 @@ async function cycle(
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     host.logger.error({ workspace: config.name, error: message }, 'the cycle failed')
-    return { failure: message }
+    return { failure: error }
   }
 }
