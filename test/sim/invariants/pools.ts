@@ -73,7 +73,7 @@ function createBooks(scene: Scene) {
       const paid = isPaid ? {} : { end: scene.used(email) }
       // Whoever left the team uncapped, or without a cap that anybody had read, is on no list: what was used last nobody will ever see.
       const isUnbounded = left?.cap === 'none' && scene.stored(email as ScopeKey) === 'none'
-      const isLost = left && !scene.company.people.has(email) && (isUnbounded || left.cap === undefined)
+      const isLost = left && (isUnbounded || left.cap === undefined) && !scene.company.people.has(email)
       const end = isLost ? { end: use } : paid
       places.set(email, { base, sinceMs, ...(left && { left: old?.left ?? { cap: dealt, ...end } }) })
     }
