@@ -2,6 +2,7 @@
 // who leave, join or change groups neither hide burn nor look like it; a new cycle starts the figures at 0. Pure; the ledger keeps the state.
 import type { GroupMembers, Roster } from '../model/observed.ts'
 import { type Credits, credits, type Instant, wholeCents } from '../model/units.ts'
+import { isSameCycle } from './turn.ts'
 
 /** Sums in credits since the first reading ever, as the ledger keeps them. */
 export interface BurnedFacts {
@@ -41,7 +42,7 @@ export const NOTHING_BURNED: Burned = { team: credits(0), groups: {} }
 export function foldUsage(burned: Burned, roster: Roster, groups: readonly GroupMembers[]): BurnStep {
   const cycleStartAt = roster.cycle?.startAt
   const used = totalOf(roster)
-  const isNewCycle = cycleStartAt !== undefined && burned.cycleStartAt !== undefined && cycleStartAt > burned.cycleStartAt
+  const isNewCycle = cycleStartAt !== undefined && burned.cycleStartAt !== undefined && isLaterCycle(cycleStartAt, burned.cycleStartAt)
   const before: ReadonlyMap<string, Credits> = isNewCycle ? new Map() : (burned.highest ?? new Map())
   const highest = new Map(before)
   const increases = new Map<string, Credits>()
@@ -71,6 +72,8 @@ export function foldUsage(burned: Burned, roster: Roster, groups: readonly Group
     ...(used !== undefined && { used }),
   }
 }
+
+const isLaterCycle = (startAt: Instant, before: Instant): boolean => startAt > before && !isSameCycle({ startAt }, { startAt: before })
 
 /** Absent when nobody carries a figure. */
 function totalOf({ people }: Roster): Credits | undefined {

@@ -1,7 +1,7 @@
 // What replicas tell each other beside leases: which policies each has, and what a holder shows of its workspaces. Nothing here decides who holds what.
 import type { HeldWorkspace } from '../../core/replicas/table.ts'
 import { saySame } from './policies.ts'
-import type { State } from './state.ts'
+import { inForce, type State } from './state.ts'
 
 /** Old policies come back when every live replica has had them for so long (product.md, section 10). */
 export const READOPT_MS = 600_000
@@ -21,10 +21,11 @@ export async function report(state: State): Promise<void> {
 }
 
 export async function readopt(state: State): Promise<void> {
-  const { policies, table, latest, held } = state
+  const { table, latest, held } = state
   let news = false
-  for (const [workspace, policy] of policies) {
-    if (!held.has(workspace) || saySame(latest.get(workspace), policy)) continue
+  for (const workspace of held.keys()) {
+    const policy = inForce(state, workspace)
+    if (policy === undefined || saySame(latest.get(workspace), policy)) continue
     if (!(await table.readopt(workspace, policy, READOPT_MS))) continue
     latest.set(workspace, policy)
     news = true

@@ -78,11 +78,14 @@ export const newState = (options: KeeperOptions): State => ({
 export const momentOf = ({ clock }: State): Moment => ({ wall: clock.now(), monotonic: clock.monotonic() })
 
 /** Not known to the others yet, or known to be older than what they have had. What is in force while files are broken was known before. */
-export function isReplaced({ policies, latest, hooks }: State, workspace: string): boolean {
-  const last = latest.get(workspace)
-  const own = policies.get(workspace) ?? (last === undefined ? undefined : hooks?.lastGood(workspace))
-  return own !== undefined && !saySame(last, own)
+export function isReplaced(state: State, workspace: string): boolean {
+  const own = inForce(state, workspace)
+  return own !== undefined && !saySame(state.latest.get(workspace), own)
 }
+
+/** The policies that this replica keeps to. */
+export const inForce = ({ policies, latest, hooks }: State, workspace: string): string | undefined =>
+  policies.get(workspace) ?? (latest.has(workspace) ? hooks?.lastGood(workspace) : undefined)
 
 /** The table may also have lost what it was told: when it came back without its last moments, or when it had given us up. */
 export const isTold = ({ policies, told }: State): boolean => [...policies].every(([workspace, policy]) => told.get(workspace) === policy)

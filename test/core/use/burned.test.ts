@@ -39,6 +39,11 @@ const rows: readonly { name: string; readings: readonly Reading[]; team: number;
   { name: 'count a newcomer from nothing', readings: [[used({ a: 100 })], [used({ a: 100, b: 8 })]], team: 8 },
   { name: 'grow by the new figure after a cycle reset', readings: [[used({ a: 100 })], [used({ a: 7 }, NEXT)]], team: 7 },
   { name: 'grow by the new figure even when it exceeds the old one', readings: [[used({ a: 5 })], [used({ a: 9 }, NEXT)]], team: 9 },
+  {
+    name: 'do not count again what a cycle showed whose start moves on by some hours',
+    readings: [[used({ a: 100 })], [used({ a: 101 }, { ...CYCLE, startAt: CYCLE.startAt + HOUR })], [used({ a: 103 }, CYCLE)]],
+    team: 3,
+  },
   { name: 'never fall when somebody leaves', readings: [[used({ a: 100, b: 50 })], [used({ b: 60 })]], team: 10 },
   {
     name: 'do not count twice who leaves and comes back',

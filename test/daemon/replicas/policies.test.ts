@@ -3,6 +3,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { LEASE_MS } from '../../../src/core/replicas/lease.ts'
 import type { HeartbeatAnswer } from '../../../src/core/replicas/table.ts'
 import { createKeeper } from '../../../src/daemon/replicas/keeper.ts'
+import { READOPT_MS } from '../../../src/daemon/replicas/sharing.ts'
 import type { LeaseTable } from '../../../src/ports.ts'
 import { fakeClock } from '../../support/clock.ts'
 
@@ -27,7 +28,12 @@ async function setting(lastGood?: string) {
       for (const policy of policies.values()) if (!seen.includes(policy)) seen.push(policy)
       return new Map([...policies.keys()].map((workspace) => [workspace, seen.at(-1) ?? '']))
     },
-    readopt: async () => false,
+    // No other replica is alive.
+    async readopt(_, policy) {
+      const isTold = told.get('acme') === policy
+      if (isTold && clock.monotonic() >= READOPT_MS) seen = [...seen.filter((one) => one !== policy), policy]
+      return isTold && clock.monotonic() >= READOPT_MS
+    },
     saveShown: async (_, documents) => void shown.push(...documents.map(({ document }) => document)),
     shownSince: async () => ({ mark: '', documents: new Map() }),
     leave: async () => undefined,
@@ -87,6 +93,20 @@ test('the same policies at another commit replace nothing, and those that come b
   await clock.advance(10_000)
   expect(keeper.isReplaced('acme')).toBe(true)
   await follow('one 9c11')
+  expect(keeper.isReplaced('acme')).toBe(false)
+})
+
+test.each([
+  ['its files', ['one']],
+  ['what stays in force while its files are broken', []],
+])('%s count again once every live replica has had them for 10 min', async (_row, files) => {
+  const { keeper, clock, follow, another } = await setting('one')
+  await follow('one')
+  another('two')
+  await follow(...files)
+  await clock.advance(20_000)
+  expect(keeper.isReplaced('acme')).toBe(true)
+  await clock.advance(READOPT_MS)
   expect(keeper.isReplaced('acme')).toBe(false)
 })
 
