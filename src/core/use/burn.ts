@@ -17,6 +17,7 @@ import type { Balance, Cycle } from '../model/observed.ts'
 import { DAY_MS, type Instant } from '../model/units.ts'
 import { exhaustionOf, type PersonUse } from './exhaustion.ts'
 import { forecastFrom, type Projection, projectionOf } from './forecast.ts'
+import { isSameCycle } from './turn.ts'
 import { burnedByDays, burnedByReadings, type DayHistory, type UseCurve, type UseReading, useCurve } from './use-curve.ts'
 
 /** The windows of `capkeeper_burn_ratio` (product.md, section 7), in milliseconds. */
@@ -74,8 +75,7 @@ const isOld = (readAt: Instant, now: Instant): boolean => now - readAt > LONGEST
 const historyUntil = (now: Instant, history: DayHistory): DayHistory | undefined =>
   isOld(history.readAt, now) ? undefined : { ...history, readAt: Math.min(now, history.readAt) }
 
-const isOfCycle = ({ cycle: own, readAt }: Balance, cycle: Cycle): boolean =>
-  own ? own.startAt === cycle.startAt : readAt >= cycle.startAt
+const isOfCycle = ({ cycle: own, readAt }: Balance, cycle: Cycle): boolean => (own ? isSameCycle(own, cycle) : readAt >= cycle.startAt)
 
 /** The credits that a cycle has: those of all seats, and the add-on credits as they stood at its start. Choice. */
 export const creditsOfCycle = ({ creditsPerSeat, seats, addOnAvailable }: Balance): number => creditsPerSeat * seats + addOnAvailable

@@ -9,6 +9,7 @@ import type { CapReading } from '../../core/model/observed.ts'
 import { byScope, type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import { type Instant, wholeCents } from '../../core/model/units.ts'
 import type { Planned } from '../../core/plan/plan.ts'
+import { isSameCycle } from '../../core/use/turn.ts'
 import type { UsageReading } from '../collect/usage.ts'
 import type { PassReport } from '../cycle/pass.ts'
 import { seenIn } from '../cycle/seen.ts'
@@ -116,9 +117,10 @@ const MOST_POOLS = 50
 /** Pools as they stand in the cycle of the last reading. */
 function poolsOfDay(workspace: Workspace): Readonly<Record<string, PoolOfDay>> | undefined {
   const { knowledge } = workspace
-  const startAt = cycleOf(knowledge?.usage)?.startAt
+  const cycle = cycleOf(knowledge?.usage)
   const known = poolsShown(workspace).flatMap(({ name, credits, figures }): readonly (readonly [string, PoolOfDay])[] => {
-    if (!figures || knowledge?.pools[name]?.cycle.startAt !== startAt) return []
+    const pool = knowledge?.pools[name]
+    if (!figures || !pool || !cycle || !isSameCycle(pool.cycle, cycle)) return []
     const { used, dealt } = figures
     return [[name, { credits, used: wholeCents(used), ...(dealt !== undefined && { dealt: wholeCents(dealt) }) }]]
   })

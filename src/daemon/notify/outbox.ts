@@ -4,6 +4,7 @@ import { isYounger } from '../../core/model/age.ts'
 import type { Finding } from '../../core/model/condition.ts'
 import { channelOf, type Due, digestsAsked, type Message, messagesDue, type PoolUse, toldNow } from '../../core/notify/due.ts'
 import { asked, begin, type Delivery, end, type Told, type ToldEntry, withoutOpen } from '../../core/notify/told.ts'
+import { isSameCycle } from '../../core/use/turn.ts'
 import type { RecordsReader } from '../../ports.ts'
 import { peopleShown, poolsShown } from '../conditions/view.ts'
 import { cycleOf, type WorkspaceState } from '../cycle/state.ts'
@@ -155,11 +156,12 @@ function figuresOf({ knowledge, clock }: Pick<Telling, 'knowledge' | 'clock'>): 
 /** Pools, with the figures that are shown of them; none of a cycle that the readings have left behind. */
 function poolsToTell(telling: Pick<Telling, 'knowledge' | 'shown'>): readonly PoolUse[] {
   const { knowledge } = telling
-  const startAt = cycleOf(knowledge?.usage)?.startAt
+  const cycle = cycleOf(knowledge?.usage)
   const declared = new Map(knowledge?.policy.set.pools.map(({ name, members }) => [name, members]))
   return poolsShown(telling).flatMap(({ name, credits, figures }): readonly PoolUse[] => {
     const members = declared.get(name)
-    if (!knowledge || !figures || knowledge.pools[name]?.cycle.startAt !== startAt) return []
+    const pool = knowledge?.pools[name]
+    if (!figures || !pool || !cycle || !isSameCycle(pool.cycle, cycle)) return []
     const { used, exhaustedAt } = figures
     return [
       { name, groups: members?.kind === 'groups' ? members.ids : [], credits, used, ...(exhaustedAt !== undefined && { exhaustedAt }) },

@@ -41,6 +41,11 @@ test('a team that burns evenly has ratios of 1, uses what the cycle has, and is 
   expect(exhaustedAt).toBe(at(15))
 })
 
+test('a balance that names the start of the cycle some hours apart is of that cycle', () => {
+  const cycle = { ...CYCLE, startAt: CYCLE.startAt + 3 * 3_600_000 }
+  expect(burnOf({ ...STEADY, balance: { ...BALANCE, cycle } })).toEqual(burnOf(STEADY))
+})
+
 test('the credits of a cycle are those of all seats and the add-on credits', () => {
   expect(creditsOfCycle(BALANCE)).toBe(100 * 60 + 1200)
 })
