@@ -68,6 +68,21 @@ describe('a cap that came, and that was read back too early, is ours and is clea
     expect(one.caps()).toEqual({ team: 900 })
   })
 
+  test('when what was read too early was somebody else’s, set just before', async () => {
+    const fault: Fault = { sent: 0 }
+    const one = await testWorld({ people: 20, wrapTransport: faulty(fault, 'p001') })
+    await one.cycle({ caps: { team: 900 } })
+    one.onCall = ({ operation }) => {
+      if (operation === 'UsageConfig') fault.reads = '{"addOnCreditCap":400}'
+    }
+    await one.cycle({ caps: { team: 900, p001: 700 } })
+    one.onCall = undefined
+    expect(one.caps()).toEqual({ team: 900, p001: 700 })
+    heal(fault)
+    await one.cycle({ caps: { team: 900 } })
+    expect(one.caps()).toEqual({ team: 900 })
+  })
+
   test('when its answer was lost and a later write of the same scope was refused', async () => {
     const fault: Fault = { sent: 0 }
     const one = await testWorld({ people: 20, wrapTransport: faulty(fault, 'p001') })

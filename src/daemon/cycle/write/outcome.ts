@@ -79,25 +79,27 @@ export async function conclude(
       noteZero('omitted', 'reads unset', change, context)
       ledger.saveQuarantined({ ...quarantined(intent, 'ZERO_NOT_STORED', error, context), ...(restore !== undefined && { restore }) })
       // What stood there has gone with our own write: that it does not show any more is nobody else's doing.
-      const ours = tried(intent, reading, context)
+      const ours = reading.observed === change.from ? tried(intent, context) : 'kept'
       const ownership = ours === 'kept' ? givenUp(context.ownedAt(scopeKey(change.scope))) : ours
       return { ...(await end({ result: 'failed', error, unproven: true }, ownership)), isDropped: true }
     }
     case 'notLanded': {
       const error = `the write did not land: ${answer.why}`
-      return { ...(await end({ result: 'failed', error, unproven: true }, tried(intent, reading, context))), blame: 'service' }
+      return { ...(await end({ result: 'failed', error, unproven: true }, tried(intent, context))), blame: 'service' }
     }
     case 'unmoved': {
       const error = `${change.to} was written and ${reading.observed} was read back`
       const isInVain = mayBeInVain(change) && (await wasInVain(change, context))
       const times = `${error}, ${IN_VAIN_TIMES} times in a row${hintOf(change)}`
       if (isInVain) ledger.saveQuarantined(quarantined(intent, 'WRITE_NOT_KEPT', times, context))
-      const ended = await end({ result: 'verify_failed', error }, tried(intent, reading, context))
+      const ended = await end({ result: 'verify_failed', error }, tried(intent, context))
       return { ...ended, blame: isInVain ? 'scope' : 'service' }
     }
     case 'foreign': {
       const error = `${change.to} was written and ${reading.observed} was read back`
-      return { ...(await end({ result: 'verify_failed', error }, 'kept')), foreign: reading.observed }
+      // What was accepted may be there all the same, over what somebody had set just before.
+      const ours = answer.kind === 'lost' ? 'kept' : tried(intent, context)
+      return { ...(await end({ result: 'verify_failed', error }, ours)), foreign: reading.observed }
     }
   }
 }
@@ -162,14 +164,14 @@ export function ownershipOf(
 export const givenUp = (owned: OwnedCap | undefined): OwnedCap | 'kept' => (owned ? { ...owned, entry: GIVEN_UP } : 'kept')
 
 /**
- * Not refused, and the old value is read back: the reading may be stale. What was written is ours as well, whatever asked for it, or it would be
- * nobody's when policy drops the scope before it shows. What is given back is not ours.
+ * Not refused, and another value is read back: the reading may be stale, also of what somebody set just before. What was written is ours as
+ * well, whatever asked for it, or it would be nobody's when policy drops the scope before it shows. What is given back is not ours.
  */
-function tried({ change, entry }: Intent, { observed }: CapReading, context: OutcomeContext): OwnedCap | 'kept' {
+function tried({ change, entry }: Intent, context: OutcomeContext): OwnedCap | 'kept' {
   const { scope, from, to } = change
   const key = scopeKey(scope)
   const owned = context.ownedAt(key)
-  if (observed !== from || to === 'none' || owned?.cap === to || entry.kind === 'restore') return 'kept'
+  if (to === 'none' || owned?.cap === to || entry.kind === 'restore') return 'kept'
   const isGrant = entry.kind === 'grant'
   // A grant gives back what stood there, also where that was not ours any more.
   if (owned && (!isGrant || owned.cap === from)) return withTried(owned, to, isGrant)
