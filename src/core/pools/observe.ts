@@ -46,7 +46,9 @@ export function observePool(known: PoolState | undefined, observation: PoolObser
   for (const [email, member] of Object.entries(joined)) {
     const was = before && memberOf(before, email)
     const isUnread = was !== undefined && !was.inForce && !was.left
-    const read = takeCap(member, capNow(observation, email), sentTo(observation, email), isUnread)
+    const sent = sentTo(observation, email)
+    const written = member.inForce ? takeCap(member, observation.verified?.get(email), sent, isUnread) : member
+    const read = takeCap(written, capNow(observation, email), sent, isUnread)
     const isListed = use.kind === 'known' && use.used.has(email)
     const shown = takeReading(read, dataAt, isListed)
     members[email] = aboveUse(isNewer && isListed ? settle(shown, dataAt) : shown)

@@ -78,6 +78,8 @@ export interface PoolObservation {
   readonly use: UseNow
   /** Caps in force, of members and of those who left, as they were read last; who was never read is not listed. */
   readonly caps: ReadonlyMap<string, CapSince>
+  /** What we wrote there last and read back: it was in force from then on, whoever looked. */
+  readonly verified?: ReadonlyMap<string, CapSince>
   /** Values sent whose end is not known, by e-mail: the answer was lost and they did not read back, or their write is still open. */
   readonly sent: ReadonlyMap<string, readonly CapSince[]>
   readonly members: readonly MemberNow[]

@@ -3,13 +3,12 @@
 
 import { type CountedPerson, effectiveCap } from '../../core/interpret/effective.ts'
 import { isInDoubt, LANDING_MS } from '../../core/model/change.ts'
-import type { OwnedCap } from '../../core/model/observed.ts'
 import type { Cap } from '../../core/model/policy.ts'
 import { type ScopeKey, scopeKey, userScope } from '../../core/model/scope.ts'
 import { type Credits, credits, type Instant } from '../../core/model/units.ts'
 import { dealPool } from '../../core/pools/deal.ts'
 import { observePool } from '../../core/pools/observe.ts'
-import { type CapSince, memberOf, type PoolMember, type PoolState, type UseNow } from '../../core/pools/state.ts'
+import type { CapSince, PoolState, UseNow } from '../../core/pools/state.ts'
 import type { DealtPools, PoolPeople } from '../../core/resolve/pools.ts'
 import { addOnFigures } from '../../core/use/add-on.ts'
 import type { RecordsReader } from '../../ports.ts'
@@ -97,17 +96,20 @@ function sightOf(
   const present = new Set(members.map(({ email }) => email))
   const left = Object.keys(before?.members ?? {}).filter((email) => !present.has(email))
   const caps = new Map<string, CapSince>()
+  const verified = new Map<string, CapSince>()
   const sent = new Map<string, readonly CapSince[]>()
   for (const email of [...present, ...left]) {
     const key = scopeKey(userScope(email))
     const cap = capInForce(key, knowledge, view)
-    if (cap) caps.set(email, { ...cap, at: sinceOf(cap, view.owned.get(key), before && memberOf(before, email)) })
+    if (cap) caps.set(email, cap)
     // Nobody reads a scope that is not ours any more.
     else if (!present.has(email) && !view.owned.has(key)) caps.set(email, { cap: 'none', at: now })
+    const ours = view.owned.get(key)
+    if (ours?.written && ours.verifiedAt <= now) verified.set(email, { cap: ours.cap, at: ours.verifiedAt })
     const open = sentTo(email, ledger, now)
     if (open.length > 0) sent.set(email, open)
   }
-  return { now, caps, sent, members, usageLagMs: settings.usageLagMs ?? DEFAULT_USAGE_LAG_MS }
+  return { now, caps, verified, sent, members, usageLagMs: settings.usageLagMs ?? DEFAULT_USAGE_LAG_MS }
 }
 
 /** What applies to a person: their own cap, else what they inherit. Undefined where a reading is missing. */
@@ -117,12 +119,6 @@ function capInForce(key: ScopeKey, { readings }: WorkspaceState, { people, slots
   const person: Pick<CountedPerson, 'key' | 'groups'> = people.byKey.get(key) ?? { key, groups: [] }
   const cap = reading.observed === 'none' ? effectiveCap(person, slots.shown).cap : reading.observed
   return cap === 'unknown' ? undefined : { cap, at: reading.readAt }
-}
-
-/** When it was first seen: a write of ours was read back before the sweep came by. */
-function sinceOf({ cap, at }: CapSince, owned: OwnedCap | undefined, member: PoolMember | undefined): Instant {
-  const isOurs = owned?.cap === cap && owned.verifiedAt > (member?.inForce?.at ?? Number.NEGATIVE_INFINITY)
-  return isOurs ? Math.min(at, owned.verifiedAt) : at
 }
 
 /** Writes still open, and those of the last day whose end is not known. */

@@ -1,5 +1,4 @@
 // What a pool takes from one observation, field by field: readings that are old or of another clock, caps that moved, values that may still
-
 // land, who joins and leaves. How it goes on from there is in pool.test.ts.
 import { describe, expect, test } from 'vitest'
 import { LANDING_MS } from '../../../src/core/model/change.ts'
@@ -19,13 +18,14 @@ const state = (members: Readonly<Record<string, PoolMember>>, more: Partial<Pool
   members: Object.fromEntries(Object.entries(members).map(([name, one]) => [email(name), one])),
 })
 
-interface Sight extends Partial<Omit<PoolObservation, 'use' | 'caps' | 'sent' | 'members'>> {
+interface Sight extends Partial<Omit<PoolObservation, 'use' | 'caps' | 'verified' | 'sent' | 'members'>> {
   /** Default: of the present cycle, as of now. */
   readonly use?: Readonly<Record<string, number>>
   readonly readAt?: number
   readonly cycle?: Cycle | null
   readonly unknown?: string
   readonly caps?: Readonly<Record<string, ReturnType<typeof since>>>
+  readonly verified?: Readonly<Record<string, ReturnType<typeof since>>>
   readonly sent?: Readonly<Record<string, readonly ReturnType<typeof since>[]>>
   readonly members?: readonly string[]
 }
@@ -41,12 +41,22 @@ function see(before: PoolState | undefined, sight: Sight) {
         ? { kind: 'known', readAt: sight.readAt ?? now, used, ...(cycle && { cycle }) }
         : { kind: 'unknown', why: sight.unknown },
     caps: named(sight.caps),
+    verified: named(sight.verified),
     sent: named(sight.sent),
     members: (sight.members ?? Object.keys(use)).map((name) => ({ email: email(name) })),
     usageLagMs: LAG,
   })
 }
 const ada = (found: ReturnType<typeof see>): PoolMember | undefined => found.state?.members[email('ada')]
+
+test.each<readonly [string, ReturnType<typeof since>, number, readonly unknown[]]>([
+  ['what was written since and read back was in force before it', since(4000, NOW - HOUR), NOW, [since(4000, NOW)]],
+  ['what was written before that is no news', since(4000, NOW - 2 * DAY), NOW - DAY, []],
+])('of a cap that was read before and is read again, %s', (_row, written, at, lowered) => {
+  const before = state({ ada: member({ inForce: since(300) }) })
+  const seen = ada(see(before, { use: { ada: 12 }, caps: { ada: since(300, NOW) }, verified: { ada: written } }))
+  expect(seen).toMatchObject({ inForce: since(300, at), lowered })
+})
 
 describe('nothing is dealt', () => {
   const known = state({ ada: member({ dealt: credits(40) }) })
