@@ -114,30 +114,32 @@ export function dispose(inputs: DisposeInputs): Disposed {
 export function waveInputs(
   inputs: Pick<DisposeInputs, 'slots' | 'people' | 'unlisted' | 'owned' | 'desired'>,
 ): Omit<WaveInputs, 'ready' | 'pending'> {
-  const { slots, people, unlisted, owned, desired } = inputs
+  const { slots, people, unlisted } = inputs
   const now: CapAt = (key) => {
     const shown = slots.shown(key)
-    if (shown !== 'unknown') return shown
-    return isBelieved(owned.get(key), desired.get(key)) ? owned.get(key)?.cap : (slots.lastRead(key) ?? 'none')
+    return shown === 'unknown' ? (believed(key, inputs) ?? slots.lastRead(key) ?? 'none') : shown
   }
   // What was read last may be gone: a change must be right with it and without.
   const isOpen = (key: ScopeKey): boolean =>
-    slots.shown(key) === 'unknown' ? !isBelieved(owned.get(key), desired.get(key)) : slots.mayBeInherited(key)
+    slots.shown(key) === 'unknown' ? believed(key, inputs) === undefined : slots.mayBeInherited(key)
   return { now, mayBeInherited: isOpen, people, ...(unlisted && { unlisted }), layers: slots.model.layers }
 }
 
-/** A cap that the ledger verified under the same policy entry is believed to stand while it cannot be read. */
-const isBelieved = (owned: OwnedCap | undefined, desired: DesiredCap | undefined): boolean =>
-  owned !== undefined && desired !== undefined && isSameEntry(owned.entry, desired.entry) && owned.cap === desired.cap
+/** A cap that the ledger verified under the same policy entry is believed to stand while it cannot be read, unless another was read since. */
+function believed(key: ScopeKey, { slots, owned, desired }: Pick<DisposeInputs, 'slots' | 'owned' | 'desired'>): Cap | undefined {
+  const [ours, want, last] = [owned.get(key), desired.get(key), slots.lastRead(key)]
+  const isOurs = ours && want && isSameEntry(ours.entry, want.entry) && ours.cap === want.cap
+  return isOurs && (last === undefined || last === ours.cap) ? ours.cap : undefined
+}
 
 /** What is asked of scopes that could not be read counts as still to come; nobody waits for ever. */
-function unreadChanges({ unknown, desired, owned, givenUp }: DisposeInputs): readonly Pending[] {
-  return unknown.flatMap(({ scope }): Pending[] => {
+function unreadChanges(inputs: DisposeInputs): readonly Pending[] {
+  return inputs.unknown.flatMap(({ scope }): Pending[] => {
     const key = scopeKey(scope)
-    const want = desired.get(key)
-    if (givenUp?.has(key)) return []
+    const want = inputs.desired.get(key)
+    if (inputs.givenUp?.has(key)) return []
     // What is believed to stand keeps nobody back but who would fall to it.
-    const isPooled = want?.origin.pool !== undefined && !isBelieved(owned.get(key), want)
+    const isPooled = want?.origin.pool !== undefined && believed(key, inputs) === undefined
     // What nobody asks for any more is to go.
     return [{ scope, key, from: 'none', to: want?.cap ?? 'none', healing: false, isPooled, isUnread: true }]
   })

@@ -157,7 +157,7 @@ describe('what a wave is judged by', () => {
     ...{ people: ['p0', 'p1', 'p2', 'p3', 'p4', 'p5'], readsExplicit: false, guards: OFF },
     caps: { team: 500, p0: 40, p1: 30, p2: 500, p3: 60, p4: 7 },
     observed: { team: 500, p0: 'unknown', p1: 'unknown', p2: 500, p3: 50, p4: 'unknown', p5: 'unknown' },
-    owned: { p0: { cap: 40 }, p5: { cap: 70 } },
+    owned: { p0: { cap: 40 }, p1: { cap: 30 }, p5: { cap: 70 } },
   }
   const inputs = planInputs(sketch)
   const last = { observed: cap(90), readAt: NOW - 1 }
@@ -168,7 +168,7 @@ describe('what a wave is judged by', () => {
     ['is what shows', 'p3', 50, false],
     ['may be nothing where what shows may be inherited', 'p2', 500, true],
     ['is what the ledger verified under the same entry, where nothing could be read', 'p0', 40, false],
-    ['is what was read last, or nothing, where the ledger knows nothing', 'p1', 90, true],
+    ['is what was read last, or nothing, whatever the ledger had verified before', 'p1', 90, true],
     ['is nothing where nothing was ever read', 'p4', 'none', true],
     ['is nothing where nothing could be read and policy asks for nothing any more', 'p5', 'none', true],
   ])('%s', (_name, name, expected, isOpen) => expect([now(keyOf(name)), mayBeInherited(keyOf(name))]).toEqual([expected, isOpen]))
