@@ -86,7 +86,9 @@ export function dispose(inputs: DisposeInputs): Disposed {
       isPooled: scope.kind === 'user',
     }),
   )
-  const pending: Pending[] = [...differences.filter((one) => !inputs.watched?.(one)).map(asPending), ...unread, ...refused]
+  // What is only watched holds up nobody, but in the sum of a pool, which yields to nothing.
+  const counts = (one: Difference): boolean => inputs.pooled.has(one.key) || !inputs.watched?.(one)
+  const pending: Pending[] = [...differences.filter(counts).map(asPending), ...unread, ...refused]
   const ready = differences.filter((one) => !fixed.has(one.key))
   const { waves, blocked } = schedule({ ...waveInputs(inputs), ready, pending })
   const going = waves.flat()

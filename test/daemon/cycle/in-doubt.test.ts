@@ -314,3 +314,37 @@ describe('a team write', () => {
     expect(one.ledger.fact('seen')?.caps).toBeUndefined()
   })
 })
+
+test.each([503, 500])(
+  'caps that never came, because the service was down (%i), are no proof that a wide write has copied',
+  async (status) => {
+    const outage = { isOn: true }
+    const one = await testWorld({
+      people: 20,
+      groups: { b: ['p003'] },
+      caps: { team: 500, 'group:b': 300 },
+      wrapTransport: (inner) => ({
+        send: async (operation, body, options) =>
+          outage.isOn && operation === 'UsageConfig'
+            ? { status, headers: {}, body: '{"error":"no"}' }
+            : inner.send(operation, body, options),
+      }),
+    })
+    outage.isOn = false
+    await one.cycle({ caps: { team: 500, 'group:b': 300 } })
+    outage.isOn = true
+    const asked = { team: 500, p001: 900, p002: 900, p003: 900 }
+    await one.cycle({ caps: asked })
+    for (const _third of Array.from({ length: 6 })) {
+      await one.clock.pass(HOUR / 3)
+      await one.cycle()
+    }
+    outage.isOn = false
+    for (const _third of Array.from({ length: 12 })) {
+      await one.clock.pass(HOUR / 3)
+      await one.cycle()
+    }
+    expect(one.ledger.fact('seen')?.caps?.value).not.toBe('copied')
+    expect(one.caps()).toEqual(asked)
+  },
+)

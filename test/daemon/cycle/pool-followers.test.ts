@@ -157,6 +157,19 @@ describe('members', () => {
     expect(one.caps()).toEqual({ 'group:g': 0, bob: 1000 })
   })
 
+  test('whose caps others took away hold up what would lift them, also where that is only watched', async () => {
+    const one = await testWorld({ people: ['ada', 'bob'], caps: { team: 300, ada: 500 }, config: { onDrift: 'alert' } })
+    const pools = [pool(1000, people('ada', 'bob'))]
+    await one.cycle({ caps: { team: 300 }, pools })
+    expect(one.caps()).toEqual({ team: 300, ada: 500, bob: 500 })
+    one.foreign('ada', undefined)
+    await one.cycle({ caps: { team: 6000 }, pools })
+    expect(one.caps()).toEqual({ team: 300, bob: 500 })
+    one.foreign('ada', 500)
+    await one.cycle()
+    expect(one.caps()).toEqual({ team: 6000, ada: 500, bob: 500 })
+  })
+
   test('for whom a rule with an unknown condition goes first keep what they inherit when the wider cap goes', async () => {
     const one = await testWorld({ people: ['ada', 'bob'], groups: { g: ['ada'] }, caps: { 'group:g': 100 } })
     // Nobody has used anything yet, so nobody knows who is idle.

@@ -7,7 +7,7 @@ import { type ServiceModel, serviceModel } from '../../../core/interpret/service
 import type { SentCap } from '../../../core/interpret/slots.ts'
 import { notAhead } from '../../../core/model/age.ts'
 import { type HistoryEntry, LANDING_MS, mayHaveLanded } from '../../../core/model/change.ts'
-import type { CapReading } from '../../../core/model/observed.ts'
+import type { CapReading, OwnedCap } from '../../../core/model/observed.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../../../core/model/scope.ts'
 import type { Instant } from '../../../core/model/units.ts'
 import type { Workspace } from '../../workspace.ts'
@@ -59,13 +59,16 @@ export async function lookLate(beneath: Beneath): Promise<void> {
   const writes = late.map((change): WideWrite => {
     const before = scopesBeneath(change.scope).flatMap((scope): readonly CapReading[] => {
       const ours = view.owned.get(scopeKey(scope))
-      if (!ours || ours.tried !== undefined || ours.verifiedAt > change.at) return []
+      if (!ours || !isVerified(ours) || ours.verifiedAt > change.at) return []
       return [{ scope, observed: ours.cap, readAt: ours.verifiedAt }]
     })
     return { change, before, at: notAhead(change.at, workspace.clock.now()) }
   })
   await lookBeneath(writes, beneath)
 }
+
+/** It was read there. What we sent, and nobody has seen arrive, tells nothing by not being there. */
+const isVerified = ({ tried, entry, written }: OwnedCap): boolean => tried === undefined && (entry.kind !== 'given_up' || written === true)
 
 /** The last write of each team and group that may have landed, of the last day. */
 function lastWide({ ledger, clock }: Workspace): readonly HistoryEntry[] {
