@@ -92,8 +92,10 @@ export const rosterDoubt: Invariant = {
     }
     return (step) => {
       releases.note(step)
-      // What a process knew when it died, the next one may not; and what somebody approves may be the new roster.
-      if (step.kind === 'started' || isDiskFull(step) || (step.kind === 'recorded' && step.method === 'saveApproval')) {
+      // What a process knew when it died, the next one may not; what somebody approves may be the new roster; and a wall that moves, as it does
+      // when things calm down, may bring two readings far apart.
+      const isMoved = step.kind === 'calm' || (step.kind === 'world' && step.what === 'wall-jump')
+      if (isMoved || step.kind === 'started' || isDiskFull(step) || (step.kind === 'recorded' && step.method === 'saveApproval')) {
         read = told = shortAt = undefined
         good = doubtedAt = undefined
         doubted = undefined
