@@ -61,8 +61,12 @@ export const oneIsEnough: Invariant = {
     const listed = createListed(scene)
     let free = new Map<ScopeKey, ModelCap>()
     let isAlone = false
+    // What was read since another cap was in force: a stale reading shows what is gone.
+    const seen = new Map<ScopeKey, unknown>()
     return (step) => {
       listed.note(step)
+      if (step.kind === 'answered' && step.scope !== undefined) seen.set(step.scope, step.observed)
+      if (step.kind === 'landed') for (const [email, cap] of step.after) if (step.before.get(email) !== cap) seen.delete(email as ScopeKey)
       if (step.kind === 'started' || step.kind === 'foreign' || step.kind === 'world' || step.kind === 'died') isAlone = false
       if (step.kind === 'landed' && step.late) isAlone = false
       if (step.kind !== 'told') return
@@ -83,7 +87,7 @@ export const oneIsEnough: Invariant = {
         if ((states.get(scope) ?? 'skipped') === 'skipped') continue
         // Where caps are copied, a cap that was taken away gives way to what a group has, also in the same cycle.
         if (to === 'none' && !isLayered(scene) && isFromAbove(scene, scope)) continue
-        if (listed.misses(scope)) continue
+        if (listed.misses(scope) || seen.get(scope) === to) continue
         checker.checked()
         // A 0 that is not kept gives way to what stood there, and a scope is written only when its observed cap differs: what shows as
         // asked because an ancestor has it by now is left as it is.
