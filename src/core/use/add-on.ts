@@ -3,6 +3,7 @@
 import { isYounger } from '../model/age.ts'
 import type { Balance, Cycle } from '../model/observed.ts'
 import { type Credits, credits, type Instant, wholeCents } from '../model/units.ts'
+import { isSameCycle } from './turn.ts'
 
 /**
  * Where a figure comes from, the best first. `measured`: the service says it. `estimated`: max(0, used − credits per seat). `upperBound`: all
@@ -63,9 +64,7 @@ export interface AddOnFigures {
 
 /** The figures of a cycle, by the best source there is. */
 export function addOnFigures({ now, cycle, measured, balance }: AddOnInputs): AddOnFigures {
-  const inCycle = isFresh(measured, now)
-    ? measured.cycles.find(({ startAt }) => cycle && dayOf(startAt) === dayOf(cycle.startAt))
-    : undefined
+  const inCycle = isFresh(measured, now) ? measured.cycles.find((one) => cycle && isSameCycle(one, cycle)) : undefined
   const guess = balance ? 'estimated' : 'upperBound'
   const estimate = (used: Credits | undefined): AddOnUse | undefined =>
     used === undefined ? undefined : { credits: beyondSeat(used, balance?.creditsPerSeat ?? credits(0)), source: guess }
@@ -80,8 +79,6 @@ export function addOnFigures({ now, cycle, measured, balance }: AddOnInputs): Ad
         : { credits: Object.hasOwn(inCycle.people, email) ? (inCycle.people[email] ?? credits(0)) : credits(0), source: 'measured' },
   }
 }
-
-const dayOf = (at: Instant): number => Math.floor(at / 86_400_000)
 
 const isFresh = (measured: MeasuredAddOn | undefined, now: Instant): measured is MeasuredAddOn =>
   measured !== undefined && isYounger(measured.readAt, now, MEASURED_LIFE_MS + 1)

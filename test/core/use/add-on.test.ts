@@ -33,10 +33,11 @@ describe('measured figures', () => {
     ['count no longer than that', { measured: measuredAddOn({ ada: 120 }, { readAt: NOW - MEASURED_LIFE_MS - 1 }) }, ESTIMATED],
     ['of another cycle do not count', { measured: measuredAddOn({ ada: 120 }, { startAt: CYCLE.startAt - 30 * DAY }) }, ESTIMATED],
     [
-      'count for a cycle that starts later on the same day',
+      'count for a cycle that starts some hours later',
       { measured: measuredAddOn({ ada: 120 }, { startAt: CYCLE.startAt + 9 * HOUR }) },
       MEASURED,
     ],
+    ['count for one that starts hours earlier', { measured: measuredAddOn({ ada: 120 }, { startAt: CYCLE.startAt - 9 * HOUR }) }, MEASURED],
     ['do not count while no cycle is known', { measured: measuredAddOn({ ada: 120 }), cycle: undefined }, ESTIMATED],
     ['do not count for people who have no key', { measured: measuredAddOn({}, { unassignable: [ADA] }) }, ESTIMATED],
     ['do not count when more than half is nobody’s', { measured: measuredAddOn({ ada: 120 }, { others: 121 }) }, ESTIMATED],
