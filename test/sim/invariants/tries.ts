@@ -66,7 +66,15 @@ export const oneIsEnough: Invariant = {
     return (step) => {
       listed.note(step)
       if (step.kind === 'answered' && step.scope !== undefined) seen.set(step.scope, step.observed)
-      if (step.kind === 'landed') for (const [email, cap] of step.after) if (step.before.get(email) !== cap) seen.delete(email as ScopeKey)
+      if (step.kind === 'landed') {
+        // Who is in a group that no policy declares any more nobody lists: where caps are copied, its clear reaches people unseen.
+        const isUnlisted = step.scope.startsWith('group:') && !scene.policy().groups.has(step.scope.slice(6))
+        for (const [email, cap] of step.after) {
+          if (step.before.get(email) === cap) continue
+          seen.delete(email as ScopeKey)
+          if (isUnlisted && !isLayered(scene)) free.delete(email as ScopeKey)
+        }
+      }
       if (step.kind === 'started' || step.kind === 'foreign' || step.kind === 'world' || step.kind === 'died') isAlone = false
       if (step.kind === 'landed' && step.late) isAlone = false
       if (step.kind !== 'told') return

@@ -239,8 +239,10 @@ export const healed: Invariant = {
       // Where caps are copied a wide write also overwrites people, and waits for what is held of them.
       if (step.kind !== 'settled' || scene.scenario.capSemantics === 'copied') return
       const view = scene.view()
+      // What was held when another hold was released stays held for a day, also where policy has come back to what was there before.
+      const beside = new Set((scene.ledger()?.approvals() ?? []).flatMap((one) => (one.beside ?? []).map(({ scope }) => scopeKey(scope))))
       for (const hold of view?.holds ?? []) {
-        if (!hold.guards.every((guard) => COUNTING.has(guard))) continue
+        if (!hold.guards.every((guard) => COUNTING.has(guard)) || hold.changes.some(({ scope }) => beside.has(scopeKey(scope)))) continue
         for (const { scope, to } of hold.changes) {
           checker.checked()
           const owned = ownedAt(scene, scopeKey(scope))
