@@ -95,11 +95,11 @@ export const oneIsEnough: Invariant = {
         if ((states.get(scope) ?? 'skipped') === 'skipped') continue
         // Where caps are copied, a cap that was taken away gives way to what a group has, also in the same cycle.
         if (to === 'none' && !isLayered(scene) && isFromAbove(scene, scope)) continue
-        if (listed.misses(scope) || seen.get(scope) === to) continue
+        if (listed.misses(scope)) continue
         checker.checked()
         // A 0 that is not kept gives way to what stood there, and a scope is written only when its observed cap differs: what shows as
         // asked because an ancestor has it by now is left as it is.
-        if (to !== 0 && scene.stored(scope) !== to && scene.shows(scope) !== to)
+        if (to !== 0 && scene.stored(scope) !== to && scene.shows(scope) !== to && seen.get(scope) !== to)
           checker.violated(`${scope} was to be ${to} and is ${scene.stored(scope)} at the end of a cycle with the result ${result}`)
       }
       free = new Map()
