@@ -29,8 +29,9 @@ function check(scene: Scene, checker: Checker, isOthers: (scope: ScopeKey) => bo
   const isExcused = (one: ScopeStatus): boolean =>
     EXCUSED.has(one.state) || isWaiting(one, view) || isWatched(one) || (doubted && one.state === 'skipped')
   const known = new Set(view.scopes.map(({ scope }) => scopeKey(scope)))
-  // Who came after the last roster that is believed.
-  const unheard = doubted ? [...askedScopes(scene.policy(), belonging(scene), scene.now()).keys()].filter((one) => !known.has(one)) : []
+  // Who came after the last roster that is believed, and of whom it does not tell what a rule asks for.
+  const isUnheard = (one: ScopeKey): boolean => !known.has(one) || scene.policy().rules.length > 0
+  const unheard = doubted ? [...askedScopes(scene.policy(), belonging(scene), scene.now()).keys()].filter(isUnheard) : []
   const excused = new Set([...view.scopes.filter(isExcused).map(({ scope }) => scopeKey(scope)), ...unheard.filter(isPerson)])
   if (nearBoundary(scene, scene.scenario.intervalMs + scene.scenario.usageIntervalMs)) return
   checkScopes(scene, excused, checker, view)

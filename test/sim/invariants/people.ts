@@ -133,7 +133,9 @@ export const protectedPeople: Invariant = {
       const change = plan?.changes.find(({ scope }) => scopeKey(scope) === step.scope)
       if (change?.from !== step.from || change.grantEnd || releases.has(change)) return
       const isManaged = managedPeople(scene)
-      for (const email of scene.policy().protectedPeople) {
+      // After a full disk and a broken file what is in force is older than what was published.
+      const { protectedPeople } = (plan && scene.policyNamed(plan.policyDigest)) ?? scene.policy()
+      for (const email of protectedPeople) {
         const before = step.before.get(email)
         // A first cap that blocks nobody takes nothing away.
         if (before === undefined || before === 'none' || !isManaged(email) || !sight.isTrue(scene, email, step.scope)) continue
