@@ -69,7 +69,10 @@ export function createSight() {
     },
     /** Everything that decides about the person was read as it is, or is not set; `landed` was a moment ago, and is judged by who asks. */
     isTrue(scene: Scene, email: string, landed?: ScopeKey): boolean {
+      // The cap of a group that nobody lists, and that has just gone, was theirs all the same.
+      const isUnlisted = scene.company.groupsOf(email).some((id) => scopeKey({ kind: 'group', id }) === landed && !listed.has(id))
       return (
+        !isUnlisted &&
         knowsGroups(scene, email) &&
         !looksUnset(scene, email) &&
         scopesOf(scene, email).every((scope) => scope === landed || (isSeen(scene, scope) && !looksSet(scene, scope)))
