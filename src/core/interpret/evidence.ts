@@ -11,18 +11,23 @@ type Wide = Pick<ScopeChange, 'scope' | 'from' | 'to'>
 /** So many scopes beneath a wide write are read to see what it did to them. */
 export const MOST_SAMPLED = 5
 
-/** What one scope beneath a wide write proves by what it showed before and shows after; nothing when it could be either. */
+/**
+ * What one scope beneath a wide write proves by what it showed before and shows after; nothing when it could be either. Caps are copied to people:
+ * that a group keeps its own beneath the team tells nothing of them.
+ */
 export function sightingBeneath(wide: Wide, before: CapReading, after: CapReading, model: ServiceModel): Sighting | undefined {
   const key = scopeKey(after.scope)
   const wrote = `after ${scopeKey(wide.scope)} was written (${wide.from} to ${wide.to}), ${key}`
   const [was, is] = [before.observed, after.observed]
   if (isOwn(was, wide) && is === wide.to)
     return { aspect: 'caps', value: 'copied', evidence: `${wrote} changed from ${was} to ${is} without a write of its own` }
-  if (isOwn(was, wide) && is === was) return { aspect: 'caps', value: 'layered', evidence: `${wrote} kept its ${was}` }
+  const isPerson = after.scope.kind === 'user'
+  if (isPerson && isOwn(was, wide) && is === was) return { aspect: 'caps', value: 'layered', evidence: `${wrote} kept its ${was}` }
   if (typeof wide.to === 'number' && was === wide.from && is === wide.to && wide.from !== wide.to)
     return { aspect: 'reads', value: 'inherited', evidence: `${wrote} reads ${is} as well` }
   if (was === 'none' && is === 'none' && typeof wide.to === 'number' && wide.to > 0) {
-    if (model.reads === 'explicit') return { aspect: 'caps', value: 'layered', evidence: `${wrote} still reads unset` }
+    if (model.reads === 'explicit')
+      return isPerson ? { aspect: 'caps', value: 'layered', evidence: `${wrote} still reads unset` } : undefined
     return { aspect: 'reads', value: 'explicit', evidence: `${wrote} still reads unset` }
   }
   return undefined
@@ -40,8 +45,14 @@ export function mayHaveMoved(wide: Wide, before: Observed | undefined, model: Se
 
 /** The scopes beneath that can prove most: numbers of their own, and where reads are open, scopes with nothing set. */
 export function sampleBeneath(wide: Wide, beneath: readonly CapReading[], model: ServiceModel): readonly CapReading[] {
-  const own = beneath.filter(({ observed }) => isOwn(observed, wide))
-  const unset = beneath.filter(({ observed }) => observed === 'none')
-  const some = [...own.slice(0, MOST_SAMPLED - 2), ...(model.reads === 'explicit' && own.length > 0 ? [] : unset.slice(0, 2))]
+  const own = peopleFirst(beneath.filter(({ observed }) => isOwn(observed, wide)))
+  const unset = peopleFirst(beneath.filter(({ observed }) => observed === 'none'))
+  const some = [
+    ...own.slice(0, MOST_SAMPLED - 2),
+    ...(model.reads === 'explicit' && own[0]?.scope.kind === 'user' ? [] : unset.slice(0, 2)),
+  ]
   return some.length > 0 ? some : beneath.slice(0, MOST_SAMPLED)
 }
+
+const peopleFirst = (readings: readonly CapReading[]): readonly CapReading[] =>
+  readings.toSorted((a, b) => Number(b.scope.kind === 'user') - Number(a.scope.kind === 'user'))

@@ -68,6 +68,12 @@ describe('what a scope beneath a wide write proves', () => {
   })
 })
 
+test('what a group keeps beneath the team tells nothing of people, to whom caps are copied', () => {
+  const [kept, unset] = [reading('group:g', 4000), reading('group:g', 'none')]
+  expect(sightingBeneath(wide(500, 600), kept, kept, OPEN)).toBeUndefined()
+  expect(sightingBeneath(wide(500, 600), unset, unset, EXPLICIT)).toBeUndefined()
+})
+
 describe('a scope beneath a wide write is read again', () => {
   const PROVEN: ServiceModel = { ...OPEN, layersProven: true }
   test.each<readonly [string, Shown | undefined, ServiceModel, boolean]>([
@@ -96,6 +102,8 @@ describe('the sample that is read beneath a wide write', () => {
     ['has unset scopes where reads are known and nobody has a number of their own', [...equal, ...unset], EXPLICIT, 'unset0 unset1'],
     ['has whoever there is where nobody can prove much', equal, OPEN, 'equal0 equal1 equal2 equal3 equal4'],
     ['is empty where nobody is beneath', [], OPEN, ''],
+    ['has people before groups', [reading('group:g', 9), ...unset, ...own], EXPLICIT, 'own0 own1 own2'],
+    ['has unset people beside groups, which prove no layers', [reading('group:g', 9), ...unset], EXPLICIT, 'group:g unset0 unset1'],
   ])('%s', (_name, beneath, model, expected) => expect(sample(beneath, model)).toBe(expected))
   test('is never larger than the service can bear', () =>
     expect(
