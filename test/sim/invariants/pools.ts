@@ -190,8 +190,8 @@ export const poolSum: Invariant = {
       }
       if (step.kind === 'foreign' || step.kind === 'world') {
         const now = scene.inForce()
-        if (step.kind === 'foreign')
-          for (const [email, cap] of now) if (worth(cap) > worth(caps.get(email))) unseenAt.set(email, scene.elapsed())
+        // What others lower hides use as well: nobody may have read the cap under which it was.
+        if (step.kind === 'foreign') for (const [email, cap] of now) if (cap !== caps.get(email)) unseenAt.set(email, scene.elapsed())
         settle(now)
         caps = now
       }
