@@ -141,7 +141,14 @@ export const protectedPeople: Invariant = {
       for (const email of protectedPeople) {
         const before = step.before.get(email)
         // A first cap that blocks nobody takes nothing away.
-        if (before === undefined || before === 'none' || !isManaged(email) || !sight.isTrue(scene, email, step.scope)) continue
+        if (
+          before === undefined ||
+          before === 'none' ||
+          atFirst.get(email) === 'none' ||
+          !isManaged(email) ||
+          !sight.isTrue(scene, email, step.scope)
+        )
+          continue
         checker.checked()
         const after = step.after.get(email)
         // Where reads show what applies, nobody can tell whose value a person shows: what was verified or released goes out from there.
