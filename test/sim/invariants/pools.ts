@@ -195,8 +195,8 @@ export const poolSum: Invariant = {
         settle(now)
         caps = now
       }
-      // A wall clock that jumps makes readings older, or younger, than they are.
-      if (step.kind === 'world' && step.what === 'wall-jump') jumpedMs = scene.elapsed()
+      // A wall clock that jumps, as it does when things calm down, makes readings older, or younger, than they are.
+      if (step.kind === 'calm' || (step.kind === 'world' && step.what === 'wall-jump')) jumpedMs = scene.elapsed()
       if (step.kind !== 'landed') return
       caps = step.after
       // What policy gives somebody who left is not the pool's to pay, though it were as much as was dealt.
