@@ -80,10 +80,16 @@ export const rosterDoubt: Invariant = {
     let doubted: Plan | undefined
     // Told, and kept before the next plan; whether a roster from before a start is doubted, only the ledger knows.
     let told: number | undefined
+    let toldMs = 0
     let isDoubtKept = false
     const isShort = (approved: number): boolean => good !== undefined && approved > 0 && approved < 0.8 * good
+    let last: number | undefined
     const believe = (approved: number): void => {
-      if (isShort(approved) && (doubtedAt === undefined || scene.elapsed() - doubtedAt < AGREEMENT_MS)) doubtedAt ??= shortAt
+      // Readings that differ by more than one person do not agree, and the time between two counts from the second then.
+      const isOther = last !== undefined && Math.abs(last - approved) > Math.max(1, Math.max(last, approved) / 100)
+      if (isOther && doubtedAt !== undefined) doubtedAt = toldMs
+      last = approved
+      if (isShort(approved) && (doubtedAt === undefined || toldMs - doubtedAt < AGREEMENT_MS)) doubtedAt ??= shortAt
       else if (approved > 0) [good, doubtedAt] = [approved, undefined]
     }
     const settle = (): void => {
@@ -111,6 +117,7 @@ export const rosterDoubt: Invariant = {
       if (step.kind === 'told' && step.event.kind === 'usage-read') {
         settle()
         told = read
+        toldMs = scene.elapsed()
         read = undefined
       }
       if (step.kind === 'told' && step.event.kind === 'planned') {
