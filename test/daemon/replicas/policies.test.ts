@@ -6,6 +6,7 @@ import { createKeeper } from '../../../src/daemon/replicas/keeper.ts'
 import { READOPT_MS } from '../../../src/daemon/replicas/sharing.ts'
 import type { LeaseTable } from '../../../src/ports.ts'
 import { fakeClock } from '../../support/clock.ts'
+import { QUIET_HOOKS, QUIET_TABLE } from '../../support/lease-parts.ts'
 
 const ME = { id: 'me', name: 'pod-1' }
 
@@ -21,8 +22,8 @@ async function setting(lastGood?: string) {
     return { renewed: new Set(['acme']), taken: new Map(), peers: [{ ...ME, refuses: [] }], leases: [lease], told: new Map(told) }
   }
   const table: LeaseTable = {
+    ...QUIET_TABLE,
     beat: async ({ take }) => ({ ...answer(), taken: new Map(take.map(({ workspace }) => [workspace, { token: 8, quietMs: 0 }])) }),
-    hasFree: async () => false,
     async followed(_, policies) {
       told = new Map([...told, ...policies])
       for (const policy of policies.values()) if (!seen.includes(policy)) seen.push(policy)
@@ -35,21 +36,10 @@ async function setting(lastGood?: string) {
       return isTold && clock.monotonic() >= READOPT_MS
     },
     saveShown: async (_, documents) => void shown.push(...documents.map(({ document }) => document)),
-    shownSince: async () => ({ mark: '', documents: new Map() }),
-    leave: async () => undefined,
-    common: async (_, make) => make(),
   }
   const keeper = createKeeper({ replica: ME, table, clock })
   keeper.want([{ workspace: 'acme', config: 'c' }])
-  keeper.begin({
-    taken: async () => undefined,
-    ending: async () => undefined,
-    failed: () => undefined,
-    beaten: () => undefined,
-    policiesSettled: () => undefined,
-    document: () => 'a view',
-    lastGood: () => lastGood,
-  })
+  keeper.begin({ ...QUIET_HOOKS, document: () => 'a view', lastGood: () => lastGood })
   onTestFinished(async () => {
     const stopped = keeper.stop()
     await clock.advance(1_000)

@@ -5,6 +5,7 @@ import type { Heartbeat, HeartbeatAnswer } from '../../../src/core/replicas/tabl
 import { createKeeper, type Keeper } from '../../../src/daemon/replicas/keeper.ts'
 import type { LeaseTable } from '../../../src/ports.ts'
 import { fakeClock } from '../../support/clock.ts'
+import { QUIET_HOOKS, QUIET_TABLE } from '../../support/lease-parts.ts'
 
 const WORKSPACES = ['a', 'b', 'c', 'd']
 const ME = { id: 'me', name: 'pod-1' }
@@ -27,29 +28,15 @@ function setting(): { readonly keeper: Keeper; readonly beats: Heartbeat[]; read
     }
   }
   const table: LeaseTable = {
+    ...QUIET_TABLE,
     async beat(heartbeat) {
       beats.push(heartbeat)
       return answer(heartbeat)
     },
-    hasFree: async () => false,
-    followed: async (_, policies) => policies,
-    readopt: async () => false,
-    saveShown: async () => undefined,
-    shownSince: async () => ({ mark: '', documents: new Map() }),
-    leave: async () => undefined,
-    common: async (_, make) => make(),
   }
   const keeper = createKeeper({ replica: ME, table, clock })
   keeper.want(WORKSPACES.map((workspace) => ({ workspace, config: 'c' })))
-  keeper.begin({
-    taken: async () => undefined,
-    ending: async () => undefined,
-    failed: () => undefined,
-    beaten: () => undefined,
-    policiesSettled: () => undefined,
-    document: () => undefined,
-    lastGood: () => undefined,
-  })
+  keeper.begin(QUIET_HOOKS)
   return { keeper, beats, clock }
 }
 

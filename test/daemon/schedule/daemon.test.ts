@@ -1,46 +1,18 @@
 // The daemon around the loops: which workspace a change of the configuration restarts, what stays in force when a file is broken, what a
 // restart recalls, and how it ends.
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { DEFAULT_GUARDS } from '../../../src/core/model/change.ts'
 import type { Condition } from '../../../src/core/model/condition.ts'
 import type { PolicyRevision } from '../../../src/core/model/policy.ts'
 import { InputError, type Problem } from '../../../src/core/model/problem.ts'
-import type { Config, WorkspaceConfig } from '../../../src/daemon/config/settings.ts'
+import type { Config } from '../../../src/daemon/config/settings.ts'
 import { type Daemon, GRACE_MS, startDaemon } from '../../../src/daemon/schedule/daemon.ts'
 import { ATTEMPT_MS } from '../../../src/daemon/schedule/readiness.ts'
+import { configOf, workspaceConfig } from '../../support/configured.ts'
 import { outage } from '../../support/living.ts'
 import { createWorld, type Declared, revisionOf, type World, type WorldOptions, worldClock } from '../../support/world.ts'
 
 const SECOND = 1000
 const MINUTE = 60 * SECOND
-
-const workspaceConfig = (name: string, more: Partial<WorkspaceConfig> = {}): WorkspaceConfig => ({
-  name,
-  baseUrl: 'http://sandbox',
-  keys: { default: { env: 'KEY' } },
-  policies: ['policies'],
-  mode: 'enforce',
-  capSemantics: 'layered',
-  capReads: 'auto',
-  approvals: 'separate',
-  intervalMs: 5 * MINUTE,
-  usageIntervalMs: 15 * MINUTE,
-  onDrift: 'heal',
-  prune: true,
-  undeclaredUsers: 'ignore',
-  guards: DEFAULT_GUARDS,
-  rate: { start: 100, max: 100, concurrency: 8 },
-  ...more,
-})
-
-const configOf = (...workspaces: readonly WorkspaceConfig[]): Config => ({
-  listen: { host: '127.0.0.1', port: 0 },
-  people: 'email',
-  ledger: ':memory:',
-  approvals: 'separate',
-  metrics: { perUser: 'off', userLabel: 'hash' },
-  workspaces,
-})
 
 const BROKEN: Problem = { severity: 'error', code: 'CAP', message: 'cap is "lots", not a whole number' }
 

@@ -1,39 +1,14 @@
 // The daemon while leases come and go: a configuration that is read meanwhile goes on with nothing that went to another replica.
 import { expect, onTestFinished, test } from 'vitest'
-import { DEFAULT_GUARDS } from '../../../src/core/model/change.ts'
-import type { Config, WorkspaceConfig } from '../../../src/daemon/config/settings.ts'
+import type { Config } from '../../../src/daemon/config/settings.ts'
 import { type LeaseHooks, type Leases, soleLeases } from '../../../src/daemon/replicas/leases.ts'
 import { startDaemon } from '../../../src/daemon/schedule/daemon.ts'
+import { configOf, workspaceConfig } from '../../support/configured.ts'
 import { createWorld, revisionOf, type World, worldClock } from '../../support/world.ts'
 
 const MINUTE = 60_000
 
-const workspaceConfig = (name: string, intervalMs: number): WorkspaceConfig => ({
-  name,
-  baseUrl: 'http://sandbox',
-  keys: { default: { env: 'KEY' } },
-  policies: ['policies'],
-  mode: 'enforce',
-  capSemantics: 'layered',
-  capReads: 'auto',
-  approvals: 'separate',
-  intervalMs,
-  usageIntervalMs: 15 * MINUTE,
-  onDrift: 'heal',
-  prune: true,
-  undeclaredUsers: 'ignore',
-  guards: DEFAULT_GUARDS,
-  rate: { start: 100, max: 100, concurrency: 8 },
-})
-
-const configOf = (intervalMs: number): Config => ({
-  listen: { host: '127.0.0.1', port: 0 },
-  people: 'email',
-  ledger: ':memory:',
-  approvals: 'separate',
-  metrics: { perUser: 'off', userLabel: 'hash' },
-  workspaces: ['acme', 'beta'].map((name) => workspaceConfig(name, intervalMs)),
-})
+const configured = (intervalMs: number): Config => configOf(...['acme', 'beta'].map((name) => workspaceConfig(name, { intervalMs })))
 
 /** A replica that keeps acme and beta, of which acme takes its time to end. */
 async function replica() {
@@ -45,7 +20,7 @@ async function replica() {
   const leases: Leases = { ...soleLeases(), isSole: false, holds: (name) => held.has(name), begin: begun.resolve }
   const ended = Promise.withResolvers<void>()
   const loops: string[] = []
-  let config = configOf(5 * MINUTE)
+  let config = configured(5 * MINUTE)
   const daemon = await startDaemon({
     clock,
     config,
@@ -74,7 +49,7 @@ async function replica() {
   return {
     ...{ clock, daemon, held, loops, end: ended.resolve, hooks: await begun.promise },
     edit() {
-      config = configOf(6 * MINUTE)
+      config = configured(6 * MINUTE)
       void daemon.configChanged()
     },
   }

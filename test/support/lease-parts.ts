@@ -1,0 +1,23 @@
+// What a keeper of leases is given where a test is about something else: a table that says nothing, and hooks that do nothing.
+import type { LeaseHooks } from '../../src/daemon/replicas/leases.ts'
+import type { LeaseTable } from '../../src/ports.ts'
+
+export const QUIET_TABLE: Omit<LeaseTable, 'beat'> = {
+  hasFree: async () => false,
+  followed: async (_, policies) => policies,
+  readopt: async () => false,
+  saveShown: async () => undefined,
+  shownSince: async () => ({ mark: '', documents: new Map() }),
+  leave: async () => undefined,
+  common: async (_, make) => make(),
+}
+
+export const QUIET_HOOKS: LeaseHooks = {
+  taken: async () => undefined,
+  ending: async () => undefined,
+  failed: () => undefined,
+  beaten: () => undefined,
+  policiesSettled: () => undefined,
+  document: () => undefined,
+  lastGood: () => undefined,
+}
