@@ -9,11 +9,10 @@ import type { CapReading } from '../../core/model/observed.ts'
 import { byScope, type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import { type Instant, wholeCents } from '../../core/model/units.ts'
 import type { Planned } from '../../core/plan/plan.ts'
-import { isSameCycle } from '../../core/use/turn.ts'
 import type { UsageReading } from '../collect/usage.ts'
 import type { PassReport } from '../cycle/pass.ts'
 import { seenIn } from '../cycle/seen.ts'
-import { cycleOf, type DesiredState, type WorkspaceState } from '../cycle/state.ts'
+import type { DesiredState, WorkspaceState } from '../cycle/state.ts'
 import type { WriteResult } from '../cycle/write/outcome.ts'
 import { report, type Workspace } from '../workspace.ts'
 import {
@@ -29,7 +28,7 @@ import {
   serviceFindings,
 } from './findings.ts'
 import { type Found, notice } from './notice.ts'
-import { poolsShown } from './view.ts'
+import { poolsOfCycle } from './view.ts'
 
 /** How a cycle ended. */
 export interface Outcome {
@@ -116,14 +115,10 @@ const MOST_POOLS = 50
 
 /** Pools as they stand in the cycle of the last reading. */
 function poolsOfDay(workspace: Workspace): Readonly<Record<string, PoolOfDay>> | undefined {
-  const { knowledge } = workspace
-  const cycle = cycleOf(knowledge?.usage)
-  const known = poolsShown(workspace).flatMap(({ name, credits, figures }): readonly (readonly [string, PoolOfDay])[] => {
-    const pool = knowledge?.pools[name]
-    if (!figures || !pool || !cycle || !isSameCycle(pool.cycle, cycle)) return []
-    const { used, dealt } = figures
-    return [[name, { credits, used: wholeCents(used), ...(dealt !== undefined && { dealt: wholeCents(dealt) }) }]]
-  })
+  const known = poolsOfCycle(workspace).map(({ name, credits, figures: { used, dealt } }): readonly [string, PoolOfDay] => [
+    name,
+    { credits, used: wholeCents(used), ...(dealt !== undefined && { dealt: wholeCents(dealt) }) },
+  ])
   return known.length === 0 ? undefined : Object.fromEntries(known.slice(0, MOST_POOLS))
 }
 

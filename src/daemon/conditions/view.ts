@@ -9,6 +9,7 @@ import { poolFigures } from '../../core/pools/figures.ts'
 import { addOnFigures } from '../../core/use/add-on.ts'
 import { bandOf } from '../../core/use/bands.ts'
 import { NOTHING_BURNED } from '../../core/use/burned.ts'
+import { isSameCycle } from '../../core/use/turn.ts'
 import type { RecordsReader } from '../../ports.ts'
 import { undeclaredShown } from '../collect/undeclared.ts'
 import { seenIn } from '../cycle/seen.ts'
@@ -68,7 +69,7 @@ type LookedAt = Pick<Workspace, 'knowledge' | 'shown'> & Partial<Pick<Workspace,
 const knownOf = ({ knowledge, before }: LookedAt): WorkspaceState | undefined => knowledge ?? before
 
 /** Pools as the last cycle left them. */
-export function poolsShown(workspace: LookedAt): readonly PoolStatus[] {
+function poolsShown(workspace: LookedAt): readonly PoolStatus[] {
   const { shown } = workspace
   const knowledge = knownOf(workspace)
   return (shown.outlook?.resolution.pools ?? []).map(({ pool }): PoolStatus => {
@@ -82,6 +83,16 @@ export function poolsShown(workspace: LookedAt): readonly PoolStatus[] {
       ...(state?.dealtAt !== undefined && { dealtAt: state.dealtAt }),
       ...(frozen !== undefined && { frozen }),
     }
+  })
+}
+
+/** Those with figures of the cycle of the last reading; none of a cycle that the readings have left behind. */
+export function poolsOfCycle(workspace: LookedAt): readonly (PoolStatus & Required<Pick<PoolStatus, 'figures'>>)[] {
+  const { knowledge } = workspace
+  const cycle = cycleOf(knowledge?.usage)
+  return poolsShown(workspace).flatMap(({ figures, ...one }) => {
+    const pool = knowledge?.pools[one.name]
+    return figures && pool && cycle && isSameCycle(pool.cycle, cycle) ? [{ ...one, figures }] : []
   })
 }
 

@@ -4,9 +4,8 @@ import { isYounger } from '../../core/model/age.ts'
 import type { Finding } from '../../core/model/condition.ts'
 import { channelOf, type Due, digestsAsked, type Message, messagesDue, type PoolUse, toldNow } from '../../core/notify/due.ts'
 import { asked, begin, type Delivery, end, type Told, type ToldEntry, withoutOpen } from '../../core/notify/told.ts'
-import { isSameCycle } from '../../core/use/turn.ts'
 import type { RecordsReader } from '../../ports.ts'
-import { peopleShown, poolsShown } from '../conditions/view.ts'
+import { peopleShown, poolsOfCycle } from '../conditions/view.ts'
 import { cycleOf, type WorkspaceState } from '../cycle/state.ts'
 import type { Workspace } from '../workspace.ts'
 import type { Notifier } from './channels.ts'
@@ -77,10 +76,11 @@ const entriesOf = (told: Told | undefined, isAsked: (key: string, level: number)
 /** Whether a message that waits would be sent if it had not been tried yet. Without figures that is not known, and then it is. */
 function stillAsked(workspace: Workspace, notifier: Notifier): (key: string, level: number) => boolean {
   const told = workspace.ledger.fact('told')
-  const untried = told && {
-    ...told,
-    entries: Object.fromEntries(Object.entries(told.entries).filter(([, { state }]) => state !== 'waiting')),
-  }
+  const all = Object.entries(told?.entries ?? {})
+  const tried = all.filter(([, { state }]) => state !== 'waiting')
+  // Nothing waits, nearly always: then nothing has to be worked out.
+  if (!told || tried.length === all.length) return () => true
+  const untried = { ...told, entries: Object.fromEntries(tried) }
   const due = dueNow(workspace, notifier, untried)
   const levels = new Map(due.messages.map(({ key, level }) => [key, level]))
   return (key, level) => !due.told || (levels.get(key) ?? 0) >= level
@@ -153,19 +153,13 @@ function figuresOf({ knowledge, clock }: Pick<Telling, 'knowledge' | 'clock'>): 
   return usage && isYounger(usage.roster.readAt, clock.now(), FIGURES_LIFE_MS + 1) ? usage : undefined
 }
 
-/** Pools, with the figures that are shown of them; none of a cycle that the readings have left behind. */
+/** Pools, with the figures that are shown of them. */
 function poolsToTell(telling: Pick<Telling, 'knowledge' | 'shown'>): readonly PoolUse[] {
-  const { knowledge } = telling
-  const cycle = cycleOf(knowledge?.usage)
-  const declared = new Map(knowledge?.policy.set.pools.map(({ name, members }) => [name, members]))
-  return poolsShown(telling).flatMap(({ name, credits, figures }): readonly PoolUse[] => {
+  const declared = new Map(telling.knowledge?.policy.set.pools.map(({ name, members }) => [name, members]))
+  return poolsOfCycle(telling).map(({ name, credits, figures: { used, exhaustedAt } }): PoolUse => {
     const members = declared.get(name)
-    const pool = knowledge?.pools[name]
-    if (!figures || !pool || !cycle || !isSameCycle(pool.cycle, cycle)) return []
-    const { used, exhaustedAt } = figures
-    return [
-      { name, groups: members?.kind === 'groups' ? members.ids : [], credits, used, ...(exhaustedAt !== undefined && { exhaustedAt }) },
-    ]
+    const groups = members?.kind === 'groups' ? members.ids : []
+    return { name, groups, credits, used, ...(exhaustedAt !== undefined && { exhaustedAt }) }
   })
 }
 
