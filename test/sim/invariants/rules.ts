@@ -20,13 +20,15 @@ interface Memory {
 
 const nameOf = (rule: ModelRule): string => JSON.stringify({ ...rule, cap: undefined })
 
-function truthOf(rule: ModelRule, row: Row, { roster, groups }: UsageRead): Truth {
+/** `stale`: its group was not listed with this reading, which says nothing of it. */
+function truthOf(rule: ModelRule, row: Row, { roster, groups }: UsageRead): Truth | 'stale' {
   const { starts = '', role, group, inactiveDays, joinedWithinDays, activeDays } = rule
   if (!row.email.startsWith(starts)) return false
   if (activeDays || inactiveDays !== undefined) return 'open'
   if (role !== undefined && row.role !== role) return row.role === undefined ? 'open' : false
   const members = groups.find(({ id }) => id === group)
   if (group !== undefined && !members) return 'open'
+  if (members && roster && members.readAt < roster.readAt) return 'stale'
   if (members && group !== undefined && ![...members.emails].includes(row.email)) return false
   if (joinedWithinDays === undefined) return true
   return row.signedUpAt === undefined || !roster ? 'open' : (roster.readAt - row.signedUpAt) / DAY_MS <= joinedWithinDays
@@ -51,7 +53,8 @@ export const rulesAgree: Invariant = {
         for (const row of event.roster.people) {
           const truth = truthOf(rule, row, event)
           const was = before.get(row.email)
-          if (truth === 'open') continue
+          if (truth === 'stale' && was) after.set(row.email, was)
+          if (typeof truth === 'string') continue
           after.set(row.email, { counts: was === undefined || was.last === truth ? truth : was.counts, last: truth })
         }
         memory.set(nameOf(rule), after)
