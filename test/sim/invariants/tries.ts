@@ -7,6 +7,7 @@ import type { Invariant, Scene, Step } from '../steps.ts'
 import { nearBoundary } from './converges.ts'
 import { intentOf } from './looks.ts'
 import { createListed, isLayered, scopesOf } from './people.ts'
+import { everPooled } from './pools.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -89,13 +90,17 @@ export const oneIsEnough: Invariant = {
       if (step.event.kind !== 'cycle-finished') return
       const { result } = step.event
       const judged = isAlone && (result === 'success' || result === 'noop') ? free : NOTHING
-      const states = new Map(judged.size === 0 ? [] : (scene.view()?.scopes ?? []).map((one) => [scopeKey(one.scope), one.state]))
+      const statuses = new Map(judged.size === 0 ? [] : (scene.view()?.scopes ?? []).map((one) => [scopeKey(one.scope), one]))
+      const pooled = judged.size === 0 ? new Set() : everPooled(scene)
       for (const [scope, to] of judged) {
         // Who turned out to be away in the middle of the cycle, such as by a roster that somebody approved, is left alone.
-        if ((states.get(scope) ?? 'skipped') === 'skipped') continue
+        const status = statuses.get(scope)
+        if (!status || status.state === 'skipped') continue
         // Where caps are copied, a cap that was taken away gives way to what a group has, also in the same cycle.
         if (to === 'none' && !isLayered(scene) && isFromAbove(scene, scope)) continue
         if (listed.misses(scope)) continue
+        // A pool lets a member keep what is in force until the credits pay for more, and that may have moved in the cycle.
+        if (pooled.has(scope) && status.desired === scene.shows(scope)) continue
         checker.checked()
         // A 0 that is not kept gives way to what stood there, and a scope is written only when its observed cap differs: what shows as
         // asked because an ancestor has it by now is left as it is.
