@@ -12,14 +12,22 @@ export const converges: Invariant = {
   name: 'converges',
   watch: (scene, checker) => {
     const others = writtenByOthers(scene)
+    // Another cap was asked of a scope that had been left alone, such as by a new deal: the next cycle reads it.
+    const freed = new Map<unknown, number>()
+    const isFreed = (scope: ScopeKey): boolean =>
+      scene.elapsed() - (freed.get(scope) ?? Number.NEGATIVE_INFINITY) < scene.scenario.intervalMs
     return (step) => {
       others.note(step)
-      if (step.kind === 'settled') check(scene, checker, others.has)
+      if (step.kind === 'recorded' && step.method === 'releaseQuarantined')
+        for (const scope of [step.values[0]].flat()) freed.set(scope, scene.elapsed())
+      if (step.kind === 'settled') check(scene, checker, others.has, isFreed)
     }
   },
 }
 
-function check(scene: Scene, checker: Checker, isOthers: (scope: ScopeKey) => boolean): void {
+type Asked = (scope: ScopeKey) => boolean
+
+function check(scene: Scene, checker: Checker, isOthers: Asked, isFreed: Asked): void {
   const view = scene.view()
   if (!view) {
     checker.violated('no process runs')
@@ -27,7 +35,11 @@ function check(scene: Scene, checker: Checker, isOthers: (scope: ScopeKey) => bo
   }
   const doubted = isDoubted(view)
   const isExcused = (one: ScopeStatus): boolean =>
-    EXCUSED.has(one.state) || isWaiting(one, view) || isWatched(one) || (doubted && one.state === 'skipped')
+    EXCUSED.has(one.state) ||
+    isWaiting(one, view) ||
+    isWatched(one) ||
+    (doubted && one.state === 'skipped') ||
+    (one.state === 'unknown' && isFreed(scopeKey(one.scope)))
   const known = new Set(view.scopes.map(({ scope }) => scopeKey(scope)))
   // Who came after the last roster that is believed, and of whom it does not tell what a rule asks for.
   const isUnheard = (one: ScopeKey): boolean => !known.has(one) || scene.policy().rules.length > 0
