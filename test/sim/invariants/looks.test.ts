@@ -54,7 +54,7 @@ function said(invariant: Invariant, steps: readonly Timed[]): readonly string[] 
   const found: string[] = []
   let elapsed = 0
   const scene = {
-    scenario: {},
+    scenario: { capSemantics: 'layered', switches: { capSemantics: 'layered' } },
     settingsSince: () => [{ rate: { concurrency: 1 } }],
     elapsed: () => elapsed,
     skewMs: () => 10 * 60_000,

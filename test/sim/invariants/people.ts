@@ -107,15 +107,17 @@ export const scopesOf = ({ company }: Scene, email: string): readonly ScopeKey[]
   ...company.groupsOf(email).map((id) => scopeKey({ kind: 'group', id })),
 ]
 
-/** Where caps are copied: tells who is in a declared group that was listed without them, or is gone. Nobody knew that its cap is theirs. */
+/** Tells who is in a declared group that was listed without them, or is gone. Nobody knew that its cap is theirs. */
 export function createListed(scene: Scene) {
   let listed: Listing = new Map()
+  const lacks = (id: string, scope: ScopeKey): boolean => scene.policy().groups.has(id) && !listed.get(id)?.has(scope)
   return {
+    lacks,
     note(step: Step): void {
       if (step.kind === 'told' && step.event.kind === 'usage-read') listed = listingOf(step.event)
     },
-    misses: (scope: ScopeKey): boolean =>
-      !isLayered(scene) && scene.company.groupsOf(scope).some((id) => scene.policy().groups.has(id) && !listed.get(id)?.has(scope)),
+    /** Where caps are copied. */
+    misses: (scope: ScopeKey): boolean => !isLayered(scene) && scene.company.groupsOf(scope).some((id) => lacks(id, scope)),
   }
 }
 

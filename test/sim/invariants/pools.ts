@@ -10,7 +10,7 @@ import type { ModelCap, PolicyModel } from '../lives/policy-model.ts'
 import { type Checker, type InForce, type Invariant, managedScopes, ownedAt, type Scene, type Step } from '../steps.ts'
 import { isWatched } from './converges.ts'
 import { intentOf } from './looks.ts'
-import { worth } from './people.ts'
+import { createListed, worth } from './people.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -71,8 +71,9 @@ function createBooks(scene: Scene) {
       // To whom nothing was dealt, the pool has nothing to pay from then on.
       const isPaid = left && !old?.left && dealt !== undefined && !isForeign(email, dealt)
       const paid = isPaid ? {} : { end: scene.used(email) }
-      // Whoever left the team uncapped, or without a cap that anybody had read, is on no list: what was used last nobody will ever see.
-      const isUnbounded = left?.cap === 'none' && scene.stored(email as ScopeKey) === 'none'
+      // Whoever left the team uncapped, be it by a hand that nobody had seen, or without a cap that anybody had read, is on no list: what was
+      // used last nobody will ever see.
+      const isUnbounded = scene.stored(email as ScopeKey) === 'none'
       const isLost = left && (isUnbounded || left.cap === undefined) && !scene.company.people.has(email)
       const end = isLost ? { end: use } : paid
       places.set(email, { base, sinceMs, ...(left && { left: old?.left ?? { cap: dealt, ...end } }) })
@@ -138,15 +139,17 @@ function createPast(scene: Scene) {
 /** So long nobody can know what was used under a cap that nobody could see. */
 const unseenMs = ({ scenario }: Scene): number => 3.5 * HOUR_MS + 2 * (scenario.usageIntervalMs + scenario.intervalMs)
 
+type Lacks = ReturnType<typeof createListed>['lacks']
+
 /**
  * Tells whose cap in force nobody could know before or after this write: without a cap of their own in a group with one that cannot be
- * listed, or that nobody manages; with a 0 that reads as unset; or where what we wrote was cleared and they inherit the same.
+ * listed, was listed without them, or that nobody manages; with a 0 that reads as unset; or where what we wrote was cleared and they inherit the same.
  */
-function createHidden(scene: Scene, { scope, from, before }: Landed): (email: string) => boolean {
+function createHidden(scene: Scene, lacks: Lacks, { scope, from, before }: Landed): (email: string) => boolean {
   const { company, stored } = scene
   const managed = scene.view() && managedScopes(scene)
-  const isHiding = (group: ScopeKey, id: string): boolean =>
-    stored(group) !== 'none' && (company.dark.has(id) || managed?.has(group) === false)
+  const isHiding = (email: string, group: ScopeKey, id: string): boolean =>
+    stored(group) !== 'none' && (company.dark.has(id) || managed?.has(group) === false || lacks(id, email as ScopeKey))
   return (email) => {
     const isUnset = scope === email && from === 'none'
     if (!isUnset && stored(email as ScopeKey) !== 'none') return false
@@ -157,7 +160,7 @@ function createHidden(scene: Scene, { scope, from, before }: Landed): (email: st
     // Nobody can read any 0 where it is left out.
     const isZeroSeen = (): boolean => scene.scenario.switches.zeroCap !== 'omitted' && isZeroAbove()
     if (isLikeOurs(scene, email as ScopeKey, before)) return true
-    return (isUnset && before.get(email) === 0 && !isZeroSeen()) || groups.some(([group, id]) => isHiding(group, id))
+    return (isUnset && before.get(email) === 0 && !isZeroSeen()) || groups.some(([group, id]) => isHiding(email, group, id))
   }
 }
 
@@ -173,6 +176,7 @@ export const poolSum: Invariant = {
     if (!scene.scenario.pools) return () => undefined
     const { books, note, settle, leaveWith } = createBooks(scene)
     const past = createPast(scene)
+    const listed = createListed(scene)
     let jumpedMs = -LAG_MS
     // When each member's cap in force was last such that nobody could have seen it yet.
     const unseenAt = new Map<string, number>()
@@ -183,6 +187,7 @@ export const poolSum: Invariant = {
       policy?.pools.find((one) => one.name === name)?.credits ?? 0
     return (step) => {
       note(step)
+      listed.note(step)
       const intent = step.kind === 'recorded' && step.method === 'recordIntent' ? intentOf(step) : undefined
       if (intent) {
         const sent = { policy: scene.policyNamed(intent.digest), isDealt: intent.entry.kind === 'pool' }
@@ -201,7 +206,7 @@ export const poolSum: Invariant = {
       caps = step.after
       // What policy gives somebody who left is not the pool's to pay, though it were as much as was dealt.
       if (sentUnder.get(`${step.scope} ${step.to}`)?.isDealt === false) leaveWith(step.scope)
-      const isHidden = createHidden(scene, step)
+      const isHidden = createHidden(scene, listed.lacks, step)
       for (const email of caps.keys()) if (isHidden(email)) unseenAt.set(email, scene.elapsed())
       for (const [name, book] of books) judge(name, book, step)
       past.note(step)

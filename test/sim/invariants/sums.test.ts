@@ -67,7 +67,12 @@ function said(invariant: Invariant, steps: readonly Step[], groupOfBob?: 'manage
   const found: string[] = []
   const scene = {
     scenario: { pools: true, capSemantics: 'layered', switches: { capSemantics: 'layered' }, intervalMs: 1, usageIntervalMs: 1 },
-    company: { approved: [ADA, BOB], dark: new Map(), groupsOf: (email: string) => (groupOfBob && email === BOB ? ['g'] : []) },
+    company: {
+      approved: [ADA, BOB],
+      people: new Map(caps(0, 0)),
+      dark: new Map(),
+      groupsOf: (email: string) => (groupOfBob && email === BOB ? ['g'] : []),
+    },
     ledger: () => undefined,
     view: () => ({ scopes: groupOfBob === 'managed' ? [{ scope: GROUP_SCOPE }] : [] }),
     elapsed: () => 1e9,
