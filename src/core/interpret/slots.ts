@@ -72,7 +72,7 @@ export function interpret(inputs: SlotInputs): Slots {
   const mayApply = (key: ScopeKey, value: Observed): boolean => key !== TEAM_KEY && readers.some((reader) => reader(key) === value)
   const unexplained = (key: ScopeKey): Cap | undefined => {
     const shows = isOpen ? inputs.owned.get(key)?.shows : undefined
-    return shows !== undefined && shows === shown(key) && shows !== known(key) ? shows : undefined
+    return shows === shown(key) && shows !== known(key) ? shows : undefined
   }
   const inherited = (key: ScopeKey): Observed => unexplained(key) ?? known(key)
   const mayBeInherited = (key: ScopeKey): boolean => {
@@ -106,7 +106,7 @@ function isEcho(key: ScopeKey, inputs: SlotInputs, mayApply: Slots['mayApply']):
   const { model, owned, people, sent = [], now = Number.POSITIVE_INFINITY, writtenAt } = inputs
   const ours = owned.get(key)
   const reading = inputs.readings.get(key)
-  if (key === TEAM_KEY || !reading || reading.observed === 'unknown' || reading.observed === ours?.cap) return false
+  if (!reading || reading.observed === 'unknown' || reading.observed === ours?.cap) return false
   const { observed, scope } = reading
   const ancestors = widerThan(key, people)
   const isCopying = model.layers === 'copied' || model.copying !== undefined

@@ -11,7 +11,7 @@ import type { KeptCap } from '../pools/ask.ts'
 import { amountOf } from '../pools/observe.ts'
 import type { Candidate, DesiredCap, RejectedScope, SkippedScope } from './candidate.ts'
 import { type Declarations, declarations, listWithPlaces, type PersonChain, personChain, verdictOfGroups } from './chain.ts'
-import { poolNone, poolPeople } from './pools.ts'
+import { type Place, poolNone, poolPeople } from './pools.ts'
 import type { DesiredInputs, Resolution } from './resolution.ts'
 import { ruleCandidate } from './rules.ts'
 
@@ -179,7 +179,7 @@ function desiredOfUser(context: Context, key: ScopeKey, scope: UserScope, chain:
   // Of a member what a grant makes way for has to come out of the pool, whatever is not known.
   if (chain.place && (own || verdict.kind !== 'unknown' || owned?.owner === 'grant')) {
     const { waits } = chain.place
-    const desired = desiredOfMember(context, key, scope, chain)
+    const desired = desiredOfMember(context, key, scope, chain.place, chain)
     return desired && waits !== undefined ? { ...desired, waits } : desired
   }
   if (own && !(copied && own.cap === 'none')) return wanted(scope, own, candidates)
@@ -201,17 +201,17 @@ function desiredOfUser(context: Context, key: ScopeKey, scope: UserScope, chain:
  * What the deal gives; the person's own cap where it gives all of that. Where nothing is dealt, yet or to protected members, what is ours stays
  * as it is: to take it away would let them use what others were dealt.
  */
-function desiredOfMember(context: Context, key: ScopeKey, scope: UserScope, chain: PersonChain): DesiredCap | undefined {
+function desiredOfMember(context: Context, key: ScopeKey, scope: UserScope, place: Place, chain: PersonChain): DesiredCap | undefined {
   const { inputs } = context
-  const { place, own, matched, candidates } = chain
+  const { own, matched, candidates } = chain
   const isProtected = inputs.set.protectedPeople.some((one) => one.scope.email === scope.email)
   const first = own ?? matched
   const declared = first?.cap === 'none' ? undefined : first
-  if (isProtected && declared && !place?.isKept) return wanted(scope, declared, candidates)
-  const dealt = isProtected ? undefined : place?.candidate
+  if (isProtected && declared && !place.isKept) return wanted(scope, declared, candidates)
+  const dealt = isProtected ? undefined : place.candidate
   if (dealt) return wanted(scope, declared?.cap === dealt.cap ? declared : dealt, candidates)
   const owned = inputs.owned.get(key)
-  if (!owned || !place) return undefined
+  if (!owned) return undefined
   const { pool, isKept, inForce } = place
   // For protected members the credits were asked; of the others nobody knows yet what is theirs.
   const cap = isProtected && !isKept ? owned.cap : unraised(owned, inForce)

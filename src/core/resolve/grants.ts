@@ -35,7 +35,7 @@ export function grantWindow(grant: GrantTimes, cycle: Cycle | undefined): GrantW
 }
 
 /** Is the grant's cap the one that is asked for now? */
-export const isInForce = (state: GrantState): boolean => state === 'active' || state === 'expiring'
+export const isInForce = (state: GrantState | 'unknown'): state is 'active' | 'expiring' => state === 'active' || state === 'expiring'
 
 /** Active when `from` (absent: always) ≤ now < `until`; `unknown` when that depends on a cycle nobody knows. */
 function clockState(grant: GrantTimes, window: GrantWindow, now: Instant): GrantState | 'unknown' {
@@ -84,13 +84,13 @@ function decide(timed: readonly Timed[], owned: OwnedCap | undefined, frozen: bo
   const othersRun = timed.some((one) => !open.includes(one) && runs(one))
   const kept = othersRun ? undefined : runningBefore(open, owned)
   return timed.map((one) => {
-    if (one === kept) return status(one, one.state !== 'unknown' && isInForce(one.state) ? one.state : 'active', frozen)
+    if (one === kept) return status(one, isInForce(one.state) ? one.state : 'active', frozen)
     if (one.state === 'unknown' || (frozen && isInForce(one.state))) return status(one, 'pending', frozen)
     return status(one, one.state, frozen)
   })
 }
 
-const runs = ({ state }: Timed): boolean => state !== 'unknown' && isInForce(state)
+const runs = ({ state }: Timed): boolean => isInForce(state)
 
 function status({ grant, untilAt, state: byClock }: Timed, state: GrantState, frozen: boolean): GrantStatus {
   return {

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { countPeople } from '../../../src/core/interpret/effective.ts'
 import type { ServiceModel } from '../../../src/core/interpret/service-model.ts'
-import { askedGroups, interpret, type SentCap, type SlotInputs, type Slots } from '../../../src/core/interpret/slots.ts'
+import { askedGroups, interpret, type SentCap, type Slot, type SlotInputs, type Slots } from '../../../src/core/interpret/slots.ts'
 import type { CapReading, OwnedCap } from '../../../src/core/model/observed.ts'
 import { byScope } from '../../../src/core/model/scope.ts'
 import { cap, HOUR, members, NOW, type OwnedSketch, ownedCaps, type PlainCap, roster, scope } from '../../support/declare.ts'
@@ -123,6 +123,41 @@ describe('a slot', () => {
   })
 })
 
+describe('what shows since a clear of ours and comes from a group that no policy names', () => {
+  const INHERITED: ServiceModel = { ...OPEN, reads: 'inherited' }
+  test.each<readonly [string, ServiceModel, Readonly<Record<string, Shown>>, PlainCap | undefined, Pick<Slot, 'inherited' | 'certainty'>]>([
+    ['applies there, and nothing is set', INHERITED, { team: 5, cyd: 9 }, 9, { inherited: cap(9), certainty: 'either' }],
+    ['applies there as well while nobody knows what reads show', OPEN, { team: 5, cyd: 9 }, 9, { inherited: cap(9), certainty: 'either' }],
+    [
+      'was set there, where reads show only what is set',
+      EXPLICIT,
+      { team: 5, cyd: 9 },
+      undefined,
+      { inherited: cap(5), certainty: 'certain' },
+    ],
+    ['is nothing that another value shows', INHERITED, { team: 5, cyd: 8 }, undefined, { inherited: cap(5), certainty: 'certain' }],
+    [
+      'needs no such group once the team has the same',
+      INHERITED,
+      { team: 9, cyd: 9 },
+      undefined,
+      { inherited: cap(9), certainty: 'either' },
+    ],
+    [
+      'is not known while the scope cannot be read',
+      INHERITED,
+      { team: 5, cyd: 'unknown' },
+      undefined,
+      { inherited: cap(5), certainty: 'unread' },
+    ],
+  ])('%s', (_name, model, shown, unexplained, slot) => {
+    const owned = byScope([...ownedCaps({ cyd: { cap: 'none' } }).values()].map((one) => ({ ...one, shows: cap(9) })))
+    const slots = slotsOf(shown, model, { owned })
+    expect(slots.unexplained(key('cyd'))).toBe(unexplained)
+    expect(slots.at(key('cyd'))).toMatchObject(slot)
+  })
+})
+
 describe('an echo of our own wide write', () => {
   const COPYING: ServiceModel = { ...EXPLICIT, copying: 'seen' }
   const sent = (on: string, from: PlainCap, to: PlainCap, at = NOW): SentCap => ({ scope: scope(on), from: cap(from), to: cap(to), at })
@@ -161,6 +196,26 @@ describe('an echo of our own wide write', () => {
     [
       'not another value than is inherited there',
       { model: { ...OPEN, copying: 'seen' }, shown: { 'group:a': 800 }, sent: [sent('team', 700, 'none')] },
+      false,
+    ],
+    [
+      'not what is inherited after such a clear, where reads show only what is set: the copied clear would show',
+      { shown: { 'group:a': 900 }, sent: [sent('team', 700, 'none')] },
+      false,
+    ],
+    [
+      'not what is inherited after such a clear, where caps are kept in layers and no clear is copied',
+      { model: OPEN, shown: { 'group:a': 900 }, owned: { bob: { cap: 700 } }, sent: [sent('team', 700, 'none')] },
+      false,
+    ],
+    [
+      'not what is inherited where we sent another cap to an ancestor, for that one was copied',
+      { model: { ...OPEN, copying: 'seen' }, shown: { 'group:a': 900 }, sent: [sent('team', 700, 800)] },
+      false,
+    ],
+    [
+      'not what could not be read, though what it inherits cannot be read either',
+      { model: { ...OPEN, copying: 'seen' }, shown: { bob: 'unknown', 'group:a': 'unknown' }, sent: [sent('team', 700, 'none')] },
       false,
     ],
     ['not what we sent to a group of others', { sent: [sent('group:b', 700, 900)] }, false],
@@ -204,6 +259,8 @@ describe('an echo of our own wide write', () => {
     if (later) owned.set(key('team'), { ...later, verifiedAt: NOW })
     expect(slotsOf({ bob: 900 }, model, { owned }).isEcho(key('bob'))).toBe(expected)
   })
+  test('is never at somebody whom nothing manages, and who is not read', () =>
+    expect(slotsOf({ team: 900 }, COPYING, { sent: [sent('team', 500, 900)] }).isEcho(key('cyd'))).toBe(false))
   test('is never at the team itself', () =>
     expect(slotsOf({ team: 900 }, COPYING, { sent: [sent('team', 500, 900)] }).isEcho(key('team'))).toBe(false))
 
@@ -218,8 +275,8 @@ test('groups for which a number is asked', () => {
   const asked = [
     ['group:a', 'none'],
     ['group:b', 5],
-    ['bob', 'none'],
-    ['team', 'none'],
+    ['bob', 5],
+    ['team', 5],
   ] as const
   expect([...askedGroups(asked.map(([name, value]) => ({ scope: scope(name), cap: cap(value) })))]).toEqual([key('group:b')])
 })

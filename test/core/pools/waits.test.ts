@@ -55,11 +55,30 @@ describe('a raise waits', () => {
       [`ada@example.com a raise to 600 ${shows}`],
     ],
     [
+      'not for use under the cap of who left, which goes on counting whatever shows',
+      state({ ada: member(480, 500), bob: member(0, 260, { left: { at: NOW }, ...from(500) }) }),
+      [],
+    ],
+    [
       'where the deal gave it and the sum is above',
       state({ ada: member(480, 740, { inForce: { cap: cap(500), at: NOW - HOUR } }), bob: member(0, 260, from(600)) }),
       [`ada@example.com a raise to 740 ${shows}`],
     ],
   ])('%s', (_name, one, expected) => expect(told(one)).toEqual(expected))
+
+  test('to what the next deal leaves of it, where that one is due once the use shows', () => {
+    const dealtAt = NOW - 5 * HOUR
+    const ada = member(480, 740, { inForce: { cap: cap(500), at: NOW - HOUR } })
+    const bob = member(250, 260, from(600))
+    expect(told(state({ ada, bob }, { dealtAt, readAt: dealtAt }))).toEqual([`ada@example.com a raise to 615 ${shows}`])
+  })
+
+  test('and is worked out once, however many members are asked about, and anew for other terms', () => {
+    const now = state({ ada: member(480, 500), bob: member(0, 260, from(500)) })
+    const [first, again, other] = [TERMS, TERMS, { ...TERMS, credits: credits(900) }].map((terms) => waitingRaises(terms, now))
+    expect(again).toBe(first)
+    expect([...(other ?? [])].map(([, { to }]) => to)).toEqual([640])
+  })
 
   test('only to what it goes out to once the use shows, whatever the figures are', () => {
     const one = fc.record({

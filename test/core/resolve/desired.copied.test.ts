@@ -144,6 +144,23 @@ describe('where the service copies wide caps to people', () => {
       { policy: { caps }, more: copied({ groups: [], owned: ownedCaps({ bob: byGrant(300) }) }), desired: { ...wide, bob: 'restore 300' } },
     ],
     [
+      'what a grant gave stays while the members of a group are not known, where nothing stood there before it',
+      {
+        policy: { caps },
+        more: copied({ groups: [], owned: ownedCaps({ bob: byGrant('none') }) }),
+        desired: { ...wide, bob: 'copied 6000' },
+      },
+    ],
+    [
+      'a conflict without a rule is rejected also while the members of another group are not known',
+      {
+        policy: { caps: { 'group:a': 1500, 'group:b': 900, 'group:c': 7 } },
+        more: copied({ groups: members({ a: ['bob'], b: ['bob'] }), owned: ownedCaps({ bob: { cap: 77, owner: 'copied' } }) }),
+        desired: { 'group:a': 'rule 1500', 'group:b': 'rule 900', 'group:c': 'rule 7' },
+        rejected: { bob: 'GROUP_CONFLICT' },
+      },
+    ],
+    [
       'an unknown group keeps nobody waiting',
       {
         policy: { caps },

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { byScope } from '../../../src/core/model/scope.ts'
 import { MAX_CAP } from '../../../src/core/model/units.ts'
 import { resolveDesired } from '../../../src/core/resolve/desired.ts'
 import {
@@ -211,6 +212,7 @@ describe('grants that overlap once the cycle is known', () => {
 describe('the end of a grant on a scope without a rule', () => {
   const ended = { grants: [{ on: 'bob', cap: 6000, ...over }] }
   const owned = ownedCaps({ bob: byGrant(300) })
+  const overOurs = byScope([...owned.values()].map((one) => ({ ...one, baselineIsOurs: true })))
   test.each<[string, Decision]>([
     ['gives back the cap that stood there', { policy: ended, more: { owned }, desired: { bob: 'restore 300' } }],
     [
@@ -224,6 +226,22 @@ describe('the end of a grant on a scope without a rule', () => {
     ],
     ['gives it back to the team', { more: { owned: ownedCaps({ team: byGrant(300) }) }, desired: { team: 'restore 300' } }],
     ['gives it back to a group', { more: { owned: ownedCaps({ 'group:a': byGrant(300) }) }, desired: { 'group:a': 'restore 300' } }],
+    [
+      'gives back nothing that was ours and that policy declares no more, where such caps are pruned',
+      { policy: ended, more: { owned: overOurs }, desired: { bob: 'restore none' } },
+    ],
+    [
+      'gives back also what was ours where nothing is pruned',
+      { policy: ended, more: { owned: overOurs, prune: false }, desired: { bob: 'restore 300' } },
+    ],
+    [
+      'gives back also what was ours while nobody knows whether a rule asks for it',
+      {
+        policy: { ...ended, rules: [{ when: { role: 'member' }, cap: 300 }] },
+        more: { owned: overOurs, roster: roster({ bob: 'approved' }) },
+        desired: { bob: 'restore 300' },
+      },
+    ],
     ['leaves to pruning what has no memory of a base', { policy: ended, more: { owned: ownedCaps({ bob: byGrant() }) } }],
     ['gives back nothing that a rule wrote', { more: { owned: ownedCaps({ bob: { cap: 6000, baseline: 300 } }) } }],
     [
@@ -294,6 +312,11 @@ describe('the end of a grant on a scope without a rule', () => {
     const [gone] = resolveDesired(desiredInputs({}, { owned })).desired
     expect(gone?.origin.at).toEqual({ file: '', line: 0, column: 0 })
     expect(gone?.origin.reason).toBe('the grant is no longer declared')
+  })
+
+  test('points at the grant also where it was moved into the future', () => {
+    const [bob] = resolveDesired(desiredInputs({ grants: [{ on: 'bob', ...coming }] }, { owned })).desired
+    expect(bob?.origin).toMatchObject({ at: { line: 101 }, reason: 'release week', untilAt: coming.until })
   })
 
   test('waits for the cycle to be known', () => {

@@ -112,6 +112,14 @@ describe('a person in several groups', () => {
       { policy: { caps: { 'group:a': 1500 } }, more: both, desired: { 'group:a': 'rule 1500' } },
     ],
     [
+      'is not rejected while nobody knows whether a rule decides for the person',
+      {
+        policy: { caps, rules: [{ when: { role: 'member' }, cap: 5 }] },
+        more: { ...both, roster: roster({ eve: 'approved' }) },
+        desired: wide,
+      },
+    ],
+    [
       'who is pending is neither written nor rejected',
       { policy: { caps }, more: { ...both, roster: roster({ eve: 'pending' }) }, desired: wide },
     ],
@@ -195,6 +203,12 @@ describe('a cap of the conflict rule whose conflict is gone', () => {
       'conflict 900',
       {},
     ],
+    [
+      'is forgotten of who is away with a cap that does not come from the conflict rule',
+      { owned: ownedCaps({ eve: { cap: 900 } }), roster: roster({ eve: 'pending' }), conflictsGone: { 'eve@example.com': 1 } },
+      undefined,
+      {},
+    ],
     ['is forgotten once it is no longer ours', { owned: new Map(), conflictsGone: { 'eve@example.com': 2 } }, undefined, {}],
     [
       'waits with its count while the person is away',
@@ -232,7 +246,7 @@ describe('a cap of the conflict rule whose conflict is gone', () => {
     const groups = members({ a: ['eve'], b: [], c: [] })
     const resolution = resolveDesired(desiredInputs({ caps: caps ?? {}, onGroupConflict: 'min' }, { owned, groups, ...more }))
     expect(asked(resolution)['eve']).toBe(expected)
-    expect(resolution.conflictGroups).toEqual(more.conflictGroups ?? {})
+    expect(resolution.conflictGroups).toStrictEqual(more.conflictGroups ?? {})
   })
 
   test.each(['approved', 'pending'] as const)('remembers the groups that differ, for who is %s then', (status) => {
@@ -247,6 +261,11 @@ describe('a cap of the conflict rule whose conflict is gone', () => {
     const caps = { 'group:a': 1500, 'group:b': 900, eve: 7 }
     const resolution = resolveDesired(desiredInputs({ caps }, { owned, groups: members({ a: ['eve'], b: [] }) }))
     expect([asked(resolution)['eve'], resolution.conflictsGone]).toEqual(['rule 7', {}])
+  })
+
+  test('stays for a reading as it is when the conflict rule was removed as well', () => {
+    const inside = { owned, groups: members({ a: ['eve'], b: [] }), ...inBoth }
+    expect(asked(resolveDesired(desiredInputs({ caps: policy.caps ?? {} }, inside)))['eve']).toBe('conflict 900')
   })
 
   test('is left alone and reported when the conflict rule itself was removed', () => {

@@ -1,16 +1,19 @@
 import { describe, expect, test } from 'vitest'
 import { MAX_CAP } from '../../../src/core/model/units.ts'
-import { resolveDesired, resolvePerson } from '../../../src/core/resolve/desired.ts'
+import { declaredIn, resolveDesired, resolvePerson } from '../../../src/core/resolve/desired.ts'
+import { grantId, hasEnded } from '../../../src/core/resolve/grants.ts'
 import type { DesiredInputs } from '../../../src/core/resolve/resolution.ts'
 import {
   asked,
   byGrant,
+  CYCLE,
   checkDecision,
   codes,
   coming,
   type Decision,
   desiredInputs,
   entryOf,
+  grant,
   HOUR,
   members,
   NOW,
@@ -21,6 +24,7 @@ import {
   running,
   short,
   skips,
+  withoutCycle,
 } from '../../support/declare.ts'
 
 describe('what is asked of a scope', () => {
@@ -82,6 +86,11 @@ describe('what is asked of a scope', () => {
   test('of a group names the team as a loser', () => {
     const [, group] = resolveDesired(desiredInputs({ caps: { team: 500, 'group:a': 1500 } })).desired
     expect(group?.losers.map((one) => one.cap)).toEqual([500])
+  })
+
+  test('of the team names what its grant beat, once', () => {
+    const [team] = resolveDesired(desiredInputs({ caps: { team: 500 }, grants: [{ on: 'team', cap: 9, ...running }] })).desired
+    expect(team?.losers.map((one) => one.cap)).toEqual([500])
   })
 
   test('keeps its identity when only reason, line and file change', () => {
@@ -246,7 +255,23 @@ describe('the cap of a person', () => {
   })
 })
 
+test('what is declared is found once for the same inputs, however many people are asked about', () => {
+  const inputs = desiredInputs({ caps: { ada: 5 } })
+  expect(declaredIn(inputs)).toBe(declaredIn(inputs))
+  expect(declaredIn({ ...inputs })).not.toBe(declaredIn(inputs))
+})
+
 describe('grants in a resolution', () => {
+  test.each([
+    ['has ended with the cycle that it ran in', CYCLE.startAt - 1, true, true],
+    ['has not ended while its cycle runs', CYCLE.startAt, true, false],
+    ['has not ended while nobody knows the cycle', CYCLE.startAt - 1, false, false],
+  ])('tell that one to the end of the cycle that policy declares no more %s', (_name, from, isKnown, ended) => {
+    const id = grantId(grant({ on: 'ada', from, until: 'cycleEnd' }, { file: 'acme.yaml', line: 1, column: 1 }))
+    const inputs = isKnown ? desiredInputs({}) : withoutCycle(desiredInputs({}))
+    expect(hasEnded(id, resolveDesired(inputs).grantClock)).toBe(ended)
+  })
+
   test('are all reported with their state, whoever they are for', () => {
     const grants = [
       { on: 'ada', ...over },

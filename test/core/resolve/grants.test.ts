@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { scopeKey } from '../../../src/core/model/scope.ts'
-import { comparePositions, grantStatuses, grantWindow, isInForce } from '../../../src/core/resolve/grants.ts'
-import { CYCLE, DAY, entryOf, type GrantSketch, HOUR, NOW, type OwnedSketch, ownedCaps, policy } from '../../support/declare.ts'
+import { comparePositions, grantId, grantStatuses, grantWindow, hasEnded, isInForce } from '../../../src/core/resolve/grants.ts'
+import { CYCLE, DAY, entryOf, type GrantSketch, grant, HOUR, NOW, type OwnedSketch, ownedCaps, policy } from '../../support/declare.ts'
 
 interface Setting {
   readonly owned?: OwnedSketch
@@ -79,6 +79,12 @@ describe('while the billing cycle is unknown a grant to its end', () => {
     expect(states(grants, { cycle: 'unknown', ...(owned && { owned }) })).toEqual(expected)
   })
 
+  test('says that it is the cycle that is not known', () => {
+    const { grants } = policy({ grants: [{ on: 'bob', ...toCycleEnd }] })
+    const [one] = grantStatuses(grants, { now: NOW, owned: ownedCaps({ bob: byGrant }), grantsFrozen: false })
+    expect(one?.note).toBe('the billing cycle is not known, and with it the end of this grant: what was in force goes on until it is')
+  })
+
   test('does not keep an instant grant from ending', () => {
     expect(states([over], { cycle: 'unknown', owned: byGrant })).toEqual({ 1: 'ended' })
   })
@@ -106,6 +112,18 @@ describe('while the clocks disagree', () => {
       { 1: 'active, with a note' },
     ],
     ['the same amount beats an addition', [{ ...over, add: 800 }, over], byGrant, { 1: 'ended', 2: 'active, with a note' }],
+    [
+      'the same amount beats an addition of just as much',
+      [{ ...over, add: 6000 }, over],
+      byGrant,
+      { 1: 'ended', 2: 'active, with a note' },
+    ],
+    [
+      'of two that began at the same time the first in the files goes on',
+      [running, { ...running, until: 'cycleEnd' }],
+      byGrant,
+      { 1: 'active', 2: 'pending, with a note' },
+    ],
     [
       'of two additions the running one goes on',
       [
@@ -135,11 +153,12 @@ describe('while the clocks disagree', () => {
 
 describe('grants', () => {
   test('carry their window as far as it is known', () => {
-    const [one, two] = grantStatuses(
+    const [one, two, three] = grantStatuses(
       policy({
         grants: [
           { on: 'a', ...toCycleEnd },
           { on: 'b', until: 'cycleEnd', from: CYCLE.endAt },
+          { on: 'c', until: NOW + DAY },
         ],
       }).grants,
       {
@@ -151,6 +170,7 @@ describe('grants', () => {
     )
     expect(one).toMatchObject({ fromAt: NOW - DAY, untilAt: CYCLE.endAt })
     expect(two).not.toHaveProperty('untilAt')
+    expect(three).not.toHaveProperty('fromAt')
   })
 
   test('come in the order of scope, start and place, whatever the order they were declared in', () => {
@@ -186,6 +206,37 @@ describe('grants', () => {
       ['a', 1, 2],
       ['a', 1, 1],
     ].map(([file, line, column]) => ({ file: String(file), line: Number(line), column: Number(column) }))
-    expect(places.toSorted(comparePositions)).toEqual(places.toReversed())
+    const inOrder = places.toReversed()
+    for (const any of [places, inOrder]) expect(any.toSorted(comparePositions)).toEqual(inOrder)
+  })
+})
+
+describe('a grant that a cap came from, known by its id alone', () => {
+  const idOf = (sketch: Omit<GrantSketch, 'on'>, on = 'bob'): string => grantId(grant({ on, ...sketch }, { file: 'a', line: 1, column: 1 }))
+
+  test('is another one with another scope, start or end, and the same with another cap and reason', () => {
+    const ids = [running, { ...running, from: NOW }, { ...running, until: NOW + DAY }, { until: running.until }, toCycleEnd].map((one) =>
+      idOf(one),
+    )
+    expect(new Set([...ids, idOf(running, 'ada')]).size).toBe(6)
+    expect(idOf({ ...running, cap: 1, reason: 'edited' })).toBe(ids[0])
+  })
+
+  test.each<readonly [string, Omit<GrantSketch, 'on'>, Partial<Parameters<typeof hasEnded>[1]>, boolean]>([
+    ['has ended at its end', { ...running, until: NOW }, {}, true],
+    ['has ended at its end, though it had no start', { until: NOW }, {}, true],
+    ['has not ended before its end, also where it was deleted', { ...running, until: NOW + 1 }, {}, false],
+    ['has not ended while the clocks disagree', over, { grantsFrozen: true }, false],
+    ['to the end of the cycle has not ended while its cycle runs', toCycleEnd, {}, false],
+    ['to the end of the cycle has ended with it', toCycleEnd, { now: CYCLE.endAt }, true],
+    ['to the end of an earlier cycle has ended', { ...toCycleEnd, from: CYCLE.startAt - 1 }, {}, true],
+    ['to the end of a cycle yet to come has not ended', { ...toCycleEnd, from: CYCLE.endAt }, { now: CYCLE.endAt }, false],
+    ['to the end of a cycle that nobody knows has not ended', toCycleEnd, { cycle: undefined as never, now: CYCLE.endAt }, false],
+    ['to the end of the cycle without a start has not ended while the cycle runs', { until: 'cycleEnd' }, {}, false],
+    ['to the end of the cycle without a start has ended with the cycle', { until: 'cycleEnd' }, { now: CYCLE.endAt }, true],
+  ])('%s', (_name, sketch, more, expected) => {
+    const clock = { cycle: CYCLE, now: NOW, grantsFrozen: false, ...more }
+    expect(hasEnded(idOf(sketch), clock)).toBe(expected)
+    expect(hasEnded(idOf(sketch, 'group:a|b'), clock)).toBe(expected)
   })
 })

@@ -5,6 +5,7 @@ import type { PoolMember, PoolState } from '../../../src/core/pools/state.ts'
 import { resolveDesired } from '../../../src/core/resolve/desired.ts'
 import type { DesiredInputs } from '../../../src/core/resolve/resolution.ts'
 import {
+  byGrant,
   CYCLE,
   desiredInputs,
   email,
@@ -130,6 +131,7 @@ describe('of a member is asked', () => {
     ...state,
   })
   const inForce = (amount: number, at = NOW) => ({ inForce: { cap: credits(amount), at } })
+  const IDLE: PolicySketch = { rules: [{ name: 'idle', when: { inactiveDays: 7 }, cap: 5 }] }
   const MINE = (value: PlainCap): Readonly<Record<string, OwnedSketch>> => ({ ada: { cap: value, owner: 'pool' } })
   test.each<readonly [string, PolicySketch, PoolState | undefined, Readonly<Record<string, OwnedSketch>>, readonly unknown[]]>([
     ['what was dealt, with why', {}, dealt(), {}, [40, 'pool', 'pool research: by need, of 100 credits']],
@@ -148,6 +150,37 @@ describe('of a member is asked', () => {
       [40, 'pool', 'pool research: by need, of 100 credits, at most what is left of the 90 declared'],
     ],
     ['their own cap where all of it was dealt', { caps: { ada: 40 } }, dealt({ fixed: credits(40) }), {}, [40, 'policy', undefined]],
+    [
+      'what was dealt, whoever else is protected',
+      { protected: ['cyd'] },
+      dealt(),
+      {},
+      [40, 'pool', 'pool research: by need, of 100 credits'],
+    ],
+    [
+      'what was dealt after a grant of theirs, also while nobody knows whether a rule matches',
+      IDLE,
+      dealt(),
+      { ada: byGrant(20) },
+      [40, 'pool', 'pool research: by need, of 100 credits'],
+    ],
+    [
+      'what a grant gives back, where nothing was dealt yet and it is less than the grant gave',
+      {},
+      undefined,
+      { ada: byGrant(20) },
+      [20, 'grant', 'the grant is no longer declared'],
+    ],
+    ...[6000, 'none' as const].map(
+      (baseline) =>
+        [
+          `what a grant gave, where nothing was dealt yet and it gives back no less: ${baseline}`,
+          {},
+          undefined,
+          { ada: byGrant(baseline) },
+          [6000, 'grant', 'pool research: nothing is dealt yet; what is in force stays'],
+        ] as const,
+    ),
     [
       'what was dealt where a rule sets nothing',
       { rules: [{ when: { email: 'ada@*' }, cap: 'none' }] },
@@ -175,6 +208,20 @@ describe('of a member is asked', () => {
       'what is in force, while they are protected and nothing is declared',
       { protected: ['ada'] },
       dealt({ protected: true }),
+      MINE(30),
+      [30, 'pool', 'pool research: nothing is dealt to protected members; what is in force stays'],
+    ],
+    [
+      'what is in force, while they are protected and a rule sets nothing',
+      { protected: ['ada'], rules: [{ when: { email: 'ada@*' }, cap: 'none' }] },
+      dealt({ protected: true }),
+      MINE(30),
+      [30, 'pool', 'pool research: nothing is dealt to protected members; what is in force stays'],
+    ],
+    [
+      'what is ours, while they are protected and the credits pay for it, though others have lowered it',
+      { protected: ['ada'] },
+      dealt({ protected: true, fixed: credits(30), ...inForce(20) }),
       MINE(30),
       [30, 'pool', 'pool research: nothing is dealt to protected members; what is in force stays'],
     ],
@@ -207,6 +254,13 @@ describe('of a member is asked', () => {
       [30, 'pool', 'pool research: the credits do not pay for the cap declared; what is in force stays'],
     ],
     [
+      'what is ours, where it was lower when we wrote',
+      { caps: { ada: 190 }, protected: ['ada'] },
+      dealt({ protected: true, fixed: credits(190), ...inForce(20, NOW - HOUR) }),
+      MINE(30),
+      [30, 'pool', 'pool research: the credits do not pay for the cap declared; what is in force stays'],
+    ],
+    [
       'what others have lowered, while they are protected and the credits do not pay for more',
       { protected: ['ada'] },
       dealt({ protected: true, fixed: credits(190), ...inForce(20) }),
@@ -221,8 +275,23 @@ describe('of a member is asked', () => {
       [20, 'pool', 'pool research: nothing is dealt yet; what is in force stays'],
     ],
     [
+      'what others have set since we left them without a cap, while nothing is dealt yet',
+      {},
+      dealt({}, { members: { [email('ada')]: { base: credits(0), sent: [], lowered: [], ...inForce(20) } } }),
+      MINE('none'),
+      [20, 'pool', 'pool research: nothing is dealt yet; what is in force stays'],
+    ],
+    [
+      'the 0 that is theirs, while the credits do not pay for more',
+      { pools: [research({ credits: 5 })] },
+      dealt({ ...inForce(0), use: credits(7) }),
+      MINE(0),
+      [0, 'pool', 'pool research: the credits do not pay for more; what is in force stays'],
+    ],
+    ['nothing, where others have lowered it to 0 and nobody knows whether a rule matches', IDLE, dealt(inForce(0)), MINE(30), []],
+    [
       'what others have lowered, while nobody knows whether a rule matches',
-      { rules: [{ name: 'idle', when: { inactiveDays: 7 }, cap: 5 }] },
+      IDLE,
       dealt(inForce(20)),
       MINE(30),
       [20, 'pool', expect.stringContaining('whether rule idle matches is not known')],
@@ -238,5 +307,28 @@ describe('of a member is asked', () => {
     const { desired } = resolved(sketch, { owned: ownedCaps(owned), ...(state && { pools: { research: state } }) })
     const own = desired.filter(({ scope: at }) => short(at) === 'ada')
     expect(own.flatMap(({ cap: value, owner, origin }) => [value, owner, origin.reason])).toEqual(expected)
+  })
+
+  test('what stays in force as the pool’s, with its place in the policy', () => {
+    const [ada] = resolved({}, { owned: ownedCaps(MINE(30)) }).desired
+    expect(ada?.origin).toMatchObject({ kind: 'pool', pool: 'research', at: { line: 301 }, cap: 30 })
+  })
+
+  test('what was dealt, and said for whom a raise waits until newer figures are there', () => {
+    const at = NOW - HOUR
+    const member = (use: number, given: number, more: Partial<PoolMember> = {}): PoolMember => ({
+      ...{ base: credits(0), use: credits(use), dealt: credits(given), inForce: { cap: credits(given), at }, sent: [], lowered: [] },
+      ...more,
+    })
+    const state = { [email('ada')]: member(480, 500), [email('cyd')]: member(0, 260, { lowered: [{ cap: credits(500), at }] }) }
+    const { desired } = resolved(
+      { pools: [research({ credits: 1000, share: 'equal' })] },
+      { pools: { research: dealt({}, { members: state }) } },
+    )
+    expect(desired.map(({ scope, cap, waits }) => [short(scope), cap, waits])).toEqual([
+      ['ada', 500, 'a raise to 740 waits until use up to 2026-11-20 11:00 UTC shows'],
+      ['cyd', 260, undefined],
+    ])
+    expect(desired[1]).not.toHaveProperty('waits')
   })
 })

@@ -1,0 +1,40 @@
+// How a write may have ended, what may stand there after it, and which scopes that are left alone nobody has to do anything about.
+import { describe, expect, test } from 'vitest'
+import { isGone, isInDoubt, LANDING_MS, LONGEST_PAUSE_MS, mayHaveLanded, type WriteEnd } from '../../../src/core/model/change.ts'
+import { type PolicyEntry, UNDECLARED } from '../../../src/core/model/entry.ts'
+import { DAY, entryOf, NOW, scope } from '../../support/declare.ts'
+
+describe('a write', () => {
+  test.each<readonly [string, WriteEnd, { readonly landed: boolean; readonly doubted: boolean }]>([
+    ['that was read back stands there, and nobody doubts it', { result: 'applied' }, { landed: true, doubted: false }],
+    ['whose answer was lost may land yet', { result: 'ambiguous' }, { landed: true, doubted: true }],
+    ['that did not read back may show later', { result: 'verify_failed' }, { landed: true, doubted: true }],
+    ['that the service refused left nothing behind', { result: 'failed' }, { landed: false, doubted: false }],
+    [
+      'that failed on the word of a reading that may have come too early',
+      { result: 'failed', unproven: true },
+      { landed: true, doubted: true },
+    ],
+    ['that was never sent left nothing behind', { result: 'skipped' }, { landed: false, doubted: false }],
+  ])('%s', (_name, end, { landed, doubted }) => expect([mayHaveLanded(end), isInDoubt(end)]).toEqual([landed, doubted]))
+
+  test('whose end is not known may land for a day', () => expect(LANDING_MS).toBe(DAY))
+})
+
+test('no pause is longer than 7 days', () => expect(LONGEST_PAUSE_MS).toBe(7 * DAY))
+
+describe('a scope that is left alone', () => {
+  test.each<readonly [string, string, PolicyEntry, boolean]>([
+    ['is only skipped where the service knows it no more and nobody declares it', 'SCOPE_UNKNOWN', UNDECLARED, true],
+    ['is an error where policy still declares what the service does not know', 'SCOPE_UNKNOWN', entryOf('rule', 5), false],
+    [
+      'is an error where the service refused a value for what nobody declares, for it may be given back yet',
+      'CAP_REFUSED',
+      UNDECLARED,
+      false,
+    ],
+    ['is an error where the service refused what policy declares', 'CAP_REFUSED', entryOf('rule', 5), false],
+  ])('%s', (_name, code, entry, gone) =>
+    expect(isGone({ scope: scope('group:a'), code, message: 'unknown group', entry, at: NOW })).toBe(gone),
+  )
+})
