@@ -100,7 +100,7 @@ export function buildPlan(given: PlanInputs): Planned {
   const left = askedNow(given)
   const skipped = skippedNow(given, left)
   // Slots outlive the plan: with everything that was given, each plan would hold the one before it in memory, and so on for ever.
-  const { model, readings, owned, people, sent = [], now, writtenAt } = given
+  const { model, readings, owned, people, sent, now, writtenAt } = given
   const slots = interpret({ model, readings, owned, people, sent, now, writtenAt, askedGroups: askedGroups(left.desired) })
   const first = diff({ ...given, resolution: left, slots, skipped })
   const unlisted = given.facts.unlistedGroups
