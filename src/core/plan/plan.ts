@@ -62,7 +62,7 @@ export interface PlanInputs extends StateInputs {
   readonly facts: Omit<GuardFacts, 'protectedPeople' | 'workspace' | 'declared' | 'contested' | 'copying'>
   readonly guards: GuardSettings
   readonly prune: boolean
-  readonly poolReviews?: ReadonlyMap<string, PoolReview>
+  readonly poolReviews: ReadonlyMap<string, PoolReview>
   readonly poolNotes?: readonly PoolNote[]
   /** Members of pools; what is asked of them goes first. */
   readonly followers?: readonly PoolFollowers[]
