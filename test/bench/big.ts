@@ -144,6 +144,7 @@ export const inputsOf = (world: BigWorld, policy: PolicyRevision, resolution: Re
   owned: world.owned,
   people: countPeople({ roster: world.roster, groups: world.groups, now: world.now }),
   skipped: new Set(),
+  poolReviews: new Map(),
   quarantined: new Map(),
   approvals: [],
   approve: [],

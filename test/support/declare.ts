@@ -164,6 +164,8 @@ export interface OwnedSketch {
   readonly baseline?: PlainCap
   /** The grant that the cap came from. */
   readonly grant?: GrantSketch
+  /** What else is remembered of it. */
+  readonly more?: Partial<OwnedCap>
 }
 
 /** The policy entry of a declaration of this kind. */
@@ -186,7 +188,7 @@ export function ownedCaps(caps: Readonly<Record<string, OwnedSketch>>): Readonly
     const baseline = one.baseline === undefined ? {} : { baseline: cap(one.baseline) }
     const tried = one.tried === undefined ? {} : { tried: cap(one.tried) }
     const from = one.grant === undefined ? {} : { grant: grantId(grant(one.grant, { file: '', line: 0, column: 0 })) }
-    return { scope: scope(name), cap: cap(one.cap), owner, entry, verifiedAt: NOW - HOUR, ...tried, ...baseline, ...from }
+    return { scope: scope(name), cap: cap(one.cap), owner, entry, verifiedAt: NOW - HOUR, ...tried, ...baseline, ...from, ...one.more }
   })
   return byScope(owned)
 }

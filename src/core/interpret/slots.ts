@@ -23,7 +23,7 @@ export interface SlotInputs {
   /** Groups of which policy asks a number: any other that may show just what the team has counts as not set. */
   readonly askedGroups: ReadonlySet<ScopeKey>
   /** Values that we sent to teams and groups and that may have landed, beside what the ledger says is ours. */
-  readonly sent?: readonly SentCap[]
+  readonly sent?: readonly SentCap[] | undefined
   /** Absent: nothing was stamped by a clock that went back since. */
   readonly now?: Instant
   /** When a write of ours to the scope itself may have landed last. */

@@ -72,8 +72,8 @@ export interface DiffInputs {
   readonly slots: Slots
   readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
   readonly prune: boolean
-  /** By the name of the pool; absent: none. */
-  readonly poolReviews?: ReadonlyMap<string, PoolReview>
+  /** By the name of the pool. */
+  readonly poolReviews: ReadonlyMap<string, PoolReview>
   /** Scopes that are neither read nor written (people not approved, unknown groups). */
   readonly skipped: ReadonlySet<ScopeKey>
   readonly now: Instant
@@ -165,7 +165,7 @@ function compareDeclared(desired: DesiredCap, key: ScopeKey, inputs: DiffInputs,
     draft.released.push(key)
     return
   }
-  const pool = desired.origin.pool === undefined ? undefined : inputs.poolReviews?.get(desired.origin.pool)
+  const pool = desired.origin.pool === undefined ? undefined : inputs.poolReviews.get(desired.origin.pool)
   draft.differences.push({ ...difference(desired, key, observed, owned, inputs.resolution, isOverwritten), ...(pool && { pool }) })
 }
 

@@ -163,7 +163,7 @@ function failed({ key, to }: Difference, inputs: DisposeInputs): Disposition | u
 
 /** Where caps are copied, a wide write that was released would carry out, or overwrite, what is still held for somebody beneath it. */
 function overHeld({ key, scope }: Difference, { slots, people, judged }: DisposeInputs): Disposition | undefined {
-  if (slots.model.layers !== 'copied' || scope.kind === 'user') return undefined
+  if (slots.model.layers !== 'copied') return undefined
   const { heldBy } = judged.judgement
   const beneath = scope.kind === 'team' ? people.approved : (people.byGroup.get(key) ?? [])
   const first = beneath.find((person) => heldBy.has(person.key))
@@ -228,15 +228,14 @@ function repairs(going: readonly Difference[], inputs: DisposeInputs): readonly 
 
 /** Where reads show what applies, a wide write shows whether a scope that is to have no cap of its own has the one that it inherits. */
 function reveals(going: readonly Difference[], { slots, differences, desired, people }: DisposeInputs): readonly DisposedChange[] {
-  const wide = going.filter(({ scope }) => scope.kind !== 'user')
-  if (slots.model.layers === 'copied' || wide.length === 0) return []
+  if (slots.model.layers === 'copied' || going.length === 0) return []
   const known = new Set(differences.map(({ key }) => key))
   return [...desired]
     .flatMap(([key, want]): DisposedChange[] => {
       const shown = slots.shown(key)
       if (want.cap !== 'none' || typeof shown !== 'number' || known.has(key) || !slots.mayBeInherited(key)) return []
       const above = new Set(widerThan(key, people))
-      const over = wide.find((one) => above.has(one.key) && slots.shown(one.key) === shown)
+      const over = going.find((one) => above.has(one.key) && slots.shown(one.key) === shown)
       return over ? [afterwards(want, shown, over, `shows whether ${shown} is a cap of its own: only then is it cleared`)] : []
     })
     .toSorted(byChangedScope)

@@ -48,7 +48,7 @@ export interface JudgementInputs {
   readonly contested: ReadonlyMap<ScopeKey, Contest>
   readonly facts: Omit<GuardFacts, 'protectedPeople' | 'workspace' | 'declared' | 'contested' | 'copying'>
   readonly guards: GuardSettings
-  readonly poolReviews?: ReadonlyMap<string, PoolReview>
+  readonly poolReviews: ReadonlyMap<string, PoolReview>
   readonly now: Instant
   readonly digest: (text: string) => string
   readonly instantText: (at: Instant) => string
@@ -155,7 +155,7 @@ function heldBeside(releases: readonly Approval[], differences: readonly Differe
 
 /** Deals that the guards have let through need no release any more. */
 const reviewedPools = ({ poolReviews }: JudgementInputs): ReadonlySet<string> =>
-  new Set([...(poolReviews?.values() ?? [])].flatMap(({ key, isReviewed }) => (isReviewed ? [key] : [])))
+  new Set([...poolReviews.values()].flatMap(({ key, isReviewed }) => (isReviewed ? [key] : [])))
 
 /** What was released before the breaker opened has had its try. */
 const since = (approvals: readonly Approval[], openedAt: Instant = 0): readonly Approval[] =>

@@ -62,7 +62,7 @@ export interface PlanInputs extends StateInputs {
   readonly facts: Omit<GuardFacts, 'protectedPeople' | 'workspace' | 'declared' | 'contested' | 'copying'>
   readonly guards: GuardSettings
   readonly prune: boolean
-  readonly poolReviews?: ReadonlyMap<string, PoolReview>
+  readonly poolReviews: ReadonlyMap<string, PoolReview>
   readonly poolNotes?: readonly PoolNote[]
   /** Members of pools; what is asked of them goes first. */
   readonly followers?: readonly PoolFollowers[]
@@ -100,7 +100,7 @@ export function buildPlan(given: PlanInputs): Planned {
   const left = askedNow(given)
   const skipped = skippedNow(given, left)
   // Slots outlive the plan: with everything that was given, each plan would hold the one before it in memory, and so on for ever.
-  const { model, readings, owned, people, sent = [], now, writtenAt } = given
+  const { model, readings, owned, people, sent, now, writtenAt } = given
   const slots = interpret({ model, readings, owned, people, sent, now, writtenAt, askedGroups: askedGroups(left.desired) })
   const first = diff({ ...given, resolution: left, slots, skipped })
   const unlisted = given.facts.unlistedGroups

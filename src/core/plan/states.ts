@@ -7,7 +7,7 @@ import { type Change, type Disposition, isGone, type Quarantined } from '../mode
 import { isSameEntry, type PolicyEntry, UNDECLARED } from '../model/entry.ts'
 import type { ScopeState, ScopeStatus } from '../model/events.ts'
 import { type CapReading, mayBeSet, type OwnedCap, type Roster } from '../model/observed.ts'
-import { byScope, compareScopes, parseScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../model/scope.ts'
+import { byScope, compareScopes, groupScope, parseScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../model/scope.ts'
 import type { Instant } from '../model/units.ts'
 import type { DesiredCap } from '../resolve/candidate.ts'
 import type { Resolution } from '../resolve/resolution.ts'
@@ -28,10 +28,10 @@ export function skippedScopes(
 ): ReadonlySet<ScopeKey> {
   const skipped = new Set(resolution.skipped.map((one) => scopeKey(one.scope)))
   const approved = roster && new Set(roster.people.filter((one) => isApproved(one, roster)).map((one) => one.email))
-  const unknown = new Set(unknownGroups)
+  const unknown = new Set(unknownGroups.map((id) => scopeKey(groupScope(id))))
   for (const [key, { scope }] of owned) {
     if (scope.kind === 'user' && approved && !approved.has(scope.email)) skipped.add(key)
-    if (scope.kind === 'group' && unknown.has(scope.id)) skipped.add(key)
+    if (unknown.has(key)) skipped.add(key)
   }
   return skipped
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { byScope, scopeKey } from '../../../src/core/model/scope.ts'
 import { buildPlan } from '../../../src/core/plan/plan.ts'
-import { DAY, NOW } from '../../support/declare.ts'
+import { DAY, NOW, type OwnedSketch, scope } from '../../support/declare.ts'
 import { lines, type PlanSketch, planInputs, planOf } from '../../support/plan.ts'
 
 const ended = { on: 'p0', cap: 6000, until: NOW - DAY }
@@ -9,6 +9,8 @@ const endedForAll = { ...ended, on: 'team' }
 const running = { on: 'p0', cap: 6000, until: NOW + 9 * DAY }
 
 const WIDER: PlanSketch = { caps: { team: 300, p0: 'none' }, observed: { team: 300, p0: 300 } }
+
+const TRIED_BY_GRANT: OwnedSketch = { cap: 500, tried: 6000, more: { triedByGrant: true } }
 
 const COPIED: PlanSketch = { people: ['p0'], capSemantics: 'copied', guards: { emptyPolicy: false, maxCleared: 'off' } }
 
@@ -29,6 +31,16 @@ const TABLE: readonly (readonly [string, PlanSketch, readonly string[]])[] = [
     'none that reads the wider value is cleared where we own that very number',
     { caps: { team: 300, p0: 'none' }, observed: { team: 300, p0: 300 }, owned: { p0: { cap: 300 } } },
     ['p0 clear 300>none policy'],
+  ],
+  [
+    'none that reads the cap of one of two groups is cleared where the lesser of the two applies',
+    {
+      groups: { a: ['p0'], b: ['p0'] },
+      caps: { team: 300, 'group:a': 300, 'group:b': 500, p0: 'none' },
+      observed: { team: 300, 'group:a': 300, 'group:b': 500, p0: 500 },
+      readsExplicit: false,
+    },
+    ['p0 clear 500>none policy'],
   ],
   ['an unknown reading causes no write', { caps: { p0: 500 }, observed: { p0: 'unknown' } }, []],
   ['a scope that was not read yet causes no write', { caps: { p0: 500 } }, []],
@@ -68,6 +80,44 @@ const TABLE: readonly (readonly [string, PlanSketch, readonly string[]])[] = [
   [
     'what was tried over nothing, and is not there, is not cleared',
     { observed: { p0: 'none' }, owned: { p0: { cap: 'none', tried: 700 } } },
+    [],
+  ],
+  [
+    'what a grant may have set before it ended goes back to what was verified, also where prune is off',
+    { observed: { p0: 6000 }, owned: { p0: TRIED_BY_GRANT }, prune: false },
+    ['p0 lower 6000>500 expired'],
+  ],
+  [
+    'what a grant may have set over nothing is cleared at its end, also where prune is off',
+    { caps: { p1: 9 }, observed: { p0: 6000, p1: 9 }, owned: { p0: { ...TRIED_BY_GRANT, cap: 'none' } }, prune: false },
+    ['p0 clear 6000>none expired'],
+  ],
+  [
+    'what a grant may have set and did not leaves an orphan as it is where prune is off',
+    { observed: { p0: 500 }, owned: { p0: TRIED_BY_GRANT }, prune: false },
+    [],
+  ],
+  [
+    'what a grant may have set over nothing goes to what is wider at its end where caps are copied',
+    { ...COPIED, observed: { team: 300, p0: 6000 }, owned: { p0: { ...TRIED_BY_GRANT, cap: 'none' } }, prune: false },
+    ['p0 lower 6000>300 expired'],
+  ],
+  [
+    'a cap of ours that is there again before its grant gives it back is cleared, for nobody declares it',
+    {
+      grants: [ended],
+      observed: { p0: 800 },
+      owned: { p0: { cap: 6000, owner: 'grant', baseline: 800, grant: ended, more: { baselineIsOurs: true } } },
+    },
+    ['p0 clear 800>none expired'],
+  ],
+  [
+    'what somebody else put in place of a cap by a grant is left at its end, also where a cap of ours stood there before',
+    {
+      grants: [ended],
+      observed: { p0: 777 },
+      owned: { p0: { cap: 6000, owner: 'grant', baseline: 800, grant: ended, more: { baselineIsOurs: true } } },
+    },
     [],
   ],
   ['an orphan that cannot be read is left', { observed: { p0: 'unknown' }, owned: { p0: { cap: 500 } } }, []],
@@ -238,6 +288,22 @@ describe('what becomes ours and what is forgotten', () => {
     const sketch = { grants: [ended], observed: { p0: 800 }, owned: { p0: { cap: 6000, owner: 'grant' as const, baseline: 800 } } }
     expect(planOf(sketch).diff.released).toEqual(['p0@example.com'])
   })
+
+  test('a given-back base that was ours before the grant is ours again where prune is off', () => {
+    const given: OwnedSketch = { cap: 6000, owner: 'grant', baseline: 800, more: { baselineIsOurs: true } }
+    const { diff } = planOf({ grants: [ended], observed: { p0: 800 }, owned: { p0: given }, prune: false })
+    expect(diff.adopted).toEqual([{ scope: scope('p0'), cap: 800, owner: 'policy', entry: { kind: 'given_up' }, verifiedAt: NOW }])
+    expect(diff.released).toEqual([])
+  })
+
+  test('a base that was ours before the grant is forgotten once it is cleared, where prune is on', () => {
+    const given: OwnedSketch = { cap: 6000, owner: 'grant', baseline: 800, more: { baselineIsOurs: true } }
+    const { diff } = planOf({ grants: [ended], observed: { p0: 'none' }, owned: { p0: given } })
+    expect([diff.released, diff.adopted, diff.differences]).toEqual([['p0@example.com'], [], []])
+  })
+
+  test('what was tried over nothing, and is not there, is forgotten', () =>
+    expect(planOf({ observed: { p0: 'none' }, owned: { p0: { cap: 'none', tried: 700 } } }).diff.released).toEqual(['p0@example.com']))
 
   test('an orphan that somebody changed is forgotten', () =>
     expect(planOf({ observed: { p0: 600 }, owned: { p0: { cap: 500 } } }).diff.released).toEqual(['p0@example.com']))

@@ -42,7 +42,7 @@ describe('a difference', () => {
       },
     ],
     [
-      'of a base that comes back has no line, for nobody declares it',
+      'of a base that comes back has the line and the reason of the grant that ended',
       { grants: [ended], observed: { p0: 6000 }, owned: { p0: byGrant({ grant: ended, baseline: 800 }) } },
       {
         ...P0,
@@ -55,6 +55,25 @@ describe('a difference', () => {
         healing: false,
         grantEnd: true,
       },
+    ],
+    [
+      'of a base that comes back has no line once the grant was taken out of the policy',
+      { observed: { p0: 6000 }, owned: { p0: byGrant({ baseline: 800 }) } },
+      {
+        ...P0,
+        from: 6000,
+        to: 800,
+        cause: 'policy',
+        reason: 'the grant is no longer declared',
+        entry: entryOf('restore', 800),
+        healing: false,
+        grantEnd: false,
+      },
+    ],
+    [
+      'of what a grant may have set before it ended gives back what was verified',
+      { observed: { p0: 6000 }, owned: { p0: { cap: 500, tried: 6000, more: { triedByGrant: true } } }, prune: false },
+      { ...P0, from: 6000, to: 500, cause: 'expired', entry: entryOf('restore', 500), healing: false, grantEnd: true },
     ],
     [
       'of an orphan has no entry',
@@ -110,7 +129,7 @@ describe('a difference', () => {
       { caps: { p0: 500 }, grants: [ended], observed: { p0: 900 }, owned: { p0: { cap: 500, grant: ended } } },
       { ...P0, from: 900, to: 500, cause: 'external', source: AT, entry: entryOf('rule', 500), healing: true, grantEnd: false },
     ],
-  ])('%s', (_name, sketch, expected) => expect(diffOf(sketch).differences).toEqual([expected]))
+  ])('%s', (_name, sketch, expected) => expect(diffOf(sketch).differences).toStrictEqual([expected]))
 
   test('by our own wide write is no foreign change, and is put back', () => {
     const inputs = planInputs({ caps: { p0: 500 }, observed: { p0: 900 }, owned: { p0: { cap: 500 } }, model: COPYING })
@@ -146,6 +165,23 @@ describe('beside differences', () => {
       ['p0', 'p1'].map((name) => [scopeKey(scope(name)), { scope: scope(name), observed: 'unknown' as const, readAt: NOW }]),
     )
     expect(buildPlan({ ...inputs, readings }).diff.unknown.map((one) => one.message)).toEqual(['not read yet', 'not read yet'])
+  })
+
+  test('somebody who is to have no cap of their own, beneath a wider one that cannot be read, is told, and still asked for none', () => {
+    const beneath = { people: ['p0'], capSemantics: 'copied', observed: { team: 'unknown', p0: 500 } } as const
+    const declared = planOf({ ...beneath, caps: { p0: 'none' } })
+    const message = 'the cap to fall back to could not be read'
+    expect(declared.diff.unknown).toEqual([{ scope: scope('p0'), message }])
+    expect(declared.scopes).toMatchObject([{ state: 'unknown', desired: 'none', why: message }])
+    expect(diffOf({ ...beneath, owned: { p0: { cap: 500 } } }).unknown).toEqual([{ scope: scope('p0'), message }])
+  })
+
+  test('a scope that is left alone is not compared, whatever policy asks', () => {
+    const { differences, inSync, unknown } = buildPlan({
+      ...planInputs({ caps: { p0: 500 }, observed: { p0: 900 } }),
+      skipped: new Set([scopeKey(scope('p0'))]),
+    }).diff
+    expect([differences, inSync, unknown]).toEqual([[], [], []])
   })
 
   test('an orphan is kept, and told, when prune is off', () => {
@@ -245,6 +281,34 @@ describe('what the ledger is to remember', () => {
       { cap: 6000, owner: 'grant', entry: entryOf('grant', 6000), grant: id, baseline: 'none' },
     ],
     [
+      'of a grant after a grant over what was ours: that it was',
+      granted,
+      byGrant({ baseline: 7, more: { baselineIsOurs: true } }),
+      9,
+      { cap: 6000, owner: 'grant', entry: entryOf('grant', 6000), grant: id, baseline: 7, baselineIsOurs: true },
+    ],
+    [
+      'of what stays in place of a grant’s 0 that is not kept: that very cap, for it stood there before',
+      { ...granted, cap: credits(7), entry: entryOf('kept', 7) },
+      undefined,
+      'none',
+      { cap: 7, owner: 'grant', entry: entryOf('kept', 7), grant: id, baseline: 7 },
+    ],
+    [
+      'of a cap that a write of ours has set: that it did',
+      rule,
+      { cap: 500, more: { written: true } },
+      500,
+      { cap: 500, owner: 'policy', entry: entryOf('rule', 500), written: true },
+    ],
+    [
+      'of a cap that is found where a write of ours had set another: no write of ours',
+      rule,
+      { cap: 400, more: { written: true } },
+      500,
+      { cap: 500, owner: 'policy', entry: entryOf('rule', 500) },
+    ],
+    [
       'of a grant after a rule with a base: what stood there last',
       granted,
       { cap: 5, baseline: 7 },
@@ -252,8 +316,17 @@ describe('what the ledger is to remember', () => {
       { cap: 6000, owner: 'grant', entry: entryOf('grant', 6000), grant: id, baseline: 5, baselineIsOurs: true },
     ],
   ])('%s', (_name, asked, owned, before, expected) =>
-    expect(ownedFrom(asked, owned && ours(owned), before === 'none' ? before : credits(before), NOW)).toEqual({ ...base, ...expected }),
+    expect(ownedFrom(asked, owned && ours(owned), cap(before), NOW)).toStrictEqual({ ...base, ...expected }),
   )
+
+  test('what is shown since a clear of ours, and nothing known explains, is remembered until it is gone', () => {
+    const none = { cap: 'none' as const, entry: entryOf('rule', 'none'), more: { shows: credits(300) } }
+    const adopted = (shown: PlainCap, owned: OwnedSketch) =>
+      diffOf({ caps: { p0: 'none' }, observed: { p0: shown }, owned: { p0: owned }, readsExplicit: false }).adopted.map((one) => one.shows)
+    expect(adopted(300, none)).toEqual([])
+    expect(adopted(300, { ...none, entry: entryOf('rule', 5) })).toEqual([300])
+    expect(adopted('none', none)).toEqual([undefined])
+  })
 
   test('a rule of a wider scope is no base of a grant', () => {
     const [, person] = planInputs({ caps: { team: 500 }, grants: [running] }).resolution.desired
@@ -278,6 +351,7 @@ describe('what the ledger is to remember', () => {
     ['it was verified under another entry', { cap: 500, entry: entryOf('rule', 400) }, equal, true],
     ['it was verified at another value', { cap: 400, entry: entryOf('rule', 500) }, equal, true],
     ['it was ours for another cause', { cap: 500, owner: 'copied', entry: entryOf('rule', 500) }, equal, true],
+    ['another value was tried there since, which does not show', { cap: 500, tried: 900 }, equal, true],
     ['it came from a grant', { cap: 500, grant: running }, equal, true],
     ['a grant is known just so', byGrant({ baseline: 'none' }), { grants: [running], observed: { p0: 6000 } }, false],
   ])('a scope found equal is news: %s', (_name, one, sketch, isNews) => expect(news(one, sketch)).toHaveLength(isNews ? 1 : 0))

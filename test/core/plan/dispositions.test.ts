@@ -142,9 +142,21 @@ describe('a scope that could not be read', () => {
       {},
       'deferred unread p0',
     ],
+    [
+      'keeps out nothing where nobody asks for it any more, and who had it falls to what is wider',
+      { ...UNREAD, caps: { team: 100 }, owned: { p0: { cap: 50 } } },
+      {},
+      'ready',
+    ],
     ['keeps out nothing that takes nothing away', { ...UNREAD, caps: { team: 600, p0: 500 } }, {}, 'ready'],
     ['keeps out nothing that reaches others', { ...UNREAD, caps: { p1: 4, p0: 500 }, observed: { p1: 5, p0: 'unknown' } }, {}, 'ready'],
   ])('%s', (_name, sketch, more, expected) => expect(Object.values(fates(sketch, more))).toEqual([expected]))
+})
+
+test('a scope that nobody waits for any more is not to come in this run', () => {
+  const unread: PlanSketch = { people: ['p0'], caps: { p0: 500 }, observed: { p0: 'unknown' }, guards: OFF }
+  expect(built(unread).pending).toMatchObject([{ key: keyOf('p0'), from: 'none', to: 500, isUnread: true }])
+  expect(built(unread, { givenUp: new Set([keyOf('p0')]) }).pending).toEqual([])
 })
 
 test('a scope that could not be read is told by its name', () => {
@@ -154,14 +166,15 @@ test('a scope that could not be read is told by its name', () => {
 
 describe('what a wave is judged by', () => {
   const sketch: PlanSketch = {
-    ...{ people: ['p0', 'p1', 'p2', 'p3', 'p4', 'p5'], readsExplicit: false, guards: OFF },
-    caps: { team: 500, p0: 40, p1: 30, p2: 500, p3: 60, p4: 7 },
-    observed: { team: 500, p0: 'unknown', p1: 'unknown', p2: 500, p3: 50, p4: 'unknown', p5: 'unknown' },
-    owned: { p0: { cap: 40 }, p1: { cap: 30 }, p5: { cap: 70 } },
+    ...{ people: ['p0', 'p1', 'p2', 'p3', 'p4', 'p5', 'p6'], readsExplicit: false, guards: OFF },
+    caps: { team: 500, p0: 40, p1: 30, p2: 500, p3: 60, p4: 7, p6: 90 },
+    observed: { team: 500, p0: 'unknown', p1: 'unknown', p2: 500, p3: 50, p4: 'unknown', p5: 'unknown', p6: 'unknown' },
+    owned: { p0: { cap: 40 }, p1: { cap: 30 }, p5: { cap: 70 }, p6: { cap: 90 } },
   }
   const inputs = planInputs(sketch)
   const last = { observed: cap(90), readAt: NOW - 1 }
-  const readings = new Map([...inputs.readings].map(([at, one]) => [at, at === keyOf('p1') ? { ...one, last } : one] as const))
+  const lastRead = new Set([keyOf('p1'), keyOf('p6')])
+  const readings = new Map([...inputs.readings].map(([at, one]) => [at, lastRead.has(at) ? { ...one, last } : one] as const))
   const { slots, people, owned, desired } = buildPlan({ ...inputs, readings })
   const { now, mayBeInherited, ...rest } = waveInputs({ slots, people, owned, desired })
   test.each<readonly [string, string, PlainCap, boolean]>([
@@ -169,6 +182,7 @@ describe('what a wave is judged by', () => {
     ['may be nothing where what shows may be inherited', 'p2', 500, true],
     ['is what the ledger verified under the same entry, where nothing could be read', 'p0', 40, false],
     ['is what was read last, or nothing, whatever the ledger had verified before', 'p1', 90, true],
+    ['is what the ledger verified under the same entry, where that was read last', 'p6', 90, false],
     ['is nothing where nothing was ever read', 'p4', 'none', true],
     ['is nothing where nothing could be read and policy asks for nothing any more', 'p5', 'none', true],
   ])('%s', (_name, name, expected, isOpen) => expect([now(keyOf(name)), mayBeInherited(keyOf(name))]).toEqual([expected, isOpen]))
@@ -238,75 +252,22 @@ describe('a foreign value', () => {
     const waiting = { team: 'held', 'group:g': 'deferred order p0', p0: 'excluded focus' }
     expect(fates({ ...sketch, contests: { known } }, { excluded })).toEqual(waiting)
   })
-})
-
-describe('where caps are copied', () => {
-  const COPIED: PlanSketch = {
-    ...{ people: ['p0', 'p1'], caps: { team: 600, p0: 900 }, observed: { team: 500, p0: 900, p1: 500 }, guards: OFF },
-    capSemantics: 'copied',
-  }
-  test('what a wide write overwrites is shown behind it, with what it waits for', () => {
-    const { changes } = built(COPIED).plan
-    expect(changes.map((one) => [short(one.scope), one.from, one.to, fate(one.disposition)])).toEqual([
-      ['team', 500, 600, 'ready'],
-      ['p1', 500, 600, 'ready'],
-      ['p0', 600, 900, 'deferred order team'],
+  test.each<readonly [string, PlanSketch]>([
+    ['was refused', { quarantined: [{ scope: scope('team'), code: 'CAP_REFUSED', message: 'no', entry: entryOf('rule', 100), at: NOW }] }],
+    ['could not be read', { observed: { team: 'unknown', 'group:g': 'none', p0: 'none' } }],
+  ])('is not what stands at a wide scope whose own cap %s: nobody falls below what they have', (_name, more) => {
+    const sketch: PlanSketch = {
+      ...{ people: ['p0', 'p1'], groups: { g: ['p0'] }, guards: OFF },
+      ...{ caps: { team: 100, 'group:g': 300, p0: 500 }, observed: { team: 900, 'group:g': 'none', p0: 'none' } },
+    }
+    const inputs = planInputs({ ...sketch, ...more })
+    const last = { observed: cap(900), readAt: NOW - 1 }
+    const readings = new Map([...inputs.readings].map(([at, one]) => [at, one.observed === 'unknown' ? { ...one, last } : one] as const))
+    const { plan } = buildPlan({ ...inputs, readings, excluded: only('focus', 'p0') })
+    expect(plan.changes.map((one) => [short(one.scope), fate(one.disposition)])).toEqual([
+      ['group:g', 'deferred order p0'],
+      ['p0', 'excluded focus'],
     ])
-  })
-  test('what is overwritten is told in the order of scopes, with the line that asks for it', () => {
-    const caps = { team: 600, p1: 800, p0: 900 }
-    const sketch: PlanSketch = { ...COPIED, people: ['p1', 'p0'], caps, observed: { team: 500, p0: 900, p1: 800 } }
-    const [, ...overwritten] = built(sketch).plan.changes
-    expect(overwritten).toMatchObject([
-      {
-        scope: scope('p0'),
-        source: { line: 3 },
-        cause: 'policy',
-        healing: false,
-        grantEnd: false,
-        disposition: { reason: 'team comes first, and overwrites it' },
-      },
-      { scope: scope('p1'), source: { line: 2 } },
-    ])
-  })
-  test('a write to one person overwrites nothing, nor does a wide one what is asked for to be the same', () => {
-    expect(fates({ ...COPIED, caps: { p1: 7, p0: 900 }, observed: { p1: 6, p0: 900 } })).toEqual({ p1: 'ready' })
-    expect(fates({ ...COPIED, caps: { team: 600, p0: 600, p1: 600 }, observed: { team: 500, p0: 600, p1: 600 } })).toEqual({
-      team: 'ready',
-    })
-  })
-  test('nothing is overwritten when the wide write does not go', () =>
-    expect(fates(COPIED, { excluded: only('focus', 'team') })).toEqual({ p1: 'ready', team: 'excluded focus' }))
-})
-
-describe('where reads may show what applies', () => {
-  const HIDDEN: PlanSketch = {
-    ...{ people: ['p0', 'p1'], groups: { g: ['p0', 'p1'] }, guards: OFF, readsExplicit: false },
-    ...{ caps: { team: 600, 'group:g': 'none', p0: 'none', p1: 'none' }, observed: { team: 500, 'group:g': 500, p0: 500, p1: 700 } },
-  }
-  test('what may be hidden beneath a wide cap that goes is shown with its condition, and is no difference before', () => {
-    const { plan, differences, scopes } = built(HIDDEN)
-    expect(plan.changes.map((one) => [short(one.scope), one.from, one.to, fate(one.disposition)])).toEqual([
-      ['team', 500, 600, 'ready'],
-      ['p1', 700, 'none', 'ready'],
-      ['group:g', 500, 'none', 'deferred order team'],
-      ['p0', 500, 'none', 'deferred order team'],
-    ])
-    expect(plan.changes.at(-1)).toMatchObject({
-      ...{ action: 'clear', cause: 'policy', source: { line: 3 } },
-      disposition: { reason: 'team comes first, and shows whether 500 is a cap of its own: only then is it cleared' },
-    })
-    expect([...differences.keys()].map(String)).not.toContain(keyOf('p0'))
-    expect(scopes.find((one) => short(one.scope) === 'p0')?.state).toBe('in_sync')
-  })
-  test.each<readonly [string, Partial<PlanSketch>, Partial<PlanInputs>]>([
-    ['the wide cap is not written', {}, { excluded: only('focus', 'team') }],
-    ['reads show what is set', { readsExplicit: true, caps: { team: 600, p0: 900 }, observed: { team: 500, p0: 900 } }, {}],
-    ['another value is shown', { observed: { team: 501, 'group:g': 'none', p0: 'none', p1: 'none' } }, {}],
-    ['a cap is asked for', { caps: { team: 600, p0: 500 } }, {}],
-  ])('nothing is where %s', (_name, sketch, more) => {
-    const { changes } = built({ ...HIDDEN, ...sketch }, more).plan
-    expect(changes.filter(({ disposition }) => disposition.kind === 'deferred' && disposition.reason.includes('only then'))).toEqual([])
   })
 })
 

@@ -22,6 +22,8 @@ const SKETCH: PlanSketch = {
   ...{ people: 20, caps: { team: 200 }, observed: { team: 200, ...six }, facts: { creditsRemaining: 100 } },
   owned: { team: { cap: 200 }, ...Object.fromEntries(Object.keys(six).map((name) => [name, { cap: 200 }])) },
 }
+/** So many that the clears alone, which lower nobody below the team's 200, are held only while the raise of the team counts. */
+const MANY: PlanSketch = { people: 40, guards: { maxLowered: { percent: 0, floor: 5 } } }
 const heldOf = (sketch: PlanSketch, one: Approval): number =>
   planOf({ ...SKETCH, ...sketch, approvals: [one] }).plan.holds.reduce((sum, { changes }) => sum + changes.length, 0)
 
@@ -36,6 +38,20 @@ describe('what was held when the team was raised', () => {
     ['goes out where it was another change then', {}, approval({ beside: [change('p0', 300, 'none'), change('p1', 200, 100)] }), 0],
     ['goes out where it was not held', {}, approval({ beside: [] }), 0],
     ['goes out where what was released is the deal of a pool', {}, approval({}, { pool: 'deal' }), 0],
+    ['goes out where nobody wrote down what was held', {}, { ...approval(), beside: undefined } as unknown as Approval, 0],
+    [
+      'goes out where policy asks for another cap of the team by now',
+      { ...MANY, caps: { team: 300 }, facts: { creditsRemaining: 4500 } },
+      approval(),
+      0,
+    ],
+    [
+      'goes out where the raise never landed, and nobody asks for it any more',
+      { ...MANY, caps: { p39: 9 }, observed: { team: 300, p39: 9, ...six }, facts: { creditsRemaining: 2000 } },
+      approval({}, { verified: false }),
+      0,
+    ],
+    ['stays held where the raise landed before', { ...MANY, facts: { creditsRemaining: 2000 } }, approval(), 6],
     ['stays held where somebody else has changed the team since', { observed: { team: 500, ...six } }, approval(), 6],
   ])('%s', (_name, sketch, one, count) => expect(heldOf(sketch, one)).toBe(count))
 })
@@ -55,6 +71,12 @@ describe('an approved roster', () => {
       'is none where the approval was of something else',
       doubt(NOW - DAY),
       { ...given({}), roster: undefined } as unknown as Approval,
+      false,
+    ],
+    [
+      'is none where nothing was released, since whenever it is doubted',
+      { ...doubt(0), facts: { rosterDoubt: { before: 40, now: 20 } } },
+      { ...given({}), releasedAt: undefined } as unknown as Approval,
       false,
     ],
     ['does not count while a hold doubts it', { ...doubt(NOW - DAY), caps: { team: 300 } }, given({}), false],

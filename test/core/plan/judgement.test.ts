@@ -5,7 +5,7 @@ import { type Approval, DEFAULT_GUARDS, type Hold, holdOf, isReady } from '../..
 import { scopeKey } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { buildPlan, type PlanInputs } from '../../../src/core/plan/plan.ts'
-import { CYCLE, cap, email, NOW, scope, short } from '../../support/declare.ts'
+import { CYCLE, email, NOW, short } from '../../support/declare.ts'
 import { runs } from '../../support/fuzz.ts'
 import { each, lines, type PlanSketch, planInputs, planOf } from '../../support/plan.ts'
 
@@ -252,39 +252,6 @@ describe('an approval in a policy', () => {
     expect(planOf({ ...LOWER, approvalIds: [id], approve: [id] }).plan.holds).toEqual([]))
 })
 
-describe('an approval that releases nothing any more is told', () => {
-  const LOWER: PlanSketch = { people: 100, caps: each(16, 400), observed: each(16, 500) }
-  const id = planOf(LOWER).plan.holds[0]?.id ?? ''
-  const AT = { file: 'acme.yaml', line: 1, column: 1 }
-  const spent: Approval = { id, via: 'command', approvedAt: NOW, state: 'spent', released: [] }
-
-  test('while its hold stands, when more people were reached than somebody had seen', () => {
-    const { approvals, holds } = planOf({ ...LOWER, approve: [id], holdsShown: { [id]: { people: 12, at: NOW } } }).plan
-    expect(holds).toHaveLength(1)
-    expect(approvals).toEqual([{ id, via: 'command', state: 'void', releases: [], note: expect.stringContaining('approve that anew') }])
-  })
-  test('with its place where a policy lists it, whoever had given it', () => {
-    const { approvals, problems } = planOf({ ...LOWER, approvalIds: [id], approvals: [spent] }).plan
-    expect(approvals).toMatchObject([{ id, at: AT, state: 'spent', releases: [] }])
-    expect(problems).toMatchObject([{ code: 'APPROVAL_SPENT', at: AT, message: expect.stringContaining('remove it from spec.approvals') }])
-  })
-  test('and is not, where an operator gave it and it was used, though the same is held again', () =>
-    expect(planOf({ ...LOWER, approvals: [spent] }).plan.approvals).toEqual([]))
-  test('and is spent once its changes are in sync, whatever a read shows', () => {
-    const released = [{ scope: scope('p0'), from: cap(500), to: cap('none'), verified: false }]
-    const inherited: PlanSketch = {
-      caps: { team: 300 },
-      observed: { team: 300, p0: 300 },
-      readsExplicit: false,
-      owned: { team: { cap: 300 } },
-    }
-    const after = planOf({ ...inherited, caps: { team: 300, p0: 300 }, approvals: [{ ...spent, state: 'pending', released }] })
-    expect(after.approvals).toMatchObject([{ state: 'spent' }])
-  })
-  test('and is not, once nothing is held', () =>
-    expect(planOf({ observed: {}, caps: {}, approvals: [{ ...spent, state: 'void' }] }).plan.approvals).toEqual([]))
-})
-
 describe('two holds', () => {
   const TWO: PlanSketch = { people: 100, caps: { ...each(15, 400), p15: 400 }, observed: each(16, 500), protectedPeople: ['p15'] }
   const both = ids(planOf(TWO).plan)
@@ -309,6 +276,15 @@ describe('two holds', () => {
     expect(holds.map((hold) => [hold.guards.includes('protected'), isOld(hold)])).toEqual([
       [false, true],
       [true, false],
+    ])
+  })
+
+  test('say so as well where only a part of what they hold is held by the rules of now', () => {
+    const reviewed = [{ guards: DEFAULT_GUARDS, protectedEmails: ['p0', 'p1'].map(email), weakenedAt: NOW }]
+    const lowered = { caps: each(2, 400), observed: each(2, 500), protectedPeople: ['p0'] }
+    const { holds } = buildPlan({ ...planInputs(lowered), reviewed }).plan
+    expect(holds.map(({ changes, message }) => [changes.length, message.includes('the weaker rules of this revision')])).toEqual([
+      [2, true],
     ])
   })
 

@@ -1,5 +1,6 @@
 // What is shown and asked for, and may only be inherited: when it is made the scope's own before an ancestor moves.
 import { describe, expect, test } from 'vitest'
+import { UNDECLARED } from '../../../src/core/model/entry.ts'
 import { scopeKey } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { buildPlan, type PlanInputs } from '../../../src/core/plan/plan.ts'
@@ -295,6 +296,22 @@ describe('a member of a pool who inherits a cap', () => {
     const { plan } = buildPlan({ ...planInputs({ people: PEOPLE, ...sketch }), ...following(room, ['ada']) })
     const kinds = Object.fromEntries(plan.changes.map(({ scope: at, disposition }) => [at.kind, disposition?.kind]))
     expect(kinds).toEqual({ team: expected, user: 'held' })
+  })
+
+  test.each<readonly [string, string, string]>([
+    ['keeps what is wider back, where the service has refused it', 'CAP_REFUSED', 'ada@example.com comes first, and is refused: no'],
+    ['keeps nothing back, where the service does not know them', 'SCOPE_UNKNOWN', 'ready'],
+  ])('whose own cap would have to stand first %s', (_name, code, expected) => {
+    const quarantined = [{ scope: scope('ada'), code, message: 'no', entry: UNDECLARED, at: NOW }]
+    const { plan } = buildPlan({ ...planInputs({ people: PEOPLE, guards: GUARDS, ...RAISED, quarantined }), ...following(0, ['ada']) })
+    const told = plan.changes.map(({ scope: at, disposition: to }) => [at.kind, to.kind === 'deferred' ? to.reason : to.kind])
+    expect(told).toEqual([['team', expected]])
+  })
+
+  test('is not in sync while it is kept, also where policy asks for no cap of its own', () => {
+    const sketch = { ...RAISED, people: PEOPLE, guards: GUARDS, caps: { team: 60, ada: 'none' as const } }
+    const { plan } = buildPlan({ ...planInputs(sketch), ...following(0, ['ada']) })
+    expect(plan.counts).toMatchObject({ set: 1, raise: 1, inSync: 0 })
   })
 
   test('says why it keeps it', () => {

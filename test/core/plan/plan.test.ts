@@ -74,6 +74,14 @@ describe('a plan', () => {
       [18, 1],
     ])
   })
+  test('reaches whoever is asked to have no cap of their own, and shows just the wider one', () => {
+    const shown: PlanSketch = { caps: { team: 400, p0: 'none', p1: 9 }, observed: { team: 300, p0: 300, p1: 9 }, readsExplicit: false }
+    expect(planOf(shown).plan.changes.map((one) => [short(one.scope), one.people])[0]).toEqual(['team', 19])
+  })
+  test('asks people without a cap of their own for the wider one where caps are copied', () => {
+    const copied: PlanSketch = { people: ['p0'], caps: { p0: 'none' }, observed: { team: 300, p0: 500 }, capSemantics: 'copied' }
+    expect(planOf(copied).scopes).toMatchObject([{ state: 'drifted', desired: 300, observed: 500 }])
+  })
 })
 
 test('what could not be read is told in the order of scopes, declared or not any more', () => {

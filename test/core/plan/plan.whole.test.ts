@@ -6,7 +6,7 @@ import type { Difference } from '../../../src/core/plan/diff.ts'
 import type { Exclusion } from '../../../src/core/plan/dispositions.ts'
 import { buildPlan, type PlanInputs } from '../../../src/core/plan/plan.ts'
 import { DAY, entryOf, HOUR, NOW, type PlainCap, scope, short } from '../../support/declare.ts'
-import { each, lines, type PlanSketch, planInputs, planOf } from '../../support/plan.ts'
+import { COPYING, each, lines, type PlanSketch, planInputs, planOf } from '../../support/plan.ts'
 
 const AT = { file: 'acme.yaml', line: 1, column: 5 }
 const running = { on: 'p1', cap: 6000, until: NOW + 9 * DAY }
@@ -28,7 +28,7 @@ describe('a plan as a whole', () => {
   test('says which workspace, which policy, when, and what changes why', () => {
     const { id, ...rest } = planOf(sketch).plan
     expect(id).toBe('7e56f7314b387c9c')
-    expect(rest).toEqual({
+    expect(rest).toStrictEqual({
       apiVersion: 'capkeeper/v1',
       kind: 'Plan',
       workspace: 'acme',
@@ -284,6 +284,13 @@ describe('who is judged', () => {
     const own = { ...team, caps: { ...team.caps, p0: 900, p1: 500 }, observed: { ...team.observed, p0: 900, p1: 500 } }
     expect(planOf(own).plan.holds[0]?.people).toBe(8)
   })
+  test('where reads may show what is inherited, so are people of a group that shows just what the team has', () => {
+    const shown = { team: 500, 'group:g': 500 }
+    const lowered: PlanSketch = { people: 10, groups: { g: ['p0', 'p1'] }, caps: { team: 400 }, observed: shown }
+    const people = (more: PlanSketch) => planOf({ ...lowered, ...more }).plan.holds[0]?.people
+    expect(people({ readsExplicit: false })).toBe(10)
+    expect(people({})).toBe(8)
+  })
   test('where reads may show what is inherited, a declared cap is set at its own scope first, and nobody is lowered', () => {
     const kept = { 'group:g': 500, ...each(10, 500), p1: 900 }
     const lowered: PlanSketch = { people: 10, groups: { g: ['p0', 'p1'] }, caps: { team: 400, ...kept }, observed: { team: 500, ...kept } }
@@ -352,4 +359,13 @@ describe('an open breaker', () => {
     ['holds what was approved before it opened: that had its try', [approved(openedAt - 1)], true],
     ['lets through what was approved as it opened, or later', [approved(openedAt)], false],
   ])('%s', (_name, approvals, isHeld) => expect(lines(planOf({ ...lower, approvals }))[0]?.includes('held:breaker')).toBe(isHeld))
+
+  test.each<readonly [string, PlanSketch, string]>([
+    ['holds what follows a wider cap of ours in layers', {}, 'p0 lower 900>500 policy held:breaker'],
+    ['lets through what a wider write of ours was copied over', { model: COPYING }, 'p0 lower 900>500 policy'],
+  ])('%s', (_name, more, expected) => {
+    const shown: PlanSketch = { caps: { p0: 500 }, observed: { team: 900, p0: 900 }, owned: { p0: { cap: 500 } }, readsExplicit: false }
+    const sent = [{ scope: scope('team'), from: credits(500), to: credits(900), at: NOW }]
+    expect(lines(built({ ...lower, ...shown, ...more }, { sent }))).toEqual([expected])
+  })
 })

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { DEFAULT_GUARDS, type GuardSettings } from '../../../src/core/model/change.ts'
 import { buildPlan, type PlanInputs } from '../../../src/core/plan/plan.ts'
 import { type NotedRules, noteRules, REVIEW_MS, type ReviewedRules, stricter, weakenings } from '../../../src/core/plan/reviewed.ts'
-import { email, HOUR, NOW } from '../../support/declare.ts'
+import { email, entryOf, HOUR, NOW } from '../../support/declare.ts'
 import { each, lines, type PlanSketch, planInputs, planOf } from '../../support/plan.ts'
 
 const guards = (more: Partial<GuardSettings>): GuardSettings => ({ ...DEFAULT_GUARDS, ...more })
@@ -66,6 +66,17 @@ describe('a rule is weaker', () => {
     expect(noteRules(noted, { ...rules, approvals }, NOW + REVIEW_MS).before).toBeUndefined()
   })
 
+  test.each([
+    ['stay separate', 'separate', 'separate', []],
+    ['stay together', 'together', 'together', []],
+    ['are together, and nobody knows how they were', undefined, 'together', []],
+    ['are together, and were separate', 'separate', 'together', ['approvals']],
+  ] as const)('and approvals are told of beside it only where they were freed: they %s', (_name, before, approvals, expected) => {
+    const reviewed = { ...rulesBefore(), ...(before && { approvals: before }) }
+    const told = weakenings({ guards: guards({ semantics: false }), protectedEmails: [], approvals }, [reviewed])
+    expect(told.map(({ rule }) => rule)).toEqual(['guards.semantics', ...expected])
+  })
+
   test('never while nobody noted the rules before', () => expect(found({ maxLowered: 'off' }, undefined)).toEqual([]))
 
   test('than neither of two where the stricter of each is taken', () => {
@@ -112,6 +123,23 @@ describe('a weakened rule', () => {
       ...{ severity: 'warning', code: 'RULES_WEAKENED' },
       message: 'policy weakens guards.maxLowered: 15 %, never under 3 → off',
     })
+  })
+  test('of approvals is a problem of the plan, and holds nothing', () => {
+    const { holds, problems } = planned(
+      { ...LOWER, caps: {} },
+      { reviewed: [{ ...reviewed, approvals: 'separate' }], approvalSteps: 'together' },
+    )
+    expect(holds).toEqual([])
+    expect(problems.map(({ message }) => message)).toContain('policy weakens approvals: separate → together')
+  })
+  test('that looks back at what happened counts at once', () => {
+    const breaker = { openedAt: NOW - HOUR, retryAt: NOW + HOUR, waitMs: HOUR, failed: 3, planned: 3, cause: 'server', scopes: [] } as const
+    const one: PlanSketch = { caps: { p0: 400 }, observed: { p0: 500 }, owned: { p0: { cap: 400 } } }
+    expect(planned({ ...one, facts: { breaker } }, { reviewed: [reviewed] }).holds.map((hold) => hold.guards)).toEqual([['breaker']])
+    expect(planned({ ...one, facts: { breaker }, guards: { breaker: 'off' } }, { reviewed: [reviewed] }).holds).toEqual([])
+    const known = { [email('p0')]: { at: NOW - HOUR, entry: entryOf('rule', 400), changes: 5 } }
+    const [hold] = planned({ ...one, contests: { known }, guards: { contested: 5 } }, { reviewed: [reviewed] }).holds
+    expect(hold?.message).toContain('the limit is 5 in 24 h')
   })
   test.each([
     ['counts for a hold that was shown before it', reviewed.weakenedAt - 1, 0],
@@ -198,6 +226,14 @@ describe('rules that are noted again and again', () => {
       ['guards.maxLowered: 15 % → 50 %'],
     ],
     [
+      'tell of no guard that was off before',
+      [
+        [0, { semantics: false, maxRaise: 'off' }, ['ada@x']],
+        [1, { semantics: false, maxRaise: 'off' }, []],
+      ],
+      ['protected: ada@x → not listed'],
+    ],
+    [
       'forget what is as strict again',
       [
         [0, {}, ['ada@x']],
@@ -212,6 +248,52 @@ describe('rules that are noted again and again', () => {
     const old: NotedRules = { guards: guards({}), protectedEmails: ['ada@x'], weakenedAt: NOW }
     const at = (ms: number) => noteRules(old, { guards: guards({}), protectedEmails: [] }, NOW + ms).before?.map((one) => one.weakenedAt)
     expect([at(HOUR), at(REVIEW_MS)]).toEqual([[NOW], undefined])
+  })
+
+  test('keep of the rules of before what is stricter than now, and everything else off', () => {
+    const { before } = noted([
+      [0, {}, ['ada@x', 'bob@x']],
+      [1, half, ['bob@x']],
+    ]) ?? { before: undefined }
+    const off = {
+      maxAffected: 'off',
+      maxBlocked: 'off',
+      maxCleared: 'off',
+      maxRaise: 'off',
+      rosterShrink: 'off',
+      contested: 'off',
+    } as const
+    expect(before).toEqual([
+      {
+        guards: {
+          ...{ ...off, breaker: 'off', readQuality: 'off', emptyPolicy: false, protected: false, semantics: false },
+          maxLowered: DEFAULT_GUARDS.maxLowered,
+        },
+        protectedEmails: ['ada@x'],
+        weakenedAt: NOW + HOUR,
+      },
+    ])
+  })
+
+  test.each<readonly [string, Partial<GuardSettings>, readonly string[], number]>([
+    ['a guard that is weakened after another rule was', { maxLowered: 'off' }, [], 16],
+    ['somebody who leaves the list after another did', {}, ['p0'], 1],
+  ])('let go out at once what was shown before its own weakening: %s', (_name, weaker, protectedPeople, count) => {
+    const others = { maxAffected: 'off' } as const
+    const emails = protectedPeople.map(email)
+    const steps: readonly Step[] = [
+      [0, others, ['ada@x', ...emails]],
+      [1, others, emails],
+      [23, { ...others, ...weaker }, []],
+    ]
+    const sketch: PlanSketch = { people: 100, caps: each(count, 400), observed: each(count, 500) }
+    const [strict] = planOf({ ...sketch, guards: others, protectedPeople }).plan.holds
+    const inputs = planInputs({ ...sketch, guards: { ...others, ...weaker }, now: NOW + 24 * HOUR })
+    const held = (hours: number): number => {
+      const holdsShown = { [strict?.id ?? '']: { people: count, at: NOW + hours * HOUR } }
+      return buildPlan({ ...inputs, reviewed: noted(steps)?.before ?? [], holdsShown }).plan.holds.length
+    }
+    expect([held(9), held(23)]).toEqual([0, 1])
   })
 
   test('hold what was shown between two weakenings by the later one alone', () => {

@@ -6,7 +6,7 @@ import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { buildPlan, type PlanInputs } from '../../../src/core/plan/plan.ts'
 import { activeQuarantine, QUARANTINE_MS, scopesToRead, skippedScopes } from '../../../src/core/plan/states.ts'
-import { DAY, entryOf, HOUR, NOW, ownedCaps, roster, scope, short } from '../../support/declare.ts'
+import { DAY, email, entryOf, HOUR, NOW, ownedCaps, type PlainCap, roster, scope, short } from '../../support/declare.ts'
 import { each, type PlanSketch, planInputs } from '../../support/plan.ts'
 
 const key = (name: string): ScopeKey => scopeKey(scope(name))
@@ -82,6 +82,51 @@ describe('what a sweep reads', () => {
   })
 })
 
+describe('what a sweep reads beside what is asked for and what is ours', () => {
+  const nobody = { skipped: new Set<ScopeKey>(), quarantined: new Map<ScopeKey, Quarantined>() }
+  const resolution = (sketch: PlanSketch) => planInputs(sketch).resolution
+  const refused = (name: string, more: Partial<Quarantined>) => ({
+    skipped: nobody.skipped,
+    quarantined: new Map([[key(name), { scope: scope(name), code: 'CAP_REFUSED', message: '', entry: UNDECLARED, at: NOW, ...more }]]),
+  })
+
+  test('is the team, to whose cap people fall, also where nobody declares it', () =>
+    expect(scopesToRead(resolution({ caps: { p0: 5 } }), new Map(), nobody).map(short)).toEqual(['team', 'p0']))
+
+  test('are the members of pools, also those to whom nothing is dealt yet', () => {
+    const pool = { members: { kind: 'emails', emails: ['p1', 'p0'].map(email) }, credits: 100 } as const
+    expect(scopesToRead(resolution({ pools: [pool] }), new Map(), nobody).map(short)).toEqual(['team', 'p0', 'p1'])
+  })
+
+  test('are groups that nobody declares, where their people may show what these have', () => {
+    const groupsOf = (of: ScopeKey) => (of === key('p0') ? [key('group:b'), key('group:')] : [])
+    expect(scopesToRead(resolution({ caps: { p0: 5, p1: 5 } }), new Map(), nobody, groupsOf).map(short)).toEqual([
+      'team',
+      'group:b',
+      'p0',
+      'p1',
+    ])
+  })
+
+  test('stands in order also where what is ours comes before what is asked for', () =>
+    expect(scopesToRead(resolution({ caps: { p5: 5 } }), ownedCaps({ p0: { cap: 5 }, 'group:a': { cap: 5 } }), nobody).map(short)).toEqual([
+      'team',
+      'group:a',
+      'p0',
+      'p5',
+    ]))
+
+  test('is a person whose 0 is not kept, for the cap before it stays and may be changed by others', () => {
+    const zero = { code: 'ZERO_NOT_STORED', entry: entryOf('rule', 0) }
+    const read = (more: Partial<Quarantined>) => scopesToRead(resolution({ caps: { p0: 0 } }), new Map(), refused('p0', more)).map(short)
+    expect(read({ ...zero, restore: credits(5) })).toEqual(['team', 'p0'])
+    expect(read(zero)).toEqual(['team'])
+  })
+
+  test('is nothing of a refused scope at which neither policy nor the ledger has a cap', () =>
+    expect(scopesToRead(resolution({}), ownedCaps({ p0: { cap: 'none' } }), refused('p0', {})).map(short)).toEqual(['team']))
+})
+
 describe('where a scope stands', () => {
   const rule = { desired: 500, source: AT }
   test.each<readonly [string, PlanSketch, object]>([
@@ -112,7 +157,51 @@ describe('where a scope stands', () => {
       { grants: [{ on: 'p0', cap: 500, until: NOW + DAY }], observed: { p0: 500 } },
       { state: 'in_sync', observed: 500, readAt: NOW, desired: 500, source: { ...AT, line: 101 }, reason: 'release week' },
     ],
-  ])('%s', (_name, sketch, expected) => expect(states(sketch)).toEqual([{ scope: scope('p0'), ...expected }]))
+    [
+      'given back what was there before a grant that nobody declares any more, for which no line stands in the policy',
+      { observed: { p0: 500 }, owned: { p0: { cap: 6000, owner: 'grant', baseline: 500 } } },
+      { state: 'in_sync', observed: 500, readAt: NOW, desired: 500, reason: 'the grant is no longer declared' },
+    ],
+  ])('%s', (_name, sketch, expected) => expect(states(sketch)).toStrictEqual([{ scope: scope('p0'), ...expected }]))
+
+  test('an orphan that stays while a policy file is broken, whatever prune says', () =>
+    expect(states({ observed: { p0: 4 }, owned: { p0: { cap: 4 } }, prune: false }, { policyBroken: true })).toMatchObject([
+      { state: 'drifted', cause: 'orphan', why: 'not cleared while a policy file is broken' },
+    ]))
+
+  test('drifted, with why it is not written now', () => {
+    const excluded = () => ({ kind: 'excluded', code: 'pause', reason: 'paused until noon' }) as const
+    expect(states({ caps: { p0: 500 }, observed: { p0: 4 } }, { excluded })).toMatchObject([{ state: 'drifted', why: 'paused until noon' }])
+  })
+
+  test('contested, with how often others changed it and until when it is left alone', () => {
+    const known = { [key('p0')]: { at: NOW - HOUR, entry: entryOf('rule', 500), changes: 3 } }
+    const fought: PlanSketch = { caps: { p0: 500 }, observed: { p0: 4 }, owned: { p0: { cap: 500 } }, contests: { known } }
+    const [one] = states(fought)
+    expect(one).toMatchObject({ state: 'contested', cause: 'external' })
+    expect(one?.why).toMatch(/^hold [0-9a-f]{32}: changed by others 3 times in 24 h, left alone until 2026-11-21T11:00:00.000Z$/)
+  })
+
+  test.each<readonly [string, PlainCap, string]>([
+    ['in sync', 500, 'in_sync'],
+    ['that drifts', 4, 'drifted'],
+  ])('a member of a pool %s tells which raise waits, and for what', (_name, observed, state) => {
+    const inputs = planInputs({ caps: { p0: 500 }, observed: { p0: observed } })
+    const waits = 'a raise to 600 waits until use up to 2026-11-20 12:00 UTC shows'
+    const desired = inputs.resolution.desired.map((one) => ({ ...one, waits }))
+    expect(buildPlan({ ...inputs, resolution: { ...inputs.resolution, desired } }).scopes).toMatchObject([{ state, why: waits }])
+  })
+
+  test('skipped, of a cap of ours on somebody whom the service does not know any more', () => {
+    const quarantined = [{ scope: scope('p0'), code: 'SCOPE_UNKNOWN', message: 'no such user', entry: UNDECLARED, at: NOW }]
+    expect(states({ owned: { p0: { cap: 4 } }, quarantined })).toMatchObject([{ state: 'skipped', why: 'no such user' }])
+  })
+
+  test('rejected, and in one row, where a 0 is not kept and the cap before it stands', () => {
+    const zero = { code: 'ZERO_NOT_STORED', message: 'a 0 is not kept', entry: entryOf('rule', 0), restore: credits(7), at: NOW }
+    const kept = states({ caps: { p0: 0 }, observed: { p0: 7 }, quarantined: [{ scope: scope('p0'), ...zero }] })
+    expect(kept.map((one) => [short(one.scope), one.state, one.observed])).toEqual([['p0', 'rejected', 7]])
+  })
 
   test('rejected by policy, and by the service', () => {
     const clash: PlanSketch = {

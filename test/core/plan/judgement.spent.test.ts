@@ -1,0 +1,62 @@
+// When an approval is used up, or counts no more, and how a plan tells that.
+import { describe, expect, test } from 'vitest'
+import type { Approval } from '../../../src/core/model/change.ts'
+import { cap, NOW, scope } from '../../support/declare.ts'
+import { each, type PlanSketch, planOf } from '../../support/plan.ts'
+
+describe('an approval that releases nothing any more is told', () => {
+  const LOWER: PlanSketch = { people: 100, caps: each(16, 400), observed: each(16, 500) }
+  const id = planOf(LOWER).plan.holds[0]?.id ?? ''
+  const AT = { file: 'acme.yaml', line: 1, column: 1 }
+  const spent: Approval = { id, via: 'command', approvedAt: NOW, state: 'spent', released: [] }
+
+  test('while its hold stands, when more people were reached than somebody had seen', () => {
+    const { approvals, holds } = planOf({ ...LOWER, approve: [id], holdsShown: { [id]: { people: 12, at: NOW } } }).plan
+    expect(holds).toHaveLength(1)
+    expect(approvals).toEqual([{ id, via: 'command', state: 'void', releases: [], note: expect.stringContaining('approve that anew') }])
+  })
+  test('with its place where a policy lists it, whoever had given it', () => {
+    const { approvals, problems } = planOf({ ...LOWER, approvalIds: [id], approvals: [spent] }).plan
+    expect(approvals).toMatchObject([{ id, at: AT, state: 'spent', releases: [] }])
+    expect(problems).toMatchObject([{ code: 'APPROVAL_SPENT', at: AT, message: expect.stringContaining('remove it from spec.approvals') }])
+  })
+  test('and is not, where an operator gave it and it was used, though the same is held again', () =>
+    expect(planOf({ ...LOWER, approvals: [spent] }).plan.approvals).toEqual([]))
+  test('and is spent once its changes are in sync, whatever a read shows', () => {
+    const released = [{ scope: scope('p0'), from: cap(500), to: cap('none'), verified: false }]
+    const inherited: PlanSketch = {
+      caps: { team: 300 },
+      observed: { team: 300, p0: 300 },
+      readsExplicit: false,
+      owned: { team: { cap: 300 } },
+    }
+    const after = planOf({ ...inherited, caps: { team: 300, p0: 300 }, approvals: [{ ...spent, state: 'pending', released }] })
+    expect(after.approvals).toMatchObject([{ state: 'spent' }])
+  })
+  test('and is not, once nothing is held', () =>
+    expect(planOf({ observed: {}, caps: {}, approvals: [{ ...spent, state: 'void' }] }).plan.approvals).toEqual([]))
+})
+
+test.each<readonly [string, PlanSketch, Approval['state']]>([
+  [
+    'is spent once nothing is asked for there, though the ledger knows it and a read shows the wider cap',
+    { caps: { team: 300, p0: 'none' }, observed: { team: 300, p0: 300 }, owned: { p0: { cap: 'none' } }, readsExplicit: false },
+    'spent',
+  ],
+  [
+    'is spent once somebody who is not ours may only show the wider cap',
+    { caps: { team: 300, p0: 200 }, observed: { team: 300, p0: 300 }, readsExplicit: false },
+    'spent',
+  ],
+  ['is spent once nobody looks there any more', { caps: { p1: 5 }, observed: { p1: 5 } }, 'spent'],
+  [
+    'goes on while the cap stands there and is ours, though policy asks for another meanwhile',
+    { caps: { p0: 600 }, observed: { p0: 500 }, owned: { p0: { cap: 500 } } },
+    'pending',
+  ],
+  ['goes on while a cap stands there that is nobody’s', { caps: { p0: 600 }, observed: { p0: 500 } }, 'pending'],
+])('the approval of a clear %s', (_name, sketch, state) => {
+  const released = [{ scope: scope('p0'), from: cap(500), to: cap('none'), verified: false }]
+  const given: Approval = { id: 'a'.repeat(32), via: 'command', approvedAt: NOW, state: 'pending', released }
+  expect(planOf({ ...sketch, approvals: [given] }).approvals).toMatchObject([{ state }])
+})
