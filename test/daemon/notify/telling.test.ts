@@ -99,6 +99,15 @@ describe('people', () => {
     expect(states(one)).toEqual(['sent', 'sent'])
   })
 
+  it('who leave the team by the reading that has them at a threshold get none', async () => {
+    const { one, mail } = await town({}, { people: ['ada', 'bob', 'cleo', 'dan', 'eve', 'fay'], config: { intervalMs: 2 * HOUR } })
+    await one.clock.pass(20 * MINUTE)
+    one.setStatus('ada', 'REJECTED')
+    recordPast(one, uses({ ada: 1000, bob: 1000 }))
+    await one.clock.pass(4 * HOUR)
+    expect(receivers(mail)).toEqual(['bob@example.com'])
+  })
+
   it('who rise from one threshold to the next get a second mail, and none for a fall and a rise', async () => {
     const { one, mail } = await town({ ada: 900 })
     await one.clock.pass(HOUR)
