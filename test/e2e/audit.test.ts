@@ -68,6 +68,16 @@ describe('audit', () => {
     expect(JSON.parse(stdout).workspaces[0].useIsUpperBound).toBe(true)
   })
 
+  test('says where it cannot see who is near their cap', async () => {
+    const at = await world({ policy: 'team: {cap: 500}', sandbox: { people: 6, groups: 1, days: 20, plan: 'quota' } })
+    at.service.setCap('team', 500)
+    const sentence =
+      '6 people looked at, nothing found; the add-on use of 6 people is not known, so nobody can see how near their cap they are'
+    expect((await at.run('audit')).stdout).toBe(`acme: ${sentence}\n`)
+    expect((await at.run('audit', '--output', 'markdown')).stdout).toContain(`${sentence}.`)
+    expect(JSON.parse((await at.run('audit', '--output', 'json')).stdout).workspaces[0]).toMatchObject({ near: [], useUnknown: 6 })
+  })
+
   test('ends with 1 when nobody could be listed', async () => {
     const at = await audited()
     at.write('key', 'sandbox-billing-read')

@@ -17,6 +17,8 @@ export interface AuditedWorkspace {
   readonly read: number
   /** Where add-on use comes from. */
   readonly addOnUse: AddOnSource
+  /** People of whose add-on use nothing is known: whether they are near their cap cannot be seen. */
+  readonly useUnknown: number
   /** What the ledger hashes people with. */
   readonly salt?: string
 }
@@ -24,15 +26,15 @@ export interface AuditedWorkspace {
 /** Lines shown of each list. */
 const VISIBLE = 50
 
-/** `{apiVersion, kind: "Audit", createdAt, workspaces: [{workspace, people, undeclared, uncapped, unreached, near, unread, addOnUse, useIsUpperBound}]}` (choice). */
+/** `{apiVersion, kind: "Audit", createdAt, workspaces: [{workspace, people, undeclared, uncapped, unreached, near, unread, addOnUse, useIsUpperBound, useUnknown}]}` (choice). */
 export function renderAuditJson(audited: readonly AuditedWorkspace[], now: Instant): string {
   const document = {
     apiVersion: 'capkeeper/v1',
     kind: 'Audit',
     createdAt: rfc3339(now),
-    workspaces: audited.map(({ workspace, audit, addOnUse }) => ({
+    workspaces: audited.map(({ workspace, audit, addOnUse, useUnknown }) => ({
       ...{ workspace, ...audit },
-      ...{ addOnUse, useIsUpperBound: addOnUse === 'upperBound' },
+      ...{ addOnUse, useIsUpperBound: addOnUse === 'upperBound', useUnknown },
     })),
   }
   return jsonText(document)
@@ -87,13 +89,21 @@ const SOURCE_WORDS: Readonly<Record<AddOnSource, string>> = {
 
 const shareText = (used: number, cap: number): string => (cap === 0 ? 'blocked' : `${Math.floor((used / cap) * 100)} %`)
 
+/** What was looked at, and what could not be. */
+function lookedAt({ audit, addOnUse, useUnknown }: AuditedWorkspace, isEmpty: boolean): string {
+  const found = isEmpty ? ', nothing found' : useUnknown < audit.people ? `; add-on use is ${SOURCE_WORDS[addOnUse]}` : ''
+  const missing =
+    useUnknown > 0 ? `; the add-on use of ${people(useUnknown)} is not known, so nobody can see how near their cap they are` : ''
+  return `${people(audit.people)} looked at${found}${missing}`
+}
+
 const left = (total: number): readonly string[] => (total > VISIBLE ? [`… and ${total - VISIBLE} more; --output json has all`] : [])
 
 /** A block for each list that is not empty, and one line when all are. */
 export function renderAuditText(audited: readonly AuditedWorkspace[], paint: Paint = unpainted): string {
   const blocks = audited.flatMap((one) => {
     const found = findings(one).filter(({ rows }) => rows.length > 0)
-    const title = `${paint('bold', plain(one.workspace))}: ${people(one.audit.people)} looked at${found.length === 0 ? ', nothing found' : `; add-on use is ${SOURCE_WORDS[one.addOnUse]}`}`
+    const title = `${paint('bold', plain(one.workspace))}: ${lookedAt(one, found.length === 0)}`
     return [
       [title],
       ...found.map(({ title: name, head, rows }) => [
@@ -113,7 +123,7 @@ export function renderAuditMarkdown(audited: readonly AuditedWorkspace[], labels
     const cell = (text: string): string => escaped(labels.text(text))
     return [
       `### capkeeper audit: ${escaped(one.workspace)}`,
-      `${people(one.audit.people)} looked at${found.length === 0 ? ', nothing found' : `; add-on use is ${SOURCE_WORDS[one.addOnUse]}`}.`,
+      `${lookedAt(one, found.length === 0)}.`,
       ...found.flatMap(({ title, head, rows }) => [
         `**${title}**`,
         [

@@ -79,6 +79,7 @@ async function auditOne(one: WorkspaceSetup, { cli, signal, ledgers, progress }:
     const inputs = desiredInputs(knowledge, { ...parts, settings: config })
     const { measured } = knowledge
     const figures = addOnFigures({ now: cli.clock.now(), cycle: cycleOf(usage), measured, balance: usage?.balance })
+    const useOf = (email: string) => figures.of(email, usedBy.get(email))
     const found: Audit = audit({
       people: approved,
       readings,
@@ -86,10 +87,12 @@ async function auditOne(one: WorkspaceSetup, { cli, signal, ledgers, progress }:
       declared: new Set(outlook.resolution.desired.map(({ scope }) => scopeKey(scope))),
       owned: outlook.owned,
       reaches: (email) => isReached(email, inputs),
-      useOf: (email) => figures.of(email, usedBy.get(email)),
+      useOf,
     })
     const salt = ledger.fact('peopleSalt')
-    return { workspace: config.name, audit: found, read: readings.size, addOnUse: figures.source, ...(salt !== undefined && { salt }) }
+    const useUnknown = approved.filter(({ email }) => useOf(email) === undefined).length
+    const seen = { audit: found, read: readings.size, addOnUse: figures.source, useUnknown }
+    return { workspace: config.name, ...seen, ...(salt !== undefined && { salt }) }
   } finally {
     close()
   }

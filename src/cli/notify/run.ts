@@ -2,6 +2,7 @@
 // send by.
 import type { Due } from '../../core/notify/due.ts'
 import { preview } from '../../daemon/cycle/preview.ts'
+import { endedUse } from '../../daemon/notify/ended.ts'
 import { dueNow } from '../../daemon/notify/outbox.ts'
 import { sha256 } from '../../daemon/schedule/system.ts'
 import { connectReader, readSetup, type WorkspaceSetup } from '../compose.ts'
@@ -58,7 +59,9 @@ async function previewOne(one: WorkspaceSetup, { cli, signal, ledgers, people }:
     for (const { message } of warnings) tellLine(cli, `${config.name}: ${message}`)
     if (!knowledge.usage) return { workspace: config.name, notes: ['nobody could be read'] }
     const labels = labelsFor(people, ledger.fact('peopleSalt'))
-    const due: Due = dueNow({ config, knowledge, shown: { outlook }, clock: cli.clock, ledger }, { settings, label: labels.label })
+    const ended = await endedUse({ knowledge, clock: cli.clock, ledger }, settings)
+    const looked = { config, knowledge, shown: { outlook }, clock: cli.clock, ledger }
+    const due: Due = dueNow(looked, { settings, label: labels.label }, { ended })
     const known = new Set(policy.set.groups.map(({ scope }) => scope.id))
     const pools = new Set(policy.set.pools.map(({ name }) => name))
     const notes = settings.owners.flatMap(({ of }) => {

@@ -8,6 +8,7 @@ import { scopeKey, userScope } from '../../core/model/scope.ts'
 import { type Credits, credits, DAY_MS, type Instant } from '../../core/model/units.ts'
 import { type AddOnFigures, addOnFigures } from '../../core/use/add-on.ts'
 import { type BurnFigures, burnOf } from '../../core/use/burn.ts'
+import { forecastReadsFrom } from '../../core/use/forecast.ts'
 import { type Report, type ReportCycle, type ReportInputs, type ReportPerson, reportOf } from '../../core/use/report.ts'
 import { cycleSums, hasWholeCycle, measuredCycle, readCycle } from '../../daemon/collect/add-on.ts'
 import { historyOf } from '../../daemon/collect/burning.ts'
@@ -33,8 +34,6 @@ import { renderReportMarkdown, renderReportText } from './render.ts'
 import { renderReportCsv, renderReportJson } from './render-data.ts'
 import { dayText } from './table.ts'
 
-/** As many days as a forecast looks at, and a few. */
-const HISTORY_DAYS = 62
 /** The service is asked for 30 days at most (service-notes.md, section 2, point 8). */
 const CHUNK_MS = 30 * DAY_MS
 
@@ -109,7 +108,7 @@ async function gather(sources: Sources): Promise<ReportInputs> {
   const notes: string[] = []
   const { cycle, isPast } = chosenCycle(sources, current, usage.previousCycle?.cycle)
   const perSeat = usage.balance?.creditsPerSeat
-  const rows = await readRuns(sources, Math.min(cycle.startAt, now - HISTORY_DAYS * DAY_MS), notes)
+  const rows = await readRuns(sources, Math.min(cycle.startAt, forecastReadsFrom(now)), notes)
   const runs = rows?.filter(({ dayAt }) => dayAt >= midnight(cycle.startAt) && dayAt < cycle.endAt)
   const past = isPast ? await sumsBefore(sources, cycle, notes) : undefined
   const addOn = addOnOf(sources, cycle, past)
@@ -285,9 +284,7 @@ async function figuresOf(
   })
   if (people.length === 0) return undefined
   const used = credits(people.reduce((sum, one) => sum + one.used, 0))
-  const history =
-    rows &&
-    historyOf({ asked: { fromAt: midnight(now - HISTORY_DAYS * DAY_MS), throughAt: midnight(now), readAt: now, wideAt: now }, rows })
+  const history = rows && historyOf({ asked: { fromAt: forecastReadsFrom(now), throughAt: midnight(now), readAt: now, wideAt: now }, rows })
   return burnOf({
     now,
     cycle,

@@ -29,6 +29,17 @@ export interface PoolUse {
   readonly exhaustedAt?: Instant
 }
 
+/** The billing cycle that ended last, with what was used in it and what was in force at its end. */
+export interface EndedUse {
+  readonly cycle: Cycle
+  readonly people: readonly PersonUse[]
+  readonly pools: readonly PoolUse[]
+}
+
+/** A monthly digest tells the cycle that ended last until the present one is half over: what has just begun has nothing to tell. Choice. */
+export const tellsEnded = ({ digest }: Pick<NotifySettings, 'digest'>, { startAt, endAt }: Cycle, now: Instant): boolean =>
+  digest === 'monthly' && now - startAt < (endAt - startAt) / 2
+
 export interface DueInputs {
   readonly now: Instant
   readonly workspace: string
@@ -37,6 +48,8 @@ export interface DueInputs {
   readonly people: readonly PersonUse[]
   readonly groups: readonly Pick<GroupMembers, 'id' | 'name' | 'emails'>[]
   readonly pools: readonly PoolUse[]
+  /** What digests are of, as far as it is known; absent: the present cycle. */
+  readonly ended?: EndedUse | undefined
   readonly told: Told | undefined
   /** How people show to others: by e-mail or by hash. */
   readonly label: (email: string) => string
@@ -181,7 +194,7 @@ export function digestsAsked({ digest, owners, timezone }: NotifySettings, now: 
 
 function digestMessages(context: Context): readonly Message[] {
   return digestsAsked(context.settings, context.now).flatMap(({ parts, owner, ...one }) => {
-    const values = digestValues(context, owner)
+    const values = (context.ended && digestValues({ ...context, ...context.ended }, owner)) ?? digestValues(context, owner)
     return values === undefined ? [] : messageOf(context, { ...one, key: parts, values })
   })
 }

@@ -70,7 +70,7 @@ export const DEFAULT_TEMPLATES: NotifySettings['templates'] = {
   digest: {
     subject: '{of}: {used} add-on credits used',
     text:
-      '{of} in {workspace}, {day}\n\n{used} add-on credits used in this billing cycle, which ends on {cycleEnd} ({source}).\n' +
+      '{of} in {workspace}, {day}\n\n{used} add-on credits used in the billing cycle that ends on {cycleEnd} ({source}).\n' +
       '{members} people; {atCap} at their cap, {nearCap} at 85 % of it or more.\n\n{people}',
   },
 }

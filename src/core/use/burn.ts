@@ -10,8 +10,8 @@
 //                   credits that are left; growth is the projected use of the team ÷ its use now. (exhaustion.ts)
 //
 // Least data: a reading that is at most 24 h old and taken 6 h or more after the cycle's start; readings up to 4 h apart (a third of the
-// window, when that is more) where a window begins; the balance for ratios and exhaustion; for projection and exhaustion 28 complete days,
-// not all idle.
+// window, when that is more) where a window begins; the balance for ratios and exhaustion; for projection and exhaustion 28 complete days
+// since the first use.
 
 import type { Balance, Cycle } from '../model/observed.ts'
 import { DAY_MS, type Instant } from '../model/units.ts'

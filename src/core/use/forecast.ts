@@ -1,6 +1,7 @@
 // What a team will still use until its cycle ends. Each coming day is expected to be the mean of the same weekday in the last eight weeks,
 // each week back counting half: linear in the days it learns from, so that more use never lowers it. How far off it
-// may be is what it would have been off by in the weeks behind us. It says nothing on less than four weeks, nor of a team without use.
+// may be is what it would have been off by in the weeks behind us. It learns from the first use on: nobody can tell whether a team without
+// use was idle or not there yet, and how far back the days were read must not matter. It says nothing on less than four weeks.
 import { type Credits, credits, DAY_MS, type Instant, wholeCents } from '../model/units.ts'
 import type { DayHistory, Stretch } from './use-curve.ts'
 
@@ -33,8 +34,10 @@ interface ForecastInputs {
   readonly freshnessMs: number
 }
 
-/** Complete days that a forecast needs, and those it looks at. Choice. */
+/** Complete days that a forecast needs from the first use on, and those it looks at. Choice. */
 const FORECAST_DAYS = { fewest: 28, most: 56 }
+/** The first day that has to be read for it: today and yesterday may not be complete. */
+export const forecastReadsFrom = (now: Instant): Instant => (dayOf(now) - FORECAST_DAYS.most - 1) * DAY_MS
 /** What a week counts beside the one after it: more is a little better while use is steady, and far worse when a team takes up the tool. */
 const EACH_WEEK_BACK = 0.5
 /** The weeks that are forecast to see how far off that is have at least so many days before them. */
@@ -46,11 +49,11 @@ const WIDEST_SPREAD = 1
 /** Of the normal distribution: 80 % lie within so many standard errors. */
 const Z_80 = 1.2816
 
-/** Absent on less than 28 complete days, and when there was no use in the last 56: those days are more likely not told than idle. Choice. */
+/** Absent on less than 28 complete days since the first use in the last 56. */
 export function forecastFrom({ history, fromAt, untilAt, freshnessMs }: ForecastInputs): Forecast | undefined {
   const uses = completeDays(history, freshnessMs)
-  const recent = uses.slice(-FORECAST_DAYS.most)
-  if (uses.length < FORECAST_DAYS.fewest || total(recent) === 0) return undefined
+  const recent = sinceFirstUse(uses.slice(-FORECAST_DAYS.most))
+  if (recent.length < FORECAST_DAYS.fewest) return undefined
   const expected = nextWeek(recent)
   const nextDay = dayOf(history.fromAt) + uses.length
   const days: Stretch[] = []
@@ -75,6 +78,11 @@ function completeDays({ fromAt, readAt, days }: DayHistory, freshnessMs: number)
     if (before !== undefined && Number.isFinite(used)) uses[index] = before + used
   }
   return uses
+}
+
+function sinceFirstUse(uses: readonly number[]): readonly number[] {
+  const first = uses.findIndex((use) => use > 0)
+  return first < 0 ? [] : uses.slice(first)
 }
 
 /** The expected use of the seven days that follow `uses`: Σ weight × use ÷ Σ weight over the same weekday, weight = ½ ^ weeks back. */

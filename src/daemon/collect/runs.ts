@@ -2,16 +2,17 @@
 // with how far it has come, and goes on from there whenever it is started again. It never decides about a cap, and the queue lets it wait
 // for everything that does.
 //
-// Choices. The first time it asks from the start of the previous cycle on. Later, of the team: the last day each time, and every 6 h also
-// the two days before it, as data arrives up to 3 h late and may be amended. Of groups: three days once a day, and no more than 8 groups at
-// a time, those first that were asked longest ago; 500 groups are through within 16 h. A chunk is 30 days, and half of that after it was
-// too much for the service or for its time, down to one day.
+// Choices. The first time it asks from the start of the previous cycle on, and for all that a forecast looks at. Later, of the team: the
+// last day each time, and every 6 h also the two days before it, as data arrives up to 3 h late and may be amended. Of groups: three days
+// once a day, and no more than 8 groups at a time, those first that were asked longest ago; 500 groups are through within 16 h. A chunk is
+// 30 days, and half of that after it was too much for the service or for its time, down to one day.
 
 import { isYounger } from '../../core/model/age.ts'
 import type { Finding } from '../../core/model/condition.ts'
 import type { Cycle, RunUse } from '../../core/model/observed.ts'
 import { groupScope, scopeKey, TEAM, type TeamScope } from '../../core/model/scope.ts'
 import { DAY_MS, HOUR_MS, type Instant } from '../../core/model/units.ts'
+import { forecastReadsFrom } from '../../core/use/forecast.ts'
 import type { LedgerFacts, RunsAsked, RunsBatch } from '../../ports.ts'
 import { malformedRows, RUNS, unread } from '../conditions/findings.ts'
 import { cycleOf, type WorkspaceState } from '../cycle/state.ts'
@@ -117,14 +118,14 @@ async function collect(
 
 const midnight = (at: Instant): Instant => Math.floor(at / DAY_MS) * DAY_MS
 
-/** The start of the previous cycle, and of all that is known. */
+/** The start of the previous cycle, of what a forecast looks at, and of all that is known. */
 function firstDay(known: RunsAsked | undefined, cycle: Cycle | undefined, now: Instant): Instant {
   const earliest = midnight(now) - LONGEST_BACK_DAYS * DAY_MS
   const first =
     !cycle || cycle.startAt > now
       ? midnight(now) - 2 * LONGEST_MONTH_DAYS * DAY_MS
       : midnight(cycle.startAt - Math.max(LONGEST_MONTH_DAYS * DAY_MS, cycle.endAt - cycle.startAt))
-  return Math.max(earliest, Math.min(first, known?.fromAt ?? first))
+  return Math.max(earliest, Math.min(first, forecastReadsFrom(now), known?.fromAt ?? first))
 }
 
 /** The answer may be too long for the service, for its time or for the wire. */

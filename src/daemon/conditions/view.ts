@@ -1,6 +1,6 @@
 // The present state of a workspace as /status, the page and the gauges show it, put together from what the last cycle knew. It only reads.
 
-import { type CapAt, effectiveCap } from '../../core/interpret/effective.ts'
+import { type CapAt, effectiveCap, isApproved } from '../../core/interpret/effective.ts'
 import { unexplained } from '../../core/model/condition.ts'
 import type { GrantState, PersonStatus, PoolStatus, ScopeStatus, UseShown, WorkspaceView } from '../../core/model/events.ts'
 import { compareScopes } from '../../core/model/scope.ts'
@@ -113,7 +113,7 @@ type LastShown = Pick<WorkspaceState, 'usage' | 'measured'> & { readonly people:
 
 const lastShown = new WeakMap<DesiredState, LastShown>()
 
-/** People with the cap in force for them, as the last plan and reading know it. */
+/** People with the cap in force for them: those whom the last plan looked at and the last reading, from which their use is, still has on the team. */
 export function peopleShown(workspace: LookedAt & Pick<Workspace, 'clock'>): readonly PersonStatus[] {
   const knowledge = knownOf(workspace)
   const { outlook } = workspace.shown
@@ -131,16 +131,14 @@ function peopleOf(knowledge: WorkspaceState, outlook: DesiredState, now: Instant
   // During an outage what was read last stays.
   const capAt: CapAt = (key) => (slots.shown(key) === 'unknown' ? (slots.lastRead(key) ?? 'unknown') : slots.shown(key))
   const figures = addOnFigures({ now, cycle: cycleOf(knowledge.usage), measured: knowledge.measured, balance: knowledge.usage?.balance })
-  const usedBy = new Map(knowledge.usage?.roster.people.map((one) => [one.email, one.used]))
-  return outlook.people.approved.map((person): PersonStatus => {
+  const roster = knowledge.usage?.roster
+  const onTeam = new Map(roster?.people.flatMap((one) => (isApproved(one, roster) ? [[one.email, one.used]] : [])))
+  return outlook.people.approved.flatMap((person): readonly PersonStatus[] => {
+    if (!onTeam.has(person.email)) return []
     const { cap } = effectiveCap(person, capAt)
-    const addOn = figures.of(person.email, usedBy.get(person.email))
+    const addOn = figures.of(person.email, onTeam.get(person.email))
     const band = bandOf(cap === 'unknown' ? undefined : cap, addOn?.credits)
-    return {
-      email: person.email,
-      ...(cap !== 'unknown' && { cap }),
-      ...(addOn && { used: addOn.credits, source: addOn.source }),
-      ...(band && { band }),
-    }
+    const known = { ...(cap !== 'unknown' && { cap }), ...(addOn && { used: addOn.credits, source: addOn.source }), ...(band && { band }) }
+    return [{ email: person.email, ...known }]
   })
 }

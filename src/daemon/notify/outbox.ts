@@ -2,13 +2,23 @@
 // message that may have left is never sent again. There is no queue in memory: what is due follows from figures and the ledger.
 import { isYounger } from '../../core/model/age.ts'
 import type { Finding } from '../../core/model/condition.ts'
-import { channelOf, type Due, digestsAsked, type Message, messagesDue, type PoolUse, toldNow } from '../../core/notify/due.ts'
+import {
+  channelOf,
+  type Due,
+  type DueInputs,
+  digestsAsked,
+  type Message,
+  messagesDue,
+  type PoolUse,
+  toldNow,
+} from '../../core/notify/due.ts'
 import { asked, begin, type Delivery, end, type Told, type ToldEntry, withoutOpen } from '../../core/notify/told.ts'
 import type { RecordsReader } from '../../ports.ts'
 import { peopleShown, poolsOfCycle } from '../conditions/view.ts'
 import { cycleOf, type WorkspaceState } from '../cycle/state.ts'
 import type { Workspace } from '../workspace.ts'
 import type { Notifier } from './channels.ts'
+import { endedUse, groupsOfPool } from './ended.ts'
 
 /** Recorded together; so many may be under way when the process ends. Choice. */
 const AT_A_TIME = 10
@@ -32,9 +42,10 @@ export async function tellPeople(workspace: Workspace, notifier: Notifier, signa
   const known = ledger.fact('told')
   if (known) await keep(workspace, known, withoutOpen(known, clock.now()))
   await keepAsked(workspace, notifier)
+  const lookedBack = await endedUse(workspace, notifier.settings)
   const trust = trusted(entriesOf(ledger.fact('told'), stillAsked(workspace, notifier)))
   for (let left = MOST_AT_ONCE; left > 0 && !signals.ending.aborted; ) {
-    const { messages, told, quiet } = dueNow(workspace, notifier)
+    const { messages, told, quiet } = dueNow(workspace, notifier, { ended: lookedBack })
     const batch = chosen(quiet ? [] : messages, trust).slice(0, Math.min(left, AT_A_TIME))
     if (!told || batch.length === 0) break
     left -= batch.length
@@ -81,7 +92,7 @@ function stillAsked(workspace: Workspace, notifier: Notifier): (key: string, lev
   // Nothing waits, nearly always: then nothing has to be worked out.
   if (!told || tried.length === all.length) return () => true
   const untried = { ...told, entries: Object.fromEntries(tried) }
-  const due = dueNow(workspace, notifier, untried)
+  const due = dueNow(workspace, notifier, { told: untried })
   const levels = new Map(due.messages.map(({ key, level }) => [key, level]))
   return (key, level) => !due.told || (levels.get(key) ?? 0) >= level
 }
@@ -128,7 +139,7 @@ export interface Telling extends Pick<Workspace, 'knowledge' | 'shown' | 'clock'
 export function dueNow(
   telling: Telling,
   { settings, label }: Pick<Notifier, 'settings' | 'label'>,
-  told: Told | undefined = telling.ledger.fact('told'),
+  { told = telling.ledger.fact('told'), ended }: Pick<Partial<DueInputs>, 'told' | 'ended'> = {},
 ): Due {
   const { clock, config } = telling
   const usage = figuresOf(telling)
@@ -143,6 +154,7 @@ export function dueNow(
     groups: usage.groups,
     pools: poolsToTell(telling),
     told,
+    ended,
     label,
   })
 }
@@ -157,8 +169,7 @@ function figuresOf({ knowledge, clock }: Pick<Telling, 'knowledge' | 'clock'>): 
 function poolsToTell(telling: Pick<Telling, 'knowledge' | 'shown'>): readonly PoolUse[] {
   const declared = new Map(telling.knowledge?.policy.set.pools.map(({ name, members }) => [name, members]))
   return poolsOfCycle(telling).map(({ name, credits, figures: { used, exhaustedAt } }): PoolUse => {
-    const members = declared.get(name)
-    const groups = members?.kind === 'groups' ? members.ids : []
+    const groups = groupsOfPool(declared.get(name))
     return { name, groups, credits, used, ...(exhaustedAt !== undefined && { exhaustedAt }) }
   })
 }

@@ -1,7 +1,7 @@
 // What a message says, to the letter of its figures: the order of people, the end of a pool, and whom a digest names.
 import { describe, expect, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
-import { channelOf, type DueInputs, messagesDue, type PersonUse, type PoolUse } from '../../../src/core/notify/due.ts'
+import { channelOf, type DueInputs, messagesDue, type PersonUse, type PoolUse, tellsEnded } from '../../../src/core/notify/due.ts'
 import { DEFAULT_TEMPLATES, type NotifySettings, type Owner } from '../../../src/core/notify/settings.ts'
 
 const CYCLE = { startAt: Date.parse('2026-11-01T00:00Z'), endAt: Date.parse('2026-12-01T00:00Z') }
@@ -124,6 +124,36 @@ describe('a digest', () => {
   test('of a pool whose members are named otherwise than by group counts nobody', () => {
     const [message] = digests(ofPool, { people, pools: [pool({ groups: [] })] })
     expect(message?.values).toMatchObject({ of: 'Pool research', members: 0, used: 800 })
+  })
+
+  describe('of the cycle that ended', () => {
+    const now = Date.parse('2026-12-01T08:00Z')
+    const ended = { cycle: CYCLE, people, pools: [pool({ used: 700 })] }
+    const present = {
+      now,
+      cycle: { startAt: CYCLE.endAt, endAt: Date.parse('2027-01-01T00:00Z') },
+      people: [person('ada', 1)],
+      pools: [pool({ used: 1 })],
+    }
+    const values = (of: Owner['of'], given: Partial<DueInputs>) => digests(of, { ...present, ...given })[0]?.values
+
+    test('has its use, and who was near their cap', () => {
+      const told = { ...common, ...counts, day: '2026-12-01' }
+      expect(values(ofGroup, { ended })).toEqual({ ...told, of: 'Research', used: 569.99 })
+      expect(values(ofPool, { ended })).toEqual({ ...told, of: 'Pool research', used: 700 })
+    })
+
+    test('is of the present one where nothing is known of it', () => {
+      expect(values(ofGroup, { ended: { ...ended, people: [] } })).toMatchObject({ used: 1, cycleEnd: '2027-01-01' })
+      expect(values(ofPool, { ended: { ...ended, pools: [] } })).toMatchObject({ used: 1, cycleEnd: '2027-01-01' })
+    })
+
+    test.each([
+      ['monthly', '2026-11-01T00:00Z', true],
+      ['monthly', '2026-11-15T23:59Z', true],
+      ['monthly', '2026-11-16T00:00Z', false],
+      ['daily', '2026-11-01T00:00Z', false],
+    ] as const)('is %s told at %s: %s', (digest, at, expected) => expect(tellsEnded({ digest }, CYCLE, Date.parse(at))).toBe(expected))
   })
 
   test.each<readonly [string, Owner['of'], Partial<DueInputs>]>([

@@ -23,7 +23,7 @@ test.each<readonly [MessageKind, Values, string, string]>([
     'digest',
     { of: 'Research', day: '2026-11-22', members: 9, atCap: 1, nearCap: 2, people: ['ada: 100 of 100', 'bob: 90 of 100'] },
     'Research: 90 add-on credits used',
-    'Research in acme, 2026-11-22\n\n90 add-on credits used in this billing cycle, which ends on 2026-12-01 (estimated).\n' +
+    'Research in acme, 2026-11-22\n\n90 add-on credits used in the billing cycle that ends on 2026-12-01 (estimated).\n' +
       '9 people; 1 at their cap, 2 at 85 % of it or more.\n\nada: 100 of 100\nbob: 90 of 100',
   ],
 ])('a %s message says what happened, the figures and until when', (kind, values, subject, text) =>

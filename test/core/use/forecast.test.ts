@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { credits, type Instant } from '../../../src/core/model/units.ts'
-import { forecastFrom, projectionOf } from '../../../src/core/use/forecast.ts'
+import { forecastFrom, forecastReadsFrom, projectionOf } from '../../../src/core/use/forecast.ts'
 import type { DayHistory } from '../../../src/core/use/use-curve.ts'
 import { alike, at, CYCLE, DAY, HOUR, historyOf } from '../../support/burn.ts'
 
@@ -64,12 +64,30 @@ describe('the days that a forecast learns from', () => {
     expect(forecastOf(daysOf([]))).toBeUndefined()
   })
 
-  test('are not all without use', () => {
+  test('begin with the first use of the eight weeks', () => {
     expect(forecastOf(daysOf(alike(40, 0)))).toBeUndefined()
-    expect(forecastOf(daysOf([...alike(39, 0), 1]))).toBeDefined()
+    expect(forecastOf(daysOf([...alike(13, 0), ...alike(27, 1)]))).toBeUndefined()
+    expect(forecastOf(daysOf([...alike(12, 0), ...alike(28, 1)]))).toBeDefined()
     expect(forecastOf(daysOf([1, ...alike(55, 0)]))).toBeDefined()
     expect(forecastOf(daysOf([1, ...alike(56, 0)]))).toBeUndefined()
+    expect(forecastOf(daysOf([1, ...alike(56, 0), ...alike(28, 9)]))).toEqual(forecastOf(daysOf(alike(28, 9))))
   })
+
+  test('are the same however far back days without use were read', () => {
+    const team = Array.from({ length: 40 }, (_, index) => 100 + ((index * 37) % 90))
+    for (const days of [1, 7, 16, 17, 60]) expect(forecastOf(daysOf([...alike(days, 0), ...team]))).toEqual(forecastOf(daysOf(team)))
+  })
+
+  test.each([at(10), at(10, 2), at(10, 3) - 1, at(10, 3), at(11) - 1])(
+    'are all complete and read from a first day that is told: at %i',
+    (now) => {
+      const fromAt = forecastReadsFrom(now)
+      const days = Array.from({ length: 100 }, (_, index) => ({ dayAt: at(11 - index), credits: credits(10 + (index % 9)) }))
+      const read = (first: Instant) => forecastOf({ fromAt: first, readAt: now, days: days.filter(({ dayAt }) => dayAt >= first) })
+      expect(read(fromAt)).toBeDefined()
+      expect(read(fromAt)).toEqual(read(fromAt - 20 * DAY))
+    },
+  )
 
   test('may be read from the future on, and are none then', () => {
     expect(forecastOf({ fromAt: at(12), readAt: at(10), days: [] })).toBeUndefined()
@@ -83,8 +101,8 @@ describe('the days that a forecast learns from', () => {
 
   test('had no use when they are not listed', () => {
     const { days, ...history } = daysOf(weeks(100, 100, 100, 200))
-    const known = days.filter(({ dayAt }) => dayAt >= at(3))
-    expect(expectedDays({ ...history, days: known })?.[0]).toBeCloseTo((8 * 200) / 15, 9)
+    const known = days.filter(({ dayAt }) => dayAt < at(-11) || dayAt >= at(3))
+    expect(expectedDays({ ...history, days: known })?.[0]).toBeCloseTo((8 * 200 + 100) / 15, 9)
   })
 
   test('are the sums of their entries', () => {
@@ -116,8 +134,7 @@ describe('the spread', () => {
       [100, 100, 130, 100],
       Math.sqrt((0.01 + 0.3 ** 2 + (100 / ((4 * 130 + 300) / 7) - 1) ** 2) / 3),
     ],
-    ['without weeks for which nothing was expected', [0, 0, 100, 100], Math.sqrt((0.01 + (100 / (400 / 7) - 1) ** 2) / 2)],
-    ['a tenth when nothing was ever expected', [0, 0, 0, 100], 0.1],
+    ['without the weeks before the first use', [0, 0, 100, 100, 100, 100], Math.sqrt(0.01 / 3)],
     ['1 at most', [1, 1, 1, 1000], 1],
   ])('is %s', (_row, uses, expected) => {
     expect(spreadOf(...uses)).toBeCloseTo(expected, 9)
@@ -149,9 +166,11 @@ describe('laws', () => {
   const uses = fc.array(fc.double({ min: 0, max: 1e6, noNaN: true }), { minLength: 28, maxLength: 70 })
   const total = (history: DayHistory) => projectionOf(0, forecastOf(history) ?? { days: [], spread: 0 }).p50
 
-  test('more use on any day never lowers what is expected', () => {
+  test('more use on any day since the first use never lowers what is expected', () => {
     fc.assert(
-      fc.property(uses, fc.nat(), fc.double({ min: 0, max: 1e6, noNaN: true }), (before, pick, more) => {
+      fc.property(uses, fc.nat(), fc.double({ min: 0, max: 1e6, noNaN: true }), (all, pick, more) => {
+        const recent = all.slice(-56)
+        const before = recent.slice(recent.findIndex((use) => use > 0))
         const after = before.map((use, index) => (index === pick % before.length ? use + more : use))
         expect(total(daysOf(after))).toBeGreaterThanOrEqual(total(daysOf(before)) * (1 - 1e-12))
       }),

@@ -1,4 +1,4 @@
-// Collecting runs: from the start of the previous cycle on, chunk by chunk, beside everything else, and again where data may have changed.
+// Collecting runs: from the start of the previous cycle on, or for all that a forecast looks at, chunk by chunk, beside everything else, and again where data may have changed.
 import { describe, expect, test } from 'vitest'
 import { groupScope, scopeKey, TEAM } from '../../../src/core/model/scope.ts'
 import { viewOf } from '../../../src/daemon/conditions/view.ts'
@@ -32,10 +32,10 @@ async function collecting(options: WorldOptions = {}, prepare: (one: World) => v
 }
 
 describe('the first start', () => {
-  test('asks from the start of the previous cycle on, in chunks of 30 days, for the team and each declared group', async () => {
+  test('asks for all that a forecast looks at, in chunks of 30 days, for the team and each declared group', async () => {
     const { one, stop } = await collecting({}, (world) => recordPast(world, daily('ada', 10, noon(5, 10))))
     await one.clock.pass(MINUTE)
-    expect(questions(one)).toEqual(['team 10-01 to 10-30', 'team 10-31 to now', 'A 10-01 to 10-30', 'A 10-31 to now'])
+    expect(questions(one)).toEqual(['team 09-24 to 10-23', 'team 10-24 to now', 'A 09-24 to 10-23', 'A 10-24 to now'])
     expect(await one.ledger.runs(TEAM, ALWAYS)).toHaveLength(46)
     expect(await one.ledger.runs(TEAM, { fromAt: midnight(5, 10), untilAt: midnight(6, 10) })).toEqual([
       { dayAt: midnight(5, 10), model: 'Large', mode: 'CONVERSATIONAL_PLANNER_MODE_DEFAULT', messages: 1, used: 10 },
@@ -44,24 +44,34 @@ describe('the first start', () => {
     await stop()
   })
 
+  test('asks from the start of the previous cycle on where that is longer ago', async () => {
+    const one = await testWorld(COMPANY)
+    await one.clock.pass(9 * DAY)
+    const life = live(one)
+    life.set(DECLARED)
+    await one.clock.pass(MINUTE)
+    expect(questions(one).slice(0, 2)).toEqual(['team 10-01 to 10-30', 'team 10-31 to now'])
+    await life.stop()
+  })
+
   test('that is killed goes on with the chunk that was under way', async () => {
     const one = await testWorld(COMPANY)
     recordPast(one, daily('ada', 10, noon(5, 10)))
     let first = live(one)
     one.onCall = (call) => {
-      if (asked(call) === 'team 10-31 to now') first.stopping.abort(new Error('killed'))
+      if (asked(call) === 'team 10-24 to now') first.stopping.abort(new Error('killed'))
     }
     first.set(DECLARED)
     await one.clock.until(first.loop.done)
     one.onCall = undefined
     const before = questions(one).length
-    expect(one.ledger.fact('runsAsked')?.[scopeKey(TEAM)]).toMatchObject({ throughAt: midnight(30, 10) })
+    expect(one.ledger.fact('runsAsked')?.[scopeKey(TEAM)]).toMatchObject({ throughAt: midnight(23, 10) })
     one.restart()
     first = live(one)
     first.set(DECLARED)
     await one.clock.pass(MINUTE)
     // Two days are read again, as after every break.
-    expect(questions(one).slice(before)[0]).toBe('team 10-28 to now')
+    expect(questions(one).slice(before)[0]).toBe('team 10-21 to 11-19')
     expect(await teamDays(one)).toHaveLength(46)
     await first.stop()
   })
@@ -145,7 +155,7 @@ describe('afterwards', () => {
     for (const scope of [TEAM, groupScope('a')]) {
       const known = await one.ledger.runs(scope, { fromAt: midnight(20), untilAt: midnight(21) })
       expect(known.map(({ used }) => used)).toEqual([700])
-      expect(one.ledger.fact('runsAsked')?.[scopeKey(scope)]?.fromAt).toBe(midnight(1, 10))
+      expect(one.ledger.fact('runsAsked')?.[scopeKey(scope)]?.fromAt).toBe(midnight(24, 9))
     }
   })
 

@@ -1,6 +1,7 @@
 // What a workspace shows of itself after its cycles: states, people, warnings; with nothing made up, and also while the ledger fails.
 import { describe, expect, test } from 'vitest'
 import { NOTHING_BURNED } from '../../../src/core/use/burned.ts'
+import { learnUsage } from '../../../src/daemon/collect/usage.ts'
 import { viewOf } from '../../../src/daemon/conditions/view.ts'
 import { LedgerError } from '../../../src/daemon/ledger/error.ts'
 import { readPause } from '../../../src/daemon/workspace.ts'
@@ -39,6 +40,19 @@ describe('the view', () => {
     expect(roster?.people).toHaveLength(3)
     expect(balance?.creditsPerSeat).toBe(500)
     expect(groups).toMatchObject([{ id: 'a', emails: ['ada@example.com'] }])
+  })
+
+  test('shows nobody who is not on the team any more by the reading that their use comes from', async () => {
+    const one = await testWorld({ people: 20 })
+    await one.cycle({ caps: { team: 500 } })
+    one.setStatus('p001', 'REJECTED')
+    one.setStatus('p002', 'PENDING')
+    one.removePerson('p003')
+    for (const who of ['p001', 'p002', 'p004']) one.sandbox.recordUse(`${who}@example.com`, 140_000)
+    await one.clock.until(learnUsage(one.client, one.knowledge, { settings: one.workspace.config, ledger: one.ledger, clock: one.clock }))
+    const { people } = viewOf(one.workspace)
+    expect(people).toHaveLength(17)
+    expect(people[0]).toEqual({ email: 'p004@example.com', cap: 500, used: 900, source: 'estimated', band: 'at_cap' })
   })
 
   test('shows grants by state, holds, drift and the time of the last success', async () => {

@@ -9,7 +9,7 @@ import { type Notifier, openChannels } from '../../../src/daemon/notify/channels
 import { createMailer } from '../../../src/daemon/notify/mail.ts'
 import { createWorkspace } from '../../../src/daemon/workspace.ts'
 import { listen } from '../../api/world.ts'
-import { HOUR } from '../../support/declare.ts'
+import { DAY, HOUR } from '../../support/declare.ts'
 import { live, MINUTE } from '../../support/living.ts'
 import { type MailServer, mailServer } from '../../support/smtp.ts'
 import { noon, recordPast } from '../../support/use.ts'
@@ -97,6 +97,15 @@ describe('people', () => {
     expect(mail.mails[0]?.source).toContain('Subject: 100 % of your add-on credits are used')
     expect(mail.mails[0]?.source).not.toMatch(/\bada\b|cleo/)
     expect(states(one)).toEqual(['sent', 'sent'])
+  })
+
+  it('who leave the team by the reading that has them at a threshold get none', async () => {
+    const { one, mail } = await town({}, { people: ['ada', 'bob', 'cleo', 'dan', 'eve', 'fay'], config: { intervalMs: 2 * HOUR } })
+    await one.clock.pass(20 * MINUTE)
+    one.setStatus('ada', 'REJECTED')
+    recordPast(one, uses({ ada: 1000, bob: 1000 }))
+    await one.clock.pass(4 * HOUR)
+    expect(receivers(mail)).toEqual(['bob@example.com'])
   })
 
   it('who rise from one threshold to the next get a second mail, and none for a fall and a rise', async () => {
@@ -261,6 +270,17 @@ describe('owners', () => {
     expect(about).toBe('digest')
     expect(text).toContain('a1b2c3d4e5f6: 900 of 1000')
     expect(hook.requests.map(({ body }) => body).join()).not.toContain('ada')
+  })
+
+  it('are told by the monthly digest what the cycle came to that ended, and the caps of then', async () => {
+    const { one, hook, life } = await town({ ada: 900, bob: 100 }, { settings: { people: [], owners, digest: 'monthly' } })
+    await one.clock.pass(8 * DAY)
+    const next = { startAt: Date.UTC(2026, 11, 1), endAt: Date.UTC(2027, 0, 1) }
+    await one.clock.pass(next.startAt + HOUR - one.clock.now())
+    life.set({ caps: { team: 1000, 'group:grp_r': 5000 } })
+    await one.clock.pass(9 * HOUR)
+    const bodies: readonly unknown[] = hook.requests.map(({ body }) => JSON.parse(body))
+    expect(bodies).toMatchObject([{ values: { used: 1000, cycleEnd: '2026-12-01', nearCap: 1, people: ['ada@example.com: 900 of 1000'] } }])
   })
 
   it.each([

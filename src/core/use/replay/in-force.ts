@@ -29,7 +29,14 @@ export function capChanges(history: readonly HistoryEntry[], journal: readonly J
   return [...written, ...found].sort((a, b) => a.at - b.at)
 }
 
-/** `history` and `journal` in any order. Before the first write of a scope stood what that write replaced; a scope of ours without one never changed. Choice. */
+/** What was set before these changes. A scope of ours without one never changed. Choice. */
+export function setBefore(owned: readonly OwnedCap[], changes: readonly CapChange[]): Map<ScopeKey, Cap> {
+  const set = new Map<ScopeKey, Cap>(owned.map(({ scope, cap }) => [scopeKey(scope), cap]))
+  for (const { scope, from } of changes.toReversed()) set.set(scopeKey(scope), from)
+  return set
+}
+
+/** `history` and `journal` in any order. */
 export function capsInForce(
   people: ReplayPeople,
   owned: readonly OwnedCap[],
@@ -37,8 +44,7 @@ export function capsInForce(
   journal: readonly JournalEntry[] = [],
 ): CapSource {
   const writes = capChanges(history, journal)
-  const set = new Map<ScopeKey, Cap>(owned.map(({ scope, cap }) => [scopeKey(scope), cap]))
-  for (const { scope, from } of writes.toReversed()) set.set(scopeKey(scope), from)
+  const set = setBefore(owned, writes)
   const places = new Map<string, number>(people.emails.map((email, place) => [email, place]))
   const { scopes, place } = scopeList()
   let next = 0
