@@ -1,21 +1,11 @@
 // Everything the embedded service remembers, on node:sqlite, in memory or in a file: people, groups, caps, keys, and the raw rows of
 // use that every figure is summed from. Decides nothing about the interface, and never builds SQL from what a request says.
-import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { InputError } from '../core/model/problem.ts'
 import { parseScope, type Scope, scopeKey } from '../core/model/scope.ts'
 import { DAY_MS, type Instant } from '../core/model/units.ts'
-import {
-  type AgentUse,
-  decodeUse,
-  encodeUse,
-  insertUse,
-  tableOf,
-  USE_SCHEMA,
-  USE_SOURCES,
-  type UseOf,
-  type UseRow,
-  type UseSource,
-} from './use.ts'
+import { ADD_ON_VIEW, SCHEMA } from './tables.ts'
+import { type AgentUse, decodeUse, encodeUse, insertUse, tableOf, USE_SOURCES, type UseOf, type UseRow, type UseSource } from './use.ts'
 
 export const TEAM_STATUSES = ['UNSPECIFIED', 'PENDING', 'APPROVED', 'REJECTED'] as const
 /** `USER_TEAM_STATUS_…` without its prefix. */
@@ -138,39 +128,6 @@ export interface Store {
   readonly close: () => void
 }
 
-const SCHEMA = `
-CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value REAL NOT NULL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS people (id INTEGER PRIMARY KEY, email TEXT NOT NULL UNIQUE, name TEXT NOT NULL, role TEXT NOT NULL,
-  status TEXT NOT NULL, disabled INTEGER NOT NULL, apiKey TEXT NOT NULL, signupAt INTEGER NOT NULL);
-CREATE TABLE IF NOT EXISTS groups (position INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, name TEXT NOT NULL UNIQUE);
-CREATE TABLE IF NOT EXISTS members (groupId TEXT NOT NULL, person INTEGER NOT NULL, PRIMARY KEY (groupId, person)) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS caps (scope TEXT PRIMARY KEY, cap INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS keys (secret TEXT PRIMARY KEY, permissions TEXT NOT NULL, groupId TEXT) WITHOUT ROWID;
-${USE_SCHEMA}
-CREATE INDEX IF NOT EXISTS autocomplete_by_person ON autocomplete_use (person, at, acceptances);
-CREATE INDEX IF NOT EXISTS agent_by_person ON agent_use (person, at, cents);
-CREATE INDEX IF NOT EXISTS command_by_person ON command_use (person, at);
-`
-
-/**
- * Agent use with what of each row add-on credits paid: all of a person's use beyond their seat's credits within the cycle, which is the
- * calendar month. Made anew at each start.
- */
-const ADD_ON_VIEW = `
-DROP VIEW IF EXISTS add_on_use;
-CREATE VIEW add_on_use AS SELECT place AS rowid, person, at, ide, cents, modelName, metadata,
-  MIN(cents, MAX(0, before + cents - seat)) AS addOnCents
-FROM (SELECT used.rowid AS place, used.person, used.at, used.ide, used.cents,
-  CASE WHEN model IN ('', 'UNKNOWN', '<nil>') THEN '<nil>' ELSE 'MODEL_' || upper(replace(replace(replace(model, ' ', '_'), '.', '_'), '-', '_')) END
-    AS modelName,
-  '<nil>' AS metadata,
-  COALESCE((SELECT value FROM meta WHERE name = 'creditsPerSeat'), 0) * 100 AS seat,
-  COALESCE((SELECT SUM(cents) FROM agent_use AS earlier WHERE earlier.person = used.person
-    AND earlier.at >= unixepoch(used.at / 1000, 'unixepoch', 'start of month') * 1000
-    AND earlier.at <= used.at AND (earlier.at < used.at OR earlier.rowid < used.rowid)), 0) AS before
-FROM agent_use AS used);
-`
-
 const ACTIVE_DAYS = `SELECT person, COUNT(*) AS value FROM (
   SELECT person, at / ${DAY_MS} AS day FROM autocomplete_use WHERE at BETWEEN :fromAt AND :untilAt AND acceptances > 0
   UNION SELECT person, at / ${DAY_MS} FROM agent_use WHERE at BETWEEN :fromAt AND :untilAt
@@ -244,28 +201,50 @@ function openDatabase(file: string): DatabaseSync {
   }
 }
 
+/** A statement that is compiled when it is first wanted: most sandboxes are asked a few of all the questions. */
+function prepared(database: DatabaseSync, sql: string): () => StatementSync {
+  let statement: StatementSync | undefined
+  return () => {
+    statement ??= database.prepare(sql)
+    return statement
+  }
+}
+
 /** The one place where rows of the database get their types; the columns are those of SCHEMA. */
 function query<Row>(database: DatabaseSync, sql: string): (parameters?: Readonly<Record<string, SQLInputValue>>) => readonly Row[] {
-  const statement = database.prepare(sql)
-  return (parameters) => (parameters ? statement.all({ ...parameters }) : statement.all()) as Row[]
+  const statement = prepared(database, sql)
+  return (parameters) => (parameters ? statement().all({ ...parameters }) : statement().all()) as Row[]
+}
+
+/** The same for what changes rows. */
+function command(database: DatabaseSync, sql: string): (...values: SQLInputValue[]) => void {
+  const statement = prepared(database, sql)
+  return (...values) => void statement().run(...values)
 }
 
 function metaPart(database: DatabaseSync): Pick<Store, 'meta' | 'setMeta' | 'key' | 'saveKey'> {
   const read = query<{ value: number }>(database, 'SELECT value FROM meta WHERE name = :name')
-  const write = database.prepare('INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)')
+  const write = command(database, 'INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)')
   const readKey = query<{ permissions: string; groupId: string | null }>(database, 'SELECT * FROM keys WHERE secret = :secret')
-  const writeKey = database.prepare('INSERT OR REPLACE INTO keys (secret, permissions, groupId) VALUES (?, ?, ?)')
+  const writeKey = command(database, 'INSERT OR REPLACE INTO keys (secret, permissions, groupId) VALUES (?, ?, ?)')
+  /** Those that were shown: every request shows one. */
+  const known = new Map<string, StoredKey>()
   return {
     meta: (name) => read({ name })[0]?.value,
-    setMeta: (name, value) => void write.run(name, value),
+    setMeta: (name, value) => write(name, value),
     key(secret) {
-      const row = readKey({ secret })[0]
-      if (!row) return undefined
-      const held = row.permissions.split(',')
-      const permissions = PERMISSIONS.filter((permission) => held.includes(permission))
-      return { secret, permissions, ...(row.groupId === null ? {} : { groupId: row.groupId }) }
+      const row = known.has(secret) ? undefined : readKey({ secret })[0]
+      if (row) {
+        const held = row.permissions.split(',')
+        const permissions = PERMISSIONS.filter((permission) => held.includes(permission))
+        known.set(secret, { secret, permissions, ...(row.groupId === null ? {} : { groupId: row.groupId }) })
+      }
+      return known.get(secret)
     },
-    saveKey: (key) => void writeKey.run(key.secret, key.permissions.join(','), key.groupId ?? null),
+    saveKey(key) {
+      known.delete(key.secret)
+      writeKey(key.secret, key.permissions.join(','), key.groupId ?? null)
+    },
   }
 }
 
@@ -276,35 +255,44 @@ const personOf = (row: PersonRow): StoredPerson => ({ ...row, disabled: row.disa
 function peoplePart(database: DatabaseSync): Pick<Store, 'people' | 'person' | 'savePerson' | 'removePerson'> {
   const all = query<PersonRow>(database, 'SELECT * FROM people ORDER BY id')
   const one = query<PersonRow>(database, 'SELECT * FROM people WHERE email = :email')
-  const save = database.prepare('INSERT OR REPLACE INTO people VALUES (?, ?, ?, ?, ?, ?, ?, ?)')
-  const remove = database.prepare('DELETE FROM people WHERE email = ?')
-  const depart = database.prepare("INSERT OR REPLACE INTO meta (name, value) VALUES ('departed', 1)")
-  const leave = database.prepare('DELETE FROM members WHERE person = (SELECT id FROM people WHERE email = ?)')
+  const save = command(database, 'INSERT OR REPLACE INTO people VALUES (?, ?, ?, ?, ?, ?, ?, ?)')
+  const remove = command(database, 'DELETE FROM people WHERE email = ?')
+  const depart = command(database, "INSERT OR REPLACE INTO meta (name, value) VALUES ('departed', 1)")
+  const leave = command(database, 'DELETE FROM members WHERE person = (SELECT id FROM people WHERE email = ?)')
+  /** All of them as they were read last; gone with the first change. */
+  let roster: readonly StoredPerson[] | undefined
   return {
-    people: () => all().map(personOf),
+    people() {
+      roster ??= all().map(personOf)
+      return roster
+    },
     person: (email) => one({ email }).map(personOf)[0],
-    savePerson: (p) => void save.run(p.id, p.email, p.name, p.role, p.status, p.disabled ? 1 : 0, p.apiKey, p.signupAt),
+    savePerson(p) {
+      roster = undefined
+      save(p.id, p.email, p.name, p.role, p.status, p.disabled ? 1 : 0, p.apiKey, p.signupAt)
+    },
     removePerson(email) {
-      depart.run()
-      leave.run(email)
-      remove.run(email)
+      roster = undefined
+      depart()
+      leave(email)
+      remove(email)
     },
   }
 }
 
 function groupPart(database: DatabaseSync): Pick<Store, 'groups' | 'saveGroup' | 'members' | 'setMembers'> {
   const all = query<StoredGroup>(database, 'SELECT id, name FROM groups ORDER BY position')
-  const save = database.prepare('INSERT INTO groups (id, name) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET name = excluded.name')
+  const save = command(database, 'INSERT INTO groups (id, name) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET name = excluded.name')
   const members = query<{ person: number }>(database, 'SELECT person FROM members WHERE groupId = :groupId')
-  const empty = database.prepare('DELETE FROM members WHERE groupId = ?')
-  const add = database.prepare('INSERT OR IGNORE INTO members (groupId, person) VALUES (?, ?)')
+  const empty = command(database, 'DELETE FROM members WHERE groupId = ?')
+  const add = command(database, 'INSERT OR IGNORE INTO members (groupId, person) VALUES (?, ?)')
   return {
     groups: () => all(),
-    saveGroup: (group) => void save.run(group.id, group.name),
+    saveGroup: (group) => save(group.id, group.name),
     members: (groupId) => new Set(members({ groupId }).map((row) => row.person)),
     setMembers(groupId, people) {
-      empty.run(groupId)
-      for (const person of people) add.run(groupId, person)
+      empty(groupId)
+      for (const person of people) add(groupId, person)
     },
   }
 }
@@ -312,11 +300,11 @@ function groupPart(database: DatabaseSync): Pick<Store, 'groups' | 'saveGroup' |
 function capPart(database: DatabaseSync): Pick<Store, 'cap' | 'setCap' | 'caps'> {
   const one = query<{ cap: number }>(database, 'SELECT cap FROM caps WHERE scope = :scope')
   const all = query<{ scope: string; cap: number }>(database, 'SELECT scope, cap FROM caps ORDER BY scope')
-  const set = database.prepare('INSERT OR REPLACE INTO caps (scope, cap) VALUES (?, ?)')
-  const clear = database.prepare('DELETE FROM caps WHERE scope = ?')
+  const set = command(database, 'INSERT OR REPLACE INTO caps (scope, cap) VALUES (?, ?)')
+  const clear = command(database, 'DELETE FROM caps WHERE scope = ?')
   return {
     cap: (scope) => one({ scope: scopeKey(scope) })[0]?.cap,
-    setCap: (scope, cap) => void (cap === undefined ? clear.run(scopeKey(scope)) : set.run(scopeKey(scope), cap)),
+    setCap: (scope, cap) => (cap === undefined ? clear(scopeKey(scope)) : set(scopeKey(scope), cap)),
     caps: () =>
       all().flatMap((row) => {
         const scope = parseScope(row.scope)
@@ -371,8 +359,8 @@ function agentPart(database: DatabaseSync): AgentPart {
 }
 
 function useWriter(database: DatabaseSync): (row: UseRow) => void {
-  const writers = new Map(USE_SOURCES.map((source) => [source, database.prepare(insertUse(source))]))
-  return (row) => void writers.get(row.source)?.run(...encodeUse(row))
+  const writers = new Map(USE_SOURCES.map((source) => [source, command(database, insertUse(source))]))
+  return (row) => writers.get(row.source)?.(...encodeUse(row))
 }
 
 const activityOf = (row: ActivityRow): LastActivity => ({

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { MAX_NESTING } from '../../src/api/bounds.ts'
 import { createCutter } from '../../src/api/transport/cut.ts'
 import type { RowPlan } from '../../src/ports.ts'
+import { letter } from '../support/fuzz.ts'
 
 const PLAN: RowPlan = {
   at: [
@@ -31,7 +32,7 @@ function parsed(text: string): unknown {
 const cases = (numRuns: number): fc.Parameters<unknown> => ({ numRuns })
 const row = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }),
-  fc.record({ name: fc.string({ unit: 'binary' }) }),
+  fc.record({ name: fc.string({ unit: letter }) }),
   fc.constantFrom('', ']', '}', '","', '\\', '{"rows":['),
 )
 const lists = fc.record({ rows: fc.array(row, { maxLength: 4 }), other: fc.jsonValue({ maxDepth: 2 }) }, { requiredKeys: [] })

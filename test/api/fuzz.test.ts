@@ -6,7 +6,7 @@ import { ApiError, classify, MAX_RETRY_AFTER_MS } from '../../src/api/errors.ts'
 import { OPERATIONS } from '../../src/api/wire.ts'
 import { TEAM, userScope } from '../../src/core/model/scope.ts'
 import type { WireAnswer } from '../../src/ports.ts'
-import { runs } from '../support/fuzz.ts'
+import { letter, runs } from '../support/fuzz.ts'
 import { hastyClock, KEY, keyRing, type TestClient, testClient } from './world.ts'
 
 const DAY_MS = 86_400_000
@@ -45,7 +45,7 @@ const odd = fc.oneof(
     '\ud800',
   ),
   fc.constantFrom(...ECHOES),
-  fc.string({ unit: 'binary', maxLength: 12 }),
+  fc.string({ unit: letter, maxLength: 12 }),
 )
 const NAMES = [
   ...['addOnCreditCap', 'add_on_credit_cap', 'userTableStats', 'billingCycleStart', 'billingCycleEnd', 'email', 'name', 'teamStatus'],

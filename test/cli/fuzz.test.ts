@@ -13,7 +13,7 @@ import { EXIT } from '../../src/cli/shared/exit.ts'
 import { hastyClock } from '../api/world.ts'
 import { policyText } from '../policy/support.ts'
 import { fakeClock } from '../support/clock.ts'
-import { runs } from '../support/fuzz.ts'
+import { letter, runs } from '../support/fuzz.ts'
 import { type Ran, run } from './world.ts'
 
 const KEY = 'sk-very-secret-key-0123456789'
@@ -143,7 +143,7 @@ describe('a command line of any kind', () => {
 
   test('that no command understands is wrong usage', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.oneof(word, fc.string({ unit: 'binary', maxLength: 8 })), { maxLength: 4 }), async (words) => {
+      fc.asyncProperty(fc.array(fc.oneof(word, fc.string({ unit: letter, maxLength: 8 })), { maxLength: 4 }), async (words) => {
         const result = await ran(['no-such-command', ...words.filter((one) => !/^(-h|--help|-V|--version)$/.test(one))])
         expectWords(result)
         expect(result.code).toBe(EXIT.usage)

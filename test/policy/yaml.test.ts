@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parsePolicyText } from '../../src/policy/parse.ts'
 import { formatProblems, readYaml } from '../../src/policy/yaml.ts'
-import { runs } from '../support/fuzz.ts'
+import { letter, runs } from '../support/fuzz.ts'
 import { places, policyText } from './support.ts'
 
 describe('readYaml', () => {
@@ -74,7 +74,7 @@ describe('readYaml', () => {
       '\r',
     )
     const garbage = fc.oneof(
-      fc.string({ unit: 'binary', maxLength: 200 }),
+      fc.string({ unit: letter, maxLength: 200 }),
       fc.array(fragments, { maxLength: 60 }).map((parts) => parts.join('')),
     )
     fc.assert(

@@ -6,6 +6,7 @@ import type { Operation } from '../../src/ports.ts'
 import { OPERATION_TEXTS, openApiDocument } from '../../src/sandbox/http/openapi.ts'
 import { MAX_BODY_BYTES } from '../../src/sandbox/http/server.ts'
 import { DEFAULT_SWITCHES } from '../../src/sandbox/switches.ts'
+import { letter } from '../support/fuzz.ts'
 import { type SandboxFixture, startSandbox } from '../support/sandbox.ts'
 
 let fixture: SandboxFixture
@@ -28,7 +29,7 @@ const WORDS =
 const leaf = fc.oneof(
   fc.constantFrom<unknown>(null, true, false, '', 0, -1, 1.5, 2 ** 31, 2 ** 53, 1e308, -1e308, 5e-324, [], {}, [null], [[]], [{}]),
   fc.constantFrom<unknown>(...WORDS),
-  fc.string({ unit: 'binary', maxLength: 40 }),
+  fc.string({ unit: letter, maxLength: 40 }),
   fc.constantFrom(
     '\u0000',
     '\ud800',

@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Import, importsOf } from './imports.ts'
+import { type Import, importsIn } from './imports.ts'
 import { type Token, tokensOf } from './tokens.ts'
 
 export interface SourceFile {
@@ -35,7 +35,7 @@ export function sourceFile(path: string, text: string): SourceFile {
   try {
     const tokens = tokensOf(text)
     const code = tokens.filter((token) => token.kind !== 'comment')
-    return { path, text, code, comments: tokens.filter((token) => token.kind === 'comment'), imports: importsOf(text) }
+    return { path, text, code, comments: tokens.filter((token) => token.kind === 'comment'), imports: importsIn(code) }
   } catch (error) {
     throw new Error(`${path}: ${error instanceof Error ? error.message : String(error)}`)
   }

@@ -22,10 +22,10 @@ export interface Import {
 }
 
 /** The imports of a source, in its order. */
-export function importsOf(source: string): readonly Import[] {
-  const tokens = tokensOf(source).filter((token) => token.kind !== 'comment')
-  return tokens.flatMap((token, index) => importAt(tokens, index, token) ?? [])
-}
+export const importsOf = (source: string): readonly Import[] => importsIn(tokensOf(source).filter((token) => token.kind !== 'comment'))
+
+/** The same for a source that is cut already; comments are left out. */
+export const importsIn = (code: readonly Token[]): readonly Import[] => code.flatMap((token, index) => importAt(code, index, token) ?? [])
 
 const CALLS = new Set(['import', 'require', 'getBuiltinModule'])
 

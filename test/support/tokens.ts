@@ -13,8 +13,8 @@ export interface Token {
 
 const PIECES: readonly (readonly [TokenKind, RegExp])[] = [
   ['comment', /\/\/[^\n]*|\/\*[\s\S]*?\*\/|^#![^\n]*/y],
-  ['string', /'(?:[^'\\\n]|\\[\s\S])*'|"(?:[^"\\\n]|\\[\s\S])*"/y],
   ['word', /[\p{ID_Start}$_#][\p{ID_Continue}$\u200c\u200d]*/uy],
+  ['string', /'(?:[^'\\\n]|\\[\s\S])*'|"(?:[^"\\\n]|\\[\s\S])*"/y],
   ['number', /\.?\d[\w.]*/y],
 ]
 const REGEX = /\/(?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/\w*/y

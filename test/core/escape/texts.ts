@@ -1,6 +1,7 @@
 // Texts that somebody may write to be taken for more than text, for the fuzzers of all media: pieces that mean something to one of them,
 // and any other characters between.
 import fc from 'fast-check'
+import { letter } from '../../support/fuzz.ts'
 
 const PIECES = [
   ...[
@@ -129,7 +130,7 @@ const PIECES = [
 /** Any text, most of it out of pieces that are dangerous somewhere. */
 export const texts: fc.Arbitrary<string> = fc
   .array(
-    fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...PIECES) }, { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 4 }) }),
+    fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...PIECES) }, { weight: 1, arbitrary: fc.string({ unit: letter, maxLength: 4 }) }),
     {
       maxLength: 8,
     },
