@@ -8,9 +8,9 @@ import { askedGroups, interpret, type SentCap, type Slots } from '../../core/int
 import { isReadWithin, isYounger, notAhead } from '../../core/model/age.ts'
 import { type GuardSettings, LANDING_MS, mayHaveLanded, type Pause } from '../../core/model/change.ts'
 import type { Mode } from '../../core/model/events.ts'
-import type { CapReading, Cycle, OwnedCap } from '../../core/model/observed.ts'
+import { type CapReading, type Cycle, mayBeSet, type OwnedCap } from '../../core/model/observed.ts'
 import type { Cap, PolicyRevision } from '../../core/model/policy.ts'
-import { byScope, type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
+import { byScope, groupScope, type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
 import { isOpen } from '../../core/plan/breaker.ts'
 import type { Difference } from '../../core/plan/diff.ts'
@@ -214,10 +214,12 @@ function rosterMissing(usage: UsageFacts | undefined, now: Instant): 'never' | '
   return read.some(({ readAt }) => readAt > now) ? 'ahead' : 'old'
 }
 
-/** A group that policy has dropped cannot be listed any more unless it was before: only declared ones wait. */
-function unlistedGroups({ usage, policy }: WorkspaceState): ReadonlySet<ScopeKey> {
-  const listed = new Set(usage?.groups.map(({ id }) => id))
-  return new Set(policy.set.groups.flatMap(({ scope }) => (listed.has(scope.id) ? [] : [scopeKey(scope)])))
+/** Groups that policy names or that carry a cap of ours, of which nobody knows who is in them. */
+function unlistedGroups({ usage, policy }: WorkspaceState, owned: ReadonlyMap<ScopeKey, OwnedCap>): ReadonlySet<ScopeKey> {
+  const listed = new Set(usage?.groups.map(({ id }) => scopeKey(groupScope(id))))
+  const ours = [...owned.values()].flatMap((one) => (one.scope.kind === 'group' && mayBeSet(one) ? [one.scope] : []))
+  const keys = [...policy.set.groups.map(({ scope }) => scope), ...ours].map(scopeKey)
+  return new Set(keys.filter((key) => !listed.has(key)))
 }
 
 /** What is held for longer is a plan of its own by then (product.md: for a day at least). */
@@ -265,7 +267,7 @@ export function planFrom(knowledge: WorkspaceState, view: DesiredState, planner:
       ...limitFacts(knowledge, planner),
       reads: readQuality(view.toRead, knowledge.readings),
       rosterMissing: rosterMissing(usage, clock.now()),
-      unlistedGroups: unlistedGroups(knowledge),
+      unlistedGroups: unlistedGroups(knowledge, view.owned),
       ...(verifiedDeclared !== undefined && { verifiedDeclared }),
       ...(usage?.doubted && {
         rosterDoubt: { before: approvedCount(usage.roster), now: approvedCount(usage.doubted.roster), since: usage.doubted.since },

@@ -129,6 +129,23 @@ describe('people behind what cannot be read', () => {
     expect(holds(await one.cycle())).toEqual(['maxAffected+maxLowered'])
   })
 
+  test('a group that policy drops, and whose members were never listed, keeps its cap while what they would fall to is held', async () => {
+    const { one, storm } = await breakable(
+      { people: 40, groups: { g: names(6) } },
+      (operation, body) => operation === 'UserPageAnalytics' && body['group_name'] !== undefined,
+    )
+    await one.cycle({ caps: { team: 100 } })
+    storm.broken = true
+    const { planned } = await one.cycle({ caps: { team: 100, 'group:g': 4000 } })
+    const [hold] = planned.plan.holds
+    one.ledger.saveApproval({ id: hold?.id ?? '', via: 'command', approvedAt: one.clock.now(), state: 'pending', released: [] })
+    await one.cycle()
+    expect(one.caps()).toEqual({ team: 100, 'group:g': 4000 })
+    const report = await one.cycle({ caps: { team: 'none' } })
+    expect(holds(report)).toEqual(['maxAffected+maxCleared'])
+    expect(one.caps()).toEqual({ team: 100, 'group:g': 4000 })
+  })
+
   test('members of a group whose cap cannot be read count with the team', async () => {
     const { one, storm } = await breakable(
       { people: 40, groups: { g: names(36) } },

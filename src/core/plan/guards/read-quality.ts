@@ -1,4 +1,5 @@
 // Holds what would be decided on bad knowledge: no roster to count people by, too many failed reads, or a group whose members nobody knows.
+import type { Difference } from '../diff.ts'
 import { isRaise } from '../impact.ts'
 import { type Guard, holdWhere, shareAbove } from './round.ts'
 
@@ -15,14 +16,11 @@ export const readQuality: Guard = (round) => badReads(round) ?? unlistedGroups(r
 
 const unlistedGroups: Guard = (round) => {
   const { unlistedGroups: groups, rosterMissing: isHeld } = round.inputs.facts
-  const [first] = round.active.keys().filter((key) => groups?.has(key))
-  if (first === undefined || isHeld) return undefined
-  return holdWhere(
-    'readQuality',
-    round,
-    `${first}: its members are not known, so nobody can count them`,
-    (one) => groups?.has(one.key) === true,
-  )
+  // A group that no line of policy names is listed no more: waiting for that would be for ever.
+  const isUncounted = ({ key, source }: Difference): boolean => groups?.has(key) === true && source !== undefined
+  const first = round.active.values().find(isUncounted)
+  if (!first || isHeld) return undefined
+  return holdWhere('readQuality', round, `${first.key}: its members are not known, so nobody can count them`, isUncounted)
 }
 
 const badReads: Guard = (round) => {
