@@ -13,6 +13,13 @@ export const worth = (cap: ModelCap | undefined): number => (cap === undefined |
 export const isLayered = ({ scenario }: Scene): boolean =>
   scenario.switches.capSemantics !== 'fan-out' && scenario.capSemantics === 'layered'
 
+/** Others changed caps while it was learned how this service treats or shows them, and what was learned is not so. */
+export function isMistaken(scene: Scene): boolean {
+  const { caps, reads } = scene.ledger()?.fact('seen') ?? {}
+  const { capSemantics, capReads } = scene.scenario.switches
+  return (caps?.value === 'copied' && capSemantics === 'layered') || (reads !== undefined && reads.value !== capReads)
+}
+
 /** What was read of people is not told then, and known all the same. */
 export const isDiskFull = (step: Step): boolean =>
   step.kind === 'told' && step.event.kind === 'cycle-finished' && step.event.message === FULL_DISK
@@ -172,7 +179,7 @@ export const protectedPeople: Invariant = {
         plan = step.event.plan
         if (plan.changes.length > 0) atFirst = scene.inForce()
       }
-      if (step.kind === 'landed' && !step.late && isLayered(scene)) judge(step)
+      if (step.kind === 'landed' && !step.late && isLayered(scene) && !isMistaken(scene)) judge(step)
       sight.note(step)
     }
   },

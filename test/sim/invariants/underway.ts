@@ -4,7 +4,7 @@ import type { Plan } from '../../../src/core/model/change.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import type { InForce, Invariant, Scene } from '../steps.ts'
 import { inForceWith } from '../world/company.ts'
-import { createSight, isLayered, worth } from './people.ts'
+import { createSight, isLayered, isMistaken, worth } from './people.ts'
 
 interface Underway {
   readonly plan: Plan
@@ -22,7 +22,7 @@ export const nobodyShort: Invariant = {
     return (step) => {
       if (step.kind === 'foreign' || step.kind === 'world' || step.kind === 'died') underway = undefined
       if (step.kind === 'told' && step.event.kind === 'planned')
-        underway = isLayered(scene) ? begin(step.event.plan, scene, sight) : undefined
+        underway = isLayered(scene) && !isMistaken(scene) ? begin(step.event.plan, scene, sight) : undefined
       sight.note(step)
       if (step.kind !== 'landed' || !underway) return
       const { plan, before, after, known } = underway
