@@ -65,8 +65,7 @@ export function interpret(inputs: SlotInputs): Slots {
   const shown: CapAt = (key) => readings.get(key)?.observed
   const isUnset = (group: ScopeKey): boolean => !inputs.askedGroups.has(group) && mayBeInherited(group)
   const known = inheritedReader(people, shown, isUnset)
-  const inheritedAfter: Slots['inheritedAfter'] = (key, toCome) =>
-    inheritedReader(people, (one) => toCome.get(one) ?? shown(one), isUnset)(key)
+  const inheritedAfter: Slots['inheritedAfter'] = (key, toCome) => inheritedReader(people, shown, isUnset, toCome)(key)
   const readers = [inheritedReader(people, shown, () => false), inheritedReader(people, shown, () => true)]
   const isOpen = model.reads !== 'explicit'
   const mayApply = (key: ScopeKey, value: Observed): boolean => key !== TEAM_KEY && readers.some((reader) => reader(key) === value)
@@ -88,13 +87,29 @@ export function interpret(inputs: SlotInputs): Slots {
     return { own, inherited: inherited(key), certainty }
   }
   const lastRead = (key: ScopeKey): Cap | undefined => readings.get(key)?.last?.observed
-  const isOwnEcho: Slots['isEcho'] = (key) => isEcho(key, inputs, mayApply)
-  return { model, shown, lastRead, at, inherited, inheritedAfter, mayApply, unexplained, mayBeInherited, isEcho: isOwnEcho }
+  return {
+    model,
+    shown,
+    lastRead,
+    at,
+    inherited,
+    inheritedAfter,
+    mayApply,
+    unexplained,
+    mayBeInherited,
+    isEcho: (key) => isEcho(key, inputs),
+  }
 }
 
-/** A group that counts as not set shows the team's value for the group's people as well. */
-function inheritedReader(people: People, shown: CapAt, isUnset: (group: ScopeKey) => boolean): (key: ScopeKey) => Observed {
-  const capAt: CapAt = (key) => (key !== TEAM_KEY && shown(key) === shown(TEAM_KEY) && isUnset(key) ? 'none' : shown(key))
+/** A group that counts as not set shows the team's value for the group's people as well, and the one to come once the team has that. */
+function inheritedReader(
+  people: People,
+  shown: CapAt,
+  isUnset: (group: ScopeKey) => boolean,
+  toCome: ReadonlyMap<ScopeKey, Cap> = NOTHING,
+): (key: ScopeKey) => Observed {
+  const isEmpty = (key: ScopeKey): boolean => key !== TEAM_KEY && shown(key) === shown(TEAM_KEY) && isUnset(key)
+  const capAt: CapAt = (key) => toCome.get(key) ?? (isEmpty(key) ? 'none' : shown(key))
   return (key) => widerCap(key, people.byKey.get(key)?.groups ?? [], capAt)
 }
 
@@ -102,7 +117,7 @@ function inheritedReader(people: People, shown: CapAt, isUnset: (group: ScopeKey
  * A scope that shows just what we sent to an ancestor after its own value was verified, or written. Where caps are kept in layers that
  * happens only to a scope with nothing set, whose read shows what it inherits: it showed the ancestor's old value before.
  */
-function isEcho(key: ScopeKey, inputs: SlotInputs, mayApply: Slots['mayApply']): boolean {
+function isEcho(key: ScopeKey, inputs: SlotInputs): boolean {
   const { model, owned, people, sent = [], now = Number.POSITIVE_INFINITY, writtenAt } = inputs
   const ours = owned.get(key)
   const reading = inputs.readings.get(key)
@@ -112,9 +127,8 @@ function isEcho(key: ScopeKey, inputs: SlotInputs, mayApply: Slots['mayApply']):
   const isCopying = model.layers === 'copied' || model.copying !== undefined
   const lastAt = Math.max(...[ours?.verifiedAt ?? 0, writtenAt?.(scope) ?? 0].filter((at) => at <= now))
   const isLater = (at: Instant): boolean => at > lastAt
-  // A clear that was copied leaves nothing set there, and the read may show what that inherits.
-  const mayShowAbove = isCopying && model.reads !== 'explicit' && mayApply(key, observed)
-  const bringsIt = (to: Cap): boolean => to === observed || (to === 'none' && mayShowAbove)
+  // A clear that was copied leaves nothing set there, and the read may show what that inherits: perhaps from a group that nobody manages.
+  const bringsIt = (to: Cap): boolean => to === observed || (to === 'none' && isCopying && model.reads !== 'explicit')
   const isSent = sent.some(
     ({ scope, from, to, at }) =>
       bringsIt(to) &&
@@ -128,6 +142,8 @@ function isEcho(key: ScopeKey, inputs: SlotInputs, mayApply: Slots['mayApply']):
     return theirs?.cap === observed && isLater(theirs.verifiedAt)
   })
 }
+
+const NOTHING: ReadonlyMap<ScopeKey, Cap> = new Map()
 
 /** The groups for which policy declares a number. */
 export const askedGroups = (desired: readonly { readonly scope: Scope; readonly cap: Cap }[]): ReadonlySet<ScopeKey> =>

@@ -138,6 +138,8 @@ function acceptedFindings(
     const [asked, before, reading] = [desired.get(key), owned.get(key), readings.get(key)]
     if (!asked || !before || before.cap === cap || !reading) return []
     if (asked.origin.kind !== 'pool' && !isSameEntry(asked.entry, before.entry)) return []
+    // What stands in place of a cap that is not set follows what is wider.
+    if ('cap' in asked.entry && asked.entry.cap === 'none') return []
     const isOurs = reading.readAt <= before.verifiedAt || writtenLately(scope).some(({ to }) => to === cap)
     return isOurs ? [] : [foreignFinding(scope, before.cap, cap, reading)]
   })

@@ -194,9 +194,9 @@ describe('an echo of our own wide write', () => {
       true,
     ],
     [
-      'not another value than is inherited there',
+      'another value after such a clear, which a group that nobody manages may have',
       { model: { ...OPEN, copying: 'seen' }, shown: { 'group:a': 800 }, sent: [sent('team', 700, 'none')] },
-      false,
+      true,
     ],
     [
       'not what is inherited after such a clear, where reads show only what is set: the copied clear would show',
@@ -269,6 +269,14 @@ describe('an echo of our own wide write', () => {
     const cleared = { owned: ours({ ada: { cap: 100 } }), sent: [sent('group:a', 100, 'none')] }
     expect(slotsOf(shown, { ...OPEN, copying: 'seen' }, cleared).isEcho(key('ada'))).toBe(true)
   })
+})
+
+test('what applies once the team has another cap is the team’s, where a group only shows the one it has now', () => {
+  const slots = slotsOf({ team: 600, 'group:a': 600, bob: 600 }, { ...OPEN, layers: 'copied' })
+  expect(slots.inheritedAfter(key('bob'), new Map([[key('team'), cap('none')]]))).toBe('none')
+  expect(slots.inheritedAfter(key('bob'), new Map([[key('team'), cap(100)]]))).toBe(100)
+  const set = slotsOf({ team: 600, 'group:a': 600, bob: 600 }, { ...EXPLICIT, layers: 'copied' })
+  expect(set.inheritedAfter(key('bob'), new Map([[key('team'), cap('none')]]))).toBe(600)
 })
 
 test('groups for which a number is asked', () => {

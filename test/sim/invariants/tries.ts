@@ -62,6 +62,8 @@ export const oneIsEnough: Invariant = {
     const listed = createListed(scene)
     let free = new Map<ScopeKey, ModelCap>()
     let isAlone = false
+    let isLate = false
+    let isWritten = false
     // What was read since another cap was in force: a stale reading shows what is gone.
     const seen = new Map<ScopeKey, unknown>()
     return (step) => {
@@ -77,10 +79,14 @@ export const oneIsEnough: Invariant = {
         }
       }
       if (step.kind === 'started' || step.kind === 'foreign' || step.kind === 'world' || step.kind === 'died') isAlone = false
-      if (step.kind === 'landed' && step.late) isAlone = false
+      // What a late write of the cycle before has overwritten is found by the next sweep of everything.
+      if (step.kind === 'landed' && step.late) [isAlone, isLate] = [false, true]
+      if (step.kind === 'landed') isWritten = true
       if (step.kind !== 'told') return
       if (step.event.kind === 'planned') {
         const { changes } = step.event.plan
+        // Planned anew before anything was written, as by a roster that an approval has just accepted: only that is to be done.
+        if (!isWritten) free.clear()
         // A cycle that was stopped for an edit or a grant is over, and leaves the rest to the next sweep.
         for (const { scope, disposition } of changes)
           if (disposition.kind === 'excluded' && disposition.code === 'focus') free.delete(scopeKey(scope))
@@ -108,7 +114,9 @@ export const oneIsEnough: Invariant = {
           checker.violated(`${scope} was to be ${to} and is ${scene.stored(scope)} at the end of a cycle with the result ${result}`)
       }
       free = new Map()
-      isAlone = true
+      isAlone = !isLate
+      isLate = false
+      isWritten = false
     }
   },
 }
