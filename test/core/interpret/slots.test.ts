@@ -272,10 +272,10 @@ describe('an echo of our own wide write', () => {
 })
 
 test('what applies once the team has another cap is the team’s, where a group only shows the one it has now', () => {
-  const slots = slotsOf({ team: 600, 'group:a': 600, bob: 600 }, { ...OPEN, layers: 'copied' })
+  const slots = slotsOf({ team: 600, 'group:a': 600, bob: 600 }, { ...OPEN, layers: 'copied' }, { askedGroups: new Set() })
   expect(slots.inheritedAfter(key('bob'), new Map([[key('team'), cap('none')]]))).toBe('none')
   expect(slots.inheritedAfter(key('bob'), new Map([[key('team'), cap(100)]]))).toBe(100)
-  const set = slotsOf({ team: 600, 'group:a': 600, bob: 600 }, { ...EXPLICIT, layers: 'copied' })
+  const set = slotsOf({ team: 600, 'group:a': 600, bob: 600 }, { ...EXPLICIT, layers: 'copied' }, { askedGroups: new Set() })
   expect(set.inheritedAfter(key('bob'), new Map([[key('team'), cap('none')]]))).toBe(600)
 })
 

@@ -86,13 +86,18 @@ export const rosterDoubt: Invariant = {
     let isDoubtKept = false
     const isShort = (approved: number): boolean => good !== undefined && approved > 0 && approved < 0.8 * good
     let last: number | undefined
+    // A fall by more than half is believed by no number of readings.
+    const isHalved = (): boolean => last !== undefined && good !== undefined && last < good / 2
     const believe = (approved: number): void => {
+      // A roster without anybody counts as not read.
+      if (approved === 0) return
       // Readings that differ by more than one person do not agree, and the time between two counts from the second then.
       const isOther = last !== undefined && Math.abs(last - approved) > Math.max(1, Math.max(last, approved) / 100)
       if (isOther && doubtedAt !== undefined) doubtedAt = toldMs
       last = approved
-      if (isShort(approved) && (doubtedAt === undefined || toldMs - doubtedAt < AGREEMENT_MS)) doubtedAt ??= shortAt
-      else if (approved > 0) [good, doubtedAt] = [approved, undefined]
+      const isOpen = doubtedAt === undefined || toldMs - doubtedAt < AGREEMENT_MS || isHalved()
+      if (isShort(approved) && isOpen) doubtedAt ??= shortAt
+      else [good, doubtedAt] = [approved, undefined]
     }
     const settle = (): void => {
       if (told !== undefined && (good !== undefined || !isDoubtKept)) believe(told)
@@ -124,8 +129,8 @@ export const rosterDoubt: Invariant = {
       }
       if (step.kind === 'told' && step.event.kind === 'planned') {
         settle()
-        const isYoung = doubtedAt !== undefined && scene.elapsed() - doubtedAt < AGREEMENT_MS
-        doubted = isYoung ? step.event.plan : undefined
+        const isOpen = doubtedAt !== undefined && (scene.elapsed() - doubtedAt < AGREEMENT_MS || isHalved())
+        doubted = isOpen ? step.event.plan : undefined
         // There is something that would be written.
         if (doubted?.changes.some((change) => isWideOrLess(change) && !isReleased(change))) checker.checked()
       }

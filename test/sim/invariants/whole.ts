@@ -7,6 +7,7 @@ import { hasEnded } from '../../../src/core/resolve/grants.ts'
 import { cycleAt } from '../../../src/sandbox/time.ts'
 import { type Invariant, ownedAt, type Scene } from '../steps.ts'
 import { nearBoundary } from './converges.ts'
+import { isLayered, scopesOf } from './people.ts'
 import { everPooled } from './pools.ts'
 
 /** Every failure has an answer of its own: what ends up as a mistake of the program is one, or a mistake of an invariant. */
@@ -48,8 +49,8 @@ export const quiet: Invariant = {
       if (step.kind === 'request' && step.operation === 'GetUsageConfig' && step.scope !== undefined)
         reads.set(step.scope, (reads.get(step.scope) ?? 0) + 1)
       if (step.kind === 'told' && step.event.kind === 'cycle-finished') {
-        // The first may have begun before.
-        if (sweeps > 0) checkReads(scene, reads, letGo, checker)
+        // The first may have begun before; one that reads nothing, such as after a roster of use, only plans anew.
+        if (sweeps > 0 && reads.size > 0) checkReads(scene, reads, letGo, checker)
         sweeps += 1
         reads = new Map()
         letGo = new Set()
@@ -70,7 +71,9 @@ function retriedByTime(scene: Scene): ReadonlySet<ScopeKey> {
   const pooled = [...everPooled(scene)].map((email) => scopeKey({ kind: 'user', email }))
   // From then on the guards let go of it, also where no policy declares the grant any more.
   const granted = (scene.ledger()?.owned() ?? []).filter(({ grant }) => grant !== undefined && isEndingAbout(grant, scene))
-  return new Set([...[...held, ...rejected, ...granted].map(({ scope }) => scopeKey(scope)), ...pooled])
+  // Where caps are copied, what is held beneath a team or group holds those back as well.
+  const above = isLayered(scene) ? [] : granted.flatMap(({ scope }) => (scope.kind === 'user' ? scopesOf(scene, scope.email) : []))
+  return new Set([...[...held, ...rejected, ...granted].map(({ scope }) => scopeKey(scope)), ...pooled, ...above])
 }
 
 /** From when the last sweeps looked until after the last one of a quiet world. */
