@@ -100,7 +100,7 @@ function isDayEnding(scene: Scene): boolean {
 const BY_COUNT: ReadonlySet<string> = new Set(['maxAffected', 'maxLowered', 'maxBlocked', 'maxCleared'])
 
 /** Whom these count as blocked depends on use, and that of the last cycle counts for the first 6 h of the next (product.md, section 5). */
-const BY_USE: ReadonlySet<string> = new Set(['maxBlocked', 'maxAffected'])
+const BY_USE: ReadonlySet<string> = new Set(['maxBlocked', 'maxAffected', 'protected'])
 
 /** A cycle begins about now, or its first hours end. */
 const isUseTurning = (scene: Scene): boolean => cycleAt(scene.now() + 4 * HOUR_MS).startAt > scene.now() - 7 * HOUR_MS
