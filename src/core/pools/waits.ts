@@ -3,7 +3,7 @@
 import { type Credits, formatInstant } from '../model/units.ts'
 import { capToAsk, keepsCap, keptCap } from './ask.ts'
 import { dealPool } from './deal.ts'
-import { memberOf, openLowers, type PoolState, type PoolTerms } from './state.ts'
+import { type CapSince, memberOf, type PoolMember, type PoolState, type PoolTerms } from './state.ts'
 
 /** A raise that waits, and for what, as a clause. */
 export interface WaitingRaise {
@@ -24,12 +24,14 @@ export function waitingRaises(terms: PoolTerms, state: PoolState): ReadonlyMap<s
 
 function findRaises(terms: PoolTerms, state: PoolState): ReadonlyMap<string, WaitingRaise> {
   const all = Object.entries(state.members)
-  const lowered = openLowers(state)
+  const lowered = Object.values(state.members).flatMap((member) => member.lowered.filter((one) => willShow(member, one)))
   if (state.dealtAt === undefined || lowered.length === 0) return new Map()
   const lastAt = lowered.reduce((last, { at }) => Math.max(last, at), 0)
   const until = `until use up to ${formatInstant(lastAt)} shows`
   const shown = { ...state, readAt: Math.max(state.readAt, state.dealtAt + 1) }
-  const members = Object.fromEntries(all.map(([email, member]) => [email, member.left ? member : { ...member, lowered: [] }]))
+  const members = Object.fromEntries(
+    all.map(([email, member]) => [email, { ...member, lowered: member.lowered.filter((one) => !willShow(member, one)) }]),
+  )
   const next = dealPool(terms, { ...shown, members }, lastAt, { hasShown: true }).state
   return new Map(
     all.flatMap(([email]): readonly (readonly [string, WaitingRaise])[] => {
@@ -38,6 +40,9 @@ function findRaises(terms: PoolTerms, state: PoolState): ReadonlyMap<string, Wai
     }),
   )
 }
+
+/** Use under it will be known: under an own cap of somebody who left perhaps never (`takeReading` in observe.ts). */
+const willShow = ({ left }: PoolMember, { cap }: CapSince): boolean => !left || cap === 'none'
 
 /** What somebody is to have: what is kept, their own cap where they are protected, or the deal. */
 function asked(terms: PoolTerms, state: PoolState, email: string): Credits | undefined {

@@ -60,6 +60,14 @@ describe('a raise waits', () => {
       [],
     ],
     [
+      'for use of who left before a first cap of theirs counted, which shows for what it was',
+      state({
+        ada: member(480, 500),
+        bob: member(0, 260, { left: { at: NOW, cap: cap(260) }, lowered: [{ cap: 'none', at: NOW - HOUR }] }),
+      }),
+      [`ada@example.com a raise to 740 ${shows}`],
+    ],
+    [
       'where the deal gave it and the sum is above',
       state({ ada: member(480, 740, { inForce: { cap: cap(500), at: NOW - HOUR } }), bob: member(0, 260, from(600)) }),
       [`ada@example.com a raise to 740 ${shows}`],
