@@ -40,7 +40,7 @@ export function resolveDesired(inputs: DesiredInputs): Resolution {
     pools: poolPeople(
       inputs.set,
       context.found.pools,
-      (email) => firstDeclared(context.found, email),
+      (email) => firstDeclared(personChain(context.found, email)),
       (email) => inputs.owned.get(scopeKey({ kind: 'user', email }))?.cap,
     ),
     conditions: rules.memory,
@@ -67,11 +67,8 @@ export function isReached(email: string, inputs: DesiredInputs): boolean {
   return candidates.length > 0 || verdict.kind === 'unknown'
 }
 
-/** Declared for the person alone, else by a rule. */
-function firstDeclared(found: Declarations, email: string): Candidate | undefined {
-  const { own, matched } = personChain(found, email)
-  return own ?? matched
-}
+/** Declared for a member of a pool alone, else by a rule; the `none` of a rule sets nothing, and the pool decides. */
+const firstDeclared = ({ own, matched }: PersonChain): Candidate | undefined => own ?? (matched?.cap === 'none' ? undefined : matched)
 
 interface Context {
   readonly inputs: DesiredInputs
@@ -203,10 +200,9 @@ function desiredOfUser(context: Context, key: ScopeKey, scope: UserScope, chain:
  */
 function desiredOfMember(context: Context, key: ScopeKey, scope: UserScope, place: Place, chain: PersonChain): DesiredCap | undefined {
   const { inputs } = context
-  const { own, matched, candidates } = chain
+  const { candidates } = chain
   const isProtected = inputs.set.protectedPeople.some((one) => one.scope.email === scope.email)
-  const first = own ?? matched
-  const declared = first?.cap === 'none' ? undefined : first
+  const declared = firstDeclared(chain)
   if (isProtected && declared && !place.isKept) return wanted(scope, declared, candidates)
   const dealt = isProtected ? undefined : place.candidate
   if (dealt) return wanted(scope, declared?.cap === dealt.cap ? declared : dealt, candidates)
@@ -217,7 +213,7 @@ function desiredOfMember(context: Context, key: ScopeKey, scope: UserScope, plac
   const cap = isProtected && !isKept ? owned.cap : unraised(owned, inForce)
   if (cap === undefined) return undefined
   // What a grant that is over gives back to somebody to whom nothing is dealt: no more than it gave.
-  const back = first ? undefined : restored(context, owned, candidates, inputs.prune)
+  const back = declared ? undefined : restored(context, owned, candidates, inputs.prune)
   if (back && amountOf(back.cap) < amountOf(cap)) return back
   const why = isProtected ? 'nothing is dealt to protected members' : 'nothing is dealt yet'
   const more = isProtected ? `the cap ${declared ? 'declared' : 'that others lowered'}` : 'more'

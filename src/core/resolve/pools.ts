@@ -131,8 +131,7 @@ export function poolPeople(
   return pools.map((pool) => ({ pool, members: (members.get(pool.name) ?? []).map(memberNow) }))
 }
 
-/** Their own `none`; a rule's sets nothing, and the pool decides. */
-const isUncapped = (declared: Candidate | undefined): declared is Candidate => declared?.cap === 'none' && declared.kind !== 'people'
+const isUncapped = (declared: Candidate | undefined): declared is Candidate => declared?.cap === 'none'
 
 /** A member of a pool whom policy wants without a cap; of members listed by e-mail, validation has said so already. */
 export function poolNone(scope: UserScope, place: Place | undefined, own: Candidate | undefined): RejectedScope | undefined {
