@@ -150,6 +150,22 @@ test('where caps are copied, people keep their own caps through a team 0 that is
   expect(one.caps()).toMatchObject({ team: 500, p002: 700 })
 })
 
+test('a number is given back to a group whose 0 was released from the hold of wide writes: the same release counts', async () => {
+  const switches = { zeroCap: 'omitted', capSemantics: 'fan-out' } as const
+  const one = await testWorld({ people: ['ada', 'bob'], groups: { a: ['ada'] }, switches, config: { guards: NO_BLOCKING } })
+  await one.cycle({ caps: { ada: 4000 } })
+  await one.cycle({ caps: { ada: 4000, 'group:a': 1500 } })
+  const { planned } = await one.cycle({ caps: { ada: 4000, 'group:a': 0 } })
+  const [hold] = planned.plan.holds
+  expect(hold).toMatchObject({ guards: ['semantics'] })
+  const approval = { id: hold?.id ?? '', via: 'command', approvedAt: one.clock.now(), state: 'pending', released: [] } as const
+  one.ledger.saveApproval(approval)
+  one.forget()
+  await one.cycle()
+  expect(one.writes()).toContain('group:a 0')
+  expect(one.caps()).toEqual({ ada: 4000, 'group:a': 1500 })
+})
+
 test('what could not be seen to be given back is written once in a cycle, and again by the next one', async () => {
   const stale = { is: false }
   const wrapTransport = (inner: Transport): Transport => ({

@@ -89,9 +89,9 @@ export type Guard = (round: Round) => Finding | undefined
 /** An approval has released it. */
 export const isReleased = (key: ScopeKey, round: Round): boolean => round.inputs.released.has(key)
 
-/** Every change for which `test` is true, save the released ones. */
+/** Every change for which `test` is true, save those that were released or are exempt. */
 export function holdWhere(guard: GuardCode, round: Round, why: string, test: (one: Difference) => boolean): Finding {
-  const held = [...round.active.values()].filter((one) => test(one) && !isReleased(one.key, round)).map((one) => one.key)
+  const held = [...round.active.values()].filter((one) => test(one) && mayHold(one.key, round, guard)).map((one) => one.key)
   return { guard, held, why }
 }
 
@@ -99,7 +99,8 @@ export function holdWhere(guard: GuardCode, round: Round, why: string, test: (on
 const HEALING_EXEMPT: ReadonlySet<GuardCode> = new Set(['maxAffected', 'maxLowered', 'maxBlocked', 'maxRaise'])
 const GRANT_END_EXEMPT: ReadonlySet<GuardCode> = new Set(['maxAffected', 'maxLowered', 'maxBlocked', 'protected'])
 
-const GIVEN_BACK_EXEMPT: ReadonlySet<GuardCode> = new Set([...HEALING_EXEMPT, 'protected'])
+/** The 0 itself was let through, or released, and reached the same people. */
+const GIVEN_BACK_EXEMPT: ReadonlySet<GuardCode> = new Set([...HEALING_EXEMPT, 'protected', 'semantics'])
 
 /** Later deals of a pool move within what was judged (product.md, section 2). */
 const POOL_EXEMPT: ReadonlySet<GuardCode> = new Set(['maxAffected', 'maxLowered', 'maxBlocked', 'maxCleared', 'maxRaise'])

@@ -19,7 +19,16 @@ const roundOf = (...differences: readonly Difference[]): Round => ({
   counted: new Map(),
 })
 const lowered = (more: Partial<Difference> = {}): Difference => ({ ...changeOf('p0', 500, 400), ...more })
-const GUARDS: readonly GuardCode[] = ['maxAffected', 'maxLowered', 'maxBlocked', 'maxCleared', 'maxRaise', 'protected', 'readQuality']
+const GUARDS: readonly GuardCode[] = [
+  'maxAffected',
+  'maxLowered',
+  'maxBlocked',
+  'maxCleared',
+  'maxRaise',
+  'protected',
+  'readQuality',
+  'semantics',
+]
 
 test.each<readonly [string, Partial<Difference>, readonly GuardCode[]]>([
   ['of policy from none', {}, []],
@@ -30,9 +39,9 @@ test.each<readonly [string, Partial<Difference>, readonly GuardCode[]]>([
     ['maxAffected', 'maxLowered', 'maxBlocked', 'protected'],
   ],
   [
-    'that gives back what stood before a 0 of ours as one that heals, and from protection',
+    'that gives back what stood before a 0 of ours as one that heals, from protection, and from what holds wide writes',
     { entry: { kind: 'kept', cap: 'none' } },
-    ['maxAffected', 'maxLowered', 'maxBlocked', 'maxRaise', 'protected'],
+    ['maxAffected', 'maxLowered', 'maxBlocked', 'maxRaise', 'protected', 'semantics'],
   ],
   [
     'that puts the same back after somebody else has changed it as any that heals',
