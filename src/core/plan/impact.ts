@@ -77,6 +77,7 @@ function impactReader(changes: Changes, inputs: ImpactInputs, shown?: CapAt): (p
   const baseline = inputs.baseline
   const sharedOf = sharedCaps(
     (key) => baseline?.[key] ?? inputs.readings(key),
+    inputs.readings,
     (key) => changes.get(key)?.to ?? inputs.readings(key),
   )
   return (person) => {
@@ -99,8 +100,10 @@ function impactReader(changes: Changes, inputs: ImpactInputs, shown?: CapAt): (p
     const before = (isAsBegun ? ownCap(key, shown?.(key))?.cap : undefined) ?? was.cap
     const effect = netEffect(before, will.cap, person.use)
     if (!effect) return undefined
-    if (isOwnMoved) return { person, effect, before, after: will.cap, changes: causesOf([was.from, will.from, overwriting], effect) }
-    shared.causes[effect] ??= causesOf([was.from, will.from], effect)
+    const now = ownCap(key, reading) ?? shared.now
+    const givers = [was.from, movesOn(now, will, effect) ? now.from : undefined, will.from]
+    if (isOwnMoved) return { person, effect, before, after: will.cap, changes: causesOf([...givers, overwriting], effect) }
+    shared.causes[effect] ??= causesOf(givers, effect)
     return { person, effect, before, after: will.cap, changes: shared.causes[effect] }
 
     function causesOf(scopes: readonly (ScopeKey | undefined)[], what: NetEffect): readonly ScopeKey[] {
@@ -108,28 +111,35 @@ function impactReader(changes: Changes, inputs: ImpactInputs, shown?: CapAt): (p
     }
   }
 
-  /** A raise takes nothing from anybody, and a lowering gives nobody anything, whatever else happens to them. */
+  /** A raise takes nothing from anybody, and a lowering gives nobody anything, whatever else happens to them: both from the beginning and from now. */
   function isOpposed(key: ScopeKey, effect: NetEffect): boolean {
-    const [from, to] = [baseline?.[key] ?? inputs.readings(key), changes.get(key)?.to]
-    if (typeof from !== 'number' || typeof to !== 'number') return false
-    return effect === 'raised' ? to < from : to > from
+    const to = changes.get(key)?.to
+    return [baseline?.[key] ?? inputs.readings(key), inputs.readings(key)].every(
+      (from) => typeof from === 'number' && typeof to === 'number' && (effect === 'raised' ? to < from : to > from),
+    )
   }
 }
 
 type Changes = ReadonlyMap<ScopeKey, Difference>
 
+/** Whether the way from what applies now goes where the whole way goes: what an interrupted plan has put in between takes, or gives, as it goes. */
+const movesOn = (now: Effective, { cap }: Effective, effect: NetEffect): boolean =>
+  now.cap !== cap && isFree(effect) === (cap !== 'none' && cap > now.cap)
+
 interface SharedCap {
   readonly before: Effective
+  readonly now: Effective
   readonly after: Effective
   /** The changes that make it so, by what they do. */
   readonly causes: Partial<Record<NetEffect, readonly ScopeKey[]>>
 }
 
 /** The cap of people without one of their own; worked out once for a group, not for each of its members. */
-function sharedCaps(before: CapAt, after: CapAt): (groups: readonly ScopeKey[]) => SharedCap {
+function sharedCaps(before: CapAt, now: CapAt, after: CapAt): (groups: readonly ScopeKey[]) => SharedCap {
   const known = new Map<ScopeKey | undefined, SharedCap>()
   const of = (groups: readonly ScopeKey[]): SharedCap => ({
     before: sharedCap(groups, before),
+    now: sharedCap(groups, now),
     after: sharedCap(groups, after),
     causes: {},
   })

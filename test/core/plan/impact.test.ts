@@ -112,6 +112,21 @@ describe('what changes do to people', () => {
       ['cyd capped none>3 by cyd', 'ada lowered 9>5 by nothing', 'bob lowered 9>5 by nothing'],
     ],
     [
+      'what takes away a cap that an interrupted plan gave in the place of the wider one is named',
+      { now: { team: 'none', cyd: 7 }, changes: { cyd: 'none' }, baseline: { team: 9, cyd: 'none' } },
+      ['ada cleared 9>none by nothing', 'bob cleared 9>none by nothing', 'cyd cleared 9>none by cyd'],
+    ],
+    [
+      'so is that of a group',
+      { now: { team: 'none', 'group:a': 7 }, changes: { 'group:a': 'none' }, baseline: { team: 9, 'group:a': 'none' } },
+      ['ada cleared 9>none by group:a', 'bob cleared 9>none by group:a', 'cyd cleared 9>none by nothing'],
+    ],
+    [
+      'but not what gives them back more of it',
+      { now: { team: 5, cyd: 3 }, changes: { cyd: 'none' }, baseline: { team: 9, cyd: 'none' } },
+      ['ada lowered 9>5 by nothing', 'bob lowered 9>5 by nothing', 'cyd lowered 9>5 by nothing'],
+    ],
+    [
       'copies overwrite what people have',
       { now: { team: 5, bob: 9 }, changes: { team: 3 }, capSemantics: 'copied' },
       ['ada lowered 5>3 by team', 'bob lowered 9>3 by team', 'cyd lowered 5>3 by team'],
@@ -200,6 +215,24 @@ describe('in any small company', () => {
         const byKey = new Map(changes.map((one) => [one.key, one]))
         const told = (found: ReturnType<typeof impactOf>) => found.map((one) => JSON.stringify(one)).toSorted()
         expect(told(impactOf(byKey, inputs))).toEqual(told(impactOn(inputs.people.approved, byKey, inputs)))
+      }),
+      runs(300),
+    )
+  })
+
+  test('what leaves somebody with less than they have now is named, wherever an interrupted plan began', () => {
+    fc.assert(
+      fc.property(companies(), companies(), ({ groups, set, changes }, other) => {
+        const [now, after] = [capsOf(set), written(capsOf(set), changes)]
+        const baseline = Object.fromEntries(capsOf(other.set))
+        const inputs: ImpactInputs = { people: peopleOf(groups), readings: (at) => now.get(at), baseline, capSemantics: 'layered' }
+        const found = impactOf(new Map(changes.map((one) => [one.key, one])), inputs)
+        const unnamed = found.filter(({ person, effect, changes: named }) => {
+          const [has, gets] = [now, after].map((caps) => capIn(inForceOf(person.email.split('@')[0] ?? '', groups, caps)))
+          const taken = has !== undefined && gets !== undefined && has !== 'none' && netEffect(has, gets, 0)
+          return taken && !isFree(taken) && !isFree(effect) && named.length === 0
+        })
+        expect(unnamed).toEqual([])
       }),
       runs(300),
     )
