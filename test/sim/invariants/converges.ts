@@ -1,10 +1,12 @@
 // Once faults and changes stop, what is observed is what is asked: for each scope, and for each person, but for what the program says is held,
 // rejected, contested or left alone. What is asked is worked out by the simulation's own model of the policy.
 import type { ScopeState, ScopeStatus, WorkspaceView } from '../../../src/core/model/events.ts'
+import type { OwnedCap } from '../../../src/core/model/observed.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import { PRUNE_OFF, PRUNING_WAITS } from '../../../src/core/plan/states.ts'
 import { askedScopes, type Belonging, type ModelCap, personCap } from '../lives/policy-model.ts'
 import type { Checker, Invariant, Scene, Step } from '../steps.ts'
+import { intentOf } from './looks.ts'
 
 const EXCUSED: ReadonlySet<ScopeState> = new Set(['held', 'rejected', 'contested'])
 
@@ -99,14 +101,31 @@ export const applied: Invariant = {
   },
 }
 
-/** Where others wrote last; a wide write of theirs may have reached everybody where the service copies. */
-function writtenByOthers({ scenario }: Scene) {
+/**
+ * Where others wrote last; a wide write of theirs may have reached everybody where the service copies. What a grant of ours has replaced is
+ * theirs again once it is given back, unless policy has asked for the same meanwhile.
+ */
+function writtenByOthers(scene: Scene) {
   const scopes = new Set<ScopeKey>()
-  const reachesAll = (scope: ScopeKey): boolean => !scope.includes('@') && scenario.switches.capSemantics === 'fan-out'
+  const theirs = new Map<ScopeKey, ModelCap>()
+  const givenBack = new Set<string>()
+  const reachesAll = (scope: ScopeKey): boolean => !scope.includes('@') && scene.scenario.switches.capSemantics === 'fan-out'
   return {
     note(step: Step): void {
-      if (step.kind === 'foreign') for (const scope of step.scopes) scopes.add(scope)
-      if (step.kind === 'landed') scopes.delete(step.scope)
+      if (step.kind === 'foreign')
+        for (const scope of step.scopes) {
+          scopes.add(scope)
+          theirs.set(scope, scene.stored(scope))
+        }
+      const intent = step.kind === 'recorded' && step.method === 'recordIntent' ? intentOf(step) : undefined
+      if (intent?.entry.kind === 'restore') givenBack.add(`${scopeKey(intent.change.scope)} ${intent.change.to}`)
+      if (step.kind === 'recorded' && step.method === 'saveOwned')
+        for (const { scope, cap } of step.values as readonly OwnedCap[])
+          if (theirs.get(scopeKey(scope)) === cap) theirs.delete(scopeKey(scope))
+      if (step.kind !== 'landed') return
+      const isTheirs = theirs.get(step.scope) === step.to && givenBack.delete(`${step.scope} ${step.to}`)
+      if (isTheirs) scopes.add(step.scope)
+      else scopes.delete(step.scope)
     },
     has: (scope: ScopeKey): boolean => scopes.has(scope) || scopes.values().some(reachesAll),
   }

@@ -3,6 +3,7 @@
 import { type Change, holdOf, type Plan, type ShareLimit } from '../../../src/core/model/change.ts'
 import type { Roster } from '../../../src/core/model/observed.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
+import type { MeasuredAddOn } from '../../../src/core/use/add-on.ts'
 import type { ModelCap } from '../lives/policy-model.ts'
 import type { InForce, Invariant, Scene } from '../steps.ts'
 import { inForceWith } from '../world/company.ts'
@@ -30,6 +31,9 @@ export const countedPeople: Invariant = {
     const sight = createSight()
     const releases = createReleases(scene)
     const mostUsed = new Map<string, number>()
+    // By e-mail; where the service tells it, the rows of people need not show it.
+    let measured: ReadonlyMap<string, number> = new Map()
+    const useOf = (email: string): number => Math.max(mostUsed.get(email) ?? 0, measured.get(email) ?? 0)
     let counted: string | undefined
     let planned: Planned | undefined
     return (step) => {
@@ -37,6 +41,8 @@ export const countedPeople: Invariant = {
       releases.note(step)
       // With a released hold a smaller roster may have been taken for good.
       if (step.kind === 'started' || (step.kind === 'recorded' && step.method === 'saveApproval')) counted = undefined
+      if (step.kind === 'recorded' && step.method === 'saveFact' && step.values[0] === 'addOn')
+        measured = measuredIn(step.values[1] as MeasuredAddOn | undefined)
       if (step.kind === 'told' && step.event.kind === 'usage-read') {
         for (const { email, used = 0 } of step.event.roster?.people ?? []) mostUsed.set(email, Math.max(used, mostUsed.get(email) ?? 0))
         const groups = step.event.groups.map(({ id, emails }) => [id, emails] as const)
@@ -57,10 +63,17 @@ export const countedPeople: Invariant = {
       }
       if (step.kind !== 'request' || step.operation !== 'UsageConfig' || !planned) return
       checker.checked()
-      judge(planned, scene, { isReleased: releases.isOpen, mostUsed }, (message) => checker.violated(message))
+      judge(planned, scene, { isReleased: releases.isOpen, useOf }, (message) => checker.violated(message))
       planned = undefined
     }
   },
+}
+
+/** The most that was measured of each in a cycle: the last one's counts on while the new one is young. */
+function measuredIn({ cycles }: Pick<MeasuredAddOn, 'cycles'> = { cycles: [] }): ReadonlyMap<string, number> {
+  const most = new Map<string, number>()
+  for (const { people } of cycles) for (const [email, used] of Object.entries(people)) most.set(email, Math.max(used, most.get(email) ?? 0))
+  return most
 }
 
 /** Undefined without a roster. */
@@ -91,10 +104,10 @@ function asPlanned(plan: Plan, scene: Scene, sight: ReturnType<typeof createSigh
 
 interface Knowledge {
   readonly isReleased: (change: Change) => boolean
-  readonly mostUsed: ReadonlyMap<string, number>
+  useOf(email: string): number
 }
 
-function judge(planned: Planned, scene: Scene, { isReleased, mostUsed }: Knowledge, violated: (message: string) => void): void {
+function judge(planned: Planned, scene: Scene, { isReleased, useOf }: Knowledge, violated: (message: string) => void): void {
   const { plan, total, caps, begun, known } = planned
   const goes = plan.changes.filter((change) => holdOf(change) === undefined)
   const after = inForceWith(scene.company, withChanges(caps, goes))
@@ -107,7 +120,7 @@ function judge(planned: Planned, scene: Scene, { isReleased, mostUsed }: Knowled
   const judged = known.filter((email) => !pooled.has(email) && !scopesOf(scene, email).some((key) => exempt.has(key)))
   const falls = (email: string): boolean => isLess(before, after, email) && isLess(atBegin, after, email)
   const cleared = judged.filter((email) => falls(email) && after.get(email) === 'none')
-  const lowered = judged.filter((email) => falls(email) && numberOf(after.get(email)) > (mostUsed.get(email) ?? 0))
+  const lowered = judged.filter((email) => falls(email) && numberOf(after.get(email)) > useOf(email))
   // What was released counts on, and nothing beside it goes while the count is above.
   const isUnreleased = (email: string): boolean => scopesOf(scene, email).every((key) => !going.has(key) || !released.has(key))
   const most = (guard: 'maxAffected' | 'maxLowered' | 'maxCleared', people: readonly string[]): void => {

@@ -182,6 +182,8 @@ export const poolSum: Invariant = {
     const unseenAt = new Map<string, number>()
     // The policy by which each value was sent last, and whether a pool asked for it: what is on its way when credits are cut may still land.
     const sentUnder = new Map<string, { readonly policy: PolicyModel | undefined; readonly isDealt: boolean }>()
+    // When each value was sent last.
+    const sentAt = new Map<string, number>()
     let caps: InForce = new Map()
     const creditsOf = (policy: PolicyModel | undefined, name: string): number =>
       policy?.pools.find((one) => one.name === name)?.credits ?? 0
@@ -193,6 +195,7 @@ export const poolSum: Invariant = {
         const sent = { policy: scene.policyNamed(intent.digest), isDealt: intent.entry.kind === 'pool' }
         sentUnder.set(`${scopeKey(intent.change.scope)} ${intent.change.to}`, sent)
       }
+      if (step.kind === 'request' && step.operation === 'UsageConfig') sentAt.set(`${step.scope} ${step.to}`, scene.elapsed())
       if (step.kind === 'foreign' || step.kind === 'world') {
         const now = scene.inForce()
         // What others lower hides use as well: nobody may have read the cap under which it was.
@@ -212,6 +215,11 @@ export const poolSum: Invariant = {
       past.note(step)
       settle(step.after)
     }
+    /** What was on its way when somebody came in may still land, and nothing was known of them then. */
+    function asSent(sent: string, { places }: Book, before: InForce, after: InForce): InForce {
+      const isNew = (email: string): boolean => (places.get(email)?.sinceMs ?? 0) > (sentAt.get(sent) ?? Number.POSITIVE_INFINITY)
+      return new Map([...after].map(([email, cap]) => [email, isNew(email) ? (before.get(email) ?? cap) : cap]))
+    }
     function judge(name: string, book: Book, { scope, from, to, before, after, late }: Landed): void {
       const isMoved = [...book.places.keys()].some((email) => before.get(email) !== after.get(email))
       const isUnseen = [...book.places.keys()].some((email) => scene.elapsed() - (unseenAt.get(email) ?? -1e12) < unseenMs(scene))
@@ -219,7 +227,7 @@ export const poolSum: Invariant = {
       if (!isMoved || isUnseen || allowed === 0) return
       checker.checked()
       const lately = scene.elapsed() - jumpedMs < 2 * LAG_MS ? () => 0 : past.since
-      const [was, is] = [sumOf(scene, book, before, lately), sumOf(scene, book, after, lately)]
+      const [was, is] = [sumOf(scene, book, before, lately), sumOf(scene, book, asSent(`${scope} ${to}`, book, before, after), lately)]
       // Before a first deal is through, caps of groups move whom nothing was dealt yet. A cap below what was used is lifted to the next
       // whole credit.
       if (is > allowed && is > was + 1 && (was <= allowed || scope.includes('@')))

@@ -28,6 +28,12 @@ const dealt: Step = {
   ...{ kind: 'recorded', process: 1, method: 'saveFact' },
   values: ['pools', { research: { cycle: cycleAt(0), readAt: 0, members: { [ADA]: {}, [BOB]: {} } } }],
 }
+/** ADA was there from the first deal on, BOB comes in. */
+const alone: Step = {
+  ...{ kind: 'recorded', process: 1, method: 'saveFact' },
+  values: ['pools', { research: { cycle: cycleAt(0), readAt: 0, members: { [ADA]: {} } } }],
+}
+const clearing: Step = { kind: 'request', process: 1, operation: 'UsageConfig', scope: TEAM, to: 'none' }
 /** ADA has left since, under a cap that others had lowered. */
 const left: Step = {
   ...{ kind: 'recorded', process: 1, method: 'saveFact' },
@@ -59,12 +65,14 @@ const healing = {
 } as unknown as Step
 const finished = { kind: 'told', process: 1, event: { kind: 'cycle-finished', result: 'success' } } as unknown as Step
 const fallsWithTeam = landed(TEAM, [500, 200], caps(500, 500), caps(200, 500))
+const bobFollows = landed(TEAM, [400, 'none'], caps(500, 400), caps(500, 'none'))
 const ofHiddenZero = landed(ADA, ['none', 600], caps(0, 600), caps(600, 600))
 const isPutBack = landed(ADA, [200, 500], caps(200, 500), caps(500, 500))
 
 /** What an invariant says of these steps, where BOB may be in a group of which the program manages the cap, or does not. */
 function said(invariant: Invariant, steps: readonly Step[], groupOfBob?: 'managed' | 'foreign'): readonly string[] {
   const found: string[] = []
+  let taken = 0
   const scene = {
     scenario: { pools: true, capSemantics: 'layered', switches: { capSemantics: 'layered' }, intervalMs: 1, usageIntervalMs: 1 },
     company: {
@@ -75,7 +83,7 @@ function said(invariant: Invariant, steps: readonly Step[], groupOfBob?: 'manage
     },
     ledger: () => undefined,
     view: () => ({ scopes: groupOfBob === 'managed' ? [{ scope: GROUP_SCOPE }] : [] }),
-    elapsed: () => 1e9,
+    elapsed: () => 1e9 + taken,
     inForce: () => caps(500, 500),
     stored: (scope: ScopeKey) => (scope === scopeKey(GROUP_SCOPE) ? 600 : 'none'),
     used: () => 0,
@@ -83,7 +91,10 @@ function said(invariant: Invariant, steps: readonly Step[], groupOfBob?: 'manage
     policyNamed: (digest: string) => NAMED.get(digest),
   } as unknown as Scene
   const watch = invariant.watch(scene, { checked: () => undefined, violated: (message) => found.push(message) })
-  for (const step of steps) watch(step)
+  for (const step of steps) {
+    watch(step)
+    taken += 1
+  }
   return found
 }
 
@@ -91,6 +102,8 @@ const BROKEN: readonly (readonly [title: string, invariant: Invariant, steps: re
   ['a raise above credits that were cut before it was planned', poolSum, [dealt, sending(600, 'now'), raised]],
   ['what a pool gave somebody who left, and lands late', poolSum, [dealt, left, sending(600, 'now'), raised]],
   ['a raise beside somebody who left under what a pool gave', poolSum, [dealt, sending(500, 'now'), leftAs(500), bobRaised]],
+  ['a wider cap that goes and lifts a member who was there when it was sent', poolSum, [alone, dealt, clearing, bobFollows]],
+  ['the same that is sent once more after they came in', poolSum, [alone, clearing, dealt, clearing, bobFollows]],
   [
     'somebody who falls with a wider cap of ours until their own is put back',
     nobodyBetween,
@@ -104,6 +117,7 @@ it.each(BROKEN)('%s is found', (_title, invariant, steps) => {
 
 const KEPT: readonly (readonly [title: string, invariant: Invariant, steps: readonly Step[]])[] = [
   ['a raise that was on its way when credits were cut', poolSum, [dealt, sending(600, 'before'), raised]],
+  ['a wider cap that was on its way when somebody came in', poolSum, [alone, clearing, dealt, bobFollows]],
   ['what policy gives somebody who left, though it is as much as was dealt', poolSum, [dealt, left, sending(600, 'now', 'rule'), raised]],
   ['a raise beside somebody who left, to whom others had set just what was dealt', poolSum, [dealt, leftAs(500), bobRaised]],
   ['a first cap in the place of a 0 that reads as unset', poolSum, [dealt, sending(600, 'now'), ofHiddenZero]],
