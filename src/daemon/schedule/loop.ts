@@ -366,10 +366,13 @@ function isCurrent({ current }: Agenda, { clock }: Workspace, knowledge: Workspa
 function changedScopes(workspace: Workspace, knowledge: WorkspaceState, agenda: Agenda): ReadonlySet<ScopeKey> {
   const before = agenda.entries
   if (!before || isCurrent(agenda, workspace, knowledge)) return new Set()
-  const now = entriesOf(outlookNow(workspace, knowledge))
+  const view = outlookNow(workspace, knowledge)
+  const now = entriesOf(view)
   const changed = new Set<ScopeKey>()
   for (const [key, entry] of now) if (!isSameEntry(before.get(key) ?? UNDECLARED, entry)) changed.add(key)
-  for (const key of before.keys()) if (!now.has(key)) changed.add(key)
+  // What a grant gives back is asked for by the ledger alone: a cycle that lets go of it has seen to it.
+  const isThrough = (key: ScopeKey, { kind }: PolicyEntry): boolean => kind === 'restore' && !view.owned.has(key)
+  for (const [key, entry] of before) if (!now.has(key) && !isThrough(key, entry)) changed.add(key)
   if (changed.size === 0) agenda.current = currentOf(workspace, knowledge)
   return changed
 }

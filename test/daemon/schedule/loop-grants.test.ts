@@ -56,6 +56,18 @@ describe('grants', () => {
     expect(one.caps()).toEqual({ bob: 6000 })
   })
 
+  test('end in one cycle, and ask for no other beside the sweeps', async () => {
+    const { one, set } = await living({ caps: { bob: 300 } })
+    set({ caps: { ada: 1000 }, grants: [{ on: 'bob', cap: 6000, from: NOW, until: NOW + HOUR }] })
+    await one.clock.pass(HOUR - SECOND)
+    one.forget()
+    const before = one.told('cycle-finished').length
+    await one.clock.pass(HOUR)
+    expect(one.caps()).toEqual({ ada: 1000, bob: 300 })
+    const sweeps = one.reads().filter((name) => name === 'ada').length
+    expect(one.told('cycle-finished').length - before).toBe(sweeps + 1)
+  })
+
   test('until cycleEnd end with the cycle', async () => {
     const { one, set } = await living({ people: 20, config: { intervalMs: 6 * HOUR, usageIntervalMs: 6 * HOUR } })
     set({ caps: { p001: 1000 }, grants: [{ on: 'p001', cap: 6000, from: NOW - DAY, until: 'cycleEnd' }] })
