@@ -37,7 +37,7 @@ export type Step =
     }
   /**
    * An answer reached the client. For a read of a cap: what it says, `unknown` when it was spoiled. For a write: whether it was turned down.
-   * For the roster: how many approved people are on it, absent when it was spoiled.
+   * For the roster: how many approved people are on it, absent when it was spoiled or lists nobody.
    */
   | {
       readonly kind: 'answered'

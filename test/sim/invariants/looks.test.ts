@@ -83,11 +83,6 @@ const BROKEN: readonly (readonly [title: string, invariant: Invariant, steps: re
   ['a grant that starts on a wrong clock', wrongClock, [read(100), planned(), intent(900, entryOf('grant', 900))]],
   ['a grant that ends on a wrong clock', wrongClock, [read(100), planned(), intent(200, entryOf('rule', 200), { grantEnd: true })]],
   ['a lower cap by a roster in doubt', rosterDoubt, [...roster(10), ...roster(7), planned(50), LOWER]],
-  [
-    'a lower cap by a roster that fell by more than half, however often it is read',
-    rosterDoubt,
-    [...roster(10), ...roster(4), wait(660_000), ...roster(4), planned(50), LOWER],
-  ],
   ['an orphan that goes while a file is broken', wholeOnly, [loaded(false), planned('none'), intent('none', UNDECLARED)]],
 ]
 
@@ -108,11 +103,6 @@ const KEPT: readonly (readonly [title: string, invariant: Invariant, steps: read
   ['a rule on a wrong clock', wrongClock, [read(100), planned(), intent()]],
   ['a grant before anybody can know of the clock', wrongClock, [planned(), intent(900, entryOf('grant', 900))]],
   ['a lower cap by a roster that is good', rosterDoubt, [...roster(10), ...roster(9), planned(50), LOWER]],
-  [
-    'a lower cap by a roster that two readings agree on, with one without anybody between them',
-    rosterDoubt,
-    [...roster(10), ...roster(7), wait(330_000), ...roster(0), wait(330_000), ...roster(7), planned(50), LOWER],
-  ],
   ['an orphan that goes once the file is whole', wholeOnly, [loaded(false), loaded(true), planned('none'), intent('none', UNDECLARED)]],
 ]
 

@@ -67,6 +67,14 @@ export const wrongClock: Invariant = {
 /** Two readings so far apart may agree. */
 const AGREEMENT_MS = 10 * 60_000
 
+/** A roster with somebody on it: one without anybody counts as not read. */
+interface Reading {
+  readonly approved: number
+  readonly atMs: number
+}
+
+const agree = (one: number, other: number): boolean => Math.abs(one - other) <= Math.max(1, Math.max(one, other) / 100)
+
 const isWideOrLess = ({ scope, from, to }: Change): boolean => scope.kind !== 'user' || (from !== 'none' && (to === 'none' || to < from))
 
 export const rosterDoubt: Invariant = {
@@ -75,32 +83,27 @@ export const rosterDoubt: Invariant = {
     const releases = createReleases(scene)
     // Where caps are copied, a wide write of our own may since have put another value where a released one is still to come.
     const isReleased = (change: Change): boolean => releases.has(change) || (!isLayered(scene) && releases.hasGoal(change))
-    let read: number | undefined
+    let read: Reading | undefined
     let shortAt: number | undefined
     let good: number | undefined
-    let doubtedAt: number | undefined
+    let doubt: Reading | undefined
     let doubted: Plan | undefined
     // Told, and kept before the next plan; whether a roster from before a start is doubted, only the ledger knows.
-    let told: number | undefined
+    let told: Reading | undefined
     let toldMs = 0
     let isDoubtKept = false
-    const isShort = (approved: number): boolean => good !== undefined && approved > 0 && approved < 0.8 * good
-    let last: number | undefined
-    // A fall by more than half is believed by no number of readings.
-    const isHalved = (): boolean => last !== undefined && good !== undefined && last < good / 2
-    const believe = (approved: number): void => {
-      // A roster without anybody counts as not read.
-      if (approved === 0) return
-      // Readings that differ by more than one person do not agree, and the time between two counts from the second then.
-      const isOther = last !== undefined && Math.abs(last - approved) > Math.max(1, Math.max(last, approved) / 100)
-      if (isOther && doubtedAt !== undefined) doubtedAt = toldMs
-      last = approved
-      const isOpen = doubtedAt === undefined || toldMs - doubtedAt < AGREEMENT_MS || isHalved()
-      if (isShort(approved) && isOpen) doubtedAt ??= shortAt
-      else [good, doubtedAt] = [approved, undefined]
+    const isShort = (approved: number): boolean => good !== undefined && 5 * approved < 4 * good
+    const believe = ({ approved, atMs }: Reading): void => {
+      // The time between two readings that agree counts from the first of them.
+      const first = doubt && agree(doubt.approved, approved) ? doubt : undefined
+      // Of people who fell by more than half only an approval is believed.
+      const isBelieved = first && 2 * approved >= (good ?? 0) && toldMs - first.atMs >= AGREEMENT_MS
+      const sinceMs = doubt ? atMs : (shortAt ?? atMs)
+      if (!isShort(approved) || isBelieved) [good, doubt] = [approved, undefined]
+      else doubt = { approved, atMs: first?.atMs ?? sinceMs }
     }
     const settle = (): void => {
-      if (told !== undefined && (good !== undefined || !isDoubtKept)) believe(told)
+      if (told && (good !== undefined || !isDoubtKept)) believe(told)
       told = undefined
     }
     return (step) => {
@@ -109,15 +112,15 @@ export const rosterDoubt: Invariant = {
       // when things calm down, may bring two readings far apart.
       const isMoved = step.kind === 'calm' || (step.kind === 'world' && step.what === 'wall-jump')
       if (isMoved || step.kind === 'started' || isDiskFull(step) || (step.kind === 'recorded' && step.method === 'saveApproval')) {
-        read = told = shortAt = undefined
-        good = doubtedAt = undefined
-        doubted = undefined
+        read = told = undefined
+        shortAt = good = undefined
+        doubt = doubted = undefined
       }
       if (step.kind === 'answered' && step.operation === 'UserPageAnalytics' && step.approved !== undefined) {
         settle()
-        read = step.approved
+        read = { approved: step.approved, atMs: scene.elapsed() }
         // Also when the reading is not told, because the disk is full.
-        shortAt = isShort(read) ? (shortAt ?? scene.elapsed()) : undefined
+        shortAt = isShort(step.approved) ? (shortAt ?? scene.elapsed()) : undefined
       }
       if (step.kind === 'recorded' && step.method === 'saveFact' && step.values[0] === 'usage')
         isDoubtKept = (step.values[1] as LedgerFacts['usage'])?.doubted !== undefined
@@ -129,8 +132,7 @@ export const rosterDoubt: Invariant = {
       }
       if (step.kind === 'told' && step.event.kind === 'planned') {
         settle()
-        const isOpen = doubtedAt !== undefined && (scene.elapsed() - doubtedAt < AGREEMENT_MS || isHalved())
-        doubted = isOpen ? step.event.plan : undefined
+        doubted = doubt && step.event.plan
         // There is something that would be written.
         if (doubted?.changes.some((change) => isWideOrLess(change) && !isReleased(change))) checker.checked()
       }

@@ -7,7 +7,6 @@ import { hasEnded } from '../../../src/core/resolve/grants.ts'
 import { cycleAt } from '../../../src/sandbox/time.ts'
 import { type Invariant, ownedAt, type Scene } from '../steps.ts'
 import { nearBoundary } from './converges.ts'
-import { isLayered, scopesOf } from './people.ts'
 import { everPooled } from './pools.ts'
 
 /** Every failure has an answer of its own: what ends up as a mistake of the program is one, or a mistake of an invariant. */
@@ -49,8 +48,8 @@ export const quiet: Invariant = {
       if (step.kind === 'request' && step.operation === 'GetUsageConfig' && step.scope !== undefined)
         reads.set(step.scope, (reads.get(step.scope) ?? 0) + 1)
       if (step.kind === 'told' && step.event.kind === 'cycle-finished') {
-        // The first may have begun before; one that reads nothing, such as after a roster of use, only plans anew.
-        if (sweeps > 0 && reads.size > 0) checkReads(scene, reads, letGo, checker)
+        // The first may have begun before.
+        if (sweeps > 0) checkReads(scene, reads, letGo, checker)
         sweeps += 1
         reads = new Map()
         letGo = new Set()
@@ -63,17 +62,20 @@ export const quiet: Invariant = {
 function retriedByTime(scene: Scene): ReadonlySet<ScopeKey> {
   const view = scene.view()
   const isOver = isDayEnding(scene)
+  // From then on the guards let go of it, also where no policy declares the grant any more, and of what they held because of it.
+  const granted = (scene.ledger()?.owned() ?? []).filter(({ grant }) => grant !== undefined && isEndingAbout(grant, scene))
+  const ending = new Set(granted.map(({ scope }) => scopeKey(scope)))
+  const holds = view?.holds ?? []
+  const eased = new Set<string>(
+    holds.flatMap(({ guards, changes }) => (changes.some(({ scope }) => ending.has(scopeKey(scope))) ? guards : [])),
+  )
   const isTimed = (guard: string): boolean =>
-    TIMED.has(guard) || (BY_USE.has(guard) && isUseTurning(scene)) || (BY_COUNT.has(guard) && isOver)
-  const held = (view?.holds ?? []).flatMap(({ guards, changes }) => (guards.some(isTimed) ? changes : []))
+    TIMED.has(guard) || (BY_USE.has(guard) && isUseTurning(scene)) || (BY_COUNT.has(guard) && (isOver || eased.has(guard)))
+  const held = holds.flatMap(({ guards, changes }) => (guards.some(isTimed) ? changes : []))
   const rejected = (view?.scopes ?? []).filter(({ state }) => state === 'rejected')
   // A deal goes on for hours after what it lowered: until use under the old caps must have shown.
   const pooled = [...everPooled(scene)].map((email) => scopeKey({ kind: 'user', email }))
-  // From then on the guards let go of it, also where no policy declares the grant any more.
-  const granted = (scene.ledger()?.owned() ?? []).filter(({ grant }) => grant !== undefined && isEndingAbout(grant, scene))
-  // Where caps are copied, what is held beneath a team or group holds those back as well.
-  const above = isLayered(scene) ? [] : granted.flatMap(({ scope }) => (scope.kind === 'user' ? scopesOf(scene, scope.email) : []))
-  return new Set([...[...held, ...rejected, ...granted].map(({ scope }) => scopeKey(scope)), ...pooled, ...above])
+  return new Set([...[...held, ...rejected].map(({ scope }) => scopeKey(scope)), ...ending, ...pooled])
 }
 
 /** From when the last sweeps looked until after the last one of a quiet world. */

@@ -9,7 +9,7 @@ export function isRefusal(answer: Answer): boolean {
   return (answer.status >= 400 && answer.status < 500) || (answer.status === 200 && answer.body.includes('"error"'))
 }
 
-/** How many approved people a roster lists; undefined when nothing of it can be believed. */
+/** How many approved people a roster lists; undefined when nothing of it can be believed, as when nobody is on it. */
 export function approvedIn(answer: Answer): number | undefined {
   if ('kind' in answer || answer.status !== 200) return undefined
   let parsed: unknown
@@ -20,7 +20,8 @@ export function approvedIn(answer: Answer): number | undefined {
   }
   if (typeof parsed !== 'object' || parsed === null || !('userTableStats' in parsed) || !Array.isArray(parsed.userTableStats))
     return undefined
-  return parsed.userTableStats.filter((row: unknown) => isApproved(row)).length
+  const { userTableStats: rows } = parsed
+  return rows.length === 0 ? undefined : rows.filter((row: unknown) => isApproved(row)).length
 }
 
 const isApproved = (row: unknown): boolean =>

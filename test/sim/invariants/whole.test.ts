@@ -1,0 +1,43 @@
+// What may be written in a quiet world: what a grant that ends has held there, and nothing else that a guard holds for good.
+import { expect, it } from 'vitest'
+import { emptyModel } from '../lives/policy-model.ts'
+import type { Scene, Step } from '../steps.ts'
+import { quiet } from './whole.ts'
+
+const HOUR = 3_600_000
+const BOB = { kind: 'user', email: 'bob@example.com' } as const
+const G1 = { kind: 'group', id: 'g1' } as const
+const G2 = { kind: 'group', id: 'g2' } as const
+
+/** What is said of a group write in a world in which a grant of bob's ends at that time. */
+function said(group: typeof G1 | typeof G2, endsAt: number): readonly string[] {
+  const found: string[] = []
+  const hold = (guard: string, scopes: readonly object[]) => ({ guards: [guard], changes: scopes.map((scope) => ({ scope })) })
+  const scene = {
+    scenario: { intervalMs: HOUR, usageIntervalMs: HOUR },
+    now: () => 100 * HOUR,
+    policy: emptyModel,
+    view: () => ({ scopes: [], holds: [hold('maxLowered', [BOB, G1]), hold('maxCleared', [G2])] }),
+    ledger: () => ({
+      owned: () => [{ scope: BOB, cap: 6400, owner: 'copied', grant: `group:g1||${endsAt}` }],
+      fact: () => undefined,
+      approvals: () => [],
+    }),
+  } as unknown as Scene
+  const watch = quiet.watch(scene, { checked: () => undefined, violated: (message) => found.push(message) })
+  watch({ kind: 'settled' })
+  watch({ kind: 'request', process: 1, operation: 'UsageConfig', scope: `group:${group.id}`, to: 4000 } as Step)
+  return found
+}
+
+it('a guard that lets go of an ended grant lets go of what it held because of it', () => {
+  expect(said(G1, 101 * HOUR)).toEqual([])
+})
+
+it('a group write that a guard held beside a grant that goes on is found', () => {
+  expect(said(G1, 200 * HOUR)).not.toEqual([])
+})
+
+it('a group write that another guard held is found', () => {
+  expect(said(G2, 101 * HOUR)).not.toEqual([])
+})
