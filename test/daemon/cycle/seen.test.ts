@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { ASPECTS, type Seen } from '../../../src/core/interpret/seen.ts'
 import { noteSeen, seenIn, seenKeeper } from '../../../src/daemon/cycle/seen.ts'
 import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
+import type { Transport } from '../../../src/ports.ts'
 import { fakeClock } from '../../support/clock.ts'
 import { email, NOW } from '../../support/declare.ts'
 import { testWorld, type WorldOptions } from '../../support/world.ts'
@@ -107,4 +108,24 @@ test('what the client sees is kept once, however often it is told', async () => 
   const counting = { fact: () => expect.unreachable(), saveFact: () => expect.unreachable() }
   const idle = seenKeeper(counting, { now: () => NOW })
   idle.keep()
+})
+
+test('copying is not seen in a late reading of what a write of ours has just replaced there', async () => {
+  const stale = { is: false }
+  const wrapTransport = (inner: Transport): Transport => ({
+    send: async (operation, body, options) =>
+      stale.is && operation === 'GetUsageConfig' && body['user_email'] === email('ada')
+        ? { status: 200, headers: {}, body: JSON.stringify({ addOnCreditCap: 500 }) }
+        : inner.send(operation, body, options),
+  })
+  const one = await testWorld({ people: ['ada', 'bob'], wrapTransport })
+  await one.cycle({ caps: { ada: 4000 } })
+  one.foreign('ada', 500)
+  one.onCall = ({ operation }) => {
+    stale.is = operation === 'GetUsageConfig' && one.writes().includes('team 500')
+  }
+  one.forget()
+  await one.cycle({ caps: { ada: 4000, team: 500 } })
+  expect(one.writes().slice(0, 2)).toEqual(['ada 4000', 'team 500'])
+  expect(seenIn(one.ledger).caps?.value).not.toBe('copied')
 })

@@ -103,20 +103,25 @@ function note(writes: readonly WideWrite[], { workspace, knowledge }: Beneath): 
   const model = modelOf({ workspace })
   const sent = sentWide(workspace.ledger, workspace.clock.now())
   const isAbove = (reading: CapReading): boolean => isShownAbove(reading, knowledge.readings, sent)
-  const sightings = writes.flatMap((write) => sightingsOf(write, writes, knowledge, { model, isAbove }))
+  const since = workspace.clock.now() - LANDING_MS
+  const isOld = ({ scope, observed }: CapReading): boolean =>
+    workspace.ledger.writtenLately(scope, since).some(({ from }) => from === observed)
+  const sightings = writes.flatMap((write) => sightingsOf(write, writes, knowledge, { model, isAbove, isOld }))
   noteSeen(workspace.ledger, foremost(sightings, model), workspace.clock)
 }
 
 interface Known {
   readonly model: ServiceModel
   readonly isAbove: (reading: CapReading) => boolean
+  /** A write of ours has replaced it there, and a reading may not show that yet. */
+  readonly isOld: (reading: CapReading) => boolean
 }
 
 function sightingsOf(
   write: WideWrite,
   all: readonly WideWrite[],
   knowledge: WorkspaceState,
-  { model, isAbove }: Known,
+  { model, isAbove, isOld }: Known,
 ): readonly Sighting[] {
   // What is as it was before proves something only of a write that shows; what has changed shows that it came.
   const isShown = knowledge.readings.get(scopeKey(write.change.scope))?.observed === write.change.to
@@ -128,6 +133,7 @@ function sightingsOf(
     // What showed the old value of one wide scope may show the new one of another.
     const isMixed =
       all.some(({ change }) => change.from === was.observed || change.to === was.observed) || (model.reads !== 'explicit' && isAbove(was))
+    if (sighting?.value === 'copied' && isOld(is)) return []
     return sighting && !(sighting.aspect === 'caps' && isMixed) ? [sighting] : []
   })
 }
