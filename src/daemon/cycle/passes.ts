@@ -126,13 +126,14 @@ async function runPass(pass: Pass, inputs: PassInputs, results: Map<ScopeKey, Wr
     ...(options.leaving && { leaving: options.leaving }),
     onResult: (change, result) => showResult(workspace, change, result),
     async afterWide(changes) {
-      const sent = changes.filter(({ scope }) => mayHaveLanded(results.get(scopeKey(scope)) ?? { result: 'skipped' }))
-      const writes = sent.map(
+      const moved = changes.filter((change) => hasMoved(change, results, knowledge))
+      const writes = moved.map(
         (change): WideWrite => ({ change, before: readingsBeneath(change.scope, { view, knowledge }), at: clock.now() }),
       )
       looked.push(...writes)
       if (writes.length === 0) return false
-      if (await lookBeneath(writes, beneathOf(pass, inputs))) isCopied = true
+      const sent = writes.filter(({ change }) => hasLanded(change, results))
+      if (await lookBeneath(sent, beneathOf(pass, inputs))) isCopied = true
       // Nothing but these readings tells how caps are kept here.
       await ledger.commit()
       // Where caps are copied the plan for the people beneath was made before they were overwritten.
@@ -144,6 +145,15 @@ async function runPass(pass: Pass, inputs: PassInputs, results: Map<ScopeKey, Wr
   if (watch.finish()) for (const one of run.refusals) ledger.saveQuarantined(one)
   await keep(run)
   return { tried, wide: looked, isCopied, halted: run.halted }
+}
+
+const hasLanded = ({ scope }: Pick<Change, 'scope'>, results: PassReport['results']): boolean =>
+  mayHaveLanded(results.get(scopeKey(scope)) ?? { result: 'skipped' })
+
+/** By a write of this pass, or by what the look before it found: an earlier write that landed late, or somebody else's. */
+function hasMoved(change: Change, results: PassReport['results'], { readings }: WorkspaceState): boolean {
+  const { observed = 'unknown' } = readings.get(scopeKey(change.scope)) ?? {}
+  return hasLanded(change, results) || (observed !== 'unknown' && observed !== change.from)
 }
 
 /** What follows from how writes ended is kept; a ledger that cannot keep it stops the run. */
