@@ -62,8 +62,8 @@ export const oneIsEnough: Invariant = {
     const listed = createListed(scene)
     let free = new Map<ScopeKey, ModelCap>()
     let isAlone = false
-    let isLate = false
-    let isWritten = false
+    // A roster that was doubted when this cycle planned is good by now.
+    let isBelieved = false
     // What was read since another cap was in force: a stale reading shows what is gone.
     const seen = new Map<ScopeKey, unknown>()
     return (step) => {
@@ -79,14 +79,11 @@ export const oneIsEnough: Invariant = {
         }
       }
       if (step.kind === 'started' || step.kind === 'foreign' || step.kind === 'world' || step.kind === 'died') isAlone = false
-      // What a late write of the cycle before has overwritten is found by the next sweep of everything.
-      if (step.kind === 'landed' && step.late) [isAlone, isLate] = [false, true]
-      if (step.kind === 'landed') isWritten = true
+      if (step.kind === 'landed' && step.late) isAlone = false
+      if (step.kind === 'recorded' && step.method === 'saveFact' && step.values[0] === 'usage' && free.size > 0) isBelieved = true
       if (step.kind !== 'told') return
       if (step.event.kind === 'planned') {
         const { changes } = step.event.plan
-        // Planned anew before anything was written, as by a roster that an approval has just accepted: only that is to be done.
-        if (!isWritten) free.clear()
         // A cycle that was stopped for an edit or a grant is over, and leaves the rest to the next sweep.
         for (const { scope, disposition } of changes)
           if (disposition.kind === 'excluded' && disposition.code === 'focus') free.delete(scopeKey(scope))
@@ -107,6 +104,8 @@ export const oneIsEnough: Invariant = {
         if (listed.misses(scope)) continue
         // A pool lets a member keep what is in force until the credits pay for more, and that may have moved in the cycle.
         if (pooled.has(scope) && status.desired === scene.shows(scope)) continue
+        // What a rule asks of a person goes by the roster: one that somebody approved in this cycle may ask for what stands there.
+        if (isBelieved && scope.includes('@') && status.desired === scene.stored(scope)) continue
         checker.checked()
         // A 0 that is not kept gives way to what stood there, and a scope is written only when its observed cap differs: what shows as
         // asked because an ancestor has it by now is left as it is.
@@ -114,9 +113,8 @@ export const oneIsEnough: Invariant = {
           checker.violated(`${scope} was to be ${to} and is ${scene.stored(scope)} at the end of a cycle with the result ${result}`)
       }
       free = new Map()
-      isAlone = !isLate
-      isLate = false
-      isWritten = false
+      isAlone = true
+      isBelieved = false
     }
   },
 }
