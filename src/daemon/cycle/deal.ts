@@ -1,10 +1,9 @@
 // Deals the pools of a workspace from what it knows: use, caps in force, writes whose end is not known. What follows is a fact of the ledger
 // before any cap is sent. It never calls the client, so that `plan` and the daemon deal alike from the same knowledge.
 
-import { type CountedPerson, effectiveCap } from '../../core/interpret/effective.ts'
-import { isInDoubt, LANDING_MS } from '../../core/model/change.ts'
-import type { Cap } from '../../core/model/policy.ts'
-import { type ScopeKey, scopeKey, userScope } from '../../core/model/scope.ts'
+import { type CountedPerson, effectiveCap, sharedCap } from '../../core/interpret/effective.ts'
+import { type HistoryEntry, isInDoubt, LANDING_MS } from '../../core/model/change.ts'
+import { type Scope, type ScopeKey, scopeKey, userScope } from '../../core/model/scope.ts'
 import { type Credits, credits, type Instant } from '../../core/model/units.ts'
 import { dealPool } from '../../core/pools/deal.ts'
 import { observePool } from '../../core/pools/observe.ts'
@@ -98,6 +97,7 @@ function sightOf(
   const caps = new Map<string, CapSince>()
   const verified = new Map<string, CapSince>()
   const sent = new Map<string, readonly CapSince[]>()
+  const wide = openIn(ledger, ledger.wideWrites(now - LANDING_MS)).filter(({ scope }) => scope.kind !== 'user')
   for (const email of [...present, ...left]) {
     const key = scopeKey(userScope(email))
     const cap = capInForce(key, knowledge, view)
@@ -106,7 +106,7 @@ function sightOf(
     else if (!present.has(email) && !view.owned.has(key)) caps.set(email, { cap: 'none', at: now })
     const ours = view.owned.get(key)
     if (ours?.written && ours.verifiedAt <= now) verified.set(email, { cap: ours.cap, at: ours.verifiedAt })
-    const open = sentTo(email, ledger, now)
+    const open = [...sentTo(email, ledger, now), ...(present.has(email) ? sentAbove(key, wide, knowledge, view) : [])]
     if (open.length > 0) sent.set(email, open)
   }
   return { now, caps, verified, sent, members, usageLagMs: settings.usageLagMs ?? DEFAULT_USAGE_LAG_MS }
@@ -121,11 +121,36 @@ function capInForce(key: ScopeKey, { readings }: WorkspaceState, { people, slots
   return cap === 'unknown' ? undefined : { cap, at: reading.readAt }
 }
 
+interface Open extends CapSince {
+  readonly scope: Scope
+}
+
 /** Writes still open, and those of the last day whose end is not known. */
+const openIn = (ledger: RecordsReader, written: readonly HistoryEntry[]): readonly Open[] => [
+  ...ledger.openIntents().map(({ change: { scope, to }, at }) => ({ scope, cap: to, at })),
+  ...written.flatMap((one) => (isInDoubt(one) ? [{ scope: one.scope, cap: one.to, at: one.at }] : [])),
+]
+
 function sentTo(email: string, ledger: RecordsReader, now: number): readonly CapSince[] {
-  const scope = userScope(email)
-  const open = ledger.openIntents().flatMap(({ change, at }) => (scopeKey(change.scope) === email ? [{ cap: change.to, at }] : []))
-  const doubted = ledger.writtenLately(scope, now - LANDING_MS).flatMap((one) => (isInDoubt(one) ? [{ cap: one.to, at: one.at }] : []))
+  const open = openIn(ledger, ledger.writtenLately(userScope(email), now - LANDING_MS))
   // A cap that goes makes room for what is wider, which is not the pool's to count.
-  return [...open, ...doubted].filter((one): one is { cap: Exclude<Cap, 'none'>; at: number } => one.cap !== 'none')
+  return open.flatMap(({ scope, cap, at }) => (scopeKey(scope) === email && cap !== 'none' ? [{ cap, at }] : []))
+}
+
+/** What somebody who inherits comes to have once wider writes land, each alone and all together. */
+function sentAbove(
+  key: ScopeKey,
+  wide: readonly Open[],
+  { readings }: WorkspaceState,
+  { people, slots }: DesiredState,
+): readonly CapSince[] {
+  const own = readings.get(key)?.observed
+  if (wide.length === 0 || (own !== 'none' && !slots.mayBeInherited(key))) return []
+  const groups = people.byKey.get(key)?.groups ?? []
+  const now = sharedCap(groups, slots.shown).cap
+  return [...wide.map((one) => [one]), wide].flatMap((landed) => {
+    const caps = new Map(landed.map(({ scope, cap }) => [scopeKey(scope), cap]))
+    const { cap } = sharedCap(groups, (above) => caps.get(above) ?? slots.shown(above))
+    return typeof cap === 'number' && cap !== now ? [{ cap, at: Math.max(...landed.map(({ at }) => at)) }] : []
+  })
 }

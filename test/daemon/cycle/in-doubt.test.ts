@@ -282,6 +282,35 @@ describe('a raise within a pool', () => {
   })
 })
 
+describe('a team write that may still lift a member of a pool', () => {
+  const research: PoolSketch = { name: 'research', credits: 1000, members: { kind: 'emails', emails: ['ada', 'bob'].map(email) } }
+  test.each(['explicit', 'inherited'] as const)(
+    'counts in the sum, also of one who came after it was sent, where reads are %s',
+    async (capReads) => {
+      const fault: Fault = { sent: 0 }
+      const caps = { team: 100, bob: 100 }
+      const one = await testWorld({
+        ...{ people: ['ada', 'bob'], caps, switches: { capReads }, config: { capReads } },
+        wrapTransport: faulty(fault, 'team'),
+      })
+      await one.cycle({ caps })
+      fault.writes = [[false, 503]]
+      await one.cycle({ caps: { team: 600, bob: 100 } })
+      expect({ caps: one.caps(), sent: fault.sent }).toEqual({ caps, sent: 3 })
+      heal(fault)
+      await one.cycle({ caps: { team: 100 }, protect: ['ada'], pools: [research] })
+      // 600 may still land at the team, and ada has no cap of her own.
+      expect((one.caps()['bob'] ?? 0) + 600).toBeLessThanOrEqual(1000)
+      await one.clock.pass(25 * HOUR)
+      for (let round = 0; round < 2; round += 1) {
+        await one.clock.pass(HOUR)
+        await one.cycle()
+      }
+      expect(one.caps()['bob']).toBe(900)
+    },
+  )
+})
+
 describe('a team write', () => {
   const caps = { team: 500, p001: 900, p002: 800, p003: 700 }
   test.each([
