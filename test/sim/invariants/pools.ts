@@ -184,6 +184,8 @@ export const poolSum: Invariant = {
     const sentUnder = new Map<string, { readonly policy: PolicyModel | undefined; readonly isDealt: boolean }>()
     // When each value was sent last.
     const sentAt = new Map<string, number>()
+    // When something that landed raised a member of each pool last.
+    const raisedAt = new Map<string, number>()
     let caps: InForce = new Map()
     const creditsOf = (policy: PolicyModel | undefined, name: string): number =>
       policy?.pools.find((one) => one.name === name)?.credits ?? 0
@@ -211,14 +213,20 @@ export const poolSum: Invariant = {
       if (sentUnder.get(`${step.scope} ${step.to}`)?.isDealt === false) leaveWith(step.scope)
       const isHidden = createHidden(scene, listed.lacks, step)
       for (const email of caps.keys()) if (isHidden(email)) unseenAt.set(email, scene.elapsed())
-      for (const [name, book] of books) judge(name, book, step)
+      for (const [name, book] of books) {
+        judge(name, book, step)
+        if ([...book.places.keys()].some((email) => worth(step.after.get(email)) > worth(step.before.get(email))))
+          raisedAt.set(name, scene.elapsed())
+      }
       past.note(step)
       settle(step.after)
     }
-    /** What was on its way when somebody came in may still land, and nothing was known of them then. */
-    function asSent(sent: string, { places }: Book, before: InForce, after: InForce): InForce {
-      const isNew = (email: string): boolean => (places.get(email)?.sinceMs ?? 0) > (sentAt.get(sent) ?? Number.POSITIVE_INFINITY)
-      return new Map([...after].map(([email, cap]) => [email, isNew(email) ? (before.get(email) ?? cap) : cap]))
+    /** What was on its way when somebody came in may still land, and nothing was known of them then. It may not once another was raised since. */
+    function asSent(sent: string, name: string, { places }: Book, before: InForce, after: InForce): InForce {
+      const sentMs = sentAt.get(sent) ?? Number.POSITIVE_INFINITY
+      const isNew = ({ sinceMs }: Place): boolean => sinceMs > sentMs && (raisedAt.get(name) ?? -1) < sinceMs
+      const newer = [...places].filter(([, place]) => isNew(place)).map(([email]) => [email, before.get(email) ?? 'none'] as const)
+      return new Map([...after, ...newer])
     }
     function judge(name: string, book: Book, { scope, from, to, before, after, late }: Landed): void {
       const isMoved = [...book.places.keys()].some((email) => before.get(email) !== after.get(email))
@@ -227,7 +235,10 @@ export const poolSum: Invariant = {
       if (!isMoved || isUnseen || allowed === 0) return
       checker.checked()
       const lately = scene.elapsed() - jumpedMs < 2 * LAG_MS ? () => 0 : past.since
-      const [was, is] = [sumOf(scene, book, before, lately), sumOf(scene, book, asSent(`${scope} ${to}`, book, before, after), lately)]
+      const [was, is] = [
+        sumOf(scene, book, before, lately),
+        sumOf(scene, book, asSent(`${scope} ${to}`, name, book, before, after), lately),
+      ]
       // Before a first deal is through, caps of groups move whom nothing was dealt yet. A cap below what was used is lifted to the next
       // whole credit.
       if (is > allowed && is > was + 1 && (was <= allowed || scope.includes('@')))

@@ -66,6 +66,7 @@ const healing = {
 const finished = { kind: 'told', process: 1, event: { kind: 'cycle-finished', result: 'success' } } as unknown as Step
 const fallsWithTeam = landed(TEAM, [500, 200], caps(500, 500), caps(200, 500))
 const bobFollows = landed(TEAM, [400, 'none'], caps(500, 400), caps(500, 'none'))
+const adaWithin = landed(ADA, [400, 500], caps(400, 400), caps(500, 400))
 const ofHiddenZero = landed(ADA, ['none', 600], caps(0, 600), caps(600, 600))
 const isPutBack = landed(ADA, [200, 500], caps(200, 500), caps(500, 500))
 
@@ -104,6 +105,7 @@ const BROKEN: readonly (readonly [title: string, invariant: Invariant, steps: re
   ['a raise beside somebody who left under what a pool gave', poolSum, [dealt, sending(500, 'now'), leftAs(500), bobRaised]],
   ['a wider cap that goes and lifts a member who was there when it was sent', poolSum, [alone, dealt, clearing, bobFollows]],
   ['the same that is sent once more after they came in', poolSum, [alone, clearing, dealt, clearing, bobFollows]],
+  ['the same where another was raised since they came in', poolSum, [alone, clearing, dealt, adaWithin, bobFollows]],
   [
     'somebody who falls with a wider cap of ours until their own is put back',
     nobodyBetween,
