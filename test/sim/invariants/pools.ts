@@ -58,11 +58,16 @@ function createBooks(scene: Scene) {
   const given = new Set<string>()
   /** Others have set just what was dealt, and nobody has read it: it is no cap of the pool, nor can anybody know of it. */
   const isForeign = (email: string, dealt: ModelCap): boolean => scene.inForce().get(email) === dealt && !given.has(`${email} ${dealt}`)
+  // Who has no cap; and who had none, or one that nobody had read, until when: use under that may not show yet.
+  let uncapped: ReadonlySet<string> = new Set()
+  const unboundAt = new Map<string, number>()
+  const isUnseen = (email: string): boolean => scene.elapsed() - (unboundAt.get(email) ?? -1e12) < unseenMs(scene)
   const enter = (name: string, { cycle, members }: PoolState): void => {
     const before = books.get(name)
     const isNew = before?.startAt !== cycle.startAt
     const places = new Map<string, Place>()
-    for (const [email, { left, dealt, use = 0 }] of Object.entries(members)) {
+    for (const [email, { left, dealt, inForce, use = 0 }] of Object.entries(members)) {
+      if (!inForce || uncapped.has(email)) unboundAt.set(email, scene.elapsed())
       const was = before?.places.get(email)
       const old = isNew ? undefined : was
       // Who joins later pays from then on; who was there at the first deal, or at the start of the cycle, pays for all of it.
@@ -71,9 +76,9 @@ function createBooks(scene: Scene) {
       // To whom nothing was dealt, the pool has nothing to pay from then on.
       const isPaid = left && !old?.left && dealt !== undefined && !isForeign(email, dealt)
       const paid = isPaid ? {} : { end: scene.used(email) }
-      // Whoever left the team uncapped, be it by a hand that nobody had seen, or without a cap that anybody had read, is on no list: what was
-      // used last nobody will ever see.
-      const isUnbounded = scene.stored(email as ScopeKey) === 'none'
+      // Whoever left the team uncapped, or without a cap that anybody had read, is on no list, and so is who had been so until lately, be it by a
+      // hand that nobody had seen: what was used last nobody will ever see.
+      const isUnbounded = scene.stored(email as ScopeKey) === 'none' || isUnseen(email)
       const isLost = left && (isUnbounded || left.cap === undefined) && !scene.company.people.has(email)
       const end = isLost ? { end: use } : paid
       places.set(email, { base, sinceMs, ...(left && { left: old?.left ?? { cap: dealt, ...end } }) })
@@ -93,6 +98,8 @@ function createBooks(scene: Scene) {
     },
     /** Other caps are in force. */
     settle(caps: InForce): void {
+      for (const email of uncapped) unboundAt.set(email, scene.elapsed())
+      uncapped = new Set([...caps].flatMap(([email, cap]) => (cap === 'none' ? [email] : [])))
       for (const { places } of books.values())
         for (const [email, { left }] of places) if (left && caps.get(email) !== left.cap) end(places, email)
     },

@@ -70,24 +70,32 @@ const adaWithin = landed(ADA, [400, 500], caps(400, 400), caps(500, 400))
 const ofHiddenZero = landed(ADA, ['none', 600], caps(0, 600), caps(600, 600))
 const isPutBack = landed(ADA, [200, 500], caps(200, 500), caps(500, 500))
 
-/** What an invariant says of these steps, where BOB may be in a group of which the program manages the cap, or does not. */
-function said(invariant: Invariant, steps: readonly Step[], groupOfBob?: 'managed' | 'foreign'): readonly string[] {
+interface Sketch {
+  /** BOB may be in a group of which the program manages the cap, or does not. */
+  readonly groupOfBob?: 'managed' | 'foreign'
+  /** ADA has left the team, with a use of 700. */
+  readonly adaIsGone?: boolean
+}
+
+/** What an invariant says of these steps. */
+function said(invariant: Invariant, steps: readonly Step[], more: Sketch = {}): readonly string[] {
+  const { groupOfBob, adaIsGone } = more
   const found: string[] = []
   let taken = 0
   const scene = {
     scenario: { pools: true, capSemantics: 'layered', switches: { capSemantics: 'layered' }, intervalMs: 1, usageIntervalMs: 1 },
     company: {
       approved: [ADA, BOB],
-      people: new Map(caps(0, 0)),
+      people: new Map([...caps(0, 0)].filter(([email]) => !adaIsGone || email !== ADA)),
       dark: new Map(),
       groupsOf: (email: string) => (groupOfBob && email === BOB ? ['g'] : []),
     },
     ledger: () => undefined,
     view: () => ({ scopes: groupOfBob === 'managed' ? [{ scope: GROUP_SCOPE }] : [] }),
     elapsed: () => 1e9 + taken,
-    inForce: () => caps(500, 500),
-    stored: (scope: ScopeKey) => (scope === scopeKey(GROUP_SCOPE) ? 600 : 'none'),
-    used: () => 0,
+    inForce: () => caps(adaIsGone ? 'none' : 500, 500),
+    stored: (scope: ScopeKey) => (scope === scopeKey(GROUP_SCOPE) ? 600 : adaIsGone && scope === ADA ? 400 : 'none'),
+    used: (email: string) => (adaIsGone && email === ADA ? 700 : 0),
     policy: () => NAMED.get('now'),
     policyNamed: (digest: string) => NAMED.get(digest),
   } as unknown as Scene
@@ -138,9 +146,30 @@ it.each(KEPT)('%s is nothing', (_title, invariant, steps) => {
 const stillRaised = [dealt, sending(600, 'now'), raised]
 
 it('a raise above the credits is found where a member has the cap of a group that the program manages', () => {
-  expect(said(poolSum, stillRaised, 'managed')).not.toEqual([])
+  expect(said(poolSum, stillRaised, { groupOfBob: 'managed' })).not.toEqual([])
 })
 
 it('a raise is nothing while nobody can see the cap of a member, which is that of a group of somebody else', () => {
-  expect(said(poolSum, stillRaised, 'foreign')).toEqual([])
+  expect(said(poolSum, stillRaised, { groupOfBob: 'foreign' })).toEqual([])
+})
+
+/** As the pool knows ADA, whose use was read as 100, before she leaves and from then on. */
+const adaLeaves = (before: object): readonly Step[] =>
+  [before, { inForce: { cap: 400, at: 0 }, dealt: 400, left: { at: 0, cap: 400 } }].map((ada) => ({
+    ...{ kind: 'recorded', process: 1, method: 'saveFact' },
+    values: ['pools', { research: { cycle: cycleAt(0), readAt: 0, members: { [ADA]: { use: 100, ...ada }, [BOB]: {} } } }],
+  }))
+const bobRaisedBeside = landed(BOB, [400, 600], caps(400, 400), caps(400, 600))
+const READ = { inForce: { cap: 400, at: 0 }, dealt: 400 }
+const capsAda = landed(ADA, ['none', 400], caps('none', 400), caps(400, 400))
+
+it('a raise is found beside somebody who left the team, and whose last use everybody could foresee', () => {
+  expect(said(poolSum, [...adaLeaves(READ), bobRaisedBeside], { adaIsGone: true })).not.toEqual([])
+})
+
+it.each<readonly [title: string, steps: readonly Step[]]>([
+  ['whose cap nobody had read until lately', adaLeaves({})],
+  ['who had none until lately', [{ kind: 'world', what: 'use' }, capsAda, ...adaLeaves(READ)]],
+])('a raise is nothing beside somebody who left the team, %s', (_title, steps) => {
+  expect(said(poolSum, [...steps, bobRaisedBeside], { adaIsGone: true })).toEqual([])
 })

@@ -108,11 +108,6 @@ const KEPT: readonly (readonly [title: string, invariant: Invariant, steps: read
   ['a write by the reading before a look that was cut short', knownReading, [read(100), read('unknown'), read('unknown'), write(200)]],
   ['a write of the plan', heldStays, [planned(200), write(200)]],
   ['a plan that came after another before anything was written', oneIsEnough, [finished(), planned(200), planned(100), finished()]],
-  [
-    'what a late write has overwritten until the end of the next cycle',
-    oneIsEnough,
-    [finished(), { ...landed(100, 300), late: true } as Step, finished(), planned(200), finished()],
-  ],
   ['a write with its intent', intents, [intent(200), write(200)]],
   ['one process after the other', oneWriter, [started(1), { kind: 'died', process: 1 }, started(2), write(200, 2)]],
   [
