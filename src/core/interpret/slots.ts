@@ -97,7 +97,7 @@ export function interpret(inputs: SlotInputs): Slots {
     mayApply,
     unexplained,
     mayBeInherited,
-    isEcho: (key) => isEcho(key, inputs),
+    isEcho: (key) => isEcho(key, inputs, mayApply),
   }
 }
 
@@ -117,7 +117,7 @@ function inheritedReader(
  * A scope that shows just what we sent to an ancestor after its own value was verified, or written. Where caps are kept in layers that
  * happens only to a scope with nothing set, whose read shows what it inherits: it showed the ancestor's old value before.
  */
-function isEcho(key: ScopeKey, inputs: SlotInputs): boolean {
+function isEcho(key: ScopeKey, inputs: SlotInputs, mayApply: Slots['mayApply']): boolean {
   const { model, owned, people, sent = [], now = Number.POSITIVE_INFINITY, writtenAt } = inputs
   const ours = owned.get(key)
   const reading = inputs.readings.get(key)
@@ -127,14 +127,19 @@ function isEcho(key: ScopeKey, inputs: SlotInputs): boolean {
   const isCopying = model.layers === 'copied' || model.copying !== undefined
   const lastAt = Math.max(...[ours?.verifiedAt ?? 0, writtenAt?.(scope) ?? 0].filter((at) => at <= now))
   const isLater = (at: Instant): boolean => at > lastAt
-  // A clear that was copied leaves nothing set there, and the read may show what that inherits: perhaps from a group that nobody manages.
-  const bringsIt = (to: Cap): boolean => to === observed || (to === 'none' && isCopying && model.reads !== 'explicit')
+  // A clear that was copied leaves nothing set there, and the read may show what that inherits. Of a person that may come from a group that no
+  // policy names, once the clear shows: before, somebody else's cap may still stand there.
+  const hasGone = (wide: SentCap): boolean =>
+    ![wide.from, 'unknown', undefined].includes(inputs.readings.get(scopeKey(wide.scope))?.observed)
+  const mayShowAbove = (wide: SentCap): boolean => mayApply(key, observed) || (scope.kind === 'user' && hasGone(wide))
+  const isOpen = isCopying && model.reads !== 'explicit'
+  const bringsIt = (wide: SentCap): boolean => wide.to === observed || (wide.to === 'none' && isOpen && mayShowAbove(wide))
   const isSent = sent.some(
-    ({ scope, from, to, at }) =>
-      bringsIt(to) &&
-      isLater(at) &&
-      ancestors.includes(scopeKey(scope)) &&
-      (isCopying || (model.reads !== 'explicit' && from === ours?.cap)),
+    (wide) =>
+      bringsIt(wide) &&
+      isLater(wide.at) &&
+      ancestors.includes(scopeKey(wide.scope)) &&
+      (isCopying || (model.reads !== 'explicit' && wide.from === ours?.cap)),
   )
   if (isSent || !ours || !(isCopying || (model.reads !== 'explicit' && ours.cap === 'none'))) return isSent
   return ancestors.some((one) => {

@@ -55,6 +55,21 @@ describe('what applies where nothing is set', () => {
     expect(slotsOf({ team: 'unknown', cyd: 3 }).at(key('cyd')).inherited).toBe('unknown'))
 })
 
+describe('what is going to apply where nothing is set', () => {
+  test.each<readonly [string, string, readonly string[], Readonly<Record<string, PlainCap>>, PlainCap]>([
+    ['follows the team past a group of which nothing is asked and that shows its value', 'bob', ['group:a'], { team: 9 }, 9],
+    ['goes with the team past such a group', 'bob', ['group:a'], { team: 'none' }, 'none'],
+    ['is another group’s, whatever the team is to have', 'ada', ['group:a'], { team: 6 }, 7],
+    ['stays that of a group of which that number is asked', 'bob', [], { team: 9 }, 5],
+    ['is what comes to the group', 'bob', ['group:a'], { team: 9, 'group:a': 4 }, 4],
+    ['is the team’s once the group is cleared', 'bob', ['group:a'], { 'group:a': 'none' }, 5],
+  ])('%s', (_name, at, unset, toCome, expected) => {
+    const slots = slotsOf(WORLD, OPEN, { askedGroups: BOTH.difference(new Set(unset.map(key))) })
+    const coming = new Map(Object.entries(toCome).map(([name, value]) => [key(name), cap(value)] as const))
+    expect(slots.inheritedAfter(key(at), coming)).toBe(expected)
+  })
+})
+
 describe('what may apply where nothing is set', () => {
   test.each<readonly [string, string, readonly PlainCap[]]>([
     ["at a group is the team's value", 'group:a', [5]],
@@ -194,9 +209,25 @@ describe('an echo of our own wide write', () => {
       true,
     ],
     [
-      'another value after such a clear, which a group that nobody manages may have',
-      { model: { ...OPEN, copying: 'seen' }, shown: { 'group:a': 800 }, sent: [sent('team', 700, 'none')] },
+      'what a group that no policy names may give once the clear shows',
+      { model: { ...OPEN, copying: 'seen' }, shown: { team: 'none' }, sent: [sent('team', 700, 'none')] },
       true,
+    ],
+    [
+      'not that while the clear does not show: somebody else’s cap may still stand there',
+      { model: { ...OPEN, copying: 'seen' }, shown: { team: 700 }, sent: [sent('team', 700, 'none')] },
+      false,
+    ],
+    [
+      'not that while nobody knows whether the clear shows',
+      { model: { ...OPEN, copying: 'seen' }, shown: { team: 'unknown' }, sent: [sent('team', 700, 'none')] },
+      false,
+    ],
+    ['not that where reads show only what is set', { shown: { team: 'none' }, sent: [sent('team', 700, 'none')] }, false],
+    [
+      'not that where no clear is copied',
+      { model: OPEN, shown: { team: 'none' }, owned: { bob: { cap: 700 } }, sent: [sent('team', 700, 'none')] },
+      false,
     ],
     [
       'not what is inherited after such a clear, where reads show only what is set: the copied clear would show',

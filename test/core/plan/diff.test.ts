@@ -207,6 +207,18 @@ const TABLE: readonly (readonly [string, PlanSketch, readonly string[]])[] = [
     ['team clear 300>none orphan', 'p0 clear 300>none orphan'],
   ],
   [
+    'whom a group without a cap of its own shows the team’s goes with the team where caps are copied',
+    {
+      ...COPIED,
+      readsExplicit: false,
+      groups: { a: ['p0'] },
+      caps: { team: 'none', 'group:a': 'none' },
+      observed: { team: 300, 'group:a': 300, p0: 300 },
+      owned: { team: { cap: 300 }, p0: { cap: 300, owner: 'copied' } },
+    },
+    ['team clear 300>none policy', 'p0 clear 300>none policy'],
+  ],
+  [
     'an orphan beneath a wider cap that is given back gets that where caps are copied',
     {
       ...COPIED,
