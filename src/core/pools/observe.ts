@@ -139,8 +139,11 @@ function isUnsettled({ members }: PoolState, later: NonNullable<PoolState['later
 const mapMembers = ({ members }: PoolState, change: (member: PoolMember, email: string) => PoolMember): PoolState['members'] =>
   Object.fromEntries(Object.entries(members).map(([email, member]) => [email, change(member, email)]))
 
-/** Who joins counts from the use at joining, who leaves stays. At the first deal everybody counts with all of the cycle's use. */
-function joinAndLeave(state: PoolState, { members, use, now }: PoolObservation, isFirst: boolean): PoolState['members'] {
+/**
+ * Who joins counts from the use at joining, and at a higher cap that was lowered before, as members do; who leaves stays. At the first deal
+ * everybody counts with all of the cycle's use.
+ */
+function joinAndLeave(state: PoolState, { members, use, lowered, now }: PoolObservation, isFirst: boolean): PoolState['members'] {
   const present = new Map(members.map((member) => [member.email, member]))
   const known = use.kind === 'known' ? use.used : new Map<string, Credits>()
   const after: Record<string, PoolMember> = mapMembers(state, (member, email) => {
@@ -152,7 +155,8 @@ function joinAndLeave(state: PoolState, { members, use, now }: PoolObservation, 
     if (memberOf(state, here.email)) continue
     const used = known.get(here.email)
     const base = isFirst ? credits(0) : (used ?? credits(0))
-    after[here.email] = withRole({ base, ...(used !== undefined && { use: used }), sent: [], lowered: [] }, here)
+    const member = { base, ...(used !== undefined && { use: used }), sent: [], lowered: lowered?.get(here.email) ?? [] }
+    after[here.email] = withRole(member, here)
   }
   return after
 }

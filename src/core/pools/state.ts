@@ -82,6 +82,8 @@ export interface PoolObservation {
   readonly verified?: ReadonlyMap<string, CapSince>
   /** Values sent whose end is not known, by e-mail: the answer was lost and they did not read back, or their write is still open. */
   readonly sent: ReadonlyMap<string, readonly CapSince[]>
+  /** Higher caps that were in force for those who come in now, and when a write of ours took each away. */
+  readonly lowered?: ReadonlyMap<string, readonly CapSince[]>
   readonly members: readonly MemberNow[]
   /** How old the figures of a reading can be at most. */
   readonly usageLagMs: number

@@ -1,13 +1,14 @@
 // Deals the pools of a workspace from what it knows: use, caps in force, writes whose end is not known. What follows is a fact of the ledger
 // before any cap is sent. It never calls the client, so that `plan` and the daemon deal alike from the same knowledge.
 
-import { type CountedPerson, effectiveCap, sharedCap } from '../../core/interpret/effective.ts'
-import { type HistoryEntry, isInDoubt, LANDING_MS } from '../../core/model/change.ts'
+import { type CountedPerson, effectiveCap, sharedCap, TEAM_KEY, widerThan } from '../../core/interpret/effective.ts'
+import { type HistoryEntry, isInDoubt, LANDING_MS, mayHaveLanded } from '../../core/model/change.ts'
+import type { Cap } from '../../core/model/policy.ts'
 import { type Scope, type ScopeKey, scopeKey, userScope } from '../../core/model/scope.ts'
 import { type Credits, credits, type Instant } from '../../core/model/units.ts'
 import { dealPool } from '../../core/pools/deal.ts'
-import { observePool } from '../../core/pools/observe.ts'
-import type { CapSince, PoolState, UseNow } from '../../core/pools/state.ts'
+import { amountOf, observePool } from '../../core/pools/observe.ts'
+import { type CapSince, memberOf, type PoolState, type UseNow } from '../../core/pools/state.ts'
 import type { DealtPools, PoolPeople } from '../../core/resolve/pools.ts'
 import { addOnFigures } from '../../core/use/add-on.ts'
 import type { RecordsReader } from '../../ports.ts'
@@ -97,7 +98,9 @@ function sightOf(
   const caps = new Map<string, CapSince>()
   const verified = new Map<string, CapSince>()
   const sent = new Map<string, readonly CapSince[]>()
-  const wide = openIn(ledger, ledger.wideWrites(now - LANDING_MS)).filter(({ scope }) => scope.kind !== 'user')
+  const lowered = new Map<string, readonly CapSince[]>()
+  const written = ledger.wideWrites(now - LANDING_MS)
+  const wide = openIn(ledger, written).filter(({ scope }) => scope.kind !== 'user')
   for (const email of [...present, ...left]) {
     const key = scopeKey(userScope(email))
     const cap = capInForce(key, knowledge, view)
@@ -108,8 +111,10 @@ function sightOf(
     if (ours?.written && ours.verifiedAt <= now) verified.set(email, { cap: ours.cap, at: ours.verifiedAt })
     const open = [...sentTo(email, ledger, now), ...(present.has(email) ? sentAbove(key, wide, knowledge, view) : [])]
     if (open.length > 0) sent.set(email, open)
+    const hadMore = [...ledger.writtenLately(userScope(email), now - LANDING_MS), ...written]
+    if (!before || !memberOf(before, email)) lowered.set(email, loweredTo(key, hadMore, knowledge, view))
   }
-  return { now, caps, verified, sent, members, usageLagMs: settings.usageLagMs ?? DEFAULT_USAGE_LAG_MS }
+  return { now, caps, verified, sent, lowered, members, usageLagMs: settings.usageLagMs ?? DEFAULT_USAGE_LAG_MS }
 }
 
 /** What applies to a person: their own cap, else what they inherit. Undefined where a reading is missing. */
@@ -119,6 +124,26 @@ function capInForce(key: ScopeKey, { readings }: WorkspaceState, { people, slots
   const person: Pick<CountedPerson, 'key' | 'groups'> = people.byKey.get(key) ?? { key, groups: [] }
   const cap = reading.observed === 'none' ? effectiveCap(person, slots.shown).cap : reading.observed
   return cap === 'unknown' ? undefined : { cap, at: reading.readAt }
+}
+
+/** Higher caps that writes of ours have taken from a person, at their own scope or above it, and when. */
+function loweredTo(
+  key: ScopeKey,
+  written: readonly HistoryEntry[],
+  { readings }: WorkspaceState,
+  { people, slots }: DesiredState,
+): readonly CapSince[] {
+  const groups = people.byKey.get(key)?.groups ?? []
+  const inherited = sharedCap(groups, slots.shown).cap
+  const above = readings.get(key)?.observed === 'none' || slots.mayBeInherited(key) ? widerThan(key, people) : []
+  return written.flatMap((one) => {
+    const at = scopeKey(one.scope)
+    if (!mayHaveLanded(one) || (at !== key && !above.includes(at))) return []
+    // Without a cap of its own a scope follows what is wider.
+    const inForce = (cap: Cap): Cap => (cap === 'none' && at !== TEAM_KEY && inherited !== 'unknown' ? inherited : cap)
+    const from = inForce(one.from)
+    return amountOf(from) > amountOf(inForce(one.to)) ? [{ cap: from, at: one.at }] : []
+  })
 }
 
 interface Open extends CapSince {

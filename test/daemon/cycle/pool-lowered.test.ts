@@ -1,4 +1,5 @@
-// Members of pools whom others have lowered: no raise puts them back while the credits do not pay for it.
+// Members of pools whom others have lowered: no raise puts them back while the credits do not pay for it. And those whom a write of ours lowered
+// just before they came in: use under what they had may not show yet.
 import { expect, test } from 'vitest'
 import { email, HOUR, type PoolSketch } from '../../support/declare.ts'
 import { type Declared, testWorld, type World } from '../../support/world.ts'
@@ -75,4 +76,20 @@ test('is not raised by the pass after the one that has found a member whom other
   await one.clock.pass(5 * HOUR)
   await one.cycle()
   expect(one.caps()).toEqual({ ada: 500, bob: 500 })
+})
+
+test.each<readonly [string, Declared, Declared, Readonly<Record<string, number>>]>([
+  ['their own cap', { caps: { ada: 800, bob: 100 } }, { caps: { ada: 100, bob: 100 } }, {}],
+  ['their own cap, which is cleared', { caps: { team: 100, ada: 800 } }, { caps: { team: 100 } }, { team: 100 }],
+  ["the team's cap", { caps: { team: 800, bob: 100 } }, { caps: { team: 100, bob: 100 } }, { team: 100 }],
+])('counts somebody who comes in at the higher cap that was lowered an hour before: %s', async (_what, before, after, wide) => {
+  const one = await testWorld({ people: ['ada', 'bob'] })
+  await one.cycle(before)
+  await one.cycle(after)
+  await one.clock.pass(HOUR)
+  await one.cycle({ ...after, caps: wide, pools: [RESEARCH] })
+  expect(one.caps()).toMatchObject({ bob: 100 })
+  await one.clock.pass(5 * HOUR)
+  await one.cycle()
+  expect(one.caps()).toEqual({ ...wide, ada: 500, bob: 500 })
 })
