@@ -90,6 +90,13 @@ export function readingSightings(
   return [...sightings.values()]
 }
 
-/** A reading older than the ancestor's may be from a time when the ancestor had nothing either. */
+/** Two readings as close as that show the same moment (choice). */
+const SAME_MOMENT_MS = 60_000
+
+/** A reading older than the ancestor's may be from a time when the ancestor had nothing either, and a much newer one, too. */
 const isExplicit = (reading: CapReading, above: CapReading | undefined): boolean =>
-  reading.observed === 'none' && typeof above?.observed === 'number' && above.observed > 0 && reading.readAt >= above.readAt
+  reading.observed === 'none' &&
+  typeof above?.observed === 'number' &&
+  above.observed > 0 &&
+  reading.readAt >= above.readAt &&
+  reading.readAt - above.readAt <= SAME_MOMENT_MS

@@ -74,6 +74,12 @@ describe('the readings of a sweep', () => {
       ['zero stored: ada@example.com reads 0', 'reads explicit: bob@example.com reads unset while the team has 500'],
     ],
     ['show nothing when the team was read later', [reading('team', 500, NOW + 1), reading('ada', 'none')], []],
+    ['show nothing when the team was read more than a minute before', [reading('team', 500), reading('ada', 'none', NOW + 60_001)], []],
+    [
+      'show explicit reads when the team was read a minute before',
+      [reading('team', 500), reading('ada', 'none', NOW + 60_000)],
+      ['reads explicit: ada@example.com reads unset while the team has 500'],
+    ],
     ['show nothing when the team is unknown', [reading('team', 'unknown'), reading('ada', 'none')], []],
     ['show that 0 is stored when one reads 0', [reading('ada', 0)], ['zero stored: ada@example.com reads 0']],
   ])('%s', (_row, readings, expected) => {
