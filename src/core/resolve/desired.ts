@@ -283,19 +283,20 @@ function carryCount(inputs: DesiredInputs, email: string, more: number, draft: D
   return count
 }
 
-/** Where the service copies wide caps to people, each keeps the cap that applies to them; `none` is worth a write only where we set one. */
+/** Where the service copies wide caps to people, each keeps the cap that applies to them; the `none` of a wider scope is worth a write only where we set one. */
 function copiedCap(context: Context, scope: UserScope, chain: PersonChain, owned: OwnedCap | undefined): DesiredCap | undefined {
-  const { own, winner, candidates } = chain
+  const { own, matched, winner, candidates } = chain
+  const declared = own ?? matched
   const back = givenBack(owned, context.inputs.prune)
   const [unread] = context.found.unreadGroups
   if (unread) {
     // A number is safe to give back at once; giving back nothing would leave the person without the cap of that group.
     if (!owned || (back !== undefined && back !== 'none')) return undefined
     const reason = `the members of ${unread} are not known; what was set stays until they are`
-    return kept(owned, { kind: 'copied', scope, cap: owned.cap, at: own?.at ?? NOWHERE, reason }, candidates)
+    return kept(owned, { kind: 'copied', scope, cap: owned.cap, at: declared?.at ?? NOWHERE, reason }, candidates)
   }
   if (!winner) return undefined
-  if (winner.cap === 'none' && own) return wanted(scope, own, candidates)
+  if (winner.cap === 'none' && declared) return wanted(scope, declared, candidates)
   if (winner.cap === 'none' && (!owned || back !== undefined)) return undefined
   return wanted(scope, { ...winner, kind: 'copied' }, without(candidates, winner))
 }

@@ -58,6 +58,10 @@ describe('where the service copies wide caps to people', () => {
       { policy: { caps: { bob: 'none' } }, more: copied(), desired: { bob: 'rule none' } },
     ],
     [
+      "a rule's none with nothing wider stays none",
+      { policy: { rules: [{ when: { email: 'bob@*' }, cap: 'none' }] }, more: copied(), desired: { bob: 'people none' } },
+    ],
+    [
       'a grant on the group reaches its members',
       {
         policy: { caps, grants: [{ on: 'group:a', cap: 9, ...running }] },
