@@ -19,6 +19,8 @@ function model(more: Partial<PolicyModel> & { readonly caps?: Readonly<Record<st
 
 const grant = (scope: string, cap: number) => ({ scope: scope as ScopeKey, cap, untilAt: NOW + HOUR })
 
+const adding = (add: number) => ({ scope: ADA as ScopeKey, add, untilAt: NOW + HOUR })
+
 const ROWS: readonly (readonly [
   title: string,
   policy: PolicyModel,
@@ -32,6 +34,15 @@ const ROWS: readonly (readonly [
   ['a grant is before everything else at its scope', model({ users: new Map([[ADA, 4000]]), grants: [grant(ADA, 6000)] }), [], 6000],
   ['a team grant lifts nobody who has a group', model({ team: 500, caps: { a: 800 }, grants: [grant('team', 9000)] }), ['a'], 800],
   ['a grant that is over counts no more', model({ team: 500, grants: [{ ...grant('team', 9000), untilAt: NOW }] }), [], 500],
+  ['a grant adds to their own cap', model({ users: new Map([[ADA, 400]]), caps: { a: 800 }, grants: [adding(100)] }), ['a'], 500],
+  [
+    'a grant adds to what groups declare where nothing is declared of a person, by the conflict rule',
+    model({ team: 500, caps: { a: 800, b: 900 }, onGroupConflict: 'min', grants: [adding(100), grant('group:a', 50)] }),
+    ['a', 'b'],
+    900,
+  ],
+  ['and to the cap of the team where no group has one', model({ team: 500, caps: { a: 'none' }, grants: [adding(100)] }), ['a'], 600],
+  ['a grant with nothing to add to gives nothing', model({ caps: { a: 800, b: 900 }, grants: [adding(100)] }), ['a', 'b'], 'conflict'],
   ['groups that differ are a conflict', model({ caps: { a: 800, b: 900 } }), ['a', 'b'], 'conflict'],
   ['the conflict rule chooses', model({ caps: { a: 800, b: 900 }, onGroupConflict: 'max' }), ['a', 'b'], 900],
   [

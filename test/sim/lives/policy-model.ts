@@ -182,10 +182,11 @@ const TEAM = scopeKey({ kind: 'team' })
 
 export const isActive = (grant: ModelGrant, now: number): boolean => (grant.fromAt ?? 0) <= now && now < grant.untilAt
 
-function grantAt(model: PolicyModel, scope: ScopeKey, base: ModelCap | undefined, now: number): number | undefined {
+function grantAt(model: PolicyModel, scope: ScopeKey, base: ModelCap | undefined | (() => Verdict), now: number): number | undefined {
   const active = model.grants.find((one) => one.scope === scope && isActive(one, now))
-  if (!active) return undefined
-  return active.cap ?? (typeof base === 'number' ? base + (active.add ?? 0) : undefined)
+  if (active?.add === undefined) return active?.cap
+  const below = typeof base === 'function' ? base() : base
+  return typeof below === 'number' ? below + active.add : undefined
 }
 
 /** What is asked of the team, of a group: undefined when nothing is. */
@@ -206,13 +207,24 @@ export function userCap(model: PolicyModel, email: string, people: Belonging, no
   const byRule = model.users.has(email) ? undefined : ruleCap(model, email, people)
   if (byRule === 'open') return 'open'
   const base = model.users.get(email) ?? byRule
-  const own = grantAt(model, USER(email), base, now) ?? base
+  const own = grantAt(model, USER(email), base ?? (() => widerBase(model, people.groupsOf(email))), now) ?? base
   if (own !== undefined) return own
   const caps = people.groupsOf(email).flatMap((id) => groupCap(model, id, now) ?? [])
-  if (new Set(caps).size < 2) return undefined
-  if (!model.onGroupConflict) return 'conflict'
+  return new Set(caps).size < 2 ? undefined : chosen(model, caps)
+}
+
+/** What the conflict rule makes of caps that differ. */
+function chosen({ onGroupConflict }: PolicyModel, caps: readonly ModelCap[]): number | 'conflict' {
+  if (!onGroupConflict) return 'conflict'
   const numbers = caps.filter((cap) => cap !== 'none')
-  return model.onGroupConflict === 'min' ? Math.min(...numbers) : Math.max(...numbers)
+  return onGroupConflict === 'min' ? Math.min(...numbers) : Math.max(...numbers)
+}
+
+/** What a grant adds to for whom nothing of their own is declared: the cap of their groups, else the team's, both without grants. */
+function widerBase(model: PolicyModel, ids: readonly string[]): Verdict {
+  const caps = [...new Set(ids.flatMap((id) => model.groups.get(id)?.cap ?? []))]
+  if (caps.length > 1) return chosen(model, caps)
+  return typeof caps[0] === 'number' ? caps[0] : model.team
 }
 
 /** What a person should have after everything: user over groups over the team. */
