@@ -14,7 +14,8 @@ const DAY_MS = 86_400_000
 
 /** One person's answer over the readings so far: what counts, and what the last reading said. */
 interface Memory {
-  readonly counts: boolean
+  /** Absent until two readings have agreed: what was read before the rule came may have settled it, the other way. */
+  readonly counts?: boolean
   readonly last: boolean
 }
 
@@ -55,7 +56,7 @@ export const rulesAgree: Invariant = {
           const was = before.get(row.email)
           if (truth === 'stale' && was) after.set(row.email, was)
           if (typeof truth === 'string') continue
-          after.set(row.email, { counts: was === undefined || was.last === truth ? truth : was.counts, last: truth })
+          after.set(row.email, was?.last === truth ? { counts: truth, last: truth } : { ...was, last: truth })
         }
         memory.set(nameOf(rule), after)
       }
@@ -81,7 +82,7 @@ export const rulesAgree: Invariant = {
       if (ownedAt(scene, scopeKey(scope))?.cap === to) return
       const giving = rules.filter((rule) => rule.cap === to)
       const told = giving.map((rule) => memory.get(nameOf(rule))?.get(scope.email))
-      if (giving.length === 0 || told.some((one) => one === undefined)) return
+      if (giving.length === 0 || told.some((one) => one?.counts === undefined)) return
       checker.checked()
       if (!told.some((one) => one?.counts))
         checker.violated(`${scopeKey(scope)} gets the ${to} of a rule that holds by one reading at most: ${giving.map(nameOf).join()}`)

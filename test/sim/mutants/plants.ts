@@ -376,6 +376,6 @@ export const PLANTS: readonly Plant[] = [
     find: 'return past.turning ? { ...past',
     replace: 'return past.turning || isGood ? { ...past',
     needs: ['rules', 'role'],
-    caughtBy: [14],
+    caughtBy: [88],
   },
 ]
