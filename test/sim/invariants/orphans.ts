@@ -1,5 +1,6 @@
 // What becomes of caps of ours that nobody asks for any more: they are not forgotten, they are not pruned while the policy does not parse, and
 // an approval whose changes are all there is over.
+import type { Intent } from '../../../src/core/model/change.ts'
 import type { OwnedCap } from '../../../src/core/model/observed.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import { askedScopes, type ModelCap } from '../lives/policy-model.ts'
@@ -15,15 +16,16 @@ export const notForgotten: Invariant = {
   name: 'no cap of ours is forgotten',
   watch(scene, checker) {
     const ours = new Map<ScopeKey, ModelCap>()
-    const restoring = new Set<ScopeKey>()
+    const sending = new Map<ScopeKey, Intent['entry']['kind']>()
+    const lent = lentByOthers(scene)
     return (step) => {
       if (step.kind === 'foreign') for (const scope of step.scopes) ours.delete(scope)
       const intent = step.kind === 'recorded' && step.method === 'recordIntent' ? intentOf(step) : undefined
-      if (intent?.entry.kind === 'restore') restoring.add(scopeKey(intent.change.scope))
-      else if (intent) restoring.delete(scopeKey(intent.change.scope))
+      if (intent) sending.set(scopeKey(intent.change.scope), intent.entry.kind)
+      lent.note(step, sending)
       if (step.kind === 'landed') {
         // What lands long after its sender died is nobody's, and so is what a grant gives back.
-        if (step.late || restoring.has(step.scope)) ours.delete(step.scope)
+        if (step.late || sending.get(step.scope) === 'restore') ours.delete(step.scope)
         else ours.set(step.scope, step.to)
       }
       if (!isLayered(scene) || !scene.scenario.prune) return
@@ -38,6 +40,7 @@ export const notForgotten: Invariant = {
               .some(({ change }) => scopeKey(change.scope) === scope) === true
           if (typeof cap !== 'number' || isOpen || asked(scene).has(scope)) continue
           checker.checked()
+          if (lent.has(scope, cap)) continue
           if (scene.stored(scope) === cap && scene.shows(scope) === cap) checker.violated(`${scope} still has our ${cap}, and is let go`)
         }
       if (step.kind !== 'settled' || nearBoundary(scene, WHILE_MS)) return
@@ -56,6 +59,23 @@ export const notForgotten: Invariant = {
     }
   },
 }
+
+/** What others had set where only grants have written since. A grant that has come to the same cap gives it back without a write. */
+function lentByOthers(scene: Scene) {
+  const theirs = new Map<ScopeKey, ModelCap>()
+  return {
+    note(step: Step, sending: ReadonlyMap<ScopeKey, Intent['entry']['kind']>): void {
+      if (step.kind === 'foreign') for (const scope of step.scopes) theirs.set(scope, scene.stored(scope))
+      if (step.kind === 'landed' && !GRANTING.has(sending.get(step.scope))) theirs.delete(step.scope)
+      // Once policy has asked for it, it is ours.
+      if (step.kind === 'recorded' && step.method === 'saveOwned')
+        for (const { scope, owner } of step.values.flat() as readonly OwnedCap[]) if (owner !== 'grant') theirs.delete(scopeKey(scope))
+    },
+    has: (scope: ScopeKey, cap: ModelCap): boolean => theirs.get(scope) === cap,
+  }
+}
+
+const GRANTING: ReadonlySet<Intent['entry']['kind'] | undefined> = new Set(['grant', 'restore'])
 
 const WHILE_MS = 3 * 3_600_000
 

@@ -1,0 +1,52 @@
+// What becomes of caps of ours, shown to be able to fail on steps that break it, and to be silent on steps that do not.
+import { expect, it } from 'vitest'
+import { emptyModel, type ModelCap } from '../lives/policy-model.ts'
+import type { Scene, Step } from '../steps.ts'
+import { notForgotten } from './orphans.ts'
+import { ADA, ADA_SCOPE } from './sketch.ts'
+
+const recorded = (method: 'recordIntent' | 'saveOwned' | 'releaseOwned', ...values: readonly unknown[]): Step => ({
+  ...{ kind: 'recorded', process: 1, method, values },
+})
+const owning = (owner: string): Step => recorded('saveOwned', { scope: ADA_SCOPE, cap: 500, owner })
+const writing = (kind: string, from: ModelCap, to: ModelCap): readonly Step[] => [
+  recorded('recordIntent', { id: 1, planId: 'p', change: { scope: ADA_SCOPE, to }, entry: { kind } }),
+  { ...{ kind: 'landed', process: 1, scope: ADA, from, to, late: false, before: new Map(), after: new Map() } },
+]
+const foreign: Step = { kind: 'foreign', scopes: [ADA] }
+const released = recorded('releaseOwned', [ADA])
+
+/** What is said where ADA has 500, and nothing is declared any more. */
+function said(steps: readonly Step[]): readonly string[] {
+  const found: string[] = []
+  const scene = {
+    scenario: { capSemantics: 'layered', switches: {}, prune: true },
+    company: { approved: [ADA], groupsOf: () => [] },
+    ledger: () => ({ openIntents: () => [] }),
+    stored: () => 500,
+    shows: () => 500,
+    now: () => 0,
+    policy: emptyModel,
+  } as unknown as Scene
+  const watch = notForgotten.watch(scene, { checked: () => undefined, violated: (message) => found.push(message) })
+  for (const step of steps) watch(step)
+  return found
+}
+
+const granted = [...writing('grant', 500, 400), ...writing('grant', 400, 500)]
+
+it.each<readonly [string, readonly Step[]]>([
+  ['of a rule', [...writing('rule', 400, 500), released]],
+  ['of a grant where nothing of others stood', [...granted, released]],
+  ['of a grant where a rule has written after others', [foreign, ...writing('rule', 500, 400), ...writing('grant', 400, 500), released]],
+  ['of a grant where policy had asked for the cap of others', [foreign, owning('policy'), ...granted, released]],
+])('a cap %s is not let go', (_title, steps) => {
+  expect(said(steps)).toEqual([`${ADA} still has our 500, and is let go`])
+})
+
+it.each<readonly [string, readonly Step[]]>([
+  ['others have set', [...writing('rule', 400, 500), foreign, released]],
+  ['others had set, and that a grant has found, replaced and come to again', [foreign, owning('grant'), ...granted, released]],
+])('a cap that %s is given back', (_title, steps) => {
+  expect(said(steps)).toEqual([])
+})
