@@ -41,3 +41,37 @@ it('a group write that a guard held beside a grant that goes on is found', () =>
 it('a group write that another guard held is found', () => {
   expect(said(G2, 101 * HOUR)).not.toEqual([])
 })
+
+/** What is said of a group write while nothing is held any more, when a guard has held it in a cycle so long after a grant has ended. */
+function saidAfterEnd(guard: string, heldAfter: number): readonly string[] {
+  const found: string[] = []
+  let hours = 100
+  let holds: readonly object[] = []
+  const scene = {
+    scenario: { intervalMs: HOUR, usageIntervalMs: HOUR },
+    now: () => hours * HOUR,
+    policy: () => ({ ...emptyModel(), grants: [{ scope: 'bob@example.com', cap: 100, untilAt: 100 * HOUR }] }),
+    view: () => ({ scopes: [], holds }),
+    ledger: () => ({ owned: () => [], fact: () => undefined, approvals: () => [] }),
+  } as unknown as Scene
+  const watch = quiet.watch(scene, { checked: () => undefined, violated: (message) => found.push(message) })
+  watch({ kind: 'settled' })
+  hours += heldAfter
+  holds = [{ guards: [guard], changes: [{ scope: G1 }] }]
+  watch({ kind: 'told', process: 1, event: { kind: 'cycle-finished' } } as unknown as Step)
+  hours += 10
+  holds = []
+  watch({ kind: 'request', process: 1, operation: 'UsageConfig', scope: 'group:g1', to: 4000 } as Step)
+  return found
+}
+
+it('what the breaker began to hold in the first cycles after a grant has ended is tried again', () => {
+  expect(saidAfterEnd('breaker', 2)).toEqual([])
+})
+
+it.each([
+  ['another guard', 'maxCleared', 2],
+  ['the breaker, for something that was written later,', 'breaker', 9],
+] as const)('what %s held after a grant has ended is found', (_who, guard, heldAfter) => {
+  expect(saidAfterEnd(guard, heldAfter)).not.toEqual([])
+})
