@@ -2,9 +2,10 @@
 // becomes of a 0, how the cap is spelt, how errors look. Findings with their evidence; guards count people by whether reads are explicit,
 // and nothing else follows from here.
 import { isYounger } from '../model/age.ts'
-import type { CapReading } from '../model/observed.ts'
-import { type ScopeKey, scopeKey, TEAM } from '../model/scope.ts'
-import type { Instant } from '../model/units.ts'
+import type { CapReading, GroupMembers } from '../model/observed.ts'
+import { groupScope, type ScopeKey, scopeKey, TEAM } from '../model/scope.ts'
+import { type Instant, MINUTE_MS } from '../model/units.ts'
+import type { People } from './effective.ts'
 
 /** Every question with the answers there are. service-notes.md, section 1. */
 export const SEEN_VALUES = {
@@ -63,6 +64,21 @@ export function withSighting(seen: Seen, { aspect, value, evidence }: Sighting, 
   return { ...seen, [aspect]: { value, at, evidence, ...(before && { before }) } }
 }
 
+/** Who was listed in a group that shortly before a reading counts as in it by then: of an older list somebody may have gone (choice). */
+export const LISTED_MS = 15 * MINUTE_MS
+
+/** The groups that a person was in at a time, as far as anything may be proved by it. */
+export type GroupsAt = (key: ScopeKey, at: Instant) => readonly ScopeKey[]
+
+export function groupsListed({ byKey }: Pick<People, 'byKey'>, groups: readonly GroupMembers[]): GroupsAt {
+  const listedAt = new Map(groups.map(({ id, readAt }) => [scopeKey(groupScope(id)), readAt]))
+  const isListed = (group: ScopeKey, at: Instant): boolean => {
+    const listed = listedAt.get(group)
+    return listed !== undefined && isYounger(listed, at, LISTED_MS)
+  }
+  return (key, at) => byKey.get(key)?.groups.filter((group) => isListed(group, at)) ?? []
+}
+
 /**
  * What the readings of a sweep tell that is not known yet: a person or group with nothing set, read after an ancestor that has a cap,
  * shows that reads are explicit; a 0 shows that 0 is stored.
@@ -71,7 +87,7 @@ export function readingSightings(
   seen: Seen,
   readings: ReadonlyMap<ScopeKey, CapReading>,
   mayBeZero: (key: ScopeKey) => boolean = () => false,
-  groupsOf: (key: ScopeKey) => readonly ScopeKey[] = () => [],
+  groupsAt: GroupsAt = () => [],
 ): readonly Sighting[] {
   if (seen.reads?.value === 'explicit' && seen.zero?.value === 'stored') return []
   const team = readings.get(scopeKey(TEAM))
@@ -79,7 +95,7 @@ export function readingSightings(
   for (const reading of readings.values()) {
     const key = scopeKey(reading.scope)
     if (reading.observed === 0) sightings.set('zero', { aspect: 'zero', value: 'stored', evidence: `${key} reads 0` })
-    const above = [...groupsOf(key).map((group) => readings.get(group)), team].find((one) => isExplicit(reading, one))
+    const above = [...groupsAt(key, reading.readAt).map((group) => readings.get(group)), team].find((one) => isExplicit(reading, one))
     if (above && !mayBeZero(key)) {
       const name = above.scope.kind === 'team' ? 'the team' : scopeKey(above.scope)
       const evidence = `${key} reads unset while ${name} has ${above.observed}`

@@ -1,6 +1,7 @@
 // Establishes before the first write whether a read shows only what is set at its scope: a person with nothing set beneath a set team or
 // group cap tells, and is looked for among a few whom nobody manages (product.md, section 6, Service model).
-import { readingSightings, type Seen, withSighting } from '../../core/interpret/seen.ts'
+import { TEAM_KEY } from '../../core/interpret/effective.ts'
+import { groupsListed, readingSightings, type Seen, withSighting } from '../../core/interpret/seen.ts'
 import { serviceModel } from '../../core/interpret/service-model.ts'
 import type { CapReading } from '../../core/model/observed.ts'
 import { type Scope, type ScopeKey, scopeKey, userScope } from '../../core/model/scope.ts'
@@ -26,25 +27,29 @@ export async function probeReads(probe: Probe): Promise<Seen> {
   const { client, clock, settings, seen, state, desired, signal } = probe
   const isOpen = settings.capSemantics === 'layered' && serviceModel(settings, seen).reads === 'open'
   if (!isOpen || !desired.toRead.some((scope) => mayBeInherited(scope, desired))) return seen
+  const groupsAt = groupsListed(desired.people, desired.inputs.groups)
   // Beside the caps of the team and the groups as they were read just now.
   const readings = new Map([...state.readings].filter(([, { scope }]) => scope.kind !== 'user'))
   await sweep({
     client,
-    scopes: peopleToProbe(desired, readings),
+    scopes: peopleToProbe(desired, readings, (key) => groupsAt(key, clock.now())),
     concurrency: settings.rate.concurrency,
     readings,
     urgent: true,
     ...(signal && { signal }),
   })
-  const groupsOf = (key: ScopeKey): readonly ScopeKey[] => desired.people.byKey.get(key)?.groups ?? []
-  return readingSightings(seen, readings, undefined, groupsOf).reduce((known, sighting) => withSighting(known, sighting, clock.now()), seen)
+  return readingSightings(seen, readings, undefined, groupsAt).reduce((known, sighting) => withSighting(known, sighting, clock.now()), seen)
 }
 
-function peopleToProbe({ people, toRead }: DesiredState, readings: ReadonlyMap<ScopeKey, CapReading>): readonly Scope[] {
+function peopleToProbe(
+  { people, toRead }: DesiredState,
+  readings: ReadonlyMap<ScopeKey, CapReading>,
+  groupsOf: (key: ScopeKey) => readonly ScopeKey[],
+): readonly Scope[] {
   const managed = new Set(toRead.map(scopeKey))
   const isSet = (key: ScopeKey): boolean => typeof readings.get(key)?.observed === 'number'
   return people.approved
-    .filter(({ key, groups }) => !managed.has(key) && ['team' as ScopeKey, ...groups].some(isSet))
+    .filter(({ key }) => !managed.has(key) && [TEAM_KEY, ...groupsOf(key)].some(isSet))
     .slice(0, MOST_PROBED)
     .map(({ email }) => userScope(email))
 }

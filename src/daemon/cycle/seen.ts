@@ -1,7 +1,7 @@
 // Keeps in the ledger what was seen of the deployment, as one value, written only when it is news.
 import type { People } from '../../core/interpret/effective.ts'
-import { readingSightings, type Seen, type Sighting, type WireSighting, withSighting } from '../../core/interpret/seen.ts'
-import type { CapReading, OwnedCap } from '../../core/model/observed.ts'
+import { groupsListed, readingSightings, type Seen, type Sighting, type WireSighting, withSighting } from '../../core/interpret/seen.ts'
+import type { CapReading, GroupMembers, OwnedCap } from '../../core/model/observed.ts'
 import type { ScopeKey } from '../../core/model/scope.ts'
 import type { Clock, Ledger } from '../../ports.ts'
 
@@ -13,6 +13,7 @@ export interface SweptScopes {
   readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
   readonly quarantine: { readonly active: ReadonlyMap<ScopeKey, unknown> }
   readonly people: People
+  readonly inputs: { readonly groups: readonly GroupMembers[] }
 }
 
 /**
@@ -22,13 +23,13 @@ export interface SweptScopes {
 export function sweepSightings(
   seen: Seen,
   readings: ReadonlyMap<ScopeKey, CapReading>,
-  { owned, quarantine, people }: SweptScopes,
+  { owned, quarantine, people, inputs }: SweptScopes,
 ): readonly Sighting[] {
   const mayBeZero = (key: ScopeKey): boolean => {
     const ours = owned.get(key)?.cap
     return ours === 0 || quarantine.active.has(key) || (typeof ours === 'number' && seen.zero?.value !== 'stored')
   }
-  return readingSightings(seen, readings, mayBeZero, (key) => people.byKey.get(key)?.groups ?? [])
+  return readingSightings(seen, readings, mayBeZero, groupsListed(people, inputs.groups))
 }
 
 /** Notes what was seen now, when it is news. */

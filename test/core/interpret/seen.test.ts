@@ -1,7 +1,17 @@
 import { describe, expect, test } from 'vitest'
-import { ASPECTS, FLICKER_MS, readingSightings, SEEN_VALUES, type Seen, withSighting } from '../../../src/core/interpret/seen.ts'
+import {
+  ASPECTS,
+  FLICKER_MS,
+  groupsListed,
+  LISTED_MS,
+  readingSightings,
+  SEEN_VALUES,
+  type Seen,
+  withSighting,
+} from '../../../src/core/interpret/seen.ts'
 import type { CapReading } from '../../../src/core/model/observed.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
+import { credits } from '../../../src/core/model/units.ts'
 import { cap, NOW, type PlainCap, scope } from '../../support/declare.ts'
 
 const reading = (name: string, observed: PlainCap | 'unknown', readAt = NOW): CapReading => ({
@@ -106,6 +116,19 @@ describe('the readings of a sweep', () => {
       (key) => (isAda(key) ? [scopeKey(scope('group:b')), scopeKey(scope('group:a'))] : []),
     )
     expect(told.map(({ evidence }) => evidence)).toEqual(expected)
+  })
+
+  test.each([
+    ['of a group that was listed just before', LISTED_MS - 1, 1],
+    ['not of one whose list is too old: they may have gone', LISTED_MS, 0],
+    ['not of one that was listed after: they may have come', -1, 0],
+    ['not of one that was never listed', undefined, 0],
+  ])('show explicit reads by somebody %s', (_row, age, found) => {
+    const readings = [reading('group:a', 700), reading('ada', 'none')]
+    const byKey = new Map<ScopeKey, CapReading>(readings.map((one) => [scopeKey(one.scope), one]))
+    const listed = age === undefined ? [] : [{ id: 'a', name: 'A', emails: [], readAt: NOW - age }]
+    const ada = { email: 'ada', key: scopeKey(scope('ada')), disabled: false, groups: [scopeKey(scope('group:a'))], use: credits(0) }
+    expect(readingSightings({}, byKey, undefined, groupsListed({ byKey: new Map([[ada.key, ada]]) }, listed))).toHaveLength(found)
   })
 
   test('show nothing more once both are known', () => {

@@ -1,6 +1,6 @@
 // What the daemon notes of a deployment from its own writes and reads, on the sandbox's switches.
 import { describe, expect, test } from 'vitest'
-import { ASPECTS, type Seen } from '../../../src/core/interpret/seen.ts'
+import { ASPECTS, LISTED_MS, type Seen } from '../../../src/core/interpret/seen.ts'
 import { noteSeen, seenIn, seenKeeper } from '../../../src/daemon/cycle/seen.ts'
 import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
 import type { Transport } from '../../../src/ports.ts'
@@ -128,4 +128,21 @@ test('copying is not seen in a late reading of what a write of ours has just rep
   await one.cycle({ caps: { ada: 4000, team: 500 } })
   expect(one.writes().slice(0, 2)).toEqual(['ada 4000', 'team 500'])
   expect(seenIn(one.ledger).caps?.value).not.toBe('copied')
+})
+
+describe('who has left a group since it was listed proves nothing by what the group does not do to them', () => {
+  test.each([
+    ['of reads, by what a sweep shows', 'layered', 400, 'none'],
+    ['of reads, beneath a write', 'layered', 'none', 'none'],
+    ['of layers, beneath a write', 'fan-out', 'none', 900],
+  ] as const)('%s', async (_row, capSemantics, had, ada) => {
+    const one = await testWorld({ people: ['ada', 'bob'], groups: { a: ['ada'] }, switches: { capSemantics, capReads: 'inherited' } })
+    if (had !== 'none') one.foreign('group:a', had)
+    await one.cycle({ caps: { 'group:a': had, ada } })
+    one.setMembers('a', [])
+    await one.clock.pass(LISTED_MS)
+    await one.cycle({ caps: { 'group:a': 400, ada } }, { usage: false })
+    expect(one.caps()).toMatchObject({ 'group:a': 400 })
+    expect(values(seenIn(one.ledger))).not.toHaveProperty(ada === 'none' ? 'reads' : 'caps')
+  })
 })

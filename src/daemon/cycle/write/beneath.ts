@@ -2,7 +2,7 @@
 // all that it may have changed before the next plan is made. It never writes to the service.
 
 import { mayHaveMoved, sampleBeneath, sightingBeneath } from '../../../core/interpret/evidence.ts'
-import type { Sighting } from '../../../core/interpret/seen.ts'
+import { groupsListed, type Sighting } from '../../../core/interpret/seen.ts'
 import { type ServiceModel, serviceModel } from '../../../core/interpret/service-model.ts'
 import type { SentCap } from '../../../core/interpret/slots.ts'
 import { notAhead } from '../../../core/model/age.ts'
@@ -99,14 +99,17 @@ export async function lookBeneath(writes: readonly WideWrite[], beneath: Beneath
   return model.layers === 'layered' && modelOf(beneath).copying !== undefined
 }
 
-function note(writes: readonly WideWrite[], { workspace, knowledge }: Beneath): void {
+function note(writes: readonly WideWrite[], { workspace, knowledge, view }: Beneath): void {
   const model = modelOf({ workspace })
   const sent = sentWide(workspace.ledger, workspace.clock.now())
   const isAbove = (reading: CapReading): boolean => isShownAbove(reading, knowledge.readings, sent)
   const since = workspace.clock.now() - LANDING_MS
   const isOld = ({ scope, observed }: CapReading): boolean =>
     workspace.ledger.writtenLately(scope, since).some(({ from }) => from === observed)
-  const sightings = writes.flatMap((write) => sightingsOf(write, writes, knowledge, { model, isAbove, isOld }))
+  const groupsAt = groupsListed(view.people, view.inputs.groups)
+  const isBeneath = (wide: Scope, { scope, readAt }: CapReading): boolean =>
+    wide.kind === 'team' || groupsAt(scopeKey(scope), readAt).includes(scopeKey(wide))
+  const sightings = writes.flatMap((write) => sightingsOf(write, writes, knowledge, { model, isAbove, isOld, isBeneath }))
   noteSeen(workspace.ledger, foremost(sightings, model), workspace.clock)
 }
 
@@ -115,13 +118,15 @@ interface Known {
   readonly isAbove: (reading: CapReading) => boolean
   /** A write of ours has replaced it there, and a reading may not show that yet. */
   readonly isOld: (reading: CapReading) => boolean
+  /** Surely beneath a wide scope when it was read: of an old list somebody may have left the group. */
+  readonly isBeneath: (wide: Scope, reading: CapReading) => boolean
 }
 
 function sightingsOf(
   write: WideWrite,
   all: readonly WideWrite[],
   knowledge: WorkspaceState,
-  { model, isAbove, isOld }: Known,
+  { model, isAbove, isOld, isBeneath }: Known,
 ): readonly Sighting[] {
   // What is as it was before proves something only of a write that shows; what has changed shows that it came.
   const isShown = knowledge.readings.get(scopeKey(write.change.scope))?.observed === write.change.to
@@ -134,6 +139,8 @@ function sightingsOf(
     const isMixed =
       all.some(({ change }) => change.from === was.observed || change.to === was.observed) || (model.reads !== 'explicit' && isAbove(was))
     if (sighting?.value === 'copied' && isOld(is)) return []
+    // What has not moved proves nothing of somebody whom the write may not have reached.
+    if (is.observed === was.observed && !isBeneath(write.change.scope, is)) return []
     return sighting && !(sighting.aspect === 'caps' && isMixed) ? [sighting] : []
   })
 }
