@@ -137,9 +137,10 @@ export const zeroGivenBack: Invariant = {
         else lost.delete(step.scope)
       }
       if (step.kind !== 'settled') return
-      const states = new Map((scene.view()?.scopes ?? []).map(({ scope, state }) => [scopeKey(scope), state]))
+      // Of a scope that policy makes impossible nothing is asked, whatever was written there before.
+      const refused = new Set((scene.ledger()?.quarantined() ?? []).map((one) => scopeKey(one.scope)))
       for (const [scope, cap] of lost) {
-        if (states.get(scope) !== 'rejected') continue
+        if (!refused.has(scope)) continue
         checker.checked()
         if (scene.stored(scope) === 0) checker.violated(`${scope} had ${cap}, which a 0 that is not kept has replaced for good`)
       }

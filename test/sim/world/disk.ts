@@ -9,10 +9,10 @@ import { keptRows } from '../../../src/daemon/ledger/kept-rows.ts'
 import { type LedgerDatabase, openDatabase } from '../../../src/daemon/ledger/sqlite/database.ts'
 import { pauseRow, readRows } from '../../../src/daemon/ledger/sqlite/rows.ts'
 import { readRow } from '../../../src/daemon/ledger/values/rows.ts'
-import { approval, intent, ownedCap, pause } from '../../../src/daemon/ledger/values/values.ts'
+import { approval, intent, ownedCap, pause, quarantined } from '../../../src/daemon/ledger/values/values.ts'
 import type { RecordsReader } from '../../../src/ports.ts'
 
-export interface Disk extends Pick<RecordsReader, 'owned' | 'openIntents' | 'approvals' | 'fact'> {
+export interface Disk extends Pick<RecordsReader, 'owned' | 'openIntents' | 'approvals' | 'quarantined' | 'fact'> {
   pause(now: Instant): Pause | undefined
 }
 
@@ -20,13 +20,15 @@ export interface OpenDisk extends Disk {
   close(): void
 }
 
-type DiskContent = Pick<Disk, 'owned' | 'openIntents' | 'approvals'>
+type DiskContent = Pick<Disk, 'owned' | 'openIntents' | 'approvals' | 'quarantined'>
 
 /** Rows are decoded when somebody asks for their table. */
-function contentOf(file: string, { owned, approval: approvals }: Snapshot['tables'], intents: Snapshot['intents']): DiskContent {
+function contentOf(file: string, tables: Snapshot['tables'], intents: Snapshot['intents']): DiskContent {
+  const { owned, approval: approvals, quarantine } = tables
   return {
     owned: once(() => owned.map((row) => readRow(file, 'owned', row, ownedCap))),
     approvals: once(() => approvals.map((row) => readRow(file, 'approval', row, approval))),
+    quarantined: once(() => quarantine.map((row) => readRow(file, 'quarantine', row, quarantined))),
     openIntents: once(() => intents.map((row) => ({ id: row.id, ...readRow(file, 'intent', row, intent) }))),
   }
 }
@@ -60,6 +62,7 @@ export function openDisk(file: string, workspace: string): OpenDisk {
     owned: () => now().owned(),
     approvals: () => now().approvals(),
     openIntents: () => now().openIntents(),
+    quarantined: () => now().quarantined(),
     fact(name) {
       now()
       return fact(name)

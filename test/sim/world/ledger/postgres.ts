@@ -11,7 +11,7 @@ import { postgresRows } from '../../../../src/daemon/ledger/postgres/rows/rows.t
 import { migratePostgres } from '../../../../src/daemon/ledger/postgres/schema.ts'
 import { lockingWriter, noWriter } from '../../../../src/daemon/ledger/postgres/writer.ts'
 import { readRow } from '../../../../src/daemon/ledger/values/rows.ts'
-import { approval, intent, ownedCap, pause } from '../../../../src/daemon/ledger/values/values.ts'
+import { approval, intent, ownedCap, pause, quarantined } from '../../../../src/daemon/ledger/values/values.ts'
 import type { Clock } from '../../../../src/ports.ts'
 import { realClock } from '../../../support/real-clock.ts'
 import type { Disk } from '../disk.ts'
@@ -134,6 +134,7 @@ function diskOf({ snapshot, pauseData, database: { name } }: State): Disk {
   return {
     owned: () => (tables?.owned ?? []).map((row) => readRow(name, 'owned', row, ownedCap)),
     approvals: () => (tables?.approval ?? []).map((row) => readRow(name, 'approval', row, approval)),
+    quarantined: () => (tables?.quarantine ?? []).map((row) => readRow(name, 'quarantine', row, quarantined)),
     openIntents: () => (snapshot?.intents ?? []).map((row) => ({ id: row.id, ...readRow(name, 'intent', row, intent) })),
     fact(named) {
       const kept = keptRows(() => undefined)
