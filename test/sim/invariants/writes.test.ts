@@ -45,8 +45,8 @@ const saved = (state: string): Step => ({
   values: [{ id: 'a1', state, released: [] }],
 })
 
-/** What an invariant says of these steps. */
-function said(invariant: Invariant, steps: readonly Step[]): readonly string[] {
+/** What an invariant says of these steps, with the scope left alone or not. */
+function said(invariant: Invariant, steps: readonly Step[], isLeftAlone = true): readonly string[] {
   const found: string[] = []
   let stored: ModelCap = 100
   const scene = {
@@ -60,7 +60,7 @@ function said(invariant: Invariant, steps: readonly Step[]): readonly string[] {
     now: () => 0,
     policy: emptyModel,
     policies: () => [emptyModel()],
-    ledger: () => undefined,
+    ledger: () => ({ pause: () => undefined, fact: () => undefined, quarantined: () => (isLeftAlone ? [{ scope: ADA_SCOPE }] : []) }),
   } as unknown as Scene
   const watch = invariant.watch(scene, { checked: () => undefined, violated: (message) => found.push(message) })
   for (const step of steps) {
@@ -140,4 +140,8 @@ const KEPT: readonly (readonly [title: string, invariant: Invariant, steps: read
 
 it.each(KEPT)('%s is nothing', (_title, invariant, steps) => {
   expect(said(invariant, steps)).toEqual([])
+})
+
+it('asks for nothing to be given back to somebody whom policy makes impossible', () => {
+  expect(said(zeroGivenBack, [recorded({ to: 0 }), landed(100, 0), { kind: 'settled' }], false)).toEqual([])
 })
