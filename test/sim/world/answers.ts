@@ -3,10 +3,18 @@ import type { TransportFailure, WireAnswer } from '../../../src/ports.ts'
 
 type Answer = WireAnswer | TransportFailure
 
-/** Turned down by name: whatever was asked has certainly not happened. */
+/** What is wrong with a request, in the words of the interface. */
+const NAMED = /\b(invalid|unknown|insufficient|exceeded|must be)\b/
+
+/**
+ * Turned down by name: whatever was asked has certainly not happened. An error in the body of a success says so by its words alone, and other
+ * words leave open whether it has.
+ */
 export function isRefusal(answer: Answer): boolean {
   if ('kind' in answer) return false
-  return (answer.status >= 400 && answer.status < 500) || (answer.status === 200 && answer.body.includes('"error"'))
+  return (
+    (answer.status >= 400 && answer.status < 500) || (answer.status === 200 && answer.body.includes('"error"') && NAMED.test(answer.body))
+  )
 }
 
 /** How many approved people a roster lists; undefined when nothing of it can be believed, as when nobody is on it. */
