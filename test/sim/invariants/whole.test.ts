@@ -1,5 +1,6 @@
-// What may be written in a quiet world: what a grant that ends has held there, and nothing else that a guard holds for good.
+// What may be written and read in a quiet world: what a grant that ends has held there, and nothing else that a guard holds for good.
 import { expect, it } from 'vitest'
+import { scopeKey } from '../../../src/core/model/scope.ts'
 import { emptyModel } from '../lives/policy-model.ts'
 import type { Scene, Step } from '../steps.ts'
 import { quiet } from './whole.ts'
@@ -42,6 +43,38 @@ it('a group write that another guard held is found', () => {
   expect(said(G2, 101 * HOUR)).not.toEqual([])
 })
 
+const told = (kind: string): Step => ({ kind: 'told', process: 1, event: { kind } }) as unknown as Step
+const reading: Step = { kind: 'request', process: 1, operation: 'GetUsageConfig', scope: scopeKey(G1) }
+const letGo: Step = { kind: 'recorded', process: 1, method: 'releaseOwned', values: [['group:g1']] }
+const sweep = [reading, told('cycle-finished')]
+
+/** What is said of these steps in a quiet world in which nothing is managed. */
+function saidOfReads(steps: readonly Step[]): readonly string[] {
+  const found: string[] = []
+  const scene = {
+    scenario: { intervalMs: HOUR, usageIntervalMs: HOUR },
+    now: () => 100 * HOUR,
+    policy: emptyModel,
+    policies: () => [],
+    view: () => ({ scopes: [] }),
+    ledger: () => ({ owned: () => [], fact: () => undefined, approvals: () => [] }),
+  } as unknown as Scene
+  const watch = quiet.watch(scene, { checked: () => undefined, violated: (message) => found.push(message) })
+  for (const step of [{ kind: 'settled' } as const, told('cycle-finished'), ...steps]) watch(step)
+  return found
+}
+
+it('a group that was let go is read until groups are listed again', () => {
+  expect(saidOfReads([letGo, ...sweep, ...sweep, reading, told('usage-read'), told('cycle-finished')])).toEqual([])
+})
+
+it.each([
+  ['that was let go is not read once groups were listed again', [letGo, ...sweep, told('usage-read'), ...sweep]],
+  ['that was never ours is not read', sweep],
+])('a group %s', (_title, steps) => {
+  expect(saidOfReads(steps)).not.toEqual([])
+})
+
 /** What is said of a group write while nothing is held any more, when a guard has held it in a cycle so long after a grant has ended. */
 function saidAfterEnd(guard: string, heldAfter: number): readonly string[] {
   const found: string[] = []
@@ -58,7 +91,7 @@ function saidAfterEnd(guard: string, heldAfter: number): readonly string[] {
   watch({ kind: 'settled' })
   hours += heldAfter
   holds = [{ guards: [guard], changes: [{ scope: G1 }] }]
-  watch({ kind: 'told', process: 1, event: { kind: 'cycle-finished' } } as unknown as Step)
+  watch(told('cycle-finished'))
   hours += 10
   holds = []
   watch({ kind: 'request', process: 1, operation: 'UsageConfig', scope: 'group:g1', to: 4000 } as Step)

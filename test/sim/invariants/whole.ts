@@ -28,9 +28,12 @@ export const quiet: Invariant = {
     let retried: ReadonlySet<ScopeKey> = new Set()
     let reads = new Map<ScopeKey, number>()
     let sweeps = 0
+    // What is no longer ours. A group is known, and read because its members' readings may show its cap, until groups are listed again.
     let letGo = new Set<unknown>()
     return (step) => {
       if (step.kind === 'recorded' && step.method === 'releaseOwned') for (const key of [step.values[0]].flat()) letGo.add(key)
+      if (step.kind === 'told' && step.event.kind === 'usage-read')
+        letGo = new Set([...letGo].filter((key) => !isGroup(key) || reads.has(key as ScopeKey)))
       if (step.kind === 'settled') {
         watching = true
         retried = retriedByTime(scene)
@@ -56,11 +59,13 @@ export const quiet: Invariant = {
         if (sweeps > 0) checkReads(scene, reads, letGo, checker)
         sweeps += 1
         reads = new Map()
-        letGo = new Set()
+        letGo = new Set([...letGo].filter(isGroup))
       }
     }
   },
 }
+
+const isGroup = (key: unknown): boolean => typeof key === 'string' && key.startsWith('group:')
 
 /** Held by a guard that lets go after a time, or rejected for a day, or by a grant that ends: tried again though nothing has changed. */
 function retriedByTime(scene: Scene): ReadonlySet<ScopeKey> {
