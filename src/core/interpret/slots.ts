@@ -4,7 +4,7 @@ import type { CapReading, Observed, OwnedCap } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../model/scope.ts'
 import type { Instant } from '../model/units.ts'
-import { type CapAt, type People, TEAM_KEY, widerCap, widerThan } from './effective.ts'
+import { type CapAt, type People, sharedCap, TEAM_KEY, widerCap, widerThan } from './effective.ts'
 import type { ServiceModel } from './service-model.ts'
 
 export interface Slot {
@@ -22,6 +22,8 @@ export interface SlotInputs {
   readonly people: People
   /** Groups of which policy asks a number: any other that may show just what the team has counts as not set. */
   readonly askedGroups: ReadonlySet<ScopeKey>
+  /** Groups whose members nobody could list: anybody may be in them. */
+  readonly unlisted?: ReadonlySet<ScopeKey> | undefined
   /** Values that we sent to teams and groups and that may have landed, beside what the ledger says is ours. */
   readonly sent?: readonly SentCap[] | undefined
   /** Absent: nothing was stamped by a clock that went back since. */
@@ -62,6 +64,7 @@ export interface Slots {
 /** Reads the readings (product.md, section 6, Service model). */
 export function interpret(inputs: SlotInputs): Slots {
   const { model, people, readings } = inputs
+  const unlisted = [...(inputs.unlisted ?? [])]
   const shown: CapAt = (key) => readings.get(key)?.observed
   const isUnset = (group: ScopeKey): boolean => !inputs.askedGroups.has(group) && mayBeInherited(group)
   const known = inheritedReader(people, shown, isUnset)
@@ -69,6 +72,9 @@ export function interpret(inputs: SlotInputs): Slots {
   const readers = [inheritedReader(people, shown, () => false), inheritedReader(people, shown, () => true)]
   const isOpen = model.reads !== 'explicit'
   const mayApply = (key: ScopeKey, value: Observed): boolean => key !== TEAM_KEY && readers.some((reader) => reader(key) === value)
+  const mayApplyUnlisted = (key: ScopeKey, value: Observed): boolean =>
+    readings.get(key)?.scope.kind === 'user' &&
+    unlisted.some((group) => sharedCap([...(people.byKey.get(key)?.groups ?? []), group], shown).cap === value)
   const unexplained = (key: ScopeKey): Cap | undefined => {
     const shows = isOpen ? inputs.owned.get(key)?.shows : undefined
     return shows === shown(key) && shows !== known(key) ? shows : undefined
@@ -79,7 +85,7 @@ export function interpret(inputs: SlotInputs): Slots {
     const observed = shown(key)
     const ours = inputs.owned.get(key)
     if (ours?.written && ours.cap === observed) return false
-    return typeof observed === 'number' && (mayApply(key, observed) || unexplained(key) !== undefined)
+    return typeof observed === 'number' && (mayApply(key, observed) || mayApplyUnlisted(key, observed) || unexplained(key) !== undefined)
   }
   const at = (key: ScopeKey): Slot => {
     const own = shown(key) ?? 'unknown'

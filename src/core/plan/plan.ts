@@ -101,9 +101,9 @@ export function buildPlan(given: PlanInputs): Planned {
   const skipped = skippedNow(given, left)
   // Slots outlive the plan: with everything that was given, each plan would hold the one before it in memory, and so on for ever.
   const { model, readings, owned, people, sent, now, writtenAt } = given
-  const slots = interpret({ model, readings, owned, people, sent, now, writtenAt, askedGroups: askedGroups(left.desired) })
-  const first = diff({ ...given, resolution: left, slots, skipped })
   const unlisted = given.facts.unlistedGroups
+  const slots = interpret({ model, readings, owned, people, unlisted, sent, now, writtenAt, askedGroups: askedGroups(left.desired) })
+  const first = diff({ ...given, resolution: left, slots, skipped })
   const beneath = { people, ...(unlisted && { unlisted }) }
   // Who is left alone because the service has refused a cap of theirs is lifted by a wider one all the same.
   const staying = stays(first, slots, { desired: first.desired, skipped: given.skipped }, beneath, given.followers ?? [])

@@ -185,6 +185,7 @@ export function outlook(knowledge: WorkspaceState, planner: Planner): DesiredSta
     readings: knowledge.readings,
     owned,
     people,
+    unlisted: unlistedGroups(knowledge, owned),
     askedGroups: askedGroups(resolution.desired),
   })
   const toRead = withIntents(managed, ledger)

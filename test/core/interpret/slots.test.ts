@@ -55,6 +55,21 @@ describe('what applies where nothing is set', () => {
     expect(slotsOf({ team: 'unknown', cyd: 3 }).at(key('cyd')).inherited).toBe('unknown'))
 })
 
+describe('where nobody could list the members of group:c, which has 3', () => {
+  const unlisted = new Set([key('group:c')])
+  test.each<readonly [string, string, PlainCap, boolean, ServiceModel]>([
+    ['a person who shows just that may have it from there', 'cyd', 3, true, OPEN],
+    ['so may one whose groups have more', 'ada', 3, true, OPEN],
+    ['but not one who shows another value', 'cyd', 4, false, OPEN],
+    ['nor a group', 'group:b', 3, false, OPEN],
+    ['nor anybody where reads show only what is set', 'cyd', 3, false, EXPLICIT],
+  ])('%s', (_name, at, shown, expected, model) =>
+    expect(slotsOf({ ...WORLD, 'group:c': 3, [at]: shown }, model, { unlisted }).mayBeInherited(key(at))).toBe(expected),
+  )
+  test('a person whose own group has less shows a cap of their own', () =>
+    expect(slotsOf({ ...WORLD, 'group:a': 2, 'group:c': 3, bob: 3 }, OPEN, { unlisted }).mayBeInherited(key('bob'))).toBe(false))
+})
+
 describe('what is going to apply where nothing is set', () => {
   test.each<readonly [string, string, readonly string[], Readonly<Record<string, PlainCap>>, PlainCap]>([
     ['follows the team past a group of which nothing is asked and that shows its value', 'bob', ['group:a'], { team: 9 }, 9],
