@@ -6,18 +6,19 @@ import { ADA_SCOPE } from './sketch.ts'
 import { oneIsEnough } from './tries.ts'
 
 const told = (event: object): Step => ({ kind: 'told', process: 1, event: { workspace: 'acme', at: 0, ...event } }) as unknown as Step
-const planned = told({
-  kind: 'planned',
-  plan: { changes: [{ scope: ADA_SCOPE, from: 500, to: 350, disposition: { kind: 'ready' } }] } as unknown as Plan,
-})
+const planning = (disposition: object): Step =>
+  told({ kind: 'planned', plan: { changes: [{ scope: ADA_SCOPE, from: 500, to: 350, disposition }] } as unknown as Plan })
+const planned = planning({ kind: 'ready' })
+const onlyShown = planning({ kind: 'excluded', code: 'onDrift' })
+const loaded = told({ kind: 'policy-loaded' })
 const ended = told({ kind: 'cycle-finished', result: 'success' })
 const believed: Step = { kind: 'recorded', process: 1, method: 'saveFact', values: ['usage', {}] }
 
 /** What is said of these steps after a first cycle, while the cap that stands is 500. */
-function said(steps: readonly Step[], desired: number): readonly string[] {
+function said(steps: readonly Step[], desired: number, capSemantics = 'layered'): readonly string[] {
   const found: string[] = []
   const scene = {
-    scenario: { capSemantics: 'layered', switches: { capSemantics: 'layered', zeroCap: 'stored' }, pools: false },
+    scenario: { capSemantics, switches: { capSemantics: 'layered', zeroCap: 'stored' }, pools: false },
     company: { groupsOf: () => [] },
     policy: () => ({ groups: new Map(), pools: [] }),
     policies: () => [],
@@ -38,3 +39,10 @@ it.each<readonly [string, readonly Step[], number, number]>([
   ['leaves it also where a roster was believed before the plan', [believed, planned, ended], 500, 1],
   ['leaves it also where a roster was believed in the cycle before', [planned, believed, ended, planned, ended], 500, 1],
 ])('a cycle %s', (_name, steps, desired, violations) => expect(said(steps, desired)).toHaveLength(violations))
+
+it.each<readonly [string, readonly Step[], 'layered' | 'copied', number]>([
+  ['leaves it to others where nothing is copied', [planned, onlyShown, ended], 'layered', 1],
+  ['leaves it to others when a wide write was not copied over it', [planned, onlyShown, ended], 'copied', 0],
+  ['leaves what it planned before policies were loaded', [planned, loaded, ended], 'layered', 0],
+  ['leaves what it planned after policies were loaded', [loaded, planned, ended], 'layered', 1],
+])('a cycle %s', (_name, steps, semantics, violations) => expect(said(steps, 350, semantics)).toHaveLength(violations))

@@ -50,6 +50,12 @@ const isFree = (change: Change): boolean =>
 /** By a pause, or by the mode. */
 const isKeptBack = ({ disposition }: Change): boolean => disposition.kind === 'excluded' && ['pause', 'mode'].includes(disposition.code)
 
+/**
+ * A cycle that was stopped for an edit or a grant is over, and leaves the rest to the next sweep. What was to be put back once a wide write
+ * had been copied over it, and kept what others had set, is theirs and only shown.
+ */
+const isGivenUp = (scene: Scene, code: string): boolean => code === 'focus' || (code === 'onDrift' && !isLayered(scene))
+
 const NOTHING: ReadonlyMap<ScopeKey, ModelCap> = new Map()
 
 /** What is set is just what a group of the person, or the team, has. */
@@ -82,11 +88,12 @@ export const oneIsEnough: Invariant = {
       if (step.kind === 'landed' && step.late) isAlone = false
       if (step.kind === 'recorded' && step.method === 'saveFact' && step.values[0] === 'usage' && free.size > 0) isBelieved = true
       if (step.kind !== 'told') return
+      // The edit may be long ago. What is under way ends, and the rest is planned anew.
+      if (step.event.kind === 'policy-loaded') free = new Map()
       if (step.event.kind === 'planned') {
         const { changes } = step.event.plan
-        // A cycle that was stopped for an edit or a grant is over, and leaves the rest to the next sweep.
         for (const { scope, disposition } of changes)
-          if (disposition.kind === 'excluded' && disposition.code === 'focus') free.delete(scopeKey(scope))
+          if (disposition.kind === 'excluded' && isGivenUp(scene, disposition.code)) free.delete(scopeKey(scope))
         // What waits for something that is kept back is kept back with it.
         if (!changes.some(isKeptBack)) for (const { scope, to } of changes.filter(isFree)) free.set(scopeKey(scope), to)
       }
