@@ -1,6 +1,8 @@
-// What may be written and read in a quiet world: what a grant that ends has held there, and nothing else that a guard holds for good.
-import { expect, it } from 'vitest'
-import { scopeKey } from '../../../src/core/model/scope.ts'
+// What may be written and read in a quiet world: what a grant that ends, or a rule of before, has held there, and nothing else that a guard holds for good.
+import { describe, expect, it } from 'vitest'
+import { DEFAULT_GUARDS, type GuardSettings } from '../../../src/core/model/change.ts'
+import { type Scope, scopeKey } from '../../../src/core/model/scope.ts'
+import { REVIEW_MS, type ReviewedRules } from '../../../src/core/plan/reviewed.ts'
 import { emptyModel } from '../lives/policy-model.ts'
 import type { Scene, Step } from '../steps.ts'
 import { quiet } from './whole.ts'
@@ -10,37 +12,71 @@ const BOB = { kind: 'user', email: 'bob@example.com' } as const
 const G1 = { kind: 'group', id: 'g1' } as const
 const G2 = { kind: 'group', id: 'g2' } as const
 
-/** What is said of a group write in a world in which a grant of bob's ends at that time. */
-function said(group: typeof G1 | typeof G2, endsAt: number): readonly string[] {
+const AMY = { kind: 'user', email: 'amy@example.com' } as const
+const NOW = 100 * HOUR
+const OFF: GuardSettings = { ...DEFAULT_GUARDS, maxLowered: 'off', maxCleared: 'off', protected: false }
+const hold = (guard: string, scopes: readonly object[]) => ({ guards: [guard], changes: scopes.map((scope) => ({ scope })) })
+
+interface World {
+  readonly holds: readonly ReturnType<typeof hold>[]
+  /** A grant of bob's ends then. */
+  readonly endsAt?: number
+  readonly before?: readonly ReviewedRules[]
+}
+
+/** What is said of a write in such a world. */
+function said(scope: Scope, { holds, endsAt = 200 * HOUR, before = [] }: World): readonly string[] {
   const found: string[] = []
-  const hold = (guard: string, scopes: readonly object[]) => ({ guards: [guard], changes: scopes.map((scope) => ({ scope })) })
   const scene = {
     scenario: { intervalMs: HOUR, usageIntervalMs: HOUR },
-    now: () => 100 * HOUR,
+    now: () => NOW,
     policy: emptyModel,
-    view: () => ({ scopes: [], holds: [hold('maxLowered', [BOB, G1]), hold('maxCleared', [G2])] }),
+    view: () => ({ scopes: [], holds }),
     ledger: () => ({
       owned: () => [{ scope: BOB, cap: 6400, owner: 'copied', grant: `group:g1||${endsAt}` }],
-      fact: () => undefined,
+      fact: (name: string) => (name === 'rules' ? { before } : undefined),
       approvals: () => [],
     }),
   } as unknown as Scene
   const watch = quiet.watch(scene, { checked: () => undefined, violated: (message) => found.push(message) })
   watch({ kind: 'settled' })
-  watch({ kind: 'request', process: 1, operation: 'UsageConfig', scope: `group:${group.id}`, to: 4000 } as Step)
+  watch({ kind: 'request', process: 1, operation: 'UsageConfig', scope: scopeKey(scope), to: 4000 } as Step)
   return found
 }
 
+const GRANTED = [hold('maxLowered', [BOB, G1]), hold('maxCleared', [G2])]
+
 it('a guard that lets go of an ended grant lets go of what it held because of it', () => {
-  expect(said(G1, 101 * HOUR)).toEqual([])
+  expect(said(G1, { holds: GRANTED, endsAt: 101 * HOUR })).toEqual([])
 })
 
 it('a group write that a guard held beside a grant that goes on is found', () => {
-  expect(said(G1, 200 * HOUR)).not.toEqual([])
+  expect(said(G1, { holds: GRANTED })).not.toEqual([])
 })
 
 it('a group write that another guard held is found', () => {
-  expect(said(G2, 101 * HOUR)).not.toEqual([])
+  expect(said(G2, { holds: GRANTED, endsAt: 101 * HOUR })).not.toEqual([])
+})
+
+describe('rules that were weakened a day ago', () => {
+  const holds = [hold('protected', [BOB, AMY, G1]), hold('maxLowered', [G2])]
+  const rules = (sinceMs: number, more: Partial<ReviewedRules>): readonly ReviewedRules[] => [
+    { guards: OFF, protectedEmails: [], weakenedAt: NOW - sinceMs, ...more },
+  ]
+  const bob = { protectedEmails: [BOB.email] }
+  const lowered = { guards: { ...OFF, maxLowered: DEFAULT_GUARDS.maxLowered } }
+
+  it.each<readonly [string, Scope, readonly ReviewedRules[], number]>([
+    ['let go of who is protected no more', BOB, rules(REVIEW_MS - HOUR, bob), 0],
+    ['let go of a group write that would have reached them', G1, rules(REVIEW_MS - HOUR, bob), 0],
+    ['let go of what a stricter guard held', G2, rules(REVIEW_MS - HOUR, lowered), 0],
+    ['keep who is still protected', AMY, rules(REVIEW_MS - HOUR, bob), 1],
+    ['keep what another guard holds', G2, rules(REVIEW_MS - HOUR, bob), 1],
+    ['keep all for the whole day', BOB, rules(HOUR, bob), 1],
+    ['are not why somebody is written while there are none', BOB, [], 1],
+  ])('%s', (_row, scope, before, found) => {
+    expect(said(scope, { holds, before })).toHaveLength(found)
+  })
 })
 
 const told = (kind: string): Step => ({ kind: 'told', process: 1, event: { kind } }) as unknown as Step

@@ -1,8 +1,9 @@
 // What must be true of the program as a whole: quiet in a quiet world, in step with its pace, silent about its key, and true to approvals and
 // to what others change.
-import type { Hold } from '../../../src/core/model/change.ts'
+import { GUARD_CODES, type GuardCode, type Hold, type ScopeChange } from '../../../src/core/model/change.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import { DAY_MS, HOUR_MS } from '../../../src/core/model/units.ts'
+import { REVIEW_MS } from '../../../src/core/plan/reviewed.ts'
 import { hasEnded } from '../../../src/core/resolve/grants.ts'
 import { cycleAt } from '../../../src/sandbox/time.ts'
 import { type Invariant, ownedAt, type Scene } from '../steps.ts'
@@ -78,9 +79,15 @@ function retriedByTime(scene: Scene): ReadonlySet<ScopeKey> {
   const eased = new Set<string>(
     holds.flatMap(({ guards, changes }) => (changes.some(({ scope }) => ending.has(scopeKey(scope))) ? guards : [])),
   )
+  const reviewed = reviewedAbout(scene)
   const isTimed = (guard: string): boolean =>
-    TIMED.has(guard) || (BY_USE.has(guard) && isUseTurning(scene)) || (BY_COUNT.has(guard) && (isOver || eased.has(guard)))
-  const held = holds.flatMap(({ guards, changes }) => (guards.some(isTimed) ? changes : []))
+    TIMED.has(guard) ||
+    reviewed.guards.has(guard) ||
+    (BY_USE.has(guard) && isUseTurning(scene)) ||
+    (BY_COUNT.has(guard) && (isOver || eased.has(guard)))
+  const held = holds.flatMap(({ guards, changes }) =>
+    guards.some(isTimed) ? changes : guards.includes('protected') ? changes.filter(reviewed.protects) : [],
+  )
   const rejected = (view?.scopes ?? []).filter(({ state }) => state === 'rejected')
   // A deal goes on for hours after what it lowered: until use under the old caps must have shown.
   const pooled = [...everPooled(scene)].map((email) => scopeKey({ kind: 'user', email }))
@@ -106,6 +113,19 @@ function isDayEnding(scene: Scene): boolean {
   const begunAt = ledger?.fact('planBaseline') && ledger.fact('planBegunAt')
   const days = [begunAt, ...(ledger?.approvals() ?? []).map(({ releasedAt }) => releasedAt)]
   return days.some((at) => at !== undefined && at + DAY_MS > fromAt && at + DAY_MS < untilAt)
+}
+
+/** What stands beside the rules of now until a day after they were weakened (product.md, section 5, Two steps), and no more from about now. */
+function reviewedAbout(scene: Scene) {
+  const { fromAt, untilAt } = aboutNow(scene)
+  const before = scene.ledger()?.fact('rules')?.before ?? []
+  const ending = before.filter(({ weakenedAt }) => weakenedAt + REVIEW_MS > fromAt && weakenedAt + REVIEW_MS < untilAt)
+  const isSet = (code: GuardCode): boolean => ending.some(({ guards }) => guards[code] !== 'off' && guards[code] !== false)
+  const people = new Set<string>(ending.flatMap(({ protectedEmails }) => protectedEmails))
+  return {
+    guards: new Set<string>(GUARD_CODES.filter((code) => code !== 'protected' && isSet(code))),
+    protects: ({ scope }: Pick<ScopeChange, 'scope'>): boolean => people.size > 0 && (scope.kind !== 'user' || people.has(scope.email)),
+  }
 }
 
 const BY_COUNT: ReadonlySet<string> = new Set(['maxAffected', 'maxLowered', 'maxBlocked', 'maxCleared'])
