@@ -2,7 +2,9 @@
 // has less than the lesser of the two, nor nothing. Only where caps are kept in layers; people whose cap the program cannot know are left out.
 import type { Plan } from '../../../src/core/model/change.ts'
 import type { CycleEvent } from '../../../src/core/model/events.ts'
+import type { Roster } from '../../../src/core/model/observed.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
+import type { LedgerFacts } from '../../../src/ports.ts'
 import { askedScopes, type ModelCap } from '../lives/policy-model.ts'
 import { type InForce, type Invariant, managedScopes, ownedAt, type Scene, type Step } from '../steps.ts'
 import { FULL_DISK } from '../world/crash.ts'
@@ -30,6 +32,9 @@ type Listing = ReadonlyMap<string, ReadonlySet<string>>
 const listingOf = ({ groups }: Pick<Extract<CycleEvent, { kind: 'usage-read' }>, 'groups'>): Listing =>
   new Map(groups.map(({ id, emails }) => [id, new Set(emails)]))
 
+const approvedOn = (roster: Roster | undefined): ReadonlySet<string> =>
+  new Set(roster?.people.filter(({ status }) => roster.statusesAbsent || status === 'approved').map(({ email }) => email))
+
 /** What a process knows of the service: the readings that reached it, and when others last changed something. */
 export function createSight() {
   const seen = new Map<ScopeKey, ModelCap | 'unknown'>()
@@ -54,9 +59,11 @@ export function createSight() {
       }
       if (step.kind === 'told' && step.event.kind === 'usage-read') {
         listed = listingOf(step.event)
-        const { roster } = step.event
-        people = new Set(roster?.people.filter(({ status }) => roster.statusesAbsent || status === 'approved').map(({ email }) => email))
+        people = approvedOn(step.event.roster)
       }
+      // A roster that was doubted until somebody approved it is not told again.
+      const usage = step.kind === 'recorded' && step.method === 'saveFact' && step.values[0] === 'usage' ? step.values[1] : undefined
+      if (usage) people = approvedOn((usage as LedgerFacts['usage'])?.roster)
       if (step.kind === 'answered' && step.scope !== undefined && step.observed !== undefined) seen.set(step.scope, step.observed)
       if (step.kind === 'landed') seen.set(step.scope, step.to)
     },

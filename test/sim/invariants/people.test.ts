@@ -1,0 +1,59 @@
+// Who keeps what they have, on steps that take it from them, and on steps of which nobody could know.
+import { expect, it } from 'vitest'
+import { scopeKey } from '../../../src/core/model/scope.ts'
+import { emptyModel } from '../lives/policy-model.ts'
+import type { Scene, Step } from '../steps.ts'
+import { protectedPeople } from './people.ts'
+import { ADA, ADA_SCOPE } from './sketch.ts'
+
+const TEAM = { kind: 'team' } as const
+
+const rosterOf = (...emails: readonly string[]) => ({
+  people: emails.map((email) => ({ email, status: 'approved', used: 0 })),
+  statusesAbsent: false,
+})
+const told = (...emails: readonly string[]): Step =>
+  ({ kind: 'told', process: 1, event: { kind: 'usage-read', groups: [], roster: rosterOf(...emails) } }) as unknown as Step
+const kept = (...emails: readonly string[]): Step => ({
+  ...{ kind: 'recorded', process: 1, method: 'saveFact' },
+  values: ['usage', { roster: rosterOf(...emails) }],
+})
+const changes = [{ scope: TEAM, from: 1000, to: 500, disposition: { kind: 'ready' } }]
+const lowering: readonly Step[] = [
+  { kind: 'answered', process: 1, operation: 'GetUsageConfig', scope: 'team', observed: 1000 } as Step,
+  { kind: 'told', process: 1, event: { kind: 'planned', plan: { id: 'p', changes, holds: [] } } } as unknown as Step,
+  {
+    ...{ kind: 'landed', process: 1, scope: scopeKey(TEAM), from: 1000, to: 500, late: false },
+    ...{ before: new Map([[ADA, 1000]]), after: new Map([[ADA, 500]]) },
+  },
+]
+
+/** What is said where ADA is protected and has 1000 from the team, which falls to 500. */
+function said(steps: readonly Step[]): readonly string[] {
+  const found: string[] = []
+  const scene = {
+    scenario: { capSemantics: 'layered', switches: { capSemantics: 'layered', capReads: 'explicit' } },
+    company: { approved: [ADA], groups: new Map(), groupsOf: () => [], dark: new Map() },
+    ledger: () => undefined,
+    view: () => ({ scopes: [{ scope: TEAM }, { scope: ADA_SCOPE }] }),
+    stored: (scope: string) => (scope === 'team' ? 1000 : 'none'),
+    shows: (scope: string) => (scope === 'team' ? 1000 : 'none'),
+    inForce: () => new Map([[ADA, 1000]]),
+    policyNamed: () => undefined,
+    policy: () => ({ ...emptyModel(), protectedPeople: new Set([ADA]) }),
+  } as unknown as Scene
+  const watch = protectedPeople.watch(scene, { checked: () => undefined, violated: (message) => found.push(message) })
+  for (const step of steps) watch(step)
+  return found
+}
+
+it.each<readonly [string, readonly Step[]]>([
+  ['who was listed', [told(ADA)]],
+  ['who is still on the roster that counts', [told(ADA), kept(ADA)]],
+])('somebody protected is not lowered %s', (_title, steps) => {
+  expect(said([...steps, ...lowering])).toEqual([`${ADA} is protected and falls from 1000 to 500 with team`])
+})
+
+it('who is not on a short roster that somebody approved is nobody whom the program knows', () => {
+  expect(said([told(ADA, 'bob@example.com'), kept('bob@example.com'), ...lowering])).toEqual([])
+})
