@@ -1,4 +1,4 @@
-// What may be written and read in a quiet world: what a grant that ends, or a rule of before, has held there, and nothing else that a guard holds for good.
+// What may be written and read in a quiet world: what a grant that ends, or what counts for a day, has held there, and nothing else that a guard holds for good.
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_GUARDS, type GuardSettings } from '../../../src/core/model/change.ts'
 import { type Scope, scopeKey } from '../../../src/core/model/scope.ts'
@@ -22,19 +22,26 @@ interface World {
   /** A grant of bob's ends then. */
   readonly endsAt?: number
   readonly before?: readonly ReviewedRules[]
+  /** A plan that has moved bob began then. */
+  readonly begunAt?: number
+  readonly capSemantics?: 'layered' | 'copied'
 }
 
 /** What is said of a write in such a world. */
-function said(scope: Scope, { holds, endsAt = 200 * HOUR, before = [] }: World): readonly string[] {
+function said(scope: Scope, { holds, endsAt = 200 * HOUR, before = [], begunAt, capSemantics = 'layered' }: World): readonly string[] {
   const found: string[] = []
+  const facts: Record<string, unknown> = {
+    rules: { before },
+    ...(begunAt !== undefined && { planBegunAt: begunAt, planBaseline: { [BOB.email]: 4000 } }),
+  }
   const scene = {
-    scenario: { intervalMs: HOUR, usageIntervalMs: HOUR },
+    scenario: { intervalMs: HOUR, usageIntervalMs: HOUR, capSemantics, switches: {} },
     now: () => NOW,
     policy: emptyModel,
     view: () => ({ scopes: [], holds }),
     ledger: () => ({
       owned: () => [{ scope: BOB, cap: 6400, owner: 'copied', grant: `group:g1||${endsAt}` }],
-      fact: (name: string) => (name === 'rules' ? { before } : undefined),
+      fact: (name: string) => facts[name],
       approvals: () => [],
     }),
   } as unknown as Scene
@@ -143,4 +150,17 @@ it.each([
   ['the breaker, for something that was written later,', 'breaker', 9],
 ] as const)('what %s held after a grant has ended is found', (_who, guard, heldAfter) => {
   expect(saidAfterEnd(guard, heldAfter)).not.toEqual([])
+})
+
+describe('a plan that began a day ago', () => {
+  const holds = [hold('protected', [BOB, AMY])]
+
+  it.each([
+    ['and has overwritten somebody protected holds their cap no more', BOB, 23, 'copied', 0],
+    ['keeps who was not overwritten', AMY, 23, 'copied', 1],
+    ['keeps everybody where caps are layered', BOB, 23, 'layered', 1],
+    ['or less keeps everybody', BOB, 2, 'copied', 1],
+  ] as const)('%s', (_row, scope, hours, capSemantics, found) => {
+    expect(said(scope, { holds, begunAt: NOW - hours * HOUR, capSemantics })).toHaveLength(found)
+  })
 })

@@ -8,6 +8,7 @@ import { hasEnded } from '../../../src/core/resolve/grants.ts'
 import { cycleAt } from '../../../src/sandbox/time.ts'
 import { type Invariant, ownedAt, type Scene } from '../steps.ts'
 import { nearBoundary } from './converges.ts'
+import { isLayered } from './people.ts'
 import { everPooled } from './pools.ts'
 
 /** Every failure has an answer of its own: what ends up as a mistake of the program is one, or a mistake of an invariant. */
@@ -85,8 +86,11 @@ function retriedByTime(scene: Scene): ReadonlySet<ScopeKey> {
     reviewed.guards.has(guard) ||
     (BY_USE.has(guard) && isUseTurning(scene)) ||
     (BY_COUNT.has(guard) && (isOver || eased.has(guard)))
+  const overwritten = overwrittenUntilNow(scene)
+  const isProtectedNoMore = (change: Pick<ScopeChange, 'scope'>): boolean =>
+    reviewed.protects(change) || overwritten.has(scopeKey(change.scope))
   const held = holds.flatMap(({ guards, changes }) =>
-    guards.some(isTimed) ? changes : guards.includes('protected') ? changes.filter(reviewed.protects) : [],
+    guards.some(isTimed) ? changes : guards.includes('protected') ? changes.filter(isProtectedNoMore) : [],
   )
   const rejected = (view?.scopes ?? []).filter(({ state }) => state === 'rejected')
   // A deal goes on for hours after what it lowered: until use under the old caps must have shown.
@@ -108,18 +112,29 @@ function isEndingAbout(grant: string, scene: Scene): boolean {
 
 /** An interrupted plan is counted from where it began, and what was released with what was held beside it, for a day (product.md, section 5). */
 function isDayEnding(scene: Scene): boolean {
-  const { fromAt, untilAt } = aboutNow(scene)
-  const ledger = scene.ledger()
-  const begunAt = ledger?.fact('planBaseline') && ledger.fact('planBegunAt')
-  const days = [begunAt, ...(ledger?.approvals() ?? []).map(({ releasedAt }) => releasedAt)]
-  return days.some((at) => at !== undefined && at + DAY_MS > fromAt && at + DAY_MS < untilAt)
+  const days = (scene.ledger()?.approvals() ?? []).map(({ releasedAt }) => releasedAt)
+  return isPlanEnding(scene) || days.some((at) => isDayOver(at, scene))
 }
+
+function isDayOver(at: number | undefined, scene: Scene, dayMs = DAY_MS): boolean {
+  const { fromAt, untilAt } = aboutNow(scene)
+  return at !== undefined && at + dayMs > fromAt && at + dayMs < untilAt
+}
+
+const isPlanEnding = (scene: Scene): boolean =>
+  scene.ledger()?.fact('planBaseline') !== undefined && isDayOver(scene.ledger()?.fact('planBegunAt'), scene)
+
+/**
+ * People whom a wide write of that plan has overwritten, or may have: protected people among them count from where it began, and what is
+ * there now, such as no cap at all, may be lowered by nothing.
+ */
+const overwrittenUntilNow = (scene: Scene): ReadonlySet<string> =>
+  new Set(isLayered(scene) || !isPlanEnding(scene) ? [] : Object.keys(scene.ledger()?.fact('planBaseline') ?? {}))
 
 /** What stands beside the rules of now until a day after they were weakened (product.md, section 5, Two steps), and no more from about now. */
 function reviewedAbout(scene: Scene) {
-  const { fromAt, untilAt } = aboutNow(scene)
   const before = scene.ledger()?.fact('rules')?.before ?? []
-  const ending = before.filter(({ weakenedAt }) => weakenedAt + REVIEW_MS > fromAt && weakenedAt + REVIEW_MS < untilAt)
+  const ending = before.filter(({ weakenedAt }) => isDayOver(weakenedAt, scene, REVIEW_MS))
   const isSet = (code: GuardCode): boolean => ending.some(({ guards }) => guards[code] !== 'off' && guards[code] !== false)
   const people = new Set<string>(ending.flatMap(({ protectedEmails }) => protectedEmails))
   return {
