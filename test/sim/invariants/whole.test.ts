@@ -95,7 +95,7 @@ const sweep = [reading, told('cycle-finished')]
 function saidOfReads(steps: readonly Step[]): readonly string[] {
   const found: string[] = []
   const scene = {
-    scenario: { intervalMs: HOUR, usageIntervalMs: HOUR },
+    scenario: { intervalMs: HOUR, usageIntervalMs: HOUR, capSemantics: 'layered', switches: {} },
     now: () => 100 * HOUR,
     policy: emptyModel,
     policies: () => [],
@@ -124,7 +124,7 @@ function saidAfterEnd(guard: string, heldAfter: number): readonly string[] {
   let hours = 100
   let holds: readonly object[] = []
   const scene = {
-    scenario: { intervalMs: HOUR, usageIntervalMs: HOUR },
+    scenario: { intervalMs: HOUR, usageIntervalMs: HOUR, capSemantics: 'layered', switches: {} },
     now: () => hours * HOUR,
     policy: () => ({ ...emptyModel(), grants: [{ scope: 'bob@example.com', cap: 100, untilAt: 100 * HOUR }] }),
     view: () => ({ scopes: [], holds }),
