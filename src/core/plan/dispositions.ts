@@ -232,8 +232,9 @@ function reveals(going: readonly Difference[], { slots, differences, desired, pe
   const known = new Set(differences.map(({ key }) => key))
   return [...desired]
     .flatMap(([key, want]): DisposedChange[] => {
-      const shown = slots.shown(key)
-      if (want.cap !== 'none' || typeof shown !== 'number' || known.has(key) || !slots.mayBeInherited(key)) return []
+      // Few are to have none: the rest of tens of thousands are not looked at.
+      const shown = want.cap === 'none' ? slots.shown(key) : undefined
+      if (typeof shown !== 'number' || known.has(key) || !slots.mayBeInherited(key)) return []
       const above = new Set(widerThan(key, people))
       const over = going.find((one) => above.has(one.key) && slots.shown(one.key) === shown)
       return over ? [afterwards(want, shown, over, `shows whether ${shown} is a cap of its own: only then is it cleared`)] : []

@@ -288,7 +288,7 @@ function count(changes: readonly Change[], scopes: readonly ScopeStatus[], resul
     block: of('block'),
     clear: of('clear'),
     held: changes.length - open.length,
-    inSync: result.inSync.filter(isKept).length,
+    inSync: rejected.size === 0 ? result.inSync.length : result.inSync.filter(isKept).length,
     unknown: result.unknown.length,
     skipped: scopes.filter(({ state }) => state === 'skipped').length,
     rejected: rejected.size,

@@ -227,8 +227,7 @@ function liftedBy(
 
 /** Of everybody whom the team's cap reaches, those on whose chain something else may move. */
 function besideTeam(inputs: WaveInputs): readonly CountedPerson[] {
-  const beside = new Set(inputs.pending.flatMap(({ key }) => reached(key, inputs)))
-  return inputs.people.approved.filter((person) => beside.has(person))
+  return [...new Set(inputs.pending.flatMap(({ key }) => reached(key, inputs)))]
 }
 
 const ANYTHING = Number.POSITIVE_INFINITY as Credits
