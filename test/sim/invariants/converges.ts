@@ -154,7 +154,7 @@ export function nearBoundary(scene: Scene, ms: number): boolean {
 }
 
 /** What applies at a scope where nothing is set. */
-function widerOf(scene: Scene, scope: ScopeKey): ModelCap {
+export function widerOf(scene: Scene, scope: ScopeKey): ModelCap {
   const team = scene.stored(scopeKey({ kind: 'team' }))
   if (scope === 'team') return 'none'
   const groups = scene.company.groupsOf(scope).flatMap((id) => {

@@ -1,9 +1,9 @@
 // What becomes of caps of ours, shown to be able to fail on steps that break it, and to be silent on steps that do not.
 import { expect, it } from 'vitest'
 import { emptyModel, type ModelCap } from '../lives/policy-model.ts'
-import type { Scene, Step } from '../steps.ts'
-import { notForgotten } from './orphans.ts'
-import { ADA, ADA_SCOPE } from './sketch.ts'
+import type { Invariant, Scene, Step } from '../steps.ts'
+import { notForgotten, spentInTime } from './orphans.ts'
+import { ADA, ADA_SCOPE, read } from './sketch.ts'
 
 const recorded = (method: 'recordIntent' | 'saveOwned' | 'releaseOwned', ...values: readonly unknown[]): Step => ({
   ...{ kind: 'recorded', process: 1, method, values },
@@ -16,19 +16,19 @@ const writing = (kind: string, from: ModelCap, to: ModelCap): readonly Step[] =>
 const foreign: Step = { kind: 'foreign', scopes: [ADA] }
 const released = recorded('releaseOwned', [ADA])
 
-/** What is said where ADA has 500, and nothing is declared any more. */
-function said(steps: readonly Step[]): readonly string[] {
+/** What is said where ADA has 500, nothing is declared any more, and an approval has released 900 to 500. */
+function said(invariant: Invariant, steps: readonly Step[], team: ModelCap = 'none'): readonly string[] {
   const found: string[] = []
   const scene = {
     scenario: { capSemantics: 'layered', switches: {}, prune: true },
     company: { approved: [ADA], groupsOf: () => [] },
-    ledger: () => ({ openIntents: () => [] }),
-    stored: () => 500,
+    ledger: () => ({ openIntents: () => [], approvals: () => [{ id: 'a1', state: 'pending', released: [{ scope: ADA_SCOPE, to: 500 }] }] }),
+    stored: (scope: string) => (scope === ADA ? 500 : team),
     shows: () => 500,
     now: () => 0,
     policy: emptyModel,
   } as unknown as Scene
-  const watch = notForgotten.watch(scene, { checked: () => undefined, violated: (message) => found.push(message) })
+  const watch = invariant.watch(scene, { checked: () => undefined, violated: (message) => found.push(message) })
   for (const step of steps) watch(step)
   return found
 }
@@ -41,12 +41,27 @@ it.each<readonly [string, readonly Step[]]>([
   ['of a grant where a rule has written after others', [foreign, ...writing('rule', 500, 400), ...writing('grant', 400, 500), released]],
   ['of a grant where policy had asked for the cap of others', [foreign, owning('policy'), ...granted, released]],
 ])('a cap %s is not let go', (_title, steps) => {
-  expect(said(steps)).toEqual([`${ADA} still has our 500, and is let go`])
+  expect(said(notForgotten, steps)).toEqual([`${ADA} still has our 500, and is let go`])
 })
 
 it.each<readonly [string, readonly Step[]]>([
   ['others have set', [...writing('rule', 400, 500), foreign, released]],
   ['others had set, and that a grant has found, replaced and come to again', [foreign, owning('grant'), ...granted, released]],
 ])('a cap that %s is given back', (_title, steps) => {
-  expect(said(steps)).toEqual([])
+  expect(said(notForgotten, steps)).toEqual([])
+})
+
+const planned = (from: ModelCap): Step =>
+  ({ kind: 'told', process: 1, event: { kind: 'planned', plan: { changes: [{ scope: ADA_SCOPE, from, to: 500 }] } } }) as unknown as Step
+const settled: Step = { kind: 'settled' }
+const PENDING = ['approval a1 is through and still pending']
+
+it.each<readonly [string, readonly Step[], ModelCap, readonly string[]]>([
+  ['whose cap shows is found', [read(500), settled], 500, PENDING],
+  ['whose cap is still to be set, and can only be its own, is found', [read(500), planned('none'), settled], 400, PENDING],
+  ['whose cap is still to be lowered to what shows is found', [read(500), planned(900), settled], 500, PENDING],
+  ['whose cap is still to be set, and may only be inherited, is nothing', [read(500), planned('none'), settled], 500, []],
+  ['whose cap nobody has read is nothing', [settled], 500, []],
+])('an approval %s', (_title, steps, team, found) => {
+  expect(said(spentInTime, steps, team)).toEqual(found)
 })

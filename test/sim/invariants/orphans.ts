@@ -5,7 +5,7 @@ import type { OwnedCap } from '../../../src/core/model/observed.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import { askedScopes, type ModelCap } from '../lives/policy-model.ts'
 import { type Invariant, managedScopes, type Scene, type Step } from '../steps.ts'
-import { nearBoundary } from './converges.ts'
+import { nearBoundary, widerOf } from './converges.ts'
 import { intentOf } from './looks.ts'
 import { isLayered } from './people.ts'
 
@@ -106,7 +106,11 @@ export const spentInTime: Invariant = {
   watch(scene, checker) {
     // Whoever has left, or is nobody's any more, is not looked at.
     const seen = new Map<ScopeKey, ModelCap>()
+    // First caps that are still to be set, as the last plan says.
+    let first: ReadonlySet<string> = new Set()
     return (step) => {
+      if (step.kind === 'told' && step.event.kind === 'planned')
+        first = new Set(step.event.plan.changes.flatMap(({ scope, from, to }) => (from === 'none' ? [`${scopeKey(scope)} ${to}`] : [])))
       if (step.kind === 'answered' && step.scope !== undefined && step.observed !== undefined && step.observed !== 'unknown')
         seen.set(step.scope, step.observed)
       if (step.kind !== 'settled') return
@@ -115,7 +119,9 @@ export const spentInTime: Invariant = {
         checker.checked()
         const isThere = released.every(({ scope, to }) => {
           const key = scopeKey(scope)
-          return scene.stored(key) === to && scene.shows(key) === to && seen.get(key) === to
+          // What shows and may only be inherited is set at its own scope before what it may come from goes: nobody knows that it is there.
+          const isOpen = first.has(`${key} ${to}`) && widerOf(scene, key) === to
+          return !isOpen && scene.stored(key) === to && scene.shows(key) === to && seen.get(key) === to
         })
         if (state === 'pending' && isThere) checker.violated(`approval ${id} is through and still pending`)
       }
