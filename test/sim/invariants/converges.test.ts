@@ -53,3 +53,40 @@ it.each<readonly [string, readonly Step[]]>([
 ])('a cap %s is nothing', (_title, steps) => {
   expect(said(steps)).toEqual([])
 })
+
+const turning: Step = { kind: 'recorded', process: 1, method: 'saveFact', values: ['conditions', {}] }
+
+/** What is said where ADA's cap of a pool is left to the next sweep, so long after these steps. */
+function saidOfLeft(steps: readonly Step[], { pools = true, why = 'left to the next sweep', afterMs = 0 } = {}): readonly string[] {
+  const found: string[] = []
+  let elapsedMs = 0
+  const scene = {
+    scenario: { capSemantics: 'layered', switches: {}, intervalMs: 10, usageIntervalMs: 1, prune: true, pools },
+    company: { approved: [], groupsOf: () => [] },
+    view: () => ({ scopes: [{ scope: ADA_SCOPE, state: 'drifted', why }], holds: [], conditions: [] }),
+    stored: () => 'none',
+    shows: () => 'none',
+    inForce: () => new Map(),
+    elapsed: () => elapsedMs,
+    now: () => 0,
+    policy: emptyModel,
+  } as unknown as Scene
+  const watch = converges.watch(scene, { checked: () => undefined, violated: (message) => found.push(message) })
+  for (const step of steps) watch(step)
+  elapsedMs += afterMs
+  watch({ kind: 'settled' })
+  return found
+}
+
+it('what a deal asks after a condition has turned may be left to the next sweep', () => {
+  expect(saidOfLeft([turning])).toEqual([])
+})
+
+it.each([
+  ['of which nothing has turned', [], {}],
+  ['once that sweep is over', [turning], { afterMs: 10 }],
+  ['without pools', [turning], { pools: false }],
+  ['for another reason', [turning], { why: 'waits' }],
+] as const)('what is left %s is found', (_title, steps, left) => {
+  expect(saidOfLeft(steps, left)).toHaveLength(1)
+})

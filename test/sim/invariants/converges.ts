@@ -16,20 +16,33 @@ export const converges: Invariant = {
     const others = writtenByOthers(scene)
     // Another cap was asked of a scope that had been left alone, such as by a new deal: the next cycle reads it.
     const freed = new Map<unknown, number>()
-    const isFreed = (scope: ScopeKey): boolean =>
-      scene.elapsed() - (freed.get(scope) ?? Number.NEGATIVE_INFINITY) < scene.scenario.intervalMs
+    // Whom a rule holds for has turned, as it does by time and use alone: they are looked at beside the sweeps, and the deal that follows is
+    // written to the others of their pool by the next sweep.
+    let turnedMs = Number.NEGATIVE_INFINITY
+    const isRecent = (atMs = Number.NEGATIVE_INFINITY): boolean => scene.elapsed() - atMs < scene.scenario.intervalMs
+    const isNextSweeps = ({ scope, state, why }: ScopeStatus): boolean =>
+      state === 'unknown'
+        ? isRecent(freed.get(scopeKey(scope)))
+        : state === 'drifted' && why === LEFT && scope.kind === 'user' && scene.scenario.pools && isRecent(turnedMs)
     return (step) => {
       others.note(step)
+      if (step.kind === 'recorded' && step.method === 'saveFact' && step.values[0] === 'conditions') turnedMs = scene.elapsed()
       if (step.kind === 'recorded' && step.method === 'releaseQuarantined')
         for (const scope of [step.values[0]].flat()) freed.set(scope, scene.elapsed())
-      if (step.kind === 'settled') check(scene, checker, others.has, isFreed)
+      if (step.kind === 'settled') check(scene, checker, others.has, isNextSweeps)
     }
   },
 }
 
-type Asked = (scope: ScopeKey) => boolean
+/** What a cycle that looks at some scopes says of the others. */
+const LEFT = 'left to the next sweep'
 
-function check(scene: Scene, checker: Checker, isOthers: Asked, isFreed: Asked): void {
+function check(
+  scene: Scene,
+  checker: Checker,
+  isOthers: (scope: ScopeKey) => boolean,
+  isNextSweeps: (status: ScopeStatus) => boolean,
+): void {
   const view = scene.view()
   if (!view) {
     checker.violated('no process runs')
@@ -37,11 +50,7 @@ function check(scene: Scene, checker: Checker, isOthers: Asked, isFreed: Asked):
   }
   const doubted = isDoubted(view)
   const isExcused = (one: ScopeStatus): boolean =>
-    EXCUSED.has(one.state) ||
-    isWaiting(one, view) ||
-    isWatched(one) ||
-    (doubted && one.state === 'skipped') ||
-    (one.state === 'unknown' && isFreed(scopeKey(one.scope)))
+    EXCUSED.has(one.state) || isWaiting(one, view) || isWatched(one) || (doubted && one.state === 'skipped') || isNextSweeps(one)
   const known = new Set(view.scopes.map(({ scope }) => scopeKey(scope)))
   // Who came after the last roster that is believed, and of whom it does not tell what a rule asks for.
   const isUnheard = (one: ScopeKey): boolean => !known.has(one) || scene.policy().rules.length > 0
