@@ -162,4 +162,17 @@ describe.each([
     }
     expect(one.knowledge.usage?.roster.people).toHaveLength(28)
   })
+
+  test('a wide write is looked beneath once, also when one from before it is younger by its stamp', async () => {
+    const one = await testWorld({ people: 12, caps: { team: 500, p001: 900 } })
+    await one.cycle({ caps: { team: 500, p001: 900 } })
+    one.clock.jumpWall(ahead)
+    await one.cycle({ caps: { team: 600, p001: 900 } })
+    one.clock.jumpWall(-ahead)
+    await one.cycle({ caps: { team: 700, p001: 900 } })
+    await one.clock.pass(25 * HOUR)
+    one.forget()
+    await one.cycle()
+    expect(one.reads().toSorted()).toEqual(['p001', 'team'])
+  })
 })

@@ -48,11 +48,11 @@ const modelOf = ({ workspace }: Pick<Beneath, 'workspace'>): ServiceModel => ser
  */
 export async function lookLate(beneath: Beneath): Promise<void> {
   const { workspace, view, knowledge } = beneath
-  const looked = workspace.ledger.fact('lookedBeneath') ?? {}
+  const looked = workspace.ledger.fact('writesLooked') ?? {}
   const open = workspace.ledger.openIntents().map(({ change, at }): SentCap => ({ ...change, at }))
   const late = [
     ...open.filter(({ scope }) => scope.kind !== 'user'),
-    ...lastWide(workspace).filter(({ scope, at }) => looked[scopeKey(scope)] !== at),
+    ...[...wideWrites(workspace)].flatMap(([key, [last]]) => (last && !looked[key]?.includes(last.at) ? [last] : [])),
   ]
   if (late.length === 0) return
   const scopesBeneath = beneathIn(view, knowledge)
@@ -70,22 +70,23 @@ export async function lookLate(beneath: Beneath): Promise<void> {
 /** It was read there. What we sent, and nobody has seen arrive, tells nothing by not being there. */
 const isVerified = ({ tried, entry, written }: OwnedCap): boolean => tried === undefined && (entry.kind !== 'given_up' || written === true)
 
-/** The last write of each team and group that may have landed, of the last day. */
-function lastWide({ ledger, clock }: Workspace): readonly HistoryEntry[] {
-  const landed = ledger.wideWrites(clock.now() - LANDING_MS).filter(mayHaveLanded)
-  return [...Map.groupBy(landed, ({ scope }) => scopeKey(scope)).values()].flatMap(([last]) => last ?? [])
-}
+/** The writes of each team and group that may have landed, of the last day, what was recorded last first. */
+const wideWrites = ({ ledger, clock }: Workspace): ReadonlyMap<ScopeKey, readonly HistoryEntry[]> =>
+  Map.groupBy(ledger.wideWrites(clock.now() - LANDING_MS).filter(mayHaveLanded), ({ scope }) => scopeKey(scope))
 
-/** Remembers which writes were looked beneath, as long as the ledger has them at hand. What was open has the time of its end from then on. */
+/**
+ * Remembers which writes were looked beneath, as long as the ledger has them at hand, and with them all before them: the last one of a scope
+ * leaves the day before an earlier one does, when a clock was ahead. What was open has the time of its end from then on.
+ */
 export function noteLooked(writes: readonly { readonly change: Pick<SentCap, 'scope'> }[], workspace: Workspace): void {
   if (writes.every(({ change }) => change.scope.kind === 'user')) return
-  const before = workspace.ledger.fact('lookedBeneath') ?? {}
+  const before = workspace.ledger.fact('writesLooked') ?? {}
   const looked = new Set(writes.map(({ change }) => scopeKey(change.scope)))
-  const after = lastWide(workspace).flatMap(({ scope, at }): readonly (readonly [ScopeKey, Instant])[] => {
-    const known = looked.has(scopeKey(scope)) ? at : before[scopeKey(scope)]
-    return known === undefined ? [] : [[scopeKey(scope), known]]
+  const after = [...wideWrites(workspace)].flatMap(([key, all]): readonly (readonly [ScopeKey, readonly Instant[]])[] => {
+    const known = all.map(({ at }) => at).filter((at) => looked.has(key) || before[key]?.includes(at))
+    return known.length === 0 ? [] : [[key, known]]
   })
-  workspace.ledger.saveFact('lookedBeneath', Object.fromEntries(after))
+  workspace.ledger.saveFact('writesLooked', Object.fromEntries(after))
 }
 
 /** Reads a few scopes beneath each write and notes what they prove. True when caps turned out to be copied while layers are declared. */
