@@ -22,7 +22,7 @@ export interface SlotInputs {
   readonly people: People
   /** Groups of which policy asks a number: any other that may show just what the team has counts as not set. */
   readonly askedGroups: ReadonlySet<ScopeKey>
-  /** Groups whose members nobody could list: anybody may be in them. */
+  /** Groups whose members nobody could list. */
   readonly unlisted?: ReadonlySet<ScopeKey> | undefined
   /** Values that we sent to teams and groups and that may have landed, beside what the ledger says is ours. */
   readonly sent?: readonly SentCap[] | undefined
@@ -53,6 +53,8 @@ export interface Slots {
   inheritedAfter(key: ScopeKey, toCome: ReadonlyMap<ScopeKey, Cap>): Observed
   /** Whether that may be what applies where nothing is set at this scope: a group that shows the team's value may have none of its own. */
   mayApply(key: ScopeKey, value: Observed): boolean
+  /** Groups that nobody could list, and that would explain what a person shows where nothing else does: anybody may be in them. */
+  hiddenAbove(key: ScopeKey): readonly ScopeKey[]
   /** What is shown since a clear of ours, and nothing known explains: it applies there, and nothing is set. */
   unexplained(key: ScopeKey): Cap | undefined
   /** Whether nothing may be set here, and what is shown comes from an ancestor. */
@@ -72,9 +74,11 @@ export function interpret(inputs: SlotInputs): Slots {
   const readers = [inheritedReader(people, shown, () => false), inheritedReader(people, shown, () => true)]
   const isOpen = model.reads !== 'explicit'
   const mayApply = (key: ScopeKey, value: Observed): boolean => key !== TEAM_KEY && readers.some((reader) => reader(key) === value)
-  const mayApplyUnlisted = (key: ScopeKey, value: Observed): boolean =>
-    readings.get(key)?.scope.kind === 'user' &&
-    unlisted.some((group) => sharedCap([...(people.byKey.get(key)?.groups ?? []), group], shown).cap === value)
+  const hiddenAbove = (key: ScopeKey): readonly ScopeKey[] => {
+    const reading = readings.get(key)
+    if (unlisted.length === 0 || reading?.scope.kind !== 'user' || mayApply(key, reading.observed)) return []
+    return unlisted.filter((group) => sharedCap([...(people.byKey.get(key)?.groups ?? []), group], shown).cap === reading.observed)
+  }
   const unexplained = (key: ScopeKey): Cap | undefined => {
     const shows = isOpen ? inputs.owned.get(key)?.shows : undefined
     return shows === shown(key) && shows !== known(key) ? shows : undefined
@@ -85,7 +89,7 @@ export function interpret(inputs: SlotInputs): Slots {
     const observed = shown(key)
     const ours = inputs.owned.get(key)
     if (ours?.written && ours.cap === observed) return false
-    return typeof observed === 'number' && (mayApply(key, observed) || mayApplyUnlisted(key, observed) || unexplained(key) !== undefined)
+    return typeof observed === 'number' && (mayApply(key, observed) || hiddenAbove(key).length > 0 || unexplained(key) !== undefined)
   }
   const at = (key: ScopeKey): Slot => {
     const own = shown(key) ?? 'unknown'
@@ -101,6 +105,7 @@ export function interpret(inputs: SlotInputs): Slots {
     inherited,
     inheritedAfter,
     mayApply,
+    hiddenAbove,
     unexplained,
     mayBeInherited,
     isEcho: (key) => isEcho(key, inputs, mayApply),

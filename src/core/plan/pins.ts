@@ -107,11 +107,12 @@ export function stays(diff: Diff, slots: Slots, { desired, skipped }: Asked, ben
 
 /** The cap that somebody inherits, and the highest that it may become on the way. */
 function follow(key: ScopeKey, wide: ReadonlyMap<ScopeKey, Cap>, slots: Slots, beneath: Beneath) {
-  const groups = beneath.people.byKey.get(key)?.groups
+  const listed = beneath.people.byKey.get(key)?.groups
   // Who was never read may follow, and then the wider write waits for the reading.
   const shown = slots.shown(key) ?? 'unknown'
   const own = shown === 'unknown' ? (slots.lastRead(key) ?? 'none') : shown
-  if (!groups || (own !== 'none' && !slots.mayBeInherited(key))) return undefined
+  if (!listed || (own !== 'none' && !slots.mayBeInherited(key))) return undefined
+  const groups = own === 'none' ? listed : [...listed, ...slots.hiddenAbove(key)]
   const now = sharedCap(groups, slots.shown).cap
   if (typeof now !== 'number') return undefined
   const moves = ancestorsOf(key, beneath).flatMap((one) => (wide.has(one) ? [new Set([one])] : []))

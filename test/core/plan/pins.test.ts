@@ -80,6 +80,16 @@ describe('a cap that may only be inherited', () => {
       ['ada set none>500 policy', 'group:g lower 500>400 policy held:readQuality'],
     ],
     [
+      'is set before a group goes below it, where it may be that of another whose members nobody could list',
+      {
+        groups: { h: ['ada'] },
+        caps: { 'group:g': 500, 'group:h': 400, ada: 500 },
+        observed: { 'group:g': 500, 'group:h': 700, ada: 500 },
+        facts: { unlistedGroups: new Set([scopeKey(scope('group:g'))]) },
+      },
+      ['ada set none>500 policy', 'group:h lower 700>400 policy'],
+    ],
+    [
       'is left as it is where it is nobody else’s value',
       { ...TEAM(400), observed: { team: 500, ada: 700 }, caps: { team: 400, ada: 700 } },
       ['team lower 500>400 policy'],
@@ -236,6 +246,26 @@ describe('a member of a pool who inherits a cap', () => {
       },
       following(19, ['ada']),
       ['ada set none>40 policy', 'group:g clear 50>none policy held:readQuality', 'team raise 40>60 policy'],
+    ],
+    [
+      'keeps it when the cap goes up of a group whose members nobody could list, and which it may be',
+      {
+        ...{ readsExplicit: false, caps: { 'group:g': 60, 'group:h': 70 }, groups: { h: ['ada'] } },
+        observed: { 'group:g': 40, 'group:h': 70, ada: 40 },
+        facts: { unlistedGroups: new Set([scopeKey(scope('group:g'))]) },
+      },
+      following(19, ['ada']),
+      ['ada set none>40 policy', 'group:g raise 40>60 policy held:readQuality'],
+    ],
+    [
+      'follows such a group, which stays, when another goes up',
+      {
+        ...{ readsExplicit: false, caps: { 'group:g': 40, 'group:h': 80 }, groups: { h: ['ada'] } },
+        observed: { 'group:g': 40, 'group:h': 70, ada: 40 },
+        facts: { unlistedGroups: new Set([scopeKey(scope('group:g'))]) },
+      },
+      following(0, ['ada']),
+      ['group:h raise 70>80 policy'],
     ],
     [
       'keeps it where others have caps of their own',

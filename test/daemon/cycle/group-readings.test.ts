@@ -2,14 +2,15 @@
 // read, for rules, pools and the conflict rule alike.
 import { expect, test } from 'vitest'
 import { HOUR } from '../../support/declare.ts'
-import { type Declared, revisionOf, testWorld, type World } from '../../support/world.ts'
+import { type Declared, revisionOf, testWorld, type World, type WorldOptions } from '../../support/world.ts'
 
 /** Everybody is in h, ada and bob in g, whose name is G. */
-async function company(): Promise<{ one: World; storm: { name: string } }> {
+async function company(switches: WorldOptions['switches'] = {}): Promise<{ one: World; storm: { name: string } }> {
   const storm = { name: '' }
   const one = await testWorld({
     people: ['ada', 'bob', 'cleo'],
     groups: { g: ['ada', 'bob'], h: ['ada', 'bob', 'cleo'] },
+    switches,
     wrapTransport: (inner) => ({
       send: async (operation, body, options) =>
         body['group_name'] === storm.name ? { status: 403, headers: {}, body: '{"error":"no"}' } : inner.send(operation, body, options),
@@ -102,4 +103,16 @@ test('a group that policy gives another name has nobody until it was listed unde
   await one.clock.pass(HOUR)
   await one.cycle()
   expect(one.caps()).toEqual({ team: 900, cleo: 100 })
+})
+
+test('who shows the cap of a group that could not be listed may have none of their own: another group going below it is held with theirs', async () => {
+  const { one, storm } = await company({ capReads: 'inherited' })
+  storm.name = 'G'
+  one.foreign('group:g', 400)
+  one.foreign('group:h', 700)
+  const { planned } = await one.cycle({ caps: { 'group:g': 400, 'group:h': 100, ada: 300, bob: 400 }, protect: ['ada'] })
+  expect(planned.plan.changes.find(({ scope }) => scope.kind === 'group')?.disposition).toMatchObject({ kind: 'held' })
+  expect(one.inForce()).toMatchObject({ ada: 400, bob: 400 })
+  await one.cycle(undefined, { approve: planned.plan.holds.map(({ id }) => id) })
+  expect(one.caps()).toMatchObject({ 'group:h': 100, ada: 300, bob: 400 })
 })
