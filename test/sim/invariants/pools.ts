@@ -146,17 +146,22 @@ function createPast(scene: Scene) {
 /** So long nobody can know what was used under a cap that nobody could see. */
 const unseenMs = ({ scenario }: Scene): number => 3.5 * HOUR_MS + 2 * (scenario.usageIntervalMs + scenario.intervalMs)
 
-type Lacks = ReturnType<typeof createListed>['lacks']
+interface Blind {
+  readonly lacks: ReturnType<typeof createListed>['lacks']
+  /** The last look at the scope has failed. */
+  readonly isUnread: (scope: ScopeKey) => boolean
+}
 
 /**
  * Tells whose cap in force nobody could know before or after this write: without a cap of their own in a group with one that cannot be
- * listed, was listed without them, or that nobody manages; with a 0 that reads as unset; or where what we wrote was cleared and they inherit the same.
+ * listed or read, was listed without them, or that nobody manages; with a 0 that reads as unset; or where what we wrote was cleared and they
+ * inherit the same.
  */
-function createHidden(scene: Scene, lacks: Lacks, { scope, from, before }: Landed): (email: string) => boolean {
+function createHidden(scene: Scene, { lacks, isUnread }: Blind, { scope, from, before }: Landed): (email: string) => boolean {
   const { company, stored } = scene
   const managed = scene.view() && managedScopes(scene)
   const isHiding = (email: string, group: ScopeKey, id: string): boolean =>
-    stored(group) !== 'none' && (company.dark.has(id) || managed?.has(group) === false || lacks(id, email as ScopeKey))
+    stored(group) !== 'none' && (company.dark.has(id) || isUnread(group) || managed?.has(group) === false || lacks(id, email as ScopeKey))
   return (email) => {
     const isUnset = scope === email && from === 'none'
     if (!isUnset && stored(email as ScopeKey) !== 'none') return false
@@ -184,6 +189,8 @@ export const poolSum: Invariant = {
     const { books, note, settle, leaveWith } = createBooks(scene)
     const past = createPast(scene)
     const listed = createListed(scene)
+    const unread = new Set<ScopeKey>()
+    const blind: Blind = { lacks: listed.lacks, isUnread: (scope) => unread.has(scope) }
     let jumpedMs = -LAG_MS
     // When each member's cap in force was last such that nobody could have seen it yet.
     const unseenAt = new Map<string, number>()
@@ -199,6 +206,10 @@ export const poolSum: Invariant = {
     return (step) => {
       note(step)
       listed.note(step)
+      if (step.kind === 'answered' && step.scope !== undefined && step.observed !== undefined) {
+        if (step.observed === 'unknown') unread.add(step.scope)
+        else unread.delete(step.scope)
+      }
       const intent = step.kind === 'recorded' && step.method === 'recordIntent' ? intentOf(step) : undefined
       if (intent) {
         const sent = { policy: scene.policyNamed(intent.digest), isDealt: intent.entry.kind === 'pool' }
@@ -218,7 +229,7 @@ export const poolSum: Invariant = {
       caps = step.after
       // What policy gives somebody who left is not the pool's to pay, though it were as much as was dealt.
       if (sentUnder.get(`${step.scope} ${step.to}`)?.isDealt === false) leaveWith(step.scope)
-      const isHidden = createHidden(scene, listed.lacks, step)
+      const isHidden = createHidden(scene, blind, step)
       for (const email of caps.keys()) if (isHidden(email)) unseenAt.set(email, scene.elapsed())
       for (const [name, book] of books) {
         judge(name, book, step)

@@ -153,6 +153,15 @@ it('a raise is nothing while nobody can see the cap of a member, which is that o
   expect(said(poolSum, stillRaised, { groupOfBob: 'foreign' })).toEqual([])
 })
 
+it.each<readonly [ModelCap | 'unknown', number]>([
+  ['unknown', 0],
+  [600, 1],
+])('a raise while the group of a member without a cap of their own read %s last gives %i violations', (observed, found) => {
+  const group = scopeKey(GROUP_SCOPE)
+  const look: Step = { kind: 'answered', process: 1, operation: 'GetUsageConfig', refused: false, scope: group, observed }
+  expect(said(poolSum, [look, ...stillRaised], { groupOfBob: 'managed' })).toHaveLength(found)
+})
+
 /** As the pool knows ADA, whose use was read as 100, before she leaves and from then on. */
 const adaLeaves = (before: object): readonly Step[] =>
   [before, { inForce: { cap: 400, at: 0 }, dealt: 400, left: { at: 0, cap: 400 } }].map((ada) => ({
