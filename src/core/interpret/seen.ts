@@ -107,7 +107,7 @@ export function readingSightings(
 }
 
 /** Two readings as close as that show the same moment (choice). */
-const SAME_MOMENT_MS = 60_000
+const SAME_MOMENT_MS = MINUTE_MS
 
 /** A reading older than the ancestor's may be from a time when the ancestor had nothing either, and a much newer one, too. */
 const isExplicit = (reading: CapReading, above: CapReading | undefined): boolean =>
