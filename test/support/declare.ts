@@ -253,3 +253,7 @@ export const coming = { from: NOW + DAY, until: NOW + 3 * DAY }
 
 /** A cap of ours that a grant put there. */
 export const byGrant = (baseline?: PlainCap): OwnedSketch => ({ cap: 6000, owner: 'grant', ...(baseline !== undefined && { baseline }) })
+
+/** `p001`, `p002` …: as a test world names so many people. */
+export const numbered = (count: number): readonly string[] =>
+  Array.from({ length: count }, (_, index) => `p${String(index + 1).padStart(3, '0')}`)

@@ -24,7 +24,7 @@ import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import type { TeamStatus } from '../../src/sandbox/store.ts'
 import type { Switches } from '../../src/sandbox/switches.ts'
 import { type ToldConditions, toldConditions } from './conditions.ts'
-import { email, NOW, type PolicySketch, policy, scope } from './declare.ts'
+import { email, NOW, numbered, type PolicySketch, policy, scope } from './declare.ts'
 import { followed } from './journal.ts'
 
 /** A clock on which time passes only while somebody waits for it and nothing else can happen. */
@@ -205,7 +205,7 @@ export const SETTINGS: WorkspaceSettings = {
 }
 
 const named = (people: WorldOptions['people'] = ['ada', 'bob', 'cleo']): readonly string[] =>
-  typeof people === 'number' ? Array.from({ length: people }, (_, index) => `p${String(index + 1).padStart(3, '0')}`) : people
+  typeof people === 'number' ? numbered(people) : people
 
 /** The world as the options say; the caller closes it. */
 export async function createWorld(options: WorldOptions = {}): Promise<World> {

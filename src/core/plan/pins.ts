@@ -67,7 +67,7 @@ export interface PoolFollowers extends Followers {
 export interface Staying {
   /** Of whom no cap is asked, or no more than that they have none: what is in force becomes their own cap. */
   readonly kept: readonly DesiredCap[]
-  /** Who is asked for a cap of their own that has to stand before anything wider lifts them. */
+  /** Whose own cap, kept or asked for, has to stand before anything wider lifts them, also while a guard holds it. */
   readonly first: ReadonlySet<ScopeKey>
 }
 
@@ -97,9 +97,9 @@ export function stays(diff: Diff, slots: Slots, { desired, skipped }: Asked, ben
     const isPaid = lifted.reduce((sum, { more }) => sum + more, 0) <= room
     for (const { email, key, now, isLeftAtZero } of lifted) {
       if (isPaid && !isLeftAtZero) continue
-      if ((desired.get(key)?.cap ?? 'none') !== 'none') first.add(key)
+      first.add(key)
       // A 0 as well: it is read above them, so it is kept here, and anything more would be credits that nobody has dealt.
-      else kept.push(stay(userScope(email), now, pool))
+      if ((desired.get(key)?.cap ?? 'none') === 'none') kept.push(stay(userScope(email), now, pool))
     }
   }
   return { kept, first }

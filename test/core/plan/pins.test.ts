@@ -338,6 +338,16 @@ describe('a member of a pool who inherits a cap', () => {
     expect(told).toEqual([['team', expected]])
   })
 
+  test('keeps what is wider back while what would keep it is held', () => {
+    const breaker = { openedAt: NOW, retryAt: NOW + 1, waitMs: 1, failed: 3, planned: 3, cause: 'no answer', scopes: [] }
+    const poolReviews = new Map([['research', { name: 'research', key: 'research', isReviewed: false }]])
+    const inputs = planInputs({ ...RAISED, people: PEOPLE, guards: GUARDS, facts: { breaker } })
+    const planned = (approve: readonly string[]) => buildPlan({ ...inputs, ...following(19, ['ada']), poolReviews, approve }).plan
+    const wide = planned([]).holds.filter(({ changes }) => changes.some(({ scope: at }) => at.kind === 'team'))
+    const kinds = planned(wide.map(({ id }) => id)).changes.map(({ scope: at, disposition }) => [at.kind, disposition.kind])
+    expect(Object.fromEntries(kinds)).toEqual({ team: 'deferred', user: 'held' })
+  })
+
   test('is not in sync while it is kept, also where policy asks for no cap of its own', () => {
     const sketch = { ...RAISED, people: PEOPLE, guards: GUARDS, caps: { team: 60, ada: 'none' as const } }
     const { plan } = buildPlan({ ...planInputs(sketch), ...following(0, ['ada']) })

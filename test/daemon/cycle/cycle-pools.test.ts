@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import { scopeKey } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
-import { DAY, email, HOUR, type PoolSketch } from '../../support/declare.ts'
+import { DAY, email, HOUR, numbered, type PoolSketch } from '../../support/declare.ts'
 import { noon, type PastUse, recordPast } from '../../support/use.ts'
 import { type Declared, testWorld, type World } from '../../support/world.ts'
 
@@ -20,7 +20,6 @@ const pool = (total: number, members: PoolSketch['members'], more: Partial<PoolS
 const spent = (who: string, amount: number, at = noon(19)): PastUse => ({ who, at, credits: SEAT + amount })
 const approve = (one: World, id: string): void =>
   one.ledger.saveApproval({ id, via: 'command', approvedAt: one.clock.now(), state: 'pending', released: [] })
-const numbered = (count: number): readonly string[] => Array.from({ length: count }, (_, index) => `p${String(index + 1).padStart(3, '0')}`)
 const later = async (one: World, ms: number): Promise<void> => {
   await one.clock.pass(ms)
 }
