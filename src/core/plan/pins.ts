@@ -1,6 +1,6 @@
 // Caps that are shown and asked for, and may be there only because they are inherited: before an ancestor moves they are set at their own
 // scope. That is right under both ways to read caps, nobody falls on the way, and nobody follows an ancestor upwards.
-import { type People, sharedCap, TEAM_KEY, widerThan } from '../interpret/effective.ts'
+import { type CapAt, type People, sharedCap, TEAM_KEY, widerThan } from '../interpret/effective.ts'
 import type { Slots } from '../interpret/slots.ts'
 import type { PolicyEntry } from '../model/entry.ts'
 import type { Cap, Pool } from '../model/policy.ts'
@@ -116,10 +116,14 @@ function follow(key: ScopeKey, wide: ReadonlyMap<ScopeKey, Cap>, slots: Slots, b
   const now = sharedCap(groups, slots.shown).cap
   if (typeof now !== 'number') return undefined
   const moves = ancestorsOf(key, beneath).flatMap((one) => (wide.has(one) ? [new Set([one])] : []))
-  const after = [...moves, new Set(wide.keys())].map((landed) => {
-    const { cap } = sharedCap(groups, (one) => (landed.has(one) ? wide.get(one) : slots.shown(one)))
-    return typeof cap === 'number' ? cap : Number.POSITIVE_INFINITY
-  })
+  // A group that shows the team's cap may have none of its own.
+  const unset: CapAt = (one) => (slots.mayBeInherited(one) ? 'none' : slots.shown(one))
+  const after = [...moves, new Set(wide.keys())].flatMap((landed) =>
+    [slots.shown, unset].map((capAt) => {
+      const { cap } = sharedCap(groups, (one) => (landed.has(one) ? wide.get(one) : capAt(one)))
+      return typeof cap === 'number' ? cap : Number.POSITIVE_INFINITY
+    }),
+  )
   // Who may be in a group may get its cap.
   const maybe = ancestorsOf(key, beneath)
     .flatMap((one) => (groups.includes(one) || one === TEAM_KEY ? [] : (wide.get(one) ?? [])))

@@ -146,13 +146,10 @@ describe('a member of a pool who inherits a cap', () => {
     base: number | readonly number[] = 0,
     atZero: readonly string[] = [],
   ): Partial<PlanInputs> => {
-    const baseOf = (index: number) => credits(typeof base === 'number' ? base : (base[index] ?? 0))
-    const members = names.map((name, index) => ({
-      email: email(name),
-      base: baseOf(index),
-      count: 40,
-      isLeftAtZero: atZero.includes(name),
-    }))
+    const members = names.map((name, index) => {
+      const used = credits(typeof base === 'number' ? base : (base[index] ?? 0))
+      return { email: email(name), base: used, count: 40, isLeftAtZero: atZero.includes(name) }
+    })
     return { followers: pool ? [{ pool, room, members }] : [] }
   }
   const RAISED: PlanSketch = { readsExplicit: true, caps: { team: 60 }, observed: { team: 40, ada: 'none', bob: 'none' } }
@@ -306,6 +303,15 @@ describe('a member of a pool who inherits a cap', () => {
       ['ada set none>40 policy', 'group:g raise 40>60 policy'],
     ],
     [
+      'keeps it when the team’s goes up and its group shows the same, which may be no cap of its own',
+      {
+        ...{ ...RAISED, readsExplicit: false, groups: { g: ['ada'] } },
+        ...{ caps: { team: 60, 'group:g': 'none' }, observed: { team: 40, 'group:g': 40, ada: 40 } },
+      },
+      following(19, ['ada']),
+      ['ada set none>40 policy', 'group:g clear 40>none policy', 'team raise 40>60 policy'],
+    ],
+    [
       'keeps it when a group goes up whose members nobody could list',
       {
         ...RAISED,
@@ -341,8 +347,8 @@ describe('a member of a pool who inherits a cap', () => {
   test('keeps what is wider back while what would keep it is held', () => {
     const breaker = { openedAt: NOW, retryAt: NOW + 1, waitMs: 1, failed: 3, planned: 3, cause: 'no answer', scopes: [] }
     const poolReviews = new Map([['research', { name: 'research', key: 'research', isReviewed: false }]])
-    const inputs = planInputs({ ...RAISED, people: PEOPLE, guards: GUARDS, facts: { breaker } })
-    const planned = (approve: readonly string[]) => buildPlan({ ...inputs, ...following(19, ['ada']), poolReviews, approve }).plan
+    const given = planInputs({ ...RAISED, people: PEOPLE, guards: GUARDS, facts: { breaker } })
+    const planned = (approve: readonly string[]) => buildPlan({ ...given, ...following(19, ['ada']), poolReviews, approve }).plan
     const wide = planned([]).holds.filter(({ changes }) => changes.some(({ scope: at }) => at.kind === 'team'))
     const kinds = planned(wide.map(({ id }) => id)).changes.map(({ scope: at, disposition }) => [at.kind, disposition.kind])
     expect(Object.fromEntries(kinds)).toEqual({ team: 'deferred', user: 'held' })
