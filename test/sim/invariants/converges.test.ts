@@ -90,3 +90,25 @@ it.each([
 ] as const)('what is left %s is found', (_title, steps, left) => {
   expect(saidOfLeft(steps, left)).toHaveLength(1)
 })
+
+/** What is said where ADA, of whom `none` is asked, has 4000 as the group `g` does, and is in `h` too, which has 700 and cannot be listed, or can. */
+function saidOfMember(dark: readonly string[]): readonly string[] {
+  const found: string[] = []
+  const groups = ['g', 'h'].map((id) => [id, { name: id, cap: id === 'g' ? 4000 : 700 }] as const)
+  const stored = (scope: string): ModelCap => ({ 'group:h': 700, team: 100 })[scope] ?? 4000
+  const scene = {
+    scenario: { capSemantics: 'layered', switches: {}, intervalMs: 1, usageIntervalMs: 1, prune: true },
+    company: { approved: [ADA], groupsOf: () => ['g', 'h'], holds: () => true, dark: new Set(dark) },
+    view: () => ({ scopes: [], holds: [], conditions: [] }),
+    ...{ stored, shows: stored, inForce: () => new Map([[ADA, 4000]]), elapsed: () => 0, now: () => 0 },
+    policy: () => ({ ...emptyModel(), groups: new Map(groups), users: new Map([[ADA, 'none']]), team: 100 }),
+  } as unknown as Scene
+  const watch = converges.watch(scene, { checked: () => undefined, violated: (message) => found.push(message) })
+  watch({ kind: 'settled' })
+  return found.filter((message) => message.includes('should have none'))
+}
+
+it('a cap that may be inherited by the groups that can be listed is not told from one', () => {
+  expect(saidOfMember(['h'])).toEqual([])
+  expect(saidOfMember([])).not.toEqual([])
+})

@@ -162,22 +162,21 @@ export function nearBoundary(scene: Scene, ms: number): boolean {
   return scene.policy().grants.some(({ fromAt, untilAt }) => isNear(fromAt) || isNear(untilAt))
 }
 
-/** What applies at a scope where nothing is set. */
-export function widerOf(scene: Scene, scope: ScopeKey): ModelCap {
+/** What applies at a scope where nothing is set; with only those of its groups that count. */
+export function widerOf(scene: Scene, scope: ScopeKey, counts: (group: string) => boolean = () => true): ModelCap {
   const team = scene.stored(scopeKey({ kind: 'team' }))
   if (scope === 'team') return 'none'
   const groups = scene.company.groupsOf(scope).flatMap((id) => {
+    if (!counts(id)) return []
     const cap = scene.stored(scopeKey({ kind: 'group', id }))
     return cap === 'none' ? [] : cap
   })
   return groups.length > 0 ? Math.min(...groups) : team
 }
 
-/** The same without groups that no policy declares: nobody lists who is in them. */
-function widerAsListed(scene: Scene, scope: ScopeKey): ModelCap {
-  const isListed = scene.company.groupsOf(scope).every((id) => scene.policy().groups.has(id))
-  return isListed ? widerOf(scene, scope) : scene.stored(scopeKey({ kind: 'team' }))
-}
+/** The same without groups that no policy declares, or that nobody can list now. */
+const widerAsListed = (scene: Scene, scope: ScopeKey): ModelCap =>
+  widerOf(scene, scope, (id) => scene.policy().groups.has(id) && !scene.company.dark.has(id))
 
 const belonging = ({ company }: Scene): Belonging => ({ approved: company.approved, groupsOf: company.groupsOf, holds: company.holds })
 
