@@ -6,7 +6,7 @@ import type { Cycle } from '../../../src/core/model/observed.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { fullSum } from '../../../src/core/pools/count.ts'
 import { isGone, observePool } from '../../../src/core/pools/observe.ts'
-import type { PoolMember, PoolObservation, PoolState } from '../../../src/core/pools/state.ts'
+import { openLowers, type PoolMember, type PoolObservation, type PoolState } from '../../../src/core/pools/state.ts'
 import { CYCLE, cap, DAY, email, HOUR, NOW, type PlainCap } from '../../support/declare.ts'
 
 const NEXT: Cycle = { startAt: CYCLE.endAt, endAt: CYCLE.endAt + 30 * DAY }
@@ -288,4 +288,9 @@ describe('use under lowered caps that shows while the pool is frozen', () => {
     expect(thawed.state).not.toHaveProperty('hasShown')
     expect(see(thawed.state, { now: NOW + 3 * HOUR, use: { ada: 12, bob: 1 }, caps }).hasShown).toBe(true)
   })
+})
+
+test('raises wait for use under lowered caps of those who stay, and of nobody else', () => {
+  const ada = member({ lowered: [since(300)], left: { at: NOW } })
+  expect(openLowers(state({ ada, bob: member({ lowered: [since(500)] }), cyd: member() }))).toEqual([since(500)])
 })
