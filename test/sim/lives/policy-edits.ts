@@ -83,7 +83,11 @@ export function editModel(life: Life, draw: Draw): void {
     model.grants = model.grants.slice(1)
     model.rules = model.rules.slice(1)
   } else if (model.groups.size > 0) swapUp(model, someone(life, draw), id)
-  // What adds needs a number beneath.
+  dropBaseless(model)
+}
+
+/** What adds needs a number beneath. */
+function dropBaseless(model: PolicyModel): void {
   model.grants = model.grants.filter((one) => one.add === undefined || typeof baseOf(model, one.scope) === 'number')
 }
 
@@ -105,6 +109,7 @@ export function squeeze(life: Life, draw: Draw): void {
   const [first, ...rest] = groups
   if (first && draw() < 0.4) pick(draw, [first, ...rest])[1].cap = 100
   else model.team = typeof model.team === 'number' && model.team > 100 && draw() < 0.8 ? 100 : 'none'
+  dropBaseless(model)
 }
 
 /** What one or two people have from a wider scope is declared to be theirs. */
