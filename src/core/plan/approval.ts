@@ -78,6 +78,8 @@ interface Landing {
   readonly reviewedPools?: ReadonlySet<string>
   /** The plan asks for the change. */
   readonly isWanted?: (change: HeldChange) => boolean
+  /** It was written since then, and read back: nobody may look there again, as where the person has left. */
+  readonly wasWritten?: (change: HeldChange, since: Instant) => boolean
 }
 
 /** What was seen by whoever gave an approval: the hold as it was shown last before that. */
@@ -92,17 +94,19 @@ export const asShown = (approvals: readonly Approval[], shown: HoldsShown): read
 /** Marks released changes that the service now shows as verified; an approval with nothing left to verify is spent. */
 export function verifyApprovals(
   approvals: readonly Approval[],
-  { shown, isBare = () => false, inSync, reviewedPools = new Set(), isWanted = () => false }: Landing,
+  { shown, isBare = () => false, inSync, reviewedPools = new Set(), isWanted = () => false, wasWritten = () => false }: Landing,
 ): readonly Approval[] {
+  const isSeen = (change: HeldChange, key: ScopeKey): boolean =>
+    shown(key) === change.to || inSync.has(key) || (change.to === 'none' && isBare(key))
   // What is still to be written may show before because it is inherited.
-  const isThere = (change: HeldChange, key: ScopeKey): boolean =>
-    !isWanted(change) && (shown(key) === change.to || inSync.has(key) || (change.to === 'none' && isBare(key)))
+  const isThere = (change: HeldChange, key: ScopeKey, since = Number.POSITIVE_INFINITY): boolean =>
+    !isWanted(change) && (isSeen(change, key) || wasWritten(change, since))
   return approvals.map((one) => {
     if (one.state !== 'pending' || one.released.length === 0) return one
     const released = one.released.map((change) => {
       const key = scopeKey(change.scope)
       const isReviewed = change.pool !== undefined && reviewedPools.has(change.pool)
-      return { ...change, verified: change.verified || isReviewed || isThere(change, key) }
+      return { ...change, verified: change.verified || isReviewed || isThere(change, key, one.releasedAt) }
     })
     return { ...one, released, state: released.every((change) => change.verified) ? 'spent' : 'pending' }
   })

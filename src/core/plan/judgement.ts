@@ -21,7 +21,7 @@ import {
   verifyApprovals,
   voidGrown,
 } from './approval.ts'
-import type { Contest } from './contested.ts'
+import type { Contest, ContestInputs } from './contested.ts'
 import { byKeyOf, type Difference, type PoolReview } from './diff.ts'
 import { judge } from './guards/judge.ts'
 import type { GuardFacts, GuardInputs, Judgement } from './guards/round.ts'
@@ -46,6 +46,7 @@ export interface JudgementInputs {
   readonly reviewed?: readonly ReviewedRules[]
   readonly idle?: string
   readonly contested: ReadonlyMap<ScopeKey, Contest>
+  readonly contests: Pick<ContestInputs, 'written'>
   readonly facts: Omit<GuardFacts, 'protectedPeople' | 'workspace' | 'declared' | 'contested' | 'copying'>
   readonly guards: GuardSettings
   readonly poolReviews: ReadonlyMap<string, PoolReview>
@@ -74,7 +75,9 @@ export function judgeWithApprovals(inputs: JudgementInputs): Judged {
   const inSync = new Set(known.length > 0 ? inputs.inSync.map(({ scope }) => scopeKey(scope)) : [])
   const isWanted = ({ scope, to }: HeldChange): boolean => byKey.get(scopeKey(scope))?.to === to
   const isBare = (key: ScopeKey): boolean => !inputs.owned.has(key) && (slots.mayBeInherited(key) || !inputs.readings.has(key))
-  const landing = { shown: slots.shown, isBare, inSync, reviewedPools: reviewedPools(inputs), isWanted }
+  const wasWritten = ({ scope, to }: HeldChange, since: Instant): boolean =>
+    inputs.contests.written(scope, since).some((one) => one.to === to && one.result === 'applied')
+  const landing = { shown: slots.shown, isBare, inSync, reviewedPools: reviewedPools(inputs), isWanted, wasWritten }
   let approvals = voidGrown(verifyApprovals(known, landing), whole)
   const releases = recentReleases(approvals, inputs.now)
   const judgeNow = judges(inputs, landedReleases(releases, byKey, slots))

@@ -116,6 +116,17 @@ describe('verifying', () => {
     expect([after?.state, after?.released.map(({ verified }) => verified)]).toEqual(expected)
   })
 
+  test.each([
+    ['once it was written since it was released', NOW, false, 'spent'],
+    ['not by what was written before', NOW + 1, false, 'pending'],
+    ['not while the plan asks for it again', NOW, true, 'pending'],
+  ] as const)('a change of somebody whom nobody reads any more is verified %s', (_row, releasedAt, wanted, expected) => {
+    const one = approval({ released: [released('ada')], releasedAt })
+    const wasWritten = (_change: unknown, since: number) => since <= NOW
+    const [after] = verifyApprovals([one], { shown: () => undefined, inSync: new Set(), isWanted: () => wanted, wasWritten })
+    expect(after?.state).toBe(expected)
+  })
+
   test.each<readonly [string, Approval, Readonly<Record<string, number>>, readonly string[], unknown]>([
     ['a change that shows is verified, the other is awaited', two, { ada: 3, bob: 5 }, [], ['pending', [true, false]]],
     ['a scope in sync is verified', two, { ada: 9 }, ['ada'], ['pending', [true, false]]],
