@@ -101,6 +101,8 @@ export interface DesiredState {
   /** Every scope that a sweep reads, open intents included. */
   readonly toRead: readonly Scope[]
   readonly people: People
+  /** Groups that policy names or that carry a cap of ours, of which nobody knows who is in them. */
+  readonly unlisted: ReadonlySet<ScopeKey>
   /** The readings as they are understood now; it follows them. */
   readonly slots: Slots
   /** It was worked out with grants that neither start nor end. */
@@ -180,16 +182,17 @@ export function outlook(knowledge: WorkspaceState, planner: Planner): DesiredSta
   // What a person's reading shows may be their group's: then it tells nothing without that.
   const mayShow = model.reads === 'explicit' ? undefined : (key: ScopeKey) => people.byKey.get(key)?.groups ?? []
   const managed = scopesToRead(resolution, owned, { skipped, quarantined: quarantine.active }, mayShow)
+  const unlisted = unlistedGroups(knowledge, owned)
   const slots = interpret({
     model,
     readings: knowledge.readings,
     owned,
     people,
-    unlisted: unlistedGroups(knowledge, owned),
+    unlisted,
     askedGroups: askedGroups(resolution.desired),
   })
   const toRead = withIntents(managed, ledger)
-  return { inputs, resolution, owned, skipped, quarantine, toRead, people, slots, grantsFrozen: inputs.grantsFrozen }
+  return { inputs, resolution, owned, skipped, quarantine, toRead, people, unlisted, slots, grantsFrozen: inputs.grantsFrozen }
 }
 
 function withIntents(managed: readonly Scope[], ledger: RecordsReader): readonly Scope[] {
@@ -215,7 +218,6 @@ function rosterMissing(usage: UsageFacts | undefined, now: Instant): 'never' | '
   return read.some(({ readAt }) => readAt > now) ? 'ahead' : 'old'
 }
 
-/** Groups that policy names or that carry a cap of ours, of which nobody knows who is in them. */
 function unlistedGroups({ usage, policy }: WorkspaceState, owned: ReadonlyMap<ScopeKey, OwnedCap>): ReadonlySet<ScopeKey> {
   const listed = new Set(usage?.groups.map(({ id }) => scopeKey(groupScope(id))))
   const ours = [...owned.values()].flatMap((one) => (one.scope.kind === 'group' && mayBeSet(one) ? [one.scope] : []))
@@ -268,7 +270,7 @@ export function planFrom(knowledge: WorkspaceState, view: DesiredState, planner:
       ...limitFacts(knowledge, planner),
       reads: readQuality(view.toRead, knowledge.readings),
       rosterMissing: rosterMissing(usage, clock.now()),
-      unlistedGroups: unlistedGroups(knowledge, view.owned),
+      unlistedGroups: view.unlisted,
       ...(verifiedDeclared !== undefined && { verifiedDeclared }),
       ...(usage?.doubted && {
         rosterDoubt: { before: approvedCount(usage.roster), now: approvedCount(usage.doubted.roster), since: usage.doubted.since },
