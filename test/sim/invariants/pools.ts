@@ -56,6 +56,8 @@ function createBooks(scene: Scene) {
   const books = new Map<string, Book>()
   // Every cap that we have sent or found as it is asked for, with whose it is.
   const given = new Set<string>()
+  // Whether a pool asked for each value when it was sent last.
+  const isDealt = new Map<string, boolean>()
   /** Others have set just what was dealt, and nobody has read it: it is no cap of the pool, nor can anybody know of it. */
   const isForeign = (email: string, dealt: ModelCap): boolean => scene.inForce().get(email) === dealt && !given.has(`${email} ${dealt}`)
   // Who has no cap; and who had none, or one that nobody had read, until when: use under that may not show yet.
@@ -90,12 +92,12 @@ function createBooks(scene: Scene) {
     const place = places.get(email)
     if (place?.left && place.left.end === undefined) places.set(email, { ...place, left: { ...place.left, end: scene.used(email) } })
   }
+  /** Somebody got a cap that no pool has dealt, or has none of their own any more: not the pool's to pay, though it were as much as was dealt. */
+  const leaveWith = (email: string): void => {
+    for (const { places } of books.values()) end(places, email)
+  }
   return {
     books,
-    /** Somebody got a cap that no pool has dealt. */
-    leaveWith(email: string): void {
-      for (const { places } of books.values()) end(places, email)
-    },
     /** Other caps are in force. */
     settle(caps: InForce): void {
       for (const email of uncapped) unboundAt.set(email, scene.elapsed())
@@ -105,6 +107,9 @@ function createBooks(scene: Scene) {
     },
     note(step: Step): void {
       for (const one of givenBy(step)) given.add(one)
+      const intent = step.kind === 'recorded' && step.method === 'recordIntent' ? intentOf(step) : undefined
+      if (intent) isDealt.set(`${scopeKey(intent.change.scope)} ${intent.change.to}`, intent.entry.kind === 'pool')
+      if (step.kind === 'landed' && isDealt.get(`${step.scope} ${step.to}`) === false) leaveWith(step.scope)
       if (step.kind !== 'recorded' || step.method !== 'saveFact' || step.values[0] !== 'pools') return
       const kept = (step.values[1] ?? {}) as Kept
       for (const name of books.keys()) if (!Object.hasOwn(kept, name)) books.delete(name)
@@ -186,7 +191,7 @@ export const poolSum: Invariant = {
   name: 'no write of ours takes the caps and use of a pool above its credits',
   watch(scene, checker) {
     if (!scene.scenario.pools) return () => undefined
-    const { books, note, settle, leaveWith } = createBooks(scene)
+    const { books, note, settle } = createBooks(scene)
     const past = createPast(scene)
     const listed = createListed(scene)
     const unread = new Set<ScopeKey>()
@@ -194,8 +199,8 @@ export const poolSum: Invariant = {
     let jumpedMs = -LAG_MS
     // When each member's cap in force was last such that nobody could have seen it yet.
     const unseenAt = new Map<string, number>()
-    // The policy by which each value was sent last, and whether a pool asked for it: what is on its way when credits are cut may still land.
-    const sentUnder = new Map<string, { readonly policy: PolicyModel | undefined; readonly isDealt: boolean }>()
+    // The policy by which each value was sent last: what is on its way when credits are cut may still land.
+    const sentUnder = new Map<string, PolicyModel | undefined>()
     // When each value was sent last.
     const sentAt = new Map<string, number>()
     // When something that landed raised a member of each pool last.
@@ -212,8 +217,7 @@ export const poolSum: Invariant = {
       }
       const intent = step.kind === 'recorded' && step.method === 'recordIntent' ? intentOf(step) : undefined
       if (intent) {
-        const sent = { policy: scene.policyNamed(intent.digest), isDealt: intent.entry.kind === 'pool' }
-        sentUnder.set(`${scopeKey(intent.change.scope)} ${intent.change.to}`, sent)
+        sentUnder.set(`${scopeKey(intent.change.scope)} ${intent.change.to}`, scene.policyNamed(intent.digest))
       }
       if (step.kind === 'request' && step.operation === 'UsageConfig') sentAt.set(`${step.scope} ${step.to}`, scene.elapsed())
       if (step.kind === 'foreign' || step.kind === 'world') {
@@ -227,8 +231,6 @@ export const poolSum: Invariant = {
       if (step.kind === 'calm' || (step.kind === 'world' && step.what === 'wall-jump')) jumpedMs = scene.elapsed()
       if (step.kind !== 'landed') return
       caps = step.after
-      // What policy gives somebody who left is not the pool's to pay, though it were as much as was dealt.
-      if (sentUnder.get(`${step.scope} ${step.to}`)?.isDealt === false) leaveWith(step.scope)
       const isHidden = createHidden(scene, blind, step)
       for (const email of caps.keys()) if (isHidden(email)) unseenAt.set(email, scene.elapsed())
       for (const [name, book] of books) {
@@ -249,7 +251,7 @@ export const poolSum: Invariant = {
     function judge(name: string, book: Book, { scope, from, to, before, after, late }: Landed): void {
       const isMoved = [...book.places.keys()].some((email) => before.get(email) !== after.get(email))
       const isUnseen = [...book.places.keys()].some((email) => scene.elapsed() - (unseenAt.get(email) ?? -1e12) < unseenMs(scene))
-      const allowed = Math.max(creditsOf(scene.policy(), name), creditsOf(sentUnder.get(`${scope} ${to}`)?.policy, name))
+      const allowed = Math.max(creditsOf(scene.policy(), name), creditsOf(sentUnder.get(`${scope} ${to}`), name))
       if (!isMoved || isUnseen || allowed === 0) return
       checker.checked()
       const lately = scene.elapsed() - jumpedMs < 2 * LAG_MS ? () => 0 : past.since
