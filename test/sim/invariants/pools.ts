@@ -98,6 +98,8 @@ function createBooks(scene: Scene) {
   }
   return {
     books,
+    /** What somebody used lately may not show yet: they had no cap, or one that nobody had read. */
+    isUnseen,
     /** Other caps are in force. */
     settle(caps: InForce): void {
       for (const email of uncapped) unboundAt.set(email, scene.elapsed())
@@ -278,16 +280,22 @@ export const poolsKept: Invariant = {
   name: 'when things are calm each pool has its members, their caps and its sum, or it is said why not',
   watch(scene, checker) {
     if (!scene.scenario.pools) return () => undefined
-    const { books, note, settle } = createBooks(scene)
+    const { books, note, settle, isUnseen } = createBooks(scene)
     return (step) => {
       note(step)
       if (step.kind === 'landed' || step.kind === 'foreign') settle(scene.inForce())
-      if (step.kind === 'settled') for (const [name, book] of books) check(name, book, scene, checker)
+      if (step.kind === 'settled') for (const [name, book] of books) check(name, book, { scene, checker, isUnseen })
     }
   },
 }
 
-function check(name: string, book: Book, scene: Scene, checker: Checker): void {
+interface Judge {
+  readonly scene: Scene
+  readonly checker: Checker
+  readonly isUnseen: (email: string) => boolean
+}
+
+function check(name: string, book: Book, { scene, checker, isUnseen }: Judge): void {
   const view = scene.view()
   const pool = scene.policy().pools.find((one) => one.name === name)
   if (!view || !pool || view.conditions.some(({ type }) => HIDING.has(type))) return
@@ -314,6 +322,6 @@ function check(name: string, book: Book, scene: Scene, checker: Checker): void {
   // What those who left the team have used last is on no list.
   const listed = [...book.places].filter(([email, { left }]) => !left || scene.company.people.has(email))
   const sum = sumOf(scene, { ...book, places: new Map(listed) }, caps)
-  if (sum > pool.credits && !present.some(isExcused))
+  if (sum > pool.credits && !present.some((email) => isExcused(email) || isUnseen(email)))
     checker.violated(`pool ${name} comes to ${sum} of ${pool.credits} credits, and nobody says so`)
 }
