@@ -103,13 +103,13 @@ describe('approving one hold', () => {
         expect([...held(approved.plan)]).toEqual(expect.arrayContaining(others))
         for (const key of its) expect(held(approved.plan)).not.toContain(key)
         const out = approved.plan.changes.filter((change, index) => isReady(change) && (which >> index) % 2 === 0)
-        const after = (written: typeof out): PlanSketch => {
+        const worldWith = (written: typeof out): PlanSketch => {
           const of = (value: 'from' | 'to') => Object.fromEntries(written.map((change) => [short(change.scope), change[value]]))
           return { ...world, observed: { ...world.observed, ...of('to') }, baseline: of('from') }
         }
-        const next = planOf({ ...after(out), approvals: approved.approvals }).plan
+        const next = planOf({ ...worldWith(out), approvals: approved.approvals }).plan
         // What would stay held had nothing been released; other writes may let go of something by themselves.
-        const unreleased = held(planOf(after(out.filter(({ released }) => !released))).plan)
+        const unreleased = held(planOf(worldWith(out.filter(({ released }) => !released))).plan)
         expect([...held(next)]).toEqual(expect.arrayContaining(others.filter((key) => unreleased.has(key))))
         for (const key of its) expect(held(next)).not.toContain(key)
       }),
