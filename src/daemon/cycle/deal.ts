@@ -111,8 +111,9 @@ function sightOf(
     if (ours?.written && ours.verifiedAt <= now) verified.set(email, { cap: ours.cap, at: ours.verifiedAt })
     const open = [...sentTo(email, ledger, now), ...(present.has(email) ? sentAbove(key, wide, knowledge, view) : [])]
     if (open.length > 0) sent.set(email, open)
-    const hadMore = [...ledger.writtenLately(userScope(email), now - LANDING_MS), ...written]
-    if (!before || !memberOf(before, email)) lowered.set(email, loweredTo(key, hadMore, knowledge, view))
+    if (before && memberOf(before, email)) continue
+    const own = ledger.writtenLately(userScope(email), now - LANDING_MS)
+    lowered.set(email, loweredTo(key, [...own, ...written], knowledge, view))
   }
   return { now, caps, verified, sent, lowered, members, usageLagMs: settings.usageLagMs ?? DEFAULT_USAGE_LAG_MS }
 }
