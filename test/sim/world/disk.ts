@@ -23,7 +23,7 @@ export interface OpenDisk extends Disk {
 type DiskContent = Pick<Disk, 'owned' | 'openIntents' | 'approvals' | 'quarantined'>
 
 /** Rows are decoded when somebody asks for their table. */
-function contentOf(file: string, tables: Snapshot['tables'], intents: Snapshot['intents']): DiskContent {
+export function contentOf(file: string, tables: Snapshot['tables'], intents: Snapshot['intents']): DiskContent {
   const { owned, approval: approvals, quarantine } = tables
   return {
     owned: once(() => owned.map((row) => readRow(file, 'owned', row, ownedCap))),

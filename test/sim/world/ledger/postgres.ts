@@ -11,10 +11,10 @@ import { postgresRows } from '../../../../src/daemon/ledger/postgres/rows/rows.t
 import { migratePostgres } from '../../../../src/daemon/ledger/postgres/schema.ts'
 import { lockingWriter, noWriter } from '../../../../src/daemon/ledger/postgres/writer.ts'
 import { readRow } from '../../../../src/daemon/ledger/values/rows.ts'
-import { approval, intent, ownedCap, pause, quarantined } from '../../../../src/daemon/ledger/values/values.ts'
+import { pause } from '../../../../src/daemon/ledger/values/values.ts'
 import type { Clock } from '../../../../src/ports.ts'
 import { realClock } from '../../../support/real-clock.ts'
-import type { Disk } from '../disk.ts'
+import { contentOf, type Disk } from '../disk.ts'
 import type { SimLedger } from './kind.ts'
 
 interface State {
@@ -130,15 +130,12 @@ function watched(rows: WorkspaceRows, state: State, real: Real): WorkspaceRows {
 }
 
 function diskOf({ snapshot, pauseData, database: { name } }: State): Disk {
-  const tables = snapshot?.tables
+  const tables = snapshot?.tables ?? { owned: [], approval: [], quarantine: [], fact: [] }
   return {
-    owned: () => (tables?.owned ?? []).map((row) => readRow(name, 'owned', row, ownedCap)),
-    approvals: () => (tables?.approval ?? []).map((row) => readRow(name, 'approval', row, approval)),
-    quarantined: () => (tables?.quarantine ?? []).map((row) => readRow(name, 'quarantine', row, quarantined)),
-    openIntents: () => (snapshot?.intents ?? []).map((row) => ({ id: row.id, ...readRow(name, 'intent', row, intent) })),
+    ...contentOf(name, tables, snapshot?.intents ?? []),
     fact(named) {
       const kept = keptRows(() => undefined)
-      kept.replace(tables?.fact ?? [])
+      kept.replace(tables.fact)
       return factsKept(name, kept)(named)
     },
     pause(now) {
