@@ -65,8 +65,8 @@ export const CONDITIONS = {
   },
   KeyRefused: {
     severity: 'error',
-    begun: 'the service refuses the key',
-    ended: 'the service takes the key again',
+    begun: 'the key does not work',
+    ended: 'the key works again',
     explains: ['CycleFailed', 'CycleIncomplete'],
   },
   ServiceUnreachable: {

@@ -195,7 +195,7 @@ export function serviceFindings(looked: readonly Scope[], readings: WorkspaceSta
   const [first] = failures
   if (!first || failures.length < looked.length) return []
   if (failures.every(({ kind }) => kind === 'auth')) {
-    const message = `${workspace}: the key may not read caps, so nothing is known and nothing is written: ${first.message}`
+    const message = `${workspace}: no cap can be read with this key, so nothing is known and nothing is written: ${first.message}`
     return [{ type: 'KeyRefused', subject: 'reads of caps', reason: 'READS_REFUSED', message }]
   }
   const message = `${workspace}: none of ${looked.length} caps could be read, so nothing is written: ${first.message}`

@@ -1,5 +1,7 @@
 // Conditions of a workspace that lives: what the log says of a long outage, of a restart, and of a workspace that has no caps.
 import { describe, expect, test } from 'vitest'
+import { scopeKey, TEAM } from '../../../src/core/model/scope.ts'
+import { serviceFindings } from '../../../src/daemon/conditions/findings.ts'
 import type { LogFields, Logger } from '../../../src/daemon/conditions/log.ts'
 import { eventLog } from '../../../src/daemon/conditions/log-events.ts'
 import { viewOf } from '../../../src/daemon/conditions/view.ts'
@@ -129,5 +131,12 @@ describe('a workspace whose caps and balance are refused', () => {
     await one.cycle({ caps: { team: 500, ada: 100 } })
     expect(typesOf(one)).toEqual(['KeyRefused'])
     expect(one.begun('KeyRefused')).toMatchObject([{ reason: 'READS_REFUSED', message: expect.stringContaining('Billing Read') }])
+  })
+
+  test('that cannot be read says so, and nothing of what it may', () => {
+    const failure = { kind: 'auth' as const, message: 'GetUsageConfig: the key file /keys/service-key cannot be read (ENOENT)' }
+    const readings = new Map([[scopeKey(TEAM), { scope: TEAM, observed: 'unknown' as const, readAt: 0, failure }]])
+    const message = `acme: no cap can be read with this key, so nothing is known and nothing is written: ${failure.message}`
+    expect(serviceFindings([TEAM], readings, 'acme')).toMatchObject([{ type: 'KeyRefused', message }])
   })
 })
