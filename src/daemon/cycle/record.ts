@@ -13,7 +13,6 @@ import {
   mayHaveLanded,
   type Quarantined,
 } from '../../core/model/change.ts'
-import { UNDECLARED } from '../../core/model/entry.ts'
 import type { ReconcileResult } from '../../core/model/events.ts'
 import { type CapReading, mayBeSet, type Observed, type OwnedCap, withTried } from '../../core/model/observed.ts'
 import { type Cap, declaredCount } from '../../core/model/policy.ts'
@@ -222,17 +221,15 @@ export function unknownScopes(view: DesiredState, knowledge: WorkspaceState): re
   return unknown.length * 2 > readings.filter(({ failure }) => !failure).length + unknown.length ? [] : unknown
 }
 
-/** Those of them that policy declares or that are ours, but not people who are away, to be left alone from now on. */
+/** Those of them that are not left alone already, people who are away among these: to be left alone from now on. */
 export function newlyUnknown(view: DesiredState, knowledge: WorkspaceState, now: Instant): readonly Quarantined[] {
   const unknown = unknownScopes(view, knowledge).filter(({ scope }) => !isLeftAlone(scope, view))
   if (unknown.length === 0) return []
   const entryAt = entriesOf(view.resolution)
-  return unknown.flatMap(({ scope, failure }) => {
+  return unknown.map(({ scope, failure }) => {
     const key = scopeKey(scope)
-    const entry = entryAt(key)
-    if (entry === UNDECLARED && !view.owned.has(key)) return []
     const message = `${key}: ${failure?.message ?? 'the service does not know it'}`
-    return [{ scope, code: 'SCOPE_UNKNOWN', message, entry, at: now }]
+    return { scope, code: 'SCOPE_UNKNOWN', message, entry: entryAt(key), at: now }
   })
 }
 

@@ -138,6 +138,28 @@ describe('a group of ours that the service does not know any more', () => {
   })
 })
 
+describe('a member of a pool whom the service does not know, and to whom nothing was dealt', () => {
+  test('is left alone for a day: the sweep of the others is whole', async () => {
+    let asked = 0
+    const gone = { status: 404, headers: {}, body: JSON.stringify({ error: 'invalid user e-mail' }) }
+    const wrapTransport = (inner: Transport): Transport => ({
+      send: async (operation, body, options) => {
+        if (body['user_email'] !== email('ada')) return inner.send(operation, body, options)
+        asked += 1
+        return gone
+      },
+    })
+    const one = await testWorld({ wrapTransport })
+    const members = { kind: 'emails', emails: ['ada', 'bob', 'cleo'].map(email) } as const
+    await one.cycle({ caps: { team: 500 }, pools: [{ name: 'research', credits: 900, members, share: 'equal' }] })
+    expect((await one.cycle()).result).toBe('noop')
+    expect(asked).toBe(1)
+    await one.clock.pass(25 * HOUR)
+    await one.cycle()
+    expect(asked).toBe(2)
+  })
+})
+
 describe('a pause', () => {
   test('is told when it begins and when it ends, once each', async () => {
     const one = await testWorld()
