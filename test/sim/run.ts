@@ -124,6 +124,7 @@ async function live(life: Life, scenario: Scenario, isOver: () => boolean): Prom
       for (const { id } of life.view()?.holds ?? []) approve(life, id)
     }
     await clock.runTo(round.settledAtMs)
+    await writesEnd(life)
     life.emit({ kind: 'settled' })
     await show(life)
     await clock.runTo(round.quietAtMs)
@@ -132,6 +133,12 @@ async function live(life: Life, scenario: Scenario, isOver: () => boolean): Prom
     if (round.appliedAtMs !== undefined) await applyInTheQuiet(life, round.appliedAtMs, stream(scenario.seed, `apply/${round.fromMs}`))
     if (isOver()) return
   }
+}
+
+/** A cycle may be writing at that instant, such as raises of a pool for which use had to show: what is asked is there once they are through. */
+async function writesEnd({ clock, ledger, elapsed }: Life): Promise<void> {
+  const untilMs = elapsed() + 5 * MINUTE_MS
+  while (ledger()?.openIntents().length && elapsed() < untilMs) await clock.runTo(elapsed() + 10_000)
 }
 
 /** The daemon goes, policy or caps change, and one `apply` has to do. */
