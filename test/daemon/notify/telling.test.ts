@@ -273,7 +273,8 @@ describe('owners', () => {
   })
 
   it('are told by the monthly digest what the cycle came to that ended, and the caps of then', async () => {
-    const { one, hook, life } = await town({ ada: 900, bob: 100 }, { settings: { people: [], owners, digest: 'monthly' } })
+    const slow = { intervalMs: HOUR, usageIntervalMs: HOUR }
+    const { one, hook, life } = await town({ ada: 900, bob: 100 }, { settings: { people: [], owners, digest: 'monthly' }, config: slow })
     await one.clock.pass(8 * DAY)
     const next = { startAt: Date.UTC(2026, 11, 1), endAt: Date.UTC(2027, 0, 1) }
     await one.clock.pass(next.startAt + HOUR - one.clock.now())
