@@ -127,6 +127,26 @@ describe('what changes do to people', () => {
       ['ada lowered 9>5 by nothing', 'bob lowered 9>5 by nothing', 'cyd lowered 9>5 by nothing'],
     ],
     [
+      'of two ways to read what somebody shows the one that takes counts, also where the other gives',
+      { now: { team: 5, cyd: 5 }, changes: { cyd: 6 }, baseline: { team: 9 }, mayBeInherited: (at) => at === key('cyd') },
+      ['ada lowered 9>5 by nothing', 'bob lowered 9>5 by nothing', 'cyd lowered 9>6 by cyd'],
+    ],
+    [
+      'a cap that goes back to where it began neither gives nor takes: it is named beside what does',
+      { now: { 'group:a': 8, bob: 3 }, changes: { 'group:a': 5, bob: 'none' }, baseline: { 'group:a': 5 } },
+      ['bob raised 3>5 by bob group:a'],
+    ],
+    [
+      'nor the other way round',
+      { now: { 'group:a': 3, bob: 8 }, changes: { 'group:a': 5, bob: 'none' }, baseline: { 'group:a': 5 } },
+      ['bob lowered 8>5 by bob group:a'],
+    ],
+    [
+      'what gave until now what another change gives from now on is not named',
+      { now: { 'group:a': 5, 'group:b': 8 }, changes: { 'group:a': 8, 'group:b': 5 }, baseline: { 'group:a': 12, 'group:b': 10 } },
+      ['ada lowered 10>5 by group:b', 'bob lowered 12>8 by group:a'],
+    ],
+    [
       'copies overwrite what people have',
       { now: { team: 5, bob: 9 }, changes: { team: 3 }, capSemantics: 'copied' },
       ['ada lowered 5>3 by team', 'bob lowered 9>3 by team', 'cyd lowered 5>3 by team'],
