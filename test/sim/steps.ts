@@ -37,7 +37,7 @@ export type Step =
     }
   /**
    * An answer reached the client. For a read of a cap: what it says, `unknown` when it was spoiled. For a write: whether it was turned down.
-   * For the roster: how many approved people are on it, absent when it was spoiled or lists nobody.
+   * For the roster: how many approved people are on it, `unread` when it was spoiled or lists nobody.
    */
   | {
       readonly kind: 'answered'
@@ -46,7 +46,7 @@ export type Step =
       readonly scope?: ScopeKey
       readonly observed?: ModelCap | 'unknown'
       readonly refused?: boolean
-      readonly approved?: number
+      readonly approved?: number | 'unread'
     }
   /** Something was written to the ledger, durably. */
   | { readonly kind: 'recorded'; readonly process: number; readonly method: keyof Ledger; readonly values: readonly unknown[] }

@@ -5,8 +5,8 @@ import type { Scene, Step } from '../steps.ts'
 import { approvedIn } from '../world/answers.ts'
 import { rosterDoubt } from './standstill.ts'
 
-/** A roster at that minute with so many approved people; `none`: with nobody on it. */
-type Rosters = readonly (readonly [atMinutes: number, approved: number | 'none'])[]
+/** A roster at that minute with so many approved people; `none`: with nobody on it. One that is cut off by an edit is told by nobody. */
+type Rosters = readonly (readonly [atMinutes: number, approved: number | 'none', isCutOff?: 'cut off'])[]
 
 /** What is said of a team write that is planned after these readings, at that minute. */
 function said(rosters: Rosters, plannedAt: number): readonly string[] {
@@ -19,10 +19,10 @@ function said(rosters: Rosters, plannedAt: number): readonly string[] {
     now: () => 0,
   } as unknown as Scene
   const watch = rosterDoubt.watch(scene, { checked: () => undefined, violated: (message) => found.push(message) })
-  for (const [at, approved] of rosters) {
+  for (const [at, approved, cut] of rosters) {
     minutes = at
-    watch({ kind: 'answered', process: 1, operation: 'UserPageAnalytics', ...(approved !== 'none' && { approved }) })
-    watch({ kind: 'told', process: 1, event: { kind: 'usage-read' } } as unknown as Step)
+    watch({ kind: 'answered', process: 1, operation: 'UserPageAnalytics', approved: approved === 'none' ? 'unread' : approved })
+    if (!cut) watch({ kind: 'told', process: 1, event: { kind: 'usage-read' } } as unknown as Step)
   }
   minutes = plannedAt
   const change = { scope: { kind: 'team' }, from: 100, to: 200, disposition: { kind: 'ready' } }
@@ -157,6 +157,15 @@ const BELIEVED: readonly (readonly [title: string, rosters: Rosters, plannedAt: 
       [45, 2],
     ],
     46,
+  ],
+  [
+    'a short reading that an edit cut off, and then one that is spoiled',
+    [
+      [0, 40],
+      [15, 30, 'cut off'],
+      [16, 'none'],
+    ],
+    17,
   ],
   [
     'a reading that is whole again',

@@ -118,9 +118,10 @@ export const rosterDoubt: Invariant = {
       }
       if (step.kind === 'answered' && step.operation === 'UserPageAnalytics' && step.approved !== undefined) {
         settle()
-        read = { approved: step.approved, atMs: scene.elapsed() }
+        // What is told is the last reading: one that an edit cut off is not.
+        read = step.approved === 'unread' ? undefined : { approved: step.approved, atMs: scene.elapsed() }
         // Also when the reading is not told, because the disk is full.
-        shortAt = isShort(step.approved) ? (shortAt ?? scene.elapsed()) : undefined
+        if (read) shortAt = isShort(read.approved) ? (shortAt ?? read.atMs) : undefined
       }
       if (step.kind === 'recorded' && step.method === 'saveFact' && step.values[0] === 'usage')
         isDoubtKept = (step.values[1] as LedgerFacts['usage'])?.doubted !== undefined

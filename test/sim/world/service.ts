@@ -229,8 +229,7 @@ function whatItSays({ operation, body }: Request, answer: Answer): Partial<Extra
   if (operation === 'UsageConfig') return { refused: isRefusal(answer) }
   // Who is in a group, and who was active within some days, is no roster.
   const isRoster = operation === 'UserPageAnalytics' && body['group_name'] === undefined && body['start_timestamp'] === undefined
-  const approved = isRoster ? approvedIn(answer) : undefined
-  return approved === undefined ? {} : { approved }
+  return isRoster ? { approved: approvedIn(answer) ?? 'unread' } : {}
 }
 
 const headers = ({ serviceNow }: ServiceParts, contentType: string): WireAnswer['headers'] => ({
