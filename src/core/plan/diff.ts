@@ -152,6 +152,11 @@ function compareDeclared(desired: DesiredCap, key: ScopeKey, inputs: DiffInputs,
   }
   const { slots } = inputs
   const isInherited = desired.cap === 'none' && !isOurs(owned, observed) && slots.mayBeInherited(key) && observed === slots.inherited(key)
+  const isHidden = desired.cap === 'none' && desired.entry.kind !== 'kept' && mayHideZero(owned, slots)
+  if (isHidden && (observed === 'none' || isInherited)) {
+    draft.differences.push({ ...difference(desired, key, observed, owned, inputs.resolution, false), reason: HIDDEN_ZERO })
+    return
+  }
   if (observed === desired.cap || isInherited) {
     draft.inSync.push(desired)
     if (desired.origin.kind === 'restore') giveBack(desired.cap, owned, key, inputs.now, draft)
@@ -185,12 +190,13 @@ function compareOrphan(owned: OwnedCap, key: ScopeKey, fallback: Observed, input
     draft.unknown.push({ scope: owned.scope, message: inputs.readings.get(key)?.failure?.message ?? 'not read yet' })
     return
   }
-  if (observed === 'none' || !isOurs(owned, observed)) {
+  const isHidden = observed === 'none' && inputs.prune && mayHideZero(owned, inputs.slots)
+  if (!isHidden && (observed === 'none' || !isOurs(owned, observed))) {
     draft.released.push(key)
     return
   }
   // It stands as what is wider does, and stays ours for when that goes.
-  if (observed === fallback) return
+  if (!isHidden && observed === fallback) return
   const isTriedByGrant = owned.triedByGrant === true && observed === owned.tried
   if (!inputs.prune && !isTriedByGrant) {
     draft.kept.push(owned)
@@ -204,7 +210,8 @@ function compareOrphan(owned: OwnedCap, key: ScopeKey, fallback: Observed, input
   const grantEnd = isTriedByGrant || showsEndedGrant(owned, inputs.resolution)
   const cause = grantEnd ? 'expired' : 'orphan'
   const entry: PolicyEntry = inputs.prune ? UNDECLARED : { kind: 'restore', cap: to }
-  draft.differences.push({ scope: owned.scope, key, from: observed, to, cause, entry, healing: false, grantEnd })
+  const why = isHidden && { reason: HIDDEN_ZERO }
+  draft.differences.push({ scope: owned.scope, key, from: observed, to, cause, entry, healing: false, grantEnd, ...why })
 }
 
 function difference(
@@ -237,6 +244,12 @@ function difference(
 export const sourceOf = ({ at }: { readonly at: Position }): Pick<Difference, 'source'> => (at.line > 0 ? { source: at } : {})
 
 const observedAt = (key: ScopeKey, inputs: DiffInputs): Observed => inputs.readings.get(key)?.observed ?? 'unknown'
+
+/** A 0 of ours that may stand there without being shown: where none is to be, it is cleared once, whatever the reading says. */
+const mayHideZero = (owned: OwnedCap | undefined, { model }: Slots): boolean =>
+  model.zero !== 'stored' && (owned?.cap === 0 || owned?.tried === 0)
+
+const HIDDEN_ZERO = 'a cap of 0 was written here and does not show: it may stand all the same'
 
 /** What was verified, or what was written after it and may only have been read too early. */
 const isOurs = (owned: OwnedCap | undefined, cap: Cap): boolean => owned !== undefined && (cap === owned.cap || cap === owned.tried)

@@ -31,6 +31,25 @@ describe('a cap of 0', () => {
     expect(one.ledger.quarantined()).toEqual([])
   })
 
+  test.each([
+    ['asks for none there', { team: 500, p001: 'none' }],
+    ['drops the scope', { team: 500 }],
+  ] as const)('that does not show and may stand is cleared once policy %s, and only once', async (_row, caps) => {
+    const one = await testWorld({ people: 20, switches: { zeroCap: 'omitted' } })
+    await one.cycle({ caps: { team: 500, p001: 0 } })
+    expect(one.caps()).toEqual({ team: 500, p001: 0 })
+    const { planned, result } = await one.cycle({ caps })
+    expect(result).toBe('success')
+    expect(planned.plan.changes).toMatchObject([
+      { action: 'clear', from: 'none', to: 'none', reason: expect.stringContaining('may stand') },
+    ])
+    expect(one.caps()).toEqual({ team: 500 })
+    one.forget()
+    await one.clock.pass(3_600_000)
+    expect((await one.cycle()).result).toBe('noop')
+    expect(one.writes()).toEqual([])
+  })
+
   test('that reads back as unset gives the number back that it has replaced, ours or not, in the same cycle', async () => {
     const one = await testWorld({ people: 20, switches: { zeroCap: 'omitted' }, caps: { p001: 300 } })
     await one.cycle({ caps: { team: 500, p002: 700 } })
