@@ -35,6 +35,7 @@ import {
   unknownScopes,
 } from './record.ts'
 import { noteSeen, seenIn, sweepSightings } from './seen.ts'
+import { unlessShown } from './shown.ts'
 import { type DesiredState, grantsFrozen, isLeftAlone, keptBack, outlook, type Planner, planFrom, type WorkspaceState } from './state.ts'
 import { lookLate, noteLooked } from './write/beneath.ts'
 import { FRESH_MS } from './write/change.ts'
@@ -214,9 +215,6 @@ interface CarryOut extends Making {
 }
 
 async function carryOut({ workspace, knowledge, planner, options, startedAt, first, go, plan, again }: CarryOut): Promise<PassReport> {
-  const { mayWrite } = go
-  const notShown: Exclusion = { kind: 'excluded', code: 'notShown', reason: 'it was not in the plan that was agreed to; run apply again' }
-  const excluded = (one: Difference): Exclusion | undefined => (mayWrite?.(one) === false ? notShown : undefined)
   rememberApprovals(first.planned, workspace.ledger)
   rememberReviews(first.planned, first.view, knowledge, workspace.ledger, workspace.digest)
   const isNew = acceptRoster(first.planned, knowledge, workspace)
@@ -225,7 +223,7 @@ async function carryOut({ workspace, knowledge, planner, options, startedAt, fir
   const replan = async (failed: ReadonlyMap<ScopeKey, Failure>, alsoRead: ReadonlySet<ScopeKey>): Promise<Pass> => {
     // What was read since the deal counts in the sums of pools.
     const view = deal(workspace, knowledge, planner, outlook(knowledge, planner))
-    const next = await plan(view, { failed, excluded }, again.union(alsoRead))
+    const next = await plan(view, { failed, excluded: unlessShown(go, view) }, again.union(alsoRead))
     rememberApprovals(next.planned, workspace.ledger)
     return next
   }
@@ -234,7 +232,7 @@ async function carryOut({ workspace, knowledge, planner, options, startedAt, fir
   const beneath = { workspace, knowledge, view: first.view, ...(options.stop && { stop: options.stop }) }
   const late = options.confirm ? await readCountedOn(first.planned, since, beneath) : NONE
   // The first plan was made before anybody agreed to a part of it, or with the roster or the readings of before.
-  const start = isNew || mayWrite || late.size > 0 ? await replan(new Map(), late) : first
+  const start = isNew || go.mayWrite || late.size > 0 ? await replan(new Map(), late) : first
   return runPasses({ workspace, knowledge, first: start, options, replan })
 }
 

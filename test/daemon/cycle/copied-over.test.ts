@@ -4,7 +4,8 @@ import { expect, test } from 'vitest'
 import { DEFAULT_GUARDS } from '../../../src/core/model/change.ts'
 import { scopeKey } from '../../../src/core/model/scope.ts'
 import { MINUTE_MS } from '../../../src/core/model/units.ts'
-import { scope } from '../../support/declare.ts'
+import type { Transport } from '../../../src/ports.ts'
+import { email, scope } from '../../support/declare.ts'
 import { type Declared, testWorld, type WorldOptions } from '../../support/world.ts'
 
 const COPIED: WorldOptions = {
@@ -42,4 +43,41 @@ test('a group that is found as asked for just before its write has moved those b
   one.foreign('group:a', 1000)
   await one.cycle({ caps: { 'group:a': 1000, ada: 4000 } }, { slice: new Set([scopeKey(scope('cleo'))]) })
   expect(one.inForce()).toMatchObject({ ada: 4000, bob: 1000 })
+})
+
+test('a team write of which the plan that was agreed to shows no repairs is left, and what it would have overwritten stays', async () => {
+  const guards = { ...DEFAULT_GUARDS, maxLowered: { percent: 1, floor: 1 } }
+  const one = await testWorld({ ...COPIED, config: { ...COPIED.config, onDrift: 'heal', guards } })
+  const policy: Declared = { caps: { team: 500, 'group:a': 900, ada: 4000 } }
+  const edited: Declared = { caps: { ...policy.caps, team: 400 } }
+  await one.cycle(policy)
+  // While the team's write is held, the plan does not say what it overwrites.
+  const { planned } = await one.cycle(edited)
+  const shown = new Map(planned.plan.changes.map(({ scope, to }) => [scopeKey(scope), to]))
+  expect([...shown.keys()]).toEqual(['team', 'cleo@example.com', 'dan@example.com'])
+  const agreed = await one.cycle(edited, {
+    approve: planned.plan.holds.map(({ id }) => id),
+    confirm: async () => ({ mayWrite: ({ key, to }) => shown.get(key) === to }),
+  })
+  expect(one.caps()).toMatchObject({ team: 500, ada: 4000, bob: 900, cleo: 400, dan: 400 })
+  expect(agreed).toMatchObject({ result: 'partial', message: expect.stringMatching(/^team: it overwrites ada@/) })
+  expect((await one.cycle(edited)).result).toBe('success')
+  expect(one.inForce()).toEqual({ ada: 4000, bob: 900, cleo: 400, dan: 400 })
+})
+
+test('a team write goes out over somebody whose cap the service has refused: no plan puts that right', async () => {
+  const wrapTransport = (inner: Transport): Transport => ({
+    send: async (operation, body, options) =>
+      operation === 'UsageConfig' && body['user_email'] === email('ada')
+        ? { status: 400, headers: {}, body: JSON.stringify({ error: 'invalid cap' }) }
+        : inner.send(operation, body, options),
+  })
+  const one = await testWorld({ ...COPIED, wrapTransport })
+  await one.cycle({ caps: { team: 500, ada: 4000, bob: 900 } })
+  expect(one.ledger.quarantined()).toMatchObject([{ scope: { email: email('ada') } }])
+  const edited: Declared = { caps: { team: 600, ada: 4000, bob: 900 } }
+  const mayWrite = ({ key, to }: { key: string; to: unknown }): boolean =>
+    key === 'team' ? to === 600 : key === email('bob') && to === 900
+  await one.cycle(edited, { confirm: async () => ({ mayWrite }) })
+  expect(one.caps()).toMatchObject({ team: 600, ada: 600, bob: 900 })
 })
