@@ -2,8 +2,8 @@
 import { expect, it } from 'vitest'
 import { scopeKey } from '../../../src/core/model/scope.ts'
 import { emptyModel } from '../lives/policy-model.ts'
-import type { Scene, Step } from '../steps.ts'
-import { protectedPeople } from './people.ts'
+import type { Invariant, Scene, Step } from '../steps.ts'
+import { nobodyBetween, protectedPeople } from './people.ts'
 import { ADA, ADA_SCOPE } from './sketch.ts'
 
 const TEAM = { kind: 'team' } as const
@@ -28,9 +28,12 @@ const lowering: readonly Step[] = [
   },
 ]
 
-/** What is said where ADA is protected and has 1000 from the team, which falls to 500. */
-function said(steps: readonly Step[]): readonly string[] {
+const GRANT_AT = 60_000
+
+/** What is said where ADA is protected and has 1000 from the team, which falls to 500; a grant starts at `GRANT_AT`. */
+function said(steps: readonly Step[], { watch: watchOf }: Invariant = protectedPeople): readonly string[] {
   const found: string[] = []
+  let now = 0
   const scene = {
     scenario: { capSemantics: 'layered', switches: { capSemantics: 'layered', capReads: 'explicit' } },
     company: { approved: [ADA], groups: new Map(), groupsOf: () => [], dark: new Map() },
@@ -40,10 +43,15 @@ function said(steps: readonly Step[]): readonly string[] {
     shows: (scope: string) => (scope === 'team' ? 1000 : 'none'),
     inForce: () => new Map([[ADA, 1000]]),
     policyNamed: () => undefined,
-    policy: () => ({ ...emptyModel(), protectedPeople: new Set([ADA]) }),
+    policy: () => ({ ...emptyModel(), protectedPeople: new Set([ADA]), grants: [{ fromAt: GRANT_AT }] }),
+    now: () => now,
+    skewMs: () => 0,
   } as unknown as Scene
-  const watch = protectedPeople.watch(scene, { checked: () => undefined, violated: (message) => found.push(message) })
-  for (const step of steps) watch(step)
+  const watch = watchOf(scene, { checked: () => undefined, violated: (message) => found.push(message) })
+  for (const step of steps) {
+    if (step.kind === 'calm') now = GRANT_AT
+    watch(step)
+  }
   return found
 }
 
@@ -56,4 +64,17 @@ it.each<readonly [string, readonly Step[]]>([
 
 it('who is not on a short roster that somebody approved is nobody whom the program knows', () => {
   expect(said([told(ADA, 'bob@example.com'), kept('bob@example.com'), ...lowering])).toEqual([])
+})
+
+const planned = { kind: 'told', process: 1, event: { kind: 'planned', plan: { id: 'p', changes: [], holds: [] } } } as unknown as Step
+const landed = (from: number, to: number): Step => ({
+  ...{ kind: 'landed', process: 1, scope: scopeKey(ADA_SCOPE), from, to, late: false },
+  ...{ before: new Map([[ADA, from]]), after: new Map([[ADA, to]]) },
+})
+const finished = { kind: 'told', process: 1, event: { kind: 'cycle-finished', result: 'success' } } as unknown as Step
+
+it('who is lowered and then raised in one cycle is below the lesser on the way, but not where a grant has started in between', () => {
+  const begun = [told(ADA), planned, landed(1000, 500)]
+  expect(said([...begun, planned, landed(500, 6000), finished], nobodyBetween)).toEqual([`${ADA} has 500 on the way from 1000 to 6000`])
+  expect(said([...begun, { kind: 'calm' }, planned, landed(500, 6000), finished], nobodyBetween)).toEqual([])
 })

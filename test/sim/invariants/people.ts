@@ -199,6 +199,14 @@ interface Run {
   readonly known: Set<string>
   /** The least that each person had meanwhile; `none` counts as nothing when it stood between two caps. */
   readonly states: InForce[]
+  readonly beganAt: number
+}
+
+/** Whether a grant may have started or ended since then, by any of the clocks: policy asks for something else from there on. */
+function hasTurned(scene: Scene, sinceAt: number): boolean {
+  const margin = Math.abs(scene.skewMs())
+  const isBetween = (at = Number.POSITIVE_INFINITY): boolean => at >= sinceAt - margin && at <= scene.now() + margin
+  return scene.policy().grants.some(({ fromAt, untilAt }) => isBetween(fromAt) || isBetween(untilAt))
 }
 
 export const nobodyBetween: Invariant = {
@@ -216,8 +224,10 @@ export const nobodyBetween: Invariant = {
       run = undefined
     }
     return (step) => {
-      if (step.kind === 'told' && step.event.kind === 'planned')
+      if (step.kind === 'told' && step.event.kind === 'planned') {
+        if (run && hasTurned(scene, run.beganAt)) end()
         healing = new Set(step.event.plan.changes.flatMap((one) => (one.healing ? [`${scopeKey(one.scope)} ${one.to}`] : [])))
+      }
       if (step.kind === 'landed' && isLayered(scene)) {
         const isProbe = step.to === 0 && scene.scenario.switches.zeroCap === 'omitted'
         isTrue = !step.late && !isProbe
@@ -228,6 +238,7 @@ export const nobodyBetween: Invariant = {
             before: step.before,
             known: new Set(scene.company.approved.filter((email) => sight.knowsGroups(scene, email))),
             states: [],
+            beganAt: scene.now(),
           }
           // Nobody is owed what somebody else had set: whom a healing write moves is not judged, nor whom one moves that replaces theirs by
           // another cap. What only undoes a write of ours heals nothing.

@@ -98,6 +98,8 @@ function said(invariant: Invariant, steps: readonly Step[], more: Sketch = {}): 
     used: (email: string) => (adaIsGone && email === ADA ? 700 : 0),
     policy: () => NAMED.get('now'),
     policyNamed: (digest: string) => NAMED.get(digest),
+    now: () => 1e9 + taken,
+    skewMs: () => 0,
   } as unknown as Scene
   const watch = invariant.watch(scene, { checked: () => undefined, violated: (message) => found.push(message) })
   for (const step of steps) {
