@@ -12,7 +12,7 @@ export interface Member {
   status: TeamStatus
   role: 'admin' | 'member'
   readonly signupAt: number
-  lastUsedAt?: number
+  readonly usedAt: number[]
 }
 
 export interface Company {
@@ -110,7 +110,7 @@ export function createCompany(sandbox: Sandbox, size: { readonly people: number;
     },
     join(email, status = 'APPROVED') {
       const signupAt = isFounding ? template.signupAt : sandbox.now()
-      const member: Member = { email, id: nextId, status, role: nextId % 3 === 0 ? 'admin' : 'member', signupAt }
+      const member: Member = { email, id: nextId, status, role: nextId % 3 === 0 ? 'admin' : 'member', signupAt, usedAt: [] }
       nextId += 1
       people.set(email, member)
       save(member)
@@ -150,7 +150,7 @@ export function createCompany(sandbox: Sandbox, size: { readonly people: number;
     },
     used(email) {
       const member = people.get(email)
-      if (member) member.lastUsedAt = sandbox.now()
+      member?.usedAt.push(sandbox.now())
     },
     holds: (rule, email) => holds(rule, people.get(email), { company, now: sandbox.now() }),
     caps() {
@@ -218,10 +218,19 @@ function holds(rule: ModelRule, member: Member | undefined, { company, now }: { 
   if (activeDays) return 'open'
   const joined = joinedWithinDays === undefined || below((now - member.signupAt) / DAY_MS, joinedWithinDays)
   if (inactiveDays === undefined || joined === false) return joined
-  const newest = Math.max(0, ...company.people.values().map(({ lastUsedAt = 0 }) => lastUsedAt))
-  const isActive = newest === 0 ? 'open' : below((newest - (member.lastUsedAt ?? member.signupAt)) / DAY_MS, inactiveDays)
-  if (isActive === 'open') return 'open'
+  const isActive = isActiveBy(now, member, company, inactiveDays)
+  if (isActive === 'open' || isActive !== isActiveBy(now - SHOWN_MS, member, company, inactiveDays)) return 'open'
   return isActive ? false : joined
+}
+
+/** Use shows up to 3 hours late, and counts once two readings agree. */
+const SHOWN_MS = 6 * 3_600_000
+
+/** By what was used until then. */
+function isActiveBy(at: number, member: Member, { people }: Company, days: number): Truth {
+  const lastUse = ({ usedAt }: Member): number => usedAt.findLast((one) => one <= at) ?? 0
+  const newest = Math.max(0, ...people.values().map(lastUse))
+  return newest === 0 ? 'open' : below((newest - (lastUse(member) || member.signupAt)) / DAY_MS, days)
 }
 
 const below = (days: number, limit: number): Truth => (Math.abs(days - limit) < NEAR_DAYS ? 'open' : days < limit)
