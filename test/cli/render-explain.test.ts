@@ -139,6 +139,7 @@ describe('an explanation as text', () => {
     const all = ['acme', 'beta'].map((workspace) => ({ workspace, explanation: whole, reading: undefined }))
     const { kind, items } = JSON.parse(renderExplainJson(all))
     expect([kind, ...items.map((one: { workspace: string }) => one.workspace)]).toEqual(['ExplanationList', 'acme', 'beta'])
+    expect(JSON.parse(renderExplainJson(all.slice(0, 1), 2))).toMatchObject({ kind: 'ExplanationList', items: [{ workspace: 'acme' }] })
     const text = renderExplainText(whole, undefined)
     expect(renderExplainTexts(all)).toBe(`acme\n${text}\nbeta\n${text}`)
     expect(renderExplainTexts(all.slice(0, 1))).toBe(text)

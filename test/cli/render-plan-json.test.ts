@@ -77,7 +77,9 @@ describe('a plan as JSON', () => {
     })
   })
 
-  test('of several workspaces is a list', () => {
+  test('of several workspaces is a list, also when only one of them could be planned', () => {
+    const one = parsed(renderPlanJson([{ plan: plan() }], 2))
+    expect(one).toMatchObject({ kind: 'PlanList', items: [{ kind: 'Plan' }] })
     const list = parsed(renderPlanJson([{ plan: plan() }, { plan: plan({ workspace: 'beta' }) }]))
     expect(list).toMatchObject({ kind: 'PlanList', items: [{ workspace: 'acme' }, { workspace: 'beta' }] })
   })

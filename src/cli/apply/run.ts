@@ -49,7 +49,7 @@ export async function applyCommand(flags: ApplyFlags, cli: Cli): Promise<void> {
     const reports = reportsOf(done)
     const salt = done.flatMap((one) => ('report' in one ? (one.salt ?? []) : []))[0]
     const people = labelsFor(setup.config.people, salt)
-    if (flags.output !== 'text') cli.stdout.write(shown(reports.map(viewOf), flags, cli.stdout, false, people))
+    if (flags.output !== 'text') cli.stdout.write(shown(reports.map(viewOf), flags, cli.stdout, false, people, done.length))
     cli.finish(exitOfAll(done))
   } finally {
     await store.close()
@@ -224,12 +224,20 @@ function resultText(report: CycleReport, flags: ApplyFlags, cli: Cli, inMemory: 
   return `\n${renderResultText(viewOf(report), { paint: painter(cli.stdout), ...(width !== undefined && { width }) })}`
 }
 
-const shown = (views: readonly PlanView[], flags: ApplyFlags, stream: Output, inMemory = false, people = EMAIL_LABELS): string =>
+const shown = (
+  views: readonly PlanView[],
+  flags: ApplyFlags,
+  stream: Output,
+  inMemory = false,
+  people = EMAIL_LABELS,
+  asked = views.length,
+): string =>
   showPlans(views, flags.output, {
     releaseCommand: releaseBy(ledgerArgs(flags), inMemory),
     paint: painter(stream),
     width: columnsOf(stream),
     people,
+    asked,
   })
 
 const say = (cli: Cli, workspace: string, text: string): void => void tellLine(cli, `${workspace}: ${text}`)

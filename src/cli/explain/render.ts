@@ -164,10 +164,13 @@ export interface Explained {
   readonly reading: Reading | undefined
 }
 
-/** `{apiVersion, kind: "Explanation", …}` with instants as RFC 3339; of several workspaces `ExplanationList` with `items` (choice). */
-export function renderExplainJson(all: readonly Explained[]): string {
-  const [first, ...more] = all.map(explanationDocument)
-  const document = more.length === 0 ? first : { apiVersion: 'capkeeper/v1', kind: 'ExplanationList', items: [first, ...more] }
+/**
+ * `{apiVersion, kind: "Explanation", …}` with instants as RFC 3339; where several workspaces were asked for `ExplanationList` with `items`,
+ * however many could be (choice).
+ */
+export function renderExplainJson(all: readonly Explained[], asked = all.length): string {
+  const items = all.map(explanationDocument)
+  const document = asked === 1 ? items[0] : { apiVersion: 'capkeeper/v1', kind: 'ExplanationList', items }
   return jsonText(document, (key, value) => ((key.endsWith('At') || key === 'at') && typeof value === 'number' ? rfc3339(value) : value))
 }
 

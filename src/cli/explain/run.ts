@@ -30,7 +30,7 @@ export async function explainCommand(text: string, flags: ExplainFlags, cli: Cli
   if (!scope) throw new UsageError(`'${text}' is not a scope: write an e-mail, group:ID or team`)
   const setup = await readSetup(cli, flags)
   const { done: all, codes } = await interruptible(cli, (signal) => explainAll(scope, setup, flags, cli, signal))
-  cli.stdout.write(flags.output === 'json' ? renderExplainJson(all) : renderExplainTexts(all, painter(cli.stdout)))
+  cli.stdout.write(flags.output === 'json' ? renderExplainJson(all, setup.workspaces.length) : renderExplainTexts(all, painter(cli.stdout)))
   cli.finish(worstExit([...all.map(({ code }) => code), ...codes]))
 }
 

@@ -12,16 +12,18 @@ import type { PlanView } from './view.ts'
 
 export interface ShowOptions extends Omit<TextOptions, 'width'> {
   readonly width: number | undefined
+  /** How many workspaces were asked for: JSON is a list where there are several, also when one of them failed. */
+  readonly asked?: number
   /** How people show in Markdown, which is for others. */
   readonly people: PeopleLabels
 }
 
 /** One text for all plans; JSON and Markdown are one document. */
 export function showPlans(views: readonly PlanView[], output: OutputFormat, options: ShowOptions): string {
-  const { width, people, ...rest } = options
+  const { width, people, asked, ...rest } = options
   switch (output) {
     case 'json':
-      return renderPlanJson(views)
+      return renderPlanJson(views, asked)
     case 'markdown':
       return renderPlanMarkdown(
         views.map((view) => viewShown(view, people)),

@@ -5,11 +5,14 @@ import { formatPosition } from '../../core/model/problem.ts'
 import { rfc3339 } from '../shared/text.ts'
 import { outcomeOf, type PlanView } from './view.ts'
 
-/** One plan as the object `{apiVersion, kind: "Plan", …}`; several as `{apiVersion, kind: "PlanList", items: […]}` (choice). */
-export function renderPlanJson(views: readonly PlanView[]): string {
-  const [first, ...more] = views
+/**
+ * One plan as the object `{apiVersion, kind: "Plan", …}`; where several workspaces were asked for `{apiVersion, kind: "PlanList", items: […]}`,
+ * however many could be planned (choice).
+ */
+export function renderPlanJson(views: readonly PlanView[], asked = views.length): string {
+  const [first] = views
   const document =
-    first && more.length === 0 ? planDocument(first) : { apiVersion: 'capkeeper/v1', kind: 'PlanList', items: views.map(planDocument) }
+    first && asked === 1 ? planDocument(first) : { apiVersion: 'capkeeper/v1', kind: 'PlanList', items: views.map(planDocument) }
   return jsonText(document)
 }
 

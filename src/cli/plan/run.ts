@@ -28,6 +28,7 @@ export async function planCommand(flags: PlanFlags, cli: Cli): Promise<void> {
   showWarnings(setup.warnings, cli)
   const { done: previews, codes, known, salt } = await interruptible(cli, (signal) => previewAll(setup, cli, signal, flags))
   const plans = previews.map((one) => one.planned.plan)
+  const asked = setup.workspaces.length
   const release = releaseCommand(plans, known, flags, setup.config.ledger)
   cli.stdout.write(
     showPlans(
@@ -36,10 +37,13 @@ export async function planCommand(flags: PlanFlags, cli: Cli): Promise<void> {
         return { plan: one.planned.plan, ...(unread !== undefined && { unread }) }
       }),
       flags.output,
-      { releaseCommand: release, paint: painter(cli.stdout), width: columnsOf(cli.stdout), people: labelsFor(setup.config.people, salt) },
+      {
+        ...{ releaseCommand: release, paint: painter(cli.stdout), width: columnsOf(cli.stdout), asked },
+        people: labelsFor(setup.config.people, salt),
+      },
     ),
   )
-  if (flags.out !== undefined) save(flags.out, plans)
+  if (flags.out !== undefined) save(flags.out, plans, asked)
   cli.finish(worstExit([...previews.map((one) => exitOf(one, flags.detailedExitcode === true)), ...codes]))
 }
 
@@ -106,10 +110,11 @@ function exitOf(one: Preview, detailed: boolean): ExitCode {
   return plan.changes.length > 0 ? EXIT.pending : EXIT.done
 }
 
-function save(file: string, plans: readonly Plan[]): void {
+function save(file: string, plans: readonly Plan[], asked: number): void {
   try {
     // Only its owner may read it.
-    saveWhole(file, [renderPlanJson(plans.map((plan) => ({ plan })))], 0o600)
+    const views = plans.map((plan) => ({ plan }))
+    saveWhole(file, [renderPlanJson(views, asked)], 0o600)
   } catch (error) {
     throw new CommandError(`the plan could not be saved in ${file}: ${error instanceof Error ? error.message : String(error)}`)
   }
