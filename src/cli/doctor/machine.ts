@@ -12,6 +12,7 @@ import { nodeVersion } from '../../daemon/schedule/system.ts'
 import type { Clock } from '../../ports.ts'
 import { openStore } from '../compose.ts'
 import type { Cli } from '../shared/context.ts'
+import { shownLedger } from '../shared/ledger/address.ts'
 import { isLedgerUrl } from '../shared/remote.ts'
 import { count } from '../shared/text.ts'
 import { VERSION } from '../shared/version.ts'
@@ -87,7 +88,7 @@ const NO_SPACE = 20 * MIB
 export async function checkLedgerFile(config: Config, cli: Cli, tell: Tell): Promise<LedgerReport | undefined> {
   const file = config.ledger
   if (isLedgerUrl(file)) {
-    tell('file', notChecked(`the ledger is read from ${file}`, 'run doctor where the daemon runs to look at the file'))
+    tell('file', notChecked(`the ledger is read from ${shownLedger(file)}`, 'run doctor where the daemon runs to look at the file'))
     return undefined
   }
   if (isPostgresAddress(file)) return checkDatabase(config, cli, tell)

@@ -3,9 +3,23 @@ import { readToken } from '../../daemon/http/token.ts'
 import type { Clock } from '../../ports.ts'
 import type { NetworkFlags } from './args.ts'
 import { type Cli, UsageError } from './context.ts'
+import { shownLedger, withoutUser } from './ledger/address.ts'
 
 /** A ledger that a daemon tells, in place of a file. */
-export const isLedgerUrl = (ledger: string): boolean => /^https?:\/\//.test(ledger)
+export const isLedgerUrl = (ledger: string): boolean => /^https?:\/\//i.test(ledger)
+
+/** A page of the daemon at an address that a flag gives. Throws a `UsageError` for what cannot be asked. */
+export function pageAt(address: string, page: '/status' | '/ledger', flag: '--url' | '--ledger'): string {
+  const url = URL.parse(address)
+  if (!url || !/^https?:$/.test(url.protocol))
+    throw new UsageError(`${flag} is '${withoutUser(address)}'; write an address such as http://127.0.0.1:9464`)
+  if (url.username !== '' || url.password !== '') {
+    const token = flag === '--url' ? '--token-file' : '--ledger-token-file'
+    throw new UsageError(`${flag}: an address holds no user name and no password; a token of the daemon is given with ${token}`)
+  }
+  if (!url.pathname.endsWith(page)) url.pathname = `${url.pathname.replace(/\/+$/, '')}${page}`
+  return url.href
+}
 
 export interface DaemonQuestion {
   readonly url: string
@@ -67,5 +81,7 @@ export function causeOf(error: unknown): string {
 /** Only what reads can use the ledger of a running daemon. Throws a `UsageError`. */
 export function mustBeOwn(ledger: string): void {
   if (isLedgerUrl(ledger))
-    throw new UsageError(`${ledger} is the ledger of a running daemon: only plan and explain can read it; name a file with --ledger`)
+    throw new UsageError(
+      `${shownLedger(ledger)} is the ledger of a running daemon: only plan, explain and audit can read it; name a file with --ledger`,
+    )
 }

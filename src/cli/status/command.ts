@@ -7,7 +7,7 @@ import type { StatusDocument } from '../../daemon/http/status/document.ts'
 import { addFlags, examples, type OutputFormat, outputOption } from '../shared/args.ts'
 import { type Cli, CommandError, painter, UsageError } from '../shared/context.ts'
 import { EXIT } from '../shared/exit.ts'
-import { askDaemon, causeOf, pagesToken } from '../shared/remote.ts'
+import { askDaemon, causeOf, pageAt, pagesToken } from '../shared/remote.ts'
 
 const TIMEOUT_MS = 10_000
 const DEFAULT_URL = 'http://127.0.0.1:9464'
@@ -36,7 +36,7 @@ export function registerStatus(program: Command, cli: Cli): void {
 }
 
 async function status(flags: StatusFlags, cli: Cli): Promise<void> {
-  const url = statusUrl(flags.url ?? (await configuredUrl(flags, cli)) ?? DEFAULT_URL)
+  const url = pageAt(flags.url ?? (await configuredUrl(flags, cli)) ?? DEFAULT_URL, '/status', '--url')
   const text = await download(url, pagesToken(flags.tokenFile, cli), cli)
   if (flags.output === 'json') {
     cli.stdout.write(jsonText(readStatus(text, url)))
@@ -57,13 +57,6 @@ async function configuredUrl({ config: file }: StatusFlags, { env, clock }: Cli)
   if (port === 0) throw new UsageError('the config lets the daemon listen on any free port: name its address with --url')
   const reachable = { '0.0.0.0': '127.0.0.1', '::': '[::1]' }[host] ?? (host.includes(':') ? `[${host}]` : host)
   return `http://${reachable}:${port}`
-}
-
-function statusUrl(text: string): string {
-  const base = URL.parse(text)
-  if (!base || !/^https?:$/.test(base.protocol)) throw new UsageError(`--url is '${text}'; write an address such as http://127.0.0.1:9464`)
-  if (!base.pathname.endsWith('/status')) base.pathname = `${base.pathname.replace(/\/+$/, '')}/status`
-  return base.href
 }
 
 async function download(url: string, token: string | undefined, { clock }: Cli): Promise<string> {

@@ -13,7 +13,7 @@ import type { Ledger, ReadClient } from '../../../ports.ts'
 import { ledgerOf, openStore, type Setup, type WorkspaceSetup } from '../../compose.ts'
 import type { NetworkFlags } from '../args.ts'
 import { type Cli, CommandError } from '../context.ts'
-import { askDaemon, causeOf, type DaemonQuestion, isLedgerUrl, ledgerToken } from '../remote.ts'
+import { askDaemon, causeOf, type DaemonQuestion, isLedgerUrl, ledgerToken, pageAt } from '../remote.ts'
 
 /** The ledgers of a command, open for reading. */
 export interface Ledgers {
@@ -43,7 +43,7 @@ export async function openLedgers(cli: Cli, { config }: Setup, signal: AbortSign
 const TIMEOUT_MS = 30_000
 
 async function remoteLedgers(address: string, { clock }: Cli, token: string | undefined, signal: AbortSignal): Promise<Ledgers> {
-  const url = ledgerUrl(address)
+  const url = pageAt(address, '/ledger', '--ledger')
   const answer = await download({ url, timeoutMs: TIMEOUT_MS, clock, signal, token })
   const document = understood(url, () => sharedLedger(answer))
   return {
@@ -57,12 +57,6 @@ async function remoteLedgers(address: string, { clock }: Cli, token: string | un
     },
     close: async () => undefined,
   }
-}
-
-function ledgerUrl(address: string): string {
-  const url = new URL(address)
-  if (!url.pathname.endsWith('/ledger')) url.pathname = `${url.pathname.replace(/\/+$/, '')}/ledger`
-  return url.href
 }
 
 async function download(question: DaemonQuestion): Promise<unknown> {

@@ -6,6 +6,7 @@ import type { RecordedUse } from '../../../daemon/replay/gather.ts'
 import { recordedUseOf } from '../../../daemon/replay/recorded-use.ts'
 import { type Cli, CommandError, UsageError } from '../context.ts'
 import { isLedgerUrl } from '../remote.ts'
+import { shownLedger } from './address.ts'
 
 export interface RecordedLedger {
   readonly workspaces: readonly RecordedUse[]
@@ -17,7 +18,7 @@ export interface RecordedLedger {
 export async function readRecordedUse(cli: Cli, file: string, names: readonly string[]): Promise<RecordedLedger> {
   if (isLedgerUrl(file)) {
     throw new UsageError(
-      `${file} is the address of a daemon, which hands out no use by day; name the ledger itself, or a copy of it (\`capkeeper ledger backup FILE\`), with --ledger`,
+      `${shownLedger(file)} is the address of a daemon, which hands out no use by day; name the ledger itself, or a copy of it (\`capkeeper ledger backup FILE\`), with --ledger`,
     )
   }
   const store = await openLedger({ file, mode: 'read', clock: cli.clock })
