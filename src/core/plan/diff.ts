@@ -154,7 +154,7 @@ function compareDeclared(desired: DesiredCap, key: ScopeKey, inputs: DiffInputs,
   const isInherited = desired.cap === 'none' && !isOurs(owned, observed) && slots.mayBeInherited(key) && observed === slots.inherited(key)
   const isHidden = desired.cap === 'none' && desired.entry.kind !== 'kept' && mayHideZero(owned, slots)
   if (isHidden && (observed === 'none' || isInherited)) {
-    draft.differences.push({ ...difference(desired, key, observed, owned, inputs.resolution, false), reason: HIDDEN_ZERO })
+    draft.differences.push({ ...difference(desired, key, observed, owned, inputs.resolution, true), healing: false, reason: HIDDEN_ZERO })
     return
   }
   if (observed === desired.cap || isInherited) {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { byScope, scopeKey } from '../../../src/core/model/scope.ts'
 import { buildPlan } from '../../../src/core/plan/plan.ts'
-import { DAY, NOW, type OwnedSketch, scope } from '../../support/declare.ts'
+import { cap, DAY, entryOf, NOW, type OwnedSketch, scope } from '../../support/declare.ts'
 import { lines, type PlanSketch, planInputs, planOf } from '../../support/plan.ts'
 
 const ended = { on: 'p0', cap: 6000, until: NOW - DAY }
@@ -256,6 +256,46 @@ const TABLE: readonly (readonly [string, PlanSketch, readonly string[]])[] = [
     },
     ['p0 lower 6000>300 expired'],
   ],
+  [
+    'none over a 0 of ours that does not show is cleared, for it may stand',
+    { caps: { p0: 'none' }, observed: { p0: 'none' }, owned: { p0: { cap: 0 } }, model: { zero: 'omitted' } },
+    ['p0 clear none>none policy'],
+  ],
+  [
+    'also where it was only tried, and reads show the wider value',
+    { ...WIDER, readsExplicit: false, owned: { p0: { cap: 'none', tried: 0 } } },
+    ['p0 clear 300>none policy'],
+  ],
+  [
+    'but not where the service stores a 0 as such',
+    { caps: { p0: 'none' }, observed: { p0: 'none' }, owned: { p0: { cap: 0 } }, model: { zero: 'stored' } },
+    [],
+  ],
+  ['nor over another cap of ours', { caps: { p0: 'none' }, observed: { p0: 'none' }, owned: { p0: { cap: 5, tried: 6 } } }, []],
+  [
+    'a 0 that did not show is over where a number shows as asked',
+    { caps: { p0: 5 }, observed: { p0: 5 }, owned: { p0: { cap: 5, tried: 0 } } },
+    [],
+  ],
+  [
+    'a 0 that the service does not keep is not cleared while policy asks for it',
+    {
+      caps: { p0: 0 },
+      observed: { p0: 'none' },
+      owned: { p0: { cap: 0 } },
+      quarantined: [
+        { scope: scope('p0'), code: 'ZERO_NOT_STORED', message: 'reads unset', entry: entryOf('rule', 0), at: NOW, restore: cap('none') },
+      ],
+    },
+    [],
+  ],
+  [
+    'an orphan that is a 0 of ours and does not show is cleared',
+    { caps: { p1: 9 }, observed: { p0: 'none', p1: 9 }, owned: { p0: { cap: 0 } } },
+    ['p0 clear none>none orphan'],
+  ],
+  ['but not where prune is off', { observed: { p0: 'none' }, owned: { p0: { cap: 0 } }, prune: false }, []],
+  ['nor where somebody else has set another cap', { caps: { p1: 9 }, observed: { p0: 600, p1: 9 }, owned: { p0: { cap: 0 } } }, []],
   [
     'somebody not approved is neither written nor an orphan',
     { people: ['p1'], caps: { p0: 500 }, observed: { p0: 900 }, owned: { p0: { cap: 500 } } },

@@ -131,6 +131,15 @@ describe('a difference', () => {
     ],
   ])('%s', (_name, sketch, expected) => expect(diffOf(sketch).differences).toStrictEqual([expected]))
 
+  test.each<readonly [string, PlanSketch]>([
+    ['of policy', { caps: { p0: 'none' }, observed: { p0: 'none' }, owned: { p0: { cap: 0 } } }],
+    ['of policy that asked for none before', { caps: { p0: 'none' }, observed: { p0: 'none' }, owned: { p0: { cap: 'none', tried: 0 } } }],
+    ['of an orphan', { caps: { p1: 9 }, observed: { p0: 'none', p1: 9 }, owned: { p0: { cap: 0 } } }],
+  ])('%s that clears a 0 which does not show says why', (_name, sketch) => {
+    const reason = 'a cap of 0 was written here and does not show: it may stand all the same'
+    expect(diffOf(sketch).differences).toMatchObject([{ from: 'none', to: 'none', reason, healing: false }])
+  })
+
   test('by our own wide write is no foreign change, and is put back', () => {
     const inputs = planInputs({ caps: { p0: 500 }, observed: { p0: 900 }, owned: { p0: { cap: 500 } }, model: COPYING })
     const { differences } = buildPlan({ ...inputs, sent: sentToTeam(900) }).diff
