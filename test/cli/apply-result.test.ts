@@ -79,3 +79,17 @@ test('a cap of somebody’s own that hides beneath the team’s is in the plan w
   expect(one.caps()).toEqual({ team: 300 })
   expect(told(viewOf(report))).toEqual(['team 100>300 applied', 'ada@example.com 100>none applied', 'bob@example.com 100>none satisfied'])
 })
+
+test('a team write that was through when somebody stopped the run is told as done', async () => {
+  const copied = { switches: { capSemantics: 'fan-out' }, config: { capSemantics: 'copied' } } as const
+  const one = await testWorld({ people: ['ada', 'bob'], ...copied })
+  await one.cycle({ caps: { team: 500, ada: 4000 } })
+  const stop = new AbortController()
+  one.onCall = ({ operation, body }) => {
+    if (operation === 'GetUsageConfig' && body['user_email'] !== undefined && one.caps()['team'] === 600) stop.abort()
+  }
+  const report = await one.cycle({ caps: { team: 600, ada: 4000 } }, { stop: stop.signal })
+  expect(report.applied?.interrupted).toBe('stopped')
+  expect(told(viewOf(report))[0]).toBe('team 500>600 applied')
+  expect(exitOfAll([{ report }])).toBe(4)
+})

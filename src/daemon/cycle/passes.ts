@@ -168,12 +168,13 @@ async function keep(run: WaveRun): Promise<void> {
 
 /** A stop while scopes are read again halts the run; what was written is recorded. */
 async function tryWaves(run: WaveRun, stop: AbortSignal | undefined): Promise<readonly Change[]> {
+  const before = new Map(run.results)
   try {
     return await writeWaves(run)
   } catch (error) {
     if (!stop?.aborted) throw error
     run.halted = { interrupted: 'stopped', ...run.halted }
-    return []
+    return run.planned.plan.changes.filter(({ scope }) => run.results.get(scopeKey(scope)) !== before.get(scopeKey(scope)))
   }
 }
 
