@@ -184,6 +184,21 @@ describe('caps', () => {
   ])('of 0 %s', (_name, lines, expected) => expect(places(problemsOf(`team:\n  ${lines}`))).toEqual(expected))
 })
 
+describe('amounts of grants', () => {
+  it.each([
+    ['a cap below 0', 'cap: -5', 'a cap is never negative: write 0 with allowZero: true'],
+    ['a cap of 0', 'cap: 0', expect.stringMatching(/when 0 is meant, or leave the grant out$/)],
+    ['a word', 'cap: much', 'write the credits per person, such as 500'],
+    ['nothing', 'cap:', 'write the credits per person, such as 500'],
+    ['less', 'add: -5', 'a grant only adds: write cap: and the cap while it lasts'],
+    ['nothing to add', 'add: 0', 'leave the grant out'],
+  ])('with %s get no hint of none, which a grant does not take', (_name, amount, hint) =>
+    expect(problemsOf(`grants:\n- {user: a@b.c, until: 2026-12-01, reason: r}`.replace('until', `${amount}, until`))[0]?.hint).toEqual(
+      hint,
+    ),
+  )
+})
+
 describe('groups, users and lists', () => {
   it.each([
     ['a group without a name', 'groups:\n- id: g\n  cap: 5', ['7:5 MISSING']],

@@ -79,7 +79,9 @@ const CONDITIONS: Readonly<Record<string, (branch: Branch) => void>> = {
     const [cap, allowZero] = [branch.children.get('cap'), branch.children.get('allowZero')]
     if (!cap || cap.faulty || allowZero?.faulty) return
     report(cap, 'CAP_ZERO', `${nameOf(cap)} is 0, and allowZero: true is not beside it`, {
-      hint: 'a service may read a stored 0 back as "no cap": write allowZero: true beside it when 0 is meant, or none to set nothing',
+      hint: `a service may read a stored 0 back as "no cap": write allowZero: true beside it when 0 is meant, or ${
+        cap.schema['x-kind'] === 'grant-cap' ? 'leave the grant out' : 'none to set nothing'
+      }`,
     })
   },
   'grant-scope': (branch) => onlyOne(branch, ['user', 'group', 'team'], 'GRANT_SCOPE'),

@@ -114,11 +114,18 @@ const cap = (words: string): Kind => ({
   code: 'CAP',
   what: () => `not ${words}`,
   hint: words === CAP_OR_NONE ? capHint : numberHint,
-  hintForNothing: WRITE_A_CAP,
+  hintForNothing: words === CAP_OR_NONE ? WRITE_A_CAP : withoutNone(WRITE_A_CAP),
 })
 
-const numberHint = (text: string, branch: Branch): string | undefined =>
-  /^none$/i.test(text.trim()) ? WRITE_A_NUMBER : capHint(text, branch)
+const numberHint = (text: string, branch: Branch): string =>
+  /^none$/i.test(text.trim()) ? WRITE_A_NUMBER : withoutNone(capHint(text, branch))
+
+const withoutNone = (hint: string): string => hint.replace(/, or none$/, '')
+
+function addHint(text: string, branch: Branch): string {
+  if (text === '0') return 'leave the grant out'
+  return /^\s*-/.test(text) ? 'a grant only adds: write cap: and the cap while it lasts' : numberHint(text, branch)
+}
 
 function capHint(text: string, { node }: Branch): string {
   const digits = text.trim()
@@ -211,10 +218,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   },
   cap: cap(CAP_OR_NONE),
   'grant-cap': cap(CAP_WORDS),
-  add: {
-    ...cap(`a whole number from 1 to ${MAX_CAP}`),
-    hint: (text, branch) => (text === '0' ? 'leave the grant out' : numberHint(text, branch)),
-  },
+  add: { ...cap(`a whole number from 1 to ${MAX_CAP}`), hint: addHint },
   email: { code: 'EMAIL', what: () => 'not an e-mail address', hintForNothing: 'write it as name@example.com' },
   glob: {
     code: 'EMAIL_PATTERN',
