@@ -73,8 +73,10 @@ const landed = (from: number, to: number): Step => ({
 })
 const finished = { kind: 'told', process: 1, event: { kind: 'cycle-finished', result: 'success' } } as unknown as Step
 
-it('who is lowered and then raised in one cycle is below the lesser on the way, but not where a grant has started in between', () => {
+it('who is lowered and then raised in one cycle is below the lesser on the way, but not where a grant or a deal came in between', () => {
   const begun = [told(ADA), planned, landed(1000, 500)]
   expect(said([...begun, planned, landed(500, 6000), finished], nobodyBetween)).toEqual([`${ADA} has 500 on the way from 1000 to 6000`])
   expect(said([...begun, { kind: 'calm' }, planned, landed(500, 6000), finished], nobodyBetween)).toEqual([])
+  const dealt: Step = { kind: 'recorded', process: 1, method: 'saveFact', values: ['pools', { research: { dealtAt: 2 } }] }
+  expect(said([...begun, planned, dealt, landed(500, 6000), finished], nobodyBetween)).toEqual([])
 })

@@ -209,6 +209,13 @@ function hasTurned(scene: Scene, sinceAt: number): boolean {
   return scene.policy().grants.some(({ fromAt, untilAt }) => isBetween(fromAt) || isBetween(untilAt))
 }
 
+/** When each pool was dealt. */
+function dealsIn(step: Step): string | undefined {
+  if (step.kind !== 'recorded' || step.method !== 'saveFact' || step.values[0] !== 'pools') return undefined
+  const pools = (step.values[1] ?? {}) as NonNullable<LedgerFacts['pools']>
+  return JSON.stringify(Object.entries(pools).map(([name, { dealtAt }]) => [name, dealtAt]))
+}
+
 export const nobodyBetween: Invariant = {
   name: 'nobody is below the lesser of before and after, nor uncapped on the way',
   watch(scene, checker) {
@@ -219,11 +226,18 @@ export const nobodyBetween: Invariant = {
     // Where somebody else wrote last, a write of ours that landed long after its sender gave it up included.
     const others = new Set<ScopeKey>()
     const isOthers = (email: string): boolean => scopesOf(scene, email).some((scope) => others.has(scope))
+    let deals: string | undefined
     const end = (): void => {
       if (run) judge(run, checker)
       run = undefined
     }
     return (step) => {
+      // A deal that was held until now may be followed by the next one in the same cycle.
+      const dealt = dealsIn(step)
+      if (dealt !== undefined && dealt !== deals) {
+        end()
+        deals = dealt
+      }
       if (step.kind === 'told' && step.event.kind === 'planned') {
         if (run && hasTurned(scene, run.beganAt)) end()
         healing = new Set(step.event.plan.changes.flatMap((one) => (one.healing ? [`${scopeKey(one.scope)} ${one.to}`] : [])))
