@@ -138,7 +138,7 @@ describe('an explanation as text', () => {
   test('of a group says when no policy sets a cap for it, as for one that was mistyped', () => {
     const { person: _, ...rest } = whole
     const typo = renderExplainText({ ...rest, scope: groupScope('nope'), groups: [] }, undefined)
-    expect(typo).toMatch(/^group:nope: policy asks for 6000\n  no policy sets a cap for this group\n/)
+    expect(typo).toMatch(/^group:nope: policy asks for 6000\n {2}no policy sets a cap for this group\n/)
     expect(renderExplainText({ ...rest, scope: platform, groups: [] }, undefined)).not.toContain('no policy sets')
   })
 

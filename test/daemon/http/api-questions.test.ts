@@ -17,6 +17,7 @@ describe('a question that makes no sense', () => {
     ['/api/v1/workspaces/acme/people?group=none', 404, 'no declared group has this id'],
     ['/api/v1/workspaces/acme/changes?after=x', 400, 'after cannot be "x"; give "next" of the answer before'],
     ['/api/v1/workspaces/acme/changes?since=yesterday', 400, 'write an instant such as'],
+    ['/api/v1/workspaces/acme/changes?since=2026-02-30', 400, 'write an instant such as'],
     ['/api/v1/workspaces/other', 404, 'there is no such workspace, or it is not yours to see'],
     ['/api/v1/workspaces/acme/people/nobody', 404, 'nobody of this workspace is shown like this'],
     ['/api/v1/workspaces/acme/groups/none', 404, 'no declared group has this id'],
