@@ -1,7 +1,8 @@
 // The flags that commands share, and the readers of flag values. A flag wins over the environment,
 // the environment over the config file. There is no flag for the service key: a command line is seen by everybody on the machine.
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { type Instant, startsWithDay } from '../../core/model/units.ts'
+import type { Instant } from '../../core/model/units.ts'
+import { readDate } from '../../policy/dates.ts'
 import { UsageError } from './context.ts'
 import { EXIT } from './exit.ts'
 import { shownLedger } from './ledger/address.ts'
@@ -171,7 +172,7 @@ export function readSince(text: string): (now: Instant) => Instant {
   return () => at
 }
 
-const isDate = (text: string): boolean => (DATE_ONLY.test(text) || DATE_TIME.test(text)) && startsWithDay(text)
+const isDate = (text: string): boolean => (DATE_ONLY.test(text) || DATE_TIME.test(text)) && readDate(text.slice(0, 10)) !== undefined
 
 /** Reads a whole number between two bounds. */
 export const readInteger =

@@ -35,9 +35,3 @@ export function formatInstant(at: Instant): string {
 }
 
 const DIGITS = { month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit' } as const
-
-/** Whether a text begins with a day that there is, as 2026-11-20: `Date.parse` takes 31 February for 3 March. */
-export function startsWithDay(text: string): boolean {
-  const day = Date.parse(text.slice(0, 10))
-  return !Number.isNaN(day) && new Date(day).toISOString().startsWith(text.slice(0, 10))
-}

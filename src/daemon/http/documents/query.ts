@@ -1,7 +1,7 @@
 // What may stand behind the `?` of an address: each document names its parameters here, and the OpenAPI document is made from the same table.
 // Anything else is refused, with the nearest that there is.
 
-import { startsWithDay } from '../../../core/model/units.ts'
+import { readDate } from '../../../policy/dates.ts'
 import { didYouMean } from '../../../policy/suggest.ts'
 import { DocumentError, type Query } from './documents.ts'
 
@@ -88,7 +88,7 @@ function checkValue({ name, kind, words = [], least = 0, most = 0 }: Parameter, 
 
 const isInstant = (value: string): boolean =>
   /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d))?$/.test(value) &&
-  startsWithDay(value) &&
+  readDate(value.slice(0, 10)) !== undefined &&
   Number.isFinite(Date.parse(value))
 
 /** One page of a list. */
