@@ -200,7 +200,7 @@ export interface LedgerFacts {
   /** Since when each managed scope could not be read. */
   readonly unreadSince: Readonly<Record<ScopeKey, Instant>>
   /** When each write of the last day to the team or a group was recorded that was looked beneath, or came before one that was. */
-  readonly writesLooked: Readonly<Record<ScopeKey, readonly Instant[]>>
+  readonly writesChecked: Readonly<Record<ScopeKey, readonly Instant[]>>
   /** What e-mails are hashed with where people are not to be named; made once. */
   readonly peopleSalt: string
   /** Present while writes fail for a shared cause; gone with the first that succeeds. */
@@ -299,7 +299,7 @@ export interface RecordsReader {
   /** What was written at a scope since then, what was recorded last first; of the last day only. `Ledger.history` has the rest. */
   writtenLately(scope: Scope, sinceAt: Instant): readonly HistoryEntry[]
   /** The same of the team and all groups, also of those that nothing manages any more. */
-  wideWrites(sinceAt: Instant): readonly HistoryEntry[]
+  ancestorWrites(sinceAt: Instant): readonly HistoryEntry[]
 }
 
 /**

@@ -74,7 +74,7 @@ export type FindingSource =
 
 export interface Workspace extends WorkspaceParts {
   /** Absent until a policy set was usable once. */
-  knowledge: WorkspaceState | undefined
+  state: WorkspaceState | undefined
   /** What it knew under the settings before these, for those who look until it knows something itself. */
   before: WorkspaceState | undefined
   shown: Shown
@@ -102,10 +102,10 @@ export interface Workspace extends WorkspaceParts {
 }
 
 /** What those who look go on to see when settings change: nothing of it decides about a cap. */
-type Kept = Pick<Workspace, 'knowledge' | 'shown' | 'findings' | 'conditions' | 'pause' | 'undeclared' | 'attempted'>
+type Kept = Pick<Workspace, 'state' | 'shown' | 'findings' | 'conditions' | 'pause' | 'undeclared' | 'attempted'>
 
 const NOTHING: Kept = {
-  knowledge: undefined,
+  state: undefined,
   shown: {},
   findings: {},
   conditions: [],
@@ -115,7 +115,7 @@ const NOTHING: Kept = {
 }
 
 /** One that starts, or starts again under other settings for the same service. */
-export const createWorkspace = (parts: WorkspaceParts, { knowledge: before, ...kept }: Kept = NOTHING): Workspace => ({
+export const createWorkspace = (parts: WorkspaceParts, { state: before, ...kept }: Kept = NOTHING): Workspace => ({
   ...parts,
   shown: kept.shown,
   findings: kept.findings,
@@ -123,7 +123,7 @@ export const createWorkspace = (parts: WorkspaceParts, { knowledge: before, ...k
   pause: kept.pause,
   undeclared: kept.undeclared,
   attempted: kept.attempted,
-  knowledge: undefined,
+  state: undefined,
   before,
   reading: undefined,
   burned: undefined,

@@ -139,12 +139,12 @@ export async function instantWorkspace(name: string, company: Company, store: Le
   const told = new Map<string, number>()
   const emit = ({ kind }: { readonly kind: string }): void => void told.set(kind, (told.get(kind) ?? 0) + 1)
   const workspace = createWorkspace({ config, client, ledger, clock, random: { next: () => 0.5 }, digest: sha256, emit })
-  const knowledge = recall(policyOf(name, company), ledger)
-  workspace.knowledge = knowledge
+  const state = recall(policyOf(name, company), ledger)
+  workspace.state = state
   return {
     caps,
     told,
-    cycle: (usage: boolean) => reconcile(workspace, knowledge, { usage }),
+    cycle: (usage: boolean) => reconcile(workspace, state, { usage }),
     disturb: (index: number) => void caps.set(emailOf(index), 77),
   }
 }

@@ -2,8 +2,8 @@
 import { DEFAULT_GUARDS } from '../../src/core/model/change.ts'
 import { scopeKey, TEAM } from '../../src/core/model/scope.ts'
 import { credits } from '../../src/core/model/units.ts'
-import { learnBurned } from '../../src/daemon/collect/burning.ts'
-import { outlook, planFrom, recall } from '../../src/daemon/cycle/state.ts'
+import { learnBurned } from '../../src/daemon/collect/usage-summary.ts'
+import { desiredState, planFrom, recall } from '../../src/daemon/cycle/state.ts'
 import { openLedger } from '../../src/daemon/ledger/ledger.ts'
 import { sha256, systemClock, systemRandom } from '../../src/daemon/schedule/system.ts'
 import { createWorkspace, type Workspace } from '../../src/daemon/workspace.ts'
@@ -55,15 +55,15 @@ export async function quietWorkspace(world: BigWorld): Promise<Workspace> {
     digest: sha256,
     emit: () => undefined,
   })
-  const knowledge = recall(policyIn(world), ledger)
+  const state = recall(policyIn(world), ledger)
   const cycle = { startAt: world.now - 10 * DAY_MS, endAt: world.now + 20 * DAY_MS }
-  knowledge.usage = { roster: { ...world.roster, cycle }, groups: world.groups }
-  for (const [key, reading] of world.readings) knowledge.readings.set(key, reading)
+  state.usage = { roster: { ...world.roster, cycle }, groups: world.groups }
+  for (const [key, reading] of world.readings) state.readings.set(key, reading)
   const planner = { ...workspace, settings }
-  const view = outlook(knowledge, planner)
-  workspace.knowledge = knowledge
-  workspace.shown = { ...workspace.shown, planned: planFrom(knowledge, view, planner), outlook: view }
-  await learnBurned(workspace, knowledge.usage)
+  const view = desiredState(state, planner)
+  workspace.state = state
+  workspace.shown = { ...workspace.shown, planned: planFrom(state, view, planner), desiredState: view }
+  await learnBurned(workspace, state.usage)
   await ledger.saveRuns(TEAM, { fromAt: 0, untilAt: world.now, ...runsOf(world.now) })
   return workspace
 }

@@ -1,7 +1,7 @@
 // G9: what a scrape of /metrics costs: how many series there are for more and more people, and how long the event loop stands still.
 
 import { createConsole } from '../../src/console/routes.ts'
-import { showBurn } from '../../src/daemon/collect/burning.ts'
+import { showBurn } from '../../src/daemon/collect/usage-summary.ts'
 import { viewOf } from '../../src/daemon/conditions/view.ts'
 import { createLive } from '../../src/daemon/http/live.ts'
 import { createMetrics } from '../../src/daemon/http/metrics/metrics.ts'

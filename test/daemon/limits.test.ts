@@ -42,7 +42,7 @@ describe('beyond what was measured', () => {
     })
     const one = await testWorld({ wrapTransport })
     await one.cycle({ caps: { team: 500 } })
-    expect(one.knowledge.usage?.roster.people).toHaveLength(50_001)
+    expect(one.state.usage?.roster.people).toHaveLength(50_001)
     expect(one.begun('BeyondLimit').map(({ reason, message }) => `${reason} ${message}`)).toContainEqual(
       expect.stringContaining('BEYOND_LIMIT 50001 people on the roster, and capkeeper is measured with up to 50000'),
     )

@@ -57,7 +57,7 @@ describe('audit', () => {
     expect(JSON.parse(stdout).workspaces[0]).toMatchObject({
       undeclared: [{ email: 'alan.turing@example.com', cap: 900 }],
       uncapped: [],
-      showsWider: true,
+      showsInherited: true,
     })
   })
 

@@ -158,7 +158,7 @@ export interface World extends ToldConditions {
   readonly client: ServiceWriter
   readonly events: CycleEvent[]
   workspace: Workspace
-  knowledge: WorkspaceState
+  state: WorkspaceState
   /** Every request so far. */
   readonly calls: SandboxCall[]
   /** Whether the faults of the switches are met; not over HTTP. Default: they are. */
@@ -243,17 +243,17 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     ledger,
     client,
     workspace: open(settings),
-    knowledge: recall(revisionOf({}), ledger),
+    state: recall(revisionOf({}), ledger),
     onCall: undefined,
     stormy: true,
     cycle(declared, more = {}) {
-      if (declared) world.knowledge.policy = revisionOf(declared)
-      world.workspace.knowledge = world.knowledge
-      return clock.until(reconcile(world.workspace, world.knowledge, { usage: true, ...more }))
+      if (declared) world.state.policy = revisionOf(declared)
+      world.workspace.state = world.state
+      return clock.until(reconcile(world.workspace, world.state, { usage: true, ...more }))
     },
     restart(config) {
       world.workspace = open({ ...settings, ...config })
-      world.knowledge = recall(world.knowledge.policy, ledger)
+      world.state = recall(world.state.policy, ledger)
     },
     async close() {
       await file.close()

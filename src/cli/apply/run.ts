@@ -142,9 +142,9 @@ async function applyOne(job: Job): Promise<Done> {
   })
   try {
     ledger.saveFact('policy', policy)
-    const knowledge = recall(policy, ledger)
-    workspace.knowledge = knowledge
-    const report = await reconcile(workspace, knowledge, {
+    const state = recall(policy, ledger)
+    workspace.state = state
+    const report = await reconcile(workspace, state, {
       usage: true,
       alone: true,
       stop: signal,

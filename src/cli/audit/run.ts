@@ -64,10 +64,10 @@ async function auditOne(one: WorkspaceSetup, { cli, signal, ledgers, progress }:
   try {
     const ledger = await ledgers.of(one, client, signal)
     const parts = { client, settings: config, ledger, clock: cli.clock, digest: sha256 }
-    const { knowledge, outlook, warnings } = await preview(parts, policy, { signal, onSweep: progress.expect, onReading: progress.one })
+    const { state, desiredState, warnings } = await preview(parts, policy, { signal, onSweep: progress.expect, onReading: progress.one })
     for (const { message } of warnings) tellLine(cli, `${config.name}: ${message}`)
-    const { usage, readings } = knowledge
-    const { approved } = outlook.people
+    const { usage, readings } = state
+    const { approved } = desiredState.people
     // Where the workspace has no caps there is no sense in asking for each of them.
     const isCapless = readings.get(scopeKey(TEAM))?.failure?.lacksFeature === true
     const scopes = isCapless
@@ -76,16 +76,16 @@ async function auditOne(one: WorkspaceSetup, { cli, signal, ledgers, progress }:
     progress.expect(scopes)
     await sweep({ client, scopes, concurrency: config.rate.concurrency, readings, onReading: progress.one, signal })
     const usedBy = new Map(usage?.roster.people.map(({ email, used }) => [email, used]))
-    const inputs = desiredInputs(knowledge, { ...parts, settings: config })
-    const { measured } = knowledge
+    const inputs = desiredInputs(state, { ...parts, settings: config })
+    const { measured } = state
     const figures = addOnFigures({ now: cli.clock.now(), cycle: cycleOf(usage), measured, balance: usage?.balance })
     const useOf = (email: string) => figures.of(email, usedBy.get(email))
     const found: Audit = audit({
       people: approved,
       readings,
       groups: usage?.groups ?? [],
-      declared: new Set(outlook.resolution.desired.map(({ scope }) => scopeKey(scope))),
-      owned: outlook.owned,
+      declared: new Set(desiredState.resolution.desired.map(({ scope }) => scopeKey(scope))),
+      owned: desiredState.owned,
       reaches: (email) => isReached(email, inputs),
       useOf,
     })

@@ -65,20 +65,20 @@ async function explainOne(scope: Scope, one: WorkspaceSetup, { cli, signal, ledg
     const options = { signal, onSweep: progress.expect, onReading: progress.one }
     const near = await preview(parts, policy, { ...options, only: () => (seen) => isNear(scope, seen, policy) })
     const full = isPending(scope, near.planned) ? await preview(parts, policy, options) : near
-    const { usage, readings } = full.knowledge
+    const { usage, readings } = full.state
     const scopes = unmanagedNear(scope, full).filter((other) => !readings.has(scopeKey(other)))
     await sweep({ client, scopes, concurrency: config.rate.concurrency, readings, signal })
     tellReading(cli, config.name, full)
     const { plan } = full.planned
     const explanation = explain(
       {
-        ...desiredInputs(full.knowledge, parts),
+        ...desiredInputs(full.state, parts),
         readings,
         history: await ledger.history({ scope, limit: 1 }),
         holds: plan.holds,
         plan,
         ...(usage?.balance && { balance: usage.balance }),
-        ...(full.knowledge.measured && { measured: full.knowledge.measured }),
+        ...(full.state.measured && { measured: full.state.measured }),
       },
       scope,
     )
@@ -99,23 +99,23 @@ interface RhythmFrom {
 /** As a daemon with the pace that was learned would read it, or with `rate.max` where none was. */
 async function rhythmAt(
   scope: Scope,
-  { outlook, knowledge }: Preview,
+  { desiredState, state }: Preview,
   { ledger, settings, now }: RhythmFrom,
 ): Promise<Rhythm | RhythmBound | undefined> {
   const { intervalMs, rate } = settings
   const learned = learnedPaces(ledger.fact('pace')).map((one) => one.rate)
   const { readsPerSecond, count } = sweepRate(Math.min(rate.max, ...learned), intervalMs)
-  const { toRead, people } = outlook
+  const { toRead, people } = desiredState
   const { useByPerson, writtenLately } = ledger
   const isSliced = toRead.length > count
-  const asked = { scope, toRead, people, declared: declaredIn(outlook) }
+  const asked = { scope, toRead, people, declared: declaredIn(desiredState) }
   // A daemon's ledger tells a plan elsewhere of no use by day.
   if (isSliced && !useByPerson) return rhythmBound(asked, readsPerSecond)
   const slicing =
     isSliced && useByPerson
       ? await slicingOf({
-          view: outlook,
-          readings: knowledge.readings,
+          view: desiredState,
+          readings: state.readings,
           ledger: { useByPerson, writtenLately },
           readsPerSecond,
           now,
@@ -132,7 +132,7 @@ function isNear(scope: Scope, seen: Scope, policy: WorkspaceSetup['policy']): bo
 }
 
 /** Caps that nobody declared are in force all the same. Of people, only the approved are read. */
-const unmanagedNear = (scope: Scope, { outlook }: Preview): readonly Scope[] =>
-  scope.kind === 'user' && outlook.people.byKey.has(scopeKey(scope)) ? [scope, TEAM] : scope.kind === 'team' ? [scope] : []
+const unmanagedNear = (scope: Scope, { desiredState }: Preview): readonly Scope[] =>
+  scope.kind === 'user' && desiredState.people.byKey.has(scopeKey(scope)) ? [scope, TEAM] : scope.kind === 'team' ? [scope] : []
 
 const isPending = (scope: Scope, { plan }: Planned): boolean => plan.changes.some((change) => scopeKey(change.scope) === scopeKey(scope))

@@ -55,12 +55,12 @@ async function previewOne(one: WorkspaceSetup, { cli, signal, ledgers, people }:
     const ledger = await ledgers.of(one, client, signal)
     const parts = { client, settings: config, ledger, clock: cli.clock, digest: sha256 }
     const options = { signal, onSweep: progress.expect, onReading: progress.one }
-    const { knowledge, outlook, warnings } = await preview(parts, policy, options)
+    const { state, desiredState, warnings } = await preview(parts, policy, options)
     for (const { message } of warnings) tellLine(cli, `${config.name}: ${message}`)
-    if (!knowledge.usage) return { workspace: config.name, notes: ['nobody could be read'] }
+    if (!state.usage) return { workspace: config.name, notes: ['nobody could be read'] }
     const labels = labelsFor(people, ledger.fact('peopleSalt'))
-    const ended = await endedUse({ knowledge, clock: cli.clock, ledger }, settings)
-    const looked = { config, knowledge, shown: { outlook }, clock: cli.clock, ledger }
+    const ended = await endedUse({ state, clock: cli.clock, ledger }, settings)
+    const looked = { config, state, shown: { desiredState }, clock: cli.clock, ledger }
     const due: Due = dueNow(looked, { settings, label: labels.label }, { ended })
     const known = new Set(policy.set.groups.map(({ scope }) => scope.id))
     const pools = new Set(policy.set.pools.map(({ name }) => name))

@@ -4,11 +4,11 @@ import type { Preview } from '../../daemon/cycle/preview.ts'
 import type { Cli } from '../shared/context.ts'
 import { tellLine } from '../shared/tell.ts'
 
-type Read = Pick<Preview, 'knowledge' | 'warnings'>
+type Read = Pick<Preview, 'state' | 'warnings'>
 
 /** Why no cap could be read or, where no cap was to be read, why not even the roster could; undefined when something was read. */
-export function unreadBecause({ knowledge, warnings }: Read): string | undefined {
-  const readings = [...knowledge.readings.values()]
+export function unreadBecause({ state, warnings }: Read): string | undefined {
+  const readings = [...state.readings.values()]
   if (readings.length === 0) return warnings.find(({ reason }) => reason === 'ROSTER_UNREAD')?.message
   const failures = readings.flatMap(({ failure }) => (failure ? [failure.message] : []))
   if (failures.length < readings.length) return undefined

@@ -11,7 +11,7 @@ import { type BurnFigures, burnOf } from '../../core/use/burn.ts'
 import { forecastReadsFrom } from '../../core/use/forecast.ts'
 import { type Report, type ReportCycle, type ReportInputs, type ReportPerson, reportOf } from '../../core/use/report.ts'
 import { cycleSums, hasWholeCycle, measuredCycle, readCycle } from '../../daemon/collect/add-on.ts'
-import { historyOf } from '../../daemon/collect/burning.ts'
+import { historyOf } from '../../daemon/collect/usage-summary.ts'
 import type { Config } from '../../daemon/config/settings.ts'
 import { type Preview, preview } from '../../daemon/cycle/preview.ts'
 import { cycleOf, type WorkspaceState } from '../../daemon/cycle/state.ts'
@@ -101,7 +101,7 @@ interface Sources {
 
 async function gather(sources: Sources): Promise<ReportInputs> {
   const { one, seen, ledger, flags, now } = sources
-  const { usage } = seen.knowledge
+  const { usage } = seen.state
   const current = cycleOf(usage)
   if (!usage || !current)
     throw new CommandError(`${one.config.name}: the roster with the billing cycle could not be read, so there is nothing to report on`)
@@ -184,11 +184,11 @@ async function readRuns({ client, now, signal }: Sources, fromAt: Instant, notes
   }
 }
 
-function peopleNow({ outlook, knowledge }: Preview): readonly ReportPerson[] {
-  const groupsOf = membership(knowledge.usage?.groups ?? [])
-  const { readings } = knowledge
-  return (knowledge.usage?.roster.people ?? []).flatMap(({ email, used }): readonly ReportPerson[] => {
-    const counted = outlook.people.byKey.get(scopeKey(userScope(email)))
+function peopleNow({ desiredState, state }: Preview): readonly ReportPerson[] {
+  const groupsOf = membership(state.usage?.groups ?? [])
+  const { readings } = state
+  return (state.usage?.roster.people ?? []).flatMap(({ email, used }): readonly ReportPerson[] => {
+    const counted = desiredState.people.byKey.get(scopeKey(userScope(email)))
     // People who left, or are not approved yet, matter as far as they used something.
     if (!counted && !used) return []
     const cap = counted && effectiveCap(counted, (key) => readings.get(key)?.observed).cap
@@ -225,7 +225,7 @@ async function byModel(ledger: Pick<Ledger, 'addOnUse'>, cycle: Cycle): Promise<
 }
 
 function addOnOf({ seen, now }: Sources, cycle: Cycle, past: Sums | undefined): AddOnFigures {
-  const { usage, measured } = seen.knowledge
+  const { usage, measured } = seen.state
   const before = past && { readAt: now, cycles: [measuredCycle(cycle.startAt, past)], unassignable: [] }
   const isCurrent = cycle.startAt === cycleOf(usage)?.startAt
   return addOnFigures({ now, cycle, measured: isCurrent ? measured : before, balance: usage?.balance })
@@ -238,7 +238,7 @@ async function peopleBefore(
   { past, hasRuns }: { readonly past: Sums | undefined; readonly hasRuns: boolean },
   notes: string[],
 ): Promise<readonly ReportPerson[]> {
-  const { usage } = seen.knowledge
+  const { usage } = seen.state
   const groupsOf = membership(usage?.groups ?? [])
   const last = usage?.previousCycle?.cycle.startAt === cycle.startAt ? usage.previousCycle.used : undefined
   const measured = past && [...past].flatMap(([email, { used }]) => (email === '' ? [] : [[email, used] as const]))
@@ -274,7 +274,7 @@ async function figuresOf(
   rows: readonly RunUse[] | undefined,
   addOn: AddOnFigures,
 ): Promise<BurnFigures | undefined> {
-  const { usage } = seen.knowledge
+  const { usage } = seen.state
   if (!usage) return undefined
   const people = peopleNow(seen).flatMap(({ email, used, cap }) => {
     const paid = addOn.of(email, used)

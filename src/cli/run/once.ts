@@ -44,8 +44,8 @@ async function cycle(
     const opened = await openWorkspace(config, host)
     try {
       opened.parts.ledger.saveFact('policy', policy)
-      const knowledge = recall(policy, opened.parts.ledger)
-      return { report: await reconcile(createWorkspace(opened.parts), knowledge, { usage: true, alone: true, ...signals }) }
+      const state = recall(policy, opened.parts.ledger)
+      return { report: await reconcile(createWorkspace(opened.parts), state, { usage: true, alone: true, ...signals }) }
     } finally {
       await opened.finish?.()
       opened.close()

@@ -93,14 +93,14 @@ function index(approved: readonly CountedPerson[]): Pick<People, 'alone' | 'byKe
 }
 
 /** People whom a cap of the team may reach: all but the members of a group that `shelters`, as one with a cap of its own does. */
-export function beneathTeam({ approved, alone, byGroup }: People, shelters: (group: ScopeKey) => boolean): readonly CountedPerson[] {
+export function reachedByTeam({ approved, alone, byGroup }: People, shelters: (group: ScopeKey) => boolean): readonly CountedPerson[] {
   const sheltering = new Set(byGroup.keys().filter(shelters))
   if (sheltering.size === byGroup.size) return alone
   return approved.filter(({ groups }) => !groups.some((group) => sheltering.has(group)))
 }
 
 /** The wider scopes that may give this one its cap, the narrowest first. */
-export const widerThan = (key: ScopeKey, { byKey }: Pick<People, 'byKey'>): readonly ScopeKey[] =>
+export const ancestorsOf = (key: ScopeKey, { byKey }: Pick<People, 'byKey'>): readonly ScopeKey[] =>
   key === TEAM_KEY ? [] : [...(byKey.get(key)?.groups ?? []), TEAM_KEY]
 
 /** What is set at a scope; undefined for a scope that was not read because nothing manages it. */
@@ -140,7 +140,7 @@ export function sharedCap(groups: readonly ScopeKey[], capAt: CapAt): Effective 
 }
 
 /** The wider value that applies where nothing is set at this scope; `none` when there is none, `unknown` when it cannot be told. */
-export function widerCap(key: ScopeKey, groups: readonly ScopeKey[], capAt: CapAt): Cap | 'unknown' {
+export function inheritedCap(key: ScopeKey, groups: readonly ScopeKey[], capAt: CapAt): Cap | 'unknown' {
   if (key === TEAM_KEY) return 'none'
   if (key.startsWith('group:')) return capAt(TEAM_KEY) ?? 'none'
   return sharedCap(groups, capAt).cap

@@ -6,7 +6,7 @@ import { scopeKey } from '../model/scope.ts'
 import type { Sighting } from './seen.ts'
 import type { ServiceModel } from './service-model.ts'
 
-type Wide = Pick<ScopeChange, 'scope' | 'from' | 'to'>
+type AncestorChange = Pick<ScopeChange, 'scope' | 'from' | 'to'>
 
 /** So many scopes beneath a wide write are read to see what it did to them. */
 export const MOST_SAMPLED = 5
@@ -15,7 +15,7 @@ export const MOST_SAMPLED = 5
  * What one scope beneath a wide write proves by what it showed before and shows after; nothing when it could be either. Caps are copied to people:
  * that a group keeps its own beneath the team tells nothing of them.
  */
-export function sightingBeneath(wide: Wide, before: CapReading, after: CapReading, model: ServiceModel): Sighting | undefined {
+export function descendantSighting(wide: AncestorChange, before: CapReading, after: CapReading, model: ServiceModel): Sighting | undefined {
   const key = scopeKey(after.scope)
   const wrote = `after ${scopeKey(wide.scope)} was written (${wide.from} to ${wide.to}), ${key}`
   const [was, is] = [before.observed, after.observed]
@@ -34,24 +34,24 @@ export function sightingBeneath(wide: Wide, before: CapReading, after: CapReadin
 }
 
 /** A number of its own, that is neither what the wide scope had nor what it has now. */
-const isOwn = (was: Observed, { from, to }: Wide): boolean => typeof was === 'number' && was !== from && was !== to
+const isOwn = (was: Observed, { from, to }: AncestorChange): boolean => typeof was === 'number' && was !== from && was !== to
 
 /** May a wide write have changed what this scope shows? */
-export function mayHaveMoved(wide: Wide, before: Observed | undefined, model: ServiceModel): boolean {
+export function mayHaveMoved(wide: AncestorChange, before: Observed | undefined, model: ServiceModel): boolean {
   if (!model.layersProven) return true
   if (model.reads === 'explicit') return false
   return before === 'none' || before === wide.from || before === wide.to
 }
 
-/** The scopes beneath that can prove most: numbers of their own, and where reads are open, scopes with nothing set. */
-export function sampleBeneath(wide: Wide, beneath: readonly CapReading[], model: ServiceModel): readonly CapReading[] {
-  const own = peopleFirst(beneath.filter(({ observed }) => isOwn(observed, wide)))
-  const unset = peopleFirst(beneath.filter(({ observed }) => observed === 'none'))
+/** The scopes descendants that can prove most: numbers of their own, and where reads are open, scopes with nothing set. */
+export function sampleDescendants(wide: AncestorChange, descendants: readonly CapReading[], model: ServiceModel): readonly CapReading[] {
+  const own = peopleFirst(descendants.filter(({ observed }) => isOwn(observed, wide)))
+  const unset = peopleFirst(descendants.filter(({ observed }) => observed === 'none'))
   const some = [
     ...own.slice(0, MOST_SAMPLED - 2),
     ...(model.reads === 'explicit' && own[0]?.scope.kind === 'user' ? [] : unset.slice(0, 2)),
   ]
-  return some.length > 0 ? some : beneath.slice(0, MOST_SAMPLED)
+  return some.length > 0 ? some : descendants.slice(0, MOST_SAMPLED)
 }
 
 const peopleFirst = (readings: readonly CapReading[]): readonly CapReading[] =>

@@ -4,7 +4,7 @@ import type { CapReading, Observed, OwnedCap } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../model/scope.ts'
 import type { Instant } from '../model/units.ts'
-import { type CapAt, type People, sharedCap, TEAM_KEY, widerCap, widerThan } from './effective.ts'
+import { ancestorsOf, type CapAt, inheritedCap, type People, sharedCap, TEAM_KEY } from './effective.ts'
 import type { ServiceModel } from './service-model.ts'
 
 export interface Slot {
@@ -54,7 +54,7 @@ export interface Slots {
   /** Whether that may be what applies where nothing is set at this scope: a group that shows the team's value may have none of its own. */
   mayApply(key: ScopeKey, value: Observed): boolean
   /** Groups that nobody could list, and that would explain what a person shows where nothing else does: anybody may be in them. */
-  hiddenAbove(key: ScopeKey): readonly ScopeKey[]
+  hiddenAncestors(key: ScopeKey): readonly ScopeKey[]
   /** What is shown since a clear of ours, and nothing known explains: it applies there, and nothing is set. */
   unexplained(key: ScopeKey): Cap | undefined
   /** Whether nothing may be set here, and what is shown comes from an ancestor. */
@@ -74,7 +74,7 @@ export function interpret(inputs: SlotInputs): Slots {
   const readers = [inheritedReader(people, shown, () => false), inheritedReader(people, shown, () => true)]
   const isOpen = model.reads !== 'explicit'
   const mayApply = (key: ScopeKey, value: Observed): boolean => key !== TEAM_KEY && readers.some((reader) => reader(key) === value)
-  const hiddenAbove = (key: ScopeKey): readonly ScopeKey[] => {
+  const hiddenAncestors = (key: ScopeKey): readonly ScopeKey[] => {
     const reading = readings.get(key)
     if (unlisted.length === 0 || reading?.scope.kind !== 'user' || mayApply(key, reading.observed)) return []
     return unlisted.filter((group) => sharedCap([...(people.byKey.get(key)?.groups ?? []), group], shown).cap === reading.observed)
@@ -89,7 +89,7 @@ export function interpret(inputs: SlotInputs): Slots {
     const observed = shown(key)
     const ours = inputs.owned.get(key)
     if (ours?.written && ours.cap === observed) return false
-    return typeof observed === 'number' && (mayApply(key, observed) || hiddenAbove(key).length > 0 || unexplained(key) !== undefined)
+    return typeof observed === 'number' && (mayApply(key, observed) || hiddenAncestors(key).length > 0 || unexplained(key) !== undefined)
   }
   const at = (key: ScopeKey): Slot => {
     const own = shown(key) ?? 'unknown'
@@ -105,7 +105,7 @@ export function interpret(inputs: SlotInputs): Slots {
     inherited,
     inheritedAfter,
     mayApply,
-    hiddenAbove,
+    hiddenAncestors,
     unexplained,
     mayBeInherited,
     isEcho: (key) => isEcho(key, inputs, mayApply),
@@ -121,7 +121,7 @@ function inheritedReader(
 ): (key: ScopeKey) => Observed {
   const isEmpty = (key: ScopeKey): boolean => key !== TEAM_KEY && shown(key) === shown(TEAM_KEY) && isUnset(key)
   const capAt: CapAt = (key) => toCome.get(key) ?? (isEmpty(key) ? 'none' : shown(key))
-  return (key) => widerCap(key, people.byKey.get(key)?.groups ?? [], capAt)
+  return (key) => inheritedCap(key, people.byKey.get(key)?.groups ?? [], capAt)
 }
 
 /**
@@ -134,7 +134,7 @@ function isEcho(key: ScopeKey, inputs: SlotInputs, mayApply: Slots['mayApply']):
   const reading = inputs.readings.get(key)
   if (!reading || reading.observed === 'unknown' || reading.observed === ours?.cap) return false
   const { observed, scope } = reading
-  const ancestors = widerThan(key, people)
+  const ancestors = ancestorsOf(key, people)
   const isCopying = model.layers === 'copied' || model.copying !== undefined
   const lastAt = Math.max(...[ours?.verifiedAt ?? 0, writtenAt?.(scope) ?? 0].filter((at) => at <= now))
   const isLater = (at: Instant): boolean => at > lastAt
@@ -142,9 +142,9 @@ function isEcho(key: ScopeKey, inputs: SlotInputs, mayApply: Slots['mayApply']):
   // policy names, once the clear shows: before, somebody else's cap may still stand there.
   const hasGone = (wide: SentCap): boolean =>
     ![wide.from, 'unknown', undefined].includes(inputs.readings.get(scopeKey(wide.scope))?.observed)
-  const mayShowAbove = (wide: SentCap): boolean => mayApply(key, observed) || (scope.kind === 'user' && hasGone(wide))
+  const mayShowInherited = (wide: SentCap): boolean => mayApply(key, observed) || (scope.kind === 'user' && hasGone(wide))
   const isOpen = isCopying && model.reads !== 'explicit'
-  const bringsIt = (wide: SentCap): boolean => wide.to === observed || (wide.to === 'none' && isOpen && mayShowAbove(wide))
+  const bringsIt = (wide: SentCap): boolean => wide.to === observed || (wide.to === 'none' && isOpen && mayShowInherited(wide))
   const isSent = sent.some(
     (wide) =>
       bringsIt(wide) &&

@@ -1,4 +1,4 @@
-// What makes a scope worth reading soon: how much the people whose cap it gives could use beyond it before the next reading. Wide scopes
+// What makes a scope worth reading soon: how much the people whose cap it gives could use beyond it before the next reading. AncestorChange scopes
 // carry the risk of everybody who has no narrower cap. It decides no order; that is reading-order.ts.
 import { type CapAt, type CountedPerson, effectiveCap, type People } from '../interpret/effective.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../model/scope.ts'

@@ -64,7 +64,7 @@ export interface Audit {
   readonly unread: readonly { readonly scope: ScopeKey; readonly message: string }[]
   readonly people: number
   /** User caps that only show the wider one were not counted as caps of their own. */
-  readonly showsWider: boolean
+  readonly showsInherited: boolean
 }
 
 /** Looks through one workspace. */
@@ -91,7 +91,7 @@ export function audit(inputs: AuditInputs): Audit {
     near: people.flatMap((person) => near(person, capAt, inputs.useOf(person.email))).sort(worstFirst),
     unread,
     people: people.length,
-    showsWider: own.left > 0,
+    showsInherited: own.left > 0,
   }
 }
 

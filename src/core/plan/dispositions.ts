@@ -1,6 +1,6 @@
 // What becomes of each change now, in one chain: watched only, held by a guard, left out of this run, failed in it, waiting for another
 // write, or ready. Nothing else decides that something is not written, and every output shows what was decided here.
-import { type CapAt, type People, widerThan } from '../interpret/effective.ts'
+import { ancestorsOf, type CapAt, type People } from '../interpret/effective.ts'
 import type { Slots } from '../interpret/slots.ts'
 import { type Disposition, READY, type Release } from '../model/change.ts'
 import { isSameEntry } from '../model/entry.ts'
@@ -161,12 +161,12 @@ function failed({ key, to }: Difference, inputs: DisposeInputs): Disposition | u
   return failure?.to === to ? { kind: 'deferred', code: 'failed', reason: failure.reason } : undefined
 }
 
-/** Where caps are copied, a wide write that was released would carry out, or overwrite, what is still held for somebody beneath it. */
+/** Where caps are copied, a wide write that was released would carry out, or overwrite, what is still held for somebody reached it. */
 function overHeld({ key, scope }: Difference, { slots, people, judged }: DisposeInputs): Disposition | undefined {
   if (slots.model.layers !== 'copied') return undefined
   const { heldBy } = judged.judgement
-  const beneath = scope.kind === 'team' ? people.approved : (people.byGroup.get(key) ?? [])
-  const first = beneath.find((person) => heldBy.has(person.key))
+  const reached = scope.kind === 'team' ? people.approved : (people.byGroup.get(key) ?? [])
+  const first = reached.find((person) => heldBy.has(person.key))
   if (!first) return undefined
   const reason = `${first.key} ${whyNot(held(heldBy.get(first.key)))}`
   return { kind: 'deferred', code: 'order', reason, waitsFor: { kind: 'user', email: first.email } }
@@ -218,7 +218,7 @@ function repairs(going: readonly Difference[], inputs: DisposeInputs): readonly 
   const written = new Map(going.map((one) => [one.key, one]))
   return inputs.people.approved
     .flatMap((person): DisposedChange[] => {
-      const over = widerThan(person.key, inputs.people).flatMap((key) => written.get(key) ?? [])[0]
+      const over = ancestorsOf(person.key, inputs.people).flatMap((key) => written.get(key) ?? [])[0]
       const want = inputs.desired.get(person.key)
       if (!over || !want || known.has(person.key) || want.cap === over.to || want.cap === 'none') return []
       return [afterwards(want, over.to, over, 'overwrites it')]
@@ -235,7 +235,7 @@ function reveals(going: readonly Difference[], { slots, differences, desired, pe
       // Few are to have none: the rest of tens of thousands are not looked at.
       const shown = want.cap === 'none' ? slots.shown(key) : undefined
       if (typeof shown !== 'number' || known.has(key) || !slots.mayBeInherited(key)) return []
-      const above = new Set(widerThan(key, people))
+      const above = new Set(ancestorsOf(key, people))
       const over = going.find((one) => above.has(one.key) && slots.shown(one.key) === shown)
       return over ? [afterwards(want, shown, over, `shows whether ${shown} is a cap of its own: only then is it cleared`)] : []
     })

@@ -2,12 +2,12 @@
 // which changes are responsible. Guards judge these counts; nothing here holds anything back.
 
 import {
-  beneathTeam,
   type CapAt,
   type CountedPerson,
   type Effective,
   ownCap,
   type People,
+  reachedByTeam,
   sharedCap,
   TEAM_KEY,
 } from '../interpret/effective.ts'
@@ -177,15 +177,15 @@ function reached(changes: Changes, inputs: ImpactInputs): readonly CountedPerson
     for (const member of people.byGroup.get(key) ?? []) found.add(member)
   }
   if (!isTeamMoved) return [...found]
-  const beneath = beneathMovedTeam(changes, inputs)
-  for (const person of beneath) found.delete(person)
-  return [...beneath, ...found]
+  const moved = descendantsOfMovedTeam(changes, inputs)
+  for (const person of moved) found.delete(person)
+  return [...moved, ...found]
 }
 
 /** Where caps are kept in layers, a group that surely has a cap before and after keeps the team's from its members. */
-function beneathMovedTeam(changes: Changes, { people, readings, mayBeInherited, baseline, capSemantics }: ImpactInputs) {
+function descendantsOfMovedTeam(changes: Changes, { people, readings, mayBeInherited, baseline, capSemantics }: ImpactInputs) {
   if (capSemantics === 'copied') return people.approved
-  return beneathTeam(people, (group) => {
+  return reachedByTeam(people, (group) => {
     const reading = readings(group)
     const isSure = mayBeInherited?.(group) !== true
     return isSure && isNumber(baseline?.[group] ?? reading) && isNumber(changes.get(group)?.to ?? reading)
@@ -209,7 +209,7 @@ export function reachOf(key: ScopeKey, inputs: ImpactInputs, after: CapAt): numb
   const { people } = inputs
   const isCopied = inputs.capSemantics === 'copied'
   const isCapped = (scope: ScopeKey): boolean => !isCopied && isNumber(after(scope))
-  const members = key === TEAM_KEY ? beneathTeam(people, isCapped) : people.byGroup.get(key)
+  const members = key === TEAM_KEY ? reachedByTeam(people, isCapped) : people.byGroup.get(key)
   if (!members) return people.byKey.has(key) ? 1 : 0
   return isCopied ? members.length : members.filter((person) => !isCapped(person.key)).length
 }

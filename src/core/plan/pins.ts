@@ -1,6 +1,6 @@
 // Caps that are shown and asked for, and may be there only because they are inherited: before an ancestor moves they are set at their own
 // scope. That is right under both ways to read caps, nobody falls on the way, and nobody follows an ancestor upwards.
-import { type CapAt, type People, sharedCap, TEAM_KEY, widerThan } from '../interpret/effective.ts'
+import { ancestorsOf, type CapAt, type People, sharedCap, TEAM_KEY } from '../interpret/effective.ts'
 import type { Slots } from '../interpret/slots.ts'
 import type { PolicyEntry } from '../model/entry.ts'
 import type { Cap, Pool } from '../model/policy.ts'
@@ -10,15 +10,15 @@ import type { Followers } from '../pools/ask.ts'
 import type { DesiredCap } from '../resolve/candidate.ts'
 import { type Diff, type Difference, type PoolReview, sourceOf } from './diff.ts'
 
-/** What is known of who is beneath a wider scope. */
-export interface Beneath {
+/** Who is a descendant of which scope. */
+export interface Membership {
   readonly people: People
   /** Groups whose members nobody could list: anybody may be in them. */
   readonly unlisted?: ReadonlySet<ScopeKey>
 }
 
-const ancestorsOf = (key: ScopeKey, { people, unlisted = new Set() }: Beneath): readonly ScopeKey[] => [
-  ...new Set([...unlisted, ...widerThan(key, people)]),
+const possibleAncestors = (key: ScopeKey, { people, unlisted = new Set() }: Membership): readonly ScopeKey[] => [
+  ...new Set([...unlisted, ...ancestorsOf(key, people)]),
 ]
 
 /** What groups and the team are to get. */
@@ -29,7 +29,7 @@ const wideIn = ({ differences }: Diff): ReadonlyMap<ScopeKey, Cap> =>
 export function pins(
   diff: Diff,
   slots: Slots,
-  beneath: Beneath,
+  membership: Membership,
   reviews: ReadonlyMap<string, PoolReview> = new Map(),
 ): readonly Difference[] {
   const wide = wideIn(diff)
@@ -38,7 +38,7 @@ export function pins(
     const key = scopeKey(scope)
     // What was given back is nobody's any more: it may follow what is wider, as it did before.
     if (cap === 'none' || entry.kind === 'restore' || !slots.mayBeInherited(key)) return []
-    const ancestors = scope.kind === 'user' ? ancestorsOf(key, beneath) : [TEAM_KEY]
+    const ancestors = scope.kind === 'user' ? possibleAncestors(key, membership) : [TEAM_KEY]
     if (ancestors.every((one) => (wide.get(one) ?? cap) === cap)) return []
     const reason = origin.reason ?? 'it may only be inherited, and what it is inherited from moves'
     const pool = origin.pool === undefined ? undefined : reviews.get(origin.pool)
@@ -78,7 +78,13 @@ export interface Asked {
 }
 
 /** Members who would be lifted above the credits of their pool, or off the 0 where the deal leaves them: no write of ours does that (product.md, section 2, The sum). */
-export function stays(diff: Diff, slots: Slots, { desired, skipped }: Asked, beneath: Beneath, pools: readonly PoolFollowers[]): Staying {
+export function stays(
+  diff: Diff,
+  slots: Slots,
+  { desired, skipped }: Asked,
+  membership: Membership,
+  pools: readonly PoolFollowers[],
+): Staying {
   const kept: DesiredCap[] = []
   const first = new Set<ScopeKey>()
   const wide = wideIn(diff)
@@ -88,7 +94,7 @@ export function stays(diff: Diff, slots: Slots, { desired, skipped }: Asked, ben
     const isAbove = room < 0
     const lifted = members.flatMap(({ email, base, count, isLeftAtZero }) => {
       const key = scopeKey(userScope(email))
-      const follows = skipped.has(key) ? undefined : follow(key, wide, slots, beneath)
+      const follows = skipped.has(key) ? undefined : follow(key, wide, slots, membership)
       if (!follows) return []
       const more = Math.max(0, follows.most - base - count)
       const isLifted = more > 0 || ((isLeftAtZero || isAbove) && follows.most > follows.now)
@@ -106,16 +112,16 @@ export function stays(diff: Diff, slots: Slots, { desired, skipped }: Asked, ben
 }
 
 /** The cap that somebody inherits, and the highest that it may become on the way. */
-function follow(key: ScopeKey, wide: ReadonlyMap<ScopeKey, Cap>, slots: Slots, beneath: Beneath) {
-  const listed = beneath.people.byKey.get(key)?.groups
+function follow(key: ScopeKey, wide: ReadonlyMap<ScopeKey, Cap>, slots: Slots, membership: Membership) {
+  const listed = membership.people.byKey.get(key)?.groups
   // Who was never read may follow, and then the wider write waits for the reading.
   const shown = slots.shown(key) ?? 'unknown'
   const own = shown === 'unknown' ? (slots.lastRead(key) ?? 'none') : shown
   if (!listed || (own !== 'none' && !slots.mayBeInherited(key))) return undefined
-  const groups = own === 'none' ? listed : [...listed, ...slots.hiddenAbove(key)]
+  const groups = own === 'none' ? listed : [...listed, ...slots.hiddenAncestors(key)]
   const now = sharedCap(groups, slots.shown).cap
   if (typeof now !== 'number') return undefined
-  const moves = ancestorsOf(key, beneath).flatMap((one) => (wide.has(one) ? [new Set([one])] : []))
+  const moves = possibleAncestors(key, membership).flatMap((one) => (wide.has(one) ? [new Set([one])] : []))
   // A group that shows the team's cap may have none of its own.
   const unset: CapAt = (one) => (slots.mayBeInherited(one) ? 'none' : slots.shown(one))
   const after = [...moves, new Set(wide.keys())].flatMap((landed) =>
@@ -125,7 +131,7 @@ function follow(key: ScopeKey, wide: ReadonlyMap<ScopeKey, Cap>, slots: Slots, b
     }),
   )
   // Who may be in a group may get its cap.
-  const maybe = ancestorsOf(key, beneath)
+  const maybe = possibleAncestors(key, membership)
     .flatMap((one) => (groups.includes(one) || one === TEAM_KEY ? [] : (wide.get(one) ?? [])))
     .filter((cap) => cap !== 'none')
   return { now, most: Math.max(...after, ...maybe) }

@@ -104,16 +104,16 @@ export function buildPlan(given: PlanInputs): Planned {
   const unlisted = given.facts.unlistedGroups
   const slots = interpret({ model, readings, owned, people, unlisted, sent, now, writtenAt, askedGroups: askedGroups(left.desired) })
   const first = diff({ ...given, resolution: left, slots, skipped })
-  const beneath = { people, ...(unlisted && { unlisted }) }
+  const membership = { people, ...(unlisted && { unlisted }) }
   // Who is left alone because the service has refused a cap of theirs is lifted by a wider one all the same.
-  const staying = stays(first, slots, { desired: first.desired, skipped: given.skipped }, beneath, given.followers ?? [])
+  const staying = stays(first, slots, { desired: first.desired, skipped: given.skipped }, membership, given.followers ?? [])
   const { kept, refused } = refusedStays(given, staying.kept)
   const others = left.desired.filter(({ scope }) => !kept.has(scopeKey(scope)))
   const asked = kept.size > 0 ? { ...left, desired: [...others, ...kept.values()] } : left
   const result = asked === left ? first : diff({ ...given, resolution: asked, slots, skipped })
   const { desired } = result
   const declared = left === given.resolution ? first.desired : byScope(given.resolution.desired)
-  const found = [...result.differences, ...pins(result, slots, beneath, given.poolReviews)]
+  const found = [...result.differences, ...pins(result, slots, membership, given.poolReviews)]
   const differences = found.toSorted((a, b) => compareScopes(a.scope, b.scope))
   const impact = impactInputs(given, slots, result)
   const byKey = byKeyOf(differences)
@@ -122,7 +122,11 @@ export function buildPlan(given: PlanInputs): Planned {
   const counted = mayGo.length === differences.length ? whole : impactOf(byKeyOf(mayGo), impact)
   const contested = contestedScopes(mayGo, given.contests, given.guards.contested, given.now)
   const judged = judgeWithApprovals({ ...given, differences: mayGo, impact, whole: counted, inSync: result.inSync, contested, slots })
-  const waves = { unknown: result.unknown, refused: [...refused, ...refusedWide(given, declared, desired)], ...(unlisted && { unlisted }) }
+  const waves = {
+    unknown: result.unknown,
+    refused: [...refused, ...refusedAncestor(given, declared, desired)],
+    ...(unlisted && { unlisted }),
+  }
   const disposed = dispose({ ...given, ...waves, differences, judged, slots, desired, pooled: staying.first })
   const changes = toChanges(disposed, byKey, impact, whole)
   const inputs = {
@@ -172,7 +176,7 @@ function refusedStays({ quarantined }: PlanInputs, stays: readonly DesiredCap[])
 }
 
 /** Teams and groups that the service has refused: what counts on them goes on waiting. */
-function refusedWide(
+function refusedAncestor(
   { quarantined }: PlanInputs,
   declared: ReadonlyMap<ScopeKey, DesiredCap>,
   desired: typeof declared,

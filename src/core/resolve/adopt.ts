@@ -35,13 +35,13 @@ export interface Adopted {
  */
 export function adopt(live: LiveCaps): Adopted {
   const groupsOf = membership(live.groups)
-  const inherits = showsWider(live, groupsOf)
+  const inherits = showsInherited(live, groupsOf)
   const [groups, bare, shadows] = [[] as LiveGroup[], [] as LiveGroup[], [] as LiveGroup[]]
   for (const group of live.groups) (group.cap === 'none' ? bare : inherits && group.cap === live.team ? shadows : groups).push(group)
   const set = live.people.filter(({ cap }) => cap !== 'none')
-  const people = set.filter(({ email, cap }) => !(inherits && cap === widerCap(live.team, groupsOf.get(email) ?? [])))
+  const people = set.filter(({ email, cap }) => !(inherits && cap === inheritedCap(live.team, groupsOf.get(email) ?? [])))
   const declared = new Set(people.map(({ email }) => email))
-  const isTorn = (email: string): boolean => !declared.has(email) && widerCap(live.team, groupsOf.get(email) ?? []) === 'conflict'
+  const isTorn = (email: string): boolean => !declared.has(email) && inheritedCap(live.team, groupsOf.get(email) ?? []) === 'conflict'
   return {
     team: live.team,
     groups,
@@ -65,7 +65,7 @@ function membership(groups: readonly LiveGroup[]): ReadonlyMap<string, readonly 
 }
 
 /** What a person without a cap of their own has; `conflict` when their groups have different caps. */
-function widerCap(team: Cap, groups: readonly LiveGroup[]): Cap | 'conflict' {
+function inheritedCap(team: Cap, groups: readonly LiveGroup[]): Cap | 'conflict' {
   const caps = new Set(groups.flatMap(({ cap }) => (cap === 'none' ? [] : [cap])))
   const [only, ...others] = caps
   if (only === undefined) return team
@@ -73,9 +73,9 @@ function widerCap(team: Cap, groups: readonly LiveGroup[]): Cap | 'conflict' {
 }
 
 /** Nobody under a wider cap reads as unset, and somebody reads just that cap. */
-function showsWider({ team, people }: LiveCaps, groupsOf: ReadonlyMap<string, readonly LiveGroup[]>): boolean {
+function showsInherited({ team, people }: LiveCaps, groupsOf: ReadonlyMap<string, readonly LiveGroup[]>): boolean {
   const under = people
-    .map(({ email, cap }) => ({ cap, wider: widerCap(team, groupsOf.get(email) ?? []) }))
+    .map(({ email, cap }) => ({ cap, wider: inheritedCap(team, groupsOf.get(email) ?? []) }))
     .filter(({ wider }) => wider !== 'none')
   return under.every(({ cap }) => cap !== 'none') && under.some(({ cap, wider }) => cap === wider)
 }

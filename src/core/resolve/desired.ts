@@ -28,7 +28,7 @@ export function resolveDesired(inputs: DesiredInputs): Resolution {
   const draft: Draft = { desired: [], skipped: [], rejected: [], conflictsGone: {}, conflictGroups: {} }
   for (const scope of scopesToDecide(context)) {
     if (scope.kind === 'user') decideUser(context, scopeKey(scope), scope, draft)
-    else decideWide(context, scopeKey(scope), scope, draft)
+    else decideShared(context, scopeKey(scope), scope, draft)
   }
   const { grants, rules } = context.found
   return {
@@ -114,7 +114,7 @@ function scopesToDecide({ inputs, found }: Context): Scope[] {
   return [...[...wide.values()].sort(compareScopes), ...users]
 }
 
-function decideWide(context: Context, key: ScopeKey, scope: Scope, draft: Draft): void {
+function decideShared(context: Context, key: ScopeKey, scope: Scope, draft: Draft): void {
   const facts = context.found.scopes.get(key)
   const owned = context.inputs.owned.get(key)
   const team = scope.kind === 'team' ? undefined : context.found.scopes.get(TEAM_KEY)

@@ -18,8 +18,8 @@ import { malformedRows, RUNS, unread } from '../conditions/findings.ts'
 import { cycleOf, type WorkspaceState } from '../cycle/state.ts'
 import { type Failure, failureOf } from '../cycle/write/failure.ts'
 import type { Workspace } from '../workspace.ts'
-import { sumOfKnown } from './burning.ts'
 import { believed, CHUNK_DAYS, LONGEST_BACK_DAYS } from './kept.ts'
+import { sumOfKnown } from './usage-summary.ts'
 
 const WIDE_EVERY_MS = 6 * HOUR_MS
 const WIDE_DAYS = 2
@@ -34,15 +34,15 @@ interface Target {
 }
 
 /** Asks for what is due; what could not be read is one finding. Rejects only when `signal` aborts, or with a `LedgerError`. */
-export async function collectRuns(workspace: Workspace, knowledge: WorkspaceState, signal?: AbortSignal): Promise<readonly Finding[]> {
+export async function collectRuns(workspace: Workspace, state: WorkspaceState, signal?: AbortSignal): Promise<readonly Finding[]> {
   const aside: Aside = { rows: 0 }
-  const failure = await collect(workspace, knowledge, { scope: TEAM }, aside, signal)
+  const failure = await collect(workspace, state, { scope: TEAM }, aside, signal)
   // What stops the one stops the others; they would only be told again.
   if (failure) return [unread('RUNS_UNREAD', RUNS, `${RUNS} could not be read: ${failure.message}`)]
   const found: Finding[] = []
-  for (const target of dueGroups(workspace, knowledge)) {
+  for (const target of dueGroups(workspace, state)) {
     workspace.collector.triedAt.set(scopeKey(target.scope), workspace.clock.monotonic())
-    const failed = await collect(workspace, knowledge, target, aside, signal)
+    const failed = await collect(workspace, state, target, aside, signal)
     const message = `runs of ${scopeKey(target.scope)} could not be read: ${failed?.message}`
     if (failed) found.push(unread('GROUP_RUNS_UNREAD', 'runs of groups', message))
     if (failed && failed.kind !== 'invalid' && failed.kind !== 'not_found') break
@@ -55,11 +55,11 @@ interface Aside {
   rows: number
 }
 
-function dueGroups({ ledger, clock, collector }: Workspace, knowledge: WorkspaceState): readonly Target[] {
+function dueGroups({ ledger, clock, collector }: Workspace, state: WorkspaceState): readonly Target[] {
   const asked = ledger.fact('runsAsked') ?? {}
   const now = clock.now()
-  const unknown = new Set(knowledge.unknownGroups)
-  const due = knowledge.policy.set.groups
+  const unknown = new Set(state.unknownGroups)
+  const due = state.policy.set.groups
     .filter(({ scope }) => !unknown.has(scope.id))
     .map(({ scope, name }) => {
       const key = scopeKey(scope)
@@ -78,7 +78,7 @@ function dueGroups({ ledger, clock, collector }: Workspace, knowledge: Workspace
 /** Asks for what is due of one target, chunk by chunk; the failure that ended it, if one did. */
 async function collect(
   workspace: Workspace,
-  knowledge: WorkspaceState,
+  state: WorkspaceState,
   target: Target,
   aside: Aside,
   signal?: AbortSignal,
@@ -91,7 +91,7 @@ async function collect(
   const isWide = !before || target.scope.kind === 'group' || !isYounger(before.wideAt, now, WIDE_EVERY_MS)
   let fromAt = before
     ? Math.max(before.fromAt, before.throughAt - (isWide ? WIDE_DAYS : 0) * DAY_MS)
-    : firstDay(known, cycleOf(knowledge.usage), now)
+    : firstDay(known, cycleOf(state.usage), now)
   const startAt = before?.fromAt ?? fromAt
   while (true) {
     const chunkDays = collector.chunkDays.get(key) ?? CHUNK_DAYS
@@ -104,7 +104,7 @@ async function collect(
       const throughAt = isLast ? rows.reduce((last, { dayAt }) => Math.max(last, dayAt), midnight(now)) : untilAt - DAY_MS
       const wideAt = isLast && isWide ? now : (before?.wideAt ?? startAt)
       const asked = { fromAt: startAt, throughAt: Math.max(throughAt, before?.throughAt ?? startAt), readAt: clock.now(), wideAt }
-      await save(workspace, knowledge, target, { fromAt, untilAt: throughAt + DAY_MS, rows }, asked)
+      await save(workspace, state, target, { fromAt, untilAt: throughAt + DAY_MS, rows }, asked)
       if (isLast) return undefined
       fromAt = untilAt
     } catch (error) {
@@ -134,12 +134,12 @@ const isTooMuch = ({ kind, unsent }: Failure): boolean => !unsent && (kind === '
 /** What is no longer declared is asked from the start when it comes back. */
 async function save(
   { ledger }: Workspace,
-  knowledge: WorkspaceState,
+  state: WorkspaceState,
   { scope }: Target,
   batch: Omit<RunsBatch, 'asked'>,
   asked: RunsAsked,
 ): Promise<void> {
-  const declared = new Set<string>([scopeKey(TEAM), ...knowledge.policy.set.groups.map((group) => scopeKey(group.scope))])
+  const declared = new Set<string>([scopeKey(TEAM), ...state.policy.set.groups.map((group) => scopeKey(group.scope))])
   const all = { ...ledger.fact('runsAsked'), [scopeKey(scope)]: asked }
   const kept = Object.entries(all).filter(([key]) => declared.has(key))
   const rows = scope.kind === 'team' ? batch.rows : byDay(batch.rows)

@@ -18,7 +18,7 @@ const LEAST_MS_PER_READ = 1000
 
 /** When the next reads are due, on the monotonic clock: never, unless it is asked for and a cycle has shown who is there. */
 export const undeclaredDueAt = ({ config, shown, undeclared }: Workspace): number =>
-  config.undeclaredUsers === 'report' && shown.outlook ? (undeclared?.dueAt ?? 0) : Number.POSITIVE_INFINITY
+  config.undeclaredUsers === 'report' && shown.desiredState ? (undeclared?.dueAt ?? 0) : Number.POSITIVE_INFINITY
 
 /** Whose own caps nobody looks at. */
 const scopesToLookAt = (view: DesiredState): readonly Scope[] => undeclaredPeople(view.people, managedOf(view))
@@ -29,8 +29,8 @@ const managedOf = ({ resolution, owned, quarantine, skipped }: DesiredState): Re
 /** Reads the next few. Rejects only when `signal` aborts; they are read again then. */
 export async function lookForUndeclared(workspace: Workspace, signal?: AbortSignal): Promise<void> {
   const { client, clock, config, shown } = workspace
-  if (!shown.outlook) return
-  const all = scopesToLookAt(shown.outlook)
+  if (!shown.desiredState) return
+  const all = scopesToLookAt(shown.desiredState)
   const pass = workspace.undeclared?.left.length ? workspace.undeclared : begin(all, workspace)
   const scopes = pass.left.slice(0, SLICE)
   await sweep({ client, scopes, concurrency: SLICE, readings: pass.readings, late: true, ...(signal && { signal }) })
@@ -49,12 +49,12 @@ function begin(all: readonly Scope[], { undeclared, clock }: Workspace): Undecla
 
 /** The caps that were found, as states of their scopes. */
 export function undeclaredShown({ config, shown, undeclared }: Workspace): readonly ScopeStatus[] {
-  if (config.undeclaredUsers !== 'report' || !undeclared || !shown.outlook) return []
-  const { outlook } = shown
-  const managed = managedOf(outlook)
+  if (config.undeclaredUsers !== 'report' || !undeclared || !shown.desiredState) return []
+  const { desiredState } = shown
+  const managed = managedOf(desiredState)
   const known = [...undeclared.readings.values()].filter(({ scope }) => {
     const key = scopeKey(scope)
-    return !managed.has(key) && outlook.people.byKey.has(key)
+    return !managed.has(key) && desiredState.people.byKey.has(key)
   })
-  return undeclaredCaps(known, outlook.slots.inherited).map(undeclaredStatus)
+  return undeclaredCaps(known, desiredState.slots.inherited).map(undeclaredStatus)
 }

@@ -50,26 +50,26 @@ export interface UsageInputs {
 /** Reads use and keeps what is believed of it; the cycle and the preview learn it the same way. Rejects only when `signal` aborts. */
 export async function learnUsage(
   client: ReadClient,
-  knowledge: WorkspaceState,
+  state: WorkspaceState,
   planner: Pick<Planner, 'settings' | 'ledger' | 'clock'>,
   signal?: AbortSignal,
 ): Promise<UsageReading> {
   const { settings, ledger, clock } = planner
   const reading = await readUsage({
     client,
-    set: knowledge.policy.set,
-    known: knowledge.usage,
-    unknownGroups: knowledge.unknownGroups,
+    set: state.policy.set,
+    known: state.usage,
+    unknownGroups: state.unknownGroups,
     owned: ledger.owned(),
     limitPercent: settings.guards.rosterShrink,
     clock,
     ...(signal && { signal }),
   })
-  knowledge.usage = reading.facts
-  knowledge.unknownGroups = reading.unknownGroups
+  state.usage = reading.facts
+  state.unknownGroups = reading.unknownGroups
   // It counts here and not in a plan, which may come later than the next reading, or after a restart, or never.
   if (reading.newReading) {
-    countReading(knowledge, resolveDesired({ ...desiredInputs(knowledge, planner), newReading: reading.newReading }))
+    countReading(state, resolveDesired({ ...desiredInputs(state, planner), newReading: reading.newReading }))
   }
   return reading
 }

@@ -232,7 +232,7 @@ export function cycleFindings(
 
 /** What the last sweep knows of clocks and copying. */
 export function deploymentFindings(
-  { clockSkewMs = 0, ...knowledge }: WorkspaceState,
+  { clockSkewMs = 0, ...state }: WorkspaceState,
   copying: { readonly evidence: string; readonly at: Instant } | undefined,
   workspace: string,
 ): readonly Finding[] {
@@ -240,7 +240,7 @@ export function deploymentFindings(
   const skew = `the service's clock differs by ${seconds} s; grants neither start nor end until the clocks agree`
   const copied = copying && `copying was seen: ${copying.evidence}; set capSemantics: copied`
   return [
-    ...(grantsFrozen({ ...knowledge, clockSkewMs }) ? [one('ClockSkew', 'CLOCK_SKEW', skew, workspace)] : []),
+    ...(grantsFrozen({ ...state, clockSkewMs }) ? [one('ClockSkew', 'CLOCK_SKEW', skew, workspace)] : []),
     ...(copying && copied ? [{ ...one('CopyingSeen', 'COPYING_SEEN', copied, workspace), since: copying.at }] : []),
   ]
 }

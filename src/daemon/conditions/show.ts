@@ -123,18 +123,18 @@ function poolsOfDay(workspace: Workspace): Readonly<Record<string, PoolOfDay>> |
 }
 
 /** The plan, and what it found. */
-export function showPlan(workspace: Workspace, planned: Planned, outlook: DesiredState): void {
-  workspace.shown = { ...workspace.shown, planned, outlook }
+export function showPlan(workspace: Workspace, planned: Planned, desiredState: DesiredState): void {
+  workspace.shown = { ...workspace.shown, planned, desiredState }
   const pools = poolsOfDay(workspace)
   report(workspace, { kind: 'planned', plan: planned.plan, ...(pools && { pools }) })
   const shown = workspace.ledger.fact('holdsShown') ?? {}
-  const { clock, ledger, knowledge } = workspace
+  const { clock, ledger, state } = workspace
   const since = clock.now() - LATE_MS
-  const readings = knowledge?.readings ?? new Map()
+  const readings = state?.readings ?? new Map()
   const foreignNow = foreignFindings(planned, readings, (scope) => ledger.writtenLately(scope, since))
   const found = workspace.findings.foreign ? foreignNow : foreignNow.map((finding) => fromLedger(finding, ledger))
   const foreign = [...found, ...standing(workspace.findings.foreign ?? [], planned, readings)]
-  notice(workspace, { foreign, plan: planFindings(planned, outlook, shown) })
+  notice(workspace, { foreign, plan: planFindings(planned, desiredState, shown) })
 }
 
 /** What stood already when another process found it. */
@@ -170,7 +170,7 @@ export function showResult(workspace: Workspace, change: Change, { result, error
   const { foreign: others = [] } = workspace.findings
   if (foreign !== undefined)
     notice(workspace, {
-      foreign: [foreignFinding(scope, change.from, foreign, workspace.knowledge?.readings.get(scopeKey(scope))), ...others],
+      foreign: [foreignFinding(scope, change.from, foreign, workspace.state?.readings.get(scopeKey(scope))), ...others],
     })
 }
 
@@ -190,20 +190,20 @@ export function showUsage(workspace: Workspace, reading: UsageReading): void {
 }
 
 interface CycleSeen {
-  readonly knowledge: WorkspaceState
+  readonly state: WorkspaceState
   readonly looked: readonly Scope[]
   readonly applied: PassReport | undefined
 }
 
 /** What a cycle says of the service, the key and the ledger. Where nothing was looked at, or tried, it is as it was. */
-export function foundBy(workspace: Workspace, { knowledge, looked, applied }: CycleSeen, outcome: Outcome): Found {
+export function foundBy(workspace: Workspace, { state, looked, applied }: CycleSeen, outcome: Outcome): Found {
   const { ledger, config } = workspace
   const { caps } = seenIn(ledger)
   const copying = caps?.value === 'copied' && config.capSemantics === 'layered' ? caps : undefined
   const isTried = applied && (applied.refusal !== undefined || applied.results.size > 0)
   return {
-    deployment: deploymentFindings(knowledge, copying, config.name),
-    ...(looked.length > 0 && { service: serviceFindings(looked, knowledge.readings, config.name) }),
+    deployment: deploymentFindings(state, copying, config.name),
+    ...(looked.length > 0 && { service: serviceFindings(looked, state.readings, config.name) }),
     ...(isTried && { writes: refusalFindings(applied.refusal, applied.isKey === true) }),
     cycle: cycleFindings(outcome, applied?.fatal !== undefined, config.name),
   }

@@ -7,7 +7,7 @@ import type { DesiredState } from '../cycle/state.ts'
 /** What the last cycle left behind for others to look at. */
 export interface Shown {
   readonly planned?: Planned
-  readonly outlook?: DesiredState
+  readonly desiredState?: DesiredState
   readonly policy?: PolicyStatus
   readonly lastCycle?: CycleStatus
   readonly lastSuccessAt?: number

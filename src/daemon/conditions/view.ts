@@ -20,9 +20,9 @@ import type { Workspace } from '../workspace.ts'
 /** Assembles the view; cheap enough for every scrape. */
 export function viewOf(workspace: Workspace): WorkspaceView {
   const { config, shown, ledger, clock } = workspace
-  const knowledge = knownOf(workspace)
+  const state = knownOf(workspace)
   const pause = workspace.pause && workspace.pause.untilAt > clock.now() ? workspace.pause : undefined
-  const usage = knowledge?.usage
+  const usage = state?.usage
   const balance = usage ? usage.balance : shown.balance
   const rate = workspace.ratePerSecond?.()
   const seen = orNothing(() => seenIn(ledger))
@@ -37,18 +37,18 @@ export function viewOf(workspace: Workspace): WorkspaceView {
     scopes: scopesShown(workspace),
     holds: shown.planned?.plan.holds ?? [],
     approvals: approvals.map(({ id, state }) => ({ id, state })),
-    grants: countGrants(shown.outlook),
-    ...(usage && shown.outlook && { rules: shown.outlook.resolution.rules.map(({ name, people }) => ({ name, people })) }),
+    grants: countGrants(shown.desiredState),
+    ...(usage && shown.desiredState && { rules: shown.desiredState.resolution.rules.map(({ name, people }) => ({ name, people })) }),
     ...(pools.length > 0 && { pools }),
     ...(usage && { roster: usage.roster }),
     groups: usage?.groups ?? [],
     ...(balance && { balance }),
     people: peopleShown(workspace),
-    ...(knowledge?.measured && { measured: knowledge.measured }),
+    ...(state?.measured && { measured: state.measured }),
     ...(workspace.collector.addOn.whyNot && { notMeasured: workspace.collector.addOn.whyNot }),
     ...(use && { use }),
     ...(rate !== undefined && { ratePerSecond: rate }),
-    ...(knowledge?.clockSkewMs !== undefined && { clockSkewMs: knowledge.clockSkewMs }),
+    ...(state?.clockSkewMs !== undefined && { clockSkewMs: state.clockSkewMs }),
     ...(seen && { seen }),
     ...(shown.lastCycle && { lastCycle: shown.lastCycle }),
     ...(shown.lastSuccessAt !== undefined && { lastSuccessAt: shown.lastSuccessAt }),
@@ -64,34 +64,34 @@ function burnedBefore(ledger: Pick<RecordsReader, 'fact'>): UseShown {
 }
 
 /** What is shown of a workspace; `before` only for those who look. */
-type LookedAt = Pick<Workspace, 'knowledge' | 'shown'> & Partial<Pick<Workspace, 'before'>>
+type Viewed = Pick<Workspace, 'state' | 'shown'> & Partial<Pick<Workspace, 'before'>>
 
-const knownOf = ({ knowledge, before }: LookedAt): WorkspaceState | undefined => knowledge ?? before
+const knownOf = ({ state, before }: Viewed): WorkspaceState | undefined => state ?? before
 
 /** Pools as the last cycle left them. */
-function poolsShown(workspace: LookedAt): readonly PoolStatus[] {
+function poolsShown(workspace: Viewed): readonly PoolStatus[] {
   const { shown } = workspace
-  const knowledge = knownOf(workspace)
-  return (shown.outlook?.resolution.pools ?? []).map(({ pool }): PoolStatus => {
+  const state = knownOf(workspace)
+  return (shown.desiredState?.resolution.pools ?? []).map(({ pool }): PoolStatus => {
     const { name, credits } = pool
-    const state = knowledge && Object.hasOwn(knowledge.pools, name) ? knowledge.pools[name] : undefined
-    const frozen = knowledge && Object.hasOwn(knowledge.frozenPools, name) ? knowledge.frozenPools[name] : undefined
+    const poolState = state && Object.hasOwn(state.pools, name) ? state.pools[name] : undefined
+    const frozen = state && Object.hasOwn(state.frozenPools, name) ? state.frozenPools[name] : undefined
     return {
       name,
       credits,
-      ...(state && { figures: poolFigures(pool, state) }),
-      ...(state?.dealtAt !== undefined && { dealtAt: state.dealtAt }),
+      ...(poolState && { figures: poolFigures(pool, poolState) }),
+      ...(poolState?.dealtAt !== undefined && { dealtAt: poolState.dealtAt }),
       ...(frozen !== undefined && { frozen }),
     }
   })
 }
 
 /** Those with figures of the cycle of the last reading; none of a cycle that the readings have left behind. */
-export function poolsOfCycle(workspace: LookedAt): readonly (PoolStatus & Required<Pick<PoolStatus, 'figures'>>)[] {
-  const { knowledge } = workspace
-  const cycle = cycleOf(knowledge?.usage)
+export function poolsOfCycle(workspace: Viewed): readonly (PoolStatus & Required<Pick<PoolStatus, 'figures'>>)[] {
+  const { state } = workspace
+  const cycle = cycleOf(state?.usage)
   return poolsShown(workspace).flatMap(({ figures, ...one }) => {
-    const pool = knowledge?.pools[one.name]
+    const pool = state?.pools[one.name]
     return figures && pool && cycle && isSameCycle(pool.cycle, cycle) ? [{ ...one, figures }] : []
   })
 }
@@ -102,9 +102,9 @@ function scopesShown(workspace: Workspace): readonly ScopeStatus[] {
   return undeclared.length === 0 ? managed : [...managed, ...undeclared].sort((a, b) => compareScopes(a.scope, b.scope))
 }
 
-function countGrants(outlook: DesiredState | undefined): Readonly<Record<GrantState, number>> {
+function countGrants(desiredState: DesiredState | undefined): Readonly<Record<GrantState, number>> {
   const counts: Record<GrantState, number> = { pending: 0, active: 0, expiring: 0, ended: 0 }
-  for (const { state } of outlook?.resolution.grants ?? []) counts[state] += 1
+  for (const { state } of desiredState?.resolution.grants ?? []) counts[state] += 1
   return counts
 }
 
@@ -114,26 +114,26 @@ type LastShown = Pick<WorkspaceState, 'usage' | 'measured'> & { readonly people:
 const lastShown = new WeakMap<DesiredState, LastShown>()
 
 /** People with the cap in force for them: those whom the last plan looked at and the last reading, from which their use is, still has on the team. */
-export function peopleShown(workspace: LookedAt & Pick<Workspace, 'clock'>): readonly PersonStatus[] {
-  const knowledge = knownOf(workspace)
-  const { outlook } = workspace.shown
-  if (!knowledge || !outlook) return []
-  const last = lastShown.get(outlook)
-  const { usage, measured } = knowledge
+export function peopleShown(workspace: Viewed & Pick<Workspace, 'clock'>): readonly PersonStatus[] {
+  const state = knownOf(workspace)
+  const { desiredState } = workspace.shown
+  if (!state || !desiredState) return []
+  const last = lastShown.get(desiredState)
+  const { usage, measured } = state
   if (last && last.usage === usage && last.measured === measured) return last.people
-  const people = peopleOf(knowledge, outlook, workspace.clock.now())
-  lastShown.set(outlook, { usage, measured, people })
+  const people = peopleOf(state, desiredState, workspace.clock.now())
+  lastShown.set(desiredState, { usage, measured, people })
   return people
 }
 
-function peopleOf(knowledge: WorkspaceState, outlook: DesiredState, now: Instant): readonly PersonStatus[] {
-  const { slots } = outlook
+function peopleOf(state: WorkspaceState, desiredState: DesiredState, now: Instant): readonly PersonStatus[] {
+  const { slots } = desiredState
   // During an outage what was read last stays.
   const capAt: CapAt = (key) => (slots.shown(key) === 'unknown' ? (slots.lastRead(key) ?? 'unknown') : slots.shown(key))
-  const figures = addOnFigures({ now, cycle: cycleOf(knowledge.usage), measured: knowledge.measured, balance: knowledge.usage?.balance })
-  const roster = knowledge.usage?.roster
+  const figures = addOnFigures({ now, cycle: cycleOf(state.usage), measured: state.measured, balance: state.usage?.balance })
+  const roster = state.usage?.roster
   const onTeam = new Map(roster?.people.flatMap((one) => (isApproved(one, roster) ? [[one.email, one.used]] : [])))
-  return outlook.people.approved.flatMap((person): readonly PersonStatus[] => {
+  return desiredState.people.approved.flatMap((person): readonly PersonStatus[] => {
     if (!onTeam.has(person.email)) return []
     const { cap } = effectiveCap(person, capAt)
     const addOn = figures.of(person.email, onTeam.get(person.email))

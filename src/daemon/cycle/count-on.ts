@@ -5,16 +5,16 @@ import { type Scope, type ScopeKey, scopeKey, TEAM } from '../../core/model/scop
 import type { Instant } from '../../core/model/units.ts'
 import type { Planned } from '../../core/plan/plan.ts'
 import { sweep } from './read.ts'
-import { type Beneath, beneathIn } from './write/beneath.ts'
+import { type CycleView, descendantsIn } from './write/descendants.ts'
 
 /** Reads what the plan counts on and was read before `since`. Returns the scopes. */
-export async function readCountedOn(planned: Planned, since: Instant, beneath: Beneath): Promise<ReadonlySet<ScopeKey>> {
-  const { workspace, knowledge, stop } = beneath
-  const { readings } = knowledge
+export async function readCountedOn(planned: Planned, since: Instant, cycle: CycleView): Promise<ReadonlySet<ScopeKey>> {
+  const { workspace, state, stop } = cycle
+  const { readings } = state
   const { changes } = planned.plan
   const old = new Map<ScopeKey, Scope>()
   if (planned.slots.model.layers === 'layered' && changes.some(isReady))
-    for (const scope of changes.filter(mayGo).flatMap(countedOn(planned, beneath))) {
+    for (const scope of changes.filter(mayGo).flatMap(countedOn(planned, cycle))) {
       const key = scopeKey(scope)
       if ((readings.get(key)?.readAt ?? since) < since) old.set(key, scope)
     }
@@ -26,9 +26,9 @@ export async function readCountedOn(planned: Planned, since: Instant, beneath: B
 const mayGo = (change: Change): boolean =>
   isReady(change) || (change.disposition.kind === 'deferred' && change.disposition.code !== 'failed')
 
-/** Beneath a wide cap: what keeps people above it. Above a cap that goes: what takes its place. */
-function countedOn({ people, slots }: Planned, { view, knowledge }: Beneath): (change: Change) => readonly Scope[] {
-  const under = beneathIn(view, knowledge)
+/** CycleView a wide cap: what keeps people above it. Above a cap that goes: what takes its place. */
+function countedOn({ people, slots }: Planned, { view, state }: CycleView): (change: Change) => readonly Scope[] {
+  const under = descendantsIn(view, state)
   const groups = view.toRead.filter(({ kind }) => kind === 'group')
   return ({ scope, from, to }) => {
     const isRaise = from !== 'none' && to !== 'none' && to > from

@@ -1,7 +1,7 @@
 // Deals the pools of a workspace from what it knows: use, caps in force, writes whose end is not known. What follows is a fact of the ledger
 // before any cap is sent. It never calls the client, so that `plan` and the daemon deal alike from the same knowledge.
 
-import { type CountedPerson, effectiveCap, sharedCap, TEAM_KEY, widerThan } from '../../core/interpret/effective.ts'
+import { ancestorsOf, type CountedPerson, effectiveCap, sharedCap, TEAM_KEY } from '../../core/interpret/effective.ts'
 import { type HistoryEntry, isInDoubt, LANDING_MS, mayHaveLanded } from '../../core/model/change.ts'
 import type { Cap } from '../../core/model/policy.ts'
 import { type Scope, type ScopeKey, scopeKey, userScope } from '../../core/model/scope.ts'
@@ -21,34 +21,34 @@ export interface Dealt {
 }
 
 /** The pools after what was read, dealt anew where that matters. Objects that did not change are the same ones. */
-export function dealPools(knowledge: WorkspaceState, view: DesiredState, planner: Planner): Dealt {
+export function dealPools(state: WorkspaceState, view: DesiredState, planner: Planner): Dealt {
   const { pools: declared } = view.resolution
-  if (declared.length === 0 && Object.keys(knowledge.pools).length === 0) return { pools: knowledge.pools, frozen: {} }
-  const use = useNow(knowledge, planner.clock.now())
+  if (declared.length === 0 && Object.keys(state.pools).length === 0) return { pools: state.pools, frozen: {} }
+  const use = useNow(state, planner.clock.now())
   const kept = new Map<string, PoolState>()
   const why = new Map<string, string>()
   for (const one of declared) {
     const { name } = one.pool
-    const before = Object.hasOwn(knowledge.pools, name) ? knowledge.pools[name] : undefined
-    const observed = observePool(before, { use, ...sightOf(one, before, knowledge, view, planner) })
+    const before = Object.hasOwn(state.pools, name) ? state.pools[name] : undefined
+    const observed = observePool(before, { use, ...sightOf(one, before, state, view, planner) })
     const { frozen } = observed
     if (frozen !== undefined) why.set(name, frozen)
     const isDealt = observed.state !== undefined && frozen === undefined
-    const state = isDealt ? dealPool(one.pool, observed.state, planner.clock.now(), observed).state : observed.state
-    if (state) kept.set(name, before && isSame(before, state) ? before : state)
+    const poolState = isDealt ? dealPool(one.pool, observed.state, planner.clock.now(), observed).state : observed.state
+    if (poolState) kept.set(name, before && isSame(before, poolState) ? before : poolState)
   }
   // A pool may be called `__proto__`, which no assignment makes a key.
   const [pools, frozen] = [Object.fromEntries(kept), Object.fromEntries(why)]
   // A file that stops parsing removes nothing.
-  if (!knowledge.policyValid) return { pools: { ...knowledge.pools, ...pools }, frozen }
+  if (!state.policyValid) return { pools: { ...state.pools, ...pools }, frozen }
   return { pools, frozen }
 }
 
 /** From now on it counts; true when it is another one. */
-export function takeDeal({ pools, frozen }: Dealt, knowledge: WorkspaceState): boolean {
-  const isNew = JSON.stringify(pools) !== JSON.stringify(knowledge.pools)
-  if (isNew) knowledge.pools = pools
-  knowledge.frozenPools = frozen
+export function takeDeal({ pools, frozen }: Dealt, state: WorkspaceState): boolean {
+  const isNew = JSON.stringify(pools) !== JSON.stringify(state.pools)
+  if (isNew) state.pools = pools
+  state.frozenPools = frozen
   return isNew
 }
 
@@ -88,7 +88,7 @@ const NO_BALANCE = 'the balance is not known, and without it nobody knows what o
 function sightOf(
   { members }: PoolPeople,
   before: PoolState | undefined,
-  knowledge: WorkspaceState,
+  state: WorkspaceState,
   view: DesiredState,
   { clock, ledger, settings }: Planner,
 ) {
@@ -99,21 +99,21 @@ function sightOf(
   const verified = new Map<string, CapSince>()
   const sent = new Map<string, readonly CapSince[]>()
   const lowered = new Map<string, readonly CapSince[]>()
-  const written = ledger.wideWrites(now - LANDING_MS)
+  const written = ledger.ancestorWrites(now - LANDING_MS)
   const wide = openIn(ledger, written).filter(({ scope }) => scope.kind !== 'user')
   for (const email of [...present, ...left]) {
     const key = scopeKey(userScope(email))
-    const cap = capInForce(key, knowledge, view)
+    const cap = capInForce(key, state, view)
     if (cap) caps.set(email, cap)
     // Nobody reads a scope that is not ours any more.
     else if (!present.has(email) && !view.owned.has(key)) caps.set(email, { cap: 'none', at: now })
     const ours = view.owned.get(key)
     if (ours?.written && ours.verifiedAt <= now) verified.set(email, { cap: ours.cap, at: ours.verifiedAt })
-    const open = [...sentTo(email, ledger, now), ...(present.has(email) ? sentAbove(key, wide, knowledge, view) : [])]
+    const open = [...sentTo(email, ledger, now), ...(present.has(email) ? sentAbove(key, wide, state, view) : [])]
     if (open.length > 0) sent.set(email, open)
     if (before && memberOf(before, email)) continue
     const own = ledger.writtenLately(userScope(email), now - LANDING_MS)
-    lowered.set(email, loweredTo(key, [...own, ...written], knowledge, view))
+    lowered.set(email, loweredTo(key, [...own, ...written], state, view))
   }
   return { now, caps, verified, sent, lowered, members, usageLagMs: settings.usageLagMs ?? DEFAULT_USAGE_LAG_MS }
 }
@@ -136,7 +136,7 @@ function loweredTo(
 ): readonly CapSince[] {
   const groups = people.byKey.get(key)?.groups ?? []
   const inherited = sharedCap(groups, slots.shown).cap
-  const above = readings.get(key)?.observed === 'none' || slots.mayBeInherited(key) ? widerThan(key, people) : []
+  const above = readings.get(key)?.observed === 'none' || slots.mayBeInherited(key) ? ancestorsOf(key, people) : []
   return written.flatMap((one) => {
     const at = scopeKey(one.scope)
     if (!mayHaveLanded(one) || (at !== key && !above.includes(at))) return []

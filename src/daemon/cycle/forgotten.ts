@@ -7,16 +7,16 @@ import type { Workspace } from '../workspace.ts'
 import type { WorkspaceState } from './state.ts'
 
 /** True when somebody was: who is on the roster is to be read again. Rejects with a `LedgerError`; then the next cycle does it. */
-export async function forgetMarked(workspace: Workspace, knowledge: WorkspaceState): Promise<boolean> {
+export async function forgetMarked(workspace: Workspace, state: WorkspaceState): Promise<boolean> {
   const { ledger, client, chronicle } = workspace
   const marks = ledger.fact('forgotten') ?? []
   if (marks.length === 0) return false
-  const known = marked(marks, [remembered(knowledge), chronicle?.journal(), ...FACT_NAMES.map((name) => ledger.fact(name))])
+  const known = marked(marks, [remembered(state), chronicle?.journal(), ...FACT_NAMES.map((name) => ledger.fact(name))])
   // Who was given a cap since has records again that are needed.
   const ours = new Set([...ledger.owned(), ...ledger.openIntents().map(({ change }) => change)].map(({ scope }) => scopeKey(scope)))
   const emails = known.filter((email) => !ours.has(scopeKey(userScope(email))))
   for (const email of emails) {
-    Object.assign(knowledge, withoutPerson(remembered(knowledge), email))
+    Object.assign(state, withoutPerson(remembered(state), email))
     client.forget?.(email)
     chronicle?.forget(email)
   }

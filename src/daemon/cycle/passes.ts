@@ -12,16 +12,16 @@ import type { CycleOptions } from './options.ts'
 import type { Pass, PassReport } from './pass.ts'
 import { beginPlan, endPlan } from './record.ts'
 import type { WorkspaceState } from './state.ts'
-import { type Beneath, forgetMoved, lookBeneath, readingsBeneath, readMoved } from './write/beneath.ts'
+import type { AncestorWrite } from './write/ancestor-write.ts'
 import { watchWrites } from './write/breaker.ts'
 import type { Halted } from './write/change.ts'
+import { type CycleView, checkDescendants, descendantReadings, forgetMoved, readMoved } from './write/descendants.ts'
 import type { WriteResult } from './write/outcome.ts'
-import type { WideWrite } from './write/wide-write.ts'
 import { type WaveRun, writeWaves } from './write/write.ts'
 
 export interface PassInputs {
   readonly workspace: Workspace
-  readonly knowledge: WorkspaceState
+  readonly state: WorkspaceState
   readonly first: Pass
   readonly options: CycleOptions
   /** Makes the next plan, without what failed in this run; `alsoRead`: scopes that were read again beyond those of a focused cycle. */
@@ -54,9 +54,9 @@ export async function runPasses(inputs: PassInputs): Promise<PassReport> {
       }
       last.set(scopeKey(change.scope), change)
     }
-    if (halted.interrupted !== undefined) forgetMoved(wrote.wide, beneathOf(pass, inputs))
+    if (halted.interrupted !== undefined) forgetMoved(wrote.wide, cycleView(pass, inputs))
     else {
-      for (const key of await readMoved(wrote.wide, beneathOf(pass, inputs))) {
+      for (const key of await readMoved(wrote.wide, cycleView(pass, inputs))) {
         alsoRead.add(key)
         // It was written, and then overwritten by ourselves: the next pass puts it back.
         if (wrote.isCopied && results.get(key)?.result === 'applied') {
@@ -75,36 +75,36 @@ export async function runPasses(inputs: PassInputs): Promise<PassReport> {
   return { results, earlier, tried, alsoRead, last: pass, ...halted }
 }
 
-const beneathOf = ({ view }: Pass, { workspace, knowledge, options }: PassInputs): Beneath => ({
+const cycleView = ({ view }: Pass, { workspace, state, options }: PassInputs): CycleView => ({
   workspace,
-  knowledge,
+  state,
   view,
   ...(options.stop && { stop: options.stop }),
 })
 
 interface Wrote {
   readonly tried: readonly Change[]
-  readonly wide: readonly WideWrite[]
+  readonly wide: readonly AncestorWrite[]
   /** A wide write was seen to overwrite what stands beneath it. */
   readonly isCopied: boolean
   readonly halted: Halted
 }
 
 async function runPass(pass: Pass, inputs: PassInputs, results: Map<ScopeKey, WriteResult>): Promise<Wrote> {
-  const { workspace, knowledge, options } = inputs
+  const { workspace, state, options } = inputs
   const { config, ledger, clock } = workspace
   const { planned, view } = pass
   const ready = planned.plan.changes.filter(isReady)
   const wide = config.capSemantics === 'copied' ? ready.filter(({ scope }) => scope.kind !== 'user') : []
   beginPlan(
     ready,
-    wide.flatMap(({ scope }) => readingsBeneath(scope, { view, knowledge })),
+    wide.flatMap(({ scope }) => descendantReadings(scope, { view, state })),
     planned,
     ledger,
   )
   const done = [...results.values()].filter(({ result }) => result === 'applied').length
   const watch = watchWrites({ ledger, clock, limit: config.guards.breaker, changes: ready, done })
-  const looked: WideWrite[] = []
+  const looked: AncestorWrite[] = []
   let isCopied = false
   const run: WaveRun = {
     client: workspace.client,
@@ -115,7 +115,7 @@ async function runPass(pass: Pass, inputs: PassInputs, results: Map<ScopeKey, Wr
     desiredAt: (key) => planned.desired.get(key),
     ownedAt: (key) => planned.owned.get(key),
     entryAt: entriesOf(view.resolution),
-    readings: knowledge.readings,
+    readings: state.readings,
     results,
     refusals: [],
     halted: {},
@@ -125,15 +125,15 @@ async function runPass(pass: Pass, inputs: PassInputs, results: Map<ScopeKey, Wr
     ...(options.cut && { cut: options.cut }),
     ...(options.leaving && { leaving: options.leaving }),
     onResult: (change, result) => showResult(workspace, change, result),
-    async afterWide(changes) {
-      const moved = changes.filter((change) => hasMoved(change, results, knowledge))
+    async afterAncestors(changes) {
+      const moved = changes.filter((change) => hasMoved(change, results, state))
       const writes = moved.map(
-        (change): WideWrite => ({ change, before: readingsBeneath(change.scope, { view, knowledge }), at: clock.now() }),
+        (change): AncestorWrite => ({ change, before: descendantReadings(change.scope, { view, state }), at: clock.now() }),
       )
       looked.push(...writes)
       if (writes.length === 0) return false
       const sent = writes.filter(({ change }) => hasLanded(change, results))
-      if (await lookBeneath(sent, beneathOf(pass, inputs))) isCopied = true
+      if (await checkDescendants(sent, cycleView(pass, inputs))) isCopied = true
       // Nothing but these readings tells how caps are kept here.
       await ledger.commit()
       // Where caps are copied the plan for the people beneath was made before they were overwritten.

@@ -30,7 +30,7 @@ import type { Digest, Ledger, LedgerFacts } from '../../ports.ts'
 import { countReading, type DesiredState, isLeftAlone, openBaseline, type PlanSettings, rulesNow, type WorkspaceState } from './state.ts'
 
 /** Saves the news of a plan; they wait for the next commit. */
-export function remember(planned: Planned, view: DesiredState, knowledge: WorkspaceState, ledger: Ledger, now: Instant): void {
+export function remember(planned: Planned, view: DesiredState, state: WorkspaceState, ledger: Ledger, now: Instant): void {
   const adopted: OwnedCap[] = []
   for (const one of planned.diff.adopted) {
     const found = withReplaced(sinceWritten(one, view, ledger, now), view.owned.get(scopeKey(one.scope)), ledger, now)
@@ -39,7 +39,7 @@ export function remember(planned: Planned, view: DesiredState, knowledge: Worksp
   }
   const released: ScopeKey[] = []
   for (const key of planned.diff.released) {
-    const [owned, reading] = [view.owned.get(key), knowledge.readings.get(key)]
+    const [owned, reading] = [view.owned.get(key), state.readings.get(key)]
     if (!owned) continue
     const late = landedLate(owned, reading, ledger, now)
     if (late) adopted.push(late)
@@ -48,15 +48,15 @@ export function remember(planned: Planned, view: DesiredState, knowledge: Worksp
   if (adopted.length > 0) ledger.saveOwned(adopted)
   if (released.length > 0) ledger.releaseOwned(released)
   if (view.quarantine.over.length > 0) ledger.releaseQuarantined(view.quarantine.over)
-  const doubted = knowledge.usage?.doubted && approvedCount(knowledge.usage.doubted.roster)
+  const doubted = state.usage?.doubted && approvedCount(state.usage.doubted.roster)
   saveNews(ledger, 'holdsShown', holdsShown(planned, ledger.fact('holdsShown') ?? {}, doubted, now), {})
   saveNews(ledger, 'driftSince', driftSince(planned), {})
   saveNews(ledger, 'unreadSince', unreadSince(planned, ledger.fact('unreadSince') ?? {}, now), {})
   saveNews(ledger, 'contested', stillContested(planned, ledger.fact('contested') ?? {}, now), {})
   // Without a roster nothing is known of people, and nothing is news.
-  if (!knowledge.usage) return
-  countReading(knowledge, view.resolution)
-  saveCounted(knowledge, ledger)
+  if (!state.usage) return
+  countReading(state, view.resolution)
+  saveCounted(state, ledger)
 }
 
 /** Keeps what readings were counted to say. */
@@ -134,15 +134,15 @@ function withoutPast(approval: Approval, now: Instant): Approval {
 export function rememberReviews(
   planned: Planned,
   { resolution }: DesiredState,
-  knowledge: WorkspaceState,
+  state: WorkspaceState,
   ledger: Ledger,
   digest: Digest,
 ): void {
   if (resolution.pools.length === 0) return
-  const reviews = poolReviews(planned.plan.workspace, resolution.pools, knowledge.pools, digest)
+  const reviews = poolReviews(planned.plan.workspace, resolution.pools, state.pools, digest)
   const held = new Set(planned.plan.holds.flatMap(({ changes }) => changes.map(({ scope }) => scopeKey(scope))))
-  knowledge.pools = withReviews(knowledge.pools, reviews, planned.differences, held)
-  saveNews(ledger, 'pools', knowledge.pools, {})
+  state.pools = withReviews(state.pools, reviews, planned.differences, held)
+  saveNews(ledger, 'pools', state.pools, {})
 }
 
 function holdsShown(planned: Planned, before: HoldsShown, doubted: number | undefined, now: Instant): HoldsShown {
@@ -173,8 +173,8 @@ const unreadSince = ({ plan }: Planned, before: LedgerFacts['unreadSince'], now:
   Object.fromEntries(plan.unknown.map(({ scope }) => [scopeKey(scope), notAhead(before[scopeKey(scope)] ?? now, now)]))
 
 /** Keeps the rules as they are, and those of before that are in force beside weaker ones. */
-export function rememberRules(knowledge: WorkspaceState, settings: PlanSettings, ledger: Ledger, now: Instant): void {
-  saveNews(ledger, 'rules', noteRules(ledger.fact('rules'), rulesNow(knowledge, settings), now))
+export function rememberRules(state: WorkspaceState, settings: PlanSettings, ledger: Ledger, now: Instant): void {
+  saveNews(ledger, 'rules', noteRules(ledger.fact('rules'), rulesNow(state, settings), now))
 }
 
 function driftSince(planned: Planned): Readonly<Record<ScopeKey, Instant>> {
@@ -192,10 +192,10 @@ function saveNews<K extends keyof LedgerFacts>(ledger: Ledger, name: K, value: L
 }
 
 /**
- * Where this plan begins, unless an interrupted one had begun before: guards count an interrupted plan from there. `beneath` are caps that
+ * Where this plan begins, unless an interrupted one had begun before: guards count an interrupted plan from there. `descendants` are caps that
  * the plan's wide writes will overwrite.
  */
-export function beginPlan(pending: readonly Change[], beneath: readonly CapReading[], planned: Planned, ledger: Ledger): void {
+export function beginPlan(pending: readonly Change[], descendants: readonly CapReading[], planned: Planned, ledger: Ledger): void {
   const now = planned.plan.createdAt
   const before = openBaseline(ledger, now)
   const begun: Record<ScopeKey, Cap> = { ...before }
@@ -203,7 +203,7 @@ export function beginPlan(pending: readonly Change[], beneath: readonly CapReadi
     healing || grantEnd || planned.differences.get(scopeKey(scope))?.pool?.isReviewed === true
   const exempt = new Set(pending.filter(isExempt).map((change) => scopeKey(change.scope)))
   const from = new Map<ScopeKey, Observed>([
-    ...beneath.map((reading) => [scopeKey(reading.scope), reading.observed] as const),
+    ...descendants.map((reading) => [scopeKey(reading.scope), reading.observed] as const),
     ...pending.map((change) => [scopeKey(change.scope), change.from] as const),
   ])
   for (const [key, cap] of from) if (cap !== 'unknown' && !exempt.has(key)) begun[key] ??= cap
@@ -215,15 +215,15 @@ export function beginPlan(pending: readonly Change[], beneath: readonly CapReadi
  * Readings of scopes that the service says it does not know, while it knows most of the others: an address that answers nothing but "not
  * found" says nothing about scopes (choice).
  */
-export function unknownScopes(view: DesiredState, knowledge: WorkspaceState): readonly CapReading[] {
-  const readings = view.toRead.flatMap((scope) => knowledge.readings.get(scopeKey(scope)) ?? [])
+export function unknownScopes(view: DesiredState, state: WorkspaceState): readonly CapReading[] {
+  const readings = view.toRead.flatMap((scope) => state.readings.get(scopeKey(scope)) ?? [])
   const unknown = readings.filter(({ scope, failure }) => failure?.kind === 'not_found' && scope.kind !== 'team')
   return unknown.length * 2 > readings.filter(({ failure }) => !failure).length + unknown.length ? [] : unknown
 }
 
 /** Those of them that are not left alone already, people who are away among these: to be left alone from now on. */
-export function newlyUnknown(view: DesiredState, knowledge: WorkspaceState, now: Instant): readonly Quarantined[] {
-  const unknown = unknownScopes(view, knowledge).filter(({ scope }) => !isLeftAlone(scope, view))
+export function newlyUnknown(view: DesiredState, state: WorkspaceState, now: Instant): readonly Quarantined[] {
+  const unknown = unknownScopes(view, state).filter(({ scope }) => !isLeftAlone(scope, view))
   if (unknown.length === 0) return []
   const entryAt = entriesOf(view.resolution)
   return unknown.map(({ scope, failure }) => {
@@ -244,11 +244,10 @@ export function endPlan(ledger: Ledger): void {
  * How many scopes the verified policy declares. It goes up with every good cycle, and down only when it was seen that nothing is left to
  * clear, so that an emptied policy is held for as long as it takes somebody to look.
  */
-export function rememberDeclared(after: Planned, result: ReconcileResult, knowledge: WorkspaceState, ledger: Ledger): void {
-  const declared = declaredCount(knowledge.policy.set)
+export function rememberDeclared(after: Planned, result: ReconcileResult, state: WorkspaceState, ledger: Ledger): void {
+  const declared = declaredCount(state.policy.set)
   const before = ledger.fact('verifiedDeclared') ?? 0
   const clearing = after.plan.changes.some((change) => change.to === 'none')
   const isSeen = result !== 'error' && after.plan.unknown.length === 0 && after.diff.kept.length === 0
-  if (declared > before || (declared < before && !clearing && isSeen && knowledge.policyValid))
-    saveNews(ledger, 'verifiedDeclared', declared)
+  if (declared > before || (declared < before && !clearing && isSeen && state.policyValid)) saveNews(ledger, 'verifiedDeclared', declared)
 }

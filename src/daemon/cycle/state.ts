@@ -132,33 +132,33 @@ export const grantsFrozen = ({ clockSkewMs = 0 }: WorkspaceState): boolean => Ma
 const prunes = ({ policyValid }: WorkspaceState, { prune }: PlanSettings): boolean => prune && policyValid
 
 /** What resolving depends on, from knowledge and the ledger. */
-export function desiredInputs(knowledge: WorkspaceState, planner: Pick<Planner, 'settings' | 'ledger' | 'clock'>): DesiredInputs {
-  const cycle = cycleOf(knowledge.usage)
+export function desiredInputs(state: WorkspaceState, planner: Pick<Planner, 'settings' | 'ledger' | 'clock'>): DesiredInputs {
+  const cycle = cycleOf(state.usage)
   return {
-    set: knowledge.policy.set,
-    groups: knowledge.usage?.groups ?? [],
-    unknownGroups: knowledge.unknownGroups,
+    set: state.policy.set,
+    groups: state.usage?.groups ?? [],
+    unknownGroups: state.unknownGroups,
     now: planner.clock.now(),
     capSemantics: planner.settings.capSemantics,
     owned: byScope(planner.ledger.owned()),
-    prune: prunes(knowledge, planner.settings),
-    conflictsGone: knowledge.conflictsGone,
-    conflictGroups: knowledge.conflictGroups,
+    prune: prunes(state, planner.settings),
+    conflictsGone: state.conflictsGone,
+    conflictGroups: state.conflictGroups,
     newReading: undefined,
-    conditions: knowledge.conditions,
-    pools: knowledge.pools,
+    conditions: state.conditions,
+    pools: state.pools,
     nearest,
-    grantsFrozen: grantsFrozen(knowledge),
-    ...(knowledge.usage && { roster: knowledge.usage.roster }),
+    grantsFrozen: grantsFrozen(state),
+    ...(state.usage && { roster: state.usage.roster }),
     ...(cycle && { cycle }),
   }
 }
 
 /** What a resolution says of people's groups and of conditions counts from now on. */
-export function countReading(knowledge: WorkspaceState, { conditions, conflictsGone, conflictGroups }: Resolution): void {
-  knowledge.conditions = conditions
-  knowledge.conflictsGone = conflictsGone
-  knowledge.conflictGroups = conflictGroups
+export function countReading(state: WorkspaceState, { conditions, conflictsGone, conflictGroups }: Resolution): void {
+  state.conditions = conditions
+  state.conflictsGone = conflictsGone
+  state.conflictGroups = conflictGroups
 }
 
 /** A scope that is none of our business now: it is only looked at because of an open intent. */
@@ -166,26 +166,26 @@ export const isLeftAlone = (scope: Scope, { skipped, people }: DesiredState): bo
   skipped.has(scopeKey(scope)) || (scope.kind === 'user' && people.approved.length > 0 && !people.byKey.has(scopeKey(scope)))
 
 /** What policy asks now and which scopes to look at. */
-export function outlook(knowledge: WorkspaceState, planner: Planner): DesiredState {
+export function desiredState(state: WorkspaceState, planner: Planner): DesiredState {
   const { ledger } = planner
-  const inputs = desiredInputs(knowledge, planner)
+  const inputs = desiredInputs(state, planner)
   const { now, owned } = inputs
   const resolution = resolveDesired(inputs)
-  const skipped = skippedScopes(resolution, owned, knowledge.usage?.roster, knowledge.unknownGroups)
+  const skipped = skippedScopes(resolution, owned, state.usage?.roster, state.unknownGroups)
   const quarantine = activeQuarantine(ledger.quarantined(), resolution, skipped, now)
   const people = countPeople({
-    ...{ groups: knowledge.usage?.groups ?? [], now },
-    ...knowledge.usage,
-    ...(knowledge.measured && { measured: knowledge.measured }),
+    ...{ groups: state.usage?.groups ?? [], now },
+    ...state.usage,
+    ...(state.measured && { measured: state.measured }),
   })
   const model = serviceModel(planner.settings, planner.seen ?? seenIn(ledger))
   // What a person's reading shows may be their group's: then it tells nothing without that.
   const mayShow = model.reads === 'explicit' ? undefined : (key: ScopeKey) => people.byKey.get(key)?.groups ?? []
   const managed = scopesToRead(resolution, owned, { skipped, quarantined: quarantine.active }, mayShow)
-  const unlisted = unlistedGroups(knowledge, owned)
+  const unlisted = unlistedGroups(state, owned)
   const slots = interpret({
     model,
-    readings: knowledge.readings,
+    readings: state.readings,
     owned,
     people,
     unlisted,
@@ -234,26 +234,26 @@ export function openBaseline(ledger: Pick<RecordsReader, 'fact'>, now: Instant):
 }
 
 /** The plan that follows from what is known now. */
-export function planFrom(knowledge: WorkspaceState, view: DesiredState, planner: Planner, options: PlanOptions = {}): Planned {
+export function planFrom(state: WorkspaceState, view: DesiredState, planner: Planner, options: PlanOptions = {}): Planned {
   const { ledger, clock, settings, digest } = planner
-  const { usage, policy } = knowledge
+  const { usage, policy } = state
   const baseline = openBaseline(ledger, clock.now())
   const verifiedDeclared = ledger.fact('verifiedDeclared')
   return buildPlan({
     workspace: settings.name,
     policy,
     resolution: view.resolution,
-    readings: knowledge.readings,
+    readings: state.readings,
     owned: view.owned,
     people: view.people,
     skipped: view.skipped,
     quarantined: view.quarantine.active,
     approvals: ledger.approvals(),
     model: serviceModel(settings, planner.seen ?? seenIn(ledger)),
-    sent: sentWide(ledger, clock.now()),
+    sent: sentToAncestors(ledger, clock.now()),
     writtenAt: writtenBy(ledger, clock.now()),
     givenUp: givenUp(ledger, clock.now()),
-    ...reviewedRules(knowledge, planner),
+    ...reviewedRules(state, planner),
     ...(settings.approvals && { approvalSteps: settings.approvals }),
     ...(planner.watched && { watched: planner.watched }),
     ...options,
@@ -267,8 +267,8 @@ export function planFrom(knowledge: WorkspaceState, view: DesiredState, planner:
       written: ledger.writtenLately,
     },
     facts: {
-      ...limitFacts(knowledge, planner),
-      reads: readQuality(view.toRead, knowledge.readings),
+      ...limitFacts(state, planner),
+      reads: readQuality(view.toRead, state.readings),
       rosterMissing: rosterMissing(usage, clock.now()),
       unlistedGroups: view.unlisted,
       ...(verifiedDeclared !== undefined && { verifiedDeclared }),
@@ -277,14 +277,14 @@ export function planFrom(knowledge: WorkspaceState, view: DesiredState, planner:
       }),
     },
     guards: settings.guards,
-    poolNotes: poolNotes(view.resolution.pools, knowledge.pools, knowledge.frozenPools),
+    poolNotes: poolNotes(view.resolution.pools, state.pools, state.frozenPools),
     followers: view.resolution.pools.flatMap(({ pool }) => {
-      const state = Object.hasOwn(knowledge.pools, pool.name) ? knowledge.pools[pool.name] : undefined
-      return state ? [{ pool, ...followersIn(pool, state) }] : []
+      const poolState = Object.hasOwn(state.pools, pool.name) ? state.pools[pool.name] : undefined
+      return poolState ? [{ pool, ...followersIn(pool, poolState) }] : []
     }),
-    poolReviews: poolReviews(settings.name, view.resolution.pools, knowledge.pools, digest),
-    prune: prunes(knowledge, settings),
-    policyBroken: settings.prune && !knowledge.policyValid,
+    poolReviews: poolReviews(settings.name, view.resolution.pools, state.pools, digest),
+    prune: prunes(state, settings),
+    policyBroken: settings.prune && !state.policyValid,
     now: clock.now(),
     digest,
     instantText: (at) => new Date(at).toISOString(),
@@ -292,9 +292,9 @@ export function planFrom(knowledge: WorkspaceState, view: DesiredState, planner:
 }
 
 /** What we sent to teams and groups in the last day: it may show beneath, and was nobody else's. What is under way may have landed as well. */
-export function sentWide(ledger: RecordsReader, now: Instant): readonly SentCap[] {
+export function sentToAncestors(ledger: RecordsReader, now: Instant): readonly SentCap[] {
   const open = ledger.openIntents().map(({ change, at }) => ({ ...change, at }))
-  return [...ledger.wideWrites(now - LANDING_MS).filter(mayHaveLanded), ...open]
+  return [...ledger.ancestorWrites(now - LANDING_MS).filter(mayHaveLanded), ...open]
 }
 
 /** When a scope was written last. What a clock stamped that went back since says nothing of what came after what. */
@@ -319,8 +319,8 @@ export const rulesNow = ({ policy }: Pick<WorkspaceState, 'policy'>, { guards, a
   rulesOf(policy, guards, approvals)
 
 /** The rules of before, while the weaker ones of now count only for what was shown. */
-function reviewedRules(knowledge: WorkspaceState, { ledger, settings, clock }: Planner): { readonly reviewed?: readonly ReviewedRules[] } {
-  const now = rulesNow(knowledge, settings)
+function reviewedRules(state: WorkspaceState, { ledger, settings, clock }: Planner): { readonly reviewed?: readonly ReviewedRules[] } {
+  const now = rulesNow(state, settings)
   const { before } = noteRules(ledger.fact('rules'), now, clock.now())
   return before ? { reviewed: before } : {}
 }

@@ -38,7 +38,7 @@ const SHARED: Readonly<Record<keyof LedgerFacts, boolean>> = {
   holdsShown: true,
   rules: true,
   unreadSince: true,
-  writesLooked: false,
+  writesChecked: false,
   peopleSalt: false,
   driftSince: true,
   runsAsked: false,
@@ -201,7 +201,7 @@ export function readShared(
     pause: async (now) => (pause && pause.untilAt > now ? pause : undefined),
     fact: (name) => restoredFact(name, facts[name]),
     writtenLately: (scope, sinceAt) => lastWrites.filter((entry) => entry.at >= sinceAt && isOf(scope, entry)),
-    wideWrites: (sinceAt) => lastWrites.filter((entry) => entry.at >= sinceAt && entry.scope.kind !== 'user'),
+    ancestorWrites: (sinceAt) => lastWrites.filter((entry) => entry.at >= sinceAt && entry.scope.kind !== 'user'),
     history: async ({ scope, sinceAt = 0, limit = lastWrites.length } = {}) =>
       lastWrites.filter((entry) => entry.at >= sinceAt && isOf(scope, entry)).slice(0, limit),
   }

@@ -87,7 +87,7 @@ function reading(state: State): RecordsReader {
     quarantined: () => state.quarantine.all(),
     fact: factsKept(state.rows.name, state.fact),
     writtenLately: (scope, sinceAt) => (state.lately.get(scopeKey(scope)) ?? []).filter(({ at }) => at >= sinceAt),
-    wideWrites: (sinceAt) =>
+    ancestorWrites: (sinceAt) =>
       [...state.lately.values()].flatMap((one) => (one[0]?.scope.kind === 'user' ? [] : one.filter(({ at }) => at >= sinceAt))),
   }
 }

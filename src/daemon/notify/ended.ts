@@ -14,27 +14,27 @@ import type { Ledger } from '../../ports.ts'
 import { cycleOf, type WorkspaceState } from '../cycle/state.ts'
 import type { Workspace } from '../workspace.ts'
 
-export interface LookingBack extends Pick<Workspace, 'knowledge' | 'clock'> {
+export interface LookingBack extends Pick<Workspace, 'state' | 'clock'> {
   readonly ledger: Pick<Ledger, 'fact' | 'owned' | 'history'>
 }
 
 /** Absent where no digest is due that tells it, and where it is not known. Rejects with a `LedgerError`. */
-export async function endedUse({ knowledge, clock, ledger }: LookingBack, settings: NotifySettings): Promise<EndedUse | undefined> {
-  const [now, present, last] = [clock.now(), cycleOf(knowledge?.usage), knowledge?.usage?.previousCycle]
-  if (!knowledge || !present || !last || !isSameCycle({ startAt: last.cycle.endAt }, present)) return undefined
+export async function endedUse({ state, clock, ledger }: LookingBack, settings: NotifySettings): Promise<EndedUse | undefined> {
+  const [now, present, last] = [clock.now(), cycleOf(state?.usage), state?.usage?.previousCycle]
+  if (!state || !present || !last || !isSameCycle({ startAt: last.cycle.endAt }, present)) return undefined
   const told = toldNow(ledger.fact('told'), present, now)
   const isAny = digestsAsked(settings, now).some(({ key, level }) => told && isDue(told, key, level, now))
   if (!isAny || !tellsEnded(settings, present, now)) return undefined
   const { cycle, used } = last
   const found = (ledger.fact('journal') ?? []).filter(({ at }) => at >= cycle.endAt)
   const set = setBefore(ledger.owned(), capChanges(await ledger.history({ sinceAt: cycle.endAt }), found))
-  const figures = addOnFigures({ now, cycle, measured: knowledge.measured, balance: knowledge.usage?.balance })
-  const people = [...groupsOfEach(knowledge)].map(([email, groups]): PersonUse => {
+  const figures = addOnFigures({ now, cycle, measured: state.measured, balance: state.usage?.balance })
+  const people = [...groupsOfEach(state)].map(([email, groups]): PersonUse => {
     const { cap } = effectiveCap({ key: email as ScopeKey, groups }, (key) => set.get(key))
     const addOn = figures.of(email, Object.hasOwn(used, email) ? used[email] : undefined)
     return { email, ...(cap !== 'unknown' && { cap }), ...(addOn && { used: addOn.credits, source: addOn.source }) }
   })
-  return { cycle, people, pools: poolsAt(cycle.endAt, knowledge, ledger) }
+  return { cycle, people, pools: poolsAt(cycle.endAt, state, ledger) }
 }
 
 function groupsOfEach({ usage }: WorkspaceState): ReadonlyMap<string, readonly ScopeKey[]> {

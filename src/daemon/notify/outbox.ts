@@ -130,7 +130,7 @@ async function keep({ ledger }: Workspace, before: Told | undefined, after: Told
 }
 
 /** What is known, and what was told. */
-export interface Telling extends Pick<Workspace, 'knowledge' | 'shown' | 'clock'> {
+export interface Telling extends Pick<Workspace, 'state' | 'shown' | 'clock'> {
   readonly config: { readonly name: string }
   readonly ledger: Pick<RecordsReader, 'fact'>
 }
@@ -160,14 +160,14 @@ export function dueNow(
 }
 
 /** Figures that are not old. */
-function figuresOf({ knowledge, clock }: Pick<Telling, 'knowledge' | 'clock'>): WorkspaceState['usage'] {
-  const usage = knowledge?.usage
+function figuresOf({ state, clock }: Pick<Telling, 'state' | 'clock'>): WorkspaceState['usage'] {
+  const usage = state?.usage
   return usage && isYounger(usage.roster.readAt, clock.now(), FIGURES_LIFE_MS + 1) ? usage : undefined
 }
 
 /** Pools, with the figures that are shown of them. */
-function poolsToTell(telling: Pick<Telling, 'knowledge' | 'shown'>): readonly PoolUse[] {
-  const declared = new Map(telling.knowledge?.policy.set.pools.map(({ name, members }) => [name, members]))
+function poolsToTell(telling: Pick<Telling, 'state' | 'shown'>): readonly PoolUse[] {
+  const declared = new Map(telling.state?.policy.set.pools.map(({ name, members }) => [name, members]))
   return poolsOfCycle(telling).map(({ name, credits, figures: { used, exhaustedAt } }): PoolUse => {
     const groups = groupsOfPool(declared.get(name))
     return { name, groups, credits, used, ...(exhaustedAt !== undefined && { exhaustedAt }) }

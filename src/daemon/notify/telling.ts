@@ -17,8 +17,8 @@ const LOOK_EVERY_MS = 60_000
 
 /** Begins to tell what is due. `collecting`: use is being collected, and what is about to be measured need not be told by an estimate. */
 export function keepTold(workspace: Workspace, telling: Telling, ends: Ending, collecting: boolean): void {
-  const { notifier, clock, knowledge, shown } = workspace
-  if (!notifier || !knowledge || !shown.outlook || telling.underWay || (collecting && !knowledge.measured)) return
+  const { notifier, clock, state, shown } = workspace
+  if (!notifier || !state || !shown.desiredState || telling.underWay || (collecting && !state.measured)) return
   if (ends.ending.aborted || clock.monotonic() - telling.begunAt < LOOK_EVERY_MS) return
   telling.begunAt = clock.monotonic()
   const grace = graceOf(workspace, ends.ending)

@@ -10,15 +10,15 @@ import type { Instant } from '../../core/model/units.ts'
 import { nextCycleDelay, nextGrantInstant, nextWork } from '../../core/pace/schedule.ts'
 import { isOpen } from '../../core/plan/breaker.ts'
 import { collectAddOn } from '../collect/add-on.ts'
-import { showBurn } from '../collect/burning.ts'
 import { collectRuns } from '../collect/runs.ts'
 import { lookForUndeclared, undeclaredDueAt } from '../collect/undeclared.ts'
+import { showBurn } from '../collect/usage-summary.ts'
 import { cycleFindings, policyFindings, RUNS, unread } from '../conditions/findings.ts'
 import { notice } from '../conditions/notice.ts'
 import { showCycle } from '../conditions/show.ts'
 import type { CycleOptions } from '../cycle/options.ts'
 import { reconcile, refreshUsage } from '../cycle/run.ts'
-import { cycleOf, type DesiredState, grantsFrozen, outlook, recall, type WorkspaceState } from '../cycle/state.ts'
+import { cycleOf, type DesiredState, desiredState, grantsFrozen, recall, type WorkspaceState } from '../cycle/state.ts'
 import { LedgerError } from '../ledger/error.ts'
 import { idleTelling, keepTold, type Telling } from '../notify/telling.ts'
 import { report, type Workspace } from '../workspace.ts'
@@ -106,7 +106,7 @@ export function startLoop(workspace: Workspace, signals: LoopSignals): Loop {
       // A cycle under way prunes nothing any more: its plan was made from a whole set. Only the next one may begin to.
       if (agenda.policyValid && !status.valid) agenda.wake.abort(new Error('a policy file is broken'))
       agenda.policyValid = status.valid
-      if (!status.valid && workspace.knowledge) workspace.knowledge.policyValid = false
+      if (!status.valid && workspace.state) workspace.state.policyValid = false
       takeIn(policy, workspace, agenda)
       fed.resolve()
     },
@@ -119,12 +119,12 @@ export function startLoop(workspace: Workspace, signals: LoopSignals): Loop {
 }
 
 /** The same meaning at the same commit only moves lines; anything else is looked at at once, also in the middle of a sweep. */
-function takeIn(policy: PolicyRevision | undefined, { knowledge }: Workspace, agenda: Agenda): void {
+function takeIn(policy: PolicyRevision | undefined, { state }: Workspace, agenda: Agenda): void {
   if (!policy) return
-  const before = knowledge?.policy
+  const before = state?.policy
   const isSame = before?.digest === policy.digest && before.revision === policy.revision
   agenda.policy = isSame ? undefined : policy
-  if (isSame && knowledge) knowledge.policy = policy
+  if (isSame && state) state.policy = policy
   else agenda.wake.abort(new Error('the policy changed'))
 }
 
@@ -198,50 +198,50 @@ interface Turn extends Pick<CycleOptions, 'stop' | 'leaving'> {
 
 /** One thing at a time: the policy, then what is due, then waiting. */
 async function turn(workspace: Workspace, agenda: Agenda, options: Turn): Promise<void> {
-  const knowledge = takePolicy(workspace, agenda)
-  if (!knowledge) {
+  const state = takePolicy(workspace, agenda)
+  if (!state) {
     await workspace.clock.sleep(workspace.config.intervalMs, options.stop)
     return
   }
   const now = workspace.clock.monotonic()
   const usage = now >= agenda.usageAt
-  if (agenda.policyIsNew || changedScopes(workspace, knowledge, agenda).size > 0) {
-    await focusOnChanges(workspace, knowledge, agenda, options)
+  if (agenda.policyIsNew || changedScopes(workspace, state, agenda).size > 0) {
+    await focusOnChanges(workspace, state, agenda, options)
   } else if (now >= agenda.capsAt || agenda.sweepSince !== undefined) {
     // Without any roster nothing is written: it is asked for with every sweep, and never in between.
-    await sweepAll(workspace, knowledge, agenda, usage || knowledge.usage === undefined, options)
+    await sweepAll(workspace, state, agenda, usage || state.usage === undefined, options)
   } else if (usage) {
-    await takeUsage(workspace, knowledge, agenda, options)
+    await takeUsage(workspace, state, agenda, options)
   } else if (now >= undeclaredDueAt(workspace)) {
     const dueMs = Math.min(agenda.capsAt, agenda.usageAt) - now
-    await untilGrant(workspace, knowledge, agenda, () => lookForUndeclared(workspace, options.stop), dueMs)
+    await untilGrant(workspace, state, agenda, () => lookForUndeclared(workspace, options.stop), dueMs)
   } else {
-    await waitForWork(workspace, knowledge, agenda, options.stop)
+    await waitForWork(workspace, state, agenda, options.stop)
   }
 }
 
 /** The newest policy set; the ledger's last good one when none could be loaded yet. */
 function takePolicy(workspace: Workspace, agenda: Agenda): WorkspaceState | undefined {
   const { ledger } = workspace
-  const policy = agenda.policy ?? (workspace.knowledge ? undefined : ledger.fact('policy'))
+  const policy = agenda.policy ?? (workspace.state ? undefined : ledger.fact('policy'))
   if (policy) {
     if (agenda.policy) ledger.saveFact('policy', policy)
-    agenda.policyIsNew = workspace.knowledge !== undefined
-    if (workspace.knowledge) workspace.knowledge.policy = policy
-    else workspace.knowledge = recall(policy, ledger)
+    agenda.policyIsNew = workspace.state !== undefined
+    if (workspace.state) workspace.state.policy = policy
+    else workspace.state = recall(policy, ledger)
     agenda.policy = undefined
   }
-  if (workspace.knowledge) workspace.knowledge.policyValid = agenda.policyValid
-  return workspace.knowledge
+  if (workspace.state) workspace.state.policyValid = agenda.policyValid
+  return workspace.state
 }
 
 /** A policy edit, or a grant that starts or ends: the changed scopes now, and what an approval may have released. */
-async function focusOnChanges(workspace: Workspace, knowledge: WorkspaceState, agenda: Agenda, options: Turn): Promise<void> {
-  if (hasNewGroups(knowledge)) await takeUsage(workspace, knowledge, agenda, options)
+async function focusOnChanges(workspace: Workspace, state: WorkspaceState, agenda: Agenda, options: Turn): Promise<void> {
+  if (hasNewGroups(state)) await takeUsage(workspace, state, agenda, options)
   const held = (workspace.shown.planned?.plan.changes ?? []).filter((change) => holdOf(change) !== undefined)
   const released = agenda.policyIsNew ? held.map((change) => scopeKey(change.scope)) : []
-  const focus = new Set([...changedScopes(workspace, knowledge, agenda), ...released])
-  const { applied, view, result } = await reconcile(workspace, knowledge, { ...options, usage: false, focus })
+  const focus = new Set([...changedScopes(workspace, state, agenda), ...released])
+  const { applied, view, result } = await reconcile(workspace, state, { ...options, usage: false, focus })
   if (applied?.interrupted === 'stopped') return
   agenda.policyIsNew = false
   learn(agenda, view)
@@ -249,19 +249,19 @@ async function focusOnChanges(workspace: Workspace, knowledge: WorkspaceState, a
   if (result === 'error') agenda.capsAt = Math.min(agenda.capsAt, workspace.clock.monotonic() + FAILED_PAUSE_MS)
 }
 
-async function sweepAll(workspace: Workspace, knowledge: WorkspaceState, agenda: Agenda, usage: boolean, options: Turn): Promise<void> {
+async function sweepAll(workspace: Workspace, state: WorkspaceState, agenda: Agenda, usage: boolean, options: Turn): Promise<void> {
   const isResumed = agenda.sweepSince !== undefined
   if (!isResumed) {
     agenda.sweepSince = workspace.clock.now()
     agenda.capsAt = workspace.clock.monotonic() + nextCycleDelay(workspace.config.intervalMs, workspace.random.next())
   }
-  if (usage) await takeUsage(workspace, knowledge, agenda, options)
-  if (!isCurrent(agenda, workspace, knowledge)) learn(agenda, outlookNow(workspace, knowledge))
+  if (usage) await takeUsage(workspace, state, agenda, options)
+  if (!isCurrent(agenda, workspace, state)) learn(agenda, desiredStateNow(workspace, state))
   const readSince = isResumed ? agenda.sweepSince : undefined
-  if (!isResumed) workspace.reading = await chooseReadings(workspace, knowledge)
+  if (!isResumed) workspace.reading = await chooseReadings(workspace, state)
   const slice = workspace.reading?.slice
-  const { applied, result, view } = await untilGrant(workspace, knowledge, agenda, () =>
-    reconcile(workspace, knowledge, { ...options, usage: false, ...(slice && { slice }), ...(readSince !== undefined && { readSince }) }),
+  const { applied, result, view } = await untilGrant(workspace, state, agenda, () =>
+    reconcile(workspace, state, { ...options, usage: false, ...(slice && { slice }), ...(readSince !== undefined && { readSince }) }),
   )
   // A stopped sweep goes on; a paused or failing one is through, and the interval decides.
   if (applied?.interrupted !== 'stopped') agenda.sweepSince = undefined
@@ -284,14 +284,14 @@ function awaitBreaker({ clock, config, ledger }: Workspace, agenda: Agenda): boo
 /** A sweep can be long: a grant that starts or ends meanwhile interrupts it, as an edit of the policy does, and whatever else is due by then. */
 async function untilGrant<T>(
   workspace: Workspace,
-  knowledge: WorkspaceState,
+  state: WorkspaceState,
   agenda: Agenda,
   sweep: () => Promise<T>,
   dueMs = Number.POSITIVE_INFINITY,
 ): Promise<T> {
   const { clock } = workspace
   const over = new AbortController()
-  const grantAt = nextGrantInstant(knowledge.policy.set, cycleOf(knowledge.usage), clock.now()) ?? Number.POSITIVE_INFINITY
+  const grantAt = nextGrantInstant(state.policy.set, cycleOf(state.usage), clock.now()) ?? Number.POSITIVE_INFINITY
   const restMs = Math.min(grantAt - clock.now(), dueMs)
   if (restMs < Number.POSITIVE_INFINITY) {
     const { wake } = agenda
@@ -305,22 +305,22 @@ async function untilGrant<T>(
   }
 }
 
-async function takeUsage(workspace: Workspace, knowledge: WorkspaceState, agenda: Agenda, options: Turn): Promise<void> {
+async function takeUsage(workspace: Workspace, state: WorkspaceState, agenda: Agenda, options: Turn): Promise<void> {
   const { clock, config, random } = workspace
-  await refreshUsage(workspace, knowledge, options.stop)
-  const isKnown = knowledge.usage !== undefined
+  await refreshUsage(workspace, state, options.stop)
+  const isKnown = state.usage !== undefined
   const delay = isKnown ? config.usageIntervalMs : Math.min(config.usageIntervalMs, config.intervalMs)
   agenda.usageAt = clock.monotonic() + nextCycleDelay(delay, random.next())
   agenda.burnShownAt = Number.NEGATIVE_INFINITY
   agenda.telling.begunAt = Number.NEGATIVE_INFINITY
-  agenda.collecting ??= collect(workspace, knowledge, agenda, options)
+  agenda.collecting ??= collect(workspace, state, agenda, options)
 }
 
 /** Collects beside the cycles, for as long as it takes: a first start may ask for months. It never rejects. */
-async function collect(workspace: Workspace, knowledge: WorkspaceState, agenda: Agenda, { ending, cut }: Turn): Promise<void> {
+async function collect(workspace: Workspace, state: WorkspaceState, agenda: Agenda, { ending, cut }: Turn): Promise<void> {
   try {
-    notice(workspace, { runs: await collectRuns(workspace, knowledge, ending) })
-    notice(workspace, { addOn: await collectAddOn(workspace, knowledge, ending) })
+    notice(workspace, { runs: await collectRuns(workspace, state, ending) })
+    notice(workspace, { addOn: await collectAddOn(workspace, state, ending) })
   } catch (error) {
     if (ending.aborted) return
     const message = error instanceof Error ? error.message : String(error)
@@ -334,13 +334,13 @@ async function collect(workspace: Workspace, knowledge: WorkspaceState, agenda: 
 }
 
 /** Declared groups whose members were never read cannot be counted yet. */
-const hasNewGroups = (knowledge: WorkspaceState): boolean => {
-  const known = new Set([...(knowledge.usage?.groups.map((one) => one.id) ?? []), ...knowledge.unknownGroups])
-  return knowledge.policy.set.groups.some((group) => !known.has(group.scope.id))
+const hasNewGroups = (state: WorkspaceState): boolean => {
+  const known = new Set([...(state.usage?.groups.map((one) => one.id) ?? []), ...state.unknownGroups])
+  return state.policy.set.groups.some((group) => !known.has(group.scope.id))
 }
 
-const outlookNow = (workspace: Workspace, knowledge: WorkspaceState): DesiredState =>
-  outlook(knowledge, { ...workspace, settings: workspace.config })
+const desiredStateNow = (workspace: Workspace, state: WorkspaceState): DesiredState =>
+  desiredState(state, { ...workspace, settings: workspace.config })
 
 /** What is asked of each scope. A cycle is held to what it was asked, not to what a grant that began since asks. */
 const entriesOf = ({ resolution }: DesiredState): ReadonlyMap<ScopeKey, PolicyEntry> =>
@@ -351,35 +351,35 @@ function learn(agenda: Agenda, view: DesiredState): void {
   agenda.current = undefined
 }
 
-function currentOf({ clock }: Workspace, knowledge: WorkspaceState): Current {
+function currentOf({ clock }: Workspace, state: WorkspaceState): Current {
   const since = clock.now()
-  const until = nextGrantInstant(knowledge.policy.set, cycleOf(knowledge.usage), since) ?? Number.POSITIVE_INFINITY
-  return { policy: knowledge.policy, usage: knowledge.usage, frozen: grantsFrozen(knowledge), since, until }
+  const until = nextGrantInstant(state.policy.set, cycleOf(state.usage), since) ?? Number.POSITIVE_INFINITY
+  return { policy: state.policy, usage: state.usage, frozen: grantsFrozen(state), since, until }
 }
 
-function isCurrent({ current }: Agenda, { clock }: Workspace, knowledge: WorkspaceState): boolean {
-  if (!current || current.policy !== knowledge.policy || current.usage !== knowledge.usage) return false
-  return current.frozen === grantsFrozen(knowledge) && clock.now() >= current.since && clock.now() < current.until
+function isCurrent({ current }: Agenda, { clock }: Workspace, state: WorkspaceState): boolean {
+  if (!current || current.policy !== state.policy || current.usage !== state.usage) return false
+  return current.frozen === grantsFrozen(state) && clock.now() >= current.since && clock.now() < current.until
 }
 
 /** Scopes of which something else is asked than the last cycle knew. None before the first sweep has begun. */
-function changedScopes(workspace: Workspace, knowledge: WorkspaceState, agenda: Agenda): ReadonlySet<ScopeKey> {
+function changedScopes(workspace: Workspace, state: WorkspaceState, agenda: Agenda): ReadonlySet<ScopeKey> {
   const before = agenda.entries
-  if (!before || isCurrent(agenda, workspace, knowledge)) return new Set()
-  const view = outlookNow(workspace, knowledge)
+  if (!before || isCurrent(agenda, workspace, state)) return new Set()
+  const view = desiredStateNow(workspace, state)
   const now = entriesOf(view)
   const changed = new Set<ScopeKey>()
   for (const [key, entry] of now) if (!isSameEntry(before.get(key) ?? UNDECLARED, entry)) changed.add(key)
   // What a grant gives back is asked for by the ledger alone: a cycle that lets go of it has seen to it.
   const isThrough = (key: ScopeKey, { kind }: PolicyEntry): boolean => kind === 'restore' && !view.owned.has(key)
   for (const [key, entry] of before) if (!now.has(key) && !isThrough(key, entry)) changed.add(key)
-  if (changed.size === 0) agenda.current = currentOf(workspace, knowledge)
+  if (changed.size === 0) agenda.current = currentOf(workspace, state)
   return changed
 }
 
-async function waitForWork(workspace: Workspace, knowledge: WorkspaceState, agenda: Agenda, stop: AbortSignal | undefined): Promise<void> {
+async function waitForWork(workspace: Workspace, state: WorkspaceState, agenda: Agenda, stop: AbortSignal | undefined): Promise<void> {
   const { clock } = workspace
-  const grantAt = nextGrantInstant(knowledge.policy.set, cycleOf(knowledge.usage), clock.now())
+  const grantAt = nextGrantInstant(state.policy.set, cycleOf(state.usage), clock.now())
   const { sleepMs } = nextWork({
     caps: { lastAt: agenda.capsAt, delayMs: 0 },
     usage: { lastAt: agenda.usageAt, delayMs: 0 },

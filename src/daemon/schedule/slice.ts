@@ -9,7 +9,7 @@ import { nextReadings, paceOf, readingIntervals } from '../../core/pace/reading-
 import { type Slicing, sweepRate } from '../../core/pace/rhythm.ts'
 import { watchedScopes } from '../../core/pace/watched.ts'
 import type { Ledger, RecordsReader } from '../../ports.ts'
-import { type DesiredState, outlook, type WorkspaceState } from '../cycle/state.ts'
+import { type DesiredState, desiredState, type WorkspaceState } from '../cycle/state.ts'
 import type { Workspace } from '../workspace.ts'
 import type { Reading } from './reading.ts'
 
@@ -21,7 +21,7 @@ export async function chooseReadings(workspace: Workspace, state: WorkspaceState
   const { config, ledger, clock } = workspace
   const { readsPerSecond, count } = sweepRate(workspace.ratePerSecond?.() ?? 0, config.intervalMs)
   if (count < 1 || state.readings.size <= count) return undefined
-  const view = outlook(state, { ...workspace, settings: config })
+  const view = desiredState(state, { ...workspace, settings: config })
   const scopes = view.toRead
   if (scopes.length <= count || scopes.some((scope) => !state.readings.has(scopeKey(scope)))) return undefined
   const before = workspace.reading?.useWhenRead ?? new Map<string, Credits>()

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { countPeople, effectiveCap, type PeopleInputs, sharedCap, widerCap } from '../../../src/core/interpret/effective.ts'
+import { countPeople, effectiveCap, inheritedCap, type PeopleInputs, sharedCap } from '../../../src/core/interpret/effective.ts'
 import type { Observed } from '../../../src/core/model/observed.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
@@ -98,5 +98,5 @@ describe('the cap in force', () => {
     ['a team that was not read counts as none', 'group:a', {}, 'none'],
     ['groups are wider than a person', 'ada', { team: 3, 'group:a': 5, 'group:b': 9 }, 5],
     ['and the team where they have none', 'ada', { team: 3 }, 3],
-  ])('beneath a scope: %s', (_name, at, set, expected) => expect(widerCap(key(at), ada.groups, capAt(set))).toBe(expected))
+  ])('beneath a scope: %s', (_name, at, set, expected) => expect(inheritedCap(key(at), ada.groups, capAt(set))).toBe(expected))
 })

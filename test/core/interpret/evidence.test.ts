@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { MOST_SAMPLED, mayHaveMoved, sampleBeneath, sightingBeneath } from '../../../src/core/interpret/evidence.ts'
+import { descendantSighting, MOST_SAMPLED, mayHaveMoved, sampleDescendants } from '../../../src/core/interpret/evidence.ts'
 import type { ServiceModel } from '../../../src/core/interpret/service-model.ts'
 import type { CapReading, Observed } from '../../../src/core/model/observed.ts'
 import { cap, NOW, type PlainCap, scope, short } from '../../support/declare.ts'
@@ -62,7 +62,7 @@ describe('what a scope beneath a wide write proves', () => {
     ['nothing, when the write changed nothing', [500, 500], 500, 500, OPEN, undefined],
   ]
   test.each(TABLE)('is %s', (_name, [from, to], before, after, model, expected) => {
-    const found = sightingBeneath(wide(from, to), reading('ada', before), reading('ada', after), model)
+    const found = descendantSighting(wide(from, to), reading('ada', before), reading('ada', after), model)
     const words = expected?.replace(': ', `: after team was written (${from} to ${to}), ada@example.com `)
     expect(found && `${found.aspect} ${found.value}: ${found.evidence}`).toBe(words)
   })
@@ -70,8 +70,8 @@ describe('what a scope beneath a wide write proves', () => {
 
 test('what a group keeps beneath the team tells nothing of people, to whom caps are copied', () => {
   const [kept, unset] = [reading('group:g', 4000), reading('group:g', 'none')]
-  expect(sightingBeneath(wide(500, 600), kept, kept, OPEN)).toBeUndefined()
-  expect(sightingBeneath(wide(500, 600), unset, unset, EXPLICIT)).toBeUndefined()
+  expect(descendantSighting(wide(500, 600), kept, kept, OPEN)).toBeUndefined()
+  expect(descendantSighting(wide(500, 600), unset, unset, EXPLICIT)).toBeUndefined()
 })
 
 describe('a scope beneath a wide write is read again', () => {
@@ -93,7 +93,7 @@ describe('the sample that is read beneath a wide write', () => {
   const unset = Array.from({ length: 9 }, (_, index) => reading(`unset${index}`, 'none'))
   const equal = Array.from({ length: 9 }, (_, index) => reading(`equal${index}`, 500))
   const sample = (beneath: readonly CapReading[], model: ServiceModel): string =>
-    sampleBeneath(wide(500, 600), beneath, model)
+    sampleDescendants(wide(500, 600), beneath, model)
       .map((one) => short(one.scope))
       .join(' ')
   test.each<readonly [string, readonly CapReading[], ServiceModel, string]>([
@@ -107,6 +107,6 @@ describe('the sample that is read beneath a wide write', () => {
   ])('%s', (_name, beneath, model, expected) => expect(sample(beneath, model)).toBe(expected))
   test('is never larger than the service can bear', () =>
     expect(
-      [OPEN, EXPLICIT].map((model) => sampleBeneath(wide(500, 600), [...own, ...unset, ...equal], model).length <= MOST_SAMPLED),
+      [OPEN, EXPLICIT].map((model) => sampleDescendants(wide(500, 600), [...own, ...unset, ...equal], model).length <= MOST_SAMPLED),
     ).toEqual([true, true]))
 })

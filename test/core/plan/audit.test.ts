@@ -149,5 +149,5 @@ test('what could not be read is named with its reason', () => {
 })
 
 test('it says whether values were taken for the wider ones', () => {
-  expect([look({ caps: { team: 5, ada: 5 } }).showsWider, look({ caps: { team: 5, ada: 6 } }).showsWider]).toEqual([true, false])
+  expect([look({ caps: { team: 5, ada: 5 } }).showsInherited, look({ caps: { team: 5, ada: 6 } }).showsInherited]).toEqual([true, false])
 })

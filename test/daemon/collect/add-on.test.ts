@@ -160,7 +160,7 @@ describe('a service that tells it', () => {
     expect(measured?.cycles.map(({ startAt }) => startAt)).toEqual([midnight(1, 12), midnight(1)])
     expect(shown(one).of(email('ada'), undefined)).toEqual({ credits: 0, source: 'measured' })
     expect(roster?.cycle?.startAt).toBe(midnight(1, 12))
-    const people = one.workspace.shown.outlook?.people
+    const people = one.workspace.shown.desiredState?.people
     expect(people).toMatchObject({ useSource: 'measured' })
     expect(people?.approved.find((person) => person.email === email('ada'))?.use).toBe(2500)
     await stop()

@@ -98,7 +98,7 @@ describe('while the figures are those of the cycle before', () => {
     recordPast(one, [{ who: 'ada', at: noon(10), credits: 1500 }])
     await one.cycle({ caps: { team: 500 } })
     const shown = () => {
-      const { roster, previousCycle, turn } = one.knowledge.usage ?? {}
+      const { roster, previousCycle, turn } = one.state.usage ?? {}
       const used = roster?.people.find((person) => person.email === email('ada'))?.used
       return { used, startAt: roster?.cycle?.startAt, before: previousCycle?.used[email('ada')], isOpen: turn !== undefined }
     }
@@ -154,9 +154,9 @@ test('an approved roster that names a later cycle once is believed in who is on 
   await one.clock.pass(15 * MINUTE)
   for (const number of [7, 8, 9]) one.setStatus(person(number), 'PENDING')
   const { planned } = await one.cycle({ caps: { team: 1900 } })
-  expect(one.knowledge.usage?.doubted).toBeDefined()
+  expect(one.state.usage?.doubted).toBeDefined()
   await one.cycle(undefined, { usage: false, approve: planned.plan.holds.map(({ id }) => id) })
-  const { roster, doubted, turn } = one.knowledge.usage ?? {}
+  const { roster, doubted, turn } = one.state.usage ?? {}
   expect(doubted).toBeUndefined()
   expect(roster?.people.filter(({ status }) => status === 'pending')).toHaveLength(3)
   expect([roster?.cycle?.endAt, turn?.cycle.startAt]).toEqual([DECEMBER_AT, DECEMBER_AT])

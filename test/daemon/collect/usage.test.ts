@@ -27,7 +27,7 @@ describe('a part that fails', () => {
     const storm = { is: false }
     const one = await testWorld({ ...COMPANY, wrapTransport: failing((operation, body) => storm.is && fails(operation, body)) })
     await one.cycle(DECLARED)
-    const before = one.knowledge.usage
+    const before = one.state.usage
     storm.is = true
     one.forget()
     await one.clock.pass(HOUR)
@@ -35,7 +35,7 @@ describe('a part that fails', () => {
     await one.cycle()
     await one.cycle()
     expect(one.begun('UsageUnread').map(({ reason }) => reason)).toEqual([code])
-    const after = one.knowledge.usage
+    const after = one.state.usage
     expect(after?.roster.people).toEqual(before?.roster.people)
     expect(after?.groups.map((group) => group.emails.length)).toEqual([1, 2])
     expect(after?.balance).toBeDefined()
@@ -118,7 +118,7 @@ describe('what is special', () => {
     await one.cycle({ caps: { team: 500 } })
     await one.cycle()
     expect(one.warned()).toEqual(['BALANCE_UNAVAILABLE'])
-    expect(one.knowledge.usage).not.toHaveProperty('balance')
+    expect(one.state.usage).not.toHaveProperty('balance')
   })
 
   test('when nobody has a status everybody is approved, with one warning', async () => {
@@ -145,7 +145,7 @@ describe('what is special', () => {
     await one.cycle({ caps })
     await one.clock.pass(2 * HOUR)
     const { planned } = await one.cycle({ caps: lower })
-    expect(one.knowledge.usage?.previousCycle?.used['p001@example.com']).toBe(credits(2500))
+    expect(one.state.usage?.previousCycle?.used['p001@example.com']).toBe(credits(2500))
     expect(planned.plan.holds).toMatchObject([{ guards: ['maxBlocked'], people: 4 }])
     await one.clock.pass(6 * HOUR)
     expect((await one.cycle()).result).toBe('success')
@@ -155,7 +155,7 @@ describe('what is special', () => {
     const one = await testWorld(COMPANY)
     await one.cycle(DECLARED)
     one.restart()
-    expect(one.knowledge.usage?.roster.people).toHaveLength(3)
-    expect(one.knowledge.usage?.groups).toHaveLength(2)
+    expect(one.state.usage?.roster.people).toHaveLength(3)
+    expect(one.state.usage?.groups).toHaveLength(2)
   })
 })

@@ -160,7 +160,7 @@ describe.each([
       await one.clock.pass(15 * MINUTE)
       await one.cycle()
     }
-    expect(one.knowledge.usage?.roster.people).toHaveLength(28)
+    expect(one.state.usage?.roster.people).toHaveLength(28)
   })
 
   test('a wide write is looked beneath once, also when one from before it is younger by its stamp', async () => {

@@ -131,10 +131,10 @@ describe('an approval', () => {
     approve(one, id)
     leave(26, 39)
     await one.cycle()
-    expect({ people: one.knowledge.usage?.roster.people.length, states: states(one) }).toEqual({ people: 40, states: ['void'] })
+    expect({ people: one.state.usage?.roster.people.length, states: states(one) }).toEqual({ people: 40, states: ['void'] })
     approve(one, id)
     await one.cycle()
-    expect(one.knowledge.usage?.roster.people).toHaveLength(1)
+    expect(one.state.usage?.roster.people).toHaveLength(1)
   })
 
   test('leaves another hold as it is for a day, though its people fall back to what was released', async () => {

@@ -103,7 +103,7 @@ describe('capSemantics: copied', () => {
 
   test.each<readonly [string, (one: World) => unknown]>([
     ['the wall clock has gone back since they were read', (one) => one.clock.jumpWall(-HOUR_MS)],
-    ['what was read of somebody is not believed any more', (one) => one.knowledge.readings.delete(scopeKey(scope('ada')))],
+    ['what was read of somebody is not believed any more', (one) => one.state.readings.delete(scopeKey(scope('ada')))],
   ])('an edit that is looked at alone puts everybody’s own back also when %s', async (_, happen) => {
     const one = await testWorld({ ...COMPANY, switches: COPIES, config: { capSemantics: 'copied' } })
     await one.cycle(POLICY)

@@ -251,7 +251,7 @@ describe('a roster that shrinks', () => {
     expect(result).toBe('held')
     expect(one.caps()).toMatchObject({ team: 500, p001: 4000, p002: 1500 })
     expect(planned.plan.holds).toMatchObject([{ guards: ['rosterShrink'] }])
-    expect(one.knowledge.usage?.roster.people).toHaveLength(20)
+    expect(one.state.usage?.roster.people).toHaveLength(20)
   })
 
   test('is believed after two agreeing readings ten minutes apart, and not before', async () => {
@@ -275,8 +275,8 @@ describe('a roster that shrinks', () => {
     await one.cycle()
     expect(one.caps()).toMatchObject({ team: 600, p001: 3000 })
     await one.cycle()
-    expect(one.knowledge.usage?.roster.people).toHaveLength(8)
-    expect(one.knowledge.usage?.doubted).toBeUndefined()
+    expect(one.state.usage?.roster.people).toHaveLength(8)
+    expect(one.state.usage?.doubted).toBeUndefined()
   })
 
   test('and comes back was never believed', async () => {
@@ -284,14 +284,14 @@ describe('a roster that shrinks', () => {
     await one.cycle(edited)
     for (let number = 14; number <= 20; number += 1) one.addPerson(person(number))
     expect((await one.cycle()).result).toBe('success')
-    expect(one.knowledge.usage?.doubted).toBeUndefined()
+    expect(one.state.usage?.doubted).toBeUndefined()
   })
 
   test('leaves the members of groups as they were, as a limited key shows them empty', async () => {
     const one = await shrunk(13)
     one.setMembers('a', [])
     await one.cycle(edited)
-    expect(one.knowledge.usage?.groups.find((group) => group.id === 'a')?.emails).toHaveLength(2)
+    expect(one.state.usage?.groups.find((group) => group.id === 'a')?.emails).toHaveLength(2)
   })
 
   test('now and then, as the sandbox’s fault shows it, never makes a wrong count', async () => {
@@ -301,7 +301,7 @@ describe('a roster that shrinks', () => {
     one.stormy = true
     for (let round = 0; round < 10; round += 1) {
       await one.cycle()
-      expect(one.knowledge.usage?.roster.people).toHaveLength(20)
+      expect(one.state.usage?.roster.people).toHaveLength(20)
       await one.clock.pass(MINUTE)
     }
     expect(one.caps()).toEqual({ team: 500, ...capsOf(4, 4000) })

@@ -42,8 +42,8 @@ describe('a pool', () => {
     const one = await testWorld({ people: ['ada', 'bob'] })
     const pools = [pool(1100, people('ada', 'bob'), { name })]
     await one.cycle({ pools })
-    expect(Object.hasOwn(one.knowledge.frozenPools, name)).toBe(false)
-    expect(one.knowledge.pools[name]).toMatchObject({ dealtAt: expect.any(Number) })
+    expect(Object.hasOwn(one.state.frozenPools, name)).toBe(false)
+    expect(one.state.pools[name]).toMatchObject({ dealtAt: expect.any(Number) })
     expect(one.caps()).toEqual({ ada: 550, bob: 550 })
   })
 
@@ -144,7 +144,7 @@ describe('a pool', () => {
     const one = await testWorld({ people: ['ada', 'bob'], switches: { plan: 'team' } })
     await one.cycle({ caps: { team: 70 }, pools: [pool(1000, people('ada', 'bob'))] })
     expect(one.caps()).toEqual({ team: 70 })
-    expect(one.knowledge.frozenPools['research']).toMatch(/balance/)
+    expect(one.state.frozenPools['research']).toMatch(/balance/)
   })
 
   test('leaves a member alone whose cap cannot be read, and raises nobody', async () => {
@@ -386,7 +386,7 @@ test('a new cycle is dealt from its start, and only once two readings name it', 
   expect(one.caps()).toEqual({ ada: 740, bob: 260 })
   await later(one, 12 * DAY)
   await one.cycle()
-  expect(one.knowledge.frozenPools['research']).toMatch(/named once/)
+  expect(one.state.frozenPools['research']).toMatch(/named once/)
   expect(one.caps()).toEqual({ ada: 740, bob: 260 })
   await later(one, HOUR)
   await one.cycle()

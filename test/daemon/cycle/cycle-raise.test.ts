@@ -44,8 +44,8 @@ describe('a raise', () => {
     await one.cycle(HIGH, { usage: false })
     expect(one.caps()['ada']).toBe(1000)
     await one.clock.pass(3_600_000 - 60_000)
-    const { usage } = one.knowledge
-    if (usage?.balance) one.knowledge.usage = { ...usage, roster: { ...usage.roster, readAt: one.clock.now() } }
+    const { usage } = one.state
+    if (usage?.balance) one.state.usage = { ...usage, roster: { ...usage.roster, readAt: one.clock.now() } }
     await one.clock.pass(120_000)
     await one.cycle(undefined, { usage: false })
     expect(one.caps()['ada']).toBe(1700)

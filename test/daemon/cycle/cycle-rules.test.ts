@@ -84,9 +84,9 @@ describe('a rule', () => {
       await one.cycle(GUESTS)
       setRole(one, 'p001', 'member')
       setRole(one, 'p003', 'guest')
-      await one.clock.until(refreshUsage(one.workspace, one.knowledge))
+      await one.clock.until(refreshUsage(one.workspace, one.state))
       between(one)
-      await one.clock.until(refreshUsage(one.workspace, one.knowledge))
+      await one.clock.until(refreshUsage(one.workspace, one.state))
       await one.cycle(undefined, { usage: false })
       expect(one.caps()).toEqual({ team: 500, p002: 100, p003: 100 })
     },
@@ -176,7 +176,7 @@ describe('a rule', () => {
       })
       for (const name of ['ada', 'bob', 'cleo']) recordPast(one, daily(name, 10, noon(1)))
       for (let round = 0; round < 3; round += 1) await one.cycle({ caps: { team: 1000 }, rules: [{ when, cap: 10 }] })
-      expect(one.knowledge.usage?.roster.people.map(({ lastUsedAt = 0 }) => lastUsedAt > NOW)).toEqual([false, false, true])
+      expect(one.state.usage?.roster.people.map(({ lastUsedAt = 0 }) => lastUsedAt > NOW)).toEqual([false, false, true])
       expect(one.caps()).toEqual({ team: 1000 })
     },
   )

@@ -191,11 +191,11 @@ describe('what is not declared any more', () => {
   test('stays while a policy file is broken', async () => {
     const one = await testWorld()
     await one.cycle({ caps: { team: 500, ada: 4000 } })
-    one.knowledge.policyValid = false
+    one.state.policyValid = false
     const { after } = await one.cycle({ caps: { team: 500 } })
     expect(one.caps()).toEqual({ team: 500, ada: 4000 })
     expect(after.scopes.find((status) => status.cause === 'orphan')?.why).toBe('not cleared while a policy file is broken')
-    one.knowledge.policyValid = true
+    one.state.policyValid = true
     await one.cycle()
     expect(one.caps()).toEqual({ team: 500 })
   })
@@ -245,7 +245,7 @@ describe('people and groups', () => {
     const one = await testWorld({ groups: { a: ['ada'] } })
     const declared = revisionOf({ caps: { team: 500, 'group:typo': 900 } })
     const groups = declared.set.groups.map((group) => ({ ...group, name: 'A' }))
-    one.knowledge.policy = { ...declared, set: { ...declared.set, groups } }
+    one.state.policy = { ...declared, set: { ...declared.set, groups } }
     await one.cycle()
     one.forget()
     const { result, after } = await one.cycle()

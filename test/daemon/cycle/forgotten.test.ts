@@ -43,6 +43,6 @@ test.each([
   expect(remembering()).toEqual([])
   expect(one.ledger.fact('forgotten')).toBeUndefined()
   expect((await one.ledger.highestUse()).has(ADA)).toBe(false)
-  const { usage, measured, conditions, pools } = one.workspace.knowledge ?? {}
+  const { usage, measured, conditions, pools } = one.workspace.state ?? {}
   expect(JSON.stringify([usage, measured, conditions, pools, one.workspace.chronicle?.journal()])).not.toContain(ADA)
 })

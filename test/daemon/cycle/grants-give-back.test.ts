@@ -91,9 +91,9 @@ describe.each(SCOPES)('a cap of ours on %s that policy has dropped', (_name, on)
     await one.cycle(declared)
     await later(one, 2 * HOUR, { ...(when === 'with its beginning' ? dropped : declared), grants })
     if (when === 'while it runs') await later(one, HOUR, { ...dropped, grants })
-    one.knowledge.policyValid = false
+    one.state.policyValid = false
     expect(await later(one, DAY, { ...dropped, grants })).toEqual({ team: 900, [on]: 500 })
-    one.knowledge.policyValid = true
+    one.state.policyValid = true
     expect(await later(one, HOUR)).toEqual({ team: 900 })
   })
 

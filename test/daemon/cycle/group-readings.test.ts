@@ -91,12 +91,12 @@ test('a group that policy gives another name has nobody until it was listed unde
   one.setMembers('n', ['cleo'])
   await one.cycle({ caps: { team: 900 }, bare: ['g'] })
   const rules: Declared = { caps: { team: 900 }, rules: [{ when: { groups: ['g'] }, cap: 100 }] }
-  const { knowledge } = one
+  const { state } = one
   const renamed = revisionOf(rules)
   const groups = renamed.set.groups.map((group) => ({ ...group, name: 'N' }))
   storm.name = 'N'
   await one.clock.pass(HOUR)
-  knowledge.policy = { ...renamed, set: { ...renamed.set, groups } }
+  state.policy = { ...renamed, set: { ...renamed.set, groups } }
   await one.cycle()
   expect(one.caps()).toEqual({ team: 900 })
   storm.name = ''

@@ -55,6 +55,6 @@ test.each([
   ])
   const emails = [email('ada'), email('bob')]
   await one.cycle({ pools: [{ name: 'research', members: { kind: 'emails', emails }, credits: 2000, share: 'equal' }] })
-  expect(one.knowledge.frozenPools).toEqual(isDealt ? {} : { research: 'the use of a member is not known' })
+  expect(one.state.frozenPools).toEqual(isDealt ? {} : { research: 'the use of a member is not known' })
   expect(one.caps()['ada'] === 3000).toBe(!isDealt)
 })

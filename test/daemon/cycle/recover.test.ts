@@ -84,7 +84,7 @@ describe('faults of the service', () => {
       }
       await one.cycle(FIRST)
       await settle(one, 3)
-      one.knowledge.policy = revisionOf(SECOND)
+      one.state.policy = revisionOf(SECOND)
       await settle(one, 4)
       one.stormy = false
       await settle(one, 3)

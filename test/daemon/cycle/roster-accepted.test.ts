@@ -60,7 +60,7 @@ test('and counts once that hold is gone, be it approved or not', async () => {
     await one.cycle(undefined, { approve: [wide?.id ?? ''] })
     expect(one.caps()).toMatchObject({ team: 600, p030: 700 })
     await one.cycle(declared(600, isApproved ? 650 : 700), isApproved ? { approve: [own?.id ?? ''] } : {})
-    expect(one.knowledge.usage?.roster.people).toHaveLength(15)
+    expect(one.state.usage?.roster.people).toHaveLength(15)
   }
 })
 

@@ -81,7 +81,7 @@ describe('a clear waits for the wider cap', () => {
   test('while it is not among the scopes that may be written', async () => {
     const one = await testWorld({ people: 20 })
     await one.cycle({ caps: { p001: 500 } })
-    one.knowledge.readings.clear()
+    one.state.readings.clear()
     one.forget()
     const { planned } = await one.cycle({ caps: { team: 500 } }, { confirm: async () => ({ mayWrite: ({ key }) => key !== 'team' }) })
     expect(planned.plan.changes).toHaveLength(2)

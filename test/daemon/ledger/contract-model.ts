@@ -217,7 +217,7 @@ const facts: { readonly [K in keyof LedgerFacts]: fc.Arbitrary<LedgerFacts[K]> }
     { requiredKeys: ['guards', 'protectedEmails'] },
   ),
   unreadSince: named(instant),
-  writesLooked: named(fc.array(instant)),
+  writesChecked: named(fc.array(instant)),
   peopleSalt: text,
   driftSince: named(instant),
   runsAsked: asked,
@@ -314,7 +314,7 @@ const contents = async (ledger: Ledger) => ({
   quarantined: ledger.quarantined(),
   lately: ledger.writtenLately(TEAM, 20),
   wide: ledger
-    .wideWrites(20)
+    .ancestorWrites(20)
     .map((entry) => JSON.stringify(entry))
     .toSorted(),
   paused: await ledger.pause(25),

@@ -27,7 +27,7 @@ export function modelLedger(): Ledger {
     load: async () => undefined,
     commit: async () => undefined,
     writtenLately: (scope, sinceAt) => history.filter((entry) => entry.at >= sinceAt && scopeKey(scope) === scopeKey(entry.scope)),
-    wideWrites: (sinceAt) => history.filter((entry) => entry.at >= sinceAt && entry.scope.kind !== 'user'),
+    ancestorWrites: (sinceAt) => history.filter((entry) => entry.at >= sinceAt && entry.scope.kind !== 'user'),
     async recordIntent(intent) {
       lastId += 1
       const recorded = { ...intent, id: lastId }

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { scopeKey, userScope } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
-import { outlook, planFrom, recall } from '../../../src/daemon/cycle/state.ts'
+import { desiredState, planFrom, recall } from '../../../src/daemon/cycle/state.ts'
 import { ledgerPieces, readShared } from '../../../src/daemon/ledger/share.ts'
 import { Undecodable } from '../../../src/daemon/ledger/values/decode.ts'
 import { SCHEMA } from '../../../src/daemon/ledger/values/schema.generated.ts'
@@ -38,10 +38,10 @@ async function usedWorld(): Promise<World> {
 }
 
 /** What would be planned with this ledger from what was read. */
-function planOf({ knowledge, clock }: World, ledger: Parameters<typeof recall>[1]) {
-  const known = { ...recall(knowledge.policy, ledger), readings: knowledge.readings, usage: knowledge.usage }
+function planOf({ state, clock }: World, ledger: Parameters<typeof recall>[1]) {
+  const known = { ...recall(state.policy, ledger), readings: state.readings, usage: state.usage }
   const planner = { settings: SETTINGS, ledger, clock, digest: sha256 }
-  return planFrom(known, outlook(known, planner), planner).plan
+  return planFrom(known, desiredState(known, planner), planner).plan
 }
 
 describe('a shared ledger', () => {
@@ -92,7 +92,7 @@ describe('a shared ledger', () => {
     const world = await usedWorld()
     const emails = world.sandbox.store.people().map(({ email }) => email)
     const remote = readShared(await share(world), 'acme', emails, sha256)
-    world.knowledge.policy = revisionOf({ caps: { team: 400, [person(1)]: 1 } })
+    world.state.policy = revisionOf({ caps: { team: 400, [person(1)]: 1 } })
     const local = planOf(world, world.ledger)
     expect(local.holds.length).toBeGreaterThan(0)
     expect(remote && planOf(world, remote)).toEqual(local)
@@ -106,8 +106,8 @@ describe('a shared ledger', () => {
       await world.clock.pass(60_000)
       if (cap < 9002) await world.cycle()
     }
-    const reading = world.knowledge.readings.get(scopeKey(userScope('ada@example.com')))
-    if (reading) world.knowledge.readings.set(scopeKey(reading.scope), { ...reading, observed: credits(9002) })
+    const reading = world.state.readings.get(scopeKey(userScope('ada@example.com')))
+    if (reading) world.state.readings.set(scopeKey(reading.scope), { ...reading, observed: credits(9002) })
     const remote = readShared(await share(world), 'acme', ['ada@example.com'], sha256)
     const local = planOf(world, world.ledger)
     expect(local.holds.map(({ guards }) => guards)).toEqual([['contested']])

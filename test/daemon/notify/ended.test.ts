@@ -18,13 +18,13 @@ async function turned({ begunAt = ENDED.endAt } = {}) {
   const one = await testWorld({ groups: { grp_r: ['ada', 'bob'] } })
   const pool = { name: 'research', credits: 2000, members: { kind: 'groups', ids: ['grp_r'] } } as const
   await one.cycle({ caps: { team: 500 }, pools: [pool] })
-  const { usage } = one.knowledge
+  const { usage } = one.state
   if (!usage) throw new Error('nobody was read')
   const cycle = { startAt: begunAt, endAt: begunAt + 30 * DAY }
   const previousCycle = { cycle: ENDED, used: { 'ada@example.com': credits(1400) } }
-  one.knowledge.usage = { ...usage, roster: { ...usage.roster, cycle }, previousCycle }
+  one.state.usage = { ...usage, roster: { ...usage.roster, cycle }, previousCycle }
   const seen = (settings: Partial<NotifySettings> = {}) =>
-    endedUse({ knowledge: one.knowledge, clock: one.clock, ledger: one.ledger }, { ...SETTINGS, ...settings })
+    endedUse({ state: one.state, clock: one.clock, ledger: one.ledger }, { ...SETTINGS, ...settings })
   return { one, seen }
 }
 

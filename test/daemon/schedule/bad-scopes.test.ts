@@ -35,7 +35,7 @@ describe('the last of many people is healed', () => {
     one.foreign(person(people), 9000)
     await one.clock.pass(20 * MINUTE)
     await life.stop()
-    const unread = one.workspace.knowledge?.readings.values().filter(({ observed }) => observed === 'unknown')
+    const unread = one.workspace.state?.readings.values().filter(({ observed }) => observed === 'unknown')
     expect(one.caps()[person(people)]).toBe(1000)
     expect(unread?.toArray()).toHaveLength(count)
   })

@@ -152,7 +152,7 @@ describe('clocks', () => {
     set(declared)
     await one.clock.pass(8 * HOUR)
     expect(one.caps()['ada']).toBe(1000)
-    expect(one.workspace.knowledge?.clockSkewMs).toBeGreaterThan(5 * MINUTE)
+    expect(one.workspace.state?.clockSkewMs).toBeGreaterThan(5 * MINUTE)
     skew.ms = 0
     await one.clock.pass(6 * MINUTE)
     expect(one.caps()['ada']).toBe(6000)

@@ -167,9 +167,9 @@ export async function applyOnce(number: number, parts: ProcessParts): Promise<Ap
     const opened = await openWorkspace(self, parts, { settings: parts.config(), store, clock, tell, paces: createPaces() })
     const workspace = createWorkspace(opened.parts)
     workspace.ledger.saveFact('policy', policy)
-    const knowledge = recall(policy, workspace.ledger)
-    workspace.knowledge = knowledge
-    const report = await reconcile(workspace, knowledge, { usage: true, alone: true, confirm: async () => ({}) })
+    const state = recall(policy, workspace.ledger)
+    workspace.state = state
+    const report = await reconcile(workspace, state, { usage: true, alone: true, confirm: async () => ({}) })
     await workspace.ledger.commit()
     const { plan, scopes } = report.after
     return {

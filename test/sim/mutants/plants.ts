@@ -285,7 +285,7 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'a cap that may only be inherited is not set before its ancestor goes below it',
     file: 'core/plan/plan.ts',
-    find: ', ...pins(result, slots, beneath, given.poolReviews)',
+    find: ', ...pins(result, slots, membership, given.poolReviews)',
     replace: '',
     needs: ['inherited', 'as-is'],
     caughtBy: [145],
@@ -293,8 +293,8 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'what a team or group write may have changed is not read again',
     file: 'daemon/cycle/passes.ts',
-    find: 'await readMoved(wrote.wide, beneathOf(pass, inputs))',
-    replace: 'await readMoved([], beneathOf(pass, inputs))',
+    find: 'await readMoved(wrote.wide, cycleView(pass, inputs))',
+    replace: 'await readMoved([], cycleView(pass, inputs))',
     needs: ['copied', 'policy-mass', 'policy-edit'],
     caughtBy: [860],
   },

@@ -73,9 +73,9 @@ export async function livePools(seed: number, hours: number, sabotaged = false):
       watch.edited()
     }
     if (sabotaged && tick === hours) for (const who of ['ada', 'bob']) one.foreign(who, scene.credits)
-    const before = JSON.stringify(one.knowledge.pools)
+    const before = JSON.stringify(one.state.pools)
     await one.cycle(declared()).catch(() => one.restart())
-    if (JSON.stringify(one.knowledge.pools) !== before) deals += 1
+    if (JSON.stringify(one.state.pools) !== before) deals += 1
     work(scene)
     await one.clock.pass(HOUR / 2)
   }

@@ -1,7 +1,7 @@
 // The guards: what a plan may not do to people without a second look. A guard holds back every change of the class it is about; the
 // rest is judged again until nothing changes. It never lets through more because somebody asked loudly: only approvals of exactly the
 // held changes release them (approval.ts).
-import { type CountedPerson, widerThan } from '../../interpret/effective.ts'
+import { ancestorsOf, type CountedPerson } from '../../interpret/effective.ts'
 import type { GuardCode, Hold } from '../../model/change.ts'
 import type { ScopeKey } from '../../model/scope.ts'
 import { HOLD_ID_DIGITS } from '../approval.ts'
@@ -92,7 +92,7 @@ function wouldOverwriteHeld(round: Round, byChange: ReadonlyMap<ScopeKey, readon
   for (const person of people.approved) {
     const guards = byChange.get(person.key)
     if (!guards) continue
-    for (const wide of widerThan(person.key, people)) {
+    for (const wide of ancestorsOf(person.key, people)) {
       if (!round.active.has(wide) || byChange.has(wide) || isReleased(wide, round)) continue
       held.set(wide, [...new Set([...(held.get(wide) ?? []), ...guards])])
     }

@@ -8,7 +8,7 @@
 // ever written without an intent before it.
 
 import type { Answer } from '../../../core/interpret/classify.ts'
-import { widerThan } from '../../../core/interpret/effective.ts'
+import { ancestorsOf } from '../../../core/interpret/effective.ts'
 import type { Change, Intent, Quarantined } from '../../../core/model/change.ts'
 import { UNDECLARED } from '../../../core/model/entry.ts'
 import type { ApiErrorKind, CapReading } from '../../../core/model/observed.ts'
@@ -184,7 +184,7 @@ async function readAbove({ scope, observed }: CapReading, run: WriteRun): Promis
   const { slots, planned, readings } = run
   const key = scopeKey(scope)
   if (slots.model.reads === 'explicit' || slots.mayApply(key, observed)) return
-  const scopes = widerThan(key, planned.people).flatMap((one) => (planned.differences.has(one) ? [] : (readings.get(one)?.scope ?? [])))
+  const scopes = ancestorsOf(key, planned.people).flatMap((one) => (planned.differences.has(one) ? [] : (readings.get(one)?.scope ?? [])))
   await sweep({ client: run.client, scopes, concurrency: 1, readings, urgent: true, ...(run.cut && { signal: run.cut }) })
 }
 

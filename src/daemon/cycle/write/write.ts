@@ -15,7 +15,7 @@ export interface WaveRun extends WriteRun {
   readonly watch: BreakerWatch
   readonly onResult: (change: Change, result: WriteResult) => void
   /** Looks at what a wave of team or group writes did to the scopes beneath; true: the plan does not hold any more. */
-  readonly afterWide: (changes: readonly Change[]) => Promise<boolean>
+  readonly afterAncestors: (changes: readonly Change[]) => Promise<boolean>
 }
 
 /** Carries out the waves of `run.planned`. Returns the changes that were tried. */
@@ -31,7 +31,7 @@ export async function writeWaves(run: WaveRun): Promise<readonly Change[]> {
     tried.push(...wave)
     if (run.halted.interrupted) return tried
     const isWide = wave.some(({ scope }) => scope.kind !== 'user')
-    if (isWide && (await run.afterWide(wave))) return tried
+    if (isWide && (await run.afterAncestors(wave))) return tried
     // A 0 that is not kept has left the scope without its cap: putting that back comes first.
     if (wave.some(({ scope }) => run.results.get(scopeKey(scope))?.isDropped)) return tried
   }

@@ -21,9 +21,9 @@ export const MOST_WRITES = 100
 
 /** Absent while there is neither policy nor people: then there is nothing to explain by. */
 export function explanationOf(facts: WorkspaceFacts, scope: Scope, history: readonly HistoryEntry[]): Explanation | undefined {
-  const { outlook, planned, readings, view } = facts
-  if (!outlook || !readings) return undefined
-  const { inputs, resolution } = outlook
+  const { desiredState, planned, readings, view } = facts
+  if (!desiredState || !readings) return undefined
+  const { inputs, resolution } = desiredState
   return explain(
     {
       ...inputs,
@@ -71,10 +71,10 @@ export function explained(
 }
 
 /** When the scope whose cap applies is read next, and why then. */
-function readAgain({ nextSweepAt, settings, outlook, readings, slicing }: WorkspaceFacts, scope: Scope, showing: Showing) {
-  if (!settings || !outlook) return {}
-  const { toRead, people } = outlook
-  const rhythm = rhythmOf({ scope, toRead, people, declared: declaredIn(outlook), intervalMs: settings.intervalMs, slicing })
+function readAgain({ nextSweepAt, settings, desiredState, readings, slicing }: WorkspaceFacts, scope: Scope, showing: Showing) {
+  if (!settings || !desiredState) return {}
+  const { toRead, people } = desiredState
+  const rhythm = rhythmOf({ scope, toRead, people, declared: declaredIn(desiredState), intervalMs: settings.intervalMs, slicing })
   if (!rhythm) return {}
   const readAt = readings?.get(rhythm.key)?.readAt
   const dueAt = rhythm.sliced && readAt !== undefined ? Math.max(readAt + rhythm.everyMs, nextSweepAt ?? 0) : nextSweepAt

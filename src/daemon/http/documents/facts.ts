@@ -26,7 +26,7 @@ export interface WorkspaceFacts {
   readonly readings?: ReadonlyMap<ScopeKey, CapReading>
   readonly policy?: PolicyRevision
   readonly unknownGroups?: readonly string[]
-  readonly outlook?: DesiredState
+  readonly desiredState?: DesiredState
   readonly planned?: Planned
   readonly journal?: Journal
   /** The runs of the team, as they were last read from the ledger. */

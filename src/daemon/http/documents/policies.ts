@@ -49,7 +49,7 @@ const matches = ({ name, reason = '', ticket = '', source }: PolicyRow, search: 
   search === '' || `${name}\n${reason}\n${ticket}\n${source.file}`.toLowerCase().includes(search)
 
 function entriesOf(facts: WorkspaceFacts, index: PeopleIndex, showing: Showing): readonly PolicyRow[] {
-  const { policy, outlook, view } = facts
+  const { policy, desiredState, view } = facts
   if (!policy) return []
   const { people } = showing
   const decided = Map.groupBy(
@@ -89,13 +89,13 @@ function entriesOf(facts: WorkspaceFacts, index: PeopleIndex, showing: Showing):
       ...(reason !== undefined && { reason: people.text(reason) }),
     }
   })
-  const grants = (outlook?.resolution.grants ?? []).map((status): PolicyRow => {
+  const grants = (desiredState?.resolution.grants ?? []).map((status): PolicyRow => {
     const { scope, at } = status.grant
     return { kind: 'grant', ...about(scope, at), ...grantEntryOf(status, showing) }
   })
   const pools = policy.set.pools.map(({ name, credits, at }): PolicyRow => {
     const rows = index.rows.filter(({ winner }) => winner?.pool === name)
-    const members = outlook?.resolution.pools.find(({ pool }) => pool.name === name)?.members
+    const members = desiredState?.resolution.pools.find(({ pool }) => pool.name === name)?.members
     return {
       kind: 'pool',
       name: people.text(name),

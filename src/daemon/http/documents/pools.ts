@@ -7,10 +7,10 @@ import { cents, dayText, headOf, midnight, placeOf, rfc3339 } from './show.ts'
 import type { PoolSeries, WorkspaceDocument } from './types.ts'
 
 /** The pools of a workspace in the order of their names. */
-export function poolEntries({ view, outlook }: WorkspaceFacts, showing: Showing): WorkspaceDocument['pools'] {
+export function poolEntries({ view, desiredState }: WorkspaceFacts, showing: Showing): WorkspaceDocument['pools'] {
   const { people } = showing
   const standing = new Map((view.pools ?? []).map((one) => [one.name, one]))
-  return (outlook?.resolution.pools ?? []).map(({ pool, members }) => {
+  return (desiredState?.resolution.pools ?? []).map(({ pool, members }) => {
     const { figures, dealtAt, frozen } = standing.get(pool.name) ?? {}
     return {
       name: people.text(pool.name),

@@ -18,15 +18,15 @@ export const sourceOf = (workspace: Workspace, version: () => number): Workspace
 })
 
 function factsOf(workspace: Workspace): WorkspaceFacts {
-  const { config, knowledge, shown, runs, chronicle } = workspace
+  const { config, state, shown, runs, chronicle } = workspace
   const journal = chronicle?.journal()
   const requests = chronicle?.requests()
   const nextSweepAt = nextSweep(workspace)
   return {
     view: viewOf(workspace),
     settings: config,
-    ...(knowledge && { readings: knowledge.readings, policy: knowledge.policy, unknownGroups: knowledge.unknownGroups }),
-    ...(shown.outlook && { outlook: shown.outlook }),
+    ...(state && { readings: state.readings, policy: state.policy, unknownGroups: state.unknownGroups }),
+    ...(shown.desiredState && { desiredState: shown.desiredState }),
     ...(shown.planned && { planned: shown.planned }),
     ...(runs && { runs }),
     ...(journal && { journal }),

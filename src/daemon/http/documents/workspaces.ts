@@ -39,7 +39,7 @@ export function workspacesDocument(
 const ATTENTION: readonly ScopeState[] = ['rejected', 'contested', 'held', 'drifted', 'unknown', 'undeclared', 'skipped']
 
 export function workspaceDocument(facts: WorkspaceFacts, showing: Showing, holdsSince: ReadonlyMap<string, number>): WorkspaceDocument {
-  const { view, outlook } = facts
+  const { view, desiredState } = facts
   const { people } = showing
   const revision = view.policy?.revision
   const wanting = view.scopes.filter(({ state }) => state !== 'in_sync')
@@ -65,7 +65,7 @@ export function workspaceDocument(facts: WorkspaceFacts, showing: Showing, holds
       ...sinceOf(holdsSince.get(id)),
     })),
     approvals: view.approvals.map(({ id, state }) => ({ id, state })),
-    grants: (outlook?.resolution.grants ?? []).slice(0, MOST.grants).map((grant) => grantEntry(grant, showing, revision)),
+    grants: (desiredState?.resolution.grants ?? []).slice(0, MOST.grants).map((grant) => grantEntry(grant, showing, revision)),
     models: models.slice(0, MOST.models).map(({ model, mode, used }) => ({ model: people.text(model), mode: people.text(mode), used })),
     modelsOmitted: Math.max(0, models.length - MOST.models),
     pools: poolEntries(facts, showing),

@@ -94,12 +94,12 @@ export async function peopleIndex(facts: WorkspaceFacts, showing: Showing): Prom
 }
 
 /** Groups of people whom no plan counts; of the others they are known already. */
-function groupsOfUncounted({ view, outlook }: WorkspaceFacts): ReadonlyMap<string, readonly ScopeKey[]> {
+function groupsOfUncounted({ view, desiredState }: WorkspaceFacts): ReadonlyMap<string, readonly ScopeKey[]> {
   const found = new Map<string, ScopeKey[]>()
   for (const { id, emails } of view.groups) {
     const key = scopeKey(groupScope(id))
     for (const email of emails) {
-      if (outlook?.people.byKey.has(scopeKey(userScope(email)))) continue
+      if (desiredState?.people.byKey.has(scopeKey(userScope(email)))) continue
       const list = found.get(email)
       if (list) list.push(key)
       else found.set(email, [key])
@@ -119,13 +119,13 @@ interface Around {
 const NO_GROUPS: readonly ScopeKey[] = []
 
 function rowOf({ facts, showing, groupsOf, ...around }: Around, person: Person | string): PersonRow {
-  const { view, outlook, readings } = facts
+  const { view, desiredState, readings } = facts
   const email = typeof person === 'string' ? person : person.email
   const row = typeof person === 'string' ? undefined : person
   const shown = around.shown.get(email)
-  const counted = outlook?.people.byKey.get(scopeKey(userScope(email)))
+  const counted = desiredState?.people.byKey.get(scopeKey(userScope(email)))
   const inForce = counted && readings && effectiveCap(counted, (key) => readings.get(key)?.observed)
-  const resolved = outlook && resolvePerson(email, outlook.inputs)
+  const resolved = desiredState && resolvePerson(email, desiredState.inputs)
   const isApproved = shown !== undefined || row?.status === 'approved' || view.roster?.statusesAbsent === true
   return {
     email,

@@ -56,14 +56,14 @@ const nothing = (error: unknown): undefined => {
 }
 
 async function useNow(workspace: Workspace): Promise<UseShown> {
-  const { knowledge, clock } = workspace
+  const { state, clock } = workspace
   const { highest: _, cycleStartAt: __, ...burned } = await burnedSoFar(workspace)
-  const usage = knowledge?.usage
+  const usage = state?.usage
   const runs = await knownRuns(workspace)
   const cycle = cycleOf(usage)
   const ofCycle = runs && cycle ? runs.rows.filter(({ dayAt }) => dayAt >= midnight(cycle.startAt)) : []
   const models = modelsOf(ofCycle)
-  const addOn = addOnFigures({ now: clock.now(), cycle, measured: knowledge?.measured, balance: usage?.balance })
+  const addOn = addOnFigures({ now: clock.now(), cycle, measured: state?.measured, balance: usage?.balance })
   noticeDoubts(workspace, usage, runs, ofCycle, addOn)
   const figures = usage && cycle ? await figuresOf(workspace, usage, cycle, runs, addOn) : undefined
   return {

@@ -3,11 +3,11 @@ import type { ScopeChange } from '../../../core/model/change.ts'
 import type { CapReading } from '../../../core/model/observed.ts'
 import type { Instant } from '../../../core/model/units.ts'
 
-export type Wide = Pick<ScopeChange, 'scope' | 'from' | 'to'>
+export type AncestorChange = Pick<ScopeChange, 'scope' | 'from' | 'to'>
 
 /** A team or group write that may have landed, with the readings beneath it from before. */
-export interface WideWrite {
-  readonly change: Wide
+export interface AncestorWrite {
+  readonly change: AncestorChange
   readonly before: readonly CapReading[]
   readonly at: Instant
 }
