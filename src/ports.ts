@@ -1,6 +1,6 @@
 // The edges of the world as interfaces, so that a simulated one can take their place. Types only; no code.
 
-import type { Seen } from './core/interpret/seen.ts'
+import type { ServiceEvidence } from './core/interpret/evidence.ts'
 import type { Approval, HistoryEntry, Intent, Pause, Quarantined } from './core/model/change.ts'
 import type { DayFigures, JournalEntry } from './core/model/journal.ts'
 import type {
@@ -190,7 +190,7 @@ export interface LedgerFacts {
   /** Who the conditions of rules and pools hold for, as agreeing readings of the roster have settled it. */
   readonly conditions: ConditionMemory
   /** How this deployment treats caps and answers, as far as it was seen, with the evidence. */
-  readonly seen: Seen
+  readonly seen: ServiceEvidence
   /** Every hold as it was first shown; an approval is void when it has grown by a quarter. */
   readonly holdsShown: HoldsShown
   /** What pools have dealt and what may still be in force, by name: recorded before a deal is written. */

@@ -87,8 +87,8 @@ export function readerOver(sender: Sender, { clock, onSeen }: ClientOptions): Se
       }),
     )
   const decode = (answer: unknown): Cap => {
-    const sighting = onSeen && spellingSighting(answer)
-    if (sighting) onSeen?.(sighting)
+    const observation = onSeen && spellingSighting(answer)
+    if (observation) onSeen?.(observation)
     return decodeCap(answer)
   }
   return {

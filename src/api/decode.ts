@@ -1,7 +1,7 @@
 // From the wire to the core: caps, people, the balance. Pure, and tolerant as service-notes.md, section 2, says: fields may be missing,
 // numbers may be strings, names may be the live ones. What cannot be understood is `malformed`, never guessed; no reading is made up.
 
-import type { WireSighting } from '../core/interpret/seen.ts'
+import type { WireObservation } from '../core/interpret/evidence.ts'
 import type { Balance, Cycle, GroupMembers, MemberStatus, Person, Roster, SetAside } from '../core/model/observed.ts'
 import type { Cap } from '../core/model/policy.ts'
 import { isEmail, normaliseEmail } from '../core/model/scope.ts'
@@ -89,7 +89,7 @@ export function decodeCap(body: unknown): Cap {
 }
 
 /** How an answer spells the cap; undefined when it has none. */
-export function spellingSighting(body: unknown): WireSighting | undefined {
+export function spellingSighting(body: unknown): WireObservation | undefined {
   const names = isObject(body) ? CAP_SPELLINGS.filter((name) => !isAbsent(body[name])) : []
   if (names.length === 0) return undefined
   const value = names.length > 1 ? 'both' : names[0] === 'addOnCreditCap' ? 'camel' : 'snake'

@@ -2,7 +2,7 @@
 // (service-notes.md, section 2, points 4 and 5). An ApiError is built afresh from an allow-list: it never has a cause, never holds a
 // request or an answer, and the service's own words go through `tidy` first, because a service may echo the key that it refuses.
 
-import type { SeenValue, WireSighting } from '../core/interpret/seen.ts'
+import type { AspectValue, WireObservation } from '../core/interpret/evidence.ts'
 import type { ApiErrorKind } from '../core/model/observed.ts'
 import type { Operation, WireAnswer } from '../ports.ts'
 import { isTooDeep, TOO_DEEP } from './bounds.ts'
@@ -123,7 +123,7 @@ function factsOf(answer: WireAnswer, operation: Operation, said: ErrorText, quot
  * The shape in which the service itself says no. Undefined where something in between may have spoken: redirects, limits, 5xx, pages in HTML,
  * and bodies without words.
  */
-export function errorSighting(answer: WireAnswer, operation: Operation): WireSighting | undefined {
+export function errorSighting(answer: WireAnswer, operation: Operation): WireObservation | undefined {
   const { status } = answer
   const succeeded = status >= 200 && status < 300
   if (!succeeded && (status < 400 || status >= 500 || [407, 408, 429].includes(status))) return undefined
@@ -131,14 +131,14 @@ export function errorSighting(answer: WireAnswer, operation: Operation): WireSig
   return value && { aspect: 'errors', value, evidence: `${operation} was refused with ${status} and ${SHAPE_TEXT[value]}` }
 }
 
-const SHAPE_TEXT: Readonly<Record<SeenValue<'errors'>, string>> = {
+const SHAPE_TEXT: Readonly<Record<AspectValue<'errors'>, string>> = {
   error: 'an object with `error`',
   coded: 'an object with `code` and `message`',
   text: 'plain text',
   ok: 'an error in the body of a success',
 }
 
-function shapeOf(body: unknown, text: string): SeenValue<'errors'> | undefined {
+function shapeOf(body: unknown, text: string): AspectValue<'errors'> | undefined {
   if (isObject(body)) return typeof body['error'] === 'string' ? 'error' : typeof body['message'] === 'string' ? 'coded' : undefined
   return text.trim() === '' || errorTextOf(body, text).html ? undefined : 'text'
 }

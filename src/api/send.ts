@@ -2,7 +2,7 @@
 // the circuit and the pace are pure machines in core/; here they are only asked and told. The key enters the body in `exchange` and
 // nowhere else. A write is never sent twice unless the first certainly had no effect.
 
-import type { WireSighting } from '../core/interpret/seen.ts'
+import type { WireObservation } from '../core/interpret/evidence.ts'
 import type { RequestOutcome } from '../core/model/events.ts'
 import { admit, type Backoff, type Ending, ended, probing, retryDelayMs, spendRetry, startBackoff } from '../core/pace/backoff.ts'
 import type { LearnedRate, RateSettings } from '../core/pace/pace.ts'
@@ -41,7 +41,7 @@ export interface ClientOptions {
   /** A rate changed; `learned` is what to keep under the key's name. */
   readonly onLearned?: (keyName: string, learned: LearnedRate, ratePerSecond: number) => void
   /** What an answer shows of the deployment; told with each answer that shows it. */
-  readonly onSeen?: (sighting: WireSighting) => void
+  readonly onSeen?: (observation: WireObservation) => void
   /** A write that may take so long may leave now; asked before it is begun, and last of all when its connection stands. Absent: always. */
   readonly mayLeave?: (timeoutMs: number) => boolean
   /** How long a write may take; absent: as long as other requests. */
@@ -239,8 +239,8 @@ function unanswered({ options }: Machine, operation: Operation, failure: Transpo
 function judge<Value>({ options }: Machine, request: ApiRequest<Value>, key: ServiceKey, answer: WireAnswer): Result<Value> {
   const verdict = classify(answer, request.operation, { nowMs: options.clock.now(), redact: options.keys.redact })
   if (verdict.kind === 'failed') {
-    const sighting = options.onSeen && errorSighting(answer, request.operation)
-    if (sighting) options.onSeen?.(sighting)
+    const observation = options.onSeen && errorSighting(answer, request.operation)
+    if (observation) options.onSeen?.(observation)
     return { kind: 'error', error: verdict.error }
   }
   try {

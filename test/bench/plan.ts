@@ -1,6 +1,6 @@
 // G8: a plan over 20,000 scopes and 50,000 people, guards included, beside the bare diff of the same inputs.
 
-import { askedGroups, interpret } from '../../src/core/interpret/slots.ts'
+import { groupsWithCap, interpret } from '../../src/core/interpret/slots.ts'
 import { scopeKey, TEAM } from '../../src/core/model/scope.ts'
 import { credits } from '../../src/core/model/units.ts'
 import { diff } from '../../src/core/plan/diff.ts'
@@ -23,7 +23,7 @@ function withTeamDrift(world: BigWorld): BigWorld {
 function compare(figure: string, world: BigWorld, expected: (planned: Planned) => boolean): Row {
   const policy = policyIn(world)
   const inputs: PlanInputs = inputsOf(world, policy, resolveAll(world, policy))
-  const slots = interpret({ ...inputs, askedGroups: askedGroups(inputs.resolution.desired) })
+  const slots = interpret({ ...inputs, groupsWithCap: groupsWithCap(inputs.resolution.desired) })
   const bare = (): number => diff({ ...inputs, slots }).differences.length
   const whole = (): Planned => buildPlan(inputs)
   if (!expected(whole())) throw new Error(`${figure}: the plan is not what the bench is about`)

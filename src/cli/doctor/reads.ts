@@ -1,6 +1,6 @@
 // What a read shows where nothing is set can be seen from outside only at people without a cap of their own: a few of them are read.
 import type { ServiceReader } from '../../api/client.ts'
-import { readingSightings, type Sighting } from '../../core/interpret/seen.ts'
+import { type Observation, observeReadings } from '../../core/interpret/evidence.ts'
 import type { CapReading, Roster } from '../../core/model/observed.ts'
 import { type ScopeKey, scopeKey, TEAM, userScope } from '../../core/model/scope.ts'
 import type { Ledger } from '../../ports.ts'
@@ -14,12 +14,12 @@ export async function sampleReads(
   roster: Roster,
   ledger: Ledger | undefined,
   signal: AbortSignal,
-): Promise<readonly Sighting[]> {
+): Promise<readonly Observation[]> {
   const team = await reader.readCap(TEAM, signal)
   if (typeof team.observed !== 'number') return []
   const owned = new Set(ledger?.owned().map(({ scope }) => scopeKey(scope)))
   const people = roster.people.filter(({ email, status }) => status === 'approved' && !owned.has(scopeKey(userScope(email))))
   const readings = new Map<ScopeKey, CapReading>([[scopeKey(TEAM), team]])
   for (const { email } of people.slice(0, SAMPLE)) readings.set(scopeKey(userScope(email)), await reader.readCap(userScope(email), signal))
-  return readingSightings({}, readings)
+  return observeReadings({}, readings)
 }

@@ -1,7 +1,7 @@
 // What `doctor` reads in the ledger about one workspace: its binding, what is left open, what was learned of pace and deployment. It reads
 // and never writes.
 
-import { ASPECTS, type Seen, type Finding as Sighted, type Sighting, withSighting } from '../../core/interpret/seen.ts'
+import { ASPECTS, addObservation, type LatestEvidence, type Observation, type ServiceEvidence } from '../../core/interpret/evidence.ts'
 import { scopeKey } from '../../core/model/scope.ts'
 import type { WorkspaceConfig } from '../../daemon/config/settings.ts'
 import { seenIn } from '../../daemon/cycle/seen.ts'
@@ -90,12 +90,12 @@ const ASPECT_TEXT = {
 } as const
 
 /** What is recorded together with what doctor itself has just seen in answers. */
-export const seenNow = (ledger: Ledger | undefined, sightings: readonly Sighting[], now: number): Seen =>
-  sightings.reduce<Seen>((seen, sighting) => withSighting(seen, sighting, now), ledger ? seenIn(ledger) : {})
+export const seenNow = (ledger: Ledger | undefined, observations: readonly Observation[], now: number): ServiceEvidence =>
+  observations.reduce<ServiceEvidence>((seen, observation) => addObservation(seen, observation, now), ledger ? seenIn(ledger) : {})
 
-export function checkSeen(seen: Seen, { capSemantics }: WorkspaceConfig, now: number, tell: Tell): void {
+export function checkSeen(seen: ServiceEvidence, { capSemantics }: WorkspaceConfig, now: number, tell: Tell): void {
   for (const aspect of ASPECTS) {
-    const finding: Sighted | undefined = seen[aspect]
+    const finding: LatestEvidence | undefined = seen[aspect]
     if (!finding) continue
     const text = `${ASPECT_TEXT[aspect]}: ${finding.value}, seen ${span(now - finding.at)} ago: ${finding.evidence}`
     const configured = capSemantics === 'layered' ? 'layered' : 'copied'

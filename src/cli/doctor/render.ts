@@ -1,7 +1,7 @@
 // How `doctor` shows what it found: line by line as checks come, or one JSON document at the end.
 
 import { jsonText, plain } from '../../core/escape/terminal.ts'
-import type { Aspect, Seen } from '../../core/interpret/seen.ts'
+import type { Aspect, ServiceEvidence } from '../../core/interpret/evidence.ts'
 import { compareProblems } from '../../policy/yaml.ts'
 import { type Cli, type Paint, painter, type Style } from '../shared/context.ts'
 import { EXIT, type ExitCode, inputExit } from '../shared/exit.ts'
@@ -17,7 +17,7 @@ export interface WorkspaceReport {
   readonly baseUrl: string
   readonly reached: boolean
   readonly keys: readonly KeyReport[]
-  readonly seen: Seen
+  readonly seen: ServiceEvidence
 }
 
 export interface Findings {
@@ -97,7 +97,7 @@ export function doctorJson(checks: readonly Check[], workspaces: readonly Worksp
   return jsonText(document)
 }
 
-const seenJson = (seen: Seen) =>
+const seenJson = (seen: ServiceEvidence) =>
   Object.entries(seen).map(([aspect, { before, ...finding }]) => ({
     aspect: aspect as Aspect,
     ...finding,

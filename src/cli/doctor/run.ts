@@ -4,7 +4,7 @@
 import { probesOf } from '../../api/probe.ts'
 import { authoritiesIn } from '../../api/transport/authorities.ts'
 import { createHttpTransport, type HttpTransport } from '../../api/transport/http.ts'
-import type { Sighting } from '../../core/interpret/seen.ts'
+import type { Observation } from '../../core/interpret/evidence.ts'
 import { hasErrors, InputError, type Problem } from '../../core/model/problem.ts'
 import { type LoadedConfig, networkProblems } from '../../daemon/config/config.ts'
 import { loadConfigAside } from '../../daemon/config/load-aside.ts'
@@ -102,10 +102,10 @@ async function examineWorkspace(job: Examination): Promise<WorkspaceReport> {
   checkFiles(config, cli, about('files'))
   const ledger = report && store && (await recordsOf(store, config, report, about('records')))
   if (ledger) await checkActivity(ledger, cli, about('records'))
-  const sightings: Sighting[] = []
-  const asked = await askService(job, ledger, sightings, about)
+  const observations: Observation[] = []
+  const asked = await askService(job, ledger, observations, about)
   checkPace(ledger, about('deployment'))
-  const seen = seenNow(ledger, sightings, cli.clock.now())
+  const seen = seenNow(ledger, observations, cli.clock.now())
   checkSeen(seen, config, cli.clock.now(), about('deployment'))
   return { workspace: config.name, baseUrl: config.baseUrl, ...asked, seen }
 }
@@ -115,7 +115,7 @@ const UNASKED = { reached: false, keys: [] }
 async function askService(
   { config, policies, cli, signal }: Examination,
   ledger: Awaited<ReturnType<typeof recordsOf>>,
-  sightings: Sighting[],
+  observations: Observation[],
   about: (area: Parameters<Findings['about']>[0]) => Tell,
 ): Promise<Pick<WorkspaceReport, 'reached' | 'keys'>> {
   // A key must not go where the configuration may not send it.
@@ -136,7 +136,7 @@ async function askService(
       rate: config.rate,
       signal,
       onRequest: waiting.onRequest,
-      onSeen: (sighting) => void sightings.push(sighting),
+      onSeen: (observation) => void observations.push(observation),
       onKeys: (keys) => cli.secrets.alsoRedact(keys.redact),
       ...(learned && { learned }),
     })
@@ -150,7 +150,7 @@ async function askService(
     const readers = { teams: able('teamsRead')?.reader, billing: able('billingRead')?.reader }
     const analytics = able('analyticsRead')
     const roster = await checkPlan({ ...readers, analytics, capless: capless?.reader, set, ledger, now, signal }, about('plan'))
-    if (roster && readers.billing) sightings.push(...(await sampleReads(readers.billing, roster, ledger, signal)))
+    if (roster && readers.billing) observations.push(...(await sampleReads(readers.billing, roster, ledger, signal)))
     return { reached: true, keys: reports }
   } finally {
     waiting.stop()

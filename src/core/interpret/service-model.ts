@@ -1,6 +1,6 @@
 // How this deployment treats caps: what a wide write does to narrower scopes, what a read shows, what becomes of a 0. One value for the
 // workspace, declared or established by evidence, and never guessed scope by scope (product.md, section 6).
-import type { Seen, SeenValue } from './seen.ts'
+import type { AspectValue, ServiceEvidence } from './evidence.ts'
 
 export interface DeclaredModel {
   readonly capSemantics: 'layered' | 'copied'
@@ -17,11 +17,11 @@ export interface ServiceModel {
   readonly layersProven: boolean
   /** A read shows what is set at this very scope, or what applies there. `open`: a write must be right under both. */
   readonly reads: 'explicit' | 'inherited' | 'open'
-  readonly zero: SeenValue<'zero'> | 'open'
+  readonly zero: AspectValue<'zero'> | 'open'
 }
 
 /** The model that follows from the settings and from what was seen. */
-export function serviceModel({ capSemantics, capReads = 'auto' }: DeclaredModel, seen: Seen): ServiceModel {
+export function serviceModel({ capSemantics, capReads = 'auto' }: DeclaredModel, seen: ServiceEvidence): ServiceModel {
   const copying = seen.caps?.value === 'copied' ? seen.caps.evidence : undefined
   return {
     layers: capSemantics,
@@ -33,7 +33,7 @@ export function serviceModel({ capSemantics, capReads = 'auto' }: DeclaredModel,
 }
 
 /** Where a 0 reads as unset, what reads unset proves nothing. */
-function establishedReads({ reads, zero }: Seen): ServiceModel['reads'] {
+function establishedReads({ reads, zero }: ServiceEvidence): ServiceModel['reads'] {
   if (reads?.value === 'inherited') return 'inherited'
   return reads?.value === 'explicit' && zero?.value !== 'omitted' ? 'explicit' : 'open'
 }

@@ -21,7 +21,7 @@ export interface SlotInputs {
   readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
   readonly people: People
   /** Groups of which policy asks a number: any other that may show just what the team has counts as not set. */
-  readonly askedGroups: ReadonlySet<ScopeKey>
+  readonly groupsWithCap: ReadonlySet<ScopeKey>
   /** Groups whose members nobody could list. */
   readonly unlisted?: ReadonlySet<ScopeKey> | undefined
   /** Values that we sent to teams and groups and that may have landed, beside what the ledger says is ours. */
@@ -60,7 +60,7 @@ export interface Slots {
   /** Whether nothing may be set here, and what is shown comes from an ancestor. */
   mayBeInherited(key: ScopeKey): boolean
   /** Whether a write of ours to an ancestor brought the value that is shown here: nobody else did. */
-  isEcho(key: ScopeKey): boolean
+  isFromAncestorWrite(key: ScopeKey): boolean
 }
 
 /** Reads the readings (product.md, section 6, Service model). */
@@ -68,7 +68,7 @@ export function interpret(inputs: SlotInputs): Slots {
   const { model, people, readings } = inputs
   const unlisted = [...(inputs.unlisted ?? [])]
   const shown: CapAt = (key) => readings.get(key)?.observed
-  const isUnset = (group: ScopeKey): boolean => !inputs.askedGroups.has(group) && mayBeInherited(group)
+  const isUnset = (group: ScopeKey): boolean => !inputs.groupsWithCap.has(group) && mayBeInherited(group)
   const known = inheritedReader(people, shown, isUnset)
   const inheritedAfter: Slots['inheritedAfter'] = (key, toCome) => inheritedReader(people, shown, isUnset, toCome)(key)
   const readers = [inheritedReader(people, shown, () => false), inheritedReader(people, shown, () => true)]
@@ -108,7 +108,7 @@ export function interpret(inputs: SlotInputs): Slots {
     hiddenAncestors,
     unexplained,
     mayBeInherited,
-    isEcho: (key) => isEcho(key, inputs, mayApply),
+    isFromAncestorWrite: (key) => isFromAncestorWrite(key, inputs, mayApply),
   }
 }
 
@@ -128,7 +128,7 @@ function inheritedReader(
  * A scope that shows just what we sent to an ancestor after its own value was verified, or written. Where caps are kept in layers that
  * happens only to a scope with nothing set, whose read shows what it inherits: it showed the ancestor's old value before.
  */
-function isEcho(key: ScopeKey, inputs: SlotInputs, mayApply: Slots['mayApply']): boolean {
+function isFromAncestorWrite(key: ScopeKey, inputs: SlotInputs, mayApply: Slots['mayApply']): boolean {
   const { model, owned, people, sent = [], now = Number.POSITIVE_INFINITY, writtenAt } = inputs
   const ours = owned.get(key)
   const reading = inputs.readings.get(key)
@@ -162,5 +162,5 @@ function isEcho(key: ScopeKey, inputs: SlotInputs, mayApply: Slots['mayApply']):
 const NOTHING: ReadonlyMap<ScopeKey, Cap> = new Map()
 
 /** The groups for which policy declares a number. */
-export const askedGroups = (desired: readonly { readonly scope: Scope; readonly cap: Cap }[]): ReadonlySet<ScopeKey> =>
+export const groupsWithCap = (desired: readonly { readonly scope: Scope; readonly cap: Cap }[]): ReadonlySet<ScopeKey> =>
   new Set(desired.filter(({ scope, cap }) => scope.kind === 'group' && cap !== 'none').map(({ scope }) => scopeKey(scope)))

@@ -1,7 +1,7 @@
 // Everything that can happen in a workspace, as one closed union; and the view of a workspace that /status, the page and the gauges
 // are made from. Log lines, counters and the view are each one fold over the events.
 
-import type { Seen } from '../interpret/seen.ts'
+import type { ServiceEvidence } from '../interpret/evidence.ts'
 import type { PoolFigures } from '../pools/figures.ts'
 import type { AddOnSource, MeasuredAddOn } from '../use/add-on.ts'
 import type { BurnFigures } from '../use/burn.ts'
@@ -130,7 +130,7 @@ export interface WorkspaceView {
   readonly ratePerSecond?: number
   readonly clockSkewMs?: number
   /** What the deployment's own answers have shown of it. */
-  readonly seen?: Seen
+  readonly seen?: ServiceEvidence
   readonly lastCycle?: CycleStatus
   readonly lastSuccessAt?: Instant
   /** What a person should know now, without what follows from something else. */

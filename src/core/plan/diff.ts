@@ -164,7 +164,7 @@ function compareDeclared(desired: DesiredCap, key: ScopeKey, inputs: DiffInputs,
       draft.adopted.push(ownedFrom(desired, owned, setBefore(observed, slots, key), inputs.now, slots.unexplained(key)))
     return
   }
-  const isOverwritten = slots.isEcho(key)
+  const isOverwritten = slots.isFromAncestorWrite(key)
   const isGivenBack = owned?.baselineIsOurs === true && observed === owned.baseline
   if (desired.origin.kind === 'restore' && !isOurs(owned, observed) && !isGivenBack && !isOverwritten) {
     draft.released.push(key)

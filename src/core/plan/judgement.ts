@@ -69,7 +69,7 @@ export interface Judged {
 export function judgeWithApprovals(inputs: JudgementInputs): Judged {
   const { differences, policy, whole, slots } = inputs
   const listed = policy.set.approvals
-  const isOverwritten = slots.isEcho
+  const isOverwritten = slots.isFromAncestorWrite
   const byKey = byKeyOf(differences)
   const known = asShown(currentApprovals(inputs.approvals, { policy: listed.map((one) => one.id) }, inputs.now), inputs.holdsShown)
   const inSync = new Set(known.length > 0 ? inputs.inSync.map(({ scope }) => scopeKey(scope)) : [])

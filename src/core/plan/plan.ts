@@ -2,7 +2,7 @@
 // for byte, in `plan`, in `apply` and in the daemon. It decides the order, the ids and what becomes of each change; it writes nothing.
 import type { CapAt, People } from '../interpret/effective.ts'
 import type { ServiceModel } from '../interpret/service-model.ts'
-import { askedGroups, interpret, type SentCap, type SlotInputs, type Slots } from '../interpret/slots.ts'
+import { groupsWithCap, interpret, type SentCap, type SlotInputs, type Slots } from '../interpret/slots.ts'
 import type { Approval, Change, Effect, GuardSettings, Plan, PlanCounts, Quarantined } from '../model/change.ts'
 import { holdOf } from '../model/change.ts'
 import type { ScopeStatus } from '../model/events.ts'
@@ -102,7 +102,7 @@ export function buildPlan(given: PlanInputs): Planned {
   // Slots outlive the plan: with everything that was given, each plan would hold the one before it in memory, and so on for ever.
   const { model, readings, owned, people, sent, now, writtenAt } = given
   const unlisted = given.facts.unlistedGroups
-  const slots = interpret({ model, readings, owned, people, unlisted, sent, now, writtenAt, askedGroups: askedGroups(left.desired) })
+  const slots = interpret({ model, readings, owned, people, unlisted, sent, now, writtenAt, groupsWithCap: groupsWithCap(left.desired) })
   const first = diff({ ...given, resolution: left, slots, skipped })
   const membership = { people, ...(unlisted && { unlisted }) }
   // Who is left alone because the service has refused a cap of theirs is lifted by a wider one all the same.
@@ -226,7 +226,7 @@ function impactInputs(inputs: PlanInputs, slots: Slots, result: Diff): ImpactInp
     ...(isCopied && { kept: new Set(result.desired.keys()).difference(new Set(result.released)) }),
     ...(inputs.baseline && { baseline: inputs.baseline }),
     // In layers nobody is overwritten: who shows a wider cap follows it.
-    ...((isCopied || inputs.model.copying !== undefined) && { isOverwritten: slots.isEcho }),
+    ...((isCopied || inputs.model.copying !== undefined) && { isOverwritten: slots.isFromAncestorWrite }),
   }
 }
 

@@ -36,11 +36,11 @@ export interface WaveInputs<Change extends Pending = Pending> {
   readonly unlisted?: ReadonlySet<ScopeKey>
   readonly layers: 'layered' | 'copied'
   /** How the plan began, where some of it was written since; absent: as it is now. */
-  readonly begun?: Begin
+  readonly start?: PlanStart
 }
 
 /** What nobody may be worse off than, whatever of a plan was written since. */
-export interface Begin {
+export interface PlanStart {
   readonly set: CapAt
   readonly mayBeInherited: (key: ScopeKey) => boolean
   /** What foreign changes are put back to: nobody is owed what somebody else set. */
@@ -71,7 +71,7 @@ export function nextWave<Change extends Pending>(inputs: WaveInputs<Change>): Wa
 }
 
 /** The beginning of a plan of which nothing was written yet. */
-export const beginOf = ({ now, mayBeInherited, pending }: Pick<WaveInputs, 'now' | 'mayBeInherited' | 'pending'>): Begin => ({
+export const planStart = ({ now, mayBeInherited, pending }: Pick<WaveInputs, 'now' | 'mayBeInherited' | 'pending'>): PlanStart => ({
   set: now,
   mayBeInherited,
   healed: new Map(pending.flatMap(({ key, to, healing }) => (healing ? [[key, to] as const] : []))),
@@ -81,13 +81,13 @@ export const beginOf = ({ now, mayBeInherited, pending }: Pick<WaveInputs, 'now'
 export function schedule<Change extends Pending>(inputs: WaveInputs<Change>): { waves: Change[][]; blocked: ReadonlyMap<ScopeKey, Scope> } {
   const waves: Change[][] = []
   const landed = new Map<ScopeKey, Cap>()
-  const { now, begun = beginOf(inputs) } = inputs
+  const { now, start = planStart(inputs) } = inputs
   let { ready, pending } = inputs
   // Each wave takes at least one change out.
   for (;;) {
     const after: CapAt = (key) => landed.get(key) ?? now(key)
     const mayBeInherited = (key: ScopeKey): boolean => !landed.has(key) && inputs.mayBeInherited(key)
-    const wave = nextWave({ ...inputs, ready, pending, now: after, mayBeInherited, begun })
+    const wave = nextWave({ ...inputs, ready, pending, now: after, mayBeInherited, start })
     if (wave.changes.length === 0) return { waves, blocked: wave.blocked }
     waves.push([...wave.changes])
     for (const { key, to } of wave.changes) landed.set(key, to)
@@ -134,7 +134,7 @@ interface View {
 }
 
 function waysOf(inputs: WaveInputs): Ways {
-  const { mayBeInherited, now, begun = beginOf(inputs) } = inputs
+  const { mayBeInherited, now, start = planStart(inputs) } = inputs
   const pending = new Map(inputs.pending.map((one) => [one.key, one]))
   const unrefused = new Map(inputs.pending.flatMap((one) => (one.isRefused ? [] : [[one.key, one] as const])))
   const known = new Map<CountedPerson, readonly View[]>()
@@ -143,7 +143,7 @@ function waysOf(inputs: WaveInputs): Ways {
   const viewOf = (person: CountedPerson, isSet: boolean): View => {
     const read = (capAt: CapAt, mayBeUnset: (key: ScopeKey) => boolean): CapAt =>
       isSet ? capAt : (key) => (mayBeUnset(key) ? 'none' : capAt(key))
-    const [set, was] = [read(now, mayBeInherited), read(begun.set, begun.mayBeInherited)]
+    const [set, was] = [read(now, mayBeInherited), read(start.set, start.mayBeInherited)]
     const had = inForce(person, was)
     const gets = inForce(
       person,
@@ -153,7 +153,7 @@ function waysOf(inputs: WaveInputs): Ways {
     const getsSurely = unrefused.size === pending.size ? gets : inForce(person, without)
     const owed = inForce(
       person,
-      with_(was, (key) => begun.healed.get(key)),
+      with_(was, (key) => start.healed.get(key)),
     )
     return {
       ...{ now: set, had: worth(had), gets: worth(gets) },
@@ -183,7 +183,7 @@ function waysOf(inputs: WaveInputs): Ways {
     if (!first) return undefined
     const wider = others.filter((one) => (change.key === person.key || one.key === TEAM_KEY) && !one.isHeld && !one.isRefused)
     const underWay = others.filter(({ key }) => admitted.has(key))
-    for (const view of viewsOf(person, chain.some(begun.mayBeInherited))) {
+    for (const view of viewsOf(person, chain.some(start.mayBeInherited))) {
       for (const landed of subsets(underWay)) {
         landed.set(change.key, change)
         const lifts = liftedBy(person, view, landed, { pending, wider })

@@ -1,6 +1,6 @@
 // A plan without the power to write: its client has no write method and its ledger is only read. What `plan` prints is what a cycle would
 // do with the same knowledge.
-import { withSighting } from '../../core/interpret/seen.ts'
+import { addObservation } from '../../core/interpret/evidence.ts'
 import type { CapReading } from '../../core/model/observed.ts'
 import type { PolicyRevision } from '../../core/model/policy.ts'
 import type { Scope } from '../../core/model/scope.ts'
@@ -13,7 +13,7 @@ import { dealPools, takeDeal } from './deal.ts'
 import { probeReads } from './probe.ts'
 import { sweep } from './read.ts'
 import { newlyUnknown } from './record.ts'
-import { seenIn, sweepSightings } from './seen.ts'
+import { observeSweep, seenIn } from './seen.ts'
 import { type DesiredState, desiredState, keptBack, type PlanSettings, planFrom, recall, type WorkspaceState } from './state.ts'
 
 export interface PreviewParts {
@@ -57,8 +57,8 @@ export async function preview(parts: PreviewParts, policy: PolicyRevision, optio
     ...(options.signal && { signal: options.signal }),
   })
   state.clockSkewMs = parts.client.clockSkewMs()
-  const learned = sweepSightings(seenIn(parts.ledger), state.readings, desiredState(state, parts)).reduce(
-    (known, sighting) => withSighting(known, sighting, parts.clock.now()),
+  const learned = observeSweep(seenIn(parts.ledger), state.readings, desiredState(state, parts)).reduce(
+    (known, observation) => addObservation(known, observation, parts.clock.now()),
     seenIn(parts.ledger),
   )
   const left = newlyUnknown(desiredState(state, { ...parts, seen: learned }), state, parts.clock.now())

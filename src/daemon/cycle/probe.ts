@@ -1,7 +1,7 @@
 // Establishes before the first write whether a read shows only what is set at its scope: a person with nothing set beneath a set team or
 // group cap tells, and is looked for among a few whom nobody manages (product.md, section 6, Service model).
 import { TEAM_KEY } from '../../core/interpret/effective.ts'
-import { groupsListed, readingSightings, type Seen, withSighting } from '../../core/interpret/seen.ts'
+import { addObservation, groupsListed, observeReadings, type ServiceEvidence } from '../../core/interpret/evidence.ts'
 import { serviceModel } from '../../core/interpret/service-model.ts'
 import type { CapReading } from '../../core/model/observed.ts'
 import { type Scope, type ScopeKey, scopeKey, userScope } from '../../core/model/scope.ts'
@@ -16,14 +16,14 @@ export interface Probe {
   readonly client: ReadClient
   readonly clock: Clock
   readonly settings: PlanSettings
-  readonly seen: Seen
+  readonly seen: ServiceEvidence
   readonly state: WorkspaceState
   readonly desired: DesiredState
   readonly signal?: AbortSignal
 }
 
 /** What is known of the deployment after a few people were read, when it is open how reads work and that matters. */
-export async function probeReads(probe: Probe): Promise<Seen> {
+export async function probeReads(probe: Probe): Promise<ServiceEvidence> {
   const { client, clock, settings, seen, state, desired, signal } = probe
   const isOpen = settings.capSemantics === 'layered' && serviceModel(settings, seen).reads === 'open'
   if (!isOpen || !desired.toRead.some((scope) => mayBeInherited(scope, desired))) return seen
@@ -38,7 +38,10 @@ export async function probeReads(probe: Probe): Promise<Seen> {
     urgent: true,
     ...(signal && { signal }),
   })
-  return readingSightings(seen, readings, undefined, groupsAt).reduce((known, sighting) => withSighting(known, sighting, clock.now()), seen)
+  return observeReadings(seen, readings, undefined, groupsAt).reduce(
+    (known, observation) => addObservation(known, observation, clock.now()),
+    seen,
+  )
 }
 
 function peopleToProbe(

@@ -34,7 +34,7 @@ import {
   saveCounted,
   unknownScopes,
 } from './record.ts'
-import { noteSeen, seenIn, sweepSightings } from './seen.ts'
+import { noteSeen, observeSweep, seenIn } from './seen.ts'
 import { unlessShown } from './shown.ts'
 import {
   type DesiredState,
@@ -153,7 +153,7 @@ async function settle(
   const { ledger, clock } = workspace
   // A sweep takes long: what was approved meanwhile counts.
   await ledger.load()
-  noteSeen(ledger, sweepSightings(seenIn(ledger), state.readings, read), clock)
+  noteSeen(ledger, observeSweep(seenIn(ledger), state.readings, read), clock)
   // As long as it is known when they were sent.
   await checkLateWrites({ workspace, state, view: read, ...(options.stop && { stop: options.stop }) })
   const closed = await recoverIntents(recoveryOf(workspace, state, read))

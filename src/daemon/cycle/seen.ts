@@ -1,12 +1,19 @@
 // Keeps in the ledger what was seen of the deployment, as one value, written only when it is news.
 import type { People } from '../../core/interpret/effective.ts'
-import { groupsListed, readingSightings, type Seen, type Sighting, type WireSighting, withSighting } from '../../core/interpret/seen.ts'
+import {
+  addObservation,
+  groupsListed,
+  type Observation,
+  observeReadings,
+  type ServiceEvidence,
+  type WireObservation,
+} from '../../core/interpret/evidence.ts'
 import type { CapReading, GroupMembers, OwnedCap } from '../../core/model/observed.ts'
 import type { ScopeKey } from '../../core/model/scope.ts'
 import type { Clock, Ledger } from '../../ports.ts'
 
 /** What was seen of this deployment so far. */
-export const seenIn = (ledger: Pick<Ledger, 'fact'>): Seen => ledger.fact('seen') ?? {}
+export const seenIn = (ledger: Pick<Ledger, 'fact'>): ServiceEvidence => ledger.fact('seen') ?? {}
 
 /** What is known of the scopes that a sweep has read. */
 export interface SweptScopes {
@@ -20,40 +27,40 @@ export interface SweptScopes {
  * What the readings of a sweep tell. Where a number of ours is gone, somebody may have set a 0, and perhaps a 0 reads as unset here: what
  * such a scope shows proves nothing.
  */
-export function sweepSightings(
-  seen: Seen,
+export function observeSweep(
+  seen: ServiceEvidence,
   readings: ReadonlyMap<ScopeKey, CapReading>,
   { owned, quarantine, people, inputs }: SweptScopes,
-): readonly Sighting[] {
+): readonly Observation[] {
   const mayBeZero = (key: ScopeKey): boolean => {
     const ours = owned.get(key)?.cap
     return ours === 0 || quarantine.active.has(key) || (typeof ours === 'number' && seen.zero?.value !== 'stored')
   }
-  return readingSightings(seen, readings, mayBeZero, groupsListed(people, inputs.groups))
+  return observeReadings(seen, readings, mayBeZero, groupsListed(people, inputs.groups))
 }
 
 /** Notes what was seen now, when it is news. */
-export function noteSeen(ledger: Pick<Ledger, 'fact' | 'saveFact'>, sightings: readonly Sighting[], clock: Pick<Clock, 'now'>): void {
-  if (sightings.length === 0) return
+export function noteSeen(ledger: Pick<Ledger, 'fact' | 'saveFact'>, observations: readonly Observation[], clock: Pick<Clock, 'now'>): void {
+  if (observations.length === 0) return
   const before = seenIn(ledger)
-  const after = sightings.reduce((seen, sighting) => withSighting(seen, sighting, clock.now()), before)
+  const after = observations.reduce((seen, observation) => addObservation(seen, observation, clock.now()), before)
   if (after !== before) ledger.saveFact('seen', after)
 }
 
 /** Collects what the client sees in answers, so that the ledger is asked once a cycle and not with each answer. */
 export interface SeenKeeper {
-  readonly onSeen: (sighting: WireSighting) => void
+  readonly onSeen: (observation: WireObservation) => void
   /** Notes what came since the last time. */
   keep(): void
 }
 
 export function seenKeeper(ledger: Pick<Ledger, 'fact' | 'saveFact'>, clock: Pick<Clock, 'now'>): SeenKeeper {
   const kept = new Map<string, string>()
-  const fresh = new Map<string, WireSighting>()
+  const fresh = new Map<string, WireObservation>()
   return {
-    onSeen(sighting) {
-      if (kept.get(sighting.aspect) === sighting.value) fresh.delete(sighting.aspect)
-      else fresh.set(sighting.aspect, sighting)
+    onSeen(observation) {
+      if (kept.get(observation.aspect) === observation.value) fresh.delete(observation.aspect)
+      else fresh.set(observation.aspect, observation)
     },
     keep() {
       if (fresh.size === 0) return

@@ -2,9 +2,9 @@
 // is never called, so `plan` and the daemon get the same plan from the same knowledge.
 
 import { countPeople, type People } from '../../core/interpret/effective.ts'
-import type { Seen } from '../../core/interpret/seen.ts'
+import type { ServiceEvidence } from '../../core/interpret/evidence.ts'
 import { serviceModel } from '../../core/interpret/service-model.ts'
-import { askedGroups, interpret, type SentCap, type Slots } from '../../core/interpret/slots.ts'
+import { groupsWithCap, interpret, type SentCap, type Slots } from '../../core/interpret/slots.ts'
 import { isReadWithin, isYounger, notAhead } from '../../core/model/age.ts'
 import { type GuardSettings, LANDING_MS, mayHaveLanded, type Pause } from '../../core/model/change.ts'
 import type { Mode } from '../../core/model/events.ts'
@@ -115,7 +115,7 @@ export interface Planner {
   readonly clock: Clock
   readonly digest: Digest
   /** What is known of the deployment, where it is more than the ledger says. */
-  readonly seen?: Seen
+  readonly seen?: ServiceEvidence
   /** What nobody is ever going to write; see `PlanInputs.watched`. */
   readonly watched?: (difference: Difference) => Exclusion | undefined
   /** See `PlanInputs.idle`. */
@@ -189,7 +189,7 @@ export function desiredState(state: WorkspaceState, planner: Planner): DesiredSt
     owned,
     people,
     unlisted,
-    askedGroups: askedGroups(resolution.desired),
+    groupsWithCap: groupsWithCap(resolution.desired),
   })
   const toRead = withIntents(managed, ledger)
   return { inputs, resolution, owned, skipped, quarantine, toRead, people, unlisted, slots, grantsFrozen: inputs.grantsFrozen }

@@ -1,112 +1,140 @@
 import { describe, expect, test } from 'vitest'
-import { descendantSighting, MOST_SAMPLED, mayHaveMoved, sampleDescendants } from '../../../src/core/interpret/evidence.ts'
-import type { ServiceModel } from '../../../src/core/interpret/service-model.ts'
-import type { CapReading, Observed } from '../../../src/core/model/observed.ts'
-import { cap, NOW, type PlainCap, scope, short } from '../../support/declare.ts'
+import {
+  ASPECT_VALUES,
+  ASPECTS,
+  addObservation,
+  FLICKER_MS,
+  groupsListed,
+  LISTED_MS,
+  observeReadings,
+  type ServiceEvidence,
+} from '../../../src/core/interpret/evidence.ts'
+import type { CapReading } from '../../../src/core/model/observed.ts'
+import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
+import { credits } from '../../../src/core/model/units.ts'
+import { cap, NOW, type PlainCap, scope } from '../../support/declare.ts'
 
-type Shown = PlainCap | 'unknown'
-const observed = (value: Shown): Observed => (value === 'unknown' ? value : cap(value))
-const reading = (name: string, value: Shown): CapReading => ({ scope: scope(name), observed: observed(value), readAt: NOW })
-const OPEN: ServiceModel = { layers: 'layered', layersProven: false, reads: 'open', zero: 'open' }
-const EXPLICIT: ServiceModel = { ...OPEN, reads: 'explicit' }
-const wide = (from: PlainCap, to: PlainCap) => ({ scope: scope('team'), from: cap(from), to: cap(to) })
+const reading = (name: string, observed: PlainCap | 'unknown', readAt = NOW): CapReading => ({
+  scope: scope(name),
+  observed: observed === 'unknown' ? observed : cap(observed),
+  readAt,
+})
+const layered = { aspect: 'caps', value: 'layered', evidence: 'ada kept 4000' } as const
+const copied = { aspect: 'caps', value: 'copied', evidence: 'ada changed' } as const
 
-describe('what a scope beneath a wide write proves', () => {
-  const TABLE: readonly (readonly [string, readonly [PlainCap, PlainCap], Shown, Shown, ServiceModel, string | undefined])[] = [
-    ['layers, when it kept a number of its own', [500, 600], 4000, 4000, OPEN, 'caps layered: kept its 4000'],
-    ['layers, when it kept a number of its own while the team was cleared', [500, 'none'], 4000, 4000, OPEN, 'caps layered: kept its 4000'],
+describe('a observation', () => {
+  test('that is known already is no news, and keeps the first evidence', () => {
+    const seen = addObservation({}, layered, NOW)
+    expect(addObservation(seen, { ...layered, evidence: 'bob kept 700' }, NOW + 1)).toBe(seen)
+  })
+
+  test('that contradicts is what counts, and shows what it contradicts', () => {
+    const seen = addObservation(addObservation({}, layered, NOW), copied, NOW + 1)
+    expect(seen.caps).toEqual({
+      value: 'copied',
+      at: NOW + 1,
+      evidence: 'ada changed',
+      before: { value: 'layered', at: NOW, evidence: 'ada kept 4000' },
+    })
+  })
+
+  test('that only flickers back is noted once an hour at most', () => {
+    const [stored, omitted] = [
+      { aspect: 'zero', value: 'stored', evidence: 'team reads 0' },
+      { aspect: 'zero', value: 'omitted', evidence: 'team reads unset' },
+    ] as const
+    const twice = addObservation(addObservation({}, stored, NOW), omitted, NOW + 1)
+    expect(addObservation(twice, stored, NOW + FLICKER_MS)).toBe(twice)
+    expect(addObservation(twice, stored, NOW + 1 + FLICKER_MS).zero?.value).toBe('stored')
+  })
+
+  test.each([
+    [copied, layered],
     [
-      'copying, when its own number became what was written',
-      [500, 600],
-      4000,
-      600,
-      OPEN,
-      'caps copied: changed from 4000 to 600 without a write of its own',
+      { aspect: 'reads', value: 'inherited', evidence: 'ada reads 600 as well' },
+      { aspect: 'reads', value: 'explicit', evidence: 'ada still reads unset' },
     ],
-    [
-      'copying, when its own number went as the team was cleared',
-      [500, 'none'],
-      4000,
-      'none',
-      OPEN,
-      'caps copied: changed from 4000 to none without a write of its own',
-    ],
-    [
-      'inherited reads, when it followed from the old wide value to the new',
-      [500, 600],
-      500,
-      600,
-      OPEN,
-      'reads inherited: reads 600 as well',
-    ],
-    ['inherited reads, when it followed a first wide cap', ['none', 600], 'none', 600, OPEN, 'reads inherited: reads 600 as well'],
-    ['explicit reads, when it still reads unset', ['none', 600], 'none', 'none', OPEN, 'reads explicit: still reads unset'],
-    [
-      'layers, when it still reads unset where reads are explicit',
-      ['none', 600],
-      'none',
-      'none',
-      EXPLICIT,
-      'caps layered: still reads unset',
-    ],
-    ['nothing, when it reads unset beneath a wide 0: a 0 may not be kept', ['none', 0], 'none', 'none', OPEN, undefined],
-    ['nothing, when it reads unset and so does the team', [500, 'none'], 'none', 'none', OPEN, undefined],
-    ['nothing, when it had the value that was written anyway', [500, 600], 600, 600, OPEN, undefined],
-    ['nothing, when it shows the old wide value still: it may be its own', [500, 600], 500, 500, OPEN, undefined],
-    ['nothing, when it went from the old wide value as the team was cleared', [500, 'none'], 500, 'none', OPEN, undefined],
-    ['nothing, when it went from the old wide value to nothing', [500, 600], 500, 'none', OPEN, undefined],
-    ['nothing, when somebody else set it meanwhile', ['none', 600], 'none', 77, OPEN, undefined],
-    ['nothing, when somebody else changed it meanwhile', [500, 600], 4000, 77, OPEN, undefined],
-    ['nothing, when it could not be read before', [500, 600], 'unknown', 600, OPEN, undefined],
-    ['nothing, when it could not be read after', [500, 600], 4000, 'unknown', OPEN, undefined],
-    ['nothing, when the write changed nothing', [500, 500], 500, 500, OPEN, undefined],
-  ]
-  test.each(TABLE)('is %s', (_name, [from, to], before, after, model, expected) => {
-    const found = descendantSighting(wide(from, to), reading('ada', before), reading('ada', after), model)
-    const words = expected?.replace(': ', `: after team was written (${from} to ${to}), ada@example.com `)
-    expect(found && `${found.aspect} ${found.value}: ${found.evidence}`).toBe(words)
+  ] as const)('$0.aspect $0.value stays whatever is seen later: one stale reading could seem to disprove it', (lasting, other) => {
+    const seen = addObservation(addObservation({}, other, NOW), lasting, NOW + 1)
+    expect(seen[lasting.aspect]).toMatchObject({ value: lasting.value, before: { value: other.value } })
+    expect(addObservation(seen, other, NOW + 9 * FLICKER_MS)).toBe(seen)
   })
 })
 
-test('what a group keeps beneath the team tells nothing of people, to whom caps are copied', () => {
-  const [kept, unset] = [reading('group:g', 4000), reading('group:g', 'none')]
-  expect(descendantSighting(wide(500, 600), kept, kept, OPEN)).toBeUndefined()
-  expect(descendantSighting(wide(500, 600), unset, unset, EXPLICIT)).toBeUndefined()
-})
+test('every question has its place in the list', () => expect(ASPECTS).toEqual(Object.keys(ASPECT_VALUES)))
 
-describe('a scope beneath a wide write is read again', () => {
-  const PROVEN: ServiceModel = { ...OPEN, layersProven: true }
-  test.each<readonly [string, Shown | undefined, ServiceModel, boolean]>([
-    ['while nobody saw that layers are kept', 4000, OPEN, true],
-    ['not once layers are proven and reads show only what is set', 'none', { ...PROVEN, reads: 'explicit' }, false],
-    ['where reads may show what applies and it had nothing', 'none', PROVEN, true],
-    ['where reads may show what applies and it showed the old value', 500, PROVEN, true],
-    ['where reads may show what applies and it showed the new value', 600, PROVEN, true],
-    ['not where it had a number of its own and layers are proven', 4000, PROVEN, false],
-  ])('%s', (_name, before, model, expected) =>
-    expect(mayHaveMoved(wide(500, 600), before === undefined ? before : observed(before), model)).toBe(expected),
-  )
-})
+describe('the readings of a sweep', () => {
+  const observations = (readings: readonly CapReading[], seen: ServiceEvidence = {}): readonly string[] =>
+    observeReadings(seen, new Map<ScopeKey, CapReading>(readings.map((one) => [scopeKey(one.scope), one]))).map(
+      ({ aspect, value, evidence }) => `${aspect} ${value}: ${evidence}`,
+    )
+  test.each<readonly [string, readonly CapReading[], readonly string[]]>([
+    [
+      'show explicit reads when somebody is unset beneath a team with a cap',
+      [reading('team', 500), reading('ada', 'none')],
+      ['reads explicit: ada@example.com reads unset while the team has 500'],
+    ],
+    ['show nothing when the team has none either', [reading('team', 'none'), reading('ada', 'none')], []],
+    ['show nothing when the team has 0', [reading('team', 0), reading('ada', 'none')], ['zero stored: team reads 0']],
+    ['show nothing when nobody is unset', [reading('team', 500), reading('ada', 300)], []],
+    ['show nothing without the team', [reading('ada', 'none')], []],
+    [
+      'show both with the first that prove them',
+      [reading('team', 500), reading('ada', 0), reading('bob', 'none'), reading('cyd', 0)],
+      ['zero stored: ada@example.com reads 0', 'reads explicit: bob@example.com reads unset while the team has 500'],
+    ],
+    ['show nothing when the team was read later', [reading('team', 500, NOW + 1), reading('ada', 'none')], []],
+    ['show nothing when the team was read more than a minute before', [reading('team', 500), reading('ada', 'none', NOW + 60_001)], []],
+    [
+      'show explicit reads when the team was read a minute before',
+      [reading('team', 500), reading('ada', 'none', NOW + 60_000)],
+      ['reads explicit: ada@example.com reads unset while the team has 500'],
+    ],
+    ['show nothing when the team is unknown', [reading('team', 'unknown'), reading('ada', 'none')], []],
+    ['show that 0 is stored when one reads 0', [reading('ada', 0)], ['zero stored: ada@example.com reads 0']],
+  ])('%s', (_row, readings, expected) => {
+    expect(observations(readings)).toEqual(expected)
+  })
 
-describe('the sample that is read beneath a wide write', () => {
-  const own = Array.from({ length: 9 }, (_, index) => reading(`own${index}`, 4000 + index))
-  const unset = Array.from({ length: 9 }, (_, index) => reading(`unset${index}`, 'none'))
-  const equal = Array.from({ length: 9 }, (_, index) => reading(`equal${index}`, 500))
-  const sample = (beneath: readonly CapReading[], model: ServiceModel): string =>
-    sampleDescendants(wide(500, 600), beneath, model)
-      .map((one) => short(one.scope))
-      .join(' ')
-  test.each<readonly [string, readonly CapReading[], ServiceModel, string]>([
-    ['has numbers of their own and scopes with nothing set', [...equal, ...unset, ...own], OPEN, 'own0 own1 own2 unset0 unset1'],
-    ['has no unset scopes where reads are known and others prove layers', [...unset, ...own], EXPLICIT, 'own0 own1 own2'],
-    ['has unset scopes where reads are known and nobody has a number of their own', [...equal, ...unset], EXPLICIT, 'unset0 unset1'],
-    ['has whoever there is where nobody can prove much', equal, OPEN, 'equal0 equal1 equal2 equal3 equal4'],
-    ['is empty where nobody is beneath', [], OPEN, ''],
-    ['has people before groups', [reading('group:g', 9), ...unset, ...own], EXPLICIT, 'own0 own1 own2'],
-    ['has unset people beside groups, which prove no layers', [reading('group:g', 9), ...unset], EXPLICIT, 'group:g unset0 unset1'],
-  ])('%s', (_name, beneath, model, expected) => expect(sample(beneath, model)).toBe(expected))
-  test('is never larger than the service can bear', () =>
-    expect(
-      [OPEN, EXPLICIT].map((model) => sampleDescendants(wide(500, 600), [...own, ...unset, ...equal], model).length <= MOST_SAMPLED),
-    ).toEqual([true, true]))
+  test.each<readonly [string, PlainCap, boolean, readonly string[]]>([
+    [
+      'show explicit reads when somebody is unset beneath a group with a cap',
+      700,
+      false,
+      ['ada@example.com reads unset while group:a has 700'],
+    ],
+    ['show nothing when the group has none either', 'none', false, []],
+    ['show nothing when a 0 may read as unset there', 700, true, []],
+  ])('%s', (_row, group, mayBeZero, expected) => {
+    const readings = [reading('team', 'none'), reading('group:a', group), reading('ada', 'none')]
+    const byKey = new Map<ScopeKey, CapReading>(readings.map((one) => [scopeKey(one.scope), one]))
+    const isAda = (key: ScopeKey): boolean => key.startsWith('ada')
+    const told = observeReadings(
+      {},
+      byKey,
+      (key) => mayBeZero && isAda(key),
+      (key) => (isAda(key) ? [scopeKey(scope('group:b')), scopeKey(scope('group:a'))] : []),
+    )
+    expect(told.map(({ evidence }) => evidence)).toEqual(expected)
+  })
+
+  test.each([
+    ['of a group that was listed just before', LISTED_MS - 1, 1],
+    ['not of one whose list is too old: they may have gone', LISTED_MS, 0],
+    ['not of one that was listed after: they may have come', -1, 0],
+    ['not of one that was never listed', undefined, 0],
+  ])('show explicit reads by somebody %s', (_row, age, found) => {
+    const readings = [reading('group:a', 700), reading('ada', 'none')]
+    const byKey = new Map<ScopeKey, CapReading>(readings.map((one) => [scopeKey(one.scope), one]))
+    const listed = age === undefined ? [] : [{ id: 'a', name: 'A', emails: [], readAt: NOW - age }]
+    const ada = { email: 'ada', key: scopeKey(scope('ada')), disabled: false, groups: [scopeKey(scope('group:a'))], use: credits(0) }
+    expect(observeReadings({}, byKey, undefined, groupsListed({ byKey: new Map([[ada.key, ada]]) }, listed))).toHaveLength(found)
+  })
+
+  test('show nothing more once both are known', () => {
+    const explicit = addObservation({}, { aspect: 'reads', value: 'explicit', evidence: '' }, NOW)
+    const both = addObservation(explicit, { aspect: 'zero', value: 'stored', evidence: '' }, NOW)
+    const inherited = addObservation(both, { aspect: 'reads', value: 'inherited', evidence: '' }, NOW)
+    expect([{}, explicit, both, inherited].map((seen) => observations([reading('ada', 0)], seen).length)).toEqual([1, 1, 0, 1])
+  })
 })

@@ -1,13 +1,15 @@
 import { describe, expect, test } from 'vitest'
-import { type Aspect, type Seen, type SeenValue, withSighting } from '../../../src/core/interpret/seen.ts'
+import { type Aspect, type AspectValue, addObservation, type ServiceEvidence } from '../../../src/core/interpret/evidence.ts'
 import { type DeclaredModel, serviceModel } from '../../../src/core/interpret/service-model.ts'
 import { NOW } from '../../support/declare.ts'
 
 const LAYERED: DeclaredModel = { capSemantics: 'layered' }
-const one = <A extends Aspect>(aspect: A, value: SeenValue<A>): Seen => ({ [aspect]: { value, at: NOW, evidence: `${aspect} ${value}` } })
+const one = <A extends Aspect>(aspect: A, value: AspectValue<A>): ServiceEvidence => ({
+  [aspect]: { value, at: NOW, evidence: `${aspect} ${value}` },
+})
 
 describe('how reads are taken', () => {
-  test.each<readonly [string, DeclaredModel, Seen, 'explicit' | 'inherited' | 'open']>([
+  test.each<readonly [string, DeclaredModel, ServiceEvidence, 'explicit' | 'inherited' | 'open']>([
     ['open while nothing was seen', LAYERED, {}, 'open'],
     ['open when auto is said', { ...LAYERED, capReads: 'auto' }, {}, 'open'],
     ['explicit once a scope read unset beneath a set one', LAYERED, one('reads', 'explicit'), 'explicit'],
@@ -26,7 +28,7 @@ describe('how reads are taken', () => {
 })
 
 describe('layers', () => {
-  test.each<readonly [string, DeclaredModel, Seen, object]>([
+  test.each<readonly [string, DeclaredModel, ServiceEvidence, object]>([
     ['are as declared while nothing was seen', LAYERED, {}, { layers: 'layered', layersProven: false }],
     ['are proven once a cap survived a wider write', LAYERED, one('caps', 'layered'), { layers: 'layered', layersProven: true }],
     [
@@ -41,8 +43,8 @@ describe('layers', () => {
   )
 
   test('that were seen to be copied stay so when one later reading looks layered', () => {
-    const copied = withSighting({}, { aspect: 'caps', value: 'copied', evidence: 'ada changed' }, NOW)
-    const seen = withSighting(copied, { aspect: 'caps', value: 'layered', evidence: 'ada kept 4000' }, NOW + 1)
+    const copied = addObservation({}, { aspect: 'caps', value: 'copied', evidence: 'ada changed' }, NOW)
+    const seen = addObservation(copied, { aspect: 'caps', value: 'layered', evidence: 'ada kept 4000' }, NOW + 1)
     expect(serviceModel(LAYERED, seen)).toMatchObject({ copying: 'ada changed', layersProven: false })
   })
 })

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { countPeople } from '../../../src/core/interpret/effective.ts'
 import type { ServiceModel } from '../../../src/core/interpret/service-model.ts'
-import { askedGroups, interpret, type SentCap, type Slot, type SlotInputs, type Slots } from '../../../src/core/interpret/slots.ts'
+import { groupsWithCap, interpret, type SentCap, type Slot, type SlotInputs, type Slots } from '../../../src/core/interpret/slots.ts'
 import type { CapReading, OwnedCap } from '../../../src/core/model/observed.ts'
 import { byScope } from '../../../src/core/model/scope.ts'
 import { cap, HOUR, members, NOW, type OwnedSketch, ownedCaps, type PlainCap, roster, scope } from '../../support/declare.ts'
@@ -27,7 +27,7 @@ const readingsOf = (shown: Readonly<Record<string, Shown>>): SlotInputs['reading
     ]),
   )
 const slotsOf = (shown: Readonly<Record<string, Shown>>, model = OPEN, more: Partial<SlotInputs> = {}): Slots =>
-  interpret({ model, readings: readingsOf(shown), owned: new Map(), people: PEOPLE, askedGroups: BOTH, ...more })
+  interpret({ model, readings: readingsOf(shown), owned: new Map(), people: PEOPLE, groupsWithCap: BOTH, ...more })
 
 const WORLD = { team: 5, 'group:a': 5, 'group:b': 7, bob: 5 } as const
 
@@ -41,16 +41,16 @@ describe('what applies where nothing is set', () => {
     ['at somebody who is not there is the team’s', 'eve', [], 5],
     ['at the team is nothing', 'team', [], 'none'],
   ])('%s', (_name, at, unset, expected) =>
-    expect(slotsOf(WORLD, OPEN, { askedGroups: BOTH.difference(new Set(unset.map(key))) }).inherited(key(at))).toBe(expected),
+    expect(slotsOf(WORLD, OPEN, { groupsWithCap: BOTH.difference(new Set(unset.map(key))) }).inherited(key(at))).toBe(expected),
   )
   test('is that of a group of which nothing is asked any more where we wrote it there, or where reads show only what is set', () => {
-    const askedGroups = new Set([key('group:b')])
+    const groupsWithCap = new Set([key('group:b')])
     const owned = byScope([...ownedCaps({ 'group:a': { cap: 5 } }).values()].map((one) => ({ ...one, written: true })))
-    expect(slotsOf(WORLD, OPEN, { askedGroups, owned }).inherited(key('ada'))).toBe(5)
-    expect(slotsOf(WORLD, EXPLICIT, { askedGroups }).inherited(key('ada'))).toBe(5)
+    expect(slotsOf(WORLD, OPEN, { groupsWithCap, owned }).inherited(key('ada'))).toBe(5)
+    expect(slotsOf(WORLD, EXPLICIT, { groupsWithCap }).inherited(key('ada'))).toBe(5)
   })
   test('is the group’s where the team’s value differs, though none is asked of the group', () =>
-    expect(slotsOf({ ...WORLD, team: 6 }, OPEN, { askedGroups: new Set([key('group:b')]) }).inherited(key('ada'))).toBe(5))
+    expect(slotsOf({ ...WORLD, team: 6 }, OPEN, { groupsWithCap: new Set([key('group:b')]) }).inherited(key('ada'))).toBe(5))
   test('is unknown where the wider scope could not be read', () =>
     expect(slotsOf({ team: 'unknown', cyd: 3 }).at(key('cyd')).inherited).toBe('unknown'))
 })
@@ -79,7 +79,7 @@ describe('what is going to apply where nothing is set', () => {
     ['is what comes to the group', 'bob', ['group:a'], { team: 9, 'group:a': 4 }, 4],
     ['is the team’s once the group is cleared', 'bob', ['group:a'], { 'group:a': 'none' }, 5],
   ])('%s', (_name, at, unset, toCome, expected) => {
-    const slots = slotsOf(WORLD, OPEN, { askedGroups: BOTH.difference(new Set(unset.map(key))) })
+    const slots = slotsOf(WORLD, OPEN, { groupsWithCap: BOTH.difference(new Set(unset.map(key))) })
     const coming = new Map(Object.entries(toCome).map(([name, value]) => [key(name), cap(value)] as const))
     expect(slots.inheritedAfter(key(at), coming)).toBe(expected)
   })
@@ -200,7 +200,7 @@ describe('an echo of our own wide write', () => {
     readonly writtenAt?: number
     readonly now?: number
   }
-  const isEcho = ({
+  const isFromAncestorWrite = ({
     model = COPYING,
     shown = {},
     owned = { bob: { cap: 500 } },
@@ -208,7 +208,9 @@ describe('an echo of our own wide write', () => {
     writtenAt,
     now = NOW,
   }: Sketch): boolean =>
-    slotsOf({ bob: 900, ...shown }, model, { owned: ours(owned), sent: values, now, writtenAt: () => writtenAt }).isEcho(key('bob'))
+    slotsOf({ bob: 900, ...shown }, model, { owned: ours(owned), sent: values, now, writtenAt: () => writtenAt }).isFromAncestorWrite(
+      key('bob'),
+    )
 
   test.each<readonly [string, Sketch, boolean]>([
     ['what we sent to the team after the person was verified, where caps are copied', { sent: [sent('team', 700, 900)] }, true],
@@ -290,7 +292,7 @@ describe('an echo of our own wide write', () => {
       { owned: { bob: { cap: 500 }, team: { cap: 900 } }, model: { ...COPYING, layers: 'copied' } },
       false,
     ],
-  ])('is %s', (_name, sketch, expected) => expect(isEcho(sketch)).toBe(expected))
+  ])('is %s', (_name, sketch, expected) => expect(isFromAncestorWrite(sketch)).toBe(expected))
 
   test.each<readonly [string, PlainCap, PlainCap, ServiceModel, boolean]>([
     ['is what is ours there, where caps are copied', 500, 900, COPYING, true],
@@ -303,25 +305,25 @@ describe('an echo of our own wide write', () => {
     const owned = new Map(ours({ bob: { cap: person }, team: { cap: team } }))
     const later = owned.get(key('team'))
     if (later) owned.set(key('team'), { ...later, verifiedAt: NOW })
-    expect(slotsOf({ bob: 900 }, model, { owned }).isEcho(key('bob'))).toBe(expected)
+    expect(slotsOf({ bob: 900 }, model, { owned }).isFromAncestorWrite(key('bob'))).toBe(expected)
   })
   test('is never at somebody whom nothing manages, and who is not read', () =>
-    expect(slotsOf({ team: 900 }, COPYING, { sent: [sent('team', 500, 900)] }).isEcho(key('cyd'))).toBe(false))
+    expect(slotsOf({ team: 900 }, COPYING, { sent: [sent('team', 500, 900)] }).isFromAncestorWrite(key('cyd'))).toBe(false))
   test('is never at the team itself', () =>
-    expect(slotsOf({ team: 900 }, COPYING, { sent: [sent('team', 500, 900)] }).isEcho(key('team'))).toBe(false))
+    expect(slotsOf({ team: 900 }, COPYING, { sent: [sent('team', 500, 900)] }).isFromAncestorWrite(key('team'))).toBe(false))
 
   test('is what another group gives where the group that we cleared shows the team’s value', () => {
     const shown = { team: 600, 'group:a': 600, 'group:b': 700, ada: 700 }
     const cleared = { owned: ours({ ada: { cap: 100 } }), sent: [sent('group:a', 100, 'none')] }
-    expect(slotsOf(shown, { ...OPEN, copying: 'seen' }, cleared).isEcho(key('ada'))).toBe(true)
+    expect(slotsOf(shown, { ...OPEN, copying: 'seen' }, cleared).isFromAncestorWrite(key('ada'))).toBe(true)
   })
 })
 
 test('what applies once the team has another cap is the team’s, where a group only shows the one it has now', () => {
-  const slots = slotsOf({ team: 600, 'group:a': 600, bob: 600 }, { ...OPEN, layers: 'copied' }, { askedGroups: new Set() })
+  const slots = slotsOf({ team: 600, 'group:a': 600, bob: 600 }, { ...OPEN, layers: 'copied' }, { groupsWithCap: new Set() })
   expect(slots.inheritedAfter(key('bob'), new Map([[key('team'), cap('none')]]))).toBe('none')
   expect(slots.inheritedAfter(key('bob'), new Map([[key('team'), cap(100)]]))).toBe(100)
-  const set = slotsOf({ team: 600, 'group:a': 600, bob: 600 }, { ...EXPLICIT, layers: 'copied' }, { askedGroups: new Set() })
+  const set = slotsOf({ team: 600, 'group:a': 600, bob: 600 }, { ...EXPLICIT, layers: 'copied' }, { groupsWithCap: new Set() })
   expect(set.inheritedAfter(key('bob'), new Map([[key('team'), cap('none')]]))).toBe(600)
 })
 
@@ -332,5 +334,5 @@ test('groups for which a number is asked', () => {
     ['bob', 5],
     ['team', 5],
   ] as const
-  expect([...askedGroups(asked.map(([name, value]) => ({ scope: scope(name), cap: cap(value) })))]).toEqual([key('group:b')])
+  expect([...groupsWithCap(asked.map(([name, value]) => ({ scope: scope(name), cap: cap(value) })))]).toEqual([key('group:b')])
 })

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Scope, ScopeKey } from '../../../src/core/model/scope.ts'
 import type { Difference } from '../../../src/core/plan/diff.ts'
-import { beginOf, nextWave, schedule } from '../../../src/core/plan/wave.ts'
+import { nextWave, planStart, schedule } from '../../../src/core/plan/wave.ts'
 import { type PlainCap, short } from '../../support/declare.ts'
 import { runs } from '../../support/fuzz.ts'
 import {
@@ -166,7 +166,7 @@ describe('a change waits', () => {
     const one = company({ 'group:a': [5, 'none'], p0: ['none', 7] }, { groups: { a: ['p0'] } })
     const inputs = waveOf(one, held(one, 'p0'))
     expect(schedule(inputs).waves).toEqual([])
-    expect(schedule({ ...inputs, begun: beginOf(waveOf({ ...one, set: {} })) }).waves.map(named)).toEqual(['group:a'])
+    expect(schedule({ ...inputs, start: planStart(waveOf({ ...one, set: {} })) }).waves.map(named)).toEqual(['group:a'])
   })
 
   test('for the cap that a pool deals, where it would lift a member above it: what members have counts in a sum', () => {
@@ -192,7 +192,7 @@ describe('a change waits', () => {
 function walk(given: Company, check: (caps: Caps) => void, inputs: Parameters<typeof waveOf>[1] = {}): void {
   const seen = new Set<string>()
   const { mayBeInherited = () => false } = inputs
-  const begun = beginOf(waveOf(given, inputs))
+  const start = planStart(waveOf(given, inputs))
   const step = (caps: Caps, ready: readonly Difference[], pending: readonly Difference[]): void => {
     const id = `${named(ready)}|${named(pending)}`
     if (seen.has(id)) return
@@ -201,7 +201,7 @@ function walk(given: Company, check: (caps: Caps) => void, inputs: Parameters<ty
     const wave = nextWave(
       waveOf(given, {
         ...inputs,
-        ...{ ready, pending, begun, now: (key: ScopeKey) => caps.get(key) },
+        ...{ ready, pending, start, now: (key: ScopeKey) => caps.get(key) },
         mayBeInherited: (key) => mayBeInherited(key) && (isPending.has(key) || !given.changes.some((one) => one.key === key)),
       }),
     ).changes

@@ -1,6 +1,6 @@
 // What the daemon notes of a deployment from its own writes and reads, on the sandbox's switches.
 import { describe, expect, test } from 'vitest'
-import { ASPECTS, LISTED_MS, type Seen } from '../../../src/core/interpret/seen.ts'
+import { ASPECTS, LISTED_MS, type ServiceEvidence } from '../../../src/core/interpret/evidence.ts'
 import { noteSeen, seenIn, seenKeeper } from '../../../src/daemon/cycle/seen.ts'
 import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
 import type { Transport } from '../../../src/ports.ts'
@@ -13,7 +13,7 @@ const memoryLedger = async () => {
   const store = await openLedger({ file: ':memory:', mode: 'write', clock: fakeClock() })
   return store.workspace('acme', 'https://service.example')
 }
-const values = (seen: Seen) => Object.fromEntries(ASPECTS.flatMap((one) => (seen[one] ? [[one, seen[one].value]] : [])))
+const values = (seen: ServiceEvidence) => Object.fromEntries(ASPECTS.flatMap((one) => (seen[one] ? [[one, seen[one].value]] : [])))
 
 describe('a workspace', () => {
   test('that keeps layers shows it after a wide write, with scope, from and to', async () => {

@@ -1,7 +1,7 @@
 // What every ledger promises as a whole, held against plain maps: whatever is done in whatever order.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type Aspect, type Finding, SEEN_VALUES, type SeenValue } from '../../../src/core/interpret/seen.ts'
+import { ASPECT_VALUES, type Aspect, type AspectValue, type LatestEvidence } from '../../../src/core/interpret/evidence.ts'
 import {
   CAUSES,
   CHANGE_RESULTS,
@@ -181,8 +181,8 @@ const usage: fc.Arbitrary<UsageFacts> = fc.record(
 )
 const named = <T>(value: fc.Arbitrary<T>) =>
   fc.dictionary(fc.oneof(text, fc.constant('__proto__')), value, { maxKeys: 4, noNullPrototype: true })
-const finding = <A extends Aspect>(aspect: A): fc.Arbitrary<Finding<SeenValue<A>>> => {
-  const values: readonly SeenValue<A>[] = SEEN_VALUES[aspect]
+const finding = <A extends Aspect>(aspect: A): fc.Arbitrary<LatestEvidence<AspectValue<A>>> => {
+  const values: readonly AspectValue<A>[] = ASPECT_VALUES[aspect]
   const evidence = { value: fc.constantFrom(...values), at: instant, evidence: text }
   return fc.record({ ...evidence, before: fc.record(evidence) }, { requiredKeys: ['value', 'at', 'evidence'] })
 }

@@ -103,9 +103,12 @@ function looksUnset(scene: Scene, email: string): boolean {
     askedScopes(scene.policy(), { approved: [email], groupsOf: company.groupsOf, holds: company.holds }, scene.now())
   const team = scene.stored(scopeKey({ kind: 'team' }))
   // What is asked is looked at last, because that is dear to work out.
-  const isEcho = (scope: ScopeKey, wider: readonly ModelCap[]): boolean =>
+  const isFromAncestorWrite = (scope: ScopeKey, wider: readonly ModelCap[]): boolean =>
     scene.stored(scope) !== 'none' && wider.includes(scene.stored(scope)) && asked().get(scope) === 'none'
-  return groups.some((group) => isEcho(group, [team])) || isEcho(email as ScopeKey, [team, ...groups.map(scene.stored)])
+  return (
+    groups.some((group) => isFromAncestorWrite(group, [team])) ||
+    isFromAncestorWrite(email as ScopeKey, [team, ...groups.map(scene.stored)])
+  )
 }
 
 /** A cap that we wrote and others took away, where what is inherited in its place is just as much: nobody can tell. */

@@ -1,8 +1,8 @@
 // Looks at what a team or group write did to the scopes beneath it: a few are read at once, to learn how this deployment treats caps, and
 // all that it may have changed before the next plan is made. It never writes to the service.
 
-import { descendantSighting, mayHaveMoved, sampleDescendants } from '../../../core/interpret/evidence.ts'
-import { groupsListed, type Sighting } from '../../../core/interpret/seen.ts'
+import { mayHaveMoved, observeDescendant, sampleDescendants } from '../../../core/interpret/descendants.ts'
+import { groupsListed, type Observation } from '../../../core/interpret/evidence.ts'
 import { type ServiceModel, serviceModel } from '../../../core/interpret/service-model.ts'
 import type { SentCap } from '../../../core/interpret/slots.ts'
 import { notAhead } from '../../../core/model/age.ts'
@@ -110,8 +110,8 @@ function note(writes: readonly AncestorWrite[], { workspace, state, view }: Cycl
   const groupsAt = groupsListed(view.people, view.inputs.groups)
   const isDescendant = (wide: Scope, { scope, readAt }: CapReading): boolean =>
     wide.kind === 'team' || groupsAt(scopeKey(scope), readAt).includes(scopeKey(wide))
-  const sightings = writes.flatMap((write) => sightingsOf(write, writes, state, { model, isAbove, isOld, isDescendant }))
-  noteSeen(workspace.ledger, foremost(sightings, model), workspace.clock)
+  const observations = writes.flatMap((write) => observationsOf(write, writes, state, { model, isAbove, isOld, isDescendant }))
+  noteSeen(workspace.ledger, foremost(observations, model), workspace.clock)
 }
 
 interface Known {
@@ -123,26 +123,26 @@ interface Known {
   readonly isDescendant: (wide: Scope, reading: CapReading) => boolean
 }
 
-function sightingsOf(
+function observationsOf(
   write: AncestorWrite,
   all: readonly AncestorWrite[],
   state: WorkspaceState,
   { model, isAbove, isOld, isDescendant }: Known,
-): readonly Sighting[] {
+): readonly Observation[] {
   // What is as it was before proves something only of a write that shows; what has changed shows that it came.
   const isShown = state.readings.get(scopeKey(write.change.scope))?.observed === write.change.to
-  return write.before.flatMap((was): readonly Sighting[] => {
+  return write.before.flatMap((was): readonly Observation[] => {
     const is = state.readings.get(scopeKey(was.scope))
     // A reading from before the write, kept because the look was cut short, proves nothing.
     if (!is || is === was || is.failure || is.readAt < write.at || (!isShown && is.observed === was.observed)) return []
-    const sighting = descendantSighting(write.change, was, is, model)
+    const observation = observeDescendant(write.change, was, is, model)
     // What showed the old value of one wide scope may show the new one of another.
     const isMixed =
       all.some(({ change }) => change.from === was.observed || change.to === was.observed) || (model.reads !== 'explicit' && isAbove(was))
-    if (sighting?.value === 'copied' && isOld(is)) return []
+    if (observation?.value === 'copied' && isOld(is)) return []
     // What has not moved proves nothing of somebody whom the write may not have reached.
     if (is.observed === was.observed && !isDescendant(write.change.scope, is)) return []
-    return sighting && !(sighting.aspect === 'caps' && isMixed) ? [sighting] : []
+    return observation && !(observation.aspect === 'caps' && isMixed) ? [observation] : []
   })
 }
 
@@ -152,12 +152,12 @@ function isShownByAncestor({ observed, readAt }: CapReading, readings: Workspace
   return isIn || sent.some(({ from, to, at }) => at >= readAt && (from === observed || to === observed))
 }
 
-/** One sighting of each kind; that caps were copied outweighs that one was kept, which a stale reading shows as well. */
-function foremost(sightings: readonly Sighting[], model: ServiceModel): readonly Sighting[] {
-  const copied = sightings.find(({ value }) => value === 'copied')
-  const layered = sightings.find(({ value }) => value === 'layered')
+/** One observation of each kind; that caps were copied outweighs that one was kept, which a stale reading shows as well. */
+function foremost(observations: readonly Observation[], model: ServiceModel): readonly Observation[] {
+  const copied = observations.find(({ value }) => value === 'copied')
+  const layered = observations.find(({ value }) => value === 'layered')
   const caps = copied ?? layered
-  const reads = sightings.find(({ value }) => value === 'inherited') ?? sightings.find(({ value }) => value === 'explicit')
+  const reads = observations.find(({ value }) => value === 'inherited') ?? observations.find(({ value }) => value === 'explicit')
   // A scope that follows a wide write shows what it inherits only where another was seen to keep its own; else it may be a copy.
   const isProven = reads?.value !== 'inherited' || (copied === undefined && (layered !== undefined || model.layersProven))
   return [...(caps ? [caps] : []), ...(reads && isProven ? [reads] : [])]

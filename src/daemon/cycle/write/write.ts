@@ -5,7 +5,7 @@ import { isReady } from '../../../core/model/change.ts'
 import { byScope, type ScopeKey, scopeKey } from '../../../core/model/scope.ts'
 import { waveInputs } from '../../../core/plan/dispositions.ts'
 import type { Planned } from '../../../core/plan/plan.ts'
-import { type Begin, beginOf, nextWave } from '../../../core/plan/wave.ts'
+import { nextWave, type PlanStart, planStart } from '../../../core/plan/wave.ts'
 import type { BreakerWatch } from './breaker.ts'
 import { type WriteRun, writeChange } from './change.ts'
 import type { WriteResult } from './outcome.ts'
@@ -22,10 +22,10 @@ export interface WaveRun extends WriteRun {
 export async function writeWaves(run: WaveRun): Promise<readonly Change[]> {
   const { planned } = run
   const tried: Change[] = []
-  const begun = beginning(planned)
+  const start = beginning(planned)
   // Each wave takes at least one change out.
   for (;;) {
-    const wave = waveOf(planned, new Set(tried.map(({ scope }) => scopeKey(scope))), begun, run)
+    const wave = waveOf(planned, new Set(tried.map(({ scope }) => scopeKey(scope))), start, run)
     if (wave.length === 0 || run.halted.interrupted) return tried
     await writeSideBySide(run, wave)
     tried.push(...wave)
@@ -38,29 +38,29 @@ export async function writeWaves(run: WaveRun): Promise<readonly Change[]> {
 }
 
 /** How the plan began: readings are newer by now, of what was written since. */
-function beginning(planned: Planned): Begin {
+function beginning(planned: Planned): PlanStart {
   const inputs = waveInputs(planned)
   const was = new Map(planned.pending.map(({ key }) => [key, { set: inputs.now(key), isOpen: inputs.mayBeInherited(key) }]))
   return {
-    ...beginOf({ ...inputs, pending: planned.pending }),
+    ...planStart({ ...inputs, pending: planned.pending }),
     set: (key) => was.get(key)?.set ?? inputs.now(key),
     mayBeInherited: (key) => was.get(key)?.isOpen ?? inputs.mayBeInherited(key),
   }
 }
 
 /** The changes that may go now, as the readings are by now. */
-function waveOf(planned: Planned, tried: ReadonlySet<ScopeKey>, begun: Begin, run: WaveRun): readonly Change[] {
+function waveOf(planned: Planned, tried: ReadonlySet<ScopeKey>, start: PlanStart, run: WaveRun): readonly Change[] {
   const ready = planned.plan.changes.filter((one) => isReady(one) && !tried.has(scopeKey(one.scope)))
   if (ready.length === 0) return []
   const inputs = waveInputs(planned)
   // What was just written is there, whatever a read could show beside it. What may only be inherited goes with what it is inherited from,
   // and was perhaps read before that went.
-  const mayBeInherited = (key: ScopeKey): boolean => !hasLanded(run, key) && (inputs.mayBeInherited(key) || begun.mayBeInherited(key))
+  const mayBeInherited = (key: ScopeKey): boolean => !hasLanded(run, key) && (inputs.mayBeInherited(key) || start.mayBeInherited(key))
   const isThere = (key: ScopeKey, to: unknown): boolean => planned.slots.shown(key) === to && !mayBeInherited(key)
   const pending = planned.pending.filter(({ key, to }) => !(tried.has(key) && (isThere(key, to) || hasLanded(run, key))))
   for (const turn of run.watch.inTurn(ready)) {
     const changes = byScope(turn)
-    const wave = nextWave({ ...inputs, mayBeInherited, ready: planned.pending.filter(({ key }) => changes.has(key)), pending, begun })
+    const wave = nextWave({ ...inputs, mayBeInherited, ready: planned.pending.filter(({ key }) => changes.has(key)), pending, start })
     if (wave.changes.length > 0) return wave.changes.flatMap(({ key }) => changes.get(key) ?? [])
   }
   return []

@@ -1,7 +1,7 @@
 // The shape of /status: what the page shows and `capkeeper status` prints. Types only. Instants are RFC 3339 in UTC, people stand in it
 // by e-mail or by hash, lists are bounded and say what they leave out, and what was never known is absent.
 
-import type { Aspect } from '../../../core/interpret/seen.ts'
+import type { Aspect } from '../../../core/interpret/evidence.ts'
 import type { ApprovalState, Cause, GuardCode } from '../../../core/model/change.ts'
 import type { ConditionType, Severity } from '../../../core/model/condition.ts'
 import type { Band, GrantState, Mode, ReconcileResult, ScopeState } from '../../../core/model/events.ts'

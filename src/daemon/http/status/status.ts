@@ -1,7 +1,7 @@
 // /status from the views: plain JSON, bounded lists, what needs attention first. Everything that may hold an e-mail goes through the
 // labels; a field added here must too. Names of people never get in, and no key is anywhere near.
 
-import { ASPECTS, type Evidence, type Finding, type Seen } from '../../../core/interpret/seen.ts'
+import { ASPECTS, type Evidence, type LatestEvidence, type ServiceEvidence } from '../../../core/interpret/evidence.ts'
 import type { Hold } from '../../../core/model/change.ts'
 import { byUrgency, type Condition, kindOf } from '../../../core/model/condition.ts'
 import {
@@ -149,10 +149,10 @@ const conditionEntry = ({ type, scope, subject, reason, message, since }: Condit
 })
 
 /** In the order of `ASPECTS`; what was never seen is absent. */
-export function seenEntries(seen: Seen, people: PeopleLabels): readonly SeenEntry[] {
+export function seenEntries(seen: ServiceEvidence, people: PeopleLabels): readonly SeenEntry[] {
   const shown = ({ value, at, evidence }: Evidence) => ({ value, at: rfc3339(at), evidence: people.text(evidence) })
   return ASPECTS.flatMap((aspect) => {
-    const finding: Finding | undefined = seen[aspect]
+    const finding: LatestEvidence | undefined = seen[aspect]
     return finding ? [{ aspect, ...shown(finding), ...(finding.before && { before: shown(finding.before) }) }] : []
   })
 }

@@ -1,7 +1,14 @@
 // What each value in the ledger looks like, on the disk and in what a daemon shares: one schema, from which validators are made. Only the
 // generator loads this file. Adding a field to one of these types means adding it here; the compiler says so. values.ts reads by it.
 import Type, { type Static } from 'typebox'
-import { type Aspect, type Evidence, type Finding, SEEN_VALUES, type Seen, type SeenValue } from '../../../core/interpret/seen.ts'
+import {
+  ASPECT_VALUES,
+  type Aspect,
+  type AspectValue,
+  type Evidence,
+  type LatestEvidence,
+  type ServiceEvidence,
+} from '../../../core/interpret/evidence.ts'
 import {
   type Approval,
   type BreakerLimit,
@@ -148,13 +155,13 @@ const usage = shape<UsageFacts>({
 })
 
 const finding = <A extends Aspect>(aspect: A) => {
-  const values: readonly SeenValue<A>[] = SEEN_VALUES[aspect]
+  const values: readonly AspectValue<A>[] = ASPECT_VALUES[aspect]
   const value = oneOf(values)
-  const before = optional(shape<Evidence<SeenValue<A>>>({ value, at: number, evidence: text }))
-  return optional(shape<Finding<SeenValue<A>>>({ value, at: number, evidence: text, before }))
+  const before = optional(shape<Evidence<AspectValue<A>>>({ value, at: number, evidence: text }))
+  return optional(shape<LatestEvidence<AspectValue<A>>>({ value, at: number, evidence: text, before }))
 }
 
-const seen = shape<Seen>({
+const seen = shape<ServiceEvidence>({
   caps: finding('caps'),
   reads: finding('reads'),
   zero: finding('zero'),

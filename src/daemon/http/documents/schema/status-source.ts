@@ -1,7 +1,7 @@
 // The schema of /status for the OpenAPI document; ../../status/document.ts has its types, and a test holds answers against both. It is older
 // than /api/v1: a line of a policy is a text here, and people are named by `people`. Only the generator loads this file.
 import Type, { type TProperties } from 'typebox'
-import { ASPECTS } from '../../../../core/interpret/seen.ts'
+import { ASPECTS } from '../../../../core/interpret/evidence.ts'
 import { BANDS, GRANT_STATES, SCOPE_STATES } from '../../../../core/model/events.ts'
 import { SCOPE_KINDS } from '../../../../core/model/scope.ts'
 import { ADD_ON_SOURCES } from '../../../../core/use/add-on.ts'

@@ -1,6 +1,6 @@
 // The documents about whole workspaces: all of them at a glance, one of them, its policies and its health. Schemas only; see parts-source.ts.
 import Type, { type TSchema } from 'typebox'
-import { ASPECTS } from '../../../../core/interpret/seen.ts'
+import { ASPECTS } from '../../../../core/interpret/evidence.ts'
 import { BANDS, SCOPE_STATES } from '../../../../core/model/events.ts'
 import { BURN_WINDOWS } from '../../../../core/use/burn.ts'
 import {
