@@ -1,4 +1,4 @@
-// What resolving talks about: a declaration that bears on a scope, the one cap that is asked of it, and what is not asked, with why. Types only.
+// The types of resolving: a declaration that applies to a scope, the cap desired there, and what is skipped or rejected and why.
 import type { OriginKind, OwnerKind, PolicyEntry } from '../model/entry.ts'
 import type { GrantState } from '../model/events.ts'
 import type { Cap, Grant } from '../model/policy.ts'
@@ -6,7 +6,7 @@ import type { Position } from '../model/problem.ts'
 import type { Scope } from '../model/scope.ts'
 import type { Credits, Instant } from '../model/units.ts'
 
-/** One declaration that bears on a scope: the winner, or one that lost, kept for `explain`. */
+/** One declaration that applies to a scope: the winner, or one that lost, kept for `explain`. */
 export interface Candidate {
   readonly kind: OriginKind
   /** Where it is declared. */
@@ -26,7 +26,7 @@ export interface Candidate {
   readonly pool?: string
 }
 
-/** The one cap that is asked of a scope now. */
+/** The one cap that policy asks of a scope now. */
 export interface DesiredCap {
   readonly scope: Scope
   readonly cap: Cap
@@ -34,18 +34,18 @@ export interface DesiredCap {
   readonly entry: PolicyEntry
   readonly origin: Candidate
   readonly losers: readonly Candidate[]
-  /** A raise that a pool cannot give before newer figures are read, as a clause. */
+  /** A clause: a raise that its pool cannot give before newer figures are read. */
   readonly waits?: string
 }
 
-/** A declared or owned scope that is neither read nor written: of a person not approved or off the roster, of a group the service does not know. */
+/** A declared or owned scope that is neither read nor written: the person is not approved or not on the roster, or the service does not know the group. */
 export interface SkippedScope {
   readonly scope: Scope
   readonly why: string
   readonly at?: Position
 }
 
-/** A scope that policy makes impossible: `ADD_WITHOUT_BASE`, `CAP_TOO_LARGE`, `GRANT_OVERLAP` or `GROUP_CONFLICT`. Not written. */
+/** A scope for which the policy cannot be kept: `ADD_WITHOUT_BASE`, `CAP_TOO_LARGE`, `GRANT_OVERLAP`, `GROUP_CONFLICT`, `POOL_TWICE` or `POOL_NONE`. Not written. */
 export interface RejectedScope {
   readonly scope: Scope
   readonly code: string
@@ -53,12 +53,12 @@ export interface RejectedScope {
   readonly at?: Position
 }
 
-/** A grant with its place in time; `untilAt` is absent while the end is not known (`cycleEnd` without a known cycle). */
+/** The state of a grant; `untilAt` is absent while the end is not known (`cycleEnd` without a known cycle). */
 export interface GrantStatus {
   readonly grant: Grant
   readonly state: GrantState
   readonly fromAt?: Instant
   readonly untilAt?: Instant
-  /** Why the state is not what the clock alone would make it. */
+  /** Why the state differs from what the clock alone would give. */
   readonly note?: string
 }

@@ -1,6 +1,5 @@
 // Everything that is declared, found by scope and by person: the chain user grant > user > rule > group grant > group (with the conflict
-// rule) > team grant > team (product.md, section 2). It says what policy declares and never looks at statuses, readings of caps or what is
-// ours; `desired.ts` decides with it.
+// rule) > team grant > team (product.md, section 2). It ignores the status of people, readings of caps and the ledger; `desired.ts` adds them.
 
 import { TEAM_KEY } from '../interpret/effective.ts'
 import type { Cap, CapRule, Grant, PolicySet } from '../model/policy.ts'
@@ -12,16 +11,15 @@ import type { ConditionInputs } from './conditions.ts'
 import { comparePositions, grantId, grantStatuses, isInForce } from './grants.ts'
 import { type Place, type ResolvedPools, resolvePools } from './pools.ts'
 import type { DesiredInputs } from './resolution.ts'
-
 import type { NearestWord } from './rule-notes.ts'
 import { type JudgedRules, judgeRules, type RuleVerdict, ruleCandidate } from './rules.ts'
 
-/** What is declared at one scope now; `grant` is the one in force, already summed up when it adds. */
+/** What is declared at one scope now. `grant` is the one in force, with its sum when it adds. */
 export interface ScopeFacts {
   readonly scope: Scope
   readonly rule?: Candidate
   readonly grant?: Candidate
-  /** The grant in force makes no sense here; then the scope is left as it is. */
+  /** Why the grant in force cannot apply; the scope is then left as it is. */
   readonly rejected?: RejectedScope
 }
 
@@ -32,14 +30,14 @@ export interface Declarations {
   readonly grantsOf: ReadonlyMap<ScopeKey, readonly GrantStatus[]>
   /** Declared groups of each person, in the order of their ids. */
   readonly groupsOf: ReadonlyMap<string, readonly ScopeFacts[]>
-  /** Declared groups whose members are not known, though the service knows the group: nobody's chain is certain without them. */
+  /** Declared groups that the service knows, but whose members are not known: without them no person's chain is certain. */
   readonly unreadGroups: readonly ScopeKey[]
   readonly onGroupConflict: PolicySet['onGroupConflict']
   readonly rules: JudgedRules
   readonly pools: ResolvedPools
 }
 
-/** Where several groups leave a person: they agree, the conflict rule chose, or their caps differ and nothing says which counts. */
+/** What a person's groups say together: they agree, the conflict rule chose, or their caps differ and no rule says which counts. */
 export type GroupVerdict =
   | { readonly kind: 'agreed' }
   | { readonly kind: 'chosen'; readonly cap: Candidate }
@@ -47,18 +45,18 @@ export type GroupVerdict =
 
 /** What is declared for one person. */
 export interface PersonChain {
-  /** Declared for the person alone: the grant in force, else the cap. */
+  /** Declared for this person by name: the grant in force, else the cap. */
   readonly own: Candidate | undefined
   /** What `spec.rules` say of the person. */
   readonly verdict: RuleVerdict
   /** The rule that matches. */
   readonly matched: Candidate | undefined
-  /** Their pool, with what it deals. */
+  /** Their pool, with the cap that it deals. */
   readonly place: Place | undefined
   readonly groups: GroupVerdict
-  /** Everything that bears on the person, in order of precedence. */
+  /** Everything that applies to the person, in order of precedence. */
   readonly candidates: readonly Candidate[]
-  /** The first that is not `none`, else the widest; absent when nothing is declared, or groups clash and nothing narrower decides. */
+  /** The first that is not `none`, else the last; absent when nothing is declared, or when groups clash and nothing before them decides. */
   readonly winner: Candidate | undefined
 }
 
@@ -67,10 +65,10 @@ export function declarations(inputs: DesiredInputs): Declarations {
   const scopes = new Map<ScopeKey, ScopeFacts>()
   for (const rule of inputs.set.rules) addRule(scopes, rule)
   const grants = grantStatuses(inputs.set.grants, inputs)
-  const grantsOf = Map.groupBy(grants, (one) => scopeKey(one.grant.scope))
+  const grantsOf = Map.groupBy(grants, ({ grant }) => scopeKey(grant.scope))
   for (const [key, statuses] of grantsOf) {
     const scope = statuses[0]?.grant.scope
-    if (scope && scope.kind !== 'user') addGrant(scopes, key, statuses, () => wideBase(scopes, scope))
+    if (scope && scope.kind !== 'user') addGrant(scopes, key, statuses, () => sharedBase(scopes, scope))
   }
   const rules = judgeRules(inputs.set, conditionInputs(inputs))
   const pools = resolvePools(inputs.set, inputs.roster, rules, inputs.pools ?? {})
@@ -93,7 +91,7 @@ const conditionInputs = (inputs: DesiredInputs): ConditionInputs & { readonly ne
   nearest: inputs.nearest ?? (() => undefined),
 })
 
-/** Parsing refuses a scope that is declared twice; should one come through, the first place counts whatever the order of the files. */
+/** Parsing refuses a scope that is declared twice. Should one come through, the first place counts, whatever the order of the files. */
 function addRule(scopes: Map<ScopeKey, ScopeFacts>, rule: CapRule): void {
   const key = scopeKey(rule.scope)
   const known = scopes.get(key)?.rule
@@ -102,7 +100,7 @@ function addRule(scopes: Map<ScopeKey, ScopeFacts>, rule: CapRule): void {
   scopes.set(key, { scope, rule: { kind: 'rule', scope, cap, at, ...(reason !== undefined && { reason }) } })
 }
 
-/** What a grant adds to, or why there is nothing. */
+/** The cap that a grant adds to, or why there is none. */
 type Base = Credits | { readonly missing: string }
 
 function addGrant(scopes: Map<ScopeKey, ScopeFacts>, key: ScopeKey, statuses: readonly GrantStatus[], base: () => Base): void {
@@ -116,31 +114,31 @@ function addGrant(scopes: Map<ScopeKey, ScopeFacts>, key: ScopeKey, statuses: re
 function grantCap(key: ScopeKey, status: GrantStatus, base: () => Base): Candidate | RejectedScope {
   const { amount, scope, at } = status.grant
   if (amount.kind === 'cap') return grantCandidate(status, amount.credits)
-  const below = base()
-  if (typeof below === 'object') {
-    const message = `${key}: a grant adds ${amount.credits} credits, but ${below.missing}; declare that cap, or write cap: in place of add:`
+  const to = base()
+  if (typeof to === 'object') {
+    const message = `${key}: a grant adds ${amount.credits} credits, but ${to.missing}; declare that cap, or write cap: in place of add:`
     return { scope, at, code: 'ADD_WITHOUT_BASE', message }
   }
-  const sum = below + amount.credits
+  const sum = to + amount.credits
   if (sum <= MAX_CAP) return grantCandidate(status, credits(sum))
-  const message = `${key}: a grant adds ${amount.credits} credits to ${below}, which makes ${sum}, above the largest cap ${MAX_CAP}; add less`
+  const message = `${key}: a grant adds ${amount.credits} credits to ${to}, which makes ${sum}, above the largest cap ${MAX_CAP}; add less`
   return { scope, at, code: 'CAP_TOO_LARGE', message }
 }
 
-/** Parsing refuses grants that overlap; with `cycleEnd` it shows only once the cycle is known. */
+/** Parsing refuses grants that overlap; with `cycleEnd` the overlap shows only once the cycle is known. */
 function overlap(key: ScopeKey, first: Grant, second: Grant): RejectedScope {
   const places = `${formatPosition(first.at)} and ${formatPosition(second.at)}`
   const message = `${key}: two grants are in force at once, ${places}; let one end before the other begins`
   return { scope: first.scope, at: second.at, code: 'GRANT_OVERLAP', message }
 }
 
-/** What a grant comes to on the rules of today, in force or not; a `RejectedScope` when its sum makes no sense. */
+/** What a grant would give under the rules of now, in force or not; a `RejectedScope` when it cannot apply. */
 export function previewGrant(found: Declarations, status: GrantStatus): Candidate | RejectedScope {
   const { scope } = status.grant
-  return grantCap(scopeKey(scope), status, () => (scope.kind === 'user' ? personBase(found, scope) : wideBase(found.scopes, scope)))
+  return grantCap(scopeKey(scope), status, () => (scope.kind === 'user' ? personBase(found, scope) : sharedBase(found.scopes, scope)))
 }
 
-/** A grant as a candidate with the cap it comes to. */
+/** A grant as a candidate with the given cap. */
 export function grantCandidate(status: GrantStatus, cap: Cap): Candidate {
   const { scope, at, reason, ticket, amount } = status.grant
   return {
@@ -158,7 +156,7 @@ export function grantCandidate(status: GrantStatus, cap: Cap): Candidate {
 }
 
 /** A group's rule, else the team's; the team's own rule for the team. */
-function wideBase(scopes: ReadonlyMap<ScopeKey, ScopeFacts>, scope: Scope): Base {
+function sharedBase(scopes: ReadonlyMap<ScopeKey, ScopeFacts>, scope: Scope): Base {
   return ruleBase(scopes.get(scopeKey(scope))?.rule ?? scopes.get(TEAM_KEY)?.rule)
 }
 
@@ -168,8 +166,8 @@ function ruleBase(rule: Candidate | undefined): Base {
 }
 
 /**
- * The person's own cap, else that of the rule that matches, else the groups' caps with the conflict rule, else the team's. A `none` of the person's own is no base (`add` on
- * `none` is an error); a group's `none` falls through to the team.
+ * The person's own cap, else that of the rule that matches, else the groups' caps with the conflict rule, else the team's. A person's own
+ * `none` cannot be added to, which is an error; below a group's `none` the team's cap counts.
  */
 function personBase(found: Declarations, scope: UserScope): Base {
   const own = found.scopes.get(scopeKey(scope))?.rule
@@ -207,7 +205,7 @@ function membership(inputs: DesiredInputs, scopes: ReadonlyMap<ScopeKey, ScopeFa
 }
 
 function addMembers(groupsOf: Map<string, readonly ScopeFacts[]>, emails: readonly string[], group: ScopeFacts): void {
-  // Most people are in one group: they share this list, which saves an array for each of them.
+  // Most people are in one group: they share this list, which saves an array for each person.
   const alone = [group]
   for (const email of emails) {
     const groups = groupsOf.get(email)
@@ -230,10 +228,10 @@ export function personChain(found: Declarations, email: string): PersonChain {
   add(candidates, matched)
   const place = found.pools.placeOf(email)
   add(candidates, place?.candidate)
-  // What is declared for the person goes before rules also where it sets nothing: then what is wider applies.
+  // What is declared for the person by name goes before rules even where it is `none`: then the cap of their groups or team applies.
   const mayWin = (one: Candidate): boolean => one !== matched || !own
   const counts = (one: Candidate): boolean => isNumeric(one) && mayWin(one)
-  // Of somebody's own cap a pool gives at most what is left.
+  // When the person has an own cap, the pool deals them at most that.
   const decided = place?.candidate && candidates[0]?.cap !== place.candidate.cap ? place.candidate : candidates.find(counts)
   const among = groups.length < 2 ? AGREED : judgeGroups(groups.flatMap(groupCap), scope, found.onGroupConflict)
   if (among.kind === 'chosen') candidates.push(among.cap)
@@ -242,13 +240,13 @@ export function personChain(found: Declarations, email: string): PersonChain {
   const team = found.scopes.get(TEAM_KEY)
   add(candidates, team?.grant)
   add(candidates, team?.rule)
-  const widest = among.kind === 'clash' ? undefined : (candidates.find(counts) ?? candidates.findLast(mayWin))
-  return { own, verdict, matched, place, groups: among, candidates, winner: decided ?? widest }
+  const inherited = among.kind === 'clash' ? undefined : (candidates.find(counts) ?? candidates.findLast(mayWin))
+  return { own, verdict, matched, place, groups: among, candidates, winner: decided ?? inherited }
 }
 
 const groupCap = (group: ScopeFacts): Candidate | [] => group.grant ?? group.rule ?? []
 
-/** Where these groups would leave a person; those that nothing declares any more give no cap. */
+/** What these groups say together for a person. A group that policy no longer declares has no say. */
 export const verdictOfGroups = ({ scopes, onGroupConflict }: Declarations, scope: UserScope, ids: readonly string[]): GroupVerdict =>
   judgeGroups(
     ids.flatMap((id) => groupCap(scopes.get(scopeKey(groupScope(id))) ?? { scope })),
@@ -263,8 +261,8 @@ function add(candidates: Candidate[], one: Candidate | undefined): void {
 const isNumeric = (candidate: Candidate): boolean => candidate.cap !== 'none'
 
 /**
- * Judges the caps of a person's groups, one candidate a group. `none` differs from a number; among differing caps `min` and `max` choose
- * from the numbers, since a group that sets nothing leaves the cap to whoever does.
+ * Judges the caps of a person's groups, one candidate a group. `none` differs from a number. Among caps that differ, `min` and `max` choose
+ * from the numbers, since a group without a cap leaves it to the others.
  */
 function judgeGroups(caps: readonly Candidate[], scope: UserScope, rule: PolicySet['onGroupConflict']): GroupVerdict {
   const [first] = caps
@@ -272,7 +270,7 @@ function judgeGroups(caps: readonly Candidate[], scope: UserScope, rule: PolicyS
   if (!rule) return { kind: 'clash', among: caps }
   const numbers = caps.flatMap(({ cap, at, grant }) => (cap === 'none' ? [] : { cap, at, grant }))
   const { cap, at, ...chosen } = numbers.reduce((best, one) => ((rule === 'min' ? one.cap < best.cap : one.cap > best.cap) ? one : best))
-  // What a grant lifted out of the way brought this cap about as well, and its end takes it back.
+  // When a grant replaced another group's cap, this choice depends on that grant too, and its end undoes the choice.
   const grant = chosen.grant ?? numbers.find((one) => one.grant !== undefined)?.grant
   const reason = `onGroupConflict: ${rule} of ${list(caps)}`
   return { kind: 'chosen', cap: { kind: 'conflict', scope, cap, at, reason, ...(grant !== undefined && { grant }) } }

@@ -1,4 +1,4 @@
-// Whether what a rule or pool asks of a person's row on the roster holds: yes, no, or unknown when the row does not say. A change of the
+// Whether a condition of a rule or pool holds for a person's row on the roster: yes, no, or unknown when the row does not say. A changed
 // answer counts after two good readings of the roster that agree, so that one odd reading moves nobody. It decides nothing about caps.
 
 import type { GroupMembers, OwnedCap, Person, Roster } from '../model/observed.ts'
@@ -8,25 +8,26 @@ import { DAY_MS, type Instant } from '../model/units.ts'
 
 export type Truth = boolean | 'unknown'
 
-/** Good readings in a row that have to say the same before a condition changes. */
+/** Good readings in a row that must agree before a condition changes. */
 export const READINGS_TO_TURN = 2
 
 /**
- * What was settled, by condition (`conditionKey`): who it holds for, and of whom the last good reading said the opposite. A condition that is
- * not in it was never looked at: its first reading settles it.
+ * The settled answers, by condition (`conditionKey`). The first reading settles a condition that is not in it.
  */
 export type ConditionMemory = Readonly<Record<string, SettledCondition>>
 
 export interface SettledCondition {
+  /** E-mails of people for whom the condition holds. */
   readonly holds: readonly string[]
+  /** For these people the last good reading said the opposite. */
   readonly turning: readonly string[]
-  /** Of whom it was not known when the condition was new, nor since: the first good reading that tells settles it. */
+  /** For these people no reading has answered yet: the first good reading that does settles it. */
   readonly open: readonly string[]
 }
 
-/** A good reading of the roster: it is believed. Readings that agree are counted by it, each for what it read anew itself. */
+/** A reading of the roster that is believed. Agreement is counted by it, and only for what it read anew. */
 export interface NewReading {
-  /** Ids of the groups that were listed with it; of the others it says nothing, whatever an earlier one left behind. */
+  /** Ids of the groups that were listed with it. It says nothing of other groups, whatever an earlier reading said. */
   readonly groups: readonly string[]
 }
 
@@ -37,37 +38,37 @@ export interface ConditionInputs {
   /** Ids the service does not know. */
   readonly unknownGroups: readonly string[]
   readonly memory: ConditionMemory
-  /** What was read since `memory` was made. */
+  /** What was read since `memory` was written. */
   readonly newReading: NewReading | undefined
   readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
-  /** The clocks disagree: how long ago somebody joined is not known. */
+  /** The clocks disagree, so how long ago a person joined is not known. */
   readonly clockDoubted: boolean
 }
 
 /** One condition, judged for everybody on the roster. */
 export interface JudgedCondition {
-  /** As it counts now. */
+  /** The answer that counts now. */
   truthOf(email: string): Truth
-  /** As it was settled, whatever is not known now. */
+  /** The settled answer, even while the present one is unknown. */
   holds(email: string): boolean
-  /** The last good reading says otherwise, for the first time. */
+  /** The last good reading said otherwise, for the first time. */
   isTurning(email: string): boolean
   readonly settled: SettledCondition
-  /** Some good reading has told. */
+  /** At least one good reading has answered. */
   isSettled(email: string): boolean
 }
 
-/** Two conditions with the same key ask for the same. It has no @, or it would be taken for an address where people are not to be named. */
+/** Equal conditions have equal keys. A key has no @: it would be taken for an e-mail where people are hashed. */
 export const conditionKey = ({ email, role, groups, inactiveDays, joinedWithinDays, activeDays }: When): string =>
   JSON.stringify([email, role, groups, inactiveDays, joinedWithinDays, activeDays?.below, activeDays?.within]).replaceAll('@', '%40')
 
-/** What a pool asks of its members, as a condition; undefined where they are listed one by one. */
+/** The condition that a pool sets for its members; undefined where they are listed by e-mail. */
 export function poolCondition({ members }: Pool): When | undefined {
   if (members.kind === 'groups') return { groups: members.ids }
   return members.kind === 'when' ? members.when : undefined
 }
 
-/** Judges a condition for everybody on the roster, against what was settled before. */
+/** Judges a condition for everybody on the roster, against the settled answers. */
 export function judgeCondition(when: When, facts: RowFacts, inputs: ConditionInputs): JudgedCondition {
   const { roster, memory, owned } = inputs
   const told = toldBy(inputs.newReading, when, facts)
@@ -83,7 +84,7 @@ export function judgeCondition(when: When, facts: RowFacts, inputs: ConditionInp
     if (now.holds) holds.add(email)
     if (now.turning) turning.add(email)
   }
-  // Who is away for a while is the same person when back, as long as a cap of ours waits for them.
+  // A person who is off the roster for a while keeps their answer as long as the ledger has a cap of theirs.
   for (const email of held) {
     if (!facts.byEmail.has(email) && (!roster || owned.has(scopeKey({ kind: 'user', email })))) holds.add(email)
   }
@@ -97,8 +98,8 @@ export function judgeCondition(when: When, facts: RowFacts, inputs: ConditionInp
 }
 
 /**
- * Whether a new reading answers for a person all by itself. What it did not read anew is unknown in it, so that two readings that agree are
- * two, and never one that is counted again where the other failed.
+ * Whether a new reading by itself answers for a person. What it did not read anew is unknown in it: a value of an earlier reading must not
+ * be counted as a second one that agrees.
  */
 function toldBy(reading: NewReading | undefined, when: When, facts: RowFacts): (person: Person) => boolean {
   if (!reading) return () => false
@@ -112,7 +113,7 @@ interface Settled {
   readonly turning: boolean
 }
 
-/** What becomes of one person's answer: the first that tells counts at once, another one when two good readings in a row give it. */
+/** One person's next settled answer: the first answer counts at once, a different one after two good readings in a row. */
 function settle(truth: Truth, past: Settled, isGood: boolean): Settled & { readonly isUnknown: boolean } {
   if (truth === 'unknown' || (past.isOpen && !isGood)) return { ...past, isUnknown: true }
   if (past.isOpen) return { isOpen: false, holds: truth, turning: false, isUnknown: false }
@@ -121,18 +122,18 @@ function settle(truth: Truth, past: Settled, isGood: boolean): Settled & { reado
   return past.turning ? { ...past, holds: truth, turning: false, isUnknown: false } : { ...past, turning: true, isUnknown: false }
 }
 
-/** What is known of everybody, worked out once for all conditions. */
+/** What is known of everybody, computed once for all conditions. */
 export interface RowFacts {
   readonly byEmail: ReadonlyMap<string, Person>
   /** Members by group id; a group whose members are not known is missing. */
   readonly membersOf: ReadonlyMap<string, ReadonlySet<string>>
-  /** The newest use of anybody: an outage of analytics makes nobody inactive. */
+  /** The newest use of any person. Inactivity counts from it, so that an outage of analytics makes nobody inactive. */
   readonly newestUseAt?: number
   readonly readAt?: number
   readonly clockDoubted: boolean
 }
 
-/** Looks once through roster and groups; `named` are the groups that conditions name. */
+/** `named`: the groups that conditions name. */
 export function rowFacts({ roster, groups, unknownGroups, clockDoubted }: ConditionInputs, named: ReadonlySet<string>): RowFacts {
   const known = groups.filter(({ id }) => named.has(id) && !unknownGroups.includes(id))
   const newestUseAt = roster && newestUse(roster)
@@ -146,8 +147,8 @@ export function rowFacts({ roster, groups, unknownGroups, clockDoubted }: Condit
 }
 
 /**
- * The newest use of anybody, by which others are told inactive. A time that lies a day after the reading is no use: one machine with a wrong
- * clock makes nobody else inactive.
+ * The newest use of any person, from which inactivity counts. A time more than a day after the reading is ignored: one machine with a wrong
+ * clock must make nobody else inactive.
  */
 export function newestUse({ people, readAt }: Roster): Instant | undefined {
   let newest: Instant | undefined
@@ -157,15 +158,15 @@ export function newestUse({ people, readAt }: Roster): Instant | undefined {
   return newest
 }
 
-/** One thing that a condition asks, answered: the value that decided, or what is absent. */
+/** One part of a condition, answered: the value that decided, or what is missing. */
 export interface Answer {
   readonly key: keyof When
   readonly truth: Truth
-  /** As a clause about the person: `role is member`; for unknown what is absent. */
+  /** A clause about the person: `role is member`; when unknown, what is missing. */
   readonly text: string
 }
 
-/** No as soon as one answer is no; else unknown as soon as one is; else yes. */
+/** No as soon as one part is no; else unknown as soon as one part is; else yes. */
 export function truthOf(when: When, person: Person, facts: RowFacts): Truth {
   let truth: Truth = true
   for (const key of CONDITION_KEYS) {
@@ -177,7 +178,7 @@ export function truthOf(when: When, person: Person, facts: RowFacts): Truth {
   return truth
 }
 
-/** Every answer, for whoever wants to know why. */
+/** Every part with its answer, to explain the result. */
 export const answersOf = (when: When, person: Person, facts: RowFacts): readonly Answer[] =>
   CONDITION_KEYS.filter((key) => when[key] !== undefined).map((key) => {
     const truth = ASKED[key](when, person, facts)
@@ -244,12 +245,12 @@ function joinedAgo({ signedUpAt }: Person, { readAt, clockDoubted }: RowFacts): 
   return signedUpAt === undefined || readAt === undefined || clockDoubted ? undefined : Math.max(0, (readAt - signedUpAt) / DAY_MS)
 }
 
-/** In days, not rounded; undefined where that is not known. */
+/** Not rounded; undefined where the days are not known. */
 export const daysOf = { inactiveDays: inactiveFor, joinedWithinDays: joinedAgo } as const
 
 const sameText = (a: string, b: string): boolean => a.trim().toLowerCase() === b.trim().toLowerCase()
 
-/** Whether a pattern fits a whole text. Only the last star is ever tried again, so the time is bounded by the product of the lengths. */
+/** Whether a pattern fits a whole text. Only the last star is tried again, so the time is bounded by the product of the lengths. */
 export function fitsGlob(pattern: string, text: string): boolean {
   let [at, from, star, tried] = [0, 0, -1, 0]
   while (at < text.length) {

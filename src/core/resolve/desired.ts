@@ -1,5 +1,5 @@
-// What policy asks of every scope at an instant: one winner per scope, with the declarations that lost kept for `explain`. It never
-// reads the world, never guesses a missing base, and never desires anything for people who are not approved (product.md, section 2).
+// What policy asks of every scope at an instant: one winner per scope, with the declarations that lost kept for `explain`. It does no input
+// or output, never guesses a missing base, and never desires a cap for a person who is not approved (product.md, section 2).
 
 import { isApproved, TEAM_KEY } from '../interpret/effective.ts'
 import { type AskedEntry, ownerOf } from '../model/entry.ts'
@@ -15,13 +15,13 @@ import { type Place, poolNone, poolPeople } from './pools.ts'
 import type { DesiredInputs, Resolution } from './resolution.ts'
 import { ruleCandidate } from './rules.ts'
 
-/** Agreeing readings of the groups after which a cap of the conflict rule goes. */
+/** Readings of the groups that must agree before a cap of the conflict rule is dropped. */
 const READINGS_TO_DROP = 2
 
 /**
  * Resolves the policy to one desired cap a scope (product.md, section 2). A scope is in at most one of `desired`, `skipped` and `rejected`,
- * but for what is rejected and gives back at the end of a grant what stood there before.
- * Inputs are not changed and must not change: what is found in them is remembered with the object.
+ * with one exception: a rejected scope may also be in `desired` with the cap that the end of a grant restores.
+ * Inputs must never change: results are cached by the object.
  */
 export function resolveDesired(inputs: DesiredInputs): Resolution {
   const context = contextOf(inputs)
@@ -49,25 +49,24 @@ export function resolveDesired(inputs: DesiredInputs): Resolution {
 
 /**
  * The cap declared for one person by the whole chain (user grant > user > rule > group grant > group with the conflict rule > team
- * grant > team),
- * the winner first, then the losers in order of precedence. Undefined when nothing declared applies, or when the person's groups differ
- * without a conflict rule and nothing narrower decides. Cheap to ask for many people with the same `inputs` object.
+ * grant > team): the winner first, then the losers in order of precedence. Undefined when no declaration applies, or when the person's
+ * groups differ without a conflict rule and nothing before them decides. Cheap for many people with the same `inputs` object.
  */
 export function resolvePerson(email: string, inputs: DesiredInputs): { cap: Cap; chain: readonly Candidate[] } | undefined {
   const { candidates, winner } = personChain(contextOf(inputs).found, normaliseEmail(email))
   return winner && { cap: winner.cap, chain: [winner, ...without(candidates, winner)] }
 }
 
-/** What is declared, found once for the same `inputs` object. */
+/** What is declared; cached by the `inputs` object. */
 export const declaredIn = (inputs: DesiredInputs): Declarations => contextOf(inputs).found
 
-/** Whether anything that policy declares bears on a person, or may: a rule of which it is not known, the cap of a group or of the team. */
+/** Whether any declaration applies to a person or may apply: a rule of which that is not known counts too. */
 export function isReached(email: string, inputs: DesiredInputs): boolean {
   const { candidates, verdict } = personChain(contextOf(inputs).found, normaliseEmail(email))
   return candidates.length > 0 || verdict.kind === 'unknown'
 }
 
-/** Declared for a member of a pool alone, else by a rule; the `none` of a rule sets nothing, and the pool decides. */
+/** A pool member's own declaration, else a rule. A rule with `none` sets nothing, and the pool decides. */
 const firstDeclared = ({ own, matched }: PersonChain): Candidate | undefined => own ?? (matched?.cap === 'none' ? undefined : matched)
 
 interface Context {
@@ -97,11 +96,11 @@ function contextOf(inputs: DesiredInputs): Context {
   return context
 }
 
-/** Everything declared or ours, people in several groups, and, where caps are copied, everybody on the roster; in the canonical order. */
+/** Every scope declared or owned, people in several groups, and, where caps are copied, everybody on the roster; in the canonical order. */
 function scopesToDecide({ inputs, found }: Context): Scope[] {
-  const wide = new Map<ScopeKey, Scope>()
+  const shared = new Map<ScopeKey, Scope>()
   const emails = new Set<string>()
-  const add = (key: ScopeKey, scope: Scope): unknown => (scope.kind === 'user' ? emails.add(scope.email) : wide.set(key, scope))
+  const add = (key: ScopeKey, scope: Scope): unknown => (scope.kind === 'user' ? emails.add(scope.email) : shared.set(key, scope))
   for (const [key, { scope }] of found.scopes) add(key, scope)
   for (const [key, { scope }] of inputs.owned) add(key, scope)
   for (const [email, groups] of found.groupsOf) if (groups.length > 1) emails.add(email)
@@ -109,9 +108,9 @@ function scopesToDecide({ inputs, found }: Context): Scope[] {
   for (const members of found.pools.members.values()) for (const email of members) emails.add(email)
   for (const email of found.pools.clashing) emails.add(email)
   if (inputs.capSemantics === 'copied') for (const { email } of inputs.roster?.people ?? []) emails.add(email)
-  // Bare e-mails sort several times as fast as scopes do.
+  // Plain e-mails sort several times as fast as scopes.
   const users = [...emails].sort().map((email): UserScope => ({ kind: 'user', email }))
-  return [...[...wide.values()].sort(compareScopes), ...users]
+  return [...[...shared.values()].sort(compareScopes), ...users]
 }
 
 function decideShared(context: Context, key: ScopeKey, scope: Scope, draft: Draft): void {
@@ -126,8 +125,8 @@ function decideShared(context: Context, key: ScopeKey, scope: Scope, draft: Draf
   } else if (facts?.rejected) draft.rejected.push(facts.rejected)
   else if (own) draft.desired.push(wanted(scope, own, candidates))
   else {
-    const back = restored(context, owned, candidates, context.inputs.prune)
-    if (back) draft.desired.push(back)
+    const previous = restored(context, owned, candidates, context.inputs.prune)
+    if (previous) draft.desired.push(previous)
   }
 }
 
@@ -145,35 +144,26 @@ function decideUser(context: Context, key: ScopeKey, scope: UserScope, draft: Dr
     }
     return
   }
-  if (facts?.rejected) {
-    draft.rejected.push(facts.rejected)
-    return
-  }
-  const clash = found.pools.clashOf(scope)
-  if (clash) {
-    draft.rejected.push(clash)
-    return
-  }
   const chain = personChain(found, scope.email)
-  const uncapped = poolNone(scope, chain.place, chain.own)
-  if (uncapped) {
-    draft.rejected.push(uncapped)
+  const rejected = facts?.rejected ?? found.pools.clashOf(scope) ?? poolNone(scope, chain.place, chain.own)
+  if (rejected) {
+    draft.rejected.push(rejected)
     return
   }
   const desired = desiredOfUser(context, key, scope, chain, draft)
   if (desired) draft.desired.push(desired)
-  // What a grant gives back is nothing that policy asks for, and for a member of a pool it is the pool that decides, also while it asks for nothing.
+  // Policy does not ask for what the end of a grant restores. For a member of a pool the pool decides, even while it asks for nothing.
   const isAsked = chain.place !== undefined || (desired !== undefined && desired.origin.kind !== 'restore')
   if (!isAsked && chain.verdict.kind !== 'unknown' && chain.groups.kind === 'clash')
     draft.rejected.push(conflict(scope, chain.groups.among))
 }
 
-/** The first that applies: their own declaration, a rule, the conflict rule (while it holds and a reading longer), a copy, the base of a grant. */
+/** The first that applies: the person's own declaration, a rule, the conflict rule (and one reading longer), a copy, what a grant replaced. */
 function desiredOfUser(context: Context, key: ScopeKey, scope: UserScope, chain: PersonChain, draft: Draft): DesiredCap | undefined {
   const { own, matched, verdict, groups, candidates } = chain
   const owned = context.inputs.owned.get(key)
   const copied = context.inputs.capSemantics === 'copied'
-  // Of a member what a grant makes way for has to come out of the pool, whatever is not known.
+  // A member's grant was paid by the pool, so its end is the pool's to decide, even while a rule's answer is not known.
   if (chain.place && (own || verdict.kind !== 'unknown' || owned?.owner === 'grant')) {
     const { waits } = chain.place
     const desired = desiredOfMember(context, key, scope, chain.place, chain)
@@ -195,8 +185,8 @@ function desiredOfUser(context: Context, key: ScopeKey, scope: UserScope, chain:
 }
 
 /**
- * What the deal gives; the person's own cap where it gives all of that. Where nothing is dealt, yet or to protected members, what is ours stays
- * as it is: to take it away would let them use what others were dealt.
+ * The cap that the deal gives a member; their own cap where the deal gives all of it. Where nothing is dealt, yet or because the member is
+ * protected, our cap stays as it is: clearing it would let the person use credits that were dealt to others.
  */
 function desiredOfMember(context: Context, key: ScopeKey, scope: UserScope, place: Place, chain: PersonChain): DesiredCap | undefined {
   const { inputs } = context
@@ -209,10 +199,10 @@ function desiredOfMember(context: Context, key: ScopeKey, scope: UserScope, plac
   const owned = inputs.owned.get(key)
   if (!owned) return undefined
   const { pool, isKept, inForce } = place
-  // For protected members the credits were asked; of the others nobody knows yet what is theirs.
+  // A protected member's cap was checked against the credits; another member's share is not known yet.
   const cap = isProtected && !isKept ? owned.cap : unraised(owned, inForce)
   if (cap === undefined) return undefined
-  // What a grant that is over gives back to somebody to whom nothing is dealt: no more than it gave.
+  // The end of a grant restores at most what the grant gave, to a member to whom nothing is dealt.
   const back = declared ? undefined : restored(context, owned, candidates, inputs.prune)
   if (back && amountOf(back.cap) < amountOf(cap)) return back
   const why = isProtected ? 'nothing is dealt to protected members' : 'nothing is dealt yet'
@@ -222,8 +212,8 @@ function desiredOfMember(context: Context, key: ScopeKey, scope: UserScope, plac
 }
 
 /**
- * What is ours of a member of a pool, or what others have lowered it to since we wrote: putting it back is a raise. Undefined at 0, to which
- * nobody is asked to be brought, for some services do not keep it.
+ * Our cap of a pool member, or a lower one that another client has written since: putting ours back would be a raise. Undefined when that is 0,
+ * because nobody is asked to be set to 0: some services do not keep it.
  */
 function unraised(owned: OwnedCap, inForce: KeptCap | undefined): Cap | undefined {
   const isLowered = inForce && inForce.at > owned.verifiedAt && (owned.cap === 'none' || inForce.cap < owned.cap)
@@ -232,8 +222,8 @@ function unraised(owned: OwnedCap, inForce: KeptCap | undefined): Cap | undefine
 }
 
 /**
- * What is in force stays while nobody knows whether a rule matches; only a grant that is over ends all the same. What it gives back may be
- * declared, and is not pruned.
+ * What is in force stays while it is not known whether a rule matches. A grant that is over still ends. What it restores may be declared, and
+ * is not pruned.
  */
 function keptUnknown(context: Context, key: ScopeKey, scope: UserScope, { verdict, place, candidates }: PersonChain) {
   const { inputs, found } = context
@@ -252,8 +242,8 @@ function keptUnknown(context: Context, key: ScopeKey, scope: UserScope, { verdic
 }
 
 /**
- * Until two readings in a row of every declared group agree that somebody has left the groups that differed, the person counts as in them. Where
- * those do not differ any more, because policy or a grant has changed, no reading has to say so.
+ * A person counts as a member of the groups that differed until two readings in a row of every declared group agree that they have left. No
+ * reading is needed when policy or a grant changed, so that those groups no longer differ.
  */
 function keptConflict({ inputs, found }: Context, owned: OwnedCap, scope: UserScope, candidates: readonly Candidate[], draft: Draft) {
   const declared = inputs.set.groups.map((one) => one.scope.id)
@@ -268,7 +258,7 @@ function keptConflict({ inputs, found }: Context, owned: OwnedCap, scope: UserSc
   return kept(owned, { kind: 'conflict', scope, cap: owned.cap, at: candidates[0]?.at ?? NOWHERE, reason }, candidates)
 }
 
-/** The groups that differed for somebody with a cap of the conflict rule; undefined where nobody wrote them down. */
+/** The groups that differed for a person with a cap of the conflict rule; undefined where they were not recorded. */
 function carryGroups(inputs: DesiredInputs, email: string, draft: Draft): readonly string[] | undefined {
   const groups = inputs.conflictGroups?.[email]
   if (groups) draft.conflictGroups[email] = groups
@@ -283,21 +273,21 @@ function carryCount(inputs: DesiredInputs, email: string, more: number, draft: D
   return count
 }
 
-/** Where the service copies wide caps to people, each keeps the cap that applies to them; the `none` of a wider scope is worth a write only where we set one. */
+/** Where the service copies shared caps to people, each person keeps the cap that applies to them. An inherited `none` is written only where we had set a cap. */
 function copiedCap(context: Context, scope: UserScope, chain: PersonChain, owned: OwnedCap | undefined): DesiredCap | undefined {
   const { own, matched, winner, candidates } = chain
   const declared = own ?? matched
-  const back = givenBack(owned, context.inputs.prune)
+  const previous = replacedByGrant(owned, context.inputs.prune)
   const [unread] = context.found.unreadGroups
   if (unread) {
-    // A number is safe to give back at once; giving back nothing would leave the person without the cap of that group.
-    if (!owned || (back !== undefined && back !== 'none')) return undefined
+    // A number is safe to restore at once. Restoring `none` would leave the person without that group's cap.
+    if (!owned || (previous !== undefined && previous !== 'none')) return undefined
     const reason = `the members of ${unread} are not known; what was set stays until they are`
     return kept(owned, { kind: 'copied', scope, cap: owned.cap, at: declared?.at ?? NOWHERE, reason }, candidates)
   }
   if (!winner) return undefined
   if (winner.cap === 'none' && declared) return wanted(scope, declared, candidates)
-  if (winner.cap === 'none' && (!owned || back !== undefined)) return undefined
+  if (winner.cap === 'none' && (!owned || previous !== undefined)) return undefined
   return wanted(scope, { ...winner, kind: 'copied' }, without(candidates, winner))
 }
 
@@ -307,14 +297,14 @@ function wanted(scope: Scope, origin: Candidate, candidates: readonly Candidate[
   return { scope, cap, owner: ownerOf(entry), entry, origin, losers: without(candidates, origin) }
 }
 
-/** What the ledger says goes on, under the entry it was verified with. */
+/** The ledger's cap goes on, under the entry that it was verified with. */
 const kept = (owned: OwnedCap, origin: Candidate, losers: readonly Candidate[]): DesiredCap => {
   const { scope, cap, owner, entry, grant } = owned
   return { scope, cap, owner, entry, origin: { ...origin, ...(grant !== undefined && { grant }) }, losers }
 }
 
-/** What a grant's cap makes way for where nothing is declared: what stood there before. Undefined for what no grant has put there. */
-function givenBack(owned: OwnedCap | undefined, prune: boolean): Cap | undefined {
+/** The cap that a grant replaced, restored at its end where nothing is declared. Undefined when the cap is not a grant's. */
+function replacedByGrant(owned: OwnedCap | undefined, prune: boolean): Cap | undefined {
   if (owned?.owner !== 'grant') return undefined
   return prune && owned.baselineIsOurs ? 'none' : owned.baseline
 }
@@ -325,7 +315,7 @@ function restored(
   candidates: readonly Candidate[],
   prune: boolean,
 ): DesiredCap | undefined {
-  const cap = givenBack(owned, prune)
+  const cap = replacedByGrant(owned, prune)
   if (!owned || cap === undefined) return undefined
   const statuses = found.grantsOf.get(scopeKey(owned.scope)) ?? []
   const last = statuses.findLast((one) => one.state === 'ended') ?? statuses.at(-1)
@@ -353,7 +343,7 @@ function whyAway({ inputs, people }: Context, email: string): string | undefined
   return isApproved(person, inputs.roster) ? undefined : `${email} is ${person.status}, not approved`
 }
 
-/** For what no policy line asks for. */
+/** For a cap that no policy line asks for. */
 const NOWHERE: Position = { file: '', line: 0, column: 0 }
 
 const without = (candidates: readonly Candidate[], one: Candidate): Candidate[] => candidates.filter((other) => other !== one)

@@ -1,5 +1,5 @@
-// Where a grant stands in time: its window, its state, and what holds while the clock or the cycle cannot be trusted. It decides nothing
-// about caps, and never starts or ends a grant on a clock that is known to be wrong.
+// The window and state of a grant, and what applies while the clock or the cycle cannot be trusted. It decides nothing about caps, and never
+// starts or ends a grant by a clock that is known to be wrong.
 
 import type { GrantState } from '../model/events.ts'
 import type { Cycle, OwnedCap } from '../model/observed.ts'
@@ -14,7 +14,7 @@ const EXPIRING_MS = 24 * 3_600_000
 
 type GrantTimes = Pick<Grant, 'fromAt' | 'until'>
 
-/** The window of a grant as far as the known cycle tells: `over` when the cycle it ran in has passed, `later` when that one is yet to come. */
+/** The window of a grant as far as the known cycle tells: `over` when the grant's cycle has passed, `later` when it is yet to come. */
 export type GrantWindow =
   | { readonly kind: 'instant'; readonly untilAt: Instant }
   | { readonly kind: 'over' }
@@ -23,21 +23,21 @@ export type GrantWindow =
 
 /**
  * When a grant ends. `cycleEnd` is the end of the cycle that contains `from` (product.md, section 2): the known cycle's end when `from`
- * lies in it; before its start the grant's own cycle is over; after its end that cycle is yet to come.
+ * lies in it. With `from` before the known cycle the grant is over; with `from` after it, the grant's cycle is yet to come.
  */
 export function grantWindow(grant: GrantTimes, cycle: Cycle | undefined): GrantWindow {
   if (grant.until.kind === 'instant') return { kind: 'instant', untilAt: grant.until.at }
   if (!cycle) return { kind: 'cycle-unknown' }
-  // Parsing asks for `from` beside cycleEnd; without it the cycle at hand is the only one that can be meant.
+  // Parsing asks for `from` beside cycleEnd; without it only the present cycle can be meant.
   const fromAt = grant.fromAt ?? cycle.startAt
   if (fromAt < cycle.startAt) return { kind: 'over' }
   return fromAt < cycle.endAt ? { kind: 'instant', untilAt: cycle.endAt } : { kind: 'later' }
 }
 
-/** Is the grant's cap the one that is asked for now? */
+/** Whether policy asks for the grant's cap now. */
 export const isInForce = (state: GrantState | 'unknown'): state is 'active' | 'expiring' => state === 'active' || state === 'expiring'
 
-/** Active when `from` (absent: always) ≤ now < `until`; `unknown` when that depends on a cycle nobody knows. */
+/** Active when `from` (absent: always) ≤ now < `until`; `unknown` when that depends on a cycle that is not known. */
 function clockState(grant: GrantTimes, window: GrantWindow, now: Instant): GrantState | 'unknown' {
   if (window.kind === 'over') return 'ended'
   if (window.kind === 'instant' && now >= window.untilAt) return 'ended'
@@ -65,23 +65,18 @@ interface Timed {
 
 /** The state of every grant, in the order of scope, start and place, whatever the order they were declared in. */
 export function grantStatuses(grants: readonly Grant[], inputs: GrantInputs): readonly GrantStatus[] {
-  const byScope = new Map<ScopeKey, Timed[]>()
-  for (const grant of grants.toSorted(compareGrants)) {
+  const timed = grants.toSorted(compareGrants).map((grant): Timed => {
     const window = grantWindow(grant, inputs.cycle)
-    const untilAt = window.kind === 'instant' ? window.untilAt : undefined
-    const timed: Timed = { grant, untilAt, state: clockState(grant, window, inputs.now) }
-    const key = scopeKey(grant.scope)
-    const beside = byScope.get(key)
-    if (beside) beside.push(timed)
-    else byScope.set(key, [timed])
-  }
-  return [...byScope].flatMap(([key, timed]) => decide(timed, inputs.owned.get(key), inputs.grantsFrozen))
+    return { grant, untilAt: window.kind === 'instant' ? window.untilAt : undefined, state: clockState(grant, window, inputs.now) }
+  })
+  const byScope = Map.groupBy(timed, ({ grant }) => scopeKey(grant.scope))
+  return [...byScope].flatMap(([key, ofScope]) => decide(ofScope, inputs.owned.get(key), inputs.grantsFrozen))
 }
 
-/** Where the clock or the cycle leaves a grant of this scope open, what the ledger says was in force goes on. */
+/** Where clock or cycle do not tell whether a grant of this scope is in force, the one that the ledger says was in force goes on. */
 function decide(timed: readonly Timed[], owned: OwnedCap | undefined, frozen: boolean): GrantStatus[] {
   const open = timed.filter((one) => frozen || one.state === 'unknown')
-  const othersRun = timed.some((one) => !open.includes(one) && runs(one))
+  const othersRun = timed.some((one) => !open.includes(one) && isInForce(one.state))
   const kept = othersRun ? undefined : runningBefore(open, owned)
   return timed.map((one) => {
     if (one === kept) return status(one, isInForce(one.state) ? one.state : 'active', frozen)
@@ -89,8 +84,6 @@ function decide(timed: readonly Timed[], owned: OwnedCap | undefined, frozen: bo
     return status(one, one.state, frozen)
   })
 }
-
-const runs = ({ state }: Timed): boolean => isInForce(state)
 
 function status({ grant, untilAt, state: byClock }: Timed, state: GrantState, frozen: boolean): GrantStatus {
   return {
@@ -105,7 +98,7 @@ function status({ grant, untilAt, state: byClock }: Timed, state: GrantState, fr
 const FROZEN = "the service's clock and ours differ by more than 5 min: grants neither start nor end until they agree"
 const CYCLE_UNKNOWN = 'the billing cycle is not known, and with it the end of this grant: what was in force goes on until it is'
 
-/** The grant that the ledger's cap came from: the same amount first, then one that adds (its sum is not known here), then an edited one. */
+/** The grant that the ledger's cap came from: one with the same amount first, then one that adds (its sum is not known here), then an edited one. */
 function runningBefore(open: readonly Timed[], owned: OwnedCap | undefined): Timed | undefined {
   if (owned?.owner !== 'grant' || owned.entry.kind !== 'grant') return undefined
   const rank = ({ grant, state }: Timed): number => {
@@ -113,12 +106,13 @@ function runningBefore(open: readonly Timed[], owned: OwnedCap | undefined): Tim
     if (grant.amount.kind === 'add') return 1
     return state === 'unknown' || isInForce(state) ? 2 : 3
   }
-  const later = (a: Timed, b: Timed): number => (b.grant.fromAt ?? 0) - (a.grant.fromAt ?? 0)
-  const [first] = open.toSorted((a, b) => rank(a) - rank(b) || Number(runs(b)) - Number(runs(a)) || later(a, b))
+  const runsFirst = (a: Timed, b: Timed): number => Number(isInForce(b.state)) - Number(isInForce(a.state))
+  const laterFirst = (a: Timed, b: Timed): number => (b.grant.fromAt ?? 0) - (a.grant.fromAt ?? 0)
+  const [first] = open.toSorted((a, b) => rank(a) - rank(b) || runsFirst(a, b) || laterFirst(a, b))
   return first && rank(first) < 3 ? first : undefined
 }
 
-/** The identity of a grant: its scope and its window as declared. An edit of its cap or its reason leaves it the same grant. */
+/** The identity of a grant: its scope and its declared window. An edit of its cap or its reason leaves it the same grant. */
 export function grantId({ scope, fromAt, until }: Grant): string {
   return `${scopeKey(scope)}|${fromAt ?? ''}|${until.kind === 'instant' ? until.at : until.kind}`
 }
@@ -132,7 +126,7 @@ function timesIn(id: string): GrantTimes {
   }
 }
 
-/** Whether a grant that a cap came from has ended, also when it is declared no more. One that was deleted before its end has not. */
+/** Whether the grant that a cap came from has ended, even if it is no longer declared. A grant deleted before its end has not ended. */
 export function hasEnded(id: string, { cycle, now, grantsFrozen }: GrantClock): boolean {
   const times = timesIn(id)
   return !grantsFrozen && clockState(times, grantWindow(times, cycle), now) === 'ended'
@@ -142,7 +136,7 @@ export function hasEnded(id: string, { cycle, now, grantsFrozen }: GrantClock): 
 export const compareGrants = (a: Grant, b: Grant): number =>
   compareScopes(a.scope, b.scope) || (a.fromAt ?? 0) - (b.fromAt ?? 0) || comparePositions(a.at, b.at)
 
-/** By file, line and column: the last tie-break wherever the order of the files must not matter. */
+/** By file, line and column: the last tie-break, so that the order of the files never matters. */
 export function comparePositions(a: Position, b: Position): number {
   if (a.file !== b.file) return a.file < b.file ? -1 : 1
   return a.line - b.line || a.column - b.column

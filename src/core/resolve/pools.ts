@@ -1,5 +1,5 @@
-// Who is in which pool, and what the standing deal asks for each member. Membership changes as a rule's match does, after two good readings
-// that agree. It deals nothing: `core/pools` does, and until it has, a member keeps what is in force.
+// Who is in which pool, and what the last deal asks for each member. Membership changes as a rule's match does, after two good readings
+// that agree. Dealing is done in `core/pools`; until a pool has dealt, its members keep what is in force.
 
 import { isApproved } from '../interpret/effective.ts'
 import type { Roster } from '../model/observed.ts'
@@ -20,11 +20,11 @@ export type DealtPools = Readonly<Record<string, PoolState>>
 /** A person's place in a pool. */
 export interface Place {
   readonly pool: Pool
-  /** What the deal asks for; absent: nothing was dealt yet. */
+  /** The cap that the deal asks for; absent while nothing was dealt. */
   readonly candidate?: Candidate
-  /** As it was read last; absent while it is not known, and where there is none. */
+  /** The last reading; absent while it is not known, and where no cap is set. */
   readonly inForce?: KeptCap
-  /** It stays, though policy or deal give more: the credits cannot pay for it now. */
+  /** The cap in force stays, though policy or deal give more: the credits do not pay for it now. */
   readonly isKept: boolean
   /** See `DesiredCap`. */
   readonly waits?: string
@@ -34,12 +34,12 @@ export interface ResolvedPools {
   /** By the name of the pool: approved members, sorted. */
   readonly members: ReadonlyMap<string, readonly string[]>
   placeOf(email: string): Place | undefined
-  /** People in two pools, who are members of neither. */
+  /** People in more than one pool, who are members of none. */
   readonly clashing: readonly string[]
   clashOf(scope: UserScope): RejectedScope | undefined
 }
 
-/** Finds the members of every pool. Without a roster nobody is known. */
+/** Finds the members of every pool. Without a roster there are none. */
 export function resolvePools(
   { pools }: PolicySet,
   roster: Roster | undefined,
@@ -88,7 +88,7 @@ function placeOf(pools: readonly Pool[] | undefined, email: string, dealt: Dealt
   return { ...place, candidate: { kind: 'pool', scope, cap, at: pool.at, reason: reasonOf(pool, state, email, cap), pool: pool.name } }
 }
 
-/** `pool research: dealt by need; 3 of 20000 credits used by ada`: the words of a plan's line. */
+/** `pool research: by need, of 20000 credits`: the reason in a plan's line. */
 function reasonOf({ name, share, credits: total }: Pool, state: PoolState, email: string, cap: Credits): string {
   const member = memberOf(state, email)
   const own = member?.fixed !== undefined && member.fixed > cap ? `, at most what is left of the ${member.fixed} declared` : ''
@@ -110,8 +110,8 @@ export interface PoolPeople {
 }
 
 /**
- * Members with what is dealt to them first: `declaredOf` is their own cap, or that of a rule. Without one, what is ours is put back for those who
- * are protected.
+ * Members with the cap that goes before the deal: `declaredOf` is their own cap, or that of a rule. For a protected member without one it is
+ * our cap, which stays.
  */
 export function poolPeople(
   { pools, protectedPeople }: PolicySet,
@@ -122,7 +122,7 @@ export function poolPeople(
   const protectedEmails = new Set(protectedPeople.map(({ scope }) => scope.email))
   const memberNow = (email: string): MemberNow => {
     const declared = declaredOf(email)
-    // Nothing is dealt to whom policy wants without a cap, which is an error.
+    // Nothing is dealt to a person for whom policy declares `none`, which is an error.
     const isProtected = protectedEmails.has(email)
     const cap = declared ? declared.cap : isProtected ? ownedOf(email) : undefined
     const fixed = cap === undefined || cap === 'none' ? undefined : credits(cap)
@@ -133,7 +133,7 @@ export function poolPeople(
 
 const isUncapped = (declared: Candidate | undefined): declared is Candidate => declared?.cap === 'none'
 
-/** A member of a pool whom policy wants without a cap; of members listed by e-mail, validation has said so already. */
+/** A member of a pool for whom policy declares `none`. For members listed by e-mail, validation has reported it already. */
 export function poolNone(scope: UserScope, place: Place | undefined, own: Candidate | undefined): RejectedScope | undefined {
   if (!place || !isUncapped(own)) return undefined
   const message = `${scope.email} has the cap none and is a member of pool ${place.pool.name} (${formatPosition(place.pool.at)}); a pool needs a cap`

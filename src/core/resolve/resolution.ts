@@ -1,4 +1,4 @@
-// What resolving takes and gives. Types only.
+// The input and output of resolving. Types only.
 import type { Cycle, GroupMembers, OwnedCap, Roster } from '../model/observed.ts'
 import type { PolicySet } from '../model/policy.ts'
 import type { ScopeKey } from '../model/scope.ts'
@@ -15,7 +15,7 @@ export interface Resolution {
   readonly skipped: readonly SkippedScope[]
   readonly rejected: readonly RejectedScope[]
   readonly grants: readonly GrantStatus[]
-  /** What tells whether a grant has ended that may be declared no more. */
+  /** Tells whether a grant has ended, even one that is no longer declared. */
   readonly grantClock: GrantClock
   /** The next value of the ledger fact `conflictsGone`. */
   readonly conflictsGone: Readonly<Record<string, number>>
@@ -40,18 +40,18 @@ export interface DesiredInputs {
   readonly now: Instant
   readonly capSemantics: 'layered' | 'copied'
   readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
-  /** Caps of ours that nothing declares are to go. */
+  /** Whether our caps that nothing declares are cleared. */
   readonly prune: boolean
   readonly conflictsGone: Readonly<Record<string, number>>
-  /** The groups that differed for people with a cap of the conflict rule; absent: nobody wrote them down. */
+  /** The groups that differed for people with a cap of the conflict rule; absent: not recorded. */
   readonly conflictGroups?: Readonly<Record<string, readonly string[]>>
-  /** What was settled of conditions; absent: nothing, so that the roster at hand settles them. */
+  /** Settled answers of conditions; absent: none, so the present roster settles them. */
   readonly conditions?: ConditionMemory
-  /** The reading that was not counted yet; undefined: all were. */
+  /** The reading that conditions have not counted yet; undefined when all were counted. */
   readonly newReading: NewReading | undefined
-  /** What pools have dealt, by their names; absent: nothing. */
+  /** The states of pools, by name; absent: nothing was dealt. */
   readonly pools?: DealtPools
-  /** For "did you mean"; absent: nothing is suggested. */
+  /** For "did you mean"; absent: no suggestions. */
   readonly nearest?: NearestWord
   /** The clocks disagree by more than 5 min: grants neither start nor end, what `owned` says stays. */
   readonly grantsFrozen: boolean

@@ -1,15 +1,15 @@
-// Whether a new reading of the roster is believed. A roster that suddenly shrinks looks exactly like a key that is limited to one group,
-// so it is doubted, and the last good one goes on serving, until two readings agree or somebody approves.
+// Whether a new reading of the roster is believed. A roster that suddenly shrinks looks just like a key that is limited to one group. It is
+// doubted, and the last known good roster serves, until two readings agree or a person approves the change.
 import { isApproved } from '../interpret/effective.ts'
 import { notAhead } from '../model/age.ts'
 import type { GroupMembers, Roster } from '../model/observed.ts'
 import type { Instant } from '../model/units.ts'
 
-/** Two short readings this far apart that agree are believed, up to `DOUBT_CEILING_PERCENT`. */
+/** Two short readings that agree, this far apart, are believed up to `DOUBT_CEILING_PERCENT`. */
 export const AGREEMENT_MS = 10 * 60_000
 const DOUBT_CEILING_PERCENT = 50
 
-/** The last good roster serves for counting this long. */
+/** How long the last good roster serves for counting. */
 export const ROSTER_LIFE_MS = 24 * 3_600_000
 
 export interface Doubt {
@@ -18,7 +18,7 @@ export interface Doubt {
 }
 
 export interface RosterJudgement {
-  /** The roster to go on with: the new one, or the last good one while the new one is doubted. */
+  /** The roster to use: the new one, or the last good one while the new one is doubted. */
   readonly roster: Roster
   readonly doubted?: Doubt
 }
@@ -44,10 +44,10 @@ export function judgeRoster(
   return { roster: known.roster, doubted: { roster: fresh, since } }
 }
 
-/** Readings agree when their counts differ by no more than 1 %, or by one person (choice). */
+/** Readings agree when their counts differ by at most 1 %, or by one person (choice). */
 export const agree = (a: number, b: number): boolean => Math.abs(a - b) <= Math.max(1, Math.max(a, b) / 100)
 
-/** The groups that declared ids and names still match, in the order given: under another name, nobody knows yet who is in it. */
+/** The groups that still match a declared id and name, in the declared order. Under another name the members of a group are not known yet. */
 export const keepGroups = (
   groups: readonly GroupMembers[],
   declared: readonly Pick<GroupMembers, 'id' | 'name'>[],

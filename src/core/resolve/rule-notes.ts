@@ -1,5 +1,5 @@
-// What a person should know of rules that do not do what they seem to: nobody matches, everybody does, or the roster does not tell. Each with
-// the nearest value there is. It changes nothing.
+// Warnings about rules that may not do what was meant: nobody matches, everybody does, or the roster does not tell. Each names the nearest
+// value there is. It changes nothing.
 
 import { isApproved } from '../interpret/effective.ts'
 import type { Person, Roster } from '../model/observed.ts'
@@ -12,9 +12,9 @@ export interface RuleStatus {
   readonly name: string
   readonly at: Position
   readonly people: number
-  /** Approved people for whom its condition holds, whatever the rules before it say. */
+  /** Approved people for whom its condition holds, even if an earlier rule matches them. */
   readonly holds: number
-  /** Approved people of whom it is not known. */
+  /** Approved people for whom the answer is not known. */
   readonly unknown: number
 }
 
@@ -26,10 +26,10 @@ export interface RuleNote {
   readonly at: Position
 }
 
-/** Fewer people say nothing about everybody. */
+/** With fewer people, a rule that matches everybody is not suspicious. */
 const FEW_PEOPLE = 5
 
-/** More domains are not listed. */
+/** How many domains are listed at most. */
 const FEW_DOMAINS = 5
 
 /** The known word nearest to one that was typed; undefined when none is near. */
@@ -37,7 +37,7 @@ export type NearestWord = (word: string, known: readonly string[]) => string | u
 
 export interface NoteInputs {
   readonly rules: readonly PeopleRule[]
-  /** Of the rules, in their order. */
+  /** In the order of `rules`. */
   readonly statuses: readonly RuleStatus[]
   readonly facts: RowFacts
   readonly roster?: Roster
@@ -74,7 +74,10 @@ function noteOf(
     const whom = unknown === 1 ? '1 person, who keeps' : `${unknown} people, who keep`
     return { code: 'RULE_UNKNOWN', message: `rule ${name}: whether it matches is not known for ${whom} what is in force${because}` }
   }
-  if (matched === 0) return { code: 'RULE_NOBODY', message: `rule ${name} matches nobody: ${holds > 0 ? TAKEN : whyNobody(rule, judged)}` }
+  if (matched === 0) {
+    const why = holds > 0 ? 'earlier rules match everybody that it would' : whyNobody(rule, judged)
+    return { code: 'RULE_NOBODY', message: `rule ${name} matches nobody: ${why}` }
+  }
   const isEverybody = Object.keys(when).length === 1 && when.email !== undefined && people.length >= FEW_PEOPLE && matched === people.length
   if (!isEverybody) return undefined
   return {
@@ -83,11 +86,9 @@ function noteOf(
   }
 }
 
-const TAKEN = 'rules before it match everybody that it would'
-
 function whyNobody({ when }: PeopleRule, { people, facts, nearest }: Judged): string {
   if (people.some((person) => truthOf(when, person, facts) === true))
-    return 'it holds since the last reading only, and counts after two that agree'
+    return 'it holds since the last reading only, and counts after two readings that agree'
   for (const key of CONDITION_KEYS) {
     const only: When = { [key]: when[key] }
     if (when[key] === undefined || people.some((person) => truthOf(only, person, facts) !== false)) continue
@@ -98,7 +99,7 @@ function whyNobody({ when }: PeopleRule, { people, facts, nearest }: Judged): st
 
 type Nearest = (when: When, people: readonly Person[], facts: RowFacts, nearest: NearestWord) => string
 
-/** What is nearest to a value that nobody has. */
+/** Tells the nearest value where nobody meets one part of a condition. */
 const NEAREST: { readonly [K in keyof When]-?: Nearest } = {
   email: ({ email = '' }, people, _facts, nearest) => `no e-mail matches ${email}${nearestAddress(email, people, nearest)}`,
   role({ role = '' }, people, _facts, nearest) {
@@ -119,7 +120,7 @@ const NEAREST: { readonly [K in keyof When]-?: Nearest } = {
   },
 }
 
-/** The nearest domain, or all there are where nobody has the one that was typed; else the person of nearest name. */
+/** The nearest domain, or all domains where nobody has the given one; else the person with the nearest name. */
 function nearestAddress(pattern: string, people: readonly Person[], nearest: NearestWord): string {
   const [domain, name] = [domainOf(pattern), nameOf(pattern)]
   const domains = [...new Set(people.map(({ email }) => domainOf(email)))].sort()
@@ -129,16 +130,12 @@ function nearestAddress(pattern: string, people: readonly Person[], nearest: Nea
     const more = domains.length > FEW_DOMAINS ? ` and ${domains.length - FEW_DOMAINS} more` : ''
     return `; the domains there are: ${domains.slice(0, FEW_DOMAINS).join(', ')}${more}`
   }
-  // The whole address, which is shown as people are shown.
-  const there = isGlob(domain) ? people : people.filter(({ email }) => domainOf(email) === domain)
-  const near = isGlob(name)
-    ? undefined
-    : nearest(
-        name,
-        there.map(({ email }) => nameOf(email)),
-      )
-  const who = near === undefined ? undefined : there.find(({ email }) => nameOf(email) === near)
-  return who === undefined ? '' : `; the nearest is ${who.email}`
+  // The whole address, so that it is hashed wherever people are.
+  const candidates = isGlob(domain) ? people : people.filter(({ email }) => domainOf(email) === domain)
+  const names = candidates.map(({ email }) => nameOf(email))
+  const near = isGlob(name) ? undefined : nearest(name, names)
+  const person = near === undefined ? undefined : candidates[names.indexOf(near)]
+  return person === undefined ? '' : `; the nearest is ${person.email}`
 }
 
 const isGlob = (text: string): boolean => /[*?]/.test(text)

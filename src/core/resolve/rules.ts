@@ -1,10 +1,10 @@
-// Which rule counts for a person: the first of `spec.rules` whose condition holds. Where it is not known whether an earlier one holds, no
-// later one is tried, and the person keeps what is in force. It says nothing about caps declared for the person, which go first.
+// Which rule counts for a person: the first of `spec.rules` whose condition holds. Where it is not known whether an earlier one holds, later
+// ones are not tried, and what is in force stays. Caps declared for the person by name go before rules, and are decided elsewhere.
 
 import { isApproved } from '../interpret/effective.ts'
-import type { Cap, PeopleRule, PolicySet, When } from '../model/policy.ts'
-import type { Position } from '../model/problem.ts'
+import type { PeopleRule, PolicySet, When } from '../model/policy.ts'
 import type { UserScope } from '../model/scope.ts'
+import type { Candidate } from './candidate.ts'
 import {
   answersOf,
   type ConditionInputs,
@@ -19,24 +19,24 @@ import {
 } from './conditions.ts'
 import { type NearestWord, type RuleNote, type RuleStatus, ruleNotes } from './rule-notes.ts'
 
-/** What the rules say of a person; `none`: no rule holds. */
+/** What the rules say of a person; `none`: no rule matches. */
 export type RuleVerdict =
   | { readonly kind: 'match'; readonly rule: PeopleRule }
-  /** `rule` is the first of which nobody knows; `settled` the one that counted before. */
+  /** `rule` is the first whose answer is unknown; `settled` the rule that matched before. */
   | { readonly kind: 'unknown'; readonly rule: PeopleRule; readonly settled?: PeopleRule }
   | { readonly kind: 'none' }
 
-/** All rules and pools' conditions, judged. */
+/** All conditions of rules and pools, judged. */
 export interface JudgedRules {
   verdictOf(email: string): RuleVerdict
-  /** Why a rule holds for a person, or why that is not known: the values that decide. */
+  /** Why a rule matches a person, or why that is not known: the values that decide. */
   whyOf(rule: PeopleRule, email: string): string
   /** One of the conditions of rules and pools. */
   conditionOf(when: When): JudgedCondition | undefined
-  /** People for whom some rule holds. */
+  /** People whom a rule matches. */
   readonly matched: readonly string[]
   readonly statuses: readonly RuleStatus[]
-  /** What a person should know of rules that do not do what they seem to. */
+  /** Warnings about rules that may not do what was meant. */
   readonly notes: readonly RuleNote[]
   /** The next value of the ledger fact `conditions`. */
   readonly memory: ConditionMemory
@@ -97,7 +97,7 @@ function verdict(rules: readonly JudgedRule[], email: string): RuleVerdict {
   return NONE
 }
 
-/** Looks once at everybody. */
+/** Counts people by rule, in one pass over the roster. */
 function count(rules: readonly JudgedRule[], { roster }: ConditionInputs, verdictOf: (email: string) => RuleVerdict) {
   const [people, unknown, holding] = [new Map<PeopleRule, number>(), new Map<PeopleRule, number>(), new Map<PeopleRule, number>()]
   const more = (counts: Map<PeopleRule, number>, rule: PeopleRule) => counts.set(rule, (counts.get(rule) ?? 0) + 1)
@@ -112,8 +112,11 @@ function count(rules: readonly JudgedRule[], { roster }: ConditionInputs, verdic
   }
   const statuses = rules.map(
     ({ rule }): RuleStatus => ({
-      ...{ name: rule.name, at: rule.at },
-      ...{ people: people.get(rule) ?? 0, holds: holding.get(rule) ?? 0, unknown: unknown.get(rule) ?? 0 },
+      name: rule.name,
+      at: rule.at,
+      people: people.get(rule) ?? 0,
+      holds: holding.get(rule) ?? 0,
+      unknown: unknown.get(rule) ?? 0,
     }),
   )
   return { matched, statuses }
@@ -126,22 +129,12 @@ function whyOf({ when }: PeopleRule, email: string, facts: RowFacts, condition: 
   const unknown = answers.filter(({ truth }) => truth === 'unknown')
   if (unknown.length > 0) return unknown.map(({ key, text }) => `${key}: ${text}`).join(', ')
   const values = answers.map(({ text }) => text).join(', ')
-  const turning = condition?.isTurning(email) === true
-  return turning ? `no longer so (${values}); counts after ${READINGS_TO_TURN} agreeing readings, 1 so far` : values
-}
-
-/** A rule as a candidate for one person. */
-export interface RuleCandidate {
-  readonly kind: 'people'
-  readonly scope: UserScope
-  readonly cap: Cap
-  readonly at: Position
-  readonly reason: string
-  readonly rule: string
+  if (condition?.isTurning(email) !== true) return values
+  return `no longer so (${values}); counts after ${READINGS_TO_TURN} agreeing readings, 1 so far`
 }
 
 /** `rule contractors (e-mail matches *@contractor.example): they have their own budget`. */
-export function ruleCandidate(rule: PeopleRule, scope: UserScope, why: string): RuleCandidate {
+export function ruleCandidate(rule: PeopleRule, scope: UserScope, why: string): Candidate {
   const reason = `rule ${rule.name} (${why})${rule.reason === undefined ? '' : `: ${rule.reason}`}`
   return { kind: 'people', scope, cap: rule.cap, at: rule.at, reason, rule: rule.name }
 }

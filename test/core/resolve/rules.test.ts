@@ -364,7 +364,7 @@ describe('what a person should know of a rule', () => {
     expect(notes(when, KNOWN, { groups: members({ empty: [] }) })).toEqual([`201 RULE_NOBODY rule r1 matches nobody: ${why}`])
   })
 
-  test('that rules before it match everybody that it would', () => {
+  test('that earlier rules match everybody that it would', () => {
     const { ruleNotes } = resolve(
       {
         rules: [
@@ -374,7 +374,7 @@ describe('what a person should know of a rule', () => {
       },
       { roster: rosterRows(KNOWN) },
     )
-    expect(ruleNotes.map(({ message }) => message)).toEqual(['rule r2 matches nobody: rules before it match everybody that it would'])
+    expect(ruleNotes.map(({ message }) => message)).toEqual(['rule r2 matches nobody: earlier rules match everybody that it would'])
   })
 
   test('that it is not known for some', () => {

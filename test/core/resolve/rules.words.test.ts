@@ -208,7 +208,7 @@ describe('a note', () => {
   test('says that a match waits for a second reading', () => {
     const first = resolved({ role: 'member' }, { ada: { role: 'x' } })
     expect(notes({ role: 'member' }, { ada: { role: 'member' } }, { conditions: first.conditions })).toEqual([
-      'rule r1 matches nobody: it holds since the last reading only, and counts after two that agree',
+      'rule r1 matches nobody: it holds since the last reading only, and counts after two readings that agree',
     ])
   })
 
