@@ -39,7 +39,7 @@ export const peopleOf = (groups: Company['groups'], names: readonly string[] = P
 export const waveOf = ({ groups, set, changes }: Company, more: Partial<WaveInputs<Difference>> = {}): WaveInputs<Difference> => {
   const caps = capsOf(set)
   return {
-    ...{ ready: changes, pending: changes, now: (key) => caps.get(key), mayBeInherited: () => false },
+    ...{ ready: changes, pending: changes, caps: (key) => caps.get(key), mayBeInherited: () => false },
     ...{ people: peopleOf(groups), layers: 'layered' },
     ...more,
   }

@@ -1,67 +1,66 @@
-// Which changes may be written now, side by side. A change is admitted only if, for each person it reaches, nothing that can be in force on
-// the way is below the least of what they had, what they get and what a healed cap gives back, and nobody is uncapped on the way to a cap,
-// whichever of the writes under way fail; nor is anybody above what they had and get while a cap that a pool counts on is still to come, or
-// because they fall to something wider that is still to come. What fails, is held or was not read therefore keeps out what counts on it
-// (product.md, section 6).
+// Which changes may be written now, side by side. A change is admitted only if each person it reaches stays within the limits that `Limits`
+// lists, in whichever order the writes of the wave land and whichever of them fail. A change that failed, is held or could not be read is
+// still pending, and so defers every change that would be unsafe without it (product.md, section 6).
 import { type CapAt, type CountedPerson, effectiveCap, type People, TEAM_KEY } from '../interpret/effective.ts'
 import type { Observed } from '../model/observed.ts'
-import type { Cap } from '../model/policy.ts'
-import type { Scope, ScopeKey } from '../model/scope.ts'
+import { byScope, type Scope, type ScopeKey } from '../model/scope.ts'
 import type { Credits } from '../model/units.ts'
 import type { Difference } from './diff.ts'
 
-/** A cap that is still to be written, by whomever and whenever. */
+/** A cap that is still to be written, by this run or by a later one. */
 export interface Pending extends Pick<Difference, 'scope' | 'key' | 'from' | 'to' | 'healing'> {
   /** It counts in the sum of a pool. */
   readonly isPooled?: boolean
-  /** The service has refused it, and perhaps always will. */
+  /** The service has refused it, and may always refuse it. */
   readonly isRefused?: boolean
-  /** A guard holds it: nobody knows when it comes, or whether. */
+  /** A guard holds it: it may never be written. */
   readonly isHeld?: boolean
-  /** It could not be read: nobody knows what is set there. */
+  /** Its scope could not be read: what is set there is not known. */
   readonly isUnread?: boolean
 }
 
+type Changes = ReadonlyMap<ScopeKey, Pending>
+
 export interface WaveInputs<Change extends Pending = Pending> {
-  /** What may be written now. */
+  /** The changes that may be written now. */
   readonly ready: readonly Change[]
-  /** Everything that is still to come, `ready` included: held, deferred, or not read and so not written. */
+  /** Every pending change, `ready` included: also those that are held, deferred or unread. */
   readonly pending: readonly Pending[]
-  /** What is set; for a scope that was not read, what is believed to be. */
-  readonly now: CapAt
-  /** Scopes that may have nothing set: the change must be right under both. */
+  /** The cap set at each scope; for an unread scope, the best guess. */
+  readonly caps: CapAt
+  /** Whether nothing may be set at a scope. A change must then be safe under both readings. */
   readonly mayBeInherited: (key: ScopeKey) => boolean
   readonly people: People
   /** Groups whose members are not known: anybody may be in one of them. */
   readonly unlisted?: ReadonlySet<ScopeKey>
   readonly layers: 'layered' | 'copied'
-  /** How the plan began, where some of it was written since; absent: as it is now. */
+  /** The state before the first write of the plan. Absent: nothing of it was written yet. */
   readonly start?: PlanStart
 }
 
-/** What nobody may be worse off than, whatever of a plan was written since. */
+/** The caps at the start of a plan. No person may be worse off on the way than these caps and the plan's result allow. */
 export interface PlanStart {
-  readonly set: CapAt
+  readonly caps: CapAt
   readonly mayBeInherited: (key: ScopeKey) => boolean
-  /** What foreign changes are put back to: nobody is owed what somebody else set. */
-  readonly healed: ReadonlyMap<ScopeKey, Cap>
+  /** Changes that revert foreign ones. A cap that another client set is not protected. */
+  readonly reverts: Changes
 }
 
 export interface Wave<Change extends Pending = Pending> {
   readonly changes: readonly Change[]
-  /** By what is not in the wave: whose write comes first. Nothing else keeps a change back, however caps are read. */
+  /** For each ready change that is not in the wave: the scope to be written first. */
   readonly blocked: ReadonlyMap<ScopeKey, Scope>
 }
 
 /** The next changes to write: all of one kind of scope and one direction, in the order of writing. Empty when none may go. */
 export function nextWave<Change extends Pending>(inputs: WaveInputs<Change>): Wave<Change> {
   const blocked = new Map<ScopeKey, Scope>()
-  const ways = waysOf(inputs)
+  const findBlocker = blockerFinder(inputs)
   for (const phase of phases(inputs)) {
     if (inputs.layers === 'copied') return { changes: phase, blocked }
     const admitted = new Map<ScopeKey, Change>()
     for (const change of phase) {
-      const blocker = ways.blocker(change, admitted)
+      const blocker = findBlocker(change, admitted)
       if (blocker) blocked.set(change.key, blocker)
       else admitted.set(change.key, change)
     }
@@ -70,29 +69,28 @@ export function nextWave<Change extends Pending>(inputs: WaveInputs<Change>): Wa
   return { changes: [], blocked }
 }
 
-/** The beginning of a plan of which nothing was written yet. */
-export const planStart = ({ now, mayBeInherited, pending }: Pick<WaveInputs, 'now' | 'mayBeInherited' | 'pending'>): PlanStart => ({
-  set: now,
+/** The start of a plan of which nothing was written yet. */
+export const planStart = ({ caps, mayBeInherited, pending }: Pick<WaveInputs, 'caps' | 'mayBeInherited' | 'pending'>): PlanStart => ({
+  caps,
   mayBeInherited,
-  healed: new Map(pending.flatMap(({ key, to, healing }) => (healing ? [[key, to] as const] : []))),
+  reverts: byScope(pending.filter(({ healing }) => healing)),
 })
 
-/** All waves, as they follow when each write succeeds; and what then still waits. */
+/** All waves in order, as if each write succeeded, and the changes that remain blocked after them. */
 export function schedule<Change extends Pending>(inputs: WaveInputs<Change>): { waves: Change[][]; blocked: ReadonlyMap<ScopeKey, Scope> } {
   const waves: Change[][] = []
-  const landed = new Map<ScopeKey, Cap>()
-  const { now, start = planStart(inputs) } = inputs
+  const written = new Map<ScopeKey, Change>()
+  const { start = planStart(inputs) } = inputs
   let { ready, pending } = inputs
   // Each wave takes at least one change out.
   for (;;) {
-    const after: CapAt = (key) => landed.get(key) ?? now(key)
-    const mayBeInherited = (key: ScopeKey): boolean => !landed.has(key) && inputs.mayBeInherited(key)
-    const wave = nextWave({ ...inputs, ready, pending, now: after, mayBeInherited, start })
+    const mayBeInherited = (key: ScopeKey): boolean => !written.has(key) && inputs.mayBeInherited(key)
+    const wave = nextWave({ ...inputs, ready, pending, caps: after(inputs.caps, written), mayBeInherited, start })
     if (wave.changes.length === 0) return { waves, blocked: wave.blocked }
     waves.push([...wave.changes])
-    for (const { key, to } of wave.changes) landed.set(key, to)
-    ready = ready.filter((one) => !landed.has(one.key))
-    pending = pending.filter((one) => !landed.has(one.key))
+    for (const change of wave.changes) written.set(change.key, change)
+    ready = ready.filter(({ key }) => !written.has(key))
+    pending = pending.filter(({ key }) => !written.has(key))
   }
 }
 
@@ -114,138 +112,136 @@ function phases<Change extends Pending>({ ready, layers, mayBeInherited }: WaveI
   })
 }
 
-/** A cap where perhaps nothing is set is a first one, and must stand before the one above it goes. */
+/** A cap where nothing may be set counts as a first one: it must exist before the cap of an ancestor is lowered or cleared. */
 const isUp = ({ key, from, to }: Pending, mayBeInherited: (key: ScopeKey) => boolean): boolean =>
   to !== 'none' && (from === 'none' || to > from || mayBeInherited(key))
 
-interface Ways {
-  blocker(change: Pending, admitted: ReadonlyMap<ScopeKey, Pending>): Scope | undefined
-}
-
-/** What may be in force for one person, under one way to read the caps. */
-interface View {
-  readonly now: CapAt
+/** The limits for one person's cap in force while the plan is written, under one reading of the caps. */
+interface Limits {
+  readonly caps: CapAt
+  /** The person's cap in force at the start of the plan, and at its end. */
+  readonly before: number
+  readonly after: number
+  /** The least of both, and of what remains once foreign changes are reverted. */
   readonly floor: number
-  readonly had: number
-  readonly gets: number
-  /** While a cap by a pool is still to come, nothing wider may lift them above what they had and get: it counts in a sum. */
+  /** While a pool's cap for the person is pending, no ancestor may lift them above both: their cap counts in the pool's sum. */
   readonly ceiling: number
   readonly mayBeUncapped: boolean
 }
 
-function waysOf(inputs: WaveInputs): Ways {
-  const { mayBeInherited, now, start = planStart(inputs) } = inputs
-  const pending = new Map(inputs.pending.map((one) => [one.key, one]))
-  const unrefused = new Map(inputs.pending.flatMap((one) => (one.isRefused ? [] : [[one.key, one] as const])))
-  const known = new Map<CountedPerson, readonly View[]>()
-  const maybe = maybeMembers(inputs)
+/** Finds the scope to be written before a change is safe, given the changes that the wave has admitted already. */
+function blockerFinder(inputs: WaveInputs): (change: Pending, admitted: Changes) => Scope | undefined {
+  const { start = planStart(inputs) } = inputs
+  const pending = byScope(inputs.pending)
+  const limitsOf = limitsReader(inputs, start, pending)
+  const withMemberships = possibleMemberships(inputs)
 
-  const viewOf = (person: CountedPerson, isSet: boolean): View => {
-    const read = (capAt: CapAt, mayBeUnset: (key: ScopeKey) => boolean): CapAt =>
-      isSet ? capAt : (key) => (mayBeUnset(key) ? 'none' : capAt(key))
-    const [set, was] = [read(now, mayBeInherited), read(start.set, start.mayBeInherited)]
-    const had = inForce(person, was)
-    const gets = inForce(
-      person,
-      with_(set, (key) => pending.get(key)?.to),
-    )
-    const without = with_(set, (key) => unrefused.get(key)?.to)
-    const getsSurely = unrefused.size === pending.size ? gets : inForce(person, without)
-    const owed = inForce(
-      person,
-      with_(was, (key) => start.healed.get(key)),
-    )
-    return {
-      ...{ now: set, had: worth(had), gets: worth(gets) },
-      floor: Math.min(worth(had), Math.max(worth(gets), worth(getsSurely)), worth(owed)),
-      ceiling: pending.get(person.key)?.isPooled ? Math.max(worth(had), worth(gets)) : Number.POSITIVE_INFINITY,
-      mayBeUncapped: had === 'none' || gets === 'none',
-    }
-  }
-  const viewsOf = (person: CountedPerson, isOpen: boolean): readonly View[] => {
-    const views = known.get(person) ?? [viewOf(person, true), ...(isOpen ? [viewOf(person, false)] : [])]
-    known.set(person, views)
-    return views
-  }
-  const isBad = (person: CountedPerson, view: View, landed: ReadonlyMap<ScopeKey, Pending>): boolean => {
-    const cap = inForce(
-      person,
-      with_(view.now, (key) => landed.get(key)?.to),
-    )
-    return worth(cap) < view.floor || worth(cap) > view.ceiling || (cap === 'none' && !view.mayBeUncapped)
-  }
-
-  const blockerAt = (person: CountedPerson, change: Pending, admitted: ReadonlyMap<ScopeKey, Pending>): Scope | undefined => {
+  const blockerFor = (person: CountedPerson, change: Pending, admitted: Changes): Scope | undefined => {
     const chain = [person.key, ...person.groups, TEAM_KEY]
     const others = chain.flatMap((key) => (key === change.key ? [] : (pending.get(key) ?? [])))
     const [first] = others
-    // Alone on somebody's chain, it leaves exactly what the person is to get, under either way to read.
+    // No other change on the person's chain is pending: the result is exactly what the person is to get, under either reading.
     if (!first) return undefined
-    const wider = others.filter((one) => (change.key === person.key || one.key === TEAM_KEY) && !one.isHeld && !one.isRefused)
-    const underWay = others.filter(({ key }) => admitted.has(key))
-    for (const view of viewsOf(person, chain.some(start.mayBeInherited))) {
-      for (const landed of subsets(underWay)) {
-        landed.set(change.key, change)
-        const lifts = liftedBy(person, view, landed, { pending, wider })
-        if (lifts) return lifts
-        if (!isBad(person, view, landed)) continue
-        return (others.find((one) => !isBad(person, view, new Map([...landed, [one.key, one]]))) ?? first).scope
+    const ancestors = others.filter((one) => (change.key === person.key || one.key === TEAM_KEY) && !one.isHeld && !one.isRefused)
+    const concurrent = others.filter(({ key }) => admitted.has(key))
+    for (const limits of limitsOf(person, chain.some(start.mayBeInherited))) {
+      for (const written of subsets(concurrent)) {
+        written.set(change.key, change)
+        const ancestor = ancestorToWaitFor(person, limits, written, { pending, ancestors })
+        if (ancestor) return ancestor
+        if (isWithin(person, limits, written)) continue
+        return (others.find((one) => isWithin(person, limits, new Map([...written, [one.key, one]]))) ?? first).scope
       }
     }
     return undefined
   }
 
-  return {
-    blocker(change, admitted) {
-      for (const person of maybe(change.key === TEAM_KEY ? besideTeam(inputs) : reached(change.key, inputs))) {
-        const blocker = blockerAt(person, change, admitted)
-        if (blocker) return blocker
-      }
-      return undefined
-    },
+  return (change, admitted) => {
+    // The team's change is compared for people with another pending change only: for all others it is alone on the chain.
+    const scopes = change.key === TEAM_KEY ? inputs.pending.map(({ key }) => key) : [change.key]
+    const people = new Set(scopes.flatMap((key) => peopleUnder(key, inputs)))
+    for (const person of withMemberships([...people])) {
+      const blocker = blockerFor(person, change, admitted)
+      if (blocker) return blocker
+    }
+    return undefined
   }
+}
+
+/** The limits of each person; two sets where scopes on the chain may have nothing set. */
+function limitsReader(
+  inputs: WaveInputs,
+  start: PlanStart,
+  pending: Changes,
+): (person: CountedPerson, isOpen: boolean) => readonly Limits[] {
+  const accepted = byScope(inputs.pending.filter(({ isRefused }) => !isRefused))
+  const known = new Map<CountedPerson, readonly Limits[]>()
+  const limitsOf = (person: CountedPerson, isSet: boolean): Limits => {
+    const read = (caps: CapAt, mayBeUnset: (key: ScopeKey) => boolean): CapAt =>
+      isSet ? caps : (key) => (mayBeUnset(key) ? 'none' : caps(key))
+    const caps = read(inputs.caps, inputs.mayBeInherited)
+    const startCaps = read(start.caps, start.mayBeInherited)
+    const before = inForce(person, startCaps)
+    const end = inForce(person, after(caps, pending))
+    const endWithoutRefused = accepted.size === pending.size ? end : inForce(person, after(caps, accepted))
+    const reverted = inForce(person, after(startCaps, start.reverts))
+    return {
+      ...{ caps, before: amountOf(before), after: amountOf(end) },
+      floor: Math.min(amountOf(before), Math.max(amountOf(end), amountOf(endWithoutRefused)), amountOf(reverted)),
+      ceiling: pending.get(person.key)?.isPooled ? Math.max(amountOf(before), amountOf(end)) : UNLIMITED,
+      mayBeUncapped: before === 'none' || end === 'none',
+    }
+  }
+  return (person, isOpen) => {
+    const limits = known.get(person) ?? [limitsOf(person, true), ...(isOpen ? [limitsOf(person, false)] : [])]
+    known.set(person, limits)
+    return limits
+  }
+}
+
+function isWithin(person: CountedPerson, { caps, floor, ceiling, mayBeUncapped }: Limits, written: Changes): boolean {
+  const cap = inForce(person, after(caps, written))
+  return amountOf(cap) >= floor && amountOf(cap) <= ceiling && (cap !== 'none' || mayBeUncapped)
 }
 
 /**
- * What has to come before somebody may fall to it, as they would be above what they had and get. What is held or refused is not waited for:
- * it may never come. What nobody could read may be anything, but who is to have less falls to what is believed to be there.
+ * The ancestor to be written before the person may fall to it, because its present cap is above what the person had and gets. A held or
+ * refused ancestor is not waited for, as it may never be written. An unread one may have any cap; but a person who is to have less
+ * falls to the cap that is believed to be there.
  */
-function liftedBy(
+function ancestorToWaitFor(
   person: CountedPerson,
-  { now, had, gets }: View,
-  landed: ReadonlyMap<ScopeKey, Pending>,
-  { pending, wider }: { readonly pending: ReadonlyMap<ScopeKey, Pending>; readonly wider: readonly Pending[] },
+  limits: Limits,
+  written: Changes,
+  { pending, ancestors }: { readonly pending: Changes; readonly ancestors: readonly Pending[] },
 ): Scope | undefined {
   const isLifted = (more: readonly Pending[]): boolean => {
-    const written = new Map([...landed, ...more.map((one) => [one.key, one] as const)])
-    const capAt: CapAt = (key) => written.get(key)?.to ?? (gets >= had && pending.get(key)?.isUnread ? ANYTHING : now(key))
-    return worth(inForce(person, capAt)) > Math.max(had, gets)
+    const all = new Map([...written, ...more.map((one) => [one.key, one] as const)])
+    const present: CapAt = (key) => (limits.after >= limits.before && pending.get(key)?.isUnread ? ANY_CAP : limits.caps(key))
+    return amountOf(inForce(person, after(present, all))) > Math.max(limits.before, limits.after)
   }
-  if (wider.length === 0 || !isLifted([]) || isLifted(wider)) return undefined
-  return (wider.find((one) => !isLifted([one])) ?? wider[0])?.scope
+  if (ancestors.length === 0 || !isLifted([]) || isLifted(ancestors)) return undefined
+  return (ancestors.find((one) => !isLifted([one])) ?? ancestors[0])?.scope
 }
 
-/** Of everybody whom the team's cap reaches, those on whose chain something else may move. */
-function besideTeam(inputs: WaveInputs): readonly CountedPerson[] {
-  return [...new Set(inputs.pending.flatMap(({ key }) => reached(key, inputs)))]
-}
+const UNLIMITED = Number.POSITIVE_INFINITY
+const ANY_CAP = UNLIMITED as Credits
 
-const ANYTHING = Number.POSITIVE_INFINITY as Credits
-
-const with_ =
-  (capAt: CapAt, change: (key: ScopeKey) => Cap | undefined): CapAt =>
+/** The caps once these changes are written. */
+const after =
+  (caps: CapAt, changes: Changes): CapAt =>
   (key) =>
-    change(key) ?? capAt(key)
+    changes.get(key)?.to ?? caps(key)
 
-const inForce = (person: CountedPerson, capAt: CapAt): Observed => effectiveCap(person, capAt).cap
+const inForce = (person: CountedPerson, caps: CapAt): Observed => effectiveCap(person, caps).cap
 
-const worth = (cap: Observed): number => (typeof cap === 'number' ? cap : Number.POSITIVE_INFINITY)
+const amountOf = (cap: Observed): number => (typeof cap === 'number' ? cap : UNLIMITED)
 
-/** So many groups that nobody could list are tried in every combination; beyond, each alone and all of them. */
+/** Up to so many unlisted groups are tried in every combination; beyond, each alone and all together. */
 const MOST_UNLISTED = 4
 
-/** People as the lists have them, and as members of groups that nobody could list. */
-function maybeMembers({ unlisted = NO_GROUPS }: WaveInputs): (people: readonly CountedPerson[]) => readonly CountedPerson[] {
+/** Each person as listed, and as a possible member of the unlisted groups. */
+function possibleMemberships({ unlisted = new Set() }: WaveInputs): (people: readonly CountedPerson[]) => readonly CountedPerson[] {
   if (unlisted.size === 0) return (people) => people
   const groups = [...unlisted]
   const single = groups.map((group) => [group])
@@ -259,25 +255,23 @@ function maybeMembers({ unlisted = NO_GROUPS }: WaveInputs): (people: readonly C
   return (people) => people.flatMap(inEach)
 }
 
-const NO_GROUPS: ReadonlySet<ScopeKey> = new Set()
-
 const combinations = <T>(all: readonly T[]): readonly (readonly T[])[] =>
   Array.from({ length: 2 ** all.length }, (_, bits) => all.filter((_one, index) => (bits >> index) % 2 === 1))
 
-/** Whose cap in force a group or a person may decide. */
-function reached(key: ScopeKey, { people, unlisted }: WaveInputs): readonly CountedPerson[] {
+/** The people whose cap in force a group's or person's cap may decide. */
+function peopleUnder(key: ScopeKey, { people, unlisted }: WaveInputs): readonly CountedPerson[] {
   if (unlisted?.has(key)) return people.approved
   const person = people.byKey.get(key)
   return person ? [person] : (people.byGroup.get(key) ?? [])
 }
 
-/** So many writes on one person's chain are tried in every combination; beyond, only none and all of them. */
+/** Up to so many concurrent writes on one chain are tried in every combination; beyond, none and all of the rest. */
 const MOST_COMBINED = 6
 
-function* subsets(pending: readonly Pending[]): Iterable<Map<ScopeKey, Pending>> {
-  const count = 2 ** Math.min(pending.length, MOST_COMBINED)
-  for (let bits = 0; bits < count; bits += 1) {
-    yield new Map(pending.filter((_, index) => index >= MOST_COMBINED || (bits >> index) % 2 === 1).map((one) => [one.key, one]))
-  }
-  if (pending.length > MOST_COMBINED) yield new Map()
+/** The sets of concurrent writes that may have landed. */
+function* subsets(changes: readonly Pending[]): Iterable<Map<ScopeKey, Pending>> {
+  const count = 2 ** Math.min(changes.length, MOST_COMBINED)
+  for (let bits = 0; bits < count; bits += 1)
+    yield byScope(changes.filter((_, index) => index >= MOST_COMBINED || (bits >> index) % 2 === 1))
+  if (changes.length > MOST_COMBINED) yield new Map()
 }

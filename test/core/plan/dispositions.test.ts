@@ -176,7 +176,7 @@ describe('what a wave is judged by', () => {
   const lastRead = new Set([keyOf('p1'), keyOf('p6')])
   const readings = new Map([...inputs.readings].map(([at, one]) => [at, lastRead.has(at) ? { ...one, last } : one] as const))
   const { slots, people, owned, desired } = buildPlan({ ...inputs, readings })
-  const { now, mayBeInherited, ...rest } = waveInputs({ slots, people, owned, desired })
+  const { caps, mayBeInherited, ...rest } = waveInputs({ slots, people, owned, desired })
   test.each<readonly [string, string, PlainCap, boolean]>([
     ['is what shows', 'p3', 50, false],
     ['may be nothing where what shows may be inherited', 'p2', 500, true],
@@ -185,7 +185,7 @@ describe('what a wave is judged by', () => {
     ['is what the ledger verified under the same entry, where that was read last', 'p6', 90, false],
     ['is nothing where nothing was ever read', 'p4', 'none', true],
     ['is nothing where nothing could be read and policy asks for nothing any more', 'p5', 'none', true],
-  ])('%s', (_name, name, expected, isOpen) => expect([now(keyOf(name)), mayBeInherited(keyOf(name))]).toEqual([expected, isOpen]))
+  ])('%s', (_name, name, expected, isOpen) => expect([caps(keyOf(name)), mayBeInherited(keyOf(name))]).toEqual([expected, isOpen]))
   test('names groups that nobody could list, where there are any', () => {
     expect(rest).toStrictEqual({ people, layers: 'layered' })
     const unlisted = new Set([keyOf('group:g')])

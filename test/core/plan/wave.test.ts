@@ -201,7 +201,7 @@ function walk(given: Company, check: (caps: Caps) => void, inputs: Parameters<ty
     const wave = nextWave(
       waveOf(given, {
         ...inputs,
-        ...{ ready, pending, start, now: (key: ScopeKey) => caps.get(key) },
+        ...{ ready, pending, start, caps: (key: ScopeKey) => caps.get(key) },
         mayBeInherited: (key) => mayBeInherited(key) && (isPending.has(key) || !given.changes.some((one) => one.key === key)),
       }),
     ).changes

@@ -111,7 +111,7 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'a cap may go ahead of the one that keeps people from falling on the way',
     file: 'core/plan/wave.ts',
-    find: 'worth(cap) < view.floor || ',
+    find: 'amountOf(cap) >= floor && ',
     replace: '',
     caughtBy: [884],
   },
@@ -277,7 +277,7 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'a wave takes whatever is ready, whoever waits for what failed or is held',
     file: 'core/plan/wave.ts',
-    find: 'const blocker = ways.blocker(change, admitted)',
+    find: 'const blocker = findBlocker(change, admitted)',
     replace: 'const blocker = undefined',
     needs: ['handover'],
     caughtBy: [880],

@@ -40,10 +40,10 @@ export async function writeWaves(run: WaveRun): Promise<readonly Change[]> {
 /** How the plan began: readings are newer by now, of what was written since. */
 function beginning(planned: Planned): PlanStart {
   const inputs = waveInputs(planned)
-  const was = new Map(planned.pending.map(({ key }) => [key, { set: inputs.now(key), isOpen: inputs.mayBeInherited(key) }]))
+  const was = new Map(planned.pending.map(({ key }) => [key, { cap: inputs.caps(key), isOpen: inputs.mayBeInherited(key) }]))
   return {
     ...planStart({ ...inputs, pending: planned.pending }),
-    set: (key) => was.get(key)?.set ?? inputs.now(key),
+    caps: (key) => was.get(key)?.cap ?? inputs.caps(key),
     mayBeInherited: (key) => was.get(key)?.isOpen ?? inputs.mayBeInherited(key),
   }
 }
