@@ -215,7 +215,7 @@ export const IMPORT_RULES: readonly Rule[] = [
       'src/core/x.ts': "import { a } from './a.ts'\nimport type { A } from '../ports.ts'",
       'src/sandbox/x.ts': "import type { A } from '../api/wire.ts'\nimport { b } from '../core/b.ts'",
       'src/daemon/x.ts': "import { a } from '../api/a.ts'\nimport { b } from '../policy/b.ts'",
-      'src/console/x.ts': "import type { A } from '../daemon/http/status/document.ts'",
+      'src/console/x.ts': "import type { A } from '../daemon/http/documents/types.ts'",
       'src/cli/plan/x.ts': "import { a } from '../../sandbox/a.ts'",
       'src/main.ts': "await import('./cli/process.ts')",
     },

@@ -3,7 +3,7 @@
 import type { Command } from 'commander'
 import { jsonText } from '../../core/escape/terminal.ts'
 import { InputError } from '../../core/model/problem.ts'
-import type { StatusDocument } from '../../daemon/http/status/document.ts'
+import type { StatusDocument } from '../../daemon/http/documents/types.ts'
 import { addFlags, examples, type OutputFormat, outputOption } from '../shared/args.ts'
 import { type Cli, CommandError, painter, UsageError } from '../shared/context.ts'
 import { EXIT } from '../shared/exit.ts'

@@ -4,7 +4,7 @@
 import { plain } from '../../core/escape/terminal.ts'
 import type { ScopeState } from '../../core/model/events.ts'
 import { SCOPE_KINDS } from '../../core/model/scope.ts'
-import type { ScopeEntry, StatusDocument, WorkspaceStatus } from '../../daemon/http/status/document.ts'
+import type { StatusDocument, WorkspaceStatus } from '../../daemon/http/documents/types.ts'
 import { type Paint, type Style, unpainted } from '../shared/context.ts'
 import { columns, count, people, shortTime, span } from '../shared/text.ts'
 
@@ -100,6 +100,8 @@ function listed(head: readonly string[], rows: readonly (readonly string[])[], o
 const titled = ([title = '', ...lines]: readonly string[], paint: Paint): readonly string[] => [paint('bold', title), ...lines]
 
 const number = (value: number): string => Math.round(value).toLocaleString('en-US')
+
+type ScopeEntry = WorkspaceStatus['scopes'][number]
 
 const scopeCells = (entry: ScopeEntry): readonly string[] => [
   entry.state,

@@ -1,7 +1,6 @@
 // What the pages and /api/v1 are made from: one function a document. Each answers one reader, who sees no workspace that is not theirs. Types,
 // and the error of a question that has no answer; the documents themselves are made beside this file.
 
-import type { StatusDocument } from '../status/document.ts'
 import type {
   BurnSeries,
   ChangeListDocument,
@@ -19,6 +18,7 @@ import type {
   PlanDocument,
   PolicyListDocument,
   PoolSeries,
+  StatusDocument,
   WorkspaceDocument,
   WorkspaceListDocument,
 } from './types.ts'

@@ -7,12 +7,14 @@ import { medianMs, type RequestsOf } from '../../conditions/requests.ts'
 import { seenEntries } from '../status/status.ts'
 import type { DaemonFacts, Showing, WorkspaceFacts } from './facts.ts'
 import { headOf, ratio, rfc3339 } from './show.ts'
-import { conditionsOf, daemonPart, lastCycleOf, warningsOf } from './summary.ts'
+import { daemonPart, stateOf, warningTexts } from './summary.ts'
 import type { HealthDocument } from './types.ts'
 
 export function healthDocument(facts: WorkspaceFacts, daemon: DaemonFacts, showing: Showing): HealthDocument {
   const { view, settings, readings } = facts
   const { people } = showing
+  // Its schema has no pause.
+  const { pause: _, ...lasting } = stateOf(view, showing)
   const { copying, ...model } = serviceModel(settings ?? { capSemantics: 'layered' }, view.seen ?? {})
   const managed = view.scopes.flatMap(({ state, readAt }) => (state === 'skipped' || readAt === undefined ? [] : [readAt]))
   const failed = [...(readings?.values() ?? [])].filter(({ failure }) => failure !== undefined).length
@@ -21,9 +23,7 @@ export function healthDocument(facts: WorkspaceFacts, daemon: DaemonFacts, showi
     ...headOf('Health', showing),
     workspace: view.workspace,
     ...daemonPart(daemon),
-    mode: view.mode,
-    ...(view.lastCycle && { lastCycle: lastCycleOf(view.lastCycle, showing) }),
-    ...(view.lastSuccessAt !== undefined && { lastSuccessAt: rfc3339(view.lastSuccessAt) }),
+    ...lasting,
     ...(view.ratePerSecond !== undefined && { ratePerSecond: ratio(view.ratePerSecond) }),
     ...(view.clockSkewMs !== undefined && { clockSkewSeconds: view.clockSkewMs / 1000 }),
     model: { ...model, ...(copying !== undefined && { copying: people.text(copying) }) },
@@ -32,8 +32,7 @@ export function healthDocument(facts: WorkspaceFacts, daemon: DaemonFacts, showi
     unread: failed,
     ...(oldest !== undefined && { oldestReadingAt: rfc3339(oldest) }),
     settings: settingsOf(facts),
-    warnings: warningsOf(view).map(({ message }) => people.text(message)),
-    ...conditionsOf(view, showing),
+    warnings: warningTexts(view, showing),
     replicas: (daemon.replicas ?? []).map(({ name, isHere }) => ({
       name: people.text(name),
       ...(isHere && { version: daemon.version }),

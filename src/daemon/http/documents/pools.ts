@@ -1,36 +1,28 @@
-// Budgets over caps as documents show them: the declaration with its line, what is known of use and caps, and both by day over the cycle. It
-// works out no figure itself.
+// Pools as documents show them: the declaration with its line, use and caps, and both by day over the cycle. It works out no figure itself.
 
 import { DAY_MS } from '../../../core/model/units.ts'
 import type { Showing, WorkspaceFacts } from './facts.ts'
 import { cents, dayText, headOf, midnight, placeOf, rfc3339 } from './show.ts'
+import { poolFigures } from './summary.ts'
 import type { PoolSeries, WorkspaceDocument } from './types.ts'
 
 /** The pools of a workspace in the order of their names. */
 export function poolEntries({ view, desiredState }: WorkspaceFacts, showing: Showing): WorkspaceDocument['pools'] {
-  const { people } = showing
-  const standing = new Map((view.pools ?? []).map((one) => [one.name, one]))
-  return (desiredState?.resolution.pools ?? []).map(({ pool, members }) => {
-    const { figures, dealtAt, frozen } = standing.get(pool.name) ?? {}
-    return {
-      name: people.text(pool.name),
-      credits: pool.credits,
-      ...(figures && { used: cents(figures.used) }),
-      ...(figures?.dealt !== undefined && { dealt: cents(figures.dealt) }),
-      people: members.length,
-      share: pool.share,
-      ...(figures?.exhaustedAt !== undefined && { exhaustion: rfc3339(figures.exhaustedAt) }),
-      ...(dealtAt !== undefined && { dealtAt: rfc3339(dealtAt) }),
-      ...(frozen !== undefined && { frozen: people.text(frozen) }),
-      source: placeOf(pool.at, showing, view.policy?.revision),
-    }
-  })
+  const known = new Map((view.pools ?? []).map((one) => [one.name, one]))
+  return (desiredState?.resolution.pools ?? []).map(({ pool, members }) => ({
+    name: showing.people.text(pool.name),
+    credits: pool.credits,
+    people: members.length,
+    share: pool.share,
+    ...poolFigures(known.get(pool.name) ?? {}, showing),
+    source: placeOf(pool.at, showing, view.policy?.revision),
+  }))
 }
 
-/** Pools with a series. Choice. */
+/** Pools that one answer has a series of. Choice. */
 const MOST_SERIES = 20
 
-/** Each pool from the first day of the cycle until today: as recorded at the end of each day, and as it stands now. */
+/** Each pool from the first day of the cycle until today: as recorded at the end of each day, and as it is now. */
 export function poolSeries({ view, journal }: WorkspaceFacts, showing: Showing): PoolSeries {
   const cycle = view.roster?.cycle ?? view.balance?.cycle
   const pools = view.pools ?? []

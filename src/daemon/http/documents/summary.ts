@@ -1,15 +1,18 @@
-// A workspace at a glance: one verdict, the counts, and what a person should look at first. It weighs what others found; it finds nothing
-// itself, and names nobody.
+// A workspace at a glance: one verdict, the counts, what a person should look at first, and the parts that /status, the pages and /api/v1 have in
+// common. It weighs what is known and finds nothing itself.
 
 import { byUrgency, type Condition, type ConditionType, kindOf, type Severity } from '../../../core/model/condition.ts'
-import type { ScopeState, ScopeStatus, WorkspaceView } from '../../../core/model/events.ts'
+import type { ModelUse, PoolStatus, ScopeState, ScopeStatus, WorkspaceView } from '../../../core/model/events.ts'
 import { whileInvalid } from '../../../core/model/policy.ts'
+import { compareScopes } from '../../../core/model/scope.ts'
 import { countBands } from '../../../core/use/bands.ts'
 import { creditsOfCycle } from '../../../core/use/burn.ts'
 import { projectedCents } from '../../../core/use/forecast.ts'
 import type { DaemonFacts, Showing } from './facts.ts'
-import { cents, minuteText, ratio, rfc3339 } from './show.ts'
+import { cents, minuteText, ratio, rfc3339, scopeText } from './show.ts'
 import type { AttentionEntry, WorkspaceSummary } from './types.ts'
+
+type Shown = Pick<Showing, 'people'>
 
 export type Tone = AttentionEntry['tone']
 
@@ -18,44 +21,64 @@ export const toneRank = (tone: Tone): number => TONES.indexOf(tone)
 
 /** One workspace for the overview, and the head of its own page. */
 export function summaryOf(view: WorkspaceView, showing: Showing): WorkspaceSummary {
-  const { people } = showing
-  const { pause, lastCycle, policy } = view
+  const { policy, balance } = view
   const [first] = attentionOf(view, showing)
-  const cycle = view.roster?.cycle ?? view.balance?.cycle
+  const cycle = view.roster?.cycle ?? balance?.cycle
   const bands = countBands(view.people)
   return {
     name: view.workspace,
-    mode: view.mode,
+    ...stateOf(view, showing),
     ...verdictOf(view, first),
-    ...(pause && { pause: { until: rfc3339(pause.untilAt), since: rfc3339(pause.pausedAt), reason: people.text(pause.reason) } }),
-    ...(lastCycle && { lastCycle: lastCycleOf(lastCycle, showing) }),
-    ...(view.lastSuccessAt !== undefined && { lastSuccessAt: rfc3339(view.lastSuccessAt) }),
-    ...(view.lease?.holder !== undefined && { heldBy: people.text(view.lease.holder) }),
+    ...(view.lease?.holder !== undefined && { heldBy: showing.people.text(view.lease.holder) }),
     scopes: countStates(view.scopes),
     holds: view.holds.length,
-    warnings: warningsOf(view).length,
+    warnings: warningTexts(view, showing).length,
     ...(view.roster && { people: view.roster.people.length }),
     ...(bands && { bands }),
     ...(cycle && { cycle: { start: rfc3339(cycle.startAt), end: rfc3339(cycle.endAt) } }),
     ...useOf(view),
-    ...(view.balance && { balance: balanceOf(view.balance) }),
+    ...(balance && { balance: balanceOf(balance) }),
     ...(policy && { policy: policyOf(policy) }),
-    ...conditionsOf(view, showing),
   }
 }
 
-export function lastCycleOf(
-  cycle: NonNullable<WorkspaceView['lastCycle']>,
-  { people }: Showing,
-): NonNullable<WorkspaceSummary['lastCycle']> {
-  const { startedAt, finishedAt, result, message } = cycle
-  return {
-    startedAt: rfc3339(startedAt),
-    finishedAt: rfc3339(finishedAt),
-    result,
-    ...(message !== undefined && { message: people.text(message) }),
-  }
-}
+/** The mode, the pause, the last cycle, and the conditions. */
+export const stateOf = ({ mode, pause, lastCycle, lastSuccessAt, conditions }: WorkspaceView, { people }: Shown) => ({
+  mode,
+  ...(pause && { pause: { until: rfc3339(pause.untilAt), since: rfc3339(pause.pausedAt), reason: people.text(pause.reason) } }),
+  ...(lastCycle && {
+    lastCycle: {
+      startedAt: rfc3339(lastCycle.startedAt),
+      finishedAt: rfc3339(lastCycle.finishedAt),
+      result: lastCycle.result,
+      ...(lastCycle.message !== undefined && { message: people.text(lastCycle.message) }),
+    },
+  }),
+  ...(lastSuccessAt !== undefined && { lastSuccessAt: rfc3339(lastSuccessAt) }),
+  conditions: conditionEntries(conditions, { people }).slice(0, MOST_CONDITIONS),
+  conditionsOmitted: Math.max(0, conditions.length - MOST_CONDITIONS),
+})
+
+/** Conditions that one document lists. Choice. */
+const MOST_CONDITIONS = 100
+
+/** The most urgent first. */
+export const conditionEntries = (conditions: readonly Condition[], { people }: Shown) =>
+  byUrgency(conditions).map(({ type, scope, subject, reason, message, since }) => ({
+    type,
+    severity: kindOf(type).severity,
+    subject: scope ? scopeText(scope, { people }) : people.text(subject),
+    reason,
+    message: people.text(message),
+    since: rfc3339(since),
+  }))
+
+/** Conditions that no other field of a document shows. */
+const warningsOf = ({ conditions }: WorkspaceView): readonly Condition[] =>
+  byUrgency(conditions).filter(({ type }) => !kindOf(type).hasOwnPlace)
+
+export const warningTexts = (view: WorkspaceView, { people }: Shown): readonly string[] =>
+  warningsOf(view).map(({ message }) => people.text(message))
 
 export const policyOf = ({ valid, digest, revision, loadedAt }: NonNullable<WorkspaceView['policy']>) => ({
   valid,
@@ -64,12 +87,29 @@ export const policyOf = ({ valid, digest, revision, loadedAt }: NonNullable<Work
   loadedAt: rfc3339(loadedAt),
 })
 
-const balanceOf = ({ readAt, creditsPerSeat, seats, addOnAvailable, addOnUsed }: NonNullable<WorkspaceView['balance']>) => ({
+export const balanceOf = ({ readAt, creditsPerSeat, seats, addOnAvailable, addOnUsed }: NonNullable<WorkspaceView['balance']>) => ({
   readAt: rfc3339(readAt),
   creditsPerSeat,
   seats,
   addOnAvailable,
   addOnUsed,
+})
+
+/** What is known of a pool in this cycle; its declaration is shown beside it. */
+export const poolFigures = ({ figures, dealtAt, frozen }: Partial<PoolStatus>, { people }: Shown) => ({
+  ...(figures && { used: cents(figures.used) }),
+  ...(figures?.dealt !== undefined && { dealt: cents(figures.dealt) }),
+  ...(figures?.exhaustedAt !== undefined && { exhaustion: rfc3339(figures.exhaustedAt) }),
+  ...(dealtAt !== undefined && { dealtAt: rfc3339(dealtAt) }),
+  ...(frozen !== undefined && { frozen: people.text(frozen) }),
+})
+
+/** Models that one document lists. Choice. */
+const MOST_MODELS = 20
+
+export const modelEntries = (models: readonly ModelUse[], { people }: Shown) => ({
+  models: models.slice(0, MOST_MODELS).map(({ model, mode, used }) => ({ model: people.text(model), mode: people.text(mode), used })),
+  modelsOmitted: Math.max(0, models.length - MOST_MODELS),
 })
 
 function useOf({ roster, balance, use }: WorkspaceView): Pick<WorkspaceSummary, 'use'> {
@@ -88,11 +128,17 @@ function useOf({ roster, balance, use }: WorkspaceView): Pick<WorkspaceSummary, 
   }
 }
 
-/** What everybody used in this cycle; absent where nobody carries a figure. */
+/** Credits used by everybody in this cycle; absent where no person has a figure. */
 export function usedIn({ people }: NonNullable<WorkspaceView['roster']>): number | undefined {
-  let sum: number | undefined
-  for (const { used } of people) if (used !== undefined) sum = (sum ?? 0) + used
+  const sum = sumKnown(people.map(({ used }) => used))
   return sum === undefined ? undefined : cents(sum)
+}
+
+/** Absent where none of them is known. */
+export function sumKnown(amounts: readonly (number | undefined)[]): number | undefined {
+  let total: number | undefined
+  for (const amount of amounts) if (amount !== undefined) total = (total ?? 0) + amount
+  return total
 }
 
 function countStates(scopes: readonly ScopeStatus[]): Readonly<Record<ScopeState, number>> {
@@ -100,6 +146,21 @@ function countStates(scopes: readonly ScopeStatus[]): Readonly<Record<ScopeState
   for (const { state } of scopes) counts[state] += 1
   return counts
 }
+
+/** Scopes by kind and state. */
+export const countsByKind = (scopes: readonly ScopeStatus[]) => ({
+  team: countStates(scopes.filter(({ scope }) => scope.kind === 'team')),
+  group: countStates(scopes.filter(({ scope }) => scope.kind === 'group')),
+  user: countStates(scopes.filter(({ scope }) => scope.kind === 'user')),
+})
+
+const ATTENTION: readonly ScopeState[] = ['rejected', 'contested', 'held', 'drifted', 'unknown', 'undeclared', 'skipped']
+
+/** Scopes that are not in sync, those that need a person first. */
+export const notInSync = (scopes: readonly ScopeStatus[]): readonly ScopeStatus[] =>
+  scopes
+    .filter(({ state }) => state !== 'in_sync')
+    .sort((a, b) => ATTENTION.indexOf(a.state) - ATTENTION.indexOf(b.state) || compareScopes(a.scope, b.scope))
 
 function verdictOf(view: WorkspaceView, first: AttentionEntry | undefined): { readonly tone: Tone; readonly verdict: string } {
   const isBroken = view.policy?.valid === false
@@ -116,35 +177,13 @@ const VERDICTS: Readonly<Record<AttentionEntry['subject'], string>> = {
   unread: 'caps unread or refused',
   pause: 'paused',
   credits: 'credits run out early',
-  warning: 'a warning stands',
+  warning: 'a warning',
   people: 'people at their cap',
   config: 'config not valid',
   ledger: 'the ledger cannot be written',
 }
 
 const SEVERITY_TONES: Readonly<Record<Severity, Tone>> = { error: 'bad', warn: 'warn', info: 'good' }
-
-/** Conditions that show nowhere else. */
-export const warningsOf = ({ conditions }: WorkspaceView): readonly Condition[] =>
-  byUrgency(conditions).filter(({ type }) => !kindOf(type).hasOwnPlace)
-
-/** More than anybody reads; each has a place of its own besides. Choice. */
-const MOST_CONDITIONS = 100
-
-/** What is so now, what needs a person first. */
-export const conditionsOf = ({ conditions }: WorkspaceView, { people }: Showing) => ({
-  conditions: byUrgency(conditions)
-    .slice(0, MOST_CONDITIONS)
-    .map(({ type, scope, subject, reason, message, since }) => ({
-      type,
-      severity: kindOf(type).severity,
-      subject: scope?.kind === 'user' ? people.label(scope.email) : people.text(subject),
-      reason,
-      message: people.text(message),
-      since: rfc3339(since),
-    })),
-  conditionsOmitted: Math.max(0, conditions.length - MOST_CONDITIONS),
-})
 
 const many = (count: number, one: string, several = `${one}s`): string => `${count} ${count === 1 ? one : several}`
 
@@ -166,12 +205,12 @@ export function attentionOf(view: WorkspaceView, showing: Showing): readonly Att
     tell('warn', 'hold', `${guards.join(', ')}: ${many(people, 'person', 'people')} affected, waits for a decision`, `/holds/${id}`)
   }
   const off = counts.drifted + counts.contested
-  if (off > 0) tell('warn', 'drift', `${many(off, 'scope')} differ${off === 1 ? 's' : ''} from policy`, '')
+  if (off > 0) tell('warn', 'drift', `${many(off, 'scope')} differ${off === 1 ? 's' : ''} from policy`)
   const unread = counts.unknown + counts.rejected
-  if (unread > 0) tell('warn', 'unread', `${many(unread, 'scope')} could not be read or ${unread === 1 ? 'was' : 'were'} refused`, '')
-  if (pause) tell('warn', 'pause', `paused until ${minuteText(pause.untilAt)}: ${showing.people.text(pause.reason)}`, '')
+  if (unread > 0) tell('warn', 'unread', `${many(unread, 'scope')} could not be read or ${unread === 1 ? 'was' : 'were'} refused`)
+  if (pause) tell('warn', 'pause', `paused until ${minuteText(pause.untilAt)}: ${showing.people.text(pause.reason)}`)
   const exhaustedAt = view.use?.figures?.exhaustedAt
-  if (exhaustedAt !== undefined) tell('warn', 'credits', `add-on credits run out ${minuteText(exhaustedAt)}, before the cycle ends`, '')
+  if (exhaustedAt !== undefined) tell('warn', 'credits', `add-on credits run out ${minuteText(exhaustedAt)}, before the cycle ends`)
   for (const { type, message } of warningsOf(view))
     tell(SEVERITY_TONES[kindOf(type).severity], 'warning', showing.people.text(message), '/health')
   const atCap = countBands(view.people)?.at_cap ?? 0
@@ -179,26 +218,19 @@ export function attentionOf(view: WorkspaceView, showing: Showing): readonly Att
   return found.toSorted((a, b) => toneRank(a.tone) - toneRank(b.tone))
 }
 
-/** What documents say of the daemon. */
 export const daemonPart = ({ version, configValid, ledgerWritable }: DaemonFacts) => ({ version, configValid, ledgerWritable })
 
-/** What concerns all workspaces. */
-export function daemonAttention(daemon: DaemonFacts, { people }: Showing): readonly AttentionEntry[] {
-  const { configValid, ledgerWritable, conditions = [] } = daemon
-  const found: AttentionEntry[] = []
-  const tell = (subject: AttentionEntry['subject'], text: string): void => {
-    found.push({ workspace: '', tone: 'bad', subject, text: people.text(text), path: '/' })
+/** What concerns the whole daemon. */
+export function daemonAttention(
+  { configValid, ledgerWritable, conditions = [] }: DaemonFacts,
+  { people }: Shown,
+): readonly AttentionEntry[] {
+  const entry = (subject: AttentionEntry['subject'], type: ConditionType, usual: string): AttentionEntry => {
+    const detail = conditions.find((one) => one.type === type && one.message !== kindOf(type).begun)?.message
+    return { workspace: '', tone: 'bad', subject, text: people.text(detail ?? usual), path: '/' }
   }
-  const told = (type: ConditionType): string | undefined =>
-    conditions.find((one) => one.type === type && one.message !== kindOf(type).begun)?.message
-  if (!configValid) tell('config', told('ConfigInvalid') ?? 'the config file is not valid; the last good one is in force')
-  if (!ledgerWritable) tell('ledger', told('LedgerUnwritable') ?? 'the ledger cannot be written, so no cap is written')
-  return found
+  return [
+    ...(configValid ? [] : [entry('config', 'ConfigInvalid', 'the config file is not valid; the last good one is in force')]),
+    ...(ledgerWritable ? [] : [entry('ledger', 'LedgerUnwritable', 'the ledger cannot be written, so no cap is written')]),
+  ]
 }
-
-/** Scopes by kind and state. */
-export const countsByKind = (scopes: readonly ScopeStatus[]) => ({
-  team: countStates(scopes.filter(({ scope }) => scope.kind === 'team')),
-  group: countStates(scopes.filter(({ scope }) => scope.kind === 'group')),
-  user: countStates(scopes.filter(({ scope }) => scope.kind === 'user')),
-})

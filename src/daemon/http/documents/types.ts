@@ -1,9 +1,10 @@
-// The types of the documents that the pages and /api/v1 are made of, each taken from its schema. Instants are RFC 3339 in UTC, people stand
-// in them as `people` says, lists are bounded and say what they leave out, and what was never known is absent. Types only.
+// The types of /status and of the documents behind the pages and /api/v1, each taken from its schema. Instants are RFC 3339 in UTC, people are shown
+// as `people` of the config says, lists are bounded and say what they leave out, and what was never known is absent. Types only.
 
 import type { COMPARISON } from './schema/comparison-source.ts'
 import type { place, problem, Shape } from './schema/parts-source.ts'
 import type { GROUP, GROUPS, PEOPLE, PERSON, WRITE } from './schema/people-source.ts'
+import type { STATUS } from './schema/status-source.ts'
 import type {
   BURN_SERIES,
   CHANGES,
@@ -17,6 +18,8 @@ import type {
 } from './schema/story-source.ts'
 import type { HEALTH, POLICIES, SCOPE, WORKSPACE, WORKSPACES } from './schema/workspace-source.ts'
 
+export type StatusDocument = Shape<typeof STATUS>
+export type WorkspaceStatus = StatusDocument['workspaces'][number]
 export type WorkspaceListDocument = Shape<typeof WORKSPACES>
 export type WorkspaceSummary = WorkspaceListDocument['items'][number]
 export type AttentionEntry = WorkspaceListDocument['attention'][number]

@@ -1,18 +1,28 @@
 // The overview of all workspaces, and the page of one: what needs a person, what is off, what is held, and where the credits go.
 
-import type { ScopeState, ScopeStatus, WorkspaceView } from '../../../core/model/events.ts'
-import { compareScopes, userScope } from '../../../core/model/scope.ts'
+import type { ScopeStatus, WorkspaceView } from '../../../core/model/events.ts'
+import { userScope } from '../../../core/model/scope.ts'
 import type { GrantStatus } from '../../../core/resolve/candidate.ts'
 import type { Query } from './documents.ts'
 import type { DaemonFacts, Showing, WorkspaceFacts } from './facts.ts'
 import { poolEntries } from './pools.ts'
 import { asked, limitOf, PAGE, pageOf } from './query.ts'
 import { cents, grantEntryOf, headOf, placeOf, problemsOf, rfc3339, scopeEntryOf, scopeText } from './show.ts'
-import { attentionOf, countsByKind, daemonAttention, daemonPart, summaryOf, toneRank, warningsOf } from './summary.ts'
+import {
+  attentionOf,
+  countsByKind,
+  daemonAttention,
+  daemonPart,
+  modelEntries,
+  notInSync,
+  summaryOf,
+  toneRank,
+  warningTexts,
+} from './summary.ts'
 import type { ScopeEntry, WorkspaceDocument, WorkspaceListDocument } from './types.ts'
 
 /** Bounds of the lists; what exceeds them is counted in `…Omitted`. Choice. */
-const MOST = { attention: 50, scopes: 100, models: 20, holds: 50, grants: 200 } as const
+const MOST = { attention: 50, scopes: 100, holds: 50, grants: 200 } as const
 
 export const WORKSPACES_QUERY = [PAGE, limitOf(100, 500)]
 
@@ -36,16 +46,12 @@ export function workspacesDocument(
   }
 }
 
-const ATTENTION: readonly ScopeState[] = ['rejected', 'contested', 'held', 'drifted', 'unknown', 'undeclared', 'skipped']
-
 export function workspaceDocument(facts: WorkspaceFacts, showing: Showing, holdsSince: ReadonlyMap<string, number>): WorkspaceDocument {
   const { view, desiredState } = facts
   const { people } = showing
   const revision = view.policy?.revision
-  const wanting = view.scopes.filter(({ state }) => state !== 'in_sync')
-  wanting.sort((a, b) => ATTENTION.indexOf(a.state) - ATTENTION.indexOf(b.state) || compareScopes(a.scope, b.scope))
+  const wanting = notInSync(view.scopes)
   const team = view.scopes.find(({ scope }) => scope.kind === 'team')
-  const models = view.use?.models ?? []
   return {
     ...headOf('Workspace', showing),
     workspace: view.workspace,
@@ -66,16 +72,15 @@ export function workspaceDocument(facts: WorkspaceFacts, showing: Showing, holds
     })),
     approvals: view.approvals.map(({ id, state }) => ({ id, state })),
     grants: (desiredState?.resolution.grants ?? []).slice(0, MOST.grants).map((grant) => grantEntry(grant, showing, revision)),
-    models: models.slice(0, MOST.models).map(({ model, mode, used }) => ({ model: people.text(model), mode: people.text(mode), used })),
-    modelsOmitted: Math.max(0, models.length - MOST.models),
+    ...modelEntries(view.use?.models ?? [], showing),
     pools: poolEntries(facts, showing),
-    warningTexts: warningsOf(view).map(({ message }) => people.text(message)),
+    warningTexts: warningTexts(view, showing),
   }
 }
 
 const sinceOf = (at: number | undefined) => (at === undefined ? {} : { since: rfc3339(at) })
 
-export const scopeEntry = (status: ScopeStatus, showing: Showing, revision = ''): ScopeEntry =>
+const scopeEntry = (status: ScopeStatus, showing: Showing, revision = ''): ScopeEntry =>
   scopeEntryOf(status, showing, status.source && placeOf(status.source, showing, revision))
 
 /** As `capkeeper_drift_credits` counts: per person, where both sides are numbers. */

@@ -8,7 +8,7 @@ import type { Query } from '../documents.ts'
 import type { Showing, WorkspaceFacts } from '../facts.ts'
 import { asked, limitOf, PAGE, pageOf, text, word } from '../query.ts'
 import { cents, headOf, placeOf, ratio, rfc3339 } from '../show.ts'
-import { usedIn } from '../summary.ts'
+import { sumKnown, usedIn } from '../summary.ts'
 import type { GroupEntry, GroupListDocument } from '../types.ts'
 import { ORDERS } from './people.ts'
 import { groupIdsOf, type PeopleIndex, type PersonRow } from './roster.ts'
@@ -71,7 +71,7 @@ export function groupEntries(facts: WorkspaceFacts, index: PeopleIndex, showing:
     const [group, people] = [listed.get(id), members.get(id) ?? []]
     const status = states.get(id)
     const reading = facts.readings?.get(scopeKey(groupScope(id)))
-    const addOn = sum(people.map((row) => row.addOn))
+    const addOn = sumKnown(people.map((row) => row.addOn))
     const bands = countBands(people)
     const source = worstSource(people.map((row) => row.source))
     const at = declared.get(id)?.at ?? status?.source
@@ -93,10 +93,4 @@ export function groupEntries(facts: WorkspaceFacts, index: PeopleIndex, showing:
       ...(group && { readAt: rfc3339(group.readAt) }),
     }
   })
-}
-
-function sum(amounts: readonly (number | undefined)[]): number | undefined {
-  let total: number | undefined
-  for (const amount of amounts) if (amount !== undefined) total = (total ?? 0) + amount
-  return total
 }

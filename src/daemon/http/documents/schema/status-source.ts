@@ -1,11 +1,8 @@
-// The schema of /status for the OpenAPI document; ../../status/document.ts has its types, and a test holds answers against both. It is older
-// than /api/v1: a line of a policy is a text here, and people are named by `people`. Only the generator loads this file.
-import Type, { type TProperties } from 'typebox'
-import { ASPECTS } from '../../../../core/interpret/evidence.ts'
-import { BANDS, GRANT_STATES, SCOPE_STATES } from '../../../../core/model/events.ts'
-import { SCOPE_KINDS } from '../../../../core/model/scope.ts'
+// The schema of /status, which is older than /api/v1: here a line of a policy is a text, and `people` says how people are shown. Schemas only; see
+// parts-source.ts.
+import Type from 'typebox'
+import { BANDS, GRANT_STATES } from '../../../../core/model/events.ts'
 import { ADD_ON_SOURCES } from '../../../../core/use/add-on.ts'
-import { BURN_WINDOWS } from '../../../../core/use/burn.ts'
 import {
   balance,
   band,
@@ -23,26 +20,20 @@ import {
   object,
   optional,
   projection,
-  reconcileResult,
   scopeName,
   text,
   words,
 } from './parts-source.ts'
-import { scopeWith } from './workspace-source.ts'
+import { approval, finding, lastCycle, model, POLICY_STATE, pause, ratios, scopesByKind, scopeWith } from './workspace-source.ts'
 
 const MORE = 'How many more there are.'
 const line = (description: string) => optional(text(`${description} \`file:line:column\`.`))
 const addOnSource = words(ADD_ON_SOURCES, 'Where the figure comes from.')
 
-const forEach = (names: readonly string[], of: (name: string) => TProperties[string]): TProperties =>
-  Object.fromEntries(names.map((name) => [name, of(name)]))
-
 const lease = object('Who keeps the workspace, where several replicas share the ledger.', {
   isHere: flag('This one does.'),
   holder: optional(text('Its name; absent while nobody does.')),
 })
-
-const pause = object('Nothing is written.', { until: instant('When it ends.'), reason: text(), since: instant('When it began.') })
 
 const problem = object('Something wrong in a policy file.', {
   severity: words(['error', 'warning']),
@@ -54,19 +45,9 @@ const problem = object('Something wrong in a policy file.', {
 })
 
 const policy = object('The policies in force.', {
-  valid: flag('The files are whole; otherwise the last good set stays in force.'),
-  digest: text('Of the meaning of the set; empty while there is none.'),
-  revision: text('The commit of the files; empty outside a worktree.'),
-  loadedAt: instant('When the files were last read.'),
+  ...POLICY_STATE,
   problems: list(problem, 'In the order of the files.'),
   problemsOmitted: count(MORE),
-})
-
-const lastCycle = object('The last reconciliation.', {
-  startedAt: instant('When it began.'),
-  finishedAt: instant('When it ended.'),
-  result: reconcileResult,
-  message: optional(text('What it said of itself.')),
 })
 
 const scope = scopeWith(line('What asks it.'))
@@ -121,13 +102,10 @@ const use = object('Use in this cycle, in credits.', {
 })
 
 const burn = object('How fast credits are burned, and where that leads.', {
-  ratios: object(
-    '1 is an even pace to the end of the cycle.',
-    forEach(BURN_WINDOWS, (window) => optional(figure(`Over the last ${window}.`))),
-  ),
+  ratios,
   projected: optional(projection),
   exhaustion: optional(instant('When the add-on credits are expected to run out; absent when they last.')),
-  models: list(object('Use of one model in one mode.', { model: text(), mode: text(), used: figure('Credits.') }), 'The most used first.'),
+  models: list(model, 'The most used first.'),
   modelsOmitted: count(MORE),
 })
 
@@ -139,8 +117,6 @@ const group = object('A declared group.', {
   readAt: instant('When it was read.'),
 })
 
-const evidence = { value: text(), at: instant('When it was seen.'), evidence: text() }
-
 const workspace = object('One workspace.', {
   workspace: text('Its name.'),
   mode,
@@ -149,14 +125,11 @@ const workspace = object('One workspace.', {
   policy: optional(policy),
   lastCycle: optional(lastCycle),
   lastSuccessAt: optional(instant('When a cycle last ended well.')),
-  scopeCounts: object(
-    'How many scopes stand where.',
-    forEach(SCOPE_KINDS, (kind) => counts(SCOPE_STATES, `Of the kind ${kind}.`)),
-  ),
+  scopeCounts: scopesByKind,
   scopes: list(scope, 'Those that need attention first.'),
   scopesOmitted: count(MORE),
   holds: list(hold, 'What waits for somebody.'),
-  approvals: list(object('The release of a hold.', { id: text(), state: words(['pending', 'spent', 'void']) }), 'Those on record.'),
+  approvals: list(approval, 'Those on record.'),
   grants: counts(GRANT_STATES, 'How many grants stand where.'),
   pools: list(pool, 'By name.'),
   poolsOmitted: count(MORE),
@@ -168,16 +141,7 @@ const workspace = object('One workspace.', {
   groups: list(group, 'Declared groups.'),
   ratePerSecond: optional(figure('Requests per second, as learned.')),
   clockSkewSeconds: optional(figure("The service's clock minus ours.")),
-  seen: optional(
-    list(
-      object('One answer about this deployment.', {
-        aspect: words(ASPECTS),
-        ...evidence,
-        before: optional(object('What was seen earlier and contradicts it.', evidence)),
-      }),
-      'What the answers of the service have shown.',
-    ),
-  ),
+  seen: optional(list(finding, 'What the answers of the service have shown.')),
   conditions: list(condition, 'What is so now, what needs a person first.'),
   conditionsOmitted: count(MORE),
   warnings: list(text(), 'The messages of those that show nowhere else here.'),

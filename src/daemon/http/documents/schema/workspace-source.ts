@@ -2,7 +2,7 @@
 import Type, { type TSchema } from 'typebox'
 import { ASPECTS } from '../../../../core/interpret/evidence.ts'
 import { BANDS, SCOPE_STATES } from '../../../../core/model/events.ts'
-import { BURN_WINDOWS } from '../../../../core/use/burn.ts'
+import { BURN_WINDOWS, type BurnWindow } from '../../../../core/use/burn.ts'
 import {
   balance,
   cap,
@@ -36,35 +36,39 @@ import {
   words,
 } from './parts-source.ts'
 
-const pause = object('Nothing is written until it ends.', {
+export const pause = object('Nothing is written until it ends.', {
   until: instant('When it ends by itself.'),
   since: instant('When it began.'),
   reason: text(),
 })
 
-const lastCycle = object('The last reconciliation.', {
+export const lastCycle = object('The last reconciliation.', {
   startedAt: instant('When it began.'),
   finishedAt: instant('When it ended.'),
   result: reconcileResult,
   message: optional(text('What it said of itself.')),
 })
 
-const policyState = object('The policies in force.', {
-  valid: flag('The files are whole; otherwise the last good set stays in force.'),
-  digest: text('Of the meaning of the set; empty while there is none.'),
+export const POLICY_STATE = {
+  valid: flag('The files are valid; otherwise the last known good policies stay in force.'),
+  digest: text('Of the meaning of the policies; empty while there are none.'),
   revision: text('The commit of the files; empty outside a worktree.'),
   loadedAt: instant('When the files were last read.'),
+}
+const policyState = object('The policies in force.', POLICY_STATE)
+
+export const ratios = Type.Unsafe<Partial<Record<BurnWindow, number>>>({
+  type: 'object',
+  description: 'Pace of use by window; 1 is an even pace to the end of the cycle.',
+  additionalProperties: false,
+  properties: Object.fromEntries(BURN_WINDOWS.map((window) => [window, { type: 'number' }])),
 })
 
 const use = object('Credits that the team used in this cycle.', {
   readAt: instant('When people and their use were read.'),
   used: optional(figure('Of all people together; absent where the plan shows none.')),
   cycleCredits: optional(figure('Those of all seats and the add-on credits.')),
-  ratios: Type.Partial(
-    Type.Object(Object.fromEntries(BURN_WINDOWS.map((window) => [window, figure('1 = even pace to the end of the cycle.')])), {
-      additionalProperties: false,
-    }),
-  ),
+  ratios,
   projected: optional(projection),
   exhaustion: optional(instant('When the add-on credits are expected to run out; absent when they last.')),
 })
@@ -162,20 +166,22 @@ const hold = object('A guard holds changes back.', {
   since: optional(instant('When it was first shown.')),
 })
 
-const approval = object('The release of a hold.', { id: text(), state: words(['pending', 'spent', 'void']) })
+export const approval = object('The release of a hold.', { id: text(), state: words(['pending', 'spent', 'void']) })
 
-const model = object('Use of one model in one mode in this cycle.', { model: text(), mode: text(), used: figure('Credits.') })
+export const model = object('Use of one model in one mode in this cycle.', { model: text(), mode: text(), used: figure('Credits.') })
+
+export const scopesByKind = object('Managed scopes by kind and state.', {
+  team: counts(SCOPE_STATES, 'The team.'),
+  group: counts(SCOPE_STATES, 'Groups.'),
+  user: counts(SCOPE_STATES, 'People.'),
+})
 
 export const WORKSPACE = object('One workspace.', {
   ...headOf('Workspace'),
   ...SUMMARY,
   problems: list(problem, 'What is wrong in the policy files.'),
   problemsOmitted: count('How many more there are.'),
-  scopesByKind: object('Managed scopes by kind and state.', {
-    team: counts(SCOPE_STATES, 'The team.'),
-    group: counts(SCOPE_STATES, 'Groups.'),
-    user: counts(SCOPE_STATES, 'People.'),
-  }),
+  scopesByKind,
   team: optional(scope),
   attention: list(scope, 'Scopes that are not in sync, those that need a person first.'),
   attentionOmitted: count('How many more there are.'),
@@ -227,7 +233,7 @@ const evidence = {
   evidence: text('What proves it.'),
 }
 
-const finding = object('One answer about how this deployment treats caps.', {
+export const finding = object('One answer about how this deployment treats caps.', {
   aspect: words(ASPECTS),
   ...evidence,
   before: optional(object('What was seen earlier and contradicts it.', evidence)),
