@@ -1,4 +1,4 @@
-// The line of a file that a problem is about, with carets beneath the part that is meant: the same on a terminal and on a page.
+// The line of a file that a problem is about, with carets below the part in question, for terminals and pages.
 import { printable } from './terminal.ts'
 
 const EXCERPT_WIDTH = 120
@@ -7,11 +7,11 @@ export interface Excerpt {
   readonly sourceLine: string
   /** From 1. */
   readonly column: number
-  /** How many characters are meant; 1 unless said. */
+  /** Of the part in question; default 1. */
   readonly length?: number
 }
 
-/** Two lines: the text, of which a long one is cut around the column, and the carets. */
+/** The text, cut around the column where it is long, and the carets. */
 export function excerptLines({ sourceLine, column, length = 1 }: Excerpt): readonly [line: string, carets: string] {
   const at = column - 1
   const from = sourceLine.length > EXCERPT_WIDTH ? Math.max(0, at - EXCERPT_WIDTH / 2) : 0

@@ -1,5 +1,4 @@
-// HTML that cannot be injected into: every value in the template is escaped unless it is itself made by this template. A page has no
-// other way to put a value into markup.
+// HTML without injection: the template escapes every value that it did not make itself. Pages have no other way to put a value into markup.
 import { printable } from './terminal.ts'
 
 declare const brand: unique symbol
@@ -10,12 +9,12 @@ export interface Html {
   readonly [brand]?: never
 }
 
-/** What may stand in a template; nothing for `undefined` and `false`. */
+/** A value in a template; `undefined` and `false` render nothing. */
 export type Value = Html | string | number | undefined | false | readonly Value[]
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 
-/** Text for an element or for an attribute in double quotes, where there is no template. */
+/** Text for an element or a double-quoted attribute, where the template cannot be used. */
 export const htmlText = (text: string): string => printable(text).replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '')
 
 function render(value: Value): string {
@@ -25,7 +24,7 @@ function render(value: Value): string {
   return 'markup' in value ? value.markup : value.map(render).join('')
 }
 
-/** Attributes must stand in double quotes. */
+/** The template. Attributes must be in double quotes. */
 export const html = (parts: TemplateStringsArray, ...values: readonly Value[]): Html => ({
   markup: parts.reduce((markup, part, index) => markup + render(values[index - 1]) + part),
 })

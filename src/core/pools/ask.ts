@@ -1,12 +1,12 @@
-// What a standing deal asks for a member at this moment. It holds raises back while the sum is above the credits, whatever the deal gave.
+// The cap that the last deal asks for a member now. It holds raises back while the sum is above the credits, whatever was dealt.
 
 import type { Credits, Instant } from '../model/units.ts'
 import { finiteCount, fullCount, fullSum, isDealt } from './count.ts'
 import { memberOf, type PoolMember, type PoolState, type PoolTerms } from './state.ts'
 
 /**
- * The cap to ask for; undefined while nothing was dealt, for who is not dealt, and for who has to stay at 0, which no deal asks for. A raise
- * that is open waits while the sum is above.
+ * The cap to ask for. Undefined while nothing was dealt, for members who are not dealt, and for members at 0 who cannot be raised: no deal asks
+ * for 0. While the sum is above the credits, a raise that is not yet in force waits.
  */
 export function capToAsk({ credits }: Pick<PoolTerms, 'credits'>, state: PoolState, email: string): Credits | undefined {
   const member = memberOf(state, email)
@@ -17,9 +17,9 @@ export function capToAsk({ credits }: Pick<PoolTerms, 'credits'>, state: PoolSta
 }
 
 /**
- * Whether somebody keeps the cap in force, because a raise has to wait: who was dealt more and is at 0, while the sum is above. Nothing is dealt
- * to protected members, and a cap declared for one of them is theirs; but while the raises of all of them do not fit into the credits, they keep
- * what is in force.
+ * Whether a member keeps the cap in force because a raise has to wait. That is so for a member at 0 who was dealt more, while the sum is above
+ * the credits. Protected members are not dealt and get the cap declared for them; but while the raises of all of them together do not fit into
+ * the credits, each keeps the cap in force.
  */
 export function keepsCap({ credits }: Pick<PoolTerms, 'credits'>, state: PoolState, email: string): boolean {
   const member = memberOf(state, email)
@@ -37,15 +37,15 @@ export function keptCap(member: PoolMember | undefined): KeptCap | undefined {
   return cap === undefined || cap === 'none' || at === undefined ? undefined : { cap, at }
 }
 
-/** What is in force, and since when it was read so. */
+/** The cap in force, and when it was first read. */
 export interface KeptCap {
   readonly cap: Credits
   readonly at: Instant
 }
 
-/** Members of whom nothing may be asked, not dealt yet or left alone for a rule: they follow a wider cap as far as the credits pay for it. */
+/** Members without a cap to ask for, because nothing is dealt to them yet or a rule's answer is not known: they may inherit a higher cap only as far as the credits pay for it. */
 export interface Followers {
-  /** Credits that nobody counts at, nor is to get. */
+  /** Credits that are neither counted for a member nor promised to one. */
   readonly room: number
   readonly members: readonly Follower[]
 }
@@ -54,11 +54,11 @@ export interface Follower {
   readonly email: string
   readonly base: Credits
   readonly count: number
-  /** The deal leaves them at 0, which it asks of nobody: they follow nothing upwards, whatever the credits pay for. */
+  /** The member is at 0 and the deal asks for nothing: no inherited raise applies, whatever the credits pay for. */
   readonly isLeftAtZero: boolean
 }
 
-/** Who may follow a wider cap upwards, and what there is for all of them together. */
+/** The members who may inherit a higher cap, and the credits for all of them together. */
 export function followersIn(terms: Pick<PoolTerms, 'credits'>, state: PoolState): Followers {
   const staying = Object.entries(state.members).filter(([, { left }]) => !left)
   const wanted = staying.reduce((sum, [, one]) => sum + (one.protected ? wantedBy(one) : 0), 0)
@@ -71,7 +71,7 @@ export function followersIn(terms: Pick<PoolTerms, 'credits'>, state: PoolState)
   return { room: wanted > free ? free : free - wanted, members }
 }
 
-/** Of who was never read, and of who had no cap lately, what is known counts. */
+/** Where the full count is infinite (never read, or uncapped lately), the finite count. */
 const knownCount = (member: PoolMember): number => (Number.isFinite(fullCount(member)) ? fullCount(member) : finiteCount(member))
 
 /** What a member with a cap of their own would add to the sum. */
@@ -79,7 +79,7 @@ const wantedBy = (member: PoolMember): number => Math.max(0, (member.fixed ?? 0)
 
 const sums = new WeakMap<PoolState, number>()
 
-/** The sum is asked for once for each member of the same state. */
+/** Cached: it is asked for each member of the same state. */
 function isAbove(state: PoolState, credits: number): boolean {
   const known = sums.get(state) ?? fullSum(state)
   sums.set(state, known)

@@ -1,35 +1,35 @@
-// The deal of a pool: which cap each member gets now. Dealt at most every 4 h and where it matters, else the deal stays; how caps are shared
-// out is in share-out.ts. A quiet pool keeps the deal it has. A deal ends with the raises that what it lowered has paid for, once use under that
-// shows: they wait for no other deal.
+// The deal of a pool: which cap each member gets now. A pool is dealt again at most every 4 h, and only where it matters; else the deal stays.
+// share-out.ts shares the credits out. The raises that a deal's lowered caps pay for belong to that deal: they are given as soon as use under
+// the old caps shows, without another deal.
 import { type Credits, credits, type Instant } from '../model/units.ts'
 import { dealtSum, fullSum, isDealt, standingCount, standingSum } from './count.ts'
 import { type Aim, aim, give, matters } from './share-out.ts'
 import { memberOf, type PoolMember, type PoolState, type PoolTerms } from './state.ts'
 import { type Laid, layOut } from './table.ts'
 
-/** Dealt at most so often (product.md, section 2, Calm). */
+/** The least time between two deals (product.md, section 2, Calm). */
 export const REST_MS = 4 * 3_600_000
 
 export interface DealOptions {
-  /** Deal whatever is said by `Calm`: only laws and figures ask for it. */
+  /** Deal whatever `Calm` says; only laws and figures set it. */
   readonly always?: boolean
-  /** Use under all caps that were lowered has come to show. */
+  /** Use under all lowered caps shows now. */
   readonly hasShown?: boolean
 }
 
 export interface Deal {
   readonly state: PoolState
-  /** Another deal than the one before. */
+  /** The deal differs from the one before. */
   readonly isNew: boolean
   /** Nothing is left to deal: everybody is at their use. */
   readonly isUsedUp: boolean
-  /** By how much the sum exceeds the credits though everything was lowered that can be; 0 when it does not. */
+  /** By how much the sum exceeds the credits after everything was lowered that can be; 0 when it does not. */
   readonly above: number
-  /** Who stops raises: no known cap, or none at all. */
+  /** Members without a known cap, or uncapped: they stop raises. */
   readonly blockers: readonly string[]
 }
 
-/** Deals anew where that matters; else the deal stays. The state has to be as `observePool` left it, with known use. */
+/** Deals again where that matters; else the deal stays. The state must come from `observePool`, with known use. */
 export function dealPool(terms: PoolTerms, state: PoolState, now: Instant, { always = false, hasShown = false }: DealOptions = {}): Deal {
   const laid = layOut(terms, state)
   const aimed = aim(laid.table, terms, laid.undealt)
@@ -49,7 +49,7 @@ export function dealPool(terms: PoolTerms, state: PoolState, now: Instant, { alw
 const hasNewTerms = (terms: PoolTerms, { terms: before }: PoolState): boolean =>
   (['credits', 'share', 'min', 'max'] as const).some((key) => before?.[key] !== terms[key])
 
-/** A changed declaration, a first deal, or somebody without a deal of their own. */
+/** The declaration changed, nothing was dealt yet, or a member has no deal. */
 const hasChanged = (terms: PoolTerms, state: PoolState): boolean =>
   state.dealtAt === undefined ||
   hasNewTerms(terms, state) ||
@@ -60,11 +60,11 @@ const hasChanged = (terms: PoolTerms, state: PoolState): boolean =>
 interface Moment {
   readonly now: Instant
   readonly isOver: boolean
-  /** It is the end of the last deal: nobody is lowered, and the next one comes when it would have come. */
+  /** Only the raises that the last deal's lowered caps pay for: nobody is lowered, and the time of the next deal stays. */
   readonly raisesOnly: boolean
 }
 
-/** What is given now, in the state; the same state where nobody's cap moves. */
+/** The state with the caps given now; the same object where nobody's cap changes. */
 function dealt(
   terms: PoolTerms,
   state: PoolState,

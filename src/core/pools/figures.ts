@@ -1,4 +1,4 @@
-// What is told of a pool: credits, used, dealt, when it is expected to run out, and the deal of one person in words. It decides nothing.
+// What is shown of a pool: credits, used, dealt, when it is expected to run out, and one person's deal in words. It decides nothing.
 
 import type { Instant } from '../model/units.ts'
 import { isDealt, paidSum, paidUse, standingSum } from './count.ts'
@@ -9,9 +9,9 @@ export interface PoolFigures {
   /** When the use was read. */
   readonly readAt: Instant
   readonly credits: number
-  /** What members, and those who left, have used of them. */
+  /** Of the credits, by members and by those who left. */
   readonly used: number
-  /** The sum that is kept within the credits: each at the greatest of use, cap in force and cap given. Absent while somebody has no known cap. */
+  /** The sum that is kept within the credits: each person at the greatest of use, cap in force and cap given. Absent while a cap is not known. */
   readonly dealt?: number
   /** When the credits are expected to be used up; absent when not within the cycle. */
   readonly exhaustedAt?: Instant
@@ -36,7 +36,7 @@ export function poolFigures({ credits }: Pick<PoolTerms, 'credits'>, state: Pool
     ...(Number.isFinite(dealt) && { dealt }),
     ...(exhaustedAt !== undefined && { exhaustedAt }),
     members: staying.length,
-    // The last credits are less than anybody could be raised by.
+    // The rest is less than one credit for each member.
     isUsedUp: credits - used < Math.max(1, staying.filter(([, member]) => isDealt(member)).length),
   }
 }

@@ -1,38 +1,38 @@
 // Shares credits out by raising one level for everybody: `need` levels the totals of the cycle, `equal` the head-room. Pure arithmetic over
-// columns. A higher level never gives anybody less, equal people get equal caps, and names and order change nothing.
+// columns. A higher level never gives a person less, equal people get equal caps, and neither names nor order matter.
 
-/** People to whom caps are dealt, one place each in every column; whole credits of the cycle. */
+/** The people to whom caps are dealt, one place each in every column; whole credits of the cycle. */
 export interface Claims {
   /** Known use. */
   readonly use: Float64Array
-  /** Use that somebody else paid for. */
+  /** Use that the pool did not pay for. */
   readonly base: Float64Array
-  /** Nobody gets less: known use, 1 at least. */
+  /** The lowest cap: known use, 1 at least. */
   readonly floor: Float64Array
   /** The highest cap; never below `floor`. */
   readonly most: Float64Array
   /** Expected total of the cycle, for `need`; known use in whole credits for `equal`. */
   readonly expected: Float64Array
-  /** How fast they are expected to use, for what is left over: 1 for `equal`. */
+  /** The expected pace, by which credits that are left over are shared; 1 for `equal`. */
   readonly weight: Float64Array
 }
 
-/** The places of claims that share one level. */
+/** The people that share one level, from place `from` to before `to`. */
 export interface Levels {
   readonly from: number
   readonly to: number
   readonly min: number
-  /** At this level everybody has what they are expected to use. */
+  /** At this level everybody has their expected use. */
   readonly expectedAt: number
-  /** Credits above it for a level and a unit of weight. */
+  /** Credits for each level above `expectedAt` and unit of weight. */
   readonly extra: number
-  /** All weight together. */
+  /** The sum of the weights. */
   readonly heaviness: number
 }
 
-/** So many levels above what is expected give the lightest one credit more. Choice: what is left undealt by it is less than rounding takes. */
+/** So many levels above `expectedAt` give the person with the least weight one credit. Choice: what stays undealt by it is less than rounding takes. */
 const FINENESS = 32
-/** Head-room beyond which nobody is lifted: more than any cap. */
+/** Head-room above which nobody is raised: more than any cap. */
 const MOST_EXTRA = 2_147_483_648
 
 export function levelsOf({ expected, weight, most }: Claims, from: number, to: number, min: number): Levels {
@@ -46,12 +46,12 @@ export function levelsOf({ expected, weight, most }: Claims, from: number, to: n
   return { from, to, min, expectedAt: Math.ceil(highest), extra: 1 / (FINENESS * lightest), heaviness }
 }
 
-/** What rounding errors may take from a whole number. */
+/** Tolerance for rounding errors below a whole number. */
 const DUST = 1e-6
 
 /**
- * The cap at a level, which is a whole number. Everybody is lifted to `min` together, then to the same total, each to the expected one at
- * most; what is left over goes above it by weight. Comparisons, because Math.min is slow until the last optimization.
+ * The cap at a level, which is a whole number. Everybody is raised to `min` together, then to the same total, each up to their expected use;
+ * what is left over is shared by weight. Comparisons, because Math.min is slow until the last optimization.
  */
 export function capAt({ expected, weight, floor, most }: Claims, { min, expectedAt, extra }: Levels, place: number, level: number): number {
   const isAbove = level > expectedAt
@@ -66,14 +66,14 @@ export function capAt({ expected, weight, floor, most }: Claims, { min, expected
   return within < lowest ? lowest : within
 }
 
-/** What the pool pays for somebody with this cap. */
+/** What the pool pays for a person with this cap. */
 export function paidAt({ use, base }: Claims, place: number, cap: number): number {
   const used = use[place] ?? 0
   const paid = (cap < used ? used : cap) - (base[place] ?? 0)
   return paid > 0 ? paid : 0
 }
 
-/** What caps at a level cost together: `paidAt` of `capAt`, written out in one loop, because a replay asks for a hundred million of them. */
+/** What caps at a level cost together: `paidAt` of `capAt`, inlined in one loop, because a replay calls it a hundred million times. */
 export function costAt(claims: Claims, { from, to, min, expectedAt, extra }: Levels, level: number): number {
   const { use, base, floor, most, expected, weight } = claims
   const above = level > expectedAt ? (level - expectedAt) * extra : 0
@@ -98,7 +98,7 @@ export function costAt(claims: Claims, { from, to, min, expectedAt, extra }: Lev
 
 /**
  * The highest whole level, up to `top`, whose cost is within the budget; undefined when not even 0 is. A higher level never costs less.
- * Looks first where everybody has what they are expected to use: below it and above it the cost rises almost evenly.
+ * It tries `expectedAt` first: below it and above it the cost rises almost evenly.
  */
 export function highestLevel(levels: Levels, cost: (level: number) => number, budget: number, top = topOf(levels)): number | undefined {
   const expectedAt = Math.min(top, levels.expectedAt)
@@ -127,7 +127,7 @@ interface Bracket {
   readonly atHigh: number
 }
 
-/** Narrows a bracket down to one level: in turn where the line between its ends meets the budget, and halfway. */
+/** Narrows a bracket to one level, by interpolation and bisection in turn. */
 function between({ low, atLow, high, atHigh }: Bracket, cost: (level: number) => number, budget: number): number {
   for (let isLine = true; high - low > 1; isLine = !isLine) {
     const width = high - low

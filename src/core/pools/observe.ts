@@ -1,5 +1,5 @@
-// Takes what was read into the state of a pool: use, caps in force, who is a member. Use never falls within a cycle; a cap that fell goes on
-// counting until use under it must have shown; a new cycle needs two readings. It never decides about caps.
+// Takes readings into the state of a pool: use, caps in force, membership. Use never falls within a cycle. A lowered cap counts at its old
+// value until use under it must have shown. A new cycle needs two readings. It never decides about caps.
 import { LANDING_MS } from '../model/change.ts'
 import type { Cycle } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
@@ -17,7 +17,7 @@ import {
   type UseNow,
 } from './state.ts'
 
-/** Readings of use older than this are no ground for a deal. Choice. */
+/** Older readings of use are no basis for a deal. Choice. */
 const LONGEST_AGE_MS = 24 * 3_600_000
 
 /** Uncapped is more than any cap. */
@@ -28,11 +28,11 @@ export interface Observed {
   readonly state?: PoolState
   /** Why the last deal has to stay. */
   readonly frozen?: string
-  /** Use under all caps that were lowered has come to show. */
+  /** Use under all lowered caps shows now. */
   readonly hasShown: boolean
 }
 
-/** The state after what was read. The same observation twice changes nothing. */
+/** The state after a reading. The same observation twice changes nothing. */
 export function observePool(known: PoolState | undefined, observation: PoolObservation): Observed {
   const { now, usageLagMs } = observation
   const before = known && rewound(known, now)
@@ -58,15 +58,15 @@ export function observePool(known: PoolState | undefined, observation: PoolObser
   const state = { ...rest, members }
   const hasShown = (hadShown || (before !== undefined && openLowers(before).length > 0)) && openLowers(state).length === 0
   if (frozen === undefined) return { state, hasShown }
-  // What that pays for is dealt once the pool is not frozen any more.
+  // The raises that it pays for are dealt once the pool is no longer frozen.
   return { state: hasShown ? { ...state, hasShown } : state, frozen, hasShown }
 }
 
-/** A reading from the future was stamped by a clock that went back since: nobody knows how new it is. */
+/** A reading from the future was stamped by a clock that has since been set back: its age is not known. */
 const ofThisClock = ({ use, now }: PoolObservation): UseNow =>
   use.kind === 'known' && use.readAt > now ? { kind: 'unknown', why: 'use was not read since the clock went back' } : use
 
-/** What was read is too old, or of a cycle that has ended: its use says nothing of what the caps let people use now. */
+/** The reading is too old, or of a cycle that has ended: it says nothing of what the caps allow now. */
 function outdated({ readAt, cycle }: PoolState, now: Instant): string | undefined {
   if (now - readAt > LONGEST_AGE_MS) return 'use was not read for a day'
   return now >= cycle.endAt ? 'the billing cycle is over, and the use of the next one is not known yet' : undefined
@@ -82,7 +82,7 @@ interface Taken {
   readonly frozen?: string
 }
 
-/** Use and cycle; the members as they were. */
+/** Takes in use and cycle; members otherwise stay as they were. */
 function takeUse(before: PoolState | undefined, use: UseNow): Taken {
   const stays = before && { state: before }
   if (use.kind === 'unknown') return { ...stays, frozen: use.why }
@@ -140,8 +140,8 @@ const mapMembers = ({ members }: PoolState, change: (member: PoolMember, email: 
   Object.fromEntries(Object.entries(members).map(([email, member]) => [email, change(member, email)]))
 
 /**
- * Who joins counts from the use at joining, and at a higher cap that was lowered before, as members do; who leaves stays. At the first deal
- * everybody counts with all of the cycle's use.
+ * A person who joins counts from their use at joining, and at a higher cap that was lowered before, as members do. A person who leaves stays in
+ * the sum. At the first deal everybody counts with all of the cycle's use.
  */
 function joinAndLeave(state: PoolState, { members, use, lowered, now }: PoolObservation, isFirst: boolean): PoolState['members'] {
   const present = new Map(members.map((member) => [member.email, member]))
@@ -162,8 +162,8 @@ function joinAndLeave(state: PoolState, { members, use, lowered, now }: PoolObse
 }
 
 /**
- * Their cap of now is still the pool's, whatever lower one was dealt. Where the pool never gave one, use under it may not show yet; a cap
- * that was never read bounds nothing.
+ * The cap in force when a person leaves is still the pool's, whatever lower cap was dealt. Where the pool never gave it, use under it may not
+ * show yet. A cap that was never read bounds nothing.
  */
 function leave(member: PoolMember, now: Instant): PoolMember {
   const { inForce } = member
@@ -171,7 +171,7 @@ function leave(member: PoolMember, now: Instant): PoolMember {
   return isGone(after) ? { ...after, lowered: [...after.lowered, { cap: inForce?.cap ?? 'none', at: now }] } : after
 }
 
-/** Somebody who comes back within the cycle goes on where they left, but is dealt anew, as is somebody whose own cap changed. */
+/** A person who returns within the cycle keeps their use and base, but is dealt again, and so is a person whose own cap changed. */
 function withRole(member: PoolMember, here: MemberNow): PoolMember {
   const isSame = !member.left && member.fixed === here.fixed && (member.protected ?? false) === (here.protected ?? false)
   if (isSame) return member
@@ -184,7 +184,7 @@ function withoutRole(member: PoolMember): PoolMember {
   return rest
 }
 
-/** Later than that they will not land any more. */
+/** Values sent longer ago will not land any more. */
 const sentTo = ({ sent, now }: PoolObservation, email: string): readonly CapSince[] =>
   (sent.get(email) ?? []).filter(({ at }) => now - at < LANDING_MS)
 
@@ -194,8 +194,8 @@ const capNow = ({ caps, now }: PoolObservation, email: string): CapSince | undef
 }
 
 /**
- * A cap that fell counts on at its old value, and the pool's for somebody who left when another takes its place. `isUnread`: they came in, and
- * nobody could see what was in force until now.
+ * A lowered cap counts on at its old value, and so does the pool's cap of a person who left when another replaces it. `isUnread`: the person
+ * joined before, and their cap in force could not be read until now.
  */
 function takeCap(member: PoolMember, read: CapSince | undefined, sent: readonly CapSince[], isUnread: boolean): PoolMember {
   const kept = sent.length === 0 && member.sent.length === 0 ? member : { ...member, sent }
@@ -208,15 +208,15 @@ function takeCap(member: PoolMember, read: CapSince | undefined, sent: readonly 
 }
 
 /**
- * `dataAt`: figures are at least as new as this. Use under a cap that fell before is in them, but for people whom they do not list, such as
- * those who left the team: nobody will ever see it, and the cap is all that bounds it. Uncapped bounds nothing, so there known use has to do.
+ * `dataAt`: the figures are at least as new as this. They include use under a cap that was lowered before, except for people whom they do not
+ * list, such as those who left the team: their use will never show, and only the cap bounds it. Without a cap, known use has to do.
  */
 function takeReading(member: PoolMember, dataAt: Instant, isListed: boolean): PoolMember {
   const lowered = member.lowered.filter(({ cap, at }) => at > dataAt || (!isListed && cap !== 'none'))
   return lowered.length === member.lowered.length ? member : { ...member, lowered }
 }
 
-/** Once another cap is in force for somebody who left, and the use until then is known, nothing more is added. */
+/** After a person left, nothing more is added once another cap is in force and the use until then is known. */
 function settle(member: PoolMember, dataAt: Instant): PoolMember {
   if (!member.left || member.left.settled || !isGone(member)) return member
   const goneAt = Math.max(member.left.at, member.inForce?.at ?? member.left.at)
@@ -225,7 +225,7 @@ function settle(member: PoolMember, dataAt: Instant): PoolMember {
     : member
 }
 
-/** A lower that did not land before more use showed, or a foreign raise: what is put back is not below known use. */
+/** After a lower that did not land before more use showed, or a foreign raise: the cap that is put back is not below known use. */
 function aboveUse(member: PoolMember): PoolMember {
   const { dealt, use = credits(0), inForce, fixed } = member
   if (dealt === undefined || dealt >= use || !inForce || amountOf(inForce.cap) <= dealt) return member
@@ -233,7 +233,7 @@ function aboveUse(member: PoolMember): PoolMember {
   return least > dealt ? { ...member, dealt: credits(least) } : member
 }
 
-/** The pool's cap is no longer in force for somebody who left, or never was. */
+/** Whether the pool's cap of a person who left is no longer in force, or never was. */
 export function isGone({ left, inForce, dealt }: PoolMember): boolean {
   if (!left) return false
   if (left.settled || dealt === undefined || inForce?.cap === 'none') return true

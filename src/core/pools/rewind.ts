@@ -1,9 +1,9 @@
-// The state of a pool after a clock that was ahead: nothing that it remembers lies in the future. What was noted in the future counts as noted
-// now, so that a lowered cap waits for a reading that is really newer. It never makes anything older than it may be.
+// The state of a pool after the clock was set back: no time in it lies in the future. A time in the future becomes now, so that a lowered cap
+// waits for a reading that is really newer. It never makes a time older than it may be.
 import type { Instant } from '../model/units.ts'
 import type { CapSince, PoolMember, PoolState } from './state.ts'
 
-/** The state with nothing later than now; the same one where the clock did not go back. */
+/** The state with no time later than now; the same object where none was. */
 export function rewound(state: PoolState, now: Instant): PoolState {
   let hasFuture = false
   const at = (instant: Instant): Instant => {

@@ -1,34 +1,34 @@
-// How a deal shares credits out over a table: what everybody should have at the end (`aim`), whether that matters now (`matters`), and what of
-// it can be given at once (`give`). Lowers free nothing until a later reading shows the use under the old caps; raises take only what is free
+// How a deal shares credits out over a table: the final cap of everybody (`aim`), whether a deal matters now (`matters`), and which caps can be
+// given at once (`give`). A lowered cap frees nothing until a later reading shows the use under the old one; raises take only what is free
 // (count.ts). It never lowers below known use, and never gives less than 1.
 import { capAt, costAt, highestLevel, type Levels, levelsOf, paidAt } from './level.ts'
 import type { PoolTerms } from './state.ts'
 import type { PoolTable } from './table.ts'
 
-/** Somebody whose use is within 15 % of the cap (product.md, section 2, Calm). */
+/** A member is near the cap when their use is within 15 % of it (product.md, section 2, Calm). */
 const NEAR = 0.85
-/** The deal moved by more than so much of it. */
+/** A deal matters when it moves more than this share of all caps. */
 const MOVED = 0.1
-/** What a cap has to gain for a write, and what head-room has to lose; who is near their cap gets what there is. Choices, found by trial. */
+/** The least gain and loss of head-room that are worth a write. A member near the cap gets less too. Choices, found by trial. */
 const WORTH_RAISING = 0.1
 const WORTH_LOWERING = 0.2
-/** Nobody is lowered below use and so much of a day's pace (goals.md: found by trial). */
+/** Nobody is lowered below use plus this share of a day's pace (goals.md: found by trial). */
 const SLACK_DAYS = 0.9
 
-/** Those with a cap of their own, then the others: each at a level of their own. */
+/** Members with a cap of their own are the first part, the others the second: each part has its own level. */
 interface Part {
   readonly levels: Levels
   readonly level: number
 }
 
-/** What everybody should have at the end. */
+/** The final caps, in `PoolTable.target`. */
 export interface Aim {
   readonly parts: readonly Part[]
   /** Credits above everybody's use. */
   readonly left: number
 }
 
-/** Fills `target`: user caps and grants of members first, of what `min` of the others leaves, then the others. The table has its claims. */
+/** Fills `target`. User caps and grants of members come first, from what the `min` of the others leaves; then the others. The table has its claims. */
 export function aim(table: PoolTable, terms: PoolTerms, undealt: number): Aim {
   const { size, fixedSize, floor, most, target } = table
   const budget = terms.credits - undealt
@@ -38,7 +38,7 @@ export function aim(table: PoolTable, terms: PoolTerms, undealt: number): Aim {
   const minOfRest = costOf(table, fixedSize, size, (place) => Math.max(Math.min(min, most[place] ?? 0), lowest(place)))
   const kept = Math.max(floorOfRest, Math.min(minOfRest, budget - floorOfFirst))
   const first = spread(table, { from: 0, to: fixedSize, min: 0 }, budget - kept)
-  // What is left by rounding is theirs too: else more credits could give the others less.
+  // What rounding leaves goes to the others as well: otherwise more credits could give them less.
   const paid = costOf(table, 0, fixedSize, (place) => target[place] ?? 0)
   const rest = spread(table, { from: fixedSize, to: size, min }, isServed(table) ? budget - paid : kept)
   return { parts: [first, rest], left: budget - floorOfFirst - floorOfRest }
@@ -49,14 +49,14 @@ const isServed = ({ target, most, fixedSize }: PoolTable): boolean => {
   return true
 }
 
-/** What the pool pays for these places with such caps. */
+/** What the pool pays for the places from `from` to before `to` with such caps. */
 function costOf(table: PoolTable, from: number, to: number, capOf: (place: number) => number): number {
   let cost = 0
   for (let place = from; place < to; place += 1) cost += paidAt(table, place, capOf(place))
   return cost
 }
 
-/** The highest level that the budget pays for; use itself where it pays for nothing. */
+/** Fills `target` by the highest level that the budget pays for; 0, which leaves everybody their use, where it pays for none. */
 function spread(
   table: PoolTable,
   { from, to, min }: { readonly from: number; readonly to: number; readonly min: number },
@@ -69,7 +69,7 @@ function spread(
   return { levels, level }
 }
 
-/** Somebody near their cap would get more, the whole would move, or it has to come down. */
+/** Whether a deal matters: a member near their cap would get more, many caps would move, or the sum has to come down. */
 export function matters(table: PoolTable, isOver: boolean): boolean {
   const { size, present, target } = table
   let [moved, total] = [0, 0]
@@ -83,7 +83,7 @@ export function matters(table: PoolTable, isOver: boolean): boolean {
   return moved > MOVED * total
 }
 
-/** Somebody near the cap would get more, by a part of their head-room at least; or all of a cap of their own. */
+/** Whether a member near the cap would get more, by a part of their head-room at least, or all of their own cap. */
 function wants(table: PoolTable, place: number): boolean {
   const now = table.present[place] ?? Number.NaN
   const use = table.use[place] ?? 0
@@ -92,15 +92,15 @@ function wants(table: PoolTable, place: number): boolean {
   return use >= NEAR * now && isHelped(table, place, cap) && cap - now >= WORTH_RAISING * (now - use)
 }
 
-/** All of the cap that policy declares for them: the service is to have just that, whatever it helps. */
+/** All of the cap that policy declares for the member: the service must show exactly that, even where it does not help. */
 const isOwn = ({ fixed, fixedSize }: PoolTable, place: number, cap: number): boolean => place < fixedSize && cap === fixed[place]
 
-/** What only lifts the cap to use helps nobody; so nobody rises above `max` either, whatever they used. */
+/** A raise up to use only helps nobody. So nobody rises above `max` either, whatever they used. */
 const isHelped = (table: PoolTable, place: number, cap: number): boolean =>
   cap > (table.present[place] ?? 0) && (cap > Math.ceil(table.use[place] ?? 0) || isOwn(table, place, cap))
 
 export interface Room {
-  /** Credits that nobody counts at. */
+  /** Credits that are not counted for anybody. */
   readonly room: number
   /** The sum of the deal is above the credits. */
   readonly isOver: boolean
@@ -108,7 +108,7 @@ export interface Room {
   readonly raisesOnly?: boolean
 }
 
-/** Fills `given`: raises as far as the room allows, each part to the same level; the others are lowered or stay. NaN: nothing is dealt. */
+/** Fills `given`: raises as far as the room allows, each part to one level; other caps are lowered or stay. NaN: nothing is given. */
 export function give(table: PoolTable, { parts }: Aim, { room, isOver, raisesOnly = false }: Room): void {
   table.given.fill(Number.NaN)
   let free = room
@@ -116,14 +116,14 @@ export function give(table: PoolTable, { parts }: Aim, { room, isOver, raisesOnl
     for (let place = part.levels.from; place < part.levels.to; place += 1) {
       if (table.isRead[place] === 0) continue
       const cap = raisesOnly ? (table.present[place] ?? 0) : lowered(table, place, isOver)
-      // Somebody at 0 to whom nothing can be given yet is not dealt: no deal writes less than 1.
+      // A member at 0 who cannot be raised yet is not dealt: no deal writes less than 1.
       if (cap >= 1) table.given[place] = cap
     }
     free -= raiseWithin(table, part, free)
   }
 }
 
-/** The highest common level whose raises the room pays for; none while the sum is above. Up to what somebody counts at a raise costs nothing. */
+/** Gives the highest common level whose raises the room pays for; none while the sum is above. A raise up to what a member counts for costs nothing. */
 function raiseWithin(table: PoolTable, { levels, level: top }: Part, room: number): number {
   const raised: number[] = []
   for (let place = levels.from; place < levels.to; place += 1) if (isRaised(table, place)) raised.push(place)
@@ -145,7 +145,7 @@ function raiseWithin(table: PoolTable, { levels, level: top }: Part, room: numbe
   return cost(level)
 }
 
-/** Near the cap, or more by a tenth. */
+/** Whether the member is near the cap, or would get a tenth more. */
 function isRaised(table: PoolTable, place: number): boolean {
   if (table.isRead[place] === 0) return false
   if (wants(table, place)) return true
@@ -154,7 +154,7 @@ function isRaised(table: PoolTable, place: number): boolean {
   return cap > now * (1 + WORTH_RAISING) && isHelped(table, place, cap)
 }
 
-/** The target, where it is lower; while the sum holds, not below use and most of a day's pace. Who gets nothing more keeps what is there. */
+/** The target, where it is lower; while the sum is within the credits, not below use and most of a day's pace. A small difference is no reason to lower. */
 function lowered({ present, target, use, pace, fixedSize }: PoolTable, place: number, isOver: boolean): number {
   const now = present[place] ?? Number.NaN
   const cap = target[place] ?? 0

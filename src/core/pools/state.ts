@@ -1,10 +1,10 @@
 // What is remembered of a pool between deals: plain data that the ledger keeps as one fact, recorded before any write of a deal. It never
-// forgets a value that may still be in force somewhere: that is what keeps the sum after a crash, a lost answer or a stale reading.
+// forgets a value that may still be in force: so the sum is kept after a crash, a lost answer or an old reading.
 import type { Cycle } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
 import type { Credits, Instant } from '../model/units.ts'
 
-/** What a policy says of a pool, without its members. */
+/** What a policy declares for a pool, without its members. */
 export interface PoolTerms {
   /** Add-on credits per billing cycle, for all members together. */
   readonly credits: Credits
@@ -22,46 +22,46 @@ export interface CapSince {
 }
 
 export interface PoolMember {
-  /** Use at joining: paid for by somebody else. 0 for those who were there at the first deal or at the cycle's start. */
+  /** Use at joining, which the pool did not pay for. 0 for members at the first deal or at the cycle's start. */
   readonly base: Credits
   /** The highest known use in this cycle; absent while it was never known. */
   readonly use?: Credits
-  /** The cap in force as it was read last, and when it was first read so; absent: never read. */
+  /** The last cap read, and when it was first read; absent: never read. */
   readonly inForce?: CapSince
-  /** What the last deal gave; absent: nothing yet, and for protected people. */
+  /** The cap of the last deal; absent: nothing dealt yet, or protected. */
   readonly dealt?: Credits
-  /** Values sent whose end is not known: they may land yet, whatever was read since. */
+  /** Values sent with an unknown outcome: they may still land, whatever was read since. */
   readonly sent: readonly CapSince[]
   /** Higher caps that were in force before, and when the lower one was first read: use under them may not show yet. */
   readonly lowered: readonly CapSince[]
-  /** A user cap or user grant: dealt first, at most what is left. */
+  /** A user cap or user grant: dealt first, and at most this. */
   readonly fixed?: Credits
   /** Not dealt; counts at the cap in force. */
   readonly protected?: boolean
-  /** Left the pool, under this cap: what stays in the sum until the cycle's end. `settled`: the cap is gone and the use under it is known. */
+  /** Left the pool, under this cap: stays in the sum until the cycle ends. `settled`: the cap is gone and the use under it is known. */
   readonly left?: { readonly at: Instant; readonly cap?: Cap; readonly settled?: boolean }
 }
 
 export interface PoolState {
   /** The cycle that the use belongs to. */
   readonly cycle: Cycle
-  /** A later start that one good reading named; the cycle begins when another one, 10 min later, names it too. */
+  /** A later start that one good reading named. That cycle begins when another reading, 10 min later, names it too. */
   readonly later?: { readonly startAt: Instant; readonly readAt: Instant }
   /** The latest good reading of use. */
   readonly readAt: Instant
   /** When caps were dealt last; absent before the first deal. */
   readonly dealtAt?: Instant
-  /** Use under all lowered caps came to show while the pool was frozen: the raises that this pays for are to be dealt yet. */
+  /** Use under all lowered caps showed while the pool was frozen: the raises that it pays for are still to be dealt. */
   readonly hasShown?: boolean
-  /** Under which terms; a deal under others is a changed declaration. */
+  /** The terms of the last deal, to notice a changed declaration. */
   readonly terms?: PoolTerms
-  /** Declaration and members (`reviewKey`) whose deal the guards have let through: later deals of the same move within it. */
+  /** Declaration and members (`reviewKey`) for which the guards let a deal through: later deals under the same key need no review. */
   readonly reviewed?: string
   /** By e-mail. */
   readonly members: Readonly<Record<string, PoolMember>>
 }
 
-/** A member as policy and roster have it now. */
+/** A member as policy and roster say now. */
 export interface MemberNow {
   readonly email: string
   readonly fixed?: Credits
@@ -76,20 +76,20 @@ export type UseNow =
 export interface PoolObservation {
   readonly now: Instant
   readonly use: UseNow
-  /** Caps in force, of members and of those who left, as they were read last; who was never read is not listed. */
+  /** The last readings of caps in force, of members and of those who left; a person who was never read is missing. */
   readonly caps: ReadonlyMap<string, CapSince>
-  /** What we wrote there last and read back: it was in force from then on, whoever looked. */
+  /** The last caps that we wrote and read back: each was in force from then on. */
   readonly verified?: ReadonlyMap<string, CapSince>
-  /** Values sent whose end is not known, by e-mail: the answer was lost and they did not read back, or their write is still open. */
+  /** Values sent with an unknown outcome, by e-mail: the answer was lost and the value did not read back, or the write is still open. */
   readonly sent: ReadonlyMap<string, readonly CapSince[]>
-  /** Higher caps that were in force for those who come in now, and when a write of ours took each away. */
+  /** Higher caps of people who join now, and when a write of ours lowered each. */
   readonly lowered?: ReadonlyMap<string, readonly CapSince[]>
   readonly members: readonly MemberNow[]
-  /** How old the figures of a reading can be at most. */
+  /** The greatest age of a reading's figures. */
   readonly usageLagMs: number
 }
 
-/** Lowered caps of those who stay, under which use may not show yet. */
+/** Lowered caps of present members, under which use may not show yet. */
 export const openLowers = ({ members }: PoolState): readonly CapSince[] =>
   Object.values(members).flatMap(({ left, lowered }) => (left ? [] : lowered))
 

@@ -1,29 +1,29 @@
-// The members of a pool to whom caps are dealt, as columns of numbers: what a deal reads and writes, so that years of days can be dealt in a
-// replay. The daemon fills it from the state that the ledger keeps, a replay from its own days. It decides nothing.
+// The members of a pool to whom caps are dealt, as columns of numbers: what a deal reads and writes. Columns are fast enough for a replay of years.
+// The daemon fills them from the ledger's state, a replay from its own days. It decides nothing.
 import { credits, MAX_CAP } from '../model/units.ts'
 import { finiteCount, fullCount, isDealt } from './count.ts'
 import type { Claims } from './level.ts'
 import { ownPace, type PoolPace, poolPace } from './pace.ts'
 import type { PoolMember, PoolState, PoolTerms } from './state.ts'
 
-/** One place for each member in every column, those with a cap of their own first. NaN stands for nothing. */
+/** One place for each member in every column, members with a cap of their own first. */
 export interface PoolTable extends Claims {
   readonly size: number
-  /** So many have a user cap or a user grant. */
+  /** How many members have a user cap or a user grant. */
   readonly fixedSize: number
   /** The user cap or user grant. */
   readonly fixed: Float64Array
   /** The cap by the last deal or by a reading; NaN without one, or while none is set. */
   readonly present: Float64Array
-  /** 1 where a cap was read, or that there is none. */
+  /** 1 where the cap in force was read, even if none is set. */
   readonly isRead: Uint8Array
-  /** At what the member counts in the sum, lowered caps at their old value. */
+  /** What the member counts for in the sum, with lowered caps at their old value. */
   readonly count: Float64Array
   /** Credits a working day. */
   readonly pace: Float64Array
-  /** What everybody should have at the end: worked out by `aim`. */
+  /** The final caps, from `aim`. */
   readonly target: Float64Array
-  /** What the deal gives now: worked out by `give`. */
+  /** The caps to give now, from `give`. */
   readonly given: Float64Array
 }
 
@@ -48,7 +48,7 @@ export function emptyTable(size: number, fixedSize: number): PoolTable {
   }
 }
 
-/** Fills in what members claim: their pace and what it comes to, from their use. */
+/** Fills in the claims of members: their pace, and what follows from it and their use. */
 export function claim(table: PoolTable, { share, max, credits: most }: PoolTerms, average: PoolPace): void {
   const { use, floor, expected, weight, pace, fixed, fixedSize } = table
   for (let place = 0; place < table.size; place += 1) {
@@ -57,7 +57,7 @@ export function claim(table: PoolTable, { share, max, credits: most }: PoolTerms
     const own = ownPace(average, used)
     pace[place] = own
     if (place < fixedSize) {
-      // Their own cap is all they get, also where it is below their use.
+      // Members get at most their own cap, even where it is below their use.
       const cap = Math.max(1, fixed[place] ?? 0)
       floor[place] = Math.min(least, cap)
       table.most[place] = cap
@@ -76,7 +76,7 @@ export interface Laid {
   /** E-mails by place. */
   readonly emails: readonly string[]
   readonly table: PoolTable
-  /** What those count at who are not dealt. */
+  /** The count of all who are not dealt. */
   readonly undealt: number
 }
 
@@ -103,11 +103,11 @@ export function layOut(terms: PoolTerms, state: PoolState): Laid {
   return { emails: named.map(([email]) => email), table, undealt }
 }
 
-/** Who is protected and gets a first cap of their own is going to count at that: nothing of it is dealt to others. */
+/** A protected member who is to get a first cap of their own counts at that cap already, so that nothing of it is dealt to others. */
 function soonCount(member: PoolMember): number {
   const { base, fixed = 0, inForce, left } = member
   return !left && inForce?.cap === 'none' ? Math.max(finiteCount(member), fixed - base) : finiteCount(member)
 }
 
-/** NaN where none is known or set. */
+/** NaN where no cap is known or set. */
 const presentCap = ({ dealt, inForce }: PoolMember): number => Number(dealt ?? inForce?.cap)

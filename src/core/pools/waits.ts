@@ -1,11 +1,11 @@
-// Which raises of a pool wait for newer figures: caps that fell count at their old value until use under them shows, and only then is it known
-// what may be raised. It is for people to read, and decides nothing.
+// Which raises of a pool wait for newer figures: a lowered cap counts at its old value until use under it shows, and only then is it known what
+// may be raised. For display only.
 import { type Credits, formatInstant } from '../model/units.ts'
 import { capToAsk, keepsCap, keptCap } from './ask.ts'
 import { dealPool } from './deal.ts'
 import { type CapSince, memberOf, type PoolMember, type PoolState, type PoolTerms } from './state.ts'
 
-/** A raise that waits, and for what, as a clause. */
+/** A raise that waits, and until when, as a clause. */
 export interface WaitingRaise {
   readonly to: Credits
   readonly until: string
@@ -13,7 +13,7 @@ export interface WaitingRaise {
 
 const known = new WeakMap<PoolState, { readonly terms: PoolTerms; readonly raises: ReadonlyMap<string, WaitingRaise> }>()
 
-/** By e-mail: what would be given more, were the use under all lowered caps known as it is now. */
+/** By e-mail: the higher caps that would be given if use under all lowered caps already showed. */
 export function waitingRaises(terms: PoolTerms, state: PoolState): ReadonlyMap<string, WaitingRaise> {
   const before = known.get(state)
   if (before?.terms === terms) return before.raises
@@ -24,7 +24,7 @@ export function waitingRaises(terms: PoolTerms, state: PoolState): ReadonlyMap<s
 
 function findRaises(terms: PoolTerms, state: PoolState): ReadonlyMap<string, WaitingRaise> {
   const all = Object.entries(state.members)
-  const lowered = Object.values(state.members).flatMap((member) => member.lowered.filter((one) => willShow(member, one)))
+  const lowered = all.flatMap(([, member]) => member.lowered.filter((one) => willShow(member, one)))
   if (state.dealtAt === undefined || lowered.length === 0) return new Map()
   const lastAt = lowered.reduce((last, { at }) => Math.max(last, at), 0)
   const until = `until use up to ${formatInstant(lastAt)} shows`
@@ -41,10 +41,10 @@ function findRaises(terms: PoolTerms, state: PoolState): ReadonlyMap<string, Wai
   )
 }
 
-/** Use under it will be known: under an own cap of somebody who left perhaps never (`takeReading` in observe.ts). */
+/** Whether use under a lowered cap will show: under a cap of a person who left perhaps never (`takeReading` in observe.ts). */
 const willShow = ({ left }: PoolMember, { cap }: CapSince): boolean => !left || cap === 'none'
 
-/** What somebody is to have: what is kept, their own cap where they are protected, or the deal. */
+/** The cap that a person is to have: what is kept, their own cap where they are protected, or the deal. */
 function asked(terms: PoolTerms, state: PoolState, email: string): Credits | undefined {
   const member = memberOf(state, email)
   if (keepsCap(terms, state, email)) return keptCap(member)?.cap

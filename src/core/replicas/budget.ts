@@ -1,9 +1,9 @@
-// The rate of a key that several workspaces use: each workspace has its part, whoever holds it. A workspace is held once, and so all parts
-// together never exceed the limit, on however many replicas and while leases move. Parts are equal, so what one of them has learned of
-// the service's limit is a good start for the others.
+// How workspaces share the rate of one key. Each workspace has an equal part, whichever replica holds it. Only one replica holds a workspace at
+// a time, so all parts together never exceed the limit, even while leases move. Because parts are equal, the limit that one workspace has
+// learned is a good start for the others.
 import type { RateSettings } from '../pace/pace.ts'
 
-/** What a workspace may send of its key's rate, which `sharers` workspaces have in all. */
+/** One workspace's part of its key's rate, shared by `sharers` workspaces. */
 export function dealt<Rate extends RateSettings>(rate: Rate, sharers: number): Rate {
   const parts = Math.max(1, sharers)
   if (parts === 1) return rate
@@ -11,22 +11,22 @@ export function dealt<Rate extends RateSettings>(rate: Rate, sharers: number): R
   return { ...rate, max, start: Math.min(rate.start, max) }
 }
 
-/** How many workspaces use the same key as each of these; keys by their identity, several for a workspace. */
+/** By workspace: how many workspaces use the same key, at the most shared of its keys. `keys`: the identities of each workspace's keys. */
 export function sharersOf(keys: ReadonlyMap<string, ReadonlySet<string>>): ReadonlyMap<string, number> {
   const users = new Map<string, number>()
   for (const ids of keys.values()) for (const id of ids) users.set(id, (users.get(id) ?? 0) + 1)
   return new Map([...keys].map(([workspace, ids]) => [workspace, Math.max(1, ...[...ids].map((id) => users.get(id) ?? 1))]))
 }
 
-/** A key by its identity, and how a workspace calls it. */
+/** A key's identity, and its name in a workspace. */
 export interface Named {
   readonly id: string
   readonly name: string
 }
 
 /**
- * What is known of the pace of a workspace's keys when it starts: what it learned itself, and for a key whose limit it has not met, the lowest
- * rate that others were held to with the same key. By the names of `mine`.
+ * What a workspace starts with for each of its keys, by the names of `mine`: what it learned itself, and for a key whose limit it has not met,
+ * the lowest limit that other workspaces met with the same key.
  */
 export function learnedTogether(
   own: Readonly<Record<string, unknown>>,
@@ -44,7 +44,7 @@ export function learnedTogether(
   return { ...own, ...Object.fromEntries(found) }
 }
 
-/** The rate, if the service's limit was met. */
+/** The rate, if the service's limit was met at it. */
 function limitIn(learned: unknown): number | undefined {
   if (typeof learned !== 'object' || learned === null || !('rate' in learned) || !('limited' in learned)) return undefined
   return learned.limited === true && typeof learned.rate === 'number' ? learned.rate : undefined

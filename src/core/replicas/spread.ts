@@ -1,19 +1,19 @@
-// Which workspaces a replica should take and which it should let go, so that all replicas hold equally many. Every replica works it out for itself
-// from the same table. It moves no more than evenness asks for, and lets nothing go that nobody else would take.
+// Which workspaces a replica should take and release, so that all replicas hold equally many. Every replica decides for itself, from the same
+// table. It moves no more than an even spread needs, and releases nothing that no other replica would take.
 
 /** Who holds a workspace, as the database has it. */
 export interface Held {
   readonly workspace: string
-  /** A replica that is alive; absent: it can be taken. */
+  /** The live replica that holds it; absent: it can be taken. */
   readonly holder?: string
-  /** For how long it could have been taken. */
+  /** How long it has been free. */
   readonly freeForMs?: number
 }
 
 /** A replica that is alive. */
 export interface Peer {
   readonly id: string
-  /** What it will not take, because its configuration disagrees or it could not be opened. */
+  /** Workspaces that it will not take, because its configuration differs or it could not open them. */
   readonly refuses: ReadonlySet<string>
 }
 
@@ -22,9 +22,9 @@ export interface Moves {
   readonly release: readonly string[]
 }
 
-/** What nobody took for so long goes to whoever will have it, however many that one holds. */
+/** A workspace free for longer goes to any replica that does not refuse it, however many that holds. */
 export const LEFT_OVER_MS = 8_000
-/** A join moves at most this part of all workspaces with each heartbeat. */
+/** After a replica joins, each heartbeat moves at most one in so many workspaces. */
 const PART_AT_ONCE = 20
 
 /** The moves of replica `me`; `peers` has `me` in it. */
@@ -36,14 +36,12 @@ export function spread(me: string, peers: readonly Peer[], leases: readonly Held
   const held = leases.filter(({ holder }) => holder === me)
   const room = (targets.get(me) ?? 0) - held.length
   const free = freeFor(own, peers, leases)
-  if (room >= 0) {
-    const due = free.filter(({ freeForMs = 0 }) => freeForMs >= LEFT_OVER_MS)
-    return { take: named([...new Set([...free.slice(0, room), ...due])]), release: [] }
-  }
+  const leftOver = free.filter(({ freeForMs = 0 }) => freeForMs >= LEFT_OVER_MS)
+  if (room >= 0) return { take: named([...new Set([...free.slice(0, room), ...leftOver])]), release: [] }
   const takers = peers.filter(({ id }) => (counts.get(id) ?? 0) < (targets.get(id) ?? 0))
   const welcome = held.filter(({ workspace }) => takers.some(({ refuses }) => !refuses.has(workspace)))
   const atOnce = Math.min(-room, Math.max(1, Math.ceil(leases.length / PART_AT_ONCE)))
-  return { take: named(free.filter(({ freeForMs = 0 }) => freeForMs >= LEFT_OVER_MS)), release: named(welcome.slice(-atOnce)) }
+  return { take: named(leftOver), release: named(welcome.slice(-atOnce)) }
 }
 
 const named = (held: readonly Held[]): readonly string[] => held.map(({ workspace }) => workspace)
@@ -54,7 +52,7 @@ function countsOf(peers: readonly Peer[], leases: readonly Held[]): ReadonlyMap<
   return counts
 }
 
-/** Even within one; those that hold most keep the one more, so that fewest move. */
+/** How many each replica should hold: equal within one. Those that hold most get the one more, so that the fewest move. */
 function targetsOf(counts: ReadonlyMap<string, number>, all: number): ReadonlyMap<string, number> {
   const byCount = [...counts].toSorted(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))
   const least = Math.floor(all / byCount.length)
@@ -62,7 +60,7 @@ function targetsOf(counts: ReadonlyMap<string, number>, all: number): ReadonlyMa
   return new Map(byCount.map(([id], place) => [id, least + (place < more ? 1 : 0)]))
 }
 
-/** Each replica begins at another place, so that they seldom want the same. */
+/** The free workspaces. Each replica begins at another place, so that two seldom want the same one. */
 function freeFor({ id, refuses }: Peer, peers: readonly Peer[], leases: readonly Held[]): readonly Held[] {
   const free = leases.filter(({ workspace, holder }) => holder === undefined && !refuses.has(workspace))
   const ids = peers.map((one) => one.id).toSorted()
