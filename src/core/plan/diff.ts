@@ -61,10 +61,6 @@ export interface Difference {
   readonly pin?: true
 }
 
-/** By the key of their scopes. */
-export const byKeyOf = (differences: readonly Difference[]): ReadonlyMap<ScopeKey, Difference> =>
-  new Map(differences.map((one) => [one.key, one]))
-
 export interface DiffInputs {
   readonly resolution: Resolution
   /** Readings of every scope that was to be read; a missing one counts as unknown. */

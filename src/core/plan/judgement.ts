@@ -1,13 +1,13 @@
-// Guards and approvals together: guards hold, approvals release exactly what they name, and guards look again with what was released still
-// counted, until no approval matches any more.
+// Guards and approvals together: guards hold, approvals release exactly the changes they name, and guards judge again with the released
+// changes still counted, until no approval matches any more. Releasing one hold must never let another through.
 import type { CapAt } from '../interpret/effective.ts'
 import type { Slots } from '../interpret/slots.ts'
 import type { Approval, GuardSettings, HeldChange, Hold, PlanApproval, Release } from '../model/change.ts'
 import { UNDECLARED } from '../model/entry.ts'
 import type { CapReading, OwnedCap } from '../model/observed.ts'
-import { declaredCount, type PolicyApproval, type PolicyRevision, protectedEmails } from '../model/policy.ts'
-import { compareScopes, type ScopeKey, scopeKey } from '../model/scope.ts'
-import type { Instant } from '../model/units.ts'
+import { declaredCount, type PolicyRevision } from '../model/policy.ts'
+import { byScope, compareScopes, type ScopeKey, scopeKey } from '../model/scope.ts'
+import { DAY_MS, type Instant } from '../model/units.ts'
 import type { DesiredCap } from '../resolve/candidate.ts'
 import { agree } from '../resolve/roster.ts'
 import {
@@ -22,11 +22,11 @@ import {
   voidGrown,
 } from './approval.ts'
 import type { Contest, ContestInputs } from './contested.ts'
-import { byKeyOf, type Difference, type PoolReview } from './diff.ts'
+import type { Difference, PoolReview } from './diff.ts'
 import { judge } from './guards/judge.ts'
 import type { GuardFacts, GuardInputs, Judgement } from './guards/round.ts'
 import { type Impact, type ImpactInputs, impactOf } from './impact.ts'
-import { type ReviewedRules, type Rules, strictest } from './reviewed.ts'
+import { type ReviewedRules, type Rules, rulesOf, strictest } from './reviewed.ts'
 
 export interface JudgementInputs {
   readonly workspace: string
@@ -37,7 +37,7 @@ export interface JudgementInputs {
   readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
   readonly inSync: readonly DesiredCap[]
   readonly impact: ImpactInputs
-  /** What all differences together do. */
+  /** The impact of all differences together. */
   readonly whole: readonly Impact[]
   readonly approvals: readonly Approval[]
   readonly approve: readonly string[]
@@ -58,56 +58,51 @@ export interface JudgementInputs {
 export interface Judged {
   readonly judgement: Judgement
   readonly approvals: readonly Approval[]
-  /** Who released which change. */
+  /** Which approval released each change. */
   readonly releases: ReadonlyMap<ScopeKey, Release>
   readonly rosterAccepted: boolean
-  /** Approvals as the plan shows them. */
+  /** The approvals as the plan shows them. */
   readonly shown: readonly PlanApproval[]
 }
 
-/** Judges what may be written. */
+/** Judges which changes may be written. */
 export function judgeWithApprovals(inputs: JudgementInputs): Judged {
-  const { differences, policy, whole, slots } = inputs
-  const listed = policy.set.approvals
-  const isOverwritten = slots.isFromAncestorWrite
-  const byKey = byKeyOf(differences)
-  const known = asShown(currentApprovals(inputs.approvals, { policy: listed.map((one) => one.id) }, inputs.now), inputs.holdsShown)
-  const inSync = new Set(known.length > 0 ? inputs.inSync.map(({ scope }) => scopeKey(scope)) : [])
-  const isWanted = ({ scope, to }: HeldChange): boolean => byKey.get(scopeKey(scope))?.to === to
-  const isBare = (key: ScopeKey): boolean => !inputs.owned.has(key) && (slots.mayBeInherited(key) || !inputs.readings.has(key))
-  const wasWritten = ({ scope, to }: HeldChange, since: Instant): boolean =>
-    inputs.contests.written(scope, since).some((one) => one.to === to && one.result === 'applied')
-  const landing = { shown: slots.shown, isBare, inSync, reviewedPools: reviewedPools(inputs), isWanted, wasWritten }
-  let approvals = voidGrown(verifyApprovals(known, landing), whole)
-  const releases = recentReleases(approvals, inputs.now)
-  const judgeNow = judges(inputs, landedReleases(releases, byKey, slots))
-  // What is held once stays held, whatever is released.
-  const held = heldBeside(releases, differences)
+  const { differences, policy, slots, now, facts, idle, holdsShown } = inputs
+  const byKey = byScope(differences)
+  const listed = policy.set.approvals.map(({ id }) => id)
+  const known = asShown(currentApprovals(inputs.approvals, { policy: listed }, now), holdsShown)
+  let approvals = voidGrown(verifyApprovals(known, landingOf(known, byKey, inputs)), inputs.whole)
+  const recent = approvals.filter(({ releasedAt }) => releasedAt !== undefined && now - releasedAt < BESIDE_MS)
+  const judgeNow = judges(inputs, landedReleases(recent, byKey, slots))
+  // A change that was held before a release stays held after it.
+  const held = heldBeside(recent, differences)
+  const matching = {
+    ...(facts.rosterDoubt && { roster: facts.rosterDoubt.now }),
+    isSeparate: inputs.approvalSteps !== 'together',
+    poolOf: (key: ScopeKey) => byKey.get(key)?.pool?.key,
+  }
   let commands = inputs.approve
   let unmatched: readonly Unmatched[] = []
   const matched = new Set<string>()
-  // Nobody can be counted: no approval counts, and none is used up.
-  const isFinal = inputs.facts.rosterMissing === 'never'
-  // Every round that goes on spends one match, so approvals bound the rounds.
+  // Without any roster nobody can be counted: no approval counts, and none is used up.
+  const isFinal = facts.rosterMissing === 'never'
+  // Each round but the last matches an approval, so the approvals bound the rounds.
   for (let round = 0; ; round += 1) {
-    const released: ReturnType<typeof releasedChanges> = isFinal ? new Map() : releasedChanges(approvals, differences, isOverwritten)
-    const tryAnyway = releasedChanges(since(approvals, inputs.facts.breaker?.openedAt), differences, isOverwritten)
-    const judgement = judgeNow(new Set(released.keys()), new Set(tryAnyway.keys()), held)
+    const releasedBy = (some: readonly Approval[]) => releasedChanges(some, differences, slots.isFromAncestorWrite)
+    const released = isFinal ? new Map<ScopeKey, Approval>() : releasedBy(approvals)
+    // A change that was released before the breaker opened was tried then.
+    const tryAnyway = releasedBy(approvals.filter(({ approvedAt }) => approvedAt >= (facts.breaker?.openedAt ?? 0)))
+    const judgement = judgeNow({ released: new Set(released.keys()), tryAnyway: new Set(tryAnyway.keys()), held })
     for (const key of judgement.heldBy.keys()) held.add(key)
-    const matching = {
-      ...(inputs.facts.rosterDoubt && { roster: inputs.facts.rosterDoubt.now }),
-      isSeparate: inputs.approvalSteps !== 'together',
-      poolOf: (key: ScopeKey) => byKey.get(key)?.pool?.key,
-    }
-    const done = (told: readonly Approval[] = approvals, waiting: readonly Hold[] = []): Judged => {
+    const done = (toShow: readonly Approval[] = approvals, waiting: readonly Hold[] = []): Judged => {
       const beside = judgement.holds.flatMap(({ changes }) => changes)
-      const after = approvals.map((one) => (matched.has(one.id) ? { ...one, releasedAt: inputs.now, beside } : one))
+      const after = approvals.map((one) => (matched.has(one.id) ? { ...one, releasedAt: now, beside } : one))
       return {
         judgement,
         approvals: after,
-        releases: new Map([...released].map(([key, one]) => [key, releaseOf(one, listed)])),
+        releases: new Map([...released].map(([key, one]) => [key, releaseOf(one, policy)])),
         rosterAccepted: isRosterAccepted(after, judgement, inputs),
-        shown: shownOf(told, released, inputs, { judgement, unmatched, waiting }),
+        shown: shownOf(toShow, released, inputs, { judgement, unmatched, waiting }),
       }
     }
     if (isFinal) {
@@ -115,16 +110,15 @@ export function judgeWithApprovals(inputs: JudgementInputs): Judged {
       unmatched = ids.map((id) => ({ id, note: NO_ROSTER }))
       return done()
     }
-    if (inputs.idle !== undefined) {
-      // Nothing is matched; what would be is shown.
-      const then = matchApprovals(approvals, judgement.holds, inputs.holdsShown, matching)
-      unmatched = then.unmatched
-      return done(then.approvals, then.matched)
+    if (idle !== undefined) {
+      // Nothing is matched now; the plan shows what would be.
+      const later = matchApprovals(approvals, judgement.holds, holdsShown, matching)
+      unmatched = later.unmatched
+      return done(later.approvals, later.matched)
     }
     const typed = typedApprovals(commands, judgement.holds, approvals)
     commands = []
-    const fresh = currentApprovals(approvals, { command: typed.ids }, inputs.now)
-    const next = matchApprovals(fresh, judgement.holds, inputs.holdsShown, matching)
+    const next = matchApprovals(currentApprovals(approvals, { command: typed.ids }, now), judgement.holds, holdsShown, matching)
     approvals = next.approvals
     unmatched = [...unmatched, ...typed.unmatched, ...next.unmatched]
     if (next.matched.length === 0 || round > approvals.length) return done()
@@ -132,113 +126,109 @@ export function judgeWithApprovals(inputs: JudgementInputs): Judged {
   }
 }
 
-/** With another roster every hold would be another: an approved one is accepted once no hold doubts it any more. */
+/** What tells that a released change has landed. */
+function landingOf(known: readonly Approval[], byKey: ReadonlyMap<ScopeKey, Difference>, inputs: JudgementInputs) {
+  const { slots, owned, readings, contests, poolReviews } = inputs
+  return {
+    shown: slots.shown,
+    isBare: (key: ScopeKey) => !owned.has(key) && (slots.mayBeInherited(key) || !readings.has(key)),
+    inSync: new Set(known.length > 0 ? inputs.inSync.map(({ scope }) => scopeKey(scope)) : []),
+    reviewedPools: new Set([...poolReviews.values()].flatMap(({ key, isReviewed }) => (isReviewed ? [key] : []))),
+    isWanted: ({ scope, to }: HeldChange) => byKey.get(scopeKey(scope))?.to === to,
+    wasWritten: ({ scope, to }: HeldChange, since: Instant) =>
+      contests.written(scope, since).some((one) => one.to === to && one.result === 'applied'),
+  }
+}
+
+/** Every hold would have another id with another roster: an approved roster is accepted once no hold doubts it any more. */
 function isRosterAccepted(approvals: readonly Approval[], { holds }: Judgement, { facts: { rosterDoubt } }: JudgementInputs): boolean {
   if (!rosterDoubt || holds.some(({ guards }) => guards.includes('rosterShrink'))) return false
   const doubtedAt = rosterDoubt.since ?? 0
   return approvals.some(({ releasedAt = -1, roster }) => releasedAt >= doubtedAt && roster !== undefined && agree(roster, rosterDoubt.now))
 }
 
-/** For so long what one approval released releases nothing else (product.md, section 5). */
-const BESIDE_MS = 24 * 3_600_000
+/** For so long a release lets no other held change through (product.md, section 5). */
+const BESIDE_MS = DAY_MS
 
-const recentReleases = (approvals: readonly Approval[], now: Instant): readonly Approval[] =>
-  approvals.filter(({ releasedAt }) => releasedAt !== undefined && now - releasedAt < BESIDE_MS)
-
-/** What was held when something else was released, as far as it is the same change. */
+/** The scopes whose change is the same that was held when an approval released another. */
 function heldBeside(releases: readonly Approval[], differences: readonly Difference[]): Set<ScopeKey> {
-  const was = new Map(releases.flatMap(({ beside = [] }) => beside.map((one) => [scopeKey(one.scope), one] as const)))
-  return new Set(
-    differences.flatMap(({ key, from, to }) => {
-      const one = was.get(key)
-      return one?.from === from && one.to === to ? [key] : []
-    }),
-  )
+  const beside = byScope(releases.flatMap((one) => one.beside ?? []))
+  const isSame = ({ key, from, to }: Difference): boolean => beside.get(key)?.from === from && beside.get(key)?.to === to
+  return new Set(differences.filter(isSame).map(({ key }) => key))
 }
 
-/** Deals that the guards have let through need no release any more. */
-const reviewedPools = ({ poolReviews }: JudgementInputs): ReadonlySet<string> =>
-  new Set([...poolReviews.values()].flatMap(({ key, isReviewed }) => (isReviewed ? [key] : [])))
-
-/** What was released before the breaker opened has had its try. */
-const since = (approvals: readonly Approval[], openedAt: Instant = 0): readonly Approval[] =>
-  approvals.filter((one) => one.approvedAt >= openedAt)
-
-/** The plan as it was before its releases: what has landed of them is still to come. */
-function beforeReleases(landed: ReadonlyMap<ScopeKey, Difference>, { differences, impact, whole }: JudgementInputs): Unreleased {
-  if (landed.size === 0) return { differences, impact, whole }
-  const readings: CapAt = (key) => landed.get(key)?.from ?? impact.readings(key)
-  const others = differences.filter(({ key }) => !landed.has(key))
-  const all = [...others, ...landed.values()].toSorted((a, b) => compareScopes(a.scope, b.scope))
-  const before = { ...impact, readings }
-  return { differences: all, impact: before, whole: impactOf(byKeyOf(all), before) }
-}
-
-type Unreleased = Pick<GuardInputs, 'differences' | 'impact' | 'whole'>
-
-/** What was released and has landed, as it was when it was still to come; also where somebody else has changed it since. */
+/** Released changes that have landed, as they were before: also where another client has changed the cap since. */
 function landedReleases(
   releases: readonly Approval[],
-  asked: ReadonlyMap<ScopeKey, Difference>,
+  wanted: ReadonlyMap<ScopeKey, Difference>,
   { shown }: Slots,
 ): ReadonlyMap<ScopeKey, Difference> {
   const landed = new Map<ScopeKey, Difference>()
   for (const { scope, from, to, pool, verified } of releases.flatMap((one) => one.released)) {
     const key = scopeKey(scope)
-    const wanted = asked.get(key)
-    const isLanded = wanted ? wanted.to === to && wanted.from !== from : verified || shown(key) === to
+    const want = wanted.get(key)
+    const isLanded = want ? want.to === to && want.from !== from : verified || shown(key) === to
     if (isLanded && pool === undefined)
       landed.set(key, { scope, key, from, to, cause: 'policy', entry: UNDECLARED, healing: false, grantEnd: false })
   }
   return landed
 }
 
-/** `held`: what was held before anything was released. */
-type Judge = (released: ReadonlySet<ScopeKey>, tryAnyway: ReadonlySet<ScopeKey>, held: ReadonlySet<ScopeKey>) => Judgement
+/** The plan as it was before any release: the changes that have landed since are pending in it. */
+function beforeReleases(
+  landed: ReadonlyMap<ScopeKey, Difference>,
+  { differences, impact, whole }: JudgementInputs,
+): Pick<GuardInputs, 'differences' | 'impact' | 'whole'> {
+  if (landed.size === 0) return { differences, impact, whole }
+  const readings: CapAt = (key) => landed.get(key)?.from ?? impact.readings(key)
+  const others = differences.filter(({ key }) => !landed.has(key))
+  const all = [...others, ...landed.values()].toSorted((a, b) => compareScopes(a.scope, b.scope))
+  const before = { ...impact, readings }
+  return { differences: all, impact: before, whole: impactOf(byScope(all), before) }
+}
 
-/** Judges by the rules of now, and by those of before where they were weakened: the weaker ones count for what was shown before. */
+/** `held`: the changes that were held before any release. */
+type Judge = (given: Required<Pick<GuardInputs, 'released' | 'tryAnyway'>> & { readonly held: ReadonlySet<ScopeKey> }) => Judgement
+
+/** Judges by the present rules, and where rules were weakened, also by the earlier ones: a weaker rule counts for holds shown before it. */
 function judges(inputs: JudgementInputs, landed: ReadonlyMap<ScopeKey, Difference>): Judge {
-  const { differences, impact, whole, digest, instantText, guards, holdsShown, slots } = inputs
-  const { set } = inputs.policy
+  const { differences, impact, whole, digest, instantText, holdsShown, policy, contested, workspace } = inputs
   const idle = inputs.idle === undefined ? {} : { idle: inputs.idle }
-  const copying = slots.model.copying
-  const reviewed = inputs.approvalSteps === 'together' ? [] : (inputs.reviewed ?? [])
-  const before = beforeReleases(landed, inputs)
-  const by = (rules: Rules): Judge => {
+  const { copying } = inputs.slots.model
+  const unreleased = beforeReleases(landed, inputs)
+  const judgeBy = (rules: Rules): Judge => {
     const facts: GuardFacts = {
       ...inputs.facts,
       ...(copying !== undefined && { copying }),
-      contested: inputs.contested,
-      workspace: inputs.workspace,
-      declared: declaredCount(set),
+      ...{ contested, workspace, declared: declaredCount(policy.set) },
       protectedPeople: new Set(rules.protectedEmails),
     }
-    return (released, tryAnyway, held) => {
+    return ({ released, tryAnyway, held }) => {
       const isReleased = released.size > 0 || landed.size > 0
       const given = { differences, released, tryAnyway, impact, whole, facts, settings: rules.guards, digest, instantText, ...idle }
-      return judge({ ...given, ...(isReleased && held.size > 0 && { unreleased: { ...before, held } }) })
+      return judge({ ...given, ...(isReleased && held.size > 0 && { unreleased: { ...unreleased, held } }) })
     }
   }
-  const now: Rules = { guards, protectedEmails: protectedEmails(set) }
-  const asDeclared = by(now)
-  if (reviewed.length === 0) return asDeclared
-  const strictly = by(strictest(now, reviewed))
-  return (released, tryAnyway, held) => {
-    const free = asDeclared(released, tryAnyway, held)
-    const first = strictly(released, tryAnyway, held)
-    // What was weakened after a hold was shown counts for it.
-    const weaker = Map.groupBy(first.holds, ({ id }) => {
+  const now = rulesOf(policy, inputs.guards)
+  const byPresent = judgeBy(now)
+  const reviewed = inputs.approvalSteps === 'together' ? [] : (inputs.reviewed ?? [])
+  if (reviewed.length === 0) return byPresent
+  const byStrictest = judgeBy(strictest(now, reviewed))
+  return (given) => {
+    const present = byPresent(given)
+    const first = byStrictest(given)
+    const byWeakenedSince = Map.groupBy(first.holds, ({ id }) => {
       const shownAt = holdsShown[id]?.at ?? Number.POSITIVE_INFINITY
       return reviewed.filter(({ weakenedAt }) => weakenedAt <= shownAt).length
     })
-    const waived = [...weaker].flatMap(([count, holds]) => {
-      const { heldBy } = by(strictest(now, reviewed.slice(0, count)))(released, tryAnyway, held)
+    const waived = [...byWeakenedSince].flatMap(([count, holds]) => {
+      const { heldBy } = judgeBy(strictest(now, reviewed.slice(0, count)))(given)
       const ids = new Set(holds.map(({ id }) => id))
       return [...first.heldBy].flatMap(([key, id]) => (ids.has(id) && !heldBy.has(key) ? [key] : []))
     })
-    const judgement = strictly(released.union(new Set(waived)), tryAnyway, held)
-    const isOld = ({ changes }: Hold): boolean => changes.some(({ scope }) => !free.heldBy.has(scopeKey(scope)))
-    const holds = judgement.holds.map((hold) => (isOld(hold) ? { ...hold, message: `${hold.message}; ${NOT_YET}` } : hold))
+    const judgement = byStrictest({ ...given, released: given.released.union(new Set(waived)) })
+    const isByEarlierRules = ({ changes }: Hold): boolean => changes.some(({ scope }) => !present.heldBy.has(scopeKey(scope)))
+    const holds = judgement.holds.map((hold) => (isByEarlierRules(hold) ? { ...hold, message: `${hold.message}; ${NOT_YET}` } : hold))
     return { ...judgement, holds }
   }
 }
@@ -252,7 +242,7 @@ interface Typed {
   readonly unmatched: readonly Unmatched[]
 }
 
-/** Ids typed by an operator: any beginning that only one hold has. */
+/** The ids that an operator typed: each may be cut to a beginning that only one hold has. */
 function typedApprovals(commands: readonly string[], holds: readonly Hold[], approvals: readonly Approval[]): Typed {
   const ids: string[] = []
   const unmatched: Unmatched[] = []
@@ -260,60 +250,55 @@ function typedApprovals(commands: readonly string[], holds: readonly Hold[], app
     const found = holds.filter(({ id }) => id.startsWith(typed))
     const [only, ...others] = found
     if (only && others.length === 0 && typed.length >= MIN_HOLD_PREFIX) ids.push(only.id)
-    else if (only)
-      unmatched.push({
-        id: typed,
-        note: `${others.length > 0 ? `${found.length} holds begin` : 'a hold begins'} with ${typed}; type more of the id`,
-      })
-    else if (!approvals.some(({ id, state }) => id.startsWith(typed) && state === 'pending'))
-      unmatched.push({ id: typed, note: 'no hold has this id now' })
+    else if (only) {
+      const begins = others.length > 0 ? `${found.length} holds begin` : 'a hold begins'
+      unmatched.push({ id: typed, note: `${begins} with ${typed}; type more of the id` })
+    } else if (!approvals.some(({ id, state }) => id.startsWith(typed) && state === 'pending')) unmatched.push({ id: typed, note: NO_HOLD })
   }
   return { ids, unmatched }
 }
 
-function releaseOf({ id, via }: Approval, listed: readonly PolicyApproval[]): Release {
-  const at = listed.find((one) => one.id === id)?.at
+function releaseOf({ id, via }: Approval, { set }: PolicyRevision): Release {
+  const at = set.approvals.find((one) => one.id === id)?.at
   return { id, via, ...(via === 'policy' && at && { at }) }
 }
 
 interface Found {
   readonly judgement: Judgement
   readonly unmatched: readonly Unmatched[]
-  /** Holds that approvals release once anything may be written. */
+  /** Holds that an approval releases once changes may be written again. */
   readonly waiting: readonly Hold[]
 }
 
-/**
- * The approvals of the policy, those that are not through yet, and those that are void while their hold stands, with what each releases, now or
- * as soon as anything may be written.
- */
+/** Approvals that are listed in policy, pending, or void while their hold exists: each with the changes it releases, now or once changes may be written. */
 function shownOf(
   approvals: readonly Approval[],
   released: ReadonlyMap<ScopeKey, Approval>,
-  inputs: JudgementInputs,
+  { policy, differences }: JudgementInputs,
   { judgement: { holds }, unmatched, waiting }: Found,
 ): readonly PlanApproval[] {
-  const listed = inputs.policy.set.approvals
   const notes = new Map(unmatched.map(({ id, note }) => [id, note]))
-  const byKey = new Map(inputs.differences.map((one) => [one.key, one]))
-  const placeOf = new Map(listed.map(({ id, at }) => [id, at]))
-  const standing = new Set(holds.map(({ id }) => id))
-  const known = approvals.filter(({ id, state }) => state === 'pending' || placeOf.has(id) || (state === 'void' && standing.has(id)))
+  const byKey = byScope(differences)
+  const placeOf = new Map(policy.set.approvals.map(({ id, at }) => [id, at]))
+  const present = new Set(holds.map(({ id }) => id))
+  const known = approvals.filter(({ id, state }) => state === 'pending' || placeOf.has(id) || (state === 'void' && present.has(id)))
   const shown = known.map((one): PlanApproval => {
     const now = [...released].flatMap(([key, by]) => (by.id === one.id ? (byKey.get(key) ?? []) : []))
     const later = waiting.find(({ id }) => id === one.id)?.changes ?? []
     const releases = [...now, ...later].map(({ scope, from, to }) => ({ scope, from, to }))
     const note = releases.length > 0 ? undefined : (notes.get(one.id) ?? WHY_NOTHING[one.state])
-    // Whoever gave it: where it stands in the policy it can be removed.
+    // An approval that is over can be removed from the policy, also when a command gave it.
     const at = one.state === 'pending' ? undefined : placeOf.get(one.id)
-    return { ...releaseOf(one, listed), ...(at && { at }), state: one.state, releases, ...(note !== undefined && { note }) }
+    return { ...releaseOf(one, policy), ...(at && { at }), state: one.state, releases, ...(note !== undefined && { note }) }
   })
   const typed = unmatched.filter(({ id }) => !known.some((one) => one.id === id))
   return [...shown, ...typed.map(({ id, note }): PlanApproval => ({ id, via: 'command', state: 'pending', releases: [], note }))]
 }
 
+const NO_HOLD = 'no hold has this id now'
+
 const WHY_NOTHING: Readonly<Record<Approval['state'], string>> = {
-  pending: 'no hold has this id now',
+  pending: NO_HOLD,
   spent: 'it was used, and releases nothing any more',
   void: 'it is void, because it reaches more people than were shown or is too old; look at its hold again, and approve that anew',
 }

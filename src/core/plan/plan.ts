@@ -14,7 +14,7 @@ import type { DesiredCap } from '../resolve/candidate.ts'
 import type { Resolution } from '../resolve/resolution.ts'
 import type { HoldsShown } from './approval.ts'
 import { type Contest, type ContestInputs, contestedScopes } from './contested.ts'
-import { byKeyOf, type Diff, type Difference, diff, type PoolReview } from './diff.ts'
+import { type Diff, type Difference, diff, type PoolReview } from './diff.ts'
 import { type Disposed, dispose, type Exclusion, type Failure, type Refused } from './dispositions.ts'
 import type { GuardFacts } from './guards/round.ts'
 import { countingReader, type Impact, type ImpactInputs, impactOf, isRaise, reachOf } from './impact.ts'
@@ -116,10 +116,10 @@ export function buildPlan(given: PlanInputs): Planned {
   const found = [...result.differences, ...pins(result, slots, membership, given.poolReviews)]
   const differences = found.toSorted((a, b) => compareScopes(a.scope, b.scope))
   const impact = impactInputs(given, slots, result)
-  const byKey = byKeyOf(differences)
+  const byKey = byScope(differences)
   const whole = impactOf(byKey, impact)
   const mayGo = given.watched ? differences.filter((one) => !given.watched?.(one)) : differences
-  const counted = mayGo.length === differences.length ? whole : impactOf(byKeyOf(mayGo), impact)
+  const counted = mayGo.length === differences.length ? whole : impactOf(byScope(mayGo), impact)
   const contested = contestedScopes(mayGo, given.contests, given.guards.contested, given.now)
   const judged = judgeWithApprovals({ ...given, differences: mayGo, impact, whole: counted, inSync: result.inSync, contested, slots })
   const waves = {

@@ -69,7 +69,7 @@ export const strictest = (now: Rules, before: readonly ReviewedRules[]): Rules =
 })
 
 /** The rules of a policy and a config. */
-export const rulesOf = ({ set }: PolicyRevision, guards: GuardSettings, approvals: Rules['approvals']): Rules => ({
+export const rulesOf = ({ set }: PolicyRevision, guards: GuardSettings, approvals?: Rules['approvals']): Rules => ({
   guards,
   protectedEmails: protectedEmails(set),
   ...(approvals && { approvals }),
