@@ -200,7 +200,7 @@ export interface LedgerFacts {
   /** Since when each managed scope could not be read. */
   readonly unreadSince: Readonly<Record<ScopeKey, Instant>>
   /** When each write of the last day to the team or a group was recorded that was looked beneath, or came before one that was. */
-  readonly writesChecked: Readonly<Record<ScopeKey, readonly Instant[]>>
+  readonly writesLooked: Readonly<Record<ScopeKey, readonly Instant[]>>
   /** What e-mails are hashed with where people are not to be named; made once. */
   readonly peopleSalt: string
   /** Present while writes fail for a shared cause; gone with the first that succeeds. */

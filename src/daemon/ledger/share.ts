@@ -38,7 +38,7 @@ const SHARED: Readonly<Record<keyof LedgerFacts, boolean>> = {
   holdsShown: true,
   rules: true,
   unreadSince: true,
-  writesChecked: false,
+  writesLooked: false,
   peopleSalt: false,
   driftSince: true,
   runsAsked: false,

@@ -217,7 +217,7 @@ const facts: { readonly [K in keyof LedgerFacts]: fc.Arbitrary<LedgerFacts[K]> }
     { requiredKeys: ['guards', 'protectedEmails'] },
   ),
   unreadSince: named(instant),
-  writesChecked: named(fc.array(instant)),
+  writesLooked: named(fc.array(instant)),
   peopleSalt: text,
   driftSince: named(instant),
   runsAsked: asked,

@@ -48,7 +48,7 @@ const modelOf = ({ workspace }: Pick<CycleView, 'workspace'>): ServiceModel => s
  */
 export async function checkLateWrites(cycle: CycleView): Promise<void> {
   const { workspace, view, state } = cycle
-  const looked = workspace.ledger.fact('writesChecked') ?? {}
+  const looked = workspace.ledger.fact('writesLooked') ?? {}
   const open = workspace.ledger.openIntents().map(({ change, at }): SentCap => ({ ...change, at }))
   const late = [
     ...open.filter(({ scope }) => scope.kind !== 'user'),
@@ -80,13 +80,13 @@ const ancestorWrites = ({ ledger, clock }: Workspace): ReadonlyMap<ScopeKey, rea
  */
 export function noteChecked(writes: readonly { readonly change: Pick<SentCap, 'scope'> }[], workspace: Workspace): void {
   if (writes.every(({ change }) => change.scope.kind === 'user')) return
-  const before = workspace.ledger.fact('writesChecked') ?? {}
+  const before = workspace.ledger.fact('writesLooked') ?? {}
   const looked = new Set(writes.map(({ change }) => scopeKey(change.scope)))
   const after = [...ancestorWrites(workspace)].flatMap(([key, all]): readonly (readonly [ScopeKey, readonly Instant[]])[] => {
     const known = all.map(({ at }) => at).filter((at) => looked.has(key) || before[key]?.includes(at))
     return known.length === 0 ? [] : [[key, known]]
   })
-  workspace.ledger.saveFact('writesChecked', Object.fromEntries(after))
+  workspace.ledger.saveFact('writesLooked', Object.fromEntries(after))
 }
 
 /** Reads a few scopes beneath each write and notes what they prove. True when caps turned out to be copied while layers are declared. */

@@ -270,7 +270,7 @@ const facts: { readonly [K in keyof LedgerFacts]: Of<StoredFacts[K]> } = {
     before: optional(list(shape<ReviewedRules>({ ...rules, weakenedAt: number }))),
   }),
   unreadSince: byScope(number),
-  writesChecked: byScope(list(number)),
+  writesLooked: byScope(list(number)),
   peopleSalt: text,
   breaker: shape<OpenBreaker>({
     openedAt: number,
