@@ -9,7 +9,7 @@ import type { Planned } from '../../core/plan/plan.ts'
 import { dealt } from '../../core/replicas/budget.ts'
 import { LEASED_WRITE_MS } from '../../core/replicas/lease.ts'
 import type { Config } from '../../daemon/config/settings.ts'
-import type { Go } from '../../daemon/cycle/options.ts'
+import type { Agreement } from '../../daemon/cycle/options.ts'
 import { type CycleReport, reconcile } from '../../daemon/cycle/run.ts'
 import { seenKeeper } from '../../daemon/cycle/seen.ts'
 import { recall } from '../../daemon/cycle/state.ts'
@@ -173,7 +173,7 @@ async function applyOne(job: Job): Promise<Done> {
 }
 
 /** Shows the plan and asks. Undefined: declined, nothing is written. */
-async function confirm(planned: Planned, job: Job): Promise<Go | undefined> {
+async function confirm(planned: Planned, job: Job): Promise<Agreement | undefined> {
   const { cli, flags, plan: saved, config } = job
   const admitted = saved && admit(saved, planned.plan, cli.clock.now())
   const pending = pendingIn(planned)
@@ -199,7 +199,7 @@ async function confirm(planned: Planned, job: Job): Promise<Go | undefined> {
  * What was shown may be written, and nothing else. A cap that was there may come back: a 0 that the service did not keep leaves the scope
  * without one.
  */
-function asShown({ plan }: Planned, admitted: ReadonlyMap<ScopeKey, Cap> | undefined): Go {
+function asShown({ plan }: Planned, admitted: ReadonlyMap<ScopeKey, Cap> | undefined): Agreement {
   const shown = new Map(plan.changes.map(({ scope, from, to }) => [scopeKey(scope), { from, to }]))
   return {
     mayWrite({ key, to }) {

@@ -40,14 +40,14 @@ interface OutcomeInputs {
   readonly after: Planned
   readonly applied: PassReport | undefined
   /** The scopes that were to be read by it. */
-  readonly looked: readonly Scope[]
+  readonly scopes: readonly Scope[]
   readonly readings: ReadonlyMap<ScopeKey, CapReading>
 }
 
 /** The first that fits: nothing could be done, done in part, held, done, nothing to do. */
 export function outcomeOf(inputs: OutcomeInputs): Outcome {
-  const { applied, after, looked } = inputs
-  const unread = looked.flatMap((scope) => {
+  const { applied, after, scopes } = inputs
+  const unread = scopes.flatMap((scope) => {
     const failure = inputs.readings.get(scopeKey(scope))?.failure
     return failure ? [`${scopeKey(scope)}: ${failure.message}`] : []
   })
@@ -63,7 +63,7 @@ export function outcomeOf(inputs: OutcomeInputs): Outcome {
   const told = message === undefined ? {} : { message }
   const isShort = failed.length > 0 || unread.length > 0 || applied?.interrupted !== undefined
   const nothingWorked = done === 0 && (failed.length > 0 || applied?.fatal !== undefined || applied?.refusal !== undefined)
-  if (nothingWorked || (looked.length > 0 && unread.length === looked.length)) return { result: 'error', ...told }
+  if (nothingWorked || (scopes.length > 0 && unread.length === scopes.length)) return { result: 'error', ...told }
   if (isShort || left.length > 0) return { result: 'partial', ...told }
   if (after.plan.holds.length > 0) return { result: 'held', ...told }
   return { result: done > 0 ? 'success' : 'noop' }
@@ -191,19 +191,19 @@ export function showUsage(workspace: Workspace, reading: UsageReading): void {
 
 interface CycleSeen {
   readonly state: WorkspaceState
-  readonly looked: readonly Scope[]
+  readonly scopes: readonly Scope[]
   readonly applied: PassReport | undefined
 }
 
 /** What a cycle says of the service, the key and the ledger. Where nothing was looked at, or tried, it is as it was. */
-export function foundBy(workspace: Workspace, { state, looked, applied }: CycleSeen, outcome: Outcome): Found {
+export function foundBy(workspace: Workspace, { state, scopes, applied }: CycleSeen, outcome: Outcome): Found {
   const { ledger, config } = workspace
   const { caps } = seenIn(ledger)
   const copying = caps?.value === 'copied' && config.capSemantics === 'layered' ? caps : undefined
   const isTried = applied && (applied.refusal !== undefined || applied.results.size > 0)
   return {
     deployment: deploymentFindings(state, copying, config.name),
-    ...(looked.length > 0 && { service: serviceFindings(looked, state.readings, config.name) }),
+    ...(scopes.length > 0 && { service: serviceFindings(scopes, state.readings, config.name) }),
     ...(isTried && { writes: refusalFindings(applied.refusal, applied.isKey === true) }),
     cycle: cycleFindings(outcome, applied?.fatal !== undefined, config.name),
   }

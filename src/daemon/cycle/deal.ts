@@ -1,5 +1,5 @@
-// Deals the pools of a workspace from what it knows: use, caps in force, writes whose end is not known. What follows is a fact of the ledger
-// before any cap is sent. It never calls the client, so that `plan` and the daemon deal alike from the same knowledge.
+// Deals the pools of a workspace from its use, the caps in force, and the writes whose end is not known. The deal is recorded in the ledger
+// before any cap is sent. It never calls the client, so `plan` and the daemon deal alike from the same state.
 
 import { ancestorsOf, type CountedPerson, effectiveCap, sharedCap, TEAM_KEY } from '../../core/interpret/effective.ts'
 import { type HistoryEntry, isInDoubt, LANDING_MS, mayHaveLanded } from '../../core/model/change.ts'
@@ -20,9 +20,9 @@ export interface Dealt {
   readonly frozen: Readonly<Record<string, string>>
 }
 
-/** The pools after what was read, dealt anew where that matters. Objects that did not change are the same ones. */
-export function dealPools(state: WorkspaceState, view: DesiredState, planner: Planner): Dealt {
-  const { pools: declared } = view.resolution
+/** Observes the pools and deals them anew where use is known. Pools that did not change are the same objects. */
+export function dealPools(state: WorkspaceState, desired: DesiredState, planner: Planner): Dealt {
+  const { pools: declared } = desired.resolution
   if (declared.length === 0 && Object.keys(state.pools).length === 0) return { pools: state.pools, frozen: {} }
   const use = useNow(state, planner.clock.now())
   const kept = new Map<string, PoolState>()
@@ -30,7 +30,7 @@ export function dealPools(state: WorkspaceState, view: DesiredState, planner: Pl
   for (const one of declared) {
     const { name } = one.pool
     const before = Object.hasOwn(state.pools, name) ? state.pools[name] : undefined
-    const observed = observePool(before, { use, ...sightOf(one, before, state, view, planner) })
+    const observed = observePool(before, { use, ...sightOf(one, before, state, desired, planner) })
     const { frozen } = observed
     if (frozen !== undefined) why.set(name, frozen)
     const isDealt = observed.state !== undefined && frozen === undefined
@@ -44,7 +44,7 @@ export function dealPools(state: WorkspaceState, view: DesiredState, planner: Pl
   return { pools, frozen }
 }
 
-/** From now on it counts; true when it is another one. */
+/** Puts the deal in force; true when it differs from the last one. */
 export function takeDeal({ pools, frozen }: Dealt, state: WorkspaceState): boolean {
   const isNew = JSON.stringify(pools) !== JSON.stringify(state.pools)
   if (isNew) state.pools = pools
@@ -54,7 +54,7 @@ export function takeDeal({ pools, frozen }: Dealt, state: WorkspaceState): boole
 
 const isSame = (a: PoolState, b: PoolState): boolean => JSON.stringify(a) === JSON.stringify(b)
 
-/** Measured, or estimated where some row carries a figure and the balance is known; else why use is not known. */
+/** Add-on use: measured, or estimated where a row carries a figure and the balance is known; else why it is not known. */
 export function useNow({ usage, measured }: Pick<WorkspaceState, 'usage' | 'measured'>, now: Instant): UseNow {
   if (!usage) return { kind: 'unknown', why: 'the roster was not read yet' }
   const { roster, balance, turn } = usage
@@ -72,7 +72,7 @@ export function useNow({ usage, measured }: Pick<WorkspaceState, 'usage' | 'meas
     const one = figures.of(email, all)
     if (one?.source === 'upperBound') return { kind: 'unknown', why: NO_BALANCE }
     if (!one) continue
-    // What was measured of nobody on the roster may be theirs, from before they came back: as much of it as the rest of their use can hold.
+    // Measured use of nobody on the roster may belong to a person who came back: at most as much as the rest of their use can hold.
     const most = Math.min(estimates.of(email, all)?.credits ?? 0, one.credits + figures.others)
     used.set(email, credits(Math.max(one.credits, most)))
   }
@@ -84,41 +84,41 @@ export function useNow({ usage, measured }: Pick<WorkspaceState, 'usage' | 'meas
 
 const NO_BALANCE = 'the balance is not known, and without it nobody knows what of the use is add-on use'
 
-/** What is known of members, and of those who left. */
+/** Caps and writes of the members, and of former members. */
 function sightOf(
   { members }: PoolPeople,
   before: PoolState | undefined,
   state: WorkspaceState,
-  view: DesiredState,
+  desired: DesiredState,
   { clock, ledger, settings }: Planner,
 ) {
   const now = clock.now()
   const present = new Set(members.map(({ email }) => email))
-  const left = Object.keys(before?.members ?? {}).filter((email) => !present.has(email))
+  const former = Object.keys(before?.members ?? {}).filter((email) => !present.has(email))
   const caps = new Map<string, CapSince>()
   const verified = new Map<string, CapSince>()
   const sent = new Map<string, readonly CapSince[]>()
   const lowered = new Map<string, readonly CapSince[]>()
   const written = ledger.ancestorWrites(now - LANDING_MS)
-  const wide = openIn(ledger, written).filter(({ scope }) => scope.kind !== 'user')
-  for (const email of [...present, ...left]) {
+  const ancestors = openIn(ledger, written).filter(({ scope }) => scope.kind !== 'user')
+  for (const email of [...present, ...former]) {
     const key = scopeKey(userScope(email))
-    const cap = capInForce(key, state, view)
+    const cap = capInForce(key, state, desired)
     if (cap) caps.set(email, cap)
-    // Nobody reads a scope that is not ours any more.
-    else if (!present.has(email) && !view.owned.has(key)) caps.set(email, { cap: 'none', at: now })
-    const ours = view.owned.get(key)
+    // A former member whose cap is not ours any more is not read.
+    else if (!present.has(email) && !desired.owned.has(key)) caps.set(email, { cap: 'none', at: now })
+    const ours = desired.owned.get(key)
     if (ours?.written && ours.verifiedAt <= now) verified.set(email, { cap: ours.cap, at: ours.verifiedAt })
-    const open = [...sentTo(email, ledger, now), ...(present.has(email) ? sentAbove(key, wide, state, view) : [])]
+    const open = [...sentTo(email, ledger, now), ...(present.has(email) ? sentToAncestors(key, ancestors, state, desired) : [])]
     if (open.length > 0) sent.set(email, open)
     if (before && memberOf(before, email)) continue
     const own = ledger.writtenLately(userScope(email), now - LANDING_MS)
-    lowered.set(email, loweredTo(key, [...own, ...written], state, view))
+    lowered.set(email, loweredFrom(key, [...own, ...written], state, desired))
   }
   return { now, caps, verified, sent, lowered, members, usageLagMs: settings.usageLagMs ?? DEFAULT_USAGE_LAG_MS }
 }
 
-/** What applies to a person: their own cap, else what they inherit. Undefined where a reading is missing. */
+/** The cap in force for a person: their own, else the inherited one. Undefined where a reading is missing. */
 function capInForce(key: ScopeKey, { readings }: WorkspaceState, { people, slots }: DesiredState): CapSince | undefined {
   const reading = readings.get(key)
   if (!reading || reading.observed === 'unknown') return undefined
@@ -127,8 +127,8 @@ function capInForce(key: ScopeKey, { readings }: WorkspaceState, { people, slots
   return cap === 'unknown' ? undefined : { cap, at: reading.readAt }
 }
 
-/** Higher caps that writes of ours have taken from a person, at their own scope or above it, and when. */
-function loweredTo(
+/** Higher caps that our writes have taken from a person, at their own scope or at an ancestor, and when. */
+function loweredFrom(
   key: ScopeKey,
   written: readonly HistoryEntry[],
   { readings }: WorkspaceState,
@@ -136,11 +136,11 @@ function loweredTo(
 ): readonly CapSince[] {
   const groups = people.byKey.get(key)?.groups ?? []
   const inherited = sharedCap(groups, slots.shown).cap
-  const above = readings.get(key)?.observed === 'none' || slots.mayBeInherited(key) ? ancestorsOf(key, people) : []
+  const ancestors = readings.get(key)?.observed === 'none' || slots.mayBeInherited(key) ? ancestorsOf(key, people) : []
   return written.flatMap((one) => {
     const at = scopeKey(one.scope)
-    if (!mayHaveLanded(one) || (at !== key && !above.includes(at))) return []
-    // Without a cap of its own a scope follows what is wider.
+    if (!mayHaveLanded(one) || (at !== key && !ancestors.includes(at))) return []
+    // A scope without an explicit cap inherits.
     const inForce = (cap: Cap): Cap => (cap === 'none' && at !== TEAM_KEY && inherited !== 'unknown' ? inherited : cap)
     const from = inForce(one.from)
     return amountOf(from) > amountOf(inForce(one.to)) ? [{ cap: from, at: one.at }] : []
@@ -151,7 +151,7 @@ interface Open extends CapSince {
   readonly scope: Scope
 }
 
-/** Writes still open, and those of the last day whose end is not known. */
+/** Open writes, and writes of the last day whose end is not known. */
 const openIn = (ledger: RecordsReader, written: readonly HistoryEntry[]): readonly Open[] => [
   ...ledger.openIntents().map(({ change: { scope, to }, at }) => ({ scope, cap: to, at })),
   ...written.flatMap((one) => (isInDoubt(one) ? [{ scope: one.scope, cap: one.to, at: one.at }] : [])),
@@ -159,24 +159,24 @@ const openIn = (ledger: RecordsReader, written: readonly HistoryEntry[]): readon
 
 function sentTo(email: string, ledger: RecordsReader, now: number): readonly CapSince[] {
   const open = openIn(ledger, ledger.writtenLately(userScope(email), now - LANDING_MS))
-  // A cap that goes makes room for what is wider, which is not the pool's to count.
+  // After a clear the person inherits, and an inherited cap is not the pool's to count.
   return open.flatMap(({ scope, cap, at }) => (scopeKey(scope) === email && cap !== 'none' ? [{ cap, at }] : []))
 }
 
-/** What somebody who inherits comes to have once wider writes land, each alone and all together. */
-function sentAbove(
+/** Caps that a person who inherits would get from open team and group writes, each alone and all together. */
+function sentToAncestors(
   key: ScopeKey,
-  wide: readonly Open[],
+  open: readonly Open[],
   { readings }: WorkspaceState,
   { people, slots }: DesiredState,
 ): readonly CapSince[] {
   const own = readings.get(key)?.observed
-  if (wide.length === 0 || (own !== 'none' && !slots.mayBeInherited(key))) return []
+  if (open.length === 0 || (own !== 'none' && !slots.mayBeInherited(key))) return []
   const groups = people.byKey.get(key)?.groups ?? []
   const now = sharedCap(groups, slots.shown).cap
-  return [...wide.map((one) => [one]), wide].flatMap((landed) => {
+  return [...open.map((one) => [one]), open].flatMap((landed) => {
     const caps = new Map(landed.map(({ scope, cap }) => [scopeKey(scope), cap]))
-    const { cap } = sharedCap(groups, (above) => caps.get(above) ?? slots.shown(above))
+    const { cap } = sharedCap(groups, (ancestor) => caps.get(ancestor) ?? slots.shown(ancestor))
     return typeof cap === 'number' && cap !== now ? [{ cap, at: Math.max(...landed.map(({ at }) => at)) }] : []
   })
 }

@@ -1,18 +1,18 @@
-// Keeps in the ledger what the client learns while it works: the pace of each key, and what was seen of the deployment. It is worth keeping
-// and worth no cycle: a ledger that cannot record it now gets it with the next cycle that it can record.
+// Records what the client learns while it works: the pace of each key, and what was seen of the deployment. No cycle fails for it: where the
+// ledger cannot record it now, a later cycle does.
 import type { Clock, Ledger } from '../../ports.ts'
 import { LedgerError } from '../ledger/error.ts'
 import { type SeenKeeper, seenKeeper } from './seen.ts'
 
 export interface LearnedKeeper {
-  /** What is learned, by key name; starts with what was kept before. */
+  /** By key name; starts with what the ledger has. */
   readonly pace: Record<string, unknown>
   readonly onSeen: SeenKeeper['onSeen']
-  /** Saves the news. Never rejects with a `LedgerError`. */
+  /** Records what is new. Never rejects with a `LedgerError`. */
   keep(): Promise<void>
 }
 
-/** Throws a `LedgerError` when what was kept before cannot be read. */
+/** Throws a `LedgerError` when the ledger cannot be read. */
 export function learnedKeeper(ledger: Pick<Ledger, 'fact' | 'saveFact' | 'commit'>, clock: Pick<Clock, 'now'>): LearnedKeeper {
   const pace: Record<string, unknown> = { ...ledger.fact('pace') }
   const seen = seenKeeper(ledger, clock)

@@ -1,20 +1,23 @@
-// What a cycle is told to do. Types only.
+// What a cycle is told to do, and what its steps share. Types only.
 import type { CapReading } from '../../core/model/observed.ts'
 import type { Scope, ScopeKey } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
 import type { Difference } from '../../core/plan/diff.ts'
+import type { Exclusion } from '../../core/plan/dispositions.ts'
 import type { Planned } from '../../core/plan/plan.ts'
+import type { Workspace } from '../workspace.ts'
+import type { Planner, WorkspaceState } from './state.ts'
 
 export interface CycleOptions {
   /** Roster, groups and balance are due. */
   readonly usage: boolean
-  /** Nothing is collected beside the cycle: what it needs of use it asks for itself. */
+  /** Nothing collects add-on use beside the cycle, so the cycle reads it itself. */
   readonly alone?: boolean
   /** Only these scopes are read and written; absent: a whole sweep. */
   readonly focus?: ReadonlySet<ScopeKey>
-  /** A sweep that reads only these, and plans with what was read before of the others; absent: all. */
+  /** A sweep reads only these scopes and plans the others with their earlier readings; absent: all. */
   readonly slice?: ReadonlySet<ScopeKey>
-  /** A sweep that was interrupted goes on: scopes read since then are not read again. */
+  /** An interrupted sweep goes on: scopes read since then are not read again. */
   readonly readSince?: Instant
   /** Aborts to stop early: reads at once, writes before the next one. */
   readonly stop?: AbortSignal
@@ -23,14 +26,27 @@ export interface CycleOptions {
   readonly leaving?: () => boolean
   /** Ids given by `apply --approve`. */
   readonly approve?: readonly string[]
-  /** `apply`: asks, and may narrow what is written; undefined declines. */
-  readonly confirm?: (planned: Planned) => Promise<Go | undefined>
+  /** `apply`: asks the person, who may agree to a part of the plan; undefined declines. */
+  readonly confirm?: (planned: Planned) => Promise<Agreement | undefined>
   readonly onReading?: (reading: CapReading) => void
   readonly onSweep?: (scopes: readonly Scope[]) => void
 }
 
-/** What somebody agreed to. */
-export interface Go {
-  /** False for what was not shown to whoever agreed; absent: whatever the passes come to. */
+/** What the person agreed to. */
+export interface Agreement {
+  /** False for a change that was not shown to the person; absent: every pass may write whatever it plans. */
   readonly mayWrite?: (change: Pick<Difference, 'key' | 'to'>) => boolean
+}
+
+/** What the steps of one cycle share. */
+export interface CycleRun {
+  readonly workspace: Workspace
+  readonly state: WorkspaceState
+  readonly options: CycleOptions
+  readonly planner: Planner
+  /** Why this cycle writes nothing at all. */
+  readonly withheld: Exclusion | undefined
+  readonly startedAt: Instant
+  /** The same on the monotonic clock. */
+  readonly startedMs: number
 }

@@ -1,5 +1,5 @@
-// Carries plans out in passes: after the writes of a pass, everything that they could have changed is read again and planned again, until
-// nothing is left that may be written (product.md, section 6). It puts steps in order and decides nothing about caps.
+// Carries plans out in passes: after the writes of a pass, everything that they may have changed is read again and planned again, until
+// nothing is ready (product.md, section 6). It orders the steps and decides nothing about caps.
 import { type Change, isReady, mayHaveLanded } from '../../core/model/change.ts'
 import { MOST_PASSES } from '../../core/model/limits.ts'
 import { type ScopeKey, scopeKey } from '../../core/model/scope.ts'
@@ -7,35 +7,31 @@ import type { Failure } from '../../core/plan/dispositions.ts'
 import { entriesOf } from '../../core/plan/states.ts'
 import { showResult } from '../conditions/show.ts'
 import { LedgerError } from '../ledger/error.ts'
-import type { Workspace } from '../workspace.ts'
-import type { CycleOptions } from './options.ts'
+import type { CycleRun } from './options.ts'
 import type { Pass, PassReport } from './pass.ts'
 import { beginPlan, endPlan } from './record.ts'
 import type { WorkspaceState } from './state.ts'
 import type { AncestorWrite } from './write/ancestor-write.ts'
 import { watchWrites } from './write/breaker.ts'
 import type { Halted } from './write/change.ts'
-import { type CycleView, checkDescendants, descendantReadings, forgetMoved, readMoved } from './write/descendants.ts'
+import { checkDescendants, descendantReadings, forgetMoved, readMoved } from './write/descendants.ts'
 import type { WriteResult } from './write/outcome.ts'
 import { type WaveRun, writeWaves } from './write/write.ts'
 
-export interface PassInputs {
-  readonly workspace: Workspace
-  readonly state: WorkspaceState
+export interface PassInputs extends CycleRun {
   readonly first: Pass
-  readonly options: CycleOptions
-  /** Makes the next plan, without what failed in this run; `alsoRead`: scopes that were read again beyond those of a focused cycle. */
-  readonly replan: (failed: ReadonlyMap<ScopeKey, Failure>, alsoRead: ReadonlySet<ScopeKey>) => Promise<Pass>
+  /** Makes the next plan without what failed in this run; `alsoRead`: scopes that were read again beyond those of a focused cycle. */
+  readonly replan: (failed: ReadonlyMap<ScopeKey, Failure>, alsoRead: ReadonlySet<ScopeKey>) => Pass
 }
 
-/** Writes what may be written, pass after pass. Rejects with a `LedgerError`, or when `stop` aborts while it reads again. */
+/** Writes what is ready, pass after pass. Rejects with a `LedgerError`, or when `stop` aborts while scopes are read again. */
 export async function runPasses(inputs: PassInputs): Promise<PassReport> {
   const { workspace, first, options, replan } = inputs
   const isFresh = workspace.ledger.fact('planBaseline') === undefined
   const results = new Map<ScopeKey, WriteResult>()
   const tried = new Map<ScopeKey, Change>()
   const earlier: PassReport['earlier'][number][] = []
-  // What was written last, be it what is asked for or what a 0 had replaced: that is not written again when it failed.
+  // The last write of each scope, also one that restores the cap that a 0 had replaced: it is not written again after it failed.
   const last = new Map<ScopeKey, Change>()
   const alsoRead = new Set<ScopeKey>()
   let pass = first
@@ -45,47 +41,44 @@ export async function runPasses(inputs: PassInputs): Promise<PassReport> {
     const wrote = await runPass(pass, inputs, results)
     halted = wrote.halted
     for (const change of wrote.tried) {
-      const [was, result] = [tried.get(scopeKey(change.scope)), before.get(scopeKey(change.scope))]
-      if (was && result?.result === 'applied' && was.to !== change.to) earlier.push({ change: was, result })
-      if (!isFailed(results, tried, change)) {
-        // The order of writing is that of the map.
-        tried.delete(scopeKey(change.scope))
-        tried.set(scopeKey(change.scope), change)
+      const key = scopeKey(change.scope)
+      const [previous, result] = [tried.get(key), before.get(key)]
+      if (previous && result?.result === 'applied' && previous.to !== change.to) earlier.push({ change: previous, result })
+      // A failure stays the one that is reported, also when the cap that it had replaced was restored since.
+      if (!previous || results.get(key)?.result !== 'failed') {
+        // The map keeps the order of writing.
+        tried.delete(key)
+        tried.set(key, change)
       }
-      last.set(scopeKey(change.scope), change)
+      last.set(key, change)
     }
-    if (halted.interrupted !== undefined) forgetMoved(wrote.wide, cycleView(pass, inputs))
+    const cycle = { ...inputs, desired: pass.desired }
+    if (halted.interrupted !== undefined) forgetMoved(wrote.ancestors, cycle)
     else {
-      for (const key of await readMoved(wrote.wide, cycleView(pass, inputs))) {
+      for (const key of await readMoved(wrote.ancestors, cycle)) {
         alsoRead.add(key)
-        // It was written, and then overwritten by ourselves: the next pass puts it back.
+        // Our own team or group write has overwritten it: the next pass restores it.
         if (wrote.isCopied && results.get(key)?.result === 'applied') {
           tried.delete(key)
           last.delete(key)
         }
       }
     }
-    pass = await replan(failuresOf(results, last), alsoRead)
+    pass = replan(failuresOf(results, last), alsoRead)
     if (halted.interrupted !== undefined || wrote.tried.length === 0) break
   }
-  // A look at a few scopes must not end a plan that was interrupted before. What is held or unread is still to come.
+  // A focused cycle must not end a plan that was interrupted before it. Holds and unread scopes are still to come.
   const { holds, unknown } = pass.planned.plan
-  const isThrough = holds.length === 0 && unknown.length === 0 && halted.interrupted === undefined
-  if (isThrough && (isFresh || !options.focus)) endPlan(workspace.ledger)
+  const isComplete = holds.length === 0 && unknown.length === 0 && halted.interrupted === undefined
+  if (isComplete && (isFresh || !options.focus)) endPlan(workspace.ledger)
   return { results, earlier, tried, alsoRead, last: pass, ...halted }
 }
 
-const cycleView = ({ view }: Pass, { workspace, state, options }: PassInputs): CycleView => ({
-  workspace,
-  state,
-  view,
-  ...(options.stop && { stop: options.stop }),
-})
-
 interface Wrote {
   readonly tried: readonly Change[]
-  readonly wide: readonly AncestorWrite[]
-  /** A wide write was seen to overwrite what stands beneath it. */
+  /** Team and group writes that may have landed. */
+  readonly ancestors: readonly AncestorWrite[]
+  /** Such a write was seen to overwrite the caps of its descendants. */
   readonly isCopied: boolean
   readonly halted: Halted
 }
@@ -93,18 +86,15 @@ interface Wrote {
 async function runPass(pass: Pass, inputs: PassInputs, results: Map<ScopeKey, WriteResult>): Promise<Wrote> {
   const { workspace, state, options } = inputs
   const { config, ledger, clock } = workspace
-  const { planned, view } = pass
+  const { planned, desired } = pass
+  const cycle = { ...inputs, desired }
   const ready = planned.plan.changes.filter(isReady)
-  const wide = config.capSemantics === 'copied' ? ready.filter(({ scope }) => scope.kind !== 'user') : []
-  beginPlan(
-    ready,
-    wide.flatMap(({ scope }) => descendantReadings(scope, { view, state })),
-    planned,
-    ledger,
-  )
+  const copying = config.capSemantics === 'copied' ? ready.filter(({ scope }) => scope.kind !== 'user') : []
+  const overwritten = copying.flatMap(({ scope }) => descendantReadings(scope, cycle))
+  beginPlan(ready, overwritten, planned, ledger)
   const done = [...results.values()].filter(({ result }) => result === 'applied').length
   const watch = watchWrites({ ledger, clock, limit: config.guards.breaker, changes: ready, done })
-  const looked: AncestorWrite[] = []
+  const ancestors: AncestorWrite[] = []
   let isCopied = false
   const run: WaveRun = {
     client: workspace.client,
@@ -114,7 +104,7 @@ async function runPass(pass: Pass, inputs: PassInputs, results: Map<ScopeKey, Wr
     slots: planned.slots,
     desiredAt: (key) => planned.desired.get(key),
     ownedAt: (key) => planned.owned.get(key),
-    entryAt: entriesOf(view.resolution),
+    entryAt: entriesOf(desired.resolution),
     readings: state.readings,
     results,
     refusals: [],
@@ -127,37 +117,35 @@ async function runPass(pass: Pass, inputs: PassInputs, results: Map<ScopeKey, Wr
     onResult: (change, result) => showResult(workspace, change, result),
     async afterAncestors(changes) {
       const moved = changes.filter((change) => hasMoved(change, results, state))
-      const writes = moved.map(
-        (change): AncestorWrite => ({ change, before: descendantReadings(change.scope, { view, state }), at: clock.now() }),
-      )
-      looked.push(...writes)
+      const writes = moved.map((change): AncestorWrite => ({ change, before: descendantReadings(change.scope, cycle), at: clock.now() }))
+      ancestors.push(...writes)
       if (writes.length === 0) return false
       const sent = writes.filter(({ change }) => hasLanded(change, results))
-      if (await checkDescendants(sent, cycleView(pass, inputs))) isCopied = true
-      // Nothing but these readings tells how caps are kept here.
+      if (await checkDescendants(sent, cycle)) isCopied = true
+      // No later reading would tell how caps are kept here.
       await ledger.commit()
-      // Where caps are copied the plan for the people beneath was made before they were overwritten.
+      // Where caps are copied, the plan for the descendants was made before they were overwritten.
       return isCopied || config.capSemantics === 'copied'
     },
   }
   const tried = await tryWaves(run, options.stop)
-  // Whom the service has refused is left alone for a day.
+  // Refusals that speak of scopes, and not of the service, quarantine these scopes for a day.
   if (watch.finish()) for (const one of run.refusals) ledger.saveQuarantined(one)
-  await keep(run)
-  return { tried, wide: looked, isCopied, halted: run.halted }
+  await commit(run)
+  return { tried, ancestors, isCopied, halted: run.halted }
 }
 
 const hasLanded = ({ scope }: Pick<Change, 'scope'>, results: PassReport['results']): boolean =>
   mayHaveLanded(results.get(scopeKey(scope)) ?? { result: 'skipped' })
 
-/** By a write of this pass, or by what the look before it found: an earlier write that landed late, or somebody else's. */
+/** The cap was changed by a write of this pass, or the reading before the write found it changed: by a late write, or by another client. */
 function hasMoved(change: Change, results: PassReport['results'], { readings }: WorkspaceState): boolean {
   const { observed = 'unknown' } = readings.get(scopeKey(change.scope)) ?? {}
   return hasLanded(change, results) || (observed !== 'unknown' && observed !== change.from)
 }
 
-/** What follows from how writes ended is kept; a ledger that cannot keep it stops the run. */
-async function keep(run: WaveRun): Promise<void> {
+/** A ledger that cannot record how writes ended halts the run. */
+async function commit(run: WaveRun): Promise<void> {
   try {
     await run.ledger.commit()
   } catch (error) {
@@ -166,7 +154,7 @@ async function keep(run: WaveRun): Promise<void> {
   }
 }
 
-/** A stop while scopes are read again halts the run; what was written is recorded. */
+/** A stop while scopes are read again halts the run; the writes so far are still reported. */
 async function tryWaves(run: WaveRun, stop: AbortSignal | undefined): Promise<readonly Change[]> {
   const before = new Map(run.results)
   try {
@@ -178,11 +166,7 @@ async function tryWaves(run: WaveRun, stop: AbortSignal | undefined): Promise<re
   }
 }
 
-/** What failed stays what was tried, though the cap that it had replaced was written back since. */
-const isFailed = (results: PassReport['results'], tried: PassReport['tried'], { scope }: Change): boolean =>
-  tried.has(scopeKey(scope)) && results.get(scopeKey(scope))?.result === 'failed'
-
-/** What is not written again by this run. A scope that had merely changed since it was planned is. */
+/** What this run does not write again. A write that was skipped, because its scope had changed since the plan, may be tried again. */
 function failuresOf(results: ReadonlyMap<ScopeKey, WriteResult>, last: ReadonlyMap<ScopeKey, Change>): ReadonlyMap<ScopeKey, Failure> {
   return new Map(
     [...results].flatMap(([key, { error, result }]) => {

@@ -1,5 +1,5 @@
-// A plan without the power to write: its client has no write method and its ledger is only read. What `plan` prints is what a cycle would
-// do with the same knowledge.
+// Makes a plan without the power to write: its client has no write method, and it only reads the ledger. `plan` prints what a cycle would do
+// with the same readings.
 import { addObservation } from '../../core/interpret/evidence.ts'
 import type { CapReading } from '../../core/model/observed.ts'
 import type { PolicyRevision } from '../../core/model/policy.ts'
@@ -14,7 +14,7 @@ import { probeReads } from './probe.ts'
 import { sweep } from './read.ts'
 import { newlyUnknown } from './record.ts'
 import { observeSweep, seenIn } from './seen.ts'
-import { type DesiredState, desiredState, keptBack, type PlanSettings, planFrom, recall, type WorkspaceState } from './state.ts'
+import { type DesiredState, desiredState, type PlanSettings, planFrom, recall, type WorkspaceState, withheldBy } from './state.ts'
 
 export interface PreviewParts {
   readonly client: ReadClient
@@ -39,7 +39,7 @@ export interface Preview {
   readonly warnings: UsageReading['findings']
 }
 
-/** Reads people and caps and works out the plan. Rejects only when `signal` aborts. */
+/** Reads people and caps and makes the plan. Rejects only when `signal` aborts. */
 export async function preview(parts: PreviewParts, policy: PolicyRevision, options: PreviewOptions = {}): Promise<Preview> {
   const state = recall(policy, parts.ledger)
   const usage = await learnUsage(parts.client, state, parts, options.signal)
@@ -61,16 +61,16 @@ export async function preview(parts: PreviewParts, policy: PolicyRevision, optio
     (known, observation) => addObservation(known, observation, parts.clock.now()),
     seenIn(parts.ledger),
   )
-  const left = newlyUnknown(desiredState(state, { ...parts, seen: learned }), state, parts.clock.now())
-  const ledger = { ...parts.ledger, quarantined: () => [...parts.ledger.quarantined(), ...left] }
-  const view = desiredState(state, { ...parts, ledger, seen: learned })
-  const probe = { ...parts, ledger, seen: learned, state, desired: view, ...(options.signal && { signal: options.signal }) }
+  const unknown = newlyUnknown(desiredState(state, { ...parts, seen: learned }), state, parts.clock.now())
+  const ledger = { ...parts.ledger, quarantined: () => [...parts.ledger.quarantined(), ...unknown] }
+  const desired = desiredState(state, { ...parts, ledger, seen: learned })
+  const probe = { ...parts, ledger, seen: learned, state, desired, ...(options.signal && { signal: options.signal }) }
   const seen = only ? learned : await probeReads(probe)
-  // The ledger is only read: what the readings tell of the deployment and of scopes it does not know, and what is dealt now, counts for this plan alone.
-  const kept = keptBack(parts.settings, await parts.ledger.pause(parts.clock.now()))
-  const planner = { ...parts, ledger, seen, ...(kept && { idle: kept.reason }) }
-  takeDeal(dealPools(state, view, planner), state)
-  const planned = planFrom(state, desiredState(state, planner), planner, { excluded: () => kept })
+  // Nothing is recorded: the deal, and what the readings tell of the deployment and of unknown scopes, count for this plan alone.
+  const withheld = withheldBy(parts.settings, await parts.ledger.pause(parts.clock.now()))
+  const planner = { ...parts, ledger, seen, ...(withheld && { idle: withheld.reason }) }
+  takeDeal(dealPools(state, desired, planner), state)
+  const planned = planFrom(state, desiredState(state, planner), planner, { excluded: () => withheld })
   const clocks = deploymentFindings(state, undefined, policy.set.workspace)
-  return { planned, desiredState: view, state, warnings: [...usage.findings.filter(({ onlyIfHeld }) => !onlyIfHeld), ...clocks] }
+  return { planned, desiredState: desired, state, warnings: [...usage.findings.filter(({ onlyIfHeld }) => !onlyIfHeld), ...clocks] }
 }

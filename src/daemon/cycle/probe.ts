@@ -1,5 +1,5 @@
-// Establishes before the first write whether a read shows only what is set at its scope: a person with nothing set beneath a set team or
-// group cap tells, and is looked for among a few whom nobody manages (product.md, section 6, Service model).
+// Establishes before the first write whether a read shows only an explicitly set cap, by reading a few unmanaged people: one without a cap of
+// their own, under a set team or group cap, tells it (product.md, section 6, Service model).
 import { TEAM_KEY } from '../../core/interpret/effective.ts'
 import { addObservation, groupsListed, observeReadings, type ServiceEvidence } from '../../core/interpret/evidence.ts'
 import { serviceModel } from '../../core/interpret/service-model.ts'
@@ -9,7 +9,7 @@ import type { Clock, ReadClient } from '../../ports.ts'
 import { sweep } from './read.ts'
 import type { DesiredState, PlanSettings, WorkspaceState } from './state.ts'
 
-/** So many people are read for it at most. */
+/** At most this many people are read. */
 const MOST_PROBED = 5
 
 export interface Probe {
@@ -22,13 +22,13 @@ export interface Probe {
   readonly signal?: AbortSignal
 }
 
-/** What is known of the deployment after a few people were read, when it is open how reads work and that matters. */
+/** What is known of the deployment, after reading a few people where it is open how reads work and the plan depends on it. */
 export async function probeReads(probe: Probe): Promise<ServiceEvidence> {
   const { client, clock, settings, seen, state, desired, signal } = probe
   const isOpen = settings.capSemantics === 'layered' && serviceModel(settings, seen).reads === 'open'
   if (!isOpen || !desired.toRead.some((scope) => mayBeInherited(scope, desired))) return seen
   const groupsAt = groupsListed(desired.people, desired.inputs.groups)
-  // Beside the caps of the team and the groups as they were read just now.
+  // The people are compared with the caps of the team and the groups as they were read just now.
   const readings = new Map([...state.readings].filter(([, { scope }]) => scope.kind !== 'user'))
   await sweep({
     client,

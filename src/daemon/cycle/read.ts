@@ -1,4 +1,4 @@
-// Reads the caps in force, a bounded number at a time, and keeps what it learns even when it is stopped half-way. It never writes.
+// Reads caps, a bounded number at a time, and keeps every reading even when it is stopped half-way. It never writes.
 import { notAhead } from '../../core/model/age.ts'
 import type { ApiErrorKind, CapReading } from '../../core/model/observed.ts'
 import { type Scope, type ScopeKey, scopeKey, TEAM } from '../../core/model/scope.ts'
@@ -9,20 +9,20 @@ export interface SweepInputs {
   readonly client: ReadClient
   readonly scopes: readonly Scope[]
   readonly concurrency: number
-  /** Every reading lands here as it arrives. */
+  /** Takes every reading as it arrives. */
   readonly readings: Map<ScopeKey, CapReading>
   readonly onReading?: (reading: CapReading) => void
   readonly signal?: AbortSignal
-  /** Ahead of other reads: a policy edit must not wait for them. */
+  /** Goes before other reads: a policy edit must not wait for them. */
   readonly urgent?: boolean
-  /** Behind other reads: it is only to be shown. */
+  /** Goes after other reads: the readings are only shown. */
   readonly late?: boolean
 }
 
-/** Reads every scope once: what is wider first, then people, neighbours apart. Rejects only when `signal` aborts; what was read by then is kept. */
+/** Reads every scope once: team and groups first, then people, neighbours apart. Rejects only when `signal` aborts; readings until then are kept. */
 export async function sweep(inputs: SweepInputs): Promise<void> {
-  const [wide, people] = [inputs.scopes.filter(({ kind }) => kind !== 'user'), inputs.scopes.filter(({ kind }) => kind === 'user')]
-  const pending = Iterator.from([...wide, ...apart(people)])
+  const [ancestors, people] = [inputs.scopes.filter(({ kind }) => kind !== 'user'), inputs.scopes.filter(({ kind }) => kind === 'user')]
+  const pending = Iterator.from([...ancestors, ...apart(people)])
   const urgency = inputs.urgent ? 'urgent' : inputs.late ? 'late' : undefined
   const work = async (): Promise<void> => {
     for (const scope of pending) {
@@ -36,8 +36,8 @@ export async function sweep(inputs: SweepInputs): Promise<void> {
 }
 
 /**
- * What cannot be read often stands side by side, and failures in a row look like an outage, or a lost permission: then nothing behind them
- * would be read. Steps of the golden section of the length part neighbours evenly.
+ * Scopes that cannot be read are often neighbours, and failures in a row look like an outage, which would end the sweep. Steps of the golden
+ * section of the length spread neighbours evenly.
  */
 function apart<Item>(items: readonly Item[]): readonly Item[] {
   let step = Math.max(1, Math.round(items.length * 0.618))
@@ -47,7 +47,7 @@ function apart<Item>(items: readonly Item[]): readonly Item[] {
 
 const divisor = (a: number, b: number): number => (b === 0 ? a : divisor(b, a % b))
 
-/** Files a reading; a failed one keeps what was read last beside it. */
+/** Keeps a reading; a failed one carries the last good reading with it. */
 export function keepReading(readings: Map<ScopeKey, CapReading>, reading: CapReading): void {
   const key = scopeKey(reading.scope)
   const before = readings.get(key)
@@ -55,7 +55,7 @@ export function keepReading(readings: Map<ScopeKey, CapReading>, reading: CapRea
   readings.set(key, { ...reading, ...(last && { previousAt: last.readAt }), ...(reading.failure && last && { last }) })
 }
 
-/** What a clock stamped that went back since counts as read now: it is older than whatever comes next. */
+/** Dates readings from the future to now, so that each is older than the next one: the clock was set back since. */
 export function noneAhead(readings: Map<ScopeKey, CapReading>, now: Instant): void {
   for (const [key, reading] of readings) {
     const { last, ...rest } = reading
@@ -68,7 +68,7 @@ export function noneAhead(readings: Map<ScopeKey, CapReading>, now: Instant): vo
   }
 }
 
-/** Causes that speak about the key, the service or the way to it, not about one scope. */
+/** Failures of the key, the service or the network, and not of one scope. */
 const SHARED: ReadonlySet<ApiErrorKind> = new Set(['rate_limited', 'auth', 'server', 'timeout', 'network', 'malformed'])
 
 export interface ReadQuality {

@@ -1,4 +1,4 @@
-// Keeps in the ledger what was seen of the deployment, as one value, written only when it is news.
+// Keeps what was seen of the deployment in the ledger, as one value that is written only when it changes.
 import type { People } from '../../core/interpret/effective.ts'
 import {
   addObservation,
@@ -15,7 +15,7 @@ import type { Clock, Ledger } from '../../ports.ts'
 /** What was seen of this deployment so far. */
 export const seenIn = (ledger: Pick<Ledger, 'fact'>): ServiceEvidence => ledger.fact('seen') ?? {}
 
-/** What is known of the scopes that a sweep has read. */
+/** The scopes that a sweep has read. */
 export interface SweptScopes {
   readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
   readonly quarantine: { readonly active: ReadonlyMap<ScopeKey, unknown> }
@@ -24,8 +24,8 @@ export interface SweptScopes {
 }
 
 /**
- * What the readings of a sweep tell. Where a number of ours is gone, somebody may have set a 0, and perhaps a 0 reads as unset here: what
- * such a scope shows proves nothing.
+ * What the readings of a sweep prove. A scope where a number of ours is gone proves nothing: another client may have set a 0, which may read as
+ * unset here.
  */
 export function observeSweep(
   seen: ServiceEvidence,
@@ -39,7 +39,7 @@ export function observeSweep(
   return observeReadings(seen, readings, mayBeZero, groupsListed(people, inputs.groups))
 }
 
-/** Notes what was seen now, when it is news. */
+/** Records the observations where they are new. */
 export function noteSeen(ledger: Pick<Ledger, 'fact' | 'saveFact'>, observations: readonly Observation[], clock: Pick<Clock, 'now'>): void {
   if (observations.length === 0) return
   const before = seenIn(ledger)
@@ -47,10 +47,10 @@ export function noteSeen(ledger: Pick<Ledger, 'fact' | 'saveFact'>, observations
   if (after !== before) ledger.saveFact('seen', after)
 }
 
-/** Collects what the client sees in answers, so that the ledger is asked once a cycle and not with each answer. */
+/** Collects what the client sees in answers, so that the ledger is written once a cycle and not with each answer. */
 export interface SeenKeeper {
   readonly onSeen: (observation: WireObservation) => void
-  /** Notes what came since the last time. */
+  /** Records the observations since the last call. */
   keep(): void
 }
 

@@ -1,5 +1,5 @@
-// What one workspace knows between cycles, and the plan that follows from it. The ledger is read here and never written, and the client
-// is never called, so `plan` and the daemon get the same plan from the same knowledge.
+// What one workspace knows between cycles, and the plan that follows from it. It only reads the ledger and never calls the client, so
+// `plan` and the daemon make the same plan from the same state.
 
 import { countPeople, type People } from '../../core/interpret/effective.ts'
 import type { ServiceEvidence } from '../../core/interpret/evidence.ts'
@@ -52,27 +52,27 @@ export interface PlanSettings {
   readonly rate: { readonly concurrency: number }
 }
 
-/** Changes as the workspace learns; everything that must outlive the process is in the ledger. */
+/** What the workspace has read so far. Everything that must outlive the process is in the ledger as well. */
 export interface WorkspaceState {
   policy: PolicyRevision
   /** False while a file is broken: nothing is pruned until the set is whole again. */
   policyValid: boolean
   readonly readings: Map<ScopeKey, CapReading>
   usage: UsageFacts | undefined
-  /** Add-on use as the service tells it; absent where it does not. */
+  /** Add-on use as the service measures it; absent where it does not. */
   measured: MeasuredAddOn | undefined
   unknownGroups: readonly string[]
   conflictsGone: Readonly<Record<string, number>>
   conflictGroups: Readonly<Record<string, readonly string[]>>
   conditions: ConditionMemory
-  /** What pools have dealt, and what is counted of it. */
+  /** The last deal of each pool, and the use counted against it. */
   pools: DealtPools
   /** Why pools keep their last deal, by name. */
   frozenPools: Readonly<Record<string, string>>
   clockSkewMs: number | undefined
 }
 
-/** What is known at the start: what the ledger remembers. */
+/** The state of a workspace at its start, from the ledger. */
 export function recall(policy: PolicyRevision, ledger: RecordsReader): WorkspaceState {
   return {
     policy,
@@ -90,22 +90,22 @@ export function recall(policy: PolicyRevision, ledger: RecordsReader): Workspace
   }
 }
 
-/** Everything that is worked out from knowledge before any cap is read. */
+/** What policy asks of each scope now, with everything that follows from it before a cap is read. */
 export interface DesiredState {
-  /** What it was worked out from. */
+  /** What `resolution` was made from. */
   readonly inputs: DesiredInputs
   readonly resolution: Resolution
   readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
   readonly skipped: ReadonlySet<ScopeKey>
   readonly quarantine: ReturnType<typeof activeQuarantine>
-  /** Every scope that a sweep reads, open intents included. */
+  /** Every scope that a sweep reads, those with an open intent included. */
   readonly toRead: readonly Scope[]
   readonly people: People
-  /** Groups that policy names or that carry a cap of ours, of which nobody knows who is in them. */
+  /** Groups that policy names or that carry a cap of ours, and whose members are not known. */
   readonly unlisted: ReadonlySet<ScopeKey>
-  /** The readings as they are understood now; it follows them. */
+  /** The readings as `interpret` understands them; follows new readings. */
   readonly slots: Slots
-  /** It was worked out with grants that neither start nor end. */
+  /** The clocks differ: grants neither start nor end. */
   readonly grantsFrozen: boolean
 }
 
@@ -114,24 +114,24 @@ export interface Planner {
   readonly ledger: RecordsReader
   readonly clock: Clock
   readonly digest: Digest
-  /** What is known of the deployment, where it is more than the ledger says. */
+  /** What was seen of the deployment; absent: what the ledger says. */
   readonly seen?: ServiceEvidence
-  /** What nobody is ever going to write; see `PlanInputs.watched`. */
+  /** See `PlanInputs.watched`. */
   readonly watched?: (difference: Difference) => Exclusion | undefined
   /** See `PlanInputs.idle`. */
   readonly idle?: string
 }
 
-/** The billing cycle as far as it is known. */
+/** The present billing cycle; undefined while unknown. */
 export const cycleOf = (usage: UsageFacts | undefined): Cycle | undefined => usage?.roster.cycle ?? usage?.balance?.cycle
 
-/** The service's clock and ours disagree: grants neither start nor end. */
+/** The service's clock and ours differ, so grants neither start nor end. */
 export const grantsFrozen = ({ clockSkewMs = 0 }: WorkspaceState): boolean => Math.abs(clockSkewMs) > SKEW_LIMIT_MS
 
-/** Caps of ours that nothing declares go, but while a file is broken. */
+/** Whether caps of ours that no policy declares are cleared: never while a file is broken. */
 const prunes = ({ policyValid }: WorkspaceState, { prune }: PlanSettings): boolean => prune && policyValid
 
-/** What resolving depends on, from knowledge and the ledger. */
+/** What `resolveDesired` needs, from the state and the ledger. */
 export function desiredInputs(state: WorkspaceState, planner: Pick<Planner, 'settings' | 'ledger' | 'clock'>): DesiredInputs {
   const cycle = cycleOf(state.usage)
   return {
@@ -154,18 +154,18 @@ export function desiredInputs(state: WorkspaceState, planner: Pick<Planner, 'set
   }
 }
 
-/** What a resolution says of people's groups and of conditions counts from now on. */
+/** Counts a reading: takes over what the resolution says of conflicts and conditions. */
 export function countReading(state: WorkspaceState, { conditions, conflictsGone, conflictGroups }: Resolution): void {
   state.conditions = conditions
   state.conflictsGone = conflictsGone
   state.conflictGroups = conflictGroups
 }
 
-/** A scope that is none of our business now: it is only looked at because of an open intent. */
+/** Neither managed nor written now, such as a person who left: read only for an open intent. */
 export const isLeftAlone = (scope: Scope, { skipped, people }: DesiredState): boolean =>
   skipped.has(scopeKey(scope)) || (scope.kind === 'user' && people.approved.length > 0 && !people.byKey.has(scopeKey(scope)))
 
-/** What policy asks now and which scopes to look at. */
+/** Works out what policy asks now, and which scopes to read. */
 export function desiredState(state: WorkspaceState, planner: Planner): DesiredState {
   const { ledger } = planner
   const inputs = desiredInputs(state, planner)
@@ -179,7 +179,7 @@ export function desiredState(state: WorkspaceState, planner: Planner): DesiredSt
     ...(state.measured && { measured: state.measured }),
   })
   const model = serviceModel(planner.settings, planner.seen ?? seenIn(ledger))
-  // What a person's reading shows may be their group's: then it tells nothing without that.
+  // A person's reading may show the cap of a group, and then it tells nothing unless the group is read as well.
   const mayShow = model.reads === 'explicit' ? undefined : (key: ScopeKey) => people.byKey.get(key)?.groups ?? []
   const managed = scopesToRead(resolution, owned, { skipped, quarantined: quarantine.active }, mayShow)
   const unlisted = unlistedGroups(state, owned)
@@ -204,13 +204,13 @@ function withIntents(managed: readonly Scope[], ledger: RecordsReader): readonly
 export interface PlanOptions {
   /** Ids given on the command line. */
   readonly approve?: readonly string[]
-  /** What is not written by this run; see `PlanInputs.excluded`. */
+  /** See `PlanInputs.excluded`. */
   readonly excluded?: (difference: Difference) => Exclusion | undefined
   /** See `PlanInputs.failed`. */
   readonly failed?: ReadonlyMap<ScopeKey, Failure>
 }
 
-/** Why people cannot be counted by a roster. A doubted one was read as well. */
+/** Why no roster can be used to count people; false: one can. A doubted roster was read as well. */
 function rosterMissing(usage: UsageFacts | undefined, now: Instant): 'never' | 'old' | 'ahead' | false {
   if (!usage) return 'never'
   const read = [usage.roster, ...(usage.doubted ? [usage.doubted.roster] : [])]
@@ -225,16 +225,16 @@ function unlistedGroups({ usage, policy }: WorkspaceState, owned: ReadonlyMap<Sc
   return new Set(keys.filter((key) => !listed.has(key)))
 }
 
-/** What is held for longer is a plan of its own by then (product.md: for a day at least). */
+/** A plan that is held for longer counts as a new one by then (product.md: for a day at least). */
 const PLAN_LIFE_MS = 24 * 3_600_000
 
-/** Where a plan that is not through began, for a day. Kept for longer it would make lowerings look like raises: of unknown age it is none. */
+/** The caps from which an unfinished plan began, for a day. An older baseline, or one of unknown age, would make lowerings look like raises. */
 export function openBaseline(ledger: Pick<RecordsReader, 'fact'>, now: Instant): Readonly<Record<ScopeKey, Cap>> | undefined {
   return isYounger(ledger.fact('planBegunAt') ?? 0, now, PLAN_LIFE_MS) ? ledger.fact('planBaseline') : undefined
 }
 
-/** The plan that follows from what is known now. */
-export function planFrom(state: WorkspaceState, view: DesiredState, planner: Planner, options: PlanOptions = {}): Planned {
+/** Makes the plan that follows from the state and the ledger. */
+export function planFrom(state: WorkspaceState, desired: DesiredState, planner: Planner, options: PlanOptions = {}): Planned {
   const { ledger, clock, settings, digest } = planner
   const { usage, policy } = state
   const baseline = openBaseline(ledger, clock.now())
@@ -242,12 +242,12 @@ export function planFrom(state: WorkspaceState, view: DesiredState, planner: Pla
   return buildPlan({
     workspace: settings.name,
     policy,
-    resolution: view.resolution,
+    resolution: desired.resolution,
     readings: state.readings,
-    owned: view.owned,
-    people: view.people,
-    skipped: view.skipped,
-    quarantined: view.quarantine.active,
+    owned: desired.owned,
+    people: desired.people,
+    skipped: desired.skipped,
+    quarantined: desired.quarantine.active,
     approvals: ledger.approvals(),
     model: serviceModel(settings, planner.seen ?? seenIn(ledger)),
     sent: sentToAncestors(ledger, clock.now()),
@@ -268,21 +268,21 @@ export function planFrom(state: WorkspaceState, view: DesiredState, planner: Pla
     },
     facts: {
       ...limitFacts(state, planner),
-      reads: readQuality(view.toRead, state.readings),
+      reads: readQuality(desired.toRead, state.readings),
       rosterMissing: rosterMissing(usage, clock.now()),
-      unlistedGroups: view.unlisted,
+      unlistedGroups: desired.unlisted,
       ...(verifiedDeclared !== undefined && { verifiedDeclared }),
       ...(usage?.doubted && {
         rosterDoubt: { before: approvedCount(usage.roster), now: approvedCount(usage.doubted.roster), since: usage.doubted.since },
       }),
     },
     guards: settings.guards,
-    poolNotes: poolNotes(view.resolution.pools, state.pools, state.frozenPools),
-    followers: view.resolution.pools.flatMap(({ pool }) => {
+    poolNotes: poolNotes(desired.resolution.pools, state.pools, state.frozenPools),
+    followers: desired.resolution.pools.flatMap(({ pool }) => {
       const poolState = Object.hasOwn(state.pools, pool.name) ? state.pools[pool.name] : undefined
       return poolState ? [{ pool, ...followersIn(pool, poolState) }] : []
     }),
-    poolReviews: poolReviews(settings.name, view.resolution.pools, state.pools, digest),
+    poolReviews: poolReviews(settings.name, desired.resolution.pools, state.pools, digest),
     prune: prunes(state, settings),
     policyBroken: settings.prune && !state.policyValid,
     now: clock.now(),
@@ -291,22 +291,22 @@ export function planFrom(state: WorkspaceState, view: DesiredState, planner: Pla
   })
 }
 
-/** What we sent to teams and groups in the last day: it may show beneath, and was nobody else's. What is under way may have landed as well. */
+/** Our team and group writes of the last day, open ones included: their descendants may show them, and that is no foreign change. */
 export function sentToAncestors(ledger: RecordsReader, now: Instant): readonly SentCap[] {
   const open = ledger.openIntents().map(({ change, at }) => ({ ...change, at }))
   return [...ledger.ancestorWrites(now - LANDING_MS).filter(mayHaveLanded), ...open]
 }
 
-/** When a scope was written last. What a clock stamped that went back since says nothing of what came after what. */
+/** When a scope was written last. An instant from before the clock was set back tells no order, so it does not count. */
 const writtenBy =
   (ledger: RecordsReader, now: Instant) =>
   (scope: Scope): Instant | undefined =>
     ledger.writtenLately(scope, now - LANDING_MS).find((one) => mayHaveLanded(one) && one.at <= now)?.at
 
-/** Nobody waits longer for a scope that cannot be read (product.md, section 6). */
+/** No change waits longer for a scope that cannot be read (product.md, section 6). */
 const UNREAD_LIFE_MS = 24 * 3_600_000
 
-/** A wait of unknown age is not over: it is kept as one that begins now. */
+/** Scopes that no change waits for any more. A wait of unknown age counts as one that begins now. */
 const givenUp = (ledger: RecordsReader, now: Instant): ReadonlySet<ScopeKey> =>
   new Set(
     Object.entries(ledger.fact('unreadSince') ?? {}).flatMap(([key, since]) =>
@@ -314,28 +314,28 @@ const givenUp = (ledger: RecordsReader, now: Instant): ReadonlySet<ScopeKey> =>
     ),
   )
 
-/** Approvals take two steps where the config says nothing. */
+/** Guards and approvals as they are configured now; approvals take two steps by default. */
 export const rulesNow = ({ policy }: Pick<WorkspaceState, 'policy'>, { guards, approvals = 'separate' }: PlanSettings): Rules =>
   rulesOf(policy, guards, approvals)
 
-/** The rules of before, while the weaker ones of now count only for what was shown. */
+/** Earlier, stricter rules that still apply beside the weaker ones of now. */
 function reviewedRules(state: WorkspaceState, { ledger, settings, clock }: Planner): { readonly reviewed?: readonly ReviewedRules[] } {
   const now = rulesNow(state, settings)
   const { before } = noteRules(ledger.fact('rules'), now, clock.now())
   return before ? { reviewed: before } : {}
 }
 
-/** A balance that is older says nothing of what is left (choice). */
+/** An older balance does not tell how many credits remain (choice). */
 const BALANCE_LIFE_MS = 24 * 3_600_000
 
-/** A mode or a pause that keeps everything back, whatever the plan is. */
-export function keptBack({ mode = 'enforce' }: Pick<PlanSettings, 'mode'>, pause: Pause | undefined): Exclusion | undefined {
+/** The mode or the pause that withholds every write. */
+export function withheldBy({ mode = 'enforce' }: Pick<PlanSettings, 'mode'>, pause: Pause | undefined): Exclusion | undefined {
   if (mode !== 'enforce') return { kind: 'excluded', code: 'mode', reason: `mode is ${mode}` }
   const until = pause && new Date(pause.untilAt).toISOString()
   return pause && { kind: 'excluded', code: 'pause', reason: `paused until ${until} (${pause.reason})` }
 }
 
-/** What the guards `maxRaise` and `breaker` go by. */
+/** Facts for the guards `maxRaise` and `breaker`. */
 function limitFacts({ usage }: WorkspaceState, { ledger, clock }: Planner) {
   const now = clock.now()
   const breaker = ledger.fact('breaker')

@@ -16,8 +16,9 @@ import { showBurn } from '../collect/usage-summary.ts'
 import { cycleFindings, policyFindings, RUNS, unread } from '../conditions/findings.ts'
 import { notice } from '../conditions/notice.ts'
 import { showCycle } from '../conditions/show.ts'
+import { refreshUsage } from '../cycle/observe.ts'
 import type { CycleOptions } from '../cycle/options.ts'
-import { reconcile, refreshUsage } from '../cycle/run.ts'
+import { reconcile } from '../cycle/run.ts'
 import { cycleOf, type DesiredState, desiredState, grantsFrozen, recall, type WorkspaceState } from '../cycle/state.ts'
 import { LedgerError } from '../ledger/error.ts'
 import { idleTelling, keepTold, type Telling } from '../notify/telling.ts'
@@ -241,10 +242,10 @@ async function focusOnChanges(workspace: Workspace, state: WorkspaceState, agend
   const held = (workspace.shown.planned?.plan.changes ?? []).filter((change) => holdOf(change) !== undefined)
   const released = agenda.policyIsNew ? held.map((change) => scopeKey(change.scope)) : []
   const focus = new Set([...changedScopes(workspace, state, agenda), ...released])
-  const { applied, view, result } = await reconcile(workspace, state, { ...options, usage: false, focus })
+  const { applied, desired, result } = await reconcile(workspace, state, { ...options, usage: false, focus })
   if (applied?.interrupted === 'stopped') return
   agenda.policyIsNew = false
-  learn(agenda, view)
+  learn(agenda, desired)
   if (awaitBreaker(workspace, agenda)) return
   if (result === 'error') agenda.capsAt = Math.min(agenda.capsAt, workspace.clock.monotonic() + FAILED_PAUSE_MS)
 }
@@ -260,12 +261,12 @@ async function sweepAll(workspace: Workspace, state: WorkspaceState, agenda: Age
   const readSince = isResumed ? agenda.sweepSince : undefined
   if (!isResumed) workspace.reading = await chooseReadings(workspace, state)
   const slice = workspace.reading?.slice
-  const { applied, result, view } = await untilGrant(workspace, state, agenda, () =>
+  const { applied, result, desired } = await untilGrant(workspace, state, agenda, () =>
     reconcile(workspace, state, { ...options, usage: false, ...(slice && { slice }), ...(readSince !== undefined && { readSince }) }),
   )
   // A stopped sweep goes on; a paused or failing one is through, and the interval decides.
   if (applied?.interrupted !== 'stopped') agenda.sweepSince = undefined
-  learn(agenda, view)
+  learn(agenda, desired)
   if (awaitBreaker(workspace, agenda)) return
   agenda.failures = result === 'error' ? agenda.failures + 1 : 0
   if (agenda.failures > 0) agenda.capsAt = Math.min(agenda.capsAt, workspace.clock.monotonic() + retryMs(agenda))

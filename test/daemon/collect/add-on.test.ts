@@ -261,10 +261,10 @@ describe('a cycle of a command, which collects nothing', () => {
           : inner.send(operation, body, options),
     })
     const one = await testWorld({ ...COMPANY, switches: SERVED, wrapTransport: silent })
-    const { result, view } = await one.cycle(DECLARED, { alone: true })
+    const { result, desired } = await one.cycle(DECLARED, { alone: true })
     expect(result).toBe('success')
     expect(one.clock.monotonic()).toBeLessThan(40_000)
-    expect(view.people.useSource).toBe('estimated')
+    expect(desired.people.useSource).toBe('estimated')
   })
 
   test('does not ask what the ledger knows of late', async () => {
@@ -273,8 +273,8 @@ describe('a cycle of a command, which collects nothing', () => {
     await stop()
     one.restart()
     const before = questions(one).length
-    const { view } = await one.cycle(DECLARED, { alone: true })
-    expect(view.people.useSource).toBe('measured')
+    const { desired } = await one.cycle(DECLARED, { alone: true })
+    expect(desired.people.useSource).toBe('measured')
     expect(questions(one)).toHaveLength(before)
   })
 })

@@ -1,7 +1,7 @@
 // Rules over people from end to end: what is written, what a change of the roster does after one reading and after two, what a restart and a
 // doubted roster do, and how the guards count.
 import { describe, expect, test } from 'vitest'
-import { refreshUsage } from '../../../src/daemon/cycle/run.ts'
+import { refreshUsage } from '../../../src/daemon/cycle/observe.ts'
 import { email, HOUR, NOW } from '../../support/declare.ts'
 import { daily, noon, recordPast } from '../../support/use.ts'
 import { testWorld, type World } from '../../support/world.ts'

@@ -247,8 +247,8 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'a sweep leaves out the last scope',
     file: 'daemon/cycle/read.ts',
-    find: '[...wide, ...apart(people)]',
-    replace: '[...wide, ...apart(people.slice(0, Math.max(1, people.length - 1)))]',
+    find: '[...ancestors, ...apart(people)]',
+    replace: '[...ancestors, ...apart(people.slice(0, Math.max(1, people.length - 1)))]',
     caughtBy: [526],
   },
   {
@@ -293,8 +293,8 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'what a team or group write may have changed is not read again',
     file: 'daemon/cycle/passes.ts',
-    find: 'await readMoved(wrote.wide, cycleView(pass, inputs))',
-    replace: 'await readMoved([], cycleView(pass, inputs))',
+    find: 'await readMoved(wrote.ancestors, cycle)',
+    replace: 'await readMoved([], cycle)',
     needs: ['copied', 'policy-mass', 'policy-edit'],
     caughtBy: [860],
   },

@@ -1,0 +1,47 @@
+// Reads again the scopes that the writes of a plan depend on, where they were read too long ago: a long sweep is read in slices, and a cap
+// that others have removed since must not count as the one that keeps a person from falling with the team. It decides nothing about caps.
+import { type Change, isReady } from '../../core/model/change.ts'
+import { type Scope, type ScopeKey, scopeKey, TEAM } from '../../core/model/scope.ts'
+import type { Instant } from '../../core/model/units.ts'
+import type { CycleRun } from './options.ts'
+import type { Pass } from './pass.ts'
+import { sweep } from './read.ts'
+import type { WorkspaceState } from './state.ts'
+import { descendantsIn } from './write/descendants.ts'
+
+/** Reads the scopes that the plan depends on and that were read before `since`. Returns those scopes. */
+export async function rereadDependencies(pass: Pass, since: Instant, cycle: CycleRun): Promise<ReadonlySet<ScopeKey>> {
+  const { workspace, state, options } = cycle
+  const { readings } = state
+  const { slots, plan } = pass.planned
+  const stale = new Map<ScopeKey, Scope>()
+  if (slots.model.layers === 'layered' && plan.changes.some(isReady))
+    for (const scope of plan.changes.filter(mayGo).flatMap(dependenciesOf(pass, state))) {
+      const key = scopeKey(scope)
+      if ((readings.get(key)?.readAt ?? since) < since) stale.set(key, scope)
+    }
+  const { concurrency } = workspace.config.rate
+  const signal = options.stop && { signal: options.stop }
+  await sweep({ client: workspace.client, scopes: [...stale.values()], concurrency, readings, urgent: true, ...signal })
+  return new Set(stale.keys())
+}
+
+const mayGo = (change: Change): boolean =>
+  isReady(change) || (change.disposition.kind === 'deferred' && change.disposition.code !== 'failed')
+
+/** Descendants with a higher cap, which keep their people from being lowered; for a clear also the ancestors, whose caps apply instead. */
+function dependenciesOf({ planned: { people, slots }, desired }: Pass, state: WorkspaceState): (change: Change) => readonly Scope[] {
+  const descendantsOf = descendantsIn(desired, state)
+  const groups = desired.toRead.filter(({ kind }) => kind === 'group')
+  return ({ scope, from, to }) => {
+    const isRaise = from !== 'none' && to !== 'none' && to > from
+    const isHigher = (one: Scope): boolean => {
+      const shown = slots.shown(scopeKey(one))
+      return typeof shown === 'number' && (to === 'none' || shown > to)
+    }
+    const descendants = isRaise ? [] : descendantsOf(scope).filter(isHigher)
+    if (to !== 'none' || scope.kind === 'team') return descendants
+    const own = scope.kind === 'user' ? (people.byKey.get(scopeKey(scope))?.groups ?? []) : []
+    return [...descendants, TEAM, ...groups.filter((one) => own.includes(scopeKey(one)))]
+  }
+}

@@ -1,0 +1,101 @@
+// The step `observe` of a cycle: reads the caps that are due, and records what follows from the readings. It writes nothing to the service.
+import { ancestorsOf } from '../../core/interpret/effective.ts'
+import { byScope, type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
+import { entriesOf } from '../../core/plan/states.ts'
+import { learnUsage } from '../collect/usage.ts'
+import { learnBurned } from '../collect/usage-summary.ts'
+import { showUsage } from '../conditions/show.ts'
+import type { Workspace } from '../workspace.ts'
+import type { CycleOptions, CycleRun } from './options.ts'
+import { noneAhead, sweep } from './read.ts'
+import { newlyUnknown, recordCounted, recordRules, unknownScopes } from './record.ts'
+import { noteSeen, observeSweep, seenIn } from './seen.ts'
+import { type DesiredState, desiredState, grantsFrozen, isLeftAlone, type WorkspaceState } from './state.ts'
+import { checkLateWrites, noteChecked } from './write/descendants.ts'
+import { type RecoverInputs, recoverIntents } from './write/recover.ts'
+
+/** Reads roster, groups and balance, records what is believed of them, and shows it. */
+export async function refreshUsage(workspace: Workspace, state: WorkspaceState, signal?: AbortSignal): Promise<void> {
+  const reading = await learnUsage(workspace.client, state, { ...workspace, settings: workspace.config }, signal)
+  if (reading.facts) {
+    workspace.ledger.saveFact('usage', reading.facts)
+    recordCounted(state, workspace.ledger)
+    await learnBurned(workspace, reading.facts)
+  }
+  showUsage(workspace, reading)
+}
+
+/** Reads the caps that are due, and returns what policy asks once the readings are taken into account. */
+export async function observe(cycle: CycleRun): Promise<DesiredState> {
+  const desired = await readDue(cycle)
+  // The reading of a scope that nobody manages any more grows old and must not count.
+  if (!cycle.options.focus) forgetOthers(desired.toRead, cycle.state)
+  return learnFromReadings(cycle, desired)
+}
+
+function forgetOthers(managed: readonly Scope[], { readings }: WorkspaceState): void {
+  const kept = new Set(managed.map(scopeKey))
+  for (const key of readings.keys()) if (!kept.has(key)) readings.delete(key)
+}
+
+/** Reads the caps that are due, and returns what policy asked when the reading began. */
+export async function readDue({ workspace: { client, config }, state, planner, options }: CycleRun): Promise<DesiredState> {
+  const { readings } = state
+  noneAhead(readings, planner.clock.now())
+  const desired = desiredState(state, planner)
+  const focus = options.focus?.union(ancestorsToRead(options.focus, desired))
+  const scopes = desired.toRead.filter((scope) => isDue(scope, state, { ...options, ...(focus && { focus }) }))
+  options.onSweep?.(scopes)
+  await sweep({
+    ...{ client, scopes, concurrency: config.rate.concurrency, readings, urgent: options.focus !== undefined },
+    ...(options.onReading && { onReading: options.onReading }),
+    ...(options.stop && { signal: options.stop }),
+  })
+  state.clockSkewMs = client.clockSkewMs()
+  return desired
+}
+
+/** Where a read shows the inherited cap, only readings of the ancestors at the same time tell what is explicitly set. */
+function ancestorsToRead(scopes: ReadonlySet<ScopeKey>, { slots, people }: DesiredState): ReadonlySet<ScopeKey> {
+  return new Set(slots.model.reads === 'inherited' ? [...scopes].flatMap((key) => ancestorsOf(key, people)) : [])
+}
+
+function isDue(scope: Scope, state: WorkspaceState, { focus, slice, readSince }: CycleOptions): boolean {
+  const key = scopeKey(scope)
+  const readAt = state.readings.get(key)?.readAt
+  // Guards cannot count people without the caps of the team and the groups, so a focused cycle reads those that were never read.
+  if (focus) return focus.has(key) || (scope.kind !== 'user' && readAt === undefined)
+  if (readAt === undefined) return true
+  return (slice?.has(key) ?? true) && (readSince === undefined || readAt < readSince)
+}
+
+/** Records how this deployment treats caps, how open intents ended, and which scopes the service does not know. */
+async function learnFromReadings(cycle: CycleRun, desired: DesiredState): Promise<DesiredState> {
+  const { workspace, state, planner } = cycle
+  const { ledger, clock, config } = workspace
+  // A sweep takes long, and approvals may have arrived meanwhile.
+  await ledger.load()
+  noteSeen(ledger, observeSweep(seenIn(ledger), state.readings, desired), clock)
+  // Before the open intents are closed: these still tell when their writes were sent.
+  await checkLateWrites({ ...cycle, desired })
+  const closed = await recoverIntents(recoverInputs(workspace, state, desired))
+  noteChecked(closed, workspace)
+  const unknown = newlyUnknown(desired, state, clock.now())
+  for (const one of unknown) ledger.saveQuarantined(one)
+  recordRules(state, config, ledger, clock.now())
+  const isUnchanged = closed.length === 0 && unknown.length === 0 && desired.grantsFrozen === grantsFrozen(state)
+  return isUnchanged ? desired : desiredState(state, planner)
+}
+
+function recoverInputs({ ledger, clock, lease }: Workspace, state: WorkspaceState, desired: DesiredState): RecoverInputs {
+  const asked = byScope(desired.resolution.desired)
+  return {
+    ...{ ledger, clock, slots: desired.slots, readings: state.readings },
+    desiredAt: (key) => asked.get(key),
+    ownedAt: (key) => desired.owned.get(key),
+    entryAt: entriesOf(desired.resolution),
+    unknown: new Set(unknownScopes(desired, state).map(({ scope }) => scopeKey(scope))),
+    isLeftAlone: (scope) => isLeftAlone(scope, desired),
+    ...(lease && { quietUntil: lease.quietUntil() }),
+  }
+}
