@@ -1,5 +1,5 @@
-// Who is to be told what, now: a function of figures, thresholds, the cycle and what was told. It tells nothing on a guess (use that is only
-// an upper bound, a cap or a cycle that is not known), and nothing about a person to anybody but them and the owners of their groups.
+// Which messages are due, to whom: a function of figures, thresholds, the cycle and what was told. It must never tell a guess (use that is only
+// an upper bound, a cap or a cycle that is not known), nor tell about a person anyone but that person and the owners of their groups.
 import type { Cycle, GroupMembers } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
 import { type Credits, type Instant, wholeCents } from '../model/units.ts'
@@ -9,7 +9,7 @@ import type { MessageKind, NotifySettings, Owner, Target } from './settings.ts'
 import { type Values, type WebhookMessage, written } from './text.ts'
 import { isDue, type Leveled, type Told, toldIn } from './told.ts'
 
-/** One person, with the figures that the page and the gauges show. */
+/** One person, with the figures of page and gauges. */
 export interface PersonUse {
   readonly email: string
   readonly name?: string
@@ -19,24 +19,24 @@ export interface PersonUse {
   readonly source?: AddOnSource
 }
 
-/** One pool, with the figures that the page and the gauges show. */
+/** One pool, with the figures of page and gauges. */
 export interface PoolUse {
   readonly name: string
-  /** Whose members share it, by id; none where its members are named otherwise. */
+  /** Ids of the groups whose members share it; none where its members are chosen otherwise. */
   readonly groups: readonly string[]
   readonly credits: number
   readonly used: number
   readonly exhaustedAt?: Instant
 }
 
-/** The billing cycle that ended last, with what was used in it and what was in force at its end. */
+/** The billing cycle that ended last, with its use and the caps at its end. */
 export interface EndedUse {
   readonly cycle: Cycle
   readonly people: readonly PersonUse[]
   readonly pools: readonly PoolUse[]
 }
 
-/** A monthly digest tells the cycle that ended last until the present one is half over: what has just begun has nothing to tell. Choice. */
+/** A monthly digest is about the cycle that ended last until the present one is half over, because a new cycle has little to tell. Choice. */
 export const tellsEnded = ({ digest }: Pick<NotifySettings, 'digest'>, { startAt, endAt }: Cycle, now: Instant): boolean =>
   digest === 'monthly' && now - startAt < (endAt - startAt) / 2
 
@@ -48,10 +48,10 @@ export interface DueInputs {
   readonly people: readonly PersonUse[]
   readonly groups: readonly Pick<GroupMembers, 'id' | 'name' | 'emails'>[]
   readonly pools: readonly PoolUse[]
-  /** What digests are of, as far as it is known; absent: the present cycle. */
+  /** The cycle that digests are about, as far as it is known; absent: the present cycle. */
   readonly ended?: EndedUse | undefined
   readonly told: Told | undefined
-  /** How people show to others: by e-mail or by hash. */
+  /** How people are named to others: by e-mail or by hash. */
   readonly label: (email: string) => string
 }
 
@@ -63,17 +63,17 @@ export interface Message extends WebhookMessage, Leveled {
 export interface Due {
   /** The most urgent first: pools, people at the highest threshold, digests. */
   readonly messages: readonly Message[]
-  /** As of this cycle. Absent while no cycle is known, and then nobody is told anything. */
+  /** The record as of this cycle. Absent while no cycle is known, and then no message is due. */
   readonly told?: Told
-  /** Nothing goes out now; later, what is still true goes out. */
+  /** Nothing is sent now; what is still true later is sent then. */
   readonly quiet: boolean
 }
 
-/** What was told, as of this cycle; undefined while none is known. */
+/** The record as of this cycle; undefined while none is known. */
 export const toldNow = (told: Told | undefined, cycle: Cycle | undefined, now: Instant): Told | undefined =>
   cycle && now < cycle.endAt ? toldIn(told, cycle) : undefined
 
-/** What would go out now, by what was told so far. */
+/** The messages that are due, given what was told before. */
 export function messagesDue(inputs: DueInputs): Due {
   const { cycle, now, settings } = inputs
   const quiet = isQuiet(now, settings)
@@ -96,7 +96,7 @@ const reached = (thresholds: readonly number[], used: number, of: number): numbe
 
 const amount = (credits: number): number => wholeCents(Math.max(0, credits))
 
-/** Rounded down: a cap that is not reached is never said to be. */
+/** Rounded down, so that a cap is never said to be reached before it is. */
 const percentOf = (used: number, of: number): number => Math.floor((used * 100) / of)
 
 interface Draft {
@@ -171,7 +171,7 @@ function poolMessages(context: Context): readonly Message[] {
   })
 }
 
-/** A digest names so many people. Choice. */
+/** How many people a digest names at most. Choice. */
 const MOST_NAMED = 20
 
 interface AskedDigest extends Leveled, Pick<Draft, 'kind' | 'to'> {
@@ -179,7 +179,7 @@ interface AskedDigest extends Leveled, Pick<Draft, 'kind' | 'to'> {
   readonly owner: Owner
 }
 
-/** The newest digest of each that is asked for, sent or not. */
+/** The newest digest of each that is configured, sent or not. */
 export function digestsAsked({ digest, owners, timezone }: NotifySettings, now: Instant): readonly AskedDigest[] {
   if (digest === 'off') return []
   const level = digestLevel(now, digest, timezone)
@@ -199,7 +199,7 @@ function digestMessages(context: Context): readonly Message[] {
   })
 }
 
-/** Absent for a group or a pool that does not exist, or of which nothing is known. */
+/** Undefined for a group or pool that does not exist or is not known. */
 function digestValues({ people, groups, pools, settings, now, cycle, label }: Context, { of }: Owner): Values | undefined {
   const pool = of.kind === 'pool' ? pools.find(({ name }) => name === of.name) : undefined
   const ids = of.kind === 'group' ? [of.id] : (pool?.groups ?? [])
@@ -227,7 +227,7 @@ function digestValues({ people, groups, pools, settings, now, cycle, label }: Co
   }
 }
 
-/** What a key of the ledger is about, for a count of what failed: never a person. */
+/** The channel of a message, to count failures by: never a person. */
 export const channelOf = (key: string): string => {
   const target: unknown = key.startsWith('["person"') ? undefined : JSON.parse(key).at(-1)
   return typeof target === 'string' && target.startsWith('webhook ') ? target : 'e-mail'

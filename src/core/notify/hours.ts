@@ -1,5 +1,5 @@
-// Days and times of day where people are: quiet hours, and the days of digests. Time zones come from Intl; one that it does not
-// know is an error here, and the config has refused it before.
+// Local days and times of day: quiet hours, and the days of digests. Time zones come from Intl, which throws on an unknown one; the config has
+// refused those before.
 import type { Instant } from '../model/units.ts'
 import type { Digest, QuietHours } from './settings.ts'
 
@@ -30,10 +30,10 @@ function localOf(at: Instant, timezone: string): Local {
   return { date: `${String(year).padStart(4, '0')}-${month}-${day}`, minute: Number(hour) * 60 + Number(minute) }
 }
 
-/** The date of an instant. */
+/** The local date of an instant. */
 export const dayOf = (at: Instant, timezone: string): string => localOf(at, timezone).date
 
-/** Whether nothing may go out now. */
+/** Whether an instant is within quiet hours. */
 export function isQuiet(at: Instant, { quietHours, timezone }: { readonly quietHours?: QuietHours; readonly timezone: string }): boolean {
   if (!quietHours) return false
   const { fromMinute, untilMinute } = quietHours
@@ -41,15 +41,15 @@ export function isQuiet(at: Instant, { quietHours, timezone }: { readonly quietH
   return fromMinute <= untilMinute ? minute >= fromMinute && minute < untilMinute : minute >= fromMinute || minute < untilMinute
 }
 
-/** Digests are for the morning. Choice. */
+/** Digests are sent in the morning. Choice. */
 const DIGEST_MINUTE = 8 * 60
 
 /**
- * The day or month that the newest digest is of, as a number that only rises: 20261122 or 202611. It begins at eight, on the first day of
- * a month; before that it is still the one before.
+ * The day or month of the newest digest, as a number that only rises: 20261122 or 202611. A new one begins at eight, for months on the first
+ * day; until then it is the one before.
  */
 export function digestLevel(at: Instant, digest: Exclude<Digest, 'off'>, timezone: string): number {
-  // Eight hours earlier it is the day before until eight: on days when clocks change, until seven or nine.
+  // Subtracting eight hours gives the day before until eight; on days when clocks change, until seven or nine.
   const { date } = localOf(at - DIGEST_MINUTE * 60_000, timezone)
   return Number(date.replaceAll('-', '').slice(0, digest === 'daily' ? 8 : 6))
 }

@@ -1,20 +1,19 @@
-// What `notify` in the config asks for, as plain data: who is told of what, where to, in which words. Where a channel's secrets are is no
-// matter of these files.
+// The settings of `notify` in the config, as plain data: who is told what, where, and in which words. Secrets of channels are kept elsewhere.
 
 /** How mail is encrypted on the way to its server. */
 export const TLS_MODES = ['starttls', 'implicit', 'none'] as const
 export type TlsMode = (typeof TLS_MODES)[number]
 
-/** Where a message goes. A person's own address, or what the config names; a webhook by its name, because its address is a secret. */
+/** Where a message goes: a person's own address, or a target that the config names. A webhook is known by its name, because its address is a secret. */
 export type Target = { readonly kind: 'email'; readonly address: string } | { readonly kind: 'webhook'; readonly name: string }
 
-/** Who answers for a group, or for a pool. */
+/** The owner of a group or a pool. */
 export interface Owner {
   readonly of: { readonly kind: 'group'; readonly id: string } | { readonly kind: 'pool'; readonly name: string }
   readonly targets: readonly Target[]
 }
 
-/** Minutes since midnight in the time zone of the settings; over midnight where it begins after it ends. */
+/** Minutes since midnight in the time zone of the settings. When the start is later than the end, they span midnight. */
 export interface QuietHours {
   readonly fromMinute: number
   readonly untilMinute: number
@@ -40,7 +39,7 @@ export type Digest = (typeof DIGESTS)[number]
 
 /** The settings of one workspace. */
 export interface NotifySettings {
-  /** Percent of a person's cap at which they are told, rising; none: nobody is. */
+  /** Percent of a person's cap at which they are told, rising; empty: nobody is told. */
   readonly people: readonly number[]
   /** Percent of a pool's credits at which its owners are told, rising. */
   readonly pools: readonly number[]

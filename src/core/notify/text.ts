@@ -1,20 +1,20 @@
-// Templates and what they become in each medium. Values are data: each becomes one line of printable text, so none can add a header, a
-// line of a mail, a mention, a link or markup; Slack and Teams get elements that know no markup at all.
+// Templates and what each medium makes of them. Values are data: each becomes one line of printable text, so none can add a header, a line of
+// a mail, a mention, a link or markup. Slack and Teams get elements without markup.
 import { clipped } from '../escape/terminal.ts'
 import { type MessageKind, PLACEHOLDERS, type Template } from './settings.ts'
 
-/** A value, or several lines of them. */
+/** Values by placeholder; a list becomes several lines. */
 export type Values = Readonly<Record<string, string | number | readonly string[]>>
 
 const PLACEHOLDER = /\{\{|\}\}|\{([^{}]*)\}/g
 
-/** Names in a template that this kind of message does not have. */
+/** Placeholders in a template that this kind of message does not have. */
 export function unknownPlaceholders(text: string, kind: MessageKind): readonly string[] {
   const known: readonly string[] = PLACEHOLDERS[kind]
   return [...text.matchAll(PLACEHOLDER)].flatMap(([, name]) => (name === undefined || known.includes(name.trim()) ? [] : [name.trim()]))
 }
 
-/** A template with values in it; `{{` and `}}` are braces. */
+/** A template filled with values; `{{` and `}}` are braces. */
 export const filled = (text: string, values: Values): string =>
   text.replace(PLACEHOLDER, (found, name: string | undefined) => {
     if (name === undefined) return found.charAt(0)
@@ -22,7 +22,7 @@ export const filled = (text: string, values: Values): string =>
     return lineOf(Object.hasOwn(values, key) ? (values[key] ?? '') : '')
   })
 
-/** Longer values fit into no message. Choice. */
+/** Longer values are cut. Choice. */
 const MOST_IN_VALUE = 200
 
 function lineOf(value: Values[string]): string {
@@ -33,7 +33,7 @@ function lineOf(value: Values[string]): string {
 
 const MOST_IN_SUBJECT = 150
 
-/** Subject and text; the subject is one line whatever the template holds. */
+/** Subject and text; the subject is one line, whatever the template holds. */
 export const written = (template: Template, values: Values): Template => ({
   subject: clipped(filled(template.subject, values), MOST_IN_SUBJECT).trim(),
   text: filled(template.text, values).trimEnd(),
@@ -42,15 +42,15 @@ export const written = (template: Template, values: Values): Template => ({
 export const WEBHOOK_FORMATS = ['slack', 'teams', 'json'] as const
 export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number]
 
-/** A message as webhooks are given it. */
+/** A message for a webhook. */
 export interface WebhookMessage extends Template {
-  /** `test`: asked for by hand, about nothing. */
+  /** `test`: sent by hand, about nothing. */
   readonly kind: MessageKind | 'test'
   readonly workspace: string
   readonly values: Values
 }
 
-/** The body of the request, by format. */
+/** The request body, by format. */
 export const PAYLOADS: Readonly<Record<WebhookFormat, (message: WebhookMessage) => unknown>> = {
   slack: slackPayload,
   teams: teamsPayload,
@@ -65,22 +65,22 @@ export const PAYLOADS: Readonly<Record<WebhookFormat, (message: WebhookMessage) 
   }),
 }
 
-/** Slack takes 3000 signs in an element. */
+/** Slack takes 3000 characters in an element. */
 const MOST_IN_SLACK = 2_900
 
-/** What begins a mention, a channel or a link there. */
+/** Escapes what begins a mention, a channel or a link in Slack. */
 const slackText = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 
-/** Elements of type `plain_text` know no markup; `text` is what a notification shows. */
+/** Elements of type `plain_text` have no markup; `text` is what a notification shows. */
 function slackPayload({ subject, text }: WebhookMessage): unknown {
   const element = (shown: string) => ({ type: 'section', text: { type: 'plain_text', text: clipped(shown, MOST_IN_SLACK), emoji: false } })
   return { text: slackText(subject), mrkdwn: false, link_names: false, blocks: [element(subject), element(text)] }
 }
 
-/** An invisible sign between braces: cards look for dates and expressions within them. */
+/** Puts an invisible character between braces, because cards look for dates and expressions within them. */
 const cardText = (text: string): string => text.replace(/(?<=[{$])(?=\{)/g, '\u2060')
 
-/** Runs of text in an adaptive card know no Markdown; a block of text would. */
+/** Text runs in an adaptive card have no Markdown; a text block would. */
 function teamsPayload({ subject, text }: WebhookMessage): unknown {
   const line = (shown: string, weight: 'Bolder' | 'Default') => ({
     type: 'RichTextBlock',

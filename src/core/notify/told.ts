@@ -1,24 +1,24 @@
-// What was told, so that nobody is told twice: at most once a threshold and cycle, over restarts and crashes. A message counts as told
-// from the moment it is about to be sent; only one that surely did not arrive is tried again, a bounded number of times.
+// What was told, so that nobody is told twice: at most once per threshold and cycle, across restarts and crashes. A message counts as told from
+// the moment it is about to be sent. Only one that certainly did not arrive is sent again, a bounded number of times.
 import { isAhead, isYounger } from '../model/age.ts'
 import type { Cycle } from '../model/observed.ts'
 import { DAY_MS, type Instant } from '../model/units.ts'
 
 /**
- * `asked`: a digest that was due before anybody asked for digests, and is not sent. `sending`: recorded, and nothing heard of it yet. `waiting`:
- * it surely did not arrive and is tried again. `failed`: given up. `unknown`: it may have arrived, and is not sent again.
+ * `asked`: a digest that was due before digests were configured, and is not sent. `sending`: recorded, with no outcome yet. `waiting`: it
+ * certainly did not arrive and is tried again. `failed`: given up. `unknown`: it may have arrived, and is not sent again.
  */
 export const TOLD_STATES = ['asked', 'sending', 'sent', 'waiting', 'failed', 'unknown'] as const
 export type ToldState = (typeof TOLD_STATES)[number]
 
 export interface ToldEntry {
-  /** The highest threshold that was begun with, or the day of a digest. Whoever was told of it was told of all below. */
+  /** The highest threshold told, which includes all lower ones, or the day of a digest. */
   readonly level: number
   readonly state: ToldState
-  /** When it was begun, or ended, last. */
+  /** When the last attempt began or ended. */
   readonly at: Instant
   readonly tries: number
-  /** Why it did not arrive; never an address of a webhook, and no text of a server. */
+  /** Why it did not arrive; never the address of a webhook or text of a server. */
   readonly reason?: string
 }
 
@@ -29,8 +29,8 @@ export interface Told {
 }
 
 /**
- * How a message ended. `refused`: it surely did not arrive, and may the next time; `alone`: what took it is there, and takes others. `rejected`:
- * it never will.
+ * The outcome of a message. `refused`: it certainly did not arrive, and may the next time; `alone`: the receiver is reachable, and takes other
+ * messages. `rejected`: it will never arrive.
  */
 export type Delivery =
   | { readonly kind: 'sent' }
@@ -41,15 +41,15 @@ export const MOST_TRIES = 10
 const FIRST_WAIT_MS = 60_000
 const LONGEST_WAIT_MS = 3_600_000
 
-/** How long to wait after so many tries. */
+/** The wait after so many tries. */
 export const waitMs = (tries: number): number => Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.max(0, tries - 1))
 
 /** Digests go by days, not by billing cycles. */
 const DIGEST_PREFIX = '["digest"'
 
 /**
- * What still counts in this cycle. A later cycle, by a day at least, forgets the thresholds of the one before; an earlier one is a reading
- * that is out of date, and nobody is told anything by it: undefined.
+ * The record as of this cycle. A later cycle, by a day at least, drops the thresholds of the one before. An earlier cycle comes from an outdated
+ * reading, by which nobody is told anything: undefined.
  */
 export function toldIn(told: Told | undefined, { startAt }: Cycle): Told | undefined {
   if (!told) return { cycleStartAt: startAt, entries: {} }
@@ -66,10 +66,10 @@ export interface Leveled {
 }
 
 /**
- * With the digests that are asked for now, each at the level that is past already: who asks for a digest is sent the next one. Those that are
- * not asked for any more are forgotten. The same object where nothing is new.
+ * Adds the digests that are newly configured, each at its present level, so that the first one sent is the next; drops those that are no longer
+ * configured. The same object where nothing changes.
  */
-export function asked(told: Told, digests: readonly Leveled[], now: Instant): Told {
+export function withDigests(told: Told, digests: readonly Leveled[], now: Instant): Told {
   const wanted = new Map(digests.map(({ key, level }) => [key, level]))
   const kept = Object.entries(told.entries).filter(([key, { state, at }]) =>
     key.startsWith(DIGEST_PREFIX) ? wanted.has(key) && !(state === 'asked' && isAhead(at, now)) : true,
@@ -82,15 +82,15 @@ export function asked(told: Told, digests: readonly Leveled[], now: Instant): To
   return isSame ? told : { ...told, entries: Object.fromEntries([...kept, ...added]) }
 }
 
-/** Whether a message of this level is to be sent now. The day of a digest that a clock ahead has sent is yet to come. */
+/** Whether a message of this level is to be sent now. A digest that was recorded in the future, by a clock that was ahead, is sent again. */
 export function isDue(told: Told, key: string, level: number, now: Instant): boolean {
   const entry = Object.hasOwn(told.entries, key) ? told.entries[key] : undefined
   if (!entry || level > entry.level || (key.startsWith(DIGEST_PREFIX) && isAhead(entry.at, now))) return true
   return level === entry.level && entry.state === 'waiting' && !isYounger(entry.at, now, waitMs(entry.tries))
 }
 
-/** Messages that are about to be sent. It must be on the disk before the first of them leaves. */
-export function begin(told: Told, messages: readonly Leveled[], now: Instant): Told {
+/** Records messages that are about to be sent. The record must be durable before the first of them leaves. */
+export function markSending(told: Told, messages: readonly Leveled[], now: Instant): Told {
   const begun = messages.map(({ key, level }): [string, ToldEntry] => {
     const before = Object.hasOwn(told.entries, key) ? told.entries[key] : undefined
     const tries = before?.level === level ? before.tries : 0
@@ -99,8 +99,8 @@ export function begin(told: Told, messages: readonly Leveled[], now: Instant): T
   return { ...told, entries: { ...told.entries, ...Object.fromEntries(begun) } }
 }
 
-/** How they ended. */
-export function end(told: Told, ended: ReadonlyMap<string, Delivery>, now: Instant): Told {
+/** Records outcomes. */
+export function markEnded(told: Told, ended: ReadonlyMap<string, Delivery>, now: Instant): Told {
   const entries = ended.entries().flatMap(([key, delivery]): [string, ToldEntry][] => {
     const entry = told.entries[key]
     if (entry?.state !== 'sending') return []
@@ -116,8 +116,8 @@ function stateAfter(kind: Exclude<Delivery['kind'], 'sent'>, tries: number): Tol
   return kind === 'refused' && tries < MOST_TRIES ? 'waiting' : 'failed'
 }
 
-/** What was under way when the process before this one ended: it may have arrived, so it is not sent again. */
-export function withoutOpen(told: Told, now: Instant): Told {
+/** Settles messages that were being sent when the previous process ended: they may have arrived, so they are not sent again. */
+export function settleOpen(told: Told, now: Instant): Told {
   const open = Object.entries(told.entries).filter(([, { state }]) => state === 'sending')
   if (open.length === 0) return told
   const reason = 'the process ended before the answer'

@@ -1,5 +1,5 @@
-// What answers without a refusal lead to: a climb doubles, or closes in on the limit; a held rate is proven, and then a faster one is
-// tried. It must never believe in a rate that the work did not use up.
+// How a pace goes on while answers are not refusals: a climb doubles, or closes in on the limit; a held rate is proven, and then a faster one
+// is tried. It must never trust a rate that the work did not use up.
 import {
   type Blocked,
   type Bounds,
@@ -20,15 +20,15 @@ import {
   within,
 } from './pace.ts'
 
-/** How long each rate of a climb has to hold. */
+/** How long each rate of a climb must hold. */
 const CLEAN_MS = 1_000
-/** A climb ends when its next step would be smaller: what is left of the way is found by tries. */
+/** A climb ends when its next step would be smaller; tries find the rest. */
 const LEAST_CLIMB = 1.1
 const LARGEST_STEP = 1
-/** The rate was not used up when there was nothing to send for more than this share of the time. */
+/** A rate counts as not used up when there was nothing to send for more than this share of the time. */
 const IDLE_SHARE = 0.1
 
-/** The pace after an answer that was no refusal, while it is not blocked. */
+/** The pace after an answer that was no refusal, while not blocked. */
 export function advanced(pace: Pace, phase: Exclude<Phase, Blocked>, nowMs: number): Pace {
   if (phase.kind === 'hold') return busyMs(pace, nowMs) < phase.untilMs ? pace : heldOut(pace, phase, nowMs)
   const heldMs = busyMs(pace, nowMs) - pace.step.atMs
@@ -40,7 +40,7 @@ export function advanced(pace: Pace, phase: Exclude<Phase, Blocked>, nowMs: numb
   return stepped(pace, { ...phase, step }, pace.rate * (1 + step), nowMs)
 }
 
-/** The rate held: twice as fast, but only halfway to a rate that was refused, until that is close. */
+/** The rate held, so double it. Below a rate that was refused, go only halfway (geometrically), until that is close. */
 function climbed(pace: Pace, bounds: Bounds | undefined, nowMs: number): Pace {
   const { rate, settings } = pace
   if (!bounds) return rate < settings.max ? stepped(pace, { kind: 'climb', bounds }, 2 * rate, nowMs) : pace
@@ -49,14 +49,14 @@ function climbed(pace: Pace, bounds: Bounds | undefined, nowMs: number): Pace {
   return next < rate * LEAST_CLIMB ? settled(pace, nowMs, held) : stepped(pace, { kind: 'climb', bounds: held }, next, nowMs)
 }
 
-/** A faster rate has to hold for as many requests more than before as the first step has in its time. */
+/** How long a rate must hold. A faster rate must hold for as many extra requests as the first step does in its time. */
 function neededMs(pace: Pace, phase: Try): number {
   const leastMs = clamp((1000 * TRY_REQUESTS) / pace.rate, SHORTEST_TRY_MS, QUIET_MIN_MS)
   if (phase.back) return leastMs
   return Math.max(leastMs, (pace.lesson.tryMs * FIRST_STEP) / (pace.rate / phase.from - 1))
 }
 
-/** The quiet time went by without a refusal. */
+/** The quiet time passed without a refusal. */
 function heldOut(pace: Pace, hold: Hold, nowMs: number): Pace {
   const { rate, lesson } = pace
   if (hold.back !== undefined) {
@@ -68,6 +68,6 @@ function heldOut(pace: Pace, hold: Hold, nowMs: number): Pace {
   return stepped({ ...pace, lesson: proven }, { kind: 'try', step: FIRST_STEP, from: rate, back: false }, rate * (1 + FIRST_STEP), nowMs)
 }
 
-/** A gain was real: be quicker next time. */
+/** After a real gain, the next try may be shorter. */
 const learning = (lesson: Lesson, rate: number): Partial<Lesson> =>
   rate > lesson.proven * 1.05 ? { tryMs: Math.max(SHORTEST_TRY_MS, lesson.tryMs / 2) } : {}

@@ -1,21 +1,21 @@
-// What failures teach, as a state machine: whether the next request may go out, whether a failed one may be sent again, and when. A
-// budget keeps retries a small share of the work; a circuit turns an outage into single probes; a refused key is not offered again at
-// once. A refusal for the rate (429) is not a failure and never comes here: that is pacing.ts's business. Time and chance are arguments.
+// Whether the next request may go out, whether a failed one may be retried, and when: a state machine over failures. A budget keeps retries a
+// small share of the work, a circuit turns an outage into single probes, and a refused key is not used again at once. A refusal for the rate
+// (429) is no failure and belongs to pacing.ts. Time and chance are arguments.
 
-/** Attempts per read, the first included. Choice. */
+/** Attempts of one read, the first included. Choice. */
 export const MAX_ATTEMPTS = 4
-/** Retries that may be spent before anything succeeded, and the most that successes can save up. Choice. */
+/** The retry budget: its size before anything succeeded, and the most that successes can add up to. Choice. */
 export const RETRY_TOKENS = { start: 10, max: 20 }
 /**
- * Requests in a row that fail at their first attempt open the circuit; so many refusals of a key close an operation that has worked before.
- * A few bad scopes, and their retries, say nothing of the others. Choice.
+ * So many requests in a row that fail at their first attempt open the circuit. So many refusals of a key in a row close an operation that has
+ * worked before. Fewer, such as a few bad scopes with their retries, say nothing of other requests. Choice.
  */
 export const FAILURES_TO_OPEN = 10
 const CIRCUIT_DELAY_MS = { first: 1_000, max: 300_000 }
 const DENIAL_DELAY_MS = { first: 30_000, max: 600_000 }
 const RETRY_DELAY_MS = { first: 500, max: 8_000 }
 
-/** While it stands, requests fail with `failure`; from `probeAt` on one at a time is let through. */
+/** While a gate exists, requests fail with `failure`; from `probeAt` on one request at a time is let through. */
 interface Gate<Failure> {
   readonly failure: Failure
   readonly probeAt: number
@@ -23,9 +23,9 @@ interface Gate<Failure> {
   readonly probing: boolean
 }
 
-/** What is known of one operation under one key. */
+/** What is known of one operation with one key. */
 interface Permit<Failure> {
-  /** Identity of the key, never its value; another one forgets everything. */
+  /** Identity of the key, never its value; a permit of another key does not count. */
   readonly keyId: string
   readonly worked: boolean
   readonly denialsInRow: number
@@ -41,26 +41,29 @@ export interface Backoff<Failure> {
 }
 
 /**
- * Who asks: the operation, and the identity of the key that the request will carry. Operations that need the same permission are judged apart,
- * because a service may refuse one of them for reasons of its own: a refused balance says nothing of caps.
+ * The operation, and the identity of the key that the request will carry. Operations that need the same permission are judged separately: a
+ * service may refuse one of them for its own reasons, and a refused balance says nothing of caps.
  */
 export interface Asker {
   readonly operation: string
   readonly keyId: string
 }
 
-/** `wait`: a probe is under way and its outcome decides. `fail`: not now; `failure` is what went wrong last. */
+/** `wait`: a probe is under way and its outcome decides. `fail`: not now; `failure` is the last error. */
 export type Admission<Failure> = { readonly kind: 'go' | 'probe' | 'wait' } | { readonly kind: 'fail'; readonly failure: Failure }
 
 /**
- * How a request ended. `answered`: the service accepted the key and judged the request, whatever it said. `failed`: 5xx, no answer, or one
- * that cannot be read. `denied`: the key was refused. `nothing`: it tells nothing (a refusal for the rate, an abort).
+ * How a request ended. `answered`: the service accepted the key and judged the request, whatever its answer. `failed`: 5xx, no answer, or an
+ * unreadable one. `denied`: the key was refused. `nothing`: it tells nothing (a refusal for the rate, an abort).
  */
 export type Ending<Failure> = { readonly kind: 'answered' | 'nothing' } | { readonly kind: 'failed' | 'denied'; readonly failure: Failure }
 
 export const startBackoff = <Failure>(): Backoff<Failure> => ({ retryTokens: RETRY_TOKENS.start, failuresInRow: 0, permits: {} })
 
-/** May this request go out now? `nowMs` is monotonic. Choice: 10 failures in a row, then probes after 1 s doubling to 5 min; a refused key after 30 s doubling to 10 min. */
+/**
+ * Whether a request may go out now; `nowMs` is monotonic. Choice: after 10 failures in a row, probes after 1 s, doubling to 5 min; for a refused
+ * key after 30 s, doubling to 10 min.
+ */
 export function admit<Failure>(state: Backoff<Failure>, asker: Asker, nowMs: number): Admission<Failure> {
   const gates = [state.circuit, permitOf(state, asker)?.gate].filter((gate) => gate !== undefined)
   const shut = gates.find((gate) => !gate.probing && nowMs < gate.probeAt)
@@ -102,13 +105,13 @@ export function ended<Failure>(
   }
 }
 
-/** Takes one retry out of the budget; undefined when there is none left or the request has had all its attempts. */
+/** Takes one retry out of the budget; undefined when none is left or the request has had all its attempts. */
 export function spendRetry<Failure>(state: Backoff<Failure>, attempts: number): Backoff<Failure> | undefined {
   if (attempts >= MAX_ATTEMPTS || state.retryTokens < 1) return undefined
   return { ...state, retryTokens: state.retryTokens - 1 }
 }
 
-/** The pause before attempt `attempts + 1`: 0.5 s doubling to 8 s, of which a random part between half and all. */
+/** The pause before attempt `attempts + 1`: 0.5 s doubling to 8 s, of which a random share between half and all. */
 export const retryDelayMs = (attempts: number, roll: number): number =>
   jittered(Math.min(RETRY_DELAY_MS.max, RETRY_DELAY_MS.first * 2 ** (attempts - 1)), roll)
 
@@ -149,7 +152,7 @@ function denied<Failure>(
 function failed<Failure>(state: Backoff<Failure>, admission: 'go' | 'probe', failure: Failure, at: EndedAt): Backoff<Failure> {
   if (at.again && admission === 'go') return state
   const failuresInRow = state.failuresInRow + 1
-  // Requests that were under way when the circuit opened say nothing new.
+  // Requests that were under way when the circuit opened add nothing.
   if (state.circuit && admission === 'go') return { ...state, failuresInRow }
   if (!state.circuit && failuresInRow < FAILURES_TO_OPEN) return { ...state, failuresInRow }
   const delayMs = state.circuit ? Math.min(CIRCUIT_DELAY_MS.max, state.circuit.delayMs * 2) : CIRCUIT_DELAY_MS.first

@@ -1,6 +1,5 @@
-// The state of a pace, and what is measured with it: rates in requests per second, goodput between two moments of the busy clock, which
-// stands still while there is nothing to send. Values and arithmetic only: what follows from them is decided in pacing.ts, advance.ts and
-// refusal.ts.
+// The state of a pace, and what is measured with it: rates in requests per second, and goodput between two moments of the busy clock, which
+// stops while there is nothing to send. Values and arithmetic only; pacing.ts, advance.ts and refusal.ts decide.
 
 /** What the configuration allows, in requests per second (product.md section 4); `max` is at least 0.1. */
 export interface RateSettings {
@@ -8,20 +7,20 @@ export interface RateSettings {
   readonly max: number
 }
 
-/** What is worth keeping for the next start; plain JSON. */
+/** What the ledger keeps for the next start; plain JSON. */
 export interface LearnedRate {
   /** Requests per second. */
   readonly rate: number
-  /** True once the service refused a request for being too fast and answered again. */
+  /** The service refused a request for being too fast, and answered again later. */
   readonly limited: boolean
-  /** How long a first step has to hold before it is believed. */
+  /** How long a first step must hold before it is trusted. */
   readonly tryMs?: number
 }
 
 /** `ok` is every answer that is not a refusal for being too fast, errors included. */
 export type Answer = { readonly kind: 'ok' } | { readonly kind: 'refused'; readonly retryAfterMs?: number }
 
-/** The whole state. Opaque to callers: pacing.ts reads it for them. */
+/** The whole state. Opaque to callers, who use pacing.ts. */
 export interface Pace {
   readonly settings: RateSettings
   readonly rate: number
@@ -29,16 +28,16 @@ export interface Pace {
   readonly nextAtMs: number
   /** When the last request went out. */
   readonly sentAtMs: number | undefined
-  /** When the last block began or ended. Refusals of requests sent before it belong to a block that is already known. */
+  /** When the last block began or ended. Refusals of requests sent earlier belong to a block that is already known. */
   readonly eraMs: number
   readonly successes: number
-  /** How much of the time there was nothing to send. */
+  /** The total time with nothing to send. */
   readonly idleMs: number
   /** The end of the last block. */
   readonly cycle: Mark
   readonly step: Mark
   readonly stepBefore: Mark
-  /** Ends of blocks and steps of the last 5 minutes and the one before, the newest last. */
+  /** Ends of blocks and steps of the last 5 minutes and the last one before them, the newest last. */
   readonly trail: readonly Mark[]
   readonly lesson: Lesson
 }
@@ -52,16 +51,16 @@ export interface Mark {
 
 /** What past refusals taught. */
 export interface Lesson {
-  /** The last rate that held for a whole quiet time; 0 while there is none. */
+  /** The last rate that held for a whole quiet time; 0 before there is one. */
   readonly proven: number
-  /** Returns to the usual rate in a row that ended in a refusal. */
+  /** How many returns to the usual rate in a row ended in a refusal. */
   readonly failedReturns: number
   /** Short cycles in a row, and the highest rate among them. */
   readonly shortCycles: number
   readonly top: number
   /** How long a first step must hold: longer for a service whose refusals come late. */
   readonly tryMs: number
-  /** The limit has no room for two requests close together: lateness is made up for slowly. */
+  /** The limit has no room for two requests close together, so lateness is made up for slowly. */
   readonly even: boolean
 }
 
@@ -81,12 +80,12 @@ export interface Lesson {
  * ```
  * A refusal sets the next rate to 0.97 x the goodput since some moment, within bounds (`verdictOn` in refusal.ts):
  * - in a climb: since the step before, because the slow start is no evidence of the limit. When the first probe is answered, the block was
- *   our own waiting and says nothing: then the climb goes on between the rate that held and the one that was refused.
- * - in a try: the first steps go back to the rate tried from; later ones have held, so since the step before, until proven false.
+ *   only our own waiting: the climb goes on between the rate that held and the one that was refused.
+ * - in a try: the first steps go back to the rate that the try began from; later steps have held, so the measure is since the step before.
  * - in hold: since the cycle began, the block included. A short cycle may be chance, or the echo of a burst in a sliding window: then not
- *   below what is proven, and what still falls goes back up in one step soon, to the usual rate or halfway.
+ *   below the proven rate, and a lower rate soon goes back up in one step, to the usual rate or halfway.
  *
- * All intervals run on the busy clock, which stands still while there is nothing to send.
+ * All intervals run on the busy clock.
  */
 export type Phase = Climb | Hold | Try | Blocked
 
@@ -96,15 +95,15 @@ export interface Climb {
   readonly bounds: Bounds | undefined
 }
 
-/** What a climb knows of a limit that lets go at once after a refusal, such as a small token bucket. */
+/** What a climb knows of a limit that recovers at once after a refusal, such as a small token bucket. */
 export interface Bounds {
   /** The highest rate that was not refused while it was tried. */
   readonly held: number
   /** The lowest rate that was refused. */
   readonly refused: number
-  /** How often it was refused. */
+  /** How many refusals the climb has had. */
   readonly refusals: number
-  /** Where goodput is measured from. */
+  /** Goodput is measured from here. */
   readonly since: Mark
 }
 
@@ -121,9 +120,9 @@ export interface Try {
   readonly kind: 'try'
   /** The last step up, relative. */
   readonly step: number
-  /** The rate it began from. */
+  /** The rate before the try. */
   readonly from: number
-  /** True for the one step back to the usual rate. */
+  /** This is the one step back to the usual rate. */
   readonly back: boolean
 }
 
@@ -146,19 +145,19 @@ export interface Verdict {
 }
 
 export const FLOOR_RATE = 0.1
-/** The share of what went through that a rate is set to. */
+/** The share of the goodput that a rate is set to. */
 export const KEEP = 0.97
 export const FIRST_STEP = 0.03
-/** A try is long enough to show a difference of a few requests, within a minute. */
+/** A try lasts long enough to show a difference of a few requests, within a minute. */
 export const TRY_REQUESTS = 40
 export const HORIZON_MS = 300_000
 const TRAIL_LENGTH = 32
 export const SHORTEST_TRY_MS = 20_000
 export const LONGEST_TRY_MS = 120_000
-/** How long a rate is left alone after a refusal. */
+/** How long a rate stays unchanged after a refusal. */
 export const QUIET_MIN_MS = 60_000
 const QUIET_MAX_MS = 360_000
-/** Requests without a refusal that each refusal has to be followed by. */
+/** Each refusal must be followed by so many requests without one. */
 const REQUESTS_PER_REFUSAL = 300
 
 export const clamp = (value: number, low: number, high: number): number => Math.max(low, Math.min(high, value))
@@ -189,12 +188,12 @@ export function stepped(pace: Pace, phase: Phase, rate: number, nowMs: number): 
   return { ...pace, phase, rate: within(pace.settings, rate), stepBefore: pace.step, step, trail: trailed(pace.trail, step) }
 }
 
-/** A try that ended well. */
+/** A try succeeded. */
 export function settled(pace: Pace, nowMs: number, bounds?: Bounds): Pace {
   const phase: Hold = { kind: 'hold', untilMs: busyMs(pace, nowMs) + QUIET_MIN_MS, back: undefined, ...(bounds && { bounds }) }
   return { ...pace, phase, lesson: { ...pace.lesson, failedReturns: 0 } }
 }
 
-/** How long to leave a rate alone: the longer, the more refusals the last block cost. */
+/** How long to keep a rate: the longer, the more refusals the last block had. */
 export const quietMs = (refusals: number, rate: number): number =>
   clamp((1000 * REQUESTS_PER_REFUSAL * refusals) / rate, QUIET_MIN_MS, QUIET_MAX_MS)

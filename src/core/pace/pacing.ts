@@ -1,6 +1,6 @@
-// Decides when the next request may go to a service whose rate limit is unknown. It learns the limit from refusals, and causes as few of
-// them as it can. Pure: time is an argument, and the caller keeps the `Pace` that comes out. It must never let the rate leave 0.1/s to
-// `max`, never save unused time up for a burst, and never take a lack of work for a limit or an untried rate for a good one.
+// Decides when the next request may go to a service whose rate limit is not known. It learns the limit from refusals, and causes as few of
+// them as it can. It must never leave the range from 0.1/s to `max`, never save up unused time for a burst, and never take a lack of work for
+// a limit or an untried rate for a good one.
 import { advanced } from './advance.ts'
 import {
   type Answer,
@@ -16,14 +16,14 @@ import {
 } from './pace.ts'
 import { refused, resumed } from './refusal.ts'
 
-/** A probe without an answer is given up after this long. */
+/** A probe without an answer is given up after this time. */
 const PROBE_PATIENCE_MS = 30_000
-/** How late a request may be without losing its place, so that slow timers cost no rate. */
+/** How late a request may be without losing its turn, so that slow timers cost no rate. */
 const SLACK_MS = 20
-/** Where the limit has no room for two requests close together, lateness is made up for by at most a tenth of each gap. */
+/** Where the limit has no room for two requests close together, a late request makes up for at most a tenth of each gap. */
 const LEAST_GAP = 0.9
 
-/** A pace that has sent nothing yet. `learned` may be anything: what `learnedRate` gave is taken up, everything else is ignored. */
+/** A pace that has sent nothing yet. `learned` may be anything; only a value of `learnedRate` is used. */
 export function startPace(settings: RateSettings, nowMs: number, learned?: unknown): Pace {
   const known = readLearned(learned)
   const limited = known?.limited === true
@@ -53,7 +53,7 @@ export function startPace(settings: RateSettings, nowMs: number, learned?: unkno
   }
 }
 
-/** When the next request may go out: monotonic ms, not before `nowMs`. Ask again after every answer: a probe's answer brings it forward. */
+/** When the next request may go out: monotonic ms, not before `nowMs`. Ask again after every answer, because a probe's answer makes it earlier. */
 export const earliestSendAt = (pace: Pace, nowMs: number): number => Math.max(nowMs, pace.nextAtMs)
 
 /** The pace after a request went out at `nowMs`. */
@@ -67,7 +67,7 @@ export function sent(pace: Pace, nowMs: number): Pace {
   return { ...pace, idleMs, sentAtMs: nowMs, nextAtMs }
 }
 
-/** The pace after the answer, at `nowMs`, to a request that went out at `sentAtMs`. No answer at all: do not call. */
+/** The pace after the answer, at `nowMs`, to a request sent at `sentAtMs`. Do not call it without an answer. */
 export function answered(pace: Pace, nowMs: number, answer: Answer, sentAtMs: number): Pace {
   if (answer.kind === 'refused') return refused(pace, nowMs, answer.retryAfterMs, sentAtMs)
   const counted = { ...pace, successes: pace.successes + 1 }
@@ -75,14 +75,14 @@ export function answered(pace: Pace, nowMs: number, answer: Answer, sentAtMs: nu
   return sentAtMs >= pace.eraMs ? resumed(counted, pace.phase, nowMs) : counted
 }
 
-/** Requests per second; while blocked, those before the block. */
+/** Requests per second; while blocked, the rate before the block. */
 export const currentRate = (pace: Pace): number => pace.rate
 
-/** What to keep for the next start: the rate that is proven, or a lower one when the limit fell. */
+/** What to keep for the next start: the proven rate, or a lower one when the limit fell. */
 export function learnedRate(pace: Pace): LearnedRate {
   const { phase, rate, settings, lesson } = pace
   const bounds = phase.kind === 'climb' ? phase.bounds : phase.kind === 'blocked' ? phase.verdict.bounds : undefined
-  // The first block of all may still turn out to be long, and then its rate says nothing.
+  // The very first block may still turn out to be long, and then its bounds say nothing.
   if (bounds && (phase.kind === 'climb' || bounds.refusals > 1))
     return { rate: within(settings, bounds.held), limited: true, tryMs: lesson.tryMs }
   if (phase.kind === 'climb') return { rate, limited: false }
@@ -91,7 +91,7 @@ export function learnedRate(pace: Pace): LearnedRate {
   return { rate: lesson.proven > 0 ? Math.min(usual, lesson.proven) : usual, limited: true, tryMs: lesson.tryMs }
 }
 
-/** The same pace under other settings, as after a reload of the configuration: what went out and what was learned stays. */
+/** The same pace with other settings, as after a reload of the configuration; nothing learned is lost. */
 export function withSettings(pace: Pace, settings: RateSettings): Pace {
   if (settings.start === pace.settings.start && settings.max === pace.settings.max) return pace
   const rate = within(settings, pace.rate)
@@ -99,13 +99,13 @@ export function withSettings(pace: Pace, settings: RateSettings): Pace {
   return { ...changed, nextAtMs: Math.max(pace.nextAtMs, afterLast(pace, rate)) }
 }
 
-/** The pace of a key that takes the place of another: it knows the same, and keeps the gap to the last request. A block is not passed on. */
+/** The pace of a key that replaces another: it keeps what was learned and the gap to the last request, but not a block. */
 export function succeeding(before: Pace, nowMs: number): Pace {
   const pace = startPace(before.settings, nowMs, learnedRate(before))
   return { ...pace, nextAtMs: Math.max(nowMs, afterLast(before, pace.rate)) }
 }
 
-/** When the next request may follow the last one at a rate. */
+/** When the next request may follow the last one at this rate. */
 const afterLast = ({ sentAtMs }: Pace, rate: number): number => (sentAtMs === undefined ? 0 : sentAtMs + 1000 / rate)
 
 function readLearned(learned: unknown): LearnedRate | undefined {
@@ -116,5 +116,5 @@ function readLearned(learned: unknown): LearnedRate | undefined {
   return { rate, limited, tryMs: clamp(tryMs, SHORTEST_TRY_MS, LONGEST_TRY_MS) }
 }
 
-/** Less than `SLACK_MS` where more would let out more than floor(max) + 1 requests in a second. */
+/** Less than `SLACK_MS` where that would allow more than floor(max) + 1 requests in a second. */
 const slack = ({ max }: RateSettings): number => Math.min(SLACK_MS, (1000 * (Math.floor(max) + 1 - max)) / max)

@@ -1,38 +1,38 @@
-// Which caps are read next while a whole sweep takes longer than the interval: each scope has a deadline, the sooner the more credits could
-// leak through it until then, and none later than a bound that all share. Pure: it reads nothing, and a scope without use only waits longer.
+// Which caps are read next while a whole sweep takes longer than the interval. Each scope has a deadline: the more credits could leak through
+// it, the sooner, and none later than a bound for all. A scope without use only waits longer.
 import type { ScopeKey } from '../model/scope.ts'
 import type { Credits, Instant } from '../model/units.ts'
 
-/** A managed scope, as the order sees it. */
+/** A managed scope. */
 export interface Watched {
   readonly key: ScopeKey
-  /** When it was last read well; absent: never. */
+  /** When it was last read successfully; absent: never. */
   readonly readAt?: Instant
-  /** Credits that may be used beyond the declared cap until half a working day has passed, if somebody raised it now; 0 and more. */
+  /** Credits that could be used beyond the declared cap within half a working day, if another client raised it now; at least 0. */
   readonly risk: number
-  /** Something says that its cap is not what it should be: it goes first. */
+  /** There is a sign that its cap is wrong: it is read first. */
   readonly suspect?: true
 }
 
-/** No scope waits longer than so many plain sweeps; the rest of the requests goes where credits could leak. Choice. */
+/** No scope waits longer than so many plain sweeps; the other requests go where credits could leak. Choice. */
 export const LONGEST_SWEEPS = 1.1
 
-/** A person at their own pace for so long, in working days: what may leak before the next reading of use shows it. Choice. */
+/** How long a leak lasts before the next reading of use shows it, in working days. Choice. */
 const LEAK_DAYS = 0.5
 
-/** What one person may use beyond their declared cap soon, if it were raised: nothing while the cap is far off. */
+/** What one person could soon use beyond their declared cap, if it were raised: nothing while the cap is far off. */
 export const riskOf = ({ pacePerDay, headRoom }: { readonly pacePerDay: number; readonly headRoom: number }): number =>
   Math.max(0, LEAK_DAYS * pacePerDay - Math.max(0, headRoom))
 
-/** Credits that a person uses on a working day, from what they used on so many days of the calendar. */
+/** Credits that a person uses on a working day, from their use on so many calendar days. */
 export const paceOf = (used: Credits, days: number): number => (days > 0 ? used / ((days * 5) / 7) : 0)
 
-/** The time from one reading to the next, in ms, by what may leak. */
+/** The time between two readings, in ms, by risk. */
 export type ReadingIntervals = (risk: number) => number
 
 /**
- * Intervals that use exactly `readsPerSecond`: min(longest, k ÷ √risk), where k is as small as the requests allow. The cost of a leak found
- * late grows with risk × interval, and is least where intervals go with 1 ÷ √risk.
+ * Intervals that use exactly `readsPerSecond`: min(longest, k ÷ √risk), with the smallest k that the requests allow. The cost of a late
+ * detection grows with risk × interval, and is least when intervals are proportional to 1 ÷ √risk.
  */
 export function readingIntervals(risks: readonly number[], readsPerSecond: number): ReadingIntervals {
   const longestMs = Math.round((LONGEST_SWEEPS * risks.length * 1000) / readsPerSecond)
@@ -48,20 +48,20 @@ export function readingIntervals(risks: readonly number[], readsPerSecond: numbe
   return (risk) => (risk > 0 ? Math.min(longestMs, high / Math.sqrt(risk)) : longestMs)
 }
 
-/** So close does k come: one part in a trillion. */
+/** Steps of the bisection: enough for one part in a trillion. */
 const BISECTIONS = 40
 
-/** The greatest of a long list, one at a time: too many arguments end the process. */
+/** A loop, because too many arguments of Math.max end the process. */
 const greatest = (values: readonly number[]): number => values.reduce((most, value) => Math.max(most, value), 0)
 
-/** When a scope is to be read at the latest. */
+/** The latest time to read a scope. */
 export const readingDueAt = ({ readAt, risk }: Watched, intervals: ReadingIntervals): Instant =>
   readAt === undefined ? Number.NEGATIVE_INFINITY : readAt + intervals(risk)
 
-/** Suspects take at most this share of the readings, so that however many there are nobody waits longer than the bound. Choice. */
+/** Suspects take at most this share of the readings, so that no scope waits longer than the bound. Choice. */
 const SUSPECT_SHARE = 0.5
 
-/** The next `count` scopes to read, in order: suspects first, then what was never read, then by deadline; of equal ones the older reading first. */
+/** The next `count` scopes to read: suspects first, then scopes never read, then by deadline; of equal ones the older reading first. */
 export function nextReadings(watched: readonly Watched[], count: number, intervals: ReadingIntervals): readonly ScopeKey[] {
   const queue = watched.map((one) => ({
     key: one.key,

@@ -1,5 +1,5 @@
-// What refusals lead to: a block, in which single probes look for its end, and then the rate that the goodput shows. It must never cut
-// twice for requests that were refused together.
+// How a pace reacts to refusals: a block, in which single probes look for its end, and then a rate from the measured goodput. It must never
+// lower the rate twice for requests that were refused together.
 import {
   type Blocked,
   type Bounds,
@@ -23,15 +23,15 @@ import {
 
 const DEEPEST_CUT = 0.1
 const SHORT_CYCLE_MS = 60_000
-/** Fewer successes say nothing about a limit: others may have used it up before we began. */
+/** Fewer successes say nothing about a limit: other clients may have used it up before. */
 const FEW_SUCCESSES = 5
-/** A climb that gets fewer answers at a rate before it is refused has met a limit without room for two requests close together. */
+/** A climb with fewer answers at a rate before its refusal has met a limit without room for two requests close together. */
 const SMALL_BURST = 10
-/** A climb goes on after so many refusals; the goodput has to say the rest. */
+/** A climb ends after so many refusals; then the goodput decides. */
 const CLIMB_REFUSALS = 5
-/** A block this short was our own waiting before the first probe. */
+/** A shorter block was only our own wait before the first probe. */
 const SHORT_BLOCK_MS = 2_500
-/** What a rate is divided by that was taken for good and then refused: soon, and after it held for `TRY_REQUESTS`. */
+/** Divides a rate that seemed to hold and was then refused: soon, or after it held for `TRY_REQUESTS`. */
 const FALSE_RATE = 1.2
 const UNLUCKY_RATE = 1.05
 const RETURN_MIN_MS = 15_000
@@ -60,8 +60,8 @@ export function refused(pace: Pace, nowMs: number, retryAfterMs: number | undefi
 }
 
 /**
- * How long to wait before the next probe: as the service says, twice; else a second, growing by half each time up to 30 s, later to an
- * eighth of the block's age. That finds a token bucket's next token at once, and misses little of a window after a long block.
+ * How long to wait before the next probe: twice as the service says; else a second, growing by half each time up to 30 s, later to an eighth of
+ * the block's age. That finds a token bucket's next token at once, and loses little of a window after a long block.
  */
 function waitMs(probes: number, blockedMs: number, retryAfterMs: number | undefined): number {
   const grown = Math.min(FIRST_WAIT_MS * 1.5 ** probes, Math.max(30_000, blockedMs / 8))
@@ -102,7 +102,7 @@ function verdictOnClimb(pace: Pace, { bounds }: Climb): Verdict {
   }
 }
 
-/** What a climb knows after one more refusal; undefined when it has had its share of them. */
+/** What a climb knows after one more refusal; undefined when it has had `CLIMB_REFUSALS` of them. */
 function narrowed({ rate, step, successes }: Pace, before: Bounds): Bounds | undefined {
   if (before.refusals >= CLIMB_REFUSALS) return undefined
   const next = { ...before, refused: rate, refusals: before.refusals + 1 }
@@ -114,7 +114,7 @@ function verdictOnHold(pace: Pace, nowMs: number): Verdict {
   const { rate, cycle, lesson } = pace
   const cycleMs = busyMs(pace, nowMs) - cycle.atMs
   const short = cycleMs < SHORT_CYCLE_MS
-  // A gain that is refused at once was none, and the steps that led to it were too short.
+  // A gain that is refused at once was no gain, and the steps that led to it were too short.
   const falseGain = short && lesson.proven > 0 && rate > lesson.proven * (1 + FIRST_STEP)
   const shortCycles = short && !falseGain ? lesson.shortCycles + 1 : 0
   const floor = falseGain ? lesson.proven : shortCycles === 1 ? lesson.proven * KEEP : 0
@@ -149,7 +149,7 @@ export function resumed(pace: Pace, { verdict, refusals, probes }: Blocked, nowM
     phase: { kind: 'hold', untilMs: mark.atMs + waitingMs, back },
     nextAtMs: nowMs + 1000 / rate,
     eraMs: nowMs,
-    // One short cycle alone is too little to measure: the next one is measured together with it.
+    // One short cycle is too little to measure: it is measured together with the next.
     cycle: lesson.shortCycles === 1 ? pace.cycle : mark,
     step: mark,
     stepBefore: mark,
@@ -158,7 +158,7 @@ export function resumed(pace: Pace, { verdict, refusals, probes }: Blocked, nowM
   }
 }
 
-/** The climb goes on from the rate that held, or from the goodput when that is more. */
+/** The climb goes on from the rate that held, or from the goodput when that is higher. */
 function climbsOn(pace: Pace, { lesson }: Verdict, bounds: Bounds, nowMs: number): Pace {
   const measured = Math.min(bounds.refused, KEEP * goodputSince(bounds.since, pace, nowMs))
   const rate = within(pace.settings, Math.max(bounds.held, measured))
@@ -168,6 +168,6 @@ function climbsOn(pace: Pace, { lesson }: Verdict, bounds: Bounds, nowMs: number
   return { ...pace, rate, phase, nextAtMs: nowMs + 1000 / rate, eraMs: nowMs, cycle: mark, step: mark, stepBefore: mark, trail, lesson }
 }
 
-/** How long to wait before going back to a usual rate: short, because every second at too low a rate is lost; doubling when it fails. */
+/** How long to wait before going back to a usual rate: short, because a low rate loses time; doubled each time that it fails. */
 const returnMs = (refusals: number, rate: number, failedReturns: number): number =>
   Math.min(RETURN_MAX_MS, Math.max(RETURN_MIN_MS, (1000 * REQUESTS_PER_RETURN * refusals) / rate) * 2 ** failedReturns)

@@ -1,14 +1,14 @@
-// How often a scope is read and why, for `explain` and the documents: with every sweep, or, where a sweep takes longer than the interval, at
-// least every so often and sooner the more could leak. One definition for the daemon, which goes by it, and for who asks. It reads nothing.
+// How often a scope is read and why, for `explain` and the documents: with every sweep, or, where a sweep takes longer than the interval, within
+// a bound for all scopes, and sooner the more could leak. The daemon uses the same definition.
 
 import { type CapAt, effectiveCap, type People } from '../interpret/effective.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../model/scope.ts'
 import { LONGEST_SWEEPS, type ReadingIntervals, type Watched } from './reading-order.ts'
 
-/** The rest of the requests is for roster, balance, writes and what reads them back. Choice. */
+/** The share of requests for sweeps; the rest is for roster, balance and writes with their read-backs. Choice. */
 const SWEEP_SHARE = 0.8
 
-/** What of the requests sweeps may take, and how many scopes are read within an interval. */
+/** The rate of sweeps, and how many scopes they read within an interval. */
 export function sweepRate(requestsPerSecond: number, intervalMs: number): { readonly readsPerSecond: number; readonly count: number } {
   const readsPerSecond = requestsPerSecond * SWEEP_SHARE
   return { readsPerSecond, count: Math.floor((readsPerSecond * intervalMs) / 1000) }
@@ -26,29 +26,29 @@ export interface Slicing {
 export interface Rhythm {
   /** The scope that is read: the one asked about, or the one whose cap applies to the person. */
   readonly key: ScopeKey
-  /** From one reading to the next, as things are now. */
+  /** The present time between two readings. */
   readonly everyMs: number
   /** Only where sweeps are sliced. */
-  readonly sliced?: {
-    readonly atLeastEveryMs: number
-    readonly sweepMs: number
-    readonly scopes: number
-    readonly readsPerSecond: number
-    /** Credits that could be used beyond the cap within half a working day, if somebody raised it. */
+  readonly sliced?: Bound & {
+    /** Credits that could be used beyond the cap within half a working day, if another client raised it. */
     readonly risk: number
     readonly isSuspect: boolean
-    /** Of the person asked about: up to their cap, and a working day. */
+    /** The head-room of the person asked about, and their credits a working day. */
     readonly person?: { readonly headRoom: number; readonly pacePerDay: number }
   }
 }
 
-/** Where sweeps are sliced and nobody here knows who uses how much: how long a scope waits at most. */
-export interface RhythmBound {
-  readonly key: ScopeKey
+/** How long a scope waits at most where sweeps are sliced. */
+interface Bound {
   readonly atLeastEveryMs: number
   readonly sweepMs: number
   readonly scopes: number
   readonly readsPerSecond: number
+}
+
+/** All that is known of a sliced scope where use by day is not known. */
+export interface RhythmBound extends Bound {
+  readonly key: ScopeKey
 }
 
 export interface RhythmInputs {
@@ -72,12 +72,15 @@ function readFor({ scope, toRead, people, declared }: Pick<RhythmInputs, 'scope'
   return key === undefined || !keys.has(key) ? undefined : { key, person, effective }
 }
 
+function boundOf(scopes: number, readsPerSecond: number): Bound {
+  const sweepMs = (scopes * 1000) / readsPerSecond
+  return { atLeastEveryMs: LONGEST_SWEEPS * sweepMs, sweepMs, scopes, readsPerSecond }
+}
+
 /** Undefined for a scope that no sweep reads. */
 export function rhythmBound(inputs: Omit<RhythmInputs, 'intervalMs' | 'slicing'>, readsPerSecond: number): RhythmBound | undefined {
   const read = readFor(inputs)
-  const scopes = inputs.toRead.length
-  const sweepMs = (scopes * 1000) / readsPerSecond
-  return read && { key: read.key, atLeastEveryMs: LONGEST_SWEEPS * sweepMs, sweepMs, scopes, readsPerSecond }
+  return read && { key: read.key, ...boundOf(inputs.toRead.length, readsPerSecond) }
 }
 
 /** Undefined for a scope that no sweep reads. */
@@ -88,17 +91,13 @@ export function rhythmOf({ intervalMs, slicing, ...inputs }: RhythmInputs): Rhyt
   const watched = slicing?.watched.find((one) => one.key === key)
   if (!slicing || !watched) return { key, everyMs: intervalMs }
   const { readsPerSecond, intervals, paces } = slicing
-  const sweepMs = (slicing.watched.length * 1000) / readsPerSecond
   const isSuspect = watched.suspect === true
   return {
     key,
-    // No scope is read twice in one sweep, and suspects are read with the next.
+    // No scope is read twice in one sweep; suspects are read with the next.
     everyMs: isSuspect ? intervalMs : Math.max(intervalMs, intervals(watched.risk)),
     sliced: {
-      atLeastEveryMs: LONGEST_SWEEPS * sweepMs,
-      sweepMs,
-      scopes: slicing.watched.length,
-      readsPerSecond,
+      ...boundOf(slicing.watched.length, readsPerSecond),
       risk: watched.risk,
       isSuspect,
       ...(person &&
@@ -113,7 +112,7 @@ const number = (value: number): string => String(value < 10 ? Math.round(value *
 
 const span = (ms: number): string => (ms < 60_000 ? `${Math.max(1, Math.round(ms / 1000))} s` : `${Math.round(ms / 60_000)} min`)
 
-/** `read with every sweep, every 5 min`, or how often at least and why it is read as often as now. */
+/** `read with every sweep, every 5 min`, or the bound, the present interval and its reason. */
 export function rhythmText({ everyMs, sliced }: Rhythm): string {
   if (!sliced) return `read with every sweep, every ${span(everyMs)}`
   return `${boundText(sliced)}; now every ${span(everyMs)}: ${whyNow(sliced)}`
@@ -123,11 +122,11 @@ export function rhythmText({ everyMs, sliced }: Rhythm): string {
 export const rhythmBoundText = (bound: RhythmBound): string =>
   `${boundText(bound)}, and sooner the more credits could leak there; how soon follows from use by day, which is not known here`
 
-const boundText = ({ atLeastEveryMs, sweepMs, scopes, readsPerSecond }: Omit<RhythmBound, 'key'>): string =>
+const boundText = ({ atLeastEveryMs, sweepMs, scopes, readsPerSecond }: Bound): string =>
   `read at least every ${span(atLeastEveryMs)} (a sweep of ${scopes} scopes takes ${span(sweepMs)} at ${number(readsPerSecond)} readings/s)`
 
 function whyNow({ isSuspect, risk, person }: NonNullable<Rhythm['sliced']>): string {
-  if (isSuspect) return 'something says that its cap is not what it should be'
+  if (isSuspect) return 'there is a sign that its cap is wrong'
   if (person && person.pacePerDay > 0)
     return `${number(person.headRoom)} credits from the cap at ${number(person.pacePerDay)} credits a day`
   if (risk > 0) return `up to ${number(risk)} credits could be used beyond the cap within half a day`

@@ -1,5 +1,5 @@
-// What makes a scope worth reading soon: how much the people whose cap it gives could use beyond it before the next reading. AncestorChange scopes
-// carry the risk of everybody who has no narrower cap. It decides no order; that is reading-order.ts.
+// The risk of each scope: how much the people whose cap it sets could use beyond it before the next reading. A group or the team carries the
+// risk of everybody who inherits its cap. reading-order.ts decides the order.
 import { type CapAt, type CountedPerson, effectiveCap, type People } from '../interpret/effective.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../model/scope.ts'
 import type { Credits, Instant } from '../model/units.ts'
@@ -7,16 +7,16 @@ import { riskOf, type Watched } from './reading-order.ts'
 
 export interface WatchInputs {
   readonly scopes: readonly Scope[]
-  /** When a scope was last read well. */
+  /** When a scope was last read successfully. */
   readonly readAt: (key: ScopeKey) => Instant | undefined
   readonly people: People
   /** Declared caps. */
   readonly declared: CapAt
   /** Credits that a person uses on a working day. */
   readonly pacePerDay: (email: string) => number
-  /** What a person had used when the scope that gives their cap was read last, as far as that is remembered. */
+  /** What a person had used when the scope that sets their cap was last read, as far as that is remembered. */
   readonly useWhenRead: (email: string) => Credits | undefined
-  /** Scopes that others changed lately. */
+  /** Whether another client changed the scope lately. */
   readonly changedByOthers: (scope: Scope) => boolean
 }
 
@@ -39,6 +39,6 @@ export function watchedScopes(inputs: WatchInputs): readonly Watched[] {
   })
 }
 
-/** A cap that holds stops use: whoever went on beyond it since it was read has another one. */
+/** A cap that holds stops use: a person whose use grew beyond it since it was read must have another cap. */
 const usesBeyond = ({ use }: CountedPerson, cap: Credits, whenRead: Credits | undefined): boolean =>
   use > cap && use > (whenRead ?? Number.POSITIVE_INFINITY)

@@ -12,7 +12,7 @@ import {
   type PoolUse,
   toldNow,
 } from '../../core/notify/due.ts'
-import { asked, begin, type Delivery, end, type Told, type ToldEntry, withoutOpen } from '../../core/notify/told.ts'
+import { type Delivery, markEnded, markSending, settleOpen, type Told, type ToldEntry, withDigests } from '../../core/notify/told.ts'
 import type { RecordsReader } from '../../ports.ts'
 import { peopleShown, poolsOfCycle } from '../conditions/view.ts'
 import { cycleOf, type WorkspaceState } from '../cycle/state.ts'
@@ -40,7 +40,7 @@ export interface Ending {
 export async function tellPeople(workspace: Workspace, notifier: Notifier, signals: Ending): Promise<readonly Finding[]> {
   const { ledger, clock } = workspace
   const known = ledger.fact('told')
-  if (known) await keep(workspace, known, withoutOpen(known, clock.now()))
+  if (known) await keep(workspace, known, settleOpen(known, clock.now()))
   await keepAsked(workspace, notifier)
   const lookedBack = await endedUse(workspace, notifier.settings)
   const trust = trusted(entriesOf(ledger.fact('told'), stillAsked(workspace, notifier)))
@@ -49,7 +49,7 @@ export async function tellPeople(workspace: Workspace, notifier: Notifier, signa
     const batch = chosen(quiet ? [] : messages, trust).slice(0, Math.min(left, AT_A_TIME))
     if (!told || batch.length === 0) break
     left -= batch.length
-    await keep(workspace, ledger.fact('told'), begin(told, batch, clock.now()))
+    await keep(workspace, ledger.fact('told'), markSending(told, batch, clock.now()))
     const ended = await Promise.all(batch.map(async (one) => ({ one, delivery: await notifier.send(one, signals.cut) })))
     for (const { one, delivery } of ended) learn(trust, channelOf(one.key), delivery)
     await finish(workspace, new Map(ended.map(({ one, delivery }) => [one.key, delivery])))
@@ -61,7 +61,7 @@ export async function tellPeople(workspace: Workspace, notifier: Notifier, signa
 async function keepAsked(workspace: Workspace, notifier: Notifier): Promise<void> {
   const { ledger, clock } = workspace
   const told = toldNow(ledger.fact('told'), cycleOf(figuresOf(workspace)), clock.now())
-  const after = told && asked(told, digestsAsked(notifier.settings, clock.now()), clock.now())
+  const after = told && withDigests(told, digestsAsked(notifier.settings, clock.now()), clock.now())
   if (after && after !== told) await keep(workspace, ledger.fact('told'), after)
 }
 
@@ -114,7 +114,7 @@ function chosen(messages: readonly Message[], { failing, doubtful }: Trust): rea
 
 async function finish(workspace: Workspace, ended: ReadonlyMap<string, Delivery>): Promise<void> {
   const begun = workspace.ledger.fact('told')
-  if (begun) await keep(workspace, begun, end(begun, ended, workspace.clock.now()))
+  if (begun) await keep(workspace, begun, markEnded(begun, ended, workspace.clock.now()))
 }
 
 /** What could not be recorded has not begun. */

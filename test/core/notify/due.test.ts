@@ -4,7 +4,7 @@ import { describe, expect, it, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
 import { type DueInputs, type Message, messagesDue, type PersonUse, type PoolUse } from '../../../src/core/notify/due.ts'
 import { DEFAULT_TEMPLATES, type NotifySettings, type Owner } from '../../../src/core/notify/settings.ts'
-import { begin, type Delivery, end, MOST_TRIES, type Told, waitMs, withoutOpen } from '../../../src/core/notify/told.ts'
+import { type Delivery, MOST_TRIES, markEnded, markSending, settleOpen, type Told, waitMs } from '../../../src/core/notify/told.ts'
 
 const DAY = 86_400_000
 const START = Date.parse('2026-11-01T00:00:00Z')
@@ -48,7 +48,11 @@ const due = (given: Partial<DueInputs> = {}) =>
   })
 const shown = (messages: readonly Message[]) => messages.map(({ to, level }) => `${to.kind === 'email' ? to.address : to.name} ${level}`)
 const settle = (told: Told, messages: readonly Message[], kind: Delivery['kind'], now: number): Told =>
-  end(begin(told, messages, now), new Map(messages.map(({ key }) => [key, kind === 'sent' ? { kind } : { kind, reason: 'why' }])), now)
+  markEnded(
+    markSending(told, messages, now),
+    new Map(messages.map(({ key }) => [key, kind === 'sent' ? { kind } : { kind, reason: 'why' }])),
+    now,
+  )
 
 describe('a person', () => {
   test.each<[string, PersonUse, readonly string[]]>([
@@ -160,7 +164,7 @@ describe('what did not arrive', () => {
   it('but may have, is not sent again, also after a crash between record and answer', () => {
     const people = [person('ada', 900)]
     const { messages } = due({ people })
-    const crashed = withoutOpen(begin({ cycleStartAt: START, entries: {} }, messages, NOON), NOON + 1)
+    const crashed = settleOpen(markSending({ cycleStartAt: START, entries: {} }, messages, NOON), NOON + 1)
     expect(Object.values(crashed.entries)).toMatchObject([{ state: 'unknown' }])
     expect(due({ people, told: crashed, now: NOON + 2 * DAY }).messages).toEqual([])
     expect(shown(due({ people: [person('ada', 1000)], told: crashed }).messages)).toEqual(['ada@example.com 100'])
@@ -185,10 +189,10 @@ describe('in every life', () => {
           const startAt = START + Math.floor((now - START) / (days * DAY)) * days * DAY
           const cycle = { startAt, endAt: startAt + days * DAY }
           const people = used.map((credits, index) => person(`p${index}`, credits))
-          if (told) told = withoutOpen(told, now)
+          if (told) told = settleOpen(told, now)
           const { messages, told: before } = due({ now, cycle, people, told })
           if (!before) throw new Error('a cycle is known')
-          told = outcome === 'crash' ? begin(before, messages, now) : settle(before, messages, outcome, now)
+          told = outcome === 'crash' ? markSending(before, messages, now) : settle(before, messages, outcome, now)
           const mayHave = outcome === 'sent' || outcome === 'unknown' || outcome === 'crash'
           for (const { key, level } of mayHave ? messages : []) {
             const id = `${cycle.startAt} ${key}`

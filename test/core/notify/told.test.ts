@@ -1,17 +1,17 @@
 // What is remembered of each message: what counts in which cycle, how long a try waits, and how a message ends.
 import { describe, expect, test } from 'vitest'
 import {
-  asked,
-  begin,
   type Delivery,
-  end,
   isDue,
   MOST_TRIES,
+  markEnded,
+  markSending,
+  settleOpen,
   type Told,
   type ToldEntry,
   toldIn,
   waitMs,
-  withoutOpen,
+  withDigests,
 } from '../../../src/core/notify/told.ts'
 
 const DAY = 86_400_000
@@ -70,7 +70,7 @@ test.each<readonly [string, number, boolean]>([
 
 describe('digests that are asked for', () => {
   const asks = (entries: Told['entries'], ...keys: readonly string[]) =>
-    asked(
+    withDigests(
       told(entries),
       keys.map((key) => ({ key, level: 84 })),
       START,
@@ -87,7 +87,7 @@ describe('digests that are asked for', () => {
 
   test('change nothing while the same are asked for', () => {
     const before = told({ [PERSON]: entry('sent'), [DIGEST]: asking })
-    expect(asked(before, [{ key: DIGEST, level: 85 }], START)).toBe(before)
+    expect(withDigests(before, [{ key: DIGEST, level: 85 }], START)).toBe(before)
   })
 })
 
@@ -96,7 +96,7 @@ test.each<readonly [string, Told['entries'], number]>([
   ['one more of the same level', { [PERSON]: entry('waiting', { tries: 3 }) }, 4],
   ['the first of a higher level', { [PERSON]: entry('waiting', { level: 80, tries: 3 }) }, 1],
 ])('a message that is about to be sent is recorded as a try: %s', (_title, entries, tries) =>
-  expect(begin(told({ ...entries, [DIGEST]: entry('sent') }), [{ key: PERSON, level: 85 }], 7)).toEqual(
+  expect(markSending(told({ ...entries, [DIGEST]: entry('sent') }), [{ key: PERSON, level: 85 }], 7)).toEqual(
     told({ [PERSON]: { level: 85, state: 'sending', at: 7, tries }, [DIGEST]: entry('sent') }),
   ),
 )
@@ -110,7 +110,7 @@ describe('a message that was under way', () => {
     [{ kind: 'unknown', reason: 'no answer' }, 1, { state: 'unknown', reason: 'no answer' }],
   ])('ends with what came of it: %j after %i tries', (delivery, tries, expected) => {
     const open = told({ [PERSON]: entry('sending', { tries, reason: 'of the last try' }), [DIGEST]: entry('sending') })
-    const { [PERSON]: ended, ...rest } = end(open, new Map([[PERSON, delivery]]), 7).entries
+    const { [PERSON]: ended, ...rest } = markEnded(open, new Map([[PERSON, delivery]]), 7).entries
     expect(ended).toEqual({ level: 85, at: 7, tries, ...expected })
     expect(rest).toEqual({ [DIGEST]: entry('sending') })
   })
@@ -118,7 +118,7 @@ describe('a message that was under way', () => {
   test('counts as told when the process ended before the answer', () => {
     const open = told({ [PERSON]: entry('sending'), [DIGEST]: entry('waiting', { reason: 'busy' }) })
     const reason = 'the process ended before the answer'
-    expect(withoutOpen(open, 7).entries).toEqual({ ...open.entries, [PERSON]: entry('unknown', { at: 7, reason }) })
+    expect(settleOpen(open, 7).entries).toEqual({ ...open.entries, [PERSON]: entry('unknown', { at: 7, reason }) })
   })
 })
 
@@ -126,7 +126,7 @@ test('what was not under way does not end', () => {
   const before = told({ [PERSON]: entry('waiting') })
   const sent = { kind: 'sent' } as const
   expect(
-    end(
+    markEnded(
       before,
       new Map([
         [PERSON, sent],
@@ -135,5 +135,5 @@ test('what was not under way does not end', () => {
       7,
     ),
   ).toEqual(before)
-  expect(withoutOpen(before, 7)).toBe(before)
+  expect(settleOpen(before, 7)).toBe(before)
 })

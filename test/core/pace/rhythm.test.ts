@@ -68,9 +68,9 @@ describe('a scope', () => {
     )
   })
 
-  test('something says is wrong is read with the next sweep', () => {
+  test('with a sign that its cap is wrong is read with the next sweep', () => {
     const rhythm = rhythmOf({ ...inputs, scope: ada, intervalMs: 5 * MINUTE, slicing: slicing(0, {}, true) })
-    expect(rhythm && rhythmText(rhythm)).toMatch(/now every 5 min: something says that its cap is not what it should be$/)
+    expect(rhythm && rhythmText(rhythm)).toMatch(/now every 5 min: there is a sign that its cap is wrong$/)
   })
 
   test('without a cap of its own is that whose cap applies', () => {
