@@ -1,5 +1,4 @@
-// What to write, scope by scope: desired × observed × owned. It never sees people or limits, and never turns an unknown reading into a
-// change.
+// What to write, scope by scope: desired × observed × owned. It knows no people and no limits, and never turns an unknown reading into a change.
 //
 //   declared   observed          owned             ->
 //   ---------  ----------------  ----------------  ------------------------------------------------------
@@ -8,21 +7,21 @@
 //   n          none              any               set
 //   n          m                 any               raise or lower
 //   none       none              any               in sync; ours from now on
-//   none       maybe inherited   not at it         in sync: what applies is what is asked for
-//   none       maybe inherited   at it             clear: the number may well be the one that we set here
+//   none       maybe inherited   not at it         in sync: the inherited cap applies, as desired
+//   none       maybe inherited   at it             clear: it may be the cap that we set here
 //   none       m                 any               clear
-//   a base a grant gives back, and somebody else's value there: forget it, as an orphan
+//   restore    foreign value     any               release: the base that a grant gives back was replaced by another client
 //   no         v                 at v              clear (orphan), or nothing when prune is off
-//   no         v                 a grant tried v   clear, or give back what was verified when prune is off: its end
-//   no         anything else     at v              forget it: it is not ours any more
+//   no         v                 a grant tried v   clear; or set what was verified before, when prune is off: the grant's end
+//   no         anything else     at v              release: it is not ours any more
 //   no         any               no                not ours; not even read
 //
-// Where caps are copied, a person who is to have none gets what they fall back to: the cap of the team or of a group, as it is to be.
+// Where caps are copied, `none` for a person becomes the cap to fall back to: that of the team or a group, with its pending change.
 //
-// The cause: `external` when the ledger verified another value under the same policy entry, `expired` when a grant ended, `orphan` when
-// nothing declares the scope, else `policy`.
+// The cause: `external` when the ledger has verified another value under the same policy entry, `expired` when a grant has ended, `orphan`
+// when nothing declares the scope, else `policy`.
 import type { Slots } from '../interpret/slots.ts'
-import type { Cause } from '../model/change.ts'
+import type { Cause, UnknownScope } from '../model/change.ts'
 import { GIVEN_UP, isSameEntry, ownerOf, type PolicyEntry, UNDECLARED } from '../model/entry.ts'
 import { type CapReading, mayBeSet, type Observed, type OwnedCap } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
@@ -42,7 +41,7 @@ export interface PoolReview {
   readonly isReviewed: boolean
 }
 
-/** A difference before anybody counted people: what `Change` is made from. */
+/** What `Change` is made from, before people are counted. */
 export interface Difference {
   readonly scope: Scope
   readonly key: ScopeKey
@@ -57,7 +56,7 @@ export interface Difference {
   readonly grantEnd: boolean
   /** The deal of a pool that it is a part of. */
   readonly pool?: PoolReview
-  /** It shows already, and perhaps only because it is inherited: it is set before what it may be inherited from goes. */
+  /** It sets explicitly what may only be inherited; see pins.ts. */
   readonly pin?: true
 }
 
@@ -76,31 +75,23 @@ export interface DiffInputs {
 }
 
 export interface Diff {
-  /** What was asked for. */
+  /** The desired caps that were compared. */
   readonly desired: ReadonlyMap<ScopeKey, DesiredCap>
   readonly differences: readonly Difference[]
-  /** Declared and found equal: ours from now on. Only those whose ledger entry is missing or of another policy entry. */
+  /** Declared and found equal, and so ours from now on; only where the ledger does not say so already. */
   readonly adopted: readonly OwnedCap[]
-  /** Not declared any more and no longer at our value, or given back: to be forgotten. */
+  /** Not ours any more: no longer declared and no longer at our value, or given back. */
   readonly released: readonly ScopeKey[]
-  /** Found as asked for. */
   readonly inSync: readonly DesiredCap[]
-  readonly unknown: readonly { readonly scope: Scope; readonly message: string }[]
+  readonly unknown: readonly UnknownScope[]
   /** Orphans that `prune: false` leaves alone. */
   readonly kept: readonly OwnedCap[]
 }
 
-interface Draft {
-  readonly desired: Map<ScopeKey, DesiredCap>
-  readonly differences: Difference[]
-  readonly adopted: OwnedCap[]
-  readonly released: ScopeKey[]
-  readonly inSync: DesiredCap[]
-  readonly unknown: { scope: Scope; message: string }[]
-  readonly kept: OwnedCap[]
-}
+/** A diff while it is put together. */
+type Draft = { readonly [Name in keyof Diff]: Diff[Name] extends readonly (infer Item)[] ? Item[] : Map<ScopeKey, DesiredCap> }
 
-/** The differences between what is asked and what is there: of the team and of groups first, for people may fall back to what these are to have. */
+/** Compares the team and groups first, because people may fall back to the pending caps of these. */
 export function diff(inputs: DiffInputs): Diff {
   const draft: Draft = { desired: new Map(), differences: [], adopted: [], released: [], inSync: [], unknown: [], kept: [] }
   const rejected = byScope(inputs.resolution.rejected)
@@ -125,16 +116,16 @@ export function diff(inputs: DiffInputs): Diff {
     ({ kind }) => kind !== 'user',
     () => 'none',
   )
-  const toCome = new Map(draft.differences.map(({ key, to }) => [key, to]))
+  const pending = new Map(draft.differences.map(({ key, to }) => [key, to]))
   const isCopied = inputs.slots.model.layers === 'copied'
   compareAll(
     ({ kind }) => kind === 'user',
-    (key) => (isCopied ? inputs.slots.inheritedAfter(key, toCome) : 'none'),
+    (key) => (isCopied ? inputs.slots.inheritedAfter(key, pending) : 'none'),
   )
   return draft
 }
 
-/** What somebody who is to have no cap of their own is left with at their own scope. */
+/** The cap to set at a scope that is to have none of its own. */
 type Fallback = (key: ScopeKey) => Observed
 
 const UNKNOWN_FALLBACK = 'the cap to fall back to could not be read'
@@ -143,7 +134,7 @@ function compareDeclared(desired: DesiredCap, key: ScopeKey, inputs: DiffInputs,
   const observed = observedAt(key, inputs)
   const owned = inputs.owned.get(key)
   if (observed === 'unknown') {
-    draft.unknown.push({ scope: desired.scope, message: inputs.readings.get(key)?.failure?.message ?? 'not read yet' })
+    draft.unknown.push(unread(desired.scope, key, inputs))
     return
   }
   const { slots } = inputs
@@ -156,7 +147,7 @@ function compareDeclared(desired: DesiredCap, key: ScopeKey, inputs: DiffInputs,
   if (observed === desired.cap || isInherited) {
     draft.inSync.push(desired)
     if (desired.origin.kind === 'restore') giveBack(desired.cap, owned, key, inputs.now, draft)
-    else if (isNews(owned, desired, slots.unexplained(key)))
+    else if (isNewToLedger(owned, desired, slots.unexplained(key)))
       draft.adopted.push(ownedFrom(desired, owned, setBefore(observed, slots, key), inputs.now, slots.unexplained(key)))
     return
   }
@@ -170,7 +161,7 @@ function compareDeclared(desired: DesiredCap, key: ScopeKey, inputs: DiffInputs,
   draft.differences.push({ ...difference(desired, key, observed, owned, inputs.resolution, isOverwritten), ...(pool && { pool }) })
 }
 
-/** What a grant gave back is whose it was before. */
+/** A cap that a grant gave back belongs to its earlier owner. */
 function giveBack(cap: Cap, owned: OwnedCap | undefined, key: ScopeKey, now: Instant, draft: Draft): void {
   if (!owned?.baselineIsOurs || cap === 'none') draft.released.push(key)
   else draft.adopted.push({ scope: owned.scope, cap, owner: ownerOf(GIVEN_UP), entry: GIVEN_UP, verifiedAt: now })
@@ -183,7 +174,7 @@ function compareOrphan(owned: OwnedCap, key: ScopeKey, fallback: Observed, input
   }
   const observed = observedAt(key, inputs)
   if (observed === 'unknown') {
-    draft.unknown.push({ scope: owned.scope, message: inputs.readings.get(key)?.failure?.message ?? 'not read yet' })
+    draft.unknown.push(unread(owned.scope, key, inputs))
     return
   }
   const isHidden = observed === 'none' && inputs.prune && mayHideZero(owned, inputs.slots)
@@ -191,7 +182,7 @@ function compareOrphan(owned: OwnedCap, key: ScopeKey, fallback: Observed, input
     draft.released.push(key)
     return
   }
-  // It stands as what is wider does, and stays ours for when that goes.
+  // It equals the cap to fall back to, so clearing it changes nothing. It stays ours, to be cleared when that cap changes.
   if (!isHidden && observed === fallback) return
   const isTriedByGrant = owned.triedByGrant === true && observed === owned.tried
   if (!inputs.prune && !isTriedByGrant) {
@@ -236,21 +227,26 @@ function difference(
   }
 }
 
-/** The policy line that asks for it; none where no line does. */
+/** The policy line behind a change; none where no line declares it. */
 export const sourceOf = ({ at }: { readonly at: Position }): Pick<Difference, 'source'> => (at.line > 0 ? { source: at } : {})
 
 const observedAt = (key: ScopeKey, inputs: DiffInputs): Observed => inputs.readings.get(key)?.observed ?? 'unknown'
 
-/** A 0 of ours that may stand there without being shown: where none is to be, it is cleared once, whatever the reading says. */
+const unread = (scope: Scope, key: ScopeKey, { readings }: DiffInputs): UnknownScope => ({
+  scope,
+  message: readings.get(key)?.failure?.message ?? 'not read yet',
+})
+
+/** A 0 of ours may be stored though it reads as unset. Where the scope is to have no cap, it is cleared once, whatever the reading says. */
 const mayHideZero = (owned: OwnedCap | undefined, { model }: Slots): boolean =>
   model.zero !== 'stored' && (owned?.cap === 0 || owned?.tried === 0)
 
 const HIDDEN_ZERO = 'a cap of 0 was written here and does not show: it may stand all the same'
 
-/** What was verified, or what was written after it and may only have been read too early. */
+/** The verified cap, or one written after it whose read-back may have come too early. */
 const isOurs = (owned: OwnedCap | undefined, cap: Cap): boolean => owned !== undefined && (cap === owned.cap || cap === owned.tried)
 
-const isNews = (owned: OwnedCap | undefined, desired: DesiredCap, shows: Cap | undefined): boolean =>
+const isNewToLedger = (owned: OwnedCap | undefined, desired: DesiredCap, shows: Cap | undefined): boolean =>
   owned === undefined ||
   !isSameEntry(owned.entry, desired.entry) ||
   owned.cap !== desired.cap ||
@@ -259,13 +255,13 @@ const isNews = (owned: OwnedCap | undefined, desired: DesiredCap, shows: Cap | u
   owned.owner !== desired.owner ||
   owned.grant !== desired.origin.grant
 
-/** What was set at a scope before we wrote: a reading that may only show what is inherited, or was copied, is nothing. */
+/** What was set at a scope before our write: `none` where the reading may show an inherited or a copied cap. */
 export function setBefore(from: Cap, { model, inherited }: Pick<Slots, 'model' | 'inherited'>, key: ScopeKey): Cap {
   const isOwn = model.reads === 'explicit' && model.layers === 'layered'
   return !isOwn && from === inherited(key) ? 'none' : from
 }
 
-/** What the ledger remembers of a scope that was verified at its desired cap; `before` is what was found there, `shows` what nothing explains. */
+/** The ledger's record of a scope that was verified at its desired cap. `before`: what was found there; `shows`: see `OwnedCap`. */
 export function ownedFrom(desired: DesiredCap, owned: OwnedCap | undefined, before: Cap, now: Instant, shows?: Cap): OwnedCap {
   const { scope, cap, owner, entry, origin } = desired
   const isWritten = owned?.written === true && owned.cap === cap
@@ -275,23 +271,23 @@ export function ownedFrom(desired: DesiredCap, owned: OwnedCap | undefined, befo
     ...(shows !== undefined && { shows }),
     ...(origin.grant !== undefined && { grant: origin.grant }),
   }
-  // What is kept in place of a 0 is what stood there before it.
-  const stood = entry.kind === 'kept' ? cap : before
-  return origin.kind === 'grant' ? { ...record, ...baselineOf(cap, owned, stood) } : record
+  if (origin.kind !== 'grant') return record
+  // A cap kept in place of a 0 is what was set before it.
+  return { ...record, ...baselineOf(cap, owned, entry.kind === 'kept' ? cap : before) }
 }
 
 /**
- * What a grant gives back at its end, also where its base is declared, for that may go while it runs: what was found, or what was ours where
- * the grant's own cap was. A grant that follows another gives back what that one would.
+ * What a grant gives back at its end: the cap that was found, or our own where the grant's cap was found. It is kept also where a base is
+ * declared, because that may be removed while the grant runs. A grant that follows another gives back what that one would.
  */
 export function baselineOf(cap: Cap, owned: OwnedCap | undefined, before: Cap): Pick<OwnedCap, 'baseline' | 'baselineIsOurs'> {
   if (!owned) return { baseline: before }
   const { owner, baseline = 'none', baselineIsOurs } = owned
   if (owner === 'grant') return { baseline, ...(baselineIsOurs && { baselineIsOurs }) }
-  const stood = before === cap ? owned.cap : before
-  return { baseline: stood, ...(isOurs(owned, stood) && { baselineIsOurs: true }) }
+  const found = before === cap ? owned.cap : before
+  return { baseline: found, ...(isOurs(owned, found) && { baselineIsOurs: true }) }
 }
 
-/** Does this scope still show what a grant had given that has ended? One that was deleted by hand has not: its cap goes as any edit does. */
+/** Whether the cap came from a grant that has ended. A grant that was deleted from policy has not: removing its cap is an edit. */
 const showsEndedGrant = (owned: OwnedCap | undefined, { grantClock }: Resolution): boolean =>
   owned?.grant !== undefined && hasEnded(owned.grant, grantClock)

@@ -2,7 +2,7 @@
 // another change comes first, or ready. Nothing else decides that a change is not written, and every output shows this decision.
 import { ancestorsOf, type People } from '../interpret/effective.ts'
 import type { Slots } from '../interpret/slots.ts'
-import { type Disposition, READY, type Release } from '../model/change.ts'
+import { type Disposition, READY, type Release, type UnknownScope } from '../model/change.ts'
 import { isSameEntry } from '../model/entry.ts'
 import type { OwnedCap } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
@@ -47,7 +47,7 @@ export interface DisposeInputs {
   readonly failed?: ReadonlyMap<ScopeKey, Failure>
   readonly givenUp?: ReadonlySet<ScopeKey>
   readonly refused: readonly Refused[]
-  readonly unknown: readonly { readonly scope: Scope; readonly message: string }[]
+  readonly unknown: readonly UnknownScope[]
   readonly desired: ReadonlyMap<ScopeKey, DesiredCap>
   readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
   readonly people: People

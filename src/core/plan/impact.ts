@@ -1,5 +1,5 @@
-// What a set of changes does to people: each counted person's cap in force before and after the whole set, once, by net effect, and
-// which changes are responsible. Guards judge these counts; nothing here holds anything back.
+// What a set of changes does to people: each counted person's cap in force before and after the whole set, the net effect, and the changes
+// that cause it. Guards judge these counts; nothing here holds a change.
 
 import {
   type CapAt,
@@ -16,10 +16,10 @@ import type { Cap } from '../model/policy.ts'
 import type { ScopeKey } from '../model/scope.ts'
 import type { Difference } from './diff.ts'
 
-/** `capped`: a first cap that blocks nobody; together with `raised` it is free in every share. */
+/** `capped`: a first cap that does not block the person. */
 export type NetEffect = 'raised' | 'capped' | 'lowered' | 'blocked' | 'cleared'
 
-/** Nobody has less to use than before. */
+/** Whether the effect takes nothing from the person; then no share counts it. */
 export const isFree = (effect: NetEffect): boolean => effect === 'raised' || effect === 'capped'
 
 /** One person whose cap in force changes. */
@@ -28,7 +28,7 @@ export interface Impact {
   readonly effect: NetEffect
   readonly before: Observed
   readonly after: Observed
-  /** The changes that make it so. Empty when an interrupted plan had already made it so. */
+  /** The changes that cause it. Empty when an interrupted plan has caused it already. */
   readonly changes: readonly ScopeKey[]
 }
 
@@ -36,25 +36,25 @@ export interface ImpactInputs {
   readonly people: People
   /** See `countingReader`. */
   readonly readings: CapAt
-  /** Scopes that may have nothing set, see `Slots.mayBeInherited`. People are counted as if they had, and as if they had not; the worse counts. */
+  /** See `Slots.mayBeInherited`: people are counted under both readings, and the worse effect counts. */
   readonly mayBeInherited?: (key: ScopeKey) => boolean
-  /** Caps in force where an interrupted plan began; they count as "before". */
+  /** The caps at the start of an interrupted plan; they count as "before". */
   readonly baseline?: Readonly<Record<ScopeKey, Cap>>
   readonly capSemantics: 'layered' | 'copied'
-  /** Whose own cap a wide write of ours has overwritten: putting it back takes nothing from anybody. */
+  /** Whether a team or group write of ours has overwritten the cap at this scope: restoring it takes nothing from anybody. */
   readonly isOverwritten?: (key: ScopeKey) => boolean
-  /** User scopes that policy keeps: what a copied wide write does to them is put back in the same cycle. */
+  /** User scopes with a desired cap: where caps are copied, it is restored in the same cycle. */
   readonly kept?: ReadonlySet<ScopeKey>
 }
 
-/** The impact of `changes` on those whom guards count, one entry a person. */
+/** The impact of `changes` on the people whom guards count, one entry a person. */
 export function impactOf(changes: Changes, inputs: ImpactInputs): readonly Impact[] {
   if (changes.size === 0) return []
   const counted = reached(changes, inputs).filter((person) => !person.disabled)
   return impactOn(counted, changes, inputs)
 }
 
-/** The impact of `changes` on these people, whether they are counted or not. */
+/** The impact of `changes` on these people, whether guards count them or not. */
 export function impactOn(people: Iterable<CountedPerson>, changes: Changes, inputs: ImpactInputs): readonly Impact[] {
   const { readings, mayBeInherited } = inputs
   const asRead = impactReader(changes, inputs)
@@ -68,11 +68,11 @@ export function impactOn(people: Iterable<CountedPerson>, changes: Changes, inpu
   return impacts
 }
 
-/** The one that takes something away; the first when both do, or neither. */
+/** The impact that takes something away; the first when both do, or neither. */
 const worseOf = (a: Impact | undefined, b: Impact | undefined): Impact | undefined =>
   a && b && isFree(a.effect) && !isFree(b.effect) ? b : (a ?? b)
 
-/** `shown`: what a person has, whether set or inherited; where it is left out the readings tell. */
+/** `shown`: the cap that a person has, whether set or inherited; absent: as `inputs.readings` say. */
 function impactReader(changes: Changes, inputs: ImpactInputs, shown?: CapAt): (person: CountedPerson) => Impact | undefined {
   const baseline = inputs.baseline
   const sharedOf = sharedCaps(
@@ -85,33 +85,35 @@ function impactReader(changes: Changes, inputs: ImpactInputs, shown?: CapAt): (p
     const shared = sharedOf(person.groups)
     const overwriting = inputs.capSemantics === 'copied' ? overwrittenBy(person, changes, inputs.kept) : undefined
     const isOwnMoved = overwriting !== undefined || changes.has(key) || baseline?.[key] !== undefined
-    // Of everybody whom a team write could reach, most have a group whose cap stays as it is.
+    // A shortcut: most people on a changed team have a group whose cap does not change.
     if (!isOwnMoved && shared.before.cap === shared.after.cap) return undefined
     const reading = inputs.readings(key)
     const ownBefore = baseline?.[key] ?? reading
     const ownAfter = changes.get(overwriting ?? key)?.to ?? reading
-    // Whoever keeps a cap of their own is out of reach of anything wider.
+    // An unchanged cap of the person's own applies whatever the ancestors have.
     if (ownBefore === ownAfter && isNumber(ownAfter)) return undefined
-    const was = ownCap(key, ownBefore) ?? shared.before
-    const will = ownCap(key, ownAfter) ?? shared.after
-    if (was.cap === will.cap) return undefined
-    // What is shown now may be what an interrupted plan has brought about.
-    const isAsBegun = [key, ...person.groups, TEAM_KEY].every((one) => baseline?.[one] === undefined)
-    const before = (isAsBegun ? ownCap(key, shown?.(key))?.cap : undefined) ?? was.cap
-    const effect = netEffect(before, will.cap, person.use)
+    const start = ownCap(key, ownBefore) ?? shared.before
+    const end = ownCap(key, ownAfter) ?? shared.after
+    if (start.cap === end.cap) return undefined
+    // An interrupted plan may have caused the cap that is shown now.
+    const isUntouched = [key, ...person.groups, TEAM_KEY].every((one) => baseline?.[one] === undefined)
+    const before = (isUntouched ? ownCap(key, shown?.(key))?.cap : undefined) ?? start.cap
+    const effect = netEffect(before, end.cap, person.use)
     if (!effect) return undefined
-    const now = ownCap(key, reading) ?? shared.now
-    const givers = [was.from, movesOn(now, will, effect) ? now.from : undefined, will.from]
-    if (isOwnMoved) return { person, effect, before, after: will.cap, changes: causesOf([...givers, overwriting], effect) }
-    shared.causes[effect] ??= causesOf(givers, effect)
-    return { person, effect, before, after: will.cap, changes: shared.causes[effect] }
+    const present = ownCap(key, reading) ?? shared.now
+    const sources = [start.from, continues(present, end, effect) ? present.from : undefined, end.from]
+    const impact = { person, effect, before, after: end.cap }
+    if (isOwnMoved) return { ...impact, changes: causesOf([...sources, overwriting], effect) }
+    shared.causes[effect] ??= causesOf(sources, effect)
+    return { ...impact, changes: shared.causes[effect] }
 
     function causesOf(scopes: readonly (ScopeKey | undefined)[], what: NetEffect): readonly ScopeKey[] {
-      return bearingOn(scopes, changes).filter((one) => overwriting !== undefined || !isOpposed(one, what))
+      const changed = new Set(scopes.flatMap((one) => (one !== undefined && changes.has(one) ? [one] : [])))
+      return [...changed].filter((one) => overwriting !== undefined || !isOpposed(one, what))
     }
   }
 
-  /** A raise takes nothing from anybody, and a lowering gives nobody anything, whatever else happens to them: both from the beginning and from now. */
+  /** A raise causes no lowering, and a lowering no raise: compared both with the start of the plan and with now. */
   function isOpposed(key: ScopeKey, effect: NetEffect): boolean {
     const to = changes.get(key)?.to
     return [baseline?.[key] ?? inputs.readings(key), inputs.readings(key)].every(
@@ -122,19 +124,19 @@ function impactReader(changes: Changes, inputs: ImpactInputs, shown?: CapAt): (p
 
 type Changes = ReadonlyMap<ScopeKey, Difference>
 
-/** Whether the way from what applies now goes where the whole way goes: what an interrupted plan has put in between takes, or gives, as it goes. */
-const movesOn = (now: Effective, { cap }: Effective, effect: NetEffect): boolean =>
-  now.cap !== cap && isFree(effect) === (cap !== 'none' && cap > now.cap)
+/** Whether the step from now to the end has the direction of the whole effect: then the scope whose cap applies now is a cause as well. */
+const continues = (present: Effective, end: Effective, effect: NetEffect): boolean =>
+  present.cap !== end.cap && isFree(effect) === (end.cap !== 'none' && end.cap > present.cap)
 
 interface SharedCap {
   readonly before: Effective
   readonly now: Effective
   readonly after: Effective
-  /** The changes that make it so, by what they do. */
+  /** The changes that cause each effect. */
   readonly causes: Partial<Record<NetEffect, readonly ScopeKey[]>>
 }
 
-/** The cap of people without one of their own; worked out once for a group, not for each of its members. */
+/** The cap of people without one of their own, worked out once for a group and not for each of its members. */
 function sharedCaps(before: CapAt, now: CapAt, after: CapAt): (groups: readonly ScopeKey[]) => SharedCap {
   const known = new Map<ScopeKey | undefined, SharedCap>()
   const of = (groups: readonly ScopeKey[]): SharedCap => ({
@@ -153,20 +155,13 @@ function sharedCaps(before: CapAt, now: CapAt, after: CapAt): (groups: readonly 
   }
 }
 
-/** Those of the scopes that a change is about, each once. */
-function bearingOn(scopes: readonly (ScopeKey | undefined)[], changes: Changes): readonly ScopeKey[] {
-  const found: ScopeKey[] = []
-  for (const key of scopes) if (key !== undefined && changes.has(key) && !found.includes(key)) found.push(key)
-  return found
-}
-
-/** Copying overwrites the person's own cap with what a wide write brings, unless policy keeps a cap for the person. */
+/** Where caps are copied: the group or team whose change overwrites the person's own cap, unless policy has a cap for the person. */
 const overwrittenBy = (person: CountedPerson, changes: Changes, kept: ImpactInputs['kept']): ScopeKey | undefined => {
   if (changes.has(person.key) || kept?.has(person.key)) return undefined
   return person.groups.find((group) => changes.has(group)) ?? (changes.has(TEAM_KEY) ? TEAM_KEY : undefined)
 }
 
-/** Only people on whose chain something changes, by this plan or by one that was interrupted. */
+/** The people on whose chain a cap changes, by this plan or by an interrupted one. */
 function reached(changes: Changes, inputs: ImpactInputs): readonly CountedPerson[] {
   const { people, baseline } = inputs
   const isTeamMoved = changes.has(TEAM_KEY) || baseline?.[TEAM_KEY] !== undefined
@@ -182,7 +177,7 @@ function reached(changes: Changes, inputs: ImpactInputs): readonly CountedPerson
   return [...moved, ...found]
 }
 
-/** Where caps are kept in layers, a group that surely has a cap before and after keeps the team's from its members. */
+/** Where caps are layered, a group that surely has a cap before and after shields its members from the team's. */
 function descendantsOfMovedTeam(changes: Changes, { people, readings, mayBeInherited, baseline, capSemantics }: ImpactInputs) {
   if (capSemantics === 'copied') return people.approved
   return reachedByTeam(people, (group) => {
@@ -192,7 +187,7 @@ function descendantsOfMovedTeam(changes: Changes, { people, readings, mayBeInher
   })
 }
 
-/** By net effect: to 0 or to at/below use is `blocked` unless it is a raise; a first cap that blocks nobody is free. */
+/** A cap of 0, or at or below the use, is `blocked` unless it is a raise. */
 export function netEffect(before: Observed, after: Observed, use: number): NetEffect | undefined {
   if (before === after || before === 'unknown' || after === 'unknown') return undefined
   if (after === 'none') return 'cleared'
@@ -204,7 +199,7 @@ export function netEffect(before: Observed, after: Observed, use: number): NetEf
 /** From one cap to a higher one; a first cap is no raise. */
 export const isRaise = ({ from, to }: { readonly from: Cap; readonly to: Cap }): boolean => netEffect(from, to, 0) === 'raised'
 
-/** How many approved people a change reaches: those for whom no narrower cap is in force (all of them, when caps are copied). */
+/** How many approved people a change reaches: those without a cap of a descendant scope; where caps are copied, all of them. */
 export function reachOf(key: ScopeKey, inputs: ImpactInputs, after: CapAt): number {
   const { people } = inputs
   const isCopied = inputs.capSemantics === 'copied'
@@ -216,10 +211,7 @@ export function reachOf(key: ScopeKey, inputs: ImpactInputs, after: CapAt): numb
 
 const isNumber = (cap: Observed | undefined): boolean => cap !== undefined && cap !== 'none' && cap !== 'unknown'
 
-/**
- * Readings to count people by. A scope that could not be read, or that may only show the wider value, counts as not set, so that nobody
- * under it is out of reach of what changes at a wider one.
- */
+/** The readings that people are counted by. An unread scope, or one that `isUnset`, has no cap: it shields nobody from a change of an ancestor. */
 export const countingReader =
   (readings: CapAt, isUnset: (key: ScopeKey) => boolean): CapAt =>
   (key) => {

@@ -1,5 +1,5 @@
-// Caps that are shown and asked for, and may be there only because they are inherited: before an ancestor moves they are set at their own
-// scope. That is right under both ways to read caps, nobody falls on the way, and nobody follows an ancestor upwards.
+// A pin sets a desired cap explicitly at its scope, though it shows there already: it may only be inherited, and the ancestor is about to
+// change. That is safe under both readings. Members of pools get a cap of their own in the same way, before an ancestor lifts them.
 import { ancestorsOf, type CapAt, type People, sharedCap, TEAM_KEY } from '../interpret/effective.ts'
 import type { Slots } from '../interpret/slots.ts'
 import type { PolicyEntry } from '../model/entry.ts'
@@ -10,10 +10,9 @@ import type { Followers } from '../pools/ask.ts'
 import type { DesiredCap } from '../resolve/candidate.ts'
 import { type Diff, type Difference, type PoolReview, sourceOf } from './diff.ts'
 
-/** Who is a descendant of which scope. */
 export interface Membership {
   readonly people: People
-  /** Groups whose members nobody could list: anybody may be in them. */
+  /** Groups whose members are not known: anybody may be in them. */
   readonly unlisted?: ReadonlySet<ScopeKey>
 }
 
@@ -21,25 +20,25 @@ const possibleAncestors = (key: ScopeKey, { people, unlisted = new Set() }: Memb
   ...new Set([...unlisted, ...ancestorsOf(key, people)]),
 ]
 
-/** What groups and the team are to get. */
-const wideIn = ({ differences }: Diff): ReadonlyMap<ScopeKey, Cap> =>
+/** The pending caps of groups and the team. */
+const ancestorCaps = ({ differences }: Diff): ReadonlyMap<ScopeKey, Cap> =>
   new Map(differences.flatMap(({ scope, key, to }) => (scope.kind === 'user' ? [] : [[key, to] as const])))
 
-/** The writes that make inherited caps their scopes' own. */
+/** The pins that a plan needs. */
 export function pins(
   diff: Diff,
   slots: Slots,
   membership: Membership,
   reviews: ReadonlyMap<string, PoolReview> = new Map(),
 ): readonly Difference[] {
-  const wide = wideIn(diff)
-  if (wide.size === 0 || slots.model.layers === 'copied') return []
+  const pending = ancestorCaps(diff)
+  if (pending.size === 0 || slots.model.layers === 'copied') return []
   return diff.inSync.flatMap(({ scope, cap, entry, origin }): Difference[] => {
     const key = scopeKey(scope)
-    // What was given back is nobody's any more: it may follow what is wider, as it did before.
+    // A cap that a grant gave back is not ours any more: it may follow its ancestor, as it did before.
     if (cap === 'none' || entry.kind === 'restore' || !slots.mayBeInherited(key)) return []
     const ancestors = scope.kind === 'user' ? possibleAncestors(key, membership) : [TEAM_KEY]
-    if (ancestors.every((one) => (wide.get(one) ?? cap) === cap)) return []
+    if (ancestors.every((one) => (pending.get(one) ?? cap) === cap)) return []
     const reason = origin.reason ?? 'it may only be inherited, and what it is inherited from moves'
     const pool = origin.pool === undefined ? undefined : reviews.get(origin.pool)
     const change = {
@@ -58,86 +57,82 @@ export function pins(
   })
 }
 
-/** A pool with those of its members who follow wider caps. */
+/** A pool with those of its members who inherit their cap. */
 export interface PoolFollowers extends Followers {
   readonly pool: Pool
 }
 
-/** What keeps members of pools from following wider caps above the credits. */
-export interface Staying {
-  /** Of whom no cap is asked, or no more than that they have none: what is in force becomes their own cap. */
+export interface LiftedMembers {
+  /** The cap in force as their own cap, for members without a desired one. */
   readonly kept: readonly DesiredCap[]
-  /** Whose own cap, kept or asked for, has to stand before anything wider lifts them, also while a guard holds it. */
+  /** All lifted members: their own cap, kept or desired, must be set before an ancestor changes, even while a guard holds it. */
   readonly first: ReadonlySet<ScopeKey>
 }
 
-/** Of whom something is asked, and who is left alone. */
-export interface Asked {
-  readonly desired: ReadonlyMap<ScopeKey, DesiredCap>
-  readonly skipped: ReadonlySet<ScopeKey>
-}
-
-/** Members who would be lifted above the credits of their pool, or off the 0 where the deal leaves them: no write of ours does that (product.md, section 2, The sum). */
-export function stays(
+/**
+ * Members whom a pending cap of an ancestor would lift above the credits of their pool, or off the 0 where the deal leaves them. No write
+ * of ours may do that (product.md, section 2, The sum).
+ */
+export function liftedMembers(
   diff: Diff,
   slots: Slots,
-  { desired, skipped }: Asked,
+  { desired, skipped }: { readonly desired: ReadonlyMap<ScopeKey, DesiredCap>; readonly skipped: ReadonlySet<ScopeKey> },
   membership: Membership,
   pools: readonly PoolFollowers[],
-): Staying {
+): LiftedMembers {
   const kept: DesiredCap[] = []
   const first = new Set<ScopeKey>()
-  const wide = wideIn(diff)
-  if (wide.size === 0 || slots.model.layers === 'copied') return { kept, first }
+  const pending = ancestorCaps(diff)
+  if (pending.size === 0 || slots.model.layers === 'copied') return { kept, first }
   for (const { pool, room, members } of pools) {
-    // Up to what somebody counts at, a raise takes none of the room; but above the credits there is none, and then only lowers go.
+    // A raise up to the amount that a member counts at takes no room. Above the credits there is no room, and only lowers may be written.
     const isAbove = room < 0
     const lifted = members.flatMap(({ email, base, count, isLeftAtZero }) => {
       const key = scopeKey(userScope(email))
-      const follows = skipped.has(key) ? undefined : follow(key, wide, slots, membership)
-      if (!follows) return []
-      const more = Math.max(0, follows.most - base - count)
-      const isLifted = more > 0 || ((isLeftAtZero || isAbove) && follows.most > follows.now)
-      return isLifted ? [{ email, key, now: follows.now, more, isLeftAtZero }] : []
+      const inherited = skipped.has(key) ? undefined : inheritedOf(key, pending, slots, membership)
+      if (!inherited) return []
+      const more = Math.max(0, inherited.most - base - count)
+      const isLifted = more > 0 || ((isLeftAtZero || isAbove) && inherited.most > inherited.now)
+      return isLifted ? [{ email, key, now: inherited.now, more, isLeftAtZero }] : []
     })
     const isPaid = lifted.reduce((sum, { more }) => sum + more, 0) <= room
     for (const { email, key, now, isLeftAtZero } of lifted) {
       if (isPaid && !isLeftAtZero) continue
       first.add(key)
-      // A 0 as well: it is read above them, so it is kept here, and anything more would be credits that nobody has dealt.
-      if ((desired.get(key)?.cap ?? 'none') === 'none') kept.push(stay(userScope(email), now, pool))
+      // Also a 0: the ancestor shows it, so this service stores it, and any more would be credits that were not dealt.
+      if ((desired.get(key)?.cap ?? 'none') === 'none') kept.push(keptCap(userScope(email), now, pool))
     }
   }
   return { kept, first }
 }
 
-/** The cap that somebody inherits, and the highest that it may become on the way. */
-function follow(key: ScopeKey, wide: ReadonlyMap<ScopeKey, Cap>, slots: Slots, membership: Membership) {
+/** The cap that a person inherits now, and the highest that it may become while the plan is written. */
+function inheritedOf(key: ScopeKey, pending: ReadonlyMap<ScopeKey, Cap>, slots: Slots, membership: Membership) {
   const listed = membership.people.byKey.get(key)?.groups
-  // Who was never read may follow, and then the wider write waits for the reading.
+  // A person who was never read may inherit; the ancestor's change is then deferred until they are read.
   const shown = slots.shown(key) ?? 'unknown'
   const own = shown === 'unknown' ? (slots.lastRead(key) ?? 'none') : shown
   if (!listed || (own !== 'none' && !slots.mayBeInherited(key))) return undefined
   const groups = own === 'none' ? listed : [...listed, ...slots.hiddenAncestors(key)]
   const now = sharedCap(groups, slots.shown).cap
   if (typeof now !== 'number') return undefined
-  const moves = possibleAncestors(key, membership).flatMap((one) => (wide.has(one) ? [new Set([one])] : []))
+  const moves = possibleAncestors(key, membership).flatMap((one) => (pending.has(one) ? [new Set([one])] : []))
   // A group that shows the team's cap may have none of its own.
   const unset: CapAt = (one) => (slots.mayBeInherited(one) ? 'none' : slots.shown(one))
-  const after = [...moves, new Set(wide.keys())].flatMap((landed) =>
+  const after = [...moves, new Set(pending.keys())].flatMap((landed) =>
     [slots.shown, unset].map((capAt) => {
-      const { cap } = sharedCap(groups, (one) => (landed.has(one) ? wide.get(one) : capAt(one)))
+      const { cap } = sharedCap(groups, (one) => (landed.has(one) ? pending.get(one) : capAt(one)))
       return typeof cap === 'number' ? cap : Number.POSITIVE_INFINITY
     }),
   )
-  // Who may be in a group may get its cap.
+  // A person who may be in a group may get its cap.
   const maybe = possibleAncestors(key, membership)
-    .flatMap((one) => (groups.includes(one) || one === TEAM_KEY ? [] : (wide.get(one) ?? [])))
+    .flatMap((one) => (groups.includes(one) || one === TEAM_KEY ? [] : (pending.get(one) ?? [])))
     .filter((cap) => cap !== 'none')
   return { now, most: Math.max(...after, ...maybe) }
 }
 
-function stay(scope: UserScope, cap: Credits, pool: Pool): DesiredCap {
+function keptCap(scope: UserScope, cap: Credits, pool: Pool): DesiredCap {
   const entry: PolicyEntry = { kind: 'pool', cap }
   const reason = `pool ${pool.name}: the credits do not pay for the wider cap; what is in force stays`
   return { scope, cap, owner: 'pool', entry, origin: { kind: 'pool', scope, cap, at: pool.at, reason, pool: pool.name }, losers: [] }

@@ -1,5 +1,5 @@
-// One plan from what policy asks, what the service shows and what the ledger remembers. Pure: the same inputs give the same plan, byte
-// for byte, in `plan`, in `apply` and in the daemon. It decides the order, the ids and what becomes of each change; it writes nothing.
+// Builds one plan from the desired caps, the readings and the ledger. The same inputs give the same plan, byte for byte, in `plan`, in `apply`
+// and in the daemon. It joins the steps of the other files here, and writes nothing.
 import type { CapAt, People } from '../interpret/effective.ts'
 import type { ServiceModel } from '../interpret/service-model.ts'
 import { groupsWithCap, interpret, type SentCap, type SlotInputs, type Slots } from '../interpret/slots.ts'
@@ -19,7 +19,7 @@ import { type Disposed, dispose, type Exclusion, type Failure, type Refused } fr
 import type { GuardFacts } from './guards/round.ts'
 import { countingReader, type Impact, type ImpactInputs, impactOf, isRaise, reachOf } from './impact.ts'
 import { judgeWithApprovals } from './judgement.ts'
-import { type PoolFollowers, pins, stays } from './pins.ts'
+import { liftedMembers, type PoolFollowers, pins } from './pins.ts'
 import { planProblems } from './problems.ts'
 import { type ReviewedRules, rulesOf, weakenings } from './reviewed.ts'
 import { type StateInputs, scopeStates } from './states.ts'
@@ -32,39 +32,38 @@ export interface PlanInputs extends StateInputs {
   readonly people: People
   readonly model: ServiceModel
   readonly skipped: ReadonlySet<ScopeKey>
-  /** Scopes left alone because the service refused them; see `activeQuarantine`. */
+  /** Scopes that the service has refused; see `activeQuarantine`. */
   readonly quarantined: ReadonlyMap<ScopeKey, Quarantined>
   readonly approvals: readonly Approval[]
   /** Ids, or their beginnings, given by `apply --approve`. */
   readonly approve: readonly string[]
   readonly holdsShown: HoldsShown
-  /** The rules before they were weakened, while that does not count yet, oldest first; absent: nothing was. */
+  /** Earlier rules that are still in force beside weaker ones, oldest first. */
   readonly reviewed?: readonly ReviewedRules[]
   /** `together`: an approval may arrive with the change it releases. */
   readonly approvalSteps?: 'separate' | 'together'
-  /** Why nothing is going to be written, as in audit mode or while paused: no approval is matched with a hold. */
+  /** Why nothing is written, as in audit mode or during a pause: then no approval is matched with a hold. */
   readonly idle?: string
   readonly baseline?: Readonly<Record<ScopeKey, Cap>>
   /** See `SlotInputs.sent`. */
   readonly sent?: readonly SentCap[]
   /** See `SlotInputs.writtenAt`. */
   readonly writtenAt?: SlotInputs['writtenAt']
-  /** What nobody is ever going to write, such as foreign changes that are only watched: it is not judged and holds up nobody. */
+  /** Excludes changes that no run writes, such as foreign changes with `onDrift: alert`: guards do not judge them, and they defer no other. */
   readonly watched?: (difference: Difference) => Exclusion | undefined
-  /** What is not written by this run, though it will be by another. */
+  /** Excludes changes from this run; another run writes them. */
   readonly excluded?: (difference: Difference) => Exclusion | undefined
-  /** What failed in this run, by scope: not tried again by it. */
+  /** The writes of this run that failed: it does not try them again. */
   readonly failed?: ReadonlyMap<ScopeKey, Failure>
-  /** Scopes that could not be read for so long that nobody waits for them any more. */
+  /** Scopes that were unread for so long that they defer no other change any more. */
   readonly givenUp?: ReadonlySet<ScopeKey>
-  /** What contested scopes are told from. */
   readonly contests: ContestInputs
   readonly facts: Omit<GuardFacts, 'protectedPeople' | 'workspace' | 'declared' | 'contested' | 'copying'>
   readonly guards: GuardSettings
   readonly prune: boolean
   readonly poolReviews: ReadonlyMap<string, PoolReview>
   readonly poolNotes?: readonly PoolNote[]
-  /** Members of pools; what is asked of them goes first. */
+  /** Members of pools who inherit their cap. */
   readonly followers?: readonly PoolFollowers[]
   /** SHA-256, for ids. */
   readonly digest: (text: string) => string
@@ -75,44 +74,51 @@ export interface Planned {
   readonly diff: Diff
   readonly slots: Slots
   readonly differences: ReadonlyMap<ScopeKey, Difference>
-  /** Everything that is still to come, written by this run or not; see `WaveInputs.pending`. */
+  /** See `WaveInputs.pending`. */
   readonly pending: readonly Pending[]
   readonly desired: ReadonlyMap<ScopeKey, DesiredCap>
   readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
   readonly people: People
-  /** Declared groups whose members nobody could list. */
+  /** Declared groups whose members are not known. */
   readonly unlisted?: ReadonlySet<ScopeKey>
-  /** What the impact of `differences` was counted by. */
   readonly impact: ImpactInputs
   readonly scopes: readonly ScopeStatus[]
-  /** Every approval in its next state, to be saved by whoever may write. */
+  /** Every approval in its next state; a process that may write saves them. */
   readonly approvals: readonly Approval[]
   /** An approval released a `rosterShrink` hold: the new roster is good. */
   readonly rosterAccepted: boolean
-  /** What a person should know of pools. */
   readonly poolNotes: readonly PoolNote[]
-  /** Scopes that others change again and again; to be saved by whoever may write. */
+  /** Scopes that other clients keep changing; a process that may write saves them. */
   readonly contested: ReadonlyMap<ScopeKey, Contest>
 }
 
-/** Builds the plan. */
 export function buildPlan(given: PlanInputs): Planned {
-  const left = askedNow(given)
-  const skipped = skippedNow(given, left)
-  // Slots outlive the plan: with everything that was given, each plan would hold the one before it in memory, and so on for ever.
+  const resolution = withoutQuarantined(given)
+  const skipped = skippedNow(given, resolution)
+  // Slots outlive the plan. With all of `given` in them each plan would keep the one before it in memory, without end.
   const { model, readings, owned, people, sent, now, writtenAt } = given
   const unlisted = given.facts.unlistedGroups
-  const slots = interpret({ model, readings, owned, people, unlisted, sent, now, writtenAt, groupsWithCap: groupsWithCap(left.desired) })
-  const first = diff({ ...given, resolution: left, slots, skipped })
+  const slots = interpret({
+    model,
+    readings,
+    owned,
+    people,
+    unlisted,
+    sent,
+    now,
+    writtenAt,
+    groupsWithCap: groupsWithCap(resolution.desired),
+  })
+  const first = diff({ ...given, resolution, slots, skipped })
   const membership = { people, ...(unlisted && { unlisted }) }
-  // Who is left alone because the service has refused a cap of theirs is lifted by a wider one all the same.
-  const staying = stays(first, slots, { desired: first.desired, skipped: given.skipped }, membership, given.followers ?? [])
-  const { kept, refused } = refusedStays(given, staying.kept)
-  const others = left.desired.filter(({ scope }) => !kept.has(scopeKey(scope)))
-  const asked = kept.size > 0 ? { ...left, desired: [...others, ...kept.values()] } : left
-  const result = asked === left ? first : diff({ ...given, resolution: asked, slots, skipped })
+  // A quarantined member has no desired cap here, but an ancestor's would lift them like any other: `given.skipped` is without them.
+  const lifted = liftedMembers(first, slots, { desired: first.desired, skipped: given.skipped }, membership, given.followers ?? [])
+  const { kept, refused } = splitRefused(given, lifted.kept)
+  const others = resolution.desired.filter(({ scope }) => !kept.has(scopeKey(scope)))
+  const result =
+    kept.size > 0 ? diff({ ...given, resolution: { ...resolution, desired: [...others, ...kept.values()] }, slots, skipped }) : first
   const { desired } = result
-  const declared = left === given.resolution ? first.desired : byScope(given.resolution.desired)
+  const declared = resolution === given.resolution ? first.desired : byScope(given.resolution.desired)
   const found = [...result.differences, ...pins(result, slots, membership, given.poolReviews)]
   const differences = found.toSorted((a, b) => compareScopes(a.scope, b.scope))
   const impact = impactInputs(given, slots, result)
@@ -122,18 +128,21 @@ export function buildPlan(given: PlanInputs): Planned {
   const counted = mayGo.length === differences.length ? whole : impactOf(byScope(mayGo), impact)
   const contested = contestedScopes(mayGo, given.contests, given.guards.contested, given.now)
   const judged = judgeWithApprovals({ ...given, differences: mayGo, impact, whole: counted, inSync: result.inSync, contested, slots })
-  const waves = {
-    unknown: result.unknown,
-    refused: [...refused, ...refusedAncestor(given, declared, desired)],
-    ...(unlisted && { unlisted }),
-  }
-  const disposed = dispose({ ...given, ...waves, differences, judged, slots, desired, pooled: staying.first })
-  const changes = toChanges(disposed, byKey, impact, whole)
-  const inputs = {
+  const allRefused = [...refused, ...refusedAncestors(given, declared, desired)]
+  const disposed = dispose({
     ...given,
-    weakenings: weakenings(rulesOf(given.policy, given.guards, given.approvalSteps), given.reviewed),
-  }
-  const scopes = scopeStates(inputs, { declared, inSync: first.inSync }, result, changes, contested)
+    ...membership,
+    unknown: result.unknown,
+    refused: allRefused,
+    differences,
+    judged,
+    slots,
+    desired,
+    pooled: lifted.first,
+  })
+  const changes = toChanges(disposed, byKey, impact, whole)
+  const weakened = weakenings(rulesOf(given.policy, given.guards, given.approvalSteps), given.reviewed)
+  const scopes = scopeStates(given, { declared, inSync: first.inSync }, result, changes, contested)
   return {
     plan: {
       ...identityOf(given, changes),
@@ -141,7 +150,7 @@ export function buildPlan(given: PlanInputs): Planned {
       changes,
       holds: judged.judgement.holds,
       unknown: result.unknown.toSorted((a, b) => compareScopes(a.scope, b.scope)),
-      problems: planProblems(inputs, judged),
+      problems: planProblems({ ...given, weakenings: weakened }, judged),
       approvals: judged.shown,
     },
     diff: result,
@@ -149,9 +158,8 @@ export function buildPlan(given: PlanInputs): Planned {
     differences: byKey,
     pending: disposed.pending,
     desired,
-    owned: given.owned,
-    people: given.people,
-    ...(unlisted && { unlisted }),
+    owned,
+    ...membership,
     impact,
     scopes,
     approvals: judged.approvals,
@@ -161,22 +169,22 @@ export function buildPlan(given: PlanInputs): Planned {
   }
 }
 
-/** What keeps members of pools where they are: caps to write, and those that the service has refused. */
-function refusedStays({ quarantined }: PlanInputs, stays: readonly DesiredCap[]) {
+/** Of the caps that keep members of pools from being lifted: those to write, and those that the service has refused. */
+function splitRefused({ quarantined }: PlanInputs, caps: readonly DesiredCap[]) {
   const kept = new Map<ScopeKey, DesiredCap>()
   const refused: Refused[] = []
-  for (const one of stays) {
+  for (const one of caps) {
     const key = scopeKey(one.scope)
     const left = quarantined.get(key)
     if (!left) kept.set(key, one)
-    // Whom the service does not know is lifted by nothing.
+    // A person whom the service does not know has no cap to be lifted.
     else if (left.code !== 'SCOPE_UNKNOWN') refused.push({ scope: one.scope, to: one.cap, message: left.message })
   }
   return { kept, refused }
 }
 
-/** Teams and groups that the service has refused: what counts on them goes on waiting. */
-function refusedAncestor(
+/** Caps of the team and of groups that the service has refused: they stay pending, and defer the changes that depend on them. */
+function refusedAncestors(
   { quarantined }: PlanInputs,
   declared: ReadonlyMap<ScopeKey, DesiredCap>,
   desired: typeof declared,
@@ -189,8 +197,8 @@ function refusedAncestor(
   })
 }
 
-/** What is asked for now: a scope that is left alone is asked for nothing, or for what stood there before a 0 that was not kept. */
-function askedNow({ resolution, quarantined }: PlanInputs): Resolution {
+/** Without the desired caps of quarantined scopes. Where the service did not store a 0, the cap from before it takes its place. */
+function withoutQuarantined({ resolution, quarantined }: PlanInputs): Resolution {
   if (quarantined.size === 0) return resolution
   const desired = resolution.desired.flatMap((one) => {
     const left = quarantined.get(scopeKey(one.scope))
@@ -200,11 +208,11 @@ function askedNow({ resolution, quarantined }: PlanInputs): Resolution {
   return { ...resolution, desired }
 }
 
-/** What is left alone and asked for nothing is skipped. */
+/** Quarantined scopes without a desired cap are skipped as well. */
 function skippedNow({ skipped, quarantined }: PlanInputs, { desired }: Resolution): ReadonlySet<ScopeKey> {
   if (quarantined.size === 0) return skipped
-  const asked = byScope(desired)
-  return new Set([...skipped, ...[...quarantined.keys()].filter((key) => !asked.has(key))])
+  const wanted = byScope(desired)
+  return new Set([...skipped, ...[...quarantined.keys()].filter((key) => !wanted.has(key))])
 }
 
 const restored = (one: DesiredCap, cap: Cap): DesiredCap => ({
@@ -222,10 +230,10 @@ function impactInputs(inputs: PlanInputs, slots: Slots, result: Diff): ImpactInp
     readings: countingReader(slots.shown, (key) => unset.has(key)),
     ...(inputs.model.reads !== 'explicit' && !isCopied && { mayBeInherited: slots.mayBeInherited }),
     capSemantics: inputs.model.layers,
-    // What was given back is nobody's any more: a wide write that overwrites it is not made good.
+    // A cap that a grant gave back is not ours any more: when a team or group write overwrites it, it is not restored.
     ...(isCopied && { kept: new Set(result.desired.keys()).difference(new Set(result.released)) }),
     ...(inputs.baseline && { baseline: inputs.baseline }),
-    // In layers nobody is overwritten: who shows a wider cap follows it.
+    // Where caps are layered nothing is overwritten: a person who shows an ancestor's cap inherits it.
     ...((isCopied || inputs.model.copying !== undefined) && { isOverwritten: slots.isFromAncestorWrite }),
   }
 }
@@ -258,7 +266,7 @@ function toChanges(
   })
 }
 
-/** To 0, or to at/below the use of somebody it reaches, is `block` unless it is a raise. */
+/** A cap of 0, or at or below the use of a person it reaches, is `block` unless it is a raise. */
 function effectOf(one: Difference, blocked: ReadonlySet<ScopeKey>): Effect {
   if (one.to === 'none') return 'clear'
   if (isRaise(one)) return 'raise'
@@ -282,9 +290,8 @@ function identityOf({ workspace, policy, digest, now }: PlanInputs, changes: rea
 function count(changes: readonly Change[], scopes: readonly ScopeStatus[], result: Diff): PlanCounts {
   const open = changes.filter((one) => holdOf(one) === undefined)
   const of = (effect: Effect): number => open.filter((one) => one.effect === effect).length
-  // A cap that stands in for one that the service does not keep is not what policy asks for.
+  // A scope with the cap from before a 0 that was not stored is rejected, though that cap is in sync.
   const rejected = byScope(scopes.filter(({ state }) => state === 'rejected'))
-  const isKept = ({ scope }: DesiredCap): boolean => !rejected.has(scopeKey(scope))
   return {
     set: of('set'),
     raise: of('raise'),
@@ -292,7 +299,7 @@ function count(changes: readonly Change[], scopes: readonly ScopeStatus[], resul
     block: of('block'),
     clear: of('clear'),
     held: changes.length - open.length,
-    inSync: rejected.size === 0 ? result.inSync.length : result.inSync.filter(isKept).length,
+    inSync: result.inSync.filter(({ scope }) => !rejected.has(scopeKey(scope))).length,
     unknown: result.unknown.length,
     skipped: scopes.filter(({ state }) => state === 'skipped').length,
     rejected: rejected.size,
