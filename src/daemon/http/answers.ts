@@ -1,28 +1,28 @@
-// Answers to many questions, each made once for a state of the workspace and shared by all who ask meanwhile. It bounds what is kept and what is on
-// its way to slow readers, because anybody may ask, for anything, and take their time.
+// A cache of answers: each is made once for a state of the workspace and shared by all requests until that state changes. It bounds what is kept and
+// what is being sent to slow readers, because any client may ask for anything and read it slowly.
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../ports.ts'
 
-/** An answer is shared for so many times as long as it took to make it, whatever happens: making one takes a fifth of the time at most. Choice. */
+/** An answer is shared for this many times as long as making it took, whatever changes: so making it takes at most a fifth of the time. Choice. */
 const SHARED_TIMES = 4
 const MOST_KEPT = 200
 const MOST_KEPT_BYTES = 4 * 1024 * 1024
-/** What may be on its way to readers at once; beyond it new ones are asked to come back. Choice. */
+/** Bytes that may be sent to readers at once; further readers are asked to come back. Choice. */
 const MOST_SENT_BYTES = 24 * 1024 * 1024
 
 export interface Answer {
   readonly bytes: Buffer
-  /** Names the question and the state it was made for. */
+  /** Names the question and the state that it was made for. */
   readonly etag: string
 }
 
 export interface Answers {
   /** `state` names the state that the answer depends on. A failure is not kept. */
   get(question: string, state: string, make: () => Promise<string>): Promise<Answer>
-  /** The tag that the answer has for this state, without making it. */
+  /** The tag of the answer for this state, without making the answer. */
   etag(question: string, state: string): string
-  /** Whether there is room to send it; then it takes its place until `release`. */
-  take(bytes: Buffer): { readonly release: () => void } | undefined
+  /** Reserves room to send it, until `release`; undefined when there is no room. */
+  reserve(bytes: Buffer): { readonly release: () => void } | undefined
 }
 
 interface Kept {
@@ -32,12 +32,12 @@ interface Kept {
   readonly costMs: number
 }
 
-/** `boot` names this process: another one makes other answers for the same state. */
+/** `boot` names this process: tags of another process never match. */
 export function createAnswers(clock: Pick<Clock, 'monotonic' | 'sleep'>, boot: string): Answers {
   const kept = new Map<string, Kept>()
   const making = new Map<string, Promise<Answer>>()
   const sending = new Map<Buffer, number>()
-  const lanes = inLanes(clock)
+  const runBounded = boundedRunner(clock)
   let keptBytes = 0
   let sentBytes = 0
 
@@ -70,12 +70,12 @@ export function createAnswers(clock: Pick<Clock, 'monotonic' | 'sleep'>, boot: s
       const one = kept.get(question)
       const ageMs = one ? clock.monotonic() - one.madeMs : 0
       if (one && (ageMs < one.costMs * SHARED_TIMES || one.state === state)) return one.answer
-      // Whoever asks while it is made gets the same, also when the state is another one meanwhile.
-      const under = making.get(question) ?? lanes(() => make(question, state, write)).finally(() => making.delete(question))
-      making.set(question, under)
-      return under
+      // Requests that come while it is made share it, also when the state has changed since.
+      const pending = making.get(question) ?? runBounded(() => make(question, state, write)).finally(() => making.delete(question))
+      making.set(question, pending)
+      return pending
     },
-    take(bytes) {
+    reserve(bytes) {
       const users = sending.get(bytes) ?? 0
       if (users === 0 && sentBytes > 0 && sentBytes + bytes.length > MOST_SENT_BYTES) return undefined
       if (users === 0) sentBytes += bytes.length
@@ -94,15 +94,15 @@ export function createAnswers(clock: Pick<Clock, 'monotonic' | 'sleep'>, boot: s
   }
 }
 
-/** So many answers are made side by side: each holds what it is made of in memory. Choice. */
+/** Answers that are made at the same time; each holds its data in memory. Choice. */
 const MOST_MADE = 4
-/** So long answers are made at a stretch; then everything else gets its turn, for longer than the other answers under way take at it: timers that
- * are due before the last one is through would leave the event loop no time for anything else. */
+/** Answers are made for this long without a pause. The pause is longer than the other answers take, or their timers would leave the event loop no
+ * time for anything else. */
 const STRETCH_MS = 8
 const REST_MS = 50
 
-/** Lets a few jobs run side by side and the others wait, without holding anybody else up. */
-function inLanes(clock: Pick<Clock, 'monotonic' | 'sleep'>): <T>(job: () => Promise<T>) => Promise<T> {
+/** Runs a few jobs at the same time while the others wait, and leaves the event loop time for everything else. */
+function boundedRunner(clock: Pick<Clock, 'monotonic' | 'sleep'>): <T>(job: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = []
   let running = 0
   let sinceMs = clock.monotonic()

@@ -1,5 +1,5 @@
-// The addresses beneath /api/v1 as a table: what each is for, its parameters, and the schema of its answer. The server answers by it and the OpenAPI
-// document is made of it, so that the two cannot disagree. Names here are a contract: they are added to and never changed.
+// The addresses of /api/v1: what each is for, its parameters, and the schema of its answer. The server and the OpenAPI document are both made of this
+// table, so that they cannot disagree. Names here are a contract: they are added and never changed.
 
 import type { Documents, Query } from './documents/documents.ts'
 import { HOLD_QUERY, HOLDS_QUERY } from './documents/holds.ts'
@@ -36,7 +36,7 @@ export type DocumentKind =
   | 'PoolSeries'
 
 export interface ApiRoute {
-  /** A part that begins with a colon stands for anything but a slash. */
+  /** A part that begins with a colon is a parameter: anything but a slash. */
   readonly path: string
   readonly summary: string
   readonly kind: DocumentKind
@@ -46,7 +46,7 @@ export interface ApiRoute {
 
 type Params = Readonly<Record<string, string>>
 
-/** What the parts of a path stand for. */
+/** The parameters in paths. */
 export const PATH_PARTS: Readonly<Record<string, string>> = {
   workspace: 'The name of a workspace.',
   group: 'The id of a declared group.',
@@ -57,110 +57,77 @@ export const PATH_PARTS: Readonly<Record<string, string>> = {
 
 const OF = `${API}/workspaces/:workspace`
 
-/** A document that takes no parameter refuses all. */
-const bare =
-  (make: (documents: Documents, params: Params) => Promise<object>): ApiRoute['make'] =>
-  (documents, params, query) => {
-    asked(query, [])
-    return make(documents, params)
-  }
-
-const part = (params: Params, name: string): string => params[name] ?? ''
-const ws = (params: Params): string => part(params, 'workspace')
-
-const route = (path: string, kind: DocumentKind, summary: string, parameters: readonly Parameter[], make: ApiRoute['make']): ApiRoute => ({
+/** Without `parameters` every parameter is refused. */
+const route = (
+  path: string,
+  kind: DocumentKind,
+  summary: string,
+  make: ApiRoute['make'],
+  parameters: readonly Parameter[] = [],
+): ApiRoute => ({
   path,
   kind,
   summary,
   parameters,
-  make,
+  make(documents, params, query) {
+    if (parameters.length === 0) asked(query, [])
+    return make(documents, params, query)
+  },
 })
 
+/** Methods whose document is about a whole workspace. */
+type OfWorkspace = {
+  [K in keyof Documents]: Documents[K] extends (workspace: string, query: Query) => Promise<object> ? K : never
+}[keyof Documents]
+
+const ofWorkspace = (path: string, kind: DocumentKind, method: OfWorkspace, summary: string, parameters?: readonly Parameter[]): ApiRoute =>
+  route(`${OF}${path}`, kind, summary, (documents, { workspace = '' }, query) => documents[method](workspace, query), parameters)
+
+/** The method is called as the parameter in the path. */
+const ofOne = (
+  path: string,
+  kind: DocumentKind,
+  name: 'group' | 'person' | 'plan' | 'hold',
+  summary: string,
+  parameters?: readonly Parameter[],
+): ApiRoute =>
+  route(
+    `${OF}${path}/:${name}`,
+    kind,
+    summary,
+    (documents, { workspace = '', [name]: one = '' }, query) => documents[name](workspace, one, query),
+    parameters,
+  )
+
 export const API_ROUTES: readonly ApiRoute[] = [
-  route(`${API}/workspaces`, 'WorkspaceList', 'All workspaces, and what needs a person.', WORKSPACES_QUERY, (documents, _, query) =>
-    documents.workspaces(query),
-  ),
   route(
-    OF,
-    'Workspace',
-    'One workspace.',
-    [],
-    bare((documents, params) => documents.workspace(ws(params))),
+    `${API}/workspaces`,
+    'WorkspaceList',
+    'All workspaces, and what needs a person.',
+    (documents, _, query) => documents.workspaces(query),
+    WORKSPACES_QUERY,
   ),
-  route(`${OF}/groups`, 'GroupList', 'Its declared groups.', GROUPS_QUERY, (documents, params, query) =>
-    documents.groups(ws(params), query),
-  ),
-  route(
-    `${OF}/groups/:group`,
-    'Group',
-    'One group.',
-    [],
-    bare((documents, params) => documents.group(ws(params), part(params, 'group'))),
-  ),
-  route(`${OF}/people`, 'PersonList', 'Its people.', PEOPLE_QUERY, (documents, params, query) => documents.people(ws(params), query)),
-  route(
-    `${OF}/people/:person`,
-    'Person',
-    'One person: use by day, and why the cap is what it is.',
-    [],
-    bare((documents, params) => documents.person(ws(params), part(params, 'person'))),
-  ),
-  route(`${OF}/changes`, 'ChangeList', 'What happened, the newest first.', CHANGES_QUERY, (documents, params, query) =>
-    documents.changes(ws(params), query),
-  ),
-  route(
-    `${OF}/plans/:plan`,
+  ofWorkspace('', 'Workspace', 'workspace', 'One workspace.'),
+  ofWorkspace('/groups', 'GroupList', 'groups', 'Its declared groups.', GROUPS_QUERY),
+  ofOne('/groups', 'Group', 'group', 'One group.'),
+  ofWorkspace('/people', 'PersonList', 'people', 'Its people.', PEOPLE_QUERY),
+  ofOne('/people', 'Person', 'person', 'One person: use by day, and why the cap is what it is.'),
+  ofWorkspace('/changes', 'ChangeList', 'changes', 'What happened, the newest first.', CHANGES_QUERY),
+  ofOne(
+    '/plans',
     'Plan',
-    'One plan: what it wrote, met and still has to do, as far as it is remembered.',
+    'plan',
+    'One plan: its writes, its holds, and the changes that are still to be written, as far as recorded.',
     PLAN_QUERY,
-    (documents, params, query) => documents.plan(ws(params), part(params, 'plan'), query),
   ),
-  route(`${OF}/holds`, 'HoldList', 'Holds that stand.', HOLDS_QUERY, (documents, params, query) => documents.holds(ws(params), query)),
-  route(`${OF}/holds/:hold`, 'Hold', 'One hold: whom it reaches, and how it is released.', HOLD_QUERY, (documents, params, query) =>
-    documents.hold(ws(params), part(params, 'hold'), query),
-  ),
-  route(`${OF}/policies`, 'PolicyList', 'Every declared cap and whom it reaches.', POLICIES_QUERY, (documents, params, query) =>
-    documents.policies(ws(params), query),
-  ),
-  route(
-    `${OF}/health`,
-    'Health',
-    'How the daemon keeps it.',
-    [],
-    bare((documents, params) => documents.health(ws(params))),
-  ),
-  route(
-    `${OF}/comparison`,
-    'Comparison',
-    'The policies in force beside the caps that were in force, over recorded cycles.',
-    [],
-    bare((documents, params) => documents.comparison(ws(params))),
-  ),
-  route(
-    `${OF}/series/credits`,
-    'CreditsSeries',
-    'Credits over the cycle.',
-    [],
-    bare((documents, params) => documents.creditsSeries(ws(params))),
-  ),
-  route(`${OF}/series/burn`, 'BurnSeries', 'Credits burned by day.', BURN_QUERY, (documents, params, query) =>
-    documents.burnSeries(ws(params), query),
-  ),
-  route(`${OF}/series/drift`, 'DriftSeries', 'Drift found and repaired by day.', DRIFT_QUERY, (documents, params, query) =>
-    documents.driftSeries(ws(params), query),
-  ),
-  route(
-    `${OF}/series/near`,
-    'NearSeries',
-    'How near people are to their cap, by group.',
-    [],
-    bare((documents, params) => documents.nearSeries(ws(params))),
-  ),
-  route(
-    `${OF}/series/pools`,
-    'PoolSeries',
-    'Pools over the cycle.',
-    [],
-    bare((documents, params) => documents.poolSeries(ws(params))),
-  ),
+  ofWorkspace('/holds', 'HoldList', 'holds', 'Holds in force.', HOLDS_QUERY),
+  ofOne('/holds', 'Hold', 'hold', 'One hold: the people it affects, and the ways to release it.', HOLD_QUERY),
+  ofWorkspace('/policies', 'PolicyList', 'policies', 'Every declared cap and the people it applies to.', POLICIES_QUERY),
+  ofWorkspace('/health', 'Health', 'health', 'How the daemon runs it.'),
+  ofWorkspace('/comparison', 'Comparison', 'comparison', 'The policies in force beside the caps that were in force, over recorded cycles.'),
+  ofWorkspace('/series/credits', 'CreditsSeries', 'creditsSeries', 'Credits over the cycle.'),
+  ofWorkspace('/series/burn', 'BurnSeries', 'burnSeries', 'Credits burned by day.', BURN_QUERY),
+  ofWorkspace('/series/drift', 'DriftSeries', 'driftSeries', 'Drift found and reverted by day.', DRIFT_QUERY),
+  ofWorkspace('/series/near', 'NearSeries', 'nearSeries', 'How near people are to their cap, by group.'),
+  ofWorkspace('/series/pools', 'PoolSeries', 'poolSeries', 'Pools over the cycle.'),
 ]

@@ -1,4 +1,4 @@
-// Serves the addresses of the table in api-table.ts, the OpenAPI document, and refusals as JSON. It decides nothing about what a document says.
+// Serves the addresses of api-table.ts, the OpenAPI document, and refusals as JSON. It decides nothing about what a document says.
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { API, API_ROUTES } from './api-table.ts'
 import { OPENAPI } from './openapi.generated.ts'
@@ -31,5 +31,4 @@ export const refuseJson = (reply: FastifyReply, status: number, message: string)
     .type(JSON_TYPE)
     .send(`${JSON.stringify({ apiVersion: 'capkeeper/v1', kind: 'Error', status, message: message.trimEnd() })}\n`)
 
-/** What there is, for whoever asked for something else. */
-export const API_HELP = `there is no such document; ${OPENAPI_PATH} names all beneath ${API}`
+export const API_HELP = `there is no such document; ${OPENAPI_PATH} names all documents of ${API}`

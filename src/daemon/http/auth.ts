@@ -1,18 +1,18 @@
-// Who may look, and at what: whoever reaches the address, or shows the token, or comes through a proxy that has told who they are. A token is read again
-// when it changes and compared in a time that tells nothing of it; headers count only from the addresses of the proxy. Nobody may write here anyway.
+// Which readers may see which workspaces: everyone who reaches the address, or sends the token, or comes through a proxy that names their groups. Headers
+// count only from the addresses of the proxy. A token is compared in a time that reveals nothing of it.
 import type { IncomingHttpHeaders } from 'node:http'
 import { BlockList, isIP } from 'node:net'
 import type { Clock } from '../../ports.ts'
-import { isSame, type Refusal, readToken, type TokenSource } from './token.ts'
+import { isShown, type Refusal, readToken, sourceText, type TokenSource } from './token.ts'
 
 /** `auth` and `viewers` of the config. */
 export interface AuthSettings {
   readonly token?: TokenSource
-  /** The header that carries the reader's groups, believed from these networks alone. */
+  /** The header that names the reader's groups; it counts only from these networks. */
   readonly proxy?: { readonly header: string; readonly from: readonly string[] }
-  /** `/metrics` is checked as well. */
+  /** Check `/metrics` as well. */
   readonly metrics: boolean
-  /** Which groups may see which workspaces, `*` for all; absent: whoever comes in sees everything. */
+  /** Which groups may see which workspaces, `*` for all; absent: every reader sees everything. */
   readonly viewers?: readonly ViewerRule[]
 }
 
@@ -21,7 +21,7 @@ export interface ViewerRule {
   readonly workspaces: readonly string[]
 }
 
-/** A reader who was let in; `name` is the same for all who see the same. */
+/** A reader who was let in; `name` is the same for all readers who see the same. */
 export interface Viewer {
   readonly name: string
   readonly maySee: (workspace: string) => boolean
@@ -35,23 +35,23 @@ export interface Asking {
 
 export const isRefused = (one: Viewer | Refusal): one is Refusal => 'status' in one
 
-/** Judges who asks. */
+/** Lets a reader in, or refuses. */
 export type Gate = (asking: Asking) => Viewer | Refusal
 
 export const EVERYBODY: Viewer = { name: '', maySee: () => true, seesAll: true }
 
 const NO_TOKEN: Refusal = { status: 401, message: 'this page needs the token of capkeeper: send it as Authorization: Bearer\n' }
-const NO_HEADER: Refusal = { status: 401, message: 'the proxy did not say who asks; sign in there\n' }
-const FOREIGN: Refusal = { status: 403, message: 'this address answers to its proxy alone\n' }
+const NO_HEADER: Refusal = { status: 401, message: 'the proxy named no groups of yours; sign in there\n' }
+const FOREIGN: Refusal = { status: 403, message: 'this address answers only its proxy\n' }
 const NOTHING: Refusal = { status: 403, message: 'none of your groups may see a workspace here\n' }
 
-/** A token counts for so long after it was read. Choice. */
+/** A token is read again after this time. Choice. */
 const READ_AGAIN_MS = 1_000
-/** Longer headers than a proxy sends are nobody's groups. Choice. */
+/** Groups of a header that are read. Choice. */
 const MOST_GROUPS = 1_000
 
 export interface GateOptions {
-  /** As they are in force; absent: everybody may look. */
+  /** Those in force; absent: every reader is let in. */
   readonly settings: () => AuthSettings | undefined
   readonly env: Readonly<Record<string, string | undefined>>
   readonly clock: Pick<Clock, 'monotonic'>
@@ -81,11 +81,9 @@ function tokenReader(env: GateOptions['env'], clock: GateOptions['clock']): (sou
 
 function byToken({ headers }: Asking, expected: string | undefined, source: TokenSource): Viewer | Refusal {
   if (expected === undefined) {
-    const name = 'file' in source ? source.file : `the variable ${source.env}`
-    return { status: 403, message: `the token of the pages cannot be read from ${name}\n` }
+    return { status: 403, message: `the token of the pages cannot be read from ${sourceText(source)}\n` }
   }
-  const given = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1]
-  return given !== undefined && isSame(given, expected) ? EVERYBODY : NO_TOKEN
+  return isShown(headers.authorization, expected) ? EVERYBODY : NO_TOKEN
 }
 
 function byProxy(
@@ -123,7 +121,7 @@ export function networkList(networks: readonly string[]): BlockList {
   return list
 }
 
-/** Whether a text is an address, or a network with as many bits as it may have. */
+/** Whether a text is an address, or a network with a valid number of bits. */
 export function isNetwork(text: string): boolean {
   const [address = '', bits, ...rest] = text.split('/')
   const family = isIP(address)
@@ -131,7 +129,7 @@ export function isNetwork(text: string): boolean {
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 6 ? 128 : 32))
 }
 
-/** An IPv4 address may come as a part of an IPv6 one. */
+/** An IPv4 address may come mapped into IPv6. */
 function isWithin(address: string | undefined, list: BlockList): boolean {
   if (address === undefined) return false
   const [, mapped] = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address) ?? []

@@ -1,22 +1,22 @@
-// Who may stay connected: a bounded number, so that clients of the pages never use up the descriptors that policies, ledger and service need.
-// When it is full the connection that has stood idle longest makes way, so that idle ones in any number keep nobody from /livez.
+// Bounds the connections to the pages, so that clients never use up the descriptors that policies, ledger and service need. At the bound the connection
+// that has been idle longest is closed, so that no number of idle connections blocks /livez.
 import { readFileSync } from 'node:fs'
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** A scraper and some people need a handful. Choice. */
+/** Far more than a scraper and some people need. Choice. */
 const MOST_CONNECTIONS = 512
-/** What the program itself opens: modules, ledger, watchers, connections to services, with room. Measured, and doubled. */
+/** Descriptors of the program itself: modules, ledger, watchers, connections to services. Measured, and doubled. */
 const OWN_DESCRIPTORS = 40
-/** Of the others the pages get a quarter, and a few where there are next to none. */
+/** The pages get a quarter of the others, and at least a few. */
 const PAGES_SHARE = 4
 const FEWEST_CONNECTIONS = 4
 
-/** How many connections the pages may have, with so many descriptors for the process. */
+/** How many connections the pages may have when the process may have this many descriptors. */
 export const connectionsWithin = (descriptors: number): number =>
   Math.max(FEWEST_CONNECTIONS, Math.min(MOST_CONNECTIONS, Math.floor((descriptors - OWN_DESCRIPTORS) / PAGES_SHARE)))
 
-/** How many descriptors this process may have open; where the system does not say, enough. */
+/** How many descriptors this process may have open; unlimited where the system does not say. */
 export function descriptorLimit(): number {
   try {
     const [, limit] = /^Max open files\s+(\d+|unlimited)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
@@ -26,9 +26,9 @@ export function descriptorLimit(): number {
   }
 }
 
-/** Keeps the connections of a server within a number: the newest always gets in. */
+/** Keeps the connections of a server within a bound; the newest is always accepted. */
 export function boundConnections(server: Server, most: number): void {
-  // Both in the order in which they came to be so: who has stood idle longest, and who takes longest over an answer.
+  // In the order in which they became idle or busy, so the first one has been so for longest.
   const idle = new Set<Socket>()
   const busy = new Set<Socket>()
   server.on('connection', (socket) => {

@@ -1,21 +1,20 @@
-// What the server takes from the console: pages by address, and the files that they load. Types only, so that the daemon does not depend on
-// the pages and they depend on nothing of the server.
+// What the server needs of the console: pages by address, and the files they load. Types only, so that neither depends on the other's code.
 import type { Documents, Query } from './documents/documents.ts'
 
-/** One asked page. */
+/** A request for a page. */
 export interface PageRequest {
   /** Decoded parts of the path, by the names in `ConsoleRoute.path`. */
   readonly params: Readonly<Record<string, string>>
-  /** What the document of the same address takes; anything else of the question is left out. */
+  /** Those parameters that the document of the same address takes. */
   readonly query: Query
   /** The path, without the query. */
   readonly path: string
 }
 
 export interface ConsoleRoute {
-  /** `/workspaces/:workspace/people`; a part that begins with a colon stands for anything but a slash. */
+  /** `/workspaces/:workspace/people`; a part that begins with a colon is a parameter. */
   readonly path: string
-  /** The whole HTML document. A `DocumentError` may pass through: it is answered with its status and its message. */
+  /** The whole HTML document. May throw a `DocumentError`, which is answered with its status and its message. */
   readonly render: (documents: Documents, request: PageRequest) => Promise<string>
 }
 
@@ -29,9 +28,8 @@ export interface ConsoleAsset {
 
 export interface Console {
   readonly routes: readonly ConsoleRoute[]
-  /** Kept in memory for as long as the daemon runs. */
   readonly assets: readonly ConsoleAsset[]
-  /** The document that a browser gets in the place of a bare refusal; `message` is for whoever asked. */
+  /** The page that a browser gets instead of a plain text refusal. */
   readonly refusal: (status: number, message: string) => string
   /** For every page: default-src 'none', scripts and connections to this server alone. */
   readonly contentSecurityPolicy: string

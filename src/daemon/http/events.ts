@@ -1,5 +1,5 @@
-// Server-sent events: tells whoever listens which workspace changed and in what, so that a page asks for the parts it shows again. It sends no data of
-// a workspace, bounds how many listen, and cuts off who does not take what is sent.
+// Server-sent events: tell listeners which workspace changed and what about it, so that a page asks again for what it shows. It sends no data of a
+// workspace, bounds the number of listeners, and closes the connection of a listener that does not read.
 import type { ServerResponse } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../../ports.ts'
@@ -12,24 +12,24 @@ import { queryOf } from './pages.ts'
 
 export const EVENTS_PATH = `${API}/events`
 
-/** Choice: a page says after two missed beats that it is stale. */
+/** Choice: after two missed beats a page says that it is stale. */
 export const BEAT_MS = 15_000
-/** When a page that lost its connection comes back, in milliseconds. */
+/** After this time a page that lost its connection connects again. */
 const RETRY_MS = 3_000
-/** Changes that are kept for whoever comes back. Choice. */
+/** Changes that are kept for listeners that connect again. Choice. */
 const MOST_KEPT = 256
-/** What a listener may leave untaken; then it is cut off. */
+/** Bytes that a listener may leave unread before its connection is closed. */
 const MOST_WAITING_BYTES = 64 * 1024
-/** Of all connections that the pages may have, a part may listen. Choice. */
+/** A quarter of all connections may be listeners. Choice. */
 const LISTENERS_SHARE = 4
 
-const QUERY = [text('workspace', 'Changes of this one alone.')]
+const QUERY = [text('workspace', 'Only changes of this workspace.')]
 
 export interface EventParts {
   readonly live: Live
   readonly clock: Clock
   readonly gate: Gate
-  /** Names of the workspaces there are. */
+  /** Names of all workspaces. */
   readonly workspaces: () => readonly string[]
   readonly maxConnections: number
 }
@@ -59,7 +59,7 @@ export function addEvents(server: FastifyInstance, parts: EventParts): void {
     const viewer = parts.gate(askingOf(request))
     if (isRefused(viewer)) throw new DocumentError(404, 'not yours to see')
     if (listeners.size >= most)
-      return reply.code(503).header('Retry-After', '30').send(`${most} listen already; ask for the page now and then\n`)
+      return reply.code(503).header('Retry-After', '30').send(`there are ${most} listeners already; poll the page instead\n`)
     open(reply, request)
     const listener: Listener = { response: reply.raw, request, only, viewer }
     listeners.add(listener)
@@ -69,7 +69,7 @@ export function addEvents(server: FastifyInstance, parts: EventParts): void {
   })
 }
 
-/** A workspace that the reader may not see is not there. */
+/** The workspace in the question. One that the reader may not see is answered as one that does not exist. */
 function workspaceOf(request: FastifyRequest, { workspaces, gate }: EventParts): string | undefined {
   const only = asked(queryOf(request), QUERY).text('workspace')
   const viewer = gate(askingOf(request))
@@ -92,13 +92,13 @@ const eventText = (event: string, data: object, id?: string): string =>
 const concerns = ({ viewer, only }: Listener, { workspace }: LiveChange): boolean =>
   (only === undefined || only === workspace) && viewer.maySee(workspace)
 
-/** Whoever takes nothing is cut off before it costs memory. */
+/** A listener that does not read is closed before it costs memory. */
 function send({ response }: Listener, message: string): void {
   if (response.writableLength > MOST_WAITING_BYTES) response.destroy()
   else response.write(message)
 }
 
-/** Who comes back is told what was missed, or that it cannot be told. */
+/** A listener that connects again is told what it missed, or that this is not known. */
 function greet(listener: Listener, log: ChangeLog, { live, workspaces }: EventParts): void {
   const last = listener.request.headers['last-event-id']
   const missed = typeof last === 'string' ? log.since(last) : undefined
@@ -111,7 +111,7 @@ function greet(listener: Listener, log: ChangeLog, { live, workspaces }: EventPa
   send(listener, eventText(last === undefined ? 'hello' : 'reset', { versions, beatSeconds: BEAT_MS / 1000 }, log.last()))
 }
 
-/** Tells that the connection lives, and looks whether the listener may still listen. */
+/** Shows that the connection is alive, and checks again whether the listener may listen. */
 async function beat(listeners: Set<Listener>, { clock, gate }: EventParts, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await clock.sleep(BEAT_MS, signal).catch(() => undefined)
@@ -128,16 +128,15 @@ async function beat(listeners: Set<Listener>, { clock, gate }: EventParts, signa
 }
 
 interface ChangeLog {
-  /** The id that the next change comes after. */
+  /** The id of the newest change. */
   last(): string
-  /** Undefined when it is not known what came after. */
+  /** Changes after this one; undefined when they are not known. */
   since(id: string): readonly (readonly [string, LiveChange])[] | undefined
   close(): void
 }
 
 function changeLog(live: Live, tell: (id: string, change: LiveChange) => void): ChangeLog {
-  // Ids of another process mean nothing here.
-  const boot = live.boot
+  const { boot } = live
   const kept: (readonly [number, LiveChange])[] = []
   let count = 0
   const idOf = (number: number): string => `${boot}-${number}`

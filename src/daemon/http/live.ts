@@ -1,10 +1,10 @@
-// What changed, for those who look: each workspace has a version that rises with the events that change what is shown, and whoever listens is told of it,
-// not more often than once a second for each workspace. It keeps no state of a workspace but that number.
+// What changed, for open pages: each workspace has a version that rises with every event that changes what is shown, and listeners are told, at most once
+// a second for each workspace.
 import type { ConditionType } from '../../core/model/condition.ts'
 import type { CycleEvent } from '../../core/model/events.ts'
 import type { Clock } from '../../ports.ts'
 
-/** What an event is about, for pages to know what to ask for again. */
+/** What an event is about, so that a page knows what to ask for again. */
 const TOPICS = ['caps', 'holds', 'people', 'policy', 'pause', 'cycle', 'changes', 'comparison'] as const
 export type Topic = (typeof TOPICS)[number]
 
@@ -15,20 +15,20 @@ export interface LiveChange {
 }
 
 export interface Live {
-  /** Of this process; versions of another one mean nothing. */
+  /** Names this process; versions of another process mean nothing. */
   readonly boot: string
   onEvent(event: CycleEvent): void
-  /** Something that is shown changed without an event of the cycle. */
+  /** Call it when something that is shown changed without an event of the cycle. */
   changed(workspace: string, topics: readonly Topic[]): void
-  /** Of one workspace; 0 while nothing happened. */
+  /** 0 until something happened. */
   version(workspace: string): number
-  /** Nothing is told any more. */
+  /** Ends all notifications. */
   close(): void
-  /** Called once for all that happens within a second; returns how to end it. */
+  /** The listener is called once for all changes within a second; the result ends it. */
   listen(listener: (change: LiveChange) => void): () => void
 }
 
-/** Everything within this time is one change. Choice. */
+/** Events within this time are one change. Choice. */
 const TOGETHER_MS = 1_000
 
 const TOPICS_OF: Readonly<Record<Exclude<CycleEvent['kind'], 'condition'>, readonly Topic[]>> = {
@@ -54,38 +54,33 @@ const TOPICS_OF_CONDITIONS: Readonly<Partial<Record<ConditionType, readonly Topi
 const topicsOf = (event: CycleEvent): readonly Topic[] =>
   event.kind === 'condition' ? (TOPICS_OF_CONDITIONS[event.condition.type] ?? ['cycle']) : TOPICS_OF[event.kind]
 
-interface Told {
+interface Pending {
   version: number
-  /** What was not told yet. */
+  /** Not told yet. */
   readonly topics: Set<Topic>
   waiting: boolean
 }
 
-/** `boot` names this process. */
 export function createLive(clock: Clock, boot: string): Live {
-  const known = new Map<string, Told>()
+  const known = new Map<string, Pending>()
   const closed = new AbortController()
   const listeners = new Set<(change: LiveChange) => void>()
-  const of = (workspace: string): Told => {
-    const told = known.get(workspace) ?? { version: 0, topics: new Set(), waiting: false }
-    known.set(workspace, told)
-    return told
-  }
-  function tell(workspace: string, told: Told): void {
-    told.waiting = false
-    told.version += 1
-    const change = { workspace, version: told.version, topics: TOPICS.filter((topic) => told.topics.has(topic)) }
-    told.topics.clear()
+  function tell(workspace: string, pending: Pending): void {
+    pending.waiting = false
+    pending.version += 1
+    const change = { workspace, version: pending.version, topics: TOPICS.filter((topic) => pending.topics.has(topic)) }
+    pending.topics.clear()
     for (const listener of listeners) listener(change)
   }
   function changed(workspace: string, topics: readonly Topic[]): void {
     if (topics.length === 0) return
-    const told = of(workspace)
-    for (const topic of topics) told.topics.add(topic)
-    if (told.waiting) return
-    told.waiting = true
+    const pending = known.get(workspace) ?? { version: 0, topics: new Set(), waiting: false }
+    known.set(workspace, pending)
+    for (const topic of topics) pending.topics.add(topic)
+    if (pending.waiting) return
+    pending.waiting = true
     clock.sleep(TOGETHER_MS, closed.signal).then(
-      () => tell(workspace, told),
+      () => tell(workspace, pending),
       () => undefined,
     )
   }

@@ -1,4 +1,4 @@
-// What the daemon's pages are made of, and who may see them. Types only.
+// What the server needs to serve the daemon's pages. Types only.
 import type { WorkspaceView } from '../../core/model/events.ts'
 import type { Clock } from '../../ports.ts'
 import type { AuthSettings, Gate } from './auth.ts'
@@ -21,26 +21,25 @@ export interface ServedOptions {
   readonly port: number
   readonly clock: Clock
   readonly metrics: Pick<Metrics, 'render' | 'contentType'>
-  /** Handed in so that the daemon does not depend on the pages. */
+  /** A parameter, so that the daemon does not depend on the pages. */
   readonly console: Console
   readonly documents: Library
   readonly people: PeopleLabels
   readonly views: () => readonly WorkspaceView[]
-  /** Called before anything is shown: looks at what other processes change, such as pauses. Never rejects. */
+  /** Called before anything is shown, to read what other processes change, such as pauses. Never rejects. */
   readonly look?: () => Promise<void>
   readonly health: () => Health
   readonly ready: () => Readiness
-  /** The text of /ledger in pieces, which are made on the way; people hashed, whatever `people` says. */
+  /** The text of /ledger in pieces, each made when it is asked for; people are always hashed. */
   readonly ledger: () => AsyncIterable<string>
-  /** Judges who may read `/ledger` where it has a token of its own, or nobody is checked otherwise. */
+  /** Judges requests for `/ledger` where it has its own token, or where the config checks no reader. */
   readonly ledgerGate: LedgerGate
   readonly ledgerHasToken?: boolean
-  /** Who may look; default: everybody who reaches the address. */
+  /** Default: every request that reaches the address is let in. */
   readonly gate?: Gate
-  /** What the config says of it now; absent: nobody is checked. */
+  /** What the config says now; undefined: no reader is checked. */
   readonly isChecked?: () => Pick<AuthSettings, 'metrics'> | undefined
-  /** What changes, for those who listen. */
   readonly live: Live
-  /** Told of a page that could not be made; the client gets a bare 500. */
+  /** Called with the error of a page that could not be made; the client gets a bare 500. */
   readonly onError?: (error: Error) => void
 }

@@ -1,5 +1,4 @@
-// The pages of the console and the files they load: addresses to answers. What a page says is the console's; which workspaces a reader sees is decided
-// before. It refuses questions that make no sense in plain words.
+// Serves the pages of the console and the files they load. The console decides what a page says; the gate decides which workspaces a reader sees.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Answers } from './answers.ts'
 import { API, API_ROUTES } from './api-table.ts'
@@ -25,7 +24,7 @@ export function addPages(server: FastifyInstance, parts: PageParts): void {
       reply.header('Content-Security-Policy', parts.console.contentSecurityPolicy)
       const path = pathOf(request)
       const query = queryOf(request, known)
-      // What a page does not know makes it no other page.
+      // Parameters that the page does not know must not make another answer of it.
       const url = `${path}?${new URLSearchParams(query)}`
       const params = paramsOf(request)
       const make = (viewer: Viewer): Promise<string> => route.render(parts.documents.for(viewer), { params, query, path })
@@ -38,7 +37,7 @@ export function addPages(server: FastifyInstance, parts: PageParts): void {
   }
 }
 
-/** People get a page also where there is no answer; programs get the bare words. */
+/** Browsers get a refusal as a page, programs as plain text. */
 function addRefusalPages(server: FastifyInstance, { refusal, contentSecurityPolicy }: Console): void {
   server.addHook('onSend', async (request, reply, payload) => {
     const isBare =
@@ -49,7 +48,7 @@ function addRefusalPages(server: FastifyInstance, { refusal, contentSecurityPoli
   })
 }
 
-/** A page takes what the document of the same address beneath /api/v1 takes. */
+/** A page takes the parameters of the document at the same address of /api/v1. */
 function parametersOf(path: string): ReadonlySet<string> {
   const shape = (text: string): string => text.replaceAll(/:\w+/g, ':')
   const document = shape(API + (path === '/' ? '/workspaces' : path))
@@ -58,14 +57,14 @@ function parametersOf(path: string): ReadonlySet<string> {
 
 export interface Question {
   readonly type: string
-  /** What the answer depends on; absent: the state of the workspace in the path, or of all. */
+  /** Names what the answer depends on; absent: the state of the workspace in the path, or of all. */
   readonly state?: string
-  /** What is asked; absent: the address as it was sent. */
+  /** Default: the address as it was sent. */
   readonly url?: string
   readonly make: (viewer: Viewer) => Promise<string>
 }
 
-/** Answers one question from what is shared, or with why there is no answer. */
+/** Answers from the cache: 304 where the client has the answer, 503 where there is no room to send it. */
 export async function answer(
   reply: FastifyReply,
   request: FastifyRequest,
@@ -78,33 +77,33 @@ export async function answer(
   const known = request.headers['if-none-match']?.split(',').map((tag) => tag.trim()) ?? []
   if (known.includes(answers.etag(question, state))) return reply.code(304).send()
   const { bytes, etag } = await answers.get(question, state, () => make(viewer))
-  // Who has gone away while it was made is sent nothing: that their connection closed is not told a second time.
+  // A client that closed its connection meanwhile must not reserve room: its `close` event was before, and would never release it.
   if (reply.raw.destroyed) return reply.hijack()
-  // Any answer at all: only who may have it learns that there is one.
+  // `*` means any answer at all; it is checked late, so that only a reader who may have one learns that it exists.
   if (known.includes('*')) return reply.code(304).header('ETag', etag).send()
-  const place = answers.take(bytes)
-  if (!place) return reply.code(503).header('Retry-After', '5').type('text/plain; charset=utf-8').send(TOO_MANY)
-  reply.raw.once('close', place.release)
+  const room = answers.reserve(bytes)
+  if (!room) return reply.code(503).header('Retry-After', '5').type('text/plain; charset=utf-8').send(TOO_MANY)
+  reply.raw.once('close', room.release)
   return reply.header('ETag', etag).type(type).send(bytes)
 }
 
-const TOO_MANY = 'too many answers are on their way to slow readers; ask again in a few seconds\n'
+const TOO_MANY = 'too many answers are being sent to slow readers; ask again in a few seconds\n'
 
 export const pathOf = ({ url }: FastifyRequest): string => url.split('?', 1)[0] ?? ''
 
-/** Parts of the path by name. */
+/** Parameters in the path, by name. */
 export function paramsOf({ params }: FastifyRequest): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(Object(params)).map(([name, value]) => [name, String(value)]))
 }
 
-/** What stands behind the `?`, as far as it is `known`; absent: all of it. A name that stands twice is refused. */
+/** Parameters behind the `?`, those in `known` only where it is given. A parameter given twice is refused. */
 export function queryOf({ url }: FastifyRequest, known?: ReadonlySet<string>): Query {
   const at = url.indexOf('?')
   const query = new Map<string, string>()
   if (at === -1) return {}
   for (const [name, value] of new URLSearchParams(url.slice(at + 1))) {
     if (known?.has(name) === false) continue
-    if (query.has(name)) throw new DocumentError(400, `${JSON.stringify(name.slice(0, 100))} stands twice in the question`)
+    if (query.has(name)) throw new DocumentError(400, `${JSON.stringify(name.slice(0, 100))} is given twice`)
     query.set(name, value)
   }
   return Object.fromEntries(query)

@@ -1,5 +1,5 @@
-// Which address is answered with what, who is let in before, and how a refusal reads: the read-only pages of product.md section 7, the console, /api/v1,
-// and the ledger for plans elsewhere. Only GET and HEAD; no stack trace, no key. What the answers say is decided elsewhere.
+// Which address is answered with what, which requests are let in, and how a refusal reads: the addresses of product.md section 7, the console, /api/v1,
+// and /ledger. Only GET and HEAD are allowed; an answer never has a stack trace or a key.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isHostOfHere, isLoopback } from '../../core/model/loopback.ts'
 import type { Clock } from '../../ports.ts'
@@ -14,9 +14,9 @@ import { addPages, answer, pathOf } from './pages.ts'
 import { gathered, type SharedPage, sharePage } from './shared.ts'
 import type { Refusal } from './token.ts'
 
-/** Those that are no pages of the console, as a refusal names them. */
+/** Addresses that are no pages of the console, as a refusal names them. */
 const PATHS = ['/metrics', '/livez', '/readyz', '/status', '/ledger', OPENAPI_PATH]
-/** Whoever restarts or routes around this process asks without a token. */
+/** Probes of the cluster have no token. */
 const ALWAYS_OPEN = ['/livez', '/readyz']
 
 const ALLOWED = 'GET, HEAD'
@@ -32,13 +32,13 @@ export function addRoutes(
   const gate: Gate = options.gate ?? (() => EVERYBODY)
   const viewers = new WeakMap<FastifyRequest, Viewer>()
   const viewerOf = (request: FastifyRequest): Viewer => viewers.get(request) ?? NOBODY
-  addDoor(server, options, { gate, viewers, answerTimeoutMs: limits.answerTimeoutMs })
+  addChecks(server, options, { gate, viewers, answerTimeoutMs: limits.answerTimeoutMs })
   addRefusals(server, options)
   const parts = { documents, answers: createAnswers(clock, live.boot), viewerOf }
   addProbes(server, options, viewerOf)
   addLedger(server, options, viewerOf)
   server.get('/status', (request, reply) => {
-    // It is asked by commands that want what is so now.
+    // Commands ask for the present state, so no answer of it is kept.
     const state = `at ${clock.monotonic()}`
     const make = async (viewer: Viewer) => `${JSON.stringify(await documents.for(viewer).status(), undefined, 2)}\n`
     return answer(reply, request, parts, { type: JSON_TYPE, state, make })
@@ -48,17 +48,17 @@ export function addRoutes(
   addEvents(server, { live, clock, gate, workspaces: documents.names, maxConnections: limits.maxConnections })
 }
 
-/** A request that nobody judged sees nothing. */
+/** A request that was not judged sees nothing. */
 const NOBODY: Viewer = { name: 'nobody', maySee: () => false, seesAll: false }
 
-interface Door {
+interface Checks {
   readonly gate: Gate
   readonly viewers: WeakMap<FastifyRequest, Viewer>
   readonly answerTimeoutMs: number
 }
 
-/** What is judged before anything else: the name that was asked for, who asks, and how. */
-function addDoor(server: FastifyInstance, options: ServedOptions, { gate, viewers, answerTimeoutMs }: Door): void {
+/** Judged before anything else: the host that was asked for, the reader, and the method. */
+function addChecks(server: FastifyInstance, options: ServedOptions, { gate, viewers, answerTimeoutMs }: Checks): void {
   const isPrivate = isLoopback(options.host)
   const { routes, assets } = options.console
   const isKnown = pathMatcher([
@@ -70,7 +70,7 @@ function addDoor(server: FastifyInstance, options: ServedOptions, { gate, viewer
   ])
   server.addHook('onRequest', async (request, reply) => {
     const path = pathOf(request)
-    // Events go on; who does not take them is cut off elsewhere.
+    // Streams of events go on; events.ts closes those that are not read.
     if (path !== EVENTS_PATH) cutSlowReader(reply, options.clock, answerTimeoutMs)
     reply.header('X-Content-Type-Options', 'nosniff').header('Referrer-Policy', 'no-referrer').header('Cache-Control', 'no-store')
     reply.header('Cross-Origin-Resource-Policy', 'same-origin').header('X-Frame-Options', 'DENY')
@@ -79,7 +79,7 @@ function addDoor(server: FastifyInstance, options: ServedOptions, { gate, viewer
     const viewer = isOpen(path, options) ? NOBODY : gate(askingOf(request))
     if (isRefused(viewer)) return refuseEntry(reply, request, viewer)
     viewers.set(request, viewer)
-    // Judged before the body is read, and for every method that HTTP knows.
+    // Here, before the body is read, and for every method of HTTP.
     if (request.method === 'GET' || request.method === 'HEAD') return
     if (!isKnown(path)) return notFound(reply, request)
     const message = `${request.method} is not allowed here: capkeeper's pages are read-only (${ALLOWED})\n`
@@ -87,7 +87,7 @@ function addDoor(server: FastifyInstance, options: ServedOptions, { gate, viewer
   })
 }
 
-/** `/ledger` has a token of its own where the config names one. */
+/** Whether the reader is not checked here. `/ledger` has its own token where the config names one. */
 function isOpen(path: string, { isChecked, ledgerHasToken = false }: ServedOptions): boolean {
   if (ALWAYS_OPEN.includes(path)) return true
   return path === '/metrics' ? isChecked?.()?.metrics !== true : path === '/ledger' && ledgerHasToken
@@ -100,7 +100,7 @@ function addRefusals(server: FastifyInstance, { onError }: ServedOptions): void 
   server.setNotFoundHandler((request, reply) => notFound(reply, request))
   server.setErrorHandler((error, request, reply) => {
     if (error instanceof DocumentError) return refuse(reply, request, error.status, `${error.message}\n`)
-    // What Fastify itself refuses, such as a path that cannot be decoded, is the client's mistake.
+    // Fastify itself refuses mistakes of the client, such as a path that cannot be decoded.
     const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
     if (status >= 400 && status < 500) return badAddress(reply, request)
     onError?.(error instanceof Error ? error : new Error(String(error)))
@@ -115,7 +115,7 @@ function addProbes(server: FastifyInstance, options: ServedOptions, viewerOf: (r
     await look()
     const { ready, reasons } = options.ready()
     if (ready) return reply.type(TEXT).send('ok\n')
-    // Names of workspaces are for those who may look.
+    // Names of workspaces must not be shown to readers who were not checked.
     const shown = options.isChecked?.() === undefined ? reasons.map((reason) => `- ${people.text(reason)}`) : []
     return reply
       .code(503)
@@ -145,11 +145,11 @@ function addLedger(server: FastifyInstance, options: ServedOptions, viewerOf: (r
   })
 }
 
-/** Its answer is one for all workspaces. */
+/** The answer at this address is about all workspaces, so the reader must be allowed to see all. */
 const ofAll = (path: string, { seesAll }: Viewer, wayOut = ''): Refusal | undefined =>
-  seesAll ? undefined : { status: 403, message: `${path} tells of all workspaces, and you may not see all of them${wayOut}\n` }
+  seesAll ? undefined : { status: 403, message: `${path} is about all workspaces, and you may not see all of them${wayOut}\n` }
 
-/** Whatever is still under way by then is cut off with its connection. */
+/** Closes the connection of an answer that is not read in time. */
 function cutSlowReader({ raw }: FastifyReply, clock: Clock, withinMs: number): void {
   const over = new AbortController()
   raw.once('close', () => over.abort())
@@ -162,18 +162,17 @@ function cutSlowReader({ raw }: FastifyReply, clock: Clock, withinMs: number): v
 const refuse = (reply: FastifyReply, request: FastifyRequest, status: number, message: string): FastifyReply =>
   isApi(pathOf(request)) ? refuseJson(reply, status, message) : reply.code(status).type(TEXT).send(message)
 
-const FOREIGN_NAME = 'this address answers to localhost and to numbers only; to serve it under a name, listen on another address\n'
+const FOREIGN_NAME = 'this address answers only to localhost and to IP addresses; to serve it under a name, listen on another address\n'
 
-/** A path that cannot be decoded, and the like. */
 export const badAddress = (reply: FastifyReply, request: FastifyRequest): FastifyReply =>
-  refuse(reply, request, 400, 'this address makes no sense\n')
+  refuse(reply, request, 400, 'this address is malformed\n')
 
 const notFound = (reply: FastifyReply, request: FastifyRequest): FastifyReply =>
   refuse(reply, request, 404, isApi(pathOf(request)) ? API_HELP : NO_SUCH_PAGE)
 
-const NO_SUCH_PAGE = `no such page; there are /, ${PATHS.join(', ')}, and what is beneath /workspaces\n`
+const NO_SUCH_PAGE = `no such page; there are /, ${PATHS.join(', ')}, and those below /workspaces\n`
 
-/** Whether a path is one of these, in which a part that begins with a colon stands for anything. */
+/** Whether a path matches one of these, in which a part that begins with a colon matches anything. */
 function pathMatcher(paths: readonly string[]): (path: string) => boolean {
   const patterns = paths.map((path) => path.split('/'))
   return (path) => {

@@ -1,5 +1,5 @@
-// The daemon's HTTP side: an address, and limits by which a slow or odd client is cut off and disturbs nobody. What is answered there is decided
-// elsewhere (routes.ts); nothing behind it writes.
+// The daemon's HTTP server: its address, and the limits that cut off slow and misbehaving clients. routes.ts decides what it answers; nothing behind it
+// writes caps.
 import { isIPv6 } from 'node:net'
 import fastify, { type FastifyInstance } from 'fastify'
 import { boundConnections, connectionsWithin, descriptorLimit } from './connections.ts'
@@ -12,9 +12,9 @@ export interface ServerOptions extends ServedOptions {
 }
 
 export interface Server {
-  /** Where it answers, with the real port; a wildcard host shows as loopback. */
+  /** With the real port; a wildcard host shows as loopback. */
   readonly url: string
-  /** Stops listening and cuts what is still open. */
+  /** Stops listening and closes all connections. */
   close(): Promise<void>
 }
 
@@ -30,24 +30,24 @@ export class ListenError extends Error {
 }
 
 export interface ServerLimits {
-  /** Until all headers are there. */
+  /** Until all headers have come. */
   readonly headersTimeoutMs: number
-  /** Until the whole request is there. */
+  /** Until the whole request has come. */
   readonly requestTimeoutMs: number
-  /** How long a connection may stand still, also one that does not take its answer. */
+  /** How long a connection may be idle, also one that does not read its answer. */
   readonly idleTimeoutMs: number
   readonly checkEveryMs: number
   readonly maxHeaderBytes: number
-  /** Until the whole answer is taken: whoever reads slower is cut off. */
+  /** Until the whole answer is read; a slower client is cut off. */
   readonly answerTimeoutMs: number
-  /** Connections at once; those that stand idle longest make way for further ones. */
+  /** Connections at once; the one that has been idle longest makes room for a further one. */
   readonly maxConnections: number
 }
 
-/** Names of workspaces, groups and people stand in addresses, in up to three bytes a sign. */
+/** Addresses have names of workspaces, groups and people in them, at up to three bytes a character. */
 const MOST_PARAM_LETTERS = 1_000
 
-/** Slow clients are cut off, many do not wear the daemon out. Choice. */
+/** Choice. */
 export const SERVER_LIMITS: ServerLimits = {
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 15_000,
@@ -58,17 +58,17 @@ export const SERVER_LIMITS: ServerLimits = {
   maxConnections: connectionsWithin(descriptorLimit()),
 }
 
-/** Connections that wait to be taken in: further ones would be dropped by the system, and come back seconds later. Choice. */
+/** Connections that may wait to be accepted; the system drops further ones, which come back seconds later. Choice. */
 const BACKLOG = 1_024
 
-/** Starts to serve. Rejects with a `ListenError` that names the address and the way out. */
+/** Rejects with a `ListenError` that names the address and the way out. */
 export async function startServer(options: ServerOptions): Promise<Server> {
   const limits = { ...SERVER_LIMITS, ...options.limits }
   const server = createServer(options, limits)
   try {
     await server.listen({ host: options.host, port: options.port, backlog: BACKLOG })
   } catch (error) {
-    // What it has begun would keep the process alive.
+    // Otherwise its timers would keep the process alive.
     await server.close()
     const message = `cannot listen on ${hostText(options.host)}:${options.port}: ${listenFailure(error)}`
     throw new ListenError(message, codeOf(error) === 'EADDRINUSE')

@@ -1,14 +1,13 @@
-// Pages are made once and shared by all who ask meanwhile, because making one costs time and memory that a client must not be able to ask for
-// without end. How long one is shared depends on what it cost alone: making pages takes a fifth of the time at most. It knows no page.
+// One page that is made once and shared by all requests for a while, so that clients cannot make the daemon spend all its time and memory on it. How
+// long it is shared depends only on what it cost: making it takes at most a fifth of the time.
 import type { Clock } from '../../ports.ts'
 
-/** How many times as long as it took to make it a page is shared. Choice. */
+/** A page is shared for this many times as long as making it took. Choice. */
 const SHARED_TIMES = 4
-/** A page of this size is shared this long at least, so that few of them are in memory while slow readers take theirs. Choice. */
+/** A page of this size is shared at least this long, so that few copies are in memory while slow readers read theirs. Choice. */
 const LARGE_BYTES = 1024 * 1024
 const LARGE_SHARED_MS = 15_000
 
-/** A page that is made when it is asked for, and not more often than it may be. */
 export type SharedPage = () => Promise<Buffer>
 
 export function sharePage(clock: Pick<Clock, 'monotonic'>, make: () => string | Promise<string> | Promise<Buffer>): SharedPage {
@@ -29,17 +28,17 @@ export function sharePage(clock: Pick<Clock, 'monotonic'>, make: () => string | 
   }
   return async () => {
     if (made && clock.monotonic() < made.untilMs) return made.bytes
-    // What was is let go before the next is there.
+    // The old page is released first: two of them at once would take twice the memory.
     made = undefined
     making ??= remake()
     return making
   }
 }
 
-/** How long pieces of a page are put together at a stretch; then others get their turn. */
+/** How long pieces are joined without a pause for other work. */
 const STRETCH_MS = 20
 
-/** Puts a long text together without holding anybody up; the pieces are made on the way. */
+/** Joins a long text while other work goes on. */
 export async function gathered(pieces: AsyncIterable<string>, clock: Pick<Clock, 'monotonic' | 'sleep'>): Promise<Buffer> {
   const parts: Buffer[] = []
   let beganMs = clock.monotonic()

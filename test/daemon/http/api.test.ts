@@ -126,13 +126,13 @@ describe('a plan', () => {
     })
   })
 
-  test('that nobody remembers is refused in words', async () => {
+  test('without any record is refused in words', async () => {
     const world = await busyWorld()
     const { url } = await serve({ documents: libraryOver(world) })
     const answer = await fetch(`${url}/api/v1/workspaces/acme/plans/0123456789abcdef`)
     expect([answer.status, JSON.parse(await answer.text()).message]).toEqual([
       404,
-      expect.stringContaining('nothing is remembered of this plan'),
+      expect.stringContaining('nothing is recorded of this plan'),
     ])
   })
 })

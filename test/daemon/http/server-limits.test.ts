@@ -163,7 +163,7 @@ describe('a name that somebody has pointed at this machine', () => {
 
   test('reads no page on loopback', async () => {
     const server = await start({})
-    expect(await ask(server, 'rebound.example')).toMatch(/^HTTP\/1\.1 421 .*localhost and to numbers only/s)
+    expect(await ask(server, 'rebound.example')).toMatch(/^HTTP\/1\.1 421 .*localhost and to IP addresses/s)
     expect(await ask(server, 'localhost:9464')).toMatch(/^HTTP\/1\.1 200 /)
   })
 

@@ -87,7 +87,7 @@ describe('what is refused', () => {
     const answer = await fetch(url + path, { method })
     expect(answer.status).toBe(404)
     expect(await answer.text()).toBe(
-      'no such page; there are /, /metrics, /livez, /readyz, /status, /ledger, /openapi.json, and what is beneath /workspaces\n',
+      'no such page; there are /, /metrics, /livez, /readyz, /status, /ledger, /openapi.json, and those below /workspaces\n',
     )
   })
 

@@ -1,5 +1,5 @@
-// What the pages and /api/v1 are made from: one function a document. Each answers one reader, who sees no workspace that is not theirs. Types,
-// and the error of a question that has no answer; the documents themselves are made beside this file.
+// The documents behind the pages and /api/v1: one method each. They answer one reader, who sees only the workspaces that the reader may see. Types, and
+// the error of a question without an answer.
 
 import type {
   BurnSeries,
@@ -23,10 +23,10 @@ import type {
   WorkspaceListDocument,
 } from './types.ts'
 
-/** What stands behind the `?` of an address. Parameters that a document does not know are refused, by name. */
+/** The parameters behind the `?` of an address. One that the document does not know is refused, by name. */
 export type Query = Readonly<Record<string, string>>
 
-/** Every method rejects with a `DocumentError` where there is no such thing, or the question makes no sense. */
+/** Every method rejects with a `DocumentError` when a parameter is invalid, or what was asked for does not exist. */
 export interface Documents {
   /** What `/status` says. */
   status(): Promise<StatusDocument>
@@ -38,20 +38,20 @@ export interface Documents {
   group(workspace: string, id: string): Promise<GroupDocument>
   /** `search`, `band`, `group`, `rule`, `state`, `status`, `sort`, `order`, `page`, `limit`. */
   people(workspace: string, query?: Query): Promise<PersonListDocument>
-  /** `person`: as people are shown. */
+  /** `person`: as `people` of the config shows people. */
   person(workspace: string, person: string): Promise<PersonDocument>
   /** `kind`, `scope`, `since`, `after`, `limit`. */
   changes(workspace: string, query?: Query): Promise<ChangeListDocument>
   /** `guard`, `page`, `limit`. */
   holds(workspace: string, query?: Query): Promise<HoldListDocument>
-  /** `effect`, `page`, `limit`: of those it reaches. */
+  /** `effect`, `page`, `limit`: of the people it affects. */
   hold(workspace: string, id: string, query?: Query): Promise<HoldDocument>
-  /** `at`, `page`, `limit`: of what it wrote. */
+  /** `at`, `page`, `limit`: of its writes. */
   plan(workspace: string, id: string, query?: Query): Promise<PlanDocument>
   /** `kind`, `search`, `page`, `limit`. */
   policies(workspace: string, query?: Query): Promise<PolicyListDocument>
   health(workspace: string): Promise<HealthDocument>
-  /** Has it made where there is none; the answer never waits for it. */
+  /** Starts making the comparison where there is none; never waits for it. */
   comparison(workspace: string): Promise<ComparisonDocument>
   creditsSeries(workspace: string): Promise<CreditsSeries>
   /** `by`, `days`. */
@@ -62,7 +62,7 @@ export interface Documents {
   poolSeries(workspace: string): Promise<PoolSeries>
 }
 
-/** A question without an answer: 400 it makes no sense, 404 there is no such thing. The message is for whoever asked. */
+/** 400: a parameter is invalid; 404: what was asked for does not exist. The message is for the client. */
 export class DocumentError extends Error {
   override readonly name = 'DocumentError'
   readonly status: 400 | 404

@@ -1,5 +1,5 @@
-// Why a scope has the cap it has, as documents show it: the chain of declarations, what was read, what the plan does, the writes so far, and
-// what would change it. It puts `explain` of the core into words and adds nothing to it.
+// Why a scope has its cap, as documents show it: the declarations, the readings, the planned change, the writes so far, and what would change the cap.
+// It shows what core/plan/explain.ts found, and decides nothing.
 
 import type { HistoryEntry } from '../../../core/model/change.ts'
 import { type Scope, scopeKey } from '../../../core/model/scope.ts'
@@ -10,16 +10,16 @@ import type { Showing, WorkspaceFacts } from './facts.ts'
 import { keyText, placeOf, rfc3339, scopeText } from './show.ts'
 import type { CandidateEntry, PersonDocument, WriteEntry } from './types.ts'
 
-/** What stands in the document of a group and of a person. */
+/** The part that the documents of a group and of a person have in common. */
 export type Explained = Pick<
   PersonDocument,
   'chain' | 'desired' | 'state' | 'readings' | 'nextReadingAt' | 'reading' | 'change' | 'lastWrite' | 'history' | 'why' | 'conditions'
 >
 
-/** Writes that a page lists. Choice. */
+/** Choice. */
 export const MOST_WRITES = 100
 
-/** Absent while there is neither policy nor people: then there is nothing to explain by. */
+/** Undefined until policies, people and caps were read. */
 export function explanationOf(facts: WorkspaceFacts, scope: Scope, history: readonly HistoryEntry[]): Explanation | undefined {
   const { desiredState, planned, readings, view } = facts
   if (!desiredState || !readings) return undefined
@@ -61,8 +61,8 @@ export function explained(
         ...(reading.failure && { failure: showing.people.text(reading.failure.message) }),
       }),
     })),
-    ...readAgain(facts, scope, showing),
-    ...(explanation?.change && { change: changeEntry(explanation, showing) }),
+    ...nextReading(facts, scope, showing),
+    ...(explanation?.change && { change: changeEntry(explanation.change, showing) }),
     ...(lastWrite && { lastWrite }),
     history: writes,
     ...(why !== undefined && { why: showing.people.text(why) }),
@@ -71,7 +71,7 @@ export function explained(
 }
 
 /** When the scope whose cap applies is read next, and why then. */
-function readAgain({ nextSweepAt, settings, desiredState, readings, slicing }: WorkspaceFacts, scope: Scope, showing: Showing) {
+function nextReading({ nextSweepAt, settings, desiredState, readings, slicing }: WorkspaceFacts, scope: Scope, showing: Showing) {
   if (!settings || !desiredState) return {}
   const { toRead, people } = desiredState
   const rhythm = rhythmOf({ scope, toRead, people, declared: declaredIn(desiredState), intervalMs: settings.intervalMs, slicing })
@@ -89,9 +89,10 @@ function readAgain({ nextSweepAt, settings, desiredState, readings, slicing }: W
   }
 }
 
-function changeEntry({ change }: Explanation, { people }: Showing): NonNullable<Explained['change']> {
-  if (!change) throw new Error('no change')
-  const { disposition, effect, from, to, cause } = change
+function changeEntry(
+  { disposition, effect, from, to, cause }: NonNullable<Explanation['change']>,
+  { people }: Showing,
+): NonNullable<Explained['change']> {
   return {
     effect,
     from,
@@ -142,14 +143,14 @@ export function writeEntry(entry: HistoryEntry, showing: Showing): WriteEntry {
   }
 }
 
-/** What would make the cap another one, each in a sentence, what comes first in time first. */
+/** What would change the cap, the soonest first. */
 function wouldChange(explanation: Explanation, { view, settings }: WorkspaceFacts, showing: Showing): readonly string[] {
   const { chain, hold, change, groups, scope, desired } = explanation
   const said: string[] = []
   const winner = chain.find(({ wins }) => wins)
   if (hold) said.push(`the release of hold ${hold.id}, which keeps ${change ? `${change.from} → ${change.to}` : 'a change'} back`)
   if (view.pause && change) said.push(`the end of the pause at ${rfc3339(view.pause.untilAt)}`)
-  if (settings?.mode === 'audit' && change) said.push('mode: enforce in the config; now capkeeper only looks')
+  if (settings?.mode === 'audit' && change) said.push('mode: enforce in the config; in audit mode nothing is written')
   if (desired?.waits !== undefined) said.push(`newer figures of use: ${desired.waits}`)
   if (winner?.candidate.untilAt !== undefined) said.push(`the end of the grant at ${rfc3339(winner.candidate.untilAt)}`)
   for (const { candidate, state } of chain) {

@@ -1,5 +1,5 @@
-// What documents are made from: the present state of a workspace as plain data, and its records, which are asked for one by one. It gives
-// out what the daemon has in memory and copies nothing; whoever reads it changes nothing.
+// What documents are made from: the present state of a workspace as plain data, and its records in the ledger. The state is not copied: readers must
+// not change it. Types only.
 
 import type { HistoryEntry } from '../../../core/model/change.ts'
 import type { WorkspaceView } from '../../../core/model/events.ts'
@@ -19,7 +19,7 @@ import type { WorkspaceSettings } from '../../workspace.ts'
 import type { Health } from '../metrics/metrics.ts'
 import type { PeopleLabels } from '../status/labels.ts'
 
-/** Everything but the view is absent while it is not known. */
+/** All but the view is absent while it is not known. */
 export interface WorkspaceFacts {
   readonly view: WorkspaceView
   readonly settings?: WorkspaceSettings
@@ -29,12 +29,12 @@ export interface WorkspaceFacts {
   readonly desiredState?: DesiredState
   readonly planned?: Planned
   readonly journal?: Journal
-  /** The runs of the team, as they were last read from the ledger. */
+  /** The runs of the team, as last read from the ledger. */
   readonly runs?: KnownRuns
   readonly requests?: readonly RequestsOf[]
   /** How sweeps are sliced; absent while every sweep is whole. */
   readonly slicing?: Slicing
-  /** When caps are read again, as the interval says. */
+  /** When the interval says that caps are read again. */
   readonly nextSweepAt?: Instant
 }
 
@@ -46,7 +46,7 @@ export interface DayUse {
 /** The facts of the ledger that documents show. */
 export type FactShown = 'holdsShown' | 'runsAsked' | 'addOnAsked' | 'unreadSince'
 
-/** The durable records of a workspace. A ledger that cannot be read answers with nothing. */
+/** The durable records of a workspace. Empty where the ledger cannot be read. */
 export interface Records {
   /** Newest first; `untilAt` itself counts. */
   history(filter: {
@@ -56,9 +56,9 @@ export interface Records {
     readonly limit: number
   }): Promise<readonly HistoryEntry[]>
   runs(scope: TeamScope | GroupScope, days: DayRange): Promise<readonly RunUse[]>
-  /** What one person burned, by day; no row for days without. */
+  /** Credits that one person used, by day; no row for days without use. */
   useOfPerson(email: string, days: DayRange): Promise<readonly DayUse[]>
-  /** What of it the service says was paid from add-on credits; no row for days without. */
+  /** What part of them the service says was paid from add-on credits; no row for days without any. */
   addOnOfPerson(email: string, days: DayRange): Promise<readonly AddOnDay[]>
   useReadings(): Promise<readonly UseReading[]>
   fact<K extends FactShown>(name: K): Promise<LedgerFacts[K] | undefined>
@@ -66,13 +66,12 @@ export interface Records {
 
 export interface WorkspaceSource {
   readonly name: string
-  /** Another one whenever something that is shown may have changed. */
+  /** Changes whenever something that is shown may have changed. */
   version(): number
   facts(): Promise<WorkspaceFacts>
   readonly records: Records
 }
 
-/** What is true of the whole daemon. */
 export interface DaemonFacts extends Health {
   readonly version: string
 }
@@ -82,6 +81,6 @@ export interface Showing {
   readonly people: PeopleLabels
   readonly clock: Clock
   readonly now: Instant
-  /** Address of a line at a revision, with `{revision}`, `{file}` and `{line}` in it. */
+  /** Address of a policy line, with `{revision}`, `{file}` and `{line}` in it. */
   readonly sourceUrl?: string
 }

@@ -1,4 +1,4 @@
-// How the daemon keeps one workspace: how caps are taken to work there and why, how requests go, how old readings are, and what is configured.
+// How the daemon runs one workspace: the service model with its evidence, requests, the age of readings, and settings.
 
 import { serviceModel } from '../../../core/interpret/service-model.ts'
 import { GUARD_CODES } from '../../../core/model/change.ts'
@@ -13,7 +13,6 @@ import type { HealthDocument } from './types.ts'
 export function healthDocument(facts: WorkspaceFacts, daemon: DaemonFacts, showing: Showing): HealthDocument {
   const { view, settings, readings } = facts
   const { people } = showing
-  // Its schema has no pause.
   const { pause: _, ...lasting } = stateOf(view, showing)
   const { copying, ...model } = serviceModel(settings ?? { capSemantics: 'layered' }, view.seen ?? {})
   const managed = view.scopes.flatMap(({ state, readAt }) => (state === 'skipped' || readAt === undefined ? [] : [readAt]))

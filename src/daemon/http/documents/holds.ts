@@ -1,5 +1,5 @@
-// Holds: what is held, why, whom it reaches with before and after, and the exact ways to release it. The counting is that of the guards; this file
-// only shows it.
+// Holds: what is held, why, the people it affects with their caps before and after, and the exact ways to release it. The guards count; this file only
+// shows it.
 
 import type { GuardCode, GuardSettings, Hold, ShareLimit } from '../../../core/model/change.ts'
 import { type ScopeKey, scopeKey } from '../../../core/model/scope.ts'
@@ -36,14 +36,14 @@ export function holdsDocument(facts: WorkspaceFacts, since: ReadonlyMap<string, 
   }
 }
 
-function holdEntry(
-  { id, guards, people, changes, message }: Hold,
-  { view }: WorkspaceFacts,
-  since: ReadonlyMap<string, number>,
-  showing: Showing,
-): HoldEntry {
+function holdEntry(hold: Hold, { view }: WorkspaceFacts, since: ReadonlyMap<string, number>, showing: Showing): HoldEntry {
+  const approval = view.approvals.find(({ id }) => id === hold.id)
+  return { ...holdOf(hold, since, showing), ...(approval && { approval: approval.state }) }
+}
+
+/** A hold without its changes. `since`: when each hold was first shown. */
+export function holdOf({ id, guards, people, changes, message }: Hold, since: ReadonlyMap<string, number>, showing: Showing) {
   const shownAt = since.get(id)
-  const approval = view.approvals.find((one) => one.id === id)
   return {
     id,
     guards,
@@ -51,7 +51,6 @@ function holdEntry(
     changes: changes.length,
     message: showing.people.text(message),
     ...(shownAt !== undefined && { since: rfc3339(shownAt) }),
-    ...(approval && { approval: approval.state }),
   }
 }
 
@@ -64,12 +63,12 @@ export function holdDocument(
 ): HoldDocument {
   const question = asked(query, HOLD_QUERY)
   const hold = facts.view.holds.find((one) => one.id === id)
-  if (!hold) throw new DocumentError(404, 'no such hold stands: it was released, its changes are other ones now, or it never was')
-  const impacts = reachedBy(hold, facts)
+  if (!hold) throw new DocumentError(404, 'there is no such hold: it was released, its changes are different now, or it never existed')
+  const impacts = affectedBy(hold, facts)
   const effect = question.word('effect', EFFECT_WORDS)
   const listed = effect === undefined ? impacts : impacts.filter((one) => one.effect === effect)
   const page = pageOf(listed.toSorted(byWeight), question)
-  const isProtected = new Set(facts.policy?.set.protectedPeople.map(({ scope }) => scope.email))
+  const protectedPeople = new Set(facts.policy?.set.protectedPeople.map(({ scope }) => scope.email))
   return {
     ...headOf('Hold', showing),
     workspace: facts.view.workspace,
@@ -92,32 +91,33 @@ export function holdDocument(
       after,
       effect: what,
       addOn: cents(person.use),
-      ...(isProtected.has(person.email) && { protected: true }),
+      ...(protectedPeople.has(person.email) && { protected: true }),
     })),
   }
 }
 
 const countOf = (impacts: readonly Impact[], effect: NetEffect): number => impacts.filter((one) => one.effect === effect).length
 
+/** The worst first. */
 const WEIGHT: readonly NetEffect[] = ['blocked', 'cleared', 'lowered', 'raised', 'capped']
 const byWeight = (a: Impact, b: Impact): number =>
   WEIGHT.indexOf(a.effect) - WEIGHT.indexOf(b.effect) || lostBy(b) - lostBy(a) || (a.person.email < b.person.email ? -1 : 1)
 
 const lostBy = ({ before, after }: Impact): number => (typeof before === 'number' && typeof after === 'number' ? before - after : 0)
 
-/** What the whole plan does to people, worked out once for each plan. */
-const wholes = new WeakMap<Planned, readonly Impact[]>()
+/** The impact of each plan on people, computed once. */
+const planImpacts = new WeakMap<Planned, readonly Impact[]>()
 
-function wholeOf(planned: Planned): readonly Impact[] {
-  const known = wholes.get(planned) ?? impactOf(planned.differences, planned.impact)
-  wholes.set(planned, known)
+function planImpact(planned: Planned): readonly Impact[] {
+  const known = planImpacts.get(planned) ?? impactOf(planned.differences, planned.impact)
+  planImpacts.set(planned, known)
   return known
 }
 
-function reachedBy(hold: Hold, { planned }: WorkspaceFacts): readonly Impact[] {
+function affectedBy(hold: Hold, { planned }: WorkspaceFacts): readonly Impact[] {
   if (!planned) return []
   const keys = new Set<ScopeKey>(hold.changes.map(({ scope }) => scopeKey(scope)))
-  return wholeOf(planned).filter(({ changes }) => changes.some((key) => keys.has(key)))
+  return planImpact(planned).filter(({ changes }) => changes.some((key) => keys.has(key)))
 }
 
 function heldChange(
@@ -147,7 +147,7 @@ const isShare = (guard: GuardCode): guard is ShareGuard => Object.hasOwn(CLASSES
 function arithmeticOf(guard: GuardCode, hold: Hold, facts: WorkspaceFacts, showing: Showing): Arithmetic {
   const { planned, settings } = facts
   const base = { guard, setting: `guards.${guard}`, exceeded: true }
-  const whole = planned ? wholeOf(planned) : []
+  const whole = planned ? planImpact(planned) : []
   if (planned && settings && isShare(guard) && settings.guards[guard] !== 'off') {
     return { ...base, ...shareCounted(guard, settings.guards[guard], planned, whole) }
   }
@@ -169,7 +169,7 @@ function arithmeticOf(guard: GuardCode, hold: Hold, facts: WorkspaceFacts, showi
   return { ...base, what: showing.people.text(whyOf(hold)), limit: SETTLED_OTHERWISE[guard] ?? 'see the message' }
 }
 
-/** The message without the way out, which stands elsewhere. */
+/** The message without the way out, which `releases` shows. */
 const whyOf = ({ message }: Hold): string => message.split('; approve hold ')[0] ?? message
 
 function shareCounted(guard: ShareGuard, limit: ShareLimit, { differences, impact }: Planned, whole: readonly Impact[]) {
@@ -204,32 +204,32 @@ function releasesOf({ id, guards, release }: Hold, { policy, settings, view }: W
   const limits = guards.filter((guard) => !SETTLED_OTHERWISE[guard])
   const waits = guards.flatMap((guard): readonly Release[] => {
     const otherwise = SETTLED_OTHERWISE[guard]
-    return otherwise === undefined ? [] : [{ how: 'wait', who: 'nobody has to release it', text: otherwise }]
+    return otherwise === undefined ? [] : [{ how: 'wait', who: 'it needs no release', text: otherwise }]
   })
   if (release === 'never') return waits
   return [
     {
       how: 'policy',
-      who: 'whoever may merge a change of the policies',
+      who: 'a person who may merge policy changes',
       text: `approvals: [${id}]`,
       ...(file !== undefined && { file: showing.people.text(file) }),
       note: isSeparate
-        ? 'Stands below spec. It counts because this hold was shown before the line was there; remove it once it is spent.'
-        : 'Stands below spec; remove it once it is spent.',
+        ? 'Write it under spec. It counts because this hold was shown before the line was added; remove it once it is spent.'
+        : 'Write it under spec; remove it once it is spent.',
     },
     {
       how: 'command',
-      who: 'whoever may write the ledger of this daemon',
+      who: 'a person who may write the ledger of this daemon',
       text: `capkeeper approve ${id} --workspace ${shellWord(view.workspace)}`,
-      note: 'The daemon takes it up in its next cycle, or at once with SIGHUP.',
+      note: 'The daemon applies it in its next cycle, or at once with SIGHUP.',
     },
-    { how: 'apply', who: 'whoever runs capkeeper without a daemon', text: `capkeeper apply --approve ${id}` },
+    { how: 'apply', who: 'a person who runs capkeeper without a daemon', text: `capkeeper apply --approve ${id}` },
     ...limits.map(
       (guard): Release => ({
         how: 'setting',
-        who: 'whoever may change the config',
-        text: `guards: {${guard}: ${nowText(guard, settings?.guards)}}`,
-        note: `As it is; a higher limit lets this and all like it through. With approvals: separate it counts for what was shown before.`,
+        who: 'a person who may change the config',
+        text: `guards: {${guard}: ${limitNow(guard, settings?.guards)}}`,
+        note: 'The present limit. A higher one releases this hold and all future changes within it. With approvals: separate it counts for changes shown before.',
       }),
     ),
     ...waits,
@@ -238,7 +238,7 @@ function releasesOf({ id, guards, release }: Hold, { policy, settings, view }: W
 
 const shellWord = (name: string): string => (/^[\w.-]+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`)
 
-function nowText(guard: GuardCode, settings: GuardSettings | undefined): string {
+function limitNow(guard: GuardCode, settings: GuardSettings | undefined): string {
   const value = settings?.[guard]
   if (typeof value === 'object' && 'floor' in value) return `{percent: ${value.percent}, floor: ${value.floor}}`
   return typeof value === 'number' ? `${value}` : '…'

@@ -1,5 +1,5 @@
-// Puts the documents together for one reader: finds the workspace among those the reader may see, takes its present state, and looks at people only
-// where a document needs them. What was found out about people is shared by all who ask while the workspace stays as it is.
+// Puts the documents together for one reader: finds the workspace among those the reader may see, takes its present state, and makes the index of
+// people only where a document needs it. All readers share that index while the state of the workspace is the same.
 
 import { kindOf } from '../../../core/model/condition.ts'
 import type { WorkspaceView } from '../../../core/model/events.ts'
@@ -8,7 +8,7 @@ import type { Comparisons } from '../../replay/comparisons.ts'
 import type { Viewer } from '../auth.ts'
 import type { PeopleLabels } from '../status/labels.ts'
 import { statusDocument } from '../status/status.ts'
-import { DocumentError, type Documents } from './documents.ts'
+import { DocumentError, type Documents, type Query } from './documents.ts'
 import type { DaemonFacts, Showing, WorkspaceFacts, WorkspaceSource } from './facts.ts'
 import { healthDocument } from './health.ts'
 import { holdDocument, holdsDocument } from './holds.ts'
@@ -29,7 +29,7 @@ export interface DocumentOptions {
   readonly daemon: () => DaemonFacts
   readonly people: PeopleLabels
   readonly clock: Clock
-  /** Called before anything is shown: looks at what other processes change, such as pauses. Never rejects. */
+  /** Called before anything is shown, to read what other processes change, such as pauses. Never rejects. */
   readonly look?: () => Promise<void>
   readonly sourceUrl?: () => string | undefined
   /** Absent: past cycles are not compared here. */
@@ -39,34 +39,44 @@ export interface DocumentOptions {
 /** What a reader may see. */
 export type Reader = Pick<Viewer, 'maySee' | 'seesAll'>
 
-/** Documents for readers; what they share is kept here. */
 export interface Library {
   for(reader: Reader): Documents
   /** Names the present state of one workspace, or of all: another name when an answer may be another one. */
   state(workspace?: string): string
-  /** Of all workspaces, whoever asks. */
+  /** Names of all workspaces, also of those that a reader may not see. */
   names(): readonly string[]
 }
 
-/** What an answer says of now grows old: after so long the state counts as another one. Choice. */
-const GOOD_MS = 15_000
+/** Answers hold ages that count to now: after this time the state gets another name. Choice. */
+const STATE_LIFE_MS = 15_000
 
 export function createLibrary(options: DocumentOptions): Library {
-  const shelf = peopleShelf(options)
+  const indexOf = peopleIndexes(options)
   return {
-    for: (reader) => documentsFor(options, shelf, reader),
+    for: (reader) => documentsFor(options, indexOf, reader),
     state(workspace) {
       const sources = options.sources().filter(({ name }) => workspace === undefined || name === workspace)
       const { configValid, ledgerWritable } = options.daemon()
       const versions = sources.map(({ name, version }) => `${name} ${version()}`)
-      const period = Math.floor(options.clock.now() / GOOD_MS)
+      const period = Math.floor(options.clock.now() / STATE_LIFE_MS)
       return JSON.stringify([options.people.shown, configValid, ledgerWritable, period, ...versions])
     },
     names: () => options.sources().map(({ name }) => name),
   }
 }
 
-function documentsFor(options: DocumentOptions, shelf: Shelf, { maySee, seesAll }: Reader): Documents {
+interface Found {
+  readonly source: WorkspaceSource
+  readonly facts: WorkspaceFacts
+  readonly showing: Showing
+}
+
+/** Makes a method of `Documents` from a function over the workspace that was asked for. */
+type AboutOne = <Rest extends readonly unknown[], Document>(
+  make: (found: Found, ...rest: Rest) => Document | Promise<Document>,
+) => (workspace: string, ...rest: Rest) => Promise<Document>
+
+function documentsFor(options: DocumentOptions, indexOf: IndexOf, { maySee, seesAll }: Reader): Documents {
   const { people, clock, look = async () => undefined } = options
   const sources = (): readonly WorkspaceSource[] => options.sources().filter(({ name }) => maySee(name))
   const daemon = (): DaemonFacts => (seesAll ? options.daemon() : withoutDetail(options.daemon()))
@@ -74,13 +84,15 @@ function documentsFor(options: DocumentOptions, shelf: Shelf, { maySee, seesAll 
     const sourceUrl = options.sourceUrl?.()
     return { people, clock, now: clock.now(), ...(sourceUrl !== undefined && { sourceUrl }) }
   }
-  const one = async (name: string): Promise<Found> => {
-    const source = sources().find((candidate) => candidate.name === name)
-    // Whoever may not see a workspace is not told that it is there.
-    if (!source) throw new DocumentError(404, 'there is no such workspace, or it is not yours to see')
-    await look()
-    return { source, facts: await source.facts(), showing: showing() }
-  }
+  const about: AboutOne =
+    (make) =>
+    async (name, ...rest) => {
+      const source = sources().find((candidate) => candidate.name === name)
+      // The same answer whether it exists: a reader is not told of workspaces of others.
+      if (!source) throw new DocumentError(404, 'there is no such workspace, or it is not yours to see')
+      await look()
+      return make({ source, facts: await source.facts(), showing: showing() }, ...rest)
+    }
   const views = async (): Promise<readonly WorkspaceView[]> => {
     await look()
     return (await Promise.all(sources().map((source) => source.facts()))).map(({ view }) => view)
@@ -91,153 +103,89 @@ function documentsFor(options: DocumentOptions, shelf: Shelf, { maySee, seesAll 
       return statusDocument({ views: await views(), health, people, version, now: clock.now() })
     },
     workspaces: async (query = {}) => workspacesDocument(await views(), daemon(), showing(), query),
-    workspace: async (name) => {
-      const found = await one(name)
-      return workspaceDocument(found.facts, found.showing, await holdsSince(found))
-    },
-    health: async (name) => {
-      const { facts, showing: how } = await one(name)
-      return healthDocument(facts, daemon(), how)
-    },
-    comparison: async (name) => {
-      const { facts, showing: how } = await one(name)
+    health: about(({ facts, showing: how }) => healthDocument(facts, daemon(), how)),
+    comparison: about(({ source, facts, showing: how }) => {
       const digest = facts.view.policy?.digest ?? facts.policy?.digest
-      return comparisonDocument(facts, digest === undefined ? undefined : options.comparisons?.of(name, digest), how)
-    },
-    ...peopleDocuments(one, shelf),
-    ...storyDocuments(one, shelf),
+      return comparisonDocument(facts, digest === undefined ? undefined : options.comparisons?.of(source.name, digest), how)
+    }),
+    ...aboutOne(about, indexOf),
   }
 }
 
-/** What is wrong with the whole daemon may name any workspace, and lines of a config that is one for all. */
+/** Conditions of the whole daemon may name any workspace, and quote a config that is one for all. */
 const withoutDetail = ({ conditions = [], ...daemon }: DaemonFacts): DaemonFacts => ({
   ...daemon,
   conditions: conditions.map((one) => ({ ...one, message: kindOf(one.type).begun })),
 })
 
-type One = (name: string) => Promise<Found>
+const aboutOne = (about: AboutOne, indexOf: IndexOf): Omit<Documents, 'status' | 'workspaces' | 'health' | 'comparison'> => ({
+  workspace: about(async (found) => workspaceDocument(found.facts, found.showing, await holdsSince(found))),
+  groups: about(async (found, query: Query = {}) => groupsDocument(found.facts, await indexOf(found), found.showing, query)),
+  group: about(async (found, id: string) => groupDocument(found.facts, await indexOf(found), found.source.records, found.showing, id)),
+  people: about(async (found, query: Query = {}) => peopleDocument(found.facts, await indexOf(found), found.showing, query)),
+  person: about(async (found, person: string) =>
+    personDocument(found.facts, await indexOf(found), found.source.records, found.showing, person),
+  ),
+  policies: about(async (found, query: Query = {}) => policiesDocument(found.facts, await indexOf(found), found.showing, query)),
+  changes: about(async (found, query: Query = {}) => {
+    // Only a scope in the question may be a person.
+    const index = query['scope'] ? await indexOf(found) : undefined
+    return changesDocument(found.facts, index, found.source.records, found.showing, query)
+  }),
+  plan: about(({ facts, source, showing }, id: string, query: Query = {}) => planDocument(facts, id, source.records, showing, query)),
+  holds: about(async (found, query: Query = {}) => holdsDocument(found.facts, await holdsSince(found), found.showing, query)),
+  hold: about(async (found, id: string, query: Query = {}) => holdDocument(found.facts, id, await holdsSince(found), found.showing, query)),
+  creditsSeries: about(({ facts, showing }) => creditsSeries(facts, showing)),
+  burnSeries: about(({ facts, source, showing }, query: Query = {}) => burnSeries(facts, source.records, showing, query)),
+  driftSeries: about(({ facts, showing }, query: Query = {}) => driftSeries(facts, showing, query)),
+  nearSeries: about(async (found) => nearSeries(found.facts, await indexOf(found), found.showing)),
+  poolSeries: about(({ facts, showing }) => poolSeries(facts, showing)),
+})
 
-function peopleDocuments(one: One, shelf: Shelf): Pick<Documents, 'groups' | 'group' | 'people' | 'person' | 'policies' | 'nearSeries'> {
-  return {
-    groups: async (name, query = {}) => {
-      const found = await one(name)
-      return groupsDocument(found.facts, await shelf(found), found.showing, query)
-    },
-    group: async (name, id) => {
-      const found = await one(name)
-      return groupDocument(found.facts, await shelf(found), found.source.records, found.showing, id)
-    },
-    people: async (name, query = {}) => {
-      const found = await one(name)
-      return peopleDocument(found.facts, await shelf(found), found.showing, query)
-    },
-    person: async (name, person) => {
-      const found = await one(name)
-      return personDocument(found.facts, await shelf(found), found.source.records, found.showing, person)
-    },
-    policies: async (name, query = {}) => {
-      const found = await one(name)
-      return policiesDocument(found.facts, await shelf(found), found.showing, query)
-    },
-    nearSeries: async (name) => {
-      const found = await one(name)
-      return nearSeries(found.facts, await shelf(found), found.showing)
-    },
-  }
-}
-
-function storyDocuments(
-  one: One,
-  shelf: Shelf,
-): Pick<Documents, 'changes' | 'plan' | 'holds' | 'hold' | 'creditsSeries' | 'burnSeries' | 'driftSeries' | 'poolSeries'> {
-  return {
-    changes: async (name, query = {}) => {
-      const found = await one(name)
-      // Only a person in the question has to be looked up.
-      const index = query['scope'] ? await shelf(found) : undefined
-      return changesDocument(found.facts, index, found.source.records, found.showing, query)
-    },
-    plan: async (name, id, query = {}) => {
-      const { facts, source, showing } = await one(name)
-      return planDocument(facts, id, source.records, showing, query)
-    },
-    holds: async (name, query = {}) => {
-      const found = await one(name)
-      return holdsDocument(found.facts, await holdsSince(found), found.showing, query)
-    },
-    hold: async (name, id, query = {}) => {
-      const found = await one(name)
-      return holdDocument(found.facts, id, await holdsSince(found), found.showing, query)
-    },
-    creditsSeries: async (name) => {
-      const { facts, showing } = await one(name)
-      return creditsSeries(facts, showing)
-    },
-    burnSeries: async (name, query = {}) => {
-      const { facts, source, showing } = await one(name)
-      return burnSeries(facts, source.records, showing, query)
-    },
-    poolSeries: async (name) => {
-      const { facts, showing } = await one(name)
-      return poolSeries(facts, showing)
-    },
-    driftSeries: async (name, query = {}) => {
-      const { facts, showing } = await one(name)
-      return driftSeries(facts, showing, query)
-    },
-  }
-}
-
-interface Found {
-  readonly source: WorkspaceSource
-  readonly facts: WorkspaceFacts
-  readonly showing: Showing
-}
-
+/** When each hold was first shown, by id. */
 async function holdsSince({ source, facts }: Found): Promise<ReadonlyMap<string, number>> {
   if (facts.view.holds.length === 0) return new Map()
   const shown = await source.records.fact('holdsShown')
   return new Map(Object.entries(shown ?? {}).map(([id, { at }]) => [id, at]))
 }
 
-/** Looks at the people of a workspace, or has looked at them already. */
-type Shelf = (found: Found) => Promise<PeopleIndex>
+type IndexOf = (found: Found) => Promise<PeopleIndex>
 
-/** The people of so many workspaces stay looked at: of those that somebody asks about now. Choice. */
+/** Workspaces whose index of people is kept: those asked about last. Choice. */
 const MOST_KEPT = 4
 
-/** People that were looked at serve for so long at least, whatever changes meanwhile: a look takes time and memory. Choice. */
-const FRESH_MS = 2_000
+/** An index serves for this time at least, whatever changes meanwhile, because making one takes time and memory. Choice. */
+const INDEX_LIFE_MS = 2_000
 
-interface KeptPeople {
+interface KeptIndex {
   readonly id: string
   readonly index: Promise<PeopleIndex>
   /** On the monotonic clock; absent while it is made. */
   madeMs?: number
 }
 
-function peopleShelf({ people, clock }: DocumentOptions): Shelf {
-  const kept = new Map<string, KeptPeople>()
+function peopleIndexes({ people, clock }: DocumentOptions): IndexOf {
+  const kept = new Map<string, KeptIndex>()
   return ({ source, facts, showing }) => {
     const id = `${source.version()} ${people.shown}`
     const known = kept.get(source.name)
-    if (known?.id.endsWith(people.shown) && isGood(known, id)) return known.index
-    // The one asked for last stands last.
+    if (known?.id.endsWith(people.shown) && isFresh(known, id)) return known.index
+    // Deleted first, so that the newest comes last.
     kept.delete(source.name)
-    const one: KeptPeople = { id, index: peopleIndex(facts, showing) }
+    const one: KeptIndex = { id, index: peopleIndex(facts, showing) }
     kept.set(source.name, one)
     one.index.then(
       () => {
         one.madeMs = clock.monotonic()
       },
-      // What could not be made is made anew for whoever asks next.
+      // The next request makes it anew.
       () => kept.delete(source.name),
     )
     for (const name of kept.keys()) if (kept.size > MOST_KEPT) kept.delete(name)
     return one.index
   }
   /** One that is being made serves as well: two at a time would take twice the memory. */
-  function isGood({ id, madeMs }: KeptPeople, wanted: string): boolean {
-    return id === wanted || madeMs === undefined || clock.monotonic() - madeMs < FRESH_MS
+  function isFresh({ id, madeMs }: KeptIndex, wanted: string): boolean {
+    return id === wanted || madeMs === undefined || clock.monotonic() - madeMs < INDEX_LIFE_MS
   }
 }

@@ -1,12 +1,11 @@
-// Every declared cap with its line, what it asks for, where it stands and whom it decides about now.
+// Every declared cap with its line, its value, its state, and the people for whom it decides now.
 
-import { BANDS, type ScopeStatus } from '../../../core/model/events.ts'
+import type { ScopeStatus } from '../../../core/model/events.ts'
 import { formatPosition, type Position } from '../../../core/model/problem.ts'
 import { byScope, type Scope, scopeKey } from '../../../core/model/scope.ts'
-import { bandRank } from '../../../core/use/bands.ts'
 import type { Query } from './documents.ts'
 import type { Showing, WorkspaceFacts } from './facts.ts'
-import type { PeopleIndex, PersonRow } from './people/roster.ts'
+import { countNear, type PeopleIndex } from './people/roster.ts'
 import { asked, limitOf, PAGE, pageOf, text, word } from './query.ts'
 import { grantEntryOf, headOf, placeOf, problemsOf, scopeText } from './show.ts'
 import { policyOf } from './summary.ts'
@@ -64,7 +63,7 @@ function entriesOf(facts: WorkspaceFacts, index: PeopleIndex, showing: Showing):
       name: scopeText(scope, showing),
       people: rows.length,
       ...(members !== undefined && { members }),
-      near: nearIn(rows),
+      near: countNear(rows),
       source: placeOf(at, showing, policy.revision),
     }
   }
@@ -73,7 +72,7 @@ function entriesOf(facts: WorkspaceFacts, index: PeopleIndex, showing: Showing):
       kind: scope.kind,
       ...about(scope, at),
       cap,
-      ...standing(status.get(scopeKey(scope))),
+      ...stateOf(status.get(scopeKey(scope))),
       ...(reason !== undefined && { reason: people.text(reason) }),
     }),
   )
@@ -84,7 +83,7 @@ function entriesOf(facts: WorkspaceFacts, index: PeopleIndex, showing: Showing):
       name: people.text(name),
       cap,
       people: rows.length,
-      near: nearIn(rows),
+      near: countNear(rows),
       source: placeOf(at, showing, policy.revision),
       ...(reason !== undefined && { reason: people.text(reason) }),
     }
@@ -102,7 +101,7 @@ function entriesOf(facts: WorkspaceFacts, index: PeopleIndex, showing: Showing):
       credits,
       people: rows.length,
       ...(members && { members: members.length }),
-      near: nearIn(rows),
+      near: countNear(rows),
       source: placeOf(at, showing, policy.revision),
     }
   })
@@ -113,11 +112,9 @@ function entriesOf(facts: WorkspaceFacts, index: PeopleIndex, showing: Showing):
 
 const ORDER: readonly PolicyRow['kind'][] = ['team', 'group', 'rule', 'pool', 'grant', 'user']
 
-const standing = (status: ScopeStatus | undefined) => (status ? { state: status.state, observed: status.observed } : {})
+const stateOf = (status: ScopeStatus | undefined) => (status ? { state: status.state, observed: status.observed } : {})
 
 function membersOf(scope: Scope, { view }: WorkspaceFacts): number | undefined {
   if (scope.kind === 'team') return view.people.length
   return scope.kind === 'group' ? view.groups.find(({ id }) => id === scope.id)?.emails.length : undefined
 }
-
-const nearIn = (rows: readonly PersonRow[]): number => rows.filter(({ band }) => bandRank(band) >= BANDS.indexOf('85_to_95')).length

@@ -1,5 +1,4 @@
-// What may stand behind the `?` of an address: each document names its parameters here, and the OpenAPI document is made from the same table.
-// Anything else is refused, with the nearest that there is.
+// Parameters of documents: how they are declared, parsed and refused. The OpenAPI document is made from the same declarations.
 
 import { readDate } from '../../../policy/dates.ts'
 import { didYouMean } from '../../../policy/suggest.ts'
@@ -10,15 +9,15 @@ export interface Parameter {
   readonly about: string
   readonly kind: 'text' | 'whole' | 'instant' | 'word'
   readonly words?: readonly string[]
-  /** What a text looks like; whoever reads it refuses others. */
+  /** Of a text, for the OpenAPI document; the document itself refuses others. */
   readonly pattern?: RegExp
   readonly least?: number
   readonly most?: number
-  /** What it is where it is left out. */
+  /** Its default. */
   readonly usually?: string | number
 }
 
-/** Longer ones are nobody's question. Choice. */
+/** Of one value. Choice. */
 export const MOST_LETTERS = 320
 const MOST_PAGES = 100_000
 
@@ -36,7 +35,7 @@ export const whole = (name: string, about: string, range: { readonly least: numb
 export const PAGE = whole('page', 'Which page, from 1.', { least: 1, most: MOST_PAGES, usually: 1 })
 export const limitOf = (usually: number, most: number): Parameter => whole('limit', 'The most on one page.', { least: 1, most, usually })
 
-/** A question that was understood. */
+/** Parsed parameters. */
 export interface Asked {
   text(name: string): string | undefined
   word<const T extends string>(name: string, words: readonly T[]): T | undefined
@@ -45,7 +44,7 @@ export interface Asked {
   instant(name: string): number | undefined
 }
 
-/** Understands a question, or refuses it with a `DocumentError` 400 that names what is wrong. */
+/** Parses a query, or throws a `DocumentError` 400 that names what is wrong. */
 export function asked(query: Query, parameters: readonly Parameter[]): Asked {
   const known = new Map(parameters.map((one) => [one.name, one]))
   const given = new Map<string, string>()
@@ -72,7 +71,7 @@ function unknownParameter(name: string, known: readonly string[]): DocumentError
   return new DocumentError(400, `there is no parameter ${shown} here; ${didYouMean(name, known)}`)
 }
 
-/** An empty value counts as left out, as forms send it. */
+/** An empty value counts as absent, because forms send it so. */
 function checkValue({ name, kind, words = [], least = 0, most = 0 }: Parameter, value: string): void {
   if (value === '') return
   const shown = JSON.stringify(value.slice(0, MOST_LETTERS))

@@ -1,11 +1,9 @@
-// Series for charts: credits over the cycle with the even pace and the projection, use by day, drift by day, and how near people are to their
-// cap. Days without a record have no figure, which is not 0.
+// Series for charts: credits over the cycle with the even pace and the projection, use by day, drift by day, and how near people are to their cap. A day
+// without a record has no figure, which is not 0.
 
-import { BANDS } from '../../../core/model/events.ts'
 import type { RunUse } from '../../../core/model/observed.ts'
 import { groupScope, scopeKey } from '../../../core/model/scope.ts'
 import { credits, DAY_MS, type Instant } from '../../../core/model/units.ts'
-import { bandRank } from '../../../core/use/bands.ts'
 import { creditsOfCycle, FRESHNESS_MS } from '../../../core/use/burn.ts'
 import { forecastFrom, type Projection } from '../../../core/use/forecast.ts'
 import type { KnownRuns } from '../../collect/kept.ts'
@@ -13,7 +11,7 @@ import { historyOf } from '../../collect/usage-summary.ts'
 import type { Query } from './documents.ts'
 import type { Records, Showing, WorkspaceFacts } from './facts.ts'
 import { groupNames } from './people/people.ts'
-import { groupIdsOf, type PeopleIndex, type PersonRow, shareOf } from './people/roster.ts'
+import { countNear, membersByGroup, type PeopleIndex, type PersonRow, shareOf } from './people/roster.ts'
 import { asked, whole, word } from './query.ts'
 import { cents, dayText, headOf, midnight, rfc3339 } from './show.ts'
 import { usedIn } from './summary.ts'
@@ -22,10 +20,10 @@ import type { BurnSeries, CreditsSeries, DriftSeries, NearSeries } from './types
 const DAYS = whole('days', 'How many days, today the last.', { least: 1, most: 120, usually: 30 })
 const BURN_BY = ['team', 'group', 'model', 'mode'] as const
 
-export const BURN_QUERY = [word('by', BURN_BY, 'What a line stands for.', 'team'), DAYS]
+export const BURN_QUERY = [word('by', BURN_BY, 'What a line shows.', 'team'), DAYS]
 export const DRIFT_QUERY = [DAYS]
 
-/** So many lines can be told apart. Choice. */
+/** More lines cannot be told apart. Choice. */
 const MOST_LINES = 12
 const MOST_ROWS = 100
 
@@ -69,7 +67,7 @@ export function creditsSeries(facts: WorkspaceFacts, showing: Showing): CreditsS
   return { ...base, cycle: { start: rfc3339(cycle.startAt), end: rfc3339(cycle.endAt) }, days }
 }
 
-/** Credits used since the cycle began, at the end of each day: from runs where they cover it, else from what was read on that day. */
+/** Credits used since the cycle began, at the end of each day: from runs where they cover the cycle, else from the readings of that day. */
 function usedByDay({ view, runs, journal }: WorkspaceFacts, startAt: Instant, now: Instant): ReadonlyMap<Instant, number> {
   const used = new Map<Instant, number>()
   const first = midnight(startAt)
@@ -90,7 +88,7 @@ function usedByDay({ view, runs, journal }: WorkspaceFacts, startAt: Instant, no
   return used
 }
 
-/** The projection of the cycle's end, spread over the days to come as the forecast spreads it. */
+/** The projection of the cycle's end, spread over the remaining days as the forecast spreads it. */
 function projectionByDay({ view, runs }: WorkspaceFacts, endAt: Instant): ((at: Instant) => Projection) | undefined {
   const projected = view.use?.figures?.projected
   const used = view.roster && usedIn(view.roster)
@@ -100,8 +98,8 @@ function projectionByDay({ view, runs }: WorkspaceFacts, endAt: Instant): ((at: 
   const total = forecast?.days.reduce((sum, day) => sum + day.credits, 0) ?? 0
   if (!forecast || total <= 0) return undefined
   return (at) => {
-    const come = forecast.days.filter(({ untilAt }) => untilAt <= at).reduce((sum, day) => sum + day.credits, 0) / total
-    const part = (end: number) => credits(used + (end - used) * come)
+    const expired = forecast.days.filter(({ untilAt }) => untilAt <= at).reduce((sum, day) => sum + day.credits, 0) / total
+    const part = (end: number) => credits(used + (end - used) * expired)
     return { p10: part(projected.p10), p50: part(projected.p50), p90: part(projected.p90) }
   }
 }
@@ -120,7 +118,7 @@ export async function burnSeries(facts: WorkspaceFacts, records: Records, showin
 type Line = BurnSeries['lines'][number]
 type Covered = Pick<KnownRuns['asked'], 'fromAt' | 'throughAt'>
 
-/** A day that was asked for and has no rows had no use; one that was not asked for is not known. */
+/** A day that was read and has no rows had no use; a day that was not read is not known. */
 function lineOf(
   about: { readonly name: string; readonly id?: string },
   rows: readonly RunUse[],
@@ -155,7 +153,7 @@ function teamLines(
   ]
 }
 
-/** Groups may overlap, so what is left out is not summed. */
+/** Groups may overlap, so the remaining ones are not summed. */
 async function groupLines(facts: WorkspaceFacts, records: Records, showing: Showing, days: readonly Instant[]): Promise<readonly Line[]> {
   const [first, last] = [days[0], days.at(-1)]
   const asked = await records.fact('runsAsked')
@@ -197,18 +195,13 @@ const STEPS = 12
 
 export function nearSeries(facts: WorkspaceFacts, index: PeopleIndex, showing: Showing): NearSeries {
   const names = groupNames(facts, showing)
-  const byGroup = new Map<string, PersonRow[]>()
-  for (const row of index.rows) {
-    if (row.status !== 'approved') continue
-    for (const id of row.groups.length > 0 ? groupIdsOf(row) : ['']) {
-      const list = byGroup.get(id)
-      if (list) list.push(row)
-      else byGroup.set(id, [row])
-    }
-  }
-  const known = [...byGroup].filter(([, people]) => people.some(({ band }) => band !== undefined))
+  const approved = index.rows.filter(({ status }) => status === 'approved')
+  const inNoGroup = approved.filter(({ groups }) => groups.length === 0)
+  const known = [...membersByGroup(approved), ['', inNoGroup] as const].filter(([, people]) =>
+    people.some(({ band }) => band !== undefined),
+  )
   const rows = known.map(([id, people]) => ({
-    near: people.filter(({ band }) => bandRank(band) >= BANDS.indexOf('85_to_95')).length,
+    near: countNear(people),
     row: {
       ...(id !== '' && { id: showing.people.text(id) }),
       name: id === '' ? 'in no declared group' : (names.get(id) ?? id),

@@ -1,5 +1,4 @@
-// How values stand in documents: instants, days, scopes, places, and the head of every document. Everything that may hold an e-mail goes through
-// the labels here; a field that is added to a document must too.
+// How documents write values: instants, days, scopes, places, and the head of every document. A text that may hold an e-mail must go through the labels.
 
 import type { ScopeStatus, WorkspaceView } from '../../../core/model/events.ts'
 import type { Position, Problem } from '../../../core/model/problem.ts'
@@ -21,10 +20,10 @@ export const dayText = (at: Instant): string => rfc3339(at).slice(0, 10)
 /** The midnight before, in UTC. */
 export const midnight = (at: Instant): Instant => Math.floor(at / DAY_MS) * DAY_MS
 
-/** A fraction of a cent says nothing. */
+/** Whole cents. */
 export const cents = (amount: number): number => wholeCents(amount)
 
-/** A ratio with as many digits as anybody reads. */
+/** Four decimals. */
 export const ratio = (value: number): number => Math.round(value * 10_000) / 10_000
 
 export interface Head<K extends string> {
@@ -41,14 +40,14 @@ export const headOf = <const K extends string>(kind: K, { people, now }: Showing
   peopleShown: people.shown,
 })
 
-/** A scope as people read it: `team`, `group:ID`, or the label of a person. */
+/** `team`, `group:ID`, or the label of a person. */
 export const scopeText = (scope: Scope, { people }: Pick<Showing, 'people'>): string =>
   scope.kind === 'user' ? people.label(scope.email) : people.text(scopeKey(scope))
 
-/** The same for the key of a scope. */
+/** The same from the key of a scope. */
 export const keyText = (key: string, { people }: Showing): string => (key.includes('@') ? people.label(key) : people.text(key))
 
-/** A scope and how it stands, with its place as the document shows places. */
+/** A scope and its state. `source`: the line that declares it, as the document shows lines. */
 export function scopeEntryOf<P>(status: ScopeStatus, showing: Pick<Showing, 'people'>, source: P | undefined) {
   const { scope, state, desired, observed, readAt, cause, driftSince, reason, why } = status
   const { people } = showing
@@ -67,7 +66,6 @@ export function scopeEntryOf<P>(status: ScopeStatus, showing: Pick<Showing, 'peo
   }
 }
 
-/** What a grant gives, how it stands in time, and why it is there. */
 export const grantEntryOf = ({ grant, state, fromAt, untilAt }: GrantStatus, { people }: Showing) => ({
   ...(grant.amount.kind === 'cap' ? { cap: grant.amount.credits } : { add: grant.amount.credits }),
   state,
@@ -77,14 +75,14 @@ export const grantEntryOf = ({ grant, state, fromAt, untilAt }: GrantStatus, { p
   ...(grant.ticket !== undefined && { ticket: people.text(grant.ticket) }),
 })
 
-/** A place, with its address where the config says how that is made and a commit is known. */
+/** A policy line, with its address where the config has `sourceUrl` and the commit is known. */
 export function placeOf({ file, line, column }: Position, showing: Showing, revision = ''): PlaceEntry {
   const shown = showing.people.text(file)
   const url = sourceUrl(showing.sourceUrl, shown, line, revision)
   return { file: shown, line, column, ...(url !== undefined && { url }) }
 }
 
-/** A revision that is no commit has no address: what is changed and not committed cannot be shown elsewhere. */
+/** Undefined for a revision that is no commit: uncommitted lines have no address. */
 function sourceUrl(template: string | undefined, file: string, line: number, revision: string): string | undefined {
   const [commit] = /^[0-9a-f]{7,64}$/.exec(revision) ?? []
   if (template === undefined || commit === undefined) return undefined
@@ -92,7 +90,7 @@ function sourceUrl(template: string | undefined, file: string, line: number, rev
   return template.replaceAll('{revision}', commit).replaceAll('{file}', path).replaceAll('{line}', String(line))
 }
 
-/** Problems of policy files, as far as anybody reads them. */
+/** Choice. */
 const MOST_PROBLEMS = 50
 
 export function problemsOf({ policy }: WorkspaceView, showing: Showing) {
@@ -116,13 +114,13 @@ function problemOf({ severity, code, message, at, sourceLine, length, hint }: Pr
   }
 }
 
-/** How long work goes on at a stretch; then others get their turn. */
+/** How long a list is mapped without a pause for other work. */
 const STRETCH_MS = 8
-/** So many of a list are looked at between two looks at the clock. */
+/** Items mapped between two reads of the clock. */
 const AT_A_TIME = 100
 
-/** Maps a long list without holding anybody up. */
-export async function mapAtEase<A, B>(items: readonly A[], { clock }: Showing, map: (item: A) => B): Promise<B[]> {
+/** Maps a long list while other work goes on. */
+export async function mapYielding<A, B>(items: readonly A[], { clock }: Showing, map: (item: A) => B): Promise<B[]> {
   const mapped: B[] = []
   let beganMs = clock.monotonic()
   for (let start = 0; start < items.length; start += AT_A_TIME) {

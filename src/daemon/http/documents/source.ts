@@ -1,5 +1,5 @@
-// One workspace of the daemon as documents see it. It hands out what is in memory as it stands, and asks the ledger; one that cannot be read
-// answers with nothing, for a page must not fall with it.
+// A workspace as documents see it: its state in memory, and its records in the ledger. Where the ledger cannot be read the records are empty, so that a
+// page can still be shown.
 
 import type { WorkspaceView } from '../../../core/model/events.ts'
 import type { Instant } from '../../../core/model/units.ts'
@@ -9,7 +9,6 @@ import { LedgerError, orNothing } from '../../ledger/error.ts'
 import type { Workspace, WorkspaceSettings } from '../../workspace.ts'
 import type { Records, WorkspaceFacts, WorkspaceSource } from './facts.ts'
 
-/** `version`: see `WorkspaceSource`. */
 export const sourceOf = (workspace: Workspace, version: () => number): WorkspaceSource => ({
   name: workspace.config.name,
   version,
@@ -36,10 +35,10 @@ function factsOf(workspace: Workspace): WorkspaceFacts {
   }
 }
 
-/** As the interval says; what a sweep takes, and chance, are not in it. */
+/** By the interval alone, without jitter and the duration of a sweep. */
 const nextSweep = ({ shown, config }: Workspace): Instant | undefined => shown.lastCycle && shown.lastCycle.startedAt + config.intervalMs
 
-/** A workspace that another replica keeps: its view as that one saved it, and its records as the database has them. */
+/** A workspace that another replica holds: its view as that replica saved it, and its records from the database. */
 export const elsewhereSource = (
   { settings, view }: { readonly settings: WorkspaceSettings; readonly view: WorkspaceView },
   version: () => number,

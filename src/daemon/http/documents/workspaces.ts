@@ -5,9 +5,10 @@ import { userScope } from '../../../core/model/scope.ts'
 import type { GrantStatus } from '../../../core/resolve/candidate.ts'
 import type { Query } from './documents.ts'
 import type { DaemonFacts, Showing, WorkspaceFacts } from './facts.ts'
+import { holdOf } from './holds.ts'
 import { poolEntries } from './pools.ts'
 import { asked, limitOf, PAGE, pageOf } from './query.ts'
-import { cents, grantEntryOf, headOf, placeOf, problemsOf, rfc3339, scopeEntryOf, scopeText } from './show.ts'
+import { cents, grantEntryOf, headOf, placeOf, problemsOf, scopeEntryOf, scopeText } from './show.ts'
 import {
   attentionOf,
   countsByKind,
@@ -48,7 +49,6 @@ export function workspacesDocument(
 
 export function workspaceDocument(facts: WorkspaceFacts, showing: Showing, holdsSince: ReadonlyMap<string, number>): WorkspaceDocument {
   const { view, desiredState } = facts
-  const { people } = showing
   const revision = view.policy?.revision
   const wanting = notInSync(view.scopes)
   const team = view.scopes.find(({ scope }) => scope.kind === 'team')
@@ -62,14 +62,7 @@ export function workspaceDocument(facts: WorkspaceFacts, showing: Showing, holds
     attention: wanting.slice(0, MOST.scopes).map((status) => scopeEntry(status, showing, revision)),
     attentionOmitted: Math.max(0, wanting.length - MOST.scopes),
     driftCredits: driftCredits(view.scopes),
-    held: view.holds.slice(0, MOST.holds).map(({ id, guards, people: reached, changes, message }) => ({
-      id,
-      guards,
-      people: reached,
-      changes: changes.length,
-      message: people.text(message),
-      ...sinceOf(holdsSince.get(id)),
-    })),
+    held: view.holds.slice(0, MOST.holds).map((hold) => holdOf(hold, holdsSince, showing)),
     approvals: view.approvals.map(({ id, state }) => ({ id, state })),
     grants: (desiredState?.resolution.grants ?? []).slice(0, MOST.grants).map((grant) => grantEntry(grant, showing, revision)),
     ...modelEntries(view.use?.models ?? [], showing),
@@ -77,8 +70,6 @@ export function workspaceDocument(facts: WorkspaceFacts, showing: Showing, holds
     warningTexts: warningTexts(view, showing),
   }
 }
-
-const sinceOf = (at: number | undefined) => (at === undefined ? {} : { since: rfc3339(at) })
 
 const scopeEntry = (status: ScopeStatus, showing: Showing, revision = ''): ScopeEntry =>
   scopeEntryOf(status, showing, status.source && placeOf(status.source, showing, revision))

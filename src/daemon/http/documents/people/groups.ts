@@ -1,9 +1,8 @@
 // The declared groups: their cap, their use and how near their members are to it.
 
-import { BANDS } from '../../../../core/model/events.ts'
 import { groupScope, scopeKey } from '../../../../core/model/scope.ts'
 import { worstSource } from '../../../../core/use/add-on.ts'
-import { bandRank, countBands } from '../../../../core/use/bands.ts'
+import { countBands } from '../../../../core/use/bands.ts'
 import type { Query } from '../documents.ts'
 import type { Showing, WorkspaceFacts } from '../facts.ts'
 import { asked, limitOf, PAGE, pageOf, text, word } from '../query.ts'
@@ -11,14 +10,14 @@ import { cents, headOf, placeOf, ratio, rfc3339 } from '../show.ts'
 import { sumKnown, usedIn } from '../summary.ts'
 import type { GroupEntry, GroupListDocument } from '../types.ts'
 import { ORDERS } from './people.ts'
-import { groupIdsOf, type PeopleIndex, type PersonRow } from './roster.ts'
+import { countNear, membersByGroup, type PeopleIndex } from './roster.ts'
 
 const GROUP_SORTS = ['near', 'name', 'use', 'members', 'cap'] as const
 
 export const GROUPS_QUERY = [
   text('search', 'Part of the name or id.'),
   word('sort', GROUP_SORTS, '`near`: most people near their cap.', 'near'),
-  word('order', ORDERS, 'Default: the most telling first.'),
+  word('order', ORDERS, 'Default: descending, by name ascending.'),
   PAGE,
   limitOf(100, 500),
 ]
@@ -46,23 +45,10 @@ const SORTS: Readonly<Record<(typeof GROUP_SORTS)[number], (entry: GroupEntry) =
   cap: ({ cap }) => (typeof cap === 'number' ? cap : -1),
 }
 
-/** Members of each group, found in one pass over everybody. */
-export function membersByGroup({ rows }: PeopleIndex): ReadonlyMap<string, readonly PersonRow[]> {
-  const members = new Map<string, PersonRow[]>()
-  for (const row of rows) {
-    for (const id of groupIdsOf(row)) {
-      const list = members.get(id)
-      if (list) list.push(row)
-      else members.set(id, [row])
-    }
-  }
-  return members
-}
-
-/** Every declared group, and those that were listed though nothing declares them any more. */
+/** Every declared group, and those that were read before their declaration was removed. */
 export function groupEntries(facts: WorkspaceFacts, index: PeopleIndex, showing: Showing): GroupEntry[] {
   const { view, policy } = facts
-  const members = membersByGroup(index)
+  const members = membersByGroup(index.rows)
   const declared = new Map((policy?.set.groups ?? []).map(({ scope, name, at }) => [scope.id, { name, at }]))
   const listed = new Map(view.groups.map((group) => [group.id, group]))
   const states = new Map(view.scopes.flatMap((status) => (status.scope.kind === 'group' ? [[status.scope.id, status] as const] : [])))
@@ -88,7 +74,7 @@ export function groupEntries(facts: WorkspaceFacts, index: PeopleIndex, showing:
         ...(total !== undefined && total > 0 && { share: ratio(group.used / total) }),
       }),
       ...(addOn !== undefined && { addOn: cents(addOn), ...(source && { addOnSource: source }) }),
-      ...(bands && { bands, near: people.filter(({ band }) => bandRank(band) >= BANDS.indexOf('85_to_95')).length }),
+      ...(bands && { bands, near: countNear(people) }),
       ...(at && { source: placeOf(at, showing, view.policy?.revision) }),
       ...(group && { readAt: rfc3339(group.readAt) }),
     }

@@ -1,5 +1,5 @@
-// The list of people: searched, filtered, sorted and paged from the rows of roster.ts. A search looks at what is shown and at nothing else, so
-// that where people are shown as hashes nobody can try out addresses.
+// The list of people: searched, filtered, sorted and paged from the rows of roster.ts. A search compares only what is shown, so that where people are
+// shown as hashes no client can try out e-mails.
 
 import { BANDS, type Band, SCOPE_STATES } from '../../../../core/model/events.ts'
 import { groupScope, type ScopeKey, scopeKey } from '../../../../core/model/scope.ts'
@@ -22,10 +22,10 @@ export const PEOPLE_QUERY = [
   word('band', BANDS, 'How near they are to their cap.'),
   text('group', 'The id of a declared group.'),
   text('rule', 'What decides: `team`, `group:ID`, `user`, `rule NAME`, `pool NAME`, or a name of `rules`.'),
-  word('state', SCOPE_STATES, "Where the person's own cap stands."),
+  word('state', SCOPE_STATES, "The state of the person's own cap."),
   word('status', STATUSES, 'As the roster says.'),
   word('sort', PEOPLE_SORTS, '`near`: to the cap in force.', 'near'),
-  word('order', ORDERS, 'Default: the most telling first.'),
+  word('order', ORDERS, 'Default: descending; by person, rule and headroom ascending.'),
   PAGE,
   limitOf(50, 500),
 ]
@@ -53,7 +53,7 @@ export function peopleDocument(facts: WorkspaceFacts, index: PeopleIndex, showin
 
 interface Wanted {
   readonly band: Band | undefined
-  /** Whoever fits everything but the band. */
+  /** Whether a person fits everything but the band. */
   readonly fits: (row: PersonRow) => boolean
 }
 
@@ -72,7 +72,7 @@ function wantedBy(question: Asked, facts: WorkspaceFacts, index: PeopleIndex): W
   }
 }
 
-/** One pass over everybody in order; only those of the page are kept. */
+/** One pass over all people in order; only those of the page are kept. */
 function found({ rows }: PeopleIndex, { band, fits }: Wanted, order: Uint32Array, page: { readonly from: number; readonly limit: number }) {
   const bands = { uncapped: 0, under_50: 0, '50_to_85': 0, '85_to_95': 0, '95_to_100': 0, at_cap: 0 }
   const listed: PersonRow[] = []
@@ -90,8 +90,8 @@ function found({ rows }: PeopleIndex, { band, fits }: Wanted, order: Uint32Array
 
 function orderOf(question: Asked, index: PeopleIndex): Uint32Array {
   const sort = question.word('sort', PEOPLE_SORTS) ?? 'near'
-  const isUpFirst = sort === 'person' || sort === 'rule' || sort === 'headroom'
-  const order = question.word('order', ORDERS) ?? (isUpFirst ? 'asc' : 'desc')
+  const isAscending = sort === 'person' || sort === 'rule' || sort === 'headroom'
+  const order = question.word('order', ORDERS) ?? (isAscending ? 'asc' : 'desc')
   const name = `${sort} ${order}`
   const known = index.orders.get(name) ?? sorted(index, sort, order === 'desc')
   index.orders.set(name, known)
@@ -111,7 +111,7 @@ export function groupNames({ view, policy }: WorkspaceFacts, { people }: Showing
   return new Map([...declared, ...view.groups.map(({ id, name }) => [id, people.text(name)] as const)])
 }
 
-/** So many filters somebody can choose from. Choice. */
+/** Filters that a page offers. Choice. */
 const MOST_RULES = 100
 
 function rulesOf(index: PeopleIndex): PersonListDocument['rules'] {
@@ -126,10 +126,10 @@ function rulesOf(index: PeopleIndex): PersonListDocument['rules'] {
     .slice(0, MOST_RULES)
 }
 
-/** Places of the rows in order. What has no figure stands last, whatever the order. */
-function sorted(index: PeopleIndex, sort: Sort, isDown: boolean): Uint32Array {
+/** Indexes of the rows in order. Rows without the figure come last in either order. */
+function sorted(index: PeopleIndex, sort: Sort, isDescending: boolean): Uint32Array {
   const { rows } = index
-  const sign = isDown ? -1 : 1
+  const sign = isDescending ? -1 : 1
   const keys = rows.map((row) => (sort === 'rule' ? ruleOf(row, index) : SORTS[sort](row)))
   return Uint32Array.from(rows.keys()).sort((a, b) => {
     const [left, right] = [keys[a], keys[b]]

@@ -1,5 +1,5 @@
-// One person and one group: why the cap is what it is, and use by day beside the cap in force on that day, put together from the records. Days
-// for which nothing was recorded have no figures; membership of groups is taken as it is today.
+// One person and one group: why the cap is what it is, and use by day beside the cap in force on that day. A day without records has no figures;
+// memberships of groups are those of today.
 
 import { sharedCap } from '../../../../core/interpret/effective.ts'
 import type { Observed } from '../../../../core/model/observed.ts'
@@ -12,18 +12,18 @@ import { explained, explanationOf, MOST_WRITES } from '../explained.ts'
 import type { DayUse, Records, Showing, WorkspaceFacts } from '../facts.ts'
 import { cents, dayText, headOf, keyText, midnight } from '../show.ts'
 import type { GroupDocument, PersonDocument } from '../types.ts'
-import { groupEntries, membersByGroup } from './groups.ts'
+import { groupEntries } from './groups.ts'
 import { groupNames, personEntry } from './people.ts'
-import { groupIdsOf, headRoomOf, type PeopleIndex, personShown, shareOf } from './roster.ts'
+import { groupIdsOf, headRoomOf, membersByGroup, type PeopleIndex, personShown, shareOf } from './roster.ts'
 
-/** A chart looks back so far at least. Choice. */
+/** Days of a chart. Choice. */
 const FEWEST_DAYS = 30
 const MOST_DAYS = 62
-/** So many members stand on the page of a group; the list of people has all. Choice. */
+/** Members on the page of a group; the list of people has all. Choice. */
 const MOST_MEMBERS = 50
-/** So many writes of each scope are looked through to tell the cap of a day. */
+/** Writes of each scope that are read to find the cap of a day. */
 const MOST_LOOKED_BACK = 500
-/** The pace that tells when a cap is used up. */
+/** Days of the pace by which a cap is expected to be used up. */
 const PACE_DAYS = 7
 
 export async function personDocument(
@@ -34,7 +34,7 @@ export async function personDocument(
   person: string,
 ): Promise<PersonDocument> {
   const row = personShown(index, person)
-  if (!row) throw new DocumentError(404, 'nobody of this workspace is shown like this')
+  if (!row) throw new DocumentError(404, 'this workspace has no such person')
   const scope = userScope(row.email)
   const { view, policy } = facts
   const history = await records.history({ scope, limit: MOST_WRITES })
@@ -75,7 +75,7 @@ interface DayCap {
   readonly from: ScopeKey | undefined
 }
 
-/** The cap in force at the end of each day, told from what was written or found at each scope and what is read now. */
+/** The cap in force at an instant, from the writes and foreign changes of each scope and the present reading. */
 async function capsByDay(
   groups: readonly Scope[],
   about: { readonly scope: Scope; readonly days: Days; readonly facts: WorkspaceFacts; readonly records: Records },
@@ -90,7 +90,7 @@ async function capsByDay(
   }
   const capAt = (key: ScopeKey, at: Instant): Observed | undefined => {
     const known = changes.get(key) ?? []
-    // The last one up to then, else what stood there before the first one after it.
+    // The last change before then, else the value before the first change after it.
     return known.findLast((change) => change.at < at)?.to ?? known[0]?.from ?? facts.readings?.get(key)?.observed
   }
   const groupKeys = groups.map(scopeKey)
@@ -110,7 +110,7 @@ interface PersonUse {
 }
 
 interface MeasuredDays {
-  /** Days from this one on were asked for. */
+  /** The first day that was read. */
   readonly fromAt: Instant
   /** Add-on credits, by day. */
   readonly byDay: ReadonlyMap<Instant, number>
@@ -131,7 +131,7 @@ function useByDay(
   const byDay = new Map(burned.map(({ dayAt, used }) => [dayAt, used]))
   const cycleStartAt = view.roster?.cycle?.startAt ?? view.balance?.cycle?.startAt
   const listed: PersonDocument['use']['days'][number][] = []
-  // Where the cycle's first days were not asked for, their sum is not known, and days are estimated like the rest.
+  // Where the first days of the cycle were not read, sums since its start are not known, and all days are estimated.
   const isMeasured = measured !== undefined && cycleStartAt !== undefined && measured.fromAt <= midnight(cycleStartAt)
   let used: number | undefined
   let paid = 0
@@ -174,7 +174,6 @@ function runsOut(burned: readonly DayUse[], headRoom: number | undefined, cycleE
   return { paceADay: cents(paceADay), ...(isSoon && { runsOutOn: dayText(endAt) }) }
 }
 
-/** One group; its members are those of the list of people with this group. */
 export async function groupDocument(
   facts: WorkspaceFacts,
   index: PeopleIndex,
@@ -186,7 +185,7 @@ export async function groupDocument(
   if (!entry) throw new DocumentError(404, 'no declared group has this id')
   const scope = groupScope(id)
   const history = await records.history({ scope, limit: MOST_WRITES })
-  const members = (membersByGroup(index).get(id) ?? []).toSorted(
+  const members = (membersByGroup(index.rows).get(id) ?? []).toSorted(
     (a, b) => bandRank(b.band) - bandRank(a.band) || (shareOf(b) ?? 0) - (shareOf(a) ?? 0),
   )
   return {

@@ -1,5 +1,5 @@
-// Everybody of a workspace as one row each: cap in force, use, band and what decides. Made once for a state of the workspace and then searched,
-// sorted and paged; people are known by how they are shown, so that an address never stands in a request where hashes are shown.
+// One row for each person of a workspace: cap in force, use, band and the declaration that decides. The rows are made once for a state of the workspace,
+// then searched, sorted and paged. Requests name people as they are shown, so that no request needs an e-mail where hashes are shown.
 
 import { effectiveCap } from '../../../../core/interpret/effective.ts'
 import type { Band, PersonStatus, ScopeState } from '../../../../core/model/events.ts'
@@ -10,10 +10,11 @@ import type { Credits } from '../../../../core/model/units.ts'
 import type { Candidate } from '../../../../core/resolve/candidate.ts'
 import { resolvePerson } from '../../../../core/resolve/desired.ts'
 import type { AddOnSource } from '../../../../core/use/add-on.ts'
+import { bandRank } from '../../../../core/use/bands.ts'
 import type { Showing, WorkspaceFacts } from '../facts.ts'
-import { mapAtEase } from '../show.ts'
+import { mapYielding } from '../show.ts'
 
-/** Every row has every field: people may be many, and objects of one shape take a third of the memory. */
+/** Every row has every field: objects of one shape take a third of the memory. */
 export interface PersonRow {
   readonly email: string
   readonly label: string
@@ -34,15 +35,15 @@ export interface PersonRow {
 }
 
 export interface PeopleIndex {
-  /** In the order of the roster, then people whom only the policies know. */
+  /** In the order of the roster, then people who are only in policies. */
   readonly rows: readonly PersonRow[]
-  /** Places of the rows in each order that was asked for. */
+  /** Indexes of the rows in each order that was asked for. */
   readonly orders: Map<string, Uint32Array>
-  /** What each declaration is called. */
+  /** Names of declarations, as `ruleName` makes them. */
   readonly names: Map<Candidate, string>
 }
 
-/** Who is shown like this. */
+/** The person who is shown by this label. */
 export const personShown = ({ rows }: PeopleIndex, label: string): PersonRow | undefined => {
   const wanted = label.trim().toLowerCase()
   return rows.find((row) => row.label === wanted)
@@ -56,10 +57,20 @@ export const headRoomOf = ({ cap, addOn }: PersonRow): number | undefined =>
 export const shareOf = ({ cap, addOn }: PersonRow): number | undefined =>
   typeof cap === 'number' && cap > 0 && addOn !== undefined ? addOn / cap : undefined
 
+/** How many are at 85 % of their cap or more. */
+export const countNear = (people: readonly Pick<PersonRow, 'band'>[]): number =>
+  people.filter(({ band }) => bandRank(band) >= bandRank('85_to_95')).length
+
 /** The ids of a person's declared groups. */
 export const groupIdsOf = ({ groups }: PersonRow): readonly string[] => groups.map((key) => key.slice('group:'.length))
 
-/** What decides about a person, as words to filter by: `team`, `group:ID`, `user`, `rule NAME`, `pool NAME`, and `grant …` for grants. */
+/** Members of each group. */
+export function membersByGroup(rows: readonly PersonRow[]): ReadonlyMap<string, readonly PersonRow[]> {
+  const memberships = rows.flatMap((row) => groupIdsOf(row).map((id) => ({ id, row })))
+  return new Map([...Map.groupBy(memberships, ({ id }) => id)].map(([id, all]) => [id, all.map(({ row }) => row)]))
+}
+
+/** The declaration that decides, as a word to filter by: `team`, `group:ID`, `user`, `rule NAME`, `pool NAME`, or `grant …`. */
 export function ruleName({ kind, scope, rule, pool }: Candidate): string {
   if (rule !== undefined) return `rule ${rule}`
   if (pool !== undefined) return `pool ${pool}`
@@ -67,7 +78,7 @@ export function ruleName({ kind, scope, rule, pool }: Candidate): string {
   return kind === 'rule' ? at : `${kind} ${at}`
 }
 
-/** What decides about somebody; `none` where nothing is declared. */
+/** The declaration that decides for a person; `none` where there is none. */
 export function ruleOf({ winner }: PersonRow, { names }: PeopleIndex): string {
   if (!winner) return 'none'
   const name = names.get(winner) ?? ruleName(winner)
@@ -75,7 +86,6 @@ export function ruleOf({ winner }: PersonRow, { names }: PeopleIndex): string {
   return name
 }
 
-/** Looks at everybody once, without holding anybody up. */
 export async function peopleIndex(facts: WorkspaceFacts, showing: Showing): Promise<PeopleIndex> {
   const { view } = facts
   const roster = view.roster?.people ?? []
@@ -89,11 +99,11 @@ export async function peopleIndex(facts: WorkspaceFacts, showing: Showing): Prom
     states,
     groupsOf: groupsOfUncounted(facts),
   }
-  const rows = await mapAtEase<Person | string, PersonRow>([...roster, ...others], showing, (person) => rowOf(around, person))
+  const rows = await mapYielding<Person | string, PersonRow>([...roster, ...others], showing, (person) => rowOf(around, person))
   return { rows, orders: new Map(), names: new Map() }
 }
 
-/** Groups of people whom no plan counts; of the others they are known already. */
+/** Groups of people whom no plan counts; the groups of others are in `desiredState`. */
 function groupsOfUncounted({ view, desiredState }: WorkspaceFacts): ReadonlyMap<string, readonly ScopeKey[]> {
   const found = new Map<string, ScopeKey[]>()
   for (const { id, emails } of view.groups) {

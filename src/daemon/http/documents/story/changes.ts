@@ -1,5 +1,5 @@
-// The timeline: writes from the history of the ledger, and everything else from the journal, joined with the newest first. It pages by instant, so that
-// what comes in meanwhile moves nothing that was read already.
+// The timeline: writes from the ledger's history and everything else from the journal, the newest first. It pages by instant, so that new entries do not
+// move those on later pages.
 
 import { createHash } from 'node:crypto'
 import type { HistoryEntry } from '../../../../core/model/change.ts'
@@ -19,18 +19,18 @@ export const KINDS = ['write', 'foreign', 'hold', 'release', 'policy', 'pause', 
 
 const MOST_ENTRIES = 200
 
-/** An instant, and how many at it were seen; more than 2,000 at one and the same instant are not gone through. */
+/** An instant, and how many entries of that instant were seen, 2,000 at most. */
 const CURSOR = /^(\d{1,15})-(1?\d{1,3}|2000)$/
 
 export const CHANGES_QUERY: readonly Parameter[] = [
   word('kind', KINDS, 'What happened.'),
   text('scope', '`team`, `group:ID`, or a person as shown.'),
   { name: 'since', about: 'Nothing older than this.', kind: 'instant' },
-  { name: 'after', about: '`next` of the answer before.', kind: 'text', pattern: CURSOR },
+  { name: 'after', about: '`next` of the previous answer.', kind: 'text', pattern: CURSOR },
   limitOf(50, MOST_ENTRIES),
 ]
 
-/** Where to go on: everything up to this instant, without the first ones at it. */
+/** The next page: everything up to this instant, without the first `skip` entries at it. */
 interface Cursor {
   readonly untilAt: Instant
   readonly skip: number
@@ -90,14 +90,14 @@ interface Dated {
   readonly entry: ChangeEntry
 }
 
-/** The end of the times that an instant can be. */
+/** The greatest instant that a `Date` can be. */
 const LATEST: Instant = 8_640_000_000_000_000
 
 function cursorOf(after: string | undefined): Cursor {
   if (after === undefined) return { untilAt: LATEST, skip: 0 }
   const [, at, skip] = CURSOR.exec(after) ?? []
   if (at === undefined || skip === undefined) {
-    throw new DocumentError(400, `after cannot be ${JSON.stringify(after)}; give "next" of the answer before`)
+    throw new DocumentError(400, `after cannot be ${JSON.stringify(after)}; give "next" of the previous answer`)
   }
   return { untilAt: Number(at), skip: Number(skip) }
 }
@@ -112,12 +112,12 @@ function scopeOf(given: string | undefined, index: PeopleIndex | undefined): Sco
   const row = index && personShown(index, given)
   if (row) return { kind: 'user', email: row.email }
   const scope = parseScope(given)
-  // Addresses are only known by how they are shown.
+  // An e-mail that people are not shown by must not be accepted.
   if (!scope || scope.kind === 'user') throw new DocumentError(404, 'there is no such scope: write team, group:ID, or a person as shown')
   return scope
 }
 
-/** The same for as long as the entry is kept. */
+/** Stays the same as long as the entry is kept. */
 const idOf = (at: Instant, ...about: readonly (string | number)[]): string =>
   `${at}-${createHash('sha256').update(JSON.stringify(about)).digest('hex').slice(0, 12)}`
 
@@ -147,7 +147,7 @@ const WRITTEN: Readonly<Record<HistoryEntry['effect'], string>> = {
   clear: 'cleared',
 }
 
-/** What the journal tells, as an entry of the timeline. */
+/** An entry of the journal in the timeline. */
 export function journalChange(one: JournalEntry, { view }: WorkspaceFacts, showing: Showing): ChangeEntry {
   const { at, kind } = one
   const { people } = showing

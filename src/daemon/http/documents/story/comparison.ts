@@ -1,5 +1,4 @@
-// What the policies in force would have come to in past cycles, as far as it was made: figures, or why there are none yet. Everything that may name
-// a person goes through the labels.
+// The policies in force replayed over past cycles: figures, or why there are none yet. A text that may name a person must go through the labels.
 
 import type { BlockedPerson, PersonChange, SimulatedCycle, SimulationRow } from '../../../../core/use/replay/document.ts'
 import type { Compared, ComparedPolicies } from '../../../replay/compare.ts'
@@ -8,7 +7,7 @@ import type { Showing, WorkspaceFacts } from '../facts.ts'
 import { dayText, headOf, keyText, rfc3339 } from '../show.ts'
 import type { ComparisonDocument } from '../types.ts'
 
-/** `state` is absent where nothing makes comparisons, and where no policy was read yet. */
+/** `state` is undefined where comparisons are not made, and until a policy was read. */
 export function comparisonDocument({ view }: WorkspaceFacts, state: ComparisonState | undefined, showing: Showing): ComparisonDocument {
   const head = { ...headOf('Comparison', showing), workspace: view.workspace }
   if (!state) return { ...head, state: 'lacking', message: TOO_LITTLE['no-policy'] }
@@ -16,7 +15,7 @@ export function comparisonDocument({ view }: WorkspaceFacts, state: ComparisonSt
   const compared = made?.compared
   return {
     ...head,
-    ...standing(compared, since !== undefined, showing),
+    ...progressOf(compared, since !== undefined, showing),
     ...(since !== undefined && { since: rfc3339(since) }),
     ...(made && { madeAt: rfc3339(made.at) }),
     ...(compared && 'wholeAt' in compared && compared.wholeAt !== undefined && { wholeFrom: dayText(compared.wholeAt) }),
@@ -30,7 +29,11 @@ const TOO_LITTLE = {
   'no-cycle': 'the service names no billing cycle',
 } as const
 
-function standing(compared: Compared | undefined, isRunning: boolean, { people }: Showing): Pick<ComparisonDocument, 'state' | 'message'> {
+function progressOf(
+  compared: Compared | undefined,
+  isRunning: boolean,
+  { people }: Showing,
+): Pick<ComparisonDocument, 'state' | 'message'> {
   if (isRunning || !compared) return { state: 'running' }
   if (compared.kind === 'made') return { state: 'made' }
   return compared.kind === 'failed'

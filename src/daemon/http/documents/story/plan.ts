@@ -1,5 +1,5 @@
-// One plan as far as it is remembered: what it wrote, which holds it showed first, which changes by others it met, and what of it is still to come
-// while it is the present one. The same differences make the same plan, so one may have been carried out more than once.
+// One plan as far as it is recorded: its writes, the holds it showed first, the foreign changes it found, and its remaining changes while it is the
+// present plan. The same differences make the same plan id, so one plan may have been applied more than once.
 
 import type { HistoryEntry } from '../../../../core/model/change.ts'
 import type { JournalEntry } from '../../../../core/model/journal.ts'
@@ -13,14 +13,14 @@ import type { PlanDocument } from '../types.ts'
 import { journalChange } from './changes.ts'
 
 export const PLAN_QUERY: readonly Parameter[] = [
-  { name: 'at', about: 'When it wrote something: writes long ago are found by it.', kind: 'instant' },
+  { name: 'at', about: 'An instant at which it wrote; needed to find a plan of long ago.', kind: 'instant' },
   PAGE,
   limitOf(50, 500),
 ]
 
-/** Changes that are still to come, beyond which they are counted. */
+/** Remaining changes that are listed. Choice. */
 const MOST_CHANGES = 100
-/** Writes that are looked through for one plan; so many at a time. Choice. */
+/** Writes that are searched for one plan, and how many are read at a time. Choice. */
 const MOST_WRITES = 10_000
 const AT_A_TIME = 500
 
@@ -70,7 +70,7 @@ export async function planDocument(
   }
 }
 
-const UNKNOWN = `nothing is remembered of this plan: it is none of the present one, of the last ${MOST_WRITES} writes and of the journal; write the plan's whole id, and "at" for one of long ago`
+const UNKNOWN = `nothing is recorded of this plan: it is not the present plan, and neither the last ${MOST_WRITES} writes nor the journal have it; give the plan's whole id, and "at" for a plan of long ago`
 
 const met = (entries: readonly JournalEntry[], facts: WorkspaceFacts, showing: Showing): PlanDocument['met'] =>
   entries
@@ -87,9 +87,9 @@ async function writesOf(id: string, records: Records, { clock }: Showing, at: In
     for (const entry of batch) if (entry.planId === id) found.set(JSON.stringify([entry.at, entry.scope]), entry)
     const oldest = batch.at(-1)
     if (!oldest || batch.length < AT_A_TIME) break
-    // Those before a plan that was found are of others, but for one that was carried out again.
+    // With `at`, the writes of one application are within a day of it.
     if (at !== undefined && oldest.at < at - DAY_MS) break
-    // So many at one instant would never end.
+    // A whole batch at one instant would be read again for ever.
     untilAt = oldest.at === untilAt ? oldest.at - 1 : oldest.at
     await clock.sleep(1)
   }
