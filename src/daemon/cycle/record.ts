@@ -106,9 +106,15 @@ function withReplaced(found: OwnedCap, before: OwnedCap | undefined, ledger: Led
   return withTried(found, last.to, isGrants)
 }
 
-/** Our last write of a scope that may have landed, for as long as a reading may still miss it. */
-const lastWrite = (scope: Scope, ledger: Ledger, now: Instant): HistoryEntry | undefined =>
-  ledger.writtenLately(scope, now - LANDING_MS).find(mayHaveLanded)
+type LastWrite = Pick<HistoryEntry, 'from' | 'to' | 'at' | 'result' | 'unproven'>
+
+/** Our last write of a scope that may have landed, for as long as a reading may still miss it. A write whose outcome is not recorded yet comes first. */
+function lastWrite(scope: Scope, ledger: Ledger, now: Instant): LastWrite | undefined {
+  const key = scopeKey(scope)
+  const open = ledger.openIntents().findLast(({ change }) => scopeKey(change.scope) === key)
+  if (open) return { from: open.change.from, to: open.change.to, at: open.at, result: 'ambiguous' }
+  return ledger.writtenLately(scope, now - LANDING_MS).find(mayHaveLanded)
+}
 
 /** Records approvals. It is a step of its own, because a person who declines the plan must leave no release behind. */
 export function recordApprovals(planned: Planned, ledger: Ledger): void {

@@ -7,7 +7,7 @@ import { scopeKey } from '../../../src/core/model/scope.ts'
 import { viewOf } from '../../../src/daemon/conditions/view.ts'
 import { LedgerError } from '../../../src/daemon/ledger/error.ts'
 import type { Ledger } from '../../../src/ports.ts'
-import type { PlainCap } from '../../support/declare.ts'
+import { DAY, NOW, type PlainCap } from '../../support/declare.ts'
 import { createWorld, testWorld } from '../../support/world.ts'
 
 /** Guards that hold nothing back, so that every change goes out. */
@@ -248,6 +248,19 @@ describe('a ledger that cannot record', () => {
     expect(one.writes()).toEqual(['bob 2', 'cleo 3'])
     expect(one.ledger.openIntents()).toEqual([])
     expect((await one.ledger.history()).map((entry) => entry.result)).toEqual(['applied', 'applied', 'applied'])
+  })
+
+  test('an outcome of a grant: at its end the grant still gives back what was set before it', async () => {
+    const disk = { broken: true }
+    const one = await testWorld({ wrapLedger: failing(disk, ['recordOutcome']) })
+    const grants = [{ on: 'ada', cap: 6000, from: NOW, until: NOW + DAY }]
+    await one.cycle({ caps: { team: 500 }, grants })
+    expect(one.caps()).toEqual({ ada: 6000 })
+    disk.broken = false
+    await one.cycle()
+    await one.clock.pass(2 * DAY)
+    await one.cycle()
+    expect(one.caps()).toEqual({ team: 500 })
   })
 
   test('a pause that cannot be read stops the writes as well, with none left in flight', async () => {
