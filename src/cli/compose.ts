@@ -9,20 +9,15 @@ import { createHttpTransport, createPoster } from '../api/transport/http.ts'
 import { createPaces } from '../api/transport/paces.ts'
 import type { PolicyRevision } from '../core/model/policy.ts'
 import { hasErrors, InputError, type Problem } from '../core/model/problem.ts'
-import { type LoadedConfig, networkProblems } from '../daemon/config/config.ts'
+import { networkProblems } from '../daemon/config/config.ts'
 import { loadConfigAside } from '../daemon/config/load-aside.ts'
 import type { Config, WorkspaceConfig } from '../daemon/config/settings.ts'
-import { type LedgerMode, type LedgerOptions, type LedgerStore, openLedger } from '../daemon/ledger/ledger.ts'
 import { type Channels, openChannels } from '../daemon/notify/channels.ts'
 import { createMailer } from '../daemon/notify/mail.ts'
 import { systemRandom } from '../daemon/schedule/system.ts'
-import type { LoadedPolicies, LoadOptions } from '../policy/load/load.ts'
-import { loadPoliciesAside } from '../policy/load/load-aside.ts'
-import type { Ledger } from '../ports.ts'
 import type { NetworkFlags } from './shared/args.ts'
 import type { Cli } from './shared/context.ts'
-import { hidePasswords } from './shared/ledger/address.ts'
-import { mustBeOwn } from './shared/remote.ts'
+import { named, policyPaths, readPolicies } from './shared/policies.ts'
 import { VERSION } from './shared/version.ts'
 import { tellOfWaiting } from './shared/waiting.ts'
 
@@ -42,7 +37,7 @@ export interface WorkspaceSetup {
 export async function readSetup(cli: Cli, flags: NetworkFlags): Promise<Setup> {
   const loaded = await loadConfigAside({ env: cli.env, flags }, cli.clock)
   if (!loaded.config) throw new InputError(loaded.problems)
-  const policies = await readPolicies(loaded, loaded.config, cli, flags.workspace)
+  const policies = await readPolicies(policyPaths(loaded.config), loaded, flags, cli)
   const problems = [...loaded.problems, ...policies.problems]
   const missing = networkProblems(loaded.config)
   if (hasErrors(problems) || missing.length > 0) throw new InputError([...missing, ...problems])
@@ -52,24 +47,6 @@ export async function readSetup(cli: Cli, flags: NetworkFlags): Promise<Setup> {
     return policy ? [{ config: one, policy }] : []
   })
   return { config, workspaces, warnings: problems }
-}
-
-/** The policies of every workspace of a configuration. */
-export function readPolicies(loaded: LoadedConfig, config: Config, cli: Cli, workspace: string | undefined): Promise<LoadedPolicies> {
-  const paths = [...new Set(config.workspaces.flatMap((one) => one.policies))]
-  const options: LoadOptions = {
-    ...(loaded.configured && { workspaces: loaded.configured }),
-    ...(workspace !== undefined && { workspace }),
-    now: cli.clock.now(),
-  }
-  return loadPoliciesAside(paths, options, cli.clock)
-}
-
-/** Without a config file the workspace is called as the flag or the policies say. */
-export function named(config: Config, policies: Pick<LoadedPolicies, 'workspace'>): Config {
-  const [only] = config.workspaces
-  if (policies.workspace === undefined || !only || config.workspaces.length > 1) return config
-  return { ...config, workspaces: [{ ...only, name: policies.workspace }] }
 }
 
 /** What a client tells of its work. Without `paces` the client has its own: only for a process that opens no second one. */
@@ -126,17 +103,6 @@ function connect(cli: Cli, config: WorkspaceConfig, reports: ClientReports) {
   }
   return { options, keys, close }
 }
-
-/** Opens the ledger; the caller closes it. For writing, `shared/replica.ts` is asked. */
-export async function openStore(cli: Cli, config: Config, mode: LedgerMode, fence?: LedgerOptions['fence']): Promise<LedgerStore> {
-  mustBeOwn(config.ledger)
-  hidePasswords(cli, config.ledger)
-  return openLedger({ file: config.ledger, mode, clock: cli.clock, env: cli.env, ...(fence && { fence }) })
-}
-
-/** A workspace's ledger is bound to the address of its service. */
-export const ledgerOf = (store: LedgerStore, config: WorkspaceConfig, rebind = false): Promise<Ledger> =>
-  store.workspace(config.name, config.baseUrl, { rebind })
 
 /** The ways to tell people; absent where nobody is told. */
 export function openNotify(cli: Cli, { notify }: WorkspaceConfig): Channels | undefined {

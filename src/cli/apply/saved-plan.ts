@@ -5,13 +5,13 @@ import { type Change, holdOf, type Plan } from '../../core/model/change.ts'
 import type { Cap } from '../../core/model/policy.ts'
 import { byScope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
-import { preview } from '../../daemon/cycle/preview.ts'
 import type { LedgerStore } from '../../daemon/ledger/store.ts'
-import { sha256 } from '../../daemon/schedule/system.ts'
-import { connectReader, ledgerOf, type Setup, type WorkspaceSetup } from '../compose.ts'
+import type { Setup, WorkspaceSetup } from '../compose.ts'
 import { plansFromJson } from '../plan/file.ts'
 import { type Cli, CommandError } from '../shared/context.ts'
+import { ledgerOf } from '../shared/ledger/store.ts'
 import { sweepProgress } from '../shared/progress.ts'
+import { withReader } from '../shared/reader.ts'
 import type { ApplyFlags } from './command.ts'
 
 /** A plan older than this is refused. */
@@ -37,34 +37,32 @@ interface Admitting {
 }
 
 /**
- * Reads every workspace of a file of several plans before the first of them is written. Throws a `CommandError` that says why none is. One plan
- * alone needs no look ahead: it is admitted when it is shown.
+ * Reads every workspace of a file of several plans before the first of them is written. Throws a `CommandError` that says why none is written.
+ * One plan alone is admitted when it is shown.
  */
 export async function admitAll(saved: ReadonlyMap<string, Plan>, setup: Setup, { store, flags, cli, signal }: Admitting): Promise<void> {
   if (saved.size < 2) return
   const progress = await sweepProgress('reading caps', cli.stderr, signal)
-  const look = async (one: WorkspaceSetup, plan: Plan): Promise<void> => {
-    const { client, close } = connectReader(cli, one.config, { signal })
-    try {
-      const ledger = await ledgerOf(store, one.config, flags.rebind)
-      const parts = { client, settings: one.config, ledger, clock: cli.clock, digest: sha256 }
-      const { planned } = await preview(parts, one.policy, { signal, onSweep: progress.expect, onReading: progress.one })
-      admit(plan, planned.plan, cli.clock.now())
-    } catch (error) {
-      throw error instanceof CommandError ? new CommandError(`${one.config.name}: ${error.message}`) : error
-    } finally {
-      close()
-    }
-  }
+  const session = { cli, signal, progress, ledgerOf: (one: WorkspaceSetup) => ledgerOf(store, one.config, flags.rebind) }
   try {
     for (const one of setup.workspaces) {
       const plan = saved.get(one.config.name)
-      if (plan) await look(one, plan)
+      if (plan)
+        await withReader(one, session, async ({ preview }) => admit(plan, (await preview()).planned.plan, cli.clock.now())).catch(
+          named(one),
+        )
     }
   } finally {
     progress.stop()
   }
 }
+
+/** A refusal of one of several plans says whose it is. */
+const named =
+  ({ config }: WorkspaceSetup) =>
+  (error: unknown): never => {
+    throw error instanceof CommandError ? new CommandError(`${config.name}: ${error.message}`) : error
+  }
 
 /**
  * The caps of a saved plan that may be written now, by scope. Throws a `CommandError` that says why all of it is refused: too old, another policy,

@@ -4,9 +4,9 @@ import type { Config } from '../../daemon/config/settings.ts'
 import { LedgerError } from '../../daemon/ledger/error.ts'
 import type { LedgerReport, LedgerStore } from '../../daemon/ledger/ledger.ts'
 import type { ServerReport } from '../../daemon/ledger/store.ts'
-import { openStore } from '../compose.ts'
 import type { Cli } from '../shared/context.ts'
 import { shownLedger } from '../shared/ledger/address.ts'
+import { withStore } from '../shared/ledger/store.ts'
 import { count } from '../shared/text.ts'
 import { failed, ok, type Tell, warning } from './check.ts'
 
@@ -19,12 +19,7 @@ const SKEW_MS = 2_000
 /** Undefined when nothing can be read from it. */
 export async function checkDatabase(config: Config, cli: Cli, tell: Tell): Promise<LedgerReport | undefined> {
   try {
-    const store = await openStore(cli, config, 'read')
-    try {
-      return await look(store, tell)
-    } finally {
-      await store.close()
-    }
+    return await withStore(cli, config.ledger, 'read', (store) => examine(store, tell))
   } catch (error) {
     if (!(error instanceof LedgerError)) throw error
     tell('database', failed(error.message))
@@ -32,7 +27,7 @@ export async function checkDatabase(config: Config, cli: Cli, tell: Tell): Promi
   }
 }
 
-async function look(store: LedgerStore, tell: Tell): Promise<LedgerReport> {
+async function examine(store: LedgerStore, tell: Tell): Promise<LedgerReport> {
   const server = await store.server?.()
   if (server) checkServer(shownLedger(store.file), server, tell)
   const report = await store.check()

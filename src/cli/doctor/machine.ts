@@ -10,9 +10,9 @@ import { isPostgresAddress, otherScheme } from '../../daemon/ledger/postgres/add
 import { isLocked } from '../../daemon/ledger/sqlite/lock.ts'
 import { nodeVersion } from '../../daemon/schedule/system.ts'
 import type { Clock } from '../../ports.ts'
-import { openStore } from '../compose.ts'
 import type { Cli } from '../shared/context.ts'
 import { shownLedger } from '../shared/ledger/address.ts'
+import { withStore } from '../shared/ledger/store.ts'
 import { isLedgerUrl } from '../shared/remote.ts'
 import { count } from '../shared/text.ts'
 import { VERSION } from '../shared/version.ts'
@@ -137,22 +137,15 @@ function checkFolder(folder: string, tell: Tell): boolean {
 
 async function integrity(config: Config, cli: Cli, tell: Tell): Promise<LedgerReport | undefined> {
   try {
-    const store = await openStore(cli, config, 'read')
-    try {
-      const report = await store.check()
-      if (!report.exists) tell('integrity', ok(`there is no ledger at ${report.file} yet; the first run makes it`))
-      else if (report.problems.length === 0) tell('integrity', ok(`${report.file} is whole, schema version ${report.schemaVersion}`))
-      else {
-        const [first = ''] = report.problems
-        tell(
-          'integrity',
-          failed(`${report.file} is not whole: ${first} (${count(report.problems.length, 'problem')})`, 'run `capkeeper ledger check`'),
-        )
-      }
-      return report
-    } finally {
-      await store.close()
+    const report = await withStore(cli, config.ledger, 'read', (store) => store.check())
+    const [first] = report.problems
+    if (!report.exists) tell('integrity', ok(`there is no ledger at ${report.file} yet; the first run makes it`))
+    else if (first === undefined) tell('integrity', ok(`${report.file} is whole, schema version ${report.schemaVersion}`))
+    else {
+      const problems = count(report.problems.length, 'problem')
+      tell('integrity', failed(`${report.file} is not whole: ${first} (${problems})`, 'run `capkeeper ledger check`'))
     }
+    return report
   } catch (error) {
     if (!(error instanceof LedgerError)) throw error
     // Only damage has no way out in its own words.

@@ -13,9 +13,10 @@ import { plainHttpProblems } from '../../daemon/config/transport.ts'
 import type { LedgerReport, LedgerStore } from '../../daemon/ledger/ledger.ts'
 import { systemRandom } from '../../daemon/schedule/system.ts'
 import type { LoadedPolicies } from '../../policy/load/load.ts'
-import { named, openStore, readPolicies } from '../compose.ts'
 import type { Cli } from '../shared/context.ts'
 import { interruptible } from '../shared/interrupt.ts'
+import { openStore } from '../shared/ledger/store.ts'
+import { named, policyPaths, readPolicies } from '../shared/policies.ts'
 import { count } from '../shared/text.ts'
 import { VERSION } from '../shared/version.ts'
 import { tellOfWaiting } from '../shared/waiting.ts'
@@ -49,7 +50,7 @@ async function examine(flags: DoctorFlags, cli: Cli, findings: Findings, signal:
   const policies = await checkPolicies(loaded, loaded.config, flags, cli, findings.about('policies'))
   const config = named(loaded.config, policies)
   const report = await checkLedgerFile(config, cli, findings.about('ledger'))
-  const store = report && report.problems.length === 0 ? await openStore(cli, config, 'read') : undefined
+  const store = report && report.problems.length === 0 ? await openStore(cli, config.ledger, 'read') : undefined
   try {
     const workspaces: WorkspaceReport[] = []
     for (const one of config.workspaces) {
@@ -71,7 +72,7 @@ function checkConfig({ config, file, problems }: LoadedConfig, tell: Tell): void
 }
 
 async function checkPolicies(loaded: LoadedConfig, config: Config, flags: DoctorFlags, cli: Cli, tell: Tell): Promise<LoadedPolicies> {
-  const policies = await readPolicies(loaded, config, cli, flags.workspace)
+  const policies = await readPolicies(policyPaths(config), loaded, flags, cli)
   const without = config.workspaces.filter((one) => one.policies.length === 0)
   const judged: readonly Problem[] = without.length === config.workspaces.length ? [] : policies.problems
   if (without.length > 0)

@@ -5,22 +5,17 @@ import { groupScope, parseScope, type Scope, scopeKey, TEAM } from '../../core/m
 import { type Rhythm, type RhythmBound, rhythmBound, rhythmOf, sweepRate } from '../../core/pace/rhythm.ts'
 import { explain } from '../../core/plan/explain.ts'
 import type { Planned } from '../../core/plan/plan.ts'
-import { type Preview, preview } from '../../daemon/cycle/preview.ts'
+import type { Preview } from '../../daemon/cycle/preview.ts'
 import { sweep } from '../../daemon/cycle/read.ts'
 import { desiredInputs } from '../../daemon/cycle/state.ts'
-import type { SharedLedger } from '../../daemon/ledger/share.ts'
 import { declaredIn, slicingOf } from '../../daemon/schedule/slice.ts'
-import { sha256 } from '../../daemon/schedule/system.ts'
-import type { Ledger } from '../../ports.ts'
-import { connectReader, readSetup, type Setup, type WorkspaceSetup } from '../compose.ts'
+import { readSetup, type WorkspaceSetup } from '../compose.ts'
 import { tellReading, unreadBecause } from '../plan/unread.ts'
 import { type Cli, painter, UsageError } from '../shared/context.ts'
-import { type Answers, inEach } from '../shared/each.ts'
 import { EXIT, type ExitCode, worstExit } from '../shared/exit.ts'
-import { interruptible } from '../shared/interrupt.ts'
 import { learnedPaces } from '../shared/ledger/learned-pace.ts'
-import { type Ledgers, openLedgers } from '../shared/ledger/ledgers.ts'
-import { type SweepProgress, sweepProgress } from '../shared/progress.ts'
+import { openLedgers, type PlanLedger } from '../shared/ledger/ledgers.ts'
+import { readEach, type WorkspaceReader, withReader } from '../shared/reader.ts'
 import type { ExplainFlags } from './command.ts'
 import { type Explained, renderExplainJson, renderExplainTexts } from './render.ts'
 
@@ -29,69 +24,42 @@ export async function explainCommand(text: string, flags: ExplainFlags, cli: Cli
   const scope = parseScope(text)
   if (!scope) throw new UsageError(`'${text}' is not a scope: write an e-mail, group:ID or team`)
   const setup = await readSetup(cli, flags)
-  const { done: all, codes } = await interruptible(cli, (signal) => explainAll(scope, setup, flags, cli, signal))
+  const open = (signal: AbortSignal) => openLedgers(cli, setup, signal, flags)
+  const { done: all, codes } = await readEach(cli, setup, open, (workspace, session) =>
+    withReader(workspace, session, (reader) => explainOne(scope, reader, cli)),
+  )
   cli.stdout.write(flags.output === 'json' ? renderExplainJson(all, setup.workspaces.length) : renderExplainTexts(all, painter(cli.stdout)))
   cli.finish(worstExit([...all.map(({ code }) => code), ...codes]))
 }
 
-interface Ended extends Explained {
-  readonly code: ExitCode
-}
-
-async function explainAll(scope: Scope, setup: Setup, flags: ExplainFlags, cli: Cli, signal: AbortSignal): Promise<Answers<Ended>> {
-  const ledgers = await openLedgers(cli, setup, signal, flags)
-  const progress = await sweepProgress('reading caps', cli.stderr, signal)
-  try {
-    return await inEach(cli, setup.workspaces, (one) => explainOne(scope, one, { cli, signal, ledgers, progress }), signal)
-  } finally {
-    progress.stop()
-    await ledgers.close()
-  }
-}
-
-interface Shared {
-  readonly cli: Cli
-  readonly signal: AbortSignal
-  readonly ledgers: Ledgers
-  readonly progress: SweepProgress
-}
-
-async function explainOne(scope: Scope, one: WorkspaceSetup, { cli, signal, ledgers, progress }: Shared): Promise<Ended> {
-  const { config, policy } = one
-  const { client, close } = connectReader(cli, config, { signal })
-  try {
-    const ledger = await ledgers.of(one, client, signal)
-    const parts = { settings: config, ledger, clock: cli.clock, digest: sha256, client }
-    const options = { signal, onSweep: progress.expect, onReading: progress.one }
-    const near = await preview(parts, policy, { ...options, only: () => (seen) => isNear(scope, seen, policy) })
-    const full = isPending(scope, near.planned) ? await preview(parts, policy, options) : near
-    const { usage, readings } = full.state
-    const scopes = unmanagedNear(scope, full).filter((other) => !readings.has(scopeKey(other)))
-    await sweep({ client, scopes, concurrency: config.rate.concurrency, readings, signal })
-    tellReading(cli, config.name, full)
-    const { plan } = full.planned
-    const explanation = explain(
-      {
-        ...desiredInputs(full.state, parts),
-        readings,
-        history: await ledger.history({ scope, limit: 1 }),
-        holds: plan.holds,
-        plan,
-        ...(usage?.balance && { balance: usage.balance }),
-        ...(full.state.measured && { measured: full.state.measured }),
-      },
-      scope,
-    )
-    const rhythm = await rhythmAt(scope, full, { ledger, settings: config, now: cli.clock.now() })
-    const code = unreadBecause(full) === undefined ? EXIT.done : EXIT.failed
-    return { workspace: config.name, explanation, reading: rhythm, code }
-  } finally {
-    close()
-  }
+async function explainOne(scope: Scope, reader: WorkspaceReader<PlanLedger>, cli: Cli): Promise<Explained & { readonly code: ExitCode }> {
+  const { config, policy, client, ledger, signal } = reader
+  const near = await reader.preview(() => (seen) => isNear(scope, seen, policy))
+  const full = isPending(scope, near.planned) ? await reader.preview() : near
+  const { usage, readings, measured } = full.state
+  const scopes = unmanagedNear(scope, full).filter((other) => !readings.has(scopeKey(other)))
+  await sweep({ client, scopes, concurrency: config.rate.concurrency, readings, signal })
+  tellReading(cli, config.name, full)
+  const { plan } = full.planned
+  const explanation = explain(
+    {
+      ...desiredInputs(full.state, reader),
+      readings,
+      history: await ledger.history({ scope, limit: 1 }),
+      holds: plan.holds,
+      plan,
+      ...(usage?.balance && { balance: usage.balance }),
+      ...(measured && { measured }),
+    },
+    scope,
+  )
+  const reading = await rhythmAt(scope, full, { ledger, settings: config, now: cli.clock.now() })
+  const code = unreadBecause(full) === undefined ? EXIT.done : EXIT.failed
+  return { workspace: config.name, explanation, reading, code }
 }
 
 interface RhythmFrom {
-  readonly ledger: SharedLedger & Partial<Pick<Ledger, 'useByPerson'>>
+  readonly ledger: PlanLedger
   readonly settings: WorkspaceSetup['config']
   readonly now: number
 }

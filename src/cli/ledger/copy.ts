@@ -3,11 +3,11 @@
 
 import { plain } from '../../core/escape/terminal.ts'
 import { type CopyEnd, copyLedger } from '../../daemon/ledger/copy.ts'
-import { type LedgerMode, type LedgerStore, openLedger } from '../../daemon/ledger/ledger.ts'
 import { type Cli, CommandError, UsageError } from '../shared/context.ts'
 import { EXIT } from '../shared/exit.ts'
 import { interruptible } from '../shared/interrupt.ts'
-import { hidePasswords, shownLedger } from '../shared/ledger/address.ts'
+import { shownLedger } from '../shared/ledger/address.ts'
+import { withStore } from '../shared/ledger/store.ts'
 import { sweepProgress } from '../shared/progress.ts'
 import { mustBeOwn } from '../shared/remote.ts'
 import { count } from '../shared/text.ts'
@@ -16,16 +16,15 @@ import { count } from '../shared/text.ts'
 export async function copyCommand(from: string, to: string, cli: Cli): Promise<void> {
   for (const one of [from, to]) {
     mustBeOwn(one)
-    hidePasswords(cli, one)
     if (one === ':memory:') throw new UsageError('a ledger in memory is gone with its process; name a file or an address')
   }
   if (from === to) throw new UsageError('both names are of the same ledger')
   await mustHaveRecords(from, cli)
   const copied = await interruptible(cli, (signal) =>
-    opened(from, 'write', cli, async (source) => {
+    withStore(cli, from, 'write', async (source) => {
       // Before the target is made: a daemon may hold what it is copied from.
       const end = await source.copyEnd()
-      return opened(to, 'write', cli, async (target) => copyBetween(end, await target.copyEnd(), cli, signal))
+      return withStore(cli, to, 'write', async (target) => copyBetween(end, await target.copyEnd(), cli, signal))
     }),
   )
   cli.stdout.write(
@@ -49,15 +48,6 @@ async function copyBetween(from: CopyEnd, to: CopyEnd, cli: Cli, signal: AbortSi
 
 /** Opening to write would make what is not there. */
 async function mustHaveRecords(from: string, cli: Cli): Promise<void> {
-  const known = await opened(from, 'read', cli, (store) => store.workspaces())
+  const known = await withStore(cli, from, 'read', (store) => store.workspaces())
   if (known.length === 0) throw new CommandError(`${shownLedger(from)} holds no records, so there is nothing to copy`)
-}
-
-async function opened<T>(file: string, mode: LedgerMode, cli: Cli, use: (store: LedgerStore) => Promise<T>): Promise<T> {
-  const store = await openLedger({ file, mode, clock: cli.clock, env: cli.env })
-  try {
-    return await use(store)
-  } finally {
-    await store.close()
-  }
 }

@@ -2,17 +2,13 @@
 // pending.
 import type { Plan } from '../../core/model/change.ts'
 import { pauseFindings } from '../../daemon/conditions/findings.ts'
-import { type Preview, preview } from '../../daemon/cycle/preview.ts'
-import { sha256 } from '../../daemon/schedule/system.ts'
-import { connectReader, readSetup, type Setup, type WorkspaceSetup } from '../compose.ts'
+import { readSetup } from '../compose.ts'
 import { ledgerArgs, shellWord } from '../shared/args.ts'
 import { type Cli, CommandError, columnsOf, painter } from '../shared/context.ts'
-import { type Answers, inEach } from '../shared/each.ts'
 import { EXIT, type ExitCode, worstExit } from '../shared/exit.ts'
-import { interruptible } from '../shared/interrupt.ts'
-import { type LedgerFlags, openLedgers } from '../shared/ledger/ledgers.ts'
+import { openLedgers } from '../shared/ledger/ledgers.ts'
 import { labelsFor } from '../shared/people.ts'
-import { sweepProgress } from '../shared/progress.ts'
+import { readEach, withReader } from '../shared/reader.ts'
 import { isLedgerUrl } from '../shared/remote.ts'
 import { saveWhole } from '../shared/save.ts'
 import { tellLine } from '../shared/tell.ts'
@@ -20,31 +16,37 @@ import type { PlanFlags } from './command.ts'
 import { showPlans, showWarnings } from './output.ts'
 import { renderPlanJson } from './render-json.ts'
 import { tellReading, unreadBecause } from './unread.ts'
-import { releaseBy } from './view.ts'
+import { type PlanView, releaseBy } from './view.ts'
 
-/** Plans every workspace that can be, and leaves the exit code. */
+/** Plans every workspace that can be planned, and leaves the exit code. */
 export async function planCommand(flags: PlanFlags, cli: Cli): Promise<void> {
   const setup = await readSetup(cli, flags)
   showWarnings(setup.warnings, cli)
-  const { done: previews, codes, known, salt } = await interruptible(cli, (signal) => previewAll(setup, cli, signal, flags))
-  const plans = previews.map((one) => one.planned.plan)
+  let salt: string | undefined
+  const open = (signal: AbortSignal) => openLedgers(cli, setup, signal, flags)
+  const read = await readEach(cli, setup, open, (workspace, session) =>
+    withReader(workspace, session, async ({ config, ledger, preview }) => {
+      salt ??= ledger.fact('peopleSalt')
+      const one = await preview()
+      tellReading(cli, config.name, one)
+      for (const { message } of pauseFindings(await ledger.pause(cli.clock.now()), config.name)) tellLine(cli, `${config.name}: ${message}`)
+      const unread = unreadBecause(one)
+      return { plan: one.planned.plan, ...(unread !== undefined && { unread }) }
+    }),
+  )
+  const plans = read.done.map(({ plan }) => plan)
   const asked = setup.workspaces.length
-  const release = releaseCommand(plans, known, flags, setup.config.ledger)
   cli.stdout.write(
-    showPlans(
-      previews.map((one) => {
-        const unread = unreadBecause(one)
-        return { plan: one.planned.plan, ...(unread !== undefined && { unread }) }
-      }),
-      flags.output,
-      {
-        ...{ releaseCommand: release, paint: painter(cli.stdout), width: columnsOf(cli.stdout), asked },
-        people: labelsFor(setup.config.people, salt),
-      },
-    ),
+    showPlans(read.done, flags.output, {
+      releaseCommand: releaseCommand(plans, read.known, flags, setup.config.ledger),
+      paint: painter(cli.stdout),
+      width: columnsOf(cli.stdout),
+      asked,
+      people: labelsFor(setup.config.people, salt),
+    }),
   )
   if (flags.out !== undefined) save(flags.out, plans, asked)
-  cli.finish(worstExit([...previews.map((one) => exitOf(one, flags.detailedExitcode === true)), ...codes]))
+  cli.finish(worstExit([...read.done.map((one) => exitOf(one, flags.detailedExitcode === true)), ...read.codes]))
 }
 
 /**
@@ -60,50 +62,9 @@ function releaseCommand(plans: readonly Plan[], known: readonly string[], flags:
   }
 }
 
-interface Previews extends Answers<Preview> {
-  /** The workspaces that the ledger knows. */
-  readonly known: readonly string[]
-  /** What the ledger hashes people with. */
-  readonly salt?: string
-}
-
-async function previewAll(setup: Setup, cli: Cli, signal: AbortSignal, flags: LedgerFlags): Promise<Previews> {
-  const ledgers = await openLedgers(cli, setup, signal, flags)
-  const progress = await sweepProgress('reading caps', cli.stderr, signal)
-  let salt: string | undefined
-  try {
-    const answers = await inEach(
-      cli,
-      setup.workspaces,
-      async (one: WorkspaceSetup) => {
-        const { config, policy } = one
-        const { client, close } = connectReader(cli, config, { signal })
-        try {
-          const ledger = await ledgers.of(one, client, signal)
-          salt ??= ledger.fact('peopleSalt')
-          const parts = { client, settings: config, ledger, clock: cli.clock, digest: sha256 }
-          const done = await preview(parts, policy, { signal, onSweep: progress.expect, onReading: progress.one })
-          tellReading(cli, config.name, done)
-          for (const { message } of pauseFindings(await ledger.pause(cli.clock.now()), config.name))
-            tellLine(cli, `${config.name}: ${message}`)
-          return done
-        } finally {
-          close()
-        }
-      },
-      signal,
-    )
-    return { ...answers, known: ledgers.known, ...(salt !== undefined && { salt }) }
-  } finally {
-    progress.stop()
-    await ledgers.close()
-  }
-}
-
 /** Nothing could be read: failed. Else, when asked, the first that fits: a part could not be read, something is held, is pending. */
-function exitOf(one: Preview, detailed: boolean): ExitCode {
-  const { plan } = one.planned
-  if (unreadBecause(one) !== undefined) return EXIT.failed
+function exitOf({ plan, unread }: PlanView, detailed: boolean): ExitCode {
+  if (unread !== undefined) return EXIT.failed
   if (!detailed) return EXIT.done
   if (plan.unknown.length > 0) return EXIT.partial
   if (plan.holds.length > 0) return EXIT.held

@@ -13,20 +13,18 @@ import { type Report, type ReportCycle, type ReportInputs, type ReportPerson, re
 import { cycleSums, hasWholeCycle, measuredCycle, readCycle } from '../../daemon/collect/add-on.ts'
 import { historyOf } from '../../daemon/collect/usage-summary.ts'
 import type { Config } from '../../daemon/config/settings.ts'
-import { type Preview, preview } from '../../daemon/cycle/preview.ts'
-import { cycleOf, type WorkspaceState } from '../../daemon/cycle/state.ts'
+import type { Preview } from '../../daemon/cycle/preview.ts'
+import { cycleOf } from '../../daemon/cycle/state.ts'
 import { failureOf } from '../../daemon/cycle/write/failure.ts'
 import { cycleBeside } from '../../daemon/replay/cycles.ts'
-import { sha256 } from '../../daemon/schedule/system.ts'
-import type { AddOnSum, Ledger, ReadClient } from '../../ports.ts'
-import { connectReader, ledgerOf, openStore, readSetup, type Setup, type WorkspaceSetup } from '../compose.ts'
+import type { AddOnSum, Ledger } from '../../ports.ts'
+import { readSetup } from '../compose.ts'
 import { showWarnings } from '../plan/output.ts'
 import { type Cli, CommandError, painter } from '../shared/context.ts'
-import { type Answers, inEach } from '../shared/each.ts'
 import { EXIT, worstExit } from '../shared/exit.ts'
-import { interruptible } from '../shared/interrupt.ts'
+import { openOwnLedgers } from '../shared/ledger/ledgers.ts'
 import { labelsFor } from '../shared/people.ts'
-import { sweepProgress } from '../shared/progress.ts'
+import { readEach, type WorkspaceReader, withReader } from '../shared/reader.ts'
 import { tellLine } from '../shared/tell.ts'
 import type { ReportFlags } from './command.ts'
 import { reportShown } from './people.ts'
@@ -41,7 +39,10 @@ const CHUNK_MS = 30 * DAY_MS
 export async function reportCommand(flags: ReportFlags, cli: Cli): Promise<void> {
   const setup = await readSetup(cli, flags)
   showWarnings(setup.warnings, cli)
-  const { done: reports, codes } = await interruptible(cli, (signal) => reportAll(setup, flags, cli, signal))
+  const open = () => openOwnLedgers(cli, setup)
+  const { done: reports, codes } = await readEach(cli, setup, open, (workspace, session) =>
+    withReader(workspace, session, (reader) => reportOne(reader, flags, setup.config, cli)),
+  )
   // A table has no room for what weakens it.
   if (flags.output === 'csv')
     for (const { workspace, notes } of reports) for (const note of notes) tellLine(cli, `note: ${workspace}: ${note}`)
@@ -57,54 +58,27 @@ export async function reportCommand(flags: ReportFlags, cli: Cli): Promise<void>
   cli.finish(worstExit([EXIT.done, ...codes]))
 }
 
-async function reportAll(setup: Setup, flags: ReportFlags, cli: Cli, signal: AbortSignal): Promise<Answers<Report>> {
-  const store = await openStore(cli, setup.config, 'read')
-  const progress = await sweepProgress('reading caps', cli.stderr, signal)
-  try {
-    return await inEach(
-      cli,
-      setup.workspaces,
-      async (one) => {
-        const { client, close } = connectReader(cli, one.config, { signal })
-        try {
-          const ledger = await ledgerOf(store, one.config)
-          const parts = { client, settings: one.config, ledger, clock: cli.clock, digest: sha256 }
-          // Of a cycle that is over no cap is known, so none is read.
-          const only = ({ usage }: WorkspaceState) => (isPresent(flags.cycle, cycleOf(usage)) ? undefined : () => false)
-          const seen = await preview(parts, one.policy, { signal, onSweep: progress.expect, onReading: progress.one, only })
-          for (const { message } of seen.warnings) tellLine(cli, `${one.config.name}: ${message}`)
-          const gathered = await gather({ one, seen, client, ledger, flags, now: cli.clock.now(), signal })
-          const report = reportOf({ ...gathered, ...priceOf(setup.config) })
-          // What is written into a file or a page is for others; a terminal is for whoever runs this.
-          return flags.output === 'text' ? report : reportShown(report, labelsFor(setup.config.people, ledger.fact('peopleSalt')))
-        } finally {
-          close()
-        }
-      },
-      signal,
-    )
-  } finally {
-    progress.stop()
-    await store.close()
-  }
+async function reportOne(reader: WorkspaceReader<Ledger>, flags: ReportFlags, shared: Config, cli: Cli): Promise<Report> {
+  // Of a cycle that is over no cap is known, so none is read.
+  const seen = await reader.preview(({ usage }) => (isPresent(flags.cycle, cycleOf(usage)) ? undefined : () => false))
+  for (const { message } of seen.warnings) tellLine(cli, `${reader.config.name}: ${message}`)
+  const report = reportOf({ ...(await gather({ ...reader, seen, flags, now: cli.clock.now() })), ...priceOf(shared) })
+  // What is written into a file or a page is for others; a terminal is for the person who runs this.
+  return flags.output === 'text' ? report : reportShown(report, labelsFor(shared.people, reader.ledger.fact('peopleSalt')))
 }
 
-interface Sources {
-  readonly one: WorkspaceSetup
+interface Sources extends Pick<WorkspaceReader<Ledger>, 'config' | 'policy' | 'client' | 'ledger' | 'signal'> {
   readonly seen: Preview
-  readonly client: ReadClient
-  readonly ledger: Ledger
   readonly flags: ReportFlags
   readonly now: Instant
-  readonly signal: AbortSignal
 }
 
 async function gather(sources: Sources): Promise<ReportInputs> {
-  const { one, seen, ledger, flags, now } = sources
+  const { config, policy, seen, ledger, flags, now } = sources
   const { usage } = seen.state
   const current = cycleOf(usage)
   if (!usage || !current)
-    throw new CommandError(`${one.config.name}: the roster with the billing cycle could not be read, so there is nothing to report on`)
+    throw new CommandError(`${config.name}: the roster with the billing cycle could not be read, so there is nothing to report on`)
   const notes: string[] = []
   const { cycle, isPast } = chosenCycle(sources, current, usage.previousCycle?.cycle)
   const perSeat = usage.balance?.creditsPerSeat
@@ -117,12 +91,12 @@ async function gather(sources: Sources): Promise<ReportInputs> {
   }
   const figures = isPast ? undefined : await figuresOf(sources, current, rows, addOn)
   return {
-    workspace: one.config.name,
+    workspace: config.name,
     which: isPast ? flags.cycle : 'current',
     by: flags.by,
     cycle,
     people: isPast ? await peopleBefore(sources, cycle, { past, hasRuns: runs !== undefined && runs.length > 0 }, notes) : peopleNow(seen),
-    groups: one.policy.set.groups.map(({ scope, name }) => ({ id: scope.id, name })),
+    groups: policy.set.groups.map(({ scope, name }) => ({ id: scope.id, name })),
     ...(!isPast && usage.balance && { balance: usage.balance }),
     ...(addOn.source !== 'upperBound' && { addOn }),
     ...(addOn.source === 'measured' && flags.by === 'model' && { addOnByModel: await byModel(ledger, cycle) }),
@@ -135,7 +109,7 @@ async function gather(sources: Sources): Promise<ReportInputs> {
 
 /** The cycle of the report. What is over has to be known to the ledger, or by the runs of that time. */
 function chosenCycle(
-  { flags, one }: Sources,
+  { flags, config }: Sources,
   current: Cycle,
   previous: Cycle | undefined,
 ): { readonly cycle: Cycle; readonly isPast: boolean } {
@@ -147,7 +121,7 @@ function chosenCycle(
   )
   if (found) return { cycle: found, isPast: true }
   throw new CommandError(
-    `${one.config.name}: no billing cycle that the ledger can know begins in ${flags.cycle}; the present one began on ${dayText(current.startAt)}`,
+    `${config.name}: no billing cycle that the ledger can know begins in ${flags.cycle}; the present one began on ${dayText(current.startAt)}`,
   )
 }
 
@@ -233,7 +207,7 @@ function addOnOf({ seen, now }: Sources, cycle: Cycle, past: Sums | undefined): 
 
 /** Of a cycle that is over, the figures with which it ended, or else what the service or the readings of its days have added up to. */
 async function peopleBefore(
-  { seen, ledger, one, flags }: Sources,
+  { seen, ledger, config, flags }: Sources,
   cycle: Cycle,
   { past, hasRuns }: { readonly past: Sums | undefined; readonly hasRuns: boolean },
   notes: string[],
@@ -247,7 +221,7 @@ async function peopleBefore(
     : (measured ??
       (await ledger.useByPerson({ fromAt: midnight(cycle.startAt), untilAt: cycle.endAt })).map((row) => [row.email, row.used] as const))
   if (used.length === 0) {
-    const unknown = `The ledger of ${one.config.name} knows nobody's use in that cycle; it is kept while a daemon runs.`
+    const unknown = `The ledger of ${config.name} knows nobody's use in that cycle; it is kept while a daemon runs.`
     if (ofPeople(flags) || (!hasRuns && flags.cycle !== 'previous')) throw new CommandError(unknown)
     notes.push(unknown)
   } else if (!last && !measured && (await ledger.useByPerson({ fromAt: 0, untilAt: midnight(cycle.startAt) })).length === 0) {

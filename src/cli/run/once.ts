@@ -4,19 +4,19 @@ import { reconcile } from '../../daemon/cycle/run.ts'
 import { recall } from '../../daemon/cycle/state.ts'
 import { createWorkspace } from '../../daemon/workspace.ts'
 import { type Done, exitOfAll, reportsOf } from '../apply/run.ts'
-import { readPolicies } from '../compose.ts'
 import type { Embedded } from '../sandbox/embedded.ts'
 import { type Cli, CommandError } from '../shared/context.ts'
 import { createHost, type Host, openWorkspace } from '../shared/host.ts'
 import { interruptible } from '../shared/interrupt.ts'
 import { openForCommand } from '../shared/ledger/replica.ts'
+import { policyPaths, readPolicies } from '../shared/policies.ts'
 import type { RunFlags } from './command.ts'
 import type { Reader } from './run.ts'
 
 /** Runs one cycle and leaves the exit code. */
 export async function runOnce(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedded | undefined): Promise<void> {
   const { loaded, config } = await reader.read()
-  const { sets, problems } = await readPolicies(loaded, config, cli, flags.workspace)
+  const { sets, problems } = await readPolicies(policyPaths(config), loaded, flags, cli)
   if (hasErrors(problems)) throw new InputError(problems)
   const store = await openForCommand(cli, config, 'run --once')
   try {

@@ -21,12 +21,12 @@ import { type Comparisons, createComparisons } from '../../daemon/replay/compari
 import { type Daemon, startDaemon } from '../../daemon/schedule/daemon.ts'
 import { randomSalt, sha256 } from '../../daemon/schedule/system.ts'
 import { type Watcher, watchPaths } from '../../policy/load/watch.ts'
-import { named, readPolicies } from '../compose.ts'
 import { type Embedded, LEFT_ALONE, onSandbox, startBeside, withSandboxKey } from '../sandbox/embedded.ts'
 import { type Cli, UsageError } from '../shared/context.ts'
 import { EXIT } from '../shared/exit.ts'
 import { bound, createHost, forgetOldHistory, type Host, loadForDaemon, openWorkspace } from '../shared/host.ts'
 import { openForDaemon } from '../shared/ledger/replica.ts'
+import { named, policyPaths, readPolicies } from '../shared/policies.ts'
 import { VERSION } from '../shared/version.ts'
 import { awaitLedger } from './await-ledger.ts'
 import type { RunFlags } from './command.ts'
@@ -75,7 +75,7 @@ async function readConfig(reader: Reader, flags: RunFlags, cli: Cli, embedded: E
   const config = embedded ? besideSandbox(loaded.config, { isQuick: loaded.file === undefined, keepsLedger }, embedded.url) : loaded.config
   const missing = networkProblems(config)
   if (missing.length > 0) throw new InputError(missing)
-  const policies = await readPolicies(loaded, config, cli, flags.workspace)
+  const policies = await readPolicies(policyPaths(config), loaded, flags, cli)
   if (!hasErrors(policies.problems)) reader.name = policies.workspace
   const workspace = reader.name ?? policies.workspace
   return { loaded, config: named(config, workspace === undefined ? {} : { workspace }) }
@@ -197,12 +197,12 @@ function followFiles(daemon: Daemon, cli: Cli, settings: () => Settings): Follow
   // Without a config file the policies also say what the workspace is called, so they are read as configuration.
   const policiesChanged = (): void | Promise<void> => (settings().loaded.file === undefined ? configChanged() : daemon.policiesChanged())
   const watchPolicies = (paths: readonly string[]): Watcher => watchPaths(paths, cli.clock, policiesChanged)
-  let paths = policyPaths(settings().config)
+  let paths = policyPaths(settings().config).toSorted()
   let policies = watchPolicies(paths)
   let closed = false
   async function configChanged(): Promise<void> {
     await daemon.configChanged()
-    const next = policyPaths(settings().config)
+    const next = policyPaths(settings().config).toSorted()
     if (closed || next.join('\n') === paths.join('\n')) return
     policies.close()
     paths = next
@@ -219,8 +219,6 @@ function followFiles(daemon: Daemon, cli: Cli, settings: () => Settings): Follow
     },
   }
 }
-
-const policyPaths = (config: Config): readonly string[] => [...new Set(config.workspaces.flatMap((one) => one.policies))].sort()
 
 /** `orElsewhere`: nobody chose the address, so another port serves as well when a program has it. */
 async function listen(config: Config, running: Readonly<Running>, host: Host, orElsewhere: boolean): Promise<Server> {

@@ -23,11 +23,13 @@ import { randomSalt, sha256, systemRandom } from '../../daemon/schedule/system.t
 import { commitOf } from '../../policy/load/git.ts'
 import { formatProblems } from '../../policy/yaml.ts'
 import type { Ledger } from '../../ports.ts'
-import { connectWriter, ledgerOf, openNotify, readPolicies } from '../compose.ts'
+import { connectWriter, openNotify } from '../compose.ts'
 import { SANDBOX_IDENTITY } from '../sandbox/embedded.ts'
 import type { NetworkFlags } from './args.ts'
 import { type Cli, hasColours } from './context.ts'
 import { type Sharers, sharersIn } from './ledger/sharers.ts'
+import { ledgerOf } from './ledger/store.ts'
+import { policyPaths, readPolicies } from './policies.ts'
 import { VERSION } from './version.ts'
 
 export interface Host {
@@ -321,7 +323,7 @@ export async function openWorkspace(config: WorkspaceConfig, host: Host): Promis
 
 /** Loads the policies of all workspaces; problems are logged with their places. */
 export async function loadForDaemon(loaded: LoadedConfig, config: Config, host: Host): Promise<PolicyLoad> {
-  const policies = await readPolicies(loaded, config, host.cli, host.flags.workspace)
+  const policies = await readPolicies(policyPaths(config), loaded, host.flags, host.cli)
   if (hasErrors(policies.problems)) host.complain(policies.problems, 'policies have errors')
   return policies
 }

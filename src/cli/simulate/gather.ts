@@ -4,16 +4,15 @@
 import type { PolicyRevision } from '../../core/model/policy.ts'
 import { hasErrors, InputError, type Problem } from '../../core/model/problem.ts'
 import type { SimulationInputs } from '../../core/use/replay/document.ts'
-import type { LoadedConfig } from '../../daemon/config/config.ts'
 import { loadConfigAside } from '../../daemon/config/load-aside.ts'
 import type { Config } from '../../daemon/config/settings.ts'
 import { type RecordedUse, type ReplayOptions, replayStart } from '../../daemon/replay/gather.ts'
 import { randomSalt } from '../../daemon/schedule/system.ts'
 import type { LoadedPolicies } from '../../policy/load/load.ts'
-import { loadPoliciesAside } from '../../policy/load/load-aside.ts'
 import type { NetworkFlags } from '../shared/args.ts'
 import { type Cli, CommandError, UsageError } from '../shared/context.ts'
 import { HOW_TO_GET_DAYS, readRecordedUse } from '../shared/ledger/recorded-use.ts'
+import { policyPaths, readPolicies } from '../shared/policies.ts'
 
 export interface GatherOptions {
   /** Policy files in place of those of the config. */
@@ -43,10 +42,10 @@ export async function gather(flags: NetworkFlags, options: GatherOptions, cli: C
   const loaded = await loadConfigAside({ env: cli.env, flags }, cli.clock)
   if (!loaded.config) throw new InputError(loaded.problems)
   const { config } = loaded
-  const paths = options.paths.length > 0 ? options.paths : [...new Set(config.workspaces.flatMap(({ policies }) => policies))]
+  const paths = options.paths.length > 0 ? options.paths : policyPaths(config)
   if (paths.length === 0) throw new UsageError('which policies? Name files or folders, or a config file with --config')
-  const policies = await load(paths, loaded, flags, cli)
-  const against = options.against === undefined ? undefined : await load([options.against], loaded, flags, cli)
+  const policies = await readPolicies(paths, loaded, flags, cli)
+  const against = options.against === undefined ? undefined : await readPolicies([options.against], loaded, flags, cli)
   const problems = [...loaded.problems, ...policies.problems, ...(against?.problems ?? [])]
   if (hasErrors(problems)) throw new InputError(problems)
   const names = loaded.configured
@@ -69,13 +68,6 @@ export async function gather(flags: NetworkFlags, options: GatherOptions, cli: C
   if (workspaces.length === 0) throw new CommandError(`no policy is for ${names.join(', ')}`)
   return { config, workspaces, warnings: problems, salt: ledger.salt ?? randomSalt() }
 }
-
-const load = (paths: readonly string[], { configured }: LoadedConfig, { workspace }: NetworkFlags, cli: Cli): Promise<LoadedPolicies> =>
-  loadPoliciesAside(
-    paths,
-    { ...(configured && { workspaces: configured }), ...(workspace !== undefined && { workspace }), now: cli.clock.now() },
-    cli.clock,
-  )
 
 /** Without a config file both sides may be called as they like. */
 const againstOf = ({ sets, workspace }: LoadedPolicies, name: string): PolicyRevision | undefined =>

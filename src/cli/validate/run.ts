@@ -7,11 +7,11 @@ import { scopeKey } from '../../core/model/scope.ts'
 import type { LoadedConfig } from '../../daemon/config/config.ts'
 import { loadConfigAside } from '../../daemon/config/load-aside.ts'
 import { plainHttpProblems } from '../../daemon/config/transport.ts'
-import type { LoadedPolicies, LoadOptions } from '../../policy/load/load.ts'
-import { loadPoliciesAside } from '../../policy/load/load-aside.ts'
+import type { LoadedPolicies } from '../../policy/load/load.ts'
 import { type Cli, painter, UsageError } from '../shared/context.ts'
 import { EXIT, inputExit } from '../shared/exit.ts'
 import { labelsFor } from '../shared/people.ts'
+import { policyPaths, readPolicies } from '../shared/policies.ts'
 import {
   problemsText,
   type ValidatedWorkspace,
@@ -25,11 +25,11 @@ import type { ValidateFlags } from './command.ts'
 /** Checks the given paths, or those of the flags and the config. Leaves 65 when anything is wrong. */
 export async function validate(given: readonly string[], flags: ValidateFlags, cli: Cli): Promise<void> {
   const config = await loadConfigAside({ env: cli.env, flags }, cli.clock)
-  const paths = given.length > 0 ? given : pathsOf(config)
+  const paths = given.length > 0 ? given : policyPaths(config.config)
   if (paths.length === 0 && config.file === undefined && !hasErrors(config.problems)) {
     throw new UsageError('nothing to validate: name policy files or folders, or a config file with --config')
   }
-  const loaded = paths.length > 0 ? await loadPoliciesAside(paths, loadOptions(config, flags, cli), cli.clock) : undefined
+  const loaded = paths.length > 0 ? await readPolicies(paths, config, flags, cli) : undefined
   const plainHttp = plainHttpProblems(config.config?.workspaces ?? [], 'warning')
   const policies = (loaded?.problems ?? []).filter((problem) => isJudged(problem, config))
   const problems = [
@@ -42,14 +42,6 @@ export async function validate(given: readonly string[], flags: ValidateFlags, c
   show({ workspaces: loaded ? validated(loaded, config) : [], problems }, config, flags, cli)
   cli.finish(hasErrors(problems) ? inputExit(problems) : EXIT.done)
 }
-
-const pathsOf = ({ config }: LoadedConfig): readonly string[] => [...new Set(config?.workspaces.flatMap(({ policies }) => policies) ?? [])]
-
-const loadOptions = ({ configured }: LoadedConfig, { workspace }: ValidateFlags, cli: Cli): LoadOptions => ({
-  ...(configured && { workspaces: configured }),
-  ...(workspace !== undefined && { workspace }),
-  now: cli.clock.now(),
-})
 
 /** A warning: the file may be only where capkeeper runs, as key files are, which are not looked at. Choice. */
 function caFileProblems({ config, caFilesAt }: LoadedConfig, { clock }: Cli): readonly Problem[] {

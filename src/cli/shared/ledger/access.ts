@@ -4,17 +4,17 @@ import { plain } from '../../../core/escape/terminal.ts'
 import { hasErrors, InputError } from '../../../core/model/problem.ts'
 import type { LoadedConfig } from '../../../daemon/config/config.ts'
 import { loadConfigAside } from '../../../daemon/config/load-aside.ts'
-import { type LedgerReport, type LedgerStore, openLedger } from '../../../daemon/ledger/ledger.ts'
+import type { LedgerReport, LedgerStore } from '../../../daemon/ledger/ledger.ts'
 import { loadPoliciesAside } from '../../../policy/load/load-aside.ts'
 import { didYouMean } from '../../../policy/suggest.ts'
 import type { Ledger } from '../../../ports.ts'
 import type { NetworkFlags } from '../args.ts'
 import { type Cli, CommandError, UsageError } from '../context.ts'
 import { EXIT } from '../exit.ts'
-import { mustBeOwn } from '../remote.ts'
 import { tellLine } from '../tell.ts'
 import { columns, count } from '../text.ts'
-import { hidePasswords, shownLedger } from './address.ts'
+import { shownLedger } from './address.ts'
+import { currentWorkspaces, withStore } from './store.ts'
 
 /** The ledger of one workspace, open. */
 export interface OpenLedger {
@@ -36,12 +36,12 @@ export async function withLedger(
   use: (open: OpenLedger) => Promise<void>,
 ): Promise<void> {
   const { file, names } = await ledgerFile(flags, cli)
-  const chosen = await withStore(file, 'read', cli, (store) => chooseWorkspace(store, names, options))
+  const chosen = await withStore(cli, file, 'read', (store) => chooseWorkspace(store, names, options))
   if (!chosen.known) {
     const consequence = options.mode === 'note' ? '; this takes effect when a daemon does' : ''
     tellLine(cli, `warning: nothing has used ${shownLedger(file)} for ${chosen.workspace} yet${consequence}`)
   }
-  await withStore(file, options.mode, cli, async (store) =>
+  await withStore(cli, file, options.mode, async (store) =>
     use({ workspace: chosen.workspace, ledger: await store.workspace(chosen.workspace, undefined) }),
   )
 }
@@ -49,7 +49,7 @@ export async function withLedger(
 /** `ledger backup FILE`. */
 export async function backupLedger(target: string, flags: NetworkFlags, cli: Cli): Promise<void> {
   const { file } = await ledgerFile(flags, cli)
-  await withStore(file, 'read', cli, (store) => store.backup(target))
+  await withStore(cli, file, 'read', (store) => store.backup(target))
   cli.stdout.write(`${plain(`${file}: copied to ${target}`)}\n`)
   cli.finish(EXIT.done)
 }
@@ -57,7 +57,7 @@ export async function backupLedger(target: string, flags: NetworkFlags, cli: Cli
 /** `ledger check`; leaves 1 when the ledger is missing or not whole. */
 export async function checkLedger(flags: NetworkFlags, cli: Cli): Promise<void> {
   const { file } = await ledgerFile(flags, cli)
-  const report = await withStore(file, 'read', cli, (store) => store.check())
+  const report = await withStore(cli, file, 'read', (store) => store.check())
   if (!report.exists) throw new CommandError(`there is no ledger at ${shownLedger(file)}; name it with --ledger`)
   for (const problem of report.problems) tellLine(cli, `error: ${problem}`)
   cli.stdout.write(checkText(report))
@@ -91,8 +91,6 @@ async function ledgerFile(flags: NetworkFlags, cli: Cli): Promise<{ readonly fil
   const loaded = await loadConfigAside({ env: cli.env, flags: given }, cli.clock)
   const file = flags.ledger ?? (cli.env['CAPKEEPER_LEDGER'] || loaded.config?.ledger)
   if (file === undefined) throw new InputError(loaded.problems.filter((problem) => hasErrors([problem])))
-  mustBeOwn(file)
-  hidePasswords(cli, file)
   if (file === ':memory:') throw new UsageError('a ledger in memory is gone with its process; name a file with --ledger')
   const configured = loaded.configured?.map(({ name }) => name) ?? []
   return {
@@ -111,15 +109,6 @@ async function nameInPolicies({ config, configured }: LoadedConfig, { clock }: C
   return configured || paths.length === 0 ? undefined : (await loadPoliciesAside(paths, {}, clock)).workspace
 }
 
-async function withStore<T>(file: string, mode: 'note' | 'read', cli: Cli, use: (store: LedgerStore) => Promise<T>): Promise<T> {
-  const store = await openLedger({ file, mode, clock: cli.clock, env: cli.env })
-  try {
-    return await use(store)
-  } finally {
-    await store.close()
-  }
-}
-
 interface Chosen {
   readonly workspace: string
   /** The ledger has records of it. */
@@ -131,7 +120,7 @@ async function chooseWorkspace(
   { asked, configured, inPolicies: declared }: Names,
   options: AccessOptions,
 ): Promise<Chosen> {
-  const bound = (await store.workspaces()).flatMap((one) => (one.current ? [one.workspace] : []))
+  const bound = await currentWorkspaces(store)
   const chosen = (workspace: string): Chosen => ({ workspace, known: bound.includes(workspace) })
   if (asked !== undefined) {
     const known = [...new Set([...bound, ...configured])]

@@ -10,32 +10,40 @@ import { Undecodable } from '../../../daemon/ledger/values/decode.ts'
 import { sharedLedger } from '../../../daemon/ledger/values/values.ts'
 import { sha256 } from '../../../daemon/schedule/system.ts'
 import type { Ledger, ReadClient } from '../../../ports.ts'
-import { ledgerOf, openStore, type Setup, type WorkspaceSetup } from '../../compose.ts'
+import type { Setup, WorkspaceSetup } from '../../compose.ts'
 import type { NetworkFlags } from '../args.ts'
 import { type Cli, CommandError } from '../context.ts'
 import { askDaemon, causeOf, type DaemonQuestion, isLedgerUrl, ledgerToken, pageAt } from '../remote.ts'
+import { currentWorkspaces, ledgerOf, openStore } from './store.ts'
+
+/** A daemon elsewhere does not share what each person used by day. */
+export type PlanLedger = SharedLedger & Partial<Pick<Ledger, 'useByPerson'>>
 
 /** The ledgers of a command, open for reading. */
-export interface Ledgers {
+export interface Ledgers<L = PlanLedger> {
   /** Workspaces that have records. */
   readonly known: readonly string[]
-  /** A daemon elsewhere does not share what each person used by day. */
-  of(workspace: WorkspaceSetup, client: ReadClient, signal: AbortSignal): Promise<SharedLedger & Partial<Pick<Ledger, 'useByPerson'>>>
+  of(workspace: WorkspaceSetup, client: ReadClient, signal: AbortSignal): Promise<L>
   close(): Promise<void>
 }
 
-/** What a command was told of the ledger. */
+/** The flags that say how the ledger is reached. */
 export interface LedgerFlags extends Pick<NetworkFlags, 'ledgerTokenFile'> {
   readonly rebind?: boolean
 }
 
 /** Opens the file, or asks the daemon. Throws a `LedgerError`, or a `CommandError` when no daemon answers. */
-export async function openLedgers(cli: Cli, { config }: Setup, signal: AbortSignal, flags: LedgerFlags): Promise<Ledgers> {
-  if (isLedgerUrl(config.ledger)) return remoteLedgers(config.ledger, cli, ledgerToken(flags, cli), signal)
-  const store = await openStore(cli, config, 'read')
+export function openLedgers(cli: Cli, setup: Setup, signal: AbortSignal, flags: LedgerFlags): Promise<Ledgers> {
+  const { ledger } = setup.config
+  return isLedgerUrl(ledger) ? remoteLedgers(ledger, cli, ledgerToken(flags, cli), signal) : openOwnLedgers(cli, setup, flags.rebind)
+}
+
+/** Opens the file or the database. Throws a `LedgerError`, or a `UsageError` for the address of a daemon. */
+export async function openOwnLedgers(cli: Cli, { config }: Setup, rebind = false): Promise<Ledgers<Ledger>> {
+  const store = await openStore(cli, config.ledger, 'read')
   return {
-    known: (await store.workspaces()).flatMap((one) => (one.current ? [one.workspace] : [])),
-    of: (one) => ledgerOf(store, one.config, flags.rebind === true),
+    known: await currentWorkspaces(store),
+    of: (one) => ledgerOf(store, one.config, rebind),
     close: () => store.close(),
   }
 }

@@ -1,12 +1,12 @@
 // The ledger of commands that look back. Nothing is written. A ledger that does not exist, or that knows nothing of a workspace, is told apart
 // from an empty one.
 
-import { openLedger } from '../../../daemon/ledger/ledger.ts'
 import type { RecordedUse } from '../../../daemon/replay/gather.ts'
 import { recordedUseOf } from '../../../daemon/replay/recorded-use.ts'
 import { type Cli, CommandError, UsageError } from '../context.ts'
 import { isLedgerUrl } from '../remote.ts'
 import { shownLedger } from './address.ts'
+import { currentWorkspaces, withStore } from './store.ts'
 
 export interface RecordedLedger {
   readonly workspaces: readonly RecordedUse[]
@@ -21,9 +21,8 @@ export async function readRecordedUse(cli: Cli, file: string, names: readonly st
       `${shownLedger(file)} is the address of a daemon, which hands out no use by day; name the ledger itself, or a copy of it (\`capkeeper ledger backup FILE\`), with --ledger`,
     )
   }
-  const store = await openLedger({ file, mode: 'read', clock: cli.clock })
-  try {
-    const known = (await store.workspaces()).flatMap((one) => (one.current ? [one.workspace] : []))
+  return withStore(cli, file, 'read', async (store) => {
+    const known = await currentWorkspaces(store)
     const found = names.filter((name) => known.includes(name))
     if (found.length === 0) throw nothingKnown(file, names, known)
     let salt: string | undefined
@@ -34,9 +33,7 @@ export async function readRecordedUse(cli: Cli, file: string, names: readonly st
       workspaces.push(await recordedUseOf(workspace, ledger))
     }
     return { workspaces, ...(salt !== undefined && { salt }) }
-  } finally {
-    await store.close()
-  }
+  })
 }
 
 /** How to get days, wherever there are none. */

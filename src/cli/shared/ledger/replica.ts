@@ -10,8 +10,8 @@ import { createKeeper } from '../../../daemon/replicas/keeper.ts'
 import { type Leases, soleLeases } from '../../../daemon/replicas/leases.ts'
 import { wantedIn } from '../../../daemon/replicas/shown.ts'
 import { randomSalt } from '../../../daemon/schedule/system.ts'
-import { openStore } from '../../compose.ts'
 import type { Cli } from '../context.ts'
+import { openStore } from './store.ts'
 
 /** A ledger to write to, and what this process may write of it. */
 export interface WritingStore extends LedgerStore {
@@ -21,40 +21,45 @@ export interface WritingStore extends LedgerStore {
 /** Of this process and no other; a pod's host name is its own name. */
 const replicaName = (what = ''): ReplicaName => ({ id: randomSalt(), name: `${what}${hostname()}:${process.pid}` })
 
-/** For the daemon: leases come and go. `complain` takes what is for the log. */
-export async function openForDaemon(cli: Cli, config: Config, complain: (message: string) => void): Promise<WritingStore> {
-  if (!isPostgresAddress(config.ledger)) return { ...(await openStore(cli, config, 'write')), held: soleLeases() }
+/** Opens a ledger to write to. The leases, where a database has any, come from `leasesOver` the open store, and fence its records. */
+async function openFenced<T extends Leases & { readonly fence: Fence }>(
+  cli: Cli,
+  { ledger }: Config,
+  leasesOver: (store: LedgerStore, table: NonNullable<LedgerStore['leases']>) => T,
+): Promise<WritingStore & { readonly leased?: T }> {
+  if (!isPostgresAddress(ledger)) return { ...(await openStore(cli, ledger, 'write')), held: soleLeases() }
   const late: { fence?: Fence } = {}
-  const store = await openStore(cli, config, 'write', (workspace) => late.fence?.(workspace))
+  const store = await openStore(cli, ledger, 'write', (workspace) => late.fence?.(workspace))
   if (!store.leases) return { ...store, held: soleLeases() }
-  const keeper = createKeeper({ replica: replicaName(), table: store.leases, clock: cli.clock, complain })
-  late.fence = keeper.fence
-  return { ...store, held: keeper }
+  const leased = leasesOver(store, store.leases)
+  late.fence = leased.fence
+  return { ...store, held: leased, leased }
 }
+
+/** For the daemon: leases come and go. `complain` takes messages for the log. */
+export const openForDaemon = (cli: Cli, config: Config, complain: (message: string) => void): Promise<WritingStore> =>
+  openFenced(cli, config, (_store, table) => createKeeper({ replica: replicaName(), table, clock: cli.clock, complain }))
 
 /** For a command: each workspace that is opened is held until the store is closed, or refused with the name of its holder. */
 export async function openForCommand(cli: Cli, config: Config, name: string): Promise<WritingStore> {
-  if (!isPostgresAddress(config.ledger)) return { ...(await openStore(cli, config, 'write')), held: soleLeases() }
-  const late: { fence?: Fence } = {}
-  const store = await openStore(cli, config, 'write', (workspace) => late.fence?.(workspace))
-  if (!store.leases) return { ...store, held: soleLeases() }
-  const leases = commandLeases({
-    replica: replicaName(`${name} on `),
-    table: store.leases,
-    clock: cli.clock,
-    wanted: wantedIn(config),
-    heldBy: (workspace, holder) => heldBy(store.file, workspace, holder),
-  })
-  late.fence = leases.fence
+  const { leased, ...store } = await openFenced(cli, config, ({ file }, table) =>
+    commandLeases({
+      replica: replicaName(`${name} on `),
+      table,
+      clock: cli.clock,
+      wanted: wantedIn(config),
+      heldBy: (workspace, holder) => heldBy(file, workspace, holder),
+    }),
+  )
+  if (!leased) return store
   return {
     ...store,
-    held: leases,
     async workspace(workspace, baseUrl, options) {
-      await leases.claim(workspace)
+      await leased.claim(workspace)
       return store.workspace(workspace, baseUrl, options)
     },
     async close() {
-      await leases.stop()
+      await leased.stop()
       await store.close()
     },
   }

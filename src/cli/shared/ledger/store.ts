@@ -1,0 +1,32 @@
+// How commands open a ledger. The password in an address is hidden from all output first, and the ledger of a running daemon is refused.
+import type { WorkspaceConfig } from '../../../daemon/config/settings.ts'
+import { type LedgerMode, type LedgerOptions, type LedgerStore, openLedger } from '../../../daemon/ledger/ledger.ts'
+import type { Ledger } from '../../../ports.ts'
+import type { Cli } from '../context.ts'
+import { mustBeOwn } from '../remote.ts'
+import { hidePasswords } from './address.ts'
+
+/** Opens a file or a database; the caller closes it. To write caps use `replica.ts`, which takes leases as well. */
+export async function openStore(cli: Cli, file: string, mode: LedgerMode, fence?: LedgerOptions['fence']): Promise<LedgerStore> {
+  mustBeOwn(file)
+  hidePasswords(cli, file)
+  return openLedger({ file, mode, clock: cli.clock, env: cli.env, ...(fence && { fence }) })
+}
+
+/** Opens a ledger, hands it to `use`, and closes it. */
+export async function withStore<T>(cli: Cli, file: string, mode: LedgerMode, use: (store: LedgerStore) => Promise<T>): Promise<T> {
+  const store = await openStore(cli, file, mode)
+  try {
+    return await use(store)
+  } finally {
+    await store.close()
+  }
+}
+
+/** The ledger of one workspace, which is bound to the address of its service. */
+export const ledgerOf = (store: LedgerStore, config: WorkspaceConfig, rebind = false): Promise<Ledger> =>
+  store.workspace(config.name, config.baseUrl, { rebind })
+
+/** The workspaces that have records, without those that were set aside by `--rebind`. */
+export const currentWorkspaces = async (store: LedgerStore): Promise<readonly string[]> =>
+  (await store.workspaces()).flatMap((one) => (one.current ? [one.workspace] : []))

@@ -1,0 +1,31 @@
+// Policies as commands load them, with the workspaces that the configuration names. No network package is loaded for it.
+import type { LoadedConfig } from '../../daemon/config/config.ts'
+import type { Config } from '../../daemon/config/settings.ts'
+import type { LoadedPolicies } from '../../policy/load/load.ts'
+import { loadPoliciesAside } from '../../policy/load/load-aside.ts'
+import type { Cli } from './context.ts'
+
+/** The policy paths of all workspaces, each once. */
+export const policyPaths = (config: Pick<Config, 'workspaces'> | undefined): readonly string[] => [
+  ...new Set(config?.workspaces.flatMap(({ policies }) => policies)),
+]
+
+/** Loads the policies at these paths. `workspace` is what `--workspace` says. */
+export const readPolicies = (
+  paths: readonly string[],
+  { configured }: LoadedConfig,
+  { workspace }: { readonly workspace?: string },
+  { clock }: Pick<Cli, 'clock'>,
+): Promise<LoadedPolicies> =>
+  loadPoliciesAside(
+    paths,
+    { ...(configured && { workspaces: configured }), ...(workspace !== undefined && { workspace }), now: clock.now() },
+    clock,
+  )
+
+/** Without a config file the workspace has the name that the flag or the policies give. */
+export function named(config: Config, { workspace }: Pick<LoadedPolicies, 'workspace'>): Config {
+  const [only] = config.workspaces
+  if (workspace === undefined || !only || config.workspaces.length > 1) return config
+  return { ...config, workspaces: [{ ...only, name: workspace }] }
+}

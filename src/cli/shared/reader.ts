@@ -1,0 +1,73 @@
+// What every command that reads the service shares: each workspace with a client that cannot write, its ledger, and the plan that follows
+// from both. Nothing here writes, to the service or to the ledger.
+import type { ServiceReader } from '../../api/client.ts'
+import { type Preview, type PreviewOptions, type PreviewParts, preview } from '../../daemon/cycle/preview.ts'
+import { sha256 } from '../../daemon/schedule/system.ts'
+import { connectReader, type Setup, type WorkspaceSetup } from '../compose.ts'
+import type { Cli } from './context.ts'
+import { type Answers, inEach } from './each.ts'
+import { interruptible } from './interrupt.ts'
+import type { Ledgers } from './ledger/ledgers.ts'
+import { type SweepProgress, sweepProgress } from './progress.ts'
+
+/** What the workspaces of one command share. */
+export interface ReadSession<L> {
+  readonly cli: Cli
+  readonly signal: AbortSignal
+  readonly progress: SweepProgress
+  readonly ledgerOf: (workspace: WorkspaceSetup, client: ServiceReader) => Promise<L>
+}
+
+/** One workspace, ready to be read. */
+export interface WorkspaceReader<L extends PreviewParts['ledger']> extends WorkspaceSetup, PreviewParts {
+  readonly client: ServiceReader
+  readonly ledger: L
+  readonly signal: AbortSignal
+  readonly progress: SweepProgress
+  /** Reads people and caps, all of them or `only` some, and works out the plan. */
+  preview(only?: PreviewOptions['only']): Promise<Preview>
+}
+
+/** Opens the ledgers, does the work in every workspace side by side, and closes them. The first interrupt aborts the session's signal. */
+export function readEach<L, T>(
+  cli: Cli,
+  setup: Setup,
+  open: (signal: AbortSignal) => Promise<Ledgers<L>>,
+  work: (workspace: WorkspaceSetup, session: ReadSession<L>) => T | Promise<T>,
+): Promise<Answers<T> & Pick<Ledgers<L>, 'known'>> {
+  return interruptible(cli, async (signal) => {
+    const ledgers = await open(signal)
+    const progress = await sweepProgress('reading caps', cli.stderr, signal)
+    const ledgerOf: ReadSession<L>['ledgerOf'] = (one, client) => ledgers.of(one, client, signal)
+    try {
+      const answers = await inEach(cli, setup.workspaces, (one) => work(one, { cli, signal, progress, ledgerOf }), signal)
+      return { ...answers, known: ledgers.known }
+    } finally {
+      progress.stop()
+      await ledgers.close()
+    }
+  })
+}
+
+/** Connects a workspace, hands it to `use`, and closes the connection. Throws an `InputError` when no key can be used. */
+export async function withReader<L extends PreviewParts['ledger'], T>(
+  workspace: WorkspaceSetup,
+  { cli, signal, progress, ledgerOf }: ReadSession<L>,
+  use: (reader: WorkspaceReader<L>) => Promise<T>,
+): Promise<T> {
+  const { client, close } = connectReader(cli, workspace.config, { signal })
+  try {
+    const ledger = await ledgerOf(workspace, client)
+    const parts = { client, settings: workspace.config, ledger, clock: cli.clock, digest: sha256 }
+    return await use({
+      ...workspace,
+      ...parts,
+      signal,
+      progress,
+      preview: (only) =>
+        preview(parts, workspace.policy, { signal, onSweep: progress.expect, onReading: progress.one, ...(only && { only }) }),
+    })
+  } finally {
+    close()
+  }
+}
