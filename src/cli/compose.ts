@@ -5,7 +5,7 @@ import { createReadClient, createWriteClient, type ServiceReader, type ServiceWr
 import { createKeyRing, type KeyRing } from '../api/keys.ts'
 import type { ClientOptions } from '../api/send.ts'
 import { authoritiesIn } from '../api/transport/authorities.ts'
-import { createHttpTransport, createPoster } from '../api/transport/http.ts'
+import { createHttpTransport, createPoster, type HttpTransport } from '../api/transport/http.ts'
 import { createPaces } from '../api/transport/paces.ts'
 import type { PolicyRevision } from '../core/model/policy.ts'
 import { hasErrors, InputError, type Problem } from '../core/model/problem.ts'
@@ -79,13 +79,7 @@ function connect(cli: Cli, config: WorkspaceConfig, reports: ClientReports) {
   const broken = keys.problems().filter((problem) => problem.severity === 'error')
   if (broken.length > 0) throw new InputError(broken.map((problem) => ({ ...problem, message: `${config.name}: ${problem.message}` })))
   cli.secrets.alsoRedact(keys.redact)
-  const transport = createHttpTransport({
-    baseUrl: config.baseUrl,
-    userAgent: `capkeeper/${VERSION}`,
-    proxyEnv: cli.env,
-    concurrency: config.rate.concurrency,
-    ...(config.caFile !== undefined && { authorities: authoritiesIn(config.caFile, cli.clock) }),
-  })
+  const transport = openTransport(cli, config, config.rate.concurrency)
   const waiting = tellOfWaiting(cli, config.name)
   const options: ClientOptions = {
     transport,
@@ -104,13 +98,22 @@ function connect(cli: Cli, config: WorkspaceConfig, reports: ClientReports) {
   return { options, keys, close }
 }
 
+/** Connections to a workspace's service, this many at a time. Throws an `InputError` when the proxy or the CA file cannot be used. */
+export const openTransport = (cli: Cli, { baseUrl, caFile }: WorkspaceConfig, concurrency: number): HttpTransport =>
+  createHttpTransport({
+    ...{ baseUrl, userAgent: USER_AGENT, proxyEnv: cli.env, concurrency },
+    ...(caFile !== undefined && { authorities: authoritiesIn(caFile, cli.clock) }),
+  })
+
+const USER_AGENT = `capkeeper/${VERSION}`
+
 /** The ways to tell people; absent where nobody is told. */
 export function openNotify(cli: Cli, { notify }: WorkspaceConfig): Channels | undefined {
   if (!notify) return undefined
   return openChannels({
     config: notify,
     mailer: notify.mail && createMailer(notify.mail),
-    poster: createPoster({ userAgent: `capkeeper/${VERSION}`, proxyEnv: cli.env }),
+    poster: createPoster({ userAgent: USER_AGENT, proxyEnv: cli.env }),
     env: cli.env,
     onSecret: (secret) => cli.secrets.add(secret),
   })

@@ -20,7 +20,7 @@ import { createWorkspace } from '../../daemon/workspace.ts'
 import { connectWriter, readSetup, type Setup, type WorkspaceSetup } from '../compose.ts'
 import { showPlans, showWarnings } from '../plan/output.ts'
 import { renderResultText } from '../plan/render.ts'
-import { type PlanView, releaseBy } from '../plan/view.ts'
+import { releaseBy } from '../plan/view.ts'
 import { ledgerArgs } from '../shared/args.ts'
 import { type Cli, CommandError, columnsOf, type Output, painter } from '../shared/context.ts'
 import { EXIT, type ExitCode, worstExit } from '../shared/exit.ts'
@@ -31,7 +31,7 @@ import { ledgerOf } from '../shared/ledger/store.ts'
 import { labelsFor } from '../shared/people.ts'
 import { sweepProgress } from '../shared/progress.ts'
 import { tellLine } from '../shared/tell.ts'
-import { count } from '../shared/text.ts'
+import { count, messageOf } from '../shared/text.ts'
 import type { ApplyFlags } from './command.ts'
 import { viewOf } from './result.ts'
 import { admit, admitAll, readPlans } from './saved-plan.ts'
@@ -50,7 +50,10 @@ export async function applyCommand(flags: ApplyFlags, cli: Cli): Promise<void> {
     const reports = reportsOf(done)
     const salt = done.flatMap((one) => ('report' in one ? (one.salt ?? []) : []))[0]
     const people = labelsFor(setup.config.people, salt)
-    if (flags.output !== 'text') cli.stdout.write(shown(reports.map(viewOf), flags, cli.stdout, false, people, done.length))
+    if (flags.output !== 'text') {
+      const options = { ...showing(setup.config, flags, cli.stdout), people, asked: done.length }
+      cli.stdout.write(showPlans(reports.map(viewOf), flags.output, options))
+    }
     cli.finish(exitOfAll(done))
   } finally {
     await store.close()
@@ -72,9 +75,9 @@ async function applyAll(setup: Setup, saved: ReadonlyMap<string, Plan> | undefin
     const plan = saved?.get(one.config.name)
     if (shared.signal.aborted || (saved && !plan)) continue
     try {
-      done.push(await applyOne({ ...one, ...shared, plan, whole: setup.config, inMemory: setup.config.ledger === ':memory:' }))
+      done.push(await applyOne({ ...one, ...shared, plan, whole: setup.config }))
     } catch (failure) {
-      if (setup.workspaces.length > 1) say(shared.cli, one.config.name, failure instanceof Error ? failure.message : String(failure))
+      if (setup.workspaces.length > 1) say(shared.cli, one.config.name, messageOf(failure))
       done.push({ failure })
     }
   }
@@ -102,7 +105,6 @@ interface Job extends WorkspaceSetup, Shared {
   readonly plan: Plan | undefined
   /** With the workspaces that are not applied. */
   readonly whole: Config
-  readonly inMemory: boolean
 }
 
 async function applyOne(job: Job): Promise<Done> {
@@ -162,7 +164,7 @@ async function applyOne(job: Job): Promise<Done> {
     })
     writing.stop()
     await ledger.commit()
-    if (flags.output === 'text') cli.stdout.write(resultText(report, flags, cli, job.inMemory))
+    if (flags.output === 'text') cli.stdout.write(resultText(report, job))
     tell(report, job)
     const salt = ledger.fact('peopleSalt')
     return { report, ...(salt !== undefined && { salt }) }
@@ -179,12 +181,13 @@ async function confirm(planned: Planned, job: Job): Promise<Agreement | undefine
   const admitted = saved && admit(saved, planned.plan, cli.clock.now())
   const pending = pendingIn(planned)
   const views = [{ plan: planned.plan }]
-  if (flags.output === 'text') cli.stdout.write(shown(views, flags, cli.stdout, job.inMemory))
+  const show = (stream: Output): unknown => stream.write(showPlans(views, 'text', showing(job.whole, flags, stream)))
+  if (flags.output === 'text') show(cli.stdout)
   // With --yes nobody reviews line by line: the passes go on to the end. A saved plan was reviewed.
   if (pending.length === 0 || flags.yes) return admitted ? asShown(planned, admitted) : {}
   // The answer is a document, or goes to a file: whoever is asked reads the plan where the question stands.
   const isOnScreen = flags.output === 'text' && cli.stdout.isTTY === true
-  if (!isOnScreen) cli.stderr.write(shown(views, { ...flags, output: 'text' }, cli.stderr, job.inMemory))
+  if (!isOnScreen) show(cli.stderr)
   const questions = createInterface({ input: cli.stdin, output: cli.stderr })
   try {
     const answer = await questions.question(`Write ${count(pending.length, 'change')} to ${config.name}? Only 'yes' is taken: `, {
@@ -216,30 +219,22 @@ const pendingIn = ({ plan }: Planned): readonly Change[] =>
   plan.changes.filter(({ disposition }) => disposition.kind === 'ready' || disposition.kind === 'deferred')
 
 /** What the plan that was shown before became: what did not go well, and the counts. The plan itself where it was not shown. */
-function resultText(report: CycleReport, flags: ApplyFlags, cli: Cli, inMemory: boolean): string {
-  if (report.withheld !== undefined && report.withheld !== 'declined') return shown([viewOf(report)], flags, cli.stdout, inMemory)
+function resultText(report: CycleReport, { whole, flags, cli }: Job): string {
+  const options = showing(whole, flags, cli.stdout)
+  const view = viewOf(report)
+  if (report.withheld !== undefined && report.withheld !== 'declined') return showPlans([view], 'text', options)
   if (!report.applied || report.applied.results.size === 0) return ''
   const isHeldSince = report.after.plan.holds.some((hold) => !report.planned.plan.holds.some((one) => one.id === hold.id))
-  if (isHeldSince) return `\n${shown([viewOf(report)], flags, cli.stdout, inMemory)}`
-  const width = columnsOf(cli.stdout)
-  return `\n${renderResultText(viewOf(report), { paint: painter(cli.stdout), ...(width !== undefined && { width }) })}`
+  return `\n${isHeldSince ? showPlans([view], 'text', options) : renderResultText(view, options)}`
 }
 
-const shown = (
-  views: readonly PlanView[],
-  flags: ApplyFlags,
-  stream: Output,
-  inMemory = false,
-  people = EMAIL_LABELS,
-  asked = views.length,
-): string =>
-  showPlans(views, flags.output, {
-    releaseCommand: releaseBy(ledgerArgs(flags), inMemory),
-    paint: painter(stream),
-    width: columnsOf(stream),
-    people,
-    asked,
-  })
+/** How plans show on a stream, for the person who runs the command. */
+const showing = ({ ledger }: Config, flags: ApplyFlags, stream: Output) => ({
+  releaseCommand: releaseBy(ledgerArgs(flags), ledger === ':memory:'),
+  paint: painter(stream),
+  width: columnsOf(stream),
+  people: EMAIL_LABELS,
+})
 
 const say = (cli: Cli, workspace: string, text: string): void => void tellLine(cli, `${workspace}: ${text}`)
 

@@ -2,13 +2,14 @@
 // count elsewhere.
 
 import { code, escaped, row, tableHead } from '../../core/escape/markdown.ts'
-import { jsonText, plain } from '../../core/escape/terminal.ts'
+import { plain } from '../../core/escape/terminal.ts'
 import type { Instant } from '../../core/model/units.ts'
 import type { Audit } from '../../core/plan/audit.ts'
 import type { AddOnSource } from '../../core/use/add-on.ts'
 import { EMAIL_LABELS, type PeopleLabels } from '../../daemon/http/status/labels.ts'
 import { type Paint, unpainted } from '../shared/context.ts'
-import { amountText, capText, columns, count, people, rfc3339 } from '../shared/text.ts'
+import { documentText } from '../shared/document.ts'
+import { amountText, capText, columns, count, people } from '../shared/text.ts'
 
 export interface AuditedWorkspace {
   readonly workspace: string
@@ -27,18 +28,14 @@ export interface AuditedWorkspace {
 const VISIBLE = 50
 
 /** `{apiVersion, kind: "Audit", createdAt, workspaces: [{workspace, people, undeclared, uncapped, unreached, near, unread, addOnUse, useIsUpperBound, useUnknown}]}` (choice). */
-export function renderAuditJson(audited: readonly AuditedWorkspace[], now: Instant): string {
-  const document = {
-    apiVersion: 'capkeeper/v1',
-    kind: 'Audit',
-    createdAt: rfc3339(now),
+export const renderAuditJson = (audited: readonly AuditedWorkspace[], now: Instant): string =>
+  documentText('Audit', {
+    createdAt: now,
     workspaces: audited.map(({ workspace, audit, addOnUse, useUnknown }) => ({
       ...{ workspace, ...audit },
       ...{ addOnUse, useIsUpperBound: addOnUse === 'upperBound', useUnknown },
     })),
-  }
-  return jsonText(document)
-}
+  })
 
 /** One list of findings. */
 interface Finding {

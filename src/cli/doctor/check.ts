@@ -26,11 +26,11 @@ export interface Check extends Finding {
 /** Takes checks as they are made. */
 export type Tell = (name: string, finding: Finding) => void
 
-export const ok = (message: string): Finding => ({ status: 'ok', message })
-export const warning = (message: string, hint?: string): Finding => ({ status: 'warning', message, ...(hint !== undefined && { hint }) })
-export const failed = (message: string, hint?: string): Finding => ({ status: 'failed', message, ...(hint !== undefined && { hint }) })
-export const notChecked = (message: string, hint?: string): Finding => ({
-  status: 'not_checked',
-  message,
-  ...(hint !== undefined && { hint }),
-})
+const finding =
+  (status: CheckStatus) =>
+  (message: string, hint?: string): Finding => ({ status, message, ...(hint !== undefined && { hint }) })
+
+export const ok = finding('ok')
+export const warning = finding('warning')
+export const failed = finding('failed')
+export const notChecked = finding('not_checked')

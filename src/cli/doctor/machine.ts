@@ -14,7 +14,7 @@ import type { Cli } from '../shared/context.ts'
 import { shownLedger } from '../shared/ledger/address.ts'
 import { withStore } from '../shared/ledger/store.ts'
 import { isLedgerUrl } from '../shared/remote.ts'
-import { count } from '../shared/text.ts'
+import { count, systemCodeOf } from '../shared/text.ts'
 import { VERSION } from '../shared/version.ts'
 import { failed, notChecked, ok, type Tell, warning } from './check.ts'
 import { checkDatabase } from './database.ts'
@@ -74,11 +74,9 @@ function look(file: string): Stats | string {
     accessSync(file, constants.R_OK)
     return statSync(file)
   } catch (error) {
-    return codeOf(error)
+    return systemCodeOf(error) ?? String(error)
   }
 }
-
-const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : String(error))
 
 const MIB = 1024 * 1024
 const LITTLE_SPACE = 200 * MIB
@@ -121,7 +119,7 @@ function checkFolder(folder: string, tell: Tell): boolean {
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK)
     tell('folder', ok(`${folder} can be written`))
   } catch (error) {
-    const code = codeOf(error)
+    const code = systemCodeOf(error) ?? String(error)
     if (code === 'ENOENT') tell('folder', failed(`there is no folder ${folder} for the ledger`, 'make it, or change --ledger'))
     else tell('folder', failed(`${folder} cannot be written (${code})`, 'let the user of capkeeper write there, or change --ledger'))
     return code !== 'ENOENT'

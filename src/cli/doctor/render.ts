@@ -1,12 +1,13 @@
 // How `doctor` shows what it found: line by line as checks come, or one JSON document at the end.
 
-import { jsonText, plain } from '../../core/escape/terminal.ts'
-import type { Aspect, ServiceEvidence } from '../../core/interpret/evidence.ts'
+import { plain } from '../../core/escape/terminal.ts'
+import type { ServiceEvidence } from '../../core/interpret/evidence.ts'
 import { compareProblems } from '../../policy/yaml.ts'
 import { type Cli, type Paint, painter, type Style } from '../shared/context.ts'
+import { documentText } from '../shared/document.ts'
 import { EXIT, type ExitCode, inputExit } from '../shared/exit.ts'
 import { problemsText } from '../shared/problems.ts'
-import { count, padEnd, rfc3339 } from '../shared/text.ts'
+import { count, padEnd } from '../shared/text.ts'
 import { VERSION } from '../shared/version.ts'
 import { type Area, CHECK_STATUSES, type Check, type CheckStatus, type Tell } from './check.ts'
 import type { KeyReport } from './keys.ts'
@@ -84,23 +85,15 @@ export function exitOf(checks: readonly Check[]): ExitCode {
 export function doctorJson(checks: readonly Check[], workspaces: readonly WorkspaceReport[], now: number): string {
   const counts = countsOf(checks)
   const result = CHECK_STATUSES.find((status) => status === 'failed' && counts[status] > 0) ?? (counts.warning > 0 ? 'warning' : 'ok')
-  const document = {
-    apiVersion: 'capkeeper/v1',
-    kind: 'Doctor',
+  return documentText('Doctor', {
     version: VERSION,
-    at: rfc3339(now),
+    at: now,
     result,
     counts,
-    workspaces: workspaces.map(({ seen, ...rest }) => ({ ...rest, seen: seenJson(seen) })),
+    workspaces: workspaces.map(({ seen, ...rest }) => ({
+      ...rest,
+      seen: Object.entries(seen).map(([aspect, one]) => ({ aspect, ...one })),
+    })),
     checks: checks.map(({ problems, ...check }) => ({ ...check, ...(problems && { problems: problems.toSorted(compareProblems) }) })),
-  }
-  return jsonText(document)
+  })
 }
-
-const seenJson = (seen: ServiceEvidence) =>
-  Object.entries(seen).map(([aspect, { before, ...finding }]) => ({
-    aspect: aspect as Aspect,
-    ...finding,
-    at: rfc3339(finding.at),
-    ...(before && { before: { ...before, at: rfc3339(before.at) } }),
-  }))

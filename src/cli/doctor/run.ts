@@ -2,8 +2,7 @@
 // way out. It changes nothing: not the ledger, which is only read, and not the service, whose client here has no method that writes.
 
 import { probesOf } from '../../api/probe.ts'
-import { authoritiesIn } from '../../api/transport/authorities.ts'
-import { createHttpTransport, type HttpTransport } from '../../api/transport/http.ts'
+import type { HttpTransport } from '../../api/transport/http.ts'
 import type { Observation } from '../../core/interpret/evidence.ts'
 import { hasErrors, InputError, type Problem } from '../../core/model/problem.ts'
 import { type LoadedConfig, networkProblems } from '../../daemon/config/config.ts'
@@ -13,12 +12,12 @@ import { plainHttpProblems } from '../../daemon/config/transport.ts'
 import type { LedgerReport, LedgerStore } from '../../daemon/ledger/ledger.ts'
 import { systemRandom } from '../../daemon/schedule/system.ts'
 import type { LoadedPolicies } from '../../policy/load/load.ts'
+import { openTransport } from '../compose.ts'
 import type { Cli } from '../shared/context.ts'
 import { interruptible } from '../shared/interrupt.ts'
 import { openStore } from '../shared/ledger/store.ts'
 import { named, policyPaths, readPolicies } from '../shared/policies.ts'
 import { count } from '../shared/text.ts'
-import { VERSION } from '../shared/version.ts'
 import { tellOfWaiting } from '../shared/waiting.ts'
 import { failed, notChecked, ok, type Tell, warning } from './check.ts'
 import type { DoctorFlags } from './command.ts'
@@ -161,13 +160,7 @@ async function askService(
 
 function transportOf(config: WorkspaceConfig, cli: Cli, tell: Tell): HttpTransport | undefined {
   try {
-    return createHttpTransport({
-      baseUrl: config.baseUrl,
-      userAgent: `capkeeper/${VERSION}`,
-      proxyEnv: cli.env,
-      concurrency: 1,
-      ...(config.caFile !== undefined && { authorities: authoritiesIn(config.caFile, cli.clock) }),
-    })
+    return openTransport(cli, config, 1)
   } catch (error) {
     if (!(error instanceof InputError)) throw error
     for (const { message } of error.problems) tell('transport', failed(message))

@@ -7,6 +7,7 @@ import type { WorkspaceConfig } from '../../daemon/config/settings.ts'
 import { SKEW_LIMIT_MS } from '../../daemon/cycle/state.ts'
 import type { Transport } from '../../ports.ts'
 import type { Cli } from '../shared/context.ts'
+import { systemCodeOf } from '../shared/text.ts'
 import { failed, ok, type Tell, warning } from './check.ts'
 
 /** Clocks further apart than this are worth a look. */
@@ -66,7 +67,7 @@ async function checkName(host: string, tell: Tell): Promise<boolean> {
     )
     return true
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
+    const code = systemCodeOf(error) ?? 'unknown'
     tell('name', failed(`${name} cannot be looked up (${code})`, 'correct --base-url, or look at the DNS of this machine'))
     return false
   }

@@ -1,7 +1,7 @@
 // The answer to "why does this person have that cap": the declared chain with file:line and what won, what the service said, use, the
 // last write, and what keeps a write back. It only shows what `core/plan/explain.ts` put together.
 
-import { jsonText, plain } from '../../core/escape/terminal.ts'
+import { plain } from '../../core/escape/terminal.ts'
 import type { Change } from '../../core/model/change.ts'
 import { shortRevision } from '../../core/model/policy.ts'
 import { formatPosition } from '../../core/model/problem.ts'
@@ -12,7 +12,8 @@ import { stored } from '../../daemon/ledger/values/stored.ts'
 import { historyDocument } from '../history/render.ts'
 import { RESULT_WORDS, SIGNS } from '../plan/view.ts'
 import { type Paint, unpainted } from '../shared/context.ts'
-import { amountText, capText, columns, rfc3339, shortTime } from '../shared/text.ts'
+import { documentOrList } from '../shared/document.ts'
+import { amountText, capText, columns, shortTime } from '../shared/text.ts'
 
 /** How often a scope is read: all that is known of it here. */
 type Reading = Rhythm | RhythmBound
@@ -166,15 +167,9 @@ export interface Explained {
   readonly reading: Reading | undefined
 }
 
-/**
- * `{apiVersion, kind: "Explanation", …}` with instants as RFC 3339; where several workspaces were asked for `ExplanationList` with `items`,
- * however many could be (choice).
- */
-export function renderExplainJson(all: readonly Explained[], asked = all.length): string {
-  const items = all.map(explanationDocument)
-  const document = asked === 1 ? items[0] : { apiVersion: 'capkeeper/v1', kind: 'ExplanationList', items }
-  return jsonText(document, (key, value) => ((key.endsWith('At') || key === 'at') && typeof value === 'number' ? rfc3339(value) : value))
-}
+/** `{apiVersion, kind: "Explanation", …}`; an `ExplanationList` where several workspaces were asked for. */
+export const renderExplainJson = (all: readonly Explained[], asked = all.length): string =>
+  documentOrList('Explanation', all.map(explanationDocument), asked)
 
 /** A block for each workspace, which is named where there are several. */
 export const renderExplainTexts = (all: readonly Explained[], paint: Paint = unpainted): string =>
@@ -189,8 +184,6 @@ function explanationDocument({ workspace, explanation, reading }: Explained) {
   const { lastWrite: last, ...rest } = explanation
   const { desired, owned } = rest
   return {
-    apiVersion: 'capkeeper/v1',
-    kind: 'Explanation',
     workspace,
     ...rest,
     ...(desired && { desired: stored(desired) }),

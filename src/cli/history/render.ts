@@ -1,12 +1,13 @@
 // What capkeeper wrote, newest first: when, from what to what, how it ended, why, and at which policy revision.
 
-import { jsonText, plain } from '../../core/escape/terminal.ts'
+import { plain } from '../../core/escape/terminal.ts'
 import type { HistoryEntry } from '../../core/model/change.ts'
 import { shortRevision } from '../../core/model/policy.ts'
 import { formatPosition } from '../../core/model/problem.ts'
 import { scopeKey } from '../../core/model/scope.ts'
 import { RESULT_WORDS, SIGNS } from '../plan/view.ts'
 import { type Paint, unpainted } from '../shared/context.ts'
+import { documentText } from '../shared/document.ts'
 import { capText, columns, rfc3339, shortTime } from '../shared/text.ts'
 
 /** One line per write, and one below it with the reason, the source and the revision. */
@@ -45,6 +46,5 @@ export const historyDocument = ({ at, digest, ...entry }: HistoryEntry): Readonl
 })
 
 /** `{apiVersion, kind: "History", workspace, entries[]}`. */
-export function renderHistoryJson(workspace: string, entries: readonly HistoryEntry[]): string {
-  return jsonText({ apiVersion: 'capkeeper/v1', kind: 'History', workspace, entries: entries.map(historyDocument) })
-}
+export const renderHistoryJson = (workspace: string, entries: readonly HistoryEntry[]): string =>
+  documentText('History', { workspace, entries: entries.map(historyDocument) })

@@ -1,5 +1,5 @@
 // `import`: the caps in force as policy YAML, to start with what is there. It reads only; what it prints is up to its user to keep.
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { addNetworkFlags, examples, type NetworkFlags } from '../shared/args.ts'
 import type { Cli } from '../shared/context.ts'
 
@@ -22,11 +22,7 @@ export function registerImport(program: Command, cli: Cli): void {
         'for exactly that: planning it at once changes nothing. The service lists no groups, so name each one. Nothing is written to the ' +
         'service. An interrupted run is taken up again by the same command within an hour.',
     )
-    .option(
-      '--group <id=name>',
-      'a group: its id, which caps use, and its name, which lists its members; may be given several times',
-      readGroup,
-    )
+    .addOption(groupOption())
     .option('--journal <file>', 'where readings are kept until the import is through', 'capkeeper-import.journal')
   addNetworkFlags(command)
     .addHelpText(
@@ -38,6 +34,16 @@ export function registerImport(program: Command, cli: Cli): void {
     )
     .action(async (flags: ImportFlags) => (await import('./run.ts')).importCommand(flags, cli))
 }
+
+/** `--group`, as `import` and `init` take it. */
+export const groupOption = (): Option =>
+  new Option(
+    '--group <id=name>',
+    'a group: its id, which caps use, and its name, which lists its members; may be given several times',
+  ).argParser(readGroup)
+
+/** Said where no group is named. */
+export const NO_GROUPS = 'note: the service lists no groups; name each one with --group ID=NAME, or it is left out\n'
 
 /** Reads `ID=NAME` behind those given before it. */
 export function readGroup(text: string, before: readonly NamedGroup[] = []): readonly NamedGroup[] {

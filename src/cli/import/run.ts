@@ -13,7 +13,7 @@ import { EXIT } from '../shared/exit.ts'
 import { interruptible } from '../shared/interrupt.ts'
 import { tellLine } from '../shared/tell.ts'
 import { count } from '../shared/text.ts'
-import type { ImportFlags } from './command.ts'
+import { type ImportFlags, NO_GROUPS } from './command.ts'
 import { openJournal } from './journal.ts'
 import { type Live, readLive } from './live.ts'
 import { adoptLive, notesOf, policyOf } from './policy.ts'
@@ -22,7 +22,7 @@ import { adoptLive, notesOf, policyOf } from './policy.ts'
 export async function importCommand(flags: ImportFlags, cli: Cli): Promise<void> {
   const { config, isNamed } = await readWorkspace(flags, cli)
   const groups = flags.group ?? []
-  if (groups.length === 0) cli.stderr.write('note: the service lists no groups; name each one with --group ID=NAME, or it is left out\n')
+  if (groups.length === 0) cli.stderr.write(NO_GROUPS)
   const journal = openJournal(flags.journal, { workspace: config.name, baseUrl: config.baseUrl }, cli.clock.now())
   const interrupted = `interrupted; what was read is kept in ${flags.journal}: the same command goes on from there within an hour`
   const live = await interruptible(cli, (signal) => readLive({ config, groups, journal, interrupted, cli, signal }))

@@ -6,6 +6,7 @@ import { parseBaseUrl } from '../../api/url.ts'
 import type { NamedGroup } from '../import/command.ts'
 import { readGroup } from '../import/command.ts'
 import { type Cli, CommandError } from '../shared/context.ts'
+import { messageOf } from '../shared/text.ts'
 import { slugOf } from './render.ts'
 
 /** What has to be known before anything can be read. */
@@ -107,6 +108,6 @@ function groupFault(text: string, groups: readonly NamedGroup[]): string | undef
     readGroup(text, groups)
     return undefined
   } catch (error) {
-    return error instanceof Error ? error.message : String(error)
+    return messageOf(error)
   }
 }

@@ -1,7 +1,7 @@
 // `init`: the files that a workspace starts with: a config in audit mode, the caps in force as a policy, the editors' schemas and a workflow.
 // It reads the service, writes nothing to it, and never touches a file that is there.
 import type { Command } from 'commander'
-import { type NamedGroup, readGroup } from '../import/command.ts'
+import { groupOption, type NamedGroup } from '../import/command.ts'
 import { addFlags, examples, type NetworkFlags } from '../shared/args.ts'
 import type { Cli } from '../shared/context.ts'
 
@@ -21,11 +21,7 @@ export function registerInit(program: Command, cli: Cli): void {
     )
     .argument('[dir]', 'root of the policy repository; made when it is not there', '.')
   addFlags(command, ['baseUrl', 'serviceKeyFile'])
-    .option(
-      '--group <id=name>',
-      'a group: its id, which caps use, and its name, which lists its members; may be given several times',
-      readGroup,
-    )
+    .addOption(groupOption())
     .option('--workspace <name>', 'what the workspace is called in config, policy and metrics; default: default')
     .option('--non-interactive', 'ask nothing, also on a terminal')
   addFlags(command, ['caFile', 'allowPlainHttp'])

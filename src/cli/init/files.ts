@@ -3,6 +3,7 @@
 import { existsSync, linkSync, lstatSync, mkdirSync, mkdtempSync, rmdirSync, rmSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { CommandError } from '../shared/context.ts'
+import { messageOf } from '../shared/text.ts'
 
 export interface NewFile {
   /** Below the folder, with `/`. */
@@ -37,7 +38,7 @@ export function createFiles(folder: string, files: readonly NewFile[]): void {
     }
   } catch (error) {
     for (const undo of made.toReversed()) quietly(undo)
-    throw new CommandError(`nothing was written: ${error instanceof Error ? error.message : String(error)}`)
+    throw new CommandError(`nothing was written: ${messageOf(error)}`)
   }
 }
 

@@ -7,9 +7,9 @@ import type { KeyRef } from '../../daemon/config/config.ts'
 import { printPolicy } from '../../policy/print.ts'
 import type { Live } from '../import/live.ts'
 import { notesOf, policyOf } from '../import/policy.ts'
+import { schemaText } from '../schema/text.ts'
 import { shellWord } from '../shared/args.ts'
-import { schemaText } from '../shared/schemas.ts'
-import { count, padEnd, people } from '../shared/text.ts'
+import { count, dayText, padEnd, people } from '../shared/text.ts'
 import type { NewFile } from './files.ts'
 import { workflowText } from './workflow.ts'
 
@@ -137,7 +137,7 @@ const exampleLines = ({ team }: Adopted, now: Instant): readonly string[] => [
   '  # grants:',
   '  #   - user: ada@example.com',
   '  #     cap: 6000',
-  `  #     until: ${new Date(now + WEEKS_2_MS).toISOString().slice(0, 10)}`,
+  `  #     until: ${dayText(now + WEEKS_2_MS)}`,
   '  #     reason: release week',
 ]
 

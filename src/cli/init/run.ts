@@ -7,6 +7,7 @@ import { hasErrors, InputError } from '../../core/model/problem.ts'
 import { type KeyRef, networkProblems } from '../../daemon/config/config.ts'
 import { loadConfigAside } from '../../daemon/config/load-aside.ts'
 import type { WorkspaceConfig } from '../../daemon/config/settings.ts'
+import { NO_GROUPS } from '../import/command.ts'
 import { type Live, readLive } from '../import/live.ts'
 import { adoptLive } from '../import/policy.ts'
 import { shellWord } from '../shared/args.ts'
@@ -40,7 +41,7 @@ async function start(dir: string, folder: string, flags: InitFlags, cli: Cli): P
   const config = await readWorkspace(flags, cli)
   refuseExisting(dir, folder, [policyFile(config.name)])
   const groups = flags.group ?? []
-  if (groups.length === 0) cli.stderr.write('note: the service lists no groups; name each one with --group ID=NAME, or it is left out\n')
+  if (groups.length === 0) cli.stderr.write(NO_GROUPS)
   const interrupted = 'interrupted; nothing was written'
   const live = await interruptible(cli, (signal) => readLive({ config, groups, interrupted, cli, signal }))
   refuseGaps(live, config)

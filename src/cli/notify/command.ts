@@ -12,6 +12,9 @@ export interface NotifyTestFlags extends Pick<NetworkFlags, 'config' | 'workspac
   readonly webhook?: string
 }
 
+/** Why no message can be shown or sent. */
+export const NOTHING_ASKED = 'the config asks for no messages: write notify: into it, as docs/notify.md says'
+
 export function registerNotify(program: Command, cli: Cli): void {
   const group = program
     .command('notify')

@@ -1,9 +1,10 @@
 // Messages that would go out, for a terminal and as JSON.
-import { jsonText, plain, printable } from '../../core/escape/terminal.ts'
+import { plain, printable } from '../../core/escape/terminal.ts'
 import type { Instant } from '../../core/model/units.ts'
 import type { Due, Message } from '../../core/notify/due.ts'
 import type { Paint } from '../shared/context.ts'
-import { count, rfc3339 } from '../shared/text.ts'
+import { documentText } from '../shared/document.ts'
+import { count } from '../shared/text.ts'
 
 export interface PreviewedWorkspace {
   readonly workspace: string
@@ -14,10 +15,8 @@ export interface PreviewedWorkspace {
 
 /** `{apiVersion, kind: "Notifications", createdAt, workspaces: [{workspace, quiet, messages: [{to, about, level, subject, text}], notes}]}` (choice). */
 export const renderPreviewJson = (previewed: readonly PreviewedWorkspace[], now: Instant): string =>
-  jsonText({
-    apiVersion: 'capkeeper/v1',
-    kind: 'Notifications',
-    createdAt: rfc3339(now),
+  documentText('Notifications', {
+    createdAt: now,
     workspaces: previewed.map(({ workspace, due, notes }) => ({
       workspace,
       quiet: due?.quiet ?? false,

@@ -12,10 +12,8 @@ import { openLedgers, type PlanLedger } from '../shared/ledger/ledgers.ts'
 import { labelsFor } from '../shared/people.ts'
 import { readEach, type WorkspaceReader, withReader } from '../shared/reader.ts'
 import { tellLine } from '../shared/tell.ts'
-import type { NotifyFlags } from './command.ts'
+import { NOTHING_ASKED, type NotifyFlags } from './command.ts'
 import { type PreviewedWorkspace, renderPreviewJson, renderPreviewText } from './render.ts'
-
-const NOTHING_ASKED = 'the config asks for no messages: write notify: into it, as docs/notify.md says'
 
 /** Prints what would go out now. Ends with 1 when the config asks for nothing, or nobody could be read; with 4 when one workspace of several cannot be. */
 export async function previewCommand(flags: NotifyFlags, cli: Cli): Promise<void> {

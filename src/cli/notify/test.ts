@@ -12,9 +12,7 @@ import { type Cli, CommandError, UsageError } from '../shared/context.ts'
 import { EXIT } from '../shared/exit.ts'
 import { interruptible } from '../shared/interrupt.ts'
 import { tellLine } from '../shared/tell.ts'
-import type { NotifyTestFlags } from './command.ts'
-
-const NOTHING_ASKED = 'the config asks for no messages: write notify: into it, as docs/notify.md says'
+import { NOTHING_ASKED, type NotifyTestFlags } from './command.ts'
 
 /** Sends one message. Ends with 1 when it did not arrive, or nobody can say. */
 export async function testCommand(flags: NotifyTestFlags, cli: Cli): Promise<void> {

@@ -10,8 +10,7 @@ import { renderPlanJson } from './render-json.ts'
 import { renderPlanMarkdown } from './render-markdown.ts'
 import type { PlanView } from './view.ts'
 
-export interface ShowOptions extends Omit<TextOptions, 'width'> {
-  readonly width: number | undefined
+export interface ShowOptions extends TextOptions {
   /** How many workspaces were asked for: JSON is a list where there are several, also when one of them failed. */
   readonly asked?: number
   /** How people show in Markdown, which is for others. */
@@ -20,17 +19,15 @@ export interface ShowOptions extends Omit<TextOptions, 'width'> {
 
 /** One text for all plans; JSON and Markdown are one document. */
 export function showPlans(views: readonly PlanView[], output: OutputFormat, options: ShowOptions): string {
-  const { width, people, asked, ...rest } = options
   switch (output) {
     case 'json':
-      return renderPlanJson(views, asked)
-    case 'markdown':
-      return renderPlanMarkdown(
-        views.map((view) => viewShown(view, people)),
-        rest,
-      )
+      return renderPlanJson(views, options.asked)
+    case 'markdown': {
+      const shown = views.map((view) => viewShown(view, options.people))
+      return renderPlanMarkdown(shown, options)
+    }
     case 'text':
-      return views.map((view) => renderPlanText(view, { ...rest, ...(width !== undefined && { width }) })).join('\n')
+      return views.map((view) => renderPlanText(view, options)).join('\n')
   }
 }
 

@@ -1,38 +1,21 @@
-// A plan as the JSON document of product.md, section 3: what `--output json` and `plan --out` write. `plan-file.ts` reads it back.
-import { jsonText } from '../../core/escape/terminal.ts'
+// A plan as the JSON document of product.md, section 3: what `--output json` and `plan --out` write. `file.ts` reads it back.
 import type { Change, PlanApproval, Release } from '../../core/model/change.ts'
 import { formatPosition } from '../../core/model/problem.ts'
-import { rfc3339 } from '../shared/text.ts'
+import { documentOrList } from '../shared/document.ts'
 import { outcomeOf, type PlanView } from './view.ts'
 
-/**
- * One plan as the object `{apiVersion, kind: "Plan", …}`; where several workspaces were asked for `{apiVersion, kind: "PlanList", items: […]}`,
- * however many could be planned (choice).
- */
-export function renderPlanJson(views: readonly PlanView[], asked = views.length): string {
-  const [first] = views
-  const document =
-    first && asked === 1 ? planDocument(first) : { apiVersion: 'capkeeper/v1', kind: 'PlanList', items: views.map(planDocument) }
-  return jsonText(document)
-}
+/** One plan as the object `{apiVersion, kind: "Plan", …}`; a `PlanList` where several workspaces were asked for. */
+export const renderPlanJson = (views: readonly PlanView[], asked = views.length): string =>
+  documentOrList('Plan', views.map(planDocument), asked)
 
-/** The document of one plan: caps are numbers or `"none"`, instants RFC 3339; a change without a policy line or a reason has null there (choice). */
-function planDocument(view: PlanView): Record<string, unknown> {
-  const { plan } = view
+/** Caps are numbers or `"none"`; a change without a policy line or a reason has null there (choice). */
+function planDocument(view: PlanView) {
+  const { id, workspace, createdAt, policyDigest, revision, counts, changes, holds, unknown, problems, approvals } = view.plan
   return {
-    apiVersion: plan.apiVersion,
-    kind: plan.kind,
-    id: plan.id,
-    workspace: plan.workspace,
-    createdAt: rfc3339(plan.createdAt),
-    policyDigest: plan.policyDigest,
-    revision: plan.revision,
-    counts: plan.counts,
-    changes: plan.changes.map((change) => changeDocument(change, view)),
-    holds: plan.holds,
-    unknown: plan.unknown,
-    problems: plan.problems,
-    approvals: plan.approvals.map(approvalDocument),
+    ...{ id, workspace, createdAt, policyDigest, revision, counts },
+    changes: changes.map((change) => changeDocument(change, view)),
+    ...{ holds, unknown, problems },
+    approvals: approvals.map(approvalDocument),
   }
 }
 

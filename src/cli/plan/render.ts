@@ -26,7 +26,7 @@ import {
 export interface TextOptions extends ReleaseOptions {
   readonly paint?: Paint
   /** Columns to stay within; absent when the text goes to a file or a pipe. */
-  readonly width?: number
+  readonly width?: number | undefined
 }
 
 const STYLES: Readonly<Record<Effect, Style>> = { set: 'green', raise: 'cyan', lower: 'yellow', block: 'red', clear: 'red' }

@@ -12,6 +12,7 @@ import { readEach, withReader } from '../shared/reader.ts'
 import { isLedgerUrl } from '../shared/remote.ts'
 import { saveWhole } from '../shared/save.ts'
 import { tellLine } from '../shared/tell.ts'
+import { messageOf } from '../shared/text.ts'
 import type { PlanFlags } from './command.ts'
 import { showPlans, showWarnings } from './output.ts'
 import { renderPlanJson } from './render-json.ts'
@@ -45,7 +46,7 @@ export async function planCommand(flags: PlanFlags, cli: Cli): Promise<void> {
       people: labelsFor(setup.config.people, salt),
     }),
   )
-  if (flags.out !== undefined) save(flags.out, plans, asked)
+  if (flags.out !== undefined) save(flags.out, read.done, asked)
   cli.finish(worstExit([...read.done.map((one) => exitOf(one, flags.detailedExitcode === true)), ...read.codes]))
 }
 
@@ -71,12 +72,11 @@ function exitOf({ plan, unread }: PlanView, detailed: boolean): ExitCode {
   return plan.changes.length > 0 ? EXIT.pending : EXIT.done
 }
 
-function save(file: string, plans: readonly Plan[], asked: number): void {
+function save(file: string, views: readonly PlanView[], asked: number): void {
   try {
     // Only its owner may read it.
-    const views = plans.map((plan) => ({ plan }))
     saveWhole(file, [renderPlanJson(views, asked)], 0o600)
   } catch (error) {
-    throw new CommandError(`the plan could not be saved in ${file}: ${error instanceof Error ? error.message : String(error)}`)
+    throw new CommandError(`the plan could not be saved in ${file}: ${messageOf(error)}`)
   }
 }

@@ -1,11 +1,12 @@
 // A recommendation as a policy file with its reasons as comments, and for programs. People are named only where the policy names them.
 
-import { jsonText, plain } from '../../core/escape/terminal.ts'
+import { plain } from '../../core/escape/terminal.ts'
 import { type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
 import { niceCap, type Recommendation, type RecommendedCap, type Target } from '../../core/use/replay/recommend.ts'
 import { printPolicy } from '../../policy/print.ts'
-import { count, people, rfc3339, wrap } from '../shared/text.ts'
+import { documentText } from '../shared/document.ts'
+import { count, dayText, people, wrap } from '../shared/text.ts'
 import { blockedPeople, cyclesText, figure, money, range, spanText, totalsOf } from '../simulate/words.ts'
 
 const WIDTH = 110
@@ -38,7 +39,7 @@ function headOf({ workspace, simulation, dearest, caps }: Recommendation, target
   const { blockedDays, workingDays, kept, keptMoney } = totalsOf(simulation)
   const ends = simulation.cycles.flatMap(({ startAt, total }) => {
     const text = range(total.policy.credits)
-    return text === undefined ? [] : [`${rfc3339(startAt).slice(0, 10)}: ${text}`]
+    return text === undefined ? [] : [`${dayText(startAt)}: ${text}`]
   })
   return [
     `Recommended by capkeeper for ${workspace}: so that ${targetText(target)}, over ${cyclesText(simulation)}, ${spanText(simulation)}.`,
@@ -95,6 +96,5 @@ export function renderRecommendationJson(all: readonly Recommendation[], target:
       .map(({ scope, poolCredits, people: held }) => ({ scope: scopeKey(scope), credits: poolSize(poolCredits), people: held })),
     simulation,
   }))
-  const document = { apiVersion: 'capkeeper/v1', kind: 'Recommendation', createdAt: rfc3339(now), target, workspaces }
-  return jsonText(document, (key, value) => (key.endsWith('At') && typeof value === 'number' ? rfc3339(value) : value))
+  return documentText('Recommendation', { createdAt: now, target, workspaces })
 }

@@ -8,7 +8,7 @@ import { type Cli, CommandError, UsageError } from '../shared/context.ts'
 import { inEach } from '../shared/each.ts'
 import { EXIT, worstExit } from '../shared/exit.ts'
 import { labelsFor } from '../shared/people.ts'
-import { progressBar } from '../shared/progress.ts'
+import { sweepProgress } from '../shared/progress.ts'
 import { gather, inputsOf, type Recorded } from '../simulate/gather.ts'
 import { shownAs } from '../simulate/run.ts'
 import { figure } from '../simulate/words.ts'
@@ -25,11 +25,10 @@ export async function recommendCommand(paths: readonly string[], flags: Recommen
   const target: Target =
     flags.budget === undefined ? { kind: 'blocked', share: flags.blocked ?? BLOCKED } : { kind: 'budget', credits: flags.budget }
   const workspaces = chosen(gathered.workspaces, flags.group)
-  const progress = await progressBar(workspaces.length, 'working out caps', cli.stderr)
-  let tried = 0
+  const progress = await sweepProgress('working out caps', cli.stderr)
+  progress.expect(workspaces)
   const { done: results, codes } = await inEach(cli, workspaces, (one) => {
-    tried += 1
-    progress.update(tried)
+    progress.one()
     return worked({ ...inputsOf(one), target, ...(flags.group && { only: flags.group }) })
   }).finally(progress.stop)
   const labels = labelsFor(gathered.config.people, gathered.salt)

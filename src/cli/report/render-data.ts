@@ -1,19 +1,14 @@
 // A report for programs: JSON with everything, and CSV with the table. Neither cuts anything.
 
 import { csvText } from '../../core/escape/csv.ts'
-import { jsonText } from '../../core/escape/terminal.ts'
 import type { Instant } from '../../core/model/units.ts'
 import type { Report, ReportRow } from '../../core/use/report.ts'
-import { rfc3339 } from '../shared/text.ts'
-import { columnsOf, dayText } from './table.ts'
+import { documentText } from '../shared/document.ts'
+import { dayText, rfc3339 } from '../shared/text.ts'
+import { columnsOf } from './table.ts'
 
 /** `{apiVersion, kind: "Report", createdAt, reports: [{workspace, which, by, cycle, totals, projected?, exhaustedAt?, rows, days?, near, changes, notes}]}` (choice). */
-export function renderReportJson(reports: readonly Report[], now: Instant): string {
-  const document = { apiVersion: 'capkeeper/v1', kind: 'Report', createdAt: rfc3339(now), reports }
-  const withInstants = (key: string, value: unknown): unknown =>
-    (key.endsWith('At') || key === 'at') && typeof value === 'number' ? rfc3339(value) : value
-  return jsonText(document, withInstants)
-}
+export const renderReportJson = (reports: readonly Report[], now: Instant): string => documentText('Report', { createdAt: now, reports })
 
 /** RFC 4180, one table for all workspaces; of several views the columns are those that any of them has. */
 export function renderReportCsv(reports: readonly Report[]): string {

@@ -6,9 +6,8 @@ import { scopeKey } from '../../core/model/scope.ts'
 import type { Report } from '../../core/use/report.ts'
 import { RESULT_WORDS, SIGNS } from '../plan/view.ts'
 import { type Paint, unpainted } from '../shared/context.ts'
-import { aligned } from '../shared/table.ts'
-import { amountText, capText, columns, people, shortTime } from '../shared/text.ts'
-import { changesText, columnsOf, dayText, headlinesOf } from './table.ts'
+import { amountText, capText, columns, dayText, people, shortTime } from '../shared/text.ts'
+import { changesText, columnsOf, headlinesOf } from './table.ts'
 
 /** Lines shown of a table. */
 const VISIBLE = 50
@@ -62,7 +61,7 @@ function table(report: Report, paint: Paint): string {
     shown.map(({ title }) => title.toUpperCase()),
     ...report.rows.slice(0, VISIBLE).map((one) => shown.map(({ cell }) => plain(cell(one)))),
   ]
-  const [head = '', ...body] = aligned(lines, (column) => shown[column]?.isNumber === true)
+  const [head = '', ...body] = columns(lines, (column) => shown[column]?.isNumber === true)
   const left = report.rows.length - body.length
   return [paint('dim', head), ...body, ...(left > 0 ? [`… and ${left} more; --output csv or json has all`] : [])].join('\n')
 }

@@ -26,11 +26,11 @@ import { openOwnLedgers } from '../shared/ledger/ledgers.ts'
 import { labelsFor } from '../shared/people.ts'
 import { readEach, type WorkspaceReader, withReader } from '../shared/reader.ts'
 import { tellLine } from '../shared/tell.ts'
+import { dayText } from '../shared/text.ts'
 import type { ReportFlags } from './command.ts'
 import { reportShown } from './people.ts'
 import { renderReportMarkdown, renderReportText } from './render.ts'
 import { renderReportCsv, renderReportJson } from './render-data.ts'
-import { dayText } from './table.ts'
 
 /** The service is asked for 30 days at most (service-notes.md, section 2, point 8). */
 const CHUNK_MS = 30 * DAY_MS

@@ -1,7 +1,9 @@
 // A report as columns of text: which columns a view has, and what stands in them. Every form but JSON is made of this.
+import { EFFECTS } from '../../core/model/change.ts'
 import { SOURCE_TEXT } from '../../core/use/add-on.ts'
 import type { Report, ReportRow } from '../../core/use/report.ts'
-import { amountText, capText } from '../shared/text.ts'
+import { DONE } from '../plan/view.ts'
+import { amountText, capText, dayText } from '../shared/text.ts'
 
 export interface ReportColumn {
   readonly title: string
@@ -62,8 +64,6 @@ export function columnsOf({ by, rows }: Report): readonly ReportColumn[] {
   return all.filter((column, index) => index === 0 || rows.some((row) => column.raw(row) !== undefined))
 }
 
-/** Where a figure of add-on use comes from. */
-
 const labelOf = ({ key, name }: ReportRow): string => (key === name || key === '-' || key === 'team' ? name : `${name} (${key})`)
 
 /** What stands above the table, as name and value; what is not known is left out. */
@@ -89,15 +89,9 @@ export function headlinesOf({ totals, projected, exhaustedAt, cycle }: Report): 
   ]
 }
 
-export const dayText = (at: number): string => new Date(at).toISOString().slice(0, 10)
-
 /** `14 set, 2 raised, 1 failed`, or that there were none. */
 export function changesText({ changes: { applied, failed, byEffect } }: Report): string {
   if (applied + failed === 0) return 'none'
-  const words = { set: 'set', raise: 'raised', lower: 'lowered', block: 'blocked', clear: 'cleared' } as const
-  const done = Object.entries(words).flatMap(([effect, word]) => {
-    const times = byEffect[effect as keyof typeof words]
-    return times > 0 ? [`${times} ${word}`] : []
-  })
+  const done = EFFECTS.flatMap((effect) => (byEffect[effect] > 0 ? [`${byEffect[effect]} ${DONE[effect]}`] : []))
   return [...done, ...(failed > 0 ? [`${failed} failed`] : [])].join(', ')
 }

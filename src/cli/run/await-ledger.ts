@@ -5,9 +5,9 @@ import type { Server } from '../../daemon/http/server.ts'
 import { LedgerError } from '../../daemon/ledger/error.ts'
 import { openLedger } from '../../daemon/ledger/ledger.ts'
 import type { Cli } from '../shared/context.ts'
-import { createHost, type Host } from '../shared/host.ts'
 import type { WritingStore } from '../shared/ledger/replica.ts'
 import type { RunFlags } from './command.ts'
+import { createHost, type Host } from './host.ts'
 
 const FIRST_WAIT_MS = 1_000
 const LONGEST_WAIT_MS = 15_000

@@ -6,11 +6,12 @@ import { createWorkspace } from '../../daemon/workspace.ts'
 import { type Done, exitOfAll, reportsOf } from '../apply/run.ts'
 import type { Embedded } from '../sandbox/embedded.ts'
 import { type Cli, CommandError } from '../shared/context.ts'
-import { createHost, type Host, openWorkspace } from '../shared/host.ts'
 import { interruptible } from '../shared/interrupt.ts'
 import { openForCommand } from '../shared/ledger/replica.ts'
 import { policyPaths, readPolicies } from '../shared/policies.ts'
+import { messageOf } from '../shared/text.ts'
 import type { RunFlags } from './command.ts'
+import { createHost, type Host, openWorkspace } from './host.ts'
 import type { Reader } from './run.ts'
 
 /** Runs one cycle and leaves the exit code. */
@@ -51,7 +52,7 @@ async function cycle(
       opened.close()
     }
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
+    const message = messageOf(error)
     host.logger.error({ workspace: config.name, error: message }, 'the cycle failed')
     return { failure: error }
   }

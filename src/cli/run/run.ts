@@ -24,13 +24,13 @@ import { type Watcher, watchPaths } from '../../policy/load/watch.ts'
 import { type Embedded, LEFT_ALONE, onSandbox, startBeside, withSandboxKey } from '../sandbox/embedded.ts'
 import { type Cli, UsageError } from '../shared/context.ts'
 import { EXIT } from '../shared/exit.ts'
-import { bound, createHost, forgetOldHistory, type Host, loadForDaemon, openWorkspace } from '../shared/host.ts'
 import { openForDaemon } from '../shared/ledger/replica.ts'
 import { named, policyPaths, readPolicies } from '../shared/policies.ts'
 import { VERSION } from '../shared/version.ts'
 import { awaitLedger } from './await-ledger.ts'
 import type { RunFlags } from './command.ts'
 import { createEnding, type Ending } from './ending.ts'
+import { bound, createHost, forgetOldHistory, type Host, loadForDaemon, openWorkspace } from './host.ts'
 
 export interface Settings {
   readonly loaded: LoadedConfig

@@ -10,6 +10,7 @@ import { createSandbox, type SandboxOptions } from '../../sandbox/sandbox.ts'
 import { openStore, type Store } from '../../sandbox/store.ts'
 import { type Cli, CommandError } from '../shared/context.ts'
 import { saveWhole } from '../shared/save.ts'
+import { messageOf } from '../shared/text.ts'
 
 /** Reads a fixture file; throws an `InputError` with the places of what is wrong. */
 export function openFixture(file: string, cli: Pick<Cli, 'clock'>): Fixture {
@@ -20,7 +21,7 @@ function textOf(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
-    const message = `fixture ${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`
+    const message = `fixture ${file} cannot be read: ${messageOf(error)}`
     throw new InputError([{ severity: 'error', code: 'FIXTURE_UNREADABLE', message }])
   }
 }
@@ -71,6 +72,6 @@ function writeWhole(file: string, texts: Iterable<string>): void {
   try {
     saveWhole(file, texts)
   } catch (error) {
-    throw new CommandError(`the state cannot be written to ${file}: ${error instanceof Error ? error.message : String(error)}`)
+    throw new CommandError(`the state cannot be written to ${file}: ${messageOf(error)}`)
   }
 }

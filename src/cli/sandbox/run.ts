@@ -12,6 +12,7 @@ import { parseSettings } from '../../sandbox/settings.ts'
 import { parseSwitches } from '../../sandbox/switches.ts'
 import { type Cli, CommandError, UsageError } from '../shared/context.ts'
 import { EXIT } from '../shared/exit.ts'
+import { systemCodeOf } from '../shared/text.ts'
 import type { SandboxFlags } from './command.ts'
 import { type Embedded, startEmbedded } from './embedded.ts'
 
@@ -106,7 +107,7 @@ async function requireFree({ host, port }: SandboxFlags): Promise<void> {
   try {
     await listening.promise
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason'
+    const code = systemCodeOf(error) ?? 'unknown reason'
     const message = `${host}:${port} ${LISTEN_FAILURES[code] ?? `cannot be listened on (${code})`}`
     // The command line is right, and may succeed a minute later.
     if (code === 'EADDRINUSE') throw new CommandError(message)

@@ -15,7 +15,7 @@ export function registerSchema(program: Command, cli: Cli): void {
     .addArgument(new Argument('<kind>', 'which file it describes').choices(['policy', 'config']))
     .addHelpText('after', examples('capkeeper schema policy > cap-policy.schema.json'))
     .action(async (kind: 'policy' | 'config') => {
-      const { schemaText } = await import('../shared/schemas.ts')
+      const { schemaText } = await import('./text.ts')
       cli.stdout.write(schemaText(kind))
       cli.finish(EXIT.done)
     })

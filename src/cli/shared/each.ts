@@ -2,6 +2,7 @@
 import type { Cli } from './context.ts'
 import { EXIT, type ExitCode } from './exit.ts'
 import { tellLine } from './tell.ts'
+import { messageOf } from './text.ts'
 
 export interface Answers<T> {
   readonly done: readonly T[]
@@ -29,5 +30,3 @@ export async function inEach<W, T>(
   if (done.length === 0) throw first?.[1]
   return { done, codes: [EXIT.failed] }
 }
-
-const messageOf = (failure: unknown): string => (failure instanceof Error ? failure.message : String(failure))

@@ -2,12 +2,13 @@
 // they only get colours and an envelope.
 
 import { code, escaped, fitting } from '../../core/escape/markdown.ts'
-import { jsonText, plain } from '../../core/escape/terminal.ts'
+import { plain } from '../../core/escape/terminal.ts'
 import { shortRevision } from '../../core/model/policy.ts'
 import { hasErrors, type Problem } from '../../core/model/problem.ts'
 import type { PeopleLabels } from '../../daemon/http/status/labels.ts'
 import { compareProblems, formatProblems } from '../../policy/yaml.ts'
 import { type Paint, unpainted } from './context.ts'
+import { documentText } from './document.ts'
 import { count } from './text.ts'
 
 /** Every problem with its line and caret, then a line that counts them; '' when there are none. */
@@ -66,16 +67,8 @@ function summary(one: ValidatedWorkspace): string {
 }
 
 /** `{apiVersion, kind: "Validation", valid, workspaces[], problems[]}` (choice). */
-export function validationJson(validation: Validation): string {
-  const problems = validation.problems.toSorted(compareProblems)
-  const document = {
-    apiVersion: 'capkeeper/v1',
-    kind: 'Validation',
-    valid: !hasErrors(problems),
-    workspaces: validation.workspaces,
-    problems,
-  }
-  return jsonText(document)
+export function validationJson({ workspaces, problems }: Validation): string {
+  return documentText('Validation', { valid: !hasErrors(problems), workspaces, problems: problems.toSorted(compareProblems) })
 }
 
 const MARKDOWN_ROOM = 55_000

@@ -48,8 +48,11 @@ export function wrap(text: string, width: number): readonly string[] {
 /** RFC 3339 in UTC, to the millisecond, for documents that machines read. */
 export const rfc3339 = (at: Instant): string => new Date(at).toISOString()
 
+/** `2026-11-20`. */
+export const dayText = (at: Instant): string => rfc3339(at).slice(0, 10)
+
 /** `2026-11-20 12:00:05Z`, for people. */
-export const shortTime = (at: Instant): string => `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')}Z`
+export const shortTime = (at: Instant): string => `${rfc3339(at).slice(0, 19).replace('T', ' ')}Z`
 
 const UNITS: readonly (readonly [string, number])[] = [
   ['d', 86_400_000],
@@ -65,14 +68,21 @@ export function span(ms: number): string {
   return `${Math.floor(length / size)} ${unit}`
 }
 
-/** Rows as left-aligned columns two spaces apart; the last column is not padded. */
-export function columns(rows: readonly (readonly string[])[]): readonly string[] {
+/** Rows as columns two spaces apart, without blanks at their ends. Columns that `isNumber` names are aligned right. */
+export function columns(rows: readonly (readonly string[])[], isNumber: (column: number) => boolean = () => false): readonly string[] {
   const widths: number[] = []
   for (const row of rows) for (const [index, cell] of row.entries()) widths[index] = Math.max(widths[index] ?? 0, widthOf(cell))
   return rows.map((row) =>
     row
-      .map((cell, index) => padEnd(cell, widths[index] ?? 0))
+      .map((cell, index) => (isNumber(index) ? padStart : padEnd)(cell, widths[index] ?? 0))
       .join('  ')
       .trimEnd(),
   )
 }
+
+/** The message of whatever was thrown. */
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+/** The system's code for what was thrown, such as ENOENT. */
+export const systemCodeOf = (error: unknown): string | undefined =>
+  error instanceof Error && 'code' in error ? String(error.code) : undefined

@@ -2,8 +2,8 @@
 
 import { code, escaped, folded, row, tableHead } from '../../core/escape/markdown.ts'
 import type { Simulation, SimulationRow } from '../../core/use/replay/document.ts'
-import { people } from '../shared/text.ts'
-import { besideTitle, blockedText, changeText, dayText, figure, money, neverReached, range, verdictOf } from './words.ts'
+import { dayText, people } from '../shared/text.ts'
+import { besideTitle, blockedText, changeText, figure, money, neverReached, range, verdictOf } from './words.ts'
 
 /** Lines shown of each list. */
 const VISIBLE = 20

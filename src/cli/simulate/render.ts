@@ -4,15 +4,13 @@
 import { plain } from '../../core/escape/terminal.ts'
 import type { Simulation, SimulationRow } from '../../core/use/replay/document.ts'
 import { type Paint, unpainted } from '../shared/context.ts'
-import { aligned } from '../shared/table.ts'
-import { padEnd, people, wrap } from '../shared/text.ts'
+import { columns, dayText, padEnd, people, wrap } from '../shared/text.ts'
 import {
   besideText,
   besideTitle,
   blockedText,
   changeText,
   cyclesText,
-  dayText,
   figure,
   money,
   neverReached,
@@ -64,7 +62,7 @@ function table(simulation: Simulation, paint: Paint): string {
       ...(pools.length > VISIBLE.groups ? [[`  … and ${pools.length - VISIBLE.groups} more pools`]] : []),
     ]
   })
-  const [first = '', second = '', ...body] = aligned([...heads, ...rows], (column) => column > 0)
+  const [first = '', second = '', ...body] = columns([...heads, ...rows], (column) => column > 0)
   return [paint('dim', first), paint('dim', second), ...body, ...ranges(simulation)].join('\n')
 }
 
@@ -110,7 +108,7 @@ function blockedBlock(simulation: Simulation, paint: Paint): readonly string[] {
       figure(one.policy?.cap ?? 0),
       blockedText(one, 'beside'),
     ])
-  const [title = '', ...body] = aligned([head, ...rows], (column) => column === 3)
+  const [title = '', ...body] = columns([head, ...rows], (column) => column === 3)
   return [[paint('dim', title), ...body, ...more(listed.length, rows.length)].join('\n')]
 }
 

@@ -6,14 +6,14 @@ import { simulate } from '../../core/use/replay/simulation.ts'
 import type { PeopleLabels } from '../../daemon/http/status/labels.ts'
 import { showWarnings } from '../plan/output.ts'
 import { type Cli, painter } from '../shared/context.ts'
+import { documentText } from '../shared/document.ts'
 import { type Answers, inEach } from '../shared/each.ts'
 import { EXIT, worstExit } from '../shared/exit.ts'
 import { labelsFor } from '../shared/people.ts'
-import { progressBar } from '../shared/progress.ts'
+import { sweepProgress } from '../shared/progress.ts'
 import type { SimulateFlags } from './command.ts'
 import { type Gathered, gather, inputsOf } from './gather.ts'
 import { renderSimulationText } from './render.ts'
-import { renderSimulationJson } from './render-json.ts'
 import { renderSimulationMarkdown } from './render-markdown.ts'
 
 /** Simulates every workspace that the policies and the ledger know; ends with 4 when another has nothing recorded, and fails when none has. */
@@ -30,7 +30,7 @@ export async function simulateCommand(paths: readonly string[], flags: SimulateF
   const now = cli.clock.now()
   const renderers = {
     text: () => renderSimulationText(simulations, painter(cli.stdout)),
-    json: () => renderSimulationJson(simulations, now),
+    json: () => documentText('Simulation', { createdAt: now, simulations }),
     markdown: () => renderSimulationMarkdown(simulations),
     html: () => renderSimulationPage(simulations, now),
   }
@@ -39,15 +39,10 @@ export async function simulateCommand(paths: readonly string[], flags: SimulateF
 }
 
 async function simulateAll({ workspaces }: Gathered, cli: Cli): Promise<Answers<Simulation>> {
-  const total = workspaces.reduce((sum, { start }) => sum + ('cycles' in start ? start.cycles.length : 0), 0)
-  const progress = await progressBar(total, 'replaying cycles', cli.stderr)
-  let done = 0
-  const onCycle = (): void => {
-    done += 1
-    progress.update(done)
-  }
+  const progress = await sweepProgress('replaying cycles', cli.stderr)
+  for (const { start } of workspaces) if ('cycles' in start) progress.expect(start.cycles)
   try {
-    return await inEach(cli, workspaces, (one) => simulate({ ...inputsOf(one), onCycle }))
+    return await inEach(cli, workspaces, (one) => simulate({ ...inputsOf(one), onCycle: progress.one }))
   } finally {
     progress.stop()
   }

@@ -1,7 +1,7 @@
 // How figures and sentences of a simulation read, the same in text and Markdown.
 
 import type { Banded, BlockedPerson, PersonChange, Simulation, SimulationRow } from '../../core/use/replay/document.ts'
-import { people } from '../shared/text.ts'
+import { count, dayText, people } from '../shared/text.ts'
 
 /** Whole credits or days with separators: `12,400`; below ten with one digit behind the point where there is one. */
 export function figure(value: number): string {
@@ -19,8 +19,6 @@ export const money = (value: number): string => {
 export const range = ({ low, high }: Banded): string | undefined =>
   figure(low) === figure(high) ? undefined : `${figure(low)} to ${figure(high)}`
 
-export const dayText = (at: number): string => new Date(at).toISOString().slice(0, 10)
-
 /** What stands beside the policy. */
 export const besideText = ({ beside }: Simulation): string => (beside.kind === 'inForce' ? 'what was in force' : `policy ${beside.digest}`)
 
@@ -33,7 +31,7 @@ export function spanText({ cycles }: Simulation): string {
   return first && last ? `${dayText(first.startAt)} to ${dayText(last.endAt)}` : ''
 }
 
-export const cyclesText = ({ cycles }: Simulation): string => (cycles.length === 1 ? '1 cycle' : `${cycles.length} cycles`)
+export const cyclesText = ({ cycles }: Simulation): string => count(cycles.length, 'cycle')
 
 /** Sums of all cycles; people are those of the cycle with the most. */
 export function totalsOf({ cycles }: Simulation) {

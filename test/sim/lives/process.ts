@@ -208,7 +208,7 @@ interface Opening {
   readonly paces: Paces
 }
 
-/** As `cli/shared/host.ts` opens a workspace, on the simulation's edges. */
+/** As `cli/run/host.ts` opens a workspace, on the simulation's edges. */
 async function openWorkspace(
   self: SimProcess,
   parts: ProcessParts,

@@ -25,12 +25,13 @@ import { formatProblems } from '../../policy/yaml.ts'
 import type { Ledger } from '../../ports.ts'
 import { connectWriter, openNotify } from '../compose.ts'
 import { SANDBOX_IDENTITY } from '../sandbox/embedded.ts'
-import type { NetworkFlags } from './args.ts'
-import { type Cli, hasColours } from './context.ts'
-import { type Sharers, sharersIn } from './ledger/sharers.ts'
-import { ledgerOf } from './ledger/store.ts'
-import { policyPaths, readPolicies } from './policies.ts'
-import { VERSION } from './version.ts'
+import type { NetworkFlags } from '../shared/args.ts'
+import { type Cli, hasColours } from '../shared/context.ts'
+import { type Sharers, sharersIn } from '../shared/ledger/sharers.ts'
+import { ledgerOf } from '../shared/ledger/store.ts'
+import { policyPaths, readPolicies } from '../shared/policies.ts'
+import { messageOf } from '../shared/text.ts'
+import { VERSION } from '../shared/version.ts'
 
 export interface Host {
   readonly cli: Cli
@@ -184,7 +185,7 @@ export async function forgetOldHistory({ store, cli, logger }: Host, signal: Abo
       const gone = await store.prune(cli.clock.now())
       if (gone > 0) logger.info({ entries: gone }, 'old history forgotten')
     } catch (error) {
-      logger.error({ error: error instanceof Error ? error.message : String(error) }, 'old history could not be forgotten')
+      logger.error({ error: messageOf(error) }, 'old history could not be forgotten')
     }
     await cli.clock.sleep(DAY_MS, signal).catch(() => undefined)
   }
