@@ -1,11 +1,11 @@
 #!/usr/bin/env node
-// The way in: refuses a Node that is too old in one clear line, then hands over to the CLI. It imports nothing statically, so that
-// the refusal is reached before any newer syntax or package is read.
+// The entry point: refuses a Node that is too old, then starts the CLI. It imports nothing statically, because newer syntax or a package
+// would fail before the refusal is printed.
 export {}
 
 const NEEDED = 24
 
-/** Until a command that stays listens itself: it has done nothing yet, so it ends at once, and well. */
+/** Ends a long-running command at once, with 0, while it does not handle signals itself yet: it has done nothing by then. */
 function listenEarly(): void {
   const [command = '', ...flags] = process.argv.slice(2)
   if (!['run', 'sandbox'].includes(command) || flags.includes('--once')) return
@@ -13,7 +13,7 @@ function listenEarly(): void {
     if (process.listenerCount(name) === 1) process.exit()
   }
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, end)
-  // On a terminal a hangup means that the terminal was closed; elsewhere the daemon is to read again what it has not read yet.
+  // On a terminal a hangup means that the terminal was closed. Elsewhere it asks for a reload, and nothing is loaded yet.
   if (command === 'run' && !process.getBuiltinModule('node:tty').isatty(0)) process.on('SIGHUP', () => undefined)
 }
 

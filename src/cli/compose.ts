@@ -1,5 +1,5 @@
-// The one place that builds real parts: configuration, policies, keys, client, ledger. Commands ask for what they need; a command that
-// must not write is given a client that cannot.
+// Builds the real parts of commands: configuration, policies, keys and clients. A command that must not write gets a client without write
+// methods.
 
 import { createReadClient, createWriteClient, type ServiceReader, type ServiceWriter } from '../api/client.ts'
 import { createKeyRing, type KeyRing } from '../api/keys.ts'
@@ -21,7 +21,7 @@ import { named, policyPaths, readPolicies } from './shared/policies.ts'
 import { VERSION } from './shared/version.ts'
 import { tellOfWaiting } from './shared/waiting.ts'
 
-/** Configuration and policies of a command, whole and valid. */
+/** The valid configuration and policies of a command. */
 export interface Setup {
   readonly config: Config
   readonly workspaces: readonly WorkspaceSetup[]
@@ -33,7 +33,7 @@ export interface WorkspaceSetup {
   readonly policy: PolicyRevision
 }
 
-/** Loads both; throws an `InputError` with every problem of both at once, or with what the network still misses. */
+/** Loads both. Throws an `InputError` with every problem of both at once, including an address, a key or policies that are missing. */
 export async function readSetup(cli: Cli, flags: NetworkFlags): Promise<Setup> {
   const loaded = await loadConfigAside({ env: cli.env, flags }, cli.clock)
   if (!loaded.config) throw new InputError(loaded.problems)
@@ -49,7 +49,7 @@ export async function readSetup(cli: Cli, flags: NetworkFlags): Promise<Setup> {
   return { config, workspaces, warnings: problems }
 }
 
-/** What a client tells of its work. Without `paces` the client has its own: only for a process that opens no second one. */
+/** Hooks into the work of a client. Without `paces` the client keeps its own, which suits a process that opens only one. */
 export type ClientReports = Pick<
   ClientOptions,
   'onRequest' | 'onLearned' | 'onSeen' | 'learned' | 'signal' | 'mayLeave' | 'writeTimeoutMs'
@@ -62,7 +62,7 @@ export interface Connection<Client> {
   close(): void
 }
 
-/** A connection that can only read. Throws an `InputError` when no key can be used at all. */
+/** A connection that can only read. Throws an `InputError` when a key cannot be used. */
 export function connectReader(cli: Cli, config: WorkspaceConfig, reports: ClientReports = {}): Connection<ServiceReader> {
   const { options, keys, close } = connect(cli, config, reports)
   return { client: createReadClient(options), keys, close }
@@ -107,7 +107,7 @@ export const openTransport = (cli: Cli, { baseUrl, caFile }: WorkspaceConfig, co
 
 const USER_AGENT = `capkeeper/${VERSION}`
 
-/** The ways to tell people; absent where nobody is told. */
+/** The channels for messages to people; undefined where the config has none. */
 export function openNotify(cli: Cli, { notify }: WorkspaceConfig): Channels | undefined {
   if (!notify) return undefined
   return openChannels({

@@ -1,5 +1,5 @@
-// The process around the CLI: its streams, its environment, and what happens to an error that nobody caught. Nothing else in src/cli
-// knows `process`, but for the progress bar, which cleans up when it ends.
+// The process around the CLI: its streams, its environment, its signals and uncaught errors. Nothing else in src/cli uses `process`, except
+// the progress bar, which cleans up when the process ends.
 import type { Clock } from '../ports.ts'
 import { runCli } from './program.ts'
 import { createSecrets, type Output, type World } from './shared/context.ts'
@@ -11,12 +11,12 @@ export async function main(host: NodeJS.Process): Promise<ExitCode> {
   const { systemClock } = await import('../daemon/schedule/system.ts')
   const world = processWorld(host, systemClock)
   let isOutputLost = false
-  const lose = (why: string): void => {
+  const failOutput = (why: string): void => {
     isOutputLost = true
     host.exitCode = EXIT.failed
     world.stderr.write(`error: the output could not be written (${why})\n`)
   }
-  ignoreClosedPipe(world.stdout, lose)
+  ignoreClosedPipe(world.stdout, failOutput)
   ignoreClosedPipe(world.stderr, () => undefined)
   const crash = (error: unknown): void => {
     reportFailure(error, world).finally(() => host.exit(EXIT.failed))
@@ -46,9 +46,9 @@ const processSignals = (host: NodeJS.Process): World['signals'] => ({
   exit: (code) => host.exit(code),
 })
 
-/** `capkeeper plan | head` closes the pipe early: what is left to say is dropped, and the command still ends its work and with its own code. */
-function ignoreClosedPipe(stream: Output, otherwise: (why: string) => void): void {
+/** `capkeeper plan | head` closes the pipe early: the rest of the output is dropped, and the command still does its work and keeps its exit code. */
+function ignoreClosedPipe(stream: Output, onFailure: (why: string) => void): void {
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') otherwise(error.code ?? error.message)
+    if (error.code !== 'EPIPE') onFailure(error.code ?? error.message)
   })
 }

@@ -1,5 +1,5 @@
-// The commander program: every command registers itself here, from a file of its own. Of a command line that names a command only that one is
-// loaded, and what it needs beyond its flags it imports inside its action, so that `--help` and `validate` start without the network packages.
+// The commander program. Each command registers itself from its own file. A command line that names a command loads only that one, and a
+// command imports its work inside its action, so that `--help` and `validate` start without the network packages.
 import { Command } from 'commander'
 import { EXIT_HELP, refuseEmpty, refuseKeyFlags } from './shared/args.ts'
 import type { Cli, World } from './shared/context.ts'
@@ -36,7 +36,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Register>>> = {
   completion: async () => (await import('./completion/command.ts')).registerCompletion,
 }
 
-/** The command that a command line names. All of them for the help, for words that name none, and for completion, which tells of all. */
+/** The command that a command line names; all of them for the help, for an unknown word, and for `completion`, which lists all. */
 export function commandsFor([name = '']: readonly string[]): Promise<readonly Register[]> {
   const load = name !== 'completion' && Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
   return Promise.all(load ? [load()] : Object.values(COMMANDS).map((one) => one()))
@@ -45,7 +45,7 @@ export function commandsFor([name = '']: readonly string[]): Promise<readonly Re
 /** Runs one command line (without node and the script); resolves with its exit code and never rejects. */
 export async function runCli(argv: readonly string[], world: World): Promise<ExitCode> {
   let code: ExitCode = EXIT.done
-  let asked = 'capkeeper'
+  let name = 'capkeeper'
   const cli: Cli = {
     ...world,
     finish: (ending) => {
@@ -56,17 +56,17 @@ export async function runCli(argv: readonly string[], world: World): Promise<Exi
     refuseKeyFlags(argv)
     const program = buildProgram(cli, await commandsFor(argv))
     program.hook('preAction', (_program, command) => {
-      asked = fullName(command)
+      name = fullName(command)
       refuseEmpty(command)
     })
     await program.parseAsync([...argv], { from: 'user' })
     return code
   } catch (error) {
-    return await reportFailure(error, cli, asked)
+    return await reportFailure(error, cli, name)
   }
 }
 
-/** The program with these commands; nothing has run yet. */
+/** The program with these commands. */
 export function buildProgram(cli: Cli, commands: readonly Register[]): Command {
   const program = new Command('capkeeper')
     .description("Keeps the add-on credit caps of an AI coding assistant's workspaces equal to what policy files in git say.")

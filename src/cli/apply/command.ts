@@ -20,7 +20,7 @@ export function registerApply(program: Command, cli: Cli): void {
     .description(
       'Plans like `capkeeper plan`, shows the plan, asks on a terminal (elsewhere --yes is needed), writes what no guard holds in an order ' +
         'that leaves nobody worse off on the way, and reads every cap back. With --plan every scope of the saved plan is read again, and ' +
-        'all of it is refused when one of them has changed since.',
+        'the whole plan is refused when one of them has changed since.',
     )
     .addOption(outputOption(['text', 'json', 'markdown']))
     .option('--yes', 'do not ask')

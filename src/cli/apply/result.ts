@@ -1,11 +1,11 @@
-// A plan with what became of it once it was applied: every write of every pass, what waits and for what. It decides nothing and writes nothing.
+// A plan with the outcome of its changes: every write of every pass, and the changes that still wait. It decides nothing.
 import { type Change, EFFECTS, holdOf, type Plan, READY } from '../../core/model/change.ts'
 import { byScope, scopeKey } from '../../core/model/scope.ts'
 import type { CycleReport } from '../../daemon/cycle/run.ts'
 import type { WriteResult } from '../../daemon/cycle/write/outcome.ts'
 import { type Outcome, type PlanView, writeKey } from '../plan/view.ts'
 
-/** The plan with what became of each change, with those that only a later pass brought, and with the holds that came up on the way. */
+/** The plan with the outcome of each change, with the changes that a later pass added, and with the holds of the last pass. */
 export function viewOf({ planned, after, applied }: CycleReport): PlanView {
   if (!applied) return { plan: planned.plan }
   const now = byScope(after.plan.changes)
@@ -17,11 +17,11 @@ export function viewOf({ planned, after, applied }: CycleReport): PlanView {
     }),
   ]
   const outcomes = new Map([
-    ...broughtAbout(planned.plan, after.plan),
+    ...satisfiedBy(planned.plan, after.plan),
     ...writes.map(({ change, result }): [string, Outcome] => [writeKey(change), outcomeFor(result)]),
   ])
   const written = new Set(writes.map(({ change }) => scopeKey(change.scope)))
-  // What was to wait and is asked for with another value since, such as at the end of a grant, waits no more.
+  // A deferred change whose scope is now wanted at another value, for example since a grant ended, is dropped.
   const isMoot = ({ scope, to }: Change): boolean => written.has(scopeKey(scope)) || (now.get(scopeKey(scope))?.to ?? to) !== to
   const asked = planned.plan.changes.filter((change) => outcomes.has(writeKey(change)) || !isMoot(change))
   const first = asked.map((change) => {
@@ -47,14 +47,14 @@ export function viewOf({ planned, after, applied }: CycleReport): PlanView {
   }
 }
 
-/** What differed and does not any more: another write brought it about, such as a team's where caps are copied. What was held is held no more. */
-function broughtAbout(planned: Plan, { changes, unknown, problems }: Plan): readonly (readonly [string, Outcome])[] {
+/** Planned changes that are no longer needed, because another write had the same effect, such as the team's where caps are copied. */
+function satisfiedBy(planned: Plan, { changes, unknown, problems }: Plan): readonly (readonly [string, Outcome])[] {
   const open = new Set([...changes, ...unknown, ...problems].flatMap(({ scope }) => (scope ? [scopeKey(scope)] : [])))
-  const over = planned.changes.filter((change) => !open.has(scopeKey(change.scope)))
-  return over.map((change) => [writeKey(change), { result: 'satisfied' }])
+  const satisfied = planned.changes.filter((change) => !open.has(scopeKey(change.scope)))
+  return satisfied.map((change) => [writeKey(change), { result: 'satisfied' }])
 }
 
-/** What approvals released in this run stays told, with what became of them: one that the last pass does not know any more is spent. */
+/** The approvals of the run with their last state. One that released changes and that the last pass no longer has is spent. */
 function approvalsOf(first: Plan['approvals'], last: Plan['approvals']): Plan['approvals'] {
   const now = new Map(last.map((one) => [one.id, one]))
   const released = first.filter(({ releases }) => releases.length > 0)
@@ -65,7 +65,7 @@ function approvalsOf(first: Plan['approvals'], last: Plan['approvals']): Plan['a
   ]
 }
 
-/** A scope that had changed since it was planned has failed. */
+/** A write that was skipped with an error, because its scope had changed since it was planned, counts as failed. */
 function outcomeFor({ result, error }: WriteResult): Outcome {
   const told = error === undefined ? {} : { error }
   if (result !== 'skipped') return { result, ...told }

@@ -1,5 +1,5 @@
-// What `apply` does in each workspace: plan, show, ask, write, read back, show what became of it. Workspaces go one after another, so that
-// nobody is asked two things at once; one that fails does not stop the next.
+// `apply` in each workspace: plan, show, ask, write, read back, show the result. Workspaces go one after another, so that there is one
+// question at a time; one that fails does not stop the next.
 import { createInterface } from 'node:readline/promises'
 import { type Change, holdOf, type Plan } from '../../core/model/change.ts'
 import { kindOf, type Transition } from '../../core/model/condition.ts'
@@ -36,10 +36,10 @@ import type { ApplyFlags } from './command.ts'
 import { viewOf } from './result.ts'
 import { admit, admitAll, readPlans } from './saved-plan.ts'
 
-/** One workspace's end: what its cycle reports, or why there was none. */
+/** The result of one workspace: the report of its cycle, or why there is none. */
 export type Done = { readonly report: CycleReport; readonly salt?: string } | { readonly failure: unknown }
 
-/** Applies every workspace and leaves the exit code. */
+/** Applies all workspaces and sets the exit code. */
 export async function applyCommand(flags: ApplyFlags, cli: Cli): Promise<void> {
   const setup = await readSetup(cli, flags)
   showWarnings(setup.warnings, cli)
@@ -60,7 +60,7 @@ export async function applyCommand(flags: ApplyFlags, cli: Cli): Promise<void> {
   }
 }
 
-/** What was done. Throws the first failure where nothing was. */
+/** The reports. Throws the first failure when there are none. */
 export function reportsOf(done: readonly Done[]): readonly CycleReport[] {
   const reports = done.flatMap((one) => ('report' in one ? [one.report] : []))
   const [failure] = done.flatMap((one) => ('failure' in one ? [one.failure] : []))
@@ -103,7 +103,7 @@ interface Shared {
 
 interface Job extends WorkspaceSetup, Shared {
   readonly plan: Plan | undefined
-  /** With the workspaces that are not applied. */
+  /** With all workspaces, also those that are not applied. */
   readonly whole: Config
 }
 
@@ -111,11 +111,11 @@ async function applyOne(job: Job): Promise<Done> {
   const { config, policy, cli, flags, signal } = job
   const ledger = await ledgerOf(job.store, config, flags.rebind)
   const learned = ledger.fact('pace')
-  // Without the signal: what was written is still read back after an interrupt.
+  // Without the signal, so that a write is still read back after an interrupt.
   const seen = seenKeeper(ledger, cli.clock)
   const { held } = job.store
   const lease = leaseOf(held, config.name)
-  // Replicas at work send with the same key, each within its part.
+  // Other workspaces that replicas hold use the same key, each within its part of the rate.
   const rate = lease ? dealt(config.rate, sharersIn(cli, job.store, () => job.whole).count(config.name)) : config.rate
   const connection = connectWriter(
     cli,
@@ -175,7 +175,7 @@ async function applyOne(job: Job): Promise<Done> {
   }
 }
 
-/** Shows the plan and asks. Undefined: declined, nothing is written. */
+/** Shows the plan and asks. Undefined when the user declined: nothing is written. */
 async function confirm(planned: Planned, job: Job): Promise<Agreement | undefined> {
   const { cli, flags, plan: saved, config } = job
   const admitted = saved && admit(saved, planned.plan, cli.clock.now())
@@ -183,9 +183,9 @@ async function confirm(planned: Planned, job: Job): Promise<Agreement | undefine
   const views = [{ plan: planned.plan }]
   const show = (stream: Output): unknown => stream.write(showPlans(views, 'text', showing(job.whole, flags, stream)))
   if (flags.output === 'text') show(cli.stdout)
-  // With --yes nobody reviews line by line: the passes go on to the end. A saved plan was reviewed.
+  // With --yes all passes may write whatever they plan, but a saved plan allows only its own changes.
   if (pending.length === 0 || flags.yes) return admitted ? asShown(planned, admitted) : {}
-  // The answer is a document, or goes to a file: whoever is asked reads the plan where the question stands.
+  // When stdout is a document or a file, the plan is shown beside the question on stderr.
   const isOnScreen = flags.output === 'text' && cli.stdout.isTTY === true
   if (!isOnScreen) show(cli.stderr)
   const questions = createInterface({ input: cli.stdin, output: cli.stderr })
@@ -200,8 +200,8 @@ async function confirm(planned: Planned, job: Job): Promise<Agreement | undefine
 }
 
 /**
- * What was shown may be written, and nothing else. A cap that was there may come back: a 0 that the service did not keep leaves the scope
- * without one.
+ * Only changes that were shown may be written, and the caps from before may be restored: if the service does not keep a 0, the scope is left
+ * without a cap.
  */
 function asShown({ plan }: Planned, admitted: ReadonlyMap<ScopeKey, Cap> | undefined): Agreement {
   const shown = new Map(plan.changes.map(({ scope, from, to }) => [scopeKey(scope), { from, to }]))
@@ -214,11 +214,11 @@ function asShown({ plan }: Planned, admitted: ReadonlyMap<ScopeKey, Cap> | undef
   }
 }
 
-/** What is about to be written, now or once what it waits for is there. */
+/** The changes to be written, now or in a later pass. */
 const pendingIn = ({ plan }: Planned): readonly Change[] =>
   plan.changes.filter(({ disposition }) => disposition.kind === 'ready' || disposition.kind === 'deferred')
 
-/** What the plan that was shown before became: what did not go well, and the counts. The plan itself where it was not shown. */
+/** The outcome of the plan that was shown before. The whole plan where it was not shown, or where new holds came up. */
 function resultText(report: CycleReport, { whole, flags, cli }: Job): string {
   const options = showing(whole, flags, cli.stdout)
   const view = viewOf(report)
@@ -238,13 +238,13 @@ const showing = ({ ledger }: Config, flags: ApplyFlags, stream: Output) => ({
 
 const say = (cli: Cli, workspace: string, text: string): void => void tellLine(cli, `${workspace}: ${text}`)
 
-/** What holds from now on, and neither the plan nor the outcome says. */
+/** A condition that neither the plan nor its outcome shows. */
 function isWarning({ change, condition }: Transition): boolean {
   const { hasOwnPlace, explains } = kindOf(condition.type)
   return change !== 'ended' && !hasOwnPlace && !explains?.includes('CycleFailed')
 }
 
-/** Says on stderr what the plan with its results does not. */
+/** Prints on stderr what the plan and its outcome do not say. */
 function tell(report: CycleReport, { cli, config }: Job): void {
   const interrupted = report.applied?.interrupted
   if (isWithheld(report)) say(cli, config.name, `nothing was written: ${report.withheld}`)
@@ -252,7 +252,7 @@ function tell(report: CycleReport, { cli, config }: Job): void {
   else if (report.result === 'error' || report.result === 'partial') say(cli, config.name, report.message ?? 'some changes failed')
 }
 
-/** There was something to write, and it was not to be. */
+/** There were changes to write, and nothing was written. */
 const isWithheld = (report: CycleReport): boolean =>
   report.withheld !== undefined && report.planned.plan.changes.some((change) => holdOf(change) === undefined)
 
@@ -264,11 +264,11 @@ const EXIT_OF: Readonly<Record<CycleReport['result'], ExitCode>> = {
   noop: EXIT.done,
 }
 
-/** Stopped before anything was written. */
+/** It was interrupted before anything was written. */
 const isUntouched = ({ applied }: CycleReport): boolean =>
   applied?.interrupted !== undefined && ![...applied.results.values()].some((one) => one.result === 'applied')
 
-/** What policy makes impossible, or the service refuses, is left alone; the service is not as declared meanwhile. */
+/** Rejected scopes are left alone, so the service is not as declared: done in part. */
 const exitOf = ({ result, after }: CycleReport): ExitCode =>
   result !== 'error' && after.plan.counts.rejected > 0 ? EXIT.partial : EXIT_OF[result]
 

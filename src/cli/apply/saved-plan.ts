@@ -1,4 +1,4 @@
-// A saved plan against the world as it is now: it is applied as it was reviewed, or refused whole, with all workspaces that are in its file.
+// Compares a saved plan with the present state: it is applied as it was reviewed, or refused as a whole, with all workspaces in its file.
 import { readFileSync } from 'node:fs'
 import { CLOCKS_APART_MS } from '../../core/model/age.ts'
 import { type Change, holdOf, type Plan } from '../../core/model/change.ts'
@@ -17,7 +17,7 @@ import type { ApplyFlags } from './command.ts'
 /** A plan older than this is refused. */
 export const PLAN_LIFE_MS = 24 * 3_600_000
 
-/** Reads the plans of a file. Throws a `CommandError` when it cannot be read, an `InputError` when it is no plan. */
+/** Reads the plans of a file. Throws a `CommandError` when it cannot be read, and an `InputError` when it is no plan. */
 export function readPlans(file: string): readonly Plan[] {
   try {
     return plansFromJson(readFileSync(file, 'utf8'), file)
@@ -57,7 +57,7 @@ export async function admitAll(saved: ReadonlyMap<string, Plan>, setup: Setup, {
   }
 }
 
-/** A refusal of one of several plans says whose it is. */
+/** Names the workspace in the refusal of one of several plans. */
 const named =
   ({ config }: WorkspaceSetup) =>
   (error: unknown): never => {
@@ -65,8 +65,8 @@ const named =
   }
 
 /**
- * The caps of a saved plan that may be written now, by scope. Throws a `CommandError` that says why all of it is refused: too old, another policy,
- * or a scope that is not as the plan saw it.
+ * The caps of a saved plan that may be written now, by scope. Throws a `CommandError` when the plan is refused: it is too old, the policies are
+ * others, or a scope has changed since.
  */
 export function admit(saved: Plan, fresh: Plan, now: Instant): ReadonlyMap<ScopeKey, Cap> {
   const refuse = (why: string): never => {

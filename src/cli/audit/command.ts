@@ -1,4 +1,4 @@
-// `audit`: what the policies do not say about the caps in force. It reads only.
+// `audit`: caps that no policy declares, people without a cap, and people near theirs. It only reads.
 import type { Command } from 'commander'
 import { addFlags, addNetworkFlags, examples, type NetworkFlags, type OutputFormat, outputOption } from '../shared/args.ts'
 import type { Cli } from '../shared/context.ts'

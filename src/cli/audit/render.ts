@@ -1,5 +1,4 @@
-// What an audit found, as text for a terminal, JSON for a script and Markdown for a ticket. Long lists are whole in JSON, and cut with a
-// count elsewhere.
+// An audit as text for a terminal, JSON for a script and Markdown for a ticket. JSON has whole lists; elsewhere long ones are cut with a count.
 
 import { code, escaped, row, tableHead } from '../../core/escape/markdown.ts'
 import { plain } from '../../core/escape/terminal.ts'
@@ -14,13 +13,13 @@ import { amountText, capText, columns, count, people } from '../shared/text.ts'
 export interface AuditedWorkspace {
   readonly workspace: string
   readonly audit: Audit
-  /** How many scopes were looked at. */
+  /** How many scopes were read, or tried. */
   readonly read: number
   /** Where add-on use comes from. */
   readonly addOnUse: AddOnSource
-  /** People of whose add-on use nothing is known: whether they are near their cap cannot be seen. */
+  /** People whose add-on use is not known, so that they cannot be seen near their cap. */
   readonly useUnknown: number
-  /** What the ledger hashes people with. */
+  /** The salt of people's hashes. */
   readonly salt?: string
 }
 
@@ -86,8 +85,8 @@ const SOURCE_WORDS: Readonly<Record<AddOnSource, string>> = {
 
 const shareText = (used: number, cap: number): string => (cap === 0 ? 'blocked' : `${Math.floor((used / cap) * 100)} %`)
 
-/** What was looked at, and what could not be. */
-function lookedAt({ audit, addOnUse, useUnknown }: AuditedWorkspace, isEmpty: boolean): string {
+/** How many people were checked, and how much of their use is known. */
+function coverage({ audit, addOnUse, useUnknown }: AuditedWorkspace, isEmpty: boolean): string {
   const found = isEmpty ? ', nothing found' : useUnknown < audit.people ? `; add-on use is ${SOURCE_WORDS[addOnUse]}` : ''
   const missing =
     useUnknown > 0 ? `; the add-on use of ${people(useUnknown)} is not known, so nobody can see how near their cap they are` : ''
@@ -100,7 +99,7 @@ const left = (total: number): readonly string[] => (total > VISIBLE ? [`… and 
 export function renderAuditText(audited: readonly AuditedWorkspace[], paint: Paint = unpainted): string {
   const blocks = audited.flatMap((one) => {
     const found = findings(one).filter(({ rows }) => rows.length > 0)
-    const title = `${paint('bold', plain(one.workspace))}: ${lookedAt(one, found.length === 0)}`
+    const title = `${paint('bold', plain(one.workspace))}: ${coverage(one, found.length === 0)}`
     return [
       [title],
       ...found.map(({ title: name, head, rows }) => [
@@ -113,14 +112,14 @@ export function renderAuditText(audited: readonly AuditedWorkspace[], paint: Pai
   return blocks.map((lines) => `${lines.join('\n')}\n`).join('\n')
 }
 
-/** The same as tables, for others: people show in it as `labels` say. */
+/** Tables for others; people show as `labels` says. */
 export function renderAuditMarkdown(audited: readonly AuditedWorkspace[], labels: PeopleLabels = EMAIL_LABELS): string {
   const parts = audited.flatMap((one) => {
     const found = findings(one).filter(({ rows }) => rows.length > 0)
     const cell = (text: string): string => escaped(labels.text(text))
     return [
       `### capkeeper audit: ${escaped(one.workspace)}`,
-      `${lookedAt(one, found.length === 0)}.`,
+      `${coverage(one, found.length === 0)}.`,
       ...found.flatMap(({ title, head, rows }) => [
         `**${title}**`,
         [

@@ -1,4 +1,4 @@
-// What `audit` does: everything that a plan reads, and the cap of every other approved person beside it.
+// `audit`: reads everything that a plan reads, and the cap of every other approved person.
 
 import { scopeKey, TEAM, userScope } from '../../core/model/scope.ts'
 import { audit } from '../../core/plan/audit.ts'
@@ -18,7 +18,7 @@ import { tellLine } from '../shared/tell.ts'
 import type { AuditFlags } from './command.ts'
 import { type AuditedWorkspace, renderAuditJson, renderAuditMarkdown, renderAuditText } from './render.ts'
 
-/** Audits every workspace that can be; ends with 4 when another cannot or some caps could not be read, with 1 when none or nobody could. */
+/** Audits all workspaces. Exits 4 when a workspace or some caps could not be read, and 1 when none could. */
 export async function auditCommand(flags: AuditFlags, cli: Cli): Promise<void> {
   const setup = await readSetup(cli, flags)
   showWarnings(setup.warnings, cli)
@@ -46,7 +46,7 @@ async function auditOne(reader: WorkspaceReader<SharedLedger>, cli: Cli): Promis
   for (const { message } of warnings) tellLine(cli, `${config.name}: ${message}`)
   const { usage, readings, measured } = state
   const { approved } = desiredState.people
-  // Where the workspace has no caps, there is no sense in asking for each of them.
+  // A workspace without the feature has no caps to ask for.
   const isCapless = readings.get(scopeKey(TEAM))?.failure?.lacksFeature === true
   const all = isCapless ? [] : [TEAM, ...approved.map(({ email }) => userScope(email))]
   const scopes = all.filter((scope) => !readings.has(scopeKey(scope)))

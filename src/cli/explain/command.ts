@@ -1,4 +1,4 @@
-// `explain`: why a scope has its cap: every declaration that bears on it, which one won, what the service shows, and why it is held.
+// `explain`: why a scope has its cap: the declarations for it and the one that wins, the observed caps, and why a change is held.
 import type { Command } from 'commander'
 import { addFlags, addNetworkFlags, examples, type NetworkFlags, outputOption } from '../shared/args.ts'
 import type { Cli } from '../shared/context.ts'

@@ -1,5 +1,5 @@
-// The answer to "why does this person have that cap": the declared chain with file:line and what won, what the service said, use, the
-// last write, and what keeps a write back. It only shows what `core/plan/explain.ts` put together.
+// Renders an explanation of `core/plan/explain.ts`: the declarations with file:line and the winner, observed caps, use, the last write, and why
+// a write waits.
 
 import { plain } from '../../core/escape/terminal.ts'
 import type { Change } from '../../core/model/change.ts'
@@ -15,15 +15,15 @@ import { type Paint, unpainted } from '../shared/context.ts'
 import { documentOrList } from '../shared/document.ts'
 import { amountText, capText, columns, shortTime } from '../shared/text.ts'
 
-/** How often a scope is read: all that is known of it here. */
+/** How often a daemon reads the scope; only a bound where the use by day is not known. */
 type Reading = Rhythm | RhythmBound
 
 const readingText = (reading: Reading): string => ('everyMs' in reading ? rhythmText(reading) : rhythmBoundText(reading))
 
-/** One explanation as text, a block for each question. */
+/** One explanation as text. */
 export function renderExplainText(one: Explanation, rhythm: Reading | undefined, paint: Paint = unpainted): string {
   const blocks = [
-    [headline(one, paint), ...standing(one)],
+    [headline(one, paint), ...statusLines(one)],
     block('Declared:', chainLines(one, paint), 'nothing in the policies bears on this scope'),
     block('Observed:', columns(one.observed.map(({ scope, reading }) => observedCells(scope, reading))), 'nothing was read'),
     [...inForce(one), ...useLine(one)],
@@ -47,7 +47,7 @@ function headline(one: Explanation, paint: Paint): string {
   return `${paint('bold', plain(scopeKey(one.scope)))}: ${asks}`
 }
 
-function standing({ scope, chain, person, groups, skipped, rejected }: Explanation): readonly string[] {
+function statusLines({ scope, chain, person, groups, skipped, rejected }: Explanation): readonly string[] {
   const isNamed = chain.some(({ candidate }) => scopeKey(candidate.scope) === scopeKey(scope))
   const status = person ? [`${person.status}${person.disabled ? ', access switched off' : ''}`] : []
   const member = groups.length > 0 ? [`in ${groups.map((group) => `group:${group.id} (${group.name})`).join(', ')}`] : []
@@ -160,7 +160,7 @@ const ownedLine = ({ owned }: Explanation): readonly string[] =>
 const readLine = ({ scope }: Explanation, rhythm: Reading | undefined): readonly string[] =>
   rhythm ? [`By a daemon ${rhythm.key === scopeKey(scope) ? '' : `${plain(rhythm.key)} is `}${readingText(rhythm)}.`] : []
 
-/** What was found out of a scope in one workspace. */
+/** The explanation of a scope in one workspace. */
 export interface Explained {
   readonly workspace: string
   readonly explanation: Explanation
@@ -171,7 +171,7 @@ export interface Explained {
 export const renderExplainJson = (all: readonly Explained[], asked = all.length): string =>
   documentOrList('Explanation', all.map(explanationDocument), asked)
 
-/** A block for each workspace, which is named where there are several. */
+/** A block for each workspace, named where there are several. */
 export const renderExplainTexts = (all: readonly Explained[], paint: Paint = unpainted): string =>
   all
     .map(({ workspace, explanation, reading }) => {
@@ -193,7 +193,7 @@ function explanationDocument({ workspace, explanation, reading }: Explained) {
   }
 }
 
-/** As the documents of `/api/v1` have it; without `everySeconds` where only the bound is known. */
+/** As in the documents of `/api/v1`; without `everySeconds` where only the bound is known. */
 function readingDocument(reading: Reading) {
   const atLeastMs = 'everyMs' in reading ? reading.sliced?.atLeastEveryMs : reading.atLeastEveryMs
   return {

@@ -1,5 +1,5 @@
-// What `explain` does: reads the roster and the few scopes that bear on the one asked about, managed or not; every other cap only when that
-// scope differs from what is asked, because only the whole plan tells whether a guard holds it.
+// `explain`: reads the roster, the scope and its ancestors, managed or not. All other caps are read only when the scope has a pending change,
+// because only the whole plan tells whether a guard holds it.
 
 import { groupScope, parseScope, type Scope, scopeKey, TEAM } from '../../core/model/scope.ts'
 import { type Rhythm, type RhythmBound, rhythmBound, rhythmOf, sweepRate } from '../../core/pace/rhythm.ts'
@@ -19,7 +19,7 @@ import { readEach, type WorkspaceReader, withReader } from '../shared/reader.ts'
 import type { ExplainFlags } from './command.ts'
 import { type Explained, renderExplainJson, renderExplainTexts } from './render.ts'
 
-/** Explains one scope in every workspace asked for that can be. */
+/** Explains one scope in all workspaces. */
 export async function explainCommand(text: string, flags: ExplainFlags, cli: Cli): Promise<void> {
   const scope = parseScope(text)
   if (!scope) throw new UsageError(`'${text}' is not a scope: write an e-mail, group:ID or team`)
@@ -64,7 +64,7 @@ interface RhythmFrom {
   readonly now: number
 }
 
-/** As a daemon with the pace that was learned would read it, or with `rate.max` where none was. */
+/** How often a daemon would read the scope, at the learned pace or else at `rate.max`. */
 async function rhythmAt(
   scope: Scope,
   { desiredState, state }: Preview,
@@ -77,7 +77,7 @@ async function rhythmAt(
   const { useByPerson, writtenLately } = ledger
   const isSliced = toRead.length > count
   const asked = { scope, toRead, people, declared: declaredIn(desiredState) }
-  // A daemon's ledger tells a plan elsewhere of no use by day.
+  // A remote daemon does not share the use by day.
   if (isSliced && !useByPerson) return rhythmBound(asked, readsPerSecond)
   const slicing =
     isSliced && useByPerson
@@ -93,13 +93,13 @@ async function rhythmAt(
   return rhythmOf({ ...asked, intervalMs, slicing })
 }
 
-/** The scope itself, and every wider one that may bear on it. */
+/** Whether a scope is the explained one or may be its ancestor. */
 function isNear(scope: Scope, seen: Scope, policy: WorkspaceSetup['policy']): boolean {
   const near = [scope, TEAM, ...(scope.kind === 'user' ? policy.set.groups.map((group) => groupScope(group.scope.id)) : [])]
   return near.some((one) => scopeKey(one) === scopeKey(seen))
 }
 
-/** Caps that nobody declared are in force all the same. Of people, only the approved are read. */
+/** Caps that no policy declares are in force all the same. Of people, only those who are approved are read. */
 const unmanagedNear = (scope: Scope, { desiredState }: Preview): readonly Scope[] =>
   scope.kind === 'user' && desiredState.people.byKey.has(scopeKey(scope)) ? [scope, TEAM] : scope.kind === 'team' ? [scope] : []
 

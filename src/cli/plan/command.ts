@@ -1,4 +1,4 @@
-// `plan`: what would be written, and why. It never writes: its client has no write method, and the ledger is opened for reading.
+// `plan`: shows what would be written, and why. Its client has no write method, and the ledger is opened for reading.
 import type { Command } from 'commander'
 import { addFlags, addNetworkFlags, examples, type NetworkFlags, type OutputFormat, outputOption } from '../shared/args.ts'
 import type { Cli } from '../shared/context.ts'

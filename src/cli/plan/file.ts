@@ -1,5 +1,5 @@
-// A saved plan read back, for `apply --plan`. Every field is checked against the schema, because a plan file has been in other hands; what is
-// no plan is refused with the place and the way out. Never a plan with a field that was not there.
+// Reads a saved plan for `apply --plan`. Every field is checked against the schema, because others may have edited the file. A field that is
+// missing or wrong is refused with its place and the way out, and is never filled in.
 import { type Change, type HeldChange, type Plan, READY } from '../../core/model/change.ts'
 import type { Cap } from '../../core/model/policy.ts'
 import { InputError } from '../../core/model/problem.ts'
@@ -44,8 +44,8 @@ function mismatch(path: string, wanted: string, value: unknown): Mismatch {
   return new Mismatch(`${path === '' ? 'the document' : path} must be ${wanted}, and is ${found}`)
 }
 
-/** The first fault of a document, in words: what the schema wants in its place, and what is there. */
-function told(document: unknown, { instancePath, keyword, params }: Fault, path: string): Mismatch {
+/** The first fault of a document in words: what the schema wants at its place, and what is there. */
+function mismatchOf(document: unknown, { instancePath, keyword, params }: Fault, path: string): Mismatch {
   const steps = instancePath.split('/').slice(1)
   if (keyword === 'required') steps.push(String(params['missingProperty']))
   let [value, schema, place]: [unknown, AnnotatedSchema | undefined, string] = [document, SCHEMA, path]
@@ -60,7 +60,7 @@ function told(document: unknown, { instancePath, keyword, params }: Fault, path:
 
 function readPlan(value: unknown, path: string): Plan {
   const fault = check(value).find(({ keyword }) => keyword !== 'if')
-  if (fault) throw told(value, fault, path)
+  if (fault) throw mismatchOf(value, fault, path)
   // The validator has compared the value with the schema that the type was made of.
   const { apiVersion, kind, id, workspace, createdAt, policyDigest, revision, counts, ...saved } = value as SavedPlan
   const at = (name: string): string => (path === '' ? name : `${path}.${name}`)
@@ -80,7 +80,7 @@ function readPlan(value: unknown, path: string): Plan {
       ...(scope ? { scope: scopeOf(scope) } : {}),
       ...(place ? { at: positionOf(place) } : {}),
     })),
-    // What approvals release is judged afresh as well.
+    // Approvals, too, are judged again when the plan is applied.
     approvals: [],
   }
 }
@@ -98,7 +98,7 @@ const heldChangeOf = ({ scope, from, to }: Pick<SavedChange, 'scope' | 'from' | 
   to: capOf(to),
 })
 
-/** A change clears exactly when it leaves `none`. */
+/** A change clears exactly when it goes to `none`. */
 function changeOf(change: SavedChange, path: string): Change {
   const { action, effect, cause, people, source, reason, hold, to } = change
   if ((action === 'clear') !== (to === 'none')) throw mismatch(`${path}.to`, action === 'clear' ? '"none"' : 'a number', to)
@@ -107,7 +107,7 @@ function changeOf(change: SavedChange, path: string): Change {
     ...{ action, effect, cause, people },
     ...(source ? { source: positionOf(source) } : {}),
     ...(reason === undefined || reason === null ? {} : { reason }),
-    // Guards judge a saved plan afresh; that a change was held when it was saved is all that counts.
+    // Guards judge the changes again when the plan is applied; here it only matters that a change was held when it was saved.
     disposition: hold === undefined || hold === null ? READY : { kind: 'held', hold },
     healing: change.healing === true,
     grantEnd: change.grantEnd === true,

@@ -1,4 +1,4 @@
-// Plans in the form that was asked for, and the warnings that came before them.
+// Plans in the format that was asked for, and the warnings of policies and config.
 import type { Problem } from '../../core/model/problem.ts'
 import type { PeopleLabels } from '../../daemon/http/status/labels.ts'
 import type { OutputFormat } from '../shared/args.ts'

@@ -1,12 +1,11 @@
-// A plan as others may see it: people by e-mail or as hashes, in scopes and in texts alike (shared/people.ts says when). It never changes
-// what a plan says.
+// A plan with people by e-mail or as hashes, in scopes and in texts (see shared/people.ts). Nothing else in the plan changes.
 import type { Plan } from '../../core/model/change.ts'
 import type { Scope } from '../../core/model/scope.ts'
 import type { PeopleLabels } from '../../daemon/http/status/labels.ts'
 import { scopeShown } from '../shared/people.ts'
 import { type PlanView, writeKey } from './view.ts'
 
-/** The same view with people as they are to be shown. */
+/** The view with people as `labels` shows them. */
 export function viewShown(view: PlanView, labels: PeopleLabels): PlanView {
   if (labels.shown === 'email') return view
   const { plan, outcomes, news, unread } = view
@@ -15,7 +14,7 @@ export function viewShown(view: PlanView, labels: PeopleLabels): PlanView {
   return {
     plan: planShown(plan, labels),
     ...(ended && { outcomes: new Map(ended) }),
-    ...(news && { news: news.map((one) => placed(one, labels)) }),
+    ...(news && { news: news.map((one) => problemShown(one, labels)) }),
     ...(unread !== undefined && { unread: labels.text(unread) }),
   }
 }
@@ -30,7 +29,7 @@ function planShown(plan: Plan, labels: PeopleLabels): Plan {
     })),
     holds: plan.holds.map((hold) => ({ ...hold, changes: hold.changes.map(scoped), message: labels.text(hold.message) })),
     unknown: plan.unknown.map((one) => ({ ...scoped(one), message: labels.text(one.message) })),
-    problems: plan.problems.map((one) => placed(one, labels)),
+    problems: plan.problems.map((one) => problemShown(one, labels)),
     approvals: plan.approvals.map((one) => ({ ...withText(one, 'note', labels), releases: one.releases.map(scoped) })),
   }
 }
@@ -42,13 +41,13 @@ function dispositionShown(one: Plan['changes'][number]['disposition'], labels: P
   return one.kind === 'excluded' ? { ...one, reason: labels.text(one.reason) } : one
 }
 
-const placed = (one: Plan['problems'][number], labels: PeopleLabels): typeof one => ({
+const problemShown = (one: Plan['problems'][number], labels: PeopleLabels): typeof one => ({
   ...one,
   message: labels.text(one.message),
   ...(one.scope && { scope: scopeShown(one.scope, labels) }),
 })
 
-/** The same object with one text, where it has it, as it is to be shown. */
+/** The object with the people in one of its texts, if it has that text, as `labels` shows them. */
 function withText<K extends string, T extends { readonly [key in K]?: string }>(one: T, key: K, labels: PeopleLabels): T {
   const text = one[key]
   return text === undefined ? one : { ...one, [key]: labels.text(text) }

@@ -34,7 +34,7 @@ function changeDocument(change: Change, view: PlanView): Record<string, unknown>
   }
 }
 
-/** Why a change does not go out now, or who released it. */
+/** Why a change is not written now, and the approval that released it. */
 function dispositionFields({ scope, disposition, released }: Change, isUntried: boolean): Record<string, unknown> {
   const by = released && { released: releaseDocument(released) }
   switch (disposition.kind) {
@@ -49,7 +49,7 @@ function dispositionFields({ scope, disposition, released }: Change, isUntried: 
   }
 }
 
-/** `by`: the place in the policy, or that it was a command. */
+/** `by` is the place in the policy, or `command`. */
 const releaseDocument = ({ id, via, at }: Release): Record<string, unknown> => ({ id, by: at ? formatPosition(at) : via })
 
 const approvalDocument = ({ id, via, at, state, releases, note }: PlanApproval): Record<string, unknown> => ({

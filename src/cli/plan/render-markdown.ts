@@ -1,5 +1,5 @@
-// A plan as Markdown for a pull request: people first (who gets more, less, nothing), then what a guard holds, then the changes; the
-// details are folded. A comment of a code host has a bounded length: what does not fit is counted, never dropped in silence.
+// A plan as Markdown for a pull request: a headline about people, then holds, then changes; details are folded. A comment has a bounded length:
+// whatever does not fit is counted, never dropped in silence.
 
 import { code, escaped, fitting, folded, row, tableHead } from '../../core/escape/markdown.ts'
 import type { Change, Effect, Hold, Plan } from '../../core/model/change.ts'
@@ -26,9 +26,9 @@ export const MARKDOWN_LIMIT = 60_000
 const VISIBLE = 20
 /** Changes shown in each hold. */
 const HELD_VISIBLE = 5
-/** Kept for headings, fold marks and the closing lines of one plan. */
+/** Room for headings, fold marks and the closing lines of one plan. */
 const FRAME = 1_500
-/** What matters most to those it reaches comes first. */
+/** The order of changes, and of the headline. */
 const GRAVEST_FIRST: readonly Effect[] = ['block', 'clear', 'lower', 'raise', 'set']
 
 /** Plans as one Markdown text of at most `MARKDOWN_LIMIT` characters. */
@@ -85,14 +85,14 @@ function planSection(view: PlanView, release: (holdId: string) => string, room: 
       ),
     ),
     ...budget.leftOut(),
-    `${escaped(closingLine(view), 1_000)}`,
+    escaped(closingLine(view), 1_000),
     `<sub>plan ${plan.id}, policies ${escaped(plan.policyDigest)}${plan.revision === '' ? '' : ` at ${escaped(plan.revision)}`}, ${rfc3339(plan.createdAt)}</sub>`,
   ]
   return `${parts.join('\n\n')}\n`
 }
 
 interface Budget {
-  /** Takes what fits into a share of the room that is left; what does not is remembered under `name`. */
+  /** The lines that fit into a share of the remaining room; the others are counted under `name`. */
   take(name: string, lines: readonly string[], share: number): readonly string[]
   leftOut(): readonly string[]
 }
@@ -111,7 +111,7 @@ function createBudget(room: number): Budget {
   }
 }
 
-/** `**3 people get less, 12 people get more.** 5 changes go out, 2 are held.` Summed over changes; somebody may be in two. */
+/** `**3 people with less, 12 people with more.** 5 changes.` People are summed over changes, so a person may count twice. */
 function headline(plan: Plan): string {
   const going = outgoing(plan)
   const reach = (effect: Effect): number =>
@@ -150,7 +150,7 @@ function holdBlock(hold: Hold, plan: Plan, release: (holdId: string) => string):
   ].join('\n')
 }
 
-/** Releases and weakened rules come before everything else: they are what a reviewer agrees to. */
+/** Releases and weakened rules come first, because they are what a reviewer agrees to. */
 function approvalBlock({ approvals, problems }: Plan): readonly string[] {
   const weakened = problems.filter(({ code: name }) => name === 'RULES_WEAKENED').map(({ message }) => `> - ${escaped(message)}`)
   const released = approvals.map(({ id, at, releases, note, state }) => {

@@ -1,5 +1,5 @@
-// A plan as text for a terminal: what goes out, what a guard holds back and the command that releases it, what could not be read, and
-// one closing line of counts. Every value of the plan is shown as it is; nothing is left out, and nothing is worked out here but counts.
+// A plan as text for a terminal: the changes, the holds with the commands that release them, the scopes that could not be read, and a closing
+// line of counts. Nothing of the plan is left out.
 import { plain } from '../../core/escape/terminal.ts'
 import { type Change, EFFECTS, type Effect, type Hold, type Plan, type PlanProblem, type Release } from '../../core/model/change.ts'
 import { shortRevision } from '../../core/model/policy.ts'
@@ -9,8 +9,8 @@ import { type Paint, type Style, unpainted } from '../shared/context.ts'
 import { capText, count, padEnd, padStart, people, widthOf, wrap } from '../shared/text.ts'
 import {
   DONE,
+  hasSucceeded,
   heldBy,
-  isWell,
   outcomeOf,
   outgoing,
   type PlanView,
@@ -56,10 +56,10 @@ export function renderPlanText(view: PlanView, options: TextOptions = {}): strin
     .join('\n')
 }
 
-/** After a plan was shown and applied: the changes that did not go well, and the closing line. Ends with a line break. */
+/** The result of a plan that was shown before: the changes that did not succeed, and the closing line. Ends with a line break. */
 export function renderResultText(view: PlanView, options: TextOptions = {}): string {
   const layout = layoutOf(view.plan, options)
-  const bad = outgoing(view.plan).filter((change) => !isWell(outcomeOf(view, change)))
+  const bad = outgoing(view.plan).filter((change) => !hasSucceeded(outcomeOf(view, change)))
   const lines = bad.flatMap((change) => changeLines(change, view, layout))
   const news = problemLines(view.news ?? [], layout)
   const blocks = [lines, news, indented(closingLine(view), layout, '')].filter((block) => block.length > 0)
@@ -82,7 +82,7 @@ function layoutOf(plan: Plan, options: TextOptions): Layout {
   const from = widest(plan.changes.map((change) => capText(change.from)))
   const to = widest(plan.changes.map((change) => capText(change.to)))
   const reach = widest(plan.changes.map((change) => people(change.people)))
-  // What the other columns leave; a longer scope puts them on the line below.
+  // The room that the other columns leave. After a longer scope they go on the next line.
   const room =
     width -
     INDENT -
@@ -133,15 +133,15 @@ function detailLines(change: Change, layout: Layout, margin: string): readonly s
 function outcomeLines(change: Change, view: PlanView, layout: Layout, margin: string): readonly string[] {
   const outcome = outcomeOf(view, change)
   if (!outcome)
-    return whyNot(change, view)
+    return dispositionLines(change, view)
       .flatMap((text) => indented(text, layout, margin))
       .map((line) => layout.paint('yellow', line))
   const text = outcome.error === undefined ? RESULT_WORDS[outcome.result] : `${RESULT_WORDS[outcome.result]}: ${plain(outcome.error)}`
-  return indented(text, layout, margin).map((line) => layout.paint(isWell(outcome) ? 'green' : 'red', line))
+  return indented(text, layout, margin).map((line) => layout.paint(hasSucceeded(outcome) ? 'green' : 'red', line))
 }
 
-/** Why a change does not go out, or who let it. */
-function whyNot({ disposition, released }: Change, view: PlanView): readonly string[] {
+/** Why a change is not written, and the approval that released it. */
+function dispositionLines({ disposition, released }: Change, view: PlanView): readonly string[] {
   const by = released ? [`released by ${approvalName(released)}`] : []
   if (disposition.kind === 'deferred') return [...by, `waits: ${plain(disposition.reason)}`]
   if (disposition.kind === 'excluded') return [...by, `not written: ${plain(disposition.reason)}`]
@@ -150,7 +150,7 @@ function whyNot({ disposition, released }: Change, view: PlanView): readonly str
 
 const approvalName = ({ id, at }: Release): string => (at ? `approval ${id} at ${plain(formatPosition(at))}` : `approval ${id}`)
 
-/** What each approval releases stands first, so that nobody who reviews the plan misses it. */
+/** The changes that approvals release come first, so that no reviewer misses them. */
 function approvalLines({ approvals }: Plan, layout: Layout): readonly string[] {
   return approvals.flatMap((one) => {
     const title =
@@ -181,7 +181,7 @@ function holdLines(hold: Hold, view: PlanView, layout: Layout): readonly string[
   ]
 }
 
-/** Scopes that share a cause stand under it together, so that an outage is told once. */
+/** Scopes with the same cause are listed together, so that an outage is told once. */
 function unknownLines(plan: Plan, layout: Layout): readonly string[] {
   if (plan.unknown.length === 0) return []
   const lines = [...Map.groupBy(plan.unknown, (one) => one.message)].flatMap(([message, scopes]) => {

@@ -1,5 +1,4 @@
-// What `plan` does: previews every workspace side by side, prints the plans, saves them when asked, and says by its exit code what is
-// pending.
+// `plan`: previews all workspaces side by side, prints and saves the plans, and sets the exit code.
 import type { Plan } from '../../core/model/change.ts'
 import { pauseFindings } from '../../daemon/conditions/findings.ts'
 import { readSetup } from '../compose.ts'
@@ -51,8 +50,8 @@ export async function planCommand(flags: PlanFlags, cli: Cli): Promise<void> {
 }
 
 /**
- * `approve` finds the workspace by itself only when it is the one that the ledger knows. For the ledger of a running daemon it is to be typed
- * beside that daemon, where the flags of here mean nothing.
+ * The command that releases a hold. `approve` needs --workspace unless the ledger has records of this workspace alone. With the ledger of a
+ * running daemon it must be typed beside that daemon, where the flags of this command mean nothing.
  */
 function releaseCommand(plans: readonly Plan[], known: readonly string[], flags: PlanFlags, ledger: string): (holdId: string) => string {
   const where = isLedgerUrl(ledger) ? [] : ledgerArgs(flags)
@@ -63,7 +62,7 @@ function releaseCommand(plans: readonly Plan[], known: readonly string[], flags:
   }
 }
 
-/** Nothing could be read: failed. Else, when asked, the first that fits: a part could not be read, something is held, is pending. */
+/** 1 when nothing could be read. With --detailed-exitcode: 4 for a partial reading, 3 for a hold, 2 for changes. */
 function exitOf({ plan, unread }: PlanView, detailed: boolean): ExitCode {
   if (unread !== undefined) return EXIT.failed
   if (!detailed) return EXIT.done

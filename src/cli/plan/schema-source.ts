@@ -1,5 +1,5 @@
-// The format of a saved plan as a schema, from which its type and its validator are made. Only the generator loads this file. `wanted` says
-// what belongs in a place, for whoever hands over something else. Fields that only people read may be there as well.
+// The schema of a saved plan, from which its type and its validator are made. Only the generator loads this file. `wanted` is the text for
+// messages about a wrong value. Further fields, for people, are allowed.
 import Type, { type Static, type TProperties, type TSchema } from 'typebox'
 import { CAUSES, EFFECTS, GUARD_CODES } from '../../core/model/change.ts'
 import { MAX_CAP } from '../../core/model/units.ts'
@@ -26,7 +26,7 @@ const orNull = <T extends TSchema>(schema: T) => {
   return Type.Optional(Type.Unsafe<Static<T> | null>({ ...json, type: [json['type'], 'null'].flat() }))
 }
 
-/** What a scope of one kind must have. */
+/** The key that a scope of one kind must have. */
 const needs = (kind: string, key: string) => ({
   if: { properties: { kind: { const: kind } }, required: ['kind'] },
   // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema

@@ -1,8 +1,8 @@
-// What every rendering of a plan shares: the plan, how each of its changes ended once it was applied, and the words for both.
+// Shared by all renderings of a plan: the plan, the outcomes of its changes, and the words for both.
 import { type Change, type ChangeResult, type Effect, type Hold, holdOf, type Plan, type PlanProblem } from '../../core/model/change.ts'
 import { scopeKey } from '../../core/model/scope.ts'
 
-/** How a change ended; `satisfied` needed no write, because another one had brought it about, such as a team's where caps are copied. */
+/** How a change ended. `satisfied` needed no write of its own, because another write had the same effect, such as the team's where caps are copied. */
 export type Ending = ChangeResult | 'satisfied'
 
 /** How one change ended; `error` is free of any key. */
@@ -11,16 +11,16 @@ export interface Outcome {
   readonly error?: string
 }
 
-/** One write: a scope may be written twice in a run, as when a grant ends on the way. */
+/** Identifies one write: a scope may be written twice in a run, for example when a grant ends on the way. */
 export const writeKey = ({ scope, to }: Pick<Change, 'scope' | 'to'>): string => `${scopeKey(scope)} ${to}`
 
-/** A plan to show. `outcomes`, by `writeKey`, is there once it was applied; a change without an outcome was not tried. */
+/** A plan to show. `outcomes`, by `writeKey`, exist once it was applied; a change without an outcome was not tried. */
 export interface PlanView {
   readonly plan: Plan
   readonly outcomes?: ReadonlyMap<string, Outcome>
-  /** What became known while it was applied. */
+  /** Problems that came up while it was applied. */
   readonly news?: readonly PlanProblem[]
-  /** Nothing could be read, and why: the plan says nothing of the service. */
+  /** Why nothing could be read. */
   readonly unread?: string
 }
 
@@ -35,7 +35,7 @@ export const releaseBy =
   (holdId) =>
     inMemory ? `capkeeper apply --approve ${holdId}` : ['capkeeper approve', holdId, ...ledgerArgs].join(' ')
 
-/** What comes before the way to release a hold. */
+/** The words before the command that releases a hold. */
 export function releaseText({ changes, release }: Hold): string {
   const these = changes.length === 1 ? 'this change' : `these ${changes.length} changes`
   return `To release exactly ${these}${release === 'later' ? ' once anything may be written' : ''}`
@@ -54,8 +54,8 @@ export const SIGNS: Readonly<Record<Effect, string>> = { set: '+', raise: '~', l
 /** The past tense, for what was applied. */
 export const DONE: Readonly<Record<Effect, string>> = { set: 'set', raise: 'raised', lower: 'lowered', block: 'blocked', clear: 'cleared' }
 
-/** Whether a change needs no more words. */
-export const isWell = (outcome: Outcome | undefined): boolean => outcome?.result === 'applied' || outcome?.result === 'satisfied'
+/** Whether the scope now has the cap that was planned. */
+export const hasSucceeded = (outcome: Outcome | undefined): boolean => outcome?.result === 'applied' || outcome?.result === 'satisfied'
 
 export const RESULT_WORDS: Readonly<Record<Ending, string>> = {
   applied: 'applied',
@@ -65,13 +65,13 @@ export const RESULT_WORDS: Readonly<Record<Ending, string>> = {
   verify_failed: 'read back differently',
 }
 
-/** How many of each key there are; only those that occur. */
+/** How often each key occurs. */
 export function tally<K extends string>(keys: Iterable<K>): ReadonlyMap<K, number> {
   const counts = new Map<K, number>()
   for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1)
   return counts
 }
 
-/** Names the scope before a message that does not name it itself. */
+/** The scope, before a message that does not name it. */
 export const subjectOf = (problem: PlanProblem): string =>
   problem.scope && !problem.message.includes(scopeKey(problem.scope)) ? `${scopeKey(problem.scope)}: ` : ''

@@ -1,5 +1,5 @@
-// The flags that commands share, and the readers of flag values. A flag wins over the environment,
-// the environment over the config file. There is no flag for the service key: a command line is seen by everybody on the machine.
+// The flags that commands share, and the parsers of flag values. A flag wins over the environment, and the environment over the config file.
+// There is no flag for the service key, because everybody on the machine can see a command line.
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Instant } from '../../core/model/units.ts'
 import { readDate } from '../../policy/dates.ts'
@@ -12,7 +12,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number]
 const LOG_FORMATS = ['json', 'pretty'] as const
 export type LogFormat = (typeof LOG_FORMATS)[number]
 
-/** The flags of every network command (product.md, section 3); what was not given is absent, a file or a default decides. */
+/** The flags of every network command (product.md, section 3). A flag that is not given is absent: the config file or a default decides. */
 export interface NetworkFlags {
   readonly config?: string
   readonly policies?: readonly string[]
@@ -29,7 +29,7 @@ export interface NetworkFlags {
 
 const collect = (path: string, before: readonly string[] | undefined): readonly string[] => [...(before ?? []), path]
 
-/** The variable is only named here: `daemon/config/config.ts` reads it, so that its problems say which of the two was wrong. */
+/** Only names the variable. `daemon/config/config.ts` reads it, so that its problems say whether the flag or the variable is wrong. */
 const withVariable = (flags: string, variable: string, description: string): Option =>
   new Option(flags, `${description} (env: ${variable})`)
 
@@ -95,8 +95,8 @@ const NETWORK: readonly SharedFlag[] = [
 export const addNetworkFlags = (command: Command): Command => addFlags(command, NETWORK)
 
 /**
- * Adds the flags that a command without network uses. The other flags of network commands are taken and not looked at, so that one set of
- * flags does for `validate`, `plan` and the `approve` after it (choice).
+ * Adds the flags that a command without network uses. It accepts the other flags of network commands and ignores them, so that the same flags
+ * fit `validate`, `plan` and `approve` (choice).
  */
 export function addUsedFlags(command: Command, used: readonly SharedFlag[]): Command {
   addFlags(command, used)
@@ -105,7 +105,7 @@ export function addUsedFlags(command: Command, used: readonly SharedFlag[]): Com
   return command
 }
 
-/** Adds the flags of a command that works on one workspace of the ledger; the policies only tell how it is called. */
+/** Adds the flags of a command that works on one workspace of the ledger; the policies only give its name. */
 export const addLedgerFlags = (command: Command): Command => addUsedFlags(command, ['config', 'policies', 'ledger', 'oneWorkspace'])
 
 export type OutputFormat = 'text' | 'json' | 'markdown'
@@ -114,7 +114,7 @@ export type OutputFormat = 'text' | 'json' | 'markdown'
 export const outputOption = (formats: readonly string[]): Option =>
   new Option('--output <format>', 'form of the answer').choices(formats).default(formats[0])
 
-/** Text shown under a command's flags: `lines` stand as they are, indented. */
+/** Example commands, shown under a command's flags. */
 export const examples = (...lines: readonly string[]): string =>
   `\n${lines.length === 1 ? 'Example' : 'Examples'}:\n${lines.map((line) => `  $ ${line}`).join('\n')}`
 
@@ -133,7 +133,7 @@ export function refuseKeyFlags(argv: readonly string[]): void {
   }
 }
 
-/** An empty value is a variable of a script that was not set: no command guesses what it was to be. Throws a `UsageError`. */
+/** An empty value most likely comes from an unset variable of a script, and no command guesses what was meant. Throws a `UsageError`. */
 export function refuseEmpty(command: Command): void {
   const flag = command.options.find((option) => [command.getOptionValue(option.attributeName())].flat().includes(''))
   if (flag) throw new UsageError(`${flag.long} is empty: give it a value, or leave it out`)
@@ -191,16 +191,16 @@ export function readHoldId(text: string): string {
   return id
 }
 
-/** A word as a shell takes it. */
+/** A word, quoted for a shell where that is needed. */
 export const shellWord = (text: string): string => (/^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`)
 
-/** The flags that a suggested command must repeat to meet the same ledger, such as `['--ledger', 'x.db']`. */
+/** The flags that a suggested command must repeat to use the same ledger, such as `['--ledger', 'x.db']`. */
 export const ledgerArgs = (flags: NetworkFlags): readonly string[] => [
   ...(flags.config === undefined ? [] : ['--config', shellWord(flags.config)]),
   ...(flags.ledger === undefined ? [] : ['--ledger', shellWord(shownLedger(flags.ledger))]),
 ]
 
-/** Ends the help of the program: what the exit codes mean. */
+/** The end of the program's help. */
 export const EXIT_HELP = `
 Exit codes:
   ${EXIT.done} done, ${EXIT.failed} failed, ${EXIT.pending} changes pending, ${EXIT.held} held by a guard, ${EXIT.partial} applied in part,

@@ -1,10 +1,10 @@
-// What a command is given of the world: streams, environment, clock, and a place to leave its exit code. Tests hand in their own.
-// Commands never touch `process` themselves.
+// What a command gets from outside: streams, environment, clock, and a place to leave its exit code. Tests pass their own. Commands never use
+// `process` themselves.
 import { styleText } from 'node:util'
 import type { Clock } from '../../ports.ts'
 import type { ExitCode } from './exit.ts'
 
-/** stdout carries the answer, stderr the talk. */
+/** stdout carries the answer; notes, warnings and errors go to stderr. */
 export interface Output extends NodeJS.WritableStream {
   readonly isTTY?: boolean
   readonly columns?: number
@@ -16,14 +16,13 @@ export interface World {
   readonly stderr: Output
   readonly env: Readonly<Record<string, string | undefined>>
   readonly clock: Clock
-  /** Hides service keys in whatever is about to be shown. */
   readonly secrets: Secrets
   readonly signals: Signals
 }
 
-/** What others ask of the process: `interrupt` is Ctrl-C and SIGTERM, `hangup` is SIGHUP. */
+/** Signals to the process: `interrupt` is Ctrl-C or SIGTERM, `hangup` is SIGHUP. */
 export interface Signals {
-  /** Returns how to stop listening. */
+  /** Returns a function that stops listening. */
   on(kind: 'interrupt' | 'hangup', handler: () => void): () => void
   /** Ends the process at once. */
   exit(code: ExitCode): void
@@ -32,19 +31,19 @@ export interface Signals {
 export const NO_SIGNALS: Signals = { on: () => () => undefined, exit: () => undefined }
 
 export interface Cli extends World {
-  /** Leaves the code that the process ends with. */
+  /** Sets the exit code of the process. */
   finish(code: ExitCode): void
 }
 
-/** Knows the service keys of this process, and takes them out of texts. */
+/** Knows the service keys of this process, and removes them from texts. */
 export interface Secrets {
   add(secret: string): void
-  /** Adds somebody who knows more keys, such as a key ring. */
+  /** Adds a redactor that knows more keys, such as a key ring's. */
   alsoRedact(redact: (text: string) => string): void
   redact(text: string): string
 }
 
-/** The address of a database may hold a password of any length. */
+/** The address of a database may contain a password of any length. */
 const withoutPasswords = (text: string): string =>
   text.includes('://')
     ? text
@@ -52,7 +51,7 @@ const withoutPasswords = (text: string): string =>
         .replace(/(postgres(?:ql)?:\/\/[^\s]*[?&]password=)[^\s&]*/gi, '$1***')
     : text
 
-/** Anything shorter would turn ordinary words into stars, and is no key. */
+/** A shorter text is no key, and redacting it would turn ordinary words into stars. */
 const SHORTEST_SECRET = 6
 
 export function createSecrets(): Secrets {
@@ -90,15 +89,15 @@ export const painter =
 /** Whether `painter` colours what goes to a stream. */
 export const hasColours = (stream: Output): boolean => painter(stream)('red', 'x') !== 'x'
 
-/** Columns of the terminal, or undefined when the text goes elsewhere and need not be narrow. */
+/** The columns of the terminal; undefined when the text goes elsewhere. */
 export const columnsOf = (stream: Output): number | undefined => (stream.isTTY === true && stream.columns ? stream.columns : undefined)
 
-/** Wrong usage: one line that says what is wrong and the way out; exit code 64. */
+/** Wrong usage, told in one line with the way out; exit code 64. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/** The command understood, and could not: one line; exit code 1. */
+/** The command line is right, and the command failed; told in one line, exit code 1. */
 export class CommandError extends Error {
   override readonly name = 'CommandError'
 }

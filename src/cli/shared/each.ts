@@ -1,4 +1,4 @@
-// The work of a command in each of several workspaces. One that fails keeps no other from its answer, as `apply` keeps none from its writes.
+// The work of a command in each workspace. A workspace that fails does not stop the others.
 import type { Cli } from './context.ts'
 import { EXIT, type ExitCode } from './exit.ts'
 import { tellLine } from './tell.ts'
@@ -6,13 +6,13 @@ import { messageOf } from './text.ts'
 
 export interface Answers<T> {
   readonly done: readonly T[]
-  /** `failed` where some failed, for `worstExit` beside what was done. */
+  /** `failed` where some workspaces failed: for `worstExit`, with the codes of the others. */
   readonly codes: readonly ExitCode[]
 }
 
 /**
- * Waits for all, so that what they share can be closed afterwards, and tells what failed. Throws the first failure where nothing was done, and
- * when it was interrupted.
+ * Waits for all workspaces, so that shared parts can be closed afterwards, and prints each failure once. Throws the first failure where all
+ * failed, and throws when it was interrupted.
  */
 export async function inEach<W, T>(
   cli: Cli,

@@ -1,4 +1,4 @@
-// The exit codes of every command, and which one wins when several fit. Nothing else may invent a code.
+// The exit codes of all commands, and which one wins when several fit. No other code exists.
 
 import type { Problem } from '../../core/model/problem.ts'
 
@@ -20,7 +20,7 @@ export const EXIT = {
   input: 65,
 } as const
 
-/** The code of what was given: the first that fits. A workspace that only `--workspace` names is wrong usage, and no fault of a file. */
+/** The code for invalid input. An unknown workspace that only `--workspace` names is wrong usage, not a fault of a file. */
 export const inputExit = (problems: readonly Problem[]): ExitCode =>
   problems.some(({ code, at }) => code === 'WORKSPACE_UNKNOWN' && !at) ? EXIT.usage : EXIT.input
 
@@ -29,8 +29,8 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 const FIRST_THAT_FITS: readonly ExitCode[] = [EXIT.usage, EXIT.input, EXIT.failed, EXIT.partial, EXIT.held, EXIT.pending]
 
 /**
- * The code of a command that ended in several ways, such as one per workspace: the first that fits of 64, 65, 1, 4, 3, 2, 0. Where one failed
- * and another did not, it was done in part.
+ * The code of a command that ended in several ways, such as one per workspace: the first that fits of 64, 65, 1, 4, 3, 2, 0. Where some failed
+ * and others did not, it was done in part (4).
  */
 export function worstExit(codes: Iterable<ExitCode>): ExitCode {
   const seen = new Set(codes)

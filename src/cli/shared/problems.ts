@@ -1,5 +1,5 @@
-// Problems of policies and config as text for a terminal, as JSON and as Markdown. The wording and the caret lines are policy's; here
-// they only get colours and an envelope.
+// Problems of policies and config as text, JSON and Markdown. Their wording and carets come from `policy`; only colours and the frame are
+// added here.
 
 import { code, escaped, fitting } from '../../core/escape/markdown.ts'
 import { plain } from '../../core/escape/terminal.ts'
@@ -11,7 +11,7 @@ import { type Paint, unpainted } from './context.ts'
 import { documentText } from './document.ts'
 import { count } from './text.ts'
 
-/** Every problem with its line and caret, then a line that counts them; '' when there are none. */
+/** Every problem with its line and caret, then their number; '' when there are none. */
 export function problemsText(problems: readonly Problem[], paint: Paint = unpainted): string {
   if (problems.length === 0) return ''
   const lines = formatProblems(problems).split('\n')
@@ -73,7 +73,7 @@ export function validationJson({ workspaces, problems }: Validation): string {
 
 const MARKDOWN_ROOM = 55_000
 
-/** For a comment on a pull request: the verdict, then every problem with its place; people as `labels` says. */
+/** For a comment on a pull request: the verdict, then every problem with its place; people show as `labels` says. */
 export function validationMarkdown(validation: Validation, labels: PeopleLabels): string {
   const problems = validation.problems.toSorted(compareProblems).map((one) => problemShown(one, labels))
   const verdict = hasErrors(problems) ? `**Not valid: ${problemCount(problems)}.**` : '**Valid.**'

@@ -1,10 +1,9 @@
-// A progress bar for long work, on stderr and only when that is a terminal; elsewhere nothing at all. It leaves the terminal as it found
-// it, also when the work is aborted or the process ends in the middle. It goes back to where it began, so nothing may be said while it
-// shows: it comes with the first thing that is done, and `takeOffScreen` hides it before anything else is written.
+// A progress bar on stderr, only when that is a terminal. It leaves the terminal as it found it, also when the work is aborted or the process
+// ends. The bar overwrites its own line, so `takeOffScreen` must hide it before anything else is written.
 import type { Output } from './context.ts'
 
 export interface Progress {
-  /** How much is done; `total` may be learned on the way. */
+  /** `total` may change on the way. */
   update(done: number, total?: number): void
   /** Takes the bar off the screen; safe to call twice. */
   stop(): void
@@ -12,15 +11,15 @@ export interface Progress {
 
 const NO_PROGRESS: Progress = { update: () => undefined, stop: () => undefined }
 
-/** How to hide the bars that show on a stream now. */
+/** Functions that hide the bars now showing on a stream. */
 const showing = new WeakMap<Output, Set<() => void>>()
 
-/** Hides the bars on this stream; they come back with the next thing that is done. */
+/** Hides the bars on this stream; each shows again with its next update. */
 export function takeOffScreen(stream: Output): void {
   for (const hide of showing.get(stream) ?? []) hide()
 }
 
-/** Shows `label [====    ] done/total` once something is done; the caller stops it, an aborted signal and the end of the process do so too. */
+/** Shows `label [====    ] done/total` from the first update on, until the caller stops it, the signal aborts or the process ends. */
 export async function progressBar(total: number, label: string, stream: Output, signal?: AbortSignal): Promise<Progress> {
   if (stream.isTTY !== true || signal?.aborted) return NO_PROGRESS
   const { default: cliProgress } = await import('cli-progress')
@@ -66,16 +65,14 @@ export async function progressBar(total: number, label: string, stream: Output, 
 }
 
 export interface SweepProgress {
-  /** More is going to be done. */
+  /** Adds to the total. */
   readonly expect: (items: { readonly length: number }) => void
-  /** One more is done. */
   readonly one: () => void
-  /** So many more are done. */
   readonly some: (more: number) => void
   readonly stop: () => void
 }
 
-/** One bar for sweeps that go on side by side; it appears when there is enough to wait for. */
+/** One bar for sweeps that run side by side. */
 export async function sweepProgress(label: string, stream: Output, signal?: AbortSignal): Promise<SweepProgress> {
   let total = 0
   let done = 0

@@ -1,14 +1,14 @@
-// What commands that talk to a running daemon share: the one request each of them makes, its time limit, and why it failed.
+// Requests to a running daemon: the address, the token, the time limit, and the reason of a failure.
 import { readToken } from '../../daemon/http/token.ts'
 import type { Clock } from '../../ports.ts'
 import type { NetworkFlags } from './args.ts'
 import { type Cli, UsageError } from './context.ts'
 import { shownLedger, withoutUser } from './ledger/address.ts'
 
-/** A ledger that a daemon tells, in place of a file. */
+/** The ledger is read from a running daemon, not from a file. */
 export const isLedgerUrl = (ledger: string): boolean => /^https?:\/\//i.test(ledger)
 
-/** A page of the daemon at an address that a flag gives. Throws a `UsageError` for what cannot be asked. */
+/** The URL of a daemon's page, from the address in a flag. Throws a `UsageError` for an address that cannot be used. */
 export function pageAt(address: string, page: '/status' | '/ledger', flag: '--url' | '--ledger'): string {
   const url = URL.parse(address)
   if (!url || !/^https?:$/.test(url.protocol))
@@ -23,15 +23,14 @@ export function pageAt(address: string, page: '/status' | '/ledger', flag: '--ur
 
 export interface DaemonQuestion {
   readonly url: string
-  /** For the answer with its body. */
+  /** For the whole answer. */
   readonly timeoutMs: number
   readonly signal?: AbortSignal
   readonly clock: Clock
-  /** Shown to the daemon. */
   readonly token?: string | undefined
 }
 
-/** Status and body of a daemon's answer; rejects as `fetch` does, and when it takes too long. Redirects are followed nowhere. */
+/** Status and body of a daemon's answer. Rejects as `fetch` does, and after `timeoutMs`. Redirects are not followed. */
 export async function askDaemon({
   url,
   timeoutMs,
@@ -52,15 +51,11 @@ export async function askDaemon({
   }
 }
 
-/** The token for the ledger of a daemon, when one is given: the flag before the environment. Throws a `UsageError` for one that is no token. */
-export function ledgerToken(
-  { ledgerTokenFile: file }: Pick<NetworkFlags, 'ledgerTokenFile'>,
-  { env }: Pick<Cli, 'env'>,
-): string | undefined {
-  return tokenFrom(file, 'CAPKEEPER_LEDGER_TOKEN', env)
-}
+/** The token for the ledger of a daemon, from the flag or else the environment. Throws a `UsageError` when there is none in it. */
+export const ledgerToken = ({ ledgerTokenFile }: Pick<NetworkFlags, 'ledgerTokenFile'>, { env }: Pick<Cli, 'env'>): string | undefined =>
+  tokenFrom(ledgerTokenFile, 'CAPKEEPER_LEDGER_TOKEN', env)
 
-/** The token for the pages of a daemon, for one with `auth`: the same way. */
+/** The token for the pages of a daemon with `auth`. */
 export const pagesToken = (file: string | undefined, { env }: Pick<Cli, 'env'>): string | undefined =>
   tokenFrom(file, 'CAPKEEPER_TOKEN', env)
 
@@ -71,14 +66,14 @@ function tokenFrom(file: string | undefined, variable: string, env: Cli['env']):
   throw new UsageError(file === undefined ? `${variable} holds no token` : `${file} holds no token, or cannot be read`)
 }
 
-/** fetch says only "fetch failed"; why stands in its cause. */
+/** fetch says only "fetch failed"; the reason is in its cause. */
 export function causeOf(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   if (!(cause instanceof Error)) return String(cause)
   return 'code' in cause && cause.code !== undefined ? String(cause.code) : cause.message
 }
 
-/** Only what reads can use the ledger of a running daemon. Throws a `UsageError`. */
+/** Refuses the ledger of a running daemon where only a ledger of our own will do. Throws a `UsageError`. */
 export function mustBeOwn(ledger: string): void {
   if (isLedgerUrl(ledger))
     throw new UsageError(

@@ -1,13 +1,13 @@
-// A file that a command was told to write: there whole or not at all, and never in the place of what is no file.
+// Writes a file that the user named: whole or not at all, and never in place of a pipe or a device.
 import { closeSync, openSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 
 /**
- * Writes a text in pieces. A pipe or a device, such as /dev/stdout, is written to: it must not be replaced. Else a file of its own takes the
- * place of whatever has the name, and no link is followed. What goes wrong is thrown, and then nothing is left behind.
+ * Writes a text in pieces. A pipe or a device, such as /dev/stdout, is written to. Otherwise a new file replaces the one of this name, and no
+ * link is followed. After an error nothing is left behind.
  */
 export function saveWhole(file: string, pieces: Iterable<string>, mode = 0o666): void {
-  const isNoFile = statSync(file, { throwIfNoEntry: false })?.isFile() === false
-  if (isNoFile) write(file, pieces, 'w', mode)
+  const isSpecial = statSync(file, { throwIfNoEntry: false })?.isFile() === false
+  if (isSpecial) write(file, pieces, 'w', mode)
   else replace(file, pieces, mode)
 }
 

@@ -1,5 +1,4 @@
-// One line of talk on stderr, from whatever others wrote: printable, on one line, and without any service key. Commands that pass on a
-// warning or a failure go through here.
+// One line on stderr, made printable and free of service keys, because parts of it come from the service, policies or the ledger.
 import { plain } from '../../core/escape/terminal.ts'
 import type { Cli } from './context.ts'
 import { takeOffScreen } from './progress.ts'

@@ -1,5 +1,5 @@
-// Small pieces of text that every rendering shares: counts, caps, instants, padding and wrapping. What others wrote passes
-// core/escape/terminal.ts before it comes here.
+// Pieces of text that all renderings share: counts, caps, instants, padding and wrapping. Text from outside must be escaped
+// (core/escape/terminal.ts) before it comes here.
 
 import { eastAsianWidth } from 'get-east-asian-width'
 import type { Cap } from '../../core/model/policy.ts'
@@ -15,7 +15,7 @@ export const capText = (cap: Cap | 'unknown'): string => String(cap)
 /** An amount of credits, to a hundredth. */
 export const amountText = (credits: number): string => String(Number(credits.toFixed(2)))
 
-/** Columns that a text takes on a terminal: Chinese, Japanese and Korean signs and most emoji take two, combining marks and joiners none. */
+/** The columns that a text takes on a terminal: two for Chinese, Japanese, Korean and most emoji, none for combining marks and joiners. */
 export function widthOf(text: string): number {
   if (!WIDE.test(text)) return text.length
   let width = 0

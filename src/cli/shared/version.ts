@@ -1,8 +1,8 @@
-// The version of this program, from the package.json that lies beside `src` and `dist` alike.
+// The version of this program, from package.json, which is beside `src` and `dist` alike.
 import { readFileSync } from 'node:fs'
 
 const manifest: unknown = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'))
 
-/** Such as `0.1.0`; also stands in `User-Agent: capkeeper/VERSION` and in `capkeeper_build_info`. */
+/** Such as `0.1.0`; also in `User-Agent: capkeeper/VERSION` and in `capkeeper_build_info`. */
 export const VERSION: string =
   typeof manifest === 'object' && manifest !== null && 'version' in manifest ? String(manifest.version) : 'unknown'

@@ -1,11 +1,11 @@
-// Says that a command waits for the service's rate limit, once it has waited for long: it goes on waiting, for that may take hours and ends
-// by itself. A refusal now and then is how the pace is learned, and nothing is said of it.
+// Tells once that a command has long been waiting for the service's rate limit. The command goes on waiting, because a limit may last for hours
+// and ends by itself. A single refusal is not told: the pace is learned from them.
 
 import type { RequestEvent } from '../../api/send.ts'
 import type { Cli } from './context.ts'
 import { tellLine } from './tell.ts'
 
-/** So long without any answer but refusals. Choice. */
+/** For how long all answers were refusals. Choice. */
 const LONG_MS = 10_000
 
 export interface Waiting {
@@ -13,7 +13,6 @@ export interface Waiting {
   readonly stop: () => void
 }
 
-/** Tells at most once. */
 export function tellOfWaiting(cli: Pick<Cli, 'stderr' | 'secrets' | 'clock'>, workspace: string): Waiting {
   let waiting: AbortController | undefined
   let isTold = false

@@ -1,5 +1,5 @@
-// How commands that ask no service reach the ledger: which file, and which workspace in it. Nothing is made before it is certain what is
-// meant, so that a `pause` typed in the wrong folder fails instead of pausing nobody.
+// How commands without network find the ledger, and the workspace in it. No file is created before the workspace is certain, so that a `pause`
+// typed in the wrong folder fails instead of pausing nothing.
 import { plain } from '../../../core/escape/terminal.ts'
 import { hasErrors, InputError } from '../../../core/model/problem.ts'
 import type { LoadedConfig } from '../../../daemon/config/config.ts'
@@ -22,7 +22,7 @@ export interface OpenLedger {
   readonly ledger: Ledger
 }
 
-/** `note` for small writes beside a running daemon, `read` for none. `prefers` tells workspaces apart when several are known. */
+/** `note` is for small writes beside a running daemon. `prefers` chooses among several workspaces. */
 export interface AccessOptions {
   readonly mode: 'note' | 'read'
   readonly prefers?: (ledger: Ledger) => boolean
@@ -54,7 +54,7 @@ export async function backupLedger(target: string, flags: NetworkFlags, cli: Cli
   cli.finish(EXIT.done)
 }
 
-/** `ledger check`; leaves 1 when the ledger is missing or not whole. */
+/** `ledger check`; exits 1 when the ledger is missing or damaged. */
 export async function checkLedger(flags: NetworkFlags, cli: Cli): Promise<void> {
   const { file } = await ledgerFile(flags, cli)
   const report = await withStore(cli, file, 'read', (store) => store.check())
@@ -81,11 +81,11 @@ function checkText(report: LedgerReport): string {
 interface Names {
   readonly asked: string | undefined
   readonly configured: readonly string[]
-  /** What the policies call it; absent when none are given. */
+  /** The name in the policies; undefined without policies. */
   readonly inPolicies: string | undefined
 }
 
-/** The file, and the names in config and policies. A broken config only matters when it would have to name the file: a pause must always go. */
+/** The file, and the names in config and policies. A broken config is an error only when nothing else names the file: a pause must always work. */
 async function ledgerFile(flags: NetworkFlags, cli: Cli): Promise<{ readonly file: string; readonly names: Names }> {
   const given = { config: flags.config, ledger: flags.ledger, policies: flags.policies }
   const loaded = await loadConfigAside({ env: cli.env, flags: given }, cli.clock)
@@ -103,7 +103,7 @@ async function ledgerFile(flags: NetworkFlags, cli: Cli): Promise<{ readonly fil
   }
 }
 
-/** Without a config file the policies name the workspace, as they do for `plan`. */
+/** Without a config file the workspace has the name in the policies, as in `plan`. */
 async function nameInPolicies({ config, configured }: LoadedConfig, { clock }: Cli): Promise<string | undefined> {
   const paths = config?.workspaces.flatMap((one) => one.policies) ?? []
   return configured || paths.length === 0 ? undefined : (await loadPoliciesAside(paths, {}, clock)).workspace
@@ -111,7 +111,7 @@ async function nameInPolicies({ config, configured }: LoadedConfig, { clock }: C
 
 interface Chosen {
   readonly workspace: string
-  /** The ledger has records of it. */
+  /** The ledger has records of this workspace. */
   readonly known: boolean
 }
 
@@ -127,7 +127,7 @@ async function chooseWorkspace(
     if (known.length > 0 && !known.includes(asked)) throw new UsageError(`there is no workspace "${asked}"; ${didYouMean(asked, known)}`)
     return chosen(asked)
   }
-  // A ledger remembers workspaces that the config no longer has: they are there for whoever names them.
+  // The ledger may also have workspaces that the config no longer has: those must be named with --workspace.
   const names = configured.length > 0 ? configured : bound
   const [only, ...others] = names
   if (others.length === 0 && only !== undefined) return chosen(only)

@@ -1,6 +1,6 @@
-// What the ledger keeps of the learned pace of each key, as numbers. Whatever is not one is left out.
+// The learned pace of each key, from the ledger. Values of another form are left out.
 
-/** Requests per second by key; `isMet`: the limit was met on the way. */
+/** Requests per second by key. */
 export function learnedPaces(fact: Readonly<Record<string, unknown>> = {}): readonly LearnedPace[] {
   return Object.entries(fact).flatMap(([key, pace]) => {
     if (typeof pace !== 'object' || pace === null || !('rate' in pace) || typeof pace.rate !== 'number') return []
@@ -11,5 +11,6 @@ export function learnedPaces(fact: Readonly<Record<string, unknown>> = {}): read
 export interface LearnedPace {
   readonly key: string
   readonly rate: number
+  /** The service's limit was reached while learning. */
   readonly isMet: boolean
 }

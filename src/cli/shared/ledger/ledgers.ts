@@ -1,5 +1,5 @@
-// Where `plan` and `explain` read the ledger: from its file, or from a running daemon (`--ledger http://daemon:9464`), so that a plan in a
-// pull request knows the same ownership, baselines and approvals. It only reads; a daemon is never asked to change anything.
+// Ledgers for commands that only read: from a file or a database, or from a running daemon (`--ledger http://daemon:9464`), so that a plan on a
+// pull request knows the same ownership, baselines and approvals. A daemon is never asked to change anything.
 
 import type { PolicySet } from '../../../core/model/policy.ts'
 import type { WorkspaceConfig } from '../../../daemon/config/settings.ts'
@@ -53,7 +53,7 @@ const TIMEOUT_MS = 30_000
 async function remoteLedgers(address: string, { clock }: Cli, token: string | undefined, signal: AbortSignal): Promise<Ledgers> {
   const url = pageAt(address, '/ledger', '--ledger')
   const answer = await download({ url, timeoutMs: TIMEOUT_MS, clock, signal, token })
-  const document = understood(url, () => sharedLedger(answer))
+  const document = decoded(url, () => sharedLedger(answer))
   return {
     known: document.workspaces.map((one) => one.workspace),
     async of({ config, policy }, client, stop) {
@@ -82,7 +82,7 @@ async function download(question: DaemonQuestion): Promise<unknown> {
   }
 }
 
-/** The same name at another address says nothing about the caps of this one. */
+/** A workspace of the same name at another address has other caps. */
 function mustServe(
   url: string,
   { name, baseUrl }: WorkspaceConfig,
@@ -101,7 +101,7 @@ function mustServe(
   }
 }
 
-function understood<T>(url: string, read: () => T): T {
+function decoded<T>(url: string, read: () => T): T {
   try {
     return read()
   } catch (error) {
@@ -113,7 +113,7 @@ function understood<T>(url: string, read: () => T): T {
 const declaredEmails = (set: PolicySet): readonly string[] =>
   [...set.rules, ...set.grants, ...set.protectedPeople].flatMap(({ scope }) => (scope.kind === 'user' ? [scope.email] : []))
 
-/** Without the roster nobody's hash could be told, and everybody's caps would look like somebody else's. */
+/** The daemon's ledger has people as hashes: without the roster none could be matched, and all caps of ours would look foreign. */
 async function rosterEmails(client: ReadClient, { name }: WorkspaceConfig, signal: AbortSignal): Promise<readonly string[]> {
   try {
     return (await client.readRoster(signal)).people.map(({ email }) => email)

@@ -1,5 +1,5 @@
-// The ledger of commands that look back. Nothing is written. A ledger that does not exist, or that knows nothing of a workspace, is told apart
-// from an empty one.
+// Recorded use from the ledger, for `simulate` and `recommend`. Nothing is written. A ledger that does not exist or has no records of a workspace
+// is an error with a hint.
 
 import type { RecordedUse } from '../../../daemon/replay/gather.ts'
 import { recordedUseOf } from '../../../daemon/replay/recorded-use.ts'
@@ -10,11 +10,11 @@ import { currentWorkspaces, withStore } from './store.ts'
 
 export interface RecordedLedger {
   readonly workspaces: readonly RecordedUse[]
-  /** What people are hashed with; absent until a daemon has made it. */
+  /** The salt of people's hashes; absent until a daemon has made it. */
   readonly salt?: string
 }
 
-/** Reads these workspaces; throws a `CommandError` when the ledger knows none of them, and a `LedgerError` when it cannot be read. */
+/** Reads these workspaces. Throws a `CommandError` when the ledger has records of none, and a `LedgerError` when it cannot be read. */
 export async function readRecordedUse(cli: Cli, file: string, names: readonly string[]): Promise<RecordedLedger> {
   if (isLedgerUrl(file)) {
     throw new UsageError(
@@ -36,7 +36,7 @@ export async function readRecordedUse(cli: Cli, file: string, names: readonly st
   })
 }
 
-/** How to get days, wherever there are none. */
+/** The hint where no days are recorded. */
 export const HOW_TO_GET_DAYS =
   'days are recorded while a daemon runs (`capkeeper run`, mode: audit is enough): start one and ask again in a week or more'
 

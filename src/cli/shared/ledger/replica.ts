@@ -1,4 +1,4 @@
-// How a process that writes opens its ledger: alone over a file, or as one of several over a database, with leases in the place of the file's lock.
+// Opens the ledger of a process that writes: a file has one writer, and a database may have several, which hold workspaces by leases.
 import { hostname } from 'node:os'
 import type { ReplicaName } from '../../../core/replicas/table.ts'
 import type { Config } from '../../../daemon/config/settings.ts'
@@ -13,13 +13,13 @@ import { randomSalt } from '../../../daemon/schedule/system.ts'
 import type { Cli } from '../context.ts'
 import { openStore } from './store.ts'
 
-/** A ledger to write to, and what this process may write of it. */
+/** A ledger to write to, with the leases that say which workspaces this process may write. */
 export interface WritingStore extends LedgerStore {
   readonly held: Leases
 }
 
-/** Of this process and no other; a pod's host name is its own name. */
-const replicaName = (what = ''): ReplicaName => ({ id: randomSalt(), name: `${what}${hostname()}:${process.pid}` })
+/** Unique to this process; a pod's host name is the pod's name. */
+const replicaName = (prefix = ''): ReplicaName => ({ id: randomSalt(), name: `${prefix}${hostname()}:${process.pid}` })
 
 /** Opens a ledger to write to. The leases, where a database has any, come from `leasesOver` the open store, and fence its records. */
 async function openFenced<T extends Leases & { readonly fence: Fence }>(
@@ -36,11 +36,11 @@ async function openFenced<T extends Leases & { readonly fence: Fence }>(
   return { ...store, held: leased, leased }
 }
 
-/** For the daemon: leases come and go. `complain` takes messages for the log. */
+/** For the daemon, whose leases come and go. `complain` logs a message. */
 export const openForDaemon = (cli: Cli, config: Config, complain: (message: string) => void): Promise<WritingStore> =>
   openFenced(cli, config, (_store, table) => createKeeper({ replica: replicaName(), table, clock: cli.clock, complain }))
 
-/** For a command: each workspace that is opened is held until the store is closed, or refused with the name of its holder. */
+/** For a command: a workspace is leased when it is opened, until the store is closed. One that is held elsewhere is refused with its holder's name. */
 export async function openForCommand(cli: Cli, config: Config, name: string): Promise<WritingStore> {
   const { leased, ...store } = await openFenced(cli, config, ({ file }, table) =>
     commandLeases({

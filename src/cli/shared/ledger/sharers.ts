@@ -1,5 +1,5 @@
-// Workspaces that use one key of a service, whatever it is called in each: what each of them may send of the key's rate, and what one of them
-// has learned of it. It compares keys by their digests, and shows none.
+// Workspaces that share one key of a service: the part of the key's rate that each may use, and the pace that any of them has learned. Keys are
+// compared by their digests and never shown.
 import { ApiError } from '../../../api/errors.ts'
 import { createKeyRing } from '../../../api/keys.ts'
 import { learnedTogether, type Named, sharersOf } from '../../../core/replicas/budget.ts'
@@ -8,9 +8,9 @@ import type { LedgerStore } from '../../../daemon/ledger/store.ts'
 import type { Cli } from '../context.ts'
 
 export interface Sharers {
-  /** How many workspaces of the configuration use the same key as this one, itself among them. */
+  /** How many workspaces of the configuration use the key of this one, itself included. */
   count(workspace: string): number
-  /** The pace of the workspace's keys as it is known: its own, and where it has met no limit yet, what others met with the same key. */
+  /** The learned pace of the workspace's keys: its own, or that of others with the same key while it has not reached the limit itself. */
   learned(workspace: string, own: Readonly<Record<string, unknown>>): Promise<Readonly<Record<string, unknown>>>
 }
 
@@ -20,7 +20,7 @@ interface Known {
   readonly counts: ReadonlyMap<string, number>
 }
 
-/** Worked out once for each configuration. */
+/** Computes the sharers once for each configuration. */
 export function sharersIn(cli: Pick<Cli, 'env' | 'clock'>, store: Pick<LedgerStore, 'paces'>, config: () => Config): Sharers {
   let known: Known | undefined
   const now = (): Known => {
@@ -48,7 +48,7 @@ export function sharersIn(cli: Pick<Cli, 'env' | 'clock'>, store: Pick<LedgerSto
   }
 }
 
-/** Keys at one address by digest. A key that cannot be read now is nobody's. */
+/** Keys by address and digest. A key that cannot be read now is shared with none. */
 function keysOf({ keys, baseUrl }: WorkspaceConfig, options: Parameters<typeof createKeyRing>[1]): readonly Named[] {
   const ring = createKeyRing(keys, options)
   return (['GetUsageConfig', 'UsageConfig'] as const).flatMap((operation) => {
