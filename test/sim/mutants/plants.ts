@@ -29,15 +29,15 @@ export const PLANTS: readonly Plant[] = [
     caughtBy: [1],
   },
   {
-    name: 'the second look before a write is skipped',
+    name: 'the check before a write is skipped',
     file: 'daemon/cycle/write/change.ts',
-    find: '    if (seen) return seen\n',
+    find: '      if (skipped) return skipped\n',
     replace: '',
     needs: ['policy-mass', 'race', 'pause'],
     caughtBy: [42],
   },
   {
-    name: 'the second look takes any old reading for fresh',
+    name: 'the check before a write takes any old reading for fresh',
     file: 'daemon/cycle/write/change.ts',
     find: 'known?.readMs !== undefined && run.clock.monotonic() - known.readMs < FRESH_MS',
     replace: 'known !== undefined',
@@ -61,7 +61,7 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'a write whose answer was lost is sent again without reading',
     file: 'daemon/cycle/write/change.ts',
-    find: 'const outcome = await inTurn(run, isPatient, (turn) => run.client.writeCap(change.scope, change.to, run.cut, turn))',
+    find: 'const outcome = await beforeDeadline(run, isPatient, (deadline) => run.client.writeCap(change.scope, change.to, run.cut, deadline))',
     replace: `let outcome = await run.client.writeCap(change.scope, change.to, run.cut)
     if (outcome.kind === 'ambiguous') outcome = await run.client.writeCap(change.scope, change.to, run.cut)`,
     caughtBy: [1],

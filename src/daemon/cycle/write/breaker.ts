@@ -1,6 +1,5 @@
-// Watches how the changes of one run end, stops it when the service is to blame, and keeps in the ledger until when nothing is tried. Where
-// the line is drawn is decided in core/plan/breaker.ts; here is what follows from it.
-
+// Watches how the changes of one run end, stops the run when the service is the cause, and records in the ledger until when no write is tried.
+// core/plan/breaker.ts decides when that is so.
 import type { BreakerLimit, Change } from '../../../core/model/change.ts'
 import { byScope, type ScopeKey, scopeKey } from '../../../core/model/scope.ts'
 import {
@@ -23,15 +22,15 @@ export interface Ended {
   readonly error?: string
 }
 
-/** The breaker in one run of writes. What it changes in the ledger waits for whoever began the run to commit it. */
+/** The breaker in one run of writes. Its changes to the ledger wait for the commit of the run. */
 export interface BreakerWatch {
   /** Writes failed before and none has succeeded since: they go one at a time. */
   isProbing(): boolean
-  /** What is to be tried first, and what next if none of that may go: what has failed goes last, one at a time, what failed longest ago first. */
-  inTurn(changes: readonly Change[]): readonly (readonly Change[])[]
-  /** True when nothing more is to be tried. */
+  /** Groups of changes in the order of trying: those that have not failed, then the failed ones one at a time, the oldest failure first. */
+  inOrder(changes: readonly Change[]): readonly (readonly Change[])[]
+  /** True when no more changes may be tried. */
   note(ended: Ended): boolean
-  /** The run is over. True when its refusals speak of scopes. */
+  /** Ends the run. True when its refusals speak of scopes, and not of the service. */
   finish(): boolean
 }
 
@@ -39,21 +38,21 @@ export interface WatchInputs {
   readonly ledger: Ledger
   readonly clock: Clock
   readonly limit: BreakerLimit | 'off'
-  /** What is to be written. */
+  /** The changes of the plan. */
   readonly changes: readonly Change[]
-  /** How many earlier passes have written. */
+  /** How many changes earlier passes have written. */
   readonly done: number
 }
 
 interface Run {
-  /** What the ledger says, until something succeeds. */
+  /** The breaker in the ledger, until a write succeeds. */
   before: OpenBreaker | undefined
   tally: Tally
   stopped: boolean
-  /** What each change that has failed failed with. */
+  /** The error of each failed change. */
   readonly failed: Map<ScopeKey, string>
   readonly untried: Set<ScopeKey>
-  /** What has failed since writes began to, and not succeeded. */
+  /** Scopes that have failed since the breaker opened, and not succeeded since. */
   readonly failing: Set<ScopeKey>
 }
 
@@ -66,7 +65,7 @@ export function watchWrites({ ledger, clock, limit, changes, done }: WatchInputs
   const run: Run = { before, tally: { ...NO_ENDS, done }, stopped: false, failed: new Map(), untried, failing }
   return {
     isProbing: () => run.before !== undefined,
-    inTurn(ready) {
+    inOrder(ready) {
       const rest = byScope(ready)
       const last = [...failing].flatMap((key) => rest.get(key) ?? [])
       for (const key of failing) rest.delete(key)
@@ -88,15 +87,15 @@ export function watchWrites({ ledger, clock, limit, changes, done }: WatchInputs
       return run.stopped
     },
     finish() {
-      // Trying again has failed, even if it was too little to fail by itself, and what was turned down then may be so for the same cause.
+      // A failed retry keeps the breaker open, even where it has too few failures to open it.
       const isStillFailing = run.before !== undefined && run.failed.size > 0
       const isOpening = run.stopped || isStillFailing || areShared(run.tally)
       if (isOpening && !isOff) ledger.saveFact('breaker', opened(run.before, failedRun(run, changes.length), clock.now()))
-      // All that could be tried is turned down once more: that is about them, and others wait for them.
-      const isAgain =
+      // Only the same scopes were refused once more: then the refusals are about these scopes, and others wait for them.
+      const isSameRefusal =
         run.before?.refused === true && run.tally.failed === 0 && [...run.failed.keys()].every((key) => before?.scopes.includes(key))
-      const isAboutThem = isAgain && !run.stopped
-      return !areShared(run.tally) && (!isStillFailing || isAboutThem)
+      const isAboutScopes = isSameRefusal && !run.stopped
+      return !areShared(run.tally) && (!isStillFailing || isAboutScopes)
     },
   }
 }

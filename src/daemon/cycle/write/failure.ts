@@ -1,11 +1,11 @@
-// What an error of the client says, as plain data. Anything that is not the world's failure is ours, and goes on up.
+// The failure of a request as plain data.
 import { ApiError } from '../../../api/errors.ts'
 import type { ApiErrorKind } from '../../../core/model/observed.ts'
 
 export interface Failure {
   readonly kind: ApiErrorKind
   readonly message: string
-  /** Nothing was asked this time: an earlier failure of the same cause stands for it. */
+  /** The request was not sent, because an earlier one failed for the same cause. */
   readonly unsent: boolean
 }
 

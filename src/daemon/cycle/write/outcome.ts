@@ -1,5 +1,5 @@
-// What follows from a write: its line in history, whose cap it is now, and whether the scope is left alone. The same for a write that was
-// just read back and for an intent that a crash left open. The verdict itself is the table in core/interpret/classify.ts.
+// Records how a write ended: its line of history, the ownership of the cap, and a quarantine where the scope takes no write. It is the same for
+// a write that was just read back and for an intent that a crash left open. The verdict itself is the table in core/interpret/classify.ts.
 import { type Answer, classify, type Verdict } from '../../../core/interpret/classify.ts'
 import type { Slots } from '../../../core/interpret/slots.ts'
 import type { HistoryEntry, Intent, Quarantined, ScopeChange, WriteEnd } from '../../../core/model/change.ts'
@@ -13,7 +13,7 @@ import type { DesiredCap } from '../../../core/resolve/candidate.ts'
 import type { Clock, Ledger } from '../../../ports.ts'
 import { noteSeen } from '../seen.ts'
 
-/** What the end of a write depends on beside its reading back. */
+/** What the outcome of a write depends on beside its read-back. */
 export interface OutcomeContext {
   readonly ledger: Ledger
   readonly clock: Clock
@@ -24,32 +24,32 @@ export interface OutcomeContext {
   readonly entryAt: (key: ScopeKey) => PolicyEntry
 }
 
-/** How a write ended. `skipped`: the scope is already as asked, or had changed since it was read. */
+/** How a write ended. `skipped`: the scope already has the cap, or has changed since the plan. */
 export interface WriteResult extends WriteEnd {
   readonly error?: string
-  /** Whom a failure speaks of: the service or the way to it, or perhaps only the scope. Absent: somebody else, or the key. */
+  /** The cause of a failure: the service or the network, or perhaps only the scope. Absent: another client, or the key. */
   readonly blame?: 'service' | 'scope'
-  /** A value that is neither what was there nor what was written. */
+  /** A value that is neither the old one nor the one that was written. */
   readonly foreign?: Observed
-  /** It was a 0 that is not kept: what stood there is gone. */
+  /** It was a 0 that the service did not keep: the scope has lost its old cap. */
   readonly isDropped?: true
 }
 
 /** The part of a result that history keeps. */
 export type Ended = WriteEnd & Pick<HistoryEntry, 'result' | 'error'>
 
-/** How a write that was sent looks now. */
+/** Judges a write by its read-back. */
 export async function verdictOf(change: ScopeChange, { observed }: CapReading, answer: Answer, context: OutcomeContext): Promise<Verdict> {
   const { model } = context.slots
   const key = scopeKey(change.scope)
   const mayApply = context.slots.mayApply(key, observed) || context.ownedAt(key)?.shows === observed
-  // Only of a reading that shows the old value it matters how often that was so before.
+  // How often it was so before matters only where the reading shows the old value.
   const isInVain = observed === change.from && (await wasInVain(change, context))
   const isPerson = change.scope.kind === 'user'
   return classify({ ...change, answer }, { observed, mayApply, isPerson, model, wasInVain: isInVain })
 }
 
-/** Records how a write ended with all that follows from it, and says it. The intent stays open only for a scope that could not be read. */
+/** Judges a write, records all that follows, and returns how it ended. The intent stays open only where the scope could not be read. */
 export async function conclude(
   intent: Intent,
   reading: CapReading,
@@ -78,9 +78,9 @@ export async function conclude(
       const restore = await replacedBy(change, context)
       noteZero('omitted', 'reads unset', change, context)
       ledger.saveQuarantined({ ...quarantined(intent, 'ZERO_NOT_STORED', error, context), ...(restore !== undefined && { restore }) })
-      // What stood there has gone with our own write: that it does not show any more is nobody else's doing.
-      const ours = reading.observed === change.from ? tried(intent, context) : 'kept'
-      const ownership = ours === 'kept' ? givenUp(context.ownedAt(scopeKey(change.scope))) : ours
+      // Our own write removed the old cap, so its absence is no foreign change.
+      const attempted = reading.observed === change.from ? tried(intent, context) : 'kept'
+      const ownership = attempted === 'kept' ? givenUp(context.ownedAt(scopeKey(change.scope))) : attempted
       return { ...(await end({ result: 'failed', error, unproven: true }, ownership)), isDropped: true }
     }
     case 'notLanded': {
@@ -97,14 +97,14 @@ export async function conclude(
     }
     case 'foreign': {
       const error = `${change.to} was written and ${reading.observed} was read back`
-      // What was accepted may be there all the same, over what somebody had set just before.
-      const ours = answer.kind === 'lost' ? 'kept' : tried(intent, context)
-      return { ...(await end({ result: 'verify_failed', error }, ours)), foreign: reading.observed }
+      // An accepted write may be there all the same, over a value that another client had set just before.
+      const ownership = answer.kind === 'lost' ? 'kept' : tried(intent, context)
+      return { ...(await end({ result: 'verify_failed', error }, ownership)), foreign: reading.observed }
     }
   }
 }
 
-/** The line that history keeps of a write. */
+/** The line of history of a write. */
 export function historyEntry(intent: Intent, { result, error, unproven }: Ended, at: Instant): HistoryEntry {
   const { scope, action, effect, from, to, cause, reason, source } = intent.change
   const { planId, digest, revision } = intent
@@ -118,16 +118,16 @@ export function historyEntry(intent: Intent, { result, error, unproven }: Ended,
   }
 }
 
-/** A scope that is left alone from now on, as long as policy asks the same of it. */
+/** A scope that is left alone from now on, for as long as policy asks the same of it. */
 export function quarantined({ change: { scope } }: Intent, code: string, error: string, { clock, entryAt }: OutcomeContext): Quarantined {
   const key = scopeKey(scope)
   return { scope, code, message: `${key}: ${error}`, entry: entryAt(key), at: clock.now() }
 }
 
 /**
- * A cap that we set stays ours even when policy has moved on since: the next plan then sees an orphan, or a policy change. What was cleared
- * or given back stays ours until a later reading says so too, because this one may be stale; only a clear that the service accepted, after
- * which the inherited value shows, is over, or it would be cleared for ever.
+ * Decides the ownership of a cap that was written. A cap that we set stays ours also when policy has changed since: the next plan then finds an
+ * orphan, or a policy change. A cap that was cleared or given back stays ours until a later reading confirms it, because this one may be stale.
+ * Only an accepted clear after which the inherited value shows is over at once, or it would be cleared for ever.
  */
 export function ownershipOf(
   intent: Intent,
@@ -160,12 +160,12 @@ export function ownershipOf(
   }
 }
 
-/** Ours still, under no policy entry. */
+/** The cap stays ours, but under no policy entry. */
 export const givenUp = (owned: OwnedCap | undefined): OwnedCap | 'kept' => (owned ? { ...owned, entry: GIVEN_UP } : 'kept')
 
 /**
- * Not refused, and another value is read back: the reading may be stale, also of what somebody set just before. What was written is ours as
- * well, whatever asked for it, or it would be nobody's when policy drops the scope before it shows. What is given back is not ours.
+ * Decides the ownership where the write was not refused and another value is read back. The reading may be stale, so the written cap is ours as
+ * well; else nobody would own it if policy dropped the scope before it shows. A cap that is given back is not ours.
  */
 function tried({ change, entry }: Intent, context: OutcomeContext): OwnedCap | 'kept' {
   const { scope, from, to } = change
@@ -173,7 +173,7 @@ function tried({ change, entry }: Intent, context: OutcomeContext): OwnedCap | '
   const owned = context.ownedAt(key)
   if (to === 'none' || owned?.cap === to || entry.kind === 'restore') return 'kept'
   const isGrant = entry.kind === 'grant'
-  // A grant gives back what stood there, also where that was not ours any more.
+  // A grant gives back the cap from before it, also where that was not ours any more.
   if (owned && (!isGrant || owned.cap === from)) return withTried(owned, to, isGrant)
   const now = context.clock.now()
   const desired = context.desiredAt(key)
@@ -182,35 +182,35 @@ function tried({ change, entry }: Intent, context: OutcomeContext): OwnedCap | '
   return { scope, cap: to, owner: ownerOf(entry), entry: GIVEN_UP, verifiedAt: now, ...(isGrant && baselineOf(to, owned, before)) }
 }
 
-/** So many writes of one scope are looked through for what a 0 has replaced. */
-const MOST_LOOKED_BACK = 20
+/** At most this many writes of a scope are searched for the cap that a 0 has replaced. */
+const MOST_SEARCHED = 20
 
 /**
- * What stood at a scope before a 0 that was not kept: the next pass writes it again, also where the inherited cap is the same, because a 0
- * that does not show may still block.
+ * The cap that a 0 replaced before the service dropped the 0. The next pass writes it again, also where the inherited cap is the same, because a
+ * 0 that does not show may still block.
  */
 async function replacedBy(change: ScopeChange, { ledger, ownedAt }: OutcomeContext): Promise<Cap | undefined> {
-  const old = change.from === 'none' ? await lastBefore(change, ledger) : change.from
-  const was = old ?? ownedAt(scopeKey(change.scope))?.cap
-  return was === undefined || was === 'none' || was === 0 ? undefined : was
+  const from = change.from === 'none' ? await lastBefore(change, ledger) : change.from
+  const before = from ?? ownedAt(scopeKey(change.scope))?.cap
+  return before === 'none' || before === 0 ? undefined : before
 }
 
-/** A death or an outage on the way here has left nothing but what history remembers. */
+/** After a crash or an outage only history remembers the cap. */
 async function lastBefore({ scope }: ScopeChange, ledger: Ledger): Promise<Cap | undefined> {
-  for (const { from, to, result } of await ledger.history({ scope, limit: MOST_LOOKED_BACK })) {
+  for (const { from, to, result } of await ledger.history({ scope, limit: MOST_SEARCHED })) {
     if (result === 'applied') return undefined
     if (to === 0 && from !== 'none') return from
   }
   return undefined
 }
 
-/** So often in a row the same write is taken for what this scope shows, and not for a stale reading. Choice. */
+/** After so many equal writes in a row the old value is no longer taken for a stale reading. Choice. */
 const IN_VAIN_TIMES = 3
 
-/** A group that is cleared may show a team's cap that nobody declares; one that is to have a cap is not to be without it for a day. */
+/** A cleared group may show an undeclared cap of the team. A group that shall have a cap must not be quarantined for a day without it. */
 const mayBeInVain = ({ scope, to }: ScopeChange): boolean => scope.kind === 'user' || (scope.kind === 'group' && to === 'none')
 
-/** The last writes of this scope were this very one, and none of them was kept. */
+/** The last writes of this scope were equal to this one, and none was kept. */
 async function wasInVain({ scope, from, to }: ScopeChange, { ledger }: OutcomeContext): Promise<boolean> {
   const last = await ledger.history({ scope, limit: IN_VAIN_TIMES - 1 })
   const isSame = last.every((one) => one.result === 'verify_failed' && one.from === from && one.to === to)
@@ -219,14 +219,14 @@ async function wasInVain({ scope, from, to }: ScopeChange, { ledger }: OutcomeCo
 
 const hintOf = ({ to }: ScopeChange): string => (to === 'none' ? '; perhaps an inherited cap shows here that no policy declares' : '')
 
-/** What nothing known explains shows only what was taken for sure already. */
+/** Notes that a read shows an inherited cap, where a known ancestor explains the value. */
 function noteInherited(change: ScopeChange, reading: CapReading, { ledger, clock, slots }: OutcomeContext): void {
   if (!slots.mayApply(scopeKey(change.scope), reading.observed)) return
   const evidence = `after ${scopeKey(change.scope)} was cleared it reads ${reading.observed}, the inherited cap`
   noteSeen(ledger, [{ aspect: 'reads', value: 'inherited', evidence }], clock)
 }
 
-/** Notes what became of a 0. */
+/** Notes how the service treats a 0. */
 export function noteZero(
   value: 'stored' | 'omitted' | 'rejected',
   what: string,

@@ -1,5 +1,5 @@
-// Closes what a crash or a lost answer left open: every open intent is compared with what the service now shows. An intent whose scope
-// cannot be read stays open, but for people and groups that are gone; none is ever dropped without a line of history.
+// Closes the intents that a crash or a lost answer left open, by comparing each with a later reading. An intent whose scope cannot be read
+// stays open, except for people and groups that are gone. None is ever dropped without a line of history.
 import type { Intent } from '../../../core/model/change.ts'
 import type { CapReading } from '../../../core/model/observed.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../../../core/model/scope.ts'
@@ -8,18 +8,18 @@ import { conclude, historyEntry, type OutcomeContext, ownershipOf } from './outc
 
 export interface RecoverInputs extends OutcomeContext {
   readonly readings: ReadonlyMap<ScopeKey, CapReading>
-  /** The service does not know these, and that is believed. */
+  /** Scopes that the service does not know. */
   readonly unknown: ReadonlySet<ScopeKey>
   /** Neither read nor written any more, such as people who left. */
   readonly isLeftAlone: (scope: Scope) => boolean
-  /** A reading of before tells nothing: the write of another replica may land until then. */
+  /** Until then a write of another replica may land, so earlier readings prove nothing. */
   readonly quietUntil?: Instant
 }
 
-/** Longer than a sweep takes that began before the clock was set back. Choice. */
+/** Longer than any sweep that began before the clock was set back. Choice. */
 const SET_BACK_MS = 3_600_000
 
-/** An intent from the future was recorded on a clock that has been set back since: a reading of the last hour is later than it. */
+/** An intent from the future was recorded before the clock was set back: a reading of the last hour is later than it. */
 const begunAt = ({ at }: Intent, now: Instant): Instant => (at > now ? now - SET_BACK_MS : at)
 
 /** Closes every open intent whose scope was read since, and returns those. */
@@ -38,7 +38,7 @@ async function recover(intent: Intent, inputs: RecoverInputs): Promise<boolean> 
   return true
 }
 
-/** A scope that is gone has no cap; one that is only left alone may have ours, and so it stays ours. */
+/** A scope that is gone has no cap; a cap on a scope that is only left alone stays ours. */
 async function closeUnread(intent: Intent, reading: CapReading, message: string, inputs: RecoverInputs): Promise<boolean> {
   const { scope } = intent.change
   const isGone = inputs.unknown.has(scopeKey(scope))

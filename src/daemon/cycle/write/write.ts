@@ -1,5 +1,5 @@
-// Writes the waves of a plan, each change side by side with the others of its wave, until nothing is left that may be written or something
-// halts the run. It decides nothing: which changes go is in core/plan/wave.ts, how one goes in change.ts.
+// Writes a plan wave by wave, the changes of a wave side by side, until no change remains that may be written or the run is halted. It decides
+// nothing: core/plan/wave.ts chooses the changes, and change.ts writes one.
 import type { Change } from '../../../core/model/change.ts'
 import { isReady } from '../../../core/model/change.ts'
 import { byScope, type ScopeKey, scopeKey } from '../../../core/model/scope.ts'
@@ -14,15 +14,15 @@ export interface WaveRun extends WriteRun {
   readonly concurrency: number
   readonly watch: BreakerWatch
   readonly onResult: (change: Change, result: WriteResult) => void
-  /** Looks at what a wave of team or group writes did to the scopes beneath; true: the plan does not hold any more. */
+  /** Checks the descendants after a wave of team or group writes; true: the plan is out of date. */
   readonly afterAncestors: (changes: readonly Change[]) => Promise<boolean>
 }
 
-/** Carries out the waves of `run.planned`. Returns the changes that were tried. */
+/** Writes the waves of `run.planned`. Returns the changes that were tried. */
 export async function writeWaves(run: WaveRun): Promise<readonly Change[]> {
   const { planned } = run
   const tried: Change[] = []
-  const start = beginning(planned)
+  const start = startOf(planned)
   // Each wave takes at least one change out.
   for (;;) {
     const wave = waveOf(planned, new Set(tried.map(({ scope }) => scopeKey(scope))), start, run)
@@ -30,46 +30,45 @@ export async function writeWaves(run: WaveRun): Promise<readonly Change[]> {
     await writeSideBySide(run, wave)
     tried.push(...wave)
     if (run.halted.interrupted) return tried
-    const isWide = wave.some(({ scope }) => scope.kind !== 'user')
-    if (isWide && (await run.afterAncestors(wave))) return tried
-    // A 0 that is not kept has left the scope without its cap: putting that back comes first.
+    const hasAncestors = wave.some(({ scope }) => scope.kind !== 'user')
+    if (hasAncestors && (await run.afterAncestors(wave))) return tried
+    // A 0 that was not kept has left the scope without its cap: restoring that comes first.
     if (wave.some(({ scope }) => run.results.get(scopeKey(scope))?.isDropped)) return tried
   }
 }
 
-/** How the plan began: readings are newer by now, of what was written since. */
-function beginning(planned: Planned): PlanStart {
+/** The slots as they were before the first wave; later readings show the writes since. */
+function startOf(planned: Planned): PlanStart {
   const inputs = waveInputs(planned)
-  const was = new Map(planned.pending.map(({ key }) => [key, { cap: inputs.caps(key), isOpen: inputs.mayBeInherited(key) }]))
+  const before = new Map(planned.pending.map(({ key }) => [key, { cap: inputs.caps(key), isOpen: inputs.mayBeInherited(key) }]))
   return {
     ...planStart({ ...inputs, pending: planned.pending }),
-    caps: (key) => was.get(key)?.cap ?? inputs.caps(key),
-    mayBeInherited: (key) => was.get(key)?.isOpen ?? inputs.mayBeInherited(key),
+    caps: (key) => before.get(key)?.cap ?? inputs.caps(key),
+    mayBeInherited: (key) => before.get(key)?.isOpen ?? inputs.mayBeInherited(key),
   }
 }
 
-/** The changes that may go now, as the readings are by now. */
+/** The changes that may be written now, by the present readings. */
 function waveOf(planned: Planned, tried: ReadonlySet<ScopeKey>, start: PlanStart, run: WaveRun): readonly Change[] {
   const ready = planned.plan.changes.filter((one) => isReady(one) && !tried.has(scopeKey(one.scope)))
   if (ready.length === 0) return []
   const inputs = waveInputs(planned)
-  // What was just written is there, whatever a read could show beside it. What may only be inherited goes with what it is inherited from,
-  // and was perhaps read before that went.
+  // A cap that was just written is certain. A cap that may be inherited changes with its ancestor, and was perhaps read before that.
   const mayBeInherited = (key: ScopeKey): boolean => !hasLanded(run, key) && (inputs.mayBeInherited(key) || start.mayBeInherited(key))
   const isThere = (key: ScopeKey, to: unknown): boolean => planned.slots.shown(key) === to && !mayBeInherited(key)
   const pending = planned.pending.filter(({ key, to }) => !(tried.has(key) && (isThere(key, to) || hasLanded(run, key))))
-  for (const turn of run.watch.inTurn(ready)) {
-    const changes = byScope(turn)
+  for (const group of run.watch.inOrder(ready)) {
+    const changes = byScope(group)
     const wave = nextWave({ ...inputs, mayBeInherited, ready: planned.pending.filter(({ key }) => changes.has(key)), pending, start })
     if (wave.changes.length > 0) return wave.changes.flatMap(({ key }) => changes.get(key) ?? [])
   }
   return []
 }
 
-/** A clear after which the inherited value shows. */
+/** Also true of a clear after which the inherited value shows. */
 const hasLanded = ({ results }: WaveRun, key: ScopeKey): boolean => results.get(key)?.result === 'applied'
 
-/** Changes of one wave touch different scopes of one kind in one direction, so they may go side by side. */
+/** The changes of one wave touch different scopes of one kind in one direction, so they may be written side by side. */
 async function writeSideBySide(run: WaveRun, changes: readonly Change[]): Promise<void> {
   const pending = changes.values()
   const work = async (isOver: () => boolean): Promise<void> => {
@@ -86,11 +85,11 @@ async function writeSideBySide(run: WaveRun, changes: readonly Change[]): Promis
   if (run.watch.isProbing()) await work(() => !run.watch.isProbing())
   const workers = Array.from({ length: Math.min(run.concurrency, changes.length) }, () => work(() => false))
   const ends = await Promise.allSettled(workers)
-  // Only once nothing is in flight any more.
+  // An error is thrown only once nothing is in flight any more.
   for (const end of ends) if (end.status === 'rejected') throw end.reason
 }
 
-/** What was asked for has failed, also when the cap that it had replaced could be written back. */
+/** A dropped 0 stays failed, also when the cap that it had replaced could be restored. */
 function joined(before: WriteResult | undefined, { to }: Change, result: WriteResult): WriteResult {
   if (!before?.isDropped) return result
   const end =
