@@ -1,7 +1,7 @@
 // G9: what a scrape of /metrics costs: how many series there are for more and more people, and how long the event loop stands still.
 
 import { createConsole } from '../../src/console/routes.ts'
-import { showBurn } from '../../src/daemon/collect/usage-summary.ts'
+import { showUsageSummary } from '../../src/daemon/collect/usage-summary.ts'
 import { viewOf } from '../../src/daemon/conditions/view.ts'
 import { createLive } from '../../src/daemon/http/live.ts'
 import { createMetrics } from '../../src/daemon/http/metrics/metrics.ts'
@@ -23,7 +23,7 @@ async function showBurnMs(workspace: Workspace): Promise<number> {
   const walls: number[] = []
   for (let times = 0; times < SCRAPES; times += 1) {
     const started = performance.now()
-    await showBurn(workspace)
+    await showUsageSummary(workspace)
     walls.push(performance.now() - started)
   }
   return median(walls)

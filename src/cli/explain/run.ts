@@ -82,7 +82,7 @@ async function rhythmAt(
   const slicing =
     isSliced && useByPerson
       ? await slicingOf({
-          view: desiredState,
+          desired: desiredState,
           readings: state.readings,
           ledger: { useByPerson, writtenLately },
           readsPerSecond,

@@ -45,7 +45,7 @@ async function wait(
   const nothing = await openLedger({ file: ':memory:', mode: 'write', clock: cli.clock })
   const host = await createHost({ cli, flags, config, store: nothing, isEmbedded })
   let last = first
-  const server = await listen({ ...host, ledgerWritable: () => false, lookAtLedger: async () => undefined }, () => last.message)
+  const server = await listen({ ...host, ledgerWritable: () => false, probeLedger: async () => undefined }, () => last.message)
   try {
     for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(LONGEST_WAIT_MS, waitMs * 2)) {
       host.logger.error(

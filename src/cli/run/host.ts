@@ -56,7 +56,7 @@ export interface Host {
   /** Whether a record could be made when it was tried last. */
   ledgerWritable(): boolean
   /** Tries it again, every 30 s at most, or 2 s after it failed. */
-  lookAtLedger(): Promise<void>
+  probeLedger(): Promise<void>
   /** Saves what is kept for the end, such as learned rates. */
   saveAll(): Promise<void>
   readonly atEnd: (() => Promise<void>)[]
@@ -161,12 +161,12 @@ const PROBE_EVERY_MS = 30_000
 /** Whoever waits for it to come back looks more often. */
 const PROBE_AGAIN_MS = 2_000
 
-function writableProbe(store: LedgerStore, { clock }: Cli): Pick<Host, 'ledgerWritable' | 'lookAtLedger'> {
+function writableProbe(store: LedgerStore, { clock }: Cli): Pick<Host, 'ledgerWritable' | 'probeLedger'> {
   let lookedAt = Number.NEGATIVE_INFINITY
   let writable = true
   return {
     ledgerWritable: () => writable,
-    async lookAtLedger() {
+    async probeLedger() {
       if (clock.monotonic() - lookedAt < (writable ? PROBE_EVERY_MS : PROBE_AGAIN_MS)) return
       lookedAt = clock.monotonic()
       writable = await store.probe().then(

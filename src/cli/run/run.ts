@@ -154,11 +154,11 @@ async function serve(flags: RunFlags, cli: Staying, reader: Reader, embedded: Em
         settings = await reader.read()
         return settings.config
       },
-      told: (transition) => logTransition(host.logger, transition),
-      inForce: (config) => host.use(config),
+      onTransition: (transition) => logTransition(host.logger, transition),
+      onConfig: (config) => host.use(config),
       registered: (name, present) => (present ? host.metrics.registerWorkspace(name) : host.metrics.removeWorkspace(name)),
       ledgerWritable: host.ledgerWritable,
-      lookAtLedger: host.lookAtLedger,
+      probeLedger: host.probeLedger,
       pauses: store.pauses,
     })
     running.daemon = daemon
@@ -235,7 +235,7 @@ async function listen(config: Config, running: Readonly<Running>, host: Host, or
 const healthOf = ({ daemon }: Readonly<Running>, host: Host): Health =>
   daemon?.health() ?? { configValid: true, ledgerWritable: host.ledgerWritable() }
 
-const lookAt = ({ daemon }: Readonly<Running>, host: Host): Promise<void> => daemon?.look() ?? host.lookAtLedger()
+const refresh = ({ daemon }: Readonly<Running>, host: Host): Promise<void> => daemon?.refresh() ?? host.probeLedger()
 
 /** Workspaces that are kept here, and those that other replicas keep. */
 function sourcesOf({ daemon }: Readonly<Running>, host: Host): readonly WorkspaceSource[] {
@@ -292,7 +292,7 @@ const listenOn = (config: Config, running: Readonly<Running>, host: Host): Promi
       daemon: () => ({ version: VERSION, ...healthOf(running, host) }),
       people: host.people,
       clock: host.cli.clock,
-      look: () => lookAt(running, host),
+      refresh: () => refresh(running, host),
       sourceUrl: () => host.config().sourceUrl,
       comparisons: comparisonsOf(config, host),
     }),
@@ -300,7 +300,7 @@ const listenOn = (config: Config, running: Readonly<Running>, host: Host): Promi
     live: host.live,
     views: () => running.daemon?.views() ?? [],
     health: () => healthOf(running, host),
-    look: () => lookAt(running, host),
+    refresh: () => refresh(running, host),
     gate: createGate({ settings: () => host.config().auth, env: host.cli.env, clock: host.cli.clock }),
     isChecked: () => host.config().auth,
     ledgerGate: ledgerGate({ host: config.listen.host, token: config.ledgerToken, env: host.cli.env }),

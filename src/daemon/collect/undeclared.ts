@@ -27,7 +27,7 @@ const managedOf = ({ resolution, owned, quarantine, skipped }: DesiredState): Re
   managedUsers(resolution, owned.keys(), quarantine.active.keys(), skipped)
 
 /** Reads the next few. Rejects only when `signal` aborts; they are read again then. */
-export async function lookForUndeclared(workspace: Workspace, signal?: AbortSignal): Promise<void> {
+export async function readUndeclared(workspace: Workspace, signal?: AbortSignal): Promise<void> {
   const { client, clock, config, shown } = workspace
   if (!shown.desiredState) return
   const all = scopesToLookAt(shown.desiredState)

@@ -46,7 +46,7 @@ async function burnedSoFar({ burned, ledger }: Workspace): Promise<Burned> {
 }
 
 /** Works out anew what is shown of use. A ledger that cannot be read leaves it as it was. */
-export async function showBurn(workspace: Workspace): Promise<void> {
+export async function showUsageSummary(workspace: Workspace): Promise<void> {
   const use = await useNow(workspace).catch(nothing)
   if (use) workspace.shown = { ...workspace.shown, use }
 }

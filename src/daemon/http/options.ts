@@ -27,7 +27,7 @@ export interface ServedOptions {
   readonly people: PeopleLabels
   readonly views: () => readonly WorkspaceView[]
   /** Called before anything is shown, to read what other processes change, such as pauses. Never rejects. */
-  readonly look?: () => Promise<void>
+  readonly refresh?: () => Promise<void>
   readonly health: () => Health
   readonly ready: () => Readiness
   /** The text of /ledger in pieces, each made when it is asked for; people are always hashed. */

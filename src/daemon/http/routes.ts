@@ -109,10 +109,10 @@ function addRefusals(server: FastifyInstance, { onError }: ServedOptions): void 
 }
 
 function addProbes(server: FastifyInstance, options: ServedOptions, viewerOf: (request: FastifyRequest) => Viewer): void {
-  const { metrics, people, clock, look = async () => undefined } = options
+  const { metrics, people, clock, refresh = async () => undefined } = options
   server.get('/livez', (_, reply) => reply.type(TEXT).send('ok\n'))
   server.get('/readyz', async (_, reply) => {
-    await look()
+    await refresh()
     const { ready, reasons } = options.ready()
     if (ready) return reply.type(TEXT).send('ok\n')
     // Names of workspaces must not be shown to readers who were not checked.
@@ -123,7 +123,7 @@ function addProbes(server: FastifyInstance, options: ServedOptions, viewerOf: (r
       .send(['not ready', ...shown, ''].join('\n'))
   })
   const shared: SharedPage = sharePage(clock, async () => {
-    await look()
+    await refresh()
     return metrics.render(options.views(), options.health())
   })
   server.get('/metrics', async (request, reply) => {

@@ -1,5 +1,5 @@
-// The daemon: several workspaces side by side, each with a loop of its own, fed with policies as their files change and with settings as
-// the configuration changes. It starts, feeds and stops them; it never touches a cap.
+// The daemon: runs several workspaces side by side, each with a loop of its own, and gives them new policies and settings as the files change.
+// It never touches a cap.
 
 import type { Pause } from '../../core/model/change.ts'
 import { advance, type Condition, type Finding, type Transition } from '../../core/model/condition.ts'
@@ -17,27 +17,27 @@ import { type LeaseHooks, type Leases, soleLeases } from '../replicas/leases.ts'
 import { lastGood, lastGoodId, policyId } from '../replicas/policies.ts'
 import { elsewhereIn, isOfLease, leaseFindings, noticeLease, packed, viewsOf, wantedIn } from '../replicas/shown.ts'
 import { createWorkspace, report, type Workspace, type WorkspaceParts } from '../workspace.ts'
-import { lookAround, patientLook } from './look.ts'
 import { type Loop, startLoop } from './loop.ts'
 import { oneAtATime } from './one-at-a-time.ts'
 import { openAll } from './open-all.ts'
 import { createReadiness } from './readiness.ts'
+import { refreshViews, sharedRefresh } from './refresh.ts'
 
-/** A workspace's real parts, and how to let go of them. */
+/** The parts of a workspace, and how to close them. */
 export interface OpenedWorkspace {
   readonly parts: WorkspaceParts
-  /** A request to its service has failed, however it goes on. */
+  /** A request to the service has failed since the start. */
   requestFailed?(): boolean
-  /** Keeps what was learned, while that can be recorded. Never rejects. */
+  /** Records what was learned. Never rejects. */
   finish?(): Promise<void>
   close(): void
 }
 
-/** What loading the policies of all workspaces gave; a missing set means "keep the last good one". */
+/** The loaded policies of all workspaces; where a set is missing, the last good one stays in force. */
 export interface PolicyLoad {
   readonly sets: ReadonlyMap<string, PolicyRevision>
   readonly problems: readonly Problem[]
-  /** Those that are about a workspace; absent where that cannot be said. */
+  /** Problems by workspace; absent where they cannot be assigned. */
   readonly problemsOf?: ReadonlyMap<string, readonly Problem[]>
 }
 
@@ -46,44 +46,44 @@ export interface DaemonParts {
   readonly config: Config
   /** Rejects with a `LedgerError` when its ledger cannot be opened. */
   open(config: WorkspaceConfig): Promise<OpenedWorkspace>
-  /** A promise where it takes its time: everything else goes on meanwhile. */
+  /** May take its time: everything else goes on meanwhile. */
   loadPolicies(config: Config): PolicyLoad | Promise<PolicyLoad>
   /** Reads the configuration again; an `InputError` when it is broken, and then the last good one stays in force. */
   reloadConfig(): Config | Promise<Config>
   registered(name: string, present: boolean): void
-  /** Takes what becomes true of the process as a whole, and what ends. */
-  told?(transition: Transition): void
-  /** A configuration that was read again is in force from now on. */
-  inForce?(config: Config): void
-  /** Whether a record could be made when it was last tried. */
+  /** Takes each change of a condition of the process as a whole. */
+  onTransition?(transition: Transition): void
+  /** Called when a configuration that was read again comes into force. */
+  onConfig?(config: Config): void
+  /** Whether the last attempt to record succeeded. */
   ledgerWritable(): boolean
-  /** Tries it again when that was long ago. Never rejects. */
-  lookAtLedger?(): Promise<void>
-  /** The pauses that hold, by workspace; absent: each shows as its last cycle saw it. */
+  /** Tries to record where the last attempt was long ago. Never rejects. */
+  probeLedger?(): Promise<void>
+  /** The present pauses by workspace; absent: each workspace shows the one that its last cycle read. */
   pauses?(now: Instant): Promise<ReadonlyMap<string, Pause>>
-  /** Which workspaces are ours; absent: all of them. */
+  /** Which workspaces this replica holds; absent: all. */
   readonly leases?: Leases
 }
 
 export interface Daemon {
   views(): readonly WorkspaceView[]
-  /** For those who look; nobody changes them. */
+  /** Only to be read. */
   workspaces(): readonly Workspace[]
-  /** Those that other replicas keep, as they were shown last. */
+  /** Workspaces that other replicas hold, as they were shown last. */
   elsewhere(): readonly { readonly settings: WorkspaceConfig; readonly view: WorkspaceView }[]
-  /** Looks at what other processes change and views show: pauses, and whether the ledger can be written. Never rejects. */
-  look(): Promise<void>
+  /** Reads what other processes change and views show: pauses, and whether the ledger can be written. Never rejects. */
+  refresh(): Promise<void>
   health(): Health
-  /** The ledgers of all workspaces, to be read by plans elsewhere. */
+  /** The ledgers of all workspaces, for plans that are made elsewhere. */
   ledgers(): readonly SharedWorkspace[]
   ready(): Readiness
   /** Policy files changed. */
   policiesChanged(): void
   /** The configuration file changed; resolves when it was read. */
   configChanged(): Promise<void>
-  /** SIGHUP: everything is read again and reconciled at once. */
+  /** SIGHUP: reads and reconciles everything at once. */
   hurry(): void
-  /** Reads stop at once, the write in flight gets `GRACE_MS`, then its intent stays. */
+  /** Reads stop at once. A write in flight gets `GRACE_MS`; then it is cut, and its intent stays open. */
   stop(): Promise<void>
 }
 
@@ -95,16 +95,16 @@ interface Runner {
   readonly workspace: Workspace
   readonly loop: Loop
   readonly stop: AbortController
-  /** Its lease is over. */
+  /** Cuts the write in flight, when the lease is over. */
   readonly cut: AbortController
   readonly finish: () => Promise<void>
   readonly close: () => void
   readonly requestFailed: () => boolean
   /** On the monotonic clock. */
   readonly startedAt: number
-  /** It was told to stop; ended once. */
+  /** Set once it was told to stop; resolves when it has ended. */
   ending: Promise<void> | undefined
-  /** Its lease is over or is let go: no other loop takes its place here. */
+  /** Its lease is over or given up: no other loop replaces it here. */
   isLeaving: boolean
 }
 
@@ -118,18 +118,18 @@ interface State {
   /** Why a workspace could not be started here. */
   readonly failed: Map<string, string>
   readonly runners: Map<string, Runner>
-  /** The write in flight has had its time. */
+  /** Cuts all writes in flight. */
   readonly cut: AbortController
   config: Config
-  /** Why the configuration that was read last is not in force. */
+  /** Why the last configuration is not in force. */
   refused: readonly Finding[]
-  /** What holds of the process as a whole. */
+  /** Conditions of the process as a whole. */
   conditions: readonly Condition[]
   stopping: boolean
-  /** The configurations that are being followed, one after the other: two loops of one workspace must never run side by side. */
-  following: Promise<void>
-  /** Hands every workspace its policies as they are now. */
-  readonly feed: () => Promise<void>
+  /** Applies configurations one after the other: two loops of one workspace must never run side by side. */
+  applying: Promise<void>
+  /** Loads the policies and gives them to every workspace. */
+  readonly loadPolicies: () => Promise<void>
 }
 
 /** Starts every workspace of the configuration. Rejects with a `LedgerError` when one cannot be opened; then nothing was started. */
@@ -147,28 +147,28 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     refused: [],
     conditions: [],
     stopping: false,
-    following: Promise.resolve(),
-    feed: oneAtATime(() => feed(state)),
+    applying: Promise.resolve(),
+    loadPolicies: oneAtATime(() => loadPolicies(state)),
   }
   const ours = config.workspaces.filter(({ name }) => leases.holds(name))
   for (const [settings, opened] of await openAll(ours, parts.open)) start(state, settings, opened)
   leases.want(wantedIn(config))
   leases.begin(hooksOf(state))
-  void state.feed()
-  const readConfig = oneAtATime(() => reread(state))
+  void state.loadPolicies()
+  const readConfig = oneAtATime(() => rereadConfig(state))
   const runners = (): readonly Runner[] => [...state.runners.values()]
   const ready = createReadiness(leases)
-  const look = patientLook(parts.clock, () => lookAround(state, runners()))
+  const refresh = sharedRefresh(parts.clock, () => refreshViews(state, runners()))
   const canRecord = (): boolean => {
     const isWritable = parts.ledgerWritable() && leases.trouble() === undefined
-    notice(state, isWritable)
+    updateConditions(state, isWritable)
     return isWritable && !runners().some(({ workspace: { conditions } }) => conditions.some(({ type }) => type === 'LedgerUnwritable'))
   }
   return {
     views: () => viewsOf(state.config, state, (name) => state.runners.get(name)?.workspace),
     workspaces: () => runners().map(({ workspace }) => workspace),
     elsewhere: () => elsewhereIn(state.config, state, (name) => state.runners.get(name)?.workspace),
-    look,
+    refresh,
     health() {
       const ledgerWritable = canRecord()
       const conditions = state.conditions.filter((one) => !isOfLease(one))
@@ -176,7 +176,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     },
     ledgers: () => runners().map(({ config: { name, baseUrl }, workspace: { ledger } }) => ({ workspace: name, baseUrl, ledger })),
     ready: () => ready(runners(), { canRecord: canRecord(), now: parts.clock.monotonic() }),
-    policiesChanged: () => void state.feed(),
+    policiesChanged: () => void state.loadPolicies(),
     configChanged: readConfig,
     hurry() {
       for (const runner of runners()) runner.loop.hurry()
@@ -185,15 +185,15 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   }
 }
 
-/** What holds of the process as a whole now. */
-function notice(state: State, ledgerWritable: boolean): void {
+/** Brings the conditions of the process as a whole up to date. */
+function updateConditions(state: State, ledgerWritable: boolean): void {
   const { refused, parts, leases } = state
   const trouble = leases.trouble()
   const ledger = trouble === undefined ? LEDGER_UNWRITABLE : { ...LEDGER_UNWRITABLE, message: `no cap is written: ${trouble}` }
   const found = [...refused, ...(ledgerWritable ? [] : [ledger]), ...leaseFindings(state.config, state)]
   const { conditions, transitions } = advance(state.conditions, found, parts.clock.now())
   state.conditions = conditions
-  for (const transition of transitions) parts.told?.(transition)
+  for (const transition of transitions) parts.onTransition?.(transition)
   for (const { workspace } of state.runners.values()) noticeLease(leases, workspace)
 }
 
@@ -207,24 +207,24 @@ async function stop(state: State): Promise<void> {
   const { leases, runners } = state
   leases.withdraw()
   await Promise.all([...runners.values()].map((runner) => end(runner).then(() => leases.release(runner.config.name))))
-  await state.following
+  await state.applying
   await leases.stop()
   grace.abort()
 }
 
-/** What follows when leases come and go. */
+/** Starts and ends workspaces as leases come and go. */
 function hooksOf(state: State): LeaseHooks {
   const { parts, runners, leases, failed } = state
   return {
     async taken(name) {
-      await state.following
+      await state.applying
       const settings = state.config.workspaces.find((one) => one.name === name)
       if (!settings || state.stopping || runners.has(name)) return
       const opened = await parts.open(settings)
       if (state.stopping || !leases.holds(name) || runners.has(name) || !state.config.workspaces.includes(settings)) return opened.close()
       failed.delete(name)
       start(state, settings, opened)
-      if (state.loaded) give(state, state.loaded, name)
+      if (state.loaded) distribute(state, state.loaded, name)
     },
     async ending(name, gone) {
       const runner = runners.get(name)
@@ -236,8 +236,8 @@ function hooksOf(state: State): LeaseHooks {
       parts.registered(name, false)
     },
     failed: (name, error) => void failed.set(name, error instanceof Error ? error.message : String(error)),
-    beaten: () => notice(state, parts.ledgerWritable()),
-    policiesSettled: () => state.loaded && give(state, state.loaded),
+    beaten: () => updateConditions(state, parts.ledgerWritable()),
+    policiesSettled: () => state.loaded && distribute(state, state.loaded),
     lastGood: (name) => lastGoodId(runners.get(name)?.workspace),
     document(name) {
       const runner = runners.get(name)
@@ -274,39 +274,39 @@ function end(runner: Runner): Promise<void> {
   return runner.ending
 }
 
-/** A mistake of ours, or a disk that fails while policies load, must not end the daemon: what is in force stays so, and the log says why. */
-function complain({ runners }: State, error: unknown): void {
+/** Reports an unexpected error, such as a disk that fails while policies load. It must not end the daemon: the last policies stay in force. */
+function reportBug({ runners }: State, error: unknown): void {
   const message = `unexpected: ${error instanceof Error ? error.message : String(error)}`
   for (const { workspace } of runners.values()) report(workspace, { kind: 'bug', message })
 }
 
-function feed(state: State): void | Promise<void> {
+function loadPolicies(state: State): void | Promise<void> {
   const { config } = state
   try {
     const loaded = state.parts.loadPolicies(config)
-    if (!(loaded instanceof Promise) && state.leases.isSole) return give(state, loaded)
+    if (!(loaded instanceof Promise) && state.leases.isSole) return distribute(state, loaded)
     return Promise.resolve(loaded)
-      .then((load) => take(state, config, load))
-      .catch((error) => complain(state, error))
+      .then((load) => adopt(state, config, load))
+      .catch((error) => reportBug(state, error))
   } catch (error) {
-    complain(state, error)
+    reportBug(state, error)
   }
 }
 
-/** Policies of a configuration that is no more in force are nobody's; whoever replaced it asks again. */
-async function take(state: State, config: Config, load: PolicyLoad): Promise<void> {
+/** Adopts loaded policies, unless their configuration was replaced meanwhile: the new one loads its own. */
+async function adopt(state: State, config: Config, load: PolicyLoad): Promise<void> {
   if (state.config !== config || state.stopping) return
   state.loaded = load
-  // The others learn of them before anything is written in their name.
+  // The other replicas must know of these policies before anything is written for them.
   if (!state.leases.isSole) await state.leases.followed(new Map([...load.sets].map(([name, set]) => [name, policyId(set)])))
-  if (state.config === config && !state.stopping) give(state, load)
+  if (state.config === config && !state.stopping) distribute(state, load)
 }
 
-function reread(state: State): void | Promise<void> {
+function rereadConfig(state: State): void | Promise<void> {
   const take = (next: Config): void => {
-    state.following = state.following.then(() => follow(state, next)).catch((error) => complain(state, error))
+    state.applying = state.applying.then(() => applyConfig(state, next)).catch((error) => reportBug(state, error))
   }
-  const fail = (error: unknown): void => (error instanceof InputError ? refuse(state, [configFinding(error)]) : complain(state, error))
+  const fail = (error: unknown): void => (error instanceof InputError ? refuse(state, [configFinding(error)]) : reportBug(state, error))
   try {
     const next = state.parts.reloadConfig()
     return next instanceof Promise ? next.then(take).catch(fail) : take(next)
@@ -315,14 +315,14 @@ function reread(state: State): void | Promise<void> {
   }
 }
 
-/** Why a configuration is not in force; nothing when it is. */
+/** Notes why the last configuration is not in force; no findings: it is. */
 function refuse(state: State, refused: readonly Finding[]): void {
   state.refused = refused
-  notice(state, state.parts.ledgerWritable())
+  updateConditions(state, state.parts.ledgerWritable())
 }
 
-/** Gives workspaces their policies, or one of them. Those that other replicas have seen replaced are not taken up. */
-function give(state: State, load: PolicyLoad, only?: string): void {
+/** Gives the policies to the workspaces, or to one of them. Policies that other replicas have seen replaced are not adopted. */
+function distribute(state: State, load: PolicyLoad, only?: string): void {
   const { parts, runners, leases } = state
   const { sets } = load
   state.loaded = load
@@ -346,8 +346,8 @@ function give(state: State, load: PolicyLoad, only?: string): void {
   }
 }
 
-/** Restarts what changed, starts what is new and ends what is gone; the others go on undisturbed. */
-async function follow(state: State, next: Config): Promise<void> {
+/** Restarts changed workspaces, starts new ones and ends removed ones; the others go on undisturbed. */
+async function applyConfig(state: State, next: Config): Promise<void> {
   if (state.stopping) return
   const { parts, runners } = state
   const opened = await openChanged(state, next)
@@ -355,7 +355,7 @@ async function follow(state: State, next: Config): Promise<void> {
   refuse(state, [])
   state.config = next
   state.leases.want(wantedIn(next))
-  parts.inForce?.(next)
+  parts.onConfig?.(next)
   const wanted = new Map(next.workspaces.map((one) => [one.name, one]))
   const replaced = new Set([...opened.keys()].map(({ name }) => name))
   const before = new Map<string, Runner>()
@@ -363,7 +363,7 @@ async function follow(state: State, next: Config): Promise<void> {
     if (isSame(wanted.get(name), runner.config)) continue
     await end(runner)
     before.set(name, runner)
-    // It shows what it knew until the next one takes its place.
+    // It stays visible until the new one replaces it.
     if (replaced.has(name) && !state.stopping) continue
     runners.delete(name)
     if (wanted.has(name)) continue
@@ -372,15 +372,15 @@ async function follow(state: State, next: Config): Promise<void> {
   }
   for (const [settings, one] of opened) {
     const last = before.get(settings.name)
-    // Meanwhile it may have gone to another replica, or have come here by its lease.
+    // Meanwhile another replica may have taken the workspace, or its lease may have started it here.
     const isOurs = state.leases.holds(settings.name) && runners.get(settings.name) === last && last?.isLeaving !== true
     if (isOurs && !state.stopping) start(state, settings, one)
     else one.close()
   }
-  if (!state.stopping) await state.feed()
+  if (!state.stopping) await state.loadPolicies()
 }
 
-/** Opens what is new or changed before anything is ended; undefined when that cannot be done. */
+/** Opens new and changed workspaces before any is ended; undefined when one cannot be opened. */
 async function openChanged(state: State, next: Config): Promise<ReadonlyMap<WorkspaceConfig, OpenedWorkspace> | undefined> {
   const { parts, runners } = state
   try {

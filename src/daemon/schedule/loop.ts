@@ -1,5 +1,5 @@
-// When a workspace does what, for ever: whole sweeps on the interval, use on its own, and at once what a policy edit, a grant's start or
-// end, or a signal asks for, also while a long sweep is under way. Intervals run on the monotonic clock, grants on the wall clock.
+// Decides when a workspace does what: sweeps and readings of use on their intervals; a policy edit, a grant that starts or ends, or a signal
+// at once, also during a long sweep. Intervals run on the monotonic clock, grants on the wall clock.
 
 import { holdOf } from '../../core/model/change.ts'
 import { isSameEntry, type PolicyEntry, UNDECLARED } from '../../core/model/entry.ts'
@@ -11,8 +11,8 @@ import { nextCycleDelay, nextGrantInstant, nextWork } from '../../core/pace/sche
 import { isOpen } from '../../core/plan/breaker.ts'
 import { collectAddOn } from '../collect/add-on.ts'
 import { collectRuns } from '../collect/runs.ts'
-import { lookForUndeclared, undeclaredDueAt } from '../collect/undeclared.ts'
-import { showBurn } from '../collect/usage-summary.ts'
+import { readUndeclared, undeclaredDueAt } from '../collect/undeclared.ts'
+import { showUsageSummary } from '../collect/usage-summary.ts'
 import { cycleFindings, policyFindings, RUNS, unread } from '../conditions/findings.ts'
 import { notice } from '../conditions/notice.ts'
 import { showCycle } from '../conditions/show.ts'
@@ -26,9 +26,9 @@ import { report, type Workspace } from '../workspace.ts'
 import { chooseReadings } from './slice.ts'
 
 export interface LoopSignals {
-  /** Graceful end: reads stop at once, the write in flight may finish. */
+  /** Ends the loop: reads stop at once, the write in flight may finish. */
   readonly stop: AbortSignal
-  /** The write in flight has had its time. */
+  /** Cuts the write in flight. */
   readonly cut: AbortSignal
 }
 
@@ -36,44 +36,44 @@ export interface LoopSignals {
 export interface Loop {
   /** Resolves when the loop has ended after `stop`. */
   readonly done: Promise<void>
-  /** A policy set was loaded, or could not be: then the last good one stays in force. */
+  /** Gives the loop a new policy set; undefined: it could not be loaded, and the last good one stays in force. */
   setPolicy(policy: PolicyRevision | undefined, status: PolicyStatus): void
-  /** Everything is due now. */
+  /** Makes everything due now. */
   hurry(): void
 }
 
-/** All that what is asked of the scopes depends on between two cycles. */
-interface Current {
+/** The inputs for which no scope is asked something else than the last cycle knew. */
+interface Unchanged {
   readonly policy: PolicyRevision
   readonly usage: WorkspaceState['usage']
   readonly frozen: boolean
   readonly since: Instant
-  /** When a grant starts or ends. */
+  /** The next start or end of a grant. */
   readonly until: Instant
 }
 
-/** What is to be done, and since when. */
+/** What is due, and when. */
 interface Agenda {
   policy: PolicyRevision | undefined
   policyValid: boolean
   usageAt: number
   capsAt: number
-  /** When the sweep began that was interrupted and is to go on. */
+  /** When the interrupted sweep began that is to go on. */
   sweepSince: Instant | undefined
-  /** The entries that the last cycle knew, to see which scopes changed. */
+  /** What the last cycle knew to be asked of each scope. */
   entries: ReadonlyMap<ScopeKey, PolicyEntry> | undefined
-  /** From what it was found last that nothing else is asked than `entries` say; working that out for every nap is dear. */
-  current: Current | undefined
-  /** A new policy set is in force that no cycle has looked at yet. */
-  policyIsNew: boolean
-  /** Cycles in a row in which nothing worked. */
+  /** Saves comparing `entries` with the policy before every sleep, which is expensive. */
+  unchanged: Unchanged | undefined
+  /** No cycle has run yet under the policy set that is in force. */
+  isPolicyNew: boolean
+  /** Cycles in a row that failed. */
   failures: number
   wake: AbortController
-  /** Runs are being collected, beside everything else. */
+  /** Collecting of runs and add-on use, beside everything else. */
   collecting: Promise<void> | undefined
-  /** When what is shown of use was worked out last. */
-  burnShownAt: number
-  /** People are told beside everything else. */
+  /** When the usage summary was made last. */
+  summaryShownAt: number
+  /** Notifications, beside everything else. */
   readonly telling: Telling
 }
 
@@ -86,30 +86,30 @@ export function startLoop(workspace: Workspace, signals: LoopSignals): Loop {
     capsAt: 0,
     sweepSince: undefined,
     entries: undefined,
-    current: undefined,
-    policyIsNew: false,
+    unchanged: undefined,
+    isPolicyNew: false,
     failures: 0,
     wake: new AbortController(),
     collecting: undefined,
-    burnShownAt: Number.NEGATIVE_INFINITY,
+    summaryShownAt: Number.NEGATIVE_INFINITY,
     telling: idleTelling(),
   }
-  const fed = Promise.withResolvers<void>()
-  // A loop that never got a policy ends as well.
-  signals.stop.addEventListener('abort', () => fed.resolve(), { once: true })
+  const firstPolicy = Promise.withResolvers<void>()
+  // A loop that never gets a policy must end as well.
+  signals.stop.addEventListener('abort', () => firstPolicy.resolve(), { once: true })
   return {
-    done: fed.promise.then(() => run(workspace, agenda, signals)),
+    done: firstPolicy.promise.then(() => run(workspace, agenda, signals)),
     setPolicy(policy, status) {
       workspace.shown = { ...workspace.shown, policy: status }
       report(workspace, { kind: 'policy-loaded', policy: status })
       notice(workspace, { policy: policyFindings(status, workspace.config.name) })
       workspace.attempted ||= !policy
-      // A cycle under way prunes nothing any more: its plan was made from a whole set. Only the next one may begin to.
+      // The cycle under way must not prune any more: the set that it planned from is not whole now.
       if (agenda.policyValid && !status.valid) agenda.wake.abort(new Error('a policy file is broken'))
       agenda.policyValid = status.valid
       if (!status.valid && workspace.state) workspace.state.policyValid = false
-      takeIn(policy, workspace, agenda)
-      fed.resolve()
+      queuePolicy(policy, workspace, agenda)
+      firstPolicy.resolve()
     },
     hurry() {
       agenda.usageAt = 0
@@ -119,8 +119,8 @@ export function startLoop(workspace: Workspace, signals: LoopSignals): Loop {
   }
 }
 
-/** The same meaning at the same commit only moves lines; anything else is looked at at once, also in the middle of a sweep. */
-function takeIn(policy: PolicyRevision | undefined, { state }: Workspace, agenda: Agenda): void {
+/** Makes a new policy due at once, also in the middle of a sweep. With the same digest and commit only line numbers have moved. */
+function queuePolicy(policy: PolicyRevision | undefined, { state }: Workspace, agenda: Agenda): void {
   if (!policy) return
   const before = state?.policy
   const isSame = before?.digest === policy.digest && before.revision === policy.revision
@@ -134,44 +134,44 @@ async function run(workspace: Workspace, agenda: Agenda, signals: LoopSignals): 
     agenda.wake = new AbortController()
     const stop = AbortSignal.any([signals.stop, agenda.wake.signal])
     try {
-      await turn(workspace, agenda, { stop, cut: signals.cut, leaving: () => signals.stop.aborted, ending: signals.stop })
-      await keepBurnShown(workspace, agenda)
+      await step(workspace, agenda, { stop, cut: signals.cut, leaving: () => signals.stop.aborted, ending: signals.stop })
+      await keepSummaryFresh(workspace, agenda)
       keepTold(workspace, agenda.telling, { ending: signals.stop, cut: signals.cut }, agenda.collecting !== undefined)
     } catch (error) {
       if (stop.aborted && !(error instanceof LedgerError)) continue
-      await survive(workspace, agenda, error, signals.stop)
+      await recoverFrom(workspace, agenda, error, signals.stop)
     }
   }
   await agenda.collecting
   await agenda.telling.underWay
 }
 
-/** Projections depend on the time; they need not be newer than this. Choice. */
-const BURN_SHOWN_MS = 60_000
+/** The usage summary holds projections, which depend on the time; it may be this old. Choice. */
+const SUMMARY_LIFE_MS = 60_000
 
-async function keepBurnShown(workspace: Workspace, agenda: Agenda): Promise<void> {
+async function keepSummaryFresh(workspace: Workspace, agenda: Agenda): Promise<void> {
   const now = workspace.clock.monotonic()
-  if (now - agenda.burnShownAt < BURN_SHOWN_MS) return
-  agenda.burnShownAt = now
-  await showBurn(workspace)
+  if (now - agenda.summaryShownAt < SUMMARY_LIFE_MS) return
+  agenda.summaryShownAt = now
+  await showUsageSummary(workspace)
 }
 
-/** A ledger that cannot record, or a mistake of ours, costs this cycle; the next one may work again. */
-async function survive(workspace: Workspace, agenda: Agenda, error: unknown, stop: AbortSignal): Promise<void> {
+/** Shows a cycle that failed, because of the ledger or of a bug, and waits until it may be tried again. */
+async function recoverFrom(workspace: Workspace, agenda: Agenda, error: unknown, stop: AbortSignal): Promise<void> {
   const message = error instanceof Error ? error.message : String(error)
   const now = workspace.clock.now()
   const times = { startedAt: now, observeMs: 0, applyMs: 0, totalMs: 0 }
   const outcome = { result: 'error', message } as const
   showCycle(workspace, outcome, times, { cycle: cycleFindings(outcome, error instanceof LedgerError, workspace.config.name) })
   if (!(error instanceof LedgerError)) report(workspace, { kind: 'bug', message: `unexpected: ${message}` })
-  // What failed may have been anything; a whole sweep says that it is over.
+  // Only a whole sweep shows that the failure is over.
   agenda.capsAt = 0
   agenda.wake = new AbortController()
-  await pauseAfter(workspace, agenda, error, AbortSignal.any([stop, agenda.wake.signal])).catch(() => undefined)
+  await waitForRetry(workspace, agenda, error, AbortSignal.any([stop, agenda.wake.signal])).catch(() => undefined)
 }
 
-/** Until it is tried again; as soon as a ledger that could not record what waits has recorded it. */
-async function pauseAfter({ clock, config, ledger }: Workspace, agenda: Agenda, error: unknown, stop: AbortSignal): Promise<void> {
+/** Waits until the next attempt; no longer than until a ledger that could not record its waiting changes has recorded them. */
+async function waitForRetry({ clock, config, ledger }: Workspace, agenda: Agenda, error: unknown, stop: AbortSignal): Promise<void> {
   agenda.failures += 1
   const untilMs = clock.monotonic() + Math.min(retryMs(agenda), config.intervalMs)
   const isRecorded = (): Promise<boolean> =>
@@ -186,48 +186,48 @@ async function pauseAfter({ clock, config, ledger }: Workspace, agenda: Agenda, 
   }
 }
 
-/** After a cycle in which nothing worked; doubles up to the interval. */
+/** The pause after a failed cycle; doubles up to the interval. */
 const FAILED_PAUSE_MS = 10_000
 
 const retryMs = ({ failures }: Agenda): number => FAILED_PAUSE_MS * 2 ** Math.min(failures - 1, 10)
 
-interface Turn extends Pick<CycleOptions, 'stop' | 'leaving'> {
+interface StepOptions extends Pick<CycleOptions, 'stop' | 'leaving'> {
   readonly cut: AbortSignal
   /** Aborts when the loop ends, and not for a new policy. */
   readonly ending: AbortSignal
 }
 
-/** One thing at a time: the policy, then what is due, then waiting. */
-async function turn(workspace: Workspace, agenda: Agenda, options: Turn): Promise<void> {
-  const state = takePolicy(workspace, agenda)
+/** Does the most urgent thing that is due, or waits. */
+async function step(workspace: Workspace, agenda: Agenda, options: StepOptions): Promise<void> {
+  const state = adoptPolicy(workspace, agenda)
   if (!state) {
     await workspace.clock.sleep(workspace.config.intervalMs, options.stop)
     return
   }
   const now = workspace.clock.monotonic()
   const usage = now >= agenda.usageAt
-  if (agenda.policyIsNew || changedScopes(workspace, state, agenda).size > 0) {
+  if (agenda.isPolicyNew || changedScopes(workspace, state, agenda).size > 0) {
     await focusOnChanges(workspace, state, agenda, options)
   } else if (now >= agenda.capsAt || agenda.sweepSince !== undefined) {
-    // Without any roster nothing is written: it is asked for with every sweep, and never in between.
+    // Without a roster nothing is written, so each sweep asks for it.
     await sweepAll(workspace, state, agenda, usage || state.usage === undefined, options)
   } else if (usage) {
-    await takeUsage(workspace, state, agenda, options)
+    await readUsage(workspace, state, agenda, options)
   } else if (now >= undeclaredDueAt(workspace)) {
     const dueMs = Math.min(agenda.capsAt, agenda.usageAt) - now
-    await untilGrant(workspace, state, agenda, () => lookForUndeclared(workspace, options.stop), dueMs)
+    await wakingAtGrant(workspace, state, agenda, () => readUndeclared(workspace, options.stop), dueMs)
   } else {
     await waitForWork(workspace, state, agenda, options.stop)
   }
 }
 
-/** The newest policy set; the ledger's last good one when none could be loaded yet. */
-function takePolicy(workspace: Workspace, agenda: Agenda): WorkspaceState | undefined {
+/** Puts the newest policy set in force; the last good one in the ledger while none could be loaded yet. */
+function adoptPolicy(workspace: Workspace, agenda: Agenda): WorkspaceState | undefined {
   const { ledger } = workspace
   const policy = agenda.policy ?? (workspace.state ? undefined : ledger.fact('policy'))
   if (policy) {
     if (agenda.policy) ledger.saveFact('policy', policy)
-    agenda.policyIsNew = workspace.state !== undefined
+    agenda.isPolicyNew = workspace.state !== undefined
     if (workspace.state) workspace.state.policy = policy
     else workspace.state = recall(policy, ledger)
     agenda.policy = undefined
@@ -236,44 +236,44 @@ function takePolicy(workspace: Workspace, agenda: Agenda): WorkspaceState | unde
   return workspace.state
 }
 
-/** A policy edit, or a grant that starts or ends: the changed scopes now, and what an approval may have released. */
-async function focusOnChanges(workspace: Workspace, state: WorkspaceState, agenda: Agenda, options: Turn): Promise<void> {
-  if (hasNewGroups(state)) await takeUsage(workspace, state, agenda, options)
+/** Runs a focused cycle over the scopes that an edit or a grant changed, and over the held ones that a new approval may have released. */
+async function focusOnChanges(workspace: Workspace, state: WorkspaceState, agenda: Agenda, options: StepOptions): Promise<void> {
+  if (hasNewGroups(state)) await readUsage(workspace, state, agenda, options)
   const held = (workspace.shown.planned?.plan.changes ?? []).filter((change) => holdOf(change) !== undefined)
-  const released = agenda.policyIsNew ? held.map((change) => scopeKey(change.scope)) : []
+  const released = agenda.isPolicyNew ? held.map((change) => scopeKey(change.scope)) : []
   const focus = new Set([...changedScopes(workspace, state, agenda), ...released])
   const { applied, desired, result } = await reconcile(workspace, state, { ...options, usage: false, focus })
   if (applied?.interrupted === 'stopped') return
-  agenda.policyIsNew = false
-  learn(agenda, desired)
-  if (awaitBreaker(workspace, agenda)) return
+  agenda.isPolicyNew = false
+  keepEntries(agenda, desired)
+  if (waitsForBreaker(workspace, agenda)) return
   if (result === 'error') agenda.capsAt = Math.min(agenda.capsAt, workspace.clock.monotonic() + FAILED_PAUSE_MS)
 }
 
-async function sweepAll(workspace: Workspace, state: WorkspaceState, agenda: Agenda, usage: boolean, options: Turn): Promise<void> {
+async function sweepAll(workspace: Workspace, state: WorkspaceState, agenda: Agenda, usage: boolean, options: StepOptions): Promise<void> {
   const isResumed = agenda.sweepSince !== undefined
   if (!isResumed) {
     agenda.sweepSince = workspace.clock.now()
     agenda.capsAt = workspace.clock.monotonic() + nextCycleDelay(workspace.config.intervalMs, workspace.random.next())
   }
-  if (usage) await takeUsage(workspace, state, agenda, options)
-  if (!isCurrent(agenda, workspace, state)) learn(agenda, desiredStateNow(workspace, state))
+  if (usage) await readUsage(workspace, state, agenda, options)
+  if (!isUnchanged(agenda, workspace, state)) keepEntries(agenda, desiredStateNow(workspace, state))
   const readSince = isResumed ? agenda.sweepSince : undefined
   if (!isResumed) workspace.reading = await chooseReadings(workspace, state)
   const slice = workspace.reading?.slice
-  const { applied, result, desired } = await untilGrant(workspace, state, agenda, () =>
+  const { applied, result, desired } = await wakingAtGrant(workspace, state, agenda, () =>
     reconcile(workspace, state, { ...options, usage: false, ...(slice && { slice }), ...(readSince !== undefined && { readSince }) }),
   )
-  // A stopped sweep goes on; a paused or failing one is through, and the interval decides.
+  // A stopped sweep goes on later; a paused or failed one is over, and the interval decides.
   if (applied?.interrupted !== 'stopped') agenda.sweepSince = undefined
-  learn(agenda, desired)
-  if (awaitBreaker(workspace, agenda)) return
+  keepEntries(agenda, desired)
+  if (waitsForBreaker(workspace, agenda)) return
   agenda.failures = result === 'error' ? agenda.failures + 1 : 0
   if (agenda.failures > 0) agenda.capsAt = Math.min(agenda.capsAt, workspace.clock.monotonic() + retryMs(agenda))
 }
 
-/** Writes that the breaker keeps back are due when it says so, and not before. */
-function awaitBreaker({ clock, config, ledger }: Workspace, agenda: Agenda): boolean {
+/** True while the breaker is open: then writes are due when it is to be tried again, and not before. */
+function waitsForBreaker({ clock, config, ledger }: Workspace, agenda: Agenda): boolean {
   const breaker = config.guards.breaker === 'off' ? undefined : ledger.fact('breaker')
   const now = clock.now()
   if (!breaker || !isOpen(breaker, now)) return false
@@ -282,12 +282,12 @@ function awaitBreaker({ clock, config, ledger }: Workspace, agenda: Agenda): boo
   return true
 }
 
-/** A sweep can be long: a grant that starts or ends meanwhile interrupts it, as an edit of the policy does, and whatever else is due by then. */
-async function untilGrant<T>(
+/** Runs `work`, and interrupts it when a grant starts or ends or after `dueMs`, as a policy edit would: a sweep can be long. */
+async function wakingAtGrant<T>(
   workspace: Workspace,
   state: WorkspaceState,
   agenda: Agenda,
-  sweep: () => Promise<T>,
+  work: () => Promise<T>,
   dueMs = Number.POSITIVE_INFINITY,
 ): Promise<T> {
   const { clock } = workspace
@@ -296,29 +296,29 @@ async function untilGrant<T>(
   const restMs = Math.min(grantAt - clock.now(), dueMs)
   if (restMs < Number.POSITIVE_INFINITY) {
     const { wake } = agenda
-    const ring = (): void => wake.abort(new Error('a grant starts or ends, or other work is due'))
-    clock.sleep(restMs, over.signal).then(ring, () => undefined)
+    const interrupt = (): void => wake.abort(new Error('a grant starts or ends, or other work is due'))
+    clock.sleep(restMs, over.signal).then(interrupt, () => undefined)
   }
   try {
-    return await sweep()
+    return await work()
   } finally {
     over.abort()
   }
 }
 
-async function takeUsage(workspace: Workspace, state: WorkspaceState, agenda: Agenda, options: Turn): Promise<void> {
+async function readUsage(workspace: Workspace, state: WorkspaceState, agenda: Agenda, options: StepOptions): Promise<void> {
   const { clock, config, random } = workspace
   await refreshUsage(workspace, state, options.stop)
   const isKnown = state.usage !== undefined
   const delay = isKnown ? config.usageIntervalMs : Math.min(config.usageIntervalMs, config.intervalMs)
   agenda.usageAt = clock.monotonic() + nextCycleDelay(delay, random.next())
-  agenda.burnShownAt = Number.NEGATIVE_INFINITY
+  agenda.summaryShownAt = Number.NEGATIVE_INFINITY
   agenda.telling.begunAt = Number.NEGATIVE_INFINITY
   agenda.collecting ??= collect(workspace, state, agenda, options)
 }
 
-/** Collects beside the cycles, for as long as it takes: a first start may ask for months. It never rejects. */
-async function collect(workspace: Workspace, state: WorkspaceState, agenda: Agenda, { ending, cut }: Turn): Promise<void> {
+/** Collects runs and add-on use beside the cycles. Never rejects. A first start may ask for months, so it may take long. */
+async function collect(workspace: Workspace, state: WorkspaceState, agenda: Agenda, { ending, cut }: StepOptions): Promise<void> {
   try {
     notice(workspace, { runs: await collectRuns(workspace, state, ending) })
     notice(workspace, { addOn: await collectAddOn(workspace, state, ending) })
@@ -329,12 +329,12 @@ async function collect(workspace: Workspace, state: WorkspaceState, agenda: Agen
     else report(workspace, { kind: 'bug', message: `unexpected: ${message}` })
   } finally {
     agenda.collecting = undefined
-    await showBurn(workspace)
+    await showUsageSummary(workspace)
     keepTold(workspace, agenda.telling, { ending, cut }, false)
   }
 }
 
-/** Declared groups whose members were never read cannot be counted yet. */
+/** A declared group whose members were never read cannot be counted yet. */
 const hasNewGroups = (state: WorkspaceState): boolean => {
   const known = new Set([...(state.usage?.groups.map((one) => one.id) ?? []), ...state.unknownGroups])
   return state.policy.set.groups.some((group) => !known.has(group.scope.id))
@@ -343,38 +343,39 @@ const hasNewGroups = (state: WorkspaceState): boolean => {
 const desiredStateNow = (workspace: Workspace, state: WorkspaceState): DesiredState =>
   desiredState(state, { ...workspace, settings: workspace.config })
 
-/** What is asked of each scope. A cycle is held to what it was asked, not to what a grant that began since asks. */
+/** What policy asks of each scope. */
 const entriesOf = ({ resolution }: DesiredState): ReadonlyMap<ScopeKey, PolicyEntry> =>
   new Map(resolution.desired.map((one) => [scopeKey(one.scope), one.entry]))
 
-function learn(agenda: Agenda, view: DesiredState): void {
-  agenda.entries = entriesOf(view)
-  agenda.current = undefined
+/** Keeps what the cycle was asked, so that a grant that has begun since still counts as a change. */
+function keepEntries(agenda: Agenda, desired: DesiredState): void {
+  agenda.entries = entriesOf(desired)
+  agenda.unchanged = undefined
 }
 
-function currentOf({ clock }: Workspace, state: WorkspaceState): Current {
+function unchangedNow({ clock }: Workspace, state: WorkspaceState): Unchanged {
   const since = clock.now()
   const until = nextGrantInstant(state.policy.set, cycleOf(state.usage), since) ?? Number.POSITIVE_INFINITY
   return { policy: state.policy, usage: state.usage, frozen: grantsFrozen(state), since, until }
 }
 
-function isCurrent({ current }: Agenda, { clock }: Workspace, state: WorkspaceState): boolean {
-  if (!current || current.policy !== state.policy || current.usage !== state.usage) return false
-  return current.frozen === grantsFrozen(state) && clock.now() >= current.since && clock.now() < current.until
+function isUnchanged({ unchanged }: Agenda, { clock }: Workspace, state: WorkspaceState): boolean {
+  if (!unchanged || unchanged.policy !== state.policy || unchanged.usage !== state.usage) return false
+  return unchanged.frozen === grantsFrozen(state) && clock.now() >= unchanged.since && clock.now() < unchanged.until
 }
 
-/** Scopes of which something else is asked than the last cycle knew. None before the first sweep has begun. */
+/** Scopes of which policy asks something else than the last cycle knew. None before the first sweep has begun. */
 function changedScopes(workspace: Workspace, state: WorkspaceState, agenda: Agenda): ReadonlySet<ScopeKey> {
   const before = agenda.entries
-  if (!before || isCurrent(agenda, workspace, state)) return new Set()
-  const view = desiredStateNow(workspace, state)
-  const now = entriesOf(view)
+  if (!before || isUnchanged(agenda, workspace, state)) return new Set()
+  const desired = desiredStateNow(workspace, state)
+  const now = entriesOf(desired)
   const changed = new Set<ScopeKey>()
   for (const [key, entry] of now) if (!isSameEntry(before.get(key) ?? UNDECLARED, entry)) changed.add(key)
-  // What a grant gives back is asked for by the ledger alone: a cycle that lets go of it has seen to it.
-  const isThrough = (key: ScopeKey, { kind }: PolicyEntry): boolean => kind === 'restore' && !view.owned.has(key)
-  for (const [key, entry] of before) if (!now.has(key) && !isThrough(key, entry)) changed.add(key)
-  if (changed.size === 0) agenda.current = currentOf(workspace, state)
+  // Only the ledger asks for a restore after a grant: once the cap is not ours any more, it is done.
+  const isRestored = (key: ScopeKey, { kind }: PolicyEntry): boolean => kind === 'restore' && !desired.owned.has(key)
+  for (const [key, entry] of before) if (!now.has(key) && !isRestored(key, entry)) changed.add(key)
+  if (changed.size === 0) agenda.unchanged = unchangedNow(workspace, state)
   return changed
 }
 

@@ -1,16 +1,15 @@
-// Work that is asked for again while it runs: it runs once more afterwards, however often it was asked for. So a thousand signals read the
-// files twice, and what was read last is what counts.
+// Runs work one at a time: requests that arrive while it runs lead to one more run afterwards, however many they are.
 
-/** `run` with never two at a time; resolves when a run that began after the call is through. `run` reports its own failures. */
+/** Runs `run`, never two at a time; resolves when a run that began after the call has ended. `run` reports its own failures. */
 export function oneAtATime(run: () => void | Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined
   let next: Promise<void> | undefined
   const begin = (): Promise<void> => {
-    const through = Promise.resolve(run()).finally(() => {
-      if (running === through) running = undefined
+    const ended = Promise.resolve(run()).finally(() => {
+      if (running === ended) running = undefined
     })
-    running = through
-    return through
+    running = ended
+    return ended
   }
   return () => {
     if (!running) return begin()

@@ -1,6 +1,4 @@
-// Several things are opened together, or none stays open. It knows nothing of what they are.
-
-/** Those that were opened before one that cannot be are closed again; rejects as that one did. */
+/** Opens all, or none: closes those that are open when one cannot be opened, and rejects as that one did. */
 export async function openAll<Of, Opened extends { close(): void }>(
   of: readonly Of[],
   open: (one: Of) => Promise<Opened>,

@@ -1,11 +1,11 @@
-// Whether the daemon is ready: its ledger was reached and can be written, and every workspace that it keeps was tried once. Neither a bad policy nor
-// an outage of a service takes that back.
+// Decides whether the daemon is ready: its ledger can be written, and every workspace that it holds was tried once. Neither a bad policy nor an
+// outage of the service takes that back.
 import type { WorkspaceConfig } from '../config/settings.ts'
 import type { Readiness } from '../http/options.ts'
 import type { Leases } from '../replicas/leases.ts'
 import type { Workspace } from '../workspace.ts'
 
-/** What is asked of a workspace that runs. */
+/** A running workspace. */
 export interface Tried {
   readonly config: Pick<WorkspaceConfig, 'name'>
   readonly workspace: Pick<Workspace, 'attempted'>
@@ -14,14 +14,14 @@ export interface Tried {
   readonly startedAt: number
 }
 
-/** A service that has said nothing for so long has been tried. Choice. */
+/** A service that has not answered for this long counts as tried. Choice. */
 export const ATTEMPT_MS = 30_000
 
-/** A cycle was through, a request of it failed, or it has taken too long: a service that is away must not keep the daemon from being ready. */
+/** A cycle ended, a request failed, or it takes too long: a service that is away must not keep the daemon from being ready. */
 const wasTried = ({ workspace, requestFailed, startedAt }: Tried, now: number): boolean =>
   workspace.attempted || requestFailed() || now - startedAt >= ATTEMPT_MS
 
-/** How it stands, asked again and again. A replica that was ready once stays so when it takes over what another one has tried. */
+/** Returns the judge of readiness. A replica that was ready once stays so when it takes over workspaces that another one has tried. */
 export function createReadiness({ isSole, hasBegun }: Pick<Leases, 'isSole' | 'hasBegun'>) {
   let wasReady = false
   return (runners: readonly Tried[], { canRecord, now }: { readonly canRecord: boolean; readonly now: number }): Readiness => {

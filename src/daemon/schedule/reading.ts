@@ -1,11 +1,11 @@
-// What the last sweep went by, where it read a slice only. Types only.
+// How the slice of a sweep was chosen. Types only.
 import type { ScopeKey } from '../../core/model/scope.ts'
 import type { Credits } from '../../core/model/units.ts'
 import type { Slicing } from '../../core/pace/rhythm.ts'
 
-/** What the order of readings went by last. */
+/** The slice of the last sweep, and the figures by which it was chosen. */
 export interface Reading extends Slicing {
-  /** The scopes that one sweep reads. */
+  /** The scopes that the sweep reads. */
   readonly slice: ReadonlySet<ScopeKey>
   /** What people had used when the slices that gave their caps were read. */
   readonly useWhenRead: ReadonlyMap<string, Credits>

@@ -1,5 +1,5 @@
-// Which scopes the next sweep reads. All of them while that takes no longer than the interval; else as many as fit into it, in the order of
-// core/pace/reading-order.ts, so that whatever a reading shows is acted on within the interval too. It reads nothing itself.
+// Chooses the scopes that the next sweep reads: all while that fits into the interval; else as many as fit, in the order of
+// core/pace/reading-order.ts, so that a change that a reading shows is still reverted within the interval. It reads nothing itself.
 
 import { type CapAt, effectiveCap } from '../../core/interpret/effective.ts'
 import type { CapReading } from '../../core/model/observed.ts'
@@ -13,26 +13,26 @@ import { type DesiredState, desiredState, type WorkspaceState } from '../cycle/s
 import type { Workspace } from '../workspace.ts'
 import type { Reading } from './reading.ts'
 
-/** A person's pace is their use of so many days. Choice. */
+/** A person's pace is their use over this many days. Choice. */
 const PACE_DAYS = 14
 
-/** Undefined: a whole sweep, which is also due while anything was never read. Rejects with a `LedgerError`. */
+/** The slice of the next sweep; undefined: a whole sweep, as also while a scope was never read. Rejects with a `LedgerError`. */
 export async function chooseReadings(workspace: Workspace, state: WorkspaceState): Promise<Reading | undefined> {
   const { config, ledger, clock } = workspace
   const { readsPerSecond, count } = sweepRate(workspace.ratePerSecond?.() ?? 0, config.intervalMs)
   if (count < 1 || state.readings.size <= count) return undefined
-  const view = desiredState(state, { ...workspace, settings: config })
-  const scopes = view.toRead
+  const desired = desiredState(state, { ...workspace, settings: config })
+  const scopes = desired.toRead
   if (scopes.length <= count || scopes.some((scope) => !state.readings.has(scopeKey(scope)))) return undefined
   const before = workspace.reading?.useWhenRead ?? new Map<string, Credits>()
-  const slicing = await slicingOf({ view, readings: state.readings, ledger, readsPerSecond, now: clock.now(), useWhenRead: before })
+  const slicing = await slicingOf({ desired, readings: state.readings, ledger, readsPerSecond, now: clock.now(), useWhenRead: before })
   const { watched, intervals } = slicing
-  // What was written and not seen since is settled first of all.
+  // Open intents come first, because only a reading closes them.
   const open = ledger.openIntents().map(({ change }) => scopeKey(change.scope))
   const slice = new Set([...open, ...nextReadings(watched, count, intervals)])
   const useWhenRead = new Map(before)
-  const declared = declaredIn(view)
-  for (const person of view.people.approved) {
+  const declared = declaredIn(desired)
+  for (const person of desired.people.approved) {
     const { from } = effectiveCap(person, declared)
     if ((from !== undefined && slice.has(from)) || !before.has(person.email)) useWhenRead.set(person.email, person.use)
   }
@@ -46,7 +46,7 @@ export function declaredIn({ resolution }: Pick<DesiredState, 'resolution'>): Ca
 }
 
 export interface SlicingInputs {
-  readonly view: DesiredState
+  readonly desired: DesiredState
   readonly readings: ReadonlyMap<ScopeKey, CapReading>
   readonly ledger: Pick<RecordsReader, 'writtenLately'> & Pick<Ledger, 'useByPerson'>
   readonly readsPerSecond: number
@@ -55,15 +55,15 @@ export interface SlicingInputs {
   readonly useWhenRead: ReadonlyMap<string, Credits>
 }
 
-/** What the order of readings goes by now. Rejects with a `LedgerError`. */
-export async function slicingOf({ view, readings, ledger, readsPerSecond, now, useWhenRead }: SlicingInputs): Promise<Slicing> {
+/** The figures by which a slice is chosen. Rejects with a `LedgerError`. */
+export async function slicingOf({ desired, readings, ledger, readsPerSecond, now, useWhenRead }: SlicingInputs): Promise<Slicing> {
   const used = await ledger.useByPerson({ fromAt: now - PACE_DAYS * DAY_MS, untilAt: now + DAY_MS })
   const paces = new Map(used.map((one) => [one.email, paceOf(one.used, PACE_DAYS)]))
   const watched = watchedScopes({
-    scopes: view.toRead,
+    scopes: desired.toRead,
     readAt: (key) => goodAt(readings.get(key)),
-    people: view.people,
-    declared: declaredIn(view),
+    people: desired.people,
+    declared: declaredIn(desired),
     pacePerDay: (email) => paces.get(email) ?? 0,
     useWhenRead: (email) => useWhenRead.get(email),
     changedByOthers: (scope) => ledger.writtenLately(scope, now - DAY_MS).some(({ cause }) => cause === 'external'),
@@ -75,5 +75,5 @@ export async function slicingOf({ view, readings, ledger, readsPerSecond, now, u
   return { readsPerSecond, watched, intervals, paces }
 }
 
-/** A reading that failed is due again at once. */
+/** A failed reading is due again at once. */
 const goodAt = (reading: CapReading | undefined): Instant | undefined => (reading?.observed === 'unknown' ? undefined : reading?.readAt)

@@ -1,9 +1,9 @@
-// Real time and real chance: the only place of the program that has them. Everything else is handed a Clock, a Random or an instant, so
-// that a simulated world can take their place.
+// Real time and real randomness, and the only place that has them. All other code is given a Clock, a Random or an instant, so that a
+// simulation can replace them.
 import { createHash, randomBytes } from 'node:crypto'
 import type { Clock, Digest, Random } from '../../ports.ts'
 
-/** `setTimeout` takes no more than this (about 24.8 days) and would fire at once. */
+/** The longest time that `setTimeout` takes (about 24.8 days); after a longer one it would fire at once. */
 const LONGEST_TIMER_MS = 2_147_483_647
 
 /** The clocks of this machine. A sleep of any length is fine; one that is not positive ends at once. */
@@ -19,7 +19,7 @@ export const systemClock: Clock = {
         clearTimeout(timer)
         reject(signal?.reason)
       }
-      // A timer can also fire a little early: whoever slept until an instant must find it passed.
+      // A timer may fire a little early, but after a sleep until an instant that instant must have passed.
       const wait = (): void => {
         const leftMs = endAt - performance.now()
         if (leftMs > 0) {
@@ -35,13 +35,13 @@ export const systemClock: Clock = {
   },
 }
 
-/** Chance good enough for jitter and the sandbox; never for secrets. */
+/** Random enough for jitter and the sandbox; never for secrets. */
 export const systemRandom: Random = { next: () => Math.random() }
 
 /** SHA-256 of a UTF-8 text, 64 hex digits. */
 export const sha256: Digest = (text) => createHash('sha256').update(text, 'utf8').digest('hex')
 
-/** 32 hex digits that nobody can guess. */
+/** 32 hex digits that cannot be guessed. */
 export const randomSalt = (): string => randomBytes(16).toString('hex')
 
 /** The Node that runs this, such as `24.11.0`. */

@@ -10,7 +10,7 @@ import type { RunsReading } from '../../../src/core/model/observed.ts'
 import { groupScope, scopeKey, TEAM } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { type Burned, foldUsage, NOTHING_BURNED } from '../../../src/core/use/burned.ts'
-import { showBurn } from '../../../src/daemon/collect/usage-summary.ts'
+import { showUsageSummary } from '../../../src/daemon/collect/usage-summary.ts'
 import { viewOf } from '../../../src/daemon/conditions/view.ts'
 import { LedgerError } from '../../../src/daemon/ledger/error.ts'
 import { type LedgerMode, openLedger } from '../../../src/daemon/ledger/ledger.ts'
@@ -237,7 +237,7 @@ test('workspaces do not see each other’s use', async () => {
 describe('credits burned', () => {
   const DECLARED = { caps: { team: 500, 'group:a': 900 } }
   const burnedBy = async (one: Awaited<ReturnType<typeof testWorld>>) => {
-    await showBurn(one.workspace)
+    await showUsageSummary(one.workspace)
     return viewOf(one.workspace).use?.burned
   }
 
@@ -325,7 +325,7 @@ test('models are shown up to a hundred, the most used first, and the others as o
   }))
   await one.ledger.saveRuns(TEAM, { fromAt: midnight(1), untilAt: midnight(20), rows, asked: { [scopeKey(TEAM)]: ASKED } })
   await one.cycle({ caps: { team: 500 } })
-  await showBurn(one.workspace)
+  await showUsageSummary(one.workspace)
   const models = viewOf(one.workspace).use?.models ?? []
   expect(models).toHaveLength(101)
   expect(models[0]).toEqual({ model: 'm129', mode: 'X', used: 130 })

@@ -76,7 +76,7 @@ const partsOf = (house: Omit<House, 'daemon'>): Parameters<typeof startDaemon>[0
   },
   registered: () => undefined,
   ledgerWritable: () => true,
-  told: ({ change, condition }) => void (change === 'begun' && house.refusals.push(condition)),
+  onTransition: ({ change, condition }) => void (change === 'begun' && house.refusals.push(condition)),
 })
 
 const viewOf = ({ daemon }: House, name = 'acme') => daemon.views().find((view) => view.workspace === name)

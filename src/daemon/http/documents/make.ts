@@ -30,7 +30,7 @@ export interface DocumentOptions {
   readonly people: PeopleLabels
   readonly clock: Clock
   /** Called before anything is shown, to read what other processes change, such as pauses. Never rejects. */
-  readonly look?: () => Promise<void>
+  readonly refresh?: () => Promise<void>
   readonly sourceUrl?: () => string | undefined
   /** Absent: past cycles are not compared here. */
   readonly comparisons?: Pick<Comparisons, 'of'>
@@ -77,7 +77,7 @@ type AboutOne = <Rest extends readonly unknown[], Document>(
 ) => (workspace: string, ...rest: Rest) => Promise<Document>
 
 function documentsFor(options: DocumentOptions, indexOf: IndexOf, { maySee, seesAll }: Reader): Documents {
-  const { people, clock, look = async () => undefined } = options
+  const { people, clock, refresh = async () => undefined } = options
   const sources = (): readonly WorkspaceSource[] => options.sources().filter(({ name }) => maySee(name))
   const daemon = (): DaemonFacts => (seesAll ? options.daemon() : withoutDetail(options.daemon()))
   const showing = (): Showing => {
@@ -90,11 +90,11 @@ function documentsFor(options: DocumentOptions, indexOf: IndexOf, { maySee, sees
       const source = sources().find((candidate) => candidate.name === name)
       // The same answer whether it exists: a reader is not told of workspaces of others.
       if (!source) throw new DocumentError(404, 'there is no such workspace, or it is not yours to see')
-      await look()
+      await refresh()
       return make({ source, facts: await source.facts(), showing: showing() }, ...rest)
     }
   const views = async (): Promise<readonly WorkspaceView[]> => {
-    await look()
+    await refresh()
     return (await Promise.all(sources().map((source) => source.facts()))).map(({ view }) => view)
   }
   return {
