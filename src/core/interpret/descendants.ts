@@ -1,5 +1,5 @@
-// What the scopes beneath a team or group show after it was written tells how the deployment treats caps: whether it copied the cap there,
-// kept the one that was set, or shows the inherited one. Evidence only; what follows from it is for others.
+// What the descendants of a team or group show after a write to it proves how the deployment treats caps: it copied the cap to them, kept
+// their own, or shows the inherited one.
 import type { ScopeChange } from '../model/change.ts'
 import type { CapReading, Observed } from '../model/observed.ts'
 import { scopeKey } from '../model/scope.ts'
@@ -8,55 +8,57 @@ import type { ServiceModel } from './service-model.ts'
 
 type AncestorChange = Pick<ScopeChange, 'scope' | 'from' | 'to'>
 
-/** So many scopes beneath a wide write are read to see what it did to them. */
+/** Up to so many descendants of a written scope are read to observe the effect. */
 export const MOST_SAMPLED = 5
 
 /**
- * What one scope beneath a wide write proves by what it showed before and shows after; nothing when it could be either. Caps are copied to people:
- * that a group keeps its own beneath the team tells nothing of them.
+ * What one descendant proves by its readings before and after a write to the ancestor; nothing when they allow several explanations. Caps
+ * are copied to people: a group that keeps its own cap under the team proves nothing about them.
  */
 export function observeDescendant(
-  wide: AncestorChange,
+  ancestor: AncestorChange,
   before: CapReading,
   after: CapReading,
   model: ServiceModel,
 ): Observation | undefined {
   const key = scopeKey(after.scope)
-  const wrote = `after ${scopeKey(wide.scope)} was written (${wide.from} to ${wide.to}), ${key}`
+  const wrote = `after ${scopeKey(ancestor.scope)} was written (${ancestor.from} to ${ancestor.to}), ${key}`
   const [was, is] = [before.observed, after.observed]
-  if (isOwn(was, wide) && is === wide.to)
+  if (isOwn(was, ancestor) && is === ancestor.to)
     return { aspect: 'caps', value: 'copied', evidence: `${wrote} changed from ${was} to ${is} without a write of its own` }
   const isPerson = after.scope.kind === 'user'
-  if (isPerson && isOwn(was, wide) && is === was) return { aspect: 'caps', value: 'layered', evidence: `${wrote} kept its ${was}` }
-  if (typeof wide.to === 'number' && was === wide.from && is === wide.to && wide.from !== wide.to)
+  if (isPerson && isOwn(was, ancestor) && is === was) return { aspect: 'caps', value: 'layered', evidence: `${wrote} kept its ${was}` }
+  if (typeof ancestor.to === 'number' && was === ancestor.from && is === ancestor.to && ancestor.from !== ancestor.to)
     return { aspect: 'reads', value: 'inherited', evidence: `${wrote} reads ${is} as well` }
-  if (was === 'none' && is === 'none' && typeof wide.to === 'number' && wide.to > 0) {
-    if (model.reads === 'explicit')
-      return isPerson ? { aspect: 'caps', value: 'layered', evidence: `${wrote} still reads unset` } : undefined
-    return { aspect: 'reads', value: 'explicit', evidence: `${wrote} still reads unset` }
+  if (was === 'none' && is === 'none' && typeof ancestor.to === 'number' && ancestor.to > 0) {
+    const evidence = `${wrote} still reads unset`
+    if (model.reads !== 'explicit') return { aspect: 'reads', value: 'explicit', evidence }
+    return isPerson ? { aspect: 'caps', value: 'layered', evidence } : undefined
   }
   return undefined
 }
 
-/** A number of its own, that is neither what the wide scope had nor what it has now. */
+/** Whether the scope showed a number of its own: neither the ancestor's old cap nor its new one. */
 const isOwn = (was: Observed, { from, to }: AncestorChange): boolean => typeof was === 'number' && was !== from && was !== to
 
-/** May a wide write have changed what this scope shows? */
-export function mayHaveMoved(wide: AncestorChange, before: Observed | undefined, model: ServiceModel): boolean {
+/** Whether a write to the ancestor may have changed what this scope shows. */
+export function mayHaveMoved(ancestor: AncestorChange, before: Observed | undefined, model: ServiceModel): boolean {
   if (!model.layersProven) return true
   if (model.reads === 'explicit') return false
-  return before === 'none' || before === wide.from || before === wide.to
+  return before === 'none' || before === ancestor.from || before === ancestor.to
 }
 
-/** The scopes descendants that can prove most: numbers of their own, and where reads are open, scopes with nothing set. */
-export function sampleDescendants(wide: AncestorChange, descendants: readonly CapReading[], model: ServiceModel): readonly CapReading[] {
-  const own = peopleFirst(descendants.filter(({ observed }) => isOwn(observed, wide)))
+/** The descendants that can prove most: those with numbers of their own and, where reads are open, those with nothing set. */
+export function sampleDescendants(
+  ancestor: AncestorChange,
+  descendants: readonly CapReading[],
+  model: ServiceModel,
+): readonly CapReading[] {
+  const own = peopleFirst(descendants.filter(({ observed }) => isOwn(observed, ancestor)))
   const unset = peopleFirst(descendants.filter(({ observed }) => observed === 'none'))
-  const some = [
-    ...own.slice(0, MOST_SAMPLED - 2),
-    ...(model.reads === 'explicit' && own[0]?.scope.kind === 'user' ? [] : unset.slice(0, 2)),
-  ]
-  return some.length > 0 ? some : descendants.slice(0, MOST_SAMPLED)
+  const needsUnset = model.reads !== 'explicit' || own[0]?.scope.kind !== 'user'
+  const sample = [...own.slice(0, MOST_SAMPLED - 2), ...(needsUnset ? unset.slice(0, 2) : [])]
+  return sample.length > 0 ? sample : descendants.slice(0, MOST_SAMPLED)
 }
 
 const peopleFirst = (readings: readonly CapReading[]): readonly CapReading[] =>

@@ -1,5 +1,4 @@
-// The cap that is in force for each person, before and after a plan, worked out from what is set at user, group and team scope.
-// Guards count people by it. It decides nothing about what to write.
+// The cap in force for each person, from the caps set at user, group and team scope. Guards count people by it. It decides no write.
 
 import type { Balance, GroupMembers, Observed, Person, Roster } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
@@ -16,22 +15,21 @@ export interface CountedPerson {
   readonly key: ScopeKey
   /** Written, but not counted in guards. */
   readonly disabled: boolean
-  /** Keys of the declared groups they are in. */
+  /** The declared groups of the person. */
   readonly groups: readonly ScopeKey[]
   /** Add-on use in credits, as `People.useSource` says; 0 when nothing is known. */
   readonly use: Credits
 }
 
 export interface People {
-  /** Every approved person. */
   readonly approved: readonly CountedPerson[]
-  /** How many of them guards count: those who are not disabled. */
+  /** The number of people whom guards count: those approved and not disabled. */
   readonly total: number
-  /** Those in no declared group. */
+  /** Approved people in no declared group. */
   readonly alone: readonly CountedPerson[]
   readonly byKey: ReadonlyMap<ScopeKey, CountedPerson>
   readonly byGroup: ReadonlyMap<ScopeKey, readonly CountedPerson[]>
-  /** Where the figures of use come from; where they are measured, those of people who cannot be measured are estimated. */
+  /** Where the figures of use come from. With `measured`, people without a measured figure are estimated. */
   readonly useSource: AddOnSource
 }
 
@@ -50,16 +48,9 @@ export const isApproved = (person: Person, roster: Roster): boolean => person.st
 export function countPeople(inputs: PeopleInputs): People {
   const { roster, groups, balance, measured, previousCycle, now } = inputs
   const groupsOf = new Map<string, ScopeKey[]>()
-  for (const group of groups) {
-    const key = scopeKey(groupScope(group.id))
-    for (const email of group.emails) {
-      const list = groupsOf.get(email)
-      if (list) list.push(key)
-      else groupsOf.set(email, [key])
-    }
-  }
+  for (const group of groups) for (const email of group.emails) append(groupsOf, email, scopeKey(groupScope(group.id)))
   const cycle = roster?.cycle ?? balance?.cycle
-  // What the last one ended with still counts, because the new figures are next to nothing (product.md, section 5), or not known.
+  // The use at the end of the previous cycle still counts while the new figures are near zero (product.md, section 5) or unknown.
   const isSettling = cycle !== undefined && now - cycle.startAt < SETTLE_MS
   const present = addOnFigures({ now, cycle, measured, balance })
   const before = previousCycle ? addOnFigures({ now, cycle: previousCycle.cycle, measured, balance }) : undefined
@@ -83,30 +74,32 @@ function index(approved: readonly CountedPerson[]): Pick<People, 'alone' | 'byKe
   const byGroup = new Map<ScopeKey, CountedPerson[]>()
   for (const person of approved) {
     byKey.set(person.key, person)
-    for (const group of person.groups) {
-      const list = byGroup.get(group)
-      if (list) list.push(person)
-      else byGroup.set(group, [person])
-    }
+    for (const group of person.groups) append(byGroup, group, person)
   }
   return { alone: approved.filter(({ groups }) => groups.length === 0), byKey, byGroup }
 }
 
-/** People whom a cap of the team may reach: all but the members of a group that `shelters`, as one with a cap of its own does. */
+function append<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
+  const list = lists.get(key)
+  if (list) list.push(value)
+  else lists.set(key, [value])
+}
+
+/** The people whom the team's cap may reach: all but the members of a group that `shelters` them, as one with a cap of its own does. */
 export function reachedByTeam({ approved, alone, byGroup }: People, shelters: (group: ScopeKey) => boolean): readonly CountedPerson[] {
   const sheltering = new Set(byGroup.keys().filter(shelters))
   if (sheltering.size === byGroup.size) return alone
   return approved.filter(({ groups }) => !groups.some((group) => sheltering.has(group)))
 }
 
-/** The wider scopes that may give this one its cap, the narrowest first. */
+/** The ancestors that may give this scope its cap: the groups of a person, then the team. */
 export const ancestorsOf = (key: ScopeKey, { byKey }: Pick<People, 'byKey'>): readonly ScopeKey[] =>
   key === TEAM_KEY ? [] : [...(byKey.get(key)?.groups ?? []), TEAM_KEY]
 
-/** What is set at a scope; undefined for a scope that was not read because nothing manages it. */
+/** The cap set at a scope; undefined for a scope that is not managed, and so not read. */
 export type CapAt = (key: ScopeKey) => Observed | undefined
 
-/** A person's cap in force and the scope that gives it. */
+/** A cap in force and the scope that sets it. */
 export interface Effective {
   readonly cap: Observed
   readonly from: ScopeKey | undefined
@@ -115,18 +108,18 @@ export interface Effective {
 const UNCAPPED: Effective = { cap: 'none', from: undefined }
 
 /**
- * User over group over team. With several groups the lowest cap counts (choice: the service does not say which applies). A scope that
- * nothing manages counts as not set (choice: it is not read). A failed reading on the way makes the result `unknown`.
+ * User over group over team. With several groups the lowest cap counts (choice: the service does not say which applies). A scope that is
+ * not managed counts as unset (choice: it is not read). An unread scope on the way makes the result `unknown`.
  */
 export function effectiveCap(person: Pick<CountedPerson, 'key' | 'groups'>, capAt: CapAt): Effective {
   return ownCap(person.key, capAt(person.key)) ?? sharedCap(person.groups, capAt)
 }
 
-/** A person's own cap, or that it is not known; undefined when nothing is set and the wider one applies. */
+/** The cap at a person's own scope, perhaps `unknown`; undefined when nothing is set there and an ancestor's cap applies. */
 export const ownCap = (key: ScopeKey, own: Observed | undefined): Effective | undefined =>
   own === undefined || own === 'none' ? undefined : { cap: own, from: key }
 
-/** The cap in force for somebody in these groups who has none of their own. */
+/** The cap in force for a person in these groups without a cap of their own. */
 export function sharedCap(groups: readonly ScopeKey[], capAt: CapAt): Effective {
   let lowest: { cap: Credits; from: ScopeKey } | undefined
   for (const group of groups) {
@@ -139,7 +132,7 @@ export function sharedCap(groups: readonly ScopeKey[], capAt: CapAt): Effective 
   return team === undefined || team === 'none' ? UNCAPPED : { cap: team, from: TEAM_KEY }
 }
 
-/** The wider value that applies where nothing is set at this scope; `none` when there is none, `unknown` when it cannot be told. */
+/** The ancestors' cap that applies where nothing is set at this scope. */
 export function inheritedCap(key: ScopeKey, groups: readonly ScopeKey[], capAt: CapAt): Cap | 'unknown' {
   if (key === TEAM_KEY) return 'none'
   if (key.startsWith('group:')) return capAt(TEAM_KEY) ?? 'none'

@@ -1,13 +1,12 @@
-// What a deployment's own answers have shown of how it works, where the interface is silent: how it keeps caps, what reads show, what
-// becomes of a 0, how the cap is spelt, how errors look. Findings with their evidence; guards count people by whether reads are explicit,
-// and nothing else follows from here.
+// How a deployment was observed to work where the interface is silent: how it keeps caps, what reads show, what becomes of a 0, how the cap
+// is spelt, how errors look. Each observation keeps its evidence. What follows from it is decided in service-model.ts.
 import { isYounger } from '../model/age.ts'
 import type { CapReading, GroupMembers } from '../model/observed.ts'
 import { groupScope, type ScopeKey, scopeKey, TEAM } from '../model/scope.ts'
-import { type Instant, MINUTE_MS } from '../model/units.ts'
+import { HOUR_MS, type Instant, MINUTE_MS } from '../model/units.ts'
 import type { People } from './effective.ts'
 
-/** Every question with the answers there are. service-notes.md, section 1. */
+/** Every aspect with its possible values. service-notes.md, section 1. */
 export const ASPECT_VALUES = {
   /** Each scope keeps its own value, or a team or group write is copied to each member. */
   caps: ['layered', 'copied'],
@@ -26,38 +25,35 @@ export type AspectValue<A extends Aspect> = (typeof ASPECT_VALUES)[A][number]
 
 export const ASPECTS: readonly Aspect[] = ['caps', 'reads', 'zero', 'spelling', 'errors']
 
-/** One answer with what proves it: scope, from, to, in words. */
+/** A value with its proof in words: scope, from, to. */
 export interface Evidence<Value extends string = string> {
   readonly value: Value
   readonly at: Instant
   readonly evidence: string
 }
 
-/** The last answer seen; `before` is the different one that it contradicts. */
+/** The last observed value; `before` is the earlier one that it contradicts. */
 export interface LatestEvidence<Value extends string = string> extends Evidence<Value> {
   readonly before?: Evidence<Value>
 }
 
-/** Nothing stands for an aspect that was never seen. */
+/** An aspect that was never observed is absent. */
 export type ServiceEvidence = { readonly [A in Aspect]?: LatestEvidence<AspectValue<A>> }
 
-/** One answer to one question, as it is observed. */
 export type Observation = {
   readonly [A in Aspect]: { readonly aspect: A; readonly value: AspectValue<A>; readonly evidence: string }
 }[Aspect]
 
-/** What the client sees in answers, whatever was asked. */
+/** Observations that the client makes on any answer. */
 export type WireObservation = Extract<Observation, { readonly aspect: 'spelling' | 'errors' }>
 
-/** What one stale reading could seem to disprove stays until somebody declares otherwise. */
+/** Values that a stale reading could seem to disprove: they stay until the settings declare otherwise. */
 const LASTING: { readonly [A in Aspect]?: AspectValue<A> } = { caps: 'copied', reads: 'inherited' }
 
-/** A deployment that answers now so, now so, is noted that often at most (choice). */
-export const FLICKER_MS = 3_600_000
+/** A value that alternates between two is recorded once in this time at most (choice). */
+export const FLICKER_MS = HOUR_MS
 
-/**
- * Adds a observation. The same object comes back when it is no news: the value is known already, or it only flickers between two that both are.
- */
+/** Adds an observation. Returns the same object when its value is known already, or alternates between two known ones. */
 export function addObservation(seen: ServiceEvidence, { aspect, value, evidence }: Observation, at: Instant): ServiceEvidence {
   const known: LatestEvidence | undefined = seen[aspect]
   if (known && (known.value === value || known.value === LASTING[aspect])) return seen
@@ -66,11 +62,11 @@ export function addObservation(seen: ServiceEvidence, { aspect, value, evidence 
   return { ...seen, [aspect]: { value, at, evidence, ...(before && { before }) } }
 }
 
-/** Who was listed in a group that shortly before a reading counts as in it by then: of an older list somebody may have gone (choice). */
+/** A group list proves membership at the time of a reading if it is at most this much older: people may have left since (choice). */
 export const LISTED_MS = 15 * MINUTE_MS
 
-/** The groups that a person was in at a time, as far as anything may be proved by it. */
-export type GroupsAt = (key: ScopeKey, at: Instant) => readonly ScopeKey[]
+/** The groups that a person was provably in at a time. */
+type GroupsAt = (key: ScopeKey, at: Instant) => readonly ScopeKey[]
 
 export function groupsListed({ byKey }: Pick<People, 'byKey'>, groups: readonly GroupMembers[]): GroupsAt {
   const listedAt = new Map(groups.map(({ id, readAt }) => [scopeKey(groupScope(id)), readAt]))
@@ -82,8 +78,8 @@ export function groupsListed({ byKey }: Pick<People, 'byKey'>, groups: readonly 
 }
 
 /**
- * What the readings of a sweep tell that is not known yet: a person or group with nothing set, read after an ancestor that has a cap,
- * shows that reads are explicit; a 0 shows that 0 is stored.
+ * What the readings of a sweep prove. A person or group that reads unset shortly after an ancestor read a cap proves that reads are
+ * explicit. A 0 proves that 0 is stored.
  */
 export function observeReadings(
   seen: ServiceEvidence,
@@ -93,28 +89,28 @@ export function observeReadings(
 ): readonly Observation[] {
   if (seen.reads?.value === 'explicit' && seen.zero?.value === 'stored') return []
   const team = readings.get(scopeKey(TEAM))
-  const observations = new Map<Aspect, Observation>()
+  const found = new Map<Aspect, Observation>()
   for (const reading of readings.values()) {
     const key = scopeKey(reading.scope)
-    if (reading.observed === 0) observations.set('zero', { aspect: 'zero', value: 'stored', evidence: `${key} reads 0` })
-    const above = [...groupsAt(key, reading.readAt).map((group) => readings.get(group)), team].find((one) => isExplicit(reading, one))
-    if (above && !mayBeZero(key)) {
-      const name = above.scope.kind === 'team' ? 'the team' : scopeKey(above.scope)
-      const evidence = `${key} reads unset while ${name} has ${above.observed}`
-      observations.set('reads', { aspect: 'reads', value: 'explicit', evidence })
+    if (reading.observed === 0) found.set('zero', { aspect: 'zero', value: 'stored', evidence: `${key} reads 0` })
+    const ancestor = [...groupsAt(key, reading.readAt).map((group) => readings.get(group)), team].find((one) => isExplicit(reading, one))
+    if (ancestor && !mayBeZero(key)) {
+      const name = ancestor.scope.kind === 'team' ? 'the team' : scopeKey(ancestor.scope)
+      const evidence = `${key} reads unset while ${name} has ${ancestor.observed}`
+      found.set('reads', { aspect: 'reads', value: 'explicit', evidence })
     }
-    if (observations.size === 2) break
+    if (found.size === 2) break
   }
-  return [...observations.values()]
+  return [...found.values()]
 }
 
-/** Two readings as close as that show the same moment (choice). */
+/** Two readings this close together show the same moment (choice). */
 const SAME_MOMENT_MS = MINUTE_MS
 
-/** A reading older than the ancestor's may be from a time when the ancestor had nothing either, and a much newer one, too. */
-const isExplicit = (reading: CapReading, above: CapReading | undefined): boolean =>
+/** Before the ancestor's reading, or long after it, the ancestor may have had no cap either. */
+const isExplicit = (reading: CapReading, ancestor: CapReading | undefined): boolean =>
   reading.observed === 'none' &&
-  typeof above?.observed === 'number' &&
-  above.observed > 0 &&
-  reading.readAt >= above.readAt &&
-  reading.readAt - above.readAt <= SAME_MOMENT_MS
+  typeof ancestor?.observed === 'number' &&
+  ancestor.observed > 0 &&
+  reading.readAt >= ancestor.readAt &&
+  reading.readAt - ancestor.readAt <= SAME_MOMENT_MS

@@ -1,5 +1,5 @@
-// How this deployment treats caps: what a wide write does to narrower scopes, what a read shows, what becomes of a 0. One value for the
-// workspace, declared or established by evidence, and never guessed scope by scope (product.md, section 6).
+// How this deployment treats caps: what a team or group write does to descendants, what a read shows, what becomes of a 0. One value for
+// the workspace, declared or established by evidence, and never guessed scope by scope (product.md, section 6).
 import type { AspectValue, ServiceEvidence } from './evidence.ts'
 
 export interface DeclaredModel {
@@ -13,26 +13,25 @@ export interface ServiceModel {
   readonly layers: 'layered' | 'copied'
   /** The evidence that caps are copied, whatever is declared. */
   readonly copying?: string
-  /** A narrower cap was seen to survive a wide write. */
+  /** A descendant's cap was observed to survive a team or group write. */
   readonly layersProven: boolean
-  /** A read shows what is set at this very scope, or what applies there. `open`: a write must be right under both. */
+  /** Whether a read shows what is set at this very scope, or what applies there. `open`: a write must be safe under both. */
   readonly reads: 'explicit' | 'inherited' | 'open'
   readonly zero: AspectValue<'zero'> | 'open'
 }
 
-/** The model that follows from the settings and from what was seen. */
-export function serviceModel({ capSemantics, capReads = 'auto' }: DeclaredModel, seen: ServiceEvidence): ServiceModel {
-  const copying = seen.caps?.value === 'copied' ? seen.caps.evidence : undefined
+export function serviceModel({ capSemantics, capReads = 'auto' }: DeclaredModel, evidence: ServiceEvidence): ServiceModel {
+  const copying = evidence.caps?.value === 'copied' ? evidence.caps.evidence : undefined
   return {
     layers: capSemantics,
     ...(copying !== undefined && { copying }),
-    layersProven: seen.caps?.value === 'layered',
-    reads: capReads === 'auto' ? establishedReads(seen) : capReads,
-    zero: seen.zero?.value ?? 'open',
+    layersProven: evidence.caps?.value === 'layered',
+    reads: capReads === 'auto' ? establishedReads(evidence) : capReads,
+    zero: evidence.zero?.value ?? 'open',
   }
 }
 
-/** Where a 0 reads as unset, what reads unset proves nothing. */
+/** Where a 0 reads as unset, a scope that reads unset does not prove that reads are explicit. */
 function establishedReads({ reads, zero }: ServiceEvidence): ServiceModel['reads'] {
   if (reads?.value === 'inherited') return 'inherited'
   return reads?.value === 'explicit' && zero?.value !== 'omitted' ? 'explicit' : 'open'

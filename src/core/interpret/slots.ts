@@ -1,5 +1,5 @@
-// What a reading says of its scope: the one place that knows that a read may show an inherited value, and that a value may be there only
-// because a write of ours brought it. Everybody else asks for slots and never looks at a reading again.
+// What a reading says of its scope. Only this file knows that a read may show an inherited cap, and that a write of ours to an ancestor may
+// have caused the cap that is shown. All other code asks for slots and never judges a reading again.
 import type { CapReading, Observed, OwnedCap } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../model/scope.ts'
@@ -8,9 +8,9 @@ import { ancestorsOf, type CapAt, inheritedCap, type People, sharedCap, TEAM_KEY
 import type { ServiceModel } from './service-model.ts'
 
 export interface Slot {
-  /** What is set at this very scope. With certainty `either` it may be nothing as well. */
+  /** The cap set at this very scope. With certainty `either`, nothing may be set instead. */
   readonly own: Observed
-  /** What applies where nothing is set at this scope. */
+  /** The cap that applies where nothing is set at this scope. */
   readonly inherited: Observed
   readonly certainty: 'certain' | 'either' | 'unread'
 }
@@ -20,19 +20,19 @@ export interface SlotInputs {
   readonly readings: ReadonlyMap<ScopeKey, CapReading>
   readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
   readonly people: People
-  /** Groups of which policy asks a number: any other that may show just what the team has counts as not set. */
+  /** Groups for which policy sets a number. Any other group that may show the team's cap counts as unset. */
   readonly groupsWithCap: ReadonlySet<ScopeKey>
-  /** Groups whose members nobody could list. */
+  /** Groups whose members are not known. */
   readonly unlisted?: ReadonlySet<ScopeKey> | undefined
-  /** Values that we sent to teams and groups and that may have landed, beside what the ledger says is ours. */
+  /** Caps that we sent to teams and groups and that may have landed, beside those that the ledger says are ours. */
   readonly sent?: readonly SentCap[] | undefined
-  /** Absent: nothing was stamped by a clock that went back since. */
+  /** Absent: the clock was never set back. */
   readonly now?: Instant
   /** When a write of ours to the scope itself may have landed last. */
   readonly writtenAt?: ((scope: Scope) => Instant | undefined) | undefined
 }
 
-/** A value that was sent to a scope, with the time of sending. */
+/** A cap that was sent to a scope, and when. */
 export interface SentCap {
   readonly scope: Scope
   readonly from: Cap
@@ -42,68 +42,73 @@ export interface SentCap {
 
 export interface Slots {
   readonly model: ServiceModel
-  /** What was read; undefined for a scope that nothing manages. */
+  /** What was read; undefined for a scope that is not managed. */
   readonly shown: CapAt
-  /** What was read last of a scope that cannot be read now. */
+  /** The last cap that was read of a scope that cannot be read now. */
   readonly lastRead: (key: ScopeKey) => Cap | undefined
   at(key: ScopeKey): Slot
-  /** What applies where nothing is set at this scope. */
+  /** The cap that applies where nothing is set at this scope. */
   inherited(key: ScopeKey): Observed
-  /** The same once teams and groups have what is to come. */
-  inheritedAfter(key: ScopeKey, toCome: ReadonlyMap<ScopeKey, Cap>): Observed
-  /** Whether that may be what applies where nothing is set at this scope: a group that shows the team's value may have none of its own. */
+  /** The same once these pending caps of teams and groups are set. */
+  inheritedAfter(key: ScopeKey, pending: ReadonlyMap<ScopeKey, Cap>): Observed
+  /** Whether this value may be the one to apply where nothing is set: a group that shows the team's value may have none of its own. */
   mayApply(key: ScopeKey, value: Observed): boolean
-  /** Groups that nobody could list, and that would explain what a person shows where nothing else does: anybody may be in them. */
+  /** Unlisted groups whose cap a person shows when no other scope explains that cap: the person may be in them. */
   hiddenAncestors(key: ScopeKey): readonly ScopeKey[]
-  /** What is shown since a clear of ours, and nothing known explains: it applies there, and nothing is set. */
+  /** The cap that is shown since a clear of ours and that no known scope explains: it is inherited, and nothing is set here. */
   unexplained(key: ScopeKey): Cap | undefined
-  /** Whether nothing may be set here, and what is shown comes from an ancestor. */
+  /** Whether nothing may be set here, and the cap that is shown comes from an ancestor. */
   mayBeInherited(key: ScopeKey): boolean
-  /** Whether a write of ours to an ancestor brought the value that is shown here: nobody else did. */
+  /** Whether a write of ours to an ancestor caused the cap that is shown here, so that no other client did. */
   isFromAncestorWrite(key: ScopeKey): boolean
 }
 
-/** Reads the readings (product.md, section 6, Service model). */
+/** Interprets the readings (product.md, section 6, Service model). */
 export function interpret(inputs: SlotInputs): Slots {
-  const { model, people, readings } = inputs
+  const { model, people, readings, owned } = inputs
   const unlisted = [...(inputs.unlisted ?? [])]
-  const shown: CapAt = (key) => readings.get(key)?.observed
-  const isUnset = (group: ScopeKey): boolean => !inputs.groupsWithCap.has(group) && mayBeInherited(group)
-  const known = inheritedReader(people, shown, isUnset)
-  const inheritedAfter: Slots['inheritedAfter'] = (key, toCome) => inheritedReader(people, shown, isUnset, toCome)(key)
-  const readers = [inheritedReader(people, shown, () => false), inheritedReader(people, shown, () => true)]
   const isOpen = model.reads !== 'explicit'
-  const mayApply = (key: ScopeKey, value: Observed): boolean => key !== TEAM_KEY && readers.some((reader) => reader(key) === value)
+  const shown: CapAt = (key) => readings.get(key)?.observed
+  const groupsOf = (key: ScopeKey): readonly ScopeKey[] => people.byKey.get(key)?.groups ?? []
+  /** A group that shows the team's cap and `isUnset` has none of its own: its members inherit the team's cap, also the pending one. */
+  const inheritedReader =
+    (isUnset: (group: ScopeKey) => boolean, pending: ReadonlyMap<ScopeKey, Cap> = new Map()) =>
+    (key: ScopeKey): Observed => {
+      const isEmpty = (one: ScopeKey): boolean => one !== TEAM_KEY && shown(one) === shown(TEAM_KEY) && isUnset(one)
+      return inheritedCap(key, groupsOf(key), (one) => pending.get(one) ?? (isEmpty(one) ? 'none' : shown(one)))
+    }
+  const isUnset = (group: ScopeKey): boolean => !inputs.groupsWithCap.has(group) && mayBeInherited(group)
+  const inheritedKnown = inheritedReader(isUnset)
+  const possible = [inheritedReader(() => false), inheritedReader(() => true)]
+  const mayApply = (key: ScopeKey, value: Observed): boolean => key !== TEAM_KEY && possible.some((reader) => reader(key) === value)
   const hiddenAncestors = (key: ScopeKey): readonly ScopeKey[] => {
     const reading = readings.get(key)
     if (unlisted.length === 0 || reading?.scope.kind !== 'user' || mayApply(key, reading.observed)) return []
-    return unlisted.filter((group) => sharedCap([...(people.byKey.get(key)?.groups ?? []), group], shown).cap === reading.observed)
+    return unlisted.filter((group) => sharedCap([...groupsOf(key), group], shown).cap === reading.observed)
   }
   const unexplained = (key: ScopeKey): Cap | undefined => {
-    const shows = isOpen ? inputs.owned.get(key)?.shows : undefined
-    return shows === shown(key) && shows !== known(key) ? shows : undefined
+    const shows = isOpen ? owned.get(key)?.shows : undefined
+    return shows === shown(key) && shows !== inheritedKnown(key) ? shows : undefined
   }
-  const inherited = (key: ScopeKey): Observed => unexplained(key) ?? known(key)
+  const inherited = (key: ScopeKey): Observed => unexplained(key) ?? inheritedKnown(key)
   const mayBeInherited = (key: ScopeKey): boolean => {
     if (!isOpen) return false
     const observed = shown(key)
-    const ours = inputs.owned.get(key)
+    const ours = owned.get(key)
     if (ours?.written && ours.cap === observed) return false
     return typeof observed === 'number' && (mayApply(key, observed) || hiddenAncestors(key).length > 0 || unexplained(key) !== undefined)
   }
-  const at = (key: ScopeKey): Slot => {
-    const own = shown(key) ?? 'unknown'
-    const certainty = own === 'unknown' ? 'unread' : mayBeInherited(key) ? 'either' : 'certain'
-    return { own, inherited: inherited(key), certainty }
-  }
-  const lastRead = (key: ScopeKey): Cap | undefined => readings.get(key)?.last?.observed
   return {
     model,
     shown,
-    lastRead,
-    at,
+    lastRead: (key) => readings.get(key)?.last?.observed,
+    at: (key) => {
+      const own = shown(key) ?? 'unknown'
+      const certainty = own === 'unknown' ? 'unread' : mayBeInherited(key) ? 'either' : 'certain'
+      return { own, inherited: inherited(key), certainty }
+    },
     inherited,
-    inheritedAfter,
+    inheritedAfter: (key, pending) => inheritedReader(isUnset, pending)(key),
     mayApply,
     hiddenAncestors,
     unexplained,
@@ -112,55 +117,42 @@ export function interpret(inputs: SlotInputs): Slots {
   }
 }
 
-/** A group that counts as not set shows the team's value for the group's people as well, and the one to come once the team has that. */
-function inheritedReader(
-  people: People,
-  shown: CapAt,
-  isUnset: (group: ScopeKey) => boolean,
-  toCome: ReadonlyMap<ScopeKey, Cap> = NOTHING,
-): (key: ScopeKey) => Observed {
-  const isEmpty = (key: ScopeKey): boolean => key !== TEAM_KEY && shown(key) === shown(TEAM_KEY) && isUnset(key)
-  const capAt: CapAt = (key) => toCome.get(key) ?? (isEmpty(key) ? 'none' : shown(key))
-  return (key) => inheritedCap(key, people.byKey.get(key)?.groups ?? [], capAt)
-}
-
 /**
- * A scope that shows just what we sent to an ancestor after its own value was verified, or written. Where caps are kept in layers that
- * happens only to a scope with nothing set, whose read shows what it inherits: it showed the ancestor's old value before.
+ * Whether the scope shows the cap that we sent to an ancestor after the scope's own cap was verified or written. Where caps are layered that
+ * happens only where nothing is set at the scope and reads show inherited caps: it showed the ancestor's old cap before.
  */
 function isFromAncestorWrite(key: ScopeKey, inputs: SlotInputs, mayApply: Slots['mayApply']): boolean {
-  const { model, owned, people, sent = [], now = Number.POSITIVE_INFINITY, writtenAt } = inputs
+  const { model, owned, people, readings, sent = [], now = Number.POSITIVE_INFINITY, writtenAt } = inputs
   const ours = owned.get(key)
-  const reading = inputs.readings.get(key)
+  const reading = readings.get(key)
   if (!reading || reading.observed === 'unknown' || reading.observed === ours?.cap) return false
   const { observed, scope } = reading
   const ancestors = ancestorsOf(key, people)
+  const isOpen = model.reads !== 'explicit'
   const isCopying = model.layers === 'copied' || model.copying !== undefined
   const lastAt = Math.max(...[ours?.verifiedAt ?? 0, writtenAt?.(scope) ?? 0].filter((at) => at <= now))
-  const isLater = (at: Instant): boolean => at > lastAt
-  // A clear that was copied leaves nothing set there, and the read may show what that inherits. Of a person that may come from a group that no
-  // policy names, once the clear shows: before, somebody else's cap may still stand there.
-  const hasGone = (wide: SentCap): boolean =>
-    ![wide.from, 'unknown', undefined].includes(inputs.readings.get(scopeKey(wide.scope))?.observed)
-  const mayShowInherited = (wide: SentCap): boolean => mayApply(key, observed) || (scope.kind === 'user' && hasGone(wide))
-  const isOpen = isCopying && model.reads !== 'explicit'
-  const bringsIt = (wide: SentCap): boolean => wide.to === observed || (wide.to === 'none' && isOpen && mayShowInherited(wide))
+  const isClearShown = ({ scope: ancestor, from }: SentCap): boolean =>
+    ![from, 'unknown', undefined].includes(readings.get(scopeKey(ancestor))?.observed)
+  // A copied clear leaves nothing set at the scope, and the read may show what the scope inherits. A person may inherit from a group that no
+  // policy names; that counts only once the clear itself is shown, because until then another client's cap may still be set there.
+  const explains = (write: SentCap): boolean =>
+    write.to === observed ||
+    (write.to === 'none' && isCopying && isOpen && (mayApply(key, observed) || (scope.kind === 'user' && isClearShown(write))))
   const isSent = sent.some(
-    (wide) =>
-      bringsIt(wide) &&
-      isLater(wide.at) &&
-      ancestors.includes(scopeKey(wide.scope)) &&
-      (isCopying || (model.reads !== 'explicit' && wide.from === ours?.cap)),
+    (write) =>
+      explains(write) &&
+      write.at > lastAt &&
+      ancestors.includes(scopeKey(write.scope)) &&
+      (isCopying || (isOpen && write.from === ours?.cap)),
   )
-  if (isSent || !ours || !(isCopying || (model.reads !== 'explicit' && ours.cap === 'none'))) return isSent
+  if (isSent) return true
+  if (!ours || !(isCopying || (isOpen && ours.cap === 'none'))) return false
   return ancestors.some((one) => {
     const theirs = owned.get(one)
-    return theirs?.cap === observed && isLater(theirs.verifiedAt)
+    return theirs?.cap === observed && theirs.verifiedAt > lastAt
   })
 }
 
-const NOTHING: ReadonlyMap<ScopeKey, Cap> = new Map()
-
-/** The groups for which policy declares a number. */
+/** The groups for which policy sets a number. */
 export const groupsWithCap = (desired: readonly { readonly scope: Scope; readonly cap: Cap }[]): ReadonlySet<ScopeKey> =>
   new Set(desired.filter(({ scope, cap }) => scope.kind === 'group' && cap !== 'none').map(({ scope }) => scopeKey(scope)))
