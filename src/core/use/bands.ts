@@ -1,11 +1,11 @@
-// How near a person is to their cap, in bands, for gauges, the page, reports and audits alike. What of their use counts is add-on.ts's matter.
+// How near people are to their caps, in bands, for gauges, the page, reports and audits alike.
 import { BANDS, type Band } from '../model/events.ts'
 import type { Cap } from '../model/policy.ts'
 import type { Credits } from '../model/units.ts'
 
 /**
- * The band of a person with this cap in force and this add-on use: each band includes its lower bound, and a cap of 0 is always at its
- * cap. Absent while the cap, or the use of a capped person, is unknown. Choice.
+ * The band for a cap in force and add-on use. Each band includes its lower bound; with a cap of 0 a person is always at their cap. Undefined
+ * while the cap, or the use of a capped person, is not known. Choice.
  */
 export function bandOf(cap: Cap | undefined, addOnUse: Credits | undefined): Band | undefined {
   if (cap === undefined) return undefined
@@ -18,12 +18,12 @@ export function bandOf(cap: Cap | undefined, addOnUse: Credits | undefined): Ban
   return isUnder(95) ? '85_to_95' : '95_to_100'
 }
 
-/** How many people stand in each band; people without a band are in none. Absent where nobody has one: then nothing is known, which is not 0. */
+/** How many people are in each band; people without a band are not counted. Undefined where no person has one, because unknown is not 0. */
 export function countBands(people: readonly { readonly band?: Band | undefined }[]): Readonly<Record<Band, number>> | undefined {
   const counts: Record<Band, number> = { uncapped: 0, under_50: 0, '50_to_85': 0, '85_to_95': 0, '95_to_100': 0, at_cap: 0 }
   for (const { band } of people) if (band !== undefined) counts[band] += 1
   return people.some(({ band }) => band !== undefined) ? counts : undefined
 }
 
-/** The nearer to the cap, the higher: `uncapped` is 0, `at_cap` the highest; −1 without a band. */
+/** Higher when nearer to the cap: `uncapped` is 0, `at_cap` the highest; −1 without a band. */
 export const bandRank = (band: Band | undefined): number => (band === undefined ? -1 : BANDS.indexOf(band))

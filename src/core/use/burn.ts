@@ -1,5 +1,5 @@
-// How fast a workspace burns credits, what it will have used at its cycle's end, and when its add-on credits run out. Facts in, figures
-// out; what is not known is absent, never 0. All figures are credits of the whole team.
+// The usage summary of a workspace: how fast it uses credits, its use at the cycle's end, and when its add-on credits run out. Pure. A figure
+// that is not known is absent, never 0. All figures are credits of the whole team.
 //
 //   burn ratio    = burned in the window ÷ (credits of the cycle × window ÷ length of the cycle), by the calendar: weekends count.
 //                   Credits of the cycle = seats × credits per seat + add-on credits. The window ends with the latest fresh reading, at
@@ -27,23 +27,23 @@ export const BURN_WINDOWS = ['6h', '24h', '3d', '7d'] as const satisfies readonl
 
 /** How long the service takes to show use (service-notes.md, section 1, Freshness). */
 export const FRESHNESS_MS = DAY_MS / 8
-/** What was read longer ago says nothing any more (product.md, section 7). */
+/** Older readings do not count (product.md, section 7). */
 export const LONGEST_AGE_MS = DAY_MS
 
 export interface BurnInputs {
   readonly now: Instant
   readonly cycle: Cycle
-  /** Of the last 8 days, also of the cycle before, in any order. */
+  /** Readings of the last 8 days, also in the cycle before, in any order. */
   readonly readings: readonly UseReading[]
   readonly history?: DayHistory
   readonly balance?: Balance
-  /** Everybody's use in this cycle. */
+  /** The use of all people in this cycle. */
   readonly people?: readonly PersonUse[]
   /** Default 3 h. */
   readonly freshnessMs?: number
 }
 
-/** Whatever is not known is absent. */
+/** A figure that is not known is absent. */
 export interface BurnFigures {
   /** 1 = even pace to the cycle's end. */
   readonly ratios: Readonly<Partial<Record<BurnWindow, number>>>
@@ -53,7 +53,7 @@ export interface BurnFigures {
   readonly exhaustedAt?: Instant
 }
 
-/** The figures at `now`; none in the first 6 h of a cycle, nor from a latest reading older than 24 h. Choice. */
+/** The figures at `now`; none in the first 6 h of a cycle, or when the latest reading is older than 24 h. Choice. */
 export function burnOf(inputs: BurnInputs): BurnFigures {
   const { now, cycle, people, freshnessMs = FRESHNESS_MS } = inputs
   const curve = useCurve({ now, readings: inputs.readings, cycle, freshnessMs })
@@ -71,19 +71,19 @@ export function burnOf(inputs: BurnInputs): BurnFigures {
 
 const isOld = (readAt: Instant, now: Instant): boolean => now - readAt > LONGEST_AGE_MS
 
-/** Days are never read in the future, whatever a clock said. */
+/** The history, with a reading stamped in the future taken for one of now. */
 const historyUntil = (now: Instant, history: DayHistory): DayHistory | undefined =>
   isOld(history.readAt, now) ? undefined : { ...history, readAt: Math.min(now, history.readAt) }
 
 const isOfCycle = ({ cycle: own, readAt }: Balance, cycle: Cycle): boolean => (own ? isSameCycle(own, cycle) : readAt >= cycle.startAt)
 
-/** The credits that a cycle has: those of all seats, and the add-on credits as they stood at its start. Choice. */
+/** The credits of a cycle: those of all seats, and the add-on credits available at its start. Choice. */
 export const creditsOfCycle = ({ creditsPerSeat, seats, addOnAvailable }: Balance): number => creditsPerSeat * seats + addOnAvailable
 
 /** Credits per millisecond that use up the cycle's credits exactly at its end. */
 const evenPaceOf = (balance: Balance, { startAt, endAt }: Cycle): number => creditsOfCycle(balance) / (endAt - startAt)
 
-/** None when there are no credits to pace. */
+/** Empty when there are no credits to pace. */
 function ratiosOf(curve: UseCurve, history: DayHistory | undefined, evenPace: number): BurnFigures['ratios'] {
   const ratios: Partial<Record<BurnWindow, number>> = {}
   if (evenPace <= 0) return ratios

@@ -1,5 +1,5 @@
-// Credits burned: a fold over readings of the roster into sums that never fall. Each person's figure is followed by itself, so that people
-// who leave, join or change groups neither hide burn nor look like it; a new cycle starts the figures at 0. Pure; the ledger keeps the state.
+// Credits used, as sums over readings of the roster that never fall. Each person's figure is followed separately, so that people who leave, join
+// or change groups neither hide use nor look like it. A new cycle starts the figures at 0. The ledger keeps the state.
 import type { GroupMembers, Roster } from '../model/observed.ts'
 import { type Credits, credits, type Instant, wholeCents } from '../model/units.ts'
 import { isSameCycle } from './turn.ts'
@@ -9,35 +9,35 @@ export interface BurnedFacts {
   readonly team: Credits
   /** By group id. */
   readonly groups: Readonly<Record<string, Credits>>
-  /** Of the last reading; absent while the service names no cycle. */
+  /** Start of the cycle of the last reading; absent while the service names no cycle. */
   readonly cycleStartAt?: Instant
 }
 
 export interface Burned extends BurnedFacts {
-  /** The highest figure of each person in this cycle, by e-mail; people with nothing may be missing. Absent before the first roster. */
+  /** The highest figure of each person in this cycle, by e-mail; people without use may be missing. Absent before the first roster. */
   readonly highest?: ReadonlyMap<string, Credits>
 }
 
-/** What one reading changes. */
+/** The changes by one reading. */
 export interface BurnStep {
   readonly burned: Burned
   readonly readAt: Instant
-  /** What each person burned since the reading before; nobody with nothing. */
+  /** Each person's use since the reading before; people without use are missing. */
   readonly increases: ReadonlyMap<string, Credits>
-  /** Everybody's figure starts again. */
+  /** All figures start again. */
   readonly isNewCycle: boolean
-  /** Whose highest figure is another one now. */
+  /** People whose highest figure has changed. */
   readonly raised: readonly string[]
-  /** What the whole roster has used in this cycle; absent when nobody carries a figure. */
+  /** The use of the whole roster in this cycle; absent when no person has a figure. */
   readonly used?: Credits
 }
 
 export const NOTHING_BURNED: Burned = { team: credits(0), groups: {} }
 
 /**
- * Takes one reading. Within a cycle burn is the increase of each person's use over their highest figure; after a reset it is the new
- * figure. Where the service names no cycle, a figure that fell counts as a reset. The first roster burns nothing. That the
- * figures are of the cycle that the roster names is `turn.ts`'s matter.
+ * Takes one reading. Within a cycle, new use is each person's increase over their highest figure; after a reset it is the new figure. Where
+ * the service names no cycle, a figure that fell counts as a reset. The first roster adds nothing. turn.ts makes sure that the figures belong
+ * to the cycle that the roster names.
  */
 export function foldUsage(burned: Burned, roster: Roster, groups: readonly GroupMembers[]): BurnStep {
   const cycleStartAt = roster.cycle?.startAt
@@ -75,7 +75,7 @@ export function foldUsage(burned: Burned, roster: Roster, groups: readonly Group
 
 const isLaterCycle = (startAt: Instant, before: Instant): boolean => startAt > before && !isSameCycle({ startAt }, { startAt: before })
 
-/** Absent when nobody carries a figure. */
+/** Undefined when no person has a figure. */
 function totalOf({ people }: Roster): Credits | undefined {
   let total: number | undefined
   for (const { used } of people) if (used !== undefined) total = (total ?? 0) + used
@@ -85,7 +85,7 @@ function totalOf({ people }: Roster): Credits | undefined {
 const burnedBy = ({ id, emails }: GroupMembers, burned: Burned, increases: ReadonlyMap<string, Credits>): Credits =>
   wholeCents(burnedOf(burned.groups, id) + (increases.size === 0 ? 0 : sum(emails.values().map((email) => increases.get(email) ?? 0))))
 
-/** What a group burned; 0 for one that was never listed. */
+/** The use of a group; 0 for one that was never listed. */
 export const burnedOf = (groups: Burned['groups'], id: string): Credits =>
   (Object.hasOwn(groups, id) ? groups[id] : undefined) ?? credits(0)
 

@@ -1,17 +1,17 @@
-// When the add-on credits run out: everybody is expected to keep their share of the team's use, and pays with add-on credits what exceeds
-// what is left of their seat, up to their cap. It says nothing about a team that has no add-on credits.
+// When the add-on credits run out. Each person is expected to keep their share of the team's use, and to pay with add-on credits, up to their cap,
+// for what exceeds the rest of their seat. It says nothing about a team without add-on credits.
 
 import type { Balance } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
 import type { Credits, Instant } from '../model/units.ts'
 import type { Forecast } from './forecast.ts'
 
-/** What one person used in this cycle. */
+/** One person's use in this cycle. */
 export interface PersonUse {
   readonly used: Credits
-  /** The part of it that add-on credits paid, where it is known better than by what exceeds the seat. */
+  /** Their add-on use, where it is known better than by subtracting the seat. */
   readonly addOn?: Credits
-  /** The cap in force for them; absent: not known, and taken for none. */
+  /** The cap in force; absent: not known, and treated as none. */
   readonly cap?: Cap
 }
 
@@ -22,7 +22,7 @@ interface ExhaustionInputs {
   readonly forecast?: Forecast | undefined
 }
 
-/** The instant of the balance when they have run out already; absent when they last to the cycle's end, and while that is not known. */
+/** The instant of the balance when they have already run out; undefined when they last to the cycle's end, or that is not known. */
 export function exhaustionOf({ balance, used, people, forecast }: ExhaustionInputs): Instant | undefined {
   const { addOnAvailable, addOnUsed, creditsPerSeat, readAt } = balance
   if (addOnAvailable <= 0) return undefined
@@ -40,10 +40,10 @@ export function exhaustionOf({ balance, used, people, forecast }: ExhaustionInpu
   return undefined
 }
 
-/** What counts is how much it grows: somebody above their cap already does not, whatever they are at. */
+/** Expected add-on use. Only its growth counts: a person already above their cap does not grow. */
 function addOnOf({ used, addOn, cap }: PersonUse, factor: number, creditsPerSeat: number): number {
   const paid = addOn ?? Math.max(0, used - creditsPerSeat)
-  // Where the service charged less to add-on credits than exceeds the seat, it will go on doing so.
+  // Where the service charged less than exceeds the seat, it is expected to go on doing so.
   const included = Math.max(creditsPerSeat, used - paid)
   const expected = Math.max(paid, used * factor - included)
   return cap === undefined || cap === 'none' ? expected : Math.min(expected, cap)

@@ -1,7 +1,7 @@
-// What a team will still use until its cycle ends. Each coming day is expected to be the mean of the same weekday in the last eight weeks,
-// each week back counting half: linear in the days it learns from, so that more use never lowers it. How far off it
-// may be is what it would have been off by in the weeks behind us. It learns from the first use on: nobody can tell whether a team without
-// use was idle or not there yet, and how far back the days were read must not matter. It says nothing on less than four weeks.
+// What a team will still use until its cycle ends. Each coming day is expected to be like the same weekday of the last eight weeks, where each
+// week back counts half. That is linear in the past days, so more use never lowers the forecast. The spread is the error that the same forecast
+// had in past weeks. Days before the first use do not count, because a team may not have existed yet, and because the result must not depend on
+// how far back days were read. It says nothing with less than four weeks.
 import { type Credits, credits, DAY_MS, type Instant, wholeCents } from '../model/units.ts'
 import type { DayHistory, Stretch } from './use-curve.ts'
 
@@ -12,7 +12,7 @@ export interface Projection {
   readonly p90: Credits
 }
 
-/** As it is shown and told: a fraction of a cent says nothing. */
+/** Rounded for display. */
 export const projectedCents = ({ p10, p50, p90 }: Projection): Projection => ({
   p10: wholeCents(p10),
   p50: wholeCents(p50),
@@ -34,22 +34,22 @@ interface ForecastInputs {
   readonly freshnessMs: number
 }
 
-/** Complete days that a forecast needs from the first use on, and those it looks at. Choice. */
+/** How many complete days a forecast needs since the first use, and how many it uses at most. Choice. */
 const FORECAST_DAYS = { fewest: 28, most: 56 }
-/** The first day that has to be read for it: today and yesterday may not be complete. */
+/** The first day that must be read for it: today and yesterday may not be complete. */
 export const forecastReadsFrom = (now: Instant): Instant => (dayOf(now) - FORECAST_DAYS.most - 1) * DAY_MS
-/** What a week counts beside the one after it: more is a little better while use is steady, and far worse when a team takes up the tool. */
+/** The weight of a week relative to the one after it. More is a little better while use is steady, and far worse while a team is taking up the tool. */
 const EACH_WEEK_BACK = 0.5
-/** The weeks that are forecast to see how far off that is have at least so many days before them. */
+/** How many days must precede a past week that the forecast is tested on. */
 const LEARNING_DAYS = 14
-/** Counts as one week more that was so far off: few weeks that happened to be alike prove little. */
+/** Counts as one more week with this error, because a few weeks that happened to be alike prove little. */
 const USUAL_SPREAD = 0.1
-/** Far off is far off: beyond this the percentiles would only be absurd. */
+/** With a larger spread the percentiles would be absurd. */
 const WIDEST_SPREAD = 1
-/** Of the normal distribution: 80 % lie within so many standard errors. */
+/** In a normal distribution, 80 % lie within so many standard errors. */
 const Z_80 = 1.2816
 
-/** Absent on less than 28 complete days since the first use in the last 56. */
+/** Undefined with less than 28 complete days since the first use in the last 56. */
 export function forecastFrom({ history, fromAt, untilAt, freshnessMs }: ForecastInputs): Forecast | undefined {
   const uses = completeDays(history, freshnessMs)
   const recent = sinceFirstUse(uses.slice(-FORECAST_DAYS.most))
@@ -59,7 +59,7 @@ export function forecastFrom({ history, fromAt, untilAt, freshnessMs }: Forecast
   const days: Stretch[] = []
   for (let day = dayOf(fromAt); day * DAY_MS < untilAt; day += 1) {
     const stretch = { fromAt: Math.max(fromAt, day * DAY_MS), untilAt: Math.min(untilAt, (day + 1) * DAY_MS) }
-    // The use may be known from a day that is complete already.
+    // Use may be known from a day that is already complete.
     const credits = expected[(((day - nextDay) % 7) + 7) % 7] ?? 0
     days.push({ ...stretch, credits: (credits * (stretch.untilAt - stretch.fromAt)) / DAY_MS })
   }
@@ -68,7 +68,7 @@ export function forecastFrom({ history, fromAt, untilAt, freshnessMs }: Forecast
 
 const dayOf = (at: Instant): number => Math.floor(at / DAY_MS)
 
-/** The use of each complete day in order; a day is complete when it was read after its use had become visible. */
+/** The use of each complete day in order; a day is complete when it was read after its use could be seen. */
 function completeDays({ fromAt, readAt, days }: DayHistory, freshnessMs: number): readonly number[] {
   const first = dayOf(fromAt)
   const uses = Array.from({ length: Math.max(0, dayOf(readAt - freshnessMs) - first) }, () => 0)
@@ -99,8 +99,8 @@ function nextWeek(uses: readonly number[]): readonly number[] {
 }
 
 /**
- * Root of the mean of (actual ÷ forecast − 1)² over the whole weeks behind us, each forecast by what came before it. A week's error is
- * taken for the error of the rest of the cycle, whatever its length: longer stretches even out chance, but levels wander. Choice.
+ * The root mean square of (actual ÷ forecast − 1) over the past whole weeks, each forecast from the days before it. A week's error stands for
+ * the error of the rest of the cycle, whatever its length: longer stretches even out chance, but levels drift. Choice.
  */
 function spreadOf(uses: readonly number[]): number {
   const squares = [USUAL_SPREAD ** 2]
@@ -113,7 +113,7 @@ function spreadOf(uses: readonly number[]): number {
 
 const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0)
 
-/** used + rest × e^(z × spread), with z of the 10th, 50th and 90th percentile; the rest is what the forecast adds up to. Choice. */
+/** used + rest × e^(z × spread), with z of the 10th, 50th and 90th percentile; `rest` is the sum of the forecast. Choice. */
 export function projectionOf(used: number, { days, spread }: Forecast): Projection {
   const rest = total(days.map((day) => day.credits))
   const at = (z: number): Credits => credits(used + rest * Math.exp(z * spread))

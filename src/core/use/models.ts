@@ -1,5 +1,5 @@
-// Use by model, with what of it was paid from add-on credits: as the service's rows tell it where there are any, else shared out by use, and
-// then it is called an estimate. The two sources spell models differently; what has no counterpart stands alone.
+// Use by model, with the part that add-on credits paid: measured where the service has rows by model, else shared out by use and called an
+// estimate. The two sources spell models differently; a model without a counterpart gets a row of its own.
 
 import type { RunUse } from '../model/observed.ts'
 import type { AddOnSource } from './add-on.ts'
@@ -14,13 +14,13 @@ export interface ModelUse {
 
 export interface ModelInputs {
   readonly runs: readonly Pick<RunUse, 'model' | 'used'>[]
-  /** Add-on credits by model as the service names them, where it tells them. */
+  /** Add-on credits by model in the service's spelling, where it tells them. */
   readonly measured?: ReadonlyMap<string, number> | undefined
-  /** Add-on credits of everybody, to share out where it does not. */
+  /** Add-on credits of everybody, to share out where they are not measured by model. */
   readonly whole?: number | undefined
 }
 
-/** How a model that is not known is called. */
+/** Names of a model that is not known. */
 const UNKNOWN = new Set(['', '<nil>', 'unknown'])
 
 /** `Large Model 4` and `MODEL_LARGE_MODEL_4` are the same. */

@@ -1,5 +1,5 @@
-// The figures of a report on one cycle of one workspace: who used what, what is left to them, who is at or near their cap, and what
-// capkeeper changed. Sums and shares only; a figure that is not known is absent, and a note says so.
+// The figures of a report on one cycle of one workspace: use, head-room, people at or near their cap, and what capkeeper changed. Sums and shares
+// only. A figure that is not known is absent, and a note says so.
 
 import type { Effect, HistoryEntry } from '../model/change.ts'
 import { EFFECTS } from '../model/change.ts'
@@ -17,7 +17,7 @@ export type ReportView = (typeof REPORT_VIEWS)[number]
 /** The present cycle, the one before, or the one that begins in a month, such as `2026-09`. */
 export type ReportCycle = 'current' | 'previous' | `${number}-${number}`
 
-/** One person as the roster, the ledger and the caps show them. */
+/** One person, from the roster, the ledger and the caps. */
 export interface ReportPerson {
   readonly email: string
   /** Ids of declared groups. */
@@ -35,20 +35,20 @@ export interface ReportInputs {
   readonly cycle: Cycle
   readonly people: readonly ReportPerson[]
   readonly groups: readonly { readonly id: string; readonly name: string }[]
-  /** Of this very cycle. */
+  /** Of this cycle only. */
   readonly balance?: Balance
-  /** Add-on use of this very cycle, of a source that is worth reporting; absent: not known. */
+  /** Add-on use of this cycle, from a source worth reporting; absent: not known. */
   readonly addOn?: AddOnFigures
-  /** The same by model, as the service names them; absent where it is not told so. */
+  /** The same by model, in the service's spelling; absent where it is not told by model. */
   readonly addOnByModel?: ReadonlyMap<string, number>
   /** Runs within the cycle; absent when they could not be read. */
   readonly runs?: readonly RunUse[]
   readonly figures?: BurnFigures
-  /** Written within the cycle, newest first. */
+  /** Writes within the cycle, newest first. */
   readonly writes: readonly HistoryEntry[]
   readonly pricePerCredit?: number
   readonly currency?: string
-  /** What the gatherer could not have. */
+  /** What could not be gathered. */
   readonly notes: readonly string[]
 }
 
@@ -61,19 +61,19 @@ export interface ReportRow {
   readonly used?: number
   /** Add-on use, summed over the people. */
   readonly addOn?: number
-  /** Where it comes from; of a sum the worst of its parts. */
+  /** Its source; for a sum the worst of its parts. */
   readonly addOnSource?: AddOnSource
   /** Of one person. */
   readonly cap?: Observed
-  /** Credits left under the caps in force, summed over those who have one. */
+  /** Credits left under the caps in force, summed over people with a cap. */
   readonly headRoom?: number
   readonly uncapped?: number
   readonly band?: Band
-  /** Of all use in the report, 0 to 1. */
+  /** The share of all use in the report, 0 to 1. */
   readonly share?: number
-  /** In the currency of the configured price. */
+  /** Use × price, in the configured currency. */
   readonly cost?: number
-  /** Add-on use × price, in the same currency. */
+  /** Add-on use × price. */
   readonly addOnCost?: number
 }
 
@@ -96,14 +96,14 @@ export interface Report {
     readonly included?: number
     readonly addOnAvailable?: number
     readonly addOnUsed?: number
-    /** Add-on credits used × price. */
+    /** The balance's add-on credits used × price. */
     readonly addOnCost?: number
   }
   readonly projected?: { readonly p10: number; readonly p50: number; readonly p90: number }
   readonly exhaustedAt?: number
   /** The most used first; people in no group last. */
   readonly rows: readonly ReportRow[]
-  /** Credits of runs by day and model, in order; absent where runs were not read or show no credits. */
+  /** Credits of runs by day and model, in order; absent where runs were not read or have no credits. */
   readonly days?: readonly { readonly at: number; readonly byModel: Readonly<Record<string, number>> }[]
   /** People who have used 85 % of their cap or more, the nearest first. */
   readonly near: readonly NearRow[]
@@ -116,13 +116,11 @@ export interface Report {
   readonly notes: readonly string[]
 }
 
-/** Changes that a report lists; all are counted. */
+/** How many changes a report lists; all are counted. */
 const LATEST = 20
 
-/** Makes the report. */
 export function reportOf(inputs: ReportInputs): Report {
   const { workspace, which, by, cycle, balance, figures, people, pricePerCredit } = inputs
-  const projected = figures?.projected
   const measured = people.map((person) => measure(person, inputs.addOn))
   const { key: _, name: __, ...sums } = teamRow(inputs, measured)
   const totals = {
@@ -132,8 +130,8 @@ export function reportOf(inputs: ReportInputs): Report {
       addOnAvailable: balance.addOnAvailable,
       addOnUsed: balance.addOnUsed,
     }),
-    ...costOf(sums.used, pricePerCredit),
-    ...(balance && pricePerCredit !== undefined && { addOnCost: money(balance.addOnUsed * pricePerCredit) }),
+    ...priced('cost', sums.used, pricePerCredit),
+    ...priced('addOnCost', balance?.addOnUsed, pricePerCredit),
   }
   const rows = rowsOf(inputs, measured)
   const whole = by === 'model' ? sumOf(rows.map(({ used }) => used)) : sums.used
@@ -145,14 +143,14 @@ export function reportOf(inputs: ReportInputs): Report {
     ...(pricePerCredit !== undefined && { pricePerCredit }),
     ...(inputs.currency !== undefined && { currency: inputs.currency }),
     totals,
-    ...(projected && { projected: projectedCents(projected) }),
+    ...(figures?.projected && { projected: projectedCents(figures.projected) }),
     ...(figures?.exhaustedAt !== undefined && { exhaustedAt: figures.exhaustedAt }),
     rows: rows
       .map((row) => ({
         ...row,
         ...shareOf(row.used, whole),
-        ...costOf(row.used, pricePerCredit),
-        ...addOnCostOf(row.addOn, pricePerCredit),
+        ...priced('cost', row.used, pricePerCredit),
+        ...priced('addOnCost', row.addOn, pricePerCredit),
       }))
       .sort((a, b) => Number(a.key === '-') - Number(b.key === '-') || (b.used ?? -1) - (a.used ?? -1) || compareText(a.key, b.key)),
     ...daysOf(inputs.runs ?? []),
@@ -180,19 +178,16 @@ function rowsOf(inputs: ReportInputs, people: readonly Measured[]): readonly Rep
   switch (inputs.by) {
     case 'team':
       return [teamRow(inputs, people)]
-    case 'group':
+    case 'group': {
+      const rest = people.filter(({ groups }) => groups.length === 0)
       return [
-        ...inputs.groups.map(({ id, name }) =>
-          rowOf(
-            inputs,
-            { key: `group:${id}`, name },
-            people.filter(({ groups }) => groups.includes(id)),
-          ),
-        ),
-        ...[people.filter(({ groups }) => groups.length === 0)].flatMap((rest) =>
-          rest.length > 0 ? [rowOf(inputs, { key: '-', name: 'in no declared group' }, rest)] : [],
-        ),
+        ...inputs.groups.map(({ id, name }) => {
+          const members = people.filter(({ groups }) => groups.includes(id))
+          return rowOf(inputs, { key: `group:${id}`, name }, members)
+        }),
+        ...(rest.length > 0 ? [rowOf(inputs, { key: '-', name: 'in no declared group' }, rest)] : []),
       ]
+    }
     case 'user':
       return people.map(personRow)
     case 'model':
@@ -200,10 +195,10 @@ function rowsOf(inputs: ReportInputs, people: readonly Measured[]): readonly Rep
   }
 }
 
-/** Where nobody's own use is known, runs still tell the sum. */
+/** Where the use of single people is not known, runs still tell the sum. */
 function teamRow(inputs: ReportInputs, people: readonly Measured[]): ReportRow {
   const { addOn, ...rest } = rowOf(inputs, { key: 'team', name: 'the team' }, people)
-  // Those who left used something too.
+  // People who left used something too.
   const row = { ...rest, ...(addOn !== undefined && known('addOn', addOn + (inputs.addOn?.others ?? 0))) }
   return row.used === undefined ? { ...row, ...known('used', sumOf((inputs.runs ?? []).map(({ used }) => used))) } : row
 }
@@ -221,7 +216,7 @@ function daysOf(runs: readonly RunUse[]): Pick<Report, 'days'> {
   }
 }
 
-/** Nobody at all means that people are not known, and then no row counts them. */
+/** A row does not count people when no person is known at all. */
 function rowOf(inputs: ReportInputs, about: Pick<ReportRow, 'key' | 'name'>, people: readonly Measured[]): ReportRow {
   return {
     ...about,
@@ -263,20 +258,15 @@ const modelRow = ({ model, used, addOn, addOnSource }: ModelUse): ReportRow => (
 const known = <K extends string>(key: K, value: number | undefined): { readonly [P in K]?: Credits } =>
   value === undefined ? {} : ({ [key]: wholeCents(value) } as { readonly [P in K]?: Credits })
 
-/** The sum of what is known; absent when nothing is. */
+/** The sum of what is known; undefined when nothing is. */
 function sumOf(amounts: readonly (number | undefined)[]): number | undefined {
   const figures = amounts.filter((amount) => amount !== undefined)
   return figures.length === 0 ? undefined : wholeCents(figures.reduce((sum, amount) => sum + amount, 0))
 }
 
-/** To a hundredth of the currency. */
-const money = (amount: number): number => Math.round(amount * 100) / 100
-
-const costOf = (used: number | undefined, price: number | undefined): { cost?: number } =>
-  used === undefined || price === undefined ? {} : { cost: money(used * price) }
-
-const addOnCostOf = (addOn: number | undefined, price: number | undefined): { addOnCost?: number } =>
-  addOn === undefined || price === undefined ? {} : { addOnCost: money(addOn * price) }
+/** An amount of credits in the configured currency, to a hundredth. */
+const priced = <K extends string>(key: K, amount: number | undefined, price: number | undefined): { readonly [P in K]?: number } =>
+  amount === undefined || price === undefined ? {} : known(key, amount * price)
 
 const shareOf = (used: number | undefined, whole: number | undefined): { share?: number } =>
   used === undefined || whole === undefined || whole <= 0 ? {} : { share: used / whole }
@@ -287,7 +277,7 @@ function nearOf({ email, addOn, cap, band }: Measured): readonly NearRow[] {
   return [{ email, addOn: addOn.credits, addOnSource: addOn.source, cap: credits(cap), band }]
 }
 
-/** By the share of the cap that is used; those with a cap of 0 first. */
+/** By the share of the cap that is used; people with a cap of 0 first. */
 function nearestFirst(a: NearRow, b: NearRow): number {
   if (a.cap === 0 || b.cap === 0) return a.cap - b.cap || compareText(a.email, b.email)
   return b.addOn * a.cap - a.addOn * b.cap || compareText(a.email, b.email)

@@ -1,49 +1,49 @@
-// When another billing cycle is believed to have begun, and from when on the figures beside it are its own. A figure and its cycle stay
-// together: one answer that names another cycle changes nothing, and figures that are still those of the cycle before are unknown, not use.
+// When a new billing cycle is believed to have begun, and since when the figures are its own. A figure and its cycle stay together: one answer that
+// names another cycle changes nothing, and figures that still belong to the cycle before are unknown.
 import { notAhead } from '../model/age.ts'
 import type { Cycle, GroupMembers, Person, Roster } from '../model/observed.ts'
 import { type Credits, DAY_MS, HOUR_MS, type Instant } from '../model/units.ts'
 
-/** Two readings that name another cycle are at least so far apart (product.md, section 2, Figures). */
+/** Two readings that name another cycle must be so far apart (product.md, section 2, Figures). */
 const AGREE_MS = 10 * 60_000
 
-/** So long after its start a new cycle may still show the figures of the one before. Choice. */
+/** How long after its start a new cycle may still show the figures of the one before. Choice. */
 export const SETTLE_MS = 6 * HOUR_MS
 
-/** Another cycle than the one before it was named: it has not begun for us, or it has and the figures are still those of the last one. */
+/** Another cycle was named: it has not begun for us yet, or it has, and the figures still belong to the last one. */
 export interface Turn {
   readonly cycle: Cycle
-  /** When it was named first. */
+  /** When it was first named. */
   readonly namedAt: Instant
-  /** While it has not begun: when the figures that serve were read. */
+  /** While it has not begun: when the figures in use were read. */
   readonly figuresAt?: Instant
 }
 
-/** What everybody had used when a cycle ended. People without a figure are left out. */
+/** What people had used when a cycle ended. People without a figure are missing. */
 export interface EndedCycle {
   readonly cycle: Cycle
   readonly used: Readonly<Record<string, Credits>>
 }
 
 export interface CycleFacts {
-  /** Its cycle is the one that is believed, and its figures are of that. */
+  /** Its cycle is the one believed, and its figures belong to that cycle. */
   readonly roster: Roster
   readonly turn?: Turn
   readonly previousCycle?: EndedCycle
 }
 
-/** Whether readings that far apart agree about another cycle. */
+/** Whether two readings are far enough apart to agree on another cycle. */
 export const isAgreed = (namedAt: Instant, readAt: Instant): boolean => readAt - namedAt >= AGREE_MS
 
-/** Whether figures of a new cycle, more than half of what the last one ended with, are still those of the last. */
+/** Whether the figures of a new cycle, if more than half of the last one's final figures, still belong to the last one. */
 export const areStillOld = (before: number, now: number, ageMs: number): boolean => ageMs < SETTLE_MS && before > 0 && now * 2 > before
 
-/** A start that moves by less than a day is the same one. */
+/** A start that moves by less than a day is the same start. */
 export const isSameCycle = (a: Pick<Cycle, 'startAt'>, b: Pick<Cycle, 'startAt'>): boolean => Math.abs(a.startAt - b.startAt) < DAY_MS
 
 /**
- * What is believed after a good reading of the roster. Another cycle has begun when two readings agree, or when the one before is over as
- * well. `serviceNow`: now by the service's own clock.
+ * What is believed after a good reading of the roster. Another cycle has begun when two readings agree, or when the one before is over too.
+ * `serviceNow`: the time by the service's clock.
  */
 export function takeCycle(fresh: Roster, known: CycleFacts | undefined, now: Instant, serviceNow: Instant): CycleFacts {
   const ended = known?.previousCycle && { previousCycle: known.previousCycle }
@@ -58,7 +58,7 @@ export function takeCycle(fresh: Roster, known: CycleFacts | undefined, now: Ins
     return { roster: withUse(fresh, known.roster), turn: { cycle: named, namedAt, figuresAt }, ...ended }
   }
   const previousCycle = isPresent ? known.previousCycle : { cycle: present, used: usedByEmail(known.roster) }
-  // Whichever clock is right, the one that says more.
+  // The two clocks may disagree: the greater age counts.
   const ageMs = Math.max(serviceNow - named.startAt, fresh.readAt - namedAt)
   const before = previousCycle && previousCycle.cycle.startAt < named.startAt ? Object.values(previousCycle.used) : []
   const isOld = areStillOld(sum(before), sum(fresh.people.map(({ used = 0 }) => used)), ageMs)
@@ -69,7 +69,7 @@ export function takeCycle(fresh: Roster, known: CycleFacts | undefined, now: Ins
   }
 }
 
-/** The people of one reading with the figures and the cycle of another, or without figures. */
+/** The people of one reading with the figures and cycle of another, or without figures. */
 function withUse(fresh: Roster, other: Roster | undefined): Roster {
   const figures = new Map(other?.people.map(({ email, used }) => [email, used]))
   return {
@@ -82,7 +82,7 @@ function withUse(fresh: Roster, other: Roster | undefined): Roster {
   }
 }
 
-/** What their members used goes with the figures of the roster. */
+/** Groups with the figures that belong to the roster's. */
 export function groupsOfTurn(
   turn: Turn | undefined,
   fresh: readonly GroupMembers[],

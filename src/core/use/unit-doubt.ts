@@ -1,10 +1,10 @@
-// Two figures that should be about the same and differ by a factor of about 100 were most likely not counted in the same unit: credits
-// and cents. It only says so; which of the two is wrong nobody can know.
+// Two figures of the same thing that differ by a factor of about 100 were most likely counted in credits and in cents. It only reports that; which
+// of the two is wrong is not known.
 import type { Credits } from '../model/units.ts'
 
-/** Two figures of the same thing; one may be absent. */
+/** Two figures of the same thing; either may be missing. */
 export interface FigurePair {
-  /** What they are, for people: such as `add-on credits`. */
+  /** Their name for people, such as `add-on credits`. */
   readonly of: string
   readonly first: { readonly name: string; readonly credits: Credits | undefined }
   readonly second: { readonly name: string; readonly credits: Credits | undefined }
@@ -13,17 +13,17 @@ export interface FigurePair {
 /** A probable unit error, worded for one log line. */
 export interface UnitDoubt {
   readonly of: string
-  /** The larger by the smaller. */
+  /** The larger divided by the smaller. */
   readonly factor: number
   readonly message: string
 }
 
-/** Smaller figures say nothing: one of the two may only be a little late. Choice. */
+/** Smaller figures are not compared: one of the two may only be a little late. Choice. */
 const FEWEST_CREDITS = 10
-/** A factor in between is taken for 100. Choice. */
+/** A factor in this range is taken for 100. Choice. */
 const FACTORS = { low: 70, high: 140 }
 
-/** The pairs that are apart by a factor of 70 to 140, both 10 credits or more. Choice. */
+/** The pairs that differ by a factor of 70 to 140, both 10 credits or more. Choice. */
 export function unitDoubt(pairs: readonly FigurePair[]): readonly UnitDoubt[] {
   return pairs.flatMap(({ of, first, second }) => {
     const [a, b] = [first.credits, second.credits]

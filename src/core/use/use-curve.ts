@@ -1,27 +1,27 @@
-// The use of a team over time, drawn from readings of a counter that the service refreshes every few hours and starts again with each
-// cycle. It never guesses across a hole: a window that does not begin near a reading has no use at all, not even 0.
+// The use of a team over time, from readings of a counter that the service refreshes every few hours and resets with each cycle. It never guesses
+// across a gap: for a window that does not begin near a reading use is not known, which is not 0.
 
 import type { Cycle } from '../model/observed.ts'
 import { type Credits, DAY_MS, HOUR_MS, type Instant } from '../model/units.ts'
 import { SETTLE_MS } from './turn.ts'
 
-/** The readings around a window's start may be this far apart, and a third of the window when that is more. Choice. */
+/** The readings around a window's start may be so far apart, or a third of the window when that is more. Choice. */
 const HOLE_MS = 4 * HOUR_MS
 
-/** What the whole roster had used in the cycle of `at`. */
+/** The use of the whole roster in the cycle of `at`. */
 export interface UseReading {
   readonly at: Instant
   readonly used: Credits
 }
 
-/** What the whole team used on a UTC day; entries of the same day are added up. */
+/** The use of the whole team on a UTC day; entries of the same day are added up. */
 export interface DayUse {
   /** Midnight, UTC. */
   readonly dayAt: Instant
   readonly credits: Credits
 }
 
-/** Days of use: one from `fromAt` to `readAt` that is not listed was a day without use. */
+/** Days of use. A day from `fromAt` to `readAt` that is not listed had no use. */
 export interface DayHistory {
   /** The first UTC midnight from which every day was read. */
   readonly fromAt: Instant
@@ -30,7 +30,7 @@ export interface DayHistory {
   readonly days: readonly DayUse[]
 }
 
-/** Credits burned evenly between two instants. */
+/** Credits used evenly between two instants. */
 export interface Stretch {
   readonly fromAt: Instant
   readonly untilAt: Instant
@@ -38,14 +38,14 @@ export interface Stretch {
 }
 
 export interface UseCurve {
-  /** The highest reading of this cycle: credits that were used do not come back when people leave the roster. */
+  /** The highest reading of this cycle: used credits do not come back when people leave the roster. */
   readonly used: number
   /** The latest reading. */
   readonly readAt: Instant
-  /** What was used before this instant is in `used`: the latest increase, or the latest reading when an increase is long ago. */
+  /** All use before this instant is in `used`: the latest increase, or the latest reading when that increase is long ago. */
   readonly freshAt: Instant
   readonly startAt: Instant
-  /** Instants at which the use is known, in order. */
+  /** Instants at which use is known, in order. */
   readonly knownAts: readonly Instant[]
   readonly stretches: readonly Stretch[]
 }
@@ -57,7 +57,7 @@ interface CurveInputs {
   readonly freshnessMs: number
 }
 
-/** Absent without a believable reading of this cycle. */
+/** Undefined without a believable reading of this cycle. */
 export function useCurve({ now, readings, cycle: { startAt, endAt }, freshnessMs }: CurveInputs): UseCurve | undefined {
   const sorted = readings.filter(({ at, used }) => at <= Math.min(now, endAt) && Number.isFinite(used)).toSorted((a, b) => a.at - b.at)
   const before = sorted.filter(({ at }) => at < startAt)
@@ -76,29 +76,29 @@ export function useCurve({ now, readings, cycle: { startAt, endAt }, freshnessMs
 }
 
 /**
- * Increases over the highest reading so far. One was burned since the increase before it, but not longer ago than the service takes to
- * show use, unless nobody looked for longer than that.
+ * Increases over the highest reading so far. An increase was used since the one before it, but not longer ago than the service takes to show
+ * use, unless there was no reading for longer than that.
  */
 function climb(readings: readonly { readonly at: Instant; readonly used: number }[], freshnessMs: number) {
   const stretches: Stretch[] = []
   let used = readings[0]?.used ?? 0
   let increasedAt = readings[0]?.at ?? 0
-  let lookedAt = increasedAt
+  let readAt = increasedAt
   for (const reading of readings) {
     if (reading.used > used) {
-      const fromAt = Math.min(lookedAt, Math.max(increasedAt, reading.at - freshnessMs))
+      const fromAt = Math.min(readAt, Math.max(increasedAt, reading.at - freshnessMs))
       stretches.push({ fromAt, untilAt: reading.at, credits: reading.used - used })
       used = reading.used
       increasedAt = reading.at
     }
-    lookedAt = reading.at
+    readAt = reading.at
   }
   return { stretches, used, increasedAt }
 }
 
 /**
- * Credits burned in the window that ends with the latest fresh reading. One that begins in the cycle before counts the use of both; absent
- * when the readings around its start, or around the cycle's, are too far apart.
+ * Credits used in the window that ends with the latest fresh reading. A window that begins in the cycle before counts the use of both. Undefined
+ * when the readings around its start, or around the cycle's start, are too far apart.
  */
 export function burnedByReadings({ knownAts, startAt, freshAt, stretches }: UseCurve, windowMs: number): number | undefined {
   const fromAt = freshAt - windowMs
@@ -107,12 +107,12 @@ export function burnedByReadings({ knownAts, startAt, freshAt, stretches }: UseC
     const [before, after] = [knownAts.findLast((known) => known <= at), knownAts.find((known) => known >= at)]
     return before !== undefined && after !== undefined && after - before <= holeMs
   }
-  // The last instant before the cycle's start: what was burned between the last reading and the reset is lost.
+  // The last instant before the cycle's start: use between the last reading and the reset is lost.
   const isWhole = isKnown(fromAt) && (fromAt >= startAt || isKnown(startAt - 1))
   return isWhole ? within(stretches, fromAt, freshAt) : undefined
 }
 
-/** The same up to the latest reading of the days, each burned evenly; absent for windows of less than three days. */
+/** The same up to the latest reading of the days, with each day's use spread evenly; undefined for windows shorter than three days. */
 export function burnedByDays({ fromAt: firstAt, readAt, days }: DayHistory, windowMs: number): number | undefined {
   const fromAt = readAt - windowMs
   if (windowMs < 3 * DAY_MS || fromAt < firstAt) return undefined

@@ -1,5 +1,5 @@
-// Which cap holds for whom on a day of the past: the one place where a policy, or what was in force, meets a replay. Whatever deals caps by
-// the use so far (a pool) answers `capsOn` as well. It knows nothing of use but what it is handed, and never reads the world.
+// The source of caps on past days, by a policy or as they were in force. A source that deals caps by the use so far, as pools do, implements
+// `capsOn` as well. It gets use as input only, and does no input or output.
 
 import { TEAM_KEY } from '../../interpret/effective.ts'
 import type { Cycle } from '../../model/observed.ts'
@@ -8,31 +8,31 @@ import type { ScopeKey } from '../../model/scope.ts'
 import type { Instant } from '../../model/units.ts'
 import type { ReplayPeople } from './recorded.ts'
 
-/** One day as a source of caps sees it. */
+/** One day, as input for a source of caps. */
 export interface ReplayDay {
-  /** Noon, UTC: what holds then counts for the day. Choice. */
+  /** Noon, UTC: the caps of then count for the day. Choice. */
   readonly at: Instant
   readonly cycle: Cycle
-  /** Add-on credits that each person has used in this cycle before this day, in this very replay; by place. */
+  /** Add-on credits that each person used in this cycle before this day, in the same replay; by place. */
   readonly used: Float64Array
 }
 
-/** Caps by the place of a person. Good until the next day is asked for, which may answer with the same object. */
+/** Caps by the place of a person. Valid until the next day is asked for, which may return the same object. */
 export interface CapsOfDay {
-  /** `Infinity` where there is none. */
+  /** `Infinity` for no cap. */
   readonly caps: Float64Array
-  /** Place in `CapSource.scopes` of the scope that gives the cap; -1 where there is none, or where a pool deals it. */
+  /** The place in `CapSource.scopes` of the scope that sets the cap; -1 for no cap, or for one dealt by a pool. */
   readonly from: Int32Array
 }
 
 export interface CapSource {
   /** May grow while days are asked for. */
   readonly scopes: readonly ScopeKey[]
-  /** Asked once for each day of a replay, in the order of time. */
+  /** Called once for each day of a replay, in the order of time. */
   capsOn(day: ReplayDay): CapsOfDay
 }
 
-/** Keeps the places of scopes. */
+/** Numbers scopes in the order in which they first appear. */
 export function scopeList(): { readonly scopes: readonly ScopeKey[]; place(key: ScopeKey): number } {
   const scopes: ScopeKey[] = []
   const places = new Map<ScopeKey, number>()
@@ -47,7 +47,7 @@ export function scopeList(): { readonly scopes: readonly ScopeKey[]; place(key: 
   }
 }
 
-/** The caps of everybody where these are set: their own, else the lowest of their groups', else the team's (`effectiveCap`). */
+/** Everybody's cap: their own, else the lowest of their groups', else the team's (as `effectiveCap`). */
 export function capsOfAll(people: ReplayPeople, set: ReadonlyMap<ScopeKey, Cap>, place: (key: ScopeKey) => number): CapsOfDay {
   const caps = new Float64Array(people.emails.length)
   const from = new Int32Array(people.emails.length)
@@ -55,7 +55,7 @@ export function capsOfAll(people: ReplayPeople, set: ReadonlyMap<ScopeKey, Cap>,
   return { caps, from }
 }
 
-/** The same for one person, into `result`. */
+/** The cap of one person, written into `result`. */
 export function capOfOne(
   { emails, groupsOf }: ReplayPeople,
   set: ReadonlyMap<ScopeKey, Cap>,

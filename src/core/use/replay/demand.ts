@@ -1,6 +1,6 @@
-// What people would have used on past days had no cap stopped them. Use on a day at the cap is cut off, so demand on such a day is taken
-// from the same weekdays before: the four latest on which the person was not at a cap. Their mean is the estimate, the highest of them the
-// upper end of the band, and what was recorded the lower end. Where there is no such day nothing is guessed; the person is counted instead.
+// What people would have used on past days if no cap had stopped them. Recorded use at a cap is cut off. Demand on such a day is estimated from
+// the four latest equal weekdays on which the person was not at a cap: the mean is the estimate, the highest the upper end of the band, and the
+// recorded use the lower end. Without such a day nothing is guessed, and the person is counted.
 
 import type { Cycle } from '../../model/observed.ts'
 import { type Credits, DAY_MS, type Instant } from '../../model/units.ts'
@@ -9,18 +9,18 @@ import { type RecordedDays, recordedSpan, type UseOfDay } from './recorded.ts'
 
 /** A billing cycle to replay. */
 export interface ReplayCycle extends Cycle {
-  /** Every day of it was recorded and it is over. */
+  /** It is over, and every day of it was recorded. */
   readonly isWhole: boolean
-  /** Credits that people had used in it before the first recorded day, by e-mail. */
+  /** Credits that people used in it before the first recorded day, by e-mail. */
   readonly usedBefore?: ReadonlyMap<string, Credits>
 }
 
-/** Demand beyond what was recorded, of one person on one day; credits. */
+/** One person's demand on one day beyond what was recorded; credits. */
 export interface CutOff {
   readonly person: number
   readonly middle: number
   readonly high: number
-  /** How likely it was a working day: 1 when something was used, else the share of those weekdays with use. */
+  /** The probability that it was a working day: 1 with any use, else the share of those weekdays with use. */
   readonly share: number
 }
 
@@ -38,28 +38,28 @@ export interface DayDemand {
 export interface CycleDemand {
   readonly cycle: ReplayCycle
   readonly days: readonly DayDemand[]
-  /** People who were at their cap, by place: 1, or 2 where no day before it tells what they would have used. */
+  /** By place: 1 for people who were at their cap, 2 where no earlier day tells what they would have used. */
   readonly atCap: Uint8Array
 }
 
 export interface DemandInputs {
   readonly recorded: RecordedDays
-  /** All who are replayed; those of `recorded` first. */
+  /** Everybody who is replayed; the people of `recorded` first. */
   readonly people: readonly string[]
-  /** In the order of time, from the first with a recorded day on. */
+  /** In the order of time, starting with the first that has a recorded day. */
   readonly cycles: readonly ReplayCycle[]
   readonly inForce: CapSource
   /** Absent: all use counts as add-on use, an upper bound. */
   readonly creditsPerSeat?: Credits
 }
 
-/** Less than this is dust; credits. */
+/** Smaller amounts are rounding errors; credits. */
 export const DUST = 0.005
 
-/** Equal weekdays that are looked back at. Choice. */
+/** How many equal weekdays count. Choice. */
 const WEEKS = 4
 
-/** The demand of one cycle after the other. Only one is in memory, unless the caller keeps it. */
+/** The demand of each cycle, one at a time, so that only one is in memory. */
 export function* demandByCycle(inputs: DemandInputs): Generator<CycleDemand> {
   const span = recordedSpan(inputs.recorded)
   if (!span) return
@@ -68,7 +68,7 @@ export function* demandByCycle(inputs: DemandInputs): Generator<CycleDemand> {
   for (const cycle of inputs.cycles) {
     const firstAt = Math.max(span.firstAt, firstDayOf(cycle))
     const endOfCycle = firstDayOf({ startAt: cycle.endAt })
-    // A whole cycle may end with days on which nobody used anything, everybody at their cap included.
+    // A whole cycle may end with days without any use, for example because everybody was at their cap.
     const endAt = cycle.isWhole ? endOfCycle : Math.min(span.lastAt + DAY_MS, endOfCycle)
     if (firstAt < endAt) yield demandOf(inputs, cycle, { firstAt, endAt }, memory, reader)
   }
@@ -78,8 +78,8 @@ export function* demandByCycle(inputs: DemandInputs): Generator<CycleDemand> {
 export const firstDayOf = ({ startAt }: Pick<Cycle, 'startAt'>): Instant => Math.ceil((startAt - DAY_MS / 2) / DAY_MS) * DAY_MS
 
 /**
- * The cap stops the person: at most 1 % of it, or 1 credit, is left, so that the next request is refused. Use that went past a cap by more
- * than a tenth shows that the cap stopped nobody. Choice.
+ * Whether the cap stops the person: at most 1 % of it, or 1 credit, is left, so the next request is refused. When use exceeded the cap by more
+ * than a tenth, the cap did not stop anybody. Choice.
  */
 const isStopped = (cap: number, used: number): boolean => used >= cap - Math.max(1, cap / 100) && used <= cap + Math.max(10, cap / 10)
 
@@ -128,7 +128,7 @@ function demandOf(
 
 type DayReader = (dayAt: Instant) => { readonly used: Float64Array; readonly addOn: Float64Array }
 
-/** Credits of each person on one day after the other; the answer is good until the next call. */
+/** Reads the use of one day after the other; the result is valid until the next call. */
 function dayReader({ days }: RecordedDays, people: number): DayReader {
   const used = new Float64Array(people)
   const addOn = new Float64Array(people)
@@ -152,7 +152,7 @@ function fill({ people, cents, addOnCents }: UseOfDay, used: Float64Array, addOn
 }
 
 interface Memory {
-  /** A day on which nothing stopped the person. */
+  /** Adds a day on which the person was not stopped. */
   add(person: number, dayAt: Instant, used: number): void
   /** What they would have used beyond `used` on this day; `unknown` without a day to tell from, undefined where nothing is missing. */
   guess(person: number, dayAt: Instant, used: number): CutOff | 'unknown' | undefined
@@ -160,7 +160,7 @@ interface Memory {
 
 const weekdayOf = (dayAt: Instant): number => (dayAt / DAY_MS) % 7
 
-/** The latest days of each person by weekday, from the first day on which they used something. */
+/** The latest days of each person by weekday, from the day of their first use. */
 function memoryOf(people: number): Memory {
   const seen = new Float64Array(people * 7 * WEEKS)
   const counts = new Uint32Array(people * 7)

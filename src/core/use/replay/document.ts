@@ -1,4 +1,4 @@
-// The words of a simulation: what goes in, one replayed cycle, and the document that comes out. Types only; every rendering reads these.
+// The data of a simulation: its inputs, one replayed cycle, and the document, which every rendering reads. Types only.
 
 import type { HistoryEntry } from '../../model/change.ts'
 import type { JournalEntry } from '../../model/journal.ts'
@@ -9,18 +9,18 @@ import type { CycleDemand, ReplayCycle } from './demand.ts'
 import type { RecordedDays } from './recorded.ts'
 import type { BandEnd, Outcome } from './replay.ts'
 
-/** A figure with what it would be were cut-off demand nothing, or at its highest. */
+/** A figure, and what it would be if cut-off demand were nothing, or the highest. */
 export interface Banded {
   readonly low: number
   readonly middle: number
   readonly high: number
 }
 
-/** What one side comes to. Credits are add-on credits. */
+/** The sums under one side. Credits are add-on credits. */
 export interface SideFigures {
   readonly credits: Banded
   readonly blockedPeople: Banded
-  /** Working days on which somebody was blocked, summed over people. */
+  /** Working days on which a person was blocked, summed over people. */
   readonly blockedDays: Banded
 }
 
@@ -33,15 +33,15 @@ export interface SimulationRow {
   readonly workingDays: number
   readonly policy: SideFigures
   readonly beside: SideFigures
-  /** Add-on credits that the policy would not have spent; negative: spent more. */
+  /** Add-on credits that the policy would have saved; negative: spent in addition. */
   readonly kept: number
   /** In the currency of the configured price. */
   readonly keptMoney?: number
 }
 
-/** What a pool of the policy comes to; `key` is `pool:NAME`. */
+/** A pool of the policy; `key` is `pool:NAME`. */
 export interface PoolRow extends SimulationRow {
-  /** What it has for a cycle. */
+  /** The pool's credits for a cycle. */
   readonly credits: number
 }
 
@@ -68,7 +68,7 @@ export interface BlockedPerson {
   readonly beside?: Blocked
 }
 
-/** How far a declared cap was used. */
+/** How far a cap was used. */
 export interface CapReach {
   readonly scope: string
   readonly cap: number
@@ -81,7 +81,7 @@ export interface CapReach {
   readonly blocked: number
 }
 
-/** A person to whom the policy makes a difference, over all cycles. */
+/** A person for whom the two sides differ, over all cycles. */
 export interface PersonChange {
   readonly email: string
   readonly credits: { readonly policy: number; readonly beside: number }
@@ -100,7 +100,7 @@ export interface Simulation {
   /** The longest blocked under the policy first. */
   readonly blocked: readonly BlockedPerson[]
   readonly caps: readonly CapReach[]
-  /** Blocked on fewer days, or let use more; the most first. */
+  /** Blocked on fewer days, or allowed more use; the most first. */
   readonly gains: readonly PersonChange[]
   /** Blocked on more days. */
   readonly losses: readonly PersonChange[]
@@ -110,22 +110,22 @@ export interface Simulation {
 export interface SimulationInputs {
   readonly workspace: string
   readonly policy: PolicyRevision
-  /** Absent: what was in force. */
+  /** Absent: compare with what was in force. */
   readonly against?: PolicyRevision
   readonly recorded: RecordedDays
-  /** All since the first recorded day, in the order of time; those before the shown ones tell what people used to do. */
+  /** All since the first recorded day, in the order of time; those before the shown ones tell what people usually used. */
   readonly cycles: readonly ReplayCycle[]
-  /** How many of the last are shown. */
+  /** How many of the last cycles are shown. */
   readonly shown: number
   readonly roster?: Roster
   readonly groups: readonly GroupMembers[]
   readonly owned: readonly OwnedCap[]
-  /** What others were seen to write. */
+  /** Among others, what other clients were seen to write. */
   readonly journal?: readonly JournalEntry[]
   readonly history: readonly HistoryEntry[]
   readonly creditsPerSeat?: Credits
   readonly pricePerCredit?: number
-  /** What the gatherer could not have. */
+  /** What could not be gathered. */
   readonly notes: readonly string[]
   /** Called after each cycle. */
   readonly onCycle?: () => void
@@ -142,9 +142,9 @@ export interface ReplayedCycle {
   readonly beside: Outcomes
 }
 
-/** What the notes speak of. */
+/** Counts for the notes. */
 export interface Counts {
-  /** People who were at their cap in force in some shown cycle, and of these, those of whom no day before tells anything. */
+  /** People who were at their cap in force in a shown cycle, and those among them for whom no earlier day tells what they would have used. */
   readonly atCap: number
   readonly unknown: number
 }

@@ -1,5 +1,5 @@
-// The caps that were in force on past days, as far as the ledger knows: what capkeeper wrote, what it saw others write at scopes of its own,
-// and what stands there now. Any other cap is not known, and counts as none; whoever shows the figures says so.
+// The caps that were in force on past days, as far as the ledger knows: what capkeeper wrote, what it saw other clients write at its scopes, and
+// what is set there now. Any other cap is not known and counts as none; a note says so.
 
 import type { HistoryEntry } from '../../model/change.ts'
 import type { JournalEntry } from '../../model/journal.ts'
@@ -18,7 +18,7 @@ export interface CapChange {
   readonly to: Cap
 }
 
-/** What is known to have changed, the oldest first: what landed of our writes, and what readings found that nobody of us had written. */
+/** Known changes, the oldest first: our writes that landed, and foreign changes that readings found. */
 export function capChanges(history: readonly HistoryEntry[], journal: readonly JournalEntry[]): readonly CapChange[] {
   const written: readonly CapChange[] = history.filter(({ result }) => result === 'applied')
   const found = journal.flatMap((entry): readonly CapChange[] =>
@@ -29,7 +29,7 @@ export function capChanges(history: readonly HistoryEntry[], journal: readonly J
   return [...written, ...found].sort((a, b) => a.at - b.at)
 }
 
-/** What was set before these changes. A scope of ours without one never changed. Choice. */
+/** The caps before these changes. A scope of ours without a change always had its present cap. Choice. */
 export function setBefore(owned: readonly OwnedCap[], changes: readonly CapChange[]): Map<ScopeKey, Cap> {
   const set = new Map<ScopeKey, Cap>(owned.map(({ scope, cap }) => [scopeKey(scope), cap]))
   for (const { scope, from } of changes.toReversed()) set.set(scopeKey(scope), from)

@@ -1,5 +1,5 @@
-// What a simulation has to say beside its figures: what recorded use cannot tell, and whatever makes the figures weaker than they look.
-// Each note names a number and, where there is one, the way out.
+// The notes of a simulation: what recorded use cannot tell, and what makes the figures less reliable than they look. Each note names a number and,
+// where there is one, the way out.
 
 import { groupScope, scopeKey } from '../../model/scope.ts'
 import { DAY_MS } from '../../model/units.ts'
@@ -12,7 +12,7 @@ export interface Found {
   readonly rejected: readonly RejectedScope[]
 }
 
-/** In the order of weight. */
+/** The most important first. */
 export function simulationNotes(inputs: SimulationInputs, people: ReplayPeople, { tally, rejected }: Found): readonly string[] {
   const { creditsPerSeat, recorded } = inputs
   return [
@@ -51,7 +51,7 @@ function atCapNotes({ atCap, unknown }: Counts): readonly string[] {
 }
 
 const OTHERS =
-  'In force counts what the ledger knows: caps that capkeeper wrote or declared, and what it saw others write there. A cap that somebody set ' +
+  'In force counts what the ledger knows: caps that capkeeper wrote or declared, and what it saw other clients write there. A cap that was set ' +
   'where no policy declares one is not in the ledger and counts as none.'
 
 function withoutCap({ against, owned, history }: SimulationInputs, { emails }: ReplayPeople): readonly string[] {
@@ -67,7 +67,7 @@ function poolNotes({ policy, against }: SimulationInputs): readonly string[] {
   ]
 }
 
-/** A weekday on which nobody used anything is more likely one on which nobody looked. */
+/** Weekdays without any use: more likely no daemon was running than that nobody worked. */
 function silentDays({ days }: RecordedDays, { cycles, shown }: SimulationInputs): readonly string[] {
   const [first, last] = [cycles.at(-shown) ?? cycles[0], cycles.at(-1)]
   const inside = days.filter(({ dayAt }) => first && last && dayAt >= first.startAt && dayAt < last.endAt)

@@ -1,6 +1,5 @@
-// The caps that a policy would have given on past days: what `resolveDesired` asks of each scope on that day, with grants by their dates,
-// people and groups as they are today, and pools dealt day by day. Whom the policy gives no cap counts as without one; it never looks at what
-// was in force.
+// The caps that a policy would have given on past days: those of `resolveDesired` for each day, with grants by their dates, today's people and
+// groups, and pools dealt day by day. A person for whom the policy has no cap counts as without one; the caps that were in force do not matter.
 
 import type { Cycle, GroupMembers, Roster } from '../../model/observed.ts'
 import type { PolicySet } from '../../model/policy.ts'
@@ -22,13 +21,13 @@ export interface PolicyCapsInputs {
 }
 
 export interface PolicyCaps extends CapSource {
-  /** Scopes that the policy made impossible on a day that was asked for. */
+  /** Scopes that the policy rejected on a day so far. */
   readonly rejected: ReadonlyMap<string, RejectedScope>
-  /** Pools with their members; none before the first day was asked for. */
+  /** Pools with their members; none before the first day. */
   pools(): readonly PoolPlaces[]
 }
 
-/** Days with the same grants in force have the same caps but for pools, and are worked out once. */
+/** Days with the same grants in force have the same caps except for pools, and are resolved once. */
 export function capsOfPolicy(inputs: PolicyCapsInputs): PolicyCaps {
   const known = new Map<string, UndealtDay>()
   const rejected = new Map<string, RejectedScope>()
@@ -66,7 +65,7 @@ const inputsOn = ({ set, roster, groups }: PolicyCapsInputs, now: Instant, cycle
   grantsFrozen: false,
 })
 
-/** The grants in force, as one text. */
+/** The grants in force, as a cache key. */
 const grantsOn = (inputs: DesiredInputs): string => {
   const inForce = grantStatuses(inputs.set.grants, inputs).filter(({ state }) => isInForce(state))
   return JSON.stringify(inForce.map(({ grant }) => grantId(grant)))

@@ -1,6 +1,6 @@
-// The caps that pools deal on past days, by the deal of the daemon (core/pools): one a day, from the use of the days before, carried on from day
-// to day. Use and caps of a day are known on the next one, and every write lands, so columns of numbers are all that is remembered. Before
-// the first day members count as without a cap, which that deal sets. It knows nothing of what the members will still want.
+// The caps that pools would have dealt on past days, by the daemon's own rules (core/pools): once a day, from the use of the days before. Use
+// and caps of a day are known on the next one, and every write lands, so columns of numbers are enough to remember. Members count as without a
+// cap until the first deal. Later demand is not known here.
 
 import { type Instant, wholeCents } from '../../model/units.ts'
 import { poolPace } from '../../pools/pace.ts'
@@ -10,7 +10,7 @@ import type { PoolPeople } from '../../resolve/pools.ts'
 import type { CapsOfDay, ReplayDay } from './caps.ts'
 import type { ReplayPeople } from './recorded.ts'
 
-/** Caps as they would be without any deal, and who is in which pool. */
+/** Caps without any deal, and the members of pools. */
 export interface UndealtDay {
   readonly caps: CapsOfDay
   readonly pools: readonly PoolPeople[]
@@ -20,12 +20,12 @@ export interface UndealtDay {
 export interface PoolPlaces {
   readonly name: string
   readonly credits: number
-  /** What a member gets at most. */
+  /** The most that a member gets. */
   readonly max: number
   readonly members: readonly number[]
 }
 
-/** Deals day by day. Asked once for each day, in the order of time; an answer is good until the next day. */
+/** Deals day by day. Call it once for each day, in the order of time; a result is valid until the next day. */
 export function poolDealer(people: ReplayPeople) {
   const places = new Map(people.emails.map((email, place) => [email, place]))
   let known: { readonly undealt: UndealtDay; readonly caps: CapsOfDay; readonly pools: readonly PoolOnDays[] } | undefined
@@ -41,7 +41,7 @@ export function poolDealer(people: ReplayPeople) {
       const { caps, pools } = known?.undealt === undealt ? known : take(undealt)
       for (const pool of pools) {
         dealOn(pool, day)
-        askFor(pool, caps)
+        putInForce(pool, caps)
       }
       return caps
     },
@@ -55,30 +55,30 @@ export function poolDealer(people: ReplayPeople) {
   }
 }
 
-/** A pool from one day to the next. */
+/** The state of a pool from one day to the next. */
 interface PoolOnDays {
   readonly name: string
   readonly terms: PoolPeople['pool']
   readonly table: PoolTable
-  /** Places of people, by place in the table. */
+  /** By place in the table: the place of the person. */
   readonly rows: Int32Array
-  /** What the last deal gave; NaN: nothing yet. */
+  /** The last deal; NaN: nothing yet. */
   readonly dealt: Float64Array
   /** The cap of the day before; infinite without one. */
   readonly inForce: Float64Array
-  /** Who is not dealt, with the cap of the day before. */
+  /** Members who are not dealt, with the cap of the day before. */
   readonly undealt: readonly { readonly person: number; readonly cap: number }[]
-  /** The cycle that was dealt in. */
+  /** The cycle of the last deal. */
   cycleStartAt: Instant | undefined
 }
 
 interface Known {
   readonly places: ReadonlyMap<string, number>
-  /** The same pool under other grants. */
+  /** The same pool before the grants in force changed. */
   readonly before: PoolOnDays | undefined
 }
 
-/** Somebody whose own cap is another one now is dealt anew. */
+/** The pool's state after the grants in force changed. A member whose own cap changed is dealt again. */
 function poolOnDays({ pool, members }: PoolPeople, { caps }: UndealtDay, { places, before }: Known): PoolOnDays {
   const here = members.flatMap((member) => {
     const person = places.get(member.email)
@@ -109,7 +109,7 @@ function poolOnDays({ pool, members }: PoolPeople, { caps }: UndealtDay, { place
   return after
 }
 
-/** What the pool knows on the morning of a day, and the deal of it. */
+/** Deals, if that matters, with what is known on the morning of a day. */
 function dealOn(pool: PoolOnDays, { at, cycle, used }: ReplayDay): void {
   const { terms, table, dealt } = pool
   const isNewCycle = pool.cycleStartAt !== cycle.startAt
@@ -120,7 +120,7 @@ function dealOn(pool: PoolOnDays, { at, cycle, used }: ReplayDay): void {
     undealt += Number.isFinite(cap) ? Math.max(use, cap) : use
     standing += Math.max(use, cap)
   }
-  const seen = look(pool, used)
+  const seen = fillIn(pool, used)
   claim(table, terms, poolPace(usedByThem + seen.used, table.size + pool.undealt.length, cycle, at))
   const aimed = aim(table, terms, undealt)
   const isOver = undealt + seen.counted > terms.credits
@@ -136,17 +136,17 @@ function dealOn(pool: PoolOnDays, { at, cycle, used }: ReplayDay): void {
 
 interface Seen {
   readonly used: number
-  /** What the standing deal comes to. */
+  /** The sum that members count for. */
   readonly counted: number
-  /** Somebody is not dealt yet. */
+  /** A member has no deal yet. */
   readonly isOpen: boolean
 }
 
-/** Use and caps as of the day before, into the table. */
-function look({ table: { use, present, count, size }, rows, dealt, inForce }: PoolOnDays, used: Float64Array): Seen {
+/** Fills use and caps as of the day before into the table. */
+function fillIn({ table: { use, present, count, size }, rows, dealt, inForce }: PoolOnDays, used: Float64Array): Seen {
   let [all, counted, isOpen] = [0, 0, false]
   for (let row = 0; row < size; row += 1) {
-    // To the cent, as a reading has it.
+    // To the cent, as in a reading.
     const own = Math.round((used[rows[row] ?? 0] ?? 0) * 100) / 100
     const cap = inForce[row] ?? 0
     const most = Math.max(own, cap)
@@ -160,8 +160,8 @@ function look({ table: { use, present, count, size }, rows, dealt, inForce }: Po
   return { used: all, counted, isOpen }
 }
 
-/** The deal is in force from now on: its raises are within the credits, and nothing has changed since it was made. */
-function askFor({ rows, dealt, inForce }: PoolOnDays, { caps, from }: CapsOfDay): void {
+/** Puts the deal in force at once: its raises are within the credits, and nothing has changed since it was made. */
+function putInForce({ rows, dealt, inForce }: PoolOnDays, { caps, from }: CapsOfDay): void {
   for (const [row, person] of rows.entries()) {
     const given = dealt[row] ?? Number.NaN
     if (Number.isNaN(given)) continue

@@ -1,9 +1,9 @@
-// Caps for the team and its groups out of recorded use: so that at most a stated share of people is blocked, or so that a budget holds with
-// the same share of blocked people everywhere. Each figure is that of a simulation of the very policy that comes out. Caps of single people,
-// grants and everything else of the policy stay as they are; nothing here is a guess about people whose use was not recorded.
+// Recommends caps for the team and its groups from recorded use: so that at most a given share of people is blocked, or so that a budget is kept
+// with the same share of blocked people everywhere. The figures come from a simulation of the recommended policy. Caps of single people, grants
+// and the rest of the policy stay. People without recorded use are not guessed.
 
 import type { Cap, CapRule, PolicyRevision, PolicySet } from '../../model/policy.ts'
-import { byScope, type GroupScope, groupScope, type ScopeKey, scopeKey, TEAM, type TeamScope } from '../../model/scope.ts'
+import { byScope, type GroupScope, type ScopeKey, scopeKey, TEAM, type TeamScope } from '../../model/scope.ts'
 import { credits, MAX_CAP } from '../../model/units.ts'
 import { DUST } from './demand.ts'
 import type { Simulation, SimulationInputs } from './document.ts'
@@ -14,12 +14,12 @@ import { workingDays } from './replay.ts'
 import { isCounted } from './rows.ts'
 import { demandsOf, presentPeople, simulate } from './simulation.ts'
 
-/** `share`: of people blocked, 0 to 1. `credits`: add-on credits of the dearest cycle. */
+/** `share`: of people blocked, 0 to 1. `credits`: add-on credits of the most expensive cycle. */
 export type Target = { readonly kind: 'blocked'; readonly share: number } | { readonly kind: 'budget'; readonly credits: number }
 
 export interface RecommendInputs extends Omit<SimulationInputs, 'against'> {
   readonly target: Target
-  /** Ids of groups; absent: all groups with members, and the team. */
+  /** Ids of groups; absent: the team and all groups with members. */
   readonly only?: readonly string[]
 }
 
@@ -28,15 +28,15 @@ export interface RecommendedCap {
   readonly scope: TeamScope | GroupScope
   readonly name: string
   readonly cap: number
-  /** What the policy has now; absent when nothing is declared. */
+  /** The policy's present cap; absent when none is declared. */
   readonly before?: Cap
-  /** People who have this cap, of the last cycle. */
+  /** People with this cap in the last cycle. */
   readonly people: number
   readonly personCycles: number
   readonly blocked: number
-  /** The highest add-on use that one of them would have had without any cap. */
+  /** The highest add-on use of one of them if there were no cap. */
   readonly highestDemand: number
-  /** What all of them together would have used without any cap in the dearest cycle: a pool of as many credits would have blocked nobody. */
+  /** What all of them together would have used without a cap in the most expensive cycle: a pool of so many credits would have blocked nobody. */
   readonly poolCredits: number
 }
 
@@ -44,30 +44,30 @@ export interface Recommendation {
   readonly workspace: string
   readonly set: PolicySet
   readonly caps: readonly RecommendedCap[]
-  /** Add-on credits of the dearest cycle under these caps. */
+  /** Add-on credits of the most expensive cycle under these caps. */
   readonly dearest: number
   readonly simulation: Simulation
 }
 
-/** What the policy cannot reach: people with caps of their own use more than the budget by themselves. */
+/** The budget cannot be kept: people with caps of their own use more than it by themselves. */
 export interface OutOfReach {
   readonly least: number
 }
 
-/** Smaller caps are more trouble than they save. Choice. */
+/** Smaller caps cost more trouble than they save. Choice. */
 const LEAST_CAP = 10
-/** Tries to mend what people in several groups make different. */
+/** How often caps are raised to correct for people in several groups. */
 const ROUNDS = 40
-/** A budget is met to so fine a share of blocked people. Choice. */
+/** The steps of the share of blocked people, when looking for a budget. Choice. */
 const SHARES = 400
 
-/** A cap that people can remember: tens, fifties from 1,000 on, five hundreds from 10,000 on; upwards. Choice. */
+/** Rounds up to a cap that is easy to remember: tens, fifties from 1,000 on, five hundreds from 10,000 on. Choice. */
 export function niceCap(least: number): number {
   const step = least < 1_000 ? 10 : least < 10_000 ? 50 : 500
   return Math.min(MAX_CAP, Math.max(LEAST_CAP, Math.ceil((least - DUST) / step) * step))
 }
 
-/** Caps as asked for; `OutOfReach` where no cap could keep the budget. */
+/** The recommended caps; `OutOfReach` where no cap could keep the budget. */
 export function recommend(inputs: RecommendInputs): Recommendation | OutOfReach {
   const people = replayPeople(inputs.recorded, presentPeople(inputs.roster), inputs.groups)
   const known = knownDemand(inputs, people)
@@ -83,9 +83,9 @@ export function recommend(inputs: RecommendInputs): Recommendation | OutOfReach 
 }
 
 interface Known {
-  /** Add-on demand of each person by place, one array a cycle; -1 for who does not count in it. */
+  /** Add-on demand of each person by place, one array per cycle; -1 for a person who does not count in it. */
   readonly cycles: readonly Float64Array[]
-  /** A cap of one's own in the policy, by place, the most that a pool gives included; Infinity without one. */
+  /** A person's own cap in the policy, by place, including the most that a pool gives; Infinity without one. */
   readonly own: Float64Array
   readonly pools: readonly PoolPlaces[]
 }
@@ -104,7 +104,7 @@ function knownDemand(inputs: RecommendInputs, people: ReplayPeople): Known {
   return { cycles: cycles.slice(-inputs.shown), ...ownCaps(inputs, people) }
 }
 
-/** What the policy gives to single people, by name, by a rule or by a pool; without its grants, and not what follows from differing groups. */
+/** The caps that the policy gives to single people: by name, by a rule or by a pool, but neither by a grant nor by the conflict rule. */
 function ownCaps({ policy, roster, groups, cycles }: RecommendInputs, people: ReplayPeople): Omit<Known, 'cycles'> {
   const { onGroupConflict: _, ...set } = policy.set
   const source = capsOfPolicy({ set: { ...set, grants: [] }, people, groups, ...(roster && { roster }) })
@@ -126,14 +126,14 @@ interface ScopePeople {
   readonly scope: TeamScope | GroupScope
   readonly name: string
   readonly members: readonly number[]
-  /** A cap that is to stay; Infinity for none. */
+  /** A cap that stays; Infinity for none. */
   readonly fixed?: number
 }
 
 interface Scopes {
   /** The team last. */
   readonly all: readonly ScopePeople[]
-  /** By place of a person: the scopes that may give their cap, the team only for who is in no group. */
+  /** By place of a person: the scopes that may set their cap; the team only for people in no group. */
   readonly of: readonly (readonly ScopePeople[])[]
   readonly onGroupConflict: PolicySet['onGroupConflict']
 }
@@ -156,24 +156,14 @@ function scopesOf({ policy: { set }, groups, only }: RecommendInputs, people: Re
   const grouped = set.groups
     .filter(({ scope }) => listed.has(scope.id))
     .map(({ scope, name }) => {
-      const key = scopeKey(groupScope(scope.id))
-      const isAsked = only ? only.includes(scope.id) : true
-      return one(
-        scope,
-        name,
-        free.filter((person) => people.groupsOf[person]?.includes(key)),
-        isAsked,
-      )
+      const members = free.filter((person) => people.groupsOf[person]?.includes(scopeKey(scope)))
+      return one(scope, name, members, only?.includes(scope.id) ?? true)
     })
-    // A group without a cap of its own falls through to the team.
+    // Members of a group without a cap have the team's.
     .filter(({ fixed }) => fixed !== Number.POSITIVE_INFINITY)
   const inSome = new Set(grouped.flatMap(({ members }) => members))
-  const team = one(
-    TEAM,
-    'the team',
-    free.filter((person) => !inSome.has(person)),
-    only === undefined,
-  )
+  const outside = free.filter((person) => !inSome.has(person))
+  const team = one(TEAM, 'the team', outside, only === undefined)
   const all = [...grouped, team]
   const byKey = new Map(grouped.map((group) => [group.key, group]))
   const of = people.emails.map((_, person): readonly ScopePeople[] => {
@@ -184,7 +174,7 @@ function scopesOf({ policy: { set }, groups, only }: RecommendInputs, people: Re
   return { all, of, onGroupConflict: set.onGroupConflict }
 }
 
-/** The cap of somebody without one of their own, and the scope that gives it; with a conflict rule differing groups give none themselves. */
+/** The cap of a person without one of their own, and the scope that sets it. When the conflict rule decides between groups, no scope sets it. */
 function capFrom({ of, onGroupConflict }: Scopes, caps: Caps, person: number): { readonly cap: number; readonly key?: ScopeKey } {
   const given = (of[person] ?? []).map(({ key }) => ({ key, cap: caps.get(key) ?? Number.POSITIVE_INFINITY }))
   const [first, ...others] = given
@@ -199,11 +189,11 @@ const holdersOf = (scope: ScopePeople, scopes: Scopes, caps: Caps): readonly num
 
 type Caps = Map<ScopeKey, number>
 
-/** For each scope the least cap that blocks at most this share of the people who have it, over all cycles. */
+/** For each scope the lowest cap that blocks at most this share of the people who have it, over all cycles. */
 function capsAt(scopes: Scopes, known: Known, share: number): Caps {
   const caps: Caps = new Map()
   for (const scope of scopes.all) caps.set(scope.key, scope.fixed ?? niceCap(quantile(demandsOfMembers(scope.members, known), share)))
-  // Where people are in several groups the lowest cap is theirs, so each cap is judged by those who have it, and raised until it fits.
+  // A person in several groups has the lowest cap, so each cap is judged by the people who have it, and raised until it fits.
   for (let round = 0; round < ROUNDS; round += 1) {
     const raised = scopes.all.filter((scope) => scope.fixed === undefined && raise(scope, scopes, caps, known, share))
     if (raised.length === 0) break
@@ -214,7 +204,7 @@ function capsAt(scopes: Scopes, known: Known, share: number): Caps {
 const demandsOfMembers = (members: readonly number[], { cycles }: Known): readonly number[] =>
   cycles.flatMap((demand) => members.flatMap((person) => ((demand[person] ?? -1) >= 0 ? [demand[person] ?? 0] : [])))
 
-/** The least figure that at most this share of the values exceed; 0 for none. */
+/** The lowest value that at most this share of the values exceed; 0 for none. */
 function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => b - a)
   return sorted[Math.floor(values.length * share + 1e-9)] ?? 0
@@ -227,7 +217,7 @@ function raise(scope: ScopePeople, scopes: Scopes, caps: Caps, known: Known, sha
   return true
 }
 
-/** The least share of blocked people, the same in every scope, with which the dearest cycle keeps the budget. */
+/** The caps with the lowest share of blocked people, the same in every scope, with which the most expensive cycle keeps the budget. */
 function capsWithin(scopes: Scopes, known: Known, budget: number): Caps | OutOfReach {
   let [low, high] = [0, SHARES]
   const at = (step: number): Caps => capsAt(scopes, known, step / SHARES)
@@ -246,7 +236,7 @@ function dearestUnder(scopes: Scopes, { cycles, own, pools }: Known, caps: Caps)
   const granted = (demand: Float64Array, person: number): number => Math.min(Math.max(0, demand[person] ?? 0), limits[person] ?? 0)
   const sums = cycles.map((demand) => {
     const all = demand.reduce((sum, _, person) => sum + granted(demand, person), 0)
-    // What the members of a pool may use one by one, all of them together may not.
+    // The members of a pool together may use less than all of them could one by one.
     const beyond = pools.map(({ credits: most, members }) => members.reduce((sum, person) => sum + granted(demand, person), -most))
     return beyond.reduce((sum, one) => sum - Math.max(0, one), all)
   })
@@ -257,13 +247,13 @@ function dearestUnder(scopes: Scopes, { cycles, own, pools }: Known, caps: Caps)
 function withCaps(set: PolicySet, caps: Caps): PolicySet {
   const known = byScope(set.rules)
   const scopes = [TEAM, ...set.groups.map(({ scope }) => scope)]
-  const wide = scopes.flatMap((scope): readonly CapRule[] => {
+  const shared = scopes.flatMap((scope): readonly CapRule[] => {
     const key = scopeKey(scope)
     const [cap, rule] = [caps.get(key), known.get(key)]
     if (cap === undefined || cap === Number.POSITIVE_INFINITY) return rule ? [rule] : []
     return [{ at: { file: 'recommend', line: 1, column: 1 }, document: set.workspace, ...rule, scope, cap: credits(cap) }]
   })
-  return { ...set, rules: [...wide, ...set.rules.filter(({ scope }) => scope.kind === 'user')] }
+  return { ...set, rules: [...shared, ...set.rules.filter(({ scope }) => scope.kind === 'user')] }
 }
 
 function described(inputs: RecommendInputs, scopes: Scopes, caps: Caps, known: Known, simulation: Simulation): readonly RecommendedCap[] {

@@ -1,12 +1,12 @@
-// What is recorded of people's use by day, as a replay reads it: columns of numbers, so that a year of 5,000 people is a few megabytes. Where
-// the days come from, and whether add-on use in them was measured, is the business of whoever fills this in. It never fills a gap.
+// Recorded use by day, as the input of a replay: columns of numbers, so that a year of 5,000 people takes a few megabytes. A gap is never
+// filled.
 
 import type { GroupMembers, Roster } from '../../model/observed.ts'
 import type { ScopeKey } from '../../model/scope.ts'
 import { groupScope, scopeKey } from '../../model/scope.ts'
 import { DAY_MS, type Instant } from '../../model/units.ts'
 
-/** What was used on one UTC day, one place in each column for each person who used something. */
+/** The use of one UTC day; each person with use has one place in each column. */
 export interface UseOfDay {
   /** Midnight, UTC. */
   readonly dayAt: Instant
@@ -14,7 +14,7 @@ export interface UseOfDay {
   readonly people: Int32Array
   /** All use, in hundredths of a credit. */
   readonly cents: Float64Array
-  /** What of it was paid from add-on credits, where the service measures that. */
+  /** The part that add-on credits paid, where the service measures it. */
   readonly addOnCents?: Float64Array
 }
 
@@ -22,22 +22,22 @@ export interface RecordedDays {
   readonly addOn: 'measured' | 'estimated'
   /** E-mails. */
   readonly people: readonly string[]
-  /** In the order of time; a day without anybody's use may be missing. */
+  /** In the order of time; a day without any use may be missing. */
   readonly days: readonly UseOfDay[]
 }
 
-/** Everybody whom a replay looks at, by place: those with recorded days first, then the rest of the roster. */
+/** Everybody in a replay, by place: people with recorded days first, then the rest of the roster. */
 export interface ReplayPeople {
   readonly emails: readonly string[]
-  /** Keys of the groups that each is in today. */
+  /** Keys of the groups that each person is in today. */
   readonly groupsOf: readonly (readonly ScopeKey[])[]
-  /** Approved on the roster of today. */
+  /** Approved on today's roster. */
   readonly isPresent: readonly boolean[]
 }
 
 const NO_GROUPS: readonly ScopeKey[] = []
 
-/** `present` are the approved people of today. Groups are those of today too: the ledger does not keep who was in which group before. */
+/** `present`: the approved people of today. Groups are today's too, because the ledger does not keep past members. */
 export function replayPeople(
   recorded: RecordedDays,
   present: Roster['people'],
@@ -45,23 +45,16 @@ export function replayPeople(
 ): ReplayPeople {
   const here = new Set(present.map(({ email }) => email))
   const emails = [...new Set([...recorded.people, ...here])]
-  const groupsOf = new Map<string, ScopeKey[]>()
-  for (const group of groups) {
-    const key = scopeKey(groupScope(group.id))
-    for (const email of group.emails) {
-      const own = groupsOf.get(email)
-      if (own) own.push(key)
-      else groupsOf.set(email, [key])
-    }
-  }
+  const members = groups.flatMap(({ id, emails: those }) => those.map((email) => ({ email, key: scopeKey(groupScope(id)) })))
+  const groupsOf = Map.groupBy(members, ({ email }) => email)
   return {
     emails,
-    groupsOf: emails.map((email) => groupsOf.get(email) ?? NO_GROUPS),
+    groupsOf: emails.map((email) => groupsOf.get(email)?.map(({ key }) => key) ?? NO_GROUPS),
     isPresent: emails.map((email) => here.has(email)),
   }
 }
 
-/** The first and the last day that anything is recorded of; absent when nothing is. */
+/** The first and the last recorded day; undefined when there is none. */
 export function recordedSpan({ days }: RecordedDays): { readonly firstAt: Instant; readonly lastAt: Instant } | undefined {
   const [first, last] = [days[0], days.at(-1)]
   return first && last && { firstAt: first.dayAt, lastAt: last.dayAt }

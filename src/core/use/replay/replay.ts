@@ -1,24 +1,24 @@
-// The replay: the demand of one cycle, day after day, under caps. Prompt credits of the seat come first, so caps touch add-on use alone.
-// A person is blocked on a day when the cap lets through less than they would have used. Pure; it never decides which caps hold.
+// Replays the demand of one cycle, day by day, under given caps. Credits of the seat come first, so caps limit add-on use only. A person is
+// blocked on a day when the cap allows less than they would have used.
 
 import type { CapSource, CapsOfDay } from './caps.ts'
 import { type CutOff, type CycleDemand, DUST } from './demand.ts'
 
-/** How demand that a cap cut off is taken: not at all, as estimated, or at the upper end. */
+/** How much of the demand that a cap cut off counts: nothing, the estimate, or the upper end. */
 export const BANDS = ['low', 'middle', 'high'] as const
 export type BandEnd = (typeof BANDS)[number]
 
-/** What became of everybody in one cycle; by place. */
+/** The outcome for everybody in one cycle; by place. */
 export interface Outcome {
   /** Add-on credits used. */
   readonly addOn: Float64Array
-  /** Working days on which less was let through than asked for; a day that is only likely to be one counts in part. */
+  /** Working days on which less was allowed than wanted; a day that is only probably a working day counts in part. */
   readonly blockedDays: Float64Array
-  /** Place of the first such day in the cycle's days; -1 without one. */
+  /** Place of the first blocked day in the cycle's days; -1 without one. */
   readonly firstBlocked: Int32Array
   /** The cap on that day. */
   readonly capThen: Float64Array
-  /** Place of the scope that gave each cap on the last day; -1 for none. Absent for what did become of people. */
+  /** By person, the place of the scope that set the cap on the last day; -1 for none. Absent for the recorded outcome. */
   readonly from?: Int32Array
 }
 
@@ -26,7 +26,7 @@ export interface Outcome {
 export interface CapUse {
   /** The highest add-on use under it in any cycle; credits. */
   readonly highest: number[]
-  /** The cap when that was. */
+  /** The cap at that time. */
   readonly cap: number[]
   readonly isReached: boolean[]
 }
@@ -40,7 +40,7 @@ const emptyOutcome = (people: number): Outcome => ({
   capThen: new Float64Array(people).fill(Number.POSITIVE_INFINITY),
 })
 
-/** Replays a cycle under these caps; notes into `capUse`, when given, how far each cap was used. */
+/** Replays a cycle under these caps; records in `capUse`, when given, how far each cap was used. */
 export function replayCycle({ cycle, days, atCap }: CycleDemand, caps: CapSource, band: BandEnd, capUse?: CapUse): Outcome {
   const outcome = emptyOutcome(atCap.length)
   const { addOn, blockedDays, firstBlocked, capThen } = outcome
@@ -67,7 +67,7 @@ export function replayCycle({ cycle, days, atCap }: CycleDemand, caps: CapSource
       const place = held.from[person] ?? -1
       if (capUse && place >= 0) noteUse(capUse, place, cap, before + got, isBlocked)
     }
-    // A cap that nobody came near is one that was never reached, too.
+    // A cap without any use is also one that was not reached.
     if (capUse && index === days.length - 1) noteHolders(capUse, held)
     from = held.from
   }
@@ -97,7 +97,7 @@ function extraOf(cutOff: readonly CutOff[], band: BandEnd): ReadonlyMap<number, 
   return new Map(cutOff.map((one) => [one.person, { credits: band === 'high' ? one.high : one.middle, share: one.share }]))
 }
 
-/** What did become of everybody: use as it was recorded, and blocked where more is taken to have been wanted. */
+/** The recorded outcome: use as recorded, and a person blocked where more demand is estimated. */
 export function recordedCycle({ days, atCap }: CycleDemand, band: BandEnd): Outcome {
   const outcome = emptyOutcome(atCap.length)
   const { addOn, blockedDays, firstBlocked, capThen } = outcome
@@ -114,7 +114,7 @@ export function recordedCycle({ days, atCap }: CycleDemand, band: BandEnd): Outc
   return outcome
 }
 
-/** Working days of each person: those with use, and those at the cap in part. */
+/** Working days of each person: days with use, and days at the cap in part. */
 export function workingDays({ days, atCap }: CycleDemand): Float64Array {
   const sums = new Float64Array(atCap.length)
   for (const { worked, cutOff } of days) {

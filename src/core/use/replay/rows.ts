@@ -1,4 +1,4 @@
-// The rows of a simulation: sums over everybody and over groups in one replayed cycle. It decides nothing but who counts.
+// The rows of a simulation: sums over everybody, over groups and over pools in one replayed cycle.
 
 import { TEAM_KEY } from '../../interpret/effective.ts'
 import { groupScope, type ScopeKey, scopeKey } from '../../model/scope.ts'
@@ -28,14 +28,10 @@ export function simulatedCycle(
     isWhole: cycle.isWhole,
     total: row(TEAM_KEY, 'everybody', all),
     groups: [...groups, ...(groups.length > 0 && rest.length > 0 ? [row('-', 'in no group', rest)] : [])],
-    pools: pools.map(({ name, credits, members }) => ({
-      ...row(
-        `pool:${name}`,
-        `pool ${name}`,
-        members.filter((person) => isCounted(people, replayed, person)),
-      ),
-      credits,
-    })),
+    pools: pools.map(({ name, credits, members }) => {
+      const counted = members.filter((person) => isCounted(people, replayed, person))
+      return { ...row(`pool:${name}`, `pool ${name}`, counted), credits }
+    }),
   }
 }
 
@@ -78,7 +74,7 @@ function figuresOf(members: readonly number[], outcomes: Outcomes): SideFigures 
   const of = (figure: (outcome: Outcome) => number): Banded => {
     const middle = figure(outcomes.middle)
     if (outcomes.low === outcomes.middle) return { low: middle, middle, high: middle }
-    // A deal by use may turn an end of the band round.
+    // Where pools deal by use, more demand can give a lower figure.
     const all = BANDS.map((band) => figure(outcomes[band]))
     return { low: Math.min(...all), middle, high: Math.max(...all) }
   }
@@ -92,5 +88,5 @@ function figuresOf(members: readonly number[], outcomes: Outcomes): SideFigures 
 const sumOver = (members: readonly number[], values: Float64Array): number =>
   members.reduce((sum, person) => sum + (values[person] ?? 0), 0)
 
-/** To a tenth. */
+/** Rounded to a tenth. */
 export const tenth = (value: number): number => Math.round(value * 10) / 10

@@ -1,5 +1,5 @@
-// A simulation as one document of plain data: what each cycle, group and person would have had under a policy, beside what was in force or
-// another policy. Sums and comparisons only; text, JSON, Markdown and HTML are all made of this. What is not known is absent, and a note says so.
+// A simulation as one document of plain data: what each cycle, group and person would have had under a policy, compared with what was in force or
+// with another policy. Sums and comparisons only. What is not known is absent, and a note says so.
 
 import { isApproved } from '../../interpret/effective.ts'
 import type { Roster } from '../../model/observed.ts'
@@ -14,7 +14,7 @@ import { type BandEnd, type CapUse, noCapUse, type Outcome, recordedCycle, repla
 import { simulatedCycle } from './rows.ts'
 import { capsReached, tallyOf } from './tally.ts'
 
-/** Replays the cycles and makes the document. */
+/** Replays the cycles and builds the document. */
 export function simulate(inputs: SimulationInputs): Simulation {
   const { workspace, policy, against, recorded, creditsPerSeat, pricePerCredit } = inputs
   const people = replayPeople(recorded, presentPeople(inputs.roster), inputs.groups)
@@ -69,7 +69,7 @@ export const demandsOf = (
 
 type Sources = Readonly<Record<BandEnd, PolicyCaps>>
 
-/** A source for each end of the band: one that deals by use remembers what it dealt. */
+/** One source for each end of the band, because a source that deals by use remembers its deals. */
 function sourcesOf({ roster, groups }: SimulationInputs, people: ReplayPeople, { set }: PolicyRevision): Sources {
   const one = (): PolicyCaps => capsOfPolicy({ set, people, groups, ...(roster && { roster }) })
   return { low: one(), middle: one(), high: one() }

@@ -7,10 +7,10 @@ import type { ReplayPeople } from './recorded.ts'
 import type { CapUse, Outcome } from './replay.ts'
 import { isCounted, tenth } from './rows.ts'
 
-/** Names differ. */
+/** For names that differ. */
 const inOrder = (a: string, b: string): number => (a < b ? -1 : 1)
 
-/** The caps of a policy, those that somebody reached first. */
+/** The caps of a policy, reached ones first. */
 export function capsReached({ scopes }: PolicyCaps, { highest, cap, isReached }: CapUse, held: Held): readonly CapReach[] {
   return scopes
     .flatMap((scope, place): readonly CapReach[] => {
@@ -44,7 +44,7 @@ export interface Tally {
   held(): Held
 }
 
-/** Takes one replayed cycle after the other. */
+/** Add one replayed cycle after the other. */
 export function tallyOf(people: ReplayPeople): Tally {
   const blocked: BlockedPerson[] = []
   const sums = { policy: sumsOf(people), beside: sumsOf(people) }

@@ -7,7 +7,7 @@ import { cyclesOf, group, recordedOf, type Sketch, START, simulated, weekdays } 
 const LAST = 'Groups and roles are those of today. Recorded use does not tell what people would have done had they known of another cap.'
 const NOTHING_KNOWN = 'The ledger knows of no cap that was in force: people count as without one, and nobody as blocked.'
 const OTHERS =
-  'In force counts what the ledger knows: caps that capkeeper wrote or declared, and what it saw others write there. A cap that somebody set ' +
+  'In force counts what the ledger knows: caps that capkeeper wrote or declared, and what it saw other clients write there. A cap that was set ' +
   'where no policy declares one is not in the ledger and counts as none.'
 const POOLS =
   'Pools are dealt once a day from the use of the days before, with a first deal on the first day shown; a daemon deals up to every 4 h, and so blocks fewer.'
