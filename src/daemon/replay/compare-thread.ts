@@ -1,11 +1,11 @@
-// The thread that a comparison is made in: it opens the ledger for itself and only reads it, so that a year of thousands of people holds nobody up.
+// The thread that makes a comparison, so that the replay of a large company does not block the daemon. It opens its own ledger, read-only.
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Said } from '../../policy/load/aside.ts'
 import { openLedger } from '../ledger/ledger.ts'
 import { systemClock } from '../schedule/system.ts'
 import { type Compared, type CompareOptions, type CompareStart, compare, compareStart } from './compare.ts'
 
-/** A file, an address, or the name of a copy in memory. */
+/** `ledger`: a file, an address, or the name of a copy in memory. */
 export interface ComparedFrom {
   readonly ledger: string
   readonly options: CompareOptions

@@ -1,27 +1,27 @@
-// The policy in force beside the caps that were in force, over the last whole cycles that were recorded: the replay of `simulate`, cut to what a
-// page can show. It reads records alone; people are named as they are, and hidden by whoever shows it.
+// Compares the policy in force with the caps that were in force, over the last whole recorded cycles: the replay of `simulate`, cut to what a page
+// can show. People are named by e-mail; the page hides them where it must.
 
 import type { PolicyRevision } from '../../core/model/policy.ts'
 import { DAY_MS, type Instant } from '../../core/model/units.ts'
-import type { BlockedPerson, CapReach, PersonChange, SimulatedCycle, Simulation } from '../../core/use/replay/document.ts'
+import type { BlockedPerson, CapReach, PersonChange, SimulatedCycle, Simulation, SimulationRow } from '../../core/use/replay/document.ts'
 import { simulate } from '../../core/use/replay/simulation.ts'
 import type { Ledger } from '../../ports.ts'
 import { type RecordedUse, replayStart } from './gather.ts'
 import { recordedUseOf } from './recorded-use.ts'
 
-/** What is shown of each list; `simulate --output json` has all. Choice. */
+/** How much of each list is kept; `simulate --output json` has all of it. Choice. */
 const MOST = { groups: 100, people: 200, caps: 200 } as const
 
-/** So many days of single people are held at once, at 20 bytes each; larger companies look back less far. Choice. */
+/** How many days of single people are held at once, at 20 bytes each; larger companies replay fewer days. Choice. */
 const MOST_ROWS = 3_000_000
-/** The last whole cycle and the present one are always within it. */
+/** Enough for the last whole cycle and the present one. */
 const LEAST_DAYS = 62
 
 export interface ComparedCycle extends SimulatedCycle {
   readonly groupsOmitted: number
 }
 
-/** A list that was cut, and how many more there are. */
+/** A shortened list, and how many items were left out. */
 export interface Cut<T> {
   readonly items: readonly T[]
   readonly omitted: number
@@ -32,12 +32,12 @@ export interface ComparedPolicies extends Omit<Simulation, 'cycles' | 'blocked' 
   readonly blocked: Cut<BlockedPerson>
   readonly gains: Cut<PersonChange>
   readonly losses: Cut<PersonChange>
-  /** Caps that nobody reached. */
+  /** Caps that no person reached. */
   readonly unreached: Cut<CapReach>
   readonly capsReached: number
 }
 
-/** `wholeAt`: when the first cycle will be recorded as a whole. `failed`: the message is for a person. */
+/** `wholeAt`: when the first whole cycle will be recorded. `failed`: the message is for a person. */
 export type Compared =
   | { readonly kind: 'made'; readonly simulation: ComparedPolicies; readonly wholeAt?: Instant }
   | { readonly kind: 'no-policy' | 'no-days' | 'no-cycle'; readonly wholeAt?: Instant }
@@ -53,11 +53,11 @@ export interface CompareOptions {
 export interface CompareStart {
   readonly policy?: PolicyRevision
   readonly use: RecordedUse
-  /** Where there are too many people for all of them. */
+  /** Set where there are too many people for all recorded days. */
   readonly onlyDays?: number
 }
 
-/** Reads what is recorded: seconds of work where the company is large. */
+/** Reads the records, which takes seconds for a large company. */
 export async function compareStart(ledger: Ledger, { workspace, now }: CompareOptions): Promise<CompareStart> {
   const policy = ledger.fact('policy')
   const people = ledger.fact('usage')?.roster.people.length ?? 0
@@ -68,7 +68,7 @@ export async function compareStart(ledger: Ledger, { workspace, now }: CompareOp
   return { use, ...(policy && { policy }), ...(!isAll && { onlyDays: days }) }
 }
 
-/** Days are kept for so long. */
+/** How long the ledger keeps days. */
 const KEPT_DAYS = 400
 
 /** Replays and compares. */
@@ -84,16 +84,14 @@ export function compare({ policy, use, onlyDays }: CompareStart, { now, pricePer
 
 function cutToShow({ cycles, blocked, gains, losses, caps, ...rest }: Simulation): ComparedPolicies {
   const unreached = caps.filter(({ isReached }) => !isReached)
+  const blockedByPolicy = blocked.filter(({ policy }) => policy)
   return {
     ...rest,
     cycles: cycles.map((cycle) => {
-      const { items, omitted } = cut(weighty(cycle.groups), MOST.groups)
+      const { items, omitted } = cut(cycle.groups.toSorted(byWeight), MOST.groups)
       return { ...cycle, groups: items, groupsOmitted: omitted }
     }),
-    blocked: cut(
-      blocked.filter(({ policy }) => policy),
-      MOST.people,
-    ),
+    blocked: cut(blockedByPolicy, MOST.people),
     gains: cut(gains, MOST.people),
     losses: cut(losses, MOST.people),
     unreached: cut(unreached, MOST.caps),
@@ -106,9 +104,6 @@ const cut = <T>(list: readonly T[], most: number): Cut<T> => ({
   omitted: Math.max(0, list.length - most),
 })
 
-/** Where the most people lose days, then where the most credits move, first. */
-const weighty = (groups: SimulatedCycle['groups']): SimulatedCycle['groups'] =>
-  groups.toSorted(
-    (a, b) =>
-      b.policy.blockedDays.middle - a.policy.blockedDays.middle || Math.abs(b.kept) - Math.abs(a.kept) || (a.name < b.name ? -1 : 1),
-  )
+/** The groups that lose the most working days first, then those where the most credits move. */
+const byWeight = (a: SimulationRow, b: SimulationRow): number =>
+  b.policy.blockedDays.middle - a.policy.blockedDays.middle || Math.abs(b.kept) - Math.abs(a.kept) || (a.name < b.name ? -1 : 1)

@@ -1,5 +1,5 @@
-// Keeps the comparison of each workspace: made in a thread when somebody asks for it, once for a policy and a day, one workspace after the other, and
-// shared by all who ask. It never waits and never throws; a thread that runs out of memory or time is told of, and tried again later.
+// Keeps one comparison for each workspace. It is made in a thread on the first request, once per policy and day, one workspace after the other, and
+// shared by all requests. A request never waits and never throws. A thread that runs out of memory or time is reported, and tried again later.
 import { DAY_MS, type Instant, MINUTE_MS } from '../../core/model/units.ts'
 import { beside, type Outcome, runAside } from '../../policy/load/aside.ts'
 import type { Clock } from '../../ports.ts'
@@ -7,20 +7,20 @@ import type { Compared, CompareOptions } from './compare.ts'
 import type { ComparedFrom } from './compare-thread.ts'
 
 export interface ComparisonState {
-  /** Absent while none was made. It may be one of an earlier policy or day while another is being made. */
+  /** Absent before the first one. While another is being made, it may be of an earlier policy or day. */
   readonly made?: { readonly at: Instant; readonly compared: Compared }
-  /** Since when another is waited for. */
+  /** When the comparison under way was requested. */
   readonly since?: Instant
 }
 
 export interface Comparisons {
-  /** What there is for the policies in force, by digest; has it made where there is none. */
+  /** The comparison for the policies in force, by digest; starts one where it is missing or outdated. */
   of(workspace: string, digest: string): ComparisonState
-  /** Ends what is under way. */
+  /** Stops what is under way. */
   close(): void
 }
 
-/** `end`: nobody reads it any more. */
+/** `end`: releases it after reading. */
 interface Opened {
   readonly file: string
   end?(): void
@@ -28,28 +28,26 @@ interface Opened {
 
 export interface ComparisonOptions {
   readonly clock: Clock
-  /** What the thread opens: a file, an address, or a copy of a ledger in this process alone. */
+  /** What the thread opens: a file, an address, or a copy of a ledger that only this process has. */
   readonly ledger: () => Promise<Opened> | Opened
-  /** For the driver of a database. */
+  /** Environment for a database's driver. */
   readonly env: Readonly<Record<string, string | undefined>>
   readonly pricePerCredit: () => number | undefined
-  /** Another one is there. */
+  /** Called after each new comparison. */
   readonly onMade: (workspace: string) => void
 }
 
-/** What failed is tried again after so long, too little is looked at again, and a cycle in part goes on. Choice. */
+/** When a comparison is made again: after a failure, with too few records, and with only a part of a cycle. Choice. */
 const AGAIN_MS = { failed: 10 * MINUTE_MS, tooLittle: MINUTE_MS, inPart: 60 * MINUTE_MS } as const
-/** Comparisons of so many workspaces are kept. Choice. */
+/** For how many workspaces a comparison is kept. Choice. */
 const MOST_KEPT = 32
 const DEADLINE_MS = 60_000
-/** Of the thread, beside its columns of numbers; a smaller `--max-old-space-size` of the process holds for it too. */
+/** Of the thread, without its columns of numbers; a smaller `--max-old-space-size` of the process applies to it too. */
 const MEMORY = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 } as const
 
-interface Kept {
-  /** The policies and the day that were asked for. */
+interface Kept extends ComparisonState {
+  /** The policies and the day of the request. */
   readonly id: string
-  readonly since?: Instant
-  readonly made?: { readonly at: Instant; readonly compared: Compared }
 }
 
 export function createComparisons(options: ComparisonOptions): Comparisons {
@@ -72,7 +70,7 @@ export function createComparisons(options: ComparisonOptions): Comparisons {
       const known = kept.get(workspace)
       if (known?.id === id && isGood(known, now)) return known
       const next: Kept = { id, since: now, ...(known?.made && { made: known.made }) }
-      // The one asked for last stands last.
+      // The order of the map is that of the latest requests.
       kept.delete(workspace)
       kept.set(workspace, next)
       for (const name of kept.keys()) if (kept.size > MOST_KEPT) kept.delete(name)
@@ -99,10 +97,10 @@ async function comparedAside(workspace: string, options: ComparisonOptions, sign
   let opened: Opened | undefined
   try {
     opened = await ledger()
-    const from: ComparedFrom = { ledger: opened.file, options: how }
+    const data: ComparedFrom = { ledger: opened.file, options: how }
     const outcome = await runAside<Compared>({
       file: beside(import.meta.url, 'compare-thread'),
-      data: from,
+      data,
       env: ofDriver(env),
       clock,
       deadlineMs: DEADLINE_MS,
@@ -117,16 +115,16 @@ async function comparedAside(workspace: string, options: ComparisonOptions, sign
   }
 }
 
-/** Nothing else of the environment is the thread's business. */
+/** The thread gets no other part of the environment. */
 const ofDriver = (env: ComparisonOptions['env']): ComparisonOptions['env'] =>
   Object.fromEntries(Object.entries(env).filter(([name]) => name.startsWith('PG') || name === 'HOME' || name === 'USER'))
 
 function whyNot({ kind, message }: Exclude<Outcome<Compared>, { readonly kind: 'answer' }>): string {
   switch (kind) {
     case 'memory':
-      return 'it needs more memory than is given; `capkeeper simulate` makes it elsewhere'
+      return 'it needs more memory than a page may use; run `capkeeper simulate` instead'
     case 'time':
-      return `it was not made within ${DEADLINE_MS / 1000} s; \`capkeeper simulate\` takes the time it needs`
+      return `it was not made within ${DEADLINE_MS / 1000} s; run \`capkeeper simulate\` instead, which has no time limit`
     case 'error':
       return message
   }

@@ -1,5 +1,5 @@
-// Billing cycles before and after one that is known: the service names only the present one. Cycles of 28 to 31 days are months that begin
-// on the same day; others are taken to be as long as the one that is known. Choice. It reads no clock.
+// Billing cycles before and after a known one, because the service names only the present one. Cycles of 28 to 31 days are months that begin on
+// the same day; others are taken to have the known cycle's length. Choice.
 
 import type { Cycle } from '../../core/model/observed.ts'
 import { DAY_MS, type Instant } from '../../core/model/units.ts'
@@ -18,7 +18,7 @@ function startOf(known: Cycle, steps: number): Instant {
   return isMonth(known) ? monthsAfter(startAt, steps, billingDay(known)) : startAt + steps * (endAt - startAt)
 }
 
-/** The day of the month on which cycles begin: one that begins on the last day of a short month may be meant to begin on a later one. */
+/** The day of the month on which cycles begin. A cycle that begins on the last day of a short month may be meant to begin on a later day. */
 function billingDay({ startAt, endAt }: Cycle): number {
   const [start, end] = [new Date(startAt), new Date(endAt).getUTCDate()]
   return start.getUTCDate() === lastDay(start) ? Math.max(start.getUTCDate(), end) : start.getUTCDate()
@@ -38,12 +38,9 @@ function monthsAfter(at: Instant, months: number, day: number): Instant {
 /** Cycles that end after `fromAt` and begin before `untilAt`, in the order of time. */
 export function cyclesBetween(known: Cycle, fromAt: Instant, untilAt: Instant): readonly Cycle[] {
   const found: Cycle[] = []
-  for (let step = -1; step > -MOST_STEPS; step -= 1) {
-    const cycle = cycleBeside(known, step)
-    if (cycle.endAt <= fromAt) break
-    if (cycle.startAt < untilAt) found.unshift(cycle)
-  }
-  for (let step = 0; step < MOST_STEPS; step += 1) {
+  let step = 0
+  while (step > 1 - MOST_STEPS && cycleBeside(known, step - 1).endAt > fromAt) step -= 1
+  for (; step < MOST_STEPS; step += 1) {
     const cycle = cycleBeside(known, step)
     if (cycle.startAt >= untilAt) break
     if (cycle.endAt > fromAt) found.push(cycle)
@@ -51,5 +48,5 @@ export function cyclesBetween(known: Cycle, fromAt: Instant, untilAt: Instant): 
   return found
 }
 
-/** More than any ledger keeps, also of cycles of a day. */
+/** More cycles than any ledger keeps, even of a day each. */
 const MOST_STEPS = 1_000

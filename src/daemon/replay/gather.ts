@@ -1,5 +1,5 @@
-// What a replay starts from, out of what was recorded: which billing cycles are recorded as a whole, which are shown, and from when on there will be
-// enough. What the records cannot tell becomes a note, or the reason why nothing can be replayed yet.
+// The inputs of a replay, from recorded use: which billing cycles were recorded as a whole, which are shown, and when there will be enough. What
+// the records cannot tell becomes a note, or the reason why there is nothing to replay yet.
 
 import type { HistoryEntry } from '../../core/model/change.ts'
 import type { JournalEntry } from '../../core/model/journal.ts'
@@ -11,19 +11,19 @@ import { isWeekend, type RecordedDays, recordedSpan } from '../../core/use/repla
 import type { UsageFacts } from '../../ports.ts'
 import { cycleBeside, cyclesBetween } from './cycles.ts'
 
-/** Cycles that are shown when nobody asks for a number. Choice. */
+/** How many cycles are shown by default. Choice. */
 const CYCLES = 3
 
-/** What a ledger has recorded of one workspace. */
+/** The records of one workspace. */
 export interface RecordedUse {
   readonly workspace: string
   readonly recorded: RecordedDays
   readonly usage?: UsageFacts
-  /** What everybody has used in the cycle of the last reading, by e-mail. */
+  /** Everybody's use in the cycle of the last reading, by e-mail. */
   readonly highest: ReadonlyMap<string, Credits>
   readonly owned: readonly OwnedCap[]
   readonly history: readonly HistoryEntry[]
-  /** What others were seen to write, among other things. */
+  /** Among other things, what other clients were seen to write. */
   readonly journal: readonly JournalEntry[]
 }
 
@@ -36,10 +36,10 @@ export interface ReplayOptions extends Pick<SimulationInputs, 'policy' | 'agains
 
 export type ReplayStart =
   | { readonly kind: 'inputs'; readonly inputs: SimulationInputs /** Where no cycle is whole yet. */; readonly wholeAt?: Instant }
-  /** `no-days`: nobody's use was recorded yet; `no-cycle`: the service names no billing cycle. */
+  /** `no-days`: no use was recorded yet; `no-cycle`: the service names no billing cycle. */
   | { readonly kind: 'no-days' | 'no-cycle'; readonly wholeAt?: Instant }
 
-/** Whole cycles where there are any, else what there is of the latest; says when there will be as many as were asked for. */
+/** Whole cycles where there are any, else the recorded part of the latest; a note says when there will be as many as requested. */
 export function replayStart(use: RecordedUse, { policy, against, cycles: asked, pricePerCredit, now }: ReplayOptions): ReplayStart {
   const { workspace, recorded, usage, owned, history, journal } = use
   const span = recordedSpan(recorded)
@@ -76,7 +76,7 @@ interface Known {
   readonly readAt: Instant
 }
 
-/** The billing cycle of the last reading, and what is certain of the one before. */
+/** The billing cycle of the last reading, and the one before where it is known for certain. */
 function cyclesKnown({ usage }: RecordedUse): Known | undefined {
   const current = usage?.roster.cycle ?? usage?.balance?.cycle
   if (!usage || !current) return undefined
@@ -92,7 +92,7 @@ function chosenCycles(
   now: Instant,
 ): { readonly cycles: readonly ReplayCycle[]; readonly shown: number; readonly whole: number } {
   const all = cyclesBetween(known.current, span.firstAt, span.lastAt + DAY_MS).map((cycle): ReplayCycle => {
-    const real = known.previous && known.previous.endAt === cycle.endAt ? known.previous : cycle
+    const real = known.previous?.endAt === cycle.endAt ? known.previous : cycle
     const isWhole = beginsBy(span.firstAt, real) && real.endAt <= now && known.readAt >= real.endAt - DAY_MS
     const isCurrent = real.startAt === known.current.startAt
     return {
@@ -107,13 +107,13 @@ function chosenCycles(
   return { cycles, shown: Math.min(wanted, whole > 0 ? whole : all.length), whole }
 }
 
-/** Days are recorded from the cycle's first day on; days before that are a weekend without use count as recorded. Choice. */
+/** Whether days were recorded from the cycle's first day on. Missing weekend days at its start count as recorded. Choice. */
 function beginsBy(firstAt: Instant, cycle: Cycle): boolean {
   for (let at = firstDayOf(cycle); at < firstAt; at += DAY_MS) if (!isWeekend(at)) return false
   return true
 }
 
-/** When so many cycles will be recorded as a whole, with days from `firstAt` on. */
+/** When `count` whole cycles will be recorded, with days from `firstAt` on. */
 function wholeFrom(firstAt: Instant, current: Cycle, count: number): Instant | undefined {
   const [first] = cyclesBetween(current, firstAt, Number.POSITIVE_INFINITY).filter((cycle) => beginsBy(firstAt, cycle))
   return first && cycleBeside(first, count - 1).endAt
@@ -133,7 +133,7 @@ function shortage(
 
 const dayText = (at: Instant): string => new Date(at).toISOString().slice(0, 10)
 
-/** In the cycle of the last reading: the figures of people less what their days add up to, where days begin in the middle of it. */
+/** For the cycle of the last reading: each person's figure minus the sum of their days, where days began in the middle of the cycle. */
 function usedBefore({ highest, recorded }: RecordedUse, cycle: Cycle): ReadonlyMap<string, Credits> {
   const days = new Float64Array(recorded.people.length)
   for (const { dayAt, people, cents } of recorded.days) {

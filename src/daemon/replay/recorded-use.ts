@@ -1,13 +1,13 @@
-// What looking back needs of a workspace's records: use by day, people and groups of today, caps of ours and what was written. Nothing is written.
+// Reads a workspace's records for a replay: use by day, today's people and groups, our caps and what was written. It writes nothing.
 
 import type { RecordedDays } from '../../core/use/replay/recorded.ts'
 import type { DayRange, Ledger } from '../../ports.ts'
 import type { RecordedUse } from './gather.ts'
 
-/** Days before this are not in any ledger. */
+/** All days of any ledger. */
 const EVER: DayRange = { fromAt: 0, untilAt: 8.64e15 }
 
-/** `days`: all of them unless given. */
+/** `days`: default all. */
 export async function recordedUseOf(workspace: string, ledger: Ledger, days: DayRange = EVER): Promise<RecordedUse> {
   const usage = ledger.fact('usage')
   return {
@@ -21,7 +21,7 @@ export async function recordedUseOf(workspace: string, ledger: Ledger, days: Day
   }
 }
 
-/** Measured days where the service tells them, as far back as those that readings added up to; else these. */
+/** Measured days where they reach back as far as the days from readings; else the latter. */
 async function daysOf(ledger: Ledger, days: DayRange): Promise<RecordedDays> {
   const estimated = await ledger.useByDay(days, 'estimated')
   const asked = ledger.fact('addOnAsked')
