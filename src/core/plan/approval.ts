@@ -1,5 +1,5 @@
-// Approvals: the release of exactly one hold. An approval is first matched with the hold that carries its id; from then on the changes it
-// released are remembered until each was verified, also over a crash in the middle, and then it is spent and never releases anything again.
+// Approvals: each releases exactly one hold. When it is matched with the hold of its id, it keeps a copy of the released changes until each is
+// verified, also across a crash. Then it is spent, and never releases anything again.
 //
 //   pending --matched--> pending with released changes --all verified--> spent
 //      |                              |
@@ -7,46 +7,46 @@
 import type { CapAt } from '../interpret/effective.ts'
 import { CLOCKS_APART_MS, isYounger } from '../model/age.ts'
 import type { Approval, HeldChange, Hold } from '../model/change.ts'
-import { type ScopeKey, scopeKey } from '../model/scope.ts'
-import type { Instant } from '../model/units.ts'
+import { byScope, type ScopeKey, scopeKey } from '../model/scope.ts'
+import { DAY_MS, type Instant } from '../model/units.ts'
 import { agree } from '../resolve/roster.ts'
 import type { Difference } from './diff.ts'
 import type { Impact } from './impact.ts'
 import { creditsMoved } from './pool-review.ts'
 
-export const APPROVAL_LIFE_MS = 14 * 86_400_000
+export const APPROVAL_LIFE_MS = 14 * DAY_MS
 
 /** An approval is void when more than this many times the people shown are affected. */
 export const APPROVAL_GROWTH = 1.25
 
-/** 128 bits: nobody can make two sets of changes with one id. */
+/** 128 bits: nobody can construct two sets of changes with the same id. */
 export const HOLD_ID_DIGITS = 32
 
-/** So many digits of a hold's id tell it from others when an operator types it. */
+/** An operator must type at least so many digits of a hold's id. */
 export const MIN_HOLD_PREFIX = 8
 
 /** A hold as it was shown. */
 export interface HoldShown {
-  /** How many people it affected when it was shown last. */
+  /** The people it affected when it was last shown. */
   readonly people: number
-  /** When it was shown first. */
+  /** When it was first shown. */
   readonly at: Instant
-  /** How many approved people were on the doubted roster. */
+  /** The number of approved people on the doubted roster. */
   readonly roster?: number
-  /** Credits that the deal of a pool moved. */
+  /** The credits that a pool's deal moves. */
   readonly credits?: number
-  /** It was shown under a revision that did not list its approval, so that somebody could have reviewed it. */
+  /** It was shown under a revision that did not list its approval, so a review was possible. */
   readonly reviewed?: boolean
-  /** The first plan without it; absent while it stands. */
+  /** The first plan without it; absent while it exists. */
   readonly goneAt?: Instant
 }
 
 export type HoldsShown = Readonly<Record<string, HoldShown>>
 
 /**
- * The ledger's approvals joined with ids listed in policy and given on the command line; those that have aged out, or are of unknown age, become
- * void: they are given again where they are still meant. Whoever gave them may have sat at another machine. What policy does not list any more
- * was withdrawn, unless it has released something: else an approval that came with its change would count once it is gone.
+ * The ledger's approvals joined with the ids that policy lists and that commands give. An approval that is too old, or of unknown age, is void;
+ * it may have been given on another machine, so the clocks may differ. One that policy no longer lists is withdrawn, unless it has released
+ * something already: otherwise an approval that arrived with its change would count after its removal.
  */
 export function currentApprovals(
   known: readonly Approval[],
@@ -62,27 +62,28 @@ export function currentApprovals(
   for (const id of fresh.policy ?? []) if (!byId.has(id)) add(id, 'policy')
   for (const id of fresh.command ?? []) {
     const one = byId.get(id)
-    // An operator's word needs no second step.
+    // An approval by command needs no second step.
     if (one?.state !== 'pending' || (one.via === 'policy' && one.released.length === 0)) add(id, 'command')
   }
   const isYoung = ({ approvedAt }: Approval): boolean => isYounger(approvedAt, now, APPROVAL_LIFE_MS + 1, CLOCKS_APART_MS)
   return [...byId.values()].map((one) => (one.state === 'pending' && !isYoung(one) ? { ...one, state: 'void' } : one))
 }
 
+/** What tells whether a released change has landed. */
 interface Landing {
   readonly shown: CapAt
-  /** Nothing of ours is set there, and what it shows may only be inherited, or nobody looks there any more. */
+  /** No cap of ours is set at the scope, and it shows an inherited cap at most, or is no longer read. */
   readonly isBare?: (key: ScopeKey) => boolean
   readonly inSync: ReadonlySet<ScopeKey>
-  /** Deals that the guards let through. */
+  /** Deals that passed the guards: their changes need no release any more. */
   readonly reviewedPools?: ReadonlySet<string>
-  /** The plan asks for the change. */
+  /** The plan still contains the change. */
   readonly isWanted?: (change: HeldChange) => boolean
-  /** It was written since then, and read back: nobody may look there again, as where the person has left. */
+  /** The change was written and read back since then. The scope may never be read again, as when the person has left. */
   readonly wasWritten?: (change: HeldChange, since: Instant) => boolean
 }
 
-/** What was seen by whoever gave an approval: the hold as it was shown last before that. */
+/** Pending approvals with the figures of their hold as it was last shown before the approval was given. */
 export const asShown = (approvals: readonly Approval[], shown: HoldsShown): readonly Approval[] =>
   approvals.map((one) => {
     const hold = shown[one.id]
@@ -91,14 +92,14 @@ export const asShown = (approvals: readonly Approval[], shown: HoldsShown): read
     return { ...one, people, ...(roster !== undefined && { roster }), ...(credits !== undefined && { credits }) }
   })
 
-/** Marks released changes that the service now shows as verified; an approval with nothing left to verify is spent. */
+/** Marks released changes that have landed as verified. An approval with nothing left to verify is spent. */
 export function verifyApprovals(
   approvals: readonly Approval[],
   { shown, isBare = () => false, inSync, reviewedPools = new Set(), isWanted = () => false, wasWritten = () => false }: Landing,
 ): readonly Approval[] {
   const isSeen = (change: HeldChange, key: ScopeKey): boolean =>
     shown(key) === change.to || inSync.has(key) || (change.to === 'none' && isBare(key))
-  // What is still to be written may show before because it is inherited.
+  // A change that the plan still contains has not landed, though its value may show already because it is inherited.
   const isThere = (change: HeldChange, key: ScopeKey, since = Number.POSITIVE_INFINITY): boolean =>
     !isWanted(change) && (isSeen(change, key) || wasWritten(change, since))
   return approvals.map((one) => {
@@ -113,15 +114,15 @@ export function verifyApprovals(
 }
 
 /**
- * The changes that pending approvals have already released and that were not verified yet. They are released as they were shown: from
- * another value it is another change, unless it was our own wide write that put that value there (`isOverwritten`).
+ * The changes that pending approvals have released and that are not verified yet. From another value it is another change, which is not
+ * released, unless a team or group write of ours has caused that value (`isOverwritten`).
  */
 export function releasedChanges(
   approvals: readonly Approval[],
   differences: readonly Difference[],
   isOverwritten: (key: ScopeKey) => boolean = () => false,
 ): ReadonlyMap<ScopeKey, Approval> {
-  const wanted = new Map(differences.map((one) => [one.key, one]))
+  const wanted = byScope(differences)
   const released = new Map<ScopeKey, Approval>()
   for (const approval of approvals) {
     if (approval.state !== 'pending') continue
@@ -136,7 +137,7 @@ export function releasedChanges(
   return released
 }
 
-/** An approval whose open changes have come to affect more than a quarter more people than shown is void, also after it was matched. */
+/** Voids approvals whose open changes affect over a quarter more people than were shown, also after they were matched. */
 export function voidGrown(approvals: readonly Approval[], impacts: readonly Impact[]): readonly Approval[] {
   return approvals.map((approval) => {
     if (approval.state !== 'pending' || approval.people === undefined) return approval
@@ -153,18 +154,15 @@ export interface Unmatched {
 }
 
 interface Matching {
-  /** Approved people on the roster that is doubted now. */
+  /** The number of approved people on the roster that is doubted now. */
   readonly roster?: number
-  /** A policy's approval needs a hold that was shown before it. */
+  /** An approval in a policy counts only for a hold that was shown before it. */
   readonly isSeparate: boolean
-  /** The deal of a pool that a change is a part of. */
+  /** The pool deal that a change is a part of. */
   readonly poolOf?: (key: ScopeKey) => string | undefined
 }
 
-/**
- * Matches pending approvals with the holds of a plan: each either releases the hold's changes or is void, because the hold grew or is about
- * another roster than the one shown.
- */
+/** Matches pending approvals with the holds of a plan. Each releases its hold, or is void because the hold has grown or the roster is another. */
 export function matchApprovals(
   approvals: readonly Approval[],
   holds: readonly Hold[],

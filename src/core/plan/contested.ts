@@ -1,19 +1,18 @@
-// Scopes that somebody else changes as often as we put them right. So many foreign changes within a day make one contested: it is shown and
-// left alone for 24 h instead of being fought over. What counts is what the ledger says was put right, so our own writes never do. Another
-// policy entry for the scope is a fresh start (choice).
+// Scopes that another client changes as often as we revert them. After so many foreign changes within a day a scope is contested: it is shown
+// and not written for 24 h. Reverts in the ledger count, so our own changes never do. Another policy entry starts anew (choice).
 import { isYounger } from '../model/age.ts'
 import type { HistoryEntry } from '../model/change.ts'
 import { isSameEntry, type PolicyEntry } from '../model/entry.ts'
 import type { Scope, ScopeKey } from '../model/scope.ts'
-import type { Instant } from '../model/units.ts'
+import { DAY_MS, type Instant } from '../model/units.ts'
 import type { Difference } from './diff.ts'
 
-/** Both how far back foreign changes count and how long a contested scope is left alone. */
-export const CONTEST_MS = 24 * 3_600_000
+/** Foreign changes of so long ago count, and a contested scope is left alone for so long. */
+export const CONTEST_MS = DAY_MS
 
-/** A scope that is left alone. */
+/** A contested scope. */
 export interface Contest {
-  /** Since when. */
+  /** When it became contested. */
   readonly at: Instant
   /** The policy entry that was contested. */
   readonly entry: PolicyEntry
@@ -24,16 +23,16 @@ export interface Contest {
 type Written = Pick<HistoryEntry, 'cause' | 'from' | 'to' | 'result'>
 
 export interface ContestInputs {
-  /** The ledger's. */
+  /** As the ledger has them. */
   readonly known: Readonly<Record<ScopeKey, Contest>>
-  /** What was written at a scope since then, newest first. */
+  /** The writes to a scope since then, newest first. */
   readonly written: (scope: Scope, sinceAt: Instant) => readonly Written[]
 }
 
-/** Is it still to be left alone? A clock that was set back ends it. */
+/** Whether the scope is still left alone. A clock that was set back ends it. */
 export const isLeftTo = (contest: Contest, now: Instant): boolean => isYounger(contest.at, now, CONTEST_MS)
 
-/** Which of these differences are contested now. */
+/** The scopes among these differences that are contested now. */
 export function contestedScopes(
   differences: readonly Difference[],
   { known, written }: ContestInputs,
@@ -46,24 +45,24 @@ export function contestedScopes(
     if (cause !== 'external') continue
     const before = known[key]
     if (before && isSameEntry(before.entry, entry) && isLeftTo(before, now)) found.set(key, before)
-    // The change that is there now has not been put right yet.
-    const changes = found.has(key) ? 0 : 1 + timesHealed(written(scope, now - CONTEST_MS), from, to)
+    // One for the present change, which is not reverted yet.
+    const changes = found.has(key) ? 0 : 1 + countReverts(written(scope, now - CONTEST_MS), from, to)
     if (changes >= limit) found.set(key, { at: now, entry, changes })
   }
   return found
 }
 
 /**
- * How often this cap was put back; what was written to another value belongs to another policy entry, and so does all before it. It was put back as
- * well where others were so quick that the reading after the write showed theirs already.
+ * How often this cap was restored. A write of another value belongs to another policy entry, as does everything before it. A revert whose
+ * read-back already showed the next foreign change counts as well.
  */
-function timesHealed(entries: readonly Written[], from: Difference['from'], to: Difference['to']): number {
+function countReverts(entries: readonly Written[], from: Difference['from'], to: Difference['to']): number {
   let count = 0
   let next = from
   for (const entry of entries) {
     if (entry.to !== to) break
-    const isHealed = entry.result === 'applied' || (entry.result === 'verify_failed' && entry.from !== next)
-    if (entry.cause === 'external' && isHealed) count += 1
+    const isReverted = entry.result === 'applied' || (entry.result === 'verify_failed' && entry.from !== next)
+    if (entry.cause === 'external' && isReverted) count += 1
     next = entry.from
   }
   return count

@@ -1,33 +1,33 @@
-// Guards that were weakened, and people who are protected no longer, count only for changes that were shown before (product.md, section 5,
-// Two steps): until then the rules of before are in force beside those of now. It holds nothing itself.
+// Weaker guards and a shorter list of protected people count at once only for changes that were shown before. For later changes the earlier
+// rules stay in force beside them for 24 h (product.md, section 5, Two steps). Nothing is held here.
 import { isYounger, notAhead } from '../model/age.ts'
 import { type BreakerLimit, GUARD_CODES, type GuardCode, type GuardSettings, type ShareLimit } from '../model/change.ts'
 import { type PolicyRevision, protectedEmails } from '../model/policy.ts'
-import type { Instant } from '../model/units.ts'
+import { DAY_MS, type Instant } from '../model/units.ts'
 
-/** What decides whether a change goes out. */
+/** The rules that decide whether a change is held. */
 export interface Rules {
   readonly guards: GuardSettings
   readonly protectedEmails: readonly string[]
-  /** Whether an approval may arrive with the change it releases; absent: not known, and then no change of it is. */
+  /** `together`: an approval may arrive with the change it releases. Absent: not known. */
   readonly approvals?: 'separate' | 'together'
 }
 
-/** Rules that were in force until somebody weakened them. What is not weaker any more is off in them. */
+/** The part of earlier rules that is stricter than the present ones; every other guard is off in it. */
 export interface ReviewedRules extends Rules {
-  /** When the weaker rules were first seen. */
+  /** When the weaker rules were first read. */
   readonly weakenedAt: Instant
 }
 
-/** The rules as last seen, and those before them that are still in force beside them, oldest first. */
+/** The rules as last read, and the earlier ones that are still in force beside them, oldest first. */
 export interface NotedRules extends Rules {
   readonly before?: readonly ReviewedRules[]
-  /** Written by 0.1.0: then these rules are themselves those of before. */
+  /** Written by 0.1.0: then these are the earlier rules themselves. */
   readonly weakenedAt?: Instant
 }
 
-/** How long weaker rules wait until they count for changes that come later (choice). */
-export const REVIEW_MS = 24 * 3_600_000
+/** So long after a weakening the earlier rules stay in force (choice). */
+export const REVIEW_MS = DAY_MS
 
 export interface Weakening {
   /** `guards.maxLowered`, `protected`. */
@@ -37,9 +37,8 @@ export interface Weakening {
 }
 
 /**
- * The rules to note, given those noted before: each time some are weakened, those of before stay in force beside them for `REVIEW_MS`. What
- * was strengthened again stands in no rules of before, so that its next weakening is one of its own. A weakening of unknown age counts as one
- * of now: weaker rules never come early.
+ * The rules to save. Each weakening keeps the earlier rules in force for `REVIEW_MS`. A rule that is as strict as before again leaves the
+ * earlier rules, so its next weakening counts anew. A weakening of unknown age counts as one of now: weaker rules never count too early.
  */
 export function noteRules(noted: NotedRules | undefined, now: Rules, at: Instant): NotedRules {
   if (!noted) return now
@@ -50,7 +49,7 @@ export function noteRules(noted: NotedRules | undefined, now: Rules, at: Instant
   return before.length > 0 ? { ...now, before } : now
 }
 
-/** That of the rules of before which is stricter than now. */
+/** The part of the earlier rules that is stricter than now. */
 function onlyStricter({ approvals, ...before }: ReviewedRules, now: Rules): ReviewedRules | undefined {
   const weaker = new Set(GUARD_CODES.filter((name) => isWeaker(now.guards[name], before.guards[name])))
   const protectedEmails = before.protectedEmails.filter((email) => !now.protectedEmails.includes(email))
@@ -62,20 +61,19 @@ function onlyStricter({ approvals, ...before }: ReviewedRules, now: Rules): Revi
   return { ...before, guards: { ...before.guards, ...off }, protectedEmails, ...(isFreer && { approvals }) }
 }
 
-/** The strictest of all of them. */
+/** The strictest of the present and the earlier rules. */
 export const strictest = (now: Rules, before: readonly ReviewedRules[]): Rules => ({
   guards: before.reduce((guards, one) => stricter(guards, one.guards), now.guards),
   protectedEmails: [...new Set([now, ...before].flatMap((one) => one.protectedEmails))],
 })
 
-/** The rules of a policy and a config. */
 export const rulesOf = ({ set }: PolicyRevision, guards: GuardSettings, approvals?: Rules['approvals']): Rules => ({
   guards,
   protectedEmails: protectedEmails(set),
   ...(approvals && { approvals }),
 })
 
-/** Every rule that is weaker than it was, also those that count at once. */
+/** Every rule that is weaker than before, also the rules whose weakening counts at once. */
 export function weakenings(now: Rules, before: readonly ReviewedRules[] = []): readonly Weakening[] {
   const guards = before.reduce((strict, one) => strictOf(GUARD_CODES, strict, one.guards), now.guards)
   const found = GUARD_CODES.flatMap((name): Weakening[] =>
@@ -90,7 +88,7 @@ export function weakenings(now: Rules, before: readonly ReviewedRules[] = []): r
   ]
 }
 
-/** For each guard that looks at changes before they go out the stricter of two settings. */
+/** The stricter of two settings, for each guard that judges changes before they are written. */
 export const stricter = (a: GuardSettings, b: GuardSettings): GuardSettings => strictOf(AHEAD, a, b)
 
 function strictOf(names: readonly GuardCode[], a: GuardSettings, b: GuardSettings): GuardSettings {
@@ -98,7 +96,7 @@ function strictOf(names: readonly GuardCode[], a: GuardSettings, b: GuardSetting
   return { ...a, ...Object.fromEntries(picked) }
 }
 
-/** `breaker` and `contested` look back at what happened: a new limit of theirs is told, and counts at once. */
+/** `breaker` and `contested` judge what has happened already: a weaker limit of theirs is shown, and counts at once. */
 const AHEAD = GUARD_CODES.filter((code) => code !== 'breaker' && code !== 'contested')
 
 type Setting = GuardSettings[GuardCode]
@@ -118,14 +116,14 @@ function strength(setting: Setting): readonly number[] {
 
 const isBreaker = (setting: ShareLimit | BreakerLimit): setting is BreakerLimit => 'inARow' in setting
 
-/** What a guard is set to, as it is said everywhere. */
+/** A guard's setting in words. */
 export function guardText(name: GuardCode, setting: Setting): string {
   if (typeof setting === 'boolean') return setting ? 'on' : 'off'
   if (typeof setting === 'number') return name === 'contested' ? `${setting} in 24 h` : `${setting} %`
   return setting === 'off' ? 'off' : limitText(setting)
 }
 
-/** The floor is named only where it is what changed. */
+/** A share's floor is named only if it has changed. */
 function texts(name: GuardCode, from: Setting, to: Setting): { readonly from: string; readonly to: string } {
   const isShare = (one: Setting): one is ShareLimit => typeof one === 'object' && !isBreaker(one)
   return isShare(from) && isShare(to) && from.floor === to.floor

@@ -1,5 +1,5 @@
-// Where every managed scope stands, for metrics, /status and the page: one state per scope, worked out from the plan. It decides no
-// change. Also which scopes a cycle reads, and which it leaves alone.
+// The state of every managed scope, from the plan, for metrics, /status and the pages. Also which scopes a cycle reads, and which it skips.
+// It decides no change.
 
 import { isApproved, TEAM_KEY } from '../interpret/effective.ts'
 import { isYounger } from '../model/age.ts'
@@ -8,17 +8,17 @@ import { isSameEntry, type PolicyEntry, UNDECLARED } from '../model/entry.ts'
 import type { ScopeState, ScopeStatus } from '../model/events.ts'
 import { type CapReading, mayBeSet, type OwnedCap, type Roster } from '../model/observed.ts'
 import { byScope, compareScopes, groupScope, parseScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../model/scope.ts'
-import type { Instant } from '../model/units.ts'
+import { DAY_MS, type Instant } from '../model/units.ts'
 import type { DesiredCap } from '../resolve/candidate.ts'
 import type { Resolution } from '../resolve/resolution.ts'
 import { CONTEST_MS, type Contest } from './contested.ts'
 import type { Diff } from './diff.ts'
 
-export const QUARANTINE_MS = 24 * 3_600_000
+export const QUARANTINE_MS = DAY_MS
 
 /**
- * Scopes that are neither read nor written: those the resolution skips, and caps of ours on people who are not approved any more or whose
- * group the service does not know. They stay ours.
+ * Scopes that are neither read nor written: those the resolution skips, and those with a cap of ours whose person is not approved any more
+ * or whose group the service does not know. The caps stay ours.
  */
 export function skippedScopes(
   resolution: Resolution,
@@ -36,15 +36,15 @@ export function skippedScopes(
   return skipped
 }
 
-/** What policy asks of each scope, whatever a plan makes of it, such as a pin or a cap that is given back. */
+/** The policy entry of each scope, as declared: a plan may have another for it, as for a cap that a grant gives back. */
 export function entriesOf({ desired }: Pick<Resolution, 'desired'>): (key: ScopeKey) => PolicyEntry {
   const entries = new Map(desired.map((one) => [scopeKey(one.scope), one.entry]))
   return (key) => entries.get(key) ?? UNDECLARED
 }
 
 /**
- * Quarantine holds until 24 h have passed, the policy entry changes, or the scope was skipped in between (the person returns). Of unknown age
- * it is over, for trying again harms nobody. A 0 that is not stored is not tried again before the policy changes.
+ * Quarantine ends after 24 h, when the policy entry changes, or when the scope was skipped in between (the person returns). With an unknown
+ * age it is over, because another attempt harms nobody. A 0 that the service does not store is not tried again before the policy changes.
  */
 export function activeQuarantine(
   entries: readonly Quarantined[],
@@ -64,7 +64,7 @@ export function activeQuarantine(
   return { active, over }
 }
 
-/** Every scope a sweep reads, each once, in the canonical order: what is asked for, what is ours, and what those may show in their place. */
+/** Every scope that a sweep reads, each once, in the canonical order: those with a desired cap, those of ours, and the ancestors whose cap they may show. */
 export function scopesToRead(
   resolution: Resolution,
   owned: ReadonlyMap<ScopeKey, OwnedCap>,
@@ -72,18 +72,18 @@ export function scopesToRead(
   mayShow: (key: ScopeKey) => readonly ScopeKey[] = () => [],
 ): readonly Scope[] {
   const scopes = new Map<ScopeKey, Scope>()
-  // Whoever has no cap of their own falls to the team's, declared or not: guards count by it.
+  // Guards count people without another cap by the team's, whether it is declared or not.
   scopes.set(TEAM_KEY, TEAM)
   for (const { scope } of resolution.desired) scopes.set(scopeKey(scope), scope)
-  // A pool deals only to people whose caps it knows.
+  // A pool deals only to members whose caps were read.
   for (const { members } of resolution.pools) for (const { email } of members) scopes.set(scopeKey(userScope(email)), userScope(email))
   for (const [key, one] of owned) if (mayBeSet(one)) scopes.set(key, one.scope)
-  // A group may have a cap that nobody declares.
+  // A group may have a cap that no policy declares.
   for (const key of new Set([...scopes.keys()].flatMap(mayShow))) {
     const group = parseScope(key)
     if (group) scopes.set(key, group)
   }
-  // What is set at the team or a group decides about people, also while nothing is written there.
+  // The caps of the team and of groups apply to people, also while these scopes are quarantined.
   const isRead = (key: ScopeKey, one: Quarantined): boolean =>
     scopes.get(key)?.kind !== 'user' && one.code !== 'SCOPE_UNKNOWN' ? true : one.restore !== undefined
   for (const [key, one] of leftAlone.quarantined) if (!isRead(key, one)) scopes.delete(key)
@@ -91,24 +91,23 @@ export function scopesToRead(
   return [...scopes.values()].sort(compareScopes)
 }
 
-/** Why an orphan stays. */
+/** Why an orphan is not cleared. */
 export const PRUNE_OFF = 'prune is off'
 export const PRUNING_WAITS = 'not cleared while a policy file is broken'
 
-/** Of a plan's inputs, what says where scopes stand. */
 export interface StateInputs {
   readonly resolution: Resolution
   readonly readings: ReadonlyMap<ScopeKey, CapReading>
   readonly quarantined: ReadonlyMap<ScopeKey, Quarantined>
   readonly driftSince: Readonly<Record<ScopeKey, Instant>>
-  /** Orphans stay because a policy file is broken, not because `prune` is off. */
+  /** Orphans are not cleared because a policy file is broken, not because `prune` is off. */
   readonly policyBroken?: boolean
   readonly now: Instant
   /** An instant for people to read. */
   readonly instantText: (at: Instant) => string
 }
 
-/** What is declared, and what of it is as asked for; what members of pools keep is not, and has no state. */
+/** The declared caps, and those that are in sync. A cap that keeps a member of a pool from being lifted is neither, and has no state. */
 export interface DeclaredCaps {
   readonly declared: ReadonlyMap<ScopeKey, DesiredCap>
   readonly inSync: readonly DesiredCap[]
@@ -131,7 +130,7 @@ export function scopeStates(
   for (const { scope, why } of inputs.resolution.skipped) put(scope, { state: 'skipped', why })
   for (const { scope, message } of inputs.resolution.rejected) put(scope, { state: 'rejected', why: message })
   for (const one of inputs.quarantined.values()) put(one.scope, { state: isGone(one) ? 'skipped' : 'rejected', why: one.message })
-  // More is written than differs where a wide write would overwrite or lift what is in sync; that is in sync until then.
+  // The plan has changes for scopes that are still in sync: pins, and rewrites after a team or group write.
   const still = byScope(changes.length > result.differences.length ? result.inSync : [])
   const why = inputs.policyBroken ? PRUNING_WAITS : PRUNE_OFF
   for (const { scope } of result.kept) put(scope, { state: 'drifted', cause: 'orphan', why, ...since(scope, inputs) })
@@ -145,7 +144,7 @@ export function scopeStates(
     const key = scopeKey(want.scope)
     if (!others.has(key)) states.push(statusOf(want.scope, want, inputs.readings.get(key), 'in_sync'))
   }
-  // What is in sync comes in order already.
+  // In-sync scopes alone are in order already.
   return others.size === 0 ? states : states.sort((a, b) => compareScopes(a.scope, b.scope))
 }
 
@@ -162,10 +161,10 @@ const since = (scope: Scope, inputs: StateInputs): { driftSince: Instant } => ({
   driftSince: inputs.driftSince[scopeKey(scope)] ?? inputs.now,
 })
 
-/** A status while it is put together. Filled in key by key: there may be tens of thousands, and copies of copies would cost the most. */
+/** A status is filled in key by key: there may be tens of thousands, and spreads would cost the most of a plan. */
 type Draft = { -readonly [Key in keyof ScopeStatus]: ScopeStatus[Key] }
 
-/** During an outage the last value stays, beside its age. */
+/** During an outage the last known value is shown, with its age. */
 function statusOf(scope: Scope, want: DesiredCap | undefined, reading: CapReading | undefined, state: ScopeState): ScopeStatus {
   const { observed, readAt } = reading?.last ?? reading ?? NOT_READ
   const status: Draft = want ? { scope, state, observed, desired: want.cap } : { scope, state, observed }
