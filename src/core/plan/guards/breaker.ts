@@ -1,9 +1,9 @@
-// Holds writes for a while after too many failed for a cause that is not theirs.
+// Holds all writes for a while after too many failed for a shared cause.
 import type { Guard } from './round.ts'
 
 /**
- * No write is tried until the time is up, but for what was released since it opened: that gets one try (choice). What was merely turned down
- * holds up nobody else: caps that others open must be closed meanwhile.
+ * No write is tried until the wait is over. A change that was released since the breaker opened is tried once (choice). Where all failures
+ * were refusals only those scopes are held: foreign raises of other scopes must be reverted meanwhile.
  */
 export const breaker: Guard = (round) => {
   const { facts, settings, tryAnyway, instantText } = round.inputs
@@ -11,7 +11,7 @@ export const breaker: Guard = (round) => {
   if (settings.breaker === 'off' || !open) return undefined
   const { inARow, percent } = settings.breaker
   const only = open.refused ? new Set<string>(open.scopes) : undefined
-  // What our own wide write took from people is given back as soon as a write goes through, unless that very write is turned down.
+  // A cap that a team or group write of ours has overwritten is restored at once, unless that very write is refused.
   const isOverwritten = only ? undefined : round.inputs.impact.isOverwritten
   const held = [...round.active.keys()].filter((key) => !tryAnyway?.has(key) && only?.has(key) !== false && !isOverwritten?.(key))
   const limits = `the limit is ${inARow} in a row or ${percent} %`

@@ -1,20 +1,19 @@
-// Holds changes of scopes that somebody else keeps changing: they are shown, and not fought over.
+// Holds changes of scopes that another client keeps changing: they are shown, and not reverted for a day.
 import { CONTEST_MS, type Contest } from '../contested.ts'
 import type { Difference } from '../diff.ts'
 import { type Finding, type Guard, holdWhere } from './round.ts'
 
-/** Others write there again and again: it is shown, and not fought over. */
 export const contested: Guard = (round): Finding | undefined => {
   const { facts, settings, instantText } = round.inputs
   const known = facts.contested
   if (settings.contested === 'off' || !known) return undefined
-  const hit = [...round.active.values()].flatMap((one) => {
+  const found = [...round.active.values()].flatMap((one) => {
     const contest = known.get(one.key)
     return contest ? describe(one, contest, instantText(contest.at + CONTEST_MS)) : []
   })
-  if (hit.length === 0) return undefined
-  const named = hit.slice(0, 3)
-  const more = hit.length > named.length ? ` and ${hit.length - named.length} more` : ''
+  if (found.length === 0) return undefined
+  const named = found.slice(0, 3)
+  const more = found.length > named.length ? ` and ${found.length - named.length} more` : ''
   const why = `${named.join(', ')}${more}; the limit is ${settings.contested} in 24 h, so they are not healed for 24 h`
   return holdWhere('contested', round, why, (one) => known.has(one.key))
 }

@@ -1,5 +1,5 @@
-// Holds clears, and what is written in place of one where caps are copied, when hardly anything is declared any more: a folder that is not
-// mounted looks exactly like a policy that was emptied.
+// Holds clears, and the writes that replace clears where caps are copied, when policy has lost most declarations: an unmounted folder looks
+// exactly like an emptied policy.
 import { type Guard, holdWhere } from './round.ts'
 
 export const emptyPolicy: Guard = (round) => {

@@ -1,9 +1,8 @@
-// The guards: what a plan may not do to people without a second look. A guard holds back every change of the class it is about; the
-// rest is judged again until nothing changes. It never lets through more because somebody asked loudly: only approvals of exactly the
-// held changes release them (approval.ts).
+// The guards: what a plan may not do to people without a review. Each guard holds every change of its class. The remaining changes are judged
+// again, until no guard finds more. Only approvals of exactly the held changes release them (approval.ts).
 import { ancestorsOf, type CountedPerson } from '../../interpret/effective.ts'
 import type { GuardCode, Hold } from '../../model/change.ts'
-import type { ScopeKey } from '../../model/scope.ts'
+import { byScope, type ScopeKey } from '../../model/scope.ts'
 import { HOLD_ID_DIGITS } from '../approval.ts'
 import type { Difference } from '../diff.ts'
 import { impactOf } from '../impact.ts'
@@ -20,103 +19,101 @@ import { shareGuard } from './shares.ts'
 
 /** Judges a plan's differences, which are in the order of scopes; holds are in the order of their first change. */
 export function judge(inputs: GuardInputs): Judgement {
-  const now = takeOut(inputs)
+  const now = holdChanges(inputs)
   const unheld = [...now.warnings].filter(([guard]) => !now.findings.has(guard))
   const warnings = unheld.map(([guard, message]) => ({ guard, message: `${inputs.facts.workspace}: ${message}` }))
   if (!inputs.unreleased) return { ...holdsFrom(now, inputs), warnings }
-  // What was held before a release stays held by the same guards, though the release has made it harmless: it waits for its own approval.
+  // A change that was held before a release stays held by the same guards, though the release has made it harmless: it needs its own approval.
   const { held: wasHeld, ...unreleased } = inputs.unreleased
-  const before = takeOut({ ...inputs, ...unreleased, released: new Set() })
-  const held = [...before.byChange].filter(([key]) => wasHeld.has(key) && !inputs.released.has(key))
-  const byChange = new Map([...now.byChange, ...held])
+  const before = holdChanges({ ...inputs, ...unreleased, released: new Set() })
+  const stillHeld = [...before.guardsOf].filter(([key]) => wasHeld.has(key) && !inputs.released.has(key))
+  const guardsOf = new Map([...now.guardsOf, ...stillHeld])
   const people = new Map([...now.people, ...[...before.people].filter(([key]) => wasHeld.has(key))])
   const found = [...before.findings].map(([guard, one]) => [guard, { ...one, why: `${one.why} (before anything was released)` }] as const)
   const findings = new Map([...found, ...now.findings])
-  return { ...holdsFrom({ byChange, people, findings }, inputs), warnings }
+  return { ...holdsFrom({ guardsOf, people, findings }, inputs), warnings }
 }
 
-interface TakenOut {
-  readonly byChange: ReadonlyMap<ScopeKey, readonly GuardCode[]>
-  /** Whom each of the changes affects, with what was not taken out before it. */
+interface HeldChanges {
+  readonly guardsOf: ReadonlyMap<ScopeKey, readonly GuardCode[]>
+  /** The people whom each held change affects, beside the changes that were not held in earlier rounds. */
   readonly people: ReadonlyMap<ScopeKey, ReadonlySet<CountedPerson>>
   readonly findings: ReadonlyMap<GuardCode, Finding>
-  /** Guards that found something wrong, and perhaps nothing to hold back. */
+  /** Guards that found something wrong, perhaps without a change to hold. */
   readonly warnings: ReadonlyMap<GuardCode, string>
 }
 
-/** Takes out what the guards hold back, until they find nothing more. */
-function takeOut(inputs: GuardInputs): TakenOut {
-  const active = new Map(inputs.differences.map((one) => [one.key, one]))
-  const byChange = new Map<ScopeKey, GuardCode[]>()
+/** Holds changes round by round, until the guards find nothing more among the active ones. */
+function holdChanges(inputs: GuardInputs): HeldChanges {
+  const active = byScope(inputs.differences)
+  const guardsOf = new Map<ScopeKey, GuardCode[]>()
   const people = new Map<ScopeKey, Set<CountedPerson>>()
   const findings = new Map<GuardCode, Finding>()
   const warnings = new Map<GuardCode, string>()
   const counted = new Map<GuardCode, ReadonlySet<CountedPerson>>()
   let impacts = inputs.whole
-  // Each round takes at least one change out, or is the last.
+  // Each round but the last holds at least one more change.
   for (;;) {
     const view: Round = { inputs, active, impacts, counted }
     const found = GUARDS.flatMap((guard) => guard(view) ?? [])
-    const taken = new Set<ScopeKey>()
+    const held = new Set<ScopeKey>()
     for (const finding of found) {
       if (finding.counted) counted.set(finding.guard, finding.counted)
       if (finding.held.length === 0) {
-        // Nothing is left to hold because it was released: that needs no warning.
+        // Where all changes to hold were released a warning is not needed.
         if (inputs.released.size === 0 || !COUNTING.has(finding.guard)) warnings.set(finding.guard, finding.why)
       } else findings.set(finding.guard, findings.get(finding.guard) ?? finding)
       for (const key of finding.held) {
-        byChange.set(key, [...(byChange.get(key) ?? []), finding.guard])
-        taken.add(key)
+        guardsOf.set(key, [...(guardsOf.get(key) ?? []), finding.guard])
+        held.add(key)
       }
     }
-    for (const [key, guards] of wouldOverwriteHeld(view, byChange)) {
-      byChange.set(key, guards)
-      taken.add(key)
+    for (const [key, guards] of wouldOverwriteHeld(view, guardsOf)) {
+      guardsOf.set(key, guards)
+      held.add(key)
     }
-    if (taken.size === 0) break
+    if (held.size === 0) return { guardsOf, people, findings, warnings }
     for (const { person, changes } of impacts)
-      for (const key of changes) if (taken.has(key)) people.set(key, (people.get(key) ?? new Set()).add(person))
-    for (const key of taken) active.delete(key)
+      for (const key of changes) if (held.has(key)) people.set(key, (people.get(key) ?? new Set()).add(person))
+    for (const key of held) active.delete(key)
     impacts = impactOf(active, inputs.impact)
   }
-  return { byChange, people, findings, warnings }
 }
 
 const COUNTING: ReadonlySet<GuardCode> = new Set(['maxAffected', 'maxLowered', 'maxBlocked', 'maxCleared', 'maxRaise'])
 
-/** Where caps are copied, a wide write would carry out or overwrite what is held for the people it reaches: it is held as well. */
-function wouldOverwriteHeld(round: Round, byChange: ReadonlyMap<ScopeKey, readonly GuardCode[]>): ReadonlyMap<ScopeKey, GuardCode[]> {
+/** Where caps are copied, a team or group write would carry out or overwrite the changes held for its members: it is held as well. */
+function wouldOverwriteHeld(round: Round, guardsOf: ReadonlyMap<ScopeKey, readonly GuardCode[]>): ReadonlyMap<ScopeKey, GuardCode[]> {
   const { capSemantics, people } = round.inputs.impact
   const held = new Map<ScopeKey, GuardCode[]>()
   if (capSemantics !== 'copied') return held
   for (const person of people.approved) {
-    const guards = byChange.get(person.key)
+    const guards = guardsOf.get(person.key)
     if (!guards) continue
-    for (const wide of ancestorsOf(person.key, people)) {
-      if (!round.active.has(wide) || byChange.has(wide) || isReleased(wide, round)) continue
-      held.set(wide, [...new Set([...(held.get(wide) ?? []), ...guards])])
+    for (const ancestor of ancestorsOf(person.key, people)) {
+      if (!round.active.has(ancestor) || guardsOf.has(ancestor) || isReleased(ancestor, round)) continue
+      held.set(ancestor, [...new Set([...(held.get(ancestor) ?? []), ...guards])])
     }
   }
   return held
 }
 
-/** Changes kept back by the same guards form one hold; so do all of one deal of a pool. */
+/** Changes held by the same guards form one hold; so do all changes of one pool deal. */
 function holdsFrom(
-  { byChange, people, findings }: Omit<TakenOut, 'warnings'>,
+  { guardsOf, people, findings }: Omit<HeldChanges, 'warnings'>,
   inputs: GuardInputs,
 ): { holds: Hold[]; heldBy: Map<ScopeKey, string> } {
   const groups = Map.groupBy(
-    inputs.differences.filter((one) => byChange.has(one.key)),
-    ({ key, pool }) => (pool ? pool.key : (byChange.get(key)?.join('+') ?? '')),
+    inputs.differences.filter((one) => guardsOf.has(one.key)),
+    ({ key, pool }) => (pool ? pool.key : (guardsOf.get(key)?.join('+') ?? '')),
   )
   const heldBy = new Map<ScopeKey, string>()
   const holds: Hold[] = []
   for (const members of groups.values()) {
-    const guards = [...new Set(members.flatMap(({ key }) => byChange.get(key) ?? []))]
+    const guards = [...new Set(members.flatMap(({ key }) => guardsOf.get(key) ?? []))]
     const changes = members.map(({ scope, from, to }) => ({ scope, from, to }))
     const id = holdId(inputs.facts.workspace, members, inputs.digest)
-    const keys = new Set(members.map((one) => one.key))
-    for (const key of keys) heldBy.set(key, id)
+    for (const { key } of members) heldBy.set(key, id)
     const affected = new Set(members.flatMap(({ key }) => [...(people.get(key) ?? [])]))
     const why = guards.map((guard) => findings.get(guard)?.why ?? guard).join('; ')
     const release = releaseNow(inputs)
@@ -140,7 +137,7 @@ function releaseNow({ facts, idle }: GuardInputs): Hold['release'] {
   return idle === undefined ? undefined : 'later'
 }
 
-/** What settles a guard that no limit of the config settles. */
+/** The way out of guards that have no limit to raise. */
 export const SETTLED_OTHERWISE: Partial<Record<GuardCode, string>> = {
   emptyPolicy: 'put the policies back',
   rosterShrink: 'wait for two agreeing readings of the roster',
@@ -158,8 +155,8 @@ function wayOut(guards: readonly GuardCode[]): string {
 }
 
 /**
- * 32 hex digits over the workspace and the sorted (scope, from, to): the same in every cycle while they are the same. Each reading moves the
- * amounts of a pool: its deal is identified by workspace, declaration and members.
+ * 32 hex digits over the workspace and the sorted (scope, from, to): the same in every cycle while these are the same. A pool's deal is
+ * identified by workspace, declaration and members, because each reading changes its amounts.
  */
 export function holdId(
   workspace: string,

@@ -1,10 +1,10 @@
-// Holds raises that together could use more than the credits that are left.
+// Holds raises that together could use more than the remaining add-on credits.
 import type { Impact } from '../impact.ts'
 import { type Guard, isCounted, mayHold } from './round.ts'
 
 /**
- * Raises that together could use more than is left. A first cap has no `from` and raises nobody: before it there was no limit at all
- * (choice). What an interrupted plan had already raised counts too. Without a known balance there is nothing to measure by.
+ * A first cap is no raise: before it there was no limit at all (choice). Raises by an interrupted plan count too. Without a known balance
+ * there is no limit.
  */
 export const maxRaise: Guard = (round) => {
   const { facts, settings, impact } = round.inputs

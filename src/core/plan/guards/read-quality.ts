@@ -1,4 +1,5 @@
-// Holds what would be decided on bad knowledge: no roster to count people by, too many failed reads, or a group whose members nobody knows.
+// Holds changes that would be decided on bad data: without a roster to count people by, after too many failed reads, or of a group whose
+// members are not known.
 import type { Difference } from '../diff.ts'
 import { isRaise } from '../impact.ts'
 import { type Guard, holdWhere, shareAbove } from './round.ts'
@@ -16,7 +17,7 @@ export const readQuality: Guard = (round) => badReads(round) ?? unlistedGroups(r
 
 const unlistedGroups: Guard = (round) => {
   const { unlistedGroups: groups, rosterMissing: isHeld } = round.inputs.facts
-  // A group that no line of policy names is listed no more: waiting for that would be for ever.
+  // A group that policy no longer names is not listed any more, so its orphaned cap would be held for ever.
   const isUncounted = ({ key, source }: Difference): boolean => groups?.has(key) === true && source !== undefined
   const first = round.active.values().find(isUncounted)
   if (!first || isHeld) return undefined
@@ -34,11 +35,5 @@ const badReads: Guard = (round) => {
     ? 'the team cap could not be read'
     : `${failed} of ${total} reads failed (${shareAbove(limit.percent, failed, total)}), the limit is ${limit.percent} %`
   const why = cause ? `${what}: ${cause}` : what
-  return holdWhere(
-    'readQuality',
-    round,
-    why,
-    // What is not known is never changed.
-    (one) => !(one.scope.kind === 'user' && isRaise(one)),
-  )
+  return holdWhere('readQuality', round, why, (one) => !(one.scope.kind === 'user' && isRaise(one)))
 }

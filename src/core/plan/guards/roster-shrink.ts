@@ -1,4 +1,4 @@
-// Holds what takes something away while the roster has suddenly shrunk: a key that is limited to one group looks exactly like that.
+// Holds changes that take something away while the roster has suddenly shrunk: a key that is limited to one group looks exactly like that.
 
 import { isFree, isRaise } from '../impact.ts'
 import { type Guard, holdWhere, shareAbove } from './round.ts'

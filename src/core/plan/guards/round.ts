@@ -1,4 +1,4 @@
-// What one guard sees in one round, and the few words that all of them are written with. It judges nothing itself.
+// The input and output of one guard in one round, and the helpers that all guards share. It judges nothing itself.
 
 import type { CountedPerson } from '../../interpret/effective.ts'
 import type { GuardCode, GuardSettings, Hold } from '../../model/change.ts'
@@ -9,117 +9,116 @@ import type { Contest } from '../contested.ts'
 import type { Difference } from '../diff.ts'
 import type { Impact, ImpactInputs } from '../impact.ts'
 
-/** What is known beside the plan itself. */
+/** Facts beside the plan itself. */
 export interface GuardFacts {
   readonly workspace: string
   /** Approved people now and at the last good read, while the new roster is doubted. */
   readonly rosterDoubt?: { readonly before: number; readonly now: number; readonly since?: Instant }
-  /** Declared scopes now, and of the set last verified in enforce mode. */
+  /** The number of declared scopes, now and in the set last verified in enforce mode. */
   readonly declared: number
   readonly verifiedDeclared?: number
   /** Failed reads with a shared cause, and all reads. */
   readonly reads: { readonly failed: number; readonly total: number; readonly teamFailed: boolean; readonly cause?: string }
-  /** No roster ever, or none within 24 h: people cannot be counted, nothing is written; without any, whatever is approved. */
+  /** No roster was read ever, or within 24 h: people cannot be counted, so nothing is written; with `never`, no approval counts either. */
   readonly rosterMissing: 'never' | 'old' | 'ahead' | false
-  /** Groups whose members were never listed. */
+  /** Declared groups whose members are not known. */
   readonly unlistedGroups?: ReadonlySet<ScopeKey>
   /** The evidence that this service copies team and group caps. */
   readonly copying?: string
   readonly protectedPeople: ReadonlySet<string>
-  /** Add-on credits that nobody has used yet; absent while the balance is not known. */
+  /** Add-on credits that are not used yet; absent while the balance is not known. */
   readonly creditsRemaining?: number
-  /** Present while no write is to be tried. */
+  /** Present while no write may be tried. */
   readonly breaker?: OpenBreaker
-  /** Scopes that others change again and again. */
+  /** Scopes that another client keeps changing. */
   readonly contested?: ReadonlyMap<ScopeKey, Contest>
 }
 
 export interface GuardInputs {
   readonly differences: readonly Difference[]
-  /** Released by approvals: counted, and not held. */
+  /** Changes that approvals have released: they are counted, and not held. */
   readonly released: ReadonlySet<ScopeKey>
-  /** Those of them that were released since the breaker opened. */
+  /** Those that were released since the breaker opened. */
   readonly tryAnyway?: ReadonlySet<ScopeKey>
   readonly impact: ImpactInputs
   readonly facts: GuardFacts
   readonly settings: GuardSettings
-  /** Why nothing is going to be written, whatever is approved. */
+  /** Why nothing is written now, whatever is approved. */
   readonly idle?: string
   /** SHA-256, for ids. */
   readonly digest: (text: string) => string
   /** An instant for people to read. */
   readonly instantText: (at: Instant) => string
-  /** What all differences together do. */
+  /** The impact of all differences together. */
   readonly whole: readonly Impact[]
-  /** The same plan as it was before anything of it was released, and what was held then; absent while nothing was. */
+  /** The plan as it was before any release, and the changes held then; absent while nothing is released. */
   readonly unreleased?: Pick<GuardInputs, 'differences' | 'impact' | 'whole'> & { readonly held: ReadonlySet<ScopeKey> }
 }
 
 export interface Judgement {
   readonly holds: readonly Hold[]
   readonly heldBy: ReadonlyMap<ScopeKey, string>
-  /** Guards that found something wrong and nothing to hold back. */
+  /** Guards that found something wrong and no change to hold. */
   readonly warnings: readonly { readonly guard: GuardCode; readonly message: string }[]
 }
 
-/** One guard's finding in one round: the changes it refuses, and why in words without the way out. */
+/** One guard's finding in one round: the changes to hold, and why, without the way out. */
 export interface Finding {
   readonly guard: GuardCode
   readonly held: readonly ScopeKey[]
   readonly why: string
-  /** Whom it counts, in this round and in those before. */
+  /** The people it counts, in this round and in earlier ones. */
   readonly counted?: ReadonlySet<CountedPerson>
 }
 
-/** What a guard looks at. */
+/** What a guard judges. */
 export interface Round {
   readonly inputs: GuardInputs
   readonly active: ReadonlyMap<ScopeKey, Difference>
   readonly impacts: readonly Impact[]
   /**
-   * Whom a guard that found too many has counted in the rounds before: they still count when what it holds of them is taken out, as they will when
-   * that is released. Else what comes upon them in its place would join their hold only then, and give it another id.
+   * The people whom each guard over its limit has counted in earlier rounds. They still count though their held changes are taken out:
+   * otherwise another change that affects them instead would join the hold only after its release, under another id.
    */
   readonly counted: ReadonlyMap<GuardCode, ReadonlySet<CountedPerson>>
 }
 
-/** Undefined when it finds nothing wrong. */
+/** Returns undefined when it finds nothing wrong. */
 export type Guard = (round: Round) => Finding | undefined
 
-/** An approval has released it. */
 export const isReleased = (key: ScopeKey, round: Round): boolean => round.inputs.released.has(key)
 
-/** Every change for which `test` is true, save those that were released or are exempt. */
+/** Holds every change for which `test` is true and that is neither released nor exempt. */
 export function holdWhere(guard: GuardCode, round: Round, why: string, test: (one: Difference) => boolean): Finding {
   const held = [...round.active.values()].filter((one) => test(one) && mayHold(one.key, round, guard)).map((one) => one.key)
   return { guard, held, why }
 }
 
-/** Which guards a healing change, and a grant's end, are exempt from (product.md, sections 2 and 5); and what undoes a 0 of ours. */
+/** The guards that a revert and a grant's end are exempt from (product.md, sections 2 and 5). */
 const HEALING_EXEMPT: ReadonlySet<GuardCode> = new Set(['maxAffected', 'maxLowered', 'maxBlocked', 'maxRaise'])
 const GRANT_END_EXEMPT: ReadonlySet<GuardCode> = new Set(['maxAffected', 'maxLowered', 'maxBlocked', 'protected'])
 
-/** The 0 itself was let through, or released, and reached the same people. */
-const GIVEN_BACK_EXEMPT: ReadonlySet<GuardCode> = new Set([...HEALING_EXEMPT, 'protected', 'semantics'])
+/** The same for restoring the cap before a 0 that was not stored: the 0 itself was judged, and affects the same people. */
+const RESTORE_EXEMPT: ReadonlySet<GuardCode> = new Set([...HEALING_EXEMPT, 'protected', 'semantics'])
 
-/** Later deals of a pool move within what was judged (product.md, section 2). */
+/** Later deals of a pool stay within the deal that was judged (product.md, section 2). */
 const POOL_EXEMPT: ReadonlySet<GuardCode> = new Set(['maxAffected', 'maxLowered', 'maxBlocked', 'maxCleared', 'maxRaise'])
 
 const isExempt = ({ healing, grantEnd, pool, entry, cause }: Difference, guard: GuardCode): boolean =>
-  (entry.kind === 'kept' && cause !== 'external' && GIVEN_BACK_EXEMPT.has(guard)) ||
+  (entry.kind === 'kept' && cause !== 'external' && RESTORE_EXEMPT.has(guard)) ||
   (healing && HEALING_EXEMPT.has(guard)) ||
   (grantEnd && GRANT_END_EXEMPT.has(guard)) ||
   (pool?.isReviewed === true && POOL_EXEMPT.has(guard))
 
-/** Is the change one that this guard may hold? */
+/** Whether this guard may hold the change. */
 export function mayHold(key: ScopeKey, round: Round, guard: GuardCode): boolean {
   const one = round.active.get(key)
   return one !== undefined && !isReleased(key, round) && !isExempt(one, guard)
 }
 
 /**
- * Does this guard count the person? What was released counts, and so does what an interrupted plan has already done: releasing one hold
- * never lets another through.
+ * Whether this guard counts the person. Released changes count, as do those that an interrupted plan has made already: releasing one hold
+ * must never let another through.
  */
 export const isCounted = ({ changes }: Impact, { active }: Pick<Round, 'active'>, guard: GuardCode): boolean =>
   changes.length === 0 ||
@@ -128,10 +127,9 @@ export const isCounted = ({ changes }: Impact, { active }: Pick<Round, 'active'>
     return one !== undefined && !isExempt(one, guard)
   })
 
-/** Digits behind the point that tell any two shares of people apart. */
 const MOST_DIGITS = 9
 
-/** `15.1 %`: a part that is above a limit in percent, in as few digits as show that it is. */
+/** `15.1 %`: a share above a limit, with as few digits as show that it is above. */
 export function shareAbove(limit: number, part: number, whole: number): string {
   const percent = whole === 0 ? 100 : (part / whole) * 100
   for (let digits = 0; digits < MOST_DIGITS; digits += 1) if (Number(percent.toFixed(digits)) > limit) return `${percent.toFixed(digits)} %`

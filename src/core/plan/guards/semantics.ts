@@ -1,4 +1,4 @@
-// Holds team and group writes where the service was seen to copy them over people's own caps, while layers are declared.
+// Holds team and group writes where the service was observed to copy them over people's own caps, while layers are declared.
 import { type Guard, holdWhere } from './round.ts'
 
 export const semantics: Guard = (round) => {

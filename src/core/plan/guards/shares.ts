@@ -5,10 +5,9 @@ import type { AddOnSource } from '../../use/add-on.ts'
 import type { NetEffect } from '../impact.ts'
 import { type Guard, isCounted, mayHold, type Round, shareAbove } from './round.ts'
 
-/** The guards that count people. */
 export type ShareGuard = 'maxAffected' | 'maxLowered' | 'maxBlocked' | 'maxCleared'
 
-/** Whom each of them counts. */
+/** The effects that each of them counts. */
 export const CLASSES: Record<ShareGuard, { readonly effects: ReadonlySet<NetEffect>; readonly words: string }> = {
   maxAffected: { effects: new Set(['lowered', 'blocked', 'cleared']), words: 'would be lowered, blocked or cleared' },
   maxLowered: { effects: new Set(['lowered']), words: 'would be lowered' },
@@ -38,7 +37,7 @@ export const shareGuard =
     return { guard, held: [...held], why, ...(counted.size > allowed && { counted }) }
   }
 
-/** Without the balance nobody knows what a seat includes, so use counts whole, and more people look blocked than are. */
+/** Without the balance the credits that a seat includes are not known, so all use counts, and more people seem blocked than are. */
 const SOURCE_TEXT: Readonly<Record<AddOnSource, string>> = {
   measured: ' (use is measured)',
   estimated: '',
