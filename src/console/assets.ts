@@ -1,4 +1,4 @@
-// The files that pages load, each under a path with the hash of its content: a browser keeps them for good, and a new release has new paths.
+// The files that pages load. Each path has the hash of the content, so that a browser may cache it for ever.
 import { createHash } from 'node:crypto'
 import type { ConsoleAsset } from '../daemon/http/console.ts'
 import { PAGE_SCRIPT } from './browser.generated.ts'
@@ -13,7 +13,7 @@ const asset = (name: string, type: string, body: string): ConsoleAsset => ({
 export const STYLE_ASSET = asset('style.css', 'text/css; charset=utf-8', STYLE)
 export const SCRIPT_ASSET = asset('page.js', 'text/javascript; charset=utf-8', PAGE_SCRIPT)
 
-/** Allows what this server itself sends, and nothing from anywhere else; no inline style, no inline script. */
+/** Allows only what this server sends; no inline style or script. */
 export const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "style-src 'self'",

@@ -1,5 +1,5 @@
-// Search, filters and the order of a list, as plain forms and links that work without scripts: everything asked stands in the address. Each has an
-// id, by which the page's script finds it again in the answer.
+// Search, filters and the order of a list, as forms and links that work without scripts: the whole question is in the address. Each control has an id,
+// by which the page's script finds it again in the next page.
 import { type Html, html } from '../core/escape/html.ts'
 import type { Query } from '../daemon/http/documents/documents.ts'
 import { withQuery } from './links.ts'
@@ -13,7 +13,7 @@ export type Filter =
       readonly options: readonly (readonly [value: string, text: string])[]
     }
 
-/** One field each; the order of the list is kept, the page is not. */
+/** One field for each filter. The order of the list is kept; the page starts at 1. */
 export function filterForm(path: string, filters: readonly Filter[], query: Query): Html {
   const names = new Set(filters.map(({ name }) => name))
   const kept = Object.entries(query).filter(([name]) => !names.has(name) && name !== 'page' && name !== 'after')
@@ -36,13 +36,13 @@ function field(filter: Filter, value: string): Html {
 export interface Sorting {
   /** The value of `sort`. */
   readonly by: string
-  /** Its order where none is asked for. */
+  /** Its default order. */
   readonly usually: 'asc' | 'desc'
-  /** The list is sorted by it where nothing is asked for. */
+  /** The list is sorted by it by default. */
   readonly isDefault?: boolean
 }
 
-/** The head of a column that sorts by it, the other way round the second time. */
+/** The head of a column, as a link that sorts by it; a second click reverses the order. */
 export function sortHead(text: string, { by, usually, isDefault = false }: Sorting, path: string, query: Query): Html {
   const isSorted = query['sort'] === by || ((query['sort'] ?? '') === '' && isDefault)
   const order = query['order'] === 'asc' || query['order'] === 'desc' ? query['order'] : usually

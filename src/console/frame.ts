@@ -1,25 +1,24 @@
-// What every page has around its contents: the way to its parts, where one is, how fresh it is, and the files it loads. It knows no document.
+// The frame of every page: navigation, breadcrumbs, the time of the data, and the files to load. It knows no document.
 import { type Html, html, type Value } from '../core/escape/html.ts'
 import { SCRIPT_ASSET, STYLE_ASSET } from './assets.ts'
 import { OVERVIEW, SECTIONS, type Section, sectionUrl, workspaceUrl } from './links.ts'
 import { moment } from './text.ts'
 
 export interface PageContents {
-  /** Of the browser's window; the heading unless given. */
+  /** Of the browser's window; default: the heading. */
   readonly title?: string
   readonly heading: string
   /** Badges beside the heading. */
   readonly badges?: Value
   readonly workspace?: string
-  /** Where there is no workspace: those that one can go to. */
+  /** Links to workspaces, on the overview. */
   readonly workspaces?: readonly string[]
-  /** The part of the workspace that is shown. */
   readonly section?: Section
-  /** From the section down to this page: what lies between it and the section. */
+  /** From the section down to this page, which comes last. */
   readonly crumbs?: readonly (readonly [text: string, href: string])[]
-  /** When what it shows was made. */
+  /** When the data was made. */
   readonly at?: string
-  /** Its parts: each is replaced by itself when it changes. */
+  /** The page's script replaces each part when it changes. */
   readonly parts: readonly (Html | false | undefined)[]
 }
 
@@ -64,13 +63,13 @@ ${parts.map((part) => part && html`<div class="part">${part}</div>\n`)}
 `.markup
 }
 
-/** More workspaces are found on the overview itself. */
-const MOST_NAMED = 20
+/** The overview itself lists all. */
+const MOST_LINKED = 20
 
 function navigation({ workspace, section, heading, workspaces = [] }: PageContents): Html {
   const link = (href: string, text: string, isHere: boolean): Html =>
     html`<li><a href="${href}"${isHere && html` aria-current="page"`}>${text}</a></li>`
-  return html`<nav aria-label="Pages"><ul>${link(OVERVIEW, 'Overview', workspace === undefined && heading === 'Overview')}</ul>${workspaces.length > 0 && html`<h2>Workspaces</h2><ul>${workspaces.slice(0, MOST_NAMED).map((name) => link(workspaceUrl(name), name, false))}</ul>`}${
+  return html`<nav aria-label="Pages"><ul>${link(OVERVIEW, 'Overview', workspace === undefined && heading === 'Overview')}</ul>${workspaces.length > 0 && html`<h2>Workspaces</h2><ul>${workspaces.slice(0, MOST_LINKED).map((name) => link(workspaceUrl(name), name, false))}</ul>`}${
     workspace !== undefined &&
     html`<h2>${workspace}</h2><ul>${link(workspaceUrl(workspace), 'Workspace', section === undefined)}${SECTIONS.map((one) =>
       link(sectionUrl(workspace, one), NAMES[one], one === section),
@@ -80,8 +79,8 @@ function navigation({ workspace, section, heading, workspaces = [] }: PageConten
 
 function crumbs({ workspace, section, crumbs: further = [] }: PageContents): Html | false {
   if (workspace === undefined) return false
-  const way: (readonly [string, string])[] = [['Overview', OVERVIEW]]
-  if (section !== undefined) way.push([workspace, workspaceUrl(workspace)])
-  if (section !== undefined && further.length > 0) way.push([NAMES[section], sectionUrl(workspace, section)], ...further.slice(0, -1))
-  return html`<nav class="crumbs" aria-label="Where this is"><ol>${way.map(([text, href]) => html`<li><a href="${href}">${text}</a></li>`)}</ol></nav>`
+  const trail: (readonly [string, string])[] = [['Overview', OVERVIEW]]
+  if (section !== undefined) trail.push([workspace, workspaceUrl(workspace)])
+  if (section !== undefined && further.length > 0) trail.push([NAMES[section], sectionUrl(workspace, section)], ...further.slice(0, -1))
+  return html`<nav class="crumbs" aria-label="Breadcrumbs"><ol>${trail.map(([text, href]) => html`<li><a href="${href}">${text}</a></li>`)}</ol></nav>`
 }

@@ -1,6 +1,6 @@
-// The addresses of the pages, in one place: every view has one of its own that can be sent.
+// The addresses of the pages.
 
-/** A query in the order given, without what is not there. */
+/** Absent and empty parameters are left out. */
 export const withQuery = (path: string, query: Readonly<Record<string, string | number | undefined>>): string => {
   const parts = Object.entries(query).flatMap(([name, value]) =>
     value === undefined || value === '' ? [] : [`${encodeURIComponent(name)}=${encodeURIComponent(value)}`],
@@ -10,7 +10,7 @@ export const withQuery = (path: string, query: Readonly<Record<string, string | 
 
 const part = encodeURIComponent
 
-/** What a workspace has a page of, in the order of the navigation. */
+/** The pages of a workspace, in the order of the navigation. */
 export const SECTIONS = ['groups', 'people', 'changes', 'holds', 'policies', 'simulate', 'health'] as const
 export type Section = (typeof SECTIONS)[number]
 
@@ -21,7 +21,7 @@ export const groupUrl = (workspace: string, id: string): string => `${sectionUrl
 export const personUrl = (workspace: string, person: string): string => `${sectionUrl(workspace, 'people')}/${part(person)}`
 export const holdUrl = (workspace: string, id: string): string => `${sectionUrl(workspace, 'holds')}/${part(id)}`
 
-/** `at`: when it was heard of; writes long ago are found by it. */
+/** `at`: an instant at which it wrote, which is needed to find a plan of long ago. */
 export const planUrl = (workspace: string, id: string, at?: string): string =>
   withQuery(`${workspaceUrl(workspace)}/plans/${part(id)}`, { at })
 

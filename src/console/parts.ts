@@ -1,5 +1,4 @@
-// The pieces that pages are put together from: badges, tiles, boxes, links to policy lines, lines to paste, pages of a list. Each says in
-// words what it says in colour.
+// The pieces of pages: badges, tiles, boxes, links to policy lines, lines to paste, pagers, tables. Each says in words what it says in colour.
 import { excerptLines } from '../core/escape/excerpt.ts'
 import { type Html, html, type Value } from '../core/escape/html.ts'
 import type { Band, Mode, ScopeState } from '../core/model/events.ts'
@@ -7,18 +6,17 @@ import type { PlaceEntry, ProblemEntry } from '../daemon/http/documents/types.ts
 import { scopeUrl, withQuery } from './links.ts'
 import { BAND_TEXT, capText, compact, number, plural, words } from './text.ts'
 
-/** How much a person is wanted. */
+/** How much it needs a person. */
 export type Weight = 'good' | 'info' | 'warn' | 'bad'
 
 const SIGNS: Readonly<Record<Weight, string>> = { good: '✓', info: 'i', warn: '!', bad: '✕' }
 
-/** How much a condition of this severity wants somebody. */
 export const SEVERITY_WEIGHT = { error: 'bad', warn: 'warn', info: 'info' } as const
 
 export const badge = (text: string, weight?: Weight): Html =>
   html`<span class="badge ${weight}">${weight && html`<span aria-hidden="true">${SIGNS[weight]}</span>`}${text}</span>`
 
-/** The mode where it is not the usual one and the verdict does not say it. */
+/** The mode, where it is not `enforce` and the verdict does not say it. */
 export const modeBadge = (mode: Mode, verdict: string): Html | false => mode !== 'enforce' && mode !== verdict && badge(mode, 'warn')
 
 const STATE_WEIGHT: Readonly<Record<ScopeState, Weight | undefined>> = {
@@ -38,7 +36,7 @@ const BAND_WEIGHT: Readonly<Partial<Record<Band, Weight>>> = { at_cap: 'bad', '9
 
 export const bandBadge = (band: Band): Html => badge(BAND_TEXT[band], BAND_WEIGHT[band])
 
-/** A cap in a cell; what is abbreviated keeps its digits in the title. */
+/** A cap in a cell; an abbreviated one has all its digits in the title. */
 export const capCell = (cap: number | 'none' | 'unknown' | undefined): Value =>
   typeof cap === 'number'
     ? html`<data value="${cap}" title="${number(cap)}">${compact(cap)}</data>`
@@ -51,7 +49,7 @@ export interface Tile {
   readonly weight?: Weight
 }
 
-/** The few figures that a page is opened for. */
+/** The most important figures of a page. */
 export const tiles = (all: readonly (Tile | false | undefined)[]): Html =>
   html`<div class="tiles">${all.map(
     (tile) =>
@@ -70,7 +68,7 @@ export const facts = (rows: readonly (readonly [name: string, value: Value])[]):
 
 export const box = (weight: Weight, content: Value): Html => html`<div class="box ${weight}">${content}</div>`
 
-/** What stands where there is nothing yet, and what to do about it. */
+/** Shown where there is nothing yet: why, and what to do. */
 export const empty = (text: Value): Html => html`<p class="soft" data-found>${text}</p>`
 
 export const section = (title: string, content: Value, extra?: Value): Html =>
@@ -78,18 +76,18 @@ export const section = (title: string, content: Value, extra?: Value): Html =>
 
 export const scopeLink = (workspace: string, scope: string): Html => html`<a href="${scopeUrl(workspace, scope)}">${scope}</a>`
 
-/** A line of a policy file, as a link where the config says how. */
+/** A line of a policy file, as a link where its address is known. */
 export const sourceLink = (place: PlaceEntry | undefined): Html | false => {
   if (place === undefined) return false
   const text = html`<code>${place.file}:${place.line}</code>`
   return place.url !== undefined && /^https?:\/\//.test(place.url) ? html`<a href="${place.url}" rel="noreferrer">${text}</a>` : text
 }
 
-/** A line to paste; the page's script adds the button that copies it. */
+/** A line to paste; the page's script shows the button that copies it. */
 export const paste = (text: string, name: string): Html =>
   html`<div class="paste"><pre tabindex="0" role="group" aria-label="${name}">${text}</pre><button type="button" data-copy hidden>Copy</button></div>`
 
-/** A problem of a policy file, with the same carets as on the terminal. */
+/** With the same carets as on the terminal. */
 function problemBox({ severity, code, message, at, sourceLine, length, hint }: ProblemEntry): Html {
   const excerpt =
     sourceLine !== undefined && at !== undefined && excerptLines({ sourceLine, column: at.column, ...(length !== undefined && { length }) })
@@ -113,7 +111,7 @@ export interface Paged {
   readonly limit: number
 }
 
-/** Where one stands in a long list, and the ways on. */
+/** The present page of a list, and links to the ones before and after. */
 export function pager(
   { total, page, limit }: Paged,
   noun: readonly [one: string, many: string],
@@ -131,14 +129,15 @@ export function pager(
 export interface Column<Row> {
   readonly head: Value
   readonly cell: (row: Row) => Value
-  readonly kind?: 'number' | 'name' | 'text' | 'fixed'
-  /** Read out as the name of its row. */
+  /** `fixed`: does not wrap; `measure`: a bar. */
+  readonly kind?: 'number' | 'name' | 'text' | 'fixed' | 'measure'
+  /** Screen readers read it as the name of its row. */
   readonly isName?: boolean
 }
 
-/** A table that scrolls by itself where it is wider than its place. */
-export function table<Row>(label: string, columns: readonly Column<Row>[], rows: readonly Row[]): Html {
-  return html`<div class="scroll" tabindex="0" role="group" aria-label="${label}"><table><thead><tr>${columns.map(
+/** A table that scrolls sideways where it is too wide. `compact`: no wider than its contents; `amounts`: with bars. */
+export function table<Row>(label: string, columns: readonly Column<Row>[], rows: readonly Row[], look?: 'compact' | 'amounts'): Html {
+  return html`<div class="scroll" tabindex="0" role="group" aria-label="${label}"><table${look !== undefined && html` class="${look}"`}><thead><tr>${columns.map(
     ({ head, kind }) => html`<th scope="col"${kind === 'number' && html` class="number"`}>${head}</th>`,
   )}</tr></thead><tbody>${rows.map(
     (row) => html`<tr>${columns.map(({ cell, kind, isName }) =>

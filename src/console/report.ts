@@ -1,19 +1,19 @@
 // A report as one self-contained page, to print or to mail: no script, nothing to fetch, every value escaped.
 
-import { type Html, html } from '../core/escape/html.ts'
+import { type Html, html, type Value } from '../core/escape/html.ts'
 import { DAY_MS } from '../core/model/units.ts'
 import type { Report, ReportRow } from '../core/use/report.ts'
 import { chartFigure } from './chart/chart.ts'
 import { cycleChart } from './chart/cycle.ts'
 import { stackChart } from './chart/stack.ts'
-import { badge } from './parts.ts'
+import { badge, type Column, facts, table } from './parts.ts'
 import { STYLE } from './style.ts'
-import { BAND_TEXT, capText, day, instant, number, plural } from './text.ts'
+import { BAND_TEXT, capText, day, instant, number, plural, words } from './text.ts'
 
-/** A report has no navigation: its contents have the whole width of the paper. */
+/** Without navigation, so the contents take the whole width of the paper. */
 const ALONE = 'main { max-width: 72rem; margin: 0 auto; padding: 1.25rem 1rem 3rem; } main > header { margin-bottom: 1rem; }'
 
-// The one text that is not escaped: constants.
+// Not escaped: it is made of constants.
 const styleSheet: Html = { markup: `${STYLE}${ALONE}` }
 
 /** The whole document for all workspaces. */
@@ -23,7 +23,7 @@ export const renderReportPage = (reports: readonly Report[], now: number): strin
     reports.map((report) => reportSection(report, now)),
   )
 
-/** A page to print or to mail around sections. */
+/** A self-contained page around sections. */
 export function page(about: { readonly title: string; readonly heading: string; readonly now: number }, sections: readonly Html[]): string {
   const at = new Date(about.now).toISOString()
   return html`<!doctype html>
@@ -44,22 +44,22 @@ ${sections}</main>
 `.markup
 }
 
-const rfc = (at: number): string => new Date(at).toISOString()
+export const rfc = (at: number): string => new Date(at).toISOString()
 
 function reportSection(report: Report, now: number): Html {
   const { workspace, which, cycle, notes } = report
   return html`<section><div class="title"><h2>${workspace}</h2>${badge(`${which} cycle`)}
 <span class="soft">${day(rfc(cycle.startAt))} to ${day(rfc(cycle.endAt))}</span></div>
-${facts(report)}
+${factsOf(report)}
 ${charts(report, now)}
-${report.rows.length > 0 && table(report)}
+${report.rows.length > 0 && useTable(report)}
 ${nearTable(report)}
 ${changesTable(report)}
 ${notes.length > 0 && html`<ul class="soft">${notes.map((note) => html`<li>${note}</li>`)}</ul>`}</section>
 `
 }
 
-/** Runs tell when credits went; the roster tells how many are gone by now. */
+/** Runs say when credits were used; the roster says how many are used by now. */
 function charts({ cycle, days = [], totals, projected, exhaustedAt, which, workspace }: Report, now: number): Html | false {
   if (days.length === 0) return false
   let sum = 0
@@ -86,73 +86,90 @@ function charts({ cycle, days = [], totals, projected, exhaustedAt, which, works
   return html`${chartFigure({ ...chart, id: `cycle-${workspace}` }, 3)}${chartFigure(burn, 3)}`
 }
 
-function facts({ totals, projected, exhaustedAt }: Report): Html {
-  const figure = (name: string, value: number | undefined): Html | false =>
-    value !== undefined && html`<div><dt>${name}</dt><dd>${number(value)}</dd></div>`
-  return html`<dl class="facts">${figure('Credits used', totals.used)}${figure('Included in the seats', totals.included)}
-${figure('Add-on credits used', totals.addOnUsed)}${figure('Add-on credits available', totals.addOnAvailable)}
-${figure('Cost of the credits used', totals.cost)}${figure('Cost of the add-on credits', totals.addOnCost)}
-${projected && html`<div><dt>Expected at the cycle’s end</dt><dd>${number(Math.round(projected.p50))} <span class="soft">80 % between ${number(Math.round(projected.p10))} and ${number(Math.round(projected.p90))}</span></dd></div>`}
-${exhaustedAt !== undefined && html`<div><dt>Add-on credits run out</dt><dd>${day(rfc(exhaustedAt))}</dd></div>`}</dl>`
+function factsOf({ totals, projected, exhaustedAt }: Report): Html | false {
+  const shown = (value: number | undefined): Value => value !== undefined && number(value)
+  return facts([
+    ['Credits used', shown(totals.used)],
+    ['Included in the seats', shown(totals.included)],
+    ['Add-on credits used', shown(totals.addOnUsed)],
+    ['Add-on credits available', shown(totals.addOnAvailable)],
+    ['Cost of the credits used', shown(totals.cost)],
+    ['Cost of the add-on credits', shown(totals.addOnCost)],
+    [
+      'Expected at the cycle’s end',
+      projected &&
+        html`${number(Math.round(projected.p50))} <span class="soft">80 % between ${number(Math.round(projected.p10))} and ${number(Math.round(projected.p90))}</span>`,
+    ],
+    ['Add-on credits run out', exhaustedAt !== undefined && day(rfc(exhaustedAt))],
+  ])
 }
 
-interface Column {
-  readonly title: string
-  readonly value: (row: ReportRow) => number | string | undefined
-}
-
-const FIGURES: readonly Column[] = [
-  { title: 'People', value: ({ people }) => people },
-  { title: 'Used', value: ({ used }) => used },
-  { title: 'Share', value: ({ share }) => (share === undefined ? undefined : `${number(share * 100)} %`) },
-  { title: 'Add-on use', value: ({ addOn }) => addOn },
-  { title: 'Cap', value: ({ cap }) => (cap === undefined ? undefined : capText(cap)) },
-  { title: 'Head-room', value: ({ headRoom }) => headRoom },
-  { title: 'Without a cap', value: ({ uncapped }) => uncapped },
-  { title: 'Cost', value: ({ cost }) => cost },
-  { title: 'Add-on source', value: ({ addOnSource }) => addOnSource },
+const FIGURES: readonly (readonly [head: string, value: (row: ReportRow) => number | string | undefined])[] = [
+  ['People', ({ people }) => people],
+  ['Used', ({ used }) => used],
+  ['Share', ({ share }) => (share === undefined ? undefined : `${number(share * 100)} %`)],
+  ['Add-on use', ({ addOn }) => addOn],
+  ['Cap', ({ cap }) => (cap === undefined ? undefined : capText(cap))],
+  ['Head-room', ({ headRoom }) => headRoom],
+  ['Without a cap', ({ uncapped }) => uncapped],
+  ['Cost', ({ cost }) => cost],
+  ['Add-on source', ({ addOnSource }) => addOnSource],
 ]
 
 const HEADS: Readonly<Record<Report['by'], string>> = { team: 'Team', group: 'Group', user: 'Person', model: 'Model' }
 
-function table({ by, rows }: Report): Html {
-  const shown = FIGURES.filter(({ value }) => rows.some((row) => value(row) !== undefined))
-  const cell = (value: number | string | undefined): string => (typeof value === 'number' ? number(value) : (value ?? ''))
-  return html`<h3>Use by ${by === 'user' ? 'person' : by}</h3><div class="scroll"><table>
-<thead><tr><th>${HEADS[by]}</th>${shown.map(({ title }) => html`<th class="number">${title}</th>`)}</tr></thead>
-<tbody>${rows.map(
-    (
-      row,
-    ) => html`<tr><td class="name">${row.name}${row.key.startsWith('group:') && html` <code>${row.key}</code>`}</td>${shown.map(({ value }) => html`<td class="number">${cell(value(row))}</td>`)}</tr>
-`,
-  )}</tbody></table></div>`
+/** Columns without any figure are left out. */
+function useTable({ by, rows }: Report): Html {
+  const heading = `Use by ${by === 'user' ? 'person' : by}`
+  const columns = FIGURES.filter(([, value]) => rows.some((row) => value(row) !== undefined)).map(
+    ([head, value]): Column<ReportRow> => ({
+      head,
+      kind: 'number',
+      cell(row) {
+        const found = value(row)
+        return typeof found === 'number' ? number(found) : found
+      },
+    }),
+  )
+  const name: Column<ReportRow> = {
+    head: HEADS[by],
+    isName: true,
+    cell: (row) => html`${row.name}${row.key.startsWith('group:') && html` <code>${row.key}</code>`}`,
+  }
+  return html`<h3>${heading}</h3>${table(heading, [name, ...columns], rows)}`
 }
 
 function nearTable({ near }: Report): Html | false {
   if (near.length === 0) return false
-  return html`<h3>${plural(near.length, 'person', 'people')} at 85 % of their cap or more</h3><div class="scroll"><table class="compact">
-<thead><tr><th>Person</th><th class="number">Add-on use</th><th class="number">Cap</th><th>Band</th></tr></thead>
-<tbody>${near.map(
-    ({
-      email,
-      addOn,
-      cap,
-      band,
-    }) => html`<tr><td class="name">${email}</td><td class="number">${number(addOn)}</td><td class="number">${number(cap)}</td><td class="fixed">${BAND_TEXT[band]}</td></tr>
-`,
-  )}</tbody></table></div>`
+  const heading = `${plural(near.length, 'person', 'people')} at 85 % of their cap or more`
+  return html`<h3>${heading}</h3>${table(
+    heading,
+    [
+      { head: 'Person', isName: true, cell: ({ email }) => email },
+      { head: 'Add-on use', kind: 'number', cell: ({ addOn }) => number(addOn) },
+      { head: 'Cap', kind: 'number', cell: ({ cap }) => number(cap) },
+      { head: 'Band', kind: 'fixed', cell: ({ band }) => BAND_TEXT[band] },
+    ],
+    near,
+    'compact',
+  )}`
 }
 
 function changesTable({ changes: { applied, failed, latest } }: Report): Html {
   if (latest.length === 0) return html`<h3>Changes by capkeeper</h3><p>None in this cycle.</p>`
-  return html`<h3>Changes by capkeeper</h3><p>${plural(applied, 'change')} applied, ${number(failed)} failed; the latest:</p><div class="scroll"><table class="compact">
-<thead><tr><th>When</th><th>Scope</th><th class="number">From</th><th class="number">To</th><th>Cause</th><th>Result</th></tr></thead>
-<tbody>${latest.map(
-    (
-      entry,
-    ) => html`<tr><td class="fixed">${instant(rfc(entry.at))}</td><td class="name">${scopeText(entry.scope)}</td><td class="number">${capText(entry.from)}</td><td class="number">${capText(entry.to)}</td><td>${entry.cause}</td><td>${entry.result.replaceAll('_', ' ')}</td></tr>
-`,
-  )}</tbody></table></div>`
+  return html`<h3>Changes by capkeeper</h3><p>${plural(applied, 'change')} applied, ${number(failed)} failed; the latest:</p>${table(
+    'Changes by capkeeper',
+    [
+      { head: 'When', kind: 'fixed', cell: ({ at }) => instant(rfc(at)) },
+      { head: 'Scope', isName: true, cell: ({ scope }) => scopeText(scope) },
+      { head: 'From', kind: 'number', cell: ({ from }) => capText(from) },
+      { head: 'To', kind: 'number', cell: ({ to }) => capText(to) },
+      { head: 'Cause', cell: ({ cause }) => cause },
+      { head: 'Result', cell: ({ result }) => words(result) },
+    ],
+    latest,
+    'compact',
+  )}`
 }
 
 const scopeText = (scope: Report['changes']['latest'][number]['scope']): string =>

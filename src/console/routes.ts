@@ -1,4 +1,4 @@
-// Which page stands at which address, and the files that pages load. It decides nothing about what a page says.
+// Which page is at which address. It decides nothing about what a page says.
 import type { Console, ConsoleRoute, PageRequest } from '../daemon/http/console.ts'
 import type { Documents, Query } from '../daemon/http/documents/documents.ts'
 import { CONTENT_SECURITY_POLICY, SCRIPT_ASSET, STYLE_ASSET } from './assets.ts'

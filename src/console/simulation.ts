@@ -3,17 +3,17 @@
 import { type Html, html } from '../core/escape/html.ts'
 import type { BlockedPerson, PersonChange, Simulation, SimulationRow } from '../core/use/replay/document.ts'
 import { compareChart } from './chart/compare.ts'
-import { page } from './report.ts'
+import { rowsTable } from './pages/simulated.ts'
+import { type Column, table } from './parts.ts'
+import { page, rfc } from './report.ts'
 import { day, number, plural } from './text.ts'
 
-/** Lines shown of each list; JSON has all. */
+/** Lines of each list; JSON has all. */
 const VISIBLE = 200
 
 /** The whole document for all workspaces. */
 export const renderSimulationPage = (simulations: readonly Simulation[], now: number): string =>
   page({ title: 'capkeeper simulation', heading: 'Simulation', now }, simulations.map(section))
-
-const rfc = (at: number): string => new Date(at).toISOString()
 
 const besideTitle = ({ beside }: Simulation): string => (beside.kind === 'inForce' ? 'in force' : 'against')
 
@@ -66,89 +66,59 @@ function comparison(simulation: Simulation, title: string, figure: (side: Simula
 }
 
 function figures(simulation: Simulation, heading: string, rows: readonly (readonly [string, SimulationRow])[]): Html {
-  const beside = besideTitle(simulation)
-  const hasMoney = simulation.pricePerCredit !== undefined
-  const heads = [
-    'People',
-    `Credits ${beside}`,
-    'Credits',
-    'Range',
-    'Kept',
-    ...(hasMoney ? ['Money kept'] : []),
-    `Blocked ${beside}`,
-    'Blocked',
-    `Days ${beside}`,
-    'Days blocked',
-    'Working days',
-  ]
-  return html`<h3>${heading}</h3><div class="scroll"><table>
-<thead><tr><th></th>${heads.map((head) => html`<th class="number">${head}</th>`)}</tr></thead>
-<tbody>${rows.map(
-    ([name, row]) => html`<tr><td class="name">${name}</td>${cells(row, hasMoney).map((cell) => html`<td class="number">${cell}</td>`)}</tr>
-`,
-  )}</tbody></table></div>`
+  const shown = rows.map(([name, row]) => ({ ...row, shown: name }))
+  return html`<h3>${heading}</h3>${rowsTable(heading, '', shown, { beside: besideTitle(simulation), hasMoney: simulation.pricePerCredit !== undefined })}`
 }
 
-const cells = ({ people, policy, beside, kept, keptMoney, workingDays }: SimulationRow, hasMoney: boolean): readonly string[] => [
-  number(people),
-  number(beside.credits.middle),
-  number(policy.credits.middle),
-  policy.credits.low === policy.credits.high ? '' : `${number(policy.credits.low)} to ${number(policy.credits.high)}`,
-  number(kept),
-  ...(hasMoney ? [keptMoney === undefined ? '' : number(keptMoney)] : []),
-  number(beside.blockedPeople.middle),
-  number(policy.blockedPeople.middle),
-  number(beside.blockedDays.middle),
-  number(policy.blockedDays.middle),
-  number(workingDays),
-]
-
-const left = (length: number): Html | false =>
-  length > VISIBLE && html`<p class="soft">and ${number(length - VISIBLE)} more; --output json has all</p>`
+/** A list as a table of bounded length; nothing where it is empty. */
+function listed<Row>(heading: string, columns: readonly Column<Row>[], rows: readonly Row[]): Html | false {
+  const more = rows.length - VISIBLE
+  return (
+    rows.length > 0 &&
+    html`<h3>${heading}</h3>${table(heading, columns, rows.slice(0, VISIBLE), 'compact')}${more > 0 && html`<p class="soft">and ${number(more)} more; --output json has all</p>`}`
+  )
+}
 
 function blockedTable(simulation: Simulation): Html | false {
-  const listed = simulation.blocked.filter(({ policy }) => policy)
-  if (listed.length === 0) return false
-  const words = ({ workingDays, ...sides }: BlockedPerson, side: 'policy' | 'beside'): string => {
+  const daysText = ({ workingDays, ...sides }: BlockedPerson, side: 'policy' | 'beside'): string => {
     const one = sides[side]
     return one ? `${number(one.days)} of ${number(workingDays)} days from ${day(rfc(one.fromAt))}` : 'not blocked'
   }
-  return html`<h3>Blocked under this policy</h3><div class="scroll"><table class="compact">
-<thead><tr><th>Person</th><th>Cycle</th><th>Blocked</th><th class="number">Cap</th><th>${besideTitle(simulation)}</th></tr></thead>
-<tbody>${listed.slice(0, VISIBLE).map(
-    (
-      one,
-    ) => html`<tr><td class="name">${one.email}</td><td class="fixed">${day(rfc(one.cycleStartAt))}</td><td>${words(one, 'policy')}</td><td class="number">${number(one.policy?.cap ?? 0)}</td><td>${words(one, 'beside')}</td></tr>
-`,
-  )}</tbody></table></div>${left(listed.length)}`
+  return listed(
+    'Blocked under this policy',
+    [
+      { head: 'Person', isName: true, cell: ({ email }) => email },
+      { head: 'Cycle', kind: 'fixed', cell: ({ cycleStartAt }) => day(rfc(cycleStartAt)) },
+      { head: 'Blocked', cell: (one) => daysText(one, 'policy') },
+      { head: 'Cap', kind: 'number', cell: ({ policy }) => number(policy?.cap ?? 0) },
+      { head: besideTitle(simulation), cell: (one) => daysText(one, 'beside') },
+    ],
+    simulation.blocked.filter(({ policy }) => policy),
+  )
 }
 
 function changesTable(heading: string, simulation: Simulation, list: readonly PersonChange[]): Html | false {
-  if (list.length === 0) return false
   const beside = besideTitle(simulation)
-  return html`<h3>${heading}</h3><div class="scroll"><table class="compact">
-<thead><tr><th>Person</th><th class="number">Blocked days ${beside}</th><th class="number">Blocked days</th><th class="number">Credits ${beside}</th><th class="number">Credits</th></tr></thead>
-<tbody>${list.slice(0, VISIBLE).map(
-    ({
-      email,
-      credits,
-      blockedDays,
-    }) => html`<tr><td class="name">${email}</td><td class="number">${number(blockedDays.beside)}</td><td class="number">${number(blockedDays.policy)}</td><td class="number">${number(credits.beside)}</td><td class="number">${number(credits.policy)}</td></tr>
-`,
-  )}</tbody></table></div>${left(list.length)}`
+  return listed(
+    heading,
+    [
+      { head: 'Person', isName: true, cell: ({ email }) => email },
+      { head: `Blocked days ${beside}`, kind: 'number', cell: ({ blockedDays }) => number(blockedDays.beside) },
+      { head: 'Blocked days', kind: 'number', cell: ({ blockedDays }) => number(blockedDays.policy) },
+      { head: `Credits ${beside}`, kind: 'number', cell: ({ credits }) => number(credits.beside) },
+      { head: 'Credits', kind: 'number', cell: ({ credits }) => number(credits.policy) },
+    ],
+    list,
+  )
 }
 
-function capsTable({ caps }: Simulation): Html | false {
-  const unreached = caps.filter(({ isReached }) => !isReached)
-  if (unreached.length === 0) return false
-  return html`<h3>Caps never reached</h3><div class="scroll"><table class="compact">
-<thead><tr><th>Scope</th><th class="number">Cap</th><th class="number">Highest use</th></tr></thead>
-<tbody>${unreached.slice(0, VISIBLE).map(
-    ({
-      scope,
-      cap,
-      highest,
-    }) => html`<tr><td class="name">${scope}</td><td class="number">${number(cap)}</td><td class="number">${number(highest)}</td></tr>
-`,
-  )}</tbody></table></div>${left(unreached.length)}`
-}
+const capsTable = ({ caps }: Simulation): Html | false =>
+  listed(
+    'Caps never reached',
+    [
+      { head: 'Scope', isName: true, cell: ({ scope }) => scope },
+      { head: 'Cap', kind: 'number', cell: ({ cap }) => number(cap) },
+      { head: 'Highest use', kind: 'number', cell: ({ highest }) => number(highest) },
+    ],
+    caps.filter(({ isReached }) => !isReached),
+  )

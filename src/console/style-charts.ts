@@ -1,4 +1,4 @@
-// The look of charts: colours by the class of their tone, so that one drawing suits both themes and paper.
+// Styles of charts. Colours go by the class of a tone, so that one drawing fits both themes and paper.
 
 const TONES = ['main', 'even', 'limit', 'balance', 'good', 'bad', 's0', 's1', 's2', 's3', 's4', 's5', 's6', 'rest']
 

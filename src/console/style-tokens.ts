@@ -1,5 +1,5 @@
-// The colours and measures of all pages, light and dark. The colours of charts are told apart by people who see colours differently
-// (after Okabe and Ito), and reach 3:1 against their ground; words reach 4.5:1. Nothing is said by colour alone.
+// Colours and measures of all pages, light and dark. Chart colours can be told apart by colour-blind people (after Okabe and Ito) and have a contrast of
+// 3:1; text has 4.5:1. Nothing is said by colour alone.
 
 export const TOKENS = `
 :root {

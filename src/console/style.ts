@@ -1,4 +1,4 @@
-// The look of all pages and of the report: one style sheet, light and dark, for screens from a phone's to a wall's, and for paper.
+// The style sheet of all pages and of reports: light and dark, from a phone's screen to a wall's, and on paper.
 import { CHART_STYLE } from './style-charts.ts'
 import { TOKENS } from './style-tokens.ts'
 
@@ -177,5 +177,4 @@ const PAPER = `
 @media (prefers-reduced-motion: no-preference) { .skip { transition: top 0.1s; } }
 `
 
-/** The whole sheet. */
 export const STYLE = `${TOKENS}${BASE}${FRAME}${PARTS}${CHART_STYLE}${PAPER}`

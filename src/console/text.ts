@@ -1,4 +1,4 @@
-// How figures, instants and states read on the pages. Ages count to the instant of the document; a script of the page lets them go on.
+// How figures, instants and states are written on the pages. Ages are as of the document; the page's script keeps them counting.
 import { type Html, html } from '../core/escape/html.ts'
 
 const NUMBER = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 })
@@ -14,14 +14,14 @@ export function compact(amount: number): string {
   return size < 9_999.5 ? number(Math.round(amount)) : COMPACT.format(amount)
 }
 
-/** A figure for eyes, with all its digits for whoever asks. */
+/** A compact figure with all its digits in the title. */
 export const figure = (amount: number): Html => {
   const text = compact(amount)
   const full = number(amount)
   return text === full ? html`${full}` : html`<data value="${amount}" title="${full}">${text}</data>`
 }
 
-/** `0.183` as `18 %`; what is more than nothing never reads as 0. */
+/** `0.183` as `18 %`; a positive share is never written as 0 %. */
 export const percent = (share: number): string => {
   const whole = Math.round(share * 100)
   return whole === 0 && share > 0 ? 'under 1 %' : `${number(whole)} %`
@@ -30,11 +30,10 @@ export const percent = (share: number): string => {
 /** "1 scope", "2,000 scopes". */
 export const plural = (amount: number, noun: string, many = `${noun}s`): string => `${number(amount)} ${amount === 1 ? noun : many}`
 
-/** Scopes whose cap is known not to be what policy asks, also where a guard keeps it so. */
+/** Scopes whose cap is known to differ from policy, those that a guard holds included. */
 export const scopesOff = ({ drifted, held, contested }: Readonly<Record<'drifted' | 'held' | 'contested', number>>): number =>
   drifted + held + contested
 
-/** A cap or a reading of one; nothing set and not known are said in words. */
 export function capText(cap: number | 'none' | 'unknown' | undefined): string {
   if (cap === undefined) return 'not declared'
   return typeof cap === 'number' ? number(cap) : cap
@@ -83,11 +82,11 @@ export function relative(at: string, now: string): string {
   return at <= now ? `${nearest} ago` : `in ${nearest}`
 }
 
-/** How long ago or until when, with the instant itself in the title: the page's script puts both in the viewer's own zone. */
+/** `4 h ago`, with the instant in the title; the page's script converts it to the viewer's time zone. */
 export const when = (at: string, now: string): Html =>
   html`<time datetime="${at}" title="${instant(at)}" data-relative>${relative(at, now)}</time>`
 
-/** The instant itself, in UTC until the page's script puts it in the viewer's own zone. */
+/** The instant, in UTC; the page's script converts it to the viewer's time zone. */
 export const moment = (at: string): Html => html`<time datetime="${at}" title="${instant(at)}" data-instant>${instant(at)}</time>`
 
 /** `in_sync` as `in sync`. */
@@ -102,7 +101,7 @@ export const BAND_TEXT = {
   at_cap: 'at the cap',
 } as const
 
-/** What a hold's message says was counted; the page of the hold says how it is released. */
+/** A hold's message without the ways to release it, which the page of the hold has. */
 export const withoutWays = (message: string, workspace: string): string => {
   const [counted = message] = message.split('; approve hold ', 1)
   return counted.startsWith(`${workspace}: `) ? counted.slice(workspace.length + 2) : counted

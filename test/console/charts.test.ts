@@ -1,4 +1,4 @@
-// Charts as functions from figures to markup: what they draw stays within the plot, and all they draw stands in their table.
+// Charts as functions from figures to markup: what they draw stays within the plot, and all of it is in their table.
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -9,7 +9,7 @@ import { cycleChart } from '../../src/console/chart/cycle.ts'
 import { driftChart } from '../../src/console/chart/drift.ts'
 import { heatMap } from '../../src/console/chart/heat.ts'
 import { personChart } from '../../src/console/chart/person.ts'
-import { poolChart } from '../../src/console/chart/pool.ts'
+import { poolCharts } from '../../src/console/chart/pool.ts'
 import { dayTicks, valueScale } from '../../src/console/chart/scale.ts'
 import { stackChart } from '../../src/console/chart/stack.ts'
 import { DAY_MS } from '../../src/core/model/units.ts'
@@ -29,6 +29,11 @@ const CYCLE = {
     { at: END, p10: 2_600, p50: 3_000, p90: 4_500 },
   ],
   exhaustedAt: day(27),
+}
+
+function one(chart: Chart | undefined): Chart {
+  if (!chart) throw new Error('no chart')
+  return chart
 }
 
 const CHARTS: readonly (readonly [name: string, chart: Chart, says: string])[] = [
@@ -58,41 +63,55 @@ const CHARTS: readonly (readonly [name: string, chart: Chart, says: string])[] =
   ],
   [
     'a person against the cap',
-    personChart({
-      startAt: START,
-      endAt: day(3),
-      days: [
-        { at: START, used: 10 },
-        { at: day(1), used: 40, cap: 50 },
-        { at: day(2), used: 60, cap: 100 },
-      ],
-      changes: [{ at: day(2), cap: 100, text: 'cap changed to 100' }],
-    }),
+    one(
+      personChart({
+        addOn: 60,
+        use: {
+          days: [
+            { day: '2026-11-01', burned: 10, addOn: 10 },
+            { day: '2026-11-02', burned: 30, addOn: 40, cap: 50 },
+            { day: '2026-11-03', burned: 20, addOn: 60, cap: 100, changed: true },
+          ],
+          addOnSource: 'measured',
+        },
+      }),
+    ),
     '60 credits used, under a cap of 100; the cap was changed once in this time.',
   ],
   [
-    'drift and repair',
+    'drift',
     driftChart({
       days: [
-        { at: START, found: 2, repaired: 1 },
-        { at: day(1), found: 0, repaired: 1 },
+        { day: '2026-11-01', found: 2, reverted: 1 },
+        { day: '2026-11-02', found: 0, reverted: 1 },
       ],
     }),
-    '2 changes by others found, 2 repairs made in 2 days.',
+    '2 changes by others found, 2 reverted in 2 days.',
   ],
   [
     'a pool',
-    poolChart({
-      name: 'ml',
-      startAt: START,
-      endAt: END,
-      credits: 1_000,
-      points: [
-        { at: START, used: 0, dealt: 900 },
-        { at: day(5), used: 300, dealt: 950 },
-      ],
-      exhaustedAt: day(20),
-    }),
+    one(
+      poolCharts({
+        apiVersion: 'capkeeper/v1',
+        kind: 'PoolSeries',
+        at: '2026-11-06T00:00:00Z',
+        peopleShown: 'email',
+        workspace: 'acme',
+        cycle: { start: '2026-11-01T00:00:00Z', end: '2026-12-01T00:00:00Z' },
+        pools: [
+          {
+            name: 'ml',
+            credits: 1_000,
+            exhaustion: '2026-11-21T00:00:00Z',
+            days: [
+              { day: '2026-11-01', used: 0, dealt: 900 },
+              { day: '2026-11-05', used: 300, dealt: 950 },
+            ],
+          },
+        ],
+        poolsOmitted: 0,
+      })[0],
+    ),
     '300 of 1,000 credits used, 950 dealt as caps.',
   ],
 ]
@@ -242,16 +261,12 @@ describe('tables that draw', () => {
     ])
   })
 
-  test('amounts stand beside their bars, with their share', () => {
-    const { markup } = amountTable({
-      heads: ['Policy', 'Blocked days'],
-      shares: true,
-      rows: [
-        { name: 'now', amount: 75 },
-        { name: 'proposed', amount: 25, tone: 's1' },
-      ],
-    })
-    expect(markup).toContain('<td class="number soft">75 %</td>')
-    expect(markup).toContain('class="bar t-s1" width="33.33%"')
+  test('amounts are shown with their share and a bar', () => {
+    const { markup } = amountTable('Model', 'Credits used', [
+      { name: 'large', amount: 75 },
+      { name: 'small', amount: 25 },
+    ])
+    expect(markup).toContain('<td class="number">75 %</td>')
+    expect(markup).toContain('class="bar t-main" width="33.33%"')
   })
 })

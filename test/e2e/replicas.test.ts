@@ -86,7 +86,7 @@ describe.skipIf(!hasPostgres)('replicas on one PostgreSQL', () => {
         expect(workspaces.map(({ workspace: name }) => name)).toEqual([...NAMES])
         return workspaces.every(({ lease, lastCycle }) => lease.holder !== undefined && lastCycle !== undefined)
       })
-      expect((await one.get('/')).text).toContain('Kept by')
+      expect((await one.get('/')).text).toContain('Held by replica')
       const shared: { workspaces: readonly { readonly workspace: string; readonly owned: readonly unknown[] }[] } = JSON.parse(
         (await one.get('/ledger')).text,
       )

@@ -94,19 +94,19 @@ export const PAGE_STATES: readonly (readonly [says: string, path: string, state:
       workspace: async () => ({ ...unknown('bands'), use: { readAt: ago(60_000), ratios: {} } }),
       creditsSeries: async () => creditsOf({ days: creditsOf().days.map(({ day }) => ({ day })) }),
     },
-    'The service shows no credits used on this plan',
+    'The service reports no credits used on this plan',
   ],
   [
     'that no cap could be read, which is not that none is off',
     '/workspaces/acme',
     { workspace: async () => workspaceOf({ scopes: { ...NO_SCOPES, unknown: 4 } }) },
-    'Caps that are off not known 0 scopes in sync, 4 unread or refused',
+    'Caps not in sync not known 0 scopes in sync, 4 unread or refused',
   ],
   [
     'how many caps are off, those that are held among them',
     '/workspaces/acme',
     { workspace: async () => workspaceOf({ scopes: { ...NO_SCOPES, drifted: 1, held: 27 } }) },
-    'Caps that are off 28',
+    'Caps not in sync 28',
   ],
   [
     'nothing of when credits run out where the balance is not known',
@@ -185,7 +185,7 @@ export const PAGE_STATES: readonly (readonly [says: string, path: string, state:
     'that a comparison is under way',
     '/workspaces/acme/simulate',
     { comparison: async () => ({ ...headOf('Comparison'), state: 'running' as const, since: ago(1_000) }) },
-    'This page shows the result as soon as it is there',
+    'This page shows it when it is ready',
   ],
   [
     'from when on there is enough to compare',
@@ -204,7 +204,7 @@ export const PAGE_STATES: readonly (readonly [says: string, path: string, state:
     'why a comparison could not be made',
     '/workspaces/acme/simulate',
     { comparison: async () => comparisonOf({ state: 'failed', message: 'the ledger is away' }) },
-    'It could not be worked out: the ledger is away.',
+    'The replay failed: the ledger is away.',
   ],
   [
     'copying seen',
@@ -251,12 +251,12 @@ export const PAGE_STATES: readonly (readonly [says: string, path: string, state:
   ],
   ['people as hashes', '/workspaces/acme/people', { people: async () => personListOf({ peopleShown: 'hash' }) }, 'shown as hashes'],
   ['where one is in a long list', '/workspaces/acme/people', {}, '1 to 50 of 5,000 people'],
-  ['no history', '/workspaces/acme/changes', { changes: async () => changesOf({ items: [] }) }, 'Nothing was written'],
+  ['no history', '/workspaces/acme/changes', { changes: async () => changesOf({ items: [] }) }, 'Nothing has happened'],
   [
     'a person without history',
     '/workspaces/acme/people/ada@example.com',
     { person: async () => personOf({ history: [], use: { days: [] } }) },
-    'capkeeper has not written here.',
+    'capkeeper has not written this cap.',
   ],
   [
     'why a cap is what it is',

@@ -1,4 +1,4 @@
-// Charts tell their figures to pointer and keys, from the table beside each of them. It draws nothing: the server did.
+// Shows the figures of a chart under the pointer and to the arrow keys, from the chart's table. The server drew the chart.
 
 const tip = document.createElement('div')
 tip.className = 'tip'
@@ -43,7 +43,7 @@ function slotAt(drawing: Element): number {
   return [...drawing.querySelectorAll('.slots rect')].findIndex((one) => one.classList.contains('at'))
 }
 
-/** The browser's own titles give way to the tip; keys move along the time axis. */
+/** Makes charts focusable, and removes the titles that the tip replaces. */
 export function readyCharts(): void {
   for (const drawing of document.querySelectorAll<HTMLElement>('.drawing:not([tabindex])')) {
     drawing.tabIndex = 0

@@ -1,15 +1,15 @@
-// Keeps a page fresh: asks for it again when the daemon tells of a change, replaces only what differs and nobody uses, and says when what is shown
-// may be old. It writes nothing.
+// Keeps a page up to date: fetches it again when the daemon reports a change, replaces the parts that differ and are not in use, and says when the page
+// may be out of date.
 import { learnSkew, readyPage } from './ready.ts'
 
 const EVENTS = '/api/v1/events'
-/** Changes come in bursts: one fetch for all of one moment. */
+/** Changes come in bursts; one fetch serves all within this time. */
 const SETTLE_MS = 400
-/** What somebody was in the middle of is looked at again after so long. */
+/** A part in use is tried again after this time. */
 const IN_USE_MS = 5_000
-/** Without a sign of life for so long, what is shown may be old. */
+/** Without any event for this long the page may be out of date. */
 const STALE_MS = 35_000
-const LOOK_MS = 10_000
+const CHECK_MS = 10_000
 
 function say(text: string, isStale: boolean): void {
   const state = document.querySelector('#live')
@@ -18,7 +18,7 @@ function say(text: string, isStale: boolean): void {
   state.classList.toggle('stale', isStale)
 }
 
-/** Asks for a page, without putting it anywhere. Rejects where what comes is none. */
+/** Fetches a page. Rejects when the answer is no page. */
 export async function pageAt(url: string, signal?: AbortSignal): Promise<Document> {
   const answer = await fetch(url, { headers: { Accept: 'text/html' }, ...(signal && { signal }) })
   const isPage = answer.ok && !answer.redirected && answer.headers.get('Content-Type')?.startsWith('text/html') === true
@@ -29,12 +29,12 @@ export async function pageAt(url: string, signal?: AbortSignal): Promise<Documen
 
 const filesOf = (page: Document): string => [...page.head.querySelectorAll('link, script')].map(({ outerHTML }) => outerHTML).join()
 
-/** Another release has its own style and script, which only a whole load brings. */
+/** Another release has other styles and scripts, which need a whole load. */
 export const isOfThisRelease = (page: Document): boolean => filesOf(page) === filesOf(document)
 
 // --- parts ---
 
-/** Whether somebody reads or types in it just now: then it stays as it is. */
+/** Whether the viewer selects, types or points in it. */
 function isInUse(element: Element): boolean {
   const selection = document.getSelection()
   if (selection && !selection.isCollapsed && selection.containsNode(element, true)) return true
@@ -47,7 +47,7 @@ function isInUse(element: Element): boolean {
 const nameOf = (details: Element, index: number): string =>
   `${index}:${details.querySelector('summary')?.textContent?.replace(/[\d,.]+/g, '') ?? ''}`
 
-/** Puts the fresh part in the place of the old one, with what was open still open and the focus where it was. */
+/** Replaces a part, and keeps opened details, the scroll position and the focus. */
 function replacePart(old: Element, fresh: Element): void {
   const open = new Set([...old.querySelectorAll('details')].flatMap((one, index) => (one.open ? [nameOf(one, index)] : [])))
   for (const [index, one] of [...fresh.querySelectorAll('details')].entries()) if (open.has(nameOf(one, index))) one.open = true
@@ -61,7 +61,7 @@ function replacePart(old: Element, fresh: Element): void {
   if (focusedAt >= 0) focused?.focus({ preventScroll: true })
 }
 
-/** A part without the words of its times, which go on by themselves. */
+/** The markup of a part without the text of its times, which change by themselves. */
 const textOf = (part: Element): string => part.outerHTML.replace(/(<time[^>]*>)[^<]*/g, '$1')
 
 const partsOf = (page: Document): readonly Element[] => [...(page.querySelector('main')?.children ?? [])]
@@ -69,12 +69,11 @@ const partsOf = (page: Document): readonly Element[] => [...(page.querySelector(
 /** As the server sent each part, before scripts touched it. */
 let sent: readonly string[] = []
 
-/** Remembers how the server sent the page that is about to be shown. */
 export function rememberSent(page: Document): void {
   sent = partsOf(page).map(textOf)
 }
 
-/** Only what differs is replaced. Where the shape of the page changed, all of it is, unless somebody is in the middle of it. */
+/** Replaces the parts that differ, or all of them where their number changed. False when a part in use was left. */
 function show(fresh: Document): boolean {
   const olds = partsOf(document)
   const news = partsOf(fresh)
@@ -116,7 +115,7 @@ async function refresh(): Promise<void> {
   const url = location.href
   try {
     const fresh = await pageAt(url)
-    // Another page came meanwhile, or is on its way.
+    // The viewer went to another page meanwhile.
     if (location.href !== url || window.navigation?.transition) return
     if (!isOfThisRelease(fresh)) return location.reload()
     const isWhole = show(fresh)
@@ -133,18 +132,18 @@ function refreshSoon(afterMs = SETTLE_MS): void {
   setTimeout(refresh, afterMs)
 }
 
-/** A page that nobody sees keeps no connection: a browser has six of them for all its pages. */
-function deaf(): void {
+/** A hidden page keeps no connection, because a browser has six of them for all its pages. */
+function stopListening(): void {
   events?.close()
   events = undefined
 }
 
-/** Hears of changes of what the present page is about: one workspace, or all. */
+/** Listens to changes of the workspace of the present page, or of all. */
 export function listen(): void {
   const [, workspace] = /^\/workspaces\/([^/]+)/.exec(location.pathname) ?? []
   const url = new URL(workspace === undefined ? EVENTS : `${EVENTS}?workspace=${workspace}`, location.href).href
   if (events?.url === url) return
-  deaf()
+  stopListening()
   events = new EventSource(url)
   const heard = (): void => {
     heardAt = Date.now()
@@ -157,22 +156,21 @@ export function listen(): void {
   events.onopen = heard
   events.onerror = () => say('No connection, may be old', true)
   events.addEventListener('change', changed)
-  // What was missed cannot be told: the daemon was started anew, or one was away for long.
+  // Events were missed: the daemon was restarted, or the connection was lost for long.
   events.addEventListener('reset', changed)
   events.addEventListener('beat', heard)
 }
 
-/** Starts to listen, where the page says how fresh it is. */
 export function keepFresh(): void {
   rememberSent(document)
   if (document.querySelector('#live') === null) return
   document.addEventListener('visibilitychange', () => {
-    if (document.hidden) return deaf()
+    if (document.hidden) return stopListening()
     listen()
     refreshSoon(0)
   })
   setInterval(() => {
     if (Date.now() - heardAt > STALE_MS) say('No news, may be old', true)
-  }, LOOK_MS)
+  }, CHECK_MS)
   listen()
 }

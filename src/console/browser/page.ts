@@ -1,4 +1,4 @@
-// What a page can do once scripts run. It runs in the browser, asks nobody but this daemon, and writes nothing.
+// The script of every page. It runs in the browser, sends requests only to this daemon, and writes nothing.
 import { keepFresh } from './fresh.ts'
 import { readyPage } from './ready.ts'
 import { showPlace, visitInPlace } from './visit.ts'

@@ -1,4 +1,4 @@
-// Makes what the server sent ready for eyes and hands: times in the viewer's own zone that go on counting, and buttons that copy a line.
+// Prepares markup of the server: times in the viewer's time zone that keep counting, buttons that copy a line, charts.
 import { readyCharts } from './charts.ts'
 
 const TICK_MS = 10_000
@@ -12,10 +12,10 @@ const UNITS: readonly (readonly [seconds: number, unit: string])[] = [
 
 const ABSOLUTE = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
 
-/** How far the viewer's clock is from the daemon's. */
+/** The viewer's clock minus the daemon's. */
 let skewMs = 0
 
-/** Learns the difference from the date of an answer that just came; an answer tells whole seconds only. */
+/** Updates the difference from the `Date` of an answer, which is in whole seconds. */
 export function learnSkew(answer: Response): void {
   const date = Date.parse(answer.headers.get('Date') ?? '')
   if (!Number.isNaN(date) && Math.abs(Date.now() - date) > 2_000) skewMs = Date.now() - date
@@ -50,7 +50,7 @@ async function copy(button: HTMLButtonElement): Promise<void> {
   }, 1500)
 }
 
-/** Of the page as it came, and of every part that came later. */
+/** Call it after the page loaded, and after each part that was replaced. */
 export function readyPage(): void {
   showTimes()
   showCopyButtons()

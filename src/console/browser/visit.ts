@@ -1,19 +1,18 @@
-// A click on a link to another page of the console asks for that page and puts its contents in the place of these, which takes a fraction of the time
-// of a whole load. The browser keeps address, history and scroll position, shows that it loads, and stops what a further click overtakes. Whatever
-// does not come as a page of this console is loaded whole, and so is every page in a browser without the Navigation API.
+// Navigates between pages of the console without a whole load: fetches the next page and replaces the contents, while the browser keeps address, history
+// and scroll position (Navigation API). Everything else is loaded whole, such as a refusal, or any page in a browser without that API.
 import { isOfThisRelease, listen, pageAt, rememberSent } from './fresh.ts'
 import { readyPage } from './ready.ts'
 
 const isPage = ({ pathname }: URL): boolean => pathname === '/' || pathname.startsWith('/workspaces/')
 
-/** Read aloud when it changes; it outlives the pages. */
-const told = document.createElement('p')
-told.className = 'hidden'
-told.setAttribute('role', 'status')
+/** Screen readers read it aloud when it changes; it stays when the page is replaced. */
+const announcement = document.createElement('p')
+announcement.className = 'hidden'
+announcement.setAttribute('role', 'status')
 
-/** From now on, links, forms and the ways back and forth among pages of the console stay in this document. */
+/** From now on, links, forms and the history among pages of the console are handled in this document. */
 export function visitInPlace(): void {
-  document.body.append(told)
+  document.body.append(announcement)
   window.navigation?.addEventListener('navigate', (event) => {
     const { canIntercept, hashChange, downloadRequest, formData, navigationType, destination } = event
     if (!canIntercept || hashChange || downloadRequest !== null || formData || navigationType === 'reload') return
@@ -28,36 +27,36 @@ async function visit({ signal, navigationType }: NavigateEvent, from: string): P
     const page = await pageAt(location.href, signal)
     if (signal.aborted) return
     if (!isOfThisRelease(page)) return location.reload()
-    put(page, navigationType === 'traverse' ? from : undefined)
+    replacePage(page, navigationType === 'traverse' ? from : undefined)
   } catch {
     if (!signal.aborted) location.reload()
   }
 }
 
-/** `left`: on the way back, the address one comes from. */
-function put(page: Document, left?: string): void {
+/** `left`: when going back, the address of the page that was left. */
+function replacePage(page: Document, left?: string): void {
   rememberSent(page)
   const used = document.activeElement
   const live = document.querySelector('#live')
-  // It goes on saying what it says: a screen reader reads what a new one says.
+  // The element is kept, because a screen reader would read a new one aloud.
   if (live) page.querySelector('#live')?.replaceWith(live)
   document.title = page.title
-  for (const old of [...document.body.children]) if (old !== told) old.remove()
+  for (const old of [...document.body.children]) if (old !== announcement) old.remove()
   document.body.prepend(...page.body.children)
   readyPage()
   listen()
-  // What asks for places comes last: then they are worked out once.
+  // Last, so that the browser computes the layout once.
   showPlace()
-  // The browser scrolls afterwards, but not to the top of what it knows no place of.
+  // The browser restores scroll positions afterwards, but does not scroll a new page to its top.
   scrollTo(0, 0)
   focus(used, left)
 }
 
-/** In a narrow window the way to the parts of the console scrolls sideways. */
+/** In a narrow window the navigation scrolls sideways. */
 export const showPlace = (): void => document.querySelector('.side [aria-current]')?.scrollIntoView({ inline: 'center', block: 'nearest' })
 
-/** Whoever searches or sorts stays where they are and hears what was found; on the way back it is the link that led away; else the heading, which is
- * read aloud. */
+/** Keeps the focus on the field or column head that was used, and announces the result. When going back it is on the link that was followed, else on the
+ * heading, which is read aloud. */
 function focus(used: Element | null, left?: string): void {
   const again = used?.id ? document.querySelector<HTMLElement>(`main :is(form, thead) #${CSS.escape(used.id)}`) : null
   const link = [...document.querySelectorAll<HTMLAnchorElement>('main a')].find(({ href }) => href === left)
@@ -65,7 +64,7 @@ function focus(used: Element | null, left?: string): void {
     again.value = used.value
     again.setSelectionRange(used.selectionStart, used.selectionEnd)
   }
-  told.textContent = again ? (document.querySelector('main [data-found]')?.textContent ?? '') : ''
+  announcement.textContent = again ? (document.querySelector('main [data-found]')?.textContent ?? '') : ''
   const target = again ?? link ?? document.querySelector<HTMLElement>('h1')
   target?.focus({ preventScroll: true })
 }

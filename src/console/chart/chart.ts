@@ -1,5 +1,5 @@
-// What every chart is to a page: a drawing, the sentence it says, its colours in words, and all its figures as a table. The table is for
-// whoever cannot see the drawing, and the page's script reads from it what it shows under the pointer.
+// A chart on a page: a drawing, a sentence that sums it up, a legend, and all figures as a table. The table serves screen readers, and the page's script
+// shows its rows under the pointer.
 import { type Html, html, type Value } from '../../core/escape/html.ts'
 import { number } from '../text.ts'
 import { type Plot, plot, type Tone } from './plot.ts'
@@ -7,30 +7,29 @@ import { type Plot, plot, type Tone } from './plot.ts'
 export interface LegendEntry {
   readonly tone: Tone
   readonly text: string
-  /** How it is drawn; a filled square unless said. */
+  /** Default: a filled square. */
   readonly as?: 'line' | 'dashed'
 }
 
 export interface Chart {
   readonly id: string
   readonly title: string
-  /** What the drawing says, in one sentence. */
+  /** What the drawing shows, in one sentence. */
   readonly summary: string
   readonly legend: readonly LegendEntry[]
   readonly plot: Plot
   readonly table: ChartTable
-  /** Nothing is in it: the sentence says all. */
+  /** It has no figures: only the sentence is shown. */
   readonly isEmpty?: boolean
 }
 
 /** One row for each slot of the plot. */
 export interface ChartTable {
   readonly heads: readonly string[]
-  /** The first cell names the row; figures not known are absent. */
+  /** The first cell names the row; unknown figures are absent. */
   readonly rows: readonly (readonly [name: string, ...figures: readonly (number | string | undefined)[]])[]
 }
 
-/** The chart as a page shows it. */
 export const chartFigure = (
   { id, title, summary, legend, plot: drawing, table, isEmpty = false }: Chart,
   level: 2 | 3 = 2,

@@ -1,5 +1,6 @@
-// Credits over the cycle: what was used, the even pace to the cycle's end, where it leads with the band of 80 %, and all there is to use.
+// Credits over the cycle: the credits used, the even pace, the projection with its 80 % range, and all credits of the cycle.
 import { DAY_MS } from '../../core/model/units.ts'
+import type { CreditsSeries } from '../../daemon/http/documents/types.ts'
 import { compact, dayMonth } from '../text.ts'
 import type { Chart, LegendEntry } from './chart.ts'
 import type { Layer, Point } from './plot.ts'
@@ -10,9 +11,9 @@ export interface CycleData {
   readonly now: number
   /** Credits used since the cycle's start, by instant, rising. */
   readonly used: readonly Point[]
-  /** All credits of the cycle, of the seats and added on; absent while the balance is unknown. */
+  /** All credits of the cycle, those of the seats and add-on credits; absent while the balance is unknown. */
   readonly budget?: number
-  /** Credits that will have been used, by instants to come, in order; the last is the cycle's end. */
+  /** Projected use at future instants, in order; the last is the cycle's end. */
   readonly projected?: readonly Projected[]
   readonly exhaustedAt?: number
 }
@@ -22,6 +23,28 @@ export interface Projected {
   readonly p10: number
   readonly p50: number
   readonly p90: number
+}
+
+/** Undefined without a cycle, and until use was read. */
+export function cycleOfSeries({ cycle, credits, exhaustion, days, at }: CreditsSeries): Chart | undefined {
+  if (!cycle || days.every(({ used }) => used === undefined)) return undefined
+  const startAt = Date.parse(cycle.start)
+  const endAt = Date.parse(cycle.end)
+  const now = Math.min(Date.parse(at), endAt)
+  const used = days.flatMap(({ day, used: value }) => {
+    const end = Date.parse(day) + DAY_MS
+    return value === undefined ? [] : [{ at: Math.max(startAt, Math.min(now, end)), value }]
+  })
+  const projected = days.flatMap(({ day, projected: one }) => (one ? [{ at: Math.min(endAt, Date.parse(day) + DAY_MS), ...one }] : []))
+  return cycleChart({
+    startAt,
+    endAt,
+    now,
+    used: [{ at: startAt, value: 0 }, ...used],
+    ...(credits !== undefined && { budget: credits }),
+    ...(projected.length > 0 && { projected }),
+    ...(exhaustion !== undefined && { exhaustedAt: Date.parse(exhaustion) }),
+  })
 }
 
 export function cycleChart(data: CycleData): Chart {
@@ -75,7 +98,7 @@ export function cycleChart(data: CycleData): Chart {
   }
 }
 
-/** From now on; nothing that is told lies below what was used. */
+/** The projection from now on, never below what is used already. */
 const aheadOf = ({ projected = [] }: CycleData, last: Point, percentile: 'p10' | 'p50' | 'p90'): readonly Point[] => [
   last,
   ...projected.filter(({ at }) => at > last.at).map((one) => ({ at: one.at, value: Math.max(last.value, one[percentile]) })),
@@ -103,7 +126,7 @@ interface Day {
   readonly untilAt: number
 }
 
-/** Whole days from the cycle's start; the last may be cut short. */
+/** Days of 24 h from the cycle's start; the last may be shorter. */
 function daysOf({ startAt, endAt }: CycleData): readonly Day[] {
   const count = Math.min(MOST_DAYS, Math.max(1, Math.ceil((endAt - startAt) / DAY_MS)))
   return Array.from({ length: count }, (_, index) => ({
@@ -112,19 +135,19 @@ function daysOf({ startAt, endAt }: CycleData): readonly Day[] {
   }))
 }
 
-/** No cycle is longer. */
+/** Longer than any cycle. */
 const MOST_DAYS = 400
 
 const evenShare = (at: number, { startAt, endAt }: CycleData): number => (at - startAt) / Math.max(1, endAt - startAt)
 
-/** The last figure of that day; nothing for days to come. */
+/** Credits used at the end of a day; undefined for future days. */
 const usedAt = (until: number, { used }: CycleData): number | undefined => {
   const past = used.filter(({ at }) => at <= until)
   const isOver = (used.at(-1)?.at ?? 0) >= until - DAY_MS
   return isOver ? (past.at(-1)?.value ?? used[0]?.value) : undefined
 }
 
-/** On the way from now to the end. */
+/** Interpolated between the points of the projection. */
 function expectedAt(until: number, data: CycleData, last: Point): number | undefined {
   if (!data.projected || until <= last.at) return undefined
   const points = aheadOf(data, last, 'p50')

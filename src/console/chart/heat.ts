@@ -1,24 +1,23 @@
-// Where people are near their cap: a table of groups by share of the cap used, each cell as strong as its share of the row. The figures stand in it.
+// A table of groups by share of the cap used, where the colour of a cell is as strong as its share of the row.
 import { type Html, html } from '../../core/escape/html.ts'
 import { number } from '../text.ts'
 
 export interface HeatColumn {
   readonly head: string
-  /** How near to the cap: the colour of its cells. */
+  /** The colour of its cells. */
   readonly tone: 'cool' | 'warm' | 'hot' | 'none'
 }
 
 export interface HeatRow {
   readonly name: string
-  /** Where the name leads. */
   readonly href?: string
-  /** One for each column. */
+  /** People, one figure for each column. */
   readonly counts: readonly number[]
-  /** Where the people of a cell are listed. */
+  /** The list of the people of a cell. */
   readonly cellHref?: (column: number) => string
 }
 
-/** Steps of strength that the style sheet knows, beside none. */
+/** Strengths that the style sheet has, beside none. */
 const STEPS = 5
 
 export function heatMap(head: string, columns: readonly HeatColumn[], rows: readonly HeatRow[]): Html {

@@ -1,32 +1,60 @@
-// A person's add-on use against the cap in force on each day, with the days on which the cap was changed.
+// A person's add-on use against the cap in force on each day, with the days on which the cap changed.
 import { DAY_MS } from '../../core/model/units.ts'
-import { compact, dayMonth } from '../text.ts'
+import type { PersonDocument } from '../../daemon/http/documents/types.ts'
+import { capText, compact, dayMonth } from '../text.ts'
 import type { Chart, LegendEntry } from './chart.ts'
 import type { Layer, Point } from './plot.ts'
 
-export interface PersonData {
-  readonly startAt: number
-  readonly endAt: number
-  /** By UTC midnights, in order; `used` since the cycle's start. A figure that is not known is absent. */
-  readonly days: readonly { readonly at: number; readonly used?: number; readonly cap?: number }[]
-  readonly changes: readonly { readonly at: number; readonly cap?: number; readonly text: string }[]
+/**
+ * Undefined until a day was read. An estimate adds up what the ledger recorded: where the records begin in the middle of a cycle, earlier days have
+ * no figure, and use from before them is added to the later days. Measured days are known whenever the records begin.
+ */
+export function personChart({ addOn: present, use }: Pick<PersonDocument, 'addOn' | 'use'>): Chart | undefined {
+  const [firstDay, lastDay] = [use.days[0], use.days.at(-1)]
+  if (!firstDay || !lastDay) return undefined
+  const began = use.days.findIndex(({ burned }) => burned > 0)
+  const missing = Math.max(0, (present ?? 0) - (lastDay.addOn ?? 0))
+  const isKnown = (index: number): boolean =>
+    use.addOnSource === 'measured'
+      ? use.days[index]?.addOn !== undefined
+      : (began >= 0 && index >= began) || (present !== undefined && index === use.days.length - 1)
+  return chartOf(
+    use.days.map(({ day, addOn = 0, cap, changed = false }, index) => ({
+      at: Date.parse(day),
+      used: isKnown(index) ? Math.round((addOn + missing) * 10) / 10 : undefined,
+      cap: typeof cap === 'number' ? cap : undefined,
+      change: changed ? `cap changed to ${capText(cap)}` : undefined,
+    })),
+  )
 }
 
-export function personChart({ startAt, endAt, days, changes }: PersonData): Chart {
-  const used = days.flatMap(({ at, used: value }) => (value === undefined ? [] : [{ at: Math.min(endAt, at + DAY_MS), value }]))
-  const caps = days.flatMap(({ at, cap }) => (cap === undefined ? [] : [{ at: Math.max(startAt, at), value: cap }]))
-  const lastDay = days.at(-1)
-  const capEnd: readonly Point[] = lastDay?.cap === undefined ? [] : [{ at: Math.min(endAt, lastDay.at + DAY_MS), value: lastDay.cap }]
+interface Day {
+  /** Midnight, UTC. */
+  readonly at: number
+  /** Since the cycle's start. */
+  readonly used: number | undefined
+  readonly cap: number | undefined
+  readonly change: string | undefined
+}
+
+function chartOf(days: readonly Day[]): Chart {
+  const startAt = days[0]?.at ?? 0
+  const endAt = (days.at(-1)?.at ?? startAt) + DAY_MS
+  const used = days.flatMap(({ at, used: value }) => (value === undefined ? [] : [{ at: at + DAY_MS, value }]))
+  const caps = days.flatMap(({ at, cap }) => (cap === undefined ? [] : [{ at, value: cap }]))
+  const lastCap = days.at(-1)?.cap
+  const capEnd: readonly Point[] = lastCap === undefined ? [] : [{ at: endAt, value: lastCap }]
+  const changes = days.flatMap(({ at, cap = 0, change }) => (change === undefined ? [] : [{ at, value: cap, text: change }]))
   const layers: readonly (Layer | false)[] = [
     used.length > 1 && { kind: 'area', tone: 'main', points: used },
     used.length === 1 && { kind: 'dots', tone: 'main', points: used.map((point) => ({ ...point, text: `${compact(point.value)} used` })) },
     caps.length > 0 && { kind: 'line', tone: 'limit', stepped: true, points: [...caps, ...capEnd] },
-    { kind: 'dots', tone: 'bad', points: changes.map(({ at, cap = 0, text }) => ({ at, value: cap, text })) },
+    { kind: 'dots', tone: 'bad', points: changes },
   ]
   return {
     id: 'person-use',
     title: 'Add-on use against the cap',
-    summary: summaryOf(used.at(-1)?.value, lastDay?.cap, changes.length),
+    summary: summaryOf(used.at(-1)?.value, lastCap, changes.length),
     legend: legendOf(used.length > 0, caps.length > 0, changes.length > 0),
     plot: {
       fromAt: startAt,
@@ -40,15 +68,7 @@ export function personChart({ startAt, endAt, days, changes }: PersonData): Char
     },
     table: {
       heads: ['Day', 'Add-on use', 'Cap', 'Changed'],
-      rows: days.map(({ at, used: value, cap }) => [
-        dayMonth(at),
-        value,
-        cap ?? 'none',
-        changes
-          .filter((change) => change.at >= at && change.at < at + DAY_MS)
-          .map(({ text }) => text)
-          .join('; '),
-      ]),
+      rows: days.map(({ at, used: value, cap, change = '' }) => [dayMonth(at), value, cap ?? 'none', change]),
     },
   }
 }

@@ -1,10 +1,10 @@
-// A chart over time as SVG that stretches with its place: shapes stand in a plot of 1000 units' width, words and points at shares of the
-// real width, so that neither letters nor lines are ever scaled. Colours are classes of the style sheet; there is no style in the markup.
+// A chart over time as SVG of any width: shapes are drawn 1000 units wide and stretched, words and points are placed by percent, so that letters and lines
+// are never distorted. Colours are classes of the style sheet; the markup has no styles.
 import { type Html, html } from '../../core/escape/html.ts'
 import { compact, dayMonth } from '../text.ts'
 import { dayTicks, shareOf, short, valueScale } from './scale.ts'
 
-/** Colours by meaning; the style sheet has one for each theme. */
+/** Colours by meaning; the style sheet has each for both themes. */
 export type Tone = 'main' | 'even' | 'limit' | 'balance' | 'good' | 'bad' | 's0' | 's1' | 's2' | 's3' | 's4' | 's5' | 's6' | 'rest'
 
 export interface Point {
@@ -12,7 +12,7 @@ export interface Point {
   readonly value: number
 }
 
-/** What is drawn, the first at the bottom. */
+/** Layers are drawn in order, the first at the bottom. */
 export type Layer =
   | {
       readonly kind: 'line' | 'area'
@@ -22,9 +22,9 @@ export type Layer =
       readonly stepped?: boolean
     }
   | { readonly kind: 'band'; readonly tone: Tone; readonly low: readonly Point[]; readonly high: readonly Point[] }
-  /** Each bar fills its span of time but for a gap. */
+  /** Each bar fills its span of time, less a gap. */
   | { readonly kind: 'bars'; readonly bars: readonly Bar[] }
-  /** An instant: a line from top to bottom, with a word. */
+  /** A line from top to bottom, with a word. */
   | { readonly kind: 'instant'; readonly at: number; readonly tone: Tone; readonly text: string }
   | { readonly kind: 'dots'; readonly tone: Tone; readonly points: readonly (Point & { readonly text: string })[] }
 
@@ -36,7 +36,7 @@ export interface Bar {
   readonly tone: Tone
 }
 
-/** A part of the time axis that a pointer or a key can ask about: a row of the table beneath the chart. */
+/** A part of the time axis that can be pointed to; it belongs to a row of the chart's table. */
 export interface Slot {
   readonly fromAt: number
   readonly untilAt: number
@@ -48,7 +48,7 @@ export interface Plot {
   readonly untilAt: number
   readonly layers: readonly Layer[]
   readonly slots: readonly Slot[]
-  /** Its figures are counts of things. */
+  /** Its figures are whole numbers. */
   readonly isCount?: boolean
   /** Of the plot alone, in pixels. */
   readonly height?: number
@@ -58,7 +58,7 @@ const WIDTH = 1000
 const TOP = 18
 const BOTTOM = 24
 const HEIGHT = 190
-/** Of a bar's span, left free on each side. */
+/** The part of a bar's span that is free on each side. */
 const BAR_GAP = 0.1
 
 interface Frame {
@@ -82,7 +82,7 @@ const highestOf = (layer: Layer): number => {
   }
 }
 
-/** The whole drawing. `label` names it to those who do not see it. */
+/** `label` is for screen readers. */
 export function plot({ fromAt, untilAt, layers, slots, isCount, height = HEIGHT }: Plot, label: string): Html {
   const { max, ticks } = valueScale(Math.max(0, ...layers.map(highestOf)), isCount)
   const frame: Frame = {
@@ -103,7 +103,7 @@ ${dayTicks(fromAt, untilAt).map((at, index) => dayLabel(at, index, frame))}
 
 const percent = (x: number): string => `${short(x / (WIDTH / 100))}%`
 
-/** Near an edge a word goes inwards. */
+/** Words near an edge extend inwards. */
 const anchor = (x: number): string => (x < WIDTH * 0.05 ? 'start' : x > WIDTH * 0.95 ? 'end' : 'middle')
 
 function grid(tick: number, { y }: Frame): Html {
@@ -112,7 +112,7 @@ function grid(tick: number, { y }: Frame): Html {
 ${tick > 0 && html`<text class="tick" x="0" dx="-7" y="${short(at + 4)}" text-anchor="end">${compact(tick)}</text>`}`
 }
 
-/** Every second one gives way where there is little room. */
+/** The style sheet hides every second one where there is little room. */
 const dayLabel = (at: number, index: number, { x, height }: Frame): Html =>
   html`<text class="tick${index % 2 === 1 && ' odd'}" x="${percent(x(at))}" y="${TOP + height + 17}" text-anchor="${anchor(x(at))}">${dayMonth(at)}</text>`
 
@@ -158,7 +158,7 @@ function areaOf(high: readonly Point[], low: readonly Point[] | undefined, frame
   return `${pathOf(high, frame)}${pathOf(floor.toReversed(), frame).replace(/^M/, 'L')}Z`
 }
 
-/** The words of several stand beneath each other, so that none lies on another. */
+/** Words of several instants are on lines of their own, so that they do not overlap. */
 function instantLine({ at, tone, text }: Extract<Layer, { kind: 'instant' }>, index: number, { x, height }: Frame): Html {
   const left = x(at)
   const side = left > WIDTH * 0.6 ? 'end' : 'start'
@@ -174,7 +174,7 @@ function overlay(layer: Layer, { x, y }: Frame): Html | false {
   )}`
 }
 
-/** Takes the pointer; with scripts off the browser itself shows its title. */
+/** Catches the pointer; without scripts the browser shows its title. */
 const slotArea = ({ fromAt, untilAt, text }: Slot, { x, height }: Frame): Html => {
   const left = x(fromAt)
   return html`<rect x="${percent(left)}" width="${percent(x(untilAt) - left)}" y="0" height="${TOP + height + BOTTOM}"><title>${text}</title></rect>`

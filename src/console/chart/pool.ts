@@ -1,20 +1,26 @@
 // A pool over the cycle: its credits, what its members used of them, and how much is dealt to them as caps.
 import { DAY_MS } from '../../core/model/units.ts'
+import type { PoolSeries } from '../../daemon/http/documents/types.ts'
 import { compact, dayMonth } from '../text.ts'
 import type { Chart } from './chart.ts'
 import type { Layer } from './plot.ts'
 
-export interface PoolData {
-  readonly name: string
+/** One chart for each pool; none without a cycle. */
+export const poolCharts = ({ cycle, pools, at }: PoolSeries): readonly Chart[] =>
+  cycle ? pools.map((pool) => poolChart(pool, { startAt: Date.parse(cycle.start), endAt: Date.parse(cycle.end), now: Date.parse(at) })) : []
+
+interface Span {
   readonly startAt: number
   readonly endAt: number
-  readonly credits: number
-  /** In order. */
-  readonly points: readonly { readonly at: number; readonly used: number; readonly dealt?: number }[]
-  readonly exhaustedAt?: number
+  readonly now: number
 }
 
-export function poolChart({ name, startAt, endAt, credits, points, exhaustedAt }: PoolData): Chart {
+function poolChart({ name, credits, exhaustion, days }: PoolSeries['pools'][number], { startAt, endAt, now }: Span): Chart {
+  const points = days.flatMap(({ day, used, dealt }) => {
+    const at = Math.max(startAt, Math.min(now, Date.parse(day) + DAY_MS, endAt))
+    return used === undefined ? [] : [{ at, used, dealt }]
+  })
+  const exhaustedAt = exhaustion === undefined ? undefined : Date.parse(exhaustion)
   const last = points.at(-1)
   const layers: readonly (Layer | false)[] = [
     {

@@ -1,17 +1,17 @@
-// Where figures and instants stand in a chart, and which of them are written beside its lines: round numbers, midnights in UTC. It draws nothing.
+// The scales of a chart and the labels on them: round numbers, and midnights in UTC. It draws nothing.
 import { DAY_MS } from '../../core/model/units.ts'
 
-/** Where a plot ends at the top, and the round figures on its way there. */
+/** The top of a plot, and the round figures up to it. */
 export interface ValueScale {
   readonly max: number
   readonly ticks: readonly number[]
 }
 
-/** Steps between figures, of any power of ten. */
+/** Steps between figures, times a power of ten. */
 const STEPS = [1, 2, 2.5, 5, 10]
 const WANTED_TICKS = 5
 
-/** From 0 to a round figure at or above the highest one, in about five steps; of things that are counted no step is a part of one. */
+/** From 0 to a round figure at or above the highest one, in about five steps. `isCount`: in whole steps. */
 export function valueScale(highest: number, isCount = false): ValueScale {
   if (!(highest > 0)) return { max: 1, ticks: [0, 1] }
   const rough = highest / WANTED_TICKS
@@ -23,7 +23,7 @@ export function valueScale(highest: number, isCount = false): ValueScale {
 
 const MOST_LABELS = 7
 
-/** Instants of a time axis that get a label: midnights in UTC, in equal steps of whole days, seven at most. */
+/** The labels of a time axis: midnights in UTC, in equal steps of whole days, seven at most. */
 export function dayTicks(fromAt: number, untilAt: number): readonly number[] {
   const first = Math.ceil(fromAt / DAY_MS) * DAY_MS
   const days = Math.max(0, Math.floor((untilAt - first) / DAY_MS)) + 1
@@ -31,9 +31,9 @@ export function dayTicks(fromAt: number, untilAt: number): readonly number[] {
   return Array.from({ length: Math.ceil((days * DAY_MS) / step) }, (_, index) => first + index * step).filter((at) => at <= untilAt)
 }
 
-/** The share of the way from `from` to `to`, kept within it. */
+/** How far a value is from `from` to `to`, between 0 and 1. */
 export const shareOf = (value: number, from: number, to: number): number =>
   to > from ? Math.min(1, Math.max(0, (value - from) / (to - from))) : 0
 
-/** A figure as markup has it: two digits are finer than any screen. */
+/** A coordinate with two decimals, which is finer than any screen. */
 export const short = (value: number): string => String(Math.round(value * 100) / 100)

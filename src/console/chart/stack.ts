@@ -1,21 +1,38 @@
-// Credits burned day by day, stacked by group or by model: the six that burned most have a colour, all others share one.
+// Credits burned by day, stacked by group or by model: the six that burned most have their own colour, all others share one.
 import { DAY_MS } from '../../core/model/units.ts'
+import type { BurnSeries } from '../../daemon/http/documents/types.ts'
 import { compact, dayMonth } from '../text.ts'
 import type { Chart } from './chart.ts'
 import type { Bar, Tone } from './plot.ts'
 
-/** Credits by group or by model. Their names come from outside: in a plain object some would find what every object has. */
+/** Credits by group or by model. A map, because names come from outside: one such as `constructor` would be found in any object. */
 type Parts = ReadonlyMap<string, number>
 
 export interface StackData {
   readonly id: string
   readonly title: string
-  /** Of what kind the parts are: `group`, `model`. */
+  /** What a part is: `group`, `model`. */
   readonly noun: string
   /** Days by their UTC midnights, in order. */
   readonly days: readonly { readonly at: number; readonly parts: Parts }[]
-  /** How the parts are called; by their key unless named. */
+  /** Names of the parts by key; default: the key. */
   readonly names?: ReadonlyMap<string, string>
+}
+
+/** Undefined until a day was read. */
+export function burnOfSeries({ by, days, lines }: BurnSeries): Chart | undefined {
+  if (days.length === 0 || lines.length === 0) return undefined
+  const keyOf = ({ id, name }: BurnSeries['lines'][number]): string => id ?? name
+  return stackChart({
+    id: `burn-${by}`,
+    title: by === 'team' ? 'Credits burned by day' : `Credits burned by day and ${by}`,
+    noun: by,
+    days: days.map((day, index) => ({
+      at: Date.parse(day),
+      parts: new Map(lines.map((line) => [keyOf(line), line.values[index] ?? 0])),
+    })),
+    names: new Map(lines.map((line) => [keyOf(line), line.name])),
+  })
 }
 
 const TONES: readonly Tone[] = ['s0', 's1', 's2', 's3', 's4', 's5']
@@ -71,7 +88,7 @@ export function stackChart({ id, title, noun, days, names }: StackData): Chart {
 
 const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0)
 
-/** All keys, what burned most over all days first. */
+/** All keys, the one that burned most over all days first. */
 function biggest(days: StackData['days']): readonly string[] {
   const sums = new Map<string, number>()
   for (const { parts } of days) for (const [key, value] of parts) sums.set(key, (sums.get(key) ?? 0) + value)

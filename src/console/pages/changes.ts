@@ -1,4 +1,4 @@
-// The timeline: writes, changes by others, holds, releases, policy revisions, pauses, outages, the newest first and by day.
+// The timeline by day, the newest first: writes, foreign changes, holds, releases, policy revisions, pauses, outages.
 import { type Html, html, type Value } from '../../core/escape/html.ts'
 import type { Documents, Query } from '../../daemon/http/documents/documents.ts'
 import type { ChangeEntry } from '../../daemon/http/documents/types.ts'
@@ -56,9 +56,7 @@ export async function changesPage(documents: Documents, workspace: string, query
         section(
           'Nothing yet',
           empty(
-            Object.keys(query).length > 0
-              ? 'Nothing of this kind was recorded.'
-              : 'Nothing was written and nothing else happened since the ledger was made.',
+            Object.keys(query).length > 0 ? 'Nothing of this kind was recorded.' : 'Nothing has happened since the ledger was created.',
           ),
         ),
       ...[...days.values()].map((items) =>
@@ -73,22 +71,22 @@ export async function changesPage(documents: Documents, workspace: string, query
   })
 }
 
-/** One line of the timeline, which leads to what explains it. */
+/** One line of the timeline, with links to the pages that explain it. */
 export function timelineEntry(one: ChangeEntry, workspace: string, now: string): Html {
   const { at, kind, tone, text, scope, from, to, cause, source, reason, error } = one
   const isChange = from !== undefined && to !== undefined
   const soft = [cause && CAUSE_TEXT[cause], reason, error].filter((part) => part !== undefined).join(' · ')
   return html`<li><span>${when(at, now)}</span><span>${badge(KIND_TEXT[kind], tone === 'good' ? undefined : tone)}</span><span>${
     isChange && scope !== undefined ? html`${scopeLink(workspace, scope)} ${capCell(from)} → ${capCell(to)}` : text
-  }${soft !== '' && html` <span class="soft">${soft}</span>`}${source && html` ${sourceLink(source)}`}${ways(one, workspace).map(([href, words]) => html` <a class="fixed" href="${href}">${words}</a>`)}</span></li>
+  }${soft !== '' && html` <span class="soft">${soft}</span>`}${source && html` ${sourceLink(source)}`}${links(one, workspace).map(([href, words]) => html` <a class="fixed" href="${href}">${words}</a>`)}</span></li>
 `
 }
 
-type Way = readonly [href: string, words: Value]
+type Link = readonly [href: string, words: Value]
 
-/** Where each kind of entry is explained. */
-function ways({ kind, at, hold, stands, planId, tone }: ChangeEntry, workspace: string): readonly Way[] {
-  const plan: readonly Way[] = planId === undefined ? [] : [[planUrl(workspace, planId, at), html`plan <code>${planId.slice(0, 8)}</code>`]]
+function links({ kind, at, hold, stands, planId, tone }: ChangeEntry, workspace: string): readonly Link[] {
+  const plan: readonly Link[] =
+    planId === undefined ? [] : [[planUrl(workspace, planId, at), html`plan <code>${planId.slice(0, 8)}</code>`]]
   switch (kind) {
     case 'hold':
     case 'release':
@@ -104,7 +102,7 @@ function ways({ kind, at, hold, stands, planId, tone }: ChangeEntry, workspace: 
     }
     case 'pause':
     case 'resume':
-      return [[workspaceUrl(workspace), stands === true ? 'how to go on now' : 'the workspace now']]
+      return [[workspaceUrl(workspace), stands === true ? 'how to resume' : 'the workspace now']]
     case 'outage':
     case 'recovery':
       return [[sectionUrl(workspace, 'health'), 'requests and cycles']]

@@ -1,5 +1,4 @@
-// Why a scope has the cap it has, as `explain` says it: what is declared, what was read, what is to change, what was written. Shared by the
-// pages of a group and of a person.
+// Why a scope has its cap, as `explain` says it: declarations, readings, the planned change, writes. The pages of a group and of a person share it.
 import { type Html, html } from '../../core/escape/html.ts'
 import type { CandidateEntry, GroupDocument, WriteEntry } from '../../daemon/http/documents/types.ts'
 import { holdUrl } from '../links.ts'
@@ -11,13 +10,13 @@ type Explained = Pick<
   'chain' | 'readings' | 'history' | 'conditions' | 'workspace' | 'at' | 'change' | 'nextReadingAt' | 'why' | 'desired'
 >
 
-/** The chain of rules, the winner first, each with its line. */
+/** All declarations, the winner first, each with its line. */
 export function chainPart({ chain, workspace, at, desired }: Explained): Html {
-  if (chain.length === 0) return section('Why this cap', empty('No policy declares a cap that bears on it.'))
+  if (chain.length === 0) return section('Why this cap', empty('No policy declares a cap that applies here.'))
   return section(
     'Why this cap',
     table<CandidateEntry>(
-      'Everything declared that bears on it, the winner first',
+      'All declarations that apply, the winner first',
       [
         {
           head: 'Declared',
@@ -46,7 +45,7 @@ export function chainPart({ chain, workspace, at, desired }: Explained): Html {
       ],
       chain,
     ),
-    desired !== undefined && html`together: <strong>${capCell(desired)}</strong>`,
+    desired !== undefined && html`result: <strong>${capCell(desired)}</strong>`,
   )
 }
 
@@ -61,12 +60,12 @@ export function nowPart({ readings, nextReadingAt, change, why, conditions, work
           html`${change.effect}: ${capCell(change.from)} → ${capCell(change.to)}, ${change.disposition === 'ready' ? 'now' : words(change.disposition)}`,
       ],
       [
-        'Kept back by',
+        'Held by',
         change?.hold !== undefined && html`<a href="${holdUrl(workspace, change.hold)}">hold <code>${change.hold.slice(0, 12)}</code></a>`,
       ],
       ['Because', change?.hold === undefined && (change?.why ?? why)],
     ])}${table(
-      'Readings of the scope and the wider ones',
+      'Readings of the scope and its ancestors',
       [
         { head: 'Read at', isName: true, cell: ({ scope }) => scopeLink(workspace, scope) },
         {
@@ -86,9 +85,9 @@ export function historyPart({ history, at }: Explained): Html {
   return section(
     'History',
     history.length === 0
-      ? empty('capkeeper has not written here.')
+      ? empty('capkeeper has not written this cap.')
       : table<WriteEntry>(
-          'Writes here, the newest first',
+          'Writes, the newest first',
           [
             { head: 'When', kind: 'fixed', isName: true, cell: (write) => when(write.at, at) },
             {

@@ -1,4 +1,4 @@
-// The groups of a workspace with how near their people are to their caps, and the page of one group.
+// The groups of a workspace, how near their people are to their caps, and the page of one group.
 
 import { html } from '../../core/escape/html.ts'
 import { BANDS } from '../../core/model/events.ts'
@@ -15,11 +15,11 @@ import { badge, bandBadge, capCell, empty, pager, section, sourceLink, stateBadg
 import { BAND_TEXT, figure, number, percent, plural, when } from '../text.ts'
 import { chainPart, historyPart, nowPart } from './explained.ts'
 
-/** Lines of a page, unless the address says otherwise. */
-const SHOWN = '50'
+/** Groups on a page, unless the address says otherwise. */
+const LIMIT = '50'
 
 export async function groupsPage(documents: Documents, workspace: string, query: Query): Promise<string> {
-  const list = await documents.groups(workspace, { limit: SHOWN, ...query })
+  const list = await documents.groups(workspace, { limit: LIMIT, ...query })
   const path = sectionUrl(workspace, 'groups')
   const known = list.items.flatMap(({ bands, ...one }) => (bands ? [{ ...one, bands }] : []))
   return renderFrame({
@@ -162,7 +162,7 @@ const topPart = ({ top, topOmitted, workspace }: GroupDocument) =>
   section(
     'Nearest to their cap',
     top.length === 0
-      ? empty('Nobody of it is known yet.')
+      ? empty('No member is known yet.')
       : html`${table(
           'People of the group nearest to their cap',
           [

@@ -1,4 +1,4 @@
-// How the daemon keeps one workspace: cycles, the service's answers, what was learned of the service, settings and replicas.
+// How the daemon runs one workspace: conditions, cycles, requests, the service model with its evidence, settings and replicas.
 import { type Html, html, type Value } from '../../core/escape/html.ts'
 import type { Documents } from '../../daemon/http/documents/documents.ts'
 import type { HealthDocument } from '../../daemon/http/documents/types.ts'
@@ -32,7 +32,7 @@ function troubles({ configValid, ledgerWritable, conditions, conditionsOmitted, 
     !ledgerWritable && box('bad', html`<p><strong>The ledger cannot be written</strong>, so no cap is written.</p>`),
     conditions.length > 0 &&
       section(
-        'What is so now',
+        'Conditions',
         table(
           'Conditions',
           [
@@ -54,7 +54,6 @@ function troubles({ configValid, ledgerWritable, conditions, conditionsOmitted, 
   return parts.length > 0 && html`${parts}`
 }
 
-/** A hold has a page of its own. */
 function about(subject: string, workspace: string): Value {
   const [, id] = /^hold ([0-9a-f]{32})$/.exec(subject) ?? []
   return id === undefined ? subject : html`<a href="${holdUrl(workspace, id)}">hold <code>${id.slice(0, 12)}</code></a>`
@@ -137,8 +136,8 @@ const modelPart = ({ model }: HealthDocument): Html =>
   )
 
 const READS: Readonly<Record<HealthDocument['model']['reads'], string>> = {
-  explicit: 'what is set there',
-  inherited: 'what applies there',
+  explicit: 'only the explicitly set cap',
+  inherited: 'the cap that applies, also an inherited one',
   open: 'not known yet',
 }
 
@@ -161,9 +160,9 @@ const settingsPart = ({ settings, version, mode }: HealthDocument): Html =>
 const seenPart = ({ seen, at }: HealthDocument): Html | false =>
   seen.length > 0 &&
   section(
-    'What the service has shown of itself',
+    'Evidence from the service',
     table(
-      'What the service has shown of itself',
+      'Evidence from the service',
       [
         { head: 'About', kind: 'fixed', isName: true, cell: ({ aspect }) => ASPECT_TEXT[aspect] },
         { head: 'Seen', kind: 'fixed', cell: ({ value }) => value },
@@ -196,7 +195,7 @@ const replicasPart = ({ replicas }: HealthDocument): Html | false =>
       [
         { head: 'Replica', isName: true, cell: ({ name }) => name },
         { head: 'Version', kind: 'fixed', cell: ({ version }) => version },
-        { head: 'Keeps this workspace', kind: 'fixed', cell: ({ keeps }) => keeps && badge('yes', 'good') },
+        { head: 'Holds this workspace', kind: 'fixed', cell: ({ keeps }) => keeps && badge('yes', 'good') },
       ],
       replicas,
     ),

@@ -1,4 +1,4 @@
-// Holds: what is held, whom it reaches, what each guard counted, and the exact ways to release it.
+// Holds: what is held, the people it affects, what each guard counted, and the exact ways to release it.
 import { type Html, html, type Value } from '../../core/escape/html.ts'
 import type { Documents, Query } from '../../daemon/http/documents/documents.ts'
 import type { HoldDocument } from '../../daemon/http/documents/types.ts'
@@ -23,7 +23,7 @@ export async function holdsPage(documents: Documents, workspace: string, query: 
         ? section(
             'Nothing is held',
             empty(
-              html`Guards let every change of the present plan through. What they count and allow stands on the <a href="${sectionUrl(workspace, 'health')}">health</a> page.`,
+              html`Guards let every change of the present plan through. Their limits are on the <a href="${sectionUrl(workspace, 'health')}">health</a> page.`,
             ),
           )
         : html`<section>${table(
@@ -65,7 +65,7 @@ export async function holdPage(documents: Documents, workspace: string, id: stri
       box('warn', html`<p>${one.message}</p>`),
       tiles([
         {
-          name: 'People it reaches',
+          name: 'People affected',
           value: number(one.people),
           note: one.since !== undefined && html`first shown ${when(one.since, one.at)}`,
           weight: 'warn',
@@ -83,7 +83,7 @@ export async function holdPage(documents: Documents, workspace: string, id: stri
       releasePart(one),
       arithmeticPart(one),
       section(
-        'Everybody it reaches',
+        'People affected',
         html`${filterForm(path, [{ kind: 'choice', name: 'effect', label: 'Effect', options: EFFECTS.map((effect) => [effect, effect] as const) }], query)}${affectedTable(one)}${pager(one, ['person', 'people'], path, query)}`,
       ),
       heldPart(one),
@@ -91,17 +91,16 @@ export async function holdPage(documents: Documents, workspace: string, id: stri
   })
 }
 
-/** The line that releases it comes before everything that explains it. */
 function releasePart({ releases, id, void: voidText }: HoldDocument): Html {
   return section(
-    'If this is meant: how to release it',
+    'If this is intended: how to release it',
     html`<ol class="steps">${releases.map(
       ({ how, who, text, file, note }) =>
         html`<li><strong>${HOW_TEXT[how]}</strong> <span class="soft">${who}</span>${
           how === 'wait' ? html`<p>${text}</p>` : paste(text, `${HOW_TEXT[how]}: what to paste`)
         }${file !== undefined && html`<p class="small">in <code>${file}</code></p>`}${note !== undefined && html`<p class="small soft">${note}</p>`}</li>`,
     )}</ol><p class="small soft">The whole id is <code>${id}</code>. ${voidText}</p>
-<p class="small soft">If it is not meant, change the policy: the hold goes away with the changes it is about.</p>`,
+<p class="small soft">If it is not intended, change the policy: the hold ends when its changes are gone.</p>`,
   )
 }
 
@@ -109,7 +108,7 @@ const HOW_TEXT: Readonly<Record<HoldDocument['releases'][number]['how'], string>
   policy: 'In a reviewed policy',
   command: 'By an operator, for the daemon',
   apply: 'By an operator, from a pipeline',
-  setting: 'By a wider limit',
+  setting: 'By a higher limit',
   wait: 'By waiting',
 }
 
@@ -137,9 +136,9 @@ const arithmeticPart = ({ arithmetic }: HoldDocument): Html =>
 
 const affectedTable = ({ items, workspace }: HoldDocument): Html =>
   items.length === 0
-    ? empty('Nobody: the changes are about scopes without people, or the people are not known yet.')
+    ? empty('No person: the scopes have no people, or the people are not known yet.')
     : table(
-        'Everybody it reaches',
+        'People affected',
         [
           {
             head: 'Person',
@@ -162,9 +161,9 @@ const affectedTable = ({ items, workspace }: HoldDocument): Html =>
 
 const heldPart = ({ held, heldOmitted, workspace }: HoldDocument): Html =>
   section(
-    'The changes that are held',
+    'Held changes',
     html`${table(
-      'The changes that are held',
+      'Held changes',
       [
         { head: 'Scope', isName: true, cell: ({ scope }) => scopeLink(workspace, scope) },
         { head: 'From', kind: 'number', cell: ({ from }) => capCell(from) },

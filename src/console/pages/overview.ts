@@ -1,16 +1,16 @@
-// The overview: what needs a person first, then every workspace with what is left, when it runs out, and what is wrong.
+// The overview: what needs a person first, then every workspace with its credits left, when they run out, and what is wrong.
 import { type Html, html } from '../../core/escape/html.ts'
 import type { Documents, Query } from '../../daemon/http/documents/documents.ts'
 import type { AttentionEntry, CreditsSeries, WorkspaceListDocument, WorkspaceSummary } from '../../daemon/http/documents/types.ts'
-import { meter } from '../chart/bars.ts'
+import { BAR_HEAD, meter } from '../chart/bars.ts'
 import { chartFigure } from '../chart/chart.ts'
-import { cycleOfSeries } from '../chart/from-documents.ts'
+import { cycleOfSeries } from '../chart/cycle.ts'
 import { renderFrame } from '../frame.ts'
 import { OVERVIEW, sectionUrl, withQuery, workspaceUrl } from '../links.ts'
 import { badge, box, empty, facts, modeBadge, pager, table, tiles, type Weight } from '../parts.ts'
 import { compact, dayMonth, figure, number, percent, plural, scopesOff, when, words } from '../text.ts'
 
-/** Up to so many workspaces show as cards with their charts, more as lines of a table. */
+/** Up to this number workspaces show as cards with charts, more of them as a table. */
 const MOST_CARDS = 4
 
 export async function overviewPage(documents: Documents, query: Query): Promise<string> {
@@ -29,19 +29,19 @@ export async function overviewPage(documents: Documents, query: Query): Promise<
       list.total === 0 &&
         box(
           'info',
-          html`<p>No workspace yet. Add one to <code>workspaces:</code> of the config file; it shows here as soon as the file is saved.</p>`,
+          html`<p>No workspace yet. Add one to <code>workspaces:</code> of the config file; it appears here as soon as the file is saved.</p>`,
         ),
       cards ? html`<div class="grid">${list.items.map((one, index) => card(one, list.at, series[index]))}</div>` : lines(list, query),
     ],
   })
 }
 
-/** How many entries ask for somebody; others only tell. */
-const wanted = ({ attention, attentionOmitted }: WorkspaceListDocument): number =>
+/** How many entries need a person; entries with a good tone only inform. */
+const neededOf = ({ attention, attentionOmitted }: WorkspaceListDocument): number =>
   attention.filter(({ tone }) => tone !== 'good').length + attentionOmitted
 
 const titleOf = (list: WorkspaceListDocument): string => {
-  const count = wanted(list)
+  const count = neededOf(list)
   return count === 0 ? 'Overview' : `(${number(count)}) Overview`
 }
 
@@ -49,12 +49,12 @@ function troubles({ configValid, ledgerWritable, attention }: WorkspaceListDocum
   if (configValid && ledgerWritable) return false
   const why = (of: string): string | undefined => attention.find(({ workspace, subject }) => workspace === '' && subject === of)?.text
   return html`${!configValid && box('bad', html`<p><strong>The config file is not valid.</strong> The last good one stays in force; <code>capkeeper validate</code> and the log say what is wrong.</p><p>${why('config')}</p>`)}
-${!ledgerWritable && box('bad', html`<p><strong>The ledger cannot be written</strong>, so no cap is written. Nothing is lost: writing goes on when the disk or the database is back.</p><p>${why('ledger')}</p>`)}`
+${!ledgerWritable && box('bad', html`<p><strong>The ledger cannot be written</strong>, so no cap is written. Writing continues when the disk or the database works again.</p><p>${why('ledger')}</p>`)}`
 }
 
 function totals(list: WorkspaceListDocument): Html {
   const { items, total, attention, at } = list
-  const count = wanted(list)
+  const count = neededOf(list)
   const worst: Weight = attention.some(({ tone }) => tone === 'bad') ? 'bad' : 'warn'
   const left = items.flatMap(({ balance }) => (balance ? [balance.addOnAvailable - balance.addOnUsed] : []))
   const soonest = items.flatMap(({ use }) => (use?.exhaustion === undefined ? [] : [use.exhaustion])).toSorted()[0]
@@ -109,7 +109,7 @@ function needs({ attention, attentionOmitted, total }: WorkspaceListDocument): H
   if (attention.length === 0) return total > 0 && box('good', html`<p>✓ Nothing needs a person.</p>`)
   return html`<h2 class="hidden">What needs a person</h2><ul class="needs">${shown.map((entry) => need(entry, total > 1))}${
     attentionOmitted > 0 &&
-    html`<li class="info"><span class="what">${plural(attentionOmitted, 'more thing')} to look at: see the pages of the workspaces.</span></li>`
+    html`<li class="info"><span class="what">${plural(attentionOmitted, 'more item')}: see the pages of the workspaces.</span></li>`
   }</ul>`
 }
 
@@ -124,10 +124,10 @@ function card(one: WorkspaceSummary, at: string, series: CreditsSeries | undefin
   const cycle = series && cycleOfSeries(series)
   const off = scopesOff(scopes)
   return html`<section><div class="title"><h2><a href="${workspaceUrl(name)}">${name}</a></h2>${badge(verdict, tone)}${modeBadge(mode, verdict)}</div>
-${cycle ? chartFigure({ ...cycle, id: `cycle-${name}` }, 3) : empty(people === undefined ? 'People and their use were not read yet.' : 'The service tells no billing cycle, so there is no chart.')}
+${cycle ? chartFigure({ ...cycle, id: `cycle-${name}` }, 3) : empty(people === undefined ? 'People and their use were not read yet.' : 'The service reports no billing cycle, so there is no chart.')}
 ${facts([
   ['In sync', html`${number(scopes.in_sync)} scopes`],
-  ['Off', off > 0 && plural(off, 'scope')],
+  ['Not in sync', off > 0 && plural(off, 'scope')],
   ['Holds', holds > 0 && html`<a href="${sectionUrl(name, 'holds')}">${plural(holds, 'hold')}</a>`],
   ['People', people !== undefined && html`<a href="${sectionUrl(name, 'people')}">${number(people)}</a>`],
   [
@@ -135,7 +135,7 @@ ${facts([
     one.bands !== undefined && html`<a href="${withQuery(sectionUrl(name, 'people'), { band: 'at_cap' })}">${number(one.bands.at_cap)}</a>`,
   ],
   ['Last success', lastSuccessAt === undefined ? 'none yet' : when(lastSuccessAt, at)],
-  ['Kept by', heldBy],
+  ['Held by replica', heldBy],
 ])}</section>`
 }
 
@@ -158,7 +158,7 @@ function lines(list: WorkspaceListDocument, query: Query): Html {
       },
       { head: 'Credits used', kind: 'number', cell: ({ use }) => use?.used !== undefined && figure(use.used) },
       { head: 'Of the cycle', kind: 'number', cell: ({ use }) => ofCycle(use, percent) },
-      { head: html`<span class="hidden">As a bar</span>`, cell: ({ use }) => ofCycle(use, (share) => meter(share, 'main')) },
+      { head: BAR_HEAD, cell: ({ use }) => ofCycle(use, (share) => meter(share, 'main')) },
       {
         head: 'At cap',
         kind: 'number',

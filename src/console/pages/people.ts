@@ -1,11 +1,11 @@
-// The people of a workspace: searched, filtered, sorted and paged by plain addresses.
+// The people of a workspace. Search, filters, order and page are in the address.
 
 import { type Html, html } from '../../core/escape/html.ts'
 import { BANDS } from '../../core/model/events.ts'
 import { SOURCE_TEXT } from '../../core/use/add-on.ts'
 import type { Documents, Query } from '../../daemon/http/documents/documents.ts'
 import type { PersonEntry, PersonListDocument } from '../../daemon/http/documents/types.ts'
-import { meter } from '../chart/bars.ts'
+import { BAR_HEAD, meter } from '../chart/bars.ts'
 import type { Tone } from '../chart/plot.ts'
 import { type Filter, filterForm, sortHead } from '../filters.ts'
 import { renderFrame } from '../frame.ts'
@@ -14,7 +14,7 @@ import { badge, capCell, empty, pager, stateBadge, table } from '../parts.ts'
 import { BAND_TEXT, figure, number, percent } from '../text.ts'
 import { addOnText } from './explained.ts'
 
-/** The browser suggests; what is longer is for the search. */
+/** Options of a filter; the search finds the rest. */
 const MOST_OPTIONS = 200
 
 export async function peoplePage(documents: Documents, workspace: string, query: Query): Promise<string> {
@@ -49,7 +49,7 @@ function filtersOf({ groups, rules }: PersonListDocument): readonly Filter[] {
   ]
 }
 
-/** How many there are of each band among those who fit the rest of the question. */
+/** People in each band among those who fit the other filters. */
 function bandLinks({ bands }: PersonListDocument, path: string, query: Query): Html {
   const { page: _, ...rest } = query
   return html`<nav aria-label="By use of the cap"><ul class="legend">${BANDS.map((band) => {
@@ -62,7 +62,7 @@ function bandLinks({ bands }: PersonListDocument, path: string, query: Query): H
 const nobody = (query: Query): Html =>
   Object.values(query).some((value) => value !== '')
     ? empty('Nobody fits. Show all, or search for less of the name.')
-    : empty('People were not read yet. They show here with the first reading of the roster.')
+    : empty('People were not read yet. They appear here with the first reading of the roster.')
 
 const BAND_TONE: Readonly<Partial<Record<NonNullable<PersonEntry['band']>, Tone>>> = {
   at_cap: 'limit',
@@ -87,7 +87,7 @@ const peopleTable = ({ items, workspace }: PersonListDocument, path: string, que
           share !== undefined ? percent(share) : band && badge(BAND_TEXT[band], band === 'at_cap' ? 'bad' : undefined),
       },
       {
-        head: html`<span class="hidden">As a bar</span>`,
+        head: BAR_HEAD,
         cell: ({ share, band }) => share !== undefined && meter(share, (band && BAND_TONE[band]) ?? 'main'),
       },
       {

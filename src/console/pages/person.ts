@@ -1,11 +1,11 @@
-// One person: the cap in force and why it is that, use against it day by day, when it runs out, and what was written.
+// One person: the cap in force and why, use against it by day, when it is used up, and the writes so far.
 
 import { html } from '../../core/escape/html.ts'
 import { SOURCE_TEXT } from '../../core/use/add-on.ts'
 import type { Documents } from '../../daemon/http/documents/documents.ts'
 import type { PersonDocument } from '../../daemon/http/documents/types.ts'
 import { chartFigure } from '../chart/chart.ts'
-import { personOfDocument } from '../chart/from-documents.ts'
+import { personChart } from '../chart/person.ts'
 import { renderFrame } from '../frame.ts'
 import { groupUrl, personUrl } from '../links.ts'
 import { badge, bandBadge, capCell, empty, paste, scopeLink, section, stateBadge, tiles } from '../parts.ts'
@@ -14,7 +14,7 @@ import { addOnText, chainPart, historyPart, nowPart } from './explained.ts'
 
 export async function personPage(documents: Documents, workspace: string, person: string): Promise<string> {
   const one = await documents.person(workspace, person)
-  const chart = personOfDocument(one)
+  const chart = personChart(one)
   return renderFrame({
     title: `${one.person} · ${workspace}`,
     heading: one.person,
@@ -25,7 +25,7 @@ export async function personPage(documents: Documents, workspace: string, person
     at: one.at,
     parts: [
       figures(one),
-      html`<section>${chart ? chartFigure(chart) : html`<h2>Add-on use against the cap</h2>${empty('No day of this person was read yet: figures by day are kept from the first reading on.')}`}</section>`,
+      html`<section>${chart ? chartFigure(chart) : html`<h2>Add-on use against the cap</h2>${empty('No day of this person was read yet: figures by day are recorded from the first reading on.')}`}</section>`,
       chainPart(one),
       html`<div class="grid">${nowPart(one)}${section('Ask on the command line', html`${paste(`capkeeper explain ${one.person}`, 'The command that explains this cap')}<p class="small soft">It answers offline from policies and ledger, in the same words as this page.</p>`)}</div>`,
       historyPart(one),

@@ -1,4 +1,4 @@
-// One plan: what it wrote, which holds and changes by others it met, and what of it is still to come. Reached from the timeline.
+// One plan: its writes, the holds and foreign changes it found, and its remaining changes. The timeline links to it.
 import { type Html, html } from '../../core/escape/html.ts'
 import type { Documents, Query } from '../../daemon/http/documents/documents.ts'
 import type { PlanDocument, WriteEntry } from '../../daemon/http/documents/types.ts'
@@ -26,21 +26,25 @@ export async function planPage(documents: Documents, workspace: string, id: stri
         facts([
           ['Policies', digest !== undefined && html`<a href="${sectionUrl(workspace, 'policies')}"><code>${digest}</code></a>`],
           ['Revision', revision !== undefined && revision !== '' && html`<code title="${revision}">${revision.slice(0, 12)}</code>`],
-          ['First heard of', first !== undefined && when(first, at)],
-          ['Last heard of', last !== undefined && when(last, at)],
+          ['First recorded', first !== undefined && when(first, at)],
+          ['Last recorded', last !== undefined && when(last, at)],
           ['Writes', `${number(applied)} applied, ${number(failed)} failed`],
         ]),
       ),
       section('What it wrote', written(plan, query)),
-      met.length > 0 && section('What it met', html`<ol class="timeline">${met.map((one) => timelineEntry(one, workspace, at))}</ol>`),
-      plan.changes.length > 0 && section('Still to come', toCome(plan)),
+      met.length > 0 &&
+        section(
+          'Holds and foreign changes it found',
+          html`<ol class="timeline">${met.map((one) => timelineEntry(one, workspace, at))}</ol>`,
+        ),
+      plan.changes.length > 0 && section('Remaining changes', remainingChanges(plan)),
     ],
   })
 }
 
 function written(plan: PlanDocument, query: Query): Html {
   const { items, workspace, at, id } = plan
-  if (plan.total === 0) return empty('Nothing: it wrote nothing that is remembered.')
+  if (plan.total === 0) return empty('No write of it is recorded.')
   return html`${table<WriteEntry>(
     'What it wrote',
     [
@@ -60,9 +64,9 @@ function written(plan: PlanDocument, query: Query): Html {
   )}${pager(plan, ['write', 'writes'], planUrl(workspace, id), query)}`
 }
 
-function toCome({ changes, changesOmitted, workspace }: PlanDocument): Html {
+function remainingChanges({ changes, changesOmitted, workspace }: PlanDocument): Html {
   return html`${table<PlanDocument['changes'][number]>(
-    'What is still to come',
+    'Remaining changes',
     [
       { head: 'Scope', isName: true, cell: ({ scope }) => scopeLink(workspace, scope) },
       { head: 'From', kind: 'number', cell: ({ from }) => capCell(from) },

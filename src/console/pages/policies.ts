@@ -1,4 +1,4 @@
-// The policies in force: what is wrong in the files, and every declared cap with its line and whom it reaches.
+// The policies in force: problems of the files, and every declared cap with its line and the people it applies to.
 import { type Html, html } from '../../core/escape/html.ts'
 import { whileInvalid } from '../../core/model/policy.ts'
 import type { Documents, Query } from '../../daemon/http/documents/documents.ts'
@@ -27,7 +27,7 @@ export async function policiesPage(documents: Documents, workspace: string, quer
         !policy.valid &&
         box(
           'bad',
-          html`<p><strong>The files are not valid</strong>: ${whileInvalid(policy.digest)}, and nothing is pruned until they are whole again. <code>capkeeper validate</code> says the same as this page.</p>`,
+          html`<p><strong>The files are not valid</strong>: ${whileInvalid(policy.digest)}, and nothing is pruned until they are valid again. <code>capkeeper validate</code> shows the same problems.</p>`,
         ),
       problems.length > 0 && html`<h2 class="hidden">What is wrong in the files</h2>${problemList(problems, problemsOmitted)}`,
       html`<section>${facts([
@@ -56,7 +56,7 @@ const declared = ({ items, workspace, at }: PolicyListDocument): Html =>
     'Every declared cap',
     [
       { head: 'Declared', isName: true, cell: (row) => html`${badge(row.kind)} ${nameOf(row, workspace)}` },
-      { head: 'Cap', kind: 'number', cell: askedCell },
+      { head: 'Cap', kind: 'number', cell: valueCell },
       { head: 'Observed', kind: 'number', cell: ({ observed }) => observed !== undefined && capCell(observed) },
       { head: 'State', kind: 'fixed', cell: ({ state }) => state !== undefined && badge(words(state), STATE_WEIGHT[state]) },
       {
@@ -88,8 +88,8 @@ const STATE_WEIGHT: Readonly<Partial<Record<NonNullable<PolicyRow['state']>, 'go
   contested: 'bad',
 }
 
-/** A pool has credits for its members together, and no cap. */
-function askedCell({ cap, add, credits }: PolicyRow): ReturnType<typeof capCell> | Html | string {
+/** A pool has credits for all members together instead of a cap. */
+function valueCell({ cap, add, credits }: PolicyRow): ReturnType<typeof capCell> | Html | string {
   if (credits !== undefined) return html`${figure(credits)} <span class="soft">together</span>`
   return add !== undefined ? `+${number(add)}` : capCell(cap)
 }

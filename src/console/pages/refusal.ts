@@ -1,4 +1,4 @@
-// What a person sees of a question without an answer: why, and the way back. It says what the server says, and no more.
+// The page of a refusal: the server's message, and a link back.
 import { html } from '../../core/escape/html.ts'
 import { renderFrame } from '../frame.ts'
 import { OVERVIEW } from '../links.ts'
@@ -6,13 +6,12 @@ import { section } from '../parts.ts'
 
 const HEADINGS: Readonly<Record<number, string>> = {
   400: 'Not understood',
-  401: 'Not let in',
+  401: 'Not signed in',
   403: 'Not yours to see',
   404: 'Not found',
   503: 'Not now',
 }
 
-/** The whole document. A hold that was released, or a person who left, is a usual reason. */
 export const renderRefusal = (status: number, message: string): string =>
   renderFrame({
     heading: HEADINGS[status] ?? 'No answer',

@@ -1,5 +1,5 @@
-// What the policies in force would have come to in past cycles, beside the caps that were in force; and the commands that try other policies.
-// Where there is nothing to show yet it says why, and from when on there will be.
+// The policies in force replayed over past cycles, beside the caps that were in force, and the commands that try other policies. Where there is nothing
+// to show yet it says why, and from when on there will be.
 import { type Html, html } from '../../core/escape/html.ts'
 import type { Documents } from '../../daemon/http/documents/documents.ts'
 import type { ComparisonDocument } from '../../daemon/http/documents/types.ts'
@@ -32,23 +32,23 @@ function stateBox(comparison: ComparisonDocument): Html {
   const about = html`<p>The policies in force, replayed over the use of past billing cycles, beside the caps that were in force.</p>`
   switch (state) {
     case 'running':
-      return html`${about}${box('info', html`<p>${figures ? 'It is being worked out anew; until then the last result stands here.' : 'It is being worked out. This page shows the result as soon as it is there; without scripts, reload it.'}</p>`)}`
+      return html`${about}${box('info', html`<p>${figures ? 'A new result is being made; until then the last one is shown.' : 'The result is being made. This page shows it when it is ready; without scripts, reload the page.'}</p>`)}`
     case 'failed':
-      return html`${about}${box('bad', html`<p>It could not be worked out: ${message}. It is tried again in 10 minutes.</p>`)}`
+      return html`${about}${box('bad', html`<p>The replay failed: ${message}. It is tried again in 10 minutes.</p>`)}`
     case 'lacking':
       return html`${about}${box('info', html`<p>There is too little to replay: ${message}.${from}</p>`)}`
     case 'made':
-      return html`${about}${wholeFrom !== undefined && box('info', html`<p>No cycle is recorded as a whole yet, so what there is of it is shown.${from}</p>`)}`
+      return html`${about}${wholeFrom !== undefined && box('info', html`<p>No cycle is recorded as a whole yet, so the recorded part is shown.${from}</p>`)}`
   }
 }
 
 const tryAnother = (name: string): Html =>
   section(
     'Before you merge: what would another policy do?',
-    html`<p>A change of policy can be held against what people really used, before anybody feels it. Nothing is asked of the service, and nothing is written.</p>
-<ol class="steps"><li><strong>Play it against recorded use</strong> <span class="soft">credits, who would have been blocked and on how many days, caps never reached</span>${paste(`capkeeper simulate proposed.yaml --workspace ${name} --against policies/`, 'The command that compares two policies')}</li>
+    html`<p>Compare a change of policy with recorded use before it takes effect. These commands send nothing to the service, and write nothing.</p>
+<ol class="steps"><li><strong>Replay it over recorded use</strong> <span class="soft">credits, who would have been blocked and on how many days, caps never reached</span>${paste(`capkeeper simulate proposed.yaml --workspace ${name} --against policies/`, 'The command that compares two policies')}</li>
 <li><strong>As a page with charts</strong> <span class="soft">to mail, or to attach to a pull request</span>${paste(`capkeeper simulate proposed.yaml --workspace ${name} --output html > simulation.html`, 'The command that writes the comparison as a page')}</li>
-<li><strong>See the writes it would make now</strong> <span class="soft">and what the guards would hold</span>${paste(`capkeeper plan --workspace ${name} --policies proposed.yaml`, 'The command that shows the plan')}</li>
+<li><strong>See the writes it would make now</strong> <span class="soft">and what the guards would hold; this reads caps from the service</span>${paste(`capkeeper plan --workspace ${name} --policies proposed.yaml`, 'The command that shows the plan')}</li>
 <li><strong>Let recorded use propose caps</strong>${paste(`capkeeper recommend --workspace ${name}`, 'The command that proposes caps')}</li></ol>
-<p class="small soft">The commands read the ledger, so they run where it is: beside the daemon, or with the address of its database.</p>`,
+<p class="small soft">The commands read the ledger, so run them beside the daemon, or with the address of its database.</p>`,
   )

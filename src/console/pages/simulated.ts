@@ -1,5 +1,5 @@
-// The figures of a comparison as charts and tables: what is kept, who is blocked, who gains and who loses, which caps nobody reached. Every figure
-// is the middle one; its range stands beside it where demand was cut off. It decides nothing but how many lines are shown.
+// The figures of a comparison as charts and tables: credits kept, blocked people, people who gain or lose, caps never reached. Every figure is the
+// middle one of its range; where a cap cut demand off the range is shown too. It decides only how many lines are shown.
 import { type Html, html, type Value } from '../../core/escape/html.ts'
 import type { ComparisonDocument } from '../../daemon/http/documents/types.ts'
 import { compareChart } from '../chart/compare.ts'
@@ -14,7 +14,7 @@ type Blocked = Figures['blocked'][number]
 type Change = Figures['gains'][number]
 type Side = 'policy' | 'beside'
 
-/** Lines of each list; the document has more. */
+/** The document has more. */
 const VISIBLE = 40
 /** Groups of the chart. */
 const CHARTED = 12
@@ -23,13 +23,14 @@ const NAMES = { beside: 'as it was', policy: 'these policies' } as const
 export function simulatedParts(figures: Figures, workspace: string): readonly (Html | false)[] {
   const { cycles, notes } = figures
   const latest = cycles.at(-1)
+  const looks = looksOf(figures)
   return [
     totals(figures),
     html`<div class="grid">${[
       byCycle('Days on which people were blocked', cycles, ({ blockedDays }) => blockedDays.middle),
       byCycle('Add-on credits used', cycles, ({ credits }) => credits.middle),
     ].map((chart) => html`<section>${chart}</section>`)}</div>`,
-    section('Cycle by cycle', rowsTable('Cycles', 'Cycle', cycles.map(cycleRow), figures.pricePerCredit !== undefined)),
+    section('Cycle by cycle', rowsTable('Cycles', 'Cycle', cycles.map(cycleRow), looks)),
     latest !== undefined && latest.groups.length > 0 && groupsPart(latest, workspace, figures),
     latest !== undefined &&
       latest.pools.length > 0 &&
@@ -39,7 +40,7 @@ export function simulatedParts(figures: Figures, workspace: string): readonly (H
           'Pools',
           'Pool',
           latest.pools.map((pool) => ({ ...pool, shown: html`${pool.name} <span class="soft">${figure(pool.credits)} credits</span>` })),
-          figures.pricePerCredit !== undefined,
+          looks,
         ),
       ),
     blockedPart(figures, workspace),
@@ -81,7 +82,7 @@ function totals({
     },
     { name: 'People who gain', value: figure(gains.length + gainsOmitted), note: 'fewer days blocked, or more credits' },
     { name: 'People who lose', value: figure(losses.length + lossesOmitted), note: 'more days blocked' },
-    { name: 'Caps never reached', value: figure(never), note: html`of ${figure(never + capsReached)} that hold for somebody` },
+    { name: 'Caps never reached', value: figure(never), note: html`of ${figure(never + capsReached)} that apply to somebody` },
   ])
 }
 
@@ -96,14 +97,22 @@ const byCycle = (title: string, cycles: readonly Cycle[], of: (side: Row[Side]) 
     2,
   )
 
-type ShownRow = Row & { readonly shown: Value }
+interface Looks {
+  /** What the policies are compared with. */
+  readonly beside: string
+  readonly hasMoney: boolean
+}
+
+const looksOf = ({ pricePerCredit }: Figures): Looks => ({ beside: NAMES.beside, hasMoney: pricePerCredit !== undefined })
+
+type ShownRow = Pick<Row, 'people' | 'workingDays' | 'policy' | 'beside' | 'kept' | 'keptMoney'> & { readonly shown: Value }
 
 const cycleRow = ({ start, whole, total }: Cycle): ShownRow => ({
   ...total,
   shown: html`${day(start)}${!whole && html` ${badge('in part', 'info')}`}`,
 })
 
-function groupsPart({ groups, groupsOmitted, start }: Cycle, workspace: string, { pricePerCredit }: Figures): Html {
+function groupsPart({ groups, groupsOmitted, start }: Cycle, workspace: string, figures: Figures): Html {
   const shown = groups.slice(0, VISIBLE)
   const left = groups.length - shown.length + groupsOmitted
   const isBlocking = groups.some(({ policy, beside }) => policy.blockedDays.middle + beside.blockedDays.middle > 0)
@@ -121,23 +130,24 @@ function groupsPart({ groups, groupsOmitted, start }: Cycle, workspace: string, 
     'Groups',
     'Group',
     shown.map((row) => ({ ...row, shown: row.key === '-' ? row.name : html`<a href="${scopeUrl(workspace, row.key)}">${row.name}</a>` })),
-    pricePerCredit !== undefined,
+    looksOf(figures),
   )}${rest(left, 'group')}</section>`
 }
 
-function rowsTable(label: string, head: string, rows: readonly ShownRow[], hasMoney: boolean): Html {
+/** All figures of cycles, groups or pools under both sides. */
+export function rowsTable(label: string, head: string, rows: readonly ShownRow[], { beside: name, hasMoney }: Looks): Html {
   const ranged = rows.some(({ policy }) => policy.credits.low !== policy.credits.high)
   const cells: readonly (Column<ShownRow> | false)[] = [
     { head, isName: true, cell: ({ shown }) => shown },
     { head: 'People', kind: 'number', cell: ({ people }) => figure(people) },
-    { head: 'Credits, as it was', kind: 'number', cell: ({ beside }) => figure(beside.credits.middle) },
+    { head: `Credits, ${name}`, kind: 'number', cell: ({ beside }) => figure(beside.credits.middle) },
     { head: 'Credits', kind: 'number', cell: ({ policy }) => figure(policy.credits.middle) },
     ranged && { head: 'Range', kind: 'number', cell: ({ policy }) => range(policy.credits) },
     { head: 'Kept', kind: 'number', cell: ({ kept }) => figure(kept) },
     hasMoney && { head: 'Money kept', kind: 'number', cell: ({ keptMoney }) => keptMoney !== undefined && number(keptMoney) },
-    { head: 'People blocked, as it was', kind: 'number', cell: ({ beside }) => number(beside.blockedPeople.middle) },
+    { head: `People blocked, ${name}`, kind: 'number', cell: ({ beside }) => number(beside.blockedPeople.middle) },
     { head: 'People blocked', kind: 'number', cell: ({ policy }) => number(policy.blockedPeople.middle) },
-    { head: 'Days, as it was', kind: 'number', cell: ({ beside }) => figure(beside.blockedDays.middle) },
+    { head: `Days, ${name}`, kind: 'number', cell: ({ beside }) => figure(beside.blockedDays.middle) },
     { head: 'Days blocked', kind: 'number', cell: ({ policy }) => figure(policy.blockedDays.middle) },
     { head: 'Working days', kind: 'number', cell: ({ workingDays }) => figure(workingDays) },
   ]

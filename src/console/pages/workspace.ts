@@ -1,4 +1,4 @@
-// One workspace: what is wrong now, what is left and when it runs out, the story of the cycle, and where caps are off.
+// The page of one workspace: what is wrong now, the credits left and when they run out, the cycle so far, and the scopes that are not in sync.
 import { type Html, html } from '../../core/escape/html.ts'
 import { BANDS } from '../../core/model/events.ts'
 import { whileInvalid } from '../../core/model/policy.ts'
@@ -6,9 +6,12 @@ import type { Documents } from '../../daemon/http/documents/documents.ts'
 import type { NearSeries, PoolSeries, WorkspaceDocument } from '../../daemon/http/documents/types.ts'
 import { type AmountRow, amountTable, meter } from '../chart/bars.ts'
 import { type Chart, chartFigure } from '../chart/chart.ts'
-import { burnOfSeries, cycleOfSeries, driftOfSeries, poolsOfSeries } from '../chart/from-documents.ts'
+import { cycleOfSeries } from '../chart/cycle.ts'
+import { driftChart } from '../chart/drift.ts'
 import { heatMap } from '../chart/heat.ts'
+import { poolCharts } from '../chart/pool.ts'
 import { short } from '../chart/scale.ts'
+import { burnOfSeries } from '../chart/stack.ts'
 import { renderFrame } from '../frame.ts'
 import { groupUrl, holdUrl, sectionUrl, withQuery } from '../links.ts'
 import {
@@ -40,10 +43,9 @@ export async function workspacePage(documents: Documents, name: string): Promise
     documents.poolSeries(name),
   ])
   const cycle = cycleOfSeries(credits)
-  const charts = [burnOfSeries(byGroup), burnOfSeries(byModel), driftOfSeries(drift)].filter((chart) => chart !== undefined)
-  // One without anything in it needs no column of its own.
-  const drawn = charts.filter(({ isEmpty }) => isEmpty !== true)
-  const said = charts.filter(({ isEmpty }) => isEmpty === true)
+  const charts = [burnOfSeries(byGroup), burnOfSeries(byModel), driftChart(drift)].filter((chart) => chart !== undefined)
+  // A chart without figures is one sentence, and shares a column.
+  const [drawn, empties] = [charts.filter(({ isEmpty }) => !isEmpty), charts.filter(({ isEmpty }) => isEmpty)]
   return renderFrame({
     title: one.name,
     heading: one.name,
@@ -56,10 +58,10 @@ export async function workspacePage(documents: Documents, name: string): Promise
       holdsPart(one),
       html`<section>${cycle ? chartFigure(cycle) : noCycle(one)}</section>`,
       scopesPart(one),
-      html`<div class="grid">${drawn.map(inSection)}<div class="stack">${said.map(inSection)}${bandsPart(one)}${modelsPart(one)}</div></div>`,
+      html`<div class="grid">${drawn.map(inSection)}<div class="stack">${empties.map(inSection)}${bandsPart(one)}${modelsPart(one)}</div></div>`,
       nearPart(near),
       poolsPart(one),
-      poolCharts(pools),
+      poolChartsPart(pools),
       grantsPart(one),
       statePart(one),
     ],
@@ -68,8 +70,8 @@ export async function workspacePage(documents: Documents, name: string): Promise
 
 const inSection = (chart: Chart): Html => html`<section>${chartFigure(chart)}</section>`
 
-/** What keeps capkeeper from its work, or changes it. */
-export function troubles(one: WorkspaceDocument): Html | false {
+/** What keeps capkeeper from writing caps, or from knowing them. */
+function troubles(one: WorkspaceDocument): Html | false {
   const { pause, policy, problems, problemsOmitted, warningTexts, conditions, mode, lastCycle, at } = one
   const boxes = [
     pause &&
@@ -86,22 +88,25 @@ export function troubles(one: WorkspaceDocument): Html | false {
       !policy.valid &&
       box(
         'bad',
-        html`<p><strong>The policy files are not valid</strong>: ${whileInvalid(policy.digest)}, and nothing is pruned until they are whole again.</p>`,
+        html`<p><strong>The policy files are not valid</strong>: ${whileInvalid(policy.digest)}, and nothing is pruned until they are valid again.</p>`,
       ),
     policy && !policy.valid && html`${problemList(problems, problemsOmitted)}`,
     lastCycle?.result === 'error' &&
       box(
         'bad',
-        html`<p><strong>The last cycle failed</strong> ${when(lastCycle.finishedAt, at)}. ${lastCycle.message}</p><p class="small">Caps stay as they are meanwhile; <a href="${sectionUrl(one.name, 'health')}">health</a> says more.</p>`,
+        html`<p><strong>The last cycle failed</strong> ${when(lastCycle.finishedAt, at)}. ${lastCycle.message}</p><p class="small">Until a cycle succeeds caps stay as they are; <a href="${sectionUrl(one.name, 'health')}">health</a> says more.</p>`,
       ),
     ...warningTexts.map((text) => warningBox(text, conditions, at)),
     !lastCycle &&
-      box('info', html`<p><strong>The first cycle is under way.</strong> Nothing was compared yet; figures show as they come in.</p>`),
+      box(
+        'info',
+        html`<p><strong>The first cycle is under way.</strong> Nothing was compared yet; figures appear here as they are read.</p>`,
+      ),
   ].filter((part) => part !== undefined && part !== false)
   return boxes.length > 0 && html`${boxes}`
 }
 
-/** As pressing as the condition that it tells. */
+/** Weighted by the severity of its condition. */
 function warningBox(text: string, conditions: WorkspaceDocument['conditions'], at: string): Html {
   const condition = conditions.find(({ message }) => message === text)
   const since = condition && html` <span class="small">(since ${when(condition.since, at)})</span>`
@@ -149,7 +154,7 @@ function figures(one: WorkspaceDocument): Html {
       weight: held.length > 0 ? 'warn' : 'good',
     },
     {
-      name: 'Caps that are off',
+      name: 'Caps not in sync',
       value: off === 0 && scopes.in_sync === 0 && unread > 0 ? 'not known' : number(off),
       note: html`${
         off > 0
@@ -170,9 +175,9 @@ function figures(one: WorkspaceDocument): Html {
 const noCycle = ({ use, cycle, lastCycle }: WorkspaceDocument): Html =>
   html`<h2>Credits over the cycle</h2>${empty(
     use && cycle
-      ? 'The service shows no credits used on this plan, so there is nothing to draw.'
+      ? 'The service reports no credits used on this plan, so there is nothing to draw.'
       : use
-        ? 'The service tells no billing cycle, so there is neither an even pace nor an end to show.'
+        ? 'The service reports no billing cycle, so there is neither an even pace nor an end to show.'
         : lastCycle
           ? 'People and their use could not be read yet; the health page says why.'
           : 'People and their use were not read yet.',
@@ -292,11 +297,11 @@ function poolsPart({ pools, at }: WorkspaceDocument): Html | false {
   )
 }
 
-/** Charts of pools on the page; the document has more. */
+/** The document has more. */
 const MOST_POOL_CHARTS = 6
 
-function poolCharts(series: PoolSeries): Html | false {
-  const charts = poolsOfSeries(series)
+function poolChartsPart(series: PoolSeries): Html | false {
+  const charts = poolCharts(series)
   const shown = charts.slice(0, MOST_POOL_CHARTS)
   const more = charts.length - shown.length + series.poolsOmitted
   return (
@@ -345,16 +350,12 @@ function modelsPart({ models, modelsOmitted }: WorkspaceDocument): Html | false 
     models.length > 0 &&
     section(
       'Credits by model',
-      html`${amountTable({
-        heads: ['Model', 'Credits used'],
-        shares: true,
-        rows: byModel(models),
-      })}${modelsOmitted > 0 && html`<p class="soft">${plural(modelsOmitted, 'more model')}.</p>`}`,
+      html`${amountTable('Model', 'Credits used', byModel(models))}${modelsOmitted > 0 && html`<p class="soft">${plural(modelsOmitted, 'more model')}.</p>`}`,
     )
   )
 }
 
-/** Modes are summed: the service's names for them say little to a reader. */
+/** Summed over modes, whose names say little to a reader. */
 function byModel(models: WorkspaceDocument['models']): readonly AmountRow[] {
   const sums = new Map<string, number>()
   for (const { model, used } of models) sums.set(model, (sums.get(model) ?? 0) + used)
@@ -389,7 +390,7 @@ function statePart(one: WorkspaceDocument): Html {
       ['Seats', balance && html`${number(balance.seats)}, ${figure(balance.creditsPerSeat)} credits each`],
       ['Cycle', cycle && html`ends ${when(cycle.end, at)}`],
       ['Approvals', approvals.map(({ id, state }) => `${id.slice(0, 12)} ${state}`).join(', ')],
-      ['Kept by', heldBy],
+      ['Held by replica', heldBy],
     ]),
   )
 }

@@ -253,6 +253,7 @@ describe('a channel that fails', () => {
 
 describe('owners', () => {
   const owners = [{ of: { kind: 'group', id: 'grp_r' }, targets: [{ kind: 'webhook', name: 'chat' }] }] as const
+  const HOURLY = { intervalMs: HOUR, usageIntervalMs: HOUR }
 
   it('of a group are told once in a cycle when its pool has reached 80 %, with its figures', async () => {
     const { one, hook, life } = await town({ ada: 500, bob: 330 }, { settings: { people: [], owners } })
@@ -263,7 +264,8 @@ describe('owners', () => {
   })
 
   it('get a digest by webhook, once a day, with people as hashes', async () => {
-    const { one, hook } = await town({ ada: 900 }, { settings: { people: [], owners, digest: 'daily' }, label: () => 'a1b2c3d4e5f6' })
+    const settings = { people: [], owners, digest: 'daily' } as const
+    const { one, hook } = await town({ ada: 900 }, { settings, label: () => 'a1b2c3d4e5f6', config: HOURLY })
     await one.clock.pass(45 * HOUR)
     expect(hook.requests.map(({ request }) => request.url)).toEqual([SECRET_PATH, SECRET_PATH])
     const { text, about } = JSON.parse(hook.requests[0]?.body ?? '') as { text: string; about: string }
@@ -273,8 +275,7 @@ describe('owners', () => {
   })
 
   it('are told by the monthly digest what the cycle came to that ended, and the caps of then', async () => {
-    const slow = { intervalMs: HOUR, usageIntervalMs: HOUR }
-    const { one, hook, life } = await town({ ada: 900, bob: 100 }, { settings: { people: [], owners, digest: 'monthly' }, config: slow })
+    const { one, hook, life } = await town({ ada: 900, bob: 100 }, { settings: { people: [], owners, digest: 'monthly' }, config: HOURLY })
     await one.clock.pass(8 * DAY)
     const next = { startAt: Date.UTC(2026, 11, 1), endAt: Date.UTC(2027, 0, 1) }
     await one.clock.pass(next.startAt + HOUR - one.clock.now())
@@ -288,14 +289,15 @@ describe('owners', () => {
     ['daily', 19],
     ['monthly', 48],
   ] as const)('get no %s digest that was due before anybody asked for one', async (digest, hours) => {
-    const { one, hook } = await town({ ada: 900 }, { settings: { people: [], owners, digest } })
+    const { one, hook } = await town({ ada: 900 }, { settings: { people: [], owners, digest }, config: HOURLY })
     await one.clock.pass(hours * HOUR)
     expect(hook.requests).toEqual([])
     expect(states(one)).toEqual(['asked'])
   })
 
   it('get it after a webhook that was busy, and never after one that refused it for good', async () => {
-    const { one, hook } = await town({ ada: 900 }, { settings: { people: [], owners, digest: 'daily' } })
+    const config = { intervalMs: 15 * MINUTE, usageIntervalMs: 15 * MINUTE }
+    const { one, hook } = await town({ ada: 900 }, { settings: { people: [], owners, digest: 'daily' }, config })
     hook.status = 503
     await one.clock.pass(20 * HOUR + 30 * MINUTE)
     expect(hook.requests.length).toBeGreaterThan(1)
@@ -309,7 +311,10 @@ describe('owners', () => {
   })
 
   it('show no secret where a webhook fails', async () => {
-    const { one, hook, secrets } = await town({ ada: 900 }, { settings: { owners, digest: 'daily' }, faults: { AUTH: '535 no' } })
+    const { one, hook, secrets } = await town(
+      { ada: 900 },
+      { settings: { owners, digest: 'daily' }, faults: { AUTH: '535 no' }, config: HOURLY },
+    )
     hook.server.close()
     hook.server.closeAllConnections()
     await one.clock.pass(21 * HOUR)
