@@ -42,7 +42,7 @@ describe('in every order of failures, stale readings and late landings', () => {
         if (within < 0) return
         for (const { sum } of told.slice(within)) expect(sum).toBeLessThanOrEqual(company.terms.credits)
       }),
-      runs(300),
+      runs(200),
     )
   })
 
@@ -56,7 +56,7 @@ describe('in every order of failures, stale readings and late landings', () => {
           if (to < from) expect(to).toBeGreaterThanOrEqual(Math.min(knownUse, own))
         }
       }),
-      runs(250),
+      runs(150),
     )
   })
 })

@@ -1,4 +1,4 @@
-// The spread of workspaces over replicas: even, calm, with few moves when replicas come and go, and nobody left alone.
+// The spread of workspaces over replicas: even, stable, with few moves when replicas come and go, and no workspace left over.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type Held, LEFT_OVER_MS, type Peer, spread } from '../../../src/core/replicas/spread.ts'
@@ -6,13 +6,13 @@ import { type Held, LEFT_OVER_MS, type Peer, spread } from '../../../src/core/re
 const peer = (id: string, refuses: readonly string[] = []): Peer => ({ id, refuses: new Set(refuses) })
 const names = (count: number): readonly string[] => Array.from({ length: count }, (_, at) => `w${at}`)
 
-/** The table: who holds each; '' is nobody. */
+/** The holder of each workspace; '' for a free one. */
 type Table = Map<string, string>
 
 const leasesOf = (table: Table, freeForMs = 0): readonly Held[] =>
   [...table].map(([workspace, holder]) => (holder === '' ? { workspace, freeForMs } : { workspace, holder }))
 
-/** Every replica has its turn, each with what the table says then; returns how many leases changed hands. */
+/** Each replica in turn makes its moves; returns how many leases were taken. */
 function round(table: Table, peers: readonly Peer[], freeForMs = 0): number {
   let moved = 0
   for (const { id } of peers) {
@@ -30,10 +30,15 @@ function round(table: Table, peers: readonly Peer[], freeForMs = 0): number {
   return moved
 }
 
+/** Rounds until one changes nothing, as then no later one does; returns how many leases were taken. */
 function settled(table: Table, peers: readonly Peer[]): number {
   let moved = 0
-  for (let turn = 0; turn < 60; turn += 1) moved += round(table, peers)
-  return moved
+  for (let turn = 0; turn < 60; turn += 1) {
+    const before = [...table.values()].join()
+    moved += round(table, peers)
+    if ([...table.values()].join() === before) return moved
+  }
+  throw new Error('the leases move on and on')
 }
 
 const countsOf = (table: Table, peers: readonly Peer[]): readonly number[] =>
@@ -42,7 +47,7 @@ const countsOf = (table: Table, peers: readonly Peer[]): readonly number[] =>
 const replicas = (count: number): readonly Peer[] => names(count).map((name) => peer(`r-${name}`))
 
 describe('workspaces', () => {
-  test('are spread evenly within one, and then nothing moves any more', () => {
+  test('are spread evenly within one, and then stay', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 60 }), fc.integer({ min: 1, max: 6 }), (count, size) => {
         const table: Table = new Map(names(count).map((name) => [name, '']))
@@ -56,7 +61,7 @@ describe('workspaces', () => {
     )
   })
 
-  test('move only as many as the one who came, or went, asks for', () => {
+  test('move only as far as the replica that came or went makes necessary', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 60 }), fc.integer({ min: 1, max: 5 }), (count, size) => {
         const table: Table = new Map(names(count).map((name) => [name, '']))
@@ -72,12 +77,12 @@ describe('workspaces', () => {
     )
   })
 
-  test('are let go a few at a time', () => {
+  test('are released a few at a time', () => {
     const table: Table = new Map(names(100).map((name) => [name, 'a']))
     expect(spread('a', [peer('a'), peer('b')], leasesOf(table)).release).toHaveLength(5)
   })
 
-  test('are kept when nobody else would have them, and taken by whoever will when they are left over', () => {
+  test('are kept when no other replica would take them, and taken by any that would when they are left over', () => {
     const table: Table = new Map(names(4).map((name) => [name, 'a']))
     const peers = [peer('a'), peer('b', names(4))]
     expect(spread('a', peers, leasesOf(table))).toEqual({ take: [], release: [] })
@@ -85,12 +90,12 @@ describe('workspaces', () => {
     expect(spread('a', [peer('a'), peer('b', [...names(4), 'w9'])], leasesOf(alone, LEFT_OVER_MS)).take).toEqual(['w9'])
   })
 
-  test('are nobody’s business who is not among the living', () => {
+  test('are left alone by a replica that is not alive', () => {
     expect(spread('x', [peer('a')], leasesOf(new Map([['w0', '']])))).toEqual({ take: [], release: [] })
   })
 })
 
-describe('of the table, in whatever order the replicas stand', () => {
+describe('whatever the order of replicas', () => {
   type Expected = Readonly<Record<string, readonly string[]>>
   const moves = (peers: readonly Peer[], leases: readonly Held[]): readonly Expected[] => {
     const all = peers.map(({ id }) => ({ id, ...spread(id, peers, leases) }))
@@ -103,18 +108,30 @@ describe('of the table, in whatever order the replicas stand', () => {
 
   test.each<readonly [string, readonly Peer[], readonly Held[], Expected, Expected]>([
     ['each begins at another place', [b, c, a], table('   '), { a: ['w0'], b: ['w1'], c: ['w2'] }, {}],
-    ['the first by name has the one more', [b, c, a], table('    '), { a: ['w0', 'w1'], b: ['w1'], c: ['w2'] }, {}],
-    ['the first two by name have one more', [c, a, b], table('     '), { a: ['w0', 'w1'], b: ['w1', 'w2'], c: ['w3'] }, {}],
-    ['who holds most keeps the one more', [a, b, c], table('ccab'), {}, {}],
-    ['who holds most keeps it, whoever comes first', [b, c, a], table('acbb'), {}, {}],
-    ['who holds too many lets the last go', [a, b], table('aaaab'), {}, { a: ['w3'] }],
-    ['a holder that is not alive counts for nobody', [a, b], table('xx    '), { a: ['w2', 'w3', 'w4'], b: ['w4', 'w5', 'w2'] }, {}],
-    ['what the others refuse is kept', [a, peer('b', names(4)), c], table('aaac'), {}, {}],
-    ['what one of two takes is let go', [a, peer('b', names(6)), c], table('aaaaaa'), {}, { a: ['w5'] }],
-    ['each refuses for itself', [peer('a', names(2)), b], table('  '), { b: ['w1'] }, {}],
-    ['what is not yet left over waits', [peer('a', names(2)), b], table('  ', LEFT_OVER_MS - 1), { b: ['w1'] }, {}],
-    ['what is left over goes beyond what is even', [peer('a', names(2)), b], table('  ', LEFT_OVER_MS), { b: ['w1', 'w0'] }, {}],
-    ['who holds too many waits too', [a, peer('b', ['w3'])], table('aaa ', LEFT_OVER_MS - 1), {}, { a: ['w2'] }],
-    ['who holds too many takes what is left over', [a, peer('b', ['w3'])], table('aaa ', LEFT_OVER_MS), { a: ['w3'] }, { a: ['w2'] }],
+    ['the first by name gets one more', [b, c, a], table('    '), { a: ['w0', 'w1'], b: ['w1'], c: ['w2'] }, {}],
+    ['the first two by name get one more', [c, a, b], table('     '), { a: ['w0', 'w1'], b: ['w1', 'w2'], c: ['w3'] }, {}],
+    ['the replica that holds most keeps one more', [a, b, c], table('ccab'), {}, {}],
+    ['the replica that holds most keeps one more, whatever the order', [b, c, a], table('acbb'), {}, {}],
+    ['a replica with too many releases the last', [a, b], table('aaaab'), {}, { a: ['w3'] }],
+    ['a holder that is not alive does not count', [a, b], table('xx    '), { a: ['w2', 'w3', 'w4'], b: ['w4', 'w5', 'w2'] }, {}],
+    ['workspaces that the others refuse are kept', [a, peer('b', names(4)), c], table('aaac'), {}, {}],
+    ['a workspace that one of two others would take is released', [a, peer('b', names(6)), c], table('aaaaaa'), {}, { a: ['w5'] }],
+    ['a replica takes nothing that it refuses', [peer('a', names(2)), b], table('  '), { b: ['w1'] }, {}],
+    ['a workspace that is not yet left over waits', [peer('a', names(2)), b], table('  ', LEFT_OVER_MS - 1), { b: ['w1'] }, {}],
+    [
+      'a workspace that is left over is taken beyond an even spread',
+      [peer('a', names(2)), b],
+      table('  ', LEFT_OVER_MS),
+      { b: ['w1', 'w0'] },
+      {},
+    ],
+    ['a replica with too many waits too', [a, peer('b', ['w3'])], table('aaa ', LEFT_OVER_MS - 1), {}, { a: ['w2'] }],
+    [
+      'a replica with too many takes a workspace that is left over',
+      [a, peer('b', ['w3'])],
+      table('aaa ', LEFT_OVER_MS),
+      { a: ['w3'] },
+      { a: ['w2'] },
+    ],
   ])('%s', (_title, peers, leases, take, release) => expect(moves(peers, leases)).toEqual([take, release]))
 })

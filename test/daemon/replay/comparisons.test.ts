@@ -1,9 +1,9 @@
-// Comparisons as the daemon keeps them: real ledgers, the real thread, and what is shared between those who ask.
+// Comparisons with real ledgers and the real thread, and how requests share them.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
 import { type LedgerStore, openLedger } from '../../../src/daemon/ledger/ledger.ts'
-import type { Compared } from '../../../src/daemon/replay/compare.ts'
+import { type Compared, compare, compareStart } from '../../../src/daemon/replay/compare.ts'
 import { type ComparisonOptions, type Comparisons, createComparisons } from '../../../src/daemon/replay/comparisons.ts'
 import { systemClock } from '../../../src/daemon/schedule/system.ts'
 import { loadPolicies } from '../../../src/policy/load/load.ts'
@@ -17,10 +17,10 @@ import { type RecordedCompany, recordCompany } from '../../support/recorded.ts'
 const DIGEST = 'digest'
 const BOUND_MS = 90_000
 
-/** The days are counted from the company's end; threads take real time. */
+/** The date is the end of the company's days; threads take real time. */
 const clock = { ...systemClock, now: () => COMPANY.untilAt }
 
-/** A comparison as soon as there is one that answers for these policies. */
+/** Waits for the comparison of these policies. */
 async function comparedBy(comparisons: Comparisons, digest = DIGEST): Promise<Compared> {
   return vi.waitFor(
     () => {
@@ -32,11 +32,11 @@ async function comparedBy(comparisons: Comparisons, digest = DIGEST): Promise<Co
   )
 }
 
-async function fill(ledger: Ledger, at: { readonly policy: string }, company: RecordedCompany | undefined = COMPANY): Promise<void> {
+async function fill(ledger: Ledger, at: { readonly policy: string }, company = COMPANY): Promise<void> {
   const revision = loadPolicies([at.policy], { now: clock.now() }).sets.get('acme')
   if (revision) ledger.saveFact('policy', revision)
   ledger.saveOwned([ownedCap(TEAM, 10_000)])
-  if (company) await recordCompany(ledger, company)
+  await recordCompany(ledger, company)
   await ledger.commit()
 }
 
@@ -51,11 +51,9 @@ async function filled(file: string): Promise<LedgerStore> {
 const at = (ledger: string): Pick<ComparisonOptions, 'ledger'> => ({ ledger: () => ({ file: ledger }) })
 
 /** A ledger file with the company's days and the policy in force. */
-async function place(company?: RecordedCompany): Promise<string> {
-  const at = await recordedPlace('empty')
+async function place(): Promise<string> {
   const file = join(temporaryFolder(), 'ledger.db')
-  const store = await openLedger({ file, mode: 'write', clock })
-  await fill(await store.workspace('acme', 'https://a.example/api/v1'), at, company)
+  const store = await filled(file)
   await store.close()
   return file
 }
@@ -73,8 +71,9 @@ function keeper(options: Partial<ComparisonOptions> = {}) {
   return { comparisons, told }
 }
 
-test('the policies in force are compared with the caps that were in force, with the figures of simulate', async () => {
+test('the policies in force are compared once for all requests, with the figures of simulate, and again when they change', async () => {
   const { comparisons, told } = keeper(at(await place()))
+  expect(comparisons.of('acme', DIGEST)).toEqual(comparisons.of('acme', DIGEST))
   const compared = await comparedBy(comparisons)
   if (compared.kind !== 'made') throw new Error(compared.kind)
   const { cycles, blocked, losses, policy, unreached, capsReached } = compared.simulation
@@ -91,19 +90,14 @@ test('the policies in force are compared with the caps that were in force, with 
   expect([losses.items.length, losses.omitted, unreached.items.length + capsReached]).toEqual([3, 0, 2])
   expect(policy.digest).toMatch(/^[0-9a-f]{12}$/)
   expect(told).toEqual(['acme'])
-})
-
-test('one is made for all who ask, and another for other policies, with the old one standing there meanwhile', async () => {
-  const { comparisons, told } = keeper(at(await place()))
-  expect(comparisons.of('acme', DIGEST)).toEqual(comparisons.of('acme', DIGEST))
-  await comparedBy(comparisons)
   expect(comparisons.of('acme', DIGEST).since).toBeUndefined()
+  // The old one is shown until the next is made.
   expect(comparisons.of('acme', 'another')).toMatchObject({ since: clock.now(), made: { compared: { kind: 'made' } } })
   await comparedBy(comparisons, 'another')
   expect(told).toEqual(['acme', 'acme'])
 })
 
-test('a ledger that is in this process alone is compared too, by a copy of which nothing is left', async () => {
+test('a ledger in memory is compared by a copy, which is removed afterwards', async () => {
   const store = await openLedger({ file: ':memory:', mode: 'write', clock })
   const ledger = await store.workspace('acme', 'https://a.example/api/v1')
   await fill(ledger, await recordedPlace('empty'))
@@ -119,18 +113,25 @@ test('a ledger that is in this process alone is compared too, by a copy of which
   })
   expect(await comparedBy(comparisons)).toMatchObject({ kind: 'made' })
   await store.close()
-  // Nothing of the copy is left.
+
   const left = await openLedger({ file: name, mode: 'read', clock })
   await expect(left.workspaces()).rejects.toThrow('no such table')
   await left.close()
 })
 
-test('without whole cycles it says from when on there will be one', async () => {
-  const { comparisons } = keeper(at(await place({ ...COMPANY, fromAt: Date.UTC(2026, 10, 9) })))
-  expect(await comparedBy(comparisons)).toMatchObject({ kind: 'made', wholeAt: Date.UTC(2027, 0, 1) })
+test.each<readonly [string, RecordedCompany, object]>([
+  ['no whole cycle', { ...COMPANY, fromAt: Date.UTC(2026, 10, 9) }, { kind: 'made', wholeAt: Date.UTC(2027, 0, 1) }],
+  ['no days', { ...COMPANY, untilAt: COMPANY.fromAt }, { kind: 'no-days', wholeAt: expect.any(Number) }],
+])('with %s a comparison says when there will be a whole cycle', async (_name, company, expected) => {
+  const store = await openLedger({ file: ':memory:', mode: 'write', clock })
+  const ledger = await store.workspace('acme', 'https://a.example/api/v1')
+  await fill(ledger, await recordedPlace('empty'), company)
+  const options = { workspace: 'acme', now: clock.now() }
+  expect(compare(await compareStart(ledger, options), options)).toMatchObject(expected)
+  await store.close()
 })
 
-test('without days, policies or a ledger it says what is missing, and looks again after a while', async () => {
+test('without a ledger a comparison fails, and is made again after a while', async () => {
   const now = fakeClock()
   const { comparisons } = keeper({ ...at(temporaryFolder()), clock: { ...clock, now: now.now } })
   expect(await comparedBy(comparisons)).toMatchObject({ kind: 'failed' })
@@ -138,16 +139,13 @@ test('without days, policies or a ledger it says what is missing, and looks agai
   await now.advance(10 * 60_000)
   expect(comparisons.of('acme', DIGEST).since).toBe(now.now())
   comparisons.close()
-  const empty = { ...COMPANY, untilAt: COMPANY.fromAt }
-  const { comparisons: early } = keeper(at(await place(empty)))
-  expect(await comparedBy(early)).toMatchObject({ kind: 'no-days', wholeAt: expect.any(Number) })
 })
 
 describe.skipIf(!hasPostgres)('in PostgreSQL', () => {
   const postgres = postgresForFile()
   const PASSWORD = 'a pass:word'
 
-  /** Another role with a password, which the server asks for. */
+  /** Another role, for which the server requires a password. */
   async function withPassword(): Promise<{ readonly address: string; readonly store: LedgerStore }> {
     const server = postgres()
     const address = await server.create()
@@ -163,7 +161,7 @@ describe.skipIf(!hasPostgres)('in PostgreSQL', () => {
     return { address: address.replace('postgres@', 'looking@'), store }
   }
 
-  test('the ledger is read beside the daemon that has it open, with the password that the driver finds (needs PostgreSQL)', async () => {
+  test('the ledger is read while the daemon has it open, with the password that the driver finds (needs PostgreSQL)', async () => {
     const { address, store } = await withPassword()
     const file = join(temporaryFolder(), 'passwords')
     writeFileSync(file, `*:*:*:looking:${PASSWORD.replace(':', '\\:')}\n`, { mode: 0o600 })

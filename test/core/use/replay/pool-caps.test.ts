@@ -109,7 +109,7 @@ test('a replay deals as the daemon would', () => {
       // What holds without any deal is for the caller to keep: other days begin with it.
       expect([...early.caps.caps]).toEqual(people.map(({ cap }) => cap ?? Number.POSITIVE_INFINITY))
     }),
-    runs(60),
+    runs(25),
   )
 })
 

@@ -111,6 +111,6 @@ test('use and caps of the members never come to more than the credits, in any cy
         }
       }
     }),
-    runs(60),
+    runs(30),
   )
 })
