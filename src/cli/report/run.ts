@@ -5,17 +5,17 @@ import { renderReportPage } from '../../console/report.ts'
 import { effectiveCap } from '../../core/interpret/effective.ts'
 import type { Cycle, RunUse } from '../../core/model/observed.ts'
 import { scopeKey, userScope } from '../../core/model/scope.ts'
-import { type Credits, credits, DAY_MS, type Instant } from '../../core/model/units.ts'
+import { type Credits, credits, DAY_MS, type Instant, midnight } from '../../core/model/units.ts'
 import { type AddOnFigures, addOnFigures } from '../../core/use/add-on.ts'
 import { type BurnFigures, burnOf } from '../../core/use/burn.ts'
 import { forecastReadsFrom } from '../../core/use/forecast.ts'
 import { type Report, type ReportCycle, type ReportInputs, type ReportPerson, reportOf } from '../../core/use/report.ts'
 import { cycleSums, hasWholeCycle, measuredCycle, readCycle } from '../../daemon/collect/add-on.ts'
+import { failureOf } from '../../daemon/collect/failure.ts'
 import { historyOf } from '../../daemon/collect/usage-summary.ts'
 import type { Config } from '../../daemon/config/settings.ts'
 import type { Preview } from '../../daemon/cycle/preview.ts'
 import { cycleOf } from '../../daemon/cycle/state.ts'
-import { failureOf } from '../../daemon/cycle/write/failure.ts'
 import { cycleBeside } from '../../daemon/replay/cycles.ts'
 import type { AddOnSum, Ledger } from '../../ports.ts'
 import { readSetup } from '../compose.ts'
@@ -138,8 +138,6 @@ const priceOf = ({ pricePerCredit, currency }: Config): Pick<ReportInputs, 'pric
   ...(pricePerCredit !== undefined && { pricePerCredit }),
   ...(currency !== undefined && { currency }),
 })
-
-const midnight = (at: Instant): Instant => Math.floor(at / DAY_MS) * DAY_MS
 
 /** What is read of use is a help to the report, and not what it stands on. */
 async function readRuns({ client, now, signal }: Sources, fromAt: Instant, notes: string[]): Promise<readonly RunUse[] | undefined> {

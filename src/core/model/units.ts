@@ -27,6 +27,9 @@ export const creditsOf = (amount: Cents): Credits => credits(amount / 100)
 /** Sums of fractions carry dust behind the cent. */
 export const wholeCents = (amount: number): Credits => credits(Math.round(amount * 100) / 100)
 
+/** The start of the day in UTC. */
+export const midnight = (at: Instant): Instant => Math.floor(at / DAY_MS) * DAY_MS
+
 /** `2026-12-16 00:00 UTC`. */
 export function formatInstant(at: Instant): string {
   const format = new Intl.DateTimeFormat('en', { ...DIGITS, year: 'numeric', hourCycle: 'h23', timeZone: 'UTC' })

@@ -1,5 +1,5 @@
-// On how many of the last days people were active: the roster tells it for one range at a time, so each number of days that a rule or pool
-// asks about is a question of its own. What could not be read stays unknown.
+// Reads on how many of the last days people were active. The service tells it for one range of days at a time, so each range that a rule or
+// pool names is a request of its own. A range that cannot be read stays unknown.
 
 import type { Roster } from '../../core/model/observed.ts'
 import type { PolicySet } from '../../core/model/policy.ts'
@@ -13,15 +13,15 @@ interface Asking {
   readonly signal?: AbortSignal
 }
 
-/** Reads a part; what fails is told by its code, and gives nothing. */
+/** Reads a part; a failure becomes a finding with this code, and gives undefined. */
 type Attempt = <T>(code: string, part: string, read: () => Promise<T>) => Promise<T | undefined>
 
-/** Every number of days that a condition asks about is a question of its own; those beyond stay unanswered. */
+/** More ranges than this are not read. */
 const MOST_RANGES = 10
 
 /**
- * Asks on how many days people were active, where rules or pools go by it. The days are counted back from the newest use of anybody, so that
- * an outage of analytics makes nobody less active.
+ * Adds active days to the roster, where rules or pools use them. Days are counted back from the newest use of anybody, so that an outage of
+ * analytics makes no person less active.
  */
 export async function withActiveDays(roster: Roster, { client, set, signal }: Asking, attempt: Attempt): Promise<Roster> {
   const conditions = [...set.peopleRules.map(({ when }) => when), ...set.pools.flatMap((pool) => poolCondition(pool) ?? [])]

@@ -1,40 +1,38 @@
-// Collects add-on use by person, where the service tells it (service-notes.md, section 1, Add-on use per person). It asks once whether it does,
-// then for the days of this cycle, then for all days before them; later only for the days that may have changed. It never decides about a
-// cap, and the queue lets it wait for everything that does.
-//
-// Choices. A service that does not tell it is asked again after 24 h, or after the next start; a key that may not, after an hour. A chunk is
-// 30 days, and half of that after it was too much, down to one day; then people are asked for by their keys. Days before this cycle are asked
-// for until 90 of them held nothing, and 400 at most. Each time the last day is read again, and the one before it as long as use of it may
-// still arrive (`usageLag`), for pools count on that; every 6 h also the two before the last.
+// Collects add-on use by person where the service measures it (service-notes.md, section 1, Add-on use per person): first the days of this
+// cycle, then all days before them, later only the days that may have changed. It never decides about a cap, and its requests wait for all
+// that do.
+
+// Choices. A service that does not measure add-on use is asked again after 24 h or after the next start, a key without the permission after an
+// hour. A chunk is 30 days, and is halved down to one day where it was too much; then people are asked for by their keys. Days before this
+// cycle are read until 90 in a row held nothing, and 400 at most. The last day is always read again, and so is the day before while its use may
+// still arrive (`usageLag`), because pools depend on it; every 6 h also the two days before the last.
 
 import { isYounger } from '../../core/model/age.ts'
 import type { Finding } from '../../core/model/condition.ts'
 import type { AddOnReading, AddOnRow, Cycle } from '../../core/model/observed.ts'
-import { type Credits, credits, DAY_MS, HOUR_MS, type Instant, wholeCents } from '../../core/model/units.ts'
+import { type Credits, credits, DAY_MS, HOUR_MS, type Instant, midnight, wholeCents } from '../../core/model/units.ts'
 import { isDoubtful, type MeasuredAddOn, type MeasuredCycle } from '../../core/use/add-on.ts'
 import type { AddOnAsked, AddOnSum, Clock, DayRange, Ledger, ReadClient } from '../../ports.ts'
 import { malformedRows, unread } from '../conditions/findings.ts'
 import { DEFAULT_USAGE_LAG_MS } from '../config/values.ts'
 import { cycleOf, type WorkspaceState } from '../cycle/state.ts'
-import { type Failure, failureOf } from '../cycle/write/failure.ts'
 import type { Workspace } from '../workspace.ts'
+import { type Failure, failureOf, isTooMuch } from './failure.ts'
 import { believed, CHUNK_DAYS, LONGEST_BACK_DAYS } from './kept.ts'
 
 const ABSENT_REST_MS = DAY_MS
 const DENIED_REST_MS = HOUR_MS
-const WIDE_EVERY_MS = 6 * HOUR_MS
-const WIDE_DAYS = 2
-/** So much of nothing is taken for the source's beginning. */
+const AMEND_EVERY_MS = 6 * HOUR_MS
+const AMENDED_DAYS = 2
+/** So many empty days mean that the service has no earlier ones. */
 const EMPTY_DAYS = 90
-/** Queries of one request, where people are asked for one by one. */
+/** People of one request, where they are asked for by their keys. */
 const PEOPLE_AT_A_TIME = 20
-/** Rows of one chunk that are in memory at once, where people are asked for one by one. */
+/** Rows of one chunk that are in memory at once, where people are asked for by their keys. */
 const MOST_ROWS = 100_000
-/** More people than this are not asked for one by one with every reading, but every 3 h, as often as the service has news. */
+/** More people than this are not asked for by their keys with every reading, but every 3 h, as often as the service has new data. */
 const MANY_PEOPLE = 1_000
 const MANY_REST_MS = 3 * HOUR_MS
-
-/** What collecting remembers while the process lives. */
 
 interface Round {
   readonly workspace: Workspace
@@ -42,19 +40,18 @@ interface Round {
   readonly cycle: Cycle
   readonly signal: AbortSignal | undefined
   readonly now: Instant
-  /** Rows that made no sense. */
-  aside: number
+  malformedRows: number
   latestDayAt: Instant | undefined
   unassignable: readonly string[] | undefined
 }
 
-/** Asks for what is due; what could not be read is one finding. Rejects only when `signal` aborts, or with a `LedgerError`. */
+/** Collects what is due; a failure becomes a finding. Rejects only when `signal` aborts, or with a `LedgerError`. */
 export async function collectAddOn(workspace: Workspace, state: WorkspaceState, signal?: AbortSignal): Promise<readonly Finding[]> {
   const { clock, collector } = workspace
   const cycle = cycleOf(state.usage)
   if (!cycle || clock.monotonic() < collector.addOn.restUntil) return collector.addOn.found
   const latestDayAt = state.measured?.latestDayAt
-  const round: Round = { workspace, state, cycle, signal, now: clock.now(), aside: 0, latestDayAt, unassignable: undefined }
+  const round: Round = { workspace, state, cycle, signal, now: clock.now(), malformedRows: 0, latestDayAt, unassignable: undefined }
   const failure = (await forward(round)) ?? (await backward(round))
   if (failure === 'unavailable') return forget(workspace, state)
   if (failure && isFinal(failure)) return rest(workspace, failure)
@@ -63,25 +60,25 @@ export async function collectAddOn(workspace: Workspace, state: WorkspaceState, 
   const [present] = state.measured?.cycles ?? []
   collector.addOn.found = [
     ...(failure ? [unreadFinding(failure)] : []),
-    ...malformedRows(ADD_ON, round.aside),
-    ...(present && isDoubtful(present) ? [NOBODYS] : []),
+    ...malformedRows(ADD_ON, round.malformedRows),
+    ...(present && isDoubtful(present) ? [DOUBTED] : []),
   ]
   return collector.addOn.found
 }
 
-/** What a finding about it is called by. */
+/** The subject of findings. */
 const ADD_ON = 'add-on use'
 
 const unreadFinding = ({ message }: Failure): Finding => unread('ADD_ON_USE_UNREAD', ADD_ON, `${ADD_ON} could not be read: ${message}`)
 
-const NOBODYS: Finding = {
+const DOUBTED: Finding = {
   type: 'AddOnUseDoubted',
   subject: ADD_ON,
   reason: 'ADD_ON_USE_DOUBTED',
   message: 'more than half of the add-on use that the service tells is of nobody on the roster; it is estimated instead',
 }
 
-/** It does not tell it, or not any more: from now on it is estimated. */
+/** The service does not measure add-on use, or not any more: from now on it is estimated. */
 async function forget({ ledger, clock, collector }: Workspace, state: WorkspaceState): Promise<readonly Finding[]> {
   if (ledger.fact('addOnAsked')) ledger.saveFact('addOnAsked', undefined)
   if (ledger.fact('addOn')) ledger.saveFact('addOn', undefined)
@@ -93,38 +90,39 @@ async function forget({ ledger, clock, collector }: Workspace, state: WorkspaceS
   return []
 }
 
-/** Asked again soon it would be refused again. */
+/** The same request would soon be refused again. */
 const isFinal = ({ kind, unsent }: Failure): boolean => kind === 'auth' || (kind === 'invalid' && !unsent)
 
 function rest({ clock, collector }: Workspace, failure: Failure): readonly Finding[] {
   const isDenied = failure.kind === 'auth'
   collector.addOn.restUntil = clock.monotonic() + (isDenied ? DENIED_REST_MS : ABSENT_REST_MS)
   collector.addOn.whyNot = isDenied ? 'denied' : 'absent'
-  // A key without this permission keeps caps as well as any: it is shown, and nobody is woken for it.
+  // A key without this permission can still write caps, so it is shown but raises no alert.
   collector.addOn.found = isDenied ? [] : [unreadFinding(failure)]
   return collector.addOn.found
 }
 
 type Ended = Failure | 'unavailable' | undefined
 
-/** From the last day that was asked for, or the start of this cycle, up to now. */
+/** Collects from the last day that was read, or from the start of this cycle, up to now. */
 async function forward(round: Round): Promise<Ended> {
   const { workspace, cycle, now } = round
   const before = believed(workspace.ledger.fact('addOnAsked'), now)
-  const isWide = !before || !isYounger(before.wideAt, now, WIDE_EVERY_MS)
+  const isAmending = !before || !isYounger(before.wideAt, now, AMEND_EVERY_MS)
   const againAt =
-    before && (isWide ? before.throughAt - WIDE_DAYS * DAY_MS : firstOpenDay(before, workspace.config.usageLagMs ?? DEFAULT_USAGE_LAG_MS))
+    before &&
+    (isAmending ? before.throughAt - AMENDED_DAYS * DAY_MS : firstOpenDay(before, workspace.config.usageLagMs ?? DEFAULT_USAGE_LAG_MS))
   let fromAt = before && againAt !== undefined ? Math.max(before.fromAt, againAt) : midnight(Math.min(cycle.startAt, now))
   const startAt = before?.fromAt ?? fromAt
   while (fromAt <= now) {
-    // Somewhere the next day has begun.
+    // In some time zones the next day has begun.
     const untilAt = Math.min(fromAt + workspace.collector.addOn.chunkDays * DAY_MS, midnight(now) + 2 * DAY_MS)
     const reading = await ask(round, { fromAt, untilAt })
     if ('failure' in reading) return reading.failure
     const isLast = untilAt > now
     const throughAt = Math.max(Math.min(untilAt - DAY_MS, midnight(now)), before?.throughAt ?? startAt)
     const asked = {
-      ...{ fromAt: startAt, throughAt, readAt: now, wideAt: isLast && isWide ? now : (before?.wideAt ?? startAt) },
+      ...{ fromAt: startAt, throughAt, readAt: now, wideAt: isLast && isAmending ? now : (before?.wideAt ?? startAt) },
       ...{ hasRows: hadRows(round) || reading.rows.length > 0, emptyDays: before?.emptyDays ?? 0, isWhole: before?.isWhole ?? false },
     }
     await keep(round, { fromAt, untilAt }, reading, asked)
@@ -134,12 +132,12 @@ async function forward(round: Round): Promise<Ended> {
   return undefined
 }
 
-/** Use of a day goes on arriving after its midnight: so long the day before is read again, too. */
+/** Use of a day still arrives after its midnight; until then the day before is read again, too. */
 const firstOpenDay = ({ throughAt, readAt }: AddOnAsked, usageLagMs: number): Instant => Math.min(throughAt, midnight(readAt - usageLagMs))
 
 const hadRows = ({ workspace }: Round): boolean => workspace.ledger.fact('addOnAsked')?.hasRows ?? false
 
-/** The days before, the latest first, until the source has no more. */
+/** Collects the earlier days, the latest first, until the service has no more. */
 async function backward(round: Round): Promise<Ended> {
   const { workspace, now } = round
   const earliestAt = midnight(now) - LONGEST_BACK_DAYS * DAY_MS
@@ -168,9 +166,7 @@ async function backward(round: Round): Promise<Ended> {
 
 const NOTHING: AddOnReading = { rows: [], unassignable: [] }
 
-const midnight = (at: Instant): Instant => Math.floor(at / DAY_MS) * DAY_MS
-
-/** One chunk, of everybody at once or of one after the other. */
+/** Reads one chunk: everybody at once, or people by their keys. */
 async function ask(round: Round, days: DayRange): Promise<AddOnReading | { readonly failure: Exclude<Ended, undefined> }> {
   const { workspace, state, signal } = round
   const memory = workspace.collector.addOn
@@ -183,6 +179,7 @@ async function ask(round: Round, days: DayRange): Promise<AddOnReading | { reado
     signal?.throwIfAborted()
     const failure = failureOf(error)
     if (memory.byPerson || !isTooMuch(failure)) return { failure }
+    // A service may refuse a request that names nobody.
     const isRefused = failure.kind === 'invalid'
     if (!isRefused && memory.chunkDays > 1) {
       memory.chunkDays = Math.floor(memory.chunkDays / 2)
@@ -194,10 +191,7 @@ async function ask(round: Round, days: DayRange): Promise<AddOnReading | { reado
   }
 }
 
-/** The answer may be too long for the service, for its time or for the wire; or the service wants to be asked for somebody. */
-const isTooMuch = ({ kind, unsent }: Failure): boolean => !unsent && (kind === 'invalid' || kind === 'malformed' || kind === 'timeout')
-
-/** Those who have no key, and those who left, are not asked for. */
+/** People without a key, and people who left, are not asked for. */
 async function askByPerson({ workspace, state, signal }: Round, days: DayRange): Promise<AddOnReading | 'unavailable' | 'tooMuch'> {
   const emails = (state.usage?.roster.people ?? []).map(({ email }) => email)
   const rows: AddOnRow[] = []
@@ -214,7 +208,7 @@ async function askByPerson({ workspace, state, signal }: Round, days: DayRange):
   return { rows, unassignable, ...(malformed > 0 && { malformedRows: malformed }) }
 }
 
-/** What can be done about it is tried with the next reading; nothing can about a day alone. */
+/** Halves the chunk for the next reading; a single day cannot be halved. */
 function tooMuch({ workspace }: Round): Failure {
   const memory = workspace.collector.addOn
   const isDay = memory.chunkDays <= 1
@@ -226,16 +220,16 @@ function tooMuch({ workspace }: Round): Failure {
 async function keep(
   round: Round,
   days: DayRange,
-  { rows, unassignable, malformedRows: bad = 0 }: AddOnReading,
+  { rows, unassignable, malformedRows: count = 0 }: AddOnReading,
   asked: AddOnAsked,
 ): Promise<void> {
-  round.aside += bad
+  round.malformedRows += count
   round.unassignable ??= unassignable
   for (const { dayAt } of rows) round.latestDayAt = Math.max(round.latestDayAt ?? dayAt, dayAt)
   await round.workspace.ledger.saveAddOnUse({ ...days, rows, asked })
 }
 
-/** What is asked for with every cycle is worked out once for each reading. */
+/** Sums up the cycles once for each reading, because every cycle needs the sums. */
 async function summarise({ workspace: { ledger }, state, cycle, latestDayAt, unassignable = [] }: Round): Promise<void> {
   const asked = ledger.fact('addOnAsked')
   const cycles: MeasuredCycle[] = []
@@ -253,7 +247,7 @@ async function summarise({ workspace: { ledger }, state, cycle, latestDayAt, una
   state.measured = measured
 }
 
-/** What everybody used in a cycle, by e-mail; undefined where the ledger does not know all of its days. */
+/** Add-on use in a cycle by e-mail; undefined where the ledger does not know all its days. */
 export async function cycleSums(
   ledger: Pick<Ledger, 'fact' | 'addOnSums'>,
   { startAt, endAt }: Cycle,
@@ -263,12 +257,12 @@ export async function cycleSums(
   return ledger.addOnSums({ fromAt: midnight(startAt), untilAt: endAt })
 }
 
-/** Whether the last use of a cycle that is over had arrived when its days were last read; else they may be missing. */
+/** Whether all use of a past cycle had arrived when its days were last read. */
 export function hasWholeCycle({ wideAt }: Pick<AddOnAsked, 'wideAt'>, { endAt }: Cycle): boolean {
   return wideAt >= endAt + FRESH_MS
 }
 
-/** The part that add-on credits paid. */
+/** Sums of a cycle as figures of people; `others`: use of nobody whom a listing of people names. */
 export function measuredCycle(startAt: Instant, sums: Iterable<readonly [string, Pick<AddOnSum, 'addOn'>]>): MeasuredCycle {
   const people: [string, Credits][] = []
   let others = credits(0)
@@ -279,9 +273,9 @@ export function measuredCycle(startAt: Instant, sums: Iterable<readonly [string,
   return { startAt, people: Object.fromEntries(people), others }
 }
 
-/** Use of the last hours has not arrived anyway (service-notes.md, section 1, Freshness). */
+/** Newer use has not arrived anyway (service-notes.md, section 1, Freshness). */
 const FRESH_MS = 3 * HOUR_MS
-/** A command waits no longer for what is only measured better. Choice. */
+/** A command waits no longer: estimates will do. Choice. */
 const PATIENCE_MS = 30_000
 
 export interface AskParts {
@@ -290,8 +284,8 @@ export interface AskParts {
 }
 
 /**
- * For commands, which collect nothing: where the ledger does not know this cycle's add-on use of late, the service is asked. What it does
- * not tell is estimated, without a word. Rejects only when `signal` aborts.
+ * Reads this cycle's add-on use for commands, which collect nothing, unless the ledger has recent figures. What the service does not measure is
+ * estimated. Rejects only when `signal` aborts.
  */
 export async function askMeasured({ client, clock }: AskParts, state: WorkspaceState, signal?: AbortSignal): Promise<void> {
   const cycle = cycleOf(state.usage)
@@ -315,15 +309,15 @@ export async function askMeasured({ client, clock }: AskParts, state: WorkspaceS
   }
 }
 
-/** What one answer after the other came to. */
+/** The sum of all answers of a cycle. */
 export interface CycleUse {
-  /** By e-mail; '' for those whom no listing of people names. */
+  /** By e-mail; '' for people whom no listing names. */
   readonly sums: ReadonlyMap<string, AddOnSum>
   readonly latestDayAt: Instant
   readonly unassignable: readonly string[]
 }
 
-/** One cycle's add-on use from the service; undefined where it does not tell it, or tells of nobody. */
+/** Reads one cycle's add-on use from the service; undefined where it does not measure it, or has no rows. */
 export async function readCycle(
   client: Pick<ReadClient, 'readAddOnUse'>,
   { startAt, endAt }: Cycle,

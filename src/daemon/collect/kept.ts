@@ -1,4 +1,4 @@
-// What a workspace keeps between readings of what is only shown: runs, add-on use, and caps of people that nobody declares. It reads nothing.
+// State of a workspace for readings that are only shown: runs, add-on use, and undeclared caps. It reads nothing itself.
 import { isAhead } from '../../core/model/age.ts'
 import type { Finding } from '../../core/model/condition.ts'
 import type { WorkspaceView } from '../../core/model/events.ts'
@@ -7,18 +7,18 @@ import type { Scope, ScopeKey } from '../../core/model/scope.ts'
 import { DAY_MS, type Instant } from '../../core/model/units.ts'
 import type { RunsAsked } from '../../ports.ts'
 
-/** As many days are asked for at once, where the service does not say that it is too much. */
+/** Days of one request, unless the service says that it is too much. */
 export const CHUNK_DAYS = 30
 
-/** What is older than that is not kept. */
+/** Older days are not kept. */
 export const LONGEST_BACK_DAYS = 400
 
 /**
- * What was asked for, as far as it can be believed: a clock that was ahead has asked for days that were yet to come, and nobody knows from
- * which on. Its days are asked for again.
+ * `asked` if it can be believed. A clock that was ahead has asked for days in the future, so that an unknown part of the days is missing: all are
+ * asked for again.
  */
 export function believed<T extends RunsAsked>(asked: T | undefined, now: Instant): T | undefined {
-  // Somewhere the next day has begun.
+  // In some time zones the next day has begun.
   return asked && isAhead(Math.max(asked.readAt, asked.throughAt - DAY_MS), now) ? undefined : asked
 }
 
@@ -33,7 +33,7 @@ export interface KnownRuns {
 
 /** What collecting remembers while the process lives. */
 export interface Collector {
-  /** How many days are asked for at once, where it is not 30. */
+  /** Days of one request, where it is not 30. */
   readonly chunkDays: Map<ScopeKey, number>
   /** When each group was last tried, on the monotonic clock. */
   readonly triedAt: Map<ScopeKey, number>
@@ -41,13 +41,13 @@ export interface Collector {
 }
 
 export interface AddOnCollector {
-  /** Until then it is not asked for, on the monotonic clock. */
+  /** No request before this, on the monotonic clock. */
   restUntil: number
   whyNot: WhyNot | undefined
-  /** What holds until then. */
+  /** The findings until then. */
   found: readonly Finding[]
   chunkDays: number
-  /** Everybody at once was refused, or too much. */
+  /** A request for everybody at once was refused, or too much. */
   byPerson: boolean
 }
 
@@ -59,9 +59,9 @@ export const idleCollector = (): AddOnCollector => ({
   byPerson: false,
 })
 
-/** Where the sweep is. */
+/** The progress of reading undeclared caps. */
 export interface UndeclaredPass {
-  /** On the monotonic clock: the next reads. */
+  /** When the next reads are due, on the monotonic clock. */
   readonly dueAt: number
   /** Still to be read in this pass. */
   readonly left: readonly Scope[]

@@ -1,30 +1,29 @@
-// Collects runs: what the team and each declared group used by day, model and mode, into the ledger. It asks in chunks, keeps each answer
-// with how far it has come, and goes on from there whenever it is started again. It never decides about a cap, and the queue lets it wait
-// for everything that does.
-//
-// Choices. The first time it asks from the start of the previous cycle on, and for all that a forecast looks at. Later, of the team: the
-// last day each time, and every 6 h also the two days before it, as data arrives up to 3 h late and may be amended. Of groups: three days
-// once a day, and no more than 8 groups at a time, those first that were asked longest ago; 500 groups are through within 16 h. A chunk is
-// 30 days, and half of that after it was too much for the service or for its time, down to one day.
+// Collects runs into the ledger: use of the team and of each declared group by day, model and mode. It asks in chunks, records how far each
+// answer reaches, and goes on from there. It never decides about a cap, and its requests wait for all that do.
+
+// Choices. The first request begins with the previous cycle, and with all days that a forecast needs. Later requests for the team cover the
+// last day, and every 6 h also the two days before it, because data arrives up to 3 h late and may be amended. Groups are asked for three
+// days once a day, at most 8 groups at a time, the longest waiting first; 500 groups take 16 h. A chunk is 30 days, and is halved down to one
+// day where it was too much for the service.
 
 import { isYounger } from '../../core/model/age.ts'
 import type { Finding } from '../../core/model/condition.ts'
 import type { Cycle, RunUse } from '../../core/model/observed.ts'
 import { groupScope, scopeKey, TEAM, type TeamScope } from '../../core/model/scope.ts'
-import { DAY_MS, HOUR_MS, type Instant } from '../../core/model/units.ts'
+import { DAY_MS, HOUR_MS, type Instant, midnight } from '../../core/model/units.ts'
 import { forecastReadsFrom } from '../../core/use/forecast.ts'
 import type { LedgerFacts, RunsAsked, RunsBatch } from '../../ports.ts'
 import { malformedRows, RUNS, unread } from '../conditions/findings.ts'
 import { cycleOf, type WorkspaceState } from '../cycle/state.ts'
-import { type Failure, failureOf } from '../cycle/write/failure.ts'
 import type { Workspace } from '../workspace.ts'
+import { type Failure, failureOf, isTooMuch } from './failure.ts'
 import { believed, CHUNK_DAYS, LONGEST_BACK_DAYS } from './kept.ts'
 import { sumOfKnown } from './usage-summary.ts'
 
-const WIDE_EVERY_MS = 6 * HOUR_MS
-const WIDE_DAYS = 2
+const AMEND_EVERY_MS = 6 * HOUR_MS
+const AMENDED_DAYS = 2
 const GROUPS_AT_A_TIME = 8
-/** A little less than a day, so that groups do not drift through the day. */
+/** A little less than a day, so that each group keeps its time of day. */
 const GROUP_EVERY_MS = 23 * HOUR_MS
 const LONGEST_MONTH_DAYS = 31
 
@@ -33,25 +32,25 @@ interface Target {
   readonly groupName?: string
 }
 
-/** Asks for what is due; what could not be read is one finding. Rejects only when `signal` aborts, or with a `LedgerError`. */
+/** Collects what is due; all failures become one finding. Rejects only when `signal` aborts, or with a `LedgerError`. */
 export async function collectRuns(workspace: Workspace, state: WorkspaceState, signal?: AbortSignal): Promise<readonly Finding[]> {
-  const aside: Aside = { rows: 0 }
-  const failure = await collect(workspace, state, { scope: TEAM }, aside, signal)
-  // What stops the one stops the others; they would only be told again.
+  const malformed: Malformed = { rows: 0 }
+  const failure = await collect(workspace, state, { scope: TEAM }, malformed, signal)
+  // The requests for groups would fail for the same cause.
   if (failure) return [unread('RUNS_UNREAD', RUNS, `${RUNS} could not be read: ${failure.message}`)]
   const found: Finding[] = []
   for (const target of dueGroups(workspace, state)) {
     workspace.collector.triedAt.set(scopeKey(target.scope), workspace.clock.monotonic())
-    const failed = await collect(workspace, state, target, aside, signal)
+    const failed = await collect(workspace, state, target, malformed, signal)
     const message = `runs of ${scopeKey(target.scope)} could not be read: ${failed?.message}`
     if (failed) found.push(unread('GROUP_RUNS_UNREAD', 'runs of groups', message))
     if (failed && failed.kind !== 'invalid' && failed.kind !== 'not_found') break
   }
-  return [...found.slice(0, 1), ...malformedRows(RUNS, aside.rows)]
+  return [...found.slice(0, 1), ...malformedRows(RUNS, malformed.rows)]
 }
 
-/** How many rows made no sense, in one round. */
-interface Aside {
+/** Counts the malformed rows of one round. */
+interface Malformed {
   rows: number
 }
 
@@ -75,12 +74,12 @@ function dueGroups({ ledger, clock, collector }: Workspace, state: WorkspaceStat
     .map(({ target }) => target)
 }
 
-/** Asks for what is due of one target, chunk by chunk; the failure that ended it, if one did. */
+/** Collects what is due of one target, chunk by chunk. Returns the failure that ended it, if any. */
 async function collect(
   workspace: Workspace,
   state: WorkspaceState,
   target: Target,
-  aside: Aside,
+  malformed: Malformed,
   signal?: AbortSignal,
 ): Promise<Failure | undefined> {
   const { ledger, clock, collector } = workspace
@@ -88,9 +87,9 @@ async function collect(
   const now = clock.now()
   const known = ledger.fact('runsAsked')?.[key]
   const before = believed(known, now)
-  const isWide = !before || target.scope.kind === 'group' || !isYounger(before.wideAt, now, WIDE_EVERY_MS)
+  const isAmending = !before || target.scope.kind === 'group' || !isYounger(before.wideAt, now, AMEND_EVERY_MS)
   let fromAt = before
-    ? Math.max(before.fromAt, before.throughAt - (isWide ? WIDE_DAYS : 0) * DAY_MS)
+    ? Math.max(before.fromAt, before.throughAt - (isAmending ? AMENDED_DAYS : 0) * DAY_MS)
     : firstDay(known, cycleOf(state.usage), now)
   const startAt = before?.fromAt ?? fromAt
   while (true) {
@@ -99,10 +98,10 @@ async function collect(
     const isLast = untilAt > now
     try {
       const question = { fromAt, ...(!isLast && { untilAt }), ...(target.groupName !== undefined && { groupName: target.groupName }) }
-      const { rows, malformedRows: bad = 0 } = await workspace.client.readRuns(question, signal)
-      aside.rows += bad
+      const { rows, malformedRows: count = 0 } = await workspace.client.readRuns(question, signal)
+      malformed.rows += count
       const throughAt = isLast ? rows.reduce((last, { dayAt }) => Math.max(last, dayAt), midnight(now)) : untilAt - DAY_MS
-      const wideAt = isLast && isWide ? now : (before?.wideAt ?? startAt)
+      const wideAt = isLast && isAmending ? now : (before?.wideAt ?? startAt)
       const asked = { fromAt: startAt, throughAt: Math.max(throughAt, before?.throughAt ?? startAt), readAt: clock.now(), wideAt }
       await save(workspace, state, target, { fromAt, untilAt: throughAt + DAY_MS, rows }, asked)
       if (isLast) return undefined
@@ -116,9 +115,7 @@ async function collect(
   }
 }
 
-const midnight = (at: Instant): Instant => Math.floor(at / DAY_MS) * DAY_MS
-
-/** The start of the previous cycle, of what a forecast looks at, and of all that is known. */
+/** The earliest day of the previous cycle, of the days that a forecast needs, and of the days that are known already. */
 function firstDay(known: RunsAsked | undefined, cycle: Cycle | undefined, now: Instant): Instant {
   const earliest = midnight(now) - LONGEST_BACK_DAYS * DAY_MS
   const first =
@@ -128,10 +125,7 @@ function firstDay(known: RunsAsked | undefined, cycle: Cycle | undefined, now: I
   return Math.max(earliest, Math.min(first, forecastReadsFrom(now), known?.fromAt ?? first))
 }
 
-/** The answer may be too long for the service, for its time or for the wire. */
-const isTooMuch = ({ kind, unsent }: Failure): boolean => !unsent && (kind === 'invalid' || kind === 'malformed' || kind === 'timeout')
-
-/** What is no longer declared is asked from the start when it comes back. */
+/** Saves a chunk. A group that is not declared any more is collected from the start when it comes back. */
 async function save(
   { ledger }: Workspace,
   state: WorkspaceState,
@@ -146,7 +140,7 @@ async function save(
   await ledger.saveRuns(scope, { ...batch, rows, asked: Object.fromEntries(kept) as LedgerFacts['runsAsked'] })
 }
 
-/** One row a day: of groups nobody asks more, and there may be hundreds of them. */
+/** One row a day: there may be hundreds of groups, and no report needs more. */
 function byDay(rows: readonly RunUse[]): readonly RunUse[] {
   return [...Map.groupBy(rows, ({ dayAt }) => dayAt)].map(([dayAt, all]) => {
     const used = sumOfKnown(all.map((row) => row.used))

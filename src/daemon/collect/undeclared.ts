@@ -1,5 +1,5 @@
-// `undeclaredUsers: report`: looks at the own caps of people that no policy declares, a few at a time and only while nothing else is due, so
-// that one pass takes as long as the usage interval. It only reads; without the setting it reads nothing at all.
+// `undeclaredUsers: report`: reads the caps of people that no policy declares, a few at a time and only while nothing else is due, so that one
+// pass takes as long as the usage interval. It never writes; without the setting it reads nothing.
 
 import type { ScopeStatus } from '../../core/model/events.ts'
 import type { CapReading } from '../../core/model/observed.ts'
@@ -13,24 +13,21 @@ import type { UndeclaredPass } from './kept.ts'
 /** Reads at a time. */
 const SLICE = 8
 
-/** No more than a read a second in the mean, however many people there are (choice). */
+/** At most one read a second on average, however many people there are (choice). */
 const LEAST_MS_PER_READ = 1000
 
-/** When the next reads are due, on the monotonic clock: never, unless it is asked for and a cycle has shown who is there. */
+/** When the next reads are due, on the monotonic clock; never without the setting, or before a cycle has shown the people. */
 export const undeclaredDueAt = ({ config, shown, undeclared }: Workspace): number =>
   config.undeclaredUsers === 'report' && shown.desiredState ? (undeclared?.dueAt ?? 0) : Number.POSITIVE_INFINITY
-
-/** Whose own caps nobody looks at. */
-const scopesToLookAt = (view: DesiredState): readonly Scope[] => undeclaredPeople(view.people, managedOf(view))
 
 const managedOf = ({ resolution, owned, quarantine, skipped }: DesiredState): ReadonlySet<ScopeKey> =>
   managedUsers(resolution, owned.keys(), quarantine.active.keys(), skipped)
 
-/** Reads the next few. Rejects only when `signal` aborts; they are read again then. */
+/** Reads the next few people. Rejects only when `signal` aborts; then they are read again. */
 export async function readUndeclared(workspace: Workspace, signal?: AbortSignal): Promise<void> {
   const { client, clock, config, shown } = workspace
   if (!shown.desiredState) return
-  const all = scopesToLookAt(shown.desiredState)
+  const all = undeclaredPeople(shown.desiredState.people, managedOf(shown.desiredState))
   const pass = workspace.undeclared?.left.length ? workspace.undeclared : begin(all, workspace)
   const scopes = pass.left.slice(0, SLICE)
   await sweep({ client, scopes, concurrency: SLICE, readings: pass.readings, late: true, ...(signal && { signal }) })
@@ -39,7 +36,7 @@ export async function readUndeclared(workspace: Workspace, signal?: AbortSignal)
   workspace.undeclared = { ...pass, left: pass.left.slice(SLICE), dueAt: clock.monotonic() + waitMs }
 }
 
-/** A new pass; what was read of people who have left or are declared now is forgotten. */
+/** Begins a pass; forgets readings of people who left or are declared now. */
 function begin(all: readonly Scope[], { undeclared, clock }: Workspace): UndeclaredPass {
   const readings = undeclared?.readings ?? new Map<ScopeKey, CapReading>()
   const keys = new Set(all.map(scopeKey))
@@ -47,7 +44,7 @@ function begin(all: readonly Scope[], { undeclared, clock }: Workspace): Undecla
   return { dueAt: clock.monotonic(), left: all, readings }
 }
 
-/** The caps that were found, as states of their scopes. */
+/** The undeclared caps that were found, as states of their scopes. */
 export function undeclaredShown({ config, shown, undeclared }: Workspace): readonly ScopeStatus[] {
   if (config.undeclaredUsers !== 'report' || !undeclared || !shown.desiredState) return []
   const { desiredState } = shown

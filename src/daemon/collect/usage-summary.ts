@@ -1,11 +1,11 @@
-// What a workspace shows of its use beyond the last reading: credits burned, use by model, pace and forecast. All of it is worked out after
-// readings and cycles and never for a scrape, because a forecast for 50,000 people takes longer than a scrape may.
+// Makes the usage summary of a workspace: credits burned, use by model, pace and forecast. It is made after readings and cycles and never for a
+// scrape, because a forecast for 50,000 people takes longer than a scrape may.
 
 import type { Finding } from '../../core/model/condition.ts'
 import type { ModelUse, UseShown } from '../../core/model/events.ts'
 import type { Cycle, RunUse } from '../../core/model/observed.ts'
 import { scopeKey, TEAM } from '../../core/model/scope.ts'
-import { type Credits, credits, DAY_MS, type Instant, wholeCents } from '../../core/model/units.ts'
+import { type Credits, credits, DAY_MS, midnight, wholeCents } from '../../core/model/units.ts'
 import { type AddOnFigures, addOnFigures, totalAddOn } from '../../core/use/add-on.ts'
 import { type BurnFigures, burnOf } from '../../core/use/burn.ts'
 import { type Burned, foldUsage, NOTHING_BURNED } from '../../core/use/burned.ts'
@@ -21,18 +21,18 @@ import { LedgerError } from '../ledger/error.ts'
 import type { Workspace } from '../workspace.ts'
 import type { KnownRuns } from './kept.ts'
 
-/** What lies further back says nothing about the days to come. Choice. */
+/** Earlier days say nothing about the days to come. Choice. */
 const HISTORY_DAYS = 120
 
-/** Models and modes with a series of their own; the others are summed as `other`. Choice. */
+/** Models and modes with a series of their own; the rest is summed as `other`. Choice. */
 const MOST_MODELS = 100
 
-/** Takes what a reading adds to the credits burned, and keeps it. A roster that was taken already adds nothing. Rejects with a `LedgerError`. */
+/** Adds the use of a reading to the credits burned. A roster that was added already adds nothing. Rejects with a `LedgerError`. */
 export async function learnBurned(workspace: Workspace, { roster, groups }: UsageFacts): Promise<void> {
   if (workspace.burnedFrom === roster) return
   if (!workspace.burned) await workspace.ledger.load()
   const step = foldUsage(await burnedSoFar(workspace), roster, groups)
-  // A commit may be made and its answer lost: then the database says what to go on from, and nothing is added twice.
+  // The answer of a commit may be lost. Then the sum is read from the database again, so that nothing is added twice.
   workspace.burned = undefined
   await workspace.ledger.saveBurn(step)
   workspace.burned = step.burned
@@ -45,17 +45,17 @@ async function burnedSoFar({ burned, ledger }: Workspace): Promise<Burned> {
   return kept ? { ...kept, highest: await ledger.highestUse() } : NOTHING_BURNED
 }
 
-/** Works out anew what is shown of use. A ledger that cannot be read leaves it as it was. */
+/** Makes the usage summary anew. It stays as it was while the ledger cannot be read. */
 export async function showUsageSummary(workspace: Workspace): Promise<void> {
-  const use = await useNow(workspace).catch(nothing)
+  const use = await summaryOf(workspace).catch(unlessLedger)
   if (use) workspace.shown = { ...workspace.shown, use }
 }
 
-const nothing = (error: unknown): undefined => {
+const unlessLedger = (error: unknown): undefined => {
   if (!(error instanceof LedgerError)) throw error
 }
 
-async function useNow(workspace: Workspace): Promise<UseShown> {
+async function summaryOf(workspace: Workspace): Promise<UseShown> {
   const { state, clock } = workspace
   const { highest: _, cycleStartAt: __, ...burned } = await burnedSoFar(workspace)
   const usage = state?.usage
@@ -74,9 +74,7 @@ async function useNow(workspace: Workspace): Promise<UseShown> {
   }
 }
 
-const midnight = (at: Instant): Instant => Math.floor(at / DAY_MS) * DAY_MS
-
-/** Read from the ledger when something was collected since. */
+/** Runs of the team; read from the ledger again after each collection. */
 async function knownRuns(workspace: Workspace): Promise<KnownRuns | undefined> {
   const { ledger, clock } = workspace
   const asked = ledger.fact('runsAsked')?.[scopeKey(TEAM)]
@@ -87,14 +85,14 @@ async function knownRuns(workspace: Workspace): Promise<KnownRuns | undefined> {
   return workspace.runs
 }
 
-/** Read from the ledger when a roster was taken since. */
+/** Readings of use; read from the ledger again after each roster. */
 async function knownReadings(workspace: Workspace): Promise<readonly UseReading[]> {
   const { burnedFrom: from, ledger } = workspace
   if (!workspace.useReadings || workspace.useReadings.from !== from) workspace.useReadings = { from, all: await ledger.useReadings() }
   return workspace.useReadings.all
 }
 
-/** The most used first. Days count whole, also the one on which the cycle starts. Choice. */
+/** Use by model, the most used first. The day on which the cycle starts counts whole. Choice. */
 function modelsOf(rows: readonly RunUse[]): readonly ModelUse[] {
   const sums = [...Map.groupBy(rows, ({ model, mode }) => JSON.stringify([model, mode])).values()].flatMap((all): readonly ModelUse[] => {
     const used = sumOfKnown(all.map((row) => row.used))
@@ -130,18 +128,18 @@ async function figuresOf(
   })
 }
 
-/** Days of use out of runs. Absent where the plan shows no credits. */
+/** Use by day from runs. Absent where the plan shows no credits. */
 export function historyOf({ asked, rows }: KnownRuns): DayHistory | undefined {
   if (rows.length > 0 && rows.every(({ used }) => used === undefined)) return undefined
   const days = [...Map.groupBy(rows, ({ dayAt }) => dayAt)].map(([dayAt, all]) => ({
     dayAt,
     credits: sumOfKnown(all.map((row) => row.used)) ?? credits(0),
   }))
-  // While it is still catching up, the days after the last one that was asked for are not known.
+  // Days after the last one that was collected are not known yet.
   return { fromAt: asked.fromAt, readAt: Math.min(asked.readAt, asked.throughAt + DAY_MS), days }
 }
 
-/** What contradicts itself, and what is missing on this plan. */
+/** Findings on figures that contradict each other or are missing on this plan. */
 function noticeDoubts(
   workspace: Workspace,
   usage: UsageFacts | undefined,
@@ -178,7 +176,7 @@ function noticeDoubts(
   notice(workspace, { figures: found })
 }
 
-/** Absent when nothing is known. */
+/** The sum of the known amounts; undefined where none is known. */
 export function sumOfKnown(amounts: readonly (Credits | undefined)[]): Credits | undefined {
   let sum: number | undefined
   for (const amount of amounts) if (amount !== undefined) sum = (sum ?? 0) + amount

@@ -1,5 +1,5 @@
-// Reads who is on the team, in which declared groups, and what is left: roster, group members, balance. A part that fails keeps its last
-// good value and says so; it never stops the others. What is believed of a shrunken roster is decided in core/resolve/roster.ts.
+// Reads roster, members of the declared groups, and balance. A part that fails keeps its last known good value and becomes a finding; it never
+// stops the others. core/resolve/roster.ts decides whether a shrunken roster is believed.
 
 import type { Finding } from '../../core/model/condition.ts'
 import { beyondLimit } from '../../core/model/limits.ts'
@@ -14,24 +14,24 @@ import { groupsOfTurn, takeCycle } from '../../core/use/turn.ts'
 import type { Clock, ReadClient, UsageFacts } from '../../ports.ts'
 import { malformedRows, unread } from '../conditions/findings.ts'
 import { countReading, desiredInputs, type Planner, type WorkspaceState } from '../cycle/state.ts'
-import { failureOf } from '../cycle/write/failure.ts'
 import { withActiveDays } from './active-days.ts'
+import { failureOf } from './failure.ts'
 
-/** What findings are about. */
+/** The subject of findings. */
 const ROSTER = 'the roster'
 
 const odd = (type: Finding['type'], reason: string, message: string): Finding => ({ type, subject: ROSTER, reason, message })
 
-/** What a reading of use leaves behind. */
+/** The result of a reading of use. */
 export interface UsageReading {
-  /** Absent when no roster was ever read. */
+  /** Absent while no roster was ever read. */
   readonly facts?: UsageFacts
-  /** Read now, or the last good one; also when there is no roster. Absent when the plan has none. */
+  /** Read now, or last known good; also without a roster. Absent where the plan has none. */
   readonly balance?: Balance
   readonly unknownGroups: readonly string[]
   /** Absent when the roster could not be read, or is doubted. */
   readonly newReading?: NewReading
-  /** What could not be read, and what is odd in what was. */
+  /** Parts that could not be read, and oddities of the others. */
   readonly findings: readonly Finding[]
 }
 
@@ -40,14 +40,14 @@ export interface UsageInputs {
   readonly set: PolicySet
   readonly known: UsageFacts | undefined
   readonly unknownGroups: readonly string[]
-  /** Scopes of ours: the members of a group that policy has dropped count until its cap is gone. */
+  /** Caps of ours: a group that policy has dropped is read until its cap is gone. */
   readonly owned: readonly OwnedCap[]
   readonly limitPercent: number | 'off'
   readonly clock: Clock
   readonly signal?: AbortSignal
 }
 
-/** Reads use and keeps what is believed of it; the cycle and the preview learn it the same way. Rejects only when `signal` aborts. */
+/** Reads use into the state, alike for the cycle and the preview. Rejects only when `signal` aborts. */
 export async function learnUsage(
   client: ReadClient,
   state: WorkspaceState,
@@ -67,7 +67,7 @@ export async function learnUsage(
   })
   state.usage = reading.facts
   state.unknownGroups = reading.unknownGroups
-  // It counts here and not in a plan, which may come later than the next reading, or after a restart, or never.
+  // Counted here and not in a plan, which may be made after the next reading, after a restart, or never.
   if (reading.newReading) {
     countReading(state, resolveDesired({ ...desiredInputs(state, planner), newReading: reading.newReading }))
   }
@@ -88,7 +88,7 @@ async function readUsage(inputs: UsageInputs): Promise<UsageReading> {
     }
   }
   const rows = await attempt('ROSTER_UNREAD', ROSTER, () => client.readRoster(signal))
-  // A team without anybody is a reading that went wrong: nobody could be counted by it.
+  // An empty roster is a failed reading: guards could count nobody by it.
   const listed = rows && rows.people.length > 0 ? withoutCount(rows) : undefined
   const roster = listed && (await withActiveDays(listed, inputs, attempt))
   found.push(...malformedRows(ROSTER, rows?.malformedRows))
@@ -107,12 +107,12 @@ async function readUsage(inputs: UsageInputs): Promise<UsageReading> {
   }
 }
 
-/** The number of rows that were set aside is told, and not kept. */
+/** The number of malformed rows is a finding, and not part of the roster. */
 function withoutCount({ malformedRows: _, ...roster }: Roster & SetAside): Roster {
   return roster
 }
 
-/** What made the roster doubtful, such as a key that sees one group only, empties the others as well: what was known of them serves. */
+/** Members of a group as they were known, else as read now: what made the roster doubtful, such as a key that sees one group only, empties the other groups as well. */
 function knownFirst(fresh: readonly GroupMembers[], known: readonly GroupMembers[]): readonly GroupMembers[] {
   return fresh.map((group) => keepGroups(known, [group])[0] ?? group)
 }
@@ -122,7 +122,7 @@ interface NamedGroup {
   readonly name: string
 }
 
-/** Declared groups, and those that are no longer but still carry a cap of ours. */
+/** Declared groups, and former ones that still carry a cap of ours. */
 function groupsToRead({ set, known, owned }: UsageInputs): readonly NamedGroup[] {
   const declared = set.groups.map(({ scope, name }): NamedGroup => ({ id: scope.id, name }))
   const ids = new Set(declared.map(({ id }) => id))
@@ -151,7 +151,7 @@ async function readGroups(inputs: UsageInputs, found: Finding[]) {
         const about = scopeKey(scope)
         const message = `${about} (${name}): ${failure.message}`
         if (failure.kind === 'not_found') found.push({ type: 'UnknownGroup', subject: about, reason: 'GROUP_UNKNOWN', message, scope })
-        // One failure is told once, not once for every group that was not even asked for.
+        // A shared failure is told once, and not for every group that was not even asked for.
         else found.push({ ...unread('GROUP_UNREAD', about, message), scope, ...(failure.unsent && { onlyIfHeld: true }) })
       }
     }),
@@ -165,10 +165,10 @@ async function readGroups(inputs: UsageInputs, found: Finding[]) {
   }
 }
 
-/** Now, by the service's own clock as far as it tells it. */
+/** Now by the service's clock, where it is known. */
 const serviceNow = (now: Instant, client: Pick<ReadClient, 'clockSkewMs'>): Instant => now + (client.clockSkewMs() ?? 0)
 
-/** The facts with the roster that was doubted as the good one. */
+/** The facts with the doubted roster as the good one. */
 export function withDoubted(usage: UsageFacts, { client, clock }: Pick<UsageInputs, 'client' | 'clock'>): UsageFacts {
   const { doubted, turn: _, ...rest } = usage
   return doubted ? { ...rest, ...takeCycle(doubted.roster, usage, clock.now(), serviceNow(clock.now(), client)) } : usage

@@ -7,7 +7,7 @@ import type { CycleEvent } from '../../core/model/events.ts'
 import type { DayFigures, JournalEntry } from '../../core/model/journal.ts'
 import type { Observed } from '../../core/model/observed.ts'
 import type { Cap } from '../../core/model/policy.ts'
-import { credits, DAY_MS, type Instant, MINUTE_MS } from '../../core/model/units.ts'
+import { credits, DAY_MS, type Instant, MINUTE_MS, midnight } from '../../core/model/units.ts'
 
 /** What is kept: entries oldest first, days in order. */
 export interface Journal {
@@ -154,7 +154,7 @@ function figuresOf({ roster, balance }: EventOf<'usage-read'>): Partial<DayFigur
 }
 
 function counted(journal: Journal, at: Instant, change: (day: DayFigures) => Partial<DayFigures>): Journal {
-  const dayAt = Math.floor(at / DAY_MS) * DAY_MS
+  const dayAt = midnight(at)
   const last = journal.days.at(-1)
   const isToday = last?.dayAt === dayAt
   const day = last && isToday ? last : { dayAt, found: 0, reverted: 0, written: 0, failed: 0 }

@@ -2,8 +2,8 @@
 // pull request knows the same ownership, baselines and approvals. A daemon is never asked to change anything.
 
 import type { PolicySet } from '../../../core/model/policy.ts'
+import { failureOf } from '../../../daemon/collect/failure.ts'
 import type { WorkspaceConfig } from '../../../daemon/config/settings.ts'
-import { failureOf } from '../../../daemon/cycle/write/failure.ts'
 import { LedgerError } from '../../../daemon/ledger/error.ts'
 import { readShared, type SharedLedger, type SharedWorkspace } from '../../../daemon/ledger/share.ts'
 import { Undecodable } from '../../../daemon/ledger/values/decode.ts'

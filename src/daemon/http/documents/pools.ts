@@ -1,8 +1,8 @@
 // Pools as documents show them: the declaration with its line, use and caps, and both by day over the cycle. It works out no figure itself.
 
-import { DAY_MS } from '../../../core/model/units.ts'
+import { DAY_MS, midnight } from '../../../core/model/units.ts'
 import type { Showing, WorkspaceFacts } from './facts.ts'
-import { cents, dayText, headOf, midnight, placeOf, rfc3339 } from './show.ts'
+import { cents, dayText, headOf, placeOf, rfc3339 } from './show.ts'
 import { poolFigures } from './summary.ts'
 import type { PoolSeries, WorkspaceDocument } from './types.ts'
 

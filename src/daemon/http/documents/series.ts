@@ -3,7 +3,7 @@
 
 import type { RunUse } from '../../../core/model/observed.ts'
 import { groupScope, scopeKey } from '../../../core/model/scope.ts'
-import { credits, DAY_MS, type Instant } from '../../../core/model/units.ts'
+import { credits, DAY_MS, type Instant, midnight } from '../../../core/model/units.ts'
 import { creditsOfCycle, FRESHNESS_MS } from '../../../core/use/burn.ts'
 import { forecastFrom, type Projection } from '../../../core/use/forecast.ts'
 import type { KnownRuns } from '../../collect/kept.ts'
@@ -13,7 +13,7 @@ import type { Records, Showing, WorkspaceFacts } from './facts.ts'
 import { groupNames } from './people/people.ts'
 import { countNear, membersByGroup, type PeopleIndex, type PersonRow, shareOf } from './people/roster.ts'
 import { asked, whole, word } from './query.ts'
-import { cents, dayText, headOf, midnight, rfc3339 } from './show.ts'
+import { cents, dayText, headOf, rfc3339 } from './show.ts'
 import { usedIn } from './summary.ts'
 import type { BurnSeries, CreditsSeries, DriftSeries, NearSeries } from './types.ts'
 

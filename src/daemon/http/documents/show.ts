@@ -3,7 +3,7 @@
 import type { ScopeStatus, WorkspaceView } from '../../../core/model/events.ts'
 import type { Position, Problem } from '../../../core/model/problem.ts'
 import { type Scope, scopeKey } from '../../../core/model/scope.ts'
-import { DAY_MS, type Instant, wholeCents } from '../../../core/model/units.ts'
+import { type Instant, wholeCents } from '../../../core/model/units.ts'
 import type { GrantStatus } from '../../../core/resolve/candidate.ts'
 import type { PeopleShown } from '../status/labels.ts'
 import type { Showing } from './facts.ts'
@@ -16,9 +16,6 @@ export const minuteText = (at: Instant): string => `${rfc3339(at).slice(0, 16).r
 
 /** The day of an instant, in UTC. */
 export const dayText = (at: Instant): string => rfc3339(at).slice(0, 10)
-
-/** The midnight before, in UTC. */
-export const midnight = (at: Instant): Instant => Math.floor(at / DAY_MS) * DAY_MS
 
 /** Whole cents. */
 export const cents = (amount: number): number => wholeCents(amount)
