@@ -1,5 +1,5 @@
-// One workspace of the daemon: its settings, its ports, what it knows, and what it shows. Everything that changes during its life is here
-// and nowhere else, so that workspaces share nothing.
+// One workspace of the daemon: its settings, its ports, its state, and what it shows. All that changes during its life is here, so that
+// workspaces share nothing.
 
 import { LONGEST_PAUSE_MS, type Pause } from '../core/model/change.ts'
 import type { Condition, Finding } from '../core/model/condition.ts'
@@ -17,7 +17,7 @@ import type { PlanSettings, WorkspaceState } from './cycle/state.ts'
 import type { Notifier } from './notify/channels.ts'
 import type { Reading } from './schedule/reading.ts'
 
-/** The settings of a workspace that its cycles depend on; a subset of the configuration. */
+/** The part of the configuration that the cycles of a workspace depend on. */
 export interface WorkspaceSettings extends PlanSettings {
   readonly mode: Mode
   readonly onDrift: 'heal' | 'alert'
@@ -37,25 +37,25 @@ export interface WorkspaceParts {
   readonly random: Random
   readonly digest: Digest
   readonly emit: Emit
-  /** Tells people; absent where nobody is told. */
+  /** Sends notifications; absent where none are configured. */
   readonly notifier?: Notifier
   /** Where several replicas share the ledger. */
   readonly lease?: WorkspaceLease
-  /** What is remembered of its events for those who look. */
+  /** What pages show of its past events. */
   readonly chronicle?: Chronicle
 }
 
-/** What the other replicas mean for this workspace. */
+/** The lease of a workspace, where several replicas share the ledger. */
 export interface WorkspaceLease {
-  /** One of them has had newer policies than these. */
+  /** Another replica has had newer policies than these. */
   isReplaced(): boolean
-  /** Until then a write of the one that held it before may land. */
+  /** Until then a write of the previous holder may land. */
   quietUntil(): Instant
-  /** Who keeps it. */
+  /** The holder, as it is shown. */
   shown(): LeaseShown
 }
 
-/** Who looks; each look of one replaces what it found before. */
+/** The parts that find conditions; the findings of a part replace its earlier ones. */
 export type FindingSource =
   | 'policy'
   | 'usage'
@@ -75,33 +75,33 @@ export type FindingSource =
 export interface Workspace extends WorkspaceParts {
   /** Absent until a policy set was usable once. */
   state: WorkspaceState | undefined
-  /** What it knew under the settings before these, for those who look until it knows something itself. */
+  /** The state under the previous settings, shown until there is a new one. */
   before: WorkspaceState | undefined
   shown: Shown
-  /** What each look found last, from which the conditions follow. */
+  /** The last findings of each source, from which the conditions follow. */
   findings: Readonly<Partial<Record<FindingSource, readonly Finding[]>>>
-  /** What holds now, and since when. */
+  /** What is true now, and since when. */
   conditions: readonly Condition[]
-  /** As it was read last. */
+  /** As last read. */
   pause: Pause | undefined
-  /** The sweep for caps of people that nobody declares; absent until there was one. */
+  /** The progress of reading undeclared caps; absent until it has begun. */
   undeclared: UndeclaredPass | undefined
-  /** What the last sweep went by; absent while sweeps read everything. */
+  /** How the last sweep was sliced; absent while sweeps read everything. */
   reading: Reading | undefined
-  /** What was burned so far; absent until the ledger was asked for it. */
+  /** Credits burned so far; absent until they were read from the ledger. */
   burned: Burned | undefined
-  /** The roster that was taken into it last. */
+  /** The last roster that was added to `burned`. */
   burnedFrom: Roster | undefined
-  /** The readings of use as they were last read from the ledger, and which roster was the last in them. */
+  /** The readings of use, as last read from the ledger after the roster `from`. */
   useReadings: { readonly from: Roster | undefined; readonly all: readonly UseReading[] } | undefined
-  /** The runs of the team as they were last read from the ledger. */
+  /** The runs of the team, as last read from the ledger. */
   runs: KnownRuns | undefined
   readonly collector: Collector
-  /** A cycle was tried, or there is no policy to try one with. */
+  /** A cycle was tried, or there is no policy for one. */
   attempted: boolean
 }
 
-/** What those who look go on to see when settings change: nothing of it decides about a cap. */
+/** What stays visible when settings change: none of it decides about a cap. */
 type Kept = Pick<Workspace, 'state' | 'shown' | 'findings' | 'conditions' | 'pause' | 'undeclared' | 'attempted'>
 
 const NOTHING: Kept = {
@@ -114,17 +114,14 @@ const NOTHING: Kept = {
   attempted: false,
 }
 
-/** One that starts, or starts again under other settings for the same service. */
-export const createWorkspace = (parts: WorkspaceParts, { state: before, ...kept }: Kept = NOTHING): Workspace => ({
+/** A workspace that starts; `kept`: that restarts under other settings for the same service. */
+export const createWorkspace = (
+  parts: WorkspaceParts,
+  { state: before, shown, findings, conditions, pause, undeclared, attempted }: Kept = NOTHING,
+): Workspace => ({
   ...parts,
-  shown: kept.shown,
-  findings: kept.findings,
-  conditions: kept.conditions,
-  pause: kept.pause,
-  undeclared: kept.undeclared,
-  attempted: kept.attempted,
+  ...{ before, shown, findings, conditions, pause, undeclared, attempted },
   state: undefined,
-  before,
   reading: undefined,
   burned: undefined,
   burnedFrom: undefined,
@@ -134,22 +131,22 @@ export const createWorkspace = (parts: WorkspaceParts, { state: before, ...kept 
 })
 
 /**
- * Looks for a pause, which another process begins and ends; one that was recorded on a clock far ahead has its whole time from now on, and ends
- * then. Rejects with a `LedgerError`.
+ * Reads the pause, which another process begins and ends. One that was recorded on a clock far ahead begins anew now, with its whole length.
+ * Rejects with a `LedgerError`.
  */
 export async function readPause(workspace: Workspace): Promise<Pause | undefined> {
   const now = workspace.clock.now()
   const kept = await workspace.ledger.pause(now)
-  // Nothing else tells whose clock is wrong, and no pause is to end early.
+  // It is not known which clock is wrong, and no pause may end early.
   const isAhead = kept !== undefined && kept.untilAt - now > LONGEST_PAUSE_MS
   workspace.pause = isAhead ? { ...kept, pausedAt: now, untilAt: now + kept.untilAt - kept.pausedAt } : kept
   if (isAhead) await workspace.ledger.savePause(workspace.pause)
   return workspace.pause
 }
 
-type Bare<T> = T extends unknown ? Omit<T, 'workspace' | 'at'> : never
+type Unaddressed<T> = T extends unknown ? Omit<T, 'workspace' | 'at'> : never
 
 /** Emits an event of this workspace, now. */
-export function report(workspace: Workspace, event: Bare<CycleEvent>): void {
+export function report(workspace: Workspace, event: Unaddressed<CycleEvent>): void {
   workspace.emit({ ...event, workspace: workspace.config.name, at: workspace.clock.now() } as CycleEvent)
 }

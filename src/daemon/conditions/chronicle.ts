@@ -1,5 +1,5 @@
-// What is remembered of a workspace's events for those who look: the journal, which the ledger keeps, and how its requests went. It follows events
-// and decides nothing; a ledger that cannot keep the journal now is asked again after the next cycle.
+// The past events of a workspace that pages show: the journal, which the ledger keeps, and figures of its requests. It follows events and
+// decides nothing.
 import type { CycleEvent } from '../../core/model/events.ts'
 import type { Ledger } from '../../ports.ts'
 import { orNothing } from '../ledger/error.ts'
@@ -13,11 +13,11 @@ export interface Chronicle {
   onEvent(event: CycleEvent): void
   /** `email` is normalised. */
   forget(email: string): void
-  /** Saves the journal where it is another one; it is on the disk with what the ledger writes next. */
+  /** Saves the journal where it has changed; the next commit writes it. */
   keep(): void
 }
 
-/** Goes on where the ledger left off; one that cannot be read now begins anew. */
+/** Continues the journal of the ledger; begins a new one where that cannot be read. */
 export function chronicleOf(ledger: Pick<Ledger, 'fact' | 'saveFact'>): Chronicle {
   let journal = journalOf(
     orNothing(() => ledger.fact('journal')),

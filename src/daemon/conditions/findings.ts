@@ -1,5 +1,5 @@
-// What holds now, as functions of what is known: of a plan, of readings, of a pause, of the policy files. Each finding is a sentence with its
-// numbers and the way out. Nothing here knows what was told before, and nothing asks or writes.
+// Findings from a plan, readings, a pause, or policy files, as pure functions. Each is a sentence with its numbers and the way out. It does not
+// know what was found before, and it reads and writes nothing.
 import { type HistoryEntry, type Hold, mayHaveLanded, type Pause, type PlanProblem } from '../../core/model/change.ts'
 import type { ConditionType, Finding } from '../../core/model/condition.ts'
 import { isSameEntry } from '../../core/model/entry.ts'
@@ -17,10 +17,10 @@ import { type DesiredState, grantsFrozen, type WorkspaceState } from '../cycle/s
 
 const instant = (at: Instant): string => new Date(at).toISOString()
 
-/** More problems than this are counted, not listed: a line must stay readable. */
+/** More problems are only counted: a line must stay readable. */
 const MOST_PROBLEMS = 20
 
-/** A policy set that could not be loaded whole. */
+/** A policy set with errors. */
 export function policyFindings({ valid, digest, problems }: PolicyStatus, workspace: string): readonly Finding[] {
   if (valid) return []
   const texts = problemTexts(problems)
@@ -31,11 +31,11 @@ export function policyFindings({ valid, digest, problems }: PolicyStatus, worksp
   return [{ type: 'PolicyInvalid', subject: workspace, reason: 'POLICY_INVALID', message, version: texts.join('\n'), ...fields }]
 }
 
-/** Problems as lines, no more than can be read. */
+/** The first problems as lines. */
 export const problemTexts = (problems: readonly Problem[]): readonly string[] =>
   problems.slice(0, MOST_PROBLEMS).map(({ at, message }) => (at ? `${formatPosition(at)}: ${message}` : message))
 
-/** Holds, scopes that are left alone, approvals and rules that somebody should look at. */
+/** Holds, quarantined scopes, and approvals and rules that need attention. */
 export function planFindings(
   { plan, poolNotes }: Planned,
   { quarantine, resolution }: DesiredState,
@@ -43,12 +43,12 @@ export function planFindings(
 ): readonly Finding[] {
   const since = (id: string): { since?: Instant } => (shown[id] ? { since: shown[id].at } : {})
   const held = plan.holds.map((hold): Finding => ({ ...holdFinding(hold), ...since(hold.id) }))
-  const told = plan.problems.flatMap((problem): readonly Finding[] => {
-    const left = problem.scope && quarantine.active.get(scopeKey(problem.scope))
-    const type = left ? 'Quarantined' : problemType(problem)
-    return type ? [{ ...problemFinding(type, problem, plan.workspace), ...(left && { since: left.at }) }] : []
+  const problems = plan.problems.flatMap((problem): readonly Finding[] => {
+    const quarantined = problem.scope && quarantine.active.get(scopeKey(problem.scope))
+    const type = quarantined ? 'Quarantined' : problemType(problem)
+    return type ? [{ ...problemFinding(type, problem, plan.workspace), ...(quarantined && { since: quarantined.at }) }] : []
   })
-  return [...held, ...told, ...resolution.ruleNotes.map(ruleFinding), ...poolNotes.map(poolFinding)]
+  return [...held, ...problems, ...resolution.ruleNotes.map(ruleFinding), ...poolNotes.map(poolFinding)]
 }
 
 const POOL_TYPES = {
@@ -77,7 +77,7 @@ const ruleFinding = ({ code, rule, message }: RuleNote): Finding => ({
   message,
 })
 
-/** A hold that one of these guards makes alone is a condition of its own. */
+/** A hold by one of these guards alone has a condition type of its own. */
 const HOLD_TYPES: Readonly<Partial<Record<Hold['guards'][number], ConditionType>>> = { contested: 'Contested', breaker: 'BreakerOpen' }
 
 function holdFinding({ id, guards, people, changes, message }: Hold): Finding {
@@ -96,19 +96,19 @@ const PROBLEM_TYPES: Readonly<Record<string, ConditionType>> = {
 const problemType = ({ severity, scope, code }: PlanProblem): ConditionType | undefined =>
   severity === 'error' && scope ? 'Rejected' : PROBLEM_TYPES[code]
 
-/** Several rules may be weakened and several approvals be removable; each sentence is about one. */
+/** Without a scope the message is the subject: several rules may be weakened, and several approvals removable. */
 const problemFinding = (type: ConditionType, { code, message, scope }: PlanProblem, workspace: string): Finding =>
   scope
     ? { type, subject: scopeKey(scope), reason: code, message, scope }
     : { type, subject: message, reason: code, message: `${workspace}: ${message}` }
 
-/** For how long a write that was judged not to have landed may still turn out to have. Choice. */
+/** For how long a write that was judged not to have landed may still be recognised as late. Choice. */
 export const LATE_MS = 3_600_000
 
-/** What was written at a scope of late. */
+/** The recent writes of a scope. */
 type WrittenLately = (scope: Scope) => readonly Pick<HistoryEntry, 'result' | 'unproven' | 'to'>[]
 
-/** Caps that somebody else changed and that are not put right yet; and among them writes of ours that landed after all. */
+/** Caps that another client changed and that are not reverted yet, and writes of ours that landed late. */
 export const foreignFindings = (
   planned: Planned,
   readings: WorkspaceState['readings'],
@@ -125,8 +125,8 @@ export const foreignFindings = (
 ]
 
 /**
- * A member of a pool whom somebody else lowered while the sum is above the credits, or while nothing is dealt to them: putting it back would be
- * a raise, so the plan asks for what is there, and no change shows it.
+ * Foreign changes that the plan accepts, so that no change shows them: another client lowered a member of a pool while the sum is above the
+ * credits or nothing is dealt to the member, and a revert would be a raise.
  */
 function acceptedFindings(
   { diff, desired, owned }: Planned,
@@ -138,7 +138,7 @@ function acceptedFindings(
     const [asked, before, reading] = [desired.get(key), owned.get(key), readings.get(key)]
     if (!asked || !before || before.cap === cap || !reading) return []
     if (asked.origin.kind !== 'pool' && !isSameEntry(asked.entry, before.entry)) return []
-    // What stands in place of a cap that is not set follows what is wider.
+    // Without an explicit cap the value is inherited.
     if ('cap' in asked.entry && asked.entry.cap === 'none') return []
     const isOurs = reading.readAt <= before.verifiedAt || writtenLately(scope).some(({ to }) => to === cap)
     return isOurs ? [] : [foreignFinding(scope, before.cap, cap, reading)]
@@ -155,7 +155,7 @@ const lateFinding = (scope: Scope, desired: Cap, observed: Observed): Finding =>
   fields: { desired, observed },
 })
 
-/** Another value is another change. */
+/** A foreign change; with another value it is another one. */
 export const foreignFinding = (scope: Scope, verified: Cap, observed: Observed, reading?: CapReading): Finding => ({
   type: 'ForeignChange',
   subject: scopeKey(scope),
@@ -166,7 +166,7 @@ export const foreignFinding = (scope: Scope, verified: Cap, observed: Observed, 
   fields: { from: verified, to: observed, ...unseen(reading) },
 })
 
-/** For how long nobody looked before it was found. */
+/** The time between the last reading and the one that found it. */
 const unseen = (reading: CapReading | undefined): { readonly unseenSeconds?: number } =>
   reading?.previousAt === undefined ? {} : { unseenSeconds: Math.max(0, reading.readAt - reading.previousAt) / 1000 }
 
@@ -187,18 +187,18 @@ export const pauseFindings = (pause: Pause | undefined, workspace: string): read
 
 type Failure = NonNullable<CapReading['failure']>
 
-/** What the readings of one look say of the service as a whole: nothing while any of them worked. */
-export function serviceFindings(looked: readonly Scope[], readings: WorkspaceState['readings'], workspace: string): readonly Finding[] {
+/** What the readings of a cycle say of the service as a whole: nothing while any of them worked. */
+export function serviceFindings(scopes: readonly Scope[], readings: WorkspaceState['readings'], workspace: string): readonly Finding[] {
   const team = readings.get(scopeKey(TEAM))?.failure
   if (team?.lacksFeature) return [noCaps(team, workspace)]
-  const failures = looked.flatMap((scope) => readings.get(scopeKey(scope))?.failure ?? [])
+  const failures = scopes.flatMap((scope) => readings.get(scopeKey(scope))?.failure ?? [])
   const [first] = failures
-  if (!first || failures.length < looked.length) return []
+  if (!first || failures.length < scopes.length) return []
   if (failures.every(({ kind }) => kind === 'auth')) {
     const message = `${workspace}: no cap can be read with this key, so nothing is known and nothing is written: ${first.message}`
     return [{ type: 'KeyRefused', subject: 'reads of caps', reason: 'READS_REFUSED', message }]
   }
-  const message = `${workspace}: none of ${looked.length} caps could be read, so nothing is written: ${first.message}`
+  const message = `${workspace}: none of ${scopes.length} caps could be read, so nothing is written: ${first.message}`
   return [{ type: 'ServiceUnreachable', subject: workspace, reason: 'SERVICE_UNREACHABLE', message }]
 }
 
@@ -209,14 +209,14 @@ const noCaps = ({ message }: Pick<Failure, 'message'>, workspace: string): Findi
   message: `${workspace}: caps are refused for good, whatever the key, so none is kept; use and reports go on. Another plan of the service has caps: ${message}`,
 })
 
-/** Why no write is taken: a key that may not, or something else that is true of every write. */
+/** Why the service takes no writes: because of the key, or of something else that holds for every write. */
 export function refusalFindings(refusal: string | undefined, isKey: boolean): readonly Finding[] {
   if (refusal === undefined) return []
   const type = isKey ? 'KeyRefused' : 'WritesRefused'
   return [{ type, subject: 'writes', reason: 'WRITES_REFUSED', message: `nothing can be written: ${refusal}` }]
 }
 
-/** How a cycle ended short of what was asked; `ledgerFailed`: because it could not be recorded. */
+/** A cycle that failed or is incomplete; `ledgerFailed`: because it could not be recorded. */
 export function cycleFindings(
   { result, message = 'nothing is known of why' }: { readonly result: ReconcileResult; readonly message?: string },
   ledgerFailed: boolean,
@@ -230,7 +230,7 @@ export function cycleFindings(
   ]
 }
 
-/** What the last sweep knows of clocks and copying. */
+/** Clocks that differ, and copied caps that were seen. */
 export function deploymentFindings(
   { clockSkewMs = 0, ...state }: WorkspaceState,
   copying: { readonly evidence: string; readonly at: Instant } | undefined,
@@ -245,10 +245,10 @@ export function deploymentFindings(
   ]
 }
 
-/** A roster that is older is worth a word. Choice. */
+/** An older roster is a finding. Choice. */
 const ROSTER_OLD_MS = 3_600_000
 
-/** Whether the roster that counts is believed and fresh. */
+/** A roster that is doubted or old. */
 export function rosterFindings(usage: WorkspaceState['usage'], now: Instant, workspace: string): readonly Finding[] {
   if (!usage) return []
   const { doubted, roster } = usage
@@ -263,13 +263,13 @@ export function rosterFindings(usage: WorkspaceState['usage'], now: Instant, wor
 
 const one = (type: ConditionType, reason: string, message: string, subject: string): Finding => ({ type, subject, reason, message })
 
-/** What a finding about them is called by. */
+/** The subject of findings about runs. */
 export const RUNS = 'runs of agents'
 
-/** A part of what is read beside the caps, and that could not be. */
+/** A part of use that could not be read. */
 export const unread = (reason: string, part: string, message: string): Finding => one('UsageUnread', reason, message, part)
 
-/** Rows of an answer that made no sense; none: nothing. */
+/** Malformed rows of an answer that were set aside, if any. */
 export const malformedRows = (of: string, rows = 0): readonly Finding[] =>
   rows === 0
     ? []

@@ -1,5 +1,5 @@
-// Keeps the journal of a workspace: a fold over its events to entries and to figures of days, both bounded. What is told again after a restart is
-// not written again. It is worth keeping and worth no cycle: a ledger that cannot record it now gets it later.
+// The journal of a workspace: folds its events into entries and figures by day, both bounded. An event that is told again after a restart is not
+// entered again.
 
 import { GUARD_CODES } from '../../core/model/change.ts'
 import type { Condition } from '../../core/model/condition.ts'
@@ -9,28 +9,28 @@ import type { Observed } from '../../core/model/observed.ts'
 import type { Cap } from '../../core/model/policy.ts'
 import { credits, DAY_MS, type Instant, MINUTE_MS, midnight } from '../../core/model/units.ts'
 
-/** What is kept: entries oldest first, days in order. */
+/** Entries, the oldest first, and days in order. */
 export interface Journal {
   readonly entries: readonly JournalEntry[]
   readonly days: readonly DayFigures[]
-  /** The last cycle failed, and an entry says so. */
+  /** The last cycle failed, and the journal has an entry for it. */
   readonly isOut: boolean
-  /** The plan that was made last. */
+  /** The last plan. */
   readonly planId?: string
 }
 
-/** Bounds of what is kept. Choice. */
+/** Bounds of the journal. Choice. */
 const JOURNAL_LIMITS = { entries: 500, days: 400, daysOfPools: 62 } as const
-/** So many foreign changes of one minute stand one by one; the others are counted. Choice. */
+/** So many foreign changes of one minute get entries of their own; the others are counted. Choice. */
 const MOST_FOREIGN = 20
 
-/** What was kept before, as a journal that goes on. */
+/** Continues a journal that was kept. */
 export function journalOf(entries: readonly JournalEntry[] = [], days: readonly DayFigures[] = []): Journal {
   const last = entries.findLast(({ kind }) => kind === 'outage' || kind === 'recovery')
   return { entries, days, isOut: last?.kind === 'outage' }
 }
 
-/** Takes one event in; the same object comes back where there is nothing to keep. */
+/** Adds one event; returns the same object where there is nothing to keep. */
 export function journaled(journal: Journal, event: CycleEvent): Journal {
   switch (event.kind) {
     case 'change-finished': {
@@ -62,7 +62,7 @@ const withEntry = (journal: Journal, entry: JournalEntry): Journal => ({
   entries: [...journal.entries, entry].slice(-JOURNAL_LIMITS.entries),
 })
 
-/** Pools are kept by day for two cycles, which is what is shown of them. */
+/** Pools are kept by day for the two cycles that are shown. */
 function planned(journal: Journal, { at, plan, pools }: EventOf<'planned'>): Journal {
   const after = counted(journal, at, () => ({ open: plan.changes.length, ...(pools && { pools }) }))
   if (!pools) return after

@@ -1,6 +1,5 @@
-// The one fold from events to log lines. It decides only how loud an event is and which fields it carries: a condition is as loud as its
-// severity, info is what was written or ended, debug the rest, so that a quiet cycle is one line and a long outage one at its begin and one
-// at its end.
+// Writes events as log lines, and decides only their level and fields: a condition has the level of its severity, writes and ends are info, the
+// rest is debug. So a quiet cycle is one line, and a long outage one line at its begin and one at its end.
 import type { Plan, ScopeChange } from '../../core/model/change.ts'
 import { kindOf, type Transition } from '../../core/model/condition.ts'
 import type { CycleEvent, Emit } from '../../core/model/events.ts'
@@ -11,8 +10,8 @@ import type { LogFields, Logger } from './log.ts'
 import { type ConditionEvent, healedSentence, type Naming, sentenceOf } from './log-sentences.ts'
 
 /**
- * Takes events and writes their lines; remembers each workspace's plan, so that a write can be told from which plan it came. For eyes, a
- * foreign change waits for the end of its cycle, to be told in one line with what was done about it.
+ * Writes the lines of events. It remembers the plan of each workspace, to name it in the lines of its writes. In sentences for a person, a
+ * foreign change waits for the end of its cycle, so that one line tells it with its revert.
  */
 export function eventLog(logger: Logger): Emit {
   const plans = new Map<string, Plan>()
@@ -64,7 +63,7 @@ export function eventLog(logger: Logger): Emit {
 
 const ALONE: Naming = { groups: new Map(), showsWorkspace: false }
 
-/** Writes the line of one event; `plan` is the plan that it belongs to. */
+/** Writes the line of one event; `plan`: the plan that it belongs to. */
 export function logEvent(to: Logger, event: CycleEvent, plan?: Plan, naming: Naming = ALONE): void {
   const logger = saying(to, () => sentenceOf(event, naming))
   const about: LogFields = { workspace: event.workspace }
@@ -145,7 +144,7 @@ function logCycle(logger: Logger, event: Extract<CycleEvent, { kind: 'cycle-fini
   const { workspace, result } = event
   const times = { observeMs: rounded(event.observeMs), applyMs: rounded(event.applyMs), totalMs: rounded(event.totalMs) }
   const fields = { workspace, result, ...planFields(plan), ...times }
-  // Conditions tell what went wrong, once; a cycle that finds it again is a quiet one.
+  // Conditions tell a failure once, so later cycles with the same failure are quiet.
   if (result === 'error') logger.debug({ ...fields, error: event.message }, 'cycle failed')
   else if (result === 'partial') logger.debug({ ...fields, error: event.message }, 'cycle finished in part')
   else logger.info(fields, 'cycle finished')

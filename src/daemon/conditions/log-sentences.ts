@@ -1,5 +1,4 @@
-// Events as sentences for a person at a terminal: whom it is about, what happened, with values one under the other. The same facts as the
-// fields of log-events.ts; whoever needs all of them takes JSON or --log-level debug.
+// Writes events as sentences for a person at a terminal: subject, event, aligned values. JSON or --log-level debug has all fields.
 import { plain } from '../../core/escape/terminal.ts'
 import type { Change, ChangeResult } from '../../core/model/change.ts'
 import { type Condition, type ConditionType, kindOf } from '../../core/model/condition.ts'
@@ -8,7 +7,7 @@ import { shortRevision } from '../../core/model/policy.ts'
 import { formatPosition, type Problem } from '../../core/model/problem.ts'
 import type { Scope } from '../../core/model/scope.ts'
 
-/** How scopes are called: groups by the name they were last read with; workspaces only while there are several. */
+/** How scopes are named: groups by their last known name; workspaces only where there are several. */
 export interface Naming {
   readonly groups: ReadonlyMap<string, string>
   readonly showsWorkspace: boolean
@@ -18,7 +17,7 @@ export type ConditionEvent = Of<'condition'>
 
 type Of<Kind extends CycleEvent['kind']> = Extract<CycleEvent, { readonly kind: Kind }>
 
-/** Columns that a subject takes at least, so that what follows is aligned; 80 columns hold the usual line. Choice. */
+/** The least width of a subject, so that values are aligned; the usual line fits into 80 columns. Choice. */
 const SUBJECT_WIDTH = 26
 const VALUE_WIDTH = 4
 const VERB_WIDTH = 9
@@ -51,11 +50,11 @@ export function sentenceOf(event: CycleEvent, naming: Naming): string {
   }
 }
 
-/** A foreign change and the write that put it right, as one line. */
+/** A foreign change and its revert, as one line. */
 export const healedSentence = (scope: Scope, foreign: ConditionEvent, naming: Naming): string =>
   plain(`${subject(nameOf(scope, naming.groups), foreign.workspace, naming)}${foreignText(foreign.condition)}; put back`)
 
-/** Conditions that stand in the column of scopes, with the scope named before them. */
+/** Conditions whose line begins with the scope. */
 const BY_SCOPE: ReadonlySet<ConditionType> = new Set(['ForeignChange', 'Rejected', 'Quarantined'])
 
 function scopeText({ change, condition }: ConditionEvent): string {
@@ -64,7 +63,7 @@ function scopeText({ change, condition }: ConditionEvent): string {
   return `left alone: ${condition.message} (${condition.reason})`
 }
 
-/** What became of a condition of a workspace, or of a part of what is read. */
+/** A condition of a workspace, or of a part that is read. */
 function conditionText({ change, condition }: ConditionEvent): string {
   const { type, subject, reason, message, fields } = condition
   const { guards, reason: pausedFor } = fields ?? {}

@@ -1,18 +1,17 @@
-// The log: one line per event. As JSON it has a static message and the data in fields; for eyes it is a sentence, with the fields only at
-// debug. The only importer of pino. Whatever a line says passes the redactor last of all, so that no service key leaves, wherever in a
-// message or an error text it stands.
+// The log: one line per event, as JSON with a static message and fields, or as a sentence for a person, with fields only at debug. It is the only
+// importer of pino. Every line passes the redactor last, so that no service key leaves in any message or error text.
 import { pino } from 'pino'
 import { plain, printable } from '../../core/escape/terminal.ts'
 import type { Clock } from '../../ports.ts'
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent'
 
-/** Plain values only: an error object could carry a request and its key. What is undefined is left out. */
+/** Plain values only: an error object could carry a request and its key. Undefined fields are left out. */
 export type LogFields = Readonly<
   Record<string, string | number | boolean | readonly string[] | Readonly<Record<string, number>> | undefined>
 >
 
-/** `sentence` says it to a person; without one it is made of the message and the fields. */
+/** `sentence`: the line for a person; without it one is made from the message and the fields. */
 type Log = (fields: LogFields, message: string, sentence?: () => string) => void
 
 /** error: a person must act; warn: held, or a foreign change; info: something was written or changed state; debug: the rest. */
@@ -31,7 +30,7 @@ export interface LoggerOptions {
   readonly clock: Clock
   /** Where lines go, one call a line; stderr of the process. */
   readonly destination: { write(text: string): unknown; readonly isTTY?: boolean }
-  /** Takes the service keys out of a text. */
+  /** Removes the service keys from a text. */
   readonly redact: (text: string) => string
   /** Colours in `pretty`. Default: on a terminal. */
   readonly colour?: boolean
@@ -42,7 +41,7 @@ export async function createLogger(options: LoggerOptions): Promise<Logger> {
   const { level, clock, destination, redact } = options
   const forEyes = options.format === 'pretty'
   const hidesFields = level !== 'debug' && level !== 'trace'
-  const render = forEyes ? await prettyLine(options.colour ?? destination.isTTY === true, hidesFields) : asItIs
+  const render = forEyes ? await prettyLine(options.colour ?? destination.isTTY === true, hidesFields) : (line: string) => line
   const lines = pino(
     {
       level,
@@ -57,13 +56,13 @@ export async function createLogger(options: LoggerOptions): Promise<Logger> {
     (fields, message, sentence) => {
       if (!lines.isLevelEnabled(name)) return
       const said = forEyes ? (sentence?.() ?? sentenceFrom(fields, message, hidesFields)) : message
-      // Before the line as well: JSON spells some characters of a key in another way.
+      // Redacted before the line is made as well, because JSON escapes some characters of a key.
       lines[name](redactFields(fields, redact), redact(said))
     }
   return { error: log('error'), warn: log('warn'), info: log('info'), debug: log('debug'), forEyes }
 }
 
-/** The message with its error, its problems on lines of their own and, when they do not show otherwise, its other fields. */
+/** The message with its error, its problems on lines of their own and, where fields are hidden, its other fields. */
 function sentenceFrom({ error, problems, ...others }: LogFields, message: string, showsOthers: boolean): string {
   const because = error === undefined ? '' : `: ${plain(String(error))}`
   const rest = Object.entries(others).flatMap(([name, value]) => (value === undefined ? [] : [`${name} ${plain(textOf(value))}`]))
@@ -83,19 +82,17 @@ function redactFields(fields: LogFields, redact: (text: string) => string): LogF
   )
 }
 
-const asItIs = (line: string): string => line
-
-/** Loaded only when asked for: in production it would cost start-up time for nothing. */
+/** Loaded only when needed: in production it would only cost start-up time. */
 async function prettyLine(colorize: boolean, hideObject: boolean): Promise<(line: string) => string> {
   const { default: pretty } = await import('pino-pretty')
   return pretty.prettyFactory({
     colorize,
     translateTime: 'SYS:HH:MM:ss',
-    // With nothing to put on it, a single line would have no end.
+    // With hidden objects, `singleLine` would leave out the end of the line.
     singleLine: !hideObject,
     hideObject,
     errorLikeObjectKeys: [],
-    // Without brackets: 80 columns are few.
+    // Without brackets, to save columns.
     customPrettifiers: { time: (time) => String(time) },
   })
 }

@@ -1,13 +1,13 @@
-// Conditions of the process as a whole: its configuration and its ledger. Only their words; who learns of them is schedule/daemon.ts.
+// Findings about the process as a whole: its configuration and its ledger.
 import type { Finding } from '../../core/model/condition.ts'
 import { InputError } from '../../core/model/problem.ts'
 import { formatProblems } from '../../policy/yaml.ts'
 import { problemTexts } from './findings.ts'
 
-/** What the process is called where a condition is about all of it. */
+/** The subject of conditions of the process as a whole. */
 const PROCESS = 'capkeeper'
 
-/** A configuration that was read and does not come into force: it is invalid, or a workspace of it cannot be opened. */
+/** A configuration that cannot come into force: it is invalid, or a workspace of it cannot be opened. */
 export function configFinding(error: unknown): Finding {
   const found = { type: 'ConfigInvalid', subject: PROCESS, reason: 'CONFIG_INVALID' } as const
   if (!(error instanceof InputError)) return { ...found, message: error instanceof Error ? error.message : String(error) }
@@ -17,7 +17,6 @@ export function configFinding(error: unknown): Finding {
   return { ...found, message, version: lines.join('\n'), fields: { problems: lines } }
 }
 
-/** A record cannot be made now. */
 export const LEDGER_UNWRITABLE: Finding = {
   type: 'LedgerUnwritable',
   subject: PROCESS,

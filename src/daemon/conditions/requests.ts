@@ -1,5 +1,5 @@
-// How the requests of a workspace went, by operation, since the daemon started: for the page about its health. Bounded, and forgotten at the end;
-// what is to be counted for ever is in the metrics.
+// Requests of a workspace by operation since the daemon started, for the page about its health. Bounded and not recorded; the metrics count for
+// ever.
 
 import type { CycleEvent, RequestOutcome } from '../../core/model/events.ts'
 import type { Instant } from '../../core/model/units.ts'
@@ -9,14 +9,14 @@ export interface RequestsOf {
   readonly requests: number
   readonly failed: number
   readonly lastFailure?: { readonly at: Instant; readonly outcome: RequestOutcome }
-  /** Of the last ones, in milliseconds. */
+  /** Of the last requests, in milliseconds. */
   readonly durations: readonly number[]
 }
 
-/** So many durations tell how long a request takes. Choice. */
+/** So many durations are kept. Choice. */
 const MOST_DURATIONS = 100
 
-/** Takes one request in. */
+/** Counts one request. */
 export function takeRequest(
   known: Map<string, RequestsOf>,
   { at, operation, outcome, durationMs }: Extract<CycleEvent, { readonly kind: 'request-finished' }>,
@@ -32,7 +32,7 @@ export function takeRequest(
   })
 }
 
-/** Half of them took less; absent without any. */
+/** The median duration; undefined without any request. */
 export function medianMs({ durations }: RequestsOf): number | undefined {
   const sorted = durations.toSorted((a, b) => a - b)
   return sorted[Math.floor(sorted.length / 2)]

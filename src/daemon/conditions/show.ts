@@ -1,5 +1,4 @@
-// Tells the outside what a cycle did: the outcome in one word, what happened, what holds by now, and what the view shows. It decides nothing
-// about caps.
+// Shows what a cycle did: its outcome in one word, its events, its findings, and what the view shows. It decides nothing about caps.
 import type { Change, Disposition } from '../../core/model/change.ts'
 import type { Finding } from '../../core/model/condition.ts'
 import type { ReconcileResult } from '../../core/model/events.ts'
@@ -39,12 +38,12 @@ export interface Outcome {
 interface OutcomeInputs {
   readonly after: Planned
   readonly applied: PassReport | undefined
-  /** The scopes that were to be read by it. */
+  /** The scopes that the cycle was to read. */
   readonly scopes: readonly Scope[]
   readonly readings: ReadonlyMap<ScopeKey, CapReading>
 }
 
-/** The first that fits: nothing could be done, done in part, held, done, nothing to do. */
+/** The first that fits: error (nothing worked), partial, held, success, noop. */
 export function outcomeOf(inputs: OutcomeInputs): Outcome {
   const { applied, after, scopes } = inputs
   const unread = scopes.flatMap((scope) => {
@@ -54,22 +53,22 @@ export function outcomeOf(inputs: OutcomeInputs): Outcome {
   const results = [...(applied?.results ?? [])]
   const done = results.filter(([, { result }]) => result === 'applied').length
   const failed = results.filter(([, { result }]) => result !== 'applied' && result !== 'skipped')
-  const waiting = applied ? leftIn(after) : []
-  const left = waiting.filter(({ isHeld }) => !isHeld)
+  const pending = applied ? pendingIn(after) : []
+  const unwritten = pending.filter(({ isHeld }) => !isHeld)
   const halted = applied?.interrupted === undefined ? [] : [HALTS[applied.interrupted]]
   const failures = failed.map(([key, { error }]) => `${key}: ${error}`)
   const message =
-    applied?.fatal ?? applied?.refusal ?? [...failures, ...unread, ...halted, ...[...left, ...waiting].map(({ why }) => why)][0]
-  const told = message === undefined ? {} : { message }
+    applied?.fatal ?? applied?.refusal ?? [...failures, ...unread, ...halted, ...[...unwritten, ...pending].map(({ why }) => why)][0]
+  const why = message === undefined ? {} : { message }
   const isShort = failed.length > 0 || unread.length > 0 || applied?.interrupted !== undefined
   const nothingWorked = done === 0 && (failed.length > 0 || applied?.fatal !== undefined || applied?.refusal !== undefined)
-  if (nothingWorked || (scopes.length > 0 && unread.length === scopes.length)) return { result: 'error', ...told }
-  if (isShort || left.length > 0) return { result: 'partial', ...told }
-  if (after.plan.holds.length > 0) return { result: 'held', ...told }
+  if (nothingWorked || (scopes.length > 0 && unread.length === scopes.length)) return { result: 'error', ...why }
+  if (isShort || unwritten.length > 0) return { result: 'partial', ...why }
+  if (after.plan.holds.length > 0) return { result: 'held', ...why }
   return { result: done > 0 ? 'success' : 'noop' }
 }
 
-/** Why writing ended before its end. */
+/** Why writing ended early. */
 const HALTS: Readonly<Record<NonNullable<PassReport['interrupted']>, string>> = {
   stopped: 'what was still to be written is left: the daemon was told to stop, or the policy changed',
   paused: 'what was still to be written is left: a pause began',
@@ -78,26 +77,26 @@ const HALTS: Readonly<Record<NonNullable<PassReport['interrupted']>, string>> = 
   breaker: 'what was still to be written is left: too many writes failed',
 }
 
-interface Left {
+interface Pending {
   readonly why: string
-  /** It waits for a held change, and is held with it: nothing has failed. */
+  /** It waits for a held change, so nothing has failed. */
   readonly isHeld: boolean
 }
 
-/** What remains to be written and is not held itself. A focused cycle leaves the rest to the next sweep, and nothing is said of it. */
-function leftIn({ plan }: Planned): readonly Left[] {
+/** Changes that remain to be written and are not held themselves, without those that a focused cycle leaves to the next sweep. */
+function pendingIn({ plan }: Planned): readonly Pending[] {
   const changes = byScope(plan.changes)
-  return plan.changes.flatMap(({ scope, disposition }): readonly Left[] => {
-    const left = (reason: string, isHeld = false): readonly Left[] => [{ why: `${scopeKey(scope)}: ${reason}`, isHeld }]
-    if (disposition.kind === 'ready') return left(`not written within ${MOST_PASSES} passes`)
-    if (disposition.kind === 'excluded') return disposition.code === 'notShown' ? left(disposition.reason) : []
+  return plan.changes.flatMap(({ scope, disposition }): readonly Pending[] => {
+    const pending = (reason: string, isHeld = false): readonly Pending[] => [{ why: `${scopeKey(scope)}: ${reason}`, isHeld }]
+    if (disposition.kind === 'ready') return pending(`not written within ${MOST_PASSES} passes`)
+    if (disposition.kind === 'excluded') return disposition.code === 'notShown' ? pending(disposition.reason) : []
     if (disposition.kind === 'held') return []
     const last = awaitedBy(disposition, changes)
-    return isFocus(last) ? [] : left(disposition.reason, last.kind === 'held')
+    return isFocus(last) ? [] : pending(disposition.reason, last.kind === 'held')
   })
 }
 
-/** What a change waits for in the end. */
+/** The disposition that a deferred change waits for in the end. */
 function awaitedBy(first: Disposition, changes: ReadonlyMap<ScopeKey, Change>): Disposition {
   let last = first
   for (let steps = 0; last.kind === 'deferred' && last.waitsFor && steps < changes.size; steps += 1) {
@@ -110,10 +109,10 @@ function awaitedBy(first: Disposition, changes: ReadonlyMap<ScopeKey, Change>): 
 
 const isFocus = (disposition: Disposition): boolean => disposition.kind === 'excluded' && disposition.code === 'focus'
 
-/** Pools that are recorded by day. Choice. */
+/** At most so many pools are recorded by day. Choice. */
 const MOST_POOLS = 50
 
-/** Pools as they stand in the cycle of the last reading. */
+/** The figures of the pools for the journal. */
 function poolsOfDay(workspace: Workspace): Readonly<Record<string, PoolOfDay>> | undefined {
   const known = poolsOfCycle(workspace).map(({ name, credits, figures: { used, dealt } }): readonly [string, PoolOfDay] => [
     name,
@@ -122,7 +121,7 @@ function poolsOfDay(workspace: Workspace): Readonly<Record<string, PoolOfDay>> |
   return known.length === 0 ? undefined : Object.fromEntries(known.slice(0, MOST_POOLS))
 }
 
-/** The plan, and what it found. */
+/** Shows a plan, and notices its findings. */
 export function showPlan(workspace: Workspace, planned: Planned, desiredState: DesiredState): void {
   workspace.shown = { ...workspace.shown, planned, desiredState }
   const pools = poolsOfDay(workspace)
@@ -133,11 +132,11 @@ export function showPlan(workspace: Workspace, planned: Planned, desiredState: D
   const readings = state?.readings ?? new Map()
   const foreignNow = foreignFindings(planned, readings, (scope) => ledger.writtenLately(scope, since))
   const found = workspace.findings.foreign ? foreignNow : foreignNow.map((finding) => fromLedger(finding, ledger))
-  const foreign = [...found, ...standing(workspace.findings.foreign ?? [], planned, readings)]
+  const foreign = [...found, ...lasting(workspace.findings.foreign ?? [], planned, readings)]
   notice(workspace, { foreign, plan: planFindings(planned, desiredState, shown) })
 }
 
-/** What stood already when another process found it. */
+/** Dates a foreign change that another process has found before, so that it is no news. */
 function fromLedger(finding: Finding, ledger: Workspace['ledger']): Finding {
   const { scope, version } = finding
   const key = scope && scopeKey(scope)
@@ -147,8 +146,8 @@ function fromLedger(finding: Finding, ledger: Workspace['ledger']): Finding {
   return isSame ? { ...finding, since: last.at, remembered: true } : finding
 }
 
-/** A value of others that stands while policy asks for something else, or cannot be read for a while, is no news when it is met again. */
-function standing(known: readonly Finding[], { plan }: Planned, readings: WorkspaceState['readings']): readonly Finding[] {
+/** Known foreign changes that are still there, or cannot be read now: they must not become news again. */
+function lasting(known: readonly Finding[], { plan }: Planned, readings: WorkspaceState['readings']): readonly Finding[] {
   const differs = new Set(plan.changes.map(({ scope }) => scopeKey(scope)))
   return known.filter(({ scope, version }) => {
     const key = scope && scopeKey(scope)
@@ -157,16 +156,16 @@ function standing(known: readonly Finding[], { plan }: Planned, readings: Worksp
   })
 }
 
-/** A pause that began or ended since it was last looked at. */
+/** Shows the pause that was last read, or its end. */
 export function showPause(workspace: Workspace): void {
   notice(workspace, { pause: pauseFindings(workspace.pause, workspace.config.name) })
 }
 
-/** One change as it ended; a third value that was read back is a foreign change as well. */
+/** Shows how a change ended; a third value that was read back is a foreign change. */
 export function showResult(workspace: Workspace, change: Change, { result, error, foreign }: WriteResult): void {
   const { scope } = change
   if (result !== 'skipped') report(workspace, { kind: 'change-finished', change, result, ...(error !== undefined && { error }) })
-  // The next plan finds the same change, and it is no news then.
+  // Kept with the other findings, so that the next plan, which finds it again, makes no news of it.
   const { foreign: others = [] } = workspace.findings
   if (foreign !== undefined)
     notice(workspace, {
@@ -174,7 +173,7 @@ export function showResult(workspace: Workspace, change: Change, { result, error
     })
 }
 
-/** What was learnt of people, groups and the balance. */
+/** Shows a reading of people, groups and the balance. */
 export function showUsage(workspace: Workspace, reading: UsageReading): void {
   const { facts, findings, balance } = reading
   const { clock, config } = workspace
@@ -195,7 +194,7 @@ interface CycleSeen {
   readonly applied: PassReport | undefined
 }
 
-/** What a cycle says of the service, the key and the ledger. Where nothing was looked at, or tried, it is as it was. */
+/** The findings of a cycle about the service, the key and the ledger. Sources that it did not read or try keep theirs. */
 export function foundBy(workspace: Workspace, { state, scopes, applied }: CycleSeen, outcome: Outcome): Found {
   const { ledger, config } = workspace
   const { caps } = seenIn(ledger)
@@ -209,7 +208,7 @@ export function foundBy(workspace: Workspace, { state, scopes, applied }: CycleS
   }
 }
 
-/** The cycle's end, and what it found. */
+/** Shows how a cycle ended, and notices its findings. */
 export function showCycle(
   workspace: Workspace,
   outcome: Outcome,

@@ -1,10 +1,9 @@
-// What the last cycle left behind for others to look at. Types only.
+// What the last cycle shows. Types only.
 import type { CycleStatus, PolicyStatus, UseShown } from '../../core/model/events.ts'
 import type { Balance } from '../../core/model/observed.ts'
 import type { Planned } from '../../core/plan/plan.ts'
 import type { DesiredState } from '../cycle/state.ts'
 
-/** What the last cycle left behind for others to look at. */
 export interface Shown {
   readonly planned?: Planned
   readonly desiredState?: DesiredState
@@ -13,6 +12,6 @@ export interface Shown {
   readonly lastSuccessAt?: number
   /** As of the last reading or cycle. */
   readonly use?: UseShown
-  /** Read last, also while no roster could be. */
+  /** As last read, also while the roster cannot be read. */
   readonly balance?: Balance
 }

@@ -1,4 +1,4 @@
-// The present state of a workspace as /status, the page and the gauges show it, put together from what the last cycle knew. It only reads.
+// Makes the present state of a workspace, as /status, the pages and the gauges show it, from what the last cycle knew. It only reads.
 
 import { type CapAt, effectiveCap, isApproved } from '../../core/interpret/effective.ts'
 import { unexplained } from '../../core/model/condition.ts'
@@ -17,10 +17,10 @@ import { cycleOf, type DesiredState, type WorkspaceState } from '../cycle/state.
 import { orNothing } from '../ledger/error.ts'
 import type { Workspace } from '../workspace.ts'
 
-/** Assembles the view; cheap enough for every scrape. */
+/** Makes the view; cheap enough for every scrape. */
 export function viewOf(workspace: Workspace): WorkspaceView {
   const { config, shown, ledger, clock } = workspace
-  const state = knownOf(workspace)
+  const state = knownState(workspace)
   const pause = workspace.pause && workspace.pause.untilAt > clock.now() ? workspace.pause : undefined
   const usage = state?.usage
   const balance = usage ? usage.balance : shown.balance
@@ -57,21 +57,20 @@ export function viewOf(workspace: Workspace): WorkspaceView {
   }
 }
 
-/** Sums go on where they were, before anything was read: one that falls would count again from the start for whoever adds up its rises. */
+/** The sums of the ledger, until a roster was read: a counter that falls would be counted again from zero. */
 function burnedBefore(ledger: Pick<RecordsReader, 'fact'>): UseShown {
   const { team, groups } = ledger.fact('burned') ?? NOTHING_BURNED
   return { burned: { team, groups } }
 }
 
-/** What is shown of a workspace; `before` only for those who look. */
 type Viewed = Pick<Workspace, 'state' | 'shown'> & Partial<Pick<Workspace, 'before'>>
 
-const knownOf = ({ state, before }: Viewed): WorkspaceState | undefined => state ?? before
+const knownState = ({ state, before }: Viewed): WorkspaceState | undefined => state ?? before
 
-/** Pools as the last cycle left them. */
+/** Pools as of the last cycle. */
 function poolsShown(workspace: Viewed): readonly PoolStatus[] {
   const { shown } = workspace
-  const state = knownOf(workspace)
+  const state = knownState(workspace)
   return (shown.desiredState?.resolution.pools ?? []).map(({ pool }): PoolStatus => {
     const { name, credits } = pool
     const poolState = state && Object.hasOwn(state.pools, name) ? state.pools[name] : undefined
@@ -86,7 +85,7 @@ function poolsShown(workspace: Viewed): readonly PoolStatus[] {
   })
 }
 
-/** Those with figures of the cycle of the last reading; none of a cycle that the readings have left behind. */
+/** Pools with figures of the present billing cycle. */
 export function poolsOfCycle(workspace: Viewed): readonly (PoolStatus & Required<Pick<PoolStatus, 'figures'>>)[] {
   const { state } = workspace
   const cycle = cycleOf(state?.usage)
@@ -108,14 +107,14 @@ function countGrants(desiredState: DesiredState | undefined): Readonly<Record<Gr
   return counts
 }
 
-/** Worked out once for each plan and reading of use: a scrape must not hold everything up while it looks at 50,000 people. */
+/** Made once for each plan and reading of use, because a scrape must not block the process for 50,000 people. */
 type LastShown = Pick<WorkspaceState, 'usage' | 'measured'> & { readonly people: readonly PersonStatus[] }
 
 const lastShown = new WeakMap<DesiredState, LastShown>()
 
-/** People with the cap in force for them: those whom the last plan looked at and the last reading, from which their use is, still has on the team. */
+/** The people of the last plan who are still on the roster, with their cap in force and their use. */
 export function peopleShown(workspace: Viewed & Pick<Workspace, 'clock'>): readonly PersonStatus[] {
-  const state = knownOf(workspace)
+  const state = knownState(workspace)
   const { desiredState } = workspace.shown
   if (!state || !desiredState) return []
   const last = lastShown.get(desiredState)
@@ -128,7 +127,7 @@ export function peopleShown(workspace: Viewed & Pick<Workspace, 'clock'>): reado
 
 function peopleOf(state: WorkspaceState, desiredState: DesiredState, now: Instant): readonly PersonStatus[] {
   const { slots } = desiredState
-  // During an outage what was read last stays.
+  // During an outage the last known cap counts.
   const capAt: CapAt = (key) => (slots.shown(key) === 'unknown' ? (slots.lastRead(key) ?? 'unknown') : slots.shown(key))
   const figures = addOnFigures({ now, cycle: cycleOf(state.usage), measured: state.measured, balance: state.usage?.balance })
   const roster = state.usage?.roster
