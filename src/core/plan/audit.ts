@@ -1,5 +1,5 @@
-// What `audit` finds: caps at user scope that no policy declares, people without any cap, people at or near theirs. It looks at what was
-// read and at nothing else; what could not be read is named, never guessed.
+// What `audit` finds: user caps that no policy declares, people without any cap, and people at or near their cap. It uses readings only;
+// unread scopes are listed, never guessed.
 
 import { type CapAt, type CountedPerson, effectiveCap, TEAM_KEY } from '../interpret/effective.ts'
 import type { Band } from '../model/events.ts'
@@ -18,12 +18,12 @@ export interface AuditInputs {
   readonly readings: ReadonlyMap<ScopeKey, CapReading>
   /** Declared groups with their members. */
   readonly groups: readonly { readonly id: string; readonly name: string; readonly emails: readonly string[] }[]
-  /** Scopes that policy asks something of now. */
+  /** Scopes with a desired cap. */
   readonly declared: ReadonlySet<ScopeKey>
   readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
-  /** Whom something that policy declares reaches: a rule, or a cap or grant of the person, of a group or of the team. */
+  /** Whether a declaration applies to the person: a rule, or a cap or grant of the person, of a group or of the team. */
   readonly reaches: (email: string) => boolean
-  /** Add-on use; absent when nothing is known of it. */
+  /** Add-on use; undefined when it is not known. */
   readonly useOf: (email: string) => AddOnUse | undefined
 }
 
@@ -31,7 +31,7 @@ export interface AuditInputs {
 export interface UndeclaredCap {
   readonly email: string
   readonly cap: Credits
-  /** The ledger says that we set it, and it still holds our value: the next sweep clears it where `prune` is on. */
+  /** We set it, and it still has our value: the next sweep clears it where `prune` is on. */
   readonly ours: boolean
 }
 
@@ -41,14 +41,14 @@ export interface UncappedPerson {
   readonly source?: AddOnSource
 }
 
-/** Somebody who has used 85 % of their cap or more. */
+/** A person who has used 85 % of the cap or more. */
 export interface NearPerson {
   readonly email: string
   readonly cap: Credits
   readonly used: Credits
   readonly source: AddOnSource
   readonly band: Band
-  /** The scope that gives the cap. */
+  /** The scope that sets the cap. */
   readonly from: ScopeKey
 }
 
@@ -57,17 +57,16 @@ export interface Audit {
   readonly undeclared: readonly UndeclaredCap[]
   /** By e-mail. */
   readonly uncapped: readonly UncappedPerson[]
-  /** People whom no rule and no cap that policy declares reaches, by e-mail. */
+  /** People to whom no declaration applies, by e-mail. */
   readonly unreached: readonly UncappedPerson[]
-  /** The most over first. */
+  /** By the share of the cap that is used, the highest first. */
   readonly near: readonly NearPerson[]
   readonly unread: readonly { readonly scope: ScopeKey; readonly message: string }[]
   readonly people: number
-  /** User caps that only show the wider one were not counted as caps of their own. */
+  /** Some user caps were left out, because they equal the ancestor's and may only be inherited. */
   readonly showsInherited: boolean
 }
 
-/** Looks through one workspace. */
 export function audit(inputs: AuditInputs): Audit {
   const { people, readings, owned } = inputs
   const capAt: CapAt = (key) => readings.get(key)?.observed
@@ -75,19 +74,20 @@ export function audit(inputs: AuditInputs): Audit {
   const unread = [...readings.values()].flatMap(({ scope, failure }) =>
     failure ? [{ scope: scopeKey(scope), message: failure.message }] : [],
   )
+  const withUse = (some: readonly CountedPerson[]): readonly UncappedPerson[] =>
+    some
+      .map(({ email }) => {
+        const use = inputs.useOf(email)
+        return { email, ...(use && { used: use.credits, source: use.source }) }
+      })
+      .sort(byEmail)
   return {
     undeclared: own.people
       .filter(({ email }) => !inputs.declared.has(email as ScopeKey))
       .flatMap(({ email, cap }) => (cap === 'none' ? [] : [{ email, cap, ours: owned.get(email as ScopeKey)?.cap === cap }]))
       .sort(byEmail),
-    uncapped: people
-      .filter((person) => effectiveCap(person, capAt).cap === 'none')
-      .map(({ email }) => ({ email, ...withUse(inputs.useOf(email)) }))
-      .sort(byEmail),
-    unreached: people
-      .filter(({ email }) => !inputs.reaches(email))
-      .map(({ email }) => ({ email, ...withUse(inputs.useOf(email)) }))
-      .sort(byEmail),
+    uncapped: withUse(people.filter((person) => effectiveCap(person, capAt).cap === 'none')),
+    unreached: withUse(people.filter(({ email }) => !inputs.reaches(email))),
     near: people.flatMap((person) => near(person, capAt, inputs.useOf(person.email))).sort(worstFirst),
     unread,
     people: people.length,
@@ -97,10 +97,7 @@ export function audit(inputs: AuditInputs): Audit {
 
 const byEmail = (a: { readonly email: string }, b: { readonly email: string }): number => (a.email < b.email ? -1 : 1)
 
-const withUse = (use: AddOnUse | undefined): Pick<UncappedPerson, 'used' | 'source'> =>
-  use ? { used: use.credits, source: use.source } : {}
-
-/** Most people show what is theirs; where the service shows or copies the wider value, only what differs from it is. */
+/** The users' own caps. Where the service shows or copies an ancestor's cap, only caps that differ from it count. */
 function ownCaps({ people, readings, groups }: AuditInputs): Adopted {
   const capOf = (key: ScopeKey): Cap => {
     const observed = readings.get(key)?.observed ?? 'none'
@@ -121,7 +118,7 @@ function near(person: CountedPerson, capAt: CapAt, use: AddOnUse | undefined): r
   return band !== undefined && bandRank(band) >= bandRank('85_to_95') ? [{ email: person.email, cap, used, source, band, from }] : []
 }
 
-/** By how much of the cap is used; a cap of 0 is always the first. */
+/** By the share of the cap that is used; a cap of 0 is always the first. */
 function worstFirst(a: NearPerson, b: NearPerson): number {
   const difference = b.used * a.cap - a.used * b.cap
   if (a.cap === 0 || b.cap === 0) return a.cap - b.cap || byEmail(a, b)

@@ -1,5 +1,5 @@
-// Why a scope has the cap it has: everything declared that bears on it with its place, which one won and why each other lost, what the
-// service said, use, the last write, and what keeps a write back. It only puts together what others decided; the CLI renders it.
+// Why a scope has its cap: every declaration that applies with its place, which one won and why each other lost, the readings, use, the last
+// write, and what holds or defers the next. It only collects the decisions of other files; the CLI renders them.
 
 import { type Effective, effectiveCap, isApproved, TEAM_KEY } from '../interpret/effective.ts'
 import type { Change, HistoryEntry, Hold, Plan, PlanProblem } from '../model/change.ts'
@@ -24,16 +24,16 @@ export type ExplainInputs = DesiredInputs & {
   readonly history: readonly HistoryEntry[]
   readonly holds: readonly Hold[]
   readonly plan?: Plan
-  /** Tells what a seat includes; without it use is an upper bound. */
+  /** Has the credits that a seat includes; without it use is an upper bound. */
   readonly balance?: Balance
-  /** What these inputs come to, where it was worked out already: people may be many. */
+  /** The resolution of these inputs, where it is known already: it is expensive with many people. */
   readonly known?: { readonly inputs: DesiredInputs; readonly resolution: Resolution }
   readonly measured?: MeasuredAddOn
 }
 
-/** One declaration in the chain; exactly one wins unless nothing is declared or groups clash. */
+/** One declaration in the chain. Exactly one wins, unless nothing is declared or groups conflict. */
 export interface ExplainedCandidate {
-  /** `cap` is `none` for a grant whose sum makes no sense. */
+  /** `cap` is `none` for a grant whose sum is invalid. */
   readonly candidate: Candidate
   readonly wins: boolean
   /** Why it won or lost, as a clause: "a user cap is narrower", "ended 2026-12-16 00:00 UTC". */
@@ -43,16 +43,16 @@ export interface ExplainedCandidate {
 }
 
 export interface ExplainedPerson {
-  /** `off-roster` for somebody the roster does not list. */
+  /** `off-roster`: the roster does not list the person. */
   readonly status: MemberStatus | 'off-roster'
   readonly disabled: boolean
 }
 
-/** What a person used of the add-on credits, and what is left of the cap in force; negative when over it. */
+/** A person's add-on use. `headRoom` is the rest of the cap in force, negative above it. */
 export interface ExplainedUse {
   readonly used: Credits
   readonly source: AddOnSource
-  /** All credits used, because what a seat includes is not known. */
+  /** All used credits count, because those that a seat includes are not known. */
   readonly isUpperBound: boolean
   readonly headRoom?: Credits
 }
@@ -63,18 +63,17 @@ export interface Explanation {
   readonly person?: ExplainedPerson
   /** Declared groups of a user. */
   readonly groups: readonly { readonly id: string; readonly name: string }[]
-  /** What all declarations together come to; absent when none applies or groups clash. */
+  /** The cap that all declarations result in; absent when none applies or groups conflict. */
   readonly cap?: Cap
-  /** What is asked of this very scope. */
   readonly desired?: DesiredCap
   /** The winner first, then the losers in order of precedence, grants that are not in force last. */
   readonly chain: readonly ExplainedCandidate[]
-  /** This scope and every wider one; without a reading where none was made. */
+  /** This scope and its ancestors, with their readings. */
   readonly observed: readonly { readonly scope: Scope; readonly reading?: Omit<CapReading, 'readMs'> }[]
   /** The cap in force as the readings show it; absent for team and group. */
   readonly inForce?: { readonly cap: Observed; readonly from?: ScopeKey }
   readonly use?: ExplainedUse
-  /** The pool that the person is in, and its deal in words. */
+  /** The person's pool, with its deal in words. */
   readonly pool?: { readonly name: string; readonly lines: readonly string[] }
   readonly lastWrite?: HistoryEntry
   /** The change the present plan makes here. */
@@ -83,7 +82,6 @@ export interface Explanation {
   readonly rejected?: RejectedScope
   readonly skipped?: SkippedScope
   readonly problems: readonly PlanProblem[]
-  /** What the ledger remembers of this scope. */
   readonly owned?: OwnedCap
 }
 
@@ -94,7 +92,7 @@ export function explain(inputs: ExplainInputs, scope: Scope): Explanation {
   const resolution = inputs.known?.resolution ?? resolveDesired(inputs)
   const desired = resolution.desired.find(here)
   const groups = inputs.set.groups.filter((group) => scope.kind === 'user' && isMember(inputs, group.scope.id, scope.email))
-  const wider: Scope[] = scope.kind === 'team' ? [] : [...groups.map((group) => group.scope), TEAM]
+  const ancestors: Scope[] = scope.kind === 'team' ? [] : [...groups.map((group) => group.scope), TEAM]
   const lastWrite = inputs.history.find(here)
   const change = inputs.plan?.changes.find(here)
   const hold = [...inputs.holds, ...(inputs.plan?.holds ?? [])].find((one) => one.changes.some(here))
@@ -104,10 +102,10 @@ export function explain(inputs: ExplainInputs, scope: Scope): Explanation {
   return {
     scope,
     groups: groups.map((group) => ({ id: group.scope.id, name: group.name })),
-    ...chainOf(inputs, scope, wider, desired),
+    ...chainOf(inputs, scope, ancestors, desired),
     ...(desired && { desired }),
-    observed: [scope, ...wider].map((one) => observedAt(inputs, one)),
-    ...(scope.kind === 'user' && { ...personOf(inputs, scope.email, wider), ...dealOf(inputs, resolution.pools, scope.email) }),
+    observed: [scope, ...ancestors].map((one) => observedAt(inputs, one)),
+    ...(scope.kind === 'user' && { ...personOf(inputs, scope.email, ancestors), ...dealOf(inputs, resolution.pools, scope.email) }),
     ...(lastWrite && { lastWrite }),
     ...(change && { change }),
     ...(hold && { hold }),
@@ -132,20 +130,20 @@ const isMember = (inputs: DesiredInputs, id: string, email: string): boolean =>
 function observedAt({ readings }: ExplainInputs, scope: Scope): Explanation['observed'][number] {
   const known = readings.get(scopeKey(scope))
   if (!known) return { scope }
-  // Nobody else has that clock.
+  // The monotonic clock means nothing outside this process.
   const { readMs: _, ...reading } = known
   return { scope, reading }
 }
 
-function personOf(inputs: ExplainInputs, email: string, wider: readonly Scope[]): Pick<Explanation, 'person' | 'inForce' | 'use'> {
+function personOf(inputs: ExplainInputs, email: string, ancestors: readonly Scope[]): Pick<Explanation, 'person' | 'inForce' | 'use'> {
   const { roster, balance, measured, readings, now, cycle } = inputs
   const row = roster?.people.find((one) => one.email === email)
   const disabled = row?.disabled ?? false
   const use = row && addOnFigures({ now, cycle, measured, balance }).of(email, row.used)
-  const groups = wider.filter((one) => one.kind === 'group').map(scopeKey)
+  const groups = ancestors.filter((one) => one.kind === 'group').map(scopeKey)
   const counted = { email, key: scopeKey({ kind: 'user', email }), disabled, groups, use: use?.credits ?? credits(0) }
   const status = row && (roster && isApproved(row, roster) ? 'approved' : row.status)
-  // Who is not approved is not read, and what they have of their own goes before what is wider.
+  // People who are not approved are not read, and a cap of their own would apply before an ancestor's.
   const isLeftAlone = roster !== undefined && status !== 'approved'
   const { cap, from }: Effective = isLeftAlone
     ? { cap: 'unknown', from: undefined }
@@ -162,10 +160,9 @@ function personOf(inputs: ExplainInputs, email: string, wider: readonly Scope[])
   }
 }
 
-/** What a chain comes to, whatever the kind of scope. */
 interface View {
   readonly candidates: readonly Candidate[]
-  /** Why nothing wider counts: nobody knows whether this rule matches. */
+  /** The rule of which it is not known whether it matches: no later candidate counts. */
   readonly open?: Candidate
   readonly winner: Candidate | undefined
   readonly verdict: GroupVerdict['kind']
@@ -184,7 +181,7 @@ function viewOf(found: Declarations, scope: Scope): View {
   return { candidates, verdict: 'agreed', winner }
 }
 
-function chainOf(inputs: ExplainInputs, scope: Scope, wider: readonly Scope[], desired: DesiredCap | undefined) {
+function chainOf(inputs: ExplainInputs, scope: Scope, ancestors: readonly Scope[], desired: DesiredCap | undefined) {
   const found = declaredIn(inputs.known?.inputs ?? inputs)
   const view = viewOf(found, scope)
   const won = desired && isBeyondChain(desired, view) ? desired.origin : view.winner
@@ -202,12 +199,12 @@ function chainOf(inputs: ExplainInputs, scope: Scope, wider: readonly Scope[], d
           : whyLost(one, won, view.verdict)
       return [{ candidate: one, wins: false, why, ...stateOf(found, one) }]
     }),
-    ...[scope, ...wider].flatMap((one) => idleGrants(found, one, inputs.now)),
+    ...[scope, ...ancestors].flatMap((one) => idleGrants(found, one, inputs.now)),
   ]
   return { chain, ...(won && { cap: won.cap }) }
 }
 
-/** A base that comes back, a conflict cap on its way out and a copy that is kept are asked for though the chain does not say so. */
+/** Whether the desired cap is none of the chain: a base that a grant gives back, a conflict cap to be removed, or a copy that is kept. */
 function isBeyondChain({ origin, cap }: DesiredCap, { winner, verdict }: View): boolean {
   if (origin.kind === 'rule' || origin.kind === 'grant') return false
   if (!winner) return true
@@ -261,14 +258,14 @@ function stateOf(found: Declarations, { kind, scope, at }: Candidate): { readonl
   return status ? { state: status.state } : {}
 }
 
-/** Grants that bear on the scope and are not in force, or that are and make no sense. */
+/** Grants of the scope that are not in force, and invalid ones. */
 function idleGrants(found: Declarations, scope: Scope, now: Instant): ExplainedCandidate[] {
   const key = scopeKey(scope)
   const { rejected } = found.scopes.get(key) ?? {}
   const statuses = (found.grantsOf.get(key) ?? []).filter(({ state }) => rejected !== undefined || !isInForce(state))
   return statuses.map((status) => {
-    const comesTo = previewGrant(found, status)
-    const candidate = 'code' in comesTo ? grantCandidate(status, 'none') : comesTo
+    const preview = previewGrant(found, status)
+    const candidate = 'code' in preview ? grantCandidate(status, 'none') : preview
     const why = rejected && isInForce(status.state) ? rejected.message : whyIdle(status, now)
     return { candidate, wins: false, why, state: status.state }
   })

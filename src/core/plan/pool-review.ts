@@ -1,5 +1,5 @@
-// Which deals the guards have let through. The first deal of a pool, one under another declaration and one of other members are judged like
-// any change; later deals move within what was judged. What identifies a deal is its declaration and its members, never its amounts.
+// Which deals of pools have passed the guards. The first deal, one with a changed declaration and one with other members are judged like any
+// change; later deals stay within it. A deal is identified by its declaration and members, never by its amounts.
 
 import type { ScopeKey } from '../model/scope.ts'
 import type { DealtPools, PoolPeople } from '../resolve/pools.ts'
@@ -21,7 +21,7 @@ export function poolReviews(
   )
 }
 
-/** The pools with what the guards let through now: a pool of which nothing is held. */
+/** The pools, with each deal of which no change is held marked as reviewed. */
 export function withReviews(
   pools: DealtPools,
   reviews: ReadonlyMap<string, PoolReview>,
@@ -32,12 +32,12 @@ export function withReviews(
   return Object.fromEntries(
     Object.entries(pools).map(([name, state]) => {
       const review = reviews.get(name)
-      const isNews = review && state.dealtAt !== undefined && !review.isReviewed && !held.has(name)
-      return [name, isNews ? { ...state, reviewed: review.key } : state]
+      const hasPassed = review && state.dealtAt !== undefined && !review.isReviewed && !held.has(name)
+      return [name, hasPassed ? { ...state, reviewed: review.key } : state]
     }),
   )
 }
 
-/** Credits that a set of changes moves; a first cap moves none. */
+/** The credits that a set of changes moves; a first cap moves none. */
 export const creditsMoved = (changes: readonly Pick<Difference, 'from' | 'to'>[]): number =>
   changes.reduce((sum, { from, to }) => sum + (from === 'none' || to === 'none' ? 0 : Math.abs(to - from)), 0)

@@ -1,5 +1,5 @@
-// What a person should read beside the changes of a plan: rules that were weakened, scopes that are rejected or left alone, guards with
-// nothing to hold back, approvals that can be removed.
+// The problems that a plan shows beside its changes: weakened rules, rejected and skipped scopes, guards without a change to hold, approvals
+// that can be removed.
 import { isGone, type PlanProblem, type Quarantined } from '../model/change.ts'
 import type { PolicyRevision } from '../model/policy.ts'
 import type { ScopeKey } from '../model/scope.ts'
@@ -16,7 +16,7 @@ export interface ProblemInputs {
   readonly poolNotes?: readonly PoolNote[]
 }
 
-/** Weakened rules come first: who reviews a plan must not miss them. */
+/** Weakened rules come first: a reviewer must not miss them. */
 export function planProblems(inputs: ProblemInputs, judged: Judged): readonly PlanProblem[] {
   const problems: PlanProblem[] = inputs.weakenings.map(({ rule, from, to }) => ({
     severity: 'warning',
@@ -44,8 +44,7 @@ export function planProblems(inputs: ProblemInputs, judged: Judged): readonly Pl
 
 function approvalProblem({ id, state, at, note, releases }: Judged['shown'][number]): readonly PlanProblem[] {
   if (releases.length > 0 || note === undefined) return []
-  const place = at ? { at } : {}
   const code = state === 'pending' ? 'APPROVAL_UNMATCHED' : `APPROVAL_${state.toUpperCase()}`
   const way = state === 'pending' || !at ? '' : '; remove it from spec.approvals'
-  return at || state === 'pending' ? [{ severity: 'warning', code, message: `approval ${id}: ${note}${way}`, ...place }] : []
+  return at || state === 'pending' ? [{ severity: 'warning', code, message: `approval ${id}: ${note}${way}`, ...(at && { at }) }] : []
 }

@@ -1,5 +1,4 @@
-// Caps of people that no policy declares and that are not ours: whom to look at, and what of the answers is worth showing. They are shown
-// and never written.
+// User caps that no policy declares and that are not ours: which people to read, and which readings to show. They are never written.
 
 import type { CountedPerson, People } from '../interpret/effective.ts'
 import type { ScopeStatus } from '../model/events.ts'
@@ -9,14 +8,13 @@ import { type ScopeKey, scopeKey, type UserScope } from '../model/scope.ts'
 import type { DesiredCap } from '../resolve/candidate.ts'
 import type { Resolution } from '../resolve/resolution.ts'
 
-/** A cap of a person that nobody declares. */
 export interface UndeclaredCap {
   readonly scope: UserScope
   readonly cap: Exclude<Cap, 'none'>
   readonly readAt: number
 }
 
-/** The user scopes that policy or the ledger has anything to do with; what is skipped, rejected or left alone is not undeclared. */
+/** The user scopes in policy or in the ledger. Skipped, rejected and quarantined scopes are managed too. */
 export function managedUsers(
   resolution: Pick<Resolution, 'skipped' | 'rejected'> & { readonly desired: readonly Pick<DesiredCap, 'scope'>[] },
   ...more: readonly Iterable<ScopeKey>[]
@@ -28,25 +26,24 @@ export function managedUsers(
   return managed
 }
 
-/** Approved people whose own cap nobody looks at, in the order of the roster. */
+/** Approved people whose scope is not managed, in the order of the roster. */
 export const undeclaredPeople = (people: People, managed: ReadonlySet<ScopeKey>): readonly UserScope[] =>
   people.approved.flatMap(({ key, email }: CountedPerson): UserScope[] => (managed.has(key) ? [] : [{ kind: 'user', email }]))
 
 /**
- * Which of these readings show a cap of the person's own. One that equals the wider cap is none: it makes no difference to the person, and on
- * a service whose reads show what applies everybody would seem to have one (choice).
+ * The readings that show a cap of the person's own. A cap that equals the inherited one does not count: it makes no difference to the
+ * person, and where reads show inherited caps every person would seem to have one (choice).
  */
-export function undeclaredCaps(readings: Iterable<CapReading>, wider: (key: ScopeKey) => Observed): readonly UndeclaredCap[] {
+export function undeclaredCaps(readings: Iterable<CapReading>, inherited: (key: ScopeKey) => Observed): readonly UndeclaredCap[] {
   const found: UndeclaredCap[] = []
   for (const { scope, observed, readAt, last } of readings) {
     const known = observed === 'unknown' ? last : { observed, readAt }
     if (scope.kind !== 'user' || known === undefined || known.observed === 'none') continue
-    if (known.observed !== wider(scopeKey(scope))) found.push({ scope, cap: known.observed, readAt: known.readAt })
+    if (known.observed !== inherited(scopeKey(scope))) found.push({ scope, cap: known.observed, readAt: known.readAt })
   }
   return found
 }
 
-/** As it is shown beside the managed scopes. */
 export const undeclaredStatus = ({ scope, cap, readAt }: UndeclaredCap): ScopeStatus => ({
   scope,
   state: 'undeclared',
