@@ -56,7 +56,7 @@ export function dealLines(
   const within = `${terms.min > 0 ? `, at least ${terms.min}` : ''}${terms.max === undefined ? '' : `, at most ${terms.max}`}`
   const lines = [
     `pool ${name}: ${credits} credits for ${members} ${members === 1 ? 'member' : 'members'}, ${terms.share === 'equal' ? 'the same head-room for everybody' : 'by need'}${within}`,
-    `used ${amount(used)}, counted at ${dealt === undefined ? 'more than the credits: somebody has no known cap' : amount(dealt)}`,
+    `used ${amount(used)}, counted at ${dealt === undefined ? 'more than the credits: a member has no known cap' : amount(dealt)}`,
   ]
   if (state.dealtAt !== undefined) lines.push(`dealt ${instantText(state.dealtAt)} from use read ${instantText(state.readAt)}`)
   if (exhaustedAt !== undefined) lines.push(`expected to be used up ${instantText(exhaustedAt)}`)

@@ -6,23 +6,23 @@ import { labelsText, labelText } from '../../../src/core/escape/labels.ts'
 describe('an excerpt', () => {
   test.each<readonly [string, Parameters<typeof excerptLines>[0], readonly [string, string]]>([
     ['points at one sign', { sourceLine: 'cap: x', column: 6 }, ['cap: x', '     ^']],
-    ['points at all that is meant', { sourceLine: 'cap: 1e3', column: 6, length: 3 }, ['cap: 1e3', '     ^^^']],
-    ['points at what there is of it', { sourceLine: 'cap: 1e3', column: 6, length: 30 }, ['cap: 1e3', '     ^^^']],
-    ['points behind the end with one sign', { sourceLine: 'cap:', column: 5, length: 3 }, ['cap:', '    ^']],
-    ['keeps tabs, so that the sign stands beneath', { sourceLine: '\tcap: x', column: 7 }, ['\tcap: x', '\t     ^']],
+    ['points at the whole part', { sourceLine: 'cap: 1e3', column: 6, length: 3 }, ['cap: 1e3', '     ^^^']],
+    ['points at the part up to the end of the line', { sourceLine: 'cap: 1e3', column: 6, length: 30 }, ['cap: 1e3', '     ^^^']],
+    ['points after the end with one caret', { sourceLine: 'cap:', column: 5, length: 3 }, ['cap:', '    ^']],
+    ['keeps tabs, so that the caret is below the part', { sourceLine: '\tcap: x', column: 7 }, ['\tcap: x', '\t     ^']],
     ['points at the beginning', { sourceLine: 'cap', column: 1 }, ['cap', '^']],
   ])('%s', (_name, excerpt, lines) => expect(excerptLines(excerpt)).toEqual(lines))
 
   const long = Array.from({ length: 40 }, (_, index) => `word${String(index).padStart(2, '0')}`).join(' ')
   test.each<readonly [string, number, number]>([
-    ['begins where it begins, for something near the beginning', 30, 0],
-    ['begins 60 signs before what is meant', 141, 80],
+    ['begins at its start, for a part near the start', 30, 0],
+    ['begins 60 characters before the part', 141, 80],
   ])('of a long line %s', (_name, column, from) => {
     const [line, carets] = excerptLines({ sourceLine: long, column, length: 2 })
     expect(line).toBe(long.slice(from, from + 120))
     expect(carets).toBe(`${' '.repeat(column - 1 - from)}^^`)
   })
-  test('of a line that just fits is the whole of it', () => {
+  test('of a line that just fits is the whole line', () => {
     const line = 'x'.repeat(120)
     expect(excerptLines({ sourceLine: line, column: 120 })).toEqual([line, `${' '.repeat(119)}^`])
   })

@@ -102,7 +102,7 @@ describe('text in Markdown', () => {
     ['<b', '&#60;b'],
   ])('of %j is written %s', (text, expected) => expect(escaped(text)).toBe(expected))
 
-  test('is only text in the middle of a line, between our own words', () => {
+  test('is only text between words of ours', () => {
     fc.assert(
       fc.property(texts, (text) => {
         const nodes = inside(`before **${escaped(text, 1_000) || 'x'}** after`, 'paragraph')
@@ -145,7 +145,7 @@ describe('text in Markdown', () => {
     expect(code('x'.repeat(20), 5)).toBe('`xxxx…`')
   })
 
-  test('can be copied out of code exactly as it is', () => {
+  test('can be copied out of code unchanged', () => {
     expect(code('user:ada@example.com')).toBe('`user:ada@example.com`')
     expect(code(' a b ')).toBe('`a b`')
     expect(code('a`b|c@d')).toBe('<code>a&#96;b&#124;c@\u2060d</code>')

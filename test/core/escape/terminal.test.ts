@@ -6,7 +6,7 @@ import { runs } from '../../support/fuzz.ts'
 import { texts } from './texts.ts'
 
 describe('text on a terminal', () => {
-  test('holds nothing that a terminal obeys, and nothing that turns text around', () => {
+  test('has nothing that a terminal obeys, or that reverses text', () => {
     fc.assert(
       fc.property(texts, (text) => {
         const line = plain(text)
@@ -49,7 +49,7 @@ describe('text on a terminal', () => {
 })
 
 describe('JSON on a terminal', () => {
-  test('holds nothing but what shows, and reads back the same', () => {
+  test('has only visible characters, and parses back the same', () => {
     fc.assert(
       fc.property(texts, (text) => {
         const json = jsonText({ [text]: [text] })

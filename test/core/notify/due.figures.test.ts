@@ -39,7 +39,7 @@ describe('a person', () => {
     expect(message?.values).toEqual({ ...figures, ...expected })
   })
 
-  test('whose use comes from nobody knows where is told nothing', () => {
+  test('whose use has no known source is told nothing', () => {
     const { source: _, ...one } = person('ada', 90)
     expect(due({}, { people: [one] })).toEqual([])
   })
@@ -74,7 +74,7 @@ describe('a pool', () => {
     ['its own owners', { kind: 'pool', name: 'research' }, {}, 1],
     ['the owners of its groups', { kind: 'group', id: 'g1' }, {}, 1],
     ['no owners of another pool', { kind: 'pool', name: 'other' }, {}, 0],
-    ['no owners of another group, whatever its id', { kind: 'group', id: 'research' }, {}, 0],
+    ['no owners of another group, even with the same id', { kind: 'group', id: 'research' }, {}, 0],
     ['nobody while it has no credits', { kind: 'pool', name: 'research' }, { credits: 0, used: 0 }, 0],
   ])('tells %s', (_title, of, more, count) =>
     expect(due({ owners: [{ of, targets: [CHAT] }] }, { pools: [pool(more)] })).toHaveLength(count),
@@ -110,7 +110,7 @@ describe('a digest', () => {
     expect(message?.values).toEqual({ ...common, ...counts, of: 'Pool research', used: 700 })
   })
 
-  test('of a pool of whose members nothing is known has its use alone', () => {
+  test('of a pool whose members are not known has only its use', () => {
     const [message] = digests(ofPool, { pools: [pool()] })
     const nobody = { atCap: 0, nearCap: 0, people: [], source: 'as the pool counts it' }
     expect(message?.values).toEqual({ ...common, ...nobody, of: 'Pool research', members: 4, used: 800 })
@@ -121,7 +121,7 @@ describe('a digest', () => {
     expect(message?.values).toMatchObject({ used: 180, source: 'an upper bound' })
   })
 
-  test('of a pool whose members are named otherwise than by group counts nobody', () => {
+  test('of a pool whose members are not named by group counts nobody', () => {
     const [message] = digests(ofPool, { people, pools: [pool({ groups: [] })] })
     expect(message?.values).toMatchObject({ of: 'Pool research', members: 0, used: 800 })
   })
@@ -143,7 +143,7 @@ describe('a digest', () => {
       expect(values(ofPool, { ended })).toEqual({ ...told, of: 'Pool research', used: 700 })
     })
 
-    test('is of the present one where nothing is known of it', () => {
+    test('is of the present cycle where that one is not known', () => {
       expect(values(ofGroup, { ended: { ...ended, people: [] } })).toMatchObject({ used: 1, cycleEnd: '2027-01-01' })
       expect(values(ofPool, { ended: { ...ended, pools: [] } })).toMatchObject({ used: 1, cycleEnd: '2027-01-01' })
     })
@@ -159,8 +159,8 @@ describe('a digest', () => {
   test.each<readonly [string, Owner['of'], Partial<DueInputs>]>([
     ['a pool that does not exist', ofPool, { people, pools: [pool({ name: 'other' })] }],
     ['a group that does not exist', { kind: 'group', id: 'gone' }, { people }],
-    ['a group of whose members no use is known', ofGroup, { people: [person('eve', 1), { email: 'ada', source: 'measured' }] }],
-    ['a group whose use comes from nobody knows where', ofGroup, { people: [{ email: 'ada', used: credits(5) }] }],
+    ['a group whose members have no known use', ofGroup, { people: [person('eve', 1), { email: 'ada', source: 'measured' }] }],
+    ['a group whose use has no known source', ofGroup, { people: [{ email: 'ada', used: credits(5) }] }],
   ])('is not sent of %s', (_title, of, given) => expect(digests(of, given)).toEqual([]))
 
   test('names nobody who has no cap, or one of 0', () => {

@@ -1,4 +1,4 @@
-// Who is to be told what: thresholds, owners, digests, quiet hours, and once a threshold and cycle whatever happens in between.
+// Which messages are due: thresholds, owners, digests, quiet hours, and at most one for each threshold and cycle.
 import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
@@ -80,7 +80,7 @@ describe('a person', () => {
     expect(due({ people, now: CYCLE.endAt }).messages).toEqual([])
   })
 
-  it('who falls below a threshold and rises again in the same cycle is not told twice, and in the next cycle is', () => {
+  it('who falls below a threshold and rises again is told again only in the next cycle', () => {
     const first = due({ people: [person('ada', 900)] })
     let told = settle(first.told ?? { cycleStartAt: 0, entries: {} }, first.messages, 'sent', NOON)
     for (const used of [100, 900, 860]) expect(due({ people: [person('ada', used)], told }).messages).toEqual([])
@@ -100,7 +100,7 @@ describe('owners', () => {
   ]
   const settings = { ...SETTINGS, owners }
 
-  it('of a pool and of its groups are told at 80 %, each once, and nobody else', () => {
+  it('of a pool and of its groups are told at 80 %, each once', () => {
     expect(due({ settings, pools: [pool(799)] }).messages).toEqual([])
     expect(shown(due({ settings, pools: [pool(800)] }).messages)).toEqual(['boss@example.com 80', 'chat 80'])
   })
@@ -161,7 +161,7 @@ describe('what did not arrive', () => {
     expect(Object.values(told.entries)).toMatchObject([{ state: 'failed', tries: MOST_TRIES, reason: 'why' }])
   })
 
-  it('but may have, is not sent again, also after a crash between record and answer', () => {
+  it('but may have, is not sent again, even after a crash between record and answer', () => {
     const people = [person('ada', 900)]
     const { messages } = due({ people })
     const crashed = settleOpen(markSending({ cycleStartAt: START, entries: {} }, messages, NOON), NOON + 1)
@@ -171,7 +171,7 @@ describe('what did not arrive', () => {
   })
 })
 
-describe('in every life', () => {
+describe('whatever happens', () => {
   const step = fc.record({
     used: fc.array(fc.integer({ min: 0, max: 1300 }), { minLength: 3, maxLength: 3 }),
     passes: fc.integer({ min: 1, max: 20 * 3600 }),
@@ -179,7 +179,7 @@ describe('in every life', () => {
   })
   const days = 30
 
-  it('nobody is told twice of a threshold in a cycle, and everybody is told who stays above it', () => {
+  it('no person is told twice of a threshold in a cycle, and each who stays above it is told', () => {
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 40 }), (steps) => {
         let now = START + 3600_000

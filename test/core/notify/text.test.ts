@@ -1,4 +1,4 @@
-// Templates and media: what nobody vetted stays data in each of them.
+// Templates and media: untrusted text stays data in each of them.
 import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
 import { DEFAULT_TEMPLATES, MESSAGE_KINDS } from '../../../src/core/notify/settings.ts'
@@ -26,16 +26,16 @@ describe('a template', () => {
     expect(filled(template, { used: 5, cap: 10, people: ['one', 'two'] })).toBe(expected)
   })
 
-  it('takes each value once: what looks like a placeholder in a value stays', () => {
+  it('does not fill a placeholder inside a value', () => {
     expect(filled('{name}', { name: '{cap} {{x}}', cap: 5 })).toBe('{cap} {{x}}')
   })
 
-  it.each(MESSAGE_KINDS)('of a %s as it comes has only placeholders that there are', (kind) => {
+  it.each(MESSAGE_KINDS)('of a %s has only known placeholders by default', (kind) => {
     const { subject, text } = DEFAULT_TEMPLATES[kind]
     expect(unknownPlaceholders(`${subject}${text}`, kind)).toEqual([])
   })
 
-  it('tells which placeholders are none', () => {
+  it('tells which placeholders are unknown', () => {
     expect(unknownPlaceholders('{emial} { cap } {{x}} { caps } {}', 'person')).toEqual(['emial', 'caps', ''])
   })
 
@@ -44,7 +44,7 @@ describe('a template', () => {
   })
 })
 
-describe('what nobody vetted', () => {
+describe('untrusted text', () => {
   it.each(HOSTILE)('makes neither a second line nor a second header of a subject: %j', (value) => {
     const { subject, text } = written({ subject: 'For {name}', text: '{name}' }, { name: value })
     expect(subject).not.toMatch(/[\p{Cc}\p{Cf}]/u)

@@ -38,7 +38,7 @@ describe('what was told', () => {
     ['counts where the cycle seems to begin a little earlier', 1 - DAY, [PERSON, DIGEST]],
     ['counts where the cycle seems to begin a little later', DAY - 1, [PERSON, DIGEST]],
     ['is forgotten in the next cycle, but for digests', DAY, [DIGEST]],
-    ['lets nobody be told anything in an earlier cycle', -DAY, undefined],
+    ['tells nothing in an earlier cycle', -DAY, undefined],
   ])('%s', (_title, later, keys) => {
     const found = toldIn(told(), { startAt: START + later, endAt: START + 30 * DAY })
     expect(found && Object.keys(found.entries)).toEqual(keys)
@@ -63,8 +63,8 @@ describe('a message is due', () => {
 })
 
 test.each<readonly [string, number, boolean]>([
-  ['that a clock ahead has sent for a later day is due on each day until then', START + DAY, true],
-  ['of a later day is not due where only the time zone was another one', START, false],
+  ['that was recorded for a later day by a clock ahead is due on each day until then', START + DAY, true],
+  ['of a later day is not due where only the time zone differed', START, false],
   ['of a later day is not due where another machine is a little ahead', START + 5 * 60_000, false],
 ])('a digest %s', (_title, at, expected) => expect(isDue(told({ [DIGEST]: entry('sent', { at }) }), DIGEST, 84, START)).toBe(expected))
 
@@ -108,7 +108,7 @@ describe('a message that was under way', () => {
     [{ kind: 'refused', reason: 'busy' }, MOST_TRIES, { state: 'failed', reason: 'busy' }],
     [{ kind: 'rejected', reason: 'no such address' }, 1, { state: 'failed', reason: 'no such address' }],
     [{ kind: 'unknown', reason: 'no answer' }, 1, { state: 'unknown', reason: 'no answer' }],
-  ])('ends with what came of it: %j after %i tries', (delivery, tries, expected) => {
+  ])('gets its outcome: %j after %i tries', (delivery, tries, expected) => {
     const open = told({ [PERSON]: entry('sending', { tries, reason: 'of the last try' }), [DIGEST]: entry('sending') })
     const { [PERSON]: ended, ...rest } = markEnded(open, new Map([[PERSON, delivery]]), 7).entries
     expect(ended).toEqual({ level: 85, at: 7, tries, ...expected })
@@ -122,7 +122,7 @@ describe('a message that was under way', () => {
   })
 })
 
-test('what was not under way does not end', () => {
+test('a message that was not under way gets no outcome', () => {
   const before = told({ [PERSON]: entry('waiting') })
   const sent = { kind: 'sent' } as const
   expect(

@@ -52,7 +52,7 @@ describe('the circuit', () => {
     expect(admit(state, READER, 0)).toEqual({ kind: 'go' })
   })
 
-  it('is not moved by refusals for the rate', () => {
+  it('is not opened by refusals for the rate', () => {
     const state = passAll([...Array<Step>(9).fill('failed'), ...Array<Step>(50).fill('nothing')])
     expect(admit(state, READER, 0).kind).toBe('go')
     expect(admit(pass(state, 'failed', 0).state, READER, 0).kind).toBe('fail')
@@ -127,7 +127,7 @@ describe('a refused key', () => {
     }
   })
 
-  it('is not put off by requests that were under way when it was refused', () => {
+  it('is not delayed by requests that were under way when it was refused', () => {
     const late = { kind: 'denied', failure: 'late' } as const
     const state = ended(passAll(['denied']), READER, 'go', late, { nowMs: 20_000, roll: 1 })
     expect(admit(state, READER, 29_999)).toEqual({ kind: 'fail', failure: 'denied at 0' })
@@ -138,7 +138,7 @@ describe('a refused key', () => {
     expect(admit(passAll(['denied']), { ...READER, keyId: 'key-2' }, 1)).toEqual({ kind: 'go' })
   })
 
-  it('that has worked is given up only after many refusals in a row, so that a few odd scopes stop nobody', () => {
+  it('that has worked is given up only after many refusals in a row, so that a few bad scopes do not stop the rest', () => {
     const most = Array<Step>(FAILURES_TO_OPEN - 1).fill('denied')
     expect(admit(passAll(['answered', ...most, 'answered', ...most]), READER, 1).kind).toBe('go')
     expect(admit(passAll(['answered', ...most, 'denied']), READER, 1).kind).toBe('fail')
@@ -184,7 +184,7 @@ describe('the retry budget', () => {
 describe('laws', () => {
   const steps = fc.array(fc.record({ step: fc.constantFrom<Step>('answered', 'nothing', 'failed', 'denied'), gapMs: fc.nat(700_000) }))
 
-  it('somebody is admitted ten minutes after anything', () => {
+  it('some request is admitted ten minutes after anything', () => {
     fc.assert(
       fc.property(steps, (history) => {
         let state = startBackoff<string>()

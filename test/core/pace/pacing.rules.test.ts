@@ -63,7 +63,7 @@ describe('the quiet time before a step up', () => {
     expect(at - low.nowMs / 1_000 - seconds).toBeLessThanOrEqual(1)
   })
 
-  it('stands still while there is nothing to send', () => {
+  it('stops while there is nothing to send', () => {
     const worked = drive(learned(10), 30_000)
     const idle: Run = { pace: worked.pace, nowMs: 630_000 }
     expect(currentRate(drive(idle, 659_000).pace)).toBe(10)

@@ -38,7 +38,7 @@ describe('the first climb', () => {
     expect(currentRate(pace)).toBe(10)
   })
 
-  it('climbs on seconds that were filled but for a little', () => {
+  it('climbs on seconds that were almost filled', () => {
     let pace = startPace({ start: 5, max: 10 }, 0)
     for (let at = 0; at < 5_000; at = earliestSendAt(pace, at) + 30) pace = answered(sent(pace, at), at + LATENCY_MS, OK, at)
     expect(currentRate(pace)).toBe(10)
@@ -49,7 +49,7 @@ describe('the first climb', () => {
     expect(currentRate(drive({ pace: begun.pace, nowMs: 60_000 }, 65_000).pace)).toBe(40)
   })
 
-  it('keeps its rate when it is refused before it got anywhere', () => {
+  it('keeps its rate when its first request is refused', () => {
     const blocked = answered(sent(startPace({ start: 5, max: 40 }, 0), 0), 20, { kind: 'refused', retryAfterMs: 60_000 }, 0)
     const resumed = answered(sent(blocked, 60_020), 60_030, OK, 60_020)
     expect(currentRate(resumed)).toBe(5)
@@ -136,7 +136,7 @@ describe('a block', () => {
     expect(earliestSendAt(answered(blocked, at + 30, REFUSED, at + 25), at + 60)).toBe(at + 1_040)
   })
 
-  it('goes on looking on its own when the service keeps promising too early', () => {
+  it('goes on probing when the service keeps promising too early', () => {
     let pace = block(1_000)
     let nowMs = at + 20
     for (let probe = 0; probe < 8; probe += 1) {
@@ -157,7 +157,7 @@ describe('a block', () => {
     expect(resume(all)).toBe(resume(one))
   })
 
-  it('does not send again because a refusal of before comes while a probe is under way', () => {
+  it('does not send again when an older refusal arrives while a probe is under way', () => {
     const probing = sent(answered(sent(sent(climbed.pace, at), at + 25), at + 40, REFUSED, at), at + 1_040)
     expect(earliestSendAt(answered(probing, at + 1_050, REFUSED, at + 25), at + 1_050)).toBe(at + 1_040 + 30_000)
   })
@@ -168,7 +168,7 @@ describe('a block', () => {
     expect(earliestSendAt(blocked, at + 60)).toBe(at + 1_040)
   })
 
-  it('ignores a refusal of before that comes after its end', () => {
+  it('ignores an older refusal that arrives after its end', () => {
     const probed = answered(sent(block(), at + 1_020), at + 1_030, OK, at + 1_020)
     expect(answered(probed, at + 1_040, REFUSED, at - 10)).toBe(probed)
   })
@@ -228,7 +228,7 @@ describe('the rate after a block', () => {
     expect(currentRate(twice.pace)).toBeGreaterThan(8.8)
   })
 
-  it('goes back from a chance low to the usual rate in one step, and waits twice as long when that fails', () => {
+  it('goes back to the usual rate in one step after a low by chance, and waits twice as long when that fails', () => {
     const held = drive(begin({ start: 5, max: 50 }, { rate: 10, limited: true }), 30_000)
     const low = refuseOnce(refuseOnce(refuseOnce(held)))
     const rate = currentRate(low.pace)
@@ -310,7 +310,7 @@ describe('what was learned', () => {
     }
   })
 
-  it('is where it got to while nothing was refused', () =>
+  it('is the present rate while nothing was refused', () =>
     expect(learnedRate(drive(begin({ start: 5, max: 40 }), 1_900).pace)).toEqual({ rate: 10, limited: false }))
 
   it('is nothing while the first block lasts', () => {

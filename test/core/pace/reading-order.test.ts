@@ -1,4 +1,4 @@
-// The order of readings: it spends what requests there are, keeps everybody within the bound, and goes first where credits could leak.
+// The order of readings: it uses the available requests, keeps every scope within the bound, and goes first where credits could leak.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { ScopeKey } from '../../../src/core/model/scope.ts'
@@ -36,7 +36,7 @@ const watched = risks.chain((all) =>
 )
 
 describe('intervals', () => {
-  test('ask for no more readings than there are requests, and for nearly all of them where something could leak', () => {
+  test('use no more requests than there are, and nearly all of them where credits could leak', () => {
     fc.assert(
       fc.property(risks, fc.double({ min: 0.1, max: 50, noNaN: true }), (all, perSecond) => {
         const intervals = readingIntervals(all, perSecond)
@@ -73,7 +73,7 @@ describe('intervals', () => {
 })
 
 describe('the next readings', () => {
-  test('are so many, each once, whatever the order in which scopes come', () => {
+  test('are as many as requested, each once, whatever the order of scopes', () => {
     fc.assert(
       fc.property(watched, fc.nat(70), fc.nat(), (all, count, seed) => {
         const intervals = readingIntervals(
@@ -90,7 +90,7 @@ describe('the next readings', () => {
     )
   })
 
-  test('leave nobody out for longer than the bound and one slice, however many are suspects or at risk', () => {
+  test('leave no scope out for longer than the bound and one slice, however many are suspects or at risk', () => {
     fc.assert(
       fc.property(
         watched.filter((all) => all.length >= 10),
@@ -130,7 +130,7 @@ describe('the next readings', () => {
     )
   })
 
-  test('begin with suspects, at most half of them, then what was never read, then whose deadline is first', () => {
+  test('begin with suspects, at most half of them, then scopes never read, then by deadline', () => {
     const intervals = readingIntervals([0, 0, 9, 0, 0], 1)
     const all: readonly Watched[] = [
       { key: key(1), risk: 0, readAt: 100, suspect: true },

@@ -1,4 +1,4 @@
-// How often a scope is read and why, in words and figures: what the daemon goes by.
+// How often a scope is read and why, in words and figures.
 import { describe, expect, test } from 'vitest'
 import type { CountedPerson, People } from '../../../src/core/interpret/effective.ts'
 import type { Cap } from '../../../src/core/model/policy.ts'
@@ -73,14 +73,14 @@ describe('a scope', () => {
     expect(rhythm && rhythmText(rhythm)).toMatch(/now every 5 min: there is a sign that its cap is wrong$/)
   })
 
-  test('without a cap of its own is that whose cap applies', () => {
+  test('without a cap of its own counts as the scope whose cap applies', () => {
     const bob = userScope('bob@example.com')
     const people = peopleOf(person(bob, 10, [web]))
     const rhythm = rhythmOf({ ...inputs, people, scope: bob, declared: capsOf({ 'group:web': 100 }), intervalMs: MINUTE })
     expect(rhythm).toEqual({ key: 'group:web', everyMs: MINUTE })
   })
 
-  test('has a bound also where nobody knows who uses how much', () => {
+  test('has a bound even where use is not known', () => {
     const bound = rhythmBound({ ...inputs, scope: ada, toRead: Array.from({ length: 20_000 }, () => ada) }, 8)
     expect(bound).toMatchObject({ key: scopeKey(ada), scopes: 20_000, atLeastEveryMs: 2_750_000 })
     expect(bound && rhythmBoundText(bound)).toBe(
@@ -100,8 +100,8 @@ describe('a scope', () => {
     ],
     ['figures below ten to a tenth', 400, { [scopeKey(ada)]: 9.96 }, 496.04, '8 credits from the cap at 10 credits a day'],
     ['ten in whole credits', 400, { [scopeKey(ada)]: 7.25 }, 498.3, '10 credits from the cap at 7.3 credits a day'],
-    ['no head-room of who is beyond the cap', 400, { [scopeKey(ada)]: 40 }, 300, '0 credits from the cap at 40 credits a day'],
-    ['what could leak, of who has no pace', 7.24, {}, 500, 'up to 7.2 credits could be used beyond the cap within half a day'],
+    ['no head-room of a person beyond the cap', 400, { [scopeKey(ada)]: 40 }, 300, '0 credits from the cap at 40 credits a day'],
+    ['what could leak, for a person without a pace', 7.24, {}, 500, 'up to 7.2 credits could be used beyond the cap within half a day'],
     [
       'what could leak, of who has no cap',
       12.6,
@@ -133,13 +133,13 @@ describe('a scope', () => {
     expect(rhythmText({ key: scopeKey(ada), everyMs })).toBe(`read with every sweep, every ${expected}`),
   )
 
-  test('that is not among those that are watched is read with every sweep, sliced or not', () => {
+  test('that is not watched is read with every sweep, sliced or not', () => {
     const other = userScope('new@example.com')
     const rhythm = rhythmOf({ ...inputs, toRead: [other], scope: other, intervalMs: MINUTE, slicing: slicing(0) })
     expect(rhythm).toEqual({ key: scopeKey(other), everyMs: MINUTE })
   })
 
-  test('whose cap nobody reads has no rhythm', () => {
+  test('whose cap is not read has no rhythm', () => {
     const bob = userScope('bob@example.com')
     const people = peopleOf(person(bob, 10, [web]))
     expect(

@@ -21,7 +21,7 @@ describe('the next instant of a grant', () => {
     expect(nextGrantInstant(policy({ grants: grants.map((one) => ({ on: 'bob', ...one })) }), CYCLE, NOW)).toBe(expected)
   })
 
-  test('is not guessed for the end of a cycle that nobody knows', () => {
+  test('is not guessed for the end of an unknown cycle', () => {
     const set = policy({ grants: [{ on: 'bob', from: NOW - DAY, until: 'cycleEnd' }] })
     expect(nextGrantInstant(set, undefined, NOW)).toBeUndefined()
   })
@@ -56,7 +56,7 @@ describe('work', () => {
     ['takes up caps early when a grant starts or ends', { at: MINUTE, grantAt: NOW }, [true, false, 0]],
     ['takes up caps when a grant’s instant was slept through', { at: MINUTE, grantAt: NOW - DAY }, [true, false, 0]],
     ['rests until the instant of a grant', { at: MINUTE, grantAt: NOW + 1000 }, [false, false, 1000]],
-    ['looks at the wall clock now and then while a grant is awaited', { at: 0, grantAt: NOW + DAY }, [false, false, LONGEST_SLEEP_MS]],
+    ['checks the wall clock now and then while a grant is awaited', { at: 0, grantAt: NOW + DAY }, [false, false, LONGEST_SLEEP_MS]],
   ])('%s', (_, { at, grantAt }, [capsDue, usageDue, sleepMs]) => {
     const waiting = { caps, usage, now: NOW, monotonicNow: at, ...(grantAt !== undefined && { grantAt }) }
     expect(nextWork(waiting)).toEqual({ capsDue, usageDue, sleepMs })

@@ -1,4 +1,4 @@
-// Which scopes are worth reading soon: where people could use much beyond their cap, and where something says that the cap is not what it was.
+// Which scopes are worth reading soon: where people could use much beyond their cap, and where there is a sign that the cap is wrong.
 import { describe, expect, test } from 'vitest'
 import { countPeople } from '../../../src/core/interpret/effective.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
@@ -57,7 +57,7 @@ describe('a scope', () => {
     expect(watched({ use: { cyd: 1e6 } }, { team: 'none' }).map(({ risk }) => risk)).toEqual([0, 0, 0])
   })
 
-  test('carries none of who has no cap, and none of a person without pace', () => {
+  test('carries none of people without a cap or without a pace', () => {
     const caps = { 'group:g': 200, ada: 300 }
     expect(watched({ use: { cyd: 1e6, dan: 1e6 }, useWhenRead: { cyd: 1, dan: 1 } }, caps).filter((one) => one.suspect)).toEqual([])
     expect(watched({ use: { cyd: 1e6 } }, caps).map(({ risk }) => risk)).toEqual([0, 0, 0])
@@ -70,10 +70,10 @@ describe('a scope', () => {
 
   test.each<readonly [string, Sketch, readonly string[]]>([
     ['is none while use stays within the cap', { use: { ada: 300 }, useWhenRead: { ada: 200 } }, []],
-    ['is one where somebody went on beyond the cap since it was read', { use: { ada: 301 }, useWhenRead: { ada: 300 } }, ['ada']],
-    ['is none where that use was there when it was read', { use: { ada: 301 }, useWhenRead: { ada: 301 } }, []],
-    ['is none where nobody knows what was used when it was read', { use: { ada: 301 } }, []],
+    ['is one where a person went on beyond the cap since it was read', { use: { ada: 301 }, useWhenRead: { ada: 300 } }, ['ada']],
+    ['is none where that use was there at the reading', { use: { ada: 301 }, useWhenRead: { ada: 301 } }, []],
+    ['is none where the use at the reading is not known', { use: { ada: 301 } }, []],
     ['is the one whose cap the person has', { use: { bob: 201, cyd: 101 }, useWhenRead: { bob: 1, cyd: 1 } }, ['team', 'group:g']],
-    ['is one that others changed', { changed: ['group:g'] }, ['group:g']],
+    ['is one that another client changed', { changed: ['group:g'] }, ['group:g']],
   ])('to be suspected %s', (_name, sketch, expected) => expect(suspects(sketch)).toEqual(expected))
 })

@@ -1,4 +1,4 @@
-// What a standing deal asks for a member now, what somebody keeps because a raise has to wait, and who may follow wider caps.
+// What the last deal asks for a member now, who keeps a cap because a raise has to wait, and who may inherit higher caps.
 import { describe, expect, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
 import { capToAsk, followersIn, keepsCap, keptCap } from '../../../src/core/pools/ask.ts'
@@ -33,42 +33,42 @@ describe('what is asked for a member', () => {
     ['is 1 where that is in force and a raise has to wait', { ada: member(1, dealt(40)), ...CROWD }, 1],
     ['is nothing where a raise from 0 has to wait', { ada: member(0, dealt(40)), ...CROWD }, undefined],
     ['is nothing where nothing was dealt', { ada: member(20) }, undefined],
-    ['is nothing of who is protected', { ada: member(20, { ...dealt(40), protected: true }) }, undefined],
+    ['is nothing for a protected member', { ada: member(20, { ...dealt(40), protected: true }) }, undefined],
     ['is nothing of who left', { ada: member(20, { ...dealt(40), left: { at: NOW } }) }, undefined],
-    ['is nothing of who is not there', {}, undefined],
+    ['is nothing for an unknown person', {}, undefined],
   ])('%s', (_name, members, expected) => expect(capToAsk(TERMS, state(members), email('ada'))).toBe(expected))
 })
 
-describe('whether somebody keeps what is in force', () => {
+describe('whether a member keeps the cap in force', () => {
   const waiting = (fixed: number | undefined, inForce: PlainCap | undefined = 20): PoolMember =>
     member(inForce, { protected: true, ...(fixed !== undefined && { fixed: credits(fixed) }) })
   test.each<readonly [string, Readonly<Record<string, PoolMember>>, boolean]>([
     ['so at 0 where a raise from it has to wait', { ada: member(0, dealt(40)), ...CROWD, cyd: member(9) }, true],
     ['not where the raise can go', { ada: member(0, dealt(40)) }, false],
     ['not where 0 is what was dealt', { ada: member(0, dealt(0)), ...CROWD, cyd: member(9) }, false],
-    ['not above 0: what is asked says it', { ada: member(1, dealt(40)), ...CROWD, cyd: member(9) }, false],
+    ['not above 0, where what is asked keeps it', { ada: member(1, dealt(40)), ...CROWD, cyd: member(9) }, false],
     ['so where the credits do not pay for the cap of a protected member', { ada: waiting(101) }, true],
     ['not where they just pay for it', { ada: waiting(100) }, false],
     ['so where they do not pay for all protected members together', { ada: waiting(50), bob: waiting(51) }, true],
     ['not where they pay for all of them', { ada: waiting(50), bob: waiting(50) }, false],
     ['counts nobody who left', { ada: waiting(50), bob: { ...waiting(90), left: { at: NOW, cap: cap(20) } } }, false],
-    ['counts nobody who is dealt to', { ada: waiting(50), bob: member(20, { fixed: credits(90) }) }, false],
+    ['does not count members who are dealt', { ada: waiting(50), bob: member(20, { fixed: credits(90) }) }, false],
     ['not where the declared cap is no raise', { ada: waiting(20), bob: member(95) }, false],
     ['not where no cap is declared', { ada: waiting(undefined), bob: member(95) }, false],
     ['not without a cap in force', { ada: waiting(900, 'none') }, false],
     ['not where nothing was read', { ada: { ...waiting(900), inForce: undefined as never } }, false],
     ['nothing of who left', { ada: { ...waiting(900), left: { at: NOW } } }, false],
-    ['nothing of who is not there', {}, false],
+    ['not for an unknown person', {}, false],
   ])('%s', (_name, members, expected) => expect(keepsCap(TERMS, state(members), email('ada'))).toBe(expected))
   test.each<readonly [string, PoolMember | undefined, object | undefined]>([
     ['is read', member(20), { cap: 20, at: NOW - HOUR }],
     ['is none where nothing is set', member('none'), undefined],
     ['is none where nothing was read', member(undefined), undefined],
-    ['is none of who is not there', undefined, undefined],
+    ['is none for an unknown person', undefined, undefined],
   ])('the cap that is kept %s', (_name, one, expected) => expect(keptCap(one)).toEqual(expected))
 })
 
-describe('who may follow wider caps', () => {
+describe('members who may inherit higher caps', () => {
   const followers = (members: Readonly<Record<string, PoolMember>>) => {
     const { room, members: found } = followersIn(TERMS, state(members))
     return [room, ...found.map((one) => `${one.email.split('@')[0]} ${one.base} ${one.count}`)]
@@ -103,13 +103,13 @@ describe('who may follow wider caps', () => {
   ])('%s', (_name, members, expected) => expect(followers(members)).toEqual(expected))
 
   test.each<readonly [string, PoolMember, Partial<PoolState>, boolean]>([
-    ['who is at 0, and gets nothing, is left there', member(0), {}, true],
-    ['who is at 0, and has to wait for the sum, is left there', member(0, dealt(40)), {}, true],
-    ['who is dealt more is not left at 0', member(0, dealt(40)), { members: {} }, false],
-    ['who is above 0 is not left there', member(1), {}, false],
-    ['who has no cap is not left at 0', member('none'), {}, false],
-    ['nobody is left at 0 before the first deal', member(0), { dealtAt: undefined as never }, false],
-    ['nobody protected is left at 0 by a deal', member(0, { protected: true }), {}, false],
+    ['a member at 0 who gets nothing is left there', member(0), {}, true],
+    ['a member at 0 who waits for the sum is left there', member(0, dealt(40)), {}, true],
+    ['a member who is dealt more is not left at 0', member(0, dealt(40)), { members: {} }, false],
+    ['a member above 0 is not left at 0', member(1), {}, false],
+    ['a member without a cap is not left at 0', member('none'), {}, false],
+    ['no member is left at 0 before the first deal', member(0), { dealtAt: undefined as never }, false],
+    ['no protected member is left at 0 by a deal', member(0, { protected: true }), {}, false],
   ])('%s', (_name, ada, more, expected) => {
     const { members = state({ ...CROWD, cyd: member(9) }).members, ...rest } = more
     const all = { ...state({}), ...rest, members: { ...members, [email('ada')]: ada } }

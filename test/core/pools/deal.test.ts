@@ -1,4 +1,4 @@
-// When a pool is dealt anew, and what a deal tells of itself; what it gives is in pool.test.ts and in the laws.
+// When a pool is dealt again, and what a deal reports; what it gives is in pool.test.ts and in the laws.
 import { describe, expect, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
 import { dealPool } from '../../../src/core/pools/deal.ts'
@@ -21,18 +21,18 @@ const given = (amount: number): Partial<PoolMember> => ({ dealt: credits(amount)
 /** ada is at her cap, and bob has head-room to spare. */
 const BLOCKED = { ada: member(500, 500, given(500)), bob: member(500, 0, given(500)) }
 
-describe('a pool is dealt anew', () => {
+describe('a pool is dealt again', () => {
   test.each<readonly [string, PoolState, PoolTerms, boolean]>([
-    ['where somebody is at their cap, 4 h after the last deal', state(BLOCKED), TERMS, true],
+    ['where a member is at their cap, 4 h after the last deal', state(BLOCKED), TERMS, true],
     ['not earlier', state(BLOCKED, { dealtAt: NOW - 4 * HOUR + 1 }), TERMS, false],
     ['not without newer use', state(BLOCKED, { readAt: NOW - 4 * HOUR }), TERMS, false],
-    ['not where nobody is short', state({ ada: member(500, 0, given(500)), bob: member(500, 0, given(500)) }), TERMS, false],
+    ['not where no member needs more', state({ ada: member(500, 0, given(500)), bob: member(500, 0, given(500)) }), TERMS, false],
     ['at once where nothing was dealt yet', state(BLOCKED, { dealtAt: undefined as never }), TERMS, true],
     ['at once with other credits', state(BLOCKED, { dealtAt: NOW - 1 }), { ...TERMS, credits: credits(1001) }, true],
     ['at once with another share', state(BLOCKED, { dealtAt: NOW - 1 }), { ...TERMS, share: 'need' }, true],
-    ['at once with another least', state(BLOCKED, { dealtAt: NOW - 1 }), { ...TERMS, min: credits(5) }, true],
+    ['at once with another min', state(BLOCKED, { dealtAt: NOW - 1 }), { ...TERMS, min: credits(5) }, true],
     ['at once with a most', state(BLOCKED, { dealtAt: NOW - 1 }), { ...TERMS, max: credits(900) }, true],
-    ['at once where somebody has no deal', state({ ...BLOCKED, cyd: member(5, 0) }, { dealtAt: NOW - 1 }), TERMS, true],
+    ['at once where a member has no deal', state({ ...BLOCKED, cyd: member(5, 0) }, { dealtAt: NOW - 1 }), TERMS, true],
     ['not where that one was never read', state({ ...BLOCKED, cyd: member(undefined, 0) }, { dealtAt: NOW - 1 }), TERMS, false],
     ['not where that one is at 0', state({ ...BLOCKED, cyd: member(0, 0) }, { dealtAt: NOW - 1 }), TERMS, false],
     ['not where that one is protected', state({ ...BLOCKED, cyd: member(5, 0, { protected: true }) }, { dealtAt: NOW - 1 }), TERMS, false],
@@ -43,7 +43,7 @@ describe('a pool is dealt anew', () => {
     expect([deal.state.terms, deal.state.dealtAt]).toEqual(isNew ? [terms, NOW] : [before.terms, before.dealtAt])
   })
 
-  test('and keeps the state it has where nobody’s cap moves', () => {
+  test('and keeps its state where no cap changes', () => {
     const before = state({ ada: member(500, 0, given(500)), bob: member(500, 0, given(500)) })
     expect(dealPool(TERMS, before, NOW, { always: true }).state).toBe(before)
     const other = { ...TERMS, max: credits(900) }

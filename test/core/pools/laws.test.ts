@@ -194,7 +194,7 @@ describe('a deal', () => {
     )
   })
 
-  test('that nothing calls for is no deal: the state stays the very same', () => {
+  test('that is not needed keeps the very same state', () => {
     fc.assert(
       fc.property(sketches, totals, shares, (people, total, share) => {
         const terms = termsOf(total, share)

@@ -41,7 +41,7 @@ describe('at a level', () => {
     ['what is left over goes by weight, in whole credits', TWO, 30 + 32 * 3, 0, [13, 36]],
     ['a part of a credit is not given', TWO, 30 + 32 * 3 - 1, 0, [12, 35]],
     ['everybody is lifted to the least together', TWO, 12, 15, [12, 12]],
-    ['who is expected to use less than the least gets the least', TWO, 20, 15, [15, 20]],
+    ['a person expected to use less than the least gets the least', TWO, 20, 15, [15, 20]],
     ['what is expected may be in parts of a credit', claimsOf([{ expected: 9.6 }]), 10, 0, [9]],
     ['nobody gets less than their use', claimsOf([{ expected: 12, use: 8.2 }, { expected: 12 }]), 5, 0, [9, 5]],
     ['nobody gets more than their most', claimsOf([{ expected: 12, most: 7 }, { expected: 12 }]), 9, 0, [7, 9]],
@@ -51,7 +51,7 @@ describe('at a level', () => {
   test.each<readonly [string, Person, number, number]>([
     ['the cap', { expected: 0, use: 5 }, 9, 9],
     ['use, where the cap is below it', { expected: 0, use: 5 }, 3, 5],
-    ['only what comes on top of what others paid', { expected: 0, use: 5, base: 2 }, 9, 7],
+    ['only what exceeds the use that others paid for', { expected: 0, use: 5, base: 2 }, 9, 7],
     ['nothing, where others paid for more', { expected: 0, use: 5, base: 20 }, 9, 0],
   ])('the pool pays %s', (_name, person, cap, paid) => expect(paidAt(claimsOf([person]), 0, cap)).toBe(paid))
 
@@ -135,7 +135,7 @@ describe('laws', () => {
     expect([highestLevel(levels, cost, 2), highestLevel(levels, cost, 1), highestLevel(levels, cost, 4)]).toEqual([1, undefined, 2])
   })
 
-  test('with credits without end everybody gets their most', () => {
+  test('with unlimited credits everybody gets their most', () => {
     fc.assert(
       fc.property(people, fc.nat(300), (claims, min) => {
         const { levels, cost } = counted(claims, min)
@@ -146,7 +146,7 @@ describe('laws', () => {
   })
 
   // A replay asks for the cost of a level a hundred million times.
-  test.each([0.2, 0.5, 0.9, 1.1, 2, 20])('it is found with few looks in the mean, with %f times what is expected', (part) => {
+  test.each([0.2, 0.5, 0.9, 1.1, 2, 20])('it is found in few steps on average, with %f times what is expected', (part) => {
     const more = fc.record({ use: fc.nat(1000), days: fc.integer({ min: 1, max: 20 }), weight: fc.integer({ min: 1, max: 60 }) })
     const pools = fc.sample(fc.array(more, { minLength: 1, maxLength: 12 }), { numRuns: 200, seed: 1 })
     const looks = pools.map((all) => {

@@ -51,7 +51,7 @@ const ada = (found: ReturnType<typeof see>): PoolMember | undefined => found.sta
 
 test.each<readonly [string, ReturnType<typeof since>, number, readonly unknown[]]>([
   ['what was written since and read back was in force before it', since(4000, NOW - HOUR), NOW, [since(4000, NOW)]],
-  ['what was written before that is no news', since(4000, NOW - 2 * DAY), NOW - DAY, []],
+  ['what was written before that changes nothing', since(4000, NOW - 2 * DAY), NOW - DAY, []],
 ])('of a cap that was read before and is read again, %s', (_row, written, at, lowered) => {
   const before = state({ ada: member({ inForce: since(300) }) })
   const seen = ada(see(before, { use: { ada: 12 }, caps: { ada: since(300, NOW) }, verified: { ada: written } }))
@@ -124,7 +124,7 @@ describe('a new cycle', () => {
     ['begins with whatever figures after them', 100, 100, 6 * HOUR, true],
   ])('%s', (_name, was, is, after, expected) => expect(begins(was, is, after)).toBe(expected))
 
-  test('begins without the use of who is not listed, and with nothing dealt', () => {
+  test('begins without the use of people who are not listed, and with nothing dealt', () => {
     const at = NEXT.startAt + DAY
     const { state: begun } = see(named(100, at - HOUR), { now: at, cycle: NEXT, use: { ada: 1 }, members: ['ada', 'bob'] })
     expect(begun?.members[email('ada')]).toMatchObject({ use: 1, base: 0 })
@@ -162,7 +162,7 @@ describe('a cap that is read', () => {
   test.each<readonly [string, PlainCap, number, Partial<PoolMember>]>([
     ['is in force', 60, NOW - HOUR, { inForce: since(60, NOW - HOUR), lowered: [] }],
     ['counts on at its old value where it fell', 40, NOW - HOUR, { inForce: since(40, NOW - HOUR), lowered: [since(50, NOW - HOUR)] }],
-    ['fell nowhere by being none', 'none', NOW - HOUR, { inForce: since('none', NOW - HOUR), lowered: [] }],
+    ['did not fall when it became none', 'none', NOW - HOUR, { inForce: since('none', NOW - HOUR), lowered: [] }],
     ['is in force since it was first read so', 50, NOW - HOUR, { inForce: since(50, NOW - 2 * HOUR), lowered: [] }],
     ['is not in force where it is no newer', 40, NOW - 2 * HOUR, { inForce: since(50, NOW - 2 * HOUR), lowered: [] }],
     ['is in force since now where it was read in the future', 60, NOW + HOUR, { inForce: since(60, NOW), lowered: [] }],
@@ -188,7 +188,7 @@ describe('a cap that is read', () => {
     ['stays as it was dealt where less is in force', 50.5, { inForce: since(9) }, 40],
     ['stays as it was dealt where it pays for the use', 40, { inForce: since(60) }, 40],
     ['stays as it was dealt where nothing was read', 50.5, {}, 40],
-  ])('above what was dealt %s', (_name, use, more, dealt) => {
+  ])('above the deal, the cap %s', (_name, use, more, dealt) => {
     const { fixed } = more
     const before = state({ ada: member({ dealt: credits(40), use: credits(use), ...more }) })
     const members = [{ email: email('ada'), ...(fixed !== undefined && { fixed }) }]
@@ -290,7 +290,7 @@ describe('use under lowered caps that shows while the pool is frozen', () => {
   })
 })
 
-test('raises wait for use under lowered caps of those who stay, and of nobody else', () => {
+test('raises wait for use under lowered caps of present members only', () => {
   const ada = member({ lowered: [since(300)], left: { at: NOW } })
   expect(openLowers(state({ ada, bob: member({ lowered: [since(500)] }), cyd: member() }))).toEqual([since(500)])
 })

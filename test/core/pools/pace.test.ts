@@ -27,7 +27,7 @@ describe('expected use', () => {
     expect(ownPace(poolPace(0, 2, CYCLE, CYCLE.startAt), 0)).toBe(1)
   })
 
-  test('goes by the own pace, drawn to the mean by three days', () => {
+  test('follows a person’s own pace, shrunk to the mean by three days', () => {
     // Ten working days are over: (300 + 3 × 20) ÷ 13 and (100 + 3 × 20) ÷ 13.
     const pace = poolPace(400, 2, CYCLE, at)
     expect(ownPace(pace, 300)).toBeCloseTo(360 / 13, 9)
@@ -61,7 +61,7 @@ describe('exhaustion', () => {
     expect(exhaustionAt(0, 10, saturday, CYCLE.endAt)).toBe(saturday)
   })
 
-  test('is looked for in 400 days at most', () => {
+  test('is searched for in 400 days at most', () => {
     expect(exhaustionAt(285.5, 1, MONDAY, MONDAY + 1000 * DAY)).toBe(MONDAY + 399.5 * DAY)
     expect(exhaustionAt(286.5, 1, MONDAY, MONDAY + 1000 * DAY)).toBeUndefined()
   })

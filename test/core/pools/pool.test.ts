@@ -65,7 +65,7 @@ const dealtIn = ({ state }: Pick<Deal, 'state'>): Readonly<Record<string, number
   Object.fromEntries(Object.entries(state.members).map(([who, { dealt }]) => [who.split('@')[0], dealt]))
 
 describe('a first deal', () => {
-  test('leaves the others their min, whatever cap somebody has of their own', () => {
+  test('leaves the others their min, whatever own cap a member has', () => {
     const state = stateAfter(undefined, { use: { ada: 0, bob: 0 }, caps: { ada: 'none', bob: 'none' }, own: { ada: 1500 } })
     expect(dealtIn(dealPool(terms(1000, { min: credits(50) }), state, START))).toEqual({ ada: 950, bob: 50 })
   })
@@ -88,7 +88,7 @@ describe('a first deal', () => {
     expect(deal.above).toBeGreaterThan(0)
   })
 
-  test('leaves somebody whose cap was never read alone, and raises nobody meanwhile', () => {
+  test('leaves a member whose cap was never read alone, and raises nobody meanwhile', () => {
     const state = stateAfter(undefined, { use: { ada: 0, bob: 0 }, caps: { ada: 50 } })
     const deal = dealPool(terms(1000), state, START)
     expect(dealtIn(deal)).toEqual({ ada: 50, bob: undefined })
@@ -111,7 +111,7 @@ describe('user caps and grants of members', () => {
     expect(dealtIn(dealPool(terms(1000), state, START))).toEqual({ ada: 400, bob: 600 })
   })
 
-  test('are dealt anew when they change', () => {
+  test('are dealt again when they change', () => {
     const use = { ada: 0, bob: 0 }
     const first = dealPool(terms(1000), stateAfter(undefined, { use, caps: { ada: 'none', bob: 'none' } }), START).state
     const later = stateAfter(first, { at: START + 60_000, use, caps: { ada: 500, bob: 500 }, own: { ada: 200 } })
@@ -153,19 +153,19 @@ describe('the sum', () => {
     expect(full(stateAfter(lowered, { at: START + 12 * HOUR, unknown: 'away', caps: { ada: 100 } }, ['ada']), 'ada')).toBe(500)
   })
 
-  test('counts a value that was sent and whose end is not known, for a day', () => {
+  test('counts a value sent with an unknown outcome, for a day', () => {
     const sent = stateAfter(before, { use: { ada: 10 }, caps: { ada: 500 }, sent: { ada: 800 } })
     expect(full(sent, 'ada')).toBe(800)
     expect(full(stateAfter(sent, { at: START + DAY, use: { ada: 10 }, caps: { ada: 500 } }), 'ada')).toBe(500)
   })
 
-  test('counts what a deal gave as long as the deal stands, also where it could not be written', () => {
+  test('counts what a deal gave as long as the deal lasts, even where it could not be written', () => {
     const dealt = dealPool(terms(900), before, START).state
     expect(dealtIn({ state: dealt })).toEqual({ ada: 900 })
     expect(full(stateAfter(dealt, { at: START + HOUR, use: { ada: 10 }, caps: { ada: 500 } }), 'ada')).toBe(900)
   })
 
-  test('waits for data newer than the lowering also after a clock that was a day ahead', () => {
+  test('waits for data newer than the lowering even after a clock that was a day ahead', () => {
     const ahead = stateAfter(before, { at: START + DAY, use: { ada: 10 }, caps: { ada: 500 } })
     const lowered = stateAfter(ahead, { at: START + HOUR, use: { ada: 10 }, caps: { ada: 100 } })
     expect(full(lowered, 'ada')).toBe(500)
@@ -188,13 +188,13 @@ describe('who joins and leaves', () => {
     expect(fullCount(joined.members[email('eve')] ?? { base: credits(0), sent: [], lowered: [] })).toBe(100)
   })
 
-  test('a newcomer who is not capped is dealt at once, and the others make room', () => {
+  test('an uncapped newcomer is dealt at once, and the others make room', () => {
     const joined = stateAfter(first, { at: START + HOUR, use: { ...use, eve: 0 }, caps: { ada: 500, bob: 500, eve: 'none' } })
     const deal = dealtIn(dealPool(terms(1000), joined, START + HOUR))
     expect(deal).toEqual({ ada: 366, bob: 366, eve: 266 })
   })
 
-  test('somebody who left counts with the cap still in force, and with use alone once it is gone and use must have shown', () => {
+  test('a person who left counts with the cap still in force, and with use alone once it is gone and use must have shown', () => {
     const set = stateAfter(first, { at: START + HOUR, use, caps: { ada: 500, bob: 500 } })
     const gone = stateAfter(set, { at: START + DAY, use, caps: { ada: 500, bob: 500 } }, ['ada'])
     expect(fullCount(gone.members[email('bob')] ?? never())).toBe(500)
@@ -205,19 +205,19 @@ describe('who joins and leaves', () => {
     expect(fullCount(far.members[email('bob')] ?? never())).toBe(230)
   })
 
-  describe('somebody who left counts', () => {
+  describe('a person who left counts', () => {
     const read = stateAfter(first, { at: START + HOUR, use, caps: { ada: 500, bob: 500 } })
     const set = stateAfter(read, { at: START + HOUR + LAG_MS, use })
     const countOf = (state: PoolState): number => fullCount(state.members[email('bob')] ?? never())
     const lower = dealPool(terms(600), set, START + HOUR + LAG_MS).state
 
-    test('at the cap still in force, whatever lower one was dealt, and though the clock had gone back when they left', () => {
+    test('at the cap still in force, whatever lower one was dealt, even when the clock was set back before they left', () => {
       const gone = stateAfter(lower, { at: START - DAY, use, caps: { ada: 500, bob: 500 } }, ['ada'])
       expect(countOf(gone)).toBe(500)
       expect(countOf(stateAfter(gone, { at: START + DAY, use, caps: { ada: 300, bob: 500 } }, ['ada']))).toBe(500)
     })
 
-    test('at the old cap, also when somebody else raised it, until use under it must have shown', () => {
+    test('at the old cap, even when another client raised it, until use under it must have shown', () => {
       const gone = stateAfter(set, { at: START + DAY, use, caps: { ada: 500, bob: 500 } }, ['ada'])
       const raised = stateAfter(gone, { at: START + DAY + HOUR, use, caps: { ada: 500, bob: 900 } }, ['ada'])
       expect(countOf(raised)).toBe(500)
@@ -238,7 +238,7 @@ describe('who joins and leaves', () => {
   test.each<readonly [string, PlainCap, number]>([
     ['at the cap they had', 500, 500],
     ['at known use where they had none', 'none', 100],
-  ])('somebody whom no reading lists any more counts %s until the cycle ends', (_row, had, expected) => {
+  ])('a person no longer listed counts %s until the cycle ends', (_row, had, expected) => {
     const here = stateAfter(first, { at: START + HOUR, use, caps: { ada: 400, bob: had } })
     const gone = stateAfter(here, { at: START + DAY, use: { ada: 100 }, caps: { ada: 400, bob: 'none' } })
     const late = stateAfter(gone, { at: START + 3 * DAY, use: { ada: 100 }, caps: { ada: 400, bob: 'none' } })
@@ -247,7 +247,7 @@ describe('who joins and leaves', () => {
     expect(fullCount(back.members[email('bob')] ?? never())).toBe(130)
   })
 
-  test('somebody who left is forgotten with the next cycle', () => {
+  test('a person who left is forgotten with the next cycle', () => {
     const gone = stateAfter(first, { at: START + DAY, use, caps }, ['ada'])
     const named = stateAfter(gone, { at: NEXT.startAt + HOUR, use: { ada: 0, bob: 0 }, caps, cycle: NEXT }, ['ada'])
     const begun = stateAfter(named, { at: NEXT.startAt + HOUR + 600_000, use: { ada: 0, bob: 0 }, caps, cycle: NEXT }, ['ada'])
@@ -275,7 +275,7 @@ describe('the last deal stays', () => {
     expect(state?.members[email('ada')]).toMatchObject({ use: 100, dealt: 500 })
   })
 
-  test('until a second reading ten minutes later names the same cycle; then use begins anew', () => {
+  test('until a second reading ten minutes later names the same cycle; then use starts again', () => {
     const named = stateAfter(first, { at: later, use: { ada: 3, bob: 0 }, cycle: NEXT })
     expect(see(named, { at: later + 599_999, use: { ada: 3, bob: 0 }, cycle: NEXT }).frozen).toMatch(/named once/)
     const begun = see(named, { at: later + 600_000, use: { ada: 4, bob: 0 }, cycle: NEXT })
@@ -288,13 +288,13 @@ describe('the last deal stays', () => {
     expect(see(named, { at: NEXT.startAt + 2 * HOUR, use, cycle: NEXT }).frozen).toMatch(/figures of the last/)
   })
 
-  test('after a reading of the old cycle a new one has to be named twice again', () => {
+  test('after a reading of the old cycle, until a new one is named twice again', () => {
     const named = stateAfter(first, { at: later, use: { ada: 0, bob: 0 }, cycle: NEXT })
     const back = stateAfter(named, { at: later + 300_000, use })
     expect(see(back, { at: later + 900_000, use: { ada: 0, bob: 0 }, cycle: NEXT }).frozen).toMatch(/named once/)
   })
 
-  test('when nobody read use for a day', () => {
+  test('when use was not read for a day', () => {
     expect(see(first, { at: START + DAY + 1, unknown: 'away' }, ['ada', 'bob']).frozen).toBe('away')
   })
 })
@@ -306,7 +306,7 @@ describe('a quiet pool', () => {
   test.each<readonly [string, number, Readonly<Record<string, number>>, Readonly<Record<string, number>>]>([
     ['keeps its deal while nobody comes near', 5 * HOUR, { ada: 30, bob: 0 }, { ada: 500, bob: 500 }],
     ['keeps its deal for four hours, whatever happens', 3.9 * HOUR, { ada: 480, bob: 0 }, { ada: 500, bob: 500 }],
-    ['lowers whom somebody near the cap needs', 5 * HOUR, { ada: 480, bob: 0 }, { ada: 500, bob: 260 }],
+    ['lowers a member for another near their cap', 5 * HOUR, { ada: 480, bob: 0 }, { ada: 500, bob: 260 }],
   ])('%s', (_row, after, use, dealt) => {
     expect(dealtIn(dealPool(terms(1000), stateAfter(first, { at: START + after, use, caps }), START + after))).toEqual(dealt)
   })
@@ -336,7 +336,7 @@ describe('a quiet pool', () => {
   })
 })
 
-test('need gives more to who uses more, as far as their pace goes', () => {
+test('need gives more to members who use more, as far as their pace goes', () => {
   const state = stateAfter(undefined, { use: { ada: 400, bob: 50, eve: 0 }, caps: { ada: 'none', bob: 'none', eve: 'none' } })
   const dealt = dealtIn(dealPool(terms(1500, { share: 'need' }), state, START))
   expect(dealt['ada']).toBeGreaterThan(dealt['bob'] ?? 0)

@@ -1,4 +1,4 @@
-// What a pool remembers after a clock that was ahead: nothing of the future, and the very same where there is none.
+// What a pool remembers after a clock that was ahead: nothing in the future, and the very same state where nothing was.
 import { describe, expect, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
 import { rewound } from '../../../src/core/pools/rewind.ts'

@@ -60,7 +60,7 @@ function shared(members: Readonly<Record<string, Person>>, under: PoolTerms, { r
 const NINE = (amount: number, use = 0): Readonly<Record<string, Person>> =>
   Object.fromEntries(Array.from({ length: 9 }, (_, index) => [`p${index}`, { cap: amount, use }]))
 
-describe('what everybody should have', () => {
+describe('the final caps', () => {
   test.each<readonly [string, Readonly<Record<string, Person>>, PoolTerms, Readonly<Record<string, number>>, number]>([
     ['is the same head-room', { ada: { use: 100 }, bob: { use: 300 } }, terms(1000), { ada: 400, bob: 600 }, 600],
     [
@@ -84,7 +84,7 @@ describe('what everybody should have', () => {
       { ada: 700, bob: 300 },
       998,
     ],
-    ['is no least above the most', { ada: { fixed: 900 }, bob: {} }, terms(1000, { min: 300, max: 200 }), { ada: 800, bob: 200 }, 998],
+    ['is no min above the max', { ada: { fixed: 900 }, bob: {} }, terms(1000, { min: 300, max: 200 }), { ada: 800, bob: 200 }, 998],
     [
       'is use, where the credits do not pay for more',
       { ada: { use: 700 }, bob: { use: 600.5 } },
@@ -92,7 +92,7 @@ describe('what everybody should have', () => {
       { ada: 700, bob: 601 },
       -301,
     ],
-    ['is what the pool pays on top of others', { ada: { use: 400, base: 300 }, bob: {} }, terms(1000), { ada: 850, bob: 450 }, 899],
+    ['is what the pool pays beyond others', { ada: { use: 400, base: 300 }, bob: {} }, terms(1000), { ada: 850, bob: 450 }, 899],
   ])('%s', (_name, members, under, target, left) => {
     const found = shared(members, under)
     expect(found.target).toEqual(target)
@@ -103,13 +103,13 @@ describe('what everybody should have', () => {
 describe('a deal matters', () => {
   const two = (ada: PlainCap, bob: PlainCap): Readonly<Record<string, Person>> => ({ ada: { cap: ada }, bob: { cap: bob } })
   test.each<readonly [string, Readonly<Record<string, Person>>, PoolTerms, boolean, boolean]>([
-    ['where somebody has no cap', two(500, 'none'), terms(1000), false, true],
+    ['where a member has no cap', two(500, 'none'), terms(1000), false, true],
     ['not where it moves by a tenth of it', two(500, 500), terms(1100), false, false],
     ['where it moves up by more', two(500, 500), terms(1102), false, true],
     ['not where it moves down by little', two(540, 540), terms(1000), false, false],
     ['where it moves down by more', two(600, 600), terms(1000), false, true],
     ['where it moves for one as much as for another', two(440, 560), terms(1000), false, true],
-    ['where the sum is above, and somebody has to come down', two(540, 540), terms(1000), true, true],
+    ['where the sum is above, and a member has to come down', two(540, 540), terms(1000), true, true],
     ['not where the sum is above, and nobody has to', two(500, 500), terms(1100), true, false],
     [
       'where somebody near the cap gains a tenth of their head-room',
@@ -121,7 +121,7 @@ describe('a deal matters', () => {
     ['where they gain just that', { ada: { use: 450, cap: 500 }, ...NINE(55) }, terms(1000), false, true],
     ['not where they gain less', { ada: { use: 425, cap: 500 }, ...NINE(82) }, terms(1245), false, false],
     ['not where they gain more and are not near it', { ada: { use: 424, cap: 500 }, ...NINE(84) }, terms(1264), false, false],
-    ['not where nobody may have more', { ada: { use: 99, cap: 100 }, ...NINE(100) }, terms(2000, { max: 100 }), false, false],
+    ['not where no member may have more', { ada: { use: 99, cap: 100 }, ...NINE(100) }, terms(2000, { max: 100 }), false, false],
     [
       'not where somebody above their cap would only get their use',
       { ada: { use: 149.5, cap: 100 }, ...NINE(100, 100) },
@@ -129,7 +129,7 @@ describe('a deal matters', () => {
       false,
       false,
     ],
-    ['not where somebody above the most has less', { ada: { use: 120, cap: 110 }, ...NINE(100) }, terms(2000, { max: 100 }), false, false],
+    ['not where a member above the max has less', { ada: { use: 120, cap: 110 }, ...NINE(100) }, terms(2000, { max: 100 }), false, false],
     [
       'where the credits pay for all of a cap of their own, by however little',
       { ada: { cap: 119, fixed: 120 }, ...NINE(100) },
@@ -163,17 +163,17 @@ describe('at once', () => {
     ['keeps it where a day’s pace needs more', { cap: 600, pace: 900 }, 600],
     ['is lowered to a cap of their own by however little', { cap: 499, fixed: 400, pace: 900 }, 400],
     ['gets it as the first one', { cap: 'none' }, 400],
-  ])('somebody whose cap is above %s', (_name, ada, expected) => {
+  ])('a member whose cap is above %s', (_name, ada, expected) => {
     expect(given({ ada, bob: { cap: 400 } }, terms(800), 0)['ada']).toBe(expected)
   })
 
-  test('everybody comes down by however little while the sum is above', () => {
+  test('everybody comes down, even by little, while the sum is above', () => {
     expect(given({ ada: { cap: 410, pace: 900 }, bob: { cap: 410 } }, terms(800), -20, true)).toEqual({ ada: 400, bob: 400 })
   })
 
   test.each<readonly [string, Readonly<Record<string, Person>>, PoolTerms, number, Readonly<Record<string, number>>]>([
     [
-      'nobody is dealt whose cap was never read, whatever was dealt',
+      'a member whose cap was never read is not dealt, whatever was dealt',
       { ada: { dealt: 50 }, bob: { cap: 500 } },
       terms(1000),
       900,
@@ -186,7 +186,7 @@ describe('at once', () => {
       100,
       { ada: 200, bob: 200 },
     ],
-    ['nobody is dealt whose cap was never read', { ada: {}, bob: { cap: 500 } }, terms(1000), 900, { ada: Number.NaN, bob: 500 }],
+    ['a member whose cap was never read is not dealt', { ada: {}, bob: { cap: 500 } }, terms(1000), 900, { ada: Number.NaN, bob: 500 }],
     [
       'nobody is dealt at 0 for whom there is no room',
       { ada: { cap: 0 }, bob: { cap: 500 } },
@@ -194,8 +194,8 @@ describe('at once', () => {
       0,
       { ada: Number.NaN, bob: 500 },
     ],
-    ['somebody rises from 0 where there is room', { ada: { cap: 0 }, bob: { cap: 500 } }, terms(1000), 500, { ada: 500, bob: 500 }],
-    ['somebody rises as far as the room goes', { ada: { cap: 100 }, bob: { cap: 500 } }, terms(1000), 200, { ada: 300, bob: 500 }],
+    ['a member rises from 0 where there is room', { ada: { cap: 0 }, bob: { cap: 500 } }, terms(1000), 500, { ada: 500, bob: 500 }],
+    ['a member rises as far as the room allows', { ada: { cap: 100 }, bob: { cap: 500 } }, terms(1000), 200, { ada: 300, bob: 500 }],
     ['nobody rises without room', { ada: { cap: 100 }, bob: { cap: 500 } }, terms(1000), 0, { ada: 100, bob: 500 }],
     [
       'nobody rises while the sum is above',
@@ -227,7 +227,7 @@ describe('at once', () => {
     ],
     ['nobody rises by a tenth', { ada: { cap: 500 }, bob: { cap: 500 } }, terms(1100), 900, { ada: 500, bob: 500 }],
     ['everybody rises by more', { ada: { cap: 500 }, bob: { cap: 500 } }, terms(1102), 900, { ada: 551, bob: 551 }],
-    ['somebody near the cap rises by less', { ada: { use: 450, cap: 500 }, bob: { cap: 60 } }, terms(570), 900, { ada: 510, bob: 60 }],
+    ['a member near the cap rises by less', { ada: { use: 450, cap: 500 }, bob: { cap: 60 } }, terms(570), 900, { ada: 510, bob: 60 }],
     ['caps of their own go before', { ada: { cap: 100, fixed: 300 }, bob: { cap: 100 } }, terms(700), 250, { ada: 300, bob: 150 }],
     ['a cap of their own rises no further', { ada: { cap: 100, fixed: 300 }, bob: { cap: 100 } }, terms(1000), 900, { ada: 300, bob: 700 }],
     [

@@ -1,4 +1,4 @@
-// What a deal reads of the members of a pool, laid out in columns: what they claim, what they count at, and who is not dealt.
+// The columns that a deal reads: what members claim, what they count at, and who is not dealt.
 import { describe, expect, test } from 'vitest'
 import { credits, MAX_CAP } from '../../../src/core/model/units.ts'
 import { poolPace } from '../../../src/core/pools/pace.ts'
@@ -72,7 +72,7 @@ describe('laid out', () => {
     ])
   })
 
-  test('is the pace of those who are there', () => {
+  test('is the pace of the present members', () => {
     const average = poolPace(30, 2, CYCLE, NOW)
     const { table } = laid({
       ada: member(),
@@ -90,7 +90,7 @@ describe('laid out', () => {
     ['at their cap where one is in force, whatever is to come', { protected: true, inForce: since(60), fixed: credits(70) }, 60],
     ['at their use where none is to come', { protected: true, inForce: since('none') }, 10],
     ['at their use when they left, whatever was to come', { left: { at: NOW }, inForce: since('none'), fixed: credits(70) }, 10],
-  ])('somebody who is not dealt counts %s', (_name, more, undealt) =>
+  ])('a member who is not dealt counts %s', (_name, more, undealt) =>
     expect(laid({ ada: member(more), bob: member() }).undealt).toBe(undealt),
   )
 })

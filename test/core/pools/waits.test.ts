@@ -40,7 +40,7 @@ describe('a raise waits', () => {
       [`ada@example.com a raise to 740 ${shows}`],
     ],
     ['not once its use shows', state({ ada: member(480, 500), bob: member(0, 260) }), []],
-    ['not where nobody needs more', state({ ada: member(10, 500), bob: member(0, 490, from(500)) }), []],
+    ['not where no member needs more', state({ ada: member(10, 500), bob: member(0, 490, from(500)) }), []],
     [
       'not before anything was dealt',
       state({ ada: member(480, 500), bob: member(0, 260, from(500)) }, { dealtAt: undefined as never }),
@@ -81,7 +81,7 @@ describe('a raise waits', () => {
     expect(told(state({ ada, bob }, { dealtAt, readAt: dealtAt }))).toEqual([`ada@example.com a raise to 615 ${shows}`])
   })
 
-  test('and is worked out once, however many members are asked about, and anew for other terms', () => {
+  test('and is worked out once for all members, and again for other terms', () => {
     const now = state({ ada: member(480, 500), bob: member(0, 260, from(500)) })
     const [first, again, other] = [TERMS, TERMS, { ...TERMS, credits: credits(900) }].map((terms) => waitingRaises(terms, now))
     expect(again).toBe(first)

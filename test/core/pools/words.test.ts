@@ -1,4 +1,4 @@
-// What is said of pools, word for word: figures of one for one person, and notes for whoever wrote the policy.
+// The words about pools: the figures for one person, and the notes for the author of the policy.
 import { describe, expect, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
 import { dealLines, poolFigures } from '../../../src/core/pools/figures.ts'
@@ -26,14 +26,14 @@ const sketch = (more: Partial<PoolSketch> = {}) =>
 const day = (at: number): string => new Date(at).toISOString().slice(0, 10)
 
 describe('the figures of a pool', () => {
-  test('count who is there, and what is used and given', () => {
+  test('count members, use and caps', () => {
     const figures = poolFigures(
       { credits: credits(100) },
       state({ ada: member(40, { inForce: since(60) }), bob: member(10, { inForce: since(20), left: { at: NOW } }) }),
     )
     expect(figures).toMatchObject({ readAt: NOW, credits: 100, used: 50, dealt: 70, members: 1, isUsedUp: false })
   })
-  test('name no sum while somebody has no known cap, and no end while nobody uses anything', () => {
+  test('name no sum while a cap is not known, and no end without any use', () => {
     const figures = poolFigures({ credits: credits(100) }, state({ ada: member(0) }))
     expect(figures).toStrictEqual({ readAt: NOW, credits: 100, used: 0, members: 1, isUsedUp: false })
   })
@@ -67,7 +67,7 @@ describe('the figures of a pool', () => {
       state({ bob: member(0, ALONE), cyd: member(0, { inForce: since('none') }) }),
       [
         'pool research: 100 credits for 2 members, the same head-room for everybody, at least 5, at most 50',
-        'used 0, counted at more than the credits: somebody has no known cap',
+        'used 0, counted at more than the credits: a member has no known cap',
         'dealt 2026-11-20 from use read 2026-11-20',
       ],
     ],
@@ -192,7 +192,7 @@ describe('the notes on a pool', () => {
       { research: 'use is old' },
       ['POOL_FROZEN pool research: the last deal stays: use is old'],
     ],
-    ['nothing of why another is frozen', {}, undefined, undefined, { design: 'use is old' }, []],
+    ['nothing of why another pool is frozen', {}, undefined, undefined, { design: 'use is old' }, []],
     [
       'what it cannot pay',
       { min: 51 },
@@ -243,7 +243,7 @@ describe('the notes on a pool', () => {
       {},
       ['POOL_ABOVE pool research: 2 members, ada@example.com first, have no known cap in force, so nobody is raised'],
     ],
-    ['nothing of who is about to get a first cap', {}, state({ ada: member(7, { dealt: credits(9) }) }), undefined, {}, []],
+    ['nothing of a member who is about to get a first cap', {}, state({ ada: member(7, { dealt: credits(9) }) }), undefined, {}, []],
   ])('say %s', (_name, pool, one, names, frozen, expected) => {
     const found = notes(pool, one, names, frozen)
     expect(found.map(({ code, message }) => `${code} ${message}`)).toEqual(expected)

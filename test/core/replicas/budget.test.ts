@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { within } from '../../../src/core/pace/pace.ts'
 import { dealt, learnedTogether, sharersOf } from '../../../src/core/replicas/budget.ts'
 
-test('the parts of one key never exceed its limit together, whoever holds them, and neither does the least rate', () => {
+test('the parts of one key never exceed its limit together, and neither does the lowest rate', () => {
   fc.assert(
     fc.property(fc.double({ min: 0.1, max: 500, noNaN: true }), fc.integer({ min: 1, max: 300 }), (max, sharers) => {
       const part = dealt({ start: Math.min(2, max), max, concurrency: 4 }, sharers)
@@ -15,7 +15,7 @@ test('the parts of one key never exceed its limit together, whoever holds them, 
   )
 })
 
-test('workspaces with one key share it, and one with several keys goes by the most shared', () => {
+test('workspaces with one key share it, and with several keys the most shared one counts', () => {
   const keys = new Map([
     ['a', new Set(['k1'])],
     ['b', new Set(['k1', 'k2'])],

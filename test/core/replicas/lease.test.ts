@@ -24,7 +24,7 @@ describe('a lease', () => {
     ['ends although the process was stopped', passed(60_000), -40_000],
   ])('%s', (_, now, left) => expect(leftMs(lease, now)).toBe(left))
 
-  test('lets a request go only if it outlasts it with a margin, and no lease lets none go', () => {
+  test('lets a request go only if it outlasts the request with a margin; without a lease none goes', () => {
     expect(mayLeave(lease, passed(20_000 - 10_000 - MARGIN_MS), 10_000)).toBe(true)
     expect(mayLeave(lease, passed(20_001 - 10_000 - MARGIN_MS), 10_000)).toBe(false)
     expect(mayLeave(undefined, passed(0), 0)).toBe(false)
@@ -47,7 +47,7 @@ describe('a lease', () => {
   })
 })
 
-describe('the time in which a write of the holder before may land', () => {
+describe('the time in which a write of the previous holder may land', () => {
   const quiet = { from: { wall: 1_000_000, monotonic: 500 }, lastsMs: 10_000 }
 
   test.each<[string, ReturnType<typeof passed>, boolean, boolean]>([
@@ -62,7 +62,7 @@ describe('the time in which a write of the holder before may land', () => {
     expect(now.wall >= quietUntil(quiet, now)).toBe(counts)
   })
 
-  test('is none where nobody held it, and makes readings from before its end count for nothing', () => {
+  test('is none without a previous holder; readings before its end do not count', () => {
     expect(quietUntil(undefined, passed(0))).toBe(Number.NEGATIVE_INFINITY)
     expect(quietUntil(quiet, passed(25_000))).toBe(1_010_000)
     // The clock was set back by an hour: so was that end.

@@ -31,7 +31,11 @@ const declared = (sketch: Sketch): Readonly<Record<string, Cap>> => {
 describe('adopt declares', () => {
   test.each<[string, Sketch, Readonly<Record<string, number>>]>([
     ['every cap that is set', { team: 500, people: { ada: 900, bob: 'none' } }, { team: 500, ada: 900 }],
-    ['a cap equal to the wider one, when others read as unset', { team: 500, people: { ada: 500, bob: 'none' } }, { team: 500, ada: 500 }],
+    [
+      'a cap equal to the inherited one, when others read as unset',
+      { team: 500, people: { ada: 500, bob: 'none' } },
+      { team: 500, ada: 500 },
+    ],
     ['a cap of 0', { team: 500, people: { ada: 0, bob: 'none' } }, { team: 500, ada: 0 }],
     ['nothing, where nothing is set', { team: 'none', people: { ada: 'none' } }, {}],
     ['only what differs, where everybody reads a value', { team: 500, people: { ada: 500, bob: 900 } }, { team: 500, bob: 900 }],
@@ -50,8 +54,8 @@ describe('adopt declares', () => {
       { team: 500, groups: { core: { cap: 500, members: ['ada'] } }, people: { ada: 'none', bob: 'none' } },
       { team: 500, core: 500 },
     ],
-    ['everybody, when no wider cap is read by anybody', { team: 500, people: { ada: 700, bob: 900 } }, { team: 500, ada: 700, bob: 900 }],
-    ['people where there is no wider cap at all', { team: 'none', people: { ada: 700, bob: 700 } }, { ada: 700, bob: 700 }],
+    ['everybody, when no one reads the inherited cap', { team: 500, people: { ada: 700, bob: 900 } }, { team: 500, ada: 700, bob: 900 }],
+    ['people where there is no cap to inherit', { team: 'none', people: { ada: 700, bob: 700 } }, { ada: 700, bob: 700 }],
     [
       'nobody who shows the team’s cap past a group without one',
       { team: 500, groups: { core: { cap: 'none', members: ['ada'] } }, people: { ada: 500, bob: 900 } },
@@ -73,7 +77,7 @@ describe('adopt declares', () => {
 })
 
 describe('adopt tells', () => {
-  test('how many caps it left to the wider one, groups included', () => {
+  test('how many inherited caps it left out, groups included', () => {
     const { left } = adopt(live({ team: 500, groups: { core: { cap: 500, members: [] } }, people: { ada: 500, bob: 900 } }))
     expect(left).toBe(2)
   })
@@ -116,7 +120,7 @@ describe('what adopt declares', () => {
     )
   })
 
-  test('leaves everybody with the cap they read, or with what the wider scopes give them', () => {
+  test('leaves everybody with the cap they read or inherit', () => {
     fc.assert(
       fc.property(sketches, (sketch) => {
         const seen = declared(sketch)

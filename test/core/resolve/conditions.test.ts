@@ -46,8 +46,8 @@ describe('an answer', () => {
     ['does not turn by one reading after others that agreed', 'yyyn', 'yyyy'],
     ['does not turn by one reading after two that agreed', 'yyn', 'yyy'],
     ['does not turn by readings that do not follow each other', 'ynyny', 'yyyyy'],
-    ['does not turn by one reading that is looked at twice', 'yn.n.n', 'yyyy'],
-    ['turns by the second good one, whatever was looked at again between them', 'yn.nn', 'yyyn'],
+    ['does not turn by one reading that is evaluated twice', 'yn.n.n', 'yyyy'],
+    ['turns by the second good one, whatever was evaluated again between them', 'yn.nn', 'yyyn'],
     ['is not confirmed by what was read before', 'yn.yn', 'yyyn'],
     ['is not known while the row does not say', 'y?', 'y-'],
     ['counts again as before when the row says it once more', 'y?y', 'y-y'],
@@ -67,9 +67,9 @@ describe('what is remembered', () => {
   })
 
   test.each<readonly [string, Rows | undefined, boolean, boolean]>([
-    ['still holds for somebody who is away, and for whom a cap of ours waits', { bob: {} }, true, true],
-    ['does not hold any more for somebody who is away without one', { bob: {} }, false, false],
-    ['does not hold for somebody who is there and says otherwise, though a cap is ours', { ada: { role: 'guest' } }, true, false],
+    ['still holds for a person who is away and has a cap of ours', { bob: {} }, true, true],
+    ['does not hold for a person who is away without one', { bob: {} }, false, false],
+    ['does not hold for a present person whose row says otherwise, even with a cap of ours', { ada: { role: 'guest' } }, true, false],
     ['still holds for everybody while there is no roster', undefined, false, true],
   ])('%s', (_name, rows, isOurs, expected) => {
     const settled = { holds: [email('ada')], turning: [email('ada')], open: [] }

@@ -14,7 +14,7 @@ import {
   running,
 } from '../../support/declare.ts'
 
-describe('where the service copies wide caps to people', () => {
+describe('where the service copies shared caps to people', () => {
   const everybody = roster({ ada: 'approved', bob: 'approved', cyd: 'disabled', dan: 'pending' })
   const copied = (more: Partial<DesiredInputs> = {}): Partial<DesiredInputs> => ({
     capSemantics: 'copied',

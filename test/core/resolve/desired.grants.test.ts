@@ -173,7 +173,7 @@ describe('a grant that adds', () => {
       'may not pass the largest cap',
       { policy: { caps: { team: MAX_CAP - 799 }, grants: [{ on: 'team', ...add }] }, rejected: { team: 'CAP_TOO_LARGE' } },
     ],
-    ['is not looked at while it does not run', { policy: { grants: [{ on: 'bob', add: 800, ...coming }] } }],
+    ['does not count while it does not run', { policy: { grants: [{ on: 'bob', add: 800, ...coming }] } }],
   ])('%s', (_, row) => checkDecision(row))
 
   test('says both numbers and the way out when it is rejected', () => {
@@ -214,17 +214,17 @@ describe('the end of a grant on a scope without a rule', () => {
   const owned = ownedCaps({ bob: byGrant(300) })
   const overOurs = byScope([...owned.values()].map((one) => ({ ...one, baselineIsOurs: true })))
   test.each<[string, Decision]>([
-    ['gives back the cap that stood there', { policy: ended, more: { owned }, desired: { bob: 'restore 300' } }],
+    ['restores the cap from before it', { policy: ended, more: { owned }, desired: { bob: 'restore 300' } }],
     [
       'gives back nothing where nothing stood',
       { policy: ended, more: { owned: ownedCaps({ bob: byGrant('none') }) }, desired: { bob: 'restore none' } },
     ],
-    ['gives it back also when the grant is gone from the policy', { more: { owned }, desired: { bob: 'restore 300' } }],
+    ['restores it even when the grant is gone from the policy', { more: { owned }, desired: { bob: 'restore 300' } }],
     [
       'gives it back also when the grant was moved into the future',
       { policy: { grants: [{ on: 'bob', ...coming }] }, more: { owned }, desired: { bob: 'restore 300' } },
     ],
-    ['gives it back to the team', { more: { owned: ownedCaps({ team: byGrant(300) }) }, desired: { team: 'restore 300' } }],
+    ['restores it for the team', { more: { owned: ownedCaps({ team: byGrant(300) }) }, desired: { team: 'restore 300' } }],
     ['gives it back to a group', { more: { owned: ownedCaps({ 'group:a': byGrant(300) }) }, desired: { 'group:a': 'restore 300' } }],
     [
       'gives back nothing that was ours and that policy declares no more, where such caps are pruned',
@@ -243,7 +243,7 @@ describe('the end of a grant on a scope without a rule', () => {
       },
     ],
     ['leaves to pruning what has no memory of a base', { policy: ended, more: { owned: ownedCaps({ bob: byGrant() }) } }],
-    ['gives back nothing that a rule wrote', { more: { owned: ownedCaps({ bob: { cap: 6000, baseline: 300 } }) } }],
+    ['restores nothing that a rule wrote', { more: { owned: ownedCaps({ bob: { cap: 6000, baseline: 300 } }) } }],
     [
       'yields to a rule that was declared meanwhile',
       { policy: { ...ended, caps: { bob: 1000 } }, more: { owned }, desired: { bob: 'rule 1000' } },

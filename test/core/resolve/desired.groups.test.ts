@@ -240,7 +240,7 @@ describe('a cap of the conflict rule whose conflict is gone', () => {
     ['goes at once when they are to have the same', { 'group:a': 7, 'group:b': 7, 'group:c': 900 }, inBoth, undefined],
     ['stays for a reading while they differ', { 'group:a': 1500, 'group:b': 900 }, inBoth, 'conflict 900'],
     ['follows what they are to have', { 'group:a': 1500, 'group:b': 800 }, inBoth, 'conflict 800'],
-    ['stays as it is while nobody knows in which they were', { 'group:a': 1500, 'group:b': 800 }, {}, 'conflict 900'],
+    ['stays as it is while their groups are not known', { 'group:a': 1500, 'group:b': 800 }, {}, 'conflict 900'],
     ['goes at once when no groups differ', { 'group:a': 1500 }, {}, undefined],
   ])('%s', (_, caps, more, expected) => {
     const groups = members({ a: ['eve'], b: [], c: [] })
@@ -249,7 +249,7 @@ describe('a cap of the conflict rule whose conflict is gone', () => {
     expect(resolution.conflictGroups).toStrictEqual(more.conflictGroups ?? {})
   })
 
-  test.each(['approved', 'pending'] as const)('remembers the groups that differ, for who is %s then', (status) => {
+  test.each(['approved', 'pending'] as const)('remembers the groups that differ, for a person who is %s then', (status) => {
     const inputs = desiredInputs(policy, { owned, groups: members({ a: ['eve'], b: ['eve'] }), roster: roster({ eve: 'approved' }) })
     const { conflictGroups } = resolveDesired(inputs)
     expect(conflictGroups).toEqual({ 'eve@example.com': ['a', 'b'] })

@@ -1,4 +1,4 @@
-// Laws of resolving, over worlds made by chance: a naive chain written from product.md section 2 agrees with the real one, the order of
+// Laws of resolving, over random worlds: a naive chain written from product.md section 2 agrees with the real one, the order of
 // inputs never matters, and no scope is asked for and refused at once.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'

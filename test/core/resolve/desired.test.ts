@@ -67,7 +67,7 @@ describe('what is asked of a scope', () => {
     ],
   ])('is %s', (_, row) => checkDecision(row))
 
-  test('says where it stands, why, and which declarations lost', () => {
+  test('says where it is declared, why, and which declarations lost', () => {
     const inputs = desiredInputs(
       { caps: { team: 500, 'group:a': 1500, ada: 4000 }, grants: [{ on: 'ada', cap: 6000, ticket: 'OPS-12', ...running }] },
       { groups: members({ a: ['ada'] }) },
@@ -208,14 +208,14 @@ describe('the cap of a person', () => {
       { caps, grants: [{ on: 'ada', cap: 6, ...running }] },
       [6, 'grant ada 6', 'rule ada 4000', 'rule group:a 1500', 'rule team 500'],
     ],
-    ['is the next wider one under a none', 'eve', { caps }, [1500, 'rule group:a 1500', 'rule eve none', 'rule team 500']],
+    ['is the next inherited one under a none', 'eve', { caps }, [1500, 'rule group:a 1500', 'rule eve none', 'rule team 500']],
     [
       'is the group’s grant before its rule',
       'eve',
       { caps, grants: [{ on: 'group:a', cap: 6, ...running }] },
       [6, 'grant group:a 6', 'rule eve none', 'rule group:a 1500', 'rule team 500'],
     ],
-    ['is the team’s where nothing narrower is', 'zoe', { caps }, [500, 'rule team 500']],
+    ['is the team’s where nothing else is declared', 'zoe', { caps }, [500, 'rule team 500']],
     [
       'is the team’s grant before its rule',
       'zoe',
@@ -235,9 +235,9 @@ describe('the cap of a person', () => {
       { caps: { ...caps, bob: 7 } },
       [7, 'rule bob 7', 'rule group:a 1500', 'rule group:b 900', 'rule team 500'],
     ],
-    ['is undecided where groups clash beneath a none of their own', 'bob', { caps: { ...caps, bob: 'none' } }, undefined],
+    ['is undecided where groups clash and their own cap is none', 'bob', { caps: { ...caps, bob: 'none' } }, undefined],
     ['is none where the team’s none is all', 'zoe', { caps: { team: 'none' } }, ['none', 'rule team none']],
-    ['is none by the widest none', 'eve', { caps: { team: 'none', eve: 'none' } }, ['none', 'rule team none', 'rule eve none']],
+    ['is none by the last none', 'eve', { caps: { team: 'none', eve: 'none' } }, ['none', 'rule team none', 'rule eve none']],
     ['is undefined where nothing is declared', 'zoe', { caps: { ada: 1 } }, undefined],
   ])('%s', (_, name, policy, expected) => expect(person(name, policy)).toEqual(expected))
 
@@ -265,14 +265,14 @@ describe('grants in a resolution', () => {
   test.each([
     ['has ended with the cycle that it ran in', CYCLE.startAt - 1, true, true],
     ['has not ended while its cycle runs', CYCLE.startAt, true, false],
-    ['has not ended while nobody knows the cycle', CYCLE.startAt - 1, false, false],
-  ])('tell that one to the end of the cycle that policy declares no more %s', (_name, from, isKnown, ended) => {
+    ['has not ended while the cycle is not known', CYCLE.startAt - 1, false, false],
+  ])('tell that one to the end of the cycle that is no longer declared %s', (_name, from, isKnown, ended) => {
     const id = grantId(grant({ on: 'ada', from, until: 'cycleEnd' }, { file: 'acme.yaml', line: 1, column: 1 }))
     const inputs = isKnown ? desiredInputs({}) : withoutCycle(desiredInputs({}))
     expect(hasEnded(id, resolveDesired(inputs).grantClock)).toBe(ended)
   })
 
-  test('are all reported with their state, whoever they are for', () => {
+  test('are all reported with their state', () => {
     const grants = [
       { on: 'ada', ...over },
       { on: 'bob', ...running },

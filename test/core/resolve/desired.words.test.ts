@@ -1,4 +1,4 @@
-// What is said of scopes that policy makes impossible or that are left alone, word for word, and what a winner carries along.
+// The words about rejected and skipped scopes, and the fields of a winner.
 import { describe, expect, test } from 'vitest'
 import { resolveDesired, resolvePerson } from '../../../src/core/resolve/desired.ts'
 import { grantId } from '../../../src/core/resolve/grants.ts'
@@ -163,7 +163,7 @@ describe('why a scope is left alone', () => {
       { unknownGroups: ['a'] },
       [{ scope: scope('group:a'), why: 'the service does not know group a', at: at(101) }],
     ],
-    ['somebody in two groups who is away is not named', { caps: { 'group:a': 5, 'group:b': 6 } }, { ...two, roster: people }, []],
+    ['a person in two groups who is away is not named', { caps: { 'group:a': 5, 'group:b': 6 } }, { ...two, roster: people }, []],
   ])('%s', (_name, sketch, more, expected) => expect(skipped(sketch, more)).toEqual(expected))
   test('nobody while the roster is unknown', () => expect(skipped({ caps: { ada: 5 } }, {})).toEqual([]))
 })

@@ -231,7 +231,7 @@ describe('a grant that a cap came from, known by its id alone', () => {
     ['to the end of the cycle has ended with it', toCycleEnd, { now: CYCLE.endAt }, true],
     ['to the end of an earlier cycle has ended', { ...toCycleEnd, from: CYCLE.startAt - 1 }, {}, true],
     ['to the end of a cycle yet to come has not ended', { ...toCycleEnd, from: CYCLE.endAt }, { now: CYCLE.endAt }, false],
-    ['to the end of a cycle that nobody knows has not ended', toCycleEnd, { cycle: undefined as never, now: CYCLE.endAt }, false],
+    ['to the end of an unknown cycle has not ended', toCycleEnd, { cycle: undefined as never, now: CYCLE.endAt }, false],
     ['to the end of the cycle without a start has not ended while the cycle runs', { until: 'cycleEnd' }, {}, false],
     ['to the end of the cycle without a start has ended with the cycle', { until: 'cycleEnd' }, { now: CYCLE.endAt }, true],
   ])('%s', (_name, sketch, more, expected) => {

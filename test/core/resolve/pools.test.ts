@@ -79,12 +79,12 @@ describe('the members of a pool', () => {
     ])
   })
 
-  test('are known with what is put back for those who are protected and ours', () => {
+  test('are known with our cap, for protected members', () => {
     const { pools } = resolved({ protected: ['ada'] }, { owned: ownedCaps({ ada: { cap: 30 }, cyd: { cap: 20 } }) })
     expect(pools[0]?.members).toStrictEqual([{ email: email('ada'), fixed: credits(30), protected: true }, { email: email('cyd') }])
   })
 
-  test('are known with what is put back for those who are protected, also where a rule sets nothing', () => {
+  test('are known with our cap, for protected members where a rule sets nothing', () => {
     const rules = [{ when: { email: 'ada@*' }, cap: 'none' }] as const
     const { pools } = resolved({ protected: ['ada'], rules }, { owned: ownedCaps({ ada: { cap: 30 } }) })
     expect(pools[0]?.members[0]).toStrictEqual({ email: email('ada'), fixed: credits(30), protected: true })
@@ -294,7 +294,7 @@ describe('of a member is asked', () => {
       MINE(0),
       [0, 'pool', 'pool research: the credits do not pay for more; what is in force stays'],
     ],
-    ['nothing, where others have lowered it to 0 and nobody knows whether a rule matches', IDLE, dealt(inForce(0)), MINE(30), []],
+    ['nothing, where another client lowered it to 0 and a rule’s answer is not known', IDLE, dealt(inForce(0)), MINE(30), []],
     [
       'what others have lowered, while nobody knows whether a rule matches',
       IDLE,
@@ -320,7 +320,7 @@ describe('of a member is asked', () => {
     expect(ada?.origin).toMatchObject({ kind: 'pool', pool: 'research', at: { line: 301 }, cap: 30 })
   })
 
-  test('what was dealt, and said for whom a raise waits until newer figures are there', () => {
+  test('what was dealt, with the raises that wait for newer figures', () => {
     const at = NOW - HOUR
     const member = (use: number, given: number, more: Partial<PoolMember> = {}): PoolMember => ({
       ...{ base: credits(0), use: credits(use), dealt: credits(given), inForce: { cap: credits(given), at }, sent: [], lowered: [] },

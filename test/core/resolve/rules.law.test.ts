@@ -1,4 +1,4 @@
-// Laws of rules, over worlds made by chance: only the order of the rules matters, a doubted roster moves nobody, and a person of whom the
+// Laws of rules, over random worlds: only the order of the rules matters, a doubted roster moves nobody, and a person of whom the
 // roster does not tell enough keeps what is in force.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'

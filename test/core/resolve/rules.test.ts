@@ -90,7 +90,7 @@ describe('a condition', () => {
     ['several things, one of which is not so', { role: 'member', email: 'bob@*' }, [false, true, false, false]],
   ])('on %s', (_name, when, expected) => expect(truths(when)).toEqual(expected))
 
-  test('on inactive days is not moved by an outage of analytics: the newest use stands still with everybody', () => {
+  test('on inactive days is not changed by an outage of analytics', () => {
     const later = Object.fromEntries(
       Object.entries(PEOPLE).map(([name, row]) => [
         name,
@@ -257,7 +257,7 @@ describe('where a field is absent', () => {
     expect(dan({ cap: 40, owner: 'conflict' })).toBe('people 40')
     expect(dan({ cap: 30 })).toBe('people 30')
   })
-  test('nothing is asked for whoever has no cap of ours', () => {
+  test('nothing is asked for a person without a cap of ours', () => {
     expect(dan()).toBeUndefined()
     expect(dan({ cap: 'none', owner: 'rule' })).toBeUndefined()
   })
@@ -314,12 +314,12 @@ describe('a match changes', () => {
     expect(asked(resolve({ rules: [{ when: MEMBERS, cap: 70 }] }, { roster: roleOf('member'), conditions }))).toEqual({ bob: 'people 70' })
   })
 
-  test('for whom nothing was known with the first good reading that tells', () => {
+  test('with the first good reading that answers, where nothing was known', () => {
     expect(course([undefined, 'member'])).toEqual([undefined, IN])
     expect(course([undefined, 'member', 'member'], (index) => index === 2)).toEqual([undefined, undefined, IN])
   })
 
-  test('for nobody who is away and comes back, as long as a cap of ours waits', () => {
+  test('for no person who is away and comes back, as long as they have a cap of ours', () => {
     const owned = ownedCaps({ bob: { cap: 100, owner: 'rule' } })
     const first = resolve(sketch, { roster: roleOf('member'), owned })
     const away = resolve(sketch, { roster: rosterRows({ ada: {} }), owned, conditions: first.conditions })
@@ -377,7 +377,7 @@ describe('what a person should know of a rule', () => {
     expect(ruleNotes.map(({ message }) => message)).toEqual(['rule r2 matches nobody: earlier rules match everybody that it would'])
   })
 
-  test('that it is not known for some', () => {
+  test('that the answer is not known for some people', () => {
     expect(notes(MEMBERS)).toEqual([
       '201 RULE_UNKNOWN rule r1: whether it matches is not known for 1 person, who keeps what is in force (role: the roster has no role)',
     ])

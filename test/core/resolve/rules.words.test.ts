@@ -1,4 +1,4 @@
-// What is said of rules, word for word: the answer to each condition, what is absent, and notes on rules that nobody may have meant so.
+// The words about rules: the answer to each condition, what is missing, and notes on rules that may not do what was meant.
 import { describe, expect, test } from 'vitest'
 import type { When } from '../../../src/core/model/policy.ts'
 import { answersOf, type ConditionInputs, rowFacts, truthOf } from '../../../src/core/resolve/conditions.ts'
@@ -212,7 +212,7 @@ describe('a note', () => {
     ])
   })
 
-  test('does not count who is not approved', () => {
+  test('does not count people who are not approved', () => {
     const rows: Readonly<Record<string, RowSketch>> = { ada: { role: 'admin' }, bob: { role: 'member', status: 'pending' } }
     expect(notes({ role: 'mamber' }, rows)).toEqual(['rule r1 matches nobody: nobody has the role mamber; the roles there are: admin'])
     expect(notes({ role: 'x' }, { bob: { status: 'pending' } })).toEqual([])

@@ -40,12 +40,20 @@ describe('measured figures', () => {
     ['count for one that starts hours earlier', { measured: measuredAddOn({ ada: 120 }, { startAt: CYCLE.startAt - 9 * HOUR }) }, MEASURED],
     ['do not count while no cycle is known', { measured: measuredAddOn({ ada: 120 }), cycle: undefined }, ESTIMATED],
     ['do not count for people who have no key', { measured: measuredAddOn({}, { unassignable: [ADA] }) }, ESTIMATED],
-    ['do not count when more than half is nobody’s', { measured: measuredAddOn({ ada: 120 }, { others: 121 }) }, ESTIMATED],
-    ['count when half is nobody’s', { measured: measuredAddOn({ ada: 120 }, { others: 120 }) }, MEASURED],
-    ['count when hardly anything is anybody’s', { measured: measuredAddOn({}, { others: 9 }) }, { credits: 0, source: 'measured' }],
+    [
+      'do not count when more than half is of people not on the roster',
+      { measured: measuredAddOn({ ada: 120 }, { others: 121 }) },
+      ESTIMATED,
+    ],
+    ['count when half is of people not on the roster', { measured: measuredAddOn({ ada: 120 }, { others: 120 }) }, MEASURED],
+    [
+      'count when hardly anything is of people not on the roster',
+      { measured: measuredAddOn({}, { others: 9 }) },
+      { credits: 0, source: 'measured' },
+    ],
   ])('%s', (_, more, expected) => expect(figures({ balance, ...more }).of(ADA, credits(700))).toEqual(expected))
 
-  test('of somebody whose name is a word of the language are theirs alone', () => {
+  test('of a person named like a word of the language are found', () => {
     const measured = measuredAddOn({ ada: 120 })
     expect(figures({ measured }).of('constructor', undefined)).toEqual({ credits: 0, source: 'measured' })
   })
@@ -57,7 +65,7 @@ describe('a sum', () => {
     expect(totalAddOn(figures({ measured }), [{ email: ADA }, { email: email('bob') }])).toBe(200)
   })
   test('is not known when nobody’s use is', () => expect(totalAddOn(figures({ balance }), [{ email: ADA }])).toBeUndefined())
-  test('is worth what the worst of its parts is worth, in every order', () => {
+  test('has the worst source of its parts, in every order', () => {
     const source = fc.constantFrom(...ADD_ON_SOURCES)
     fc.assert(
       fc.property(fc.array(source), (sources) => {

@@ -17,13 +17,13 @@ const since = (used: Readonly<Record<string, number>>): Burned => foldUsage(NOTH
 const step = (before: Burned, reading: Roster) => foldUsage(before, reading, [])
 
 describe('a reading', () => {
-  test('tells who used more, by how much, and what all have used', () => {
+  test('tells who used more, by how much, and the sum', () => {
     const { burned, ...told } = step(since({ a: 100, b: 50 }), roster({ a: 130, b: 50, c: 0, d: undefined }))
     const increases = new Map([[email('a'), 30]])
     expect(told).toStrictEqual({ readAt: NOW, increases, isNewCycle: false, raised: [email('a')], used: 180 })
     expect([burned.team, burned.cycleStartAt, burned.highest?.get(email('a'))]).toEqual([30, CYCLE.startAt, 130])
   })
-  test('tells no increase of less than a cent, and no use where nobody carries a figure', () => {
+  test('tells no increase of less than a cent, and no use where no person has a figure', () => {
     const { increases, raised } = step(since({ a: 100 }), roster({ a: 100.001 }))
     expect([increases.size, raised]).toEqual([0, [email('a')]])
     expect(step(since({ a: 100 }), roster({ a: undefined }))).not.toHaveProperty('used')

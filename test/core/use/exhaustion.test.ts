@@ -66,7 +66,7 @@ describe('add-on credits run out', () => {
   })
 })
 
-describe('add-on credits do not run out, or nobody knows', () => {
+describe('add-on credits do not run out, or that is not known', () => {
   test.each<readonly [string, number | undefined]>([
     ['they last to the end', exhaustedAt([person(150)], 50, 20, 29)],
     ['nobody gets beyond their seat', exhaustedAt([person(50)], 0, 20, 20)],

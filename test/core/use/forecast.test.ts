@@ -38,7 +38,7 @@ describe('the expected use of a day', () => {
     expect(expectedDays(daysOf(weeks(100, 100, 100, 200)))?.[0]).toBeCloseTo((8 * 200 + 4 * 100 + 2 * 100 + 100) / 15, 9)
   })
 
-  test('looks back eight weeks', () => {
+  test('uses eight weeks', () => {
     expect(expectedDays(daysOf(weeks(9000, ...alike(8, 100))))?.[0]).toBe(100)
     expect(expectedDays(daysOf(weeks(9000, ...alike(7, 100))))?.[0]).toBeGreaterThan(100)
   })
@@ -140,7 +140,7 @@ describe('the spread', () => {
     expect(spreadOf(...uses)).toBeCloseTo(expected, 9)
   })
 
-  test('looks at whole weeks with two weeks before them', () => {
+  test('tests whole weeks with two weeks before them', () => {
     const days = (count: number) => forecastOf(daysOf(alike(count, 100)))?.spread
     expect(days(34)).toBeCloseTo(Math.sqrt(0.01 / 3), 9)
     expect(days(35)).toBeCloseTo(Math.sqrt(0.01 / 4), 9)

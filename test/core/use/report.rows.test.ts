@@ -45,8 +45,8 @@ describe('the totals', () => {
     for (const key of ['cost', 'addOnCost']) expect(free.totals).not.toHaveProperty(key)
     expect(report({ pricePerCredit: 0.04 }).totals).not.toHaveProperty('addOnCost')
   })
-  test('count what people used who left', () => expect(report({ addOn: MEASURED }).totals.addOn).toBe(455))
-  test('are of the runs where nobody carries a figure', () => {
+  test('count the use of people who left', () => expect(report({ addOn: MEASURED }).totals.addOn).toBe(455))
+  test('are of the runs where no person has a figure', () => {
     const people = [person('ada')]
     expect(report({ people, runs: [run('a', 0, 3), run('b', 1, 4)] }).totals).toStrictEqual({ people: 1, used: 7 })
     expect(report({ people }).totals).toStrictEqual({ people: 1 })
@@ -63,7 +63,7 @@ describe('the rows', () => {
     ])
     for (const row of report({ by: 'user', pricePerCredit: 0.1 }).rows) expect(row).not.toHaveProperty('addOnCost')
   })
-  test('stand by use, then by name; who carries no figure later, and who is in no group last', () => {
+  test('are by use, then by name; those without a figure later, people in no group last', () => {
     const people = [person('cyd'), person('bob', 5), person('ada', 5), person('dan', 0), person('eve', 9)]
     expect(keys(report({ by: 'user', people }))).toEqual(['eve', 'ada', 'bob', 'dan', 'cyd'])
     const groups = ['b', 'a', 'c'].map((id) => ({ id, name: id }))
@@ -131,7 +131,7 @@ describe('a note', () => {
   const groups = [{ id: 'g', name: 'G' }]
   test.each<readonly [string, Partial<ReportInputs>, readonly string[]]>([
     ['is none where everything is known', { balance: BALANCE, addOn: ESTIMATED }, []],
-    ['comes first from who gathered', { balance: BALANCE, notes: ['x'], groups, by: 'group' }, ['x', BOTH]],
+    ['comes first where something could not be gathered', { balance: BALANCE, notes: ['x'], groups, by: 'group' }, ['x', BOTH]],
     ['says that nothing is known without a balance', {}, ['The balance is not known: add-on use, head-room and projections are left out.']],
     ['says what is left out without a balance', { addOn: { ...MEASURED, source: 'estimated' } }, [UNKNOWN_BALANCE]],
     [
@@ -166,6 +166,10 @@ describe('a note', () => {
       },
       [BOTH, '1 of 3 people are in several groups: the groups come to more than the team.'],
     ],
-    ['says who carries no figure', { balance: BALANCE, people: [person('a', 1), person('b')] }, ['1 of 2 people carry no figure of use.']],
+    [
+      'says how many people have no figure',
+      { balance: BALANCE, people: [person('a', 1), person('b')] },
+      ['1 of 2 people carry no figure of use.'],
+    ],
   ])('%s', (_name, more, notes) => expect(report(more).notes).toEqual(notes))
 })

@@ -125,7 +125,7 @@ describe('a report by', () => {
     expect(notes.join()).not.toContain('estimated')
   })
 
-  test('model shares out the add-on use of everybody where nobody tells it by model, and calls that an estimate', () => {
+  test('model shares out the add-on use of everybody where it is not measured by model, and calls that an estimate', () => {
     const { rows, totals, notes } = report({ by: 'model', runs: [run('large', 75), run('small', 25)] })
     expect(rows.map(({ addOn, addOnSource }) => [addOn, addOnSource])).toEqual([
       [0.75 * (totals.addOn ?? 0), 'estimated'],
@@ -166,7 +166,7 @@ describe('what is not known is absent', () => {
     expect(notes).toContain('1 of 2 people carry no figure of use.')
   })
 
-  test.each(['team', 'group'] as const)('nobody: how many people they are is not known, by %s', (by) => {
+  test.each(['team', 'group'] as const)('people: their number is not known, by %s', (by) => {
     const { totals, rows } = report({ by, people: [] })
     expect([totals, ...rows].map((row) => 'people' in row)).not.toContain(true)
     expect(report({ by: 'group', people: [person('ada', 3, 1, ['core'])] }).rows).toContainEqual({
@@ -176,7 +176,7 @@ describe('what is not known is absent', () => {
     })
   })
 
-  test('nobody’s use, but runs: the team’s sum is that of the runs', () => {
+  test('use of people, but runs: the team’s sum is that of the runs', () => {
     expect(report({ people: [], runs: [run('large', 7), run('small', undefined)] }).totals).toMatchObject({ used: 7 })
   })
 
@@ -199,7 +199,7 @@ describe('what is not known is absent', () => {
   })
 })
 
-test('who is at 85 % or more comes nearest first, a cap of 0 before all', () => {
+test('people at 85 % or more come nearest first, a cap of 0 before all', () => {
   const people = [
     person('ada', 185, 100),
     person('bob', 200, 100),

@@ -1,4 +1,4 @@
-// When another billing cycle is believed, and whose figures are shown meanwhile.
+// When another billing cycle is believed, and which figures are shown until then.
 import { describe, expect, test } from 'vitest'
 import type { Cycle, Roster } from '../../../src/core/model/observed.ts'
 import { credits } from '../../../src/core/model/units.ts'

@@ -82,7 +82,7 @@ describe('what was burned in a window, by readings', () => {
     expect(burned(at(10), readings, 1)).toBeCloseTo(10, 6)
   })
 
-  test('spreads what was burned while nobody looked over the whole time', () => {
+  test('spreads an increase over the whole time without a reading', () => {
     const readings = [...readingsOf(at(5), at(7), () => 500), ...readingsOf(at(9) - HOUR, at(10), () => 980)]
     // 480 credits in 48 hours; the window begins 24 hours before the end of them, which is in the hole.
     expect(burned(at(10), readings, 24)).toBe(0)

@@ -1,4 +1,4 @@
-// Billing cycles beside a known one: months keep their day, others their length, and nothing is left out between them.
+// Billing cycles before and after a known one: months keep their day, others their length, and there are no gaps.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { cycleBeside, cyclesBetween } from '../../../src/daemon/replay/cycles.ts'
@@ -45,7 +45,7 @@ describe('cycles between two instants', () => {
     fc.integer({ min: 1, max: 20 }).map((days) => ({ startAt: day('2026-06-01'), endAt: day('2026-06-01') + days * DAY })),
   )
 
-  test('follow each other without a hole, cover the time, and hold the known one where it is in it', () => {
+  test('follow each other without a gap, cover the time, and include the known one where it is in it', () => {
     fc.assert(
       fc.property(known, fc.integer({ min: -400, max: 0 }), fc.integer({ min: 1, max: 400 }), (one, before, length) => {
         const fromAt = one.startAt + before * DAY

@@ -1,4 +1,4 @@
-// What people would have used: when a cap stopped somebody, and what days before tell of the days on which it did.
+// What people would have used: when a cap stopped a person, and what earlier days tell of the days on which it did.
 import { describe, expect, test } from 'vitest'
 import { credits } from '../../../../src/core/model/units.ts'
 import type { CapSource } from '../../../../src/core/use/replay/caps.ts'
@@ -33,7 +33,7 @@ function demands(
   ]
 }
 
-describe('a cap stops somebody', () => {
+describe('a cap stops a person', () => {
   test.each<readonly [string, number, number, number, boolean]>([
     ['not while more than a credit is left', 95, 93.99, 0, false],
     ['with a credit left', 95, 94, 0, true],
@@ -44,7 +44,7 @@ describe('a cap stops somebody', () => {
     ['a tenth beyond a high one', 1000, 1100, 0, true],
     ['not more than a tenth beyond a high one', 1000, 1100.01, 0, false],
     ['of 0, who used something', 0, 0.01, 0, true],
-    ['of 0, not who used nothing', 0, 0, 0, false],
+    ['of 0, but not one who used nothing', 0, 0, 0, false],
     ['of 0, who is a credit from the end of the seat', 0, 99, 100, true],
     ['of 0, not who has more left of the seat', 0, 98.99, 100, false],
     ['by what was used beyond the seat', 50, 150, 100, true],
@@ -57,7 +57,7 @@ describe('a cap stops somebody', () => {
   })
 })
 
-describe('what somebody would have used on a day at the cap', () => {
+describe('what a person would have used on a day at the cap', () => {
   /** Mondays; on the last of them the cap is what was used until then. */
   const mondays = (...use: readonly number[]) => {
     const days = Array.from({ length: use.length * 7 }, (_, day) => (day % 7 === 0 ? (use[day / 7] ?? 0) : 0))

@@ -35,7 +35,7 @@ const written = (name: string, day: number, from: PlainCap, to: PlainCap, result
   result,
 })
 
-test('before the first write stood what it replaced, after the last what it set; a failed one changed nothing', () => {
+test('before the first write the cap was what it replaced, after the last what it set; a failed one changed nothing', () => {
   const history = [written('team', 3, 300, 400), written('team', 1, 200, 300), written('team', 2, 300, 999, 'failed')]
   expect(capsOver(4, [ownedCap(scope('team'), 400)], history)).toEqual([
     [200, 200],
@@ -45,7 +45,7 @@ test('before the first write stood what it replaced, after the last what it set;
   ])
 })
 
-test('what somebody else was seen to write stood until it was put back, or until now', () => {
+test('what another client wrote was in force until it was reverted, or until now', () => {
   const foreign = (day: number, observed: PlainCap | 'unknown'): JournalEntry => ({
     at: day * DAY,
     kind: 'foreign',
@@ -87,19 +87,19 @@ test('the scope that gives a cap goes with the cap, whatever was written', () =>
   expect(given.map(({ from }) => source.scopes[from[PEOPLE.emails.indexOf(email('ada'))] ?? -1])).toEqual(['team', email('ada'), 'team'])
 })
 
-test('somebody who is not replayed changes nothing', () =>
+test('a person who is not replayed changes nothing', () =>
   expect(capsOver(3, [ownedCap(scope('ada'), 70)], [written('zoe', 1, 5, 6)])).toEqual([
     ...Array.from({ length: 3 }, () => [70, Number.POSITIVE_INFINITY]),
   ]))
 
-test('what is ours and was never written has always been there; what nobody knows is none', () => {
+test('a cap of ours that was never written was always there; an unknown one is none', () => {
   expect(capsOver(2, [ownedCap(scope('ada'), 70)], [])).toEqual([
     [70, Number.POSITIVE_INFINITY],
     [70, Number.POSITIVE_INFINITY],
   ])
 })
 
-test('whatever was written, each day has the caps that a look at every scope gives', () => {
+test('whatever was written, each day has the caps that computing every scope anew gives', () => {
   const write = fc.record({
     name: fc.constantFrom('team', 'group:a', 'group:b', 'ada', 'bob'),
     day: fc.integer({ min: 0, max: 5 }),

@@ -1,4 +1,4 @@
-// What a simulation says beside its figures: each note stands where it is true, and nowhere else.
+// The notes of a simulation: each appears where it is true, and nowhere else.
 import { describe, expect, test } from 'vitest'
 import { DAY, type PolicySketch, policy, roster } from '../../../support/declare.ts'
 import { historyOf, ownedCap, raise, TEAM } from '../../../support/ledger.ts'
@@ -102,8 +102,8 @@ describe('a simulation says', () => {
     ],
   ])('%s', (_name, sketch, expected) => expect(special(sketch)).toEqual(expected))
 
-  test('first what its gatherer could not have', () => expect(notes({ notes: ['no history'] })[0]).toBe('no history'))
-  test('what is wrong with the policy on a day that was asked for', () => {
+  test('first what could not be gathered', () => expect(notes({ notes: ['no history'] })[0]).toBe('no history'))
+  test('what is wrong with the policy on a replayed day', () => {
     const set = { caps: { 'group:a': 50, 'group:b': 30 } }
     const said = special({ caps: set, groups: [group('a', 'ada'), group('b', 'ada')], ...beside })
     expect(said.slice(1)).toEqual([estimated(0)])

@@ -56,7 +56,7 @@ test('pools are known once a day was asked for', () => {
   expect(free.source.pools()).toEqual([{ name: 'p', credits: 100, max: 100, members: [0, 1] }])
 })
 
-test('a grant that somebody in a pool has is dealt first, from the day it begins, and the others go on with what they were dealt', () => {
+test('a pool member’s grant is dealt first from the day it begins, and the others keep their deals', () => {
   const emails = [email('ada'), email('bob')]
   const { on } = sourceOf({
     pools: [{ name: 'p', members: { kind: 'emails', emails }, credits: 100 }],
@@ -72,7 +72,7 @@ test('a grant that somebody in a pool has is dealt first, from the day it begins
   expect(caps[5]).toEqual([80, 20])
 })
 
-test('whoever a pool deals to has their cap from no scope, all others from theirs, somebody whom nobody knows included', () => {
+test('people dealt by a pool have their cap from no scope, all others from theirs, unknown people included', () => {
   const emails = [email('ada'), email('zoe')]
   const { source, on } = sourceOf({ caps: { team: 50 }, pools: [{ name: 'p', members: { kind: 'emails', emails }, credits: 80 }] })
   expect([...on(0).from].map((place) => source.scopes[place])).toEqual([undefined, 'team'])

@@ -1,4 +1,4 @@
-// The columns of a replay beside the state that the daemon keeps: both deal alike on days whose use and caps are known on the morrow.
+// The columns of a replay compared with the daemon's state: both deal the same when use and caps of a day are known on the next.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type Credits, credits } from '../../../../src/core/model/units.ts'

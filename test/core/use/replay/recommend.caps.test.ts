@@ -65,14 +65,14 @@ describe('the cap of the team', () => {
     ])
     expect([dearest, workspace]).toEqual([800, 'acme'])
   })
-  test('may block the share of people that it may, those with nothing to use included', () => {
+  test('may block the given share of people, those without use included', () => {
     expect(done({ use }, share(1 / 6)).caps[0]).toMatchObject({ cap: 300, blocked: 1, highestDemand: 700, poolCredits: 800 })
     expect(done({ use }, share(0.49)).caps[0]).toMatchObject({ cap: 100, blocked: 2 })
   })
-  test('has none before it where none was declared', () => expect(done({ use, policy: {} }, share(0)).caps[0]).not.toHaveProperty('before'))
+  test('has no earlier cap where none was declared', () => expect(done({ use, policy: {} }, share(0)).caps[0]).not.toHaveProperty('before'))
   test('goes by the shown cycles alone', () =>
     expect(caps({ use: { ada: [900, 100], bob: [50, 70] }, shown: 1 }, share(0))).toEqual({ team: 100 }))
-  test('counts who left in the cycles in which they used something', () => {
+  test('counts people who left in the cycles in which they used something', () => {
     const one: Sketch = { use: { ada: [300, 200], bob: [100, 0] }, roster: roster({ ada: 'approved' }) }
     expect(done(one, share(0.5)).caps[0]).toMatchObject({ cap: 200, people: 1, personCycles: 3 })
   })
@@ -104,7 +104,7 @@ describe('the caps of groups', () => {
   const use = { ada: [100], bob: [80], dan: [40], cy: [500], eve: [60] }
   const groups = [group('a', 'ada', 'bob', 'dan'), group('b', 'cy')]
 
-  test('are each for their own people, by the names of the policy, the team last, for people in none', () => {
+  test('are each for their own people, by the names of the policy; the team is last, for people in none', () => {
     const { caps: all } = done({ use, groups, policy: { caps: { 'group:b': 5, 'group:a': 5, team: 5 } } }, share(0))
     expect(all.map(({ scope, name, cap, people }) => [scopeKey(scope), name, cap, people])).toEqual([
       ['group:b', 'B', 500, 1],

@@ -1,4 +1,4 @@
-// Caps out of recorded use: whoever is in which groups, the share holds, and the figures are those of the replay.
+// Caps from recorded use: whatever the groups, the share is kept, and the figures are those of the replay.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { scopeKey } from '../../../../src/core/model/scope.ts'
@@ -58,7 +58,7 @@ const companies: fc.Arbitrary<Company> = fc.record({
   own: fc.dictionary(fc.constantFrom('ada', 'bob'), fc.integer({ min: 1, max: 900 }), { noNullPrototype: true }),
 })
 
-describe('whoever is in which groups', () => {
+describe('whatever the groups', () => {
   test('no cap blocks more than the share of those who have it', () => {
     fc.assert(
       fc.property(companies, fc.integer({ min: 0, max: 60 }), (company, percent) => {
@@ -73,7 +73,7 @@ describe('whoever is in which groups', () => {
     )
   })
 
-  test('the dearest cycle keeps the budget, or it is said how far it is out of reach', () => {
+  test('the most expensive cycle keeps the budget, or the least that can be reached is reported', () => {
     fc.assert(
       fc.property(companies, fc.integer({ min: 1, max: 9_000 }), (company, budget) => {
         const result = recommended(company, { kind: 'budget', credits: budget })

@@ -88,10 +88,20 @@ describe('of each cap it is noted', () => {
       capped([10]),
       { highest: [9.99], cap: [10], isReached: [] },
     ],
-    ['that 0 was reached by who wanted something', demandOf({ addOn: [1] }), capped([0]), { highest: [0], cap: [0], isReached: [true] }],
-    ['not that 0 was reached by who wanted nothing', demandOf({ addOn: [0] }), capped([0]), { highest: [0], cap: [0], isReached: [] }],
+    [
+      'that 0 was reached by a person who wanted something',
+      demandOf({ addOn: [1] }),
+      capped([0]),
+      { highest: [0], cap: [0], isReached: [true] },
+    ],
+    [
+      'not that 0 was reached by a person who wanted nothing',
+      demandOf({ addOn: [0] }),
+      capped([0]),
+      { highest: [0], cap: [0], isReached: [] },
+    ],
     ['that nobody used it', demandOf({ addOn: [0] }), capped([10]), { highest: [0], cap: [10], isReached: [] }],
-    ['nothing of one that nobody has at the end, nor used', demandOf({ addOn: [0] }, { addOn: [0] }), capped([10], [NONE]), noCapUse()],
+    ['nothing of one that no person has at the end, nor used', demandOf({ addOn: [0] }, { addOn: [0] }), capped([10], [NONE]), noCapUse()],
     [
       'the cap of when it was used most, of equal ones the first',
       demandOf({ addOn: [5, 0] }, { addOn: [0, 5] }),
@@ -102,7 +112,7 @@ describe('of each cap it is noted', () => {
   ])('%s', (_name, demand, caps, expected) => expect(noted(demand, caps)).toEqual(expected))
 })
 
-test('what did become of people is blocked where more was wanted, by the cap in force then', () => {
+test('the recorded outcome is blocked where more was wanted, by the cap in force then', () => {
   const demand = demandOf(
     { addOn: [5, 1], caps: [NONE, 9] },
     { addOn: [5, 0], caps: [10, 1], cutOff: [more(0, 2, 4), more(1, 0.005, 3, 0.5)] },

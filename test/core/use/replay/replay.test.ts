@@ -37,7 +37,7 @@ describe('one person who uses 10 credits each of 20 weekdays', () => {
   })
 })
 
-test('the narrower cap counts, and of two groups the lower', () => {
+test('the person’s own cap counts first, and of two groups the lower', () => {
   const use = { ada: weekdays(10), bob: weekdays(10), cy: weekdays(10), dan: weekdays(10) }
   const groups = [group('a', 'ada', 'bob'), group('b', 'bob'), group('c', 'ada')]
   const caps = { caps: { team: 10, 'group:a': 50, 'group:b': 30, dan: 40 }, onGroupConflict: 'max' } as const
@@ -52,7 +52,7 @@ test('the narrower cap counts, and of two groups the lower', () => {
   ])
 })
 
-test('groups that clash without a rule are taken as the service does, by the lowest, and it is said', () => {
+test('groups that clash without a rule give the lowest cap, as the service does, with a note', () => {
   const { blocked, notes } = simulated({
     use: { ada: weekdays(10) },
     groups: [group('a', 'ada'), group('b', 'ada')],
@@ -69,7 +69,7 @@ test('a grant lifts its days and no others', () => {
   expect(blocked[0]?.policy).toEqual({ fromAt: START + 14 * DAY, days: 10, cap: 50 })
 })
 
-test('caps that nobody reaches are told from those that somebody does', () => {
+test('caps that no person reaches are told from those that are reached', () => {
   const use = { ada: weekdays(10), bob: weekdays(1), cy: [] }
   const { caps } = simulated({ use, caps: { caps: { ada: 100, bob: 100, cy: 7 } } })
   expect(caps).toEqual([
@@ -144,12 +144,12 @@ test('what was used before the first recorded day counts against the seat and th
   expect(simulation.cycles[0]?.isWhole).toBe(false)
 })
 
-test('people whom the ledger lists in no group, and groups whose members it does not know, are said', () => {
+test('people in no group, and groups whose members are not known, are reported', () => {
   const { notes } = simulated({ use: { ada: weekdays(1) }, caps: { caps: { 'group:new': 5 } } })
   expect(notes.join('\n')).toContain('does not know the members of group:new (NEW)')
 })
 
-test('weekdays without any use are said, weekends are not', () => {
+test('weekdays without any use are reported, weekends are not', () => {
   const with1 = weekdays(10).map((amount, day) => (day === 8 || day === 9 ? 0 : amount))
   expect(simulated({ use: { ada: with1 } }).notes.join('\n')).toContain('2 weekdays have no use at all')
   expect(simulated({ use: { ada: weekdays(10) } }).notes.join('\n')).not.toContain('no use at all')

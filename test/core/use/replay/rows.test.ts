@@ -37,7 +37,7 @@ describe('the rows', () => {
     expect(simulated({ use }).cycles[0]?.total).toMatchObject({ key: 'team', name: 'everybody', people: 3, workingDays: 60 }))
 })
 
-test('who left counts in the cycles in which they used something; who is approved counts in all', () => {
+test('people who left count in the cycles in which they used something; approved people count in all', () => {
   const use = { ada: weekdays(10, 56), bob: [...weekdays(10), ...weekdays(0)], cy: weekdays(0, 56) }
   const { cycles, caps } = simulated({
     use,

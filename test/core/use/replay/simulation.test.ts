@@ -7,7 +7,7 @@ import { cyclesOf, recordedOf, START, simulated, weekdays } from '../../../suppo
 
 const revision = { digest: '0123456789ab', revision: '' }
 
-test('the policy is named, and what it stands beside', () => {
+test('the policy and the other side are named', () => {
   const use = { ada: weekdays(1) }
   expect(simulated({ use })).toMatchObject({ workspace: 'acme', policy: revision, beside: { kind: 'inForce' } })
   expect(simulated({ use, against: {} }).beside).toEqual({ kind: 'policy', ...revision })
@@ -33,7 +33,7 @@ test('people are the approved ones of the roster, and nobody without one', () =>
   expect(presentPeople(undefined)).toEqual([])
 })
 
-test('who waits for a long simulation is told of each cycle, the hidden ones too', () => {
+test('progress is reported for each cycle, hidden ones too', () => {
   let told = 0
   const { cycles } = simulated({ use: { ada: weekdays(1, 84) }, cycles: cyclesOf(3), shown: 1, onCycle: () => (told += 1) })
   expect([told, cycles.length]).toEqual([3, 1])

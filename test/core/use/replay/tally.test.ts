@@ -6,7 +6,7 @@ import { cyclesOf, START, simulated, weekdays } from '../../../support/replay.ts
 const all = (...names: readonly string[]) => Object.fromEntries(names.map((name) => [name, weekdays(10)]))
 const whose = (list: readonly { readonly email: string }[]): readonly string[] => list.map((one) => one.email.replace('@example.com', ''))
 
-test('caps that somebody reached come first, then by their names', () => {
+test('caps that were reached come first, then by their names', () => {
   const { caps } = simulated({ use: all('ada', 'bob', 'cy', 'zoe'), caps: { caps: { zoe: 10, ada: 1000, cy: 500, bob: 20 } } })
   expect(caps.map(({ scope, isReached }) => [scope, isReached])).toEqual([
     [email('bob'), true],
@@ -42,7 +42,7 @@ test('blocked people are by cycle, the last one first, then by days, then by nam
   ])
 })
 
-test('who is blocked beside the policy alone is told too', () => {
+test('people blocked on the other side only are listed too', () => {
   const [one, ...others] = simulated({ use: all('ada'), against: { caps: { ada: 100 } } }).blocked
   expect(others).toEqual([])
   expect(one).toStrictEqual({ email: email('ada'), cycleStartAt: START, workingDays: 20, beside: expect.objectContaining({ days: 10 }) })
@@ -52,13 +52,13 @@ test('who is blocked beside the policy alone is told too', () => {
 const LESS = { caps: { zoe: 50, eve: 100, dan: 101, bob: 101, ada: 105, cy: 1000 } }
 const inAll = Object.fromEntries(['cy', 'zoe', 'eve', 'dan', 'bob', 'ada'].map((name) => [name, weekdays(10, 56)]))
 
-test('losses are by days, then by credits, then by name; who loses nothing is not among them', () => {
+test('losses are by days, then by credits, then by name; people who lose nothing are not listed', () => {
   const { gains, losses } = simulated({ use: inAll, cycles: cyclesOf(2), caps: LESS, against: {} })
   expect([whose(losses), gains]).toEqual([['zoe', 'eve', 'bob', 'dan', 'ada'], []])
   expect(losses[0]).toEqual({ email: email('zoe'), credits: { policy: 100, beside: 400 }, blockedDays: { policy: 30, beside: 0 } })
 })
 
-test('gains are by days, then by credits, then by name, and of as many days who may use more', () => {
+test('gains are by days, then by credits, then by name; with equal days more use is a gain', () => {
   const { gains, losses } = simulated({ use: inAll, cycles: cyclesOf(2), caps: {}, against: LESS })
   expect([whose(gains), losses]).toEqual([['zoe', 'eve', 'bob', 'dan', 'ada'], []])
   const more = simulated({
