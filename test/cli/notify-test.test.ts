@@ -87,7 +87,7 @@ describe('notify test', () => {
     const refused = await test('--email', 'me@example.com')
     expect(refused).toMatchObject({
       code: 1,
-      stdout: expect.stringContaining('not sent: the mail server does not take the user and password (535)'),
+      stdout: expect.stringContaining('not sent: the mail server does not accept the user and password (535)'),
     })
     const gone = await test('--webhook', 'chat')
     expect(gone).toMatchObject({ code: 1, stdout: 'webhook chat in the format slack: refused: it answered 404\n' })

@@ -1,9 +1,7 @@
-// What capkeeper runs with: flags over environment over config file over defaults (product.md, section 4). It gives a whole config or
-// problems, never both half. It holds references to service keys, never a key. What only commands that reach the service need (an
-// address, a key, policies) is asked for by `networkProblems`, so that `validate` runs without them.
+// The settings of a run: flags over environment over config file over defaults (product.md, section 4). The result is a whole config or problems. It has
+// references to service keys, never a key. `networkProblems` checks what only commands that reach the service need, so that `validate` runs without it.
 
 import { parseBaseUrl } from '../../api/url.ts'
-import { DEFAULT_GUARDS } from '../../core/model/change.ts'
 import { beyondLimit } from '../../core/model/limits.ts'
 import { isLoopback } from '../../core/model/loopback.ts'
 import { hasErrors, type Problem } from '../../core/model/problem.ts'
@@ -15,29 +13,19 @@ import type { FileConfig, FileWorkspace, ParsedConfig } from './file.ts'
 import { notifyFor } from './notify-values.ts'
 import type { Approvals, Config, ConfigFlags, ConfigInput, WorkspaceConfig } from './settings.ts'
 import { plainHttpProblems, withTransport } from './transport.ts'
-import {
-  DEFAULT_INTERVAL_MS,
-  DEFAULT_RATE,
-  DEFAULT_USAGE_INTERVAL_MS,
-  DEFAULT_USAGE_LAG_MS,
-  type KeyRef,
-  type Keys,
-  type Listen,
-  parseListen,
-} from './values.ts'
+import { type KeyRef, type Listen, parseListen, WORKSPACE_DEFAULTS } from './values.ts'
 
 export type { KeyRef, Keys } from './values.ts'
 
-/**
- * `config` is there exactly when no problem is an error. `configured` are all workspaces of the config file, also when one was chosen
- * (`loadPolicies` needs them to know every name); absent without a config file. `file` is the config file's path, when there is one.
- */
 export interface LoadedConfig {
+  /** Present exactly when no problem is an error. */
   readonly config?: Config
   readonly problems: readonly Problem[]
+  /** All workspaces of the config file, also when one was chosen: `loadPolicies` needs every name. Absent without a config file. */
   readonly configured?: readonly WorkspaceConfig[]
+  /** The path of the config file. */
   readonly file?: string
-  /** Where the config file names CA files, by path: whether they can be used is not looked at here. */
+  /** Where the config file names CA files, by path. Whether they can be used is not checked here. */
   readonly caFilesAt?: ReadonlyMap<string, Place>
 }
 
@@ -49,21 +37,21 @@ const DEFAULT_LEDGER = './capkeeper.db'
 const DEFAULT_NAME = 'default'
 const DEFAULT_APPROVALS: Approvals = 'separate'
 
-/** Settings of one workspace that flags or environment give, with the names to complain under. */
+/** Settings for one workspace from flags or environment; `by`: the flag or variable, for problems. */
 interface Overrides {
   readonly policies?: { readonly value: readonly string[]; readonly by: string }
   readonly baseUrl?: { readonly value: string; readonly by: string }
   readonly key?: { readonly value: KeyRef; readonly by: string }
 }
 
-/** A config file that was found, and how it is shown. */
 export interface ConfigFileText {
   readonly file: string
+  /** The path as problems show it. */
   readonly shown: string
   readonly text: string
 }
 
-/** The config file that the input names; without one, or when it cannot be read, what there is to say already. */
+/** The text of the config file; the whole result where none is named, or where it cannot be read. */
 export function readConfigFile(input: ConfigInput): ConfigFileText | LoadedConfig {
   const cwd = input.cwd ?? process.cwd()
   const file = input.file ?? input.flags.config ?? variable(input.env, 'CAPKEEPER_CONFIG')
@@ -91,28 +79,24 @@ function build({ env, flags }: ConfigInput, file: FileConfig | undefined, found:
   if (beyond !== undefined) problems.push({ severity: 'warning', code: 'BEYOND_LIMIT', message: beyond })
   const chosen = configured ? choose(configured, flags.workspace, problems) : [fresh(flags.workspace ?? DEFAULT_NAME)]
   const approvals = file?.approvals ?? DEFAULT_APPROVALS
+  const { notify, workspaces: _, ...given } = file ?? NO_FILE
   const workspaces = override(chosen, overrides, problems)
-    .map((workspace) => ({ ...workspace, approvals, ...(file?.notify && { notify: notifyFor(file.notify, workspace.name) }) }))
+    .map((workspace) => ({ ...workspace, approvals, ...(notify && { notify: notifyFor(notify, workspace.name) }) }))
     .map(withTransport(env, flags, problems))
   const ledger = flags.ledger ?? variable(env, 'CAPKEEPER_LEDGER') ?? file?.ledger ?? DEFAULT_LEDGER
   const config: Config = {
+    ...given,
     listen,
-    people: file?.people ?? (isLoopback(listen.host) ? 'email' : 'hash'),
+    people: given.people ?? (isLoopback(listen.host) ? 'email' : 'hash'),
     ledger,
     approvals,
-    ...(file?.ledgerToken === undefined ? {} : { ledgerToken: file.ledgerToken }),
-    ...(file?.auth === undefined ? {} : { auth: file.auth }),
-    ...(file?.sourceUrl === undefined ? {} : { sourceUrl: file.sourceUrl }),
-    metrics: file?.metrics ?? { perUser: 'off', userLabel: 'hash' },
-    ...(file?.pricePerCredit === undefined ? {} : { pricePerCredit: file.pricePerCredit }),
-    ...(file?.currency === undefined ? {} : { currency: file.currency }),
     workspaces,
   }
   if (hasErrors(problems)) return { problems }
   return {
     config,
     problems,
-    ...(configured ? { configured: configured.map((one) => workspaces.find(({ name }) => name === one.name) ?? one) } : {}),
+    ...(configured && { configured: configured.map((one) => workspaces.find(({ name }) => name === one.name) ?? one) }),
   }
 }
 
@@ -120,31 +104,23 @@ function complete({ caFileAt: _caFileAt, ...workspace }: FileWorkspace): Workspa
   return { baseUrl: '', approvals: DEFAULT_APPROVALS, ...workspace }
 }
 
-/** The one workspace there is without a config file. */
+const NO_FILE: FileConfig = { metrics: { perUser: 'off', userLabel: 'hash' }, workspaces: [] }
+
+/** The only workspace where there is no config file. */
 const fresh = (name: string): WorkspaceConfig => ({
   name,
   baseUrl: '',
   keys: {},
   policies: [],
-  mode: 'enforce',
-  capSemantics: 'layered',
-  capReads: 'auto',
   approvals: DEFAULT_APPROVALS,
-  intervalMs: DEFAULT_INTERVAL_MS,
-  usageIntervalMs: DEFAULT_USAGE_INTERVAL_MS,
-  usageLagMs: DEFAULT_USAGE_LAG_MS,
-  onDrift: 'heal',
-  prune: true,
-  undeclaredUsers: 'ignore',
-  guards: DEFAULT_GUARDS,
-  rate: DEFAULT_RATE,
+  ...WORKSPACE_DEFAULTS,
 })
 
 const problem = (code: ProblemCode, message: string, hint?: string): Problem => ({
   severity: 'error',
   code,
   message,
-  ...(hint === undefined ? {} : { hint }),
+  ...(hint !== undefined && { hint }),
 })
 
 function choose(configured: readonly WorkspaceConfig[], name: string | undefined, problems: Problem[]): readonly WorkspaceConfig[] {
@@ -177,11 +153,9 @@ function overridesOf(env: ConfigInput['env'], flags: ConfigFlags, file: FileConf
     problems.push(problem('URL', `${urlBy}: ${parsed.message}`, 'write it like https://service.example/api/v1'))
   const key = keyOverride(env, flags, file)
   return {
-    ...(policies && policies.length > 0
-      ? { policies: { value: policies, by: by(flags.policies, '--policies', 'CAPKEEPER_POLICIES') } }
-      : {}),
-    ...(parsed && 'url' in parsed ? { baseUrl: { value: parsed.url, by: urlBy } } : {}),
-    ...(key ? { key } : {}),
+    ...(policies && policies.length > 0 && { policies: { value: policies, by: by(flags.policies, '--policies', 'CAPKEEPER_POLICIES') } }),
+    ...(parsed && 'url' in parsed && { baseUrl: { value: parsed.url, by: urlBy } }),
+    ...(key && { key }),
   }
 }
 
@@ -189,12 +163,12 @@ function keyOverride(env: ConfigInput['env'], flags: ConfigFlags, file: FileConf
   const variableFile = variable(env, 'CAPKEEPER_SERVICE_KEY_FILE')
   if (flags.serviceKeyFile !== undefined) return { value: { file: flags.serviceKeyFile }, by: '--service-key-file' }
   if (variableFile !== undefined) return { value: { file: variableFile }, by: 'CAPKEEPER_SERVICE_KEY_FILE' }
-  // A config that names the variable itself says which workspace it is for.
+  // A config that names the variable itself says which workspace its key is for.
   const isNamed = file?.workspaces.some(({ keys }) => Object.values(keys).some((ref: KeyRef) => 'env' in ref && ref.env === KEY_VARIABLE))
   return variable(env, KEY_VARIABLE) === undefined || isNamed ? undefined : { value: { env: KEY_VARIABLE }, by: KEY_VARIABLE }
 }
 
-/** Settings that are for one workspace need one; a key given so takes the place of `keys.default`. */
+/** Overrides need a single workspace. A key replaces `keys.default`. */
 function override(workspaces: readonly WorkspaceConfig[], overrides: Overrides, problems: Problem[]): readonly WorkspaceConfig[] {
   const { policies, baseUrl, key } = overrides
   if (workspaces.length > 1) {
@@ -212,35 +186,27 @@ function override(workspaces: readonly WorkspaceConfig[], overrides: Overrides, 
   }
   return workspaces.map((workspace) => ({
     ...workspace,
-    ...(policies ? { policies: policies.value } : {}),
-    ...(baseUrl ? { baseUrl: baseUrl.value } : {}),
-    ...(key ? { keys: { ...workspace.keys, default: key.value } } : {}),
+    ...(policies && { policies: policies.value }),
+    ...(baseUrl && { baseUrl: baseUrl.value }),
+    ...(key && { keys: { ...workspace.keys, default: key.value } }),
   }))
 }
 
-/** What keeps a command from the service: no address or one that shows the key, no key, and (if it plans) no policies. */
+/** Why a command cannot reach the service: no address or an unencrypted one, no key, and, where it needs them, no policies. */
 export function networkProblems(config: Config, needs: { readonly policies: boolean } = { policies: true }): readonly Problem[] {
   const missing = config.workspaces.flatMap(({ name, baseUrl, keys, policies }) => [
-    ...(baseUrl === ''
-      ? [
-          problem(
-            'NO_BASE_URL',
-            `${name}: the address of the service is missing`,
-            'give --base-url, CAPKEEPER_BASE_URL, or baseUrl in the config',
-          ),
-        ]
-      : []),
-    ...(hasKeys(keys)
-      ? []
-      : [
-          problem('NO_KEY', `${name}: the service key is missing`, 'give --service-key-file, CAPKEEPER_SERVICE_KEY, or keys in the config'),
-        ]),
-    ...(needs.policies && policies.length === 0
-      ? [problem('NO_POLICIES', `${name}: no policies are given`, 'give --policies, CAPKEEPER_POLICIES, or policies in the config')]
-      : []),
+    baseUrl === '' &&
+      problem(
+        'NO_BASE_URL',
+        `${name}: the address of the service is missing`,
+        'give --base-url, CAPKEEPER_BASE_URL, or baseUrl in the config',
+      ),
+    // Any key will do: only the service knows the permissions of a key.
+    Object.keys(keys).length === 0 &&
+      problem('NO_KEY', `${name}: the service key is missing`, 'give --service-key-file, CAPKEEPER_SERVICE_KEY, or keys in the config'),
+    needs.policies &&
+      policies.length === 0 &&
+      problem('NO_POLICIES', `${name}: no policies are given`, 'give --policies, CAPKEEPER_POLICIES, or policies in the config'),
   ])
-  return [...missing, ...plainHttpProblems(config.workspaces, 'error')]
+  return [...missing.filter((one) => one !== false), ...plainHttpProblems(config.workspaces, 'error')]
 }
-
-/** Any key will do: which permissions are needed is only known when the service refuses. */
-const hasKeys = (keys: Keys): boolean => Object.keys(keys).length > 0

@@ -1,4 +1,4 @@
-// The thread that a config file is parsed in when it is more than a little.
+// The thread that parses a large config file.
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Said } from '../../policy/load/aside.ts'
 import type { ConfigFileText } from './config.ts'

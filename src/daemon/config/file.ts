@@ -1,10 +1,9 @@
-// The config file's text to settings. It says what the file says and nothing else: flags, environment and the defaults of what is
-// absent come on top in `config.ts`. The schema says what the file may hold; here is what compares one value with another. Like policies, all
-// problems are found at once, each with its place.
+// Parses the text of the config file. The schema validates each value; this file compares values with each other. All problems are found at once, each
+// with its place. Flags and environment come on top in `config.ts`.
 
 import { dirname, isAbsolute, join } from 'node:path'
 import { parseBaseUrl } from '../../api/url.ts'
-import { hasErrors, type Position, type Problem } from '../../core/model/problem.ts'
+import { hasErrors, type Problem } from '../../core/model/problem.ts'
 import { checkDocument } from '../../policy/schema/faults.ts'
 import { refuse } from '../../policy/schema/kinds.ts'
 import { didYouMean } from '../../policy/suggest.ts'
@@ -13,48 +12,36 @@ import { API_VERSION, CONFIG_KIND } from '../../policy/words.ts'
 import { type Place, problemOn, quoted, readYaml } from '../../policy/yaml.ts'
 import { type AuthSettings, isNetwork } from '../http/auth.ts'
 import { isPostgresAddress, otherScheme } from '../ledger/postgres/address.ts'
-import { checkNotify } from './notify-check.ts'
+import { checkNotify, reportDuplicates } from './notify-check.ts'
 import { type FileNotify, notifyOf } from './notify-values.ts'
 import { check, SCHEMA } from './schema.generated.ts'
 import type { ConfigText, WorkspaceText } from './schema-source.ts'
 import type { Config, WorkspaceConfig } from './settings.ts'
-import {
-  DEFAULT_INTERVAL_MS,
-  DEFAULT_RATE,
-  DEFAULT_USAGE_INTERVAL_MS,
-  DEFAULT_USAGE_LAG_MS,
-  guardsOf,
-  type KeyRef,
-  type Keys,
-  parseDuration,
-  parseListen,
-  type Rate,
-} from './values.ts'
+import { DEFAULT_RATE, guardsOf, type KeyRef, type Keys, parseDuration, parseListen, type Rate, WORKSPACE_DEFAULTS } from './values.ts'
 
-/** A workspace as the file has it; what is absent has no default that is always the same. */
+/** A workspace of the file. */
 export interface FileWorkspace extends Omit<WorkspaceConfig, 'baseUrl' | 'approvals' | 'notify'> {
   readonly caFileAt?: Place
   readonly baseUrl?: string
 }
 
-/** The config as the file has it. */
 export interface FileConfig extends Partial<Omit<Config, 'metrics' | 'workspaces'>> {
   readonly metrics: Config['metrics']
   readonly notify?: FileNotify
   readonly workspaces: readonly FileWorkspace[]
 }
 
-/** `config` is there exactly when no problem is an error. */
+/** `config` is present exactly when no problem is an error. */
 export interface ParsedConfig {
   readonly config?: FileConfig
   readonly problems: readonly Problem[]
 }
 
-/** Longest interval: what one timer can wait is 24 days. */
+/** A timer can wait 24 days at most. */
 const MAX_INTERVAL_MS = 20 * 86_400_000
 const MIN_INTERVAL_MS = 100
 
-/** Parses the text of a config file. `path` is where the file lies: paths in it are relative to its folder. */
+/** `path`: the path of the file, to whose folder paths in it are relative. */
 export function parseConfigText(file: string, text: string, path = file): ParsedConfig {
   const yaml = readYaml(file, text)
   const [document, ...more] = yaml.documents
@@ -66,13 +53,10 @@ export function parseConfigText(file: string, text: string, path = file): Parsed
     report(second, 'KIND', 'a second document: a config file holds one', { hint: 'remove what follows ---' })
   }
   const workspaces = items(field(root, 'workspaces'))
-  checkNames(workspaces)
+  const names = reportDuplicates('workspace', workspaces)
   for (const workspace of workspaces) checkWorkspace(workspace)
   if (!hasErrors(root.reader.problems)) checkTwins(workspaces)
-  checkNotify(
-    root,
-    workspaces.flatMap((one) => good(field(one, 'name')) ?? []),
-  )
+  checkNotify(root, names)
   checkViewers(root)
   const problems = [...yaml.problems, ...root.reader.problems].map(withoutSecrets)
   return hasErrors(problems) ? { problems } : { config: configOf(root, locator(path)), problems }
@@ -91,7 +75,7 @@ function whyNoUrl(text: string): string {
   return 'message' in parsed ? parsed.message : 'not an address that can be reached'
 }
 
-/** Lines that may hold a secret written in the wrong place are not repeated. */
+/** Problems do not quote lines that may have a secret in the wrong place. */
 const SECRETIVE = /secret|token|passw|key\w*\s*:|:\/\/[^/\s]*@|:\/\/\S*[?#]/i
 
 function withoutSecrets<T extends Place>(place: T): T | Omit<T, 'sourceLine'> {
@@ -99,25 +83,7 @@ function withoutSecrets<T extends Place>(place: T): T | Omit<T, 'sourceLine'> {
   return sourceLine === undefined || SECRETIVE.test(sourceLine) ? rest : place
 }
 
-/** What two workspaces, or two values of one, say about each other. */
-function checkNames(workspaces: readonly Branch<WorkspaceText>[]): void {
-  const first = new Map<string, Position>()
-  for (const workspace of workspaces) {
-    const branch = field(workspace, 'name')
-    const name = good(branch)
-    if (!branch || name === undefined) continue
-    const other = first.get(name)
-    if (!other) {
-      first.set(name, placeOf(branch))
-      continue
-    }
-    const { source, problems } = branch.reader
-    const message = `the workspace ${quoted(name)} is configured twice`
-    problems.push(problemOn(source, placeOf(branch), 'error', 'DUPLICATE_NAME', message, { hint: 'give each its own name', other }))
-  }
-}
-
-/** Two workspaces that write to one team: each puts back what the other sets, for ever. */
+/** Two workspaces that write to one team: each would revert what the other sets, for ever. */
 function checkTwins(workspaces: readonly Branch<WorkspaceText>[]): void {
   const first = new Map<string, Branch<WorkspaceText>>()
   for (const workspace of workspaces) {
@@ -132,14 +98,14 @@ function checkTwins(workspaces: readonly Branch<WorkspaceText>[]): void {
       continue
     }
     const { source, problems } = workspace.reader
-    const message = `${quoted(name)} writes with the key and to the address of ${quoted(other.value.name)}: each would put back what the other sets`
+    const message = `${quoted(name)} writes with the key and to the address of ${quoted(other.value.name)}: each would revert what the other sets`
     const hint = 'declare the caps of one team in one workspace, or set mode: audit in the other'
     const at = field(workspace, 'name') ?? workspace
     problems.push(problemOn(source, placeOf(at), 'warning', 'SAME_TEAM', message, { hint, other: placeOf(field(other, 'name') ?? other) }))
   }
 }
 
-/** Durations that add up, and a rate that starts above its end. */
+/** Durations out of range, and a rate that starts above its maximum. */
 function checkWorkspace(workspace: Branch<WorkspaceText>): void {
   for (const interval of [field(workspace, 'interval'), field(workspace, 'usageInterval'), field(workspace, 'usageLag')]) {
     const ms = parseDuration(good(interval)?.trim() ?? '')
@@ -155,7 +121,7 @@ function checkWorkspace(workspace: Branch<WorkspaceText>): void {
   }
 }
 
-/** Networks that are none, viewers that nobody tells apart, and workspaces that are not configured. */
+/** Invalid networks, viewers without a proxy that names groups, and workspaces that are not configured. */
 function checkViewers(root: Branch<ConfigText>): void {
   const auth = field(root, 'auth')
   for (const network of items(auth && field(auth, 'from'))) {
@@ -166,7 +132,7 @@ function checkViewers(root: Branch<ConfigText>): void {
   const viewers = field(root, 'viewers')
   if (viewers && good(viewers) && items(viewers).length > 0 && (!auth || field(auth, 'proxyHeader') === undefined)) {
     const hint = 'name the header in auth.proxyHeader, or leave viewers out'
-    report(viewers, 'AUTH', 'viewers are told apart by the groups that a proxy names, and no proxy is configured', { on: 'key', hint })
+    report(viewers, 'AUTH', 'viewers are distinguished by groups that a proxy names, and no proxy is configured', { on: 'key', hint })
   }
   const known = items(field(root, 'workspaces')).flatMap((workspace) => good(field(workspace, 'name')) ?? [])
   for (const viewer of items(viewers)) {
@@ -180,13 +146,13 @@ function checkViewers(root: Branch<ConfigText>): void {
 
 type Locate = (path: string) => string
 
-/** Relative to the folder of the config file, as Prometheus and its like do. */
+/** Paths are relative to the folder of the config file, as in Prometheus. */
 const locator =
   (path: string): Locate =>
   (found) =>
     isAbsolute(found) ? found : join(dirname(path), found)
 
-/** A key with its value, or nothing at all. */
+/** `{key: value}`, or nothing where the value is undefined. */
 const optional = <K extends string, T>(key: K, value: T | undefined) =>
   value === undefined ? {} : ({ [key]: value } as { readonly [P in K]: T })
 
@@ -212,7 +178,7 @@ function configOf(root: Branch<ConfigText>, locate: Locate): FileConfig {
     ...optional('pricePerCredit', pricePerCredit),
     ...optional('currency', currency?.trim()),
     ...optional('notify', notify && notifyOf(notify, located)),
-    // `off` is false to YAML 1.1, which Helm and others write it back as.
+    // YAML 1.1 reads `off` as false, and Helm writes it so.
     metrics: { perUser: perUser === 'top' || perUser === 'all' ? perUser : 'off', userLabel: metrics?.userLabel ?? 'hash' },
     workspaces: items(field(root, 'workspaces')).map((workspace) => workspaceOf(workspace, locate)),
   }
@@ -235,26 +201,25 @@ function workspaceOf(branch: Branch<WorkspaceText>, locate: Locate): FileWorkspa
   const caFileField = field(branch, 'caFile')
   return {
     name,
-    ...(address && 'url' in address ? { baseUrl: address.url } : {}),
-    ...(caFile === undefined || !caFileField ? {} : { caFile: locate(caFile), caFileAt: withoutSecrets(shownPlaceOf(caFileField)) }),
-    ...(allowPlainHttp === true ? { allowPlainHttp } : {}),
+    ...(address && 'url' in address && { baseUrl: address.url }),
+    ...(caFile !== undefined && caFileField && { caFile: locate(caFile), caFileAt: withoutSecrets(shownPlaceOf(caFileField)) }),
+    ...(allowPlainHttp === true && { allowPlainHttp }),
     keys: keysOf(keys ?? {}, locate),
     policies: (policies ?? []).map(locate),
-    mode: settings.mode ?? 'enforce',
-    capSemantics: settings.capSemantics ?? 'layered',
-    capReads: settings.capReads ?? 'auto',
-    intervalMs: parseDuration(settings.interval?.trim() ?? '') ?? DEFAULT_INTERVAL_MS,
-    usageIntervalMs: parseDuration(settings.usageInterval?.trim() ?? '') ?? DEFAULT_USAGE_INTERVAL_MS,
-    usageLagMs: parseDuration(settings.usageLag?.trim() ?? '') ?? DEFAULT_USAGE_LAG_MS,
-    onDrift: settings.onDrift ?? 'heal',
-    prune: settings.prune ?? true,
-    undeclaredUsers: settings.undeclaredUsers ?? 'ignore',
+    mode: settings.mode ?? WORKSPACE_DEFAULTS.mode,
+    capSemantics: settings.capSemantics ?? WORKSPACE_DEFAULTS.capSemantics,
+    capReads: settings.capReads ?? WORKSPACE_DEFAULTS.capReads,
+    intervalMs: parseDuration(settings.interval?.trim() ?? '') ?? WORKSPACE_DEFAULTS.intervalMs,
+    usageIntervalMs: parseDuration(settings.usageInterval?.trim() ?? '') ?? WORKSPACE_DEFAULTS.usageIntervalMs,
+    usageLagMs: parseDuration(settings.usageLag?.trim() ?? '') ?? WORKSPACE_DEFAULTS.usageLagMs,
+    onDrift: settings.onDrift ?? WORKSPACE_DEFAULTS.onDrift,
+    prune: settings.prune ?? WORKSPACE_DEFAULTS.prune,
+    undeclaredUsers: settings.undeclaredUsers ?? WORKSPACE_DEFAULTS.undeclaredUsers,
     guards: guardsOf(guards ?? {}),
     rate: rateOf(rate),
   }
 }
 
-/** References to keys, with paths that can be opened. */
 const keysOf = (given: NonNullable<WorkspaceText['keys']>, locate: Locate): Keys =>
   Object.fromEntries(Object.entries(given).map(([name, reference]): [string, KeyRef] => [name, referenceOf(reference, locate)]))
 
@@ -265,7 +230,7 @@ interface Reference {
 
 const referenceOf = ({ file, env }: Reference, locate: Locate): KeyRef => (file === undefined ? { env: env ?? '' } : { file: locate(file) })
 
-/** Without `start`, learning starts at the usual rate or at `max`, whichever is less. */
+/** Without `start`, learning starts at the default rate or at `max`, whichever is less. */
 function rateOf(given: WorkspaceText['rate'] = {}): Rate {
   const max = given.max ?? DEFAULT_RATE.max
   return { start: given.start ?? Math.min(DEFAULT_RATE.start, max), max, concurrency: given.concurrency ?? DEFAULT_RATE.concurrency }

@@ -1,11 +1,11 @@
-// The configuration read without a risk for whoever asks: a small file at once, a larger one in a thread with bounds, as policies are.
+// Loads the config without a risk for the process: a small file at once, a larger one in a thread with bounds on memory and time, as policies are.
 import { READING_DEADLINE_MS, SMALL_BYTES } from '../../policy/bounds.ts'
 import type { Clock } from '../../ports.ts'
 import { completed, type LoadedConfig, readConfigFile } from './config.ts'
 import type { ParsedConfig } from './file.ts'
 import type { ConfigInput } from './settings.ts'
 
-/** `loadConfig` for everything that runs: never throws for bad input, never ends the process, never takes longer than the deadline. */
+/** `loadConfig` for the daemon: never throws for bad input, never ends the process, never takes longer than the deadline. */
 export async function loadConfigAside(input: ConfigInput, clock: Clock): Promise<LoadedConfig> {
   const found = readConfigFile(input)
   if (!('text' in found)) return found
@@ -18,7 +18,7 @@ export async function loadConfigAside(input: ConfigInput, clock: Clock): Promise
   const outcome = await runAside<ParsedConfig>(errand)
   if (outcome.kind === 'answer') return completed(input, found, outcome.answer)
   const why = {
-    memory: 'needs more memory to be read than is given',
+    memory: 'needs more memory to be read than is allowed',
     time: `was not read within ${READING_DEADLINE_MS / 1000} s`,
     error: `cannot be read: ${outcome.message}`,
   }[outcome.kind]

@@ -1,4 +1,4 @@
-// The configuration read where it is asked for, at once. Whatever runs reads it with `load-aside.ts`, which no file can hold up.
+// Loads the config in the calling thread. The daemon uses `load-aside.ts`, which no config file can block.
 
 import { completed, type LoadedConfig, readConfigFile } from './config.ts'
 import { parseConfigText } from './file.ts'

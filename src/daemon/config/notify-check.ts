@@ -1,5 +1,4 @@
-// What the values of `notify` in the config say about each other: names that nothing has, channels that are not there, placeholders that a
-// message does not know. The schema has looked at each value by itself.
+// Compares the values of `notify` with each other: unknown names, missing channels, unknown placeholders. The schema has validated each value by itself.
 import { isLoopback } from '../../core/model/loopback.ts'
 import { MESSAGE_KINDS, PLACEHOLDERS } from '../../core/notify/settings.ts'
 import { unknownPlaceholders } from '../../core/notify/text.ts'
@@ -12,24 +11,24 @@ import type { ConfigText, NotifyText, OwnerText } from './schema-source.ts'
 
 type Notify = Branch<NotifyText>
 
-/** Reports what does not go together. `workspaces` are their names. */
+/** `workspaces`: their names. */
 export function checkNotify(root: Branch<ConfigText>, workspaces: readonly string[]): void {
   const notify = field(root, 'notify')
   if (!notify) return
   const zone = field(notify, 'timezone')
   const name = good(zone)
   if (zone && name !== undefined && zoneNamed(name) === undefined) refuse(zone)
-  const names = checkWebhooks(notify)
+  const names = reportDuplicates('webhook', items(field(notify, 'webhooks')))
   checkMail(notify)
   for (const owner of items(field(notify, 'owners'))) checkOwner(owner, { notify, webhooks: names, workspaces })
   checkTemplates(notify)
 }
 
-/** Their names. */
-function checkWebhooks(notify: Notify): readonly string[] {
+/** Reports names that are given twice; the result has each name once. */
+export function reportDuplicates(noun: string, entries: readonly Branch<{ readonly name: string }>[]): readonly string[] {
   const first = new Map<string, Branch>()
-  for (const webhook of items(field(notify, 'webhooks'))) {
-    const branch = field(webhook, 'name')
+  for (const entry of entries) {
+    const branch = field(entry, 'name')
     const name = good(branch)
     if (!branch || name === undefined) continue
     const other = first.get(name)
@@ -38,7 +37,7 @@ function checkWebhooks(notify: Notify): readonly string[] {
       continue
     }
     const { source, problems } = branch.reader
-    const message = `the webhook ${quoted(name)} is configured twice`
+    const message = `the ${noun} ${quoted(name)} is configured twice`
     problems.push(
       problemOn(source, placeOf(branch), 'error', 'DUPLICATE_NAME', message, { hint: 'give each its own name', other: placeOf(other) }),
     )

@@ -1,5 +1,5 @@
-// What `notify` in the config comes to: the settings of one workspace, and where its channels are found. Secrets are references here, as
-// service keys are; they are read when something is sent.
+// `notify` of the config as the daemon needs it: the settings of one workspace, and its channels. Secrets are references; they are read when a message is
+// sent.
 import {
   DEFAULT_POOL_THRESHOLDS,
   DEFAULT_TEMPLATES,
@@ -14,7 +14,6 @@ import type { WebhookFormat } from '../../core/notify/text.ts'
 import type { NotifyText, OwnerText } from './schema-source.ts'
 import type { KeyRef } from './values.ts'
 
-/** The mail server. */
 export interface MailConfig {
   readonly host: string
   readonly port: number
@@ -32,29 +31,28 @@ export interface WebhookConfig {
   readonly format: WebhookFormat
 }
 
-/** `notify`, as one workspace has it. */
+/** `notify` for one workspace. */
 export interface NotifyConfig {
   readonly settings: NotifySettings
   readonly mail?: MailConfig
   readonly webhooks: readonly WebhookConfig[]
 }
 
-const USUAL_PORT: Readonly<Record<TlsMode, number>> = { starttls: 587, implicit: 465, none: 25 }
+const DEFAULT_PORT: Readonly<Record<TlsMode, number>> = { starttls: 587, implicit: 465, none: 25 }
 
-/** References to files, with paths that can be opened. */
+/** Resolves paths relative to the config file. */
 export interface Located {
   readonly locate: (path: string) => string
   readonly reference: (given: { readonly file?: string; readonly env?: string }) => KeyRef
 }
 
-/** `notify` as the file has it, for all workspaces. */
+/** `notify` for all workspaces. */
 export interface FileNotify {
   readonly config: NotifyConfig
-  /** Absent: of every workspace. */
+  /** `workspace` absent: in every workspace. */
   readonly owners: readonly { readonly workspace?: string; readonly owner: Owner }[]
 }
 
-/** What of it is of one workspace. */
 export const notifyFor = ({ config, owners }: FileNotify, name: string): NotifyConfig => ({
   ...config,
   settings: {
@@ -70,7 +68,7 @@ export function notifyOf(given: NotifyText, located: Located): FileNotify {
     people: rising(given.people ?? []),
     pools: rising(given.pools ?? DEFAULT_POOL_THRESHOLDS),
     owners: [],
-    // `off` is false to YAML 1.1, which Helm and others write it back as.
+    // YAML 1.1 reads `off` as false, and Helm writes it so.
     digest: isDigest(digest) ? digest : 'off',
     timezone: given.timezone ?? 'UTC',
     ...(quietHours && { quietHours: { fromMinute: minuteOf(quietHours.from), untilMinute: minuteOf(quietHours.until) } }),
@@ -118,7 +116,7 @@ function mailOf(given: NonNullable<NotifyText['email']>, { locate, reference }: 
   const { host, port, tls = 'starttls', from, replyTo, user, password, caFile } = given
   return {
     host,
-    port: port ?? USUAL_PORT[tls],
+    port: port ?? DEFAULT_PORT[tls],
     tls,
     from,
     ...(replyTo !== undefined && { replyTo }),

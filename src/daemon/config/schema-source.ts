@@ -1,5 +1,5 @@
-// The schema of the config file, from which everything else is made, as policy/schema/source.ts says. Only the generator loads this file.
-// It compares no two values: durations that add up, a start above max and workspaces of one name are rules of their own.
+// The schema of the config file: source of its types, its validation and the published schema. Only the generator loads this file. It compares no two
+// values; file.ts does.
 import type { Static } from 'typebox'
 import { DEFAULT_GUARDS, type GuardCode } from '../../core/model/change.ts'
 import { MODES } from '../../core/model/events.ts'
@@ -33,10 +33,10 @@ const whole = (least: number, most: number, description?: string) =>
 
 /** The name of an HTTP header. */
 const HEADER_PATTERN = "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$"
-/** Nothing but a web address may become a link. */
+/** Only a web address may become a link. */
 const SOURCE_URL_PATTERN = '^\\s*https?://[^\\s"<>]{1,1000}\\s*$'
 
-/** `off` and `false` switch a guard off, `on` and `true` leave it at its default. Helm and others write `off` back as false. */
+/** `off` and `false` switch a guard off, `on` and `true` leave it at its default. Helm writes `off` as false. */
 const SWITCH = { enum: ['on', 'off', true, false, 'true', 'false'] }
 export type Switch = 'on' | 'off' | boolean | 'true' | 'false'
 
@@ -48,7 +48,7 @@ const percent = (most: number) => [
 export type Percent = string | number
 const PERCENT = leaf<Percent>('percent', { anyOf: percent(100) })
 
-/** The most that a raise may be allowed, in percent: beyond what is left, within reason. */
+/** In percent of the remaining add-on credits. */
 const MOST_RAISE = 10_000
 const MOST_FLOOR = 1_000_000
 const TIMES = whole(1, 1000)
@@ -103,31 +103,25 @@ const BY_CODE = {
 const GUARDS = object('Limits; see the manual.', BY_CODE)
 
 const PATH = optional(text())
-const KEY_REFERENCE = object(
-  'Where a key is found: in a file, or in an environment variable.',
-  { file: PATH, env: PATH },
-  {
-    'x-kind': 'key-reference',
-    allOf: [{ 'x-rule': 'key-reference', oneOf: [{ required: ['file'] }, { required: ['env'] }] }],
-  },
-)
-const LEDGER_TOKEN = object(
-  'Where the token is found that /ledger asks for; needed unless listen is loopback.',
-  { file: PATH, env: PATH },
-  {
-    'x-kind': 'key-reference',
-    'x-secret': true,
-    allOf: [{ 'x-rule': 'key-reference', oneOf: [{ required: ['file'] }, { required: ['env'] }] }],
-  },
-)
+const reference = (description: string, notes: Readonly<Record<string, unknown>>) =>
+  object(
+    description,
+    { file: PATH, env: PATH },
+    { ...notes, allOf: [{ 'x-rule': 'key-reference', oneOf: [{ required: ['file'] }, { required: ['env'] }] }] },
+  )
+const KEY_REFERENCE = reference('The key, in a file or in an environment variable.', { 'x-kind': 'key-reference' })
+const LEDGER_TOKEN = reference('The token for /ledger, in a file or in an environment variable; needed unless listen is loopback.', {
+  'x-kind': 'key-reference',
+  'x-secret': true,
+})
 const AUTH = object(
-  'Who may look at the pages, /api/v1, /status and /ledger: whoever shows a token, or whom a proxy has let in.',
+  'Which readers may see the pages, /api/v1, /status and /ledger: those with a token, or those let in by a proxy.',
   {
-    token: optional({ ...LEDGER_TOKEN, description: 'Where the token is found that readers send as Authorization: Bearer.' }),
+    token: optional({ ...LEDGER_TOKEN, description: 'The token that readers send as Authorization: Bearer.' }),
     proxyHeader: optional(
       pattern('header', HEADER_PATTERN, 'The header in which the proxy names the groups of the reader, with commas between.'),
     ),
-    from: list('Addresses and networks of the proxy, such as 10.0.0.0/8; its header counts from nowhere else.', text()),
+    from: list('Addresses and networks of the proxy, such as 10.0.0.0/8; its header counts only from them.', text()),
     metrics: orNothing(flag('Check /metrics as well; default false.')),
   },
   {
@@ -143,8 +137,8 @@ const AUTH = object(
   },
 )
 
-const VIEWER = object('Readers and what they see.', {
-  groups: list("Groups of the proxy's header; * for whoever it lets in.", text()),
+const VIEWER = object('Groups of readers and the workspaces they see.', {
+  groups: list("Groups of the proxy's header; * for every reader it lets in.", text()),
   workspaces: list('Names of workspaces; * for all.', text()),
 })
 
@@ -169,26 +163,26 @@ const RATE = object('Requests per second.', {
 const WORKSPACE = object('One team account of the service.', {
   name: text(),
   baseUrl: orNothing(pattern('url', URL_PATTERN, 'Address of the service.')),
-  caFile: orNothing(text('CA certificates (PEM) that the service is checked against in place of the usual ones; relative to this file.')),
+  caFile: orNothing(text('CA certificates (PEM) for the service, in place of the default ones; relative to this file.')),
   allowPlainHttp: orNothing(flag('Allow http:// to another machine, where the key travels unencrypted; default false.')),
   keys: orNothing(KEYS),
   policies: list('Policy files and folders, relative to this file.', text()),
   mode: orNothing(choice(MODES, 'enforce; audit: plan and measure, never write; paused. Default enforce.')),
   capSemantics: orNothing(
-    choice(['layered', 'copied'], 'Whether the service keeps caps per scope (default) or copies wide ones to members.'),
+    choice(['layered', 'copied'], 'Whether the service keeps caps per scope (default) or copies team and group caps to members.'),
   ),
   capReads: orNothing(
     choice(
       ['auto', 'explicit', 'inherited'],
-      "Whether a read shows only a scope's own cap (explicit) or the cap that applies (inherited); default auto: found out by evidence.",
+      'Whether a read shows only the explicitly set cap (explicit) or also an inherited one (inherited); default auto: established by evidence.',
     ),
   ),
   interval: interval('How often caps are read, from 100ms to 20d; default 5m.'),
   usageInterval: interval('How often people, use and balance are read, from 100ms to 20d; default 15m.'),
   usageLag: interval('How old the figures of a reading of use can be, from 100ms to 20d; default 3h30m. Pools wait for it.'),
-  onDrift: orNothing(choice(['heal', 'alert'], 'What a change by somebody else gets; default heal.')),
-  prune: orNothing(flag('Clear caps that are ours and that no policy declares any more; default true.')),
-  undeclaredUsers: orNothing(choice(['ignore', 'report'], 'Sweep for user caps that are not ours; default ignore.')),
+  onDrift: orNothing(choice(['heal', 'alert'], 'heal (default) reverts foreign changes; alert only shows them.')),
+  prune: orNothing(flag('Clear caps of capkeeper that no policy declares any more; default true.')),
+  undeclaredUsers: orNothing(choice(['ignore', 'report'], 'report looks for user caps that no policy declares; default ignore.')),
   guards: orNothing(GUARDS),
   rate: orNothing(RATE),
 })
@@ -200,22 +194,14 @@ const METRICS = object('Series per person.', {
   userLabel: orNothing(choice(['hash', 'email'], 'Default hash.')),
 })
 
-const SECRET_REFERENCE = (what: string) =>
-  object(
-    `Where ${what} is found: in a file, or in an environment variable.`,
-    { file: PATH, env: PATH },
-    {
-      'x-kind': 'secret-reference',
-      'x-secret': true,
-      allOf: [{ 'x-rule': 'key-reference', oneOf: [{ required: ['file'] }, { required: ['env'] }] }],
-    },
-  )
+const secret = (what: string) =>
+  reference(`${what}, in a file or in an environment variable.`, { 'x-kind': 'secret-reference', 'x-secret': true })
 
 const mail = (description: string) => pattern('email', MAIL_PATTERN, description)
 const hour = (description: string) => pattern('hour', HOUR_PATTERN, description)
 const THRESHOLD = leaf<number>('whole', { type: 'integer', minimum: 1, maximum: 100 })
 
-const EMAIL = object('The mail server, and who sends.', {
+const EMAIL = object('The mail server and the sender.', {
   host: text('Name or address of the mail server.'),
   port: orNothing(whole(1, 65_535, 'Default 587; 465 with tls: implicit, 25 with tls: none.')),
   tls: orNothing(
@@ -224,23 +210,21 @@ const EMAIL = object('The mail server, and who sends.', {
       'starttls (default): encrypted or not at all; implicit: encrypted from the start; none: only to this machine, or without user.',
     ),
   ),
-  from: mail('The address that mails come from.'),
+  from: mail('Address of the sender.'),
   replyTo: orNothing(mail('Where answers go; default: from.')),
   user: optional(text('The user at the mail server; none: no login.')),
-  password: optional(SECRET_REFERENCE("the user's password")),
-  caFile: orNothing(
-    text('CA certificates (PEM) that the mail server is checked against, in place of the usual ones; relative to this file.'),
-  ),
+  password: optional(secret("The user's password")),
+  caFile: orNothing(text('CA certificates (PEM) for the mail server, in place of the default ones; relative to this file.')),
 })
 
-const WEBHOOK = object('A chat channel or a program that is told.', {
-  name: text('What owners call it; unique.'),
-  url: SECRET_REFERENCE('its address, which is a secret,'),
+const WEBHOOK = object('A chat channel or a program that gets messages.', {
+  name: text('A unique name, for owners.'),
+  url: secret('Its address, which is a secret'),
   format: orNothing(choice(WEBHOOK_FORMATS, 'slack, teams (a card for Workflows), or json (default).')),
 })
 
 const OWNER = object(
-  'Who answers for a group or a pool.',
+  'Owners of a group or a pool.',
   {
     workspace: optional(text('The workspace; may be left out when there is only one.')),
     group: optional(text('group_id: pools of this group, and digests of it; or pool.')),
@@ -257,31 +241,34 @@ const TEMPLATE = (kind: MessageKind) =>
     text: optional(text('The message.')),
   })
 
-const NOTIFY = object('Who is told of what.', {
+const NOTIFY = object('Messages to people and owners.', {
   email: orNothing(EMAIL),
-  webhooks: list('Where owners are told beside e-mail.', WEBHOOK),
+  webhooks: list('Channels for owners beside e-mail.', WEBHOOK),
   people: filled(
-    'Percent of their cap at which people are told, by e-mail, once a billing cycle each; such as [85, 100]. Absent: nobody is.',
+    'Percent of their cap at which people get an e-mail, once in a billing cycle each; such as [85, 100]. Absent: no messages to people.',
     THRESHOLD,
   ),
-  pools: filled('Percent of the credits of a pool at which its owners are told, once a billing cycle each; default [80].', THRESHOLD),
+  pools: filled(
+    'Percent of the credits of a pool at which its owners get a message, once in a billing cycle each; default [80].',
+    THRESHOLD,
+  ),
   owners: list('Owners of groups and pools.', OWNER),
   digest: orNothing(
     leaf<Digest | false | 'false'>(
       'digest',
       { enum: [...DIGESTS, false, 'false'] },
-      'What owners are sent regularly, at eight; default off.',
+      'How often owners get a digest, at eight; default off.',
     ),
   ),
   timezone: orNothing(pattern('timezone', '\\S', 'IANA time zone of quiet hours, days and dates, such as Europe/Berlin; default UTC.')),
   quietHours: orNothing(
-    object('Nothing goes out between these times of day; what is still true goes out after them.', {
+    object('No message is sent between these times of day; those that still apply are sent afterwards.', {
       from: hour('Such as 19:00.'),
       until: hour('Such as 08:00.'),
     }),
   ),
   templates: orNothing(
-    object('Other words for the messages.', {
+    object('Your own texts of the messages.', {
       person: orNothing(TEMPLATE('person')),
       pool: orNothing(TEMPLATE('pool')),
       digest: orNothing(TEMPLATE('digest')),
@@ -291,25 +278,25 @@ const NOTIFY = object('Who is told of what.', {
 
 /** The config file. */
 export const CONFIG = object(
-  'How capkeeper runs; everything has a default but the address and the key.',
+  'How capkeeper runs. Everything but the address and the key has a default.',
   {
     apiVersion: word(API_VERSION),
     kind: word(CONFIG_KIND),
     listen: orNothing(pattern('listen', LISTEN_PATTERN, 'host:port of the HTTP server; default 127.0.0.1:9464.')),
-    people: orNothing(choice(['hash', 'email'], 'How people show; default email on loopback, else hash.')),
+    people: orNothing(choice(['hash', 'email'], 'How people are shown; default email on loopback, else hash.')),
     ledger: orNothing(
       text('The durable record, relative to this file; :memory: for none; or a PostgreSQL address such as postgres://host/name.'),
     ),
     ledgerToken: optional(LEDGER_TOKEN),
     auth: optional(AUTH),
-    viewers: list('Which groups see which workspaces, with auth.proxyHeader; left out: everybody it lets in sees all.', VIEWER),
+    viewers: list('Which groups see which workspaces, with auth.proxyHeader; absent: every reader sees all.', VIEWER),
     sourceUrl: orNothing(
       pattern('source-url', SOURCE_URL_PATTERN, 'Address of a policy line, for links, with {revision}, {file} and {line} in it.'),
     ),
     approvals: orNothing(
       choice(
         ['separate', 'together'],
-        "Whether a policy's approval may arrive with the change that it releases; default separate: only after it was shown.",
+        'Whether an approval in a policy may come with the change that it releases; default separate: only after the hold was shown.',
       ),
     ),
     metrics: orNothing(METRICS),
@@ -318,7 +305,7 @@ export const CONFIG = object(
     ),
     currency: orNothing(pattern('currency', '^\\s*[A-Z]{3}\\s*$', 'Of pricePerCredit, in three letters (ISO 4217), for reports.')),
     notify: orNothing(NOTIFY),
-    workspaces: list('Each is kept independently of the others.', WORKSPACE),
+    workspaces: list('Each is managed independently of the others.', WORKSPACE),
   },
   { $schema: DIALECT, $id: 'urn:capkeeper:schema:config', title: 'capkeeper config' },
 )

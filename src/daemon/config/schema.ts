@@ -1,5 +1,5 @@
-// The published JSON Schema (2020-12) of the config: what `capkeeper schema config` prints, and what editors complete and check with. What
-// the parser takes the schema takes; it compares no two values and adds none up, so it refuses less.
+// The published JSON Schema (2020-12) of the config, for `capkeeper schema config` and editors. It accepts everything that the parser accepts, and more,
+// because it does not compare values.
 import { published } from '../../policy/schema/check.ts'
 import { SCHEMA } from './schema.generated.ts'
 

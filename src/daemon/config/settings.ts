@@ -1,4 +1,4 @@
-// What the configuration comes to, and what it is read from. Types only.
+// The loaded config, and the inputs it is loaded from. Types only.
 import type { GuardSettings } from '../../core/model/change.ts'
 import type { Mode } from '../../core/model/events.ts'
 import type { AuthSettings } from '../http/auth.ts'
@@ -7,26 +7,26 @@ import type { KeyRef, Keys, Listen, Rate } from './values.ts'
 
 export type Approvals = 'separate' | 'together'
 
-/** Whether a read shows a scope's own cap only or the one that applies; `auto`: to be found out by evidence. */
+/** Whether a read shows only the explicitly set cap, or also an inherited one; `auto`: established by evidence. */
 export type CapReads = 'auto' | 'explicit' | 'inherited'
 
 export interface Config {
   readonly listen: Listen
-  /** How people show on the page, in `/status` and in `/metrics`. */
+  /** How people are shown on the pages, in `/status` and in `/metrics`. */
   readonly people: 'hash' | 'email'
   /** A path, or `:memory:`. */
   readonly ledger: string
   /** Whether an approval in a policy may arrive with the change that it releases. */
   readonly approvals: Approvals
-  /** Where the token is found that `/ledger` asks for. */
+  /** The token for `/ledger`. */
   readonly ledgerToken?: KeyRef
-  /** Who may look; absent: whoever reaches the address. */
+  /** Which readers are let in; absent: all who reach the address. */
   readonly auth?: AuthSettings
   /** Address of a policy line, with `{revision}`, `{file}` and `{line}` in it. */
   readonly sourceUrl?: string
   readonly metrics: { readonly perUser: 'off' | 'top' | 'all'; readonly userLabel: 'hash' | 'email' }
   readonly pricePerCredit?: number
-  /** Of the price, as ISO 4217 writes it. */
+  /** Of the price; ISO 4217. */
   readonly currency?: string
   /** At least one; only the chosen one with `--workspace`. */
   readonly workspaces: readonly WorkspaceConfig[]
@@ -34,18 +34,18 @@ export interface Config {
 
 export interface WorkspaceConfig {
   readonly name: string
-  /** Without trailing slash and without `/api/v1`; '' while none is given. */
+  /** Without trailing slash and without `/api/v1`; '' where none is given. */
   readonly baseUrl: string
-  /** CA certificates to check the service against, in place of the usual ones. */
+  /** CA certificates that replace the default ones for the service. */
   readonly caFile?: string
-  /** `http:` to another machine is meant. */
+  /** Allows `http:` to another machine. */
   readonly allowPlainHttp?: true
   readonly keys: Keys
   readonly policies: readonly string[]
   readonly mode: Mode
   readonly capSemantics: 'layered' | 'copied'
   readonly capReads: CapReads
-  /** That of the whole config. */
+  /** As in `Config`. */
   readonly approvals: Approvals
   readonly intervalMs: number
   readonly usageIntervalMs: number
@@ -55,11 +55,10 @@ export interface WorkspaceConfig {
   readonly undeclaredUsers: 'ignore' | 'report'
   readonly guards: GuardSettings
   readonly rate: Rate
-  /** Who is told of what; absent: nobody. That of the whole config, for this workspace. */
+  /** `notify` of the config, for this workspace. */
   readonly notify?: NotifyConfig
 }
 
-/** Flags as the CLI reads them; absent ones are not given. */
 export interface ConfigFlags {
   readonly config?: string | undefined
   readonly policies?: readonly string[] | undefined

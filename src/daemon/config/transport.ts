@@ -1,5 +1,5 @@
-// How requests may travel: over https with every certificate verified, over plain http only to this machine or where a setting says so.
-// A CA file changes whom to trust, and nothing turns verification off.
+// Transport security: https with every certificate verified; plain http only to this machine, or where a setting allows it. A CA file changes which
+// certificates are trusted; nothing turns verification off.
 import { isLoopback } from '../../core/model/loopback.ts'
 import type { Problem } from '../../core/model/problem.ts'
 import { quoted } from '../../policy/yaml.ts'
@@ -11,7 +11,7 @@ const PLAIN_HTTP_VARIABLE = 'CAPKEEPER_ALLOW_PLAIN_HTTP'
 const YES = ['true', '1']
 const NO = ['', 'false', '0']
 
-/** Puts the CA file and the leave for plain http that flags or environment give into a workspace; unlike an address they fit several. Choice. */
+/** Adds the CA file and the permission for plain http from flags or environment; unlike an address, they apply to every workspace. Choice. */
 export function withTransport(env: Environment, flags: ConfigFlags, problems: Problem[]): (workspace: WorkspaceConfig) => WorkspaceConfig {
   const caFile = flags.caFile ?? (env['CAPKEEPER_CA_FILE'] || undefined)
   const word = env[PLAIN_HTTP_VARIABLE] ?? ''
@@ -27,7 +27,7 @@ export function withTransport(env: Environment, flags: ConfigFlags, problems: Pr
   })
 }
 
-/** Addresses that would show the key to whoever stands in between; `severity` is what the asking command makes of it. */
+/** Addresses over which the key would travel unencrypted. The command decides the severity. */
 export const plainHttpProblems = (workspaces: readonly WorkspaceConfig[], severity: Problem['severity']): readonly Problem[] =>
   workspaces
     .filter(({ baseUrl, allowPlainHttp }) => baseUrl.startsWith('http:') && !allowPlainHttp && !isHere(baseUrl))

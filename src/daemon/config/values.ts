@@ -1,12 +1,12 @@
-// The values of a config file that the schema has let through, as the daemon wants them: durations, addresses, guards, references to keys.
-// A service key is never read here, only the reference to it.
+// Values of a config file as the daemon needs them: durations, addresses, guards, references to keys. The schema has validated them. A service key is
+// never read here.
 import { type BreakerLimit, DEFAULT_GUARDS, type GuardSettings, type ShareLimit } from '../../core/model/change.ts'
 import type { GuardsText, Percent, Switch } from './schema-source.ts'
 
 /** Where a key is found. */
 export type KeyRef = { readonly file: string } | { readonly env: string }
 
-/** The keys of a workspace; each permission without its own falls back to `default`. */
+/** The keys of a workspace; a permission without its own key uses `default`. */
 export interface Keys {
   readonly default?: KeyRef
   readonly analyticsRead?: KeyRef
@@ -33,15 +33,30 @@ export const DEFAULT_USAGE_INTERVAL_MS = 15 * 60_000
 export const DEFAULT_USAGE_LAG_MS = 3.5 * 3_600_000
 export const DEFAULT_RATE: Rate = { start: 5, max: 10, concurrency: 8 }
 
+/** A workspace where the file sets nothing. */
+export const WORKSPACE_DEFAULTS = {
+  mode: 'enforce',
+  capSemantics: 'layered',
+  capReads: 'auto',
+  intervalMs: DEFAULT_INTERVAL_MS,
+  usageIntervalMs: DEFAULT_USAGE_INTERVAL_MS,
+  usageLagMs: DEFAULT_USAGE_LAG_MS,
+  onDrift: 'heal',
+  prune: true,
+  undeclaredUsers: 'ignore',
+  guards: DEFAULT_GUARDS,
+  rate: DEFAULT_RATE,
+} as const
+
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-/** `90s`, `5m`, `2h`, `1d`, or several joined (`1h30m`), in milliseconds; undefined when it is none. */
+/** `90s`, `5m`, `2h`, `1d`, or several joined (`1h30m`), in milliseconds; undefined for any other text. */
 export function parseDuration(text: string): number | undefined {
   if (!/^(\d{1,9}(ms|s|m|h|d))+$/.test(text)) return undefined
   return [...text.matchAll(/(\d+)(ms|[smhd])/g)].reduce((sum, [, amount, unit]) => sum + Number(amount) * (UNIT_MS[unit ?? ''] ?? 0), 0)
 }
 
-/** `host:port`, `[::1]:port`, or `:port` for all addresses; undefined when it is none. */
+/** `host:port`, `[::1]:port`, or `:port` for all addresses; undefined for any other text. */
 export function parseListen(text: string): Listen | undefined {
   const match = /^(?:\[([0-9A-Fa-f:.]+)\]|([^\s:/[\]]*)):(\d{1,5})$/.exec(text.trim())
   const port = Number(match?.[3])

@@ -1,5 +1,4 @@
-// The ways out: mail and webhooks, with their secrets, which are read for each message and leave here only to where they belong. What
-// fails is told without any of them.
+// Sends messages by mail and by webhooks. Secrets are read for each message, and must get into no log or error.
 
 import type { Poster } from '../../api/transport/http.ts'
 import type { Message } from '../../core/notify/due.ts'
@@ -12,15 +11,15 @@ import type { Mailer } from './mail.ts'
 
 /** Sends one message. */
 export interface Channels {
-  /** Never rejects; what `signal` cuts off may have arrived. */
+  /** Never rejects. A message that `signal` cuts off may have arrived. */
   send(message: Message, signal: AbortSignal): Promise<Delivery>
   close(): void
 }
 
-/** Who tells people for one workspace. */
+/** Channels and settings of one workspace. */
 export interface Notifier extends Pick<Channels, 'send'> {
   readonly settings: NotifySettings
-  /** How people show to others. */
+  /** How a person is shown to others. */
   readonly label: (email: string) => string
 }
 
@@ -29,7 +28,7 @@ export interface ChannelParts {
   readonly mailer: Mailer | undefined
   readonly poster: Poster
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Told of every secret before it is used. */
+  /** Called with every secret before it is used, so that it can be redacted. */
   readonly onSecret: (secret: string) => void
 }
 
@@ -79,7 +78,7 @@ interface Sending {
 
 async function post({ format }: WebhookConfig, message: Message, { poster, url, signal }: Sending): Promise<Delivery> {
   if (url === undefined) return { kind: 'refused', reason: 'its address cannot be read' }
-  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) return { kind: 'refused', reason: 'its address is none' }
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) return { kind: 'refused', reason: 'its address is no web address' }
   try {
     const answer = await poster.post(url, PAYLOADS[format](message), { timeoutMs: TIMEOUT_MS, signal })
     if ('status' in answer) return judged(answer.status)
@@ -90,7 +89,7 @@ async function post({ format }: WebhookConfig, message: Message, { poster, url, 
   }
 }
 
-/** Too many requests and the server's own trouble pass; that it is somebody else's fault does not. */
+/** `refused` is tried again, `rejected` is not. */
 function judged(status: number): Delivery {
   if (status >= 200 && status < 300) return { kind: 'sent' }
   const reason = `it answered ${status}`

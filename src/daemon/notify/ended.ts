@@ -1,5 +1,5 @@
-// The billing cycle that ended last, as a monthly digest tells it: use as the service measured it or as it was read last, and the caps that
-// were in force at its end as far as the ledger knows. Groups are those of today.
+// The last billing cycle, for a monthly digest: use as measured or as last read, and the caps in force at its end as far as the ledger knows. Groups are
+// those of today.
 import { effectiveCap } from '../../core/interpret/effective.ts'
 import type { PoolMembers } from '../../core/model/policy.ts'
 import { groupScope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
@@ -18,7 +18,7 @@ export interface LookingBack extends Pick<Workspace, 'state' | 'clock'> {
   readonly ledger: Pick<Ledger, 'fact' | 'owned' | 'history'>
 }
 
-/** Absent where no digest is due that tells it, and where it is not known. Rejects with a `LedgerError`. */
+/** Undefined where no digest about it is due, and where its use is not known. Rejects with a `LedgerError`. */
 export async function endedUse({ state, clock, ledger }: LookingBack, settings: NotifySettings): Promise<EndedUse | undefined> {
   const [now, present, last] = [clock.now(), cycleOf(state?.usage), state?.usage?.previousCycle]
   if (!state || !present || !last || !isSameCycle({ startAt: last.cycle.endAt }, present)) return undefined

@@ -1,5 +1,5 @@
-// Mail over SMTP with nodemailer, loaded with the first mail: plain text to one address at a time. Errors of the package may quote what was
-// sent and what the server said; only their codes are ever looked at.
+// Mail over SMTP with nodemailer, which is loaded with the first mail: plain text to one address at a time. Errors of the package may quote the message and
+// the server, so only their codes are used.
 import { readFileSync } from 'node:fs'
 import { PassThrough } from 'node:stream'
 import type { Transporter } from 'nodemailer'
@@ -8,16 +8,16 @@ import type { Delivery } from '../../core/notify/told.ts'
 import type { MailConfig } from '../config/notify-values.ts'
 
 export interface Mailer {
-  /** `password`: read for each mail, so that a new one counts at once. Never rejects. */
+  /** Never rejects. */
   send(message: Message, address: string, password: string | undefined): Promise<Delivery>
-  /** Ends what is under way. */
+  /** Closes all connections. */
   close(): void
 }
 
 const CONNECT_TIMEOUT_MS = 10_000
 const ANSWER_TIMEOUT_MS = 30_000
 
-/** One address, which no reader can take for several or for a header. */
+/** One address: nothing that could be read as several, or as a header. */
 const ADDRESS = /^[^\s@:<>(),;"\\[\]\p{Cc}]+@[^\s@:<>(),;"\\[\]\p{Cc}]+$/u
 
 export function createMailer(config: MailConfig, timeouts = { connectMs: CONNECT_TIMEOUT_MS, answerMs: ANSWER_TIMEOUT_MS }): Mailer {
@@ -30,7 +30,7 @@ export function createMailer(config: MailConfig, timeouts = { connectMs: CONNECT
       try {
         transport = await transportOf(config, password, timeouts)
         open.add(transport)
-        // The text is asked for once the server has let us in; until then nothing was sent.
+        // nodemailer reads the text once the server has accepted the sender; before that nothing was sent.
         transport.use('stream', (mail, next) => {
           mail.message.transform(() => {
             begun = true
@@ -85,7 +85,7 @@ async function transportOf(
   })
 }
 
-/** A CA file that cannot be read: nothing was sent. */
+/** The CA file cannot be read; nothing was sent. */
 class NoAuthorities extends Error {
   override readonly name = 'NoAuthorities'
 }
@@ -108,18 +108,18 @@ function codeOf(error: object): number | undefined {
   return typeof value === 'number' ? value : undefined
 }
 
-/** Without a code of the server, what failed before the text was asked for did not send it; what failed later may have. */
+/** `begun`: the text was read. Without a code of the server, a failure before that sent nothing, and a failure after it may have sent the message. */
 function deliveryOf(error: unknown, begun: boolean): Delivery {
   if (error instanceof NoAuthorities) return { kind: 'refused', reason: 'the CA file of the mail server cannot be read' }
   const of = error instanceof Error ? error : new Error()
   const [code, original] = [textOf(of, 'code'), textOf(of, 'originalCode')]
   const status = codeOf(of)
-  if (code === 'EAUTH') return { kind: 'refused', reason: `the mail server does not take the user and password${shown(status)}` }
-  if (status !== undefined && !begun) return { kind: 'refused', reason: `the mail server lets nobody in now${shown(status)}` }
+  if (code === 'EAUTH') return { kind: 'refused', reason: `the mail server does not accept the user and password${shown(status)}` }
+  if (status !== undefined && !begun) return { kind: 'refused', reason: `the mail server accepts no mail now${shown(status)}` }
   if (status !== undefined && status >= 500) return { kind: 'rejected', reason: `the mail server refuses the message${shown(status)}` }
-  // A full mailbox, or one that makes everybody wait, says nothing of the mailboxes beside it.
+  // A full or greylisting mailbox says nothing about other mailboxes.
   if (status !== undefined && status !== 421 && textOf(of, 'command') === 'RCPT TO') {
-    return { kind: 'refused', reason: `the mailbox takes no message now${shown(status)}`, alone: true }
+    return { kind: 'refused', reason: `the mailbox accepts no message now${shown(status)}`, alone: true }
   }
   if (status !== undefined) return { kind: 'refused', reason: `the mail server cannot take the message now${shown(status)}` }
   const because = [original, code].find((word) => /^[A-Z][A-Z_]{2,40}$/.test(word))

@@ -1,5 +1,5 @@
-// Sends what is due, beside the cycles: first it records that a message is about to go, then it sends, then it records how that ended. A
-// message that may have left is never sent again. There is no queue in memory: what is due follows from figures and the ledger.
+// Sends due messages: records that a message is about to be sent, sends it, records the outcome. A message that may have been sent is never sent again.
+// There is no queue in memory: due messages follow from figures and the ledger.
 import { isYounger } from '../../core/model/age.ts'
 import type { Finding } from '../../core/model/condition.ts'
 import {
@@ -20,23 +20,23 @@ import type { Workspace } from '../workspace.ts'
 import type { Notifier } from './channels.ts'
 import { endedUse, groupsOfPool } from './ended.ts'
 
-/** Recorded together; so many may be under way when the process ends. Choice. */
+/** Messages that are recorded and sent together. Choice. */
 const AT_A_TIME = 10
 
 /** The rest goes out after the next reading. Choice. */
 const MOST_AT_ONCE = 500
 
-/** Figures that are older tell nobody anything. Choice. */
+/** Older figures cause no message. Choice. */
 const FIGURES_LIFE_MS = 24 * 3_600_000
 
 export interface Ending {
-  /** Nothing new is begun any more. */
+  /** No further message is begun. */
   readonly ending: AbortSignal
-  /** What is under way has had its time. */
+  /** Messages being sent are cut off. */
   readonly cut: AbortSignal
 }
 
-/** Sends what is due now, and tells what could not be sent. Rejects with a `LedgerError`. */
+/** Sends what is due now; the findings tell what could not be sent. Rejects with a `LedgerError`. */
 export async function tellPeople(workspace: Workspace, notifier: Notifier, signals: Ending): Promise<readonly Finding[]> {
   const { ledger, clock } = workspace
   const known = ledger.fact('told')
@@ -57,7 +57,7 @@ export async function tellPeople(workspace: Workspace, notifier: Notifier, signa
   return notifyFindings(entriesOf(ledger.fact('told'), stillAsked(workspace, notifier)), clock.now())
 }
 
-/** Notes which digests are asked for, before any of them is due. */
+/** Records which digests are configured, before any of them is due. */
 async function keepAsked(workspace: Workspace, notifier: Notifier): Promise<void> {
   const { ledger, clock } = workspace
   const told = toldNow(ledger.fact('told'), cycleOf(figuresOf(workspace)), clock.now())
@@ -65,11 +65,11 @@ async function keepAsked(workspace: Workspace, notifier: Notifier): Promise<void
   if (after && after !== told) await keep(workspace, ledger.fact('told'), after)
 }
 
-/** Channels of which something is known now. */
+/** What is known of channels. */
 interface Trust {
-  /** They have failed just now: what they would be given waits, untried. */
+  /** They failed just now: their messages wait untried. */
   readonly failing: Set<string>
-  /** They failed before: they are tried with one message. */
+  /** They failed earlier: they are tried with one message. */
   readonly doubtful: Set<string>
 }
 
@@ -80,16 +80,16 @@ const trusted = (entries: Entries): Trust => ({
 
 type Entries = readonly (readonly [string, ToldEntry])[]
 
-/** Without what waited and will never be tried again: its cap was raised, its person left, its channel is gone. */
+/** Without messages that wait and will not be tried again: the cap was raised, the person left, the channel was removed. */
 const entriesOf = (told: Told | undefined, isAsked: (key: string, level: number) => boolean): Entries =>
   Object.entries(told?.entries ?? {}).filter(([key, { state, level }]) => state !== 'waiting' || isAsked(key, level))
 
-/** Whether a message that waits would be sent if it had not been tried yet. Without figures that is not known, and then it is. */
+/** Whether a waiting message would still be due. Without figures this is not known, and taken as true. */
 function stillAsked(workspace: Workspace, notifier: Notifier): (key: string, level: number) => boolean {
   const told = workspace.ledger.fact('told')
   const all = Object.entries(told?.entries ?? {})
   const tried = all.filter(([, { state }]) => state !== 'waiting')
-  // Nothing waits, nearly always: then nothing has to be worked out.
+  // Nearly always nothing waits, and nothing has to be computed.
   if (!told || tried.length === all.length) return () => true
   const untried = { ...told, entries: Object.fromEntries(tried) }
   const due = dueNow(workspace, notifier, { told: untried })
@@ -117,7 +117,7 @@ async function finish(workspace: Workspace, ended: ReadonlyMap<string, Delivery>
   if (begun) await keep(workspace, begun, markEnded(begun, ended, workspace.clock.now()))
 }
 
-/** What could not be recorded has not begun. */
+/** Saves the fact; takes it back when it cannot be recorded. */
 async function keep({ ledger }: Workspace, before: Told | undefined, after: Told): Promise<void> {
   if (before === after) return
   ledger.saveFact('told', after)
@@ -129,13 +129,12 @@ async function keep({ ledger }: Workspace, before: Told | undefined, after: Told
   }
 }
 
-/** What is known, and what was told. */
 export interface Telling extends Pick<Workspace, 'state' | 'shown' | 'clock'> {
   readonly config: { readonly name: string }
   readonly ledger: Pick<RecordsReader, 'fact'>
 }
 
-/** What is due now, quiet hours or not. Nobody is told anything by figures that are old. */
+/** What is due now, also in quiet hours. Old figures cause no message. */
 export function dueNow(
   telling: Telling,
   { settings, label }: Pick<Notifier, 'settings' | 'label'>,
@@ -159,13 +158,12 @@ export function dueNow(
   })
 }
 
-/** Figures that are not old. */
+/** Undefined where the figures are old. */
 function figuresOf({ state, clock }: Pick<Telling, 'state' | 'clock'>): WorkspaceState['usage'] {
   const usage = state?.usage
   return usage && isYounger(usage.roster.readAt, clock.now(), FIGURES_LIFE_MS + 1) ? usage : undefined
 }
 
-/** Pools, with the figures that are shown of them. */
 function poolsToTell(telling: Pick<Telling, 'state' | 'shown'>): readonly PoolUse[] {
   const declared = new Map(telling.state?.policy.set.pools.map(({ name, members }) => [name, members]))
   return poolsOfCycle(telling).map(({ name, credits, figures: { used, exhaustedAt } }): PoolUse => {
@@ -174,7 +172,7 @@ function poolsToTell(telling: Pick<Telling, 'state' | 'shown'>): readonly PoolUs
   })
 }
 
-/** What failed for good is told for a day. Choice. */
+/** A message that failed for good is reported for a day. Choice. */
 const TOLD_FOR_MS = 86_400_000
 
 /** One finding for each channel with messages that did not arrive. */
@@ -184,7 +182,7 @@ function notifyFindings(entries: Entries, now: number): readonly Finding[] {
   )
   return [...Map.groupBy(failed, ([key]) => channelOf(key))].map(([channel, all]): Finding => {
     const ofChannel = all.map(([, entry]) => entry).sort((a, b) => b.at - a.at)
-    const reason = ofChannel[0]?.reason ?? 'for no reason that is known'
+    const reason = ofChannel[0]?.reason ?? 'for an unknown reason'
     const parts = [
       countOf(ofChannel, 'waiting', 'tried again'),
       countOf(ofChannel, 'failed', 'given up'),

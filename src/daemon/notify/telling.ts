@@ -1,10 +1,10 @@
-// When people are told: after readings and cycles, beside them and one look at a time. It decides nothing about whom.
+// When messages are sent: after readings and cycles, beside them, one run at a time. It decides nothing about receivers.
 import { notice } from '../conditions/notice.ts'
 import { LedgerError } from '../ledger/error.ts'
 import { report, type Workspace } from '../workspace.ts'
 import { type Ending, tellPeople } from './outbox.ts'
 
-/** What is under way, and when it was looked at last. */
+/** The present run, and when the last one began. */
 export interface Telling {
   underWay: Promise<void> | undefined
   begunAt: number
@@ -12,20 +12,20 @@ export interface Telling {
 
 export const idleTelling = (): Telling => ({ underWay: undefined, begunAt: Number.NEGATIVE_INFINITY })
 
-/** What is due follows from figures that change with readings and cycles. Choice. */
-const LOOK_EVERY_MS = 60_000
+/** Choice. */
+const RUN_EVERY_MS = 60_000
 
-/** Begins to tell what is due. `collecting`: use is being collected, and what is about to be measured need not be told by an estimate. */
+/** Begins a run where one is due. `collecting`: use is being read, so wait for measured figures rather than send estimates. */
 export function keepTold(workspace: Workspace, telling: Telling, ends: Ending, collecting: boolean): void {
   const { notifier, clock, state, shown } = workspace
   if (!notifier || !state || !shown.desiredState || telling.underWay || (collecting && !state.measured)) return
-  if (ends.ending.aborted || clock.monotonic() - telling.begunAt < LOOK_EVERY_MS) return
+  if (ends.ending.aborted || clock.monotonic() - telling.begunAt < RUN_EVERY_MS) return
   telling.begunAt = clock.monotonic()
   const grace = graceOf(workspace, ends.ending)
   telling.underWay = tellPeople(workspace, notifier, { ending: ends.ending, cut: AbortSignal.any([ends.cut, grace.signal]) })
     .then((found) => notice(workspace, { notify: found }))
     .catch((error: unknown) => {
-      // The cycles say of a ledger that cannot be written.
+      // Cycles report a ledger that cannot be written.
       if (error instanceof LedgerError || ends.ending.aborted) return
       report(workspace, { kind: 'bug', message: `unexpected: ${error instanceof Error ? error.message : String(error)}` })
     })
@@ -35,10 +35,10 @@ export function keepTold(workspace: Workspace, telling: Telling, ends: Ending, c
     })
 }
 
-/** Whoever takes over waits for the end: what is under way gets no more time than this. Choice. */
+/** At the end of the process messages being sent get this time, because the next replica waits for the end. Choice. */
 const GRACE_MS = 2_000
 
-/** Aborts a little after the end has begun. */
+/** Aborts when this time after the end has passed. */
 function graceOf({ clock }: Pick<Workspace, 'clock'>, ending: AbortSignal): { readonly signal: AbortSignal; close(): void } {
   const over = new AbortController()
   const cut = new AbortController()
