@@ -1,4 +1,4 @@
-// The words of a plan: one change, one hold, the plan itself. Plain data; rendered, saved and applied, always the same object.
+// A change, a hold, the plan itself, and what the ledger records of them. Plain data: the same plan is rendered, saved and applied.
 import type { PolicyEntry } from './entry.ts'
 import type { Cap } from './policy.ts'
 import type { Position } from './problem.ts'
@@ -6,11 +6,11 @@ import type { Scope } from './scope.ts'
 import { DAY_MS, type Instant } from './units.ts'
 
 export const EFFECTS = ['set', 'raise', 'lower', 'block', 'clear'] as const
-/** What a change does to those it reaches: a first cap, more, less, to 0 or below use, nothing left. */
+/** What a change does to the people it reaches: `block` sets 0 or a cap at or below their use, `clear` leaves no cap at the scope. */
 export type Effect = (typeof EFFECTS)[number]
 
 export const CAUSES = ['policy', 'external', 'expired', 'orphan'] as const
-/** Why desired and observed differ: policy changed, somebody else wrote, a grant ended, no longer declared. */
+/** Why desired and observed differ: policy changed, another client wrote, a grant ended, the scope is no longer declared. */
 export type Cause = (typeof CAUSES)[number]
 
 export const GUARD_CODES = [
@@ -32,7 +32,7 @@ export type GuardCode = (typeof GUARD_CODES)[number]
 export const CHANGE_RESULTS = ['applied', 'failed', 'ambiguous', 'verify_failed'] as const
 export type ChangeResult = (typeof CHANGE_RESULTS)[number]
 
-/** One write: what is to become of one scope, and why. `to` is `none` exactly when `action` is `clear`. */
+/** One write to one scope, and why. `to` is `none` exactly when `action` is `clear`. */
 export interface ScopeChange {
   readonly scope: Scope
   readonly action: 'set' | 'clear'
@@ -40,24 +40,24 @@ export interface ScopeChange {
   readonly from: Cap
   readonly to: Cap
   readonly cause: Cause
-  /** How many approved people this change reaches. */
+  /** The number of approved people that this change reaches. */
   readonly people: number
-  /** The policy line that asks for it; absent for an orphan. */
+  /** The policy line behind it; absent for an orphan. */
   readonly source?: Position
   readonly reason?: string
-  /** Reverts a foreign change to what the ledger last verified under an unchanged policy entry. */
+  /** Reverts a foreign change to the cap that the ledger last verified under an unchanged policy entry. */
   readonly healing: boolean
-  /** Gives back the base when a grant ends. */
+  /** Restores the base when a grant ends. */
   readonly grantEnd: boolean
 }
 
-/** `order`: another write comes first. The others: see their words. */
+/** `order`: another write comes first. `unread`: a scope that comes first could not be read. `passes`: the run's passes are used up. */
 export type DeferralCode = 'order' | 'unread' | 'failed' | 'passes'
 
-/** Why a change is not written by this run at all. */
+/** Why this run does not write a change at all. */
 export type ExclusionCode = 'mode' | 'pause' | 'replaced' | 'lease' | 'focus' | 'onDrift' | 'notShown'
 
-/** What becomes of a change now: written, held by a guard, later because of something else, or not by this run. */
+/** What becomes of a change now. `deferred`: it is written later, for the given reason. `excluded`: this run does not write it. */
 export type Disposition =
   | { readonly kind: 'ready' }
   | { readonly kind: 'held'; readonly hold: string }
@@ -66,7 +66,7 @@ export type Disposition =
 
 export const READY: Disposition = { kind: 'ready' }
 
-/** Who released a change: an approval in a policy, with its place, or a command. */
+/** The approval that released a change: in a policy, with its place, or by command. */
 export interface Release {
   readonly id: string
   readonly via: 'policy' | 'command'
@@ -80,7 +80,6 @@ export interface Change extends ScopeChange {
   readonly released?: Release
 }
 
-/** The id of the hold that keeps a change back. */
 export const holdOf = ({ disposition }: Pick<Change, 'disposition'>): string | undefined =>
   disposition.kind === 'held' ? disposition.hold : undefined
 
@@ -97,16 +96,16 @@ export interface Hold {
   /** 32 hex digits over the workspace and the sorted (scope, from, to) of its changes; of a pool's deal over its declaration and members. */
   readonly id: string
   readonly guards: readonly GuardCode[]
-  /** How many people the held changes affect by net effect. */
+  /** The number of people whom the held changes affect by net effect. */
   readonly people: number
   readonly changes: readonly HeldChange[]
   readonly message: string
-  /** What an approval does, where it does not release it now: nothing at all, or only once anything may be written. Absent: it releases it. */
+  /** When an approval releases it: never, or only once changes may be written again. Absent: now. */
   readonly release?: 'never' | 'later'
 }
 
 export interface PlanCounts {
-  /** Changes that would go out, now or once what they wait for is there, by effect; held ones are counted in `held` only. */
+  /** Changes by effect, ready or deferred; held ones are counted in `held` only. */
   readonly set: number
   readonly raise: number
   readonly lower: number
@@ -119,13 +118,13 @@ export interface PlanCounts {
   readonly rejected: number
 }
 
-/** A scope that could not be read, and so is not written. */
+/** A scope that could not be read, and so is not written, with the reason. */
 export interface UnknownScope {
   readonly scope: Scope
   readonly message: string
 }
 
-/** Something about a plan that a person should read: a rejected scope, a guard with nothing to hold, a removable approval. */
+/** What a reader of the plan should know: a rejected scope, a guard without a change to hold, a removable approval. */
 export interface PlanProblem {
   readonly severity: 'error' | 'warning'
   readonly code: string
@@ -145,31 +144,30 @@ export interface Plan {
   readonly policyDigest: string
   readonly revision: string
   readonly counts: PlanCounts
-  /** In the order of writing; what is not written now stands behind what is. */
+  /** In the order of writing; changes that are not written now come last. */
   readonly changes: readonly Change[]
   readonly holds: readonly Hold[]
   readonly unknown: readonly UnknownScope[]
   readonly problems: readonly PlanProblem[]
-  /** Every approval that is listed or pending, with what it releases now. */
   readonly approvals: readonly PlanApproval[]
 }
 
-/** An approval as a plan shows it. */
+/** An approval that is listed in policy or pending, as a plan shows it. */
 export interface PlanApproval extends Release {
   readonly state: ApprovalState
-  /** What it releases in this plan; empty when nothing matches it. */
+  /** The changes it releases in this plan; empty when it matches no hold. */
   readonly releases: readonly HeldChange[]
   /** Why it releases nothing. */
   readonly note?: string
 }
 
-/** A share of the people with a floor: holds when more than max(floor, percent × people) are reached. */
+/** A share of the people with a floor: the guard holds when more than max(floor, percent × people) are affected. */
 export interface ShareLimit {
   readonly percent: number
   readonly floor: number
 }
 
-/** So many failed changes in a row, or more than this share of those to be written and never fewer than so many, stop the writes. */
+/** Writes stop after `inARow` failures in a row, or when more than `percent` of the planned changes, and at least `inARow`, failed. */
 export interface BreakerLimit {
   readonly inARow: number
   readonly percent: number
@@ -217,23 +215,23 @@ export interface Approval {
   readonly via: 'policy' | 'command'
   readonly approvedAt: Instant
   readonly state: ApprovalState
-  /** People whom the hold affected as it was seen by whoever gave the approval; absent where nothing had shown it. */
+  /** The people whom the hold affected when it was last shown before the approval; absent where it was not shown. */
   readonly people?: number
-  /** Credits that the deal of a pool moved then. */
+  /** The credits that the pool's deal moved then. */
   readonly credits?: number
-  /** The released changes, copied when first matched; `verified` ones are done. `pool`: the deal as it then stands (`PoolReview.key`). */
+  /** The released changes, copied when first matched. `verified`: landed. `pool`: the whole deal is released (`PoolReview.key`). */
   readonly released: readonly (HeldChange & { readonly verified: boolean; readonly pool?: string })[]
-  /** When it released them. */
+  /** When it was matched and released them. */
   readonly releasedAt?: Instant
-  /** What other holds kept back then: for a day it stays so, though the release may have made it harmless. */
+  /** The changes of other holds then: they stay held for a day, though the release may have made them harmless. */
   readonly beside?: readonly HeldChange[]
-  /** Approved people on the doubted roster that it was given for. */
+  /** The number of approved people on the doubted roster that it was given for. */
   readonly roster?: number
-  /** A policy listed it, and does not any more. */
+  /** A policy listed it, and no longer does. */
   readonly withdrawn?: boolean
 }
 
-/** No pause is longer (product.md, section 3). */
+/** product.md, section 3. */
 export const LONGEST_PAUSE_MS = 7 * DAY_MS
 
 export interface Pause {
@@ -242,7 +240,7 @@ export interface Pause {
   readonly pausedAt: Instant
 }
 
-/** What is written before a write goes out. Whatever happens next, the next start finds it. */
+/** Recorded durably before a write is sent, so that the next start finds it after a crash. */
 export interface Intent {
   readonly id: number
   readonly at: Instant
@@ -254,44 +252,44 @@ export interface Intent {
   readonly revision: string
 }
 
-/** One line of `history`: what was written, when, from what to what, why. */
+/** One line of `history`. */
 export interface HistoryEntry extends Omit<ScopeChange, 'people' | 'healing' | 'grantEnd'> {
   readonly at: Instant
   readonly result: ChangeResult
-  /** Why it failed; free of any key. */
+  /** Why it failed; never with a key. */
   readonly error?: string
-  /** It failed, and may have landed all the same: a reading may have come too early, and a 0 that is not kept has replaced what stood there. */
+  /** It failed, but may have landed: the read-back may have come too early, and a 0 that is not stored has replaced the earlier cap. */
   readonly unproven?: boolean
   readonly planId: string
   readonly digest: string
   readonly revision: string
 }
 
-/** How a write ended, in history and in the run that sent it. `skipped`: nothing was written. */
+/** How a write ended. `skipped`: nothing was written. */
 export interface WriteEnd {
   readonly result: ChangeResult | 'skipped'
   readonly unproven?: boolean
 }
 
-/** What was written may stand there, or have stood there. */
+/** Whether the written cap may be set, or may have been set. */
 export const mayHaveLanded = ({ result, unproven }: WriteEnd): boolean => (result === 'failed' ? unproven === true : result !== 'skipped')
 
-/** So long a write whose end is not known may still land, and a reading may not show a write yet. Choice. */
+/** So long a write with an unknown end may still land, and a reading may not show a write yet. Choice. */
 export const LANDING_MS = DAY_MS
 
-/** What was written may stand there, or come to stand there, and no reading has shown it: its end is not known. */
+/** Whether the end of a write is unknown: it may have landed or may still land, and no reading has shown it. */
 export const isInDoubt = (end: WriteEnd): boolean => mayHaveLanded(end) && end.result !== 'applied'
 
-/** A scope the service refuses, or that policy makes impossible: left alone until 24 h later, its entry changes or the person returns. */
+/** A scope whose cap the service refuses, or that policy makes impossible: not written for 24 h, or until its policy entry changes or the person returns. */
 export interface Quarantined {
   readonly scope: Scope
   readonly code: string
   readonly message: string
   readonly entry: PolicyEntry
   readonly at: Instant
-  /** What was set before a 0 that the service did not keep: it is asked for as long as the scope is left alone. */
+  /** The cap from before a 0 that the service did not store: it is desired as long as the scope is in quarantine. */
   readonly restore?: Cap
 }
 
-/** Gone from the service, and declared by nobody: nothing is asked of it, so it is skipped, and nothing has failed. */
+/** Whether the service does not know the scope and no policy declares it: it is skipped, which is no failure. */
 export const isGone = ({ code, entry }: Quarantined): boolean => code === 'SCOPE_UNKNOWN' && entry.kind === 'undeclared'

@@ -1,6 +1,6 @@
-// Conditions: what is true now that somebody should know, each with a type, what it is about, why, and since when. Log lines, counters,
-// /status and the page all follow from conditions and from their transitions; nothing else remembers what was told. A new condition is a
-// row of the table here, and a finding where the daemon learns of it.
+// Conditions: what is true now and operators should know, each with type, subject, reason, and since when. Log lines, counters, /status and
+// the pages are made from conditions and their transitions; nothing else remembers what was reported. A new condition is a row of the table
+// here, and a finding where the daemon learns of it.
 import type { Scope } from './scope.ts'
 import type { Instant } from './units.ts'
 
@@ -10,17 +10,17 @@ export type Severity = (typeof SEVERITIES)[number]
 
 interface ConditionKind {
   readonly severity: Severity
-  /** The log's message when it begins or changes. */
+  /** The log message when it begins or changes. */
   readonly begun: string
-  /** The log's message when it ends; absent: another line tells that already. */
+  /** The log message when it ends; absent: another log line reports that already. */
   readonly ended?: string
-  /** Plans, outcomes and /status show it in a place of its own; it is no warning beside them. */
+  /** Plans, outcomes and /status show it in a place of its own, so it is not listed as a warning as well. */
   readonly hasOwnPlace?: true
-  /** What follows from it, and so is not told beside it. */
+  /** Conditions that follow from it, and so are not reported beside it. */
   readonly explains?: readonly string[]
 }
 
-/** Every condition there is. What it is called is a part of /status and of the log. */
+/** Every condition. The names are a part of /status and of the log. */
 export const CONDITIONS = {
   ConfigInvalid: {
     severity: 'error',
@@ -141,37 +141,35 @@ export type ConditionType = keyof typeof CONDITIONS
 
 export const kindOf = (type: ConditionType): ConditionKind => CONDITIONS[type]
 
-/** Plain values that a log line carries beside the message. */
+/** The fields of a log line beside the message. */
 export type ConditionFields = Readonly<Record<string, string | number | readonly string[]>>
 
-/** Something that holds now, as one look found it. Type and subject tell it from others. */
+/** A condition as one check found it. Type and subject identify it. */
 export interface Finding {
   readonly type: ConditionType
-  /** What it is about: a workspace, a scope, a hold, a part of what is read. */
+  /** A workspace, a scope, a hold, or a part of the readings. */
   readonly subject: string
   /** A code of docs/codes.md. */
   readonly reason: string
   /** A sentence: the subject, what is wrong, both numbers, the way out. */
   readonly message: string
-  /** The scope, where it is about one. */
   readonly scope?: Scope
-  /** As the ledger remembers it; absent: since it was first found. */
+  /** As the ledger has it; absent: since it was first found. */
   readonly since?: Instant
-  /** It is told again when this changes; absent: when the reason does. */
+  /** It is reported again when this changes; absent: only when the reason changes. */
   readonly version?: string
-  /** Nothing was asked this time: it holds if it held before, and is no news by itself. */
+  /** It was not checked this time: it holds if it held before. */
   readonly onlyIfHeld?: true
-  /** The ledger knows that it was told before this process began: it is told once more, and counts for nothing new. */
+  /** It was reported before this process began, as the ledger knows: it is logged once more, and counted as nothing new. */
   readonly remembered?: true
   readonly fields?: ConditionFields
 }
 
-/** Something that holds, and since when. */
 export interface Condition extends Omit<Finding, 'since' | 'onlyIfHeld' | 'remembered'> {
   readonly since: Instant
 }
 
-/** `changed`: it holds for another reason, or in another way, than before. */
+/** `changed`: it holds with another reason or version than before. */
 export interface Transition {
   readonly change: 'begun' | 'changed' | 'ended'
   readonly condition: Condition
@@ -180,15 +178,15 @@ export interface Transition {
 }
 
 export interface Advanced {
-  /** Everything that holds, also what something else explains. */
+  /** Every condition that holds, also those that another explains. */
   readonly conditions: readonly Condition[]
-  /** What ended, and then what began or changed. */
+  /** The ended ones first, then those that began or changed. */
   readonly transitions: readonly Transition[]
 }
 
 const keyOf = ({ type, subject }: Pick<Finding, 'type' | 'subject'>): string => `${type} ${subject}`
 
-/** The conditions that hold now, and what is news since those of before. Where two findings are of one type and subject, the first counts. */
+/** The conditions that hold now, and the transitions from the previous ones. Of two findings with one type and subject the first counts. */
 export function advance(previous: readonly Condition[], found: readonly Finding[], now: Instant): Advanced {
   const before = new Map(previous.map((one) => [keyOf(one), one]))
   const holding = new Map<string, Condition>()
@@ -217,17 +215,16 @@ export function advance(previous: readonly Condition[], found: readonly Finding[
 
 const versionOf = ({ reason, version }: Condition): string => `${reason} ${version ?? ''}`
 
-/** Without what follows from another condition. */
+/** The conditions that do not follow from another one. */
 export const unexplained = (conditions: readonly Condition[]): readonly Condition[] => conditions.filter(unexplainedIn(conditions))
 
-/** Whether one of these conditions does not follow from another of them. */
 function unexplainedIn(conditions: readonly Condition[]): (one: Condition) => boolean {
   const explained = new Set<string>()
   for (const { type } of conditions) for (const one of kindOf(type).explains ?? []) explained.add(one)
   return ({ type }) => !explained.has(type)
 }
 
-/** What needs a person first: by severity, then the oldest. */
+/** By severity, then the oldest first. */
 export const byUrgency = (conditions: readonly Condition[]): readonly Condition[] =>
   conditions.toSorted((a, b) => rankOf(a) - rankOf(b) || a.since - b.since)
 

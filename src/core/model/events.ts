@@ -1,5 +1,5 @@
-// Everything that can happen in a workspace, as one closed union; and the view of a workspace that /status, the page and the gauges
-// are made from. Log lines, counters and the view are each one fold over the events.
+// All events of a workspace as one closed union, and the view of a workspace that /status, the pages and the gauges are made from. Log lines
+// and counters are folds over the events.
 
 import type { ServiceEvidence } from '../interpret/evidence.ts'
 import type { PoolFigures } from '../pools/figures.ts'
@@ -26,11 +26,11 @@ export type Mode = (typeof MODES)[number]
 export const REQUEST_OUTCOMES = ['ok', 'rate_limited', 'auth', 'invalid', 'not_found', 'server', 'timeout', 'network', 'malformed'] as const
 export type RequestOutcome = 'ok' | ApiErrorKind
 
-/** Where one managed scope stands. */
+/** The state of one managed scope. */
 export interface ScopeStatus {
   readonly scope: Scope
   readonly state: ScopeState
-  /** Absent for a scope that nothing declares any more. */
+  /** Absent for a scope that is no longer declared. */
   readonly desired?: Cap
   readonly observed: Observed
   readonly readAt?: Instant
@@ -39,7 +39,7 @@ export interface ScopeStatus {
   readonly driftSince?: Instant
   readonly source?: Position
   readonly reason?: string
-  /** Why it is held, unknown, rejected or skipped; in sync, that a raise by a pool waits. */
+  /** Why it is held, unknown, rejected or skipped; in sync: that a pool's raise waits. */
   readonly why?: string
 }
 
@@ -49,10 +49,10 @@ export type Band = (typeof BANDS)[number]
 export const GRANT_STATES = ['pending', 'active', 'expiring', 'ended'] as const
 export type GrantState = (typeof GRANT_STATES)[number]
 
-/** One person as the page shows them; `label` is an e-mail or a hash, as `people` in the config says. */
+/** One person as the pages show them. */
 export interface PersonStatus {
   readonly email: string
-  /** The cap in force for this person, as far as known. */
+  /** The cap in force, as far as known. */
   readonly cap?: Cap
   /** Add-on use. */
   readonly used?: Credits
@@ -82,7 +82,7 @@ export interface ModelUse {
   readonly used: Credits
 }
 
-/** What is known of use beyond the last reading of the roster. */
+/** Figures of use beside those of the roster. */
 export interface UseShown {
   /** Since the first reading ever; groups by id. */
   readonly burned: { readonly team: Credits; readonly groups: Readonly<Record<string, Credits>> }
@@ -92,18 +92,18 @@ export interface UseShown {
   readonly figures?: BurnFigures
 }
 
-/** A pool as it stands; without figures while nothing is known of its use. */
+/** A pool; without figures while its use is not known. */
 export interface PoolStatus {
   readonly name: string
   readonly credits: Credits
   readonly figures?: PoolFigures
-  /** When caps were dealt last; absent before the first deal. */
+  /** The last deal; absent before the first. */
   readonly dealtAt?: Instant
-  /** Why the last deal stays. */
+  /** Why no new deal is made. */
   readonly frozen?: string
 }
 
-/** The present state of one workspace; what was never known is absent. */
+/** The present state of one workspace; figures that were never known are absent. */
 export interface WorkspaceView {
   readonly workspace: string
   readonly mode: Mode
@@ -113,7 +113,7 @@ export interface WorkspaceView {
   readonly holds: readonly Hold[]
   readonly approvals: readonly { readonly id: string; readonly state: ApprovalState }[]
   readonly grants: Readonly<Record<GrantState, number>>
-  /** Rules over people, and for how many each is the first that matches; absent while the roster is unknown. */
+  /** Rules, and for how many people each is the first that matches; absent while the roster is unknown. */
   readonly rules?: readonly { readonly name: string; readonly people: number }[]
   /** `spec.pools`, as the last cycle left them. */
   readonly pools?: readonly PoolStatus[]
@@ -123,33 +123,32 @@ export interface WorkspaceView {
   readonly people: readonly PersonStatus[]
   /** Add-on use as the service tells it. */
   readonly measured?: MeasuredAddOn
-  /** Why it is not measured: the service does not tell it, or not to this key. */
+  /** Why it is not measured: the service does not tell it at all, or not to this key. */
   readonly notMeasured?: 'absent' | 'denied'
   readonly use?: UseShown
   /** Learned requests per second of the key that reads caps. */
   readonly ratePerSecond?: number
   readonly clockSkewMs?: number
-  /** What the deployment's own answers have shown of it. */
+  /** How the deployment was observed to work. */
   readonly seen?: ServiceEvidence
   readonly lastCycle?: CycleStatus
   readonly lastSuccessAt?: Instant
-  /** What a person should know now, without what follows from something else. */
+  /** The conditions that do not follow from another one. */
   readonly conditions: readonly Condition[]
-  /** Absent where this process is the only one that can hold it. */
+  /** Absent where only this process can hold the workspace. */
   readonly lease?: LeaseShown
 }
 
-/** Which of several replicas keeps a workspace. */
+/** Which of several replicas holds a workspace. */
 export interface LeaseShown {
-  /** It is the one that shows this. */
+  /** This replica holds it. */
   readonly isHere: boolean
-  /** Absent: none at the moment. */
+  /** Absent: no replica holds it now. */
   readonly holder?: string
   /** How often it came to this replica. */
   readonly transfers: number
 }
 
-/** Something that happened; `workspace` is on every one. */
 export type CycleEvent = { readonly workspace: string; readonly at: Instant } & (
   | { readonly kind: 'policy-loaded'; readonly policy: PolicyStatus }
   | { readonly kind: 'request-finished'; readonly operation: string; readonly outcome: RequestOutcome; readonly durationMs: number }
@@ -158,7 +157,7 @@ export type CycleEvent = { readonly workspace: string; readonly at: Instant } & 
   | { readonly kind: 'planned'; readonly plan: Plan; readonly pools?: Readonly<Record<string, PoolOfDay>> }
   | { readonly kind: 'change-finished'; readonly change: ScopeChange; readonly result: ChangeResult; readonly error?: string }
   | ({ readonly kind: 'condition' } & Transition)
-  /** A mistake of ours. */
+  /** A bug of capkeeper itself. */
   | { readonly kind: 'bug'; readonly message: string }
   | {
       readonly kind: 'cycle-finished'
@@ -170,5 +169,4 @@ export type CycleEvent = { readonly workspace: string; readonly at: Instant } & 
     }
 )
 
-/** Takes events as they happen. */
 export type Emit = (event: CycleEvent) => void

@@ -1,5 +1,5 @@
-// What happened in a workspace beside its writes, and the figures of each day: the records behind the timeline and the charts. Plain data, bounded,
-// kept as two facts of the ledger; writes themselves are the history, and are not repeated here.
+// The records behind the timeline and the charts: events of a workspace beside its writes, and figures by day. Both are bounded facts of the
+// ledger. Writes are in the history, and are not repeated here.
 import type { GuardCode } from './change.ts'
 import type { Observed } from './observed.ts'
 import type { Cap } from './policy.ts'
@@ -12,9 +12,9 @@ export type JournalEntry = { readonly at: Instant } & (
       readonly scope: Scope
       readonly verified: Cap
       readonly observed: Observed
-      /** More of them at that time, which are not listed. */
+      /** The number of further ones at that time, which are not listed. */
       readonly more?: number
-      /** The plan that met it. */
+      /** The plan that found it. */
       readonly planId?: string
     }
   | {
@@ -33,13 +33,13 @@ export type JournalEntry = { readonly at: Instant } & (
   | { readonly kind: 'recovery' }
 )
 
-/** Counts of one day, and what was known at its end. */
+/** Counts of one day, and figures at its end. */
 export interface DayFigures {
   /** Midnight, UTC. */
   readonly dayAt: Instant
   /** Foreign changes that were found. */
   readonly found: number
-  /** Foreign changes that were put back. */
+  /** Foreign changes that were reverted. */
   readonly reverted: number
   /** Writes for other reasons. */
   readonly written: number
@@ -50,14 +50,14 @@ export interface DayFigures {
   readonly used?: Credits
   readonly addOnUsed?: Credits
   readonly addOnAvailable?: Credits
-  /** Pools in the last plan, by name; absent on days that are too long ago to be shown. */
+  /** Pools in the last plan, by name; absent on days too long ago to be shown. */
   readonly pools?: Readonly<Record<string, PoolOfDay>>
 }
 
-/** A pool at the end of a day, of the cycle that the day is in. */
+/** A pool at the end of a day, in the cycle of that day. */
 export interface PoolOfDay {
   readonly credits: number
   readonly used: number
-  /** What its members count at together; absent while somebody has no known cap. */
+  /** The sum of the amounts that its members count at; absent while a member's cap is not known. */
   readonly dealt?: number
 }

@@ -1,7 +1,6 @@
-// How much capkeeper was measured with. Beyond it nothing is refused: it works on, and says that nobody has tried. What bounds a loop stands
-// where the loop is.
+// The sizes that capkeeper was measured with. Larger ones are not refused, but cause a warning. The bound of a loop is where the loop is.
 
-/** Per workspace, but `workspaces`, which is per process. The figures are in deploy/README.md. Choice. */
+/** Per workspace, except `workspaces`, which is per process. The figures are in deploy/README.md. Choice. */
 export const MEASURED_LIMITS = { people: 50_000, groups: 500, scopes: 20_000, workspaces: 100 } as const
 
 const WORDS: Readonly<Record<keyof typeof MEASURED_LIMITS, string>> = {
@@ -11,7 +10,7 @@ const WORDS: Readonly<Record<keyof typeof MEASURED_LIMITS, string>> = {
   workspaces: 'configured workspaces',
 }
 
-/** Why a number is more than was measured, with both numbers and the way out; undefined when it is not. */
+/** The warning for a number above the measured one; undefined below it. */
 export function beyondLimit(what: keyof typeof MEASURED_LIMITS, count: number): string | undefined {
   const limit = MEASURED_LIMITS[what]
   if (count <= limit) return undefined
@@ -19,7 +18,7 @@ export function beyondLimit(what: keyof typeof MEASURED_LIMITS, count: number): 
   return `${count} ${WORDS[what]}, and capkeeper is measured with up to ${limit}; ${wayOut}`
 }
 
-/** Why a sweep over so many scopes cannot be through within its interval; undefined when it can. `ratePerSecond` is the most that is ever sent. */
+/** The warning for a sweep that cannot finish within its interval; undefined when it can. `ratePerSecond` is the maximum rate. */
 export function sweepTooLong(scopes: number, ratePerSecond: number, intervalMs: number): string | undefined {
   const sweepMs = (scopes / ratePerSecond) * 1000
   if (sweepMs <= intervalMs) return undefined
@@ -30,5 +29,5 @@ export function sweepTooLong(scopes: number, ratePerSecond: number, intervalMs: 
   )
 }
 
-/** So often a cycle plans and writes; what then remains is reported (product.md, section 6). */
+/** The most passes of a cycle; what remains after them is reported (product.md, section 6). */
 export const MOST_PASSES = 8

@@ -1,4 +1,4 @@
-// What the service last said: caps, people, groups and the balance. Plain data, without a word of the wire.
+// What the service was last read to say of caps, people, groups and the balance, and which caps are ours. Plain data, without wire names.
 import type { OwnerKind, PolicyEntry } from './entry.ts'
 import type { Cap } from './policy.ts'
 import type { Scope } from './scope.ts'
@@ -15,13 +15,13 @@ export interface CapReading {
   readonly scope: Scope
   readonly observed: Observed
   readonly readAt: Instant
-  /** The same by this process's monotonic clock; absent for what was not read by it. */
+  /** The same on this process's monotonic clock; absent for readings of other processes. */
   readonly readMs?: number
   /** `lacksFeature`: the workspace has no caps, whatever the key. */
   readonly failure?: { readonly kind: ApiErrorKind; readonly message: string; readonly lacksFeature?: true }
-  /** When it was read well before this. */
+  /** The time of the last good reading before this one. */
   readonly previousAt?: Instant
-  /** While unknown: what was read last, for people to look at; never a ground for a write. */
+  /** While unknown: the last known value, only to be shown; it never causes a write. */
   readonly last?: { readonly observed: Cap; readonly readAt: Instant }
 }
 
@@ -33,16 +33,16 @@ export interface Person {
   readonly email: string
   readonly name: string
   readonly status: MemberStatus
-  /** Access switched off by an admin: written, but not counted in guards. */
+  /** Access disabled by an admin: written, but not counted in guards. */
   readonly disabled: boolean
-  /** Credits used in the current cycle; absent when the service does not say. */
+  /** Credits used in the current cycle; absent when the service does not tell. */
   readonly used?: Credits
-  /** As the service calls it; absent when it does not say. */
+  /** As the service names it; absent when it does not tell. */
   readonly role?: string
   /** The latest of the three times of last use. */
   readonly lastUsedAt?: Instant
   readonly signedUpAt?: Instant
-  /** On how many of the last so many days somebody was active, by the number of days; only what rules and pools ask for. */
+  /** Active days by the length of the window in days; only the windows that rules and pools need. */
   readonly activeDays?: Readonly<Record<number, number>>
 }
 
@@ -56,23 +56,23 @@ export interface Roster {
   readonly people: readonly Person[]
   readonly cycle?: Cycle
   readonly readAt: Instant
-  /** Nobody carried a status: all count as approved, with one warning. */
+  /** No row had a status: all people count as approved, with one warning. */
   readonly statusesAbsent: boolean
-  /** E-mails that stood in more than one row. */
+  /** E-mails that were in more than one row. */
   readonly duplicates: readonly string[]
 }
 
-/** Rows of an answer that made no sense and were set aside; absent when there are none. */
+/** How many invalid rows of an answer were set aside; absent when there are none. */
 export interface SetAside {
   readonly malformedRows?: number
 }
 
-/** The members of one declared group, by e-mail. `unknown`: the service does not know the group, or the listing failed. */
+/** The members of one declared group, by e-mail. */
 export interface GroupMembers {
   readonly id: string
   readonly name: string
   readonly emails: readonly string[]
-  /** Credits the members used in this cycle, summed over those who carry a figure; absent when nobody does. */
+  /** Credits that the members used in this cycle, summed over those with a figure; absent when none has one. */
   readonly used?: Credits
   readonly readAt: Instant
 }
@@ -87,7 +87,7 @@ export interface Balance {
   readonly readAt: Instant
 }
 
-/** What all runs of one UTC day, model and mode come to. interface-spec.md, Agent analytics result objects. */
+/** The sum of all runs of one UTC day, model and mode. interface-spec.md, Agent analytics result objects. */
 export interface RunUse {
   /** Midnight, UTC. */
   readonly dayAt: Instant
@@ -108,25 +108,23 @@ export interface RunsReading extends SetAside {
 export interface AddOnRow {
   /** Midnight, UTC. */
   readonly dayAt: Instant
-  /** '' for somebody whom no listing of people names. */
+  /** '' for a person whom no roster lists. */
   readonly email: string
   /** Open data, such as an enum; `<nil>` where the service does not know it. */
   readonly model: string
-  /** All that was used. */
+  /** All credits used. */
   readonly used: Credits
-  /** The part of it that add-on credits paid. */
+  /** The part paid from add-on credits. */
   readonly addOn: Credits
 }
 
 export interface AddOnReading extends SetAside {
   readonly rows: readonly AddOnRow[]
-  /** People on the roster whose rows could not be told: the service names no key of theirs. */
+  /** People on the roster whose rows cannot be identified, because the service lists no key of theirs. */
   readonly unassignable: readonly string[]
 }
 
-/**
- * A cap that is ours: we wrote it, or policy declared it and it was found equal once. This is what the ledger remembers of a scope.
- */
+/** A cap that is ours, as the ledger records it: we wrote it, or policy declared it and it was found equal once. */
 export interface OwnedCap {
   readonly scope: Scope
   /** The value last verified on the service. */
@@ -135,26 +133,26 @@ export interface OwnedCap {
   /** The policy entry that `cap` was verified under. */
   readonly entry: PolicyEntry
   readonly verifiedAt: Instant
-  /** A write of ours set it at this very scope, so that it is not merely inherited. */
+  /** A write of ours set it at this very scope, so it is not only inherited. */
   readonly written?: boolean
-  /** What a later write of ours set and the old value was read back after: it may stand there all the same, and is ours as well. */
+  /** A cap that we wrote later, though the read-back showed the old one: it may be set all the same, and is ours as well. */
   readonly tried?: Cap
-  /** A grant asked for what was tried: where it shows after the grant, `cap` is given back. */
+  /** `tried` came from a grant: where it shows after the grant's end, `cap` is restored. */
   readonly triedByGrant?: boolean
-  /** What is read since a clear of ours was accepted: it comes from a group that no policy names, so that nothing known explains it. */
+  /** The cap that shows since a clear of ours was accepted: it is inherited from a group that no policy names. */
   readonly shows?: Cap
-  /** What stood there before a grant; given back at its end where nothing is declared then. */
+  /** The cap from before a grant; restored at its end where nothing is declared then. */
   readonly baseline?: Cap
-  /** That was ours, and is so again when it is given back; where undeclared caps are pruned, nothing is. */
+  /** The baseline was ours, and is ours again when it is restored; where undeclared caps are pruned, it is not restored. */
   readonly baselineIsOurs?: boolean
   /** The grant that `cap` came from (`grantId`), also where it was copied to people; absent when it came from none. */
   readonly grant?: string
 }
 
-/** Whether a cap of ours may stand there: what was tried over nothing counts. */
+/** Whether a cap of ours may be set at the scope: also one that was only tried. */
 export const mayBeSet = ({ cap, tried }: Pick<OwnedCap, 'cap' | 'tried'>): boolean => cap !== 'none' || tried !== undefined
 
-/** Beside what was verified, what may stand there all the same. */
+/** The record with a cap that was tried, and may be set beside the verified one. */
 export const withTried = ({ triedByGrant: _, ...owned }: OwnedCap, tried: Cap, byGrant: boolean): OwnedCap => ({
   ...owned,
   tried,

@@ -3,10 +3,10 @@ import type { Position } from './problem.ts'
 import type { GroupScope, Scope, UserScope } from './scope.ts'
 import type { Credits, Instant } from './units.ts'
 
-/** Whole credits a person may use, or `none`: nothing set at this scope, the next wider one applies. */
+/** Whole credits a person may use, or `none`: nothing is set at this scope, and the next ancestor's cap applies. */
 export type Cap = Credits | 'none'
 
-/** What holds while the files of a workspace are not whole; `digest` is that of the set in force, empty without one. */
+/** What applies while the files of a workspace are invalid. `digest`: of the set in force, empty without one. */
 export const whileInvalid = (digest: string): string =>
   digest === '' ? 'no set was whole yet, so no cap is kept' : 'the last good set stays in force'
 
@@ -16,17 +16,17 @@ export interface CapRule {
   readonly cap: Cap
   readonly reason?: string
   readonly at: Position
-  /** `metadata.name` of the document it stands in. */
+  /** `metadata.name` of its document. */
   readonly document: string
 }
 
-/** A temporary cap on top of the rules; the base comes back by itself. */
+/** A temporary cap above the rules; the base is restored at its end. */
 export interface Grant {
   readonly scope: Scope
   readonly amount: { readonly kind: 'cap'; readonly credits: Credits } | { readonly kind: 'add'; readonly credits: Credits }
   /** Absent: from now on. */
   readonly fromAt?: Instant
-  /** Exclusive end. A date in the file means the end of that day in `spec.timezone`, which parsing has already worked out. */
+  /** Exclusive end. Parsing has turned a date into the end of that day in `spec.timezone`. */
   readonly until: { readonly kind: 'instant'; readonly at: Instant } | { readonly kind: 'cycleEnd' }
   readonly reason: string
   readonly ticket?: string
@@ -34,7 +34,7 @@ export interface Grant {
   readonly document: string
 }
 
-/** What a rule asks of a person's row on the roster; all that is there must hold, and at least one thing is there. */
+/** The conditions of a rule on a person's row of the roster. All of them must hold, and there is at least one. */
 export interface When {
   /** A pattern over the whole address, normalised: `*` stands for any text, `?` for one character. */
   readonly email?: string
@@ -42,7 +42,7 @@ export interface When {
   readonly role?: string
   /** Ids of declared groups; being in one of them is enough. */
   readonly groups?: readonly string[]
-  /** At least so many days without any use, before the newest use on the whole roster. */
+  /** At least so many days between the person's last use and the newest use on the whole roster. */
   readonly inactiveDays?: number
   /** Signed up at most so many days ago. */
   readonly joinedWithinDays?: number
@@ -55,39 +55,38 @@ export interface ActiveDays {
   readonly within: number
 }
 
-/** One of `spec.rules`: a cap for everybody who matches a condition. Not to be confused with `CapRule`, which names its scope. */
+/** One of `spec.rules`: a cap for all people who match a condition. Not to be confused with `CapRule`, which names its scope. */
 export interface PeopleRule {
   /** Unique in the workspace. */
   readonly name: string
   readonly when: When
   readonly cap: Cap
   readonly reason?: string
-  /** Its cap. */
+  /** The place of its cap. */
   readonly at: Position
   readonly document: string
 }
 
-/** Who is in a pool. */
 export type PoolMembers =
   | { readonly kind: 'groups'; readonly ids: readonly string[] }
   /** Normalised. */
   | { readonly kind: 'emails'; readonly emails: readonly string[] }
   | { readonly kind: 'when'; readonly when: When }
 
-/** One of `spec.pools`: add-on credits for a set of people and a cycle, kept by moving their caps. */
+/** One of `spec.pools`: add-on credits for a set of people and a cycle, enforced by their caps. */
 export interface Pool {
   /** Unique in the workspace. */
   readonly name: string
   readonly members: PoolMembers
   /** For all members together, in a billing cycle. */
   readonly credits: Credits
-  /** How what is left is dealt out: by the members' own pace, or the same head-room for everybody. */
+  /** How the remaining credits are dealt: by the members' own pace, or with the same head-room for all. */
   readonly share: 'need' | 'equal'
-  /** Nobody's cap falls below it while the pool lasts. */
+  /** No member's cap is lower while the pool lasts. */
   readonly min: Credits
-  /** Nobody's cap rises above it. */
+  /** No member's cap is higher. */
   readonly max?: Credits
-  /** Its credits. */
+  /** The place of its credits. */
   readonly at: Position
   readonly document: string
 }
@@ -110,7 +109,7 @@ export interface PolicyApproval {
   readonly at: Position
 }
 
-/** Everything that all files together declare for one workspace. */
+/** The declarations of all files for one workspace. */
 export interface PolicySet {
   readonly workspace: string
   readonly rules: readonly CapRule[]
@@ -119,7 +118,7 @@ export interface PolicySet {
   readonly protectedPeople: readonly ProtectedPerson[]
   readonly approvals: readonly PolicyApproval[]
   readonly onGroupConflict?: 'min' | 'max'
-  /** `spec.rules` in the order that counts: by the name of the document, within one as they stand there. */
+  /** `spec.rules` in order of precedence: by the name of the document, then by place. */
   readonly peopleRules: readonly PeopleRule[]
   /** By name. */
   readonly pools: readonly Pool[]
@@ -127,22 +126,22 @@ export interface PolicySet {
   readonly documents: readonly string[]
 }
 
-/** How many things a policy declares caps by; what is left of an emptied policy is told by it. */
+/** The number of declarations that set caps; the guard `emptyPolicy` compares it. */
 export const declaredCount = ({ rules, grants, peopleRules, pools }: PolicySet): number =>
   rules.length + grants.length + peopleRules.length + pools.length
 
-/** Who is never lowered, blocked or cleared, in order. */
+/** The people who are never lowered, blocked or cleared, in order. */
 export const protectedEmails = ({ protectedPeople }: Pick<PolicySet, 'protectedPeople'>): readonly string[] =>
   protectedPeople.map(({ scope }) => scope.email).toSorted()
 
-/** A policy set with its identity, as it is enforced. */
+/** A policy set with its identity. */
 export interface PolicyRevision {
   readonly set: PolicySet
-  /** 12 hex digits over the meaning of the set: the same whatever the order or the formatting of the files. */
+  /** 12 hex digits over the meaning of the set: independent of the order and the formatting of the files. */
   readonly digest: string
   /** The commit of the worktree the files lie in, or '' outside one. */
   readonly revision: string
 }
 
-/** A revision for people: each commit by its first 12 digits, `+dirty` as it is. */
+/** A revision to be shown: each commit cut to its first 12 digits, `+dirty` unchanged. */
 export const shortRevision = (revision: string): string => revision.replace(/[0-9a-f]{13,}/g, (commit) => commit.slice(0, 12))

@@ -1,4 +1,4 @@
-// The user's input gone wrong: positioned, collected, reported all at once. A Problem is data; it is never thrown one at a time.
+// Errors in the user's input: positioned, collected, and reported all at once. A Problem is data; it is never thrown one at a time.
 
 /** A place in a source text; line and column count from 1. */
 export interface Position {
@@ -17,18 +17,17 @@ export interface Problem {
   readonly sourceLine?: string
   /** How many characters the caret line underlines; at least 1. */
   readonly length?: number
-  /** The way out: "did you mean …", "write 500". */
+  /** How to fix it: "did you mean …", "write 500". */
   readonly hint?: string
-  /** A second place the problem is about, such as the first declaration of a scope. */
+  /** A second place, such as the first declaration of a scope. */
   readonly other?: Position
 }
 
 export const formatPosition = (at: Position): string => `${at.file}:${at.line}:${at.column}`
 
-/** The exit code's view: is there anything that makes the input unusable? */
 export const hasErrors = (problems: readonly Problem[]): boolean => problems.some((problem) => problem.severity === 'error')
 
-/** A mistake of ours: an invariant that does not hold. Never shown for bad input or a failing world. */
+/** A bug of capkeeper itself: an invariant that does not hold. Never thrown for bad input or a failing service. */
 export class BugError extends Error {
   override readonly name = 'BugError'
 }

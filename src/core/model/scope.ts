@@ -36,7 +36,7 @@ export const userScope = (email: string): UserScope => ({ kind: 'user', email: n
 /** E-mails compare trimmed and case-insensitively (product.md, section 2). */
 export const normaliseEmail = (email: string): string => email.trim().toLowerCase()
 
-/** Says so of a text without blanks around it. A colon would make it the key of a group. */
+/** For a trimmed text. A colon is not allowed: it would make the text the key of a group. */
 export const isEmail = (text: string): boolean => /^[^\s@:]+@[^\s@:]+$/.test(text)
 
 export function scopeKey(scope: Scope): ScopeKey {
@@ -51,13 +51,10 @@ export function scopeKey(scope: Scope): ScopeKey {
 }
 
 /** A list by the keys of its scopes. */
-export function byScope<T extends { readonly scope: Scope }>(list: readonly T[]): Map<ScopeKey, T> {
-  const found = new Map<ScopeKey, T>()
-  for (const one of list) found.set(scopeKey(one.scope), one)
-  return found
-}
+export const byScope = <T extends { readonly scope: Scope }>(list: readonly T[]): Map<ScopeKey, T> =>
+  new Map(list.map((one) => [scopeKey(one.scope), one]))
 
-/** Reads what a user types: `team`, `group:ID`, `user:EMAIL` or an e-mail. Anything else: undefined. */
+/** Parses what a user types: `team`, `group:ID`, `user:EMAIL` or an e-mail; otherwise undefined. */
 export function parseScope(text: string): Scope | undefined {
   const trimmed = text.trim()
   if (trimmed === 'team') return TEAM

@@ -24,7 +24,7 @@ export const cents = (amount: number): Cents => amount as Cents
 
 export const creditsOf = (amount: Cents): Credits => credits(amount / 100)
 
-/** Sums of fractions carry dust behind the cent. */
+/** Rounds to whole cents, without the rounding errors of summed fractions. */
 export const wholeCents = (amount: number): Credits => credits(Math.round(amount * 100) / 100)
 
 /** The start of the day in UTC. */
