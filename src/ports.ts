@@ -1,4 +1,4 @@
-// The edges of the world as interfaces, so that a simulated one can take their place. Types only; no code.
+// The interfaces to the outside world: clock, chance, HTTP, service, ledger. A simulation implements them as well. Types only, no code.
 
 import type { ServiceEvidence } from './core/interpret/evidence.ts'
 import type { Approval, HistoryEntry, Intent, Pause, Quarantined } from './core/model/change.ts'
@@ -34,9 +34,9 @@ import type { EndedCycle, Turn } from './core/use/turn.ts'
 import type { UseReading } from './core/use/use-curve.ts'
 
 export interface Clock {
-  /** Wall clock, milliseconds since the epoch. Grants, ages and records run on it. */
+  /** Wall clock, milliseconds since the epoch. Grants, ages and records use it. */
   now(): number
-  /** Monotonic clock, milliseconds from an arbitrary start. Intervals, timeouts and pacing run on it. */
+  /** Monotonic clock, milliseconds from an arbitrary start. Intervals, timeouts and pacing use it. */
   monotonic(): number
   /** Resolves after `ms` on the monotonic clock; rejects with `signal.reason` as soon as the signal aborts. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
@@ -52,47 +52,47 @@ export type Digest = (text: string) => string
 
 export type Operation = 'Analytics' | 'UserPageAnalytics' | 'CascadeAnalytics' | 'GetUsageConfig' | 'UsageConfig' | 'GetTeamCreditBalance'
 
-/** An HTTP answer as it arrived. Header names are lower case. */
+/** An HTTP response as it arrived. Header names are lower case. */
 export interface WireAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | undefined>>
   readonly body: string
-  /** The value of the body, where it was read row by row; `body` then lacks the rows. Undefined in it: the body is not JSON. */
+  /** The parsed body, where it was read row by row; `body` then lacks the rows. An undefined value: the body is not JSON. */
   readonly rows?: { readonly value: unknown }
 }
 
-/** The names on the way to a row; `*` is any place of a list, and the last name always is one. */
+/** The property names from the root to a row. `*` is any index of a list; the last name is always `*`. */
 export type RowPath = readonly string[]
 
-/** A listing that need not be in memory as a whole: where its rows stand, and what is needed of each. */
+/** How to read a listing row by row, without keeping all of it in memory. */
 export interface RowPlan {
   readonly at: readonly RowPath[]
-  /** For one list of an answer: takes each row and returns what is kept in its place, undefined for nothing. */
+  /** For one list of a response: maps each row to what is kept of it; undefined keeps nothing. */
   keeper(): (row: unknown) => unknown
-  /** What was said stays in memory, until what has the same name is asked again; absent: it is used up. */
+  /** The kept rows stay in memory under this name until the next request with the same name; absent: they are used up at once. */
   readonly staysAs?: string
 }
 
 export interface SendOptions {
   readonly timeoutMs: number
   readonly signal?: AbortSignal
-  /** A transport may use it, or leave it and give the whole body. */
+  /** A transport may ignore it and return the whole body. */
   readonly rows?: RowPlan
-  /** Asked when the connection stands, before anything is sent over it; false: nothing is. A transport that needs no time for it may leave it. */
+  /** Asked once the connection is open; false: nothing is sent. A transport that connects without delay may ignore it. */
   readonly mayLeave?: () => boolean
 }
 
-/** No answer arrived, or one past a bound (`malformed`); whether the request took effect is not known. */
+/** No response arrived, or one beyond a bound (`malformed`). Whether the request took effect is not known. */
 export interface TransportFailure {
   readonly kind: Extract<ApiErrorKind, 'timeout' | 'network' | 'malformed'>
   readonly message: string
-  /** Nothing of it was sent, because it might not leave any more. */
+  /** Nothing of the request was sent, because `mayLeave` was false. */
   readonly isKeptBack?: true
 }
 
 /**
- * Carries one request. `body` is the whole JSON object, key included. Resolves with an answer of any status, or with a failure;
- * rejects only when `signal` aborts. Never puts any part of `body` into a failure.
+ * Sends one request. `body` is the whole JSON object, key included. Resolves with a response of any status, or with a failure; rejects only
+ * when `signal` aborts. Never puts any part of `body` into a failure.
  */
 export interface Transport {
   send(operation: Operation, body: Readonly<Record<string, unknown>>, options: SendOptions): Promise<WireAnswer | TransportFailure>
@@ -101,8 +101,8 @@ export interface Transport {
 /** Reads caps, people and the balance. Rejects only with an `ApiError`, or when `signal` aborts. */
 export interface ReadClient {
   /**
-   * Never rejects with an `ApiError`: a failed reading is `unknown` with its failure. `urgent` goes before a sweep's other readings: what
-   * decides about a write, or reads one back. `late` goes behind them: it is only to be shown. interface-spec.md, Endpoints 4.
+   * Never rejects with an `ApiError`: a failed reading is `unknown` with its failure. `urgent` readings decide a write or read one back, and
+   * go before those of a sweep. `late` readings are only shown, and go after them. interface-spec.md, Endpoints 4.
    */
   readCap(scope: Scope, signal?: AbortSignal, urgency?: 'urgent' | 'late'): Promise<CapReading>
   /** Endpoints 2, the whole team. */
@@ -110,26 +110,26 @@ export interface ReadClient {
   /** Endpoints 2 with `group_name`; rejects with kind `not_found` when the service does not know the group. */
   readGroup(group: { readonly id: string; readonly name: string }, signal?: AbortSignal): Promise<GroupMembers>
   /**
-   * Endpoints 2: on how many days of a range everybody was active, by e-mail; from a UTC midnight to another, exclusive. Who is not in it is
-   * not known; a figure that is left out is 0 where zeros are left out.
+   * Endpoints 2: each person's active days in a range between two UTC midnights, by e-mail. A person without an entry is not known. A missing
+   * figure is 0 where the service omits zeros.
    */
   readActiveDays(days: DayRange, signal?: AbortSignal): Promise<ReadonlyMap<string, number>>
   /** Endpoints 6; `unavailable` when the plan lacks the feature. */
   readBalance(signal?: AbortSignal): Promise<Balance | 'unavailable'>
-  /** Endpoints 3: runs summed by day, model and mode, in one request. A `group_name` the service does not know rejects with `not_found`. */
+  /** Endpoints 3: runs summed by day, model and mode, in one request. Rejects with `not_found` for an unknown group. */
   readRuns(question: RunsQuestion, signal?: AbortSignal): Promise<RunsReading>
   /**
-   * Add-on use by person, day and model; `unavailable` where the service does not tell it. Rejects with kind `malformed` before the roster
-   * was read, which says whose the rows are. service-notes.md, section 1, Add-on use per person.
+   * Add-on use by person, day and model; `unavailable` where the service does not tell it. The roster must have been read before, because it
+   * says whose the rows are: otherwise rejects with kind `malformed`. service-notes.md, section 1, Add-on use per person.
    */
   readAddOnUse(question: AddOnQuestion, signal?: AbortSignal): Promise<AddOnReading | 'unavailable'>
-  /** Whose keys somebody had is not known any more, until a roster lists them again. */
+  /** Forgets the service's keys of a person, until a roster lists them again. */
   forget?(email: string): void
   /** The service's clock minus ours, from the last `Date` header; absent before the first answer. */
   clockSkewMs(): number | undefined
 }
 
-/** Runs from a UTC midnight on; 30 days at most are asked for at once (service-notes.md, section 2, point 8). */
+/** Runs from a UTC midnight on, at most 30 days at once (service-notes.md, section 2, point 8). */
 export interface RunsQuestion {
   readonly fromAt: Instant
   /** Exclusive; absent: up to the latest. */
@@ -145,8 +145,8 @@ export interface AddOnQuestion extends DayRange {
 }
 
 /**
- * How a write ended as far as the answer tells; reading back decides. `ambiguous`: it may or may not have landed. `late`: its turn did not come
- * in time, so it was not sent, or had no effect.
+ * How a write ended according to the response; the read-back decides. `ambiguous`: it may have landed. `late`: its turn did not come in
+ * time, so it was not sent, or had no effect.
  */
 export type WriteOutcome =
   | { readonly kind: 'accepted' }
@@ -155,7 +155,7 @@ export type WriteOutcome =
 export interface WriteFailure {
   readonly kind: ApiErrorKind
   readonly message: string
-  /** The request never left. */
+  /** The request was never sent. */
   readonly unsent?: true
   /** The workspace has no caps, whatever the key. */
   readonly lacksFeature?: true
@@ -163,90 +163,90 @@ export interface WriteFailure {
 
 export interface WriteClient extends ReadClient {
   /**
-   * Endpoints 5: sets a cap, or clears it when `cap` is `none`. Sent once when its fate is unknown; never rejects with an `ApiError`. `signal` ends
-   * it at any time, `turn` only while it waits for the rate.
+   * Endpoints 5: sets a cap, or clears it when `cap` is `none`. A write with an unknown outcome is not sent again; never rejects with an
+   * `ApiError`. `signal` aborts it at any time, `turn` only while it waits for the rate.
    */
   writeCap(scope: Scope, cap: Cap, signal?: AbortSignal, turn?: AbortSignal): Promise<WriteOutcome>
 }
 
-/** Single values that the ledger keeps for a workspace, by name. */
+/** Single values that the ledger keeps of a workspace, by name. */
 export interface LedgerFacts {
   /** The last good policy set. */
   readonly policy: PolicyRevision
   /** Learned pace by key name, as `core/pace/pacing.ts` makes it. */
   readonly pace: Readonly<Record<string, unknown>>
-  /** The last good roster and what came with it. */
+  /** The last good roster, with the groups and balance. */
   readonly usage: UsageFacts
   /** Declared scopes of the set last verified in enforce mode, for `emptyPolicy`. */
   readonly verifiedDeclared: number
-  /** Caps in force where an interrupted plan began; absent once it is through. */
+  /** The caps in force at the start of an interrupted plan; absent once the plan is finished. */
   readonly planBaseline: Readonly<Record<ScopeKey, Cap>>
-  /** When the plan of `planBaseline` began. */
+  /** When that plan began. */
   readonly planBegunAt: Instant
-  /** Group membership conflicts: how many agreeing readings in a row said that there is none any more. */
+  /** For each ended group conflict: how many agreeing readings in a row have shown that it ended. */
   readonly conflictsGone: Readonly<Record<string, number>>
-  /** The groups that differed for each person with a cap of the conflict rule, as last seen. */
+  /** For each person with a cap of the conflict rule: the groups that differed when last read. */
   readonly conflictGroups: Readonly<Record<string, readonly string[]>>
-  /** Who the conditions of rules and pools hold for, as agreeing readings of the roster have settled it. */
+  /** The people who match the conditions of rules and pools, as agreeing readings of the roster have confirmed. */
   readonly conditions: ConditionMemory
-  /** How this deployment treats caps and answers, as far as it was seen, with the evidence. */
+  /** How this deployment was observed to work, with the evidence. */
   readonly seen: ServiceEvidence
-  /** Every hold as it was first shown; an approval is void when it has grown by a quarter. */
+  /** Every hold as it was shown; an approval is void when the hold has grown by a quarter since. */
   readonly holdsShown: HoldsShown
-  /** What pools have dealt and what may still be in force, by name: recorded before a deal is written. */
+  /** The deals of pools and the caps that may still be in force, by name; recorded before a deal is written. */
   readonly pools: DealtPools
-  /** Guards and protected people, and as they were before they were weakened lately. */
+  /** Guards and protected people, with the earlier ones that are still in force after a weakening. */
   readonly rules: NotedRules
-  /** Since when each managed scope could not be read. */
+  /** Since when each unread scope could not be read. */
   readonly unreadSince: Readonly<Record<ScopeKey, Instant>>
-  /** When each write of the last day to the team or a group was recorded that was looked beneath, or came before one that was. */
+  /** The times of the last day's writes to the team and groups whose effect on descendants was checked, or of an earlier write than such a one. */
   readonly writesLooked: Readonly<Record<ScopeKey, readonly Instant[]>>
-  /** What e-mails are hashed with where people are not to be named; made once. */
+  /** The salt for hashing e-mails where people must not be named; made once. */
   readonly peopleSalt: string
-  /** Present while writes fail for a shared cause; gone with the first that succeeds. */
+  /** Present while writes fail for a shared cause, until the first success. */
   readonly breaker: OpenBreaker
-  /** Scopes that others change again and again, which are left alone for a day. */
+  /** Scopes that another client keeps changing; they are not written for a day. */
   readonly contested: Readonly<Record<ScopeKey, Contest>>
   /** Since when each drifting scope drifts. */
   readonly driftSince: Readonly<Record<ScopeKey, Instant>>
-  /** How far runs were asked for, of the team and of each declared group. */
+  /** The days for which runs were read, of the team and of each declared group. */
   readonly runsAsked: Readonly<Record<ScopeKey, RunsAsked>>
-  /** What happened beside writes, oldest first. */
+  /** Events beside writes, oldest first. */
   readonly journal: readonly JournalEntry[]
   /** Figures of days, in order. */
   readonly days: readonly DayFigures[]
-  /** How far add-on use was asked for; absent where the service does not tell it. */
+  /** The days for which add-on use was read; absent where the service does not tell it. */
   readonly addOnAsked: AddOnAsked
-  /** What it comes to in the present cycle and the one before. */
+  /** Add-on use in the present cycle and in the previous one. */
   readonly addOn: MeasuredAddOn
   /** Credits burned since the first reading; survives cycle resets and restarts. */
   readonly burned: BurnedFacts
-  /** Which messages went out in this billing cycle, are about to, or could not. */
+  /** The messages of this billing cycle that were sent, are being sent, or could not be sent. */
   readonly told: Told
-  /** Who was forgotten beside whoever keeps the caps, until they have as well: when, and SHA-256 of that, a line end and the address. */
+  /** People whom another process has erased, until the process that holds the workspace has erased them too. `hash`: SHA-256 of `at`, a line end and the e-mail. */
   readonly forgotten: readonly { readonly at: Instant; readonly hash: string }[]
 }
 
-/** Every day from `fromAt` to `throughAt` was asked for; both are UTC midnights. */
+/** Every day from `fromAt` to `throughAt` was read; both are UTC midnights. */
 export interface RunsAsked {
   readonly fromAt: Instant
   readonly throughAt: Instant
   readonly readAt: Instant
-  /** When the days before were last read again, which may have been amended. */
+  /** When the earlier days were last read again, because the service may amend them. */
   readonly wideAt: Instant
 }
 
-/** How far add-on use was asked for, and how far back it goes. */
+/** The days for which add-on use was read, and how far back it goes. */
 export interface AddOnAsked extends RunsAsked {
-  /** Some row was ever there; a source without any tells nothing. */
+  /** The service has ever returned a row: without any, nothing follows from missing rows. */
   readonly hasRows: boolean
-  /** So many of the earliest days, as they were asked for, held nothing. */
+  /** The number of the earliest days read that had no rows. */
   readonly emptyDays: number
-  /** Days before `fromAt` need not be asked for. */
+  /** Days before `fromAt` need not be read. */
   readonly isWhole: boolean
 }
 
-/** What one answer said of add-on use on some days, which replaces what was known of them. */
+/** Add-on use on some days from one response; it replaces the earlier rows of these days. */
 export interface AddOnBatch extends DayRange {
   readonly rows: readonly AddOnRow[]
   readonly asked: AddOnAsked
@@ -271,7 +271,7 @@ export interface DayRange {
   readonly untilAt: Instant
 }
 
-/** What one answer said of some days, which replaces what was known of them; a day without rows was one without runs. */
+/** Runs on some days from one response; it replaces the earlier rows of these days. A day without rows had no runs. */
 export interface RunsBatch extends DayRange {
   readonly rows: readonly RunUse[]
   readonly asked: LedgerFacts['runsAsked']
@@ -281,119 +281,118 @@ export interface UsageFacts {
   readonly roster: Roster
   readonly groups: readonly GroupMembers[]
   readonly balance?: Balance
-  /** A short reading that is doubted (`rosterShrink`). */
+  /** A roster with suddenly fewer people, which is not believed yet (`rosterShrink`). */
   readonly doubted?: { readonly roster: Roster; readonly since: Instant }
-  /** Another cycle was named, and the figures are not known to be of it. */
+  /** The service names a new cycle, and its figures may still be of the old one. */
   readonly turn?: Turn
-  /** What each person had used at the end of the previous cycle, for the first 6 h of a new one. */
+  /** Each person's use at the end of the previous cycle, kept for the first 6 h of a new one. */
   readonly previousCycle?: EndedCycle
 }
 
-/** What a ledger holds of one workspace, in memory, as of the last `load` and with every change since. Throws a `LedgerError` for a damaged row. */
+/** The ledger's records of one workspace in memory: those of the last `load` with every change since. Throws a `LedgerError` for a damaged row. */
 export interface RecordsReader {
   owned(): readonly OwnedCap[]
   openIntents(): readonly Intent[]
   approvals(): readonly Approval[]
   quarantined(): readonly Quarantined[]
   fact<K extends keyof LedgerFacts>(name: K): LedgerFacts[K] | undefined
-  /** What was written at a scope since then, what was recorded last first; of the last day only. `Ledger.history` has the rest. */
+  /** The writes to a scope since then, last recorded first; of the last day only. `Ledger.history` has all. */
   writtenLately(scope: Scope, sinceAt: Instant): readonly HistoryEntry[]
-  /** The same of the team and all groups, also of those that nothing manages any more. */
+  /** The same for the team and all groups, also for those that are no longer managed. */
   ancestorWrites(sinceAt: Instant): readonly HistoryEntry[]
 }
 
 /**
- * Changes show at once in what is read, and are on the disk with the next `recordIntent`, `recordOutcome`, `commit` or saved use, in one
- * transaction with it. Until then a crash forgets them: whoever needs them kept says `commit`.
+ * Changes are visible to reads at once. They become durable with the next `recordIntent`, `recordOutcome`, `commit` or saved use, in one
+ * transaction with it. A crash before that loses them: call `commit` where they must be kept.
  */
 export interface Records extends RecordsReader {
   saveOwned(caps: readonly OwnedCap[]): void
   releaseOwned(keys: readonly ScopeKey[]): void
-  /** While a daemon's change waits, an approval that another process recorded meanwhile wins. */
+  /** An approval that another process records before this change is durable takes precedence. */
   saveApproval(approval: Approval): void
   saveQuarantined(entry: Quarantined): void
   releaseQuarantined(keys: readonly ScopeKey[]): void
-  /** `undefined` forgets it. */
+  /** `undefined` removes the fact. */
   saveFact<K extends keyof LedgerFacts>(name: K, value: LedgerFacts[K] | undefined): void
 }
 
-/** Which part of history; absent: all of it. */
+/** Selects a part of history; absent: all of it. */
 export interface HistoryFilter {
   readonly scope?: Scope
   readonly sinceAt?: Instant
-  /** Itself included. */
+  /** Inclusive. */
   readonly untilAt?: Instant
   readonly limit?: number
 }
 
 /**
- * The durable record of one workspace. A promise that resolves means that it is on the disk, together with all changes of `Records` before
- * it; one that rejects with a `LedgerError` means that nothing of it is, and then the write to the service must not happen. After a failure
- * the waiting changes still show, and go with the next transaction that succeeds; each cycle begins with `load`, which rejects until they
- * are written. Only when others may have written meanwhile (LEDGER_FENCED) they are forgotten. Calls of one ledger are carried out one after
- * the other.
+ * The durable record of one workspace. When a promise resolves, its record is on the disk, with all earlier changes of `Records`. When it
+ * rejects with a `LedgerError`, nothing of it is, and the write to the service must not happen. After a failure the waiting changes stay
+ * visible, and are saved with the next successful transaction; each cycle begins with `load`, which rejects until then. They are dropped only
+ * when another process may have written meanwhile (LEDGER_FENCED). The calls of one ledger run one after the other.
  */
 export interface Ledger extends Records {
-  /** Writes what waits, and takes up what other processes recorded. */
+  /** Saves the waiting changes, and loads those of other processes. */
   load(): Promise<void>
-  /** Writes what waits; without anything that waits it does nothing. */
+  /** Saves the waiting changes; without any it does nothing. */
   commit(): Promise<void>
   /** Returns the intent with its id. */
   recordIntent(intent: Omit<Intent, 'id'>): Promise<Intent>
-  /** Closes the intent, appends to history (nothing, when nothing was sent), and replaces (`OwnedCap`), removes (`released`) or keeps ownership. */
+  /** Closes the intent, appends the entry to history (none when nothing was sent), and replaces (`OwnedCap`), removes (`released`) or keeps ownership. */
   recordOutcome(intent: Intent, entry: HistoryEntry | undefined, ownership: OwnedCap | 'released' | 'kept'): Promise<void>
   /** Newest first. */
   history(filter?: HistoryFilter): Promise<readonly HistoryEntry[]>
-  /** Read afresh, so that `pause` of another process is seen at once; absent when none or ended. */
+  /** Not cached, so that a pause by another process counts at once; undefined when there is none or it has ended. */
   pause(now: Instant): Promise<Pause | undefined>
   savePause(pause: Pause | undefined): Promise<void>
   /**
-   * Erases what is kept of a person: history, use, and everything about them in single values but the policy, also in what a rebinding set
+   * Erases all records of a person: history, use, and everything in facts except the policy, also in the records that a rebinding has set
    * aside. `email` is normalised.
    */
   forget(email: string): Promise<void>
-  /** The rows of some days, and the fact `runsAsked`. */
+  /** Saves the rows of some days, and the fact `runsAsked`. */
   saveRuns(scope: TeamScope | GroupScope, batch: RunsBatch): Promise<void>
-  /** By day, model and mode; of a group summed over these. For a report of a cycle, as far as `runsAsked` says. */
+  /** Runs by day, model and mode; for a group by day only. `runsAsked` says which days are complete. */
   runs(scope: TeamScope | GroupScope, days: DayRange): Promise<readonly RunUse[]>
-  /** The rows of some days, and the fact `addOnAsked`. */
+  /** Saves the rows of some days, and the fact `addOnAsked`. */
   saveAddOnUse(batch: AddOnBatch): Promise<void>
   /** Add-on use by day, person and model, in this order. */
   addOnUse(days: DayRange): Promise<readonly AddOnRow[]>
   /** The same summed by person, by e-mail. */
   addOnSums(days: DayRange): Promise<ReadonlyMap<string, AddOnSum>>
-  /** What one person paid from add-on credits, by day in order; no row for days without rows. */
+  /** The same of one person, by day in order. */
   addOnOfPerson(email: string, days: DayRange): Promise<readonly AddOnDay[]>
-  /** What a reading of the roster adds to people's days, and the fact `burned`. */
+  /** Adds a reading of the roster to the use by person and day, and saves the fact `burned`. */
   saveBurn(step: BurnStep): Promise<void>
   /** The highest figure of each person in this cycle, by e-mail. */
   highestUse(): Promise<ReadonlyMap<string, Credits>>
-  /** What everybody had used, by reading; of the last days only. */
+  /** The use of all people at each reading of the last days. */
   useReadings(): Promise<readonly UseReading[]>
-  /** What people burned on these days, as their figures rose; the most first. Nobody is listed twice, and nobody with nothing. */
+  /** Each person's use on these days, as their figures rose; the highest first, and nobody with 0. */
   useByPerson(days: DayRange): Promise<readonly { readonly email: string; readonly used: Credits }[]>
-  /** Use by day, for a replay: as figures rose (`estimated`), or as the service tells add-on use (`measured`). */
+  /** Use by day, for a replay: as figures rose (`estimated`), or as the service measured add-on use (`measured`). */
   useByDay(days: DayRange, source: RecordedDays['addOn']): Promise<RecordedDays>
-  /** What one person burned, by day in order; no row for days without. */
+  /** One person's use by day in order; no entry for days without use. */
   useOfPerson(email: string, days: DayRange): Promise<readonly { readonly dayAt: Instant; readonly used: Credits }[]>
 }
 
-/** What the replicas of one ledger know of each other. Every method rejects with a `LedgerError`. */
+/** The leases and policies that the replicas of one ledger share. Every method rejects with a `LedgerError`. */
 export interface LeaseTable {
-  /** One round trip for all workspaces; a lease is renewed only under its token, and taken only when it is over. */
+  /** One round trip for all workspaces. A lease is renewed only under its token, and taken only when it has expired. */
   beat(heartbeat: Heartbeat): Promise<HeartbeatAnswer>
-  /** Somebody let go of a workspace, and nobody has taken it. */
+  /** Whether a released workspace is free to be taken. */
   hasFree(): Promise<boolean>
-  /** This replica has these policies now; resolves with those that came last of each of these workspaces. */
+  /** Records the policies that this replica has now; resolves with the latest of each of these workspaces. */
   followed(replica: string, policies: ReadonlyMap<string, string>): Promise<ReadonlyMap<string, string>>
-  /** Makes a policy that was replaced the present one, if every live replica has had one of the same first word for so long. */
+  /** Makes a replaced policy the present one again, if every live replica has had one with the same first word for so long. */
   readopt(workspace: string, policy: string, afterMs: number): Promise<boolean>
-  /** What workspaces show, for the other replicas; only under their tokens. */
+  /** Saves the state of workspaces for the other replicas; only under their tokens. */
   saveShown(replica: string, shown: readonly (HeldWorkspace & { readonly document: string })[]): Promise<void>
-  /** What was saved since; a workspace is in it once. */
+  /** The documents saved since a mark, one a workspace. */
   shownSince(mark: string | undefined): Promise<{ readonly mark: string; readonly documents: ReadonlyMap<string, string> }>
-  /** The replica is gone; leases that it still has go free. */
+  /** Removes the replica and frees its leases. */
   leave(replica: string): Promise<void>
-  /** A value that all replicas share: what was kept first. */
+  /** A value that all replicas share: the first one saved. */
   common(name: string, make: () => string): Promise<string>
 }
