@@ -116,10 +116,11 @@ interface Settled {
 /** One person's next settled answer: the first answer counts at once, a different one after two good readings in a row. */
 function settle(truth: Truth, past: Settled, isGood: boolean): Settled & { readonly isUnknown: boolean } {
   if (truth === 'unknown' || (past.isOpen && !isGood)) return { ...past, isUnknown: true }
-  if (past.isOpen) return { isOpen: false, holds: truth, turning: false, isUnknown: false }
-  if (truth === past.holds) return { ...past, turning: isGood ? false : past.turning, isUnknown: false }
-  if (!isGood) return { ...past, isUnknown: false }
-  return past.turning ? { ...past, holds: truth, turning: false, isUnknown: false } : { ...past, turning: true, isUnknown: false }
+  const known = { ...past, isUnknown: false }
+  if (past.isOpen) return { ...known, isOpen: false, holds: truth, turning: false }
+  if (!isGood) return known
+  if (truth === past.holds) return { ...known, turning: false }
+  return past.turning ? { ...known, holds: truth, turning: false } : { ...known, turning: true }
 }
 
 /** What is known of everybody, computed once for all conditions. */

@@ -58,21 +58,19 @@ export function judgeRules({ peopleRules, pools }: PolicySet, inputs: ConditionI
   const whens = [...peopleRules.map(({ when }) => when), ...pools.flatMap((pool) => poolCondition(pool) ?? [])]
   if (whens.length === 0) return NO_RULES
   const facts = rowFacts(inputs, new Set(whens.flatMap(({ groups = [] }) => groups)))
-  const conditions = new Map<string, JudgedCondition>()
-  for (const when of whens) {
-    const key = conditionKey(when)
-    if (!conditions.has(key)) conditions.set(key, judgeCondition(when, facts, inputs))
-  }
+  const byKey = new Map(whens.map((when) => [conditionKey(when), when]))
+  const conditions = new Map([...byKey].map(([key, when]) => [key, judgeCondition(when, facts, inputs)]))
+  const conditionOf = (when: When): JudgedCondition | undefined => conditions.get(conditionKey(when))
   const rules = peopleRules.flatMap((rule) => {
-    const condition = conditions.get(conditionKey(rule.when))
+    const condition = conditionOf(rule.when)
     return condition ? [{ rule, condition }] : []
   })
   const verdictOf = (email: string): RuleVerdict => verdict(rules, email)
   const { matched, statuses } = count(rules, inputs, verdictOf)
   return {
     verdictOf,
-    whyOf: (rule, email) => whyOf(rule, email, facts, conditions.get(conditionKey(rule.when))),
-    conditionOf: (when) => conditions.get(conditionKey(when)),
+    whyOf: (rule, email) => whyOf(rule, email, facts, conditionOf(rule.when)),
+    conditionOf,
     matched,
     statuses,
     notes: ruleNotes({ rules: peopleRules, statuses, facts, ...inputs }),

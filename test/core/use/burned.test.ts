@@ -118,19 +118,6 @@ describe('credits burned', () => {
     ).toEqual({ constructor: 2 })
   })
 
-  test('the increases of a reading are what the team burned by it, and say who', () => {
-    const before = fold([[used({ a: 100, b: 50, c: 1 })]])
-    const step = foldUsage(before, used({ a: 130, b: 50, c: 2.5 }), [])
-    expect(step.increases).toEqual(
-      new Map([
-        [email('a'), 30],
-        [email('c'), 1.5],
-      ]),
-    )
-    expect(step.raised).toEqual([email('a'), email('c')])
-    expect(step.used).toBe(182.5)
-  })
-
   test('they never fall, and nothing is burned twice, whatever is read in whatever order', () => {
     const figure = fc.option(
       fc.nat(5000).map((amount) => amount / 100),

@@ -159,13 +159,6 @@ describe('what is not known is absent', () => {
     expect(bare.notes).toEqual(['The balance is not known: add-on use, head-room and projections are left out.'])
   })
 
-  test('people without a figure are counted, and told', () => {
-    const { totals, rows, notes } = report({ by: 'user', people: [person('ada', undefined), person('bob', 5)] })
-    expect(totals.used).toBe(5)
-    expect(rows.at(-1)).toEqual({ key: 'ada', name: 'ada' })
-    expect(notes).toContain('1 of 2 people carry no figure of use.')
-  })
-
   test.each(['team', 'group'] as const)('people: their number is not known, by %s', (by) => {
     const { totals, rows } = report({ by, people: [] })
     expect([totals, ...rows].map((row) => 'people' in row)).not.toContain(true)
@@ -176,49 +169,10 @@ describe('what is not known is absent', () => {
     })
   })
 
-  test('use of people, but runs: the team’s sum is that of the runs', () => {
-    expect(report({ people: [], runs: [run('large', 7), run('small', undefined)] }).totals).toMatchObject({ used: 7 })
-  })
-
-  test('runs without credits are told', () => {
-    expect(report({ by: 'model', runs: [run('large', undefined)] })).toMatchObject({
-      rows: [{ key: 'large', name: 'large' }],
-      notes: ['This plan shows no credits by model.'],
-    })
-  })
-
   test('a cap that could not be read has no head-room and no band', () => {
     const [row] = report({ by: 'user', people: [person('ada', 300, 'unknown')] }).rows
     expect(row).toEqual({ key: 'ada', name: 'ada', used: 300, addOn: 200, addOnSource: 'estimated', cap: 'unknown', share: 1 })
   })
-
-  test('of a cycle that is over caps are not known, and that is told', () => {
-    expect(report({ which: 'previous', people: [person('ada', 3)] }).notes).toEqual([
-      'Caps, head-room and the balance are known for the current cycle only.',
-    ])
-  })
-})
-
-test('people at 85 % or more come nearest first, a cap of 0 before all', () => {
-  const people = [
-    person('ada', 185, 100),
-    person('bob', 200, 100),
-    person('cleo', 0, 0),
-    person('dan', 184, 100),
-    person('eve', 600, 'none'),
-  ]
-  expect(report({ people }).near.map(({ email, band }) => [email, band])).toEqual([
-    ['cleo', 'at_cap'],
-    ['bob', 'at_cap'],
-    ['ada', '85_to_95'],
-  ])
-})
-
-test('money is credits times the price, to a hundredth', () => {
-  const { totals, rows } = report({ by: 'user', pricePerCredit: 0.04 })
-  expect(totals).toMatchObject({ cost: 20, addOnCost: 6 })
-  expect(rows.map(({ cost }) => cost)).toEqual([12, 6, 2])
-  expect(report().totals).not.toHaveProperty('cost')
 })
 
 test('changes are counted by effect, failed ones apart, and the latest are listed', () => {

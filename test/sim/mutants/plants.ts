@@ -373,8 +373,8 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'one reading is enough for a rule to move people',
     file: 'core/resolve/conditions.ts',
-    find: 'return past.turning ? { ...past',
-    replace: 'return past.turning || isGood ? { ...past',
+    find: 'return past.turning ? { ...known',
+    replace: 'return past.turning || isGood ? { ...known',
     needs: ['rules', 'role'],
     caughtBy: [88],
   },

@@ -81,19 +81,13 @@ export function tallyOf(people: ReplayPeople): Tally {
   }
 }
 
-interface Sums {
-  readonly credits: Float64Array
-  readonly blockedDays: Float64Array
-}
+type Sums = Pick<Outcome, 'addOn' | 'blockedDays'>
 
-const sumsOf = ({ emails }: ReplayPeople): Sums => ({
-  credits: new Float64Array(emails.length),
-  blockedDays: new Float64Array(emails.length),
-})
+const sumsOf = ({ emails: { length } }: ReplayPeople): Sums => ({ addOn: new Float64Array(length), blockedDays: new Float64Array(length) })
 
-function addOutcome({ credits, blockedDays }: Sums, outcome: Outcome): void {
-  for (let person = 0; person < credits.length; person += 1) {
-    credits[person] = (credits[person] ?? 0) + (outcome.addOn[person] ?? 0)
+function addOutcome({ addOn, blockedDays }: Sums, outcome: Sums): void {
+  for (let person = 0; person < addOn.length; person += 1) {
+    addOn[person] = (addOn[person] ?? 0) + (outcome.addOn[person] ?? 0)
     blockedDays[person] = (blockedDays[person] ?? 0) + (outcome.blockedDays[person] ?? 0)
   }
 }
@@ -111,7 +105,7 @@ function changesOf(
   const all = emails.map(
     (email, person): PersonChange => ({
       email,
-      credits: { policy: wholeCents(policy.credits[person] ?? 0), beside: wholeCents(beside.credits[person] ?? 0) },
+      credits: { policy: wholeCents(policy.addOn[person] ?? 0), beside: wholeCents(beside.addOn[person] ?? 0) },
       blockedDays: { policy: tenth(policy.blockedDays[person] ?? 0), beside: tenth(beside.blockedDays[person] ?? 0) },
     }),
   )
