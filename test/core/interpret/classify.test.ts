@@ -28,12 +28,12 @@ describe('a write', () => {
     ['whose answer was lost and that cannot be read is not decided', 5, 6, 'lost', 'unknown', {}, 'unread'],
     ['whose answer was lost and that reads as before has not landed', 5, 6, 'lost', 5, {}, 'notLanded'],
     ['that was accepted and reads as before has moved nothing yet', 5, 6, 'accepted', 5, {}, 'unmoved'],
-    ['that reads a third value was overtaken by somebody else', 5, 6, 'accepted', 7, {}, 'foreign'],
+    ['that reads a third value was overtaken by another client', 5, 6, 'accepted', 7, {}, 'foreign'],
     ['that reads a third value was overtaken, also when its answer was lost', 5, 6, 'lost', 7, {}, 'foreign'],
     ['that reads unset where a cap was set and another written was overtaken', 5, 6, 'accepted', 'none', {}, 'foreign'],
     ['that clears and reads unset has landed', 5, 'none', 'accepted', 'none', {}, 'landed'],
     [
-      'that clears and reads the wider value has landed where reads show what applies',
+      'that clears and reads the inherited value has landed where reads show inherited caps',
       5,
       'none',
       'accepted',
@@ -42,7 +42,7 @@ describe('a write', () => {
       'landed',
     ],
     [
-      'that clears and reads the wider value has landed while reads are open',
+      'that clears and reads the inherited value has landed while reads are open',
       5,
       'none',
       'accepted',
@@ -51,7 +51,7 @@ describe('a write', () => {
       'landed',
     ],
     [
-      'that clears and reads the wider value was overtaken where reads show only what is set',
+      'that clears and reads the inherited value was overtaken where reads are explicit',
       5,
       'none',
       'accepted',
@@ -60,7 +60,7 @@ describe('a write', () => {
       'foreign',
     ],
     [
-      'that clears and reads as before has moved nothing, where that is not the wider value',
+      'that clears and reads as before has moved nothing, where that is not the inherited value',
       5,
       'none',
       'accepted',
@@ -70,17 +70,17 @@ describe('a write', () => {
     ],
     ...(
       [
-        ['that clears a person has landed, whatever shows, where reads show what applies', 'accepted', 7, 'inherited', 'landed'],
+        ['that clears a person has landed, whatever shows, where reads show inherited caps', 'accepted', 7, 'inherited', 'landed'],
         ['that clears a person has moved nothing yet where the old value shows', 'accepted', 5, 'inherited', 'unmoved'],
         ['that clears a person twice has landed, also where the old value shows', 'repeated', 5, 'inherited', 'landed'],
-        ['that clears a person twice has moved nothing where reads show only what is set', 'repeated', 5, 'explicit', 'unmoved'],
+        ['that clears a person twice has moved nothing where reads are explicit', 'repeated', 5, 'explicit', 'unmoved'],
         ['that clears a person was overtaken while reads are open', 'accepted', 7, 'open', 'foreign'],
         ['that clears a person was overtaken where its answer was lost', 'lost', 7, 'inherited', 'foreign'],
         ['that clears a person has not landed where the old value shows and its answer was lost', 'lost', 5, 'inherited', 'notLanded'],
       ] as const
     ).map(([title, answer, shows, reads, is]) => [title, 5, 'none', answer, shows, { reads, isPerson: true }, is] as const),
     [
-      'that clears and still reads the wider value, as before, has landed where it was accepted',
+      'that clears and still reads the inherited value, as before, has landed where it was accepted',
       9,
       'none',
       'accepted',
@@ -89,7 +89,7 @@ describe('a write', () => {
       'landed',
     ],
     [
-      'that clears and still reads the wider value, as before, has not landed where its answer was lost',
+      'that clears and still reads the inherited value, as before, has not landed where its answer was lost',
       9,
       'none',
       'lost',
@@ -115,8 +115,16 @@ describe('a write', () => {
       { inherited: 9, reads: 'open' },
       'notLanded',
     ],
-    ['that sets what is inherited anyhow has landed where reads show only what is set', 'none', 9, 'lost', 9, { inherited: 9 }, 'landed'],
-    ['that sets and reads the wider value has not landed by that', 5, 6, 'accepted', 9, { inherited: 9, reads: 'inherited' }, 'foreign'],
+    ['that sets what is inherited anyhow has landed where reads are explicit', 'none', 9, 'lost', 9, { inherited: 9 }, 'landed'],
+    [
+      'that sets and reads the inherited value has not landed by that',
+      5,
+      6,
+      'accepted',
+      9,
+      { inherited: 9, reads: 'inherited' },
+      'foreign',
+    ],
     ['of 0 that reads 0 has landed', 5, 0, 'accepted', 0, {}, 'landed'],
     ['of 0 that reads as before has moved nothing yet', 5, 0, 'accepted', 5, {}, 'unmoved'],
     ['of 0 that reads unset was dropped', 5, 0, 'accepted', 'none', {}, 'zeroDropped'],
@@ -167,7 +175,15 @@ describe('a write', () => {
       { zero: 'stored', wasInVain: true },
       'zeroDropped',
     ],
-    ['of 0 over nothing that reads unset was dropped where nobody saw a 0 stored', 'none', 0, 'accepted', 'none', {}, 'zeroDropped'],
+    [
+      'of 0 over nothing that reads unset was dropped where no 0 was observed to be stored',
+      'none',
+      0,
+      'accepted',
+      'none',
+      {},
+      'zeroDropped',
+    ],
   ])('%s', (_name, from, to, answer, shows, more, expected) => expect(verdict(from, to, answer, shows, more)).toBe(expected))
 })
 
@@ -188,7 +204,7 @@ describe('laws', () => {
       }),
     )
   })
-  test('nobody else is blamed for a value that stood there before, or for one that is not known', () => {
+  test('no other client is blamed for a value that was set before, or is not known', () => {
     fc.assert(
       fc.property(all, ({ from, to, answer, shows, ...more }) => {
         if (verdict(from, to, answer, shows, more) === 'foreign') expect([from, to, 'unknown']).not.toContain(shows)

@@ -11,7 +11,7 @@ const OPEN: ServiceModel = { layers: 'layered', layersProven: false, reads: 'ope
 const EXPLICIT: ServiceModel = { ...OPEN, reads: 'explicit' }
 const wide = (from: PlainCap, to: PlainCap) => ({ scope: scope('team'), from: cap(from), to: cap(to) })
 
-describe('what a scope beneath a wide write proves', () => {
+describe('what a descendant of a written team proves', () => {
   const TABLE: readonly (readonly [string, readonly [PlainCap, PlainCap], Shown, Shown, ServiceModel, string | undefined])[] = [
     ['layers, when it kept a number of its own', [500, 600], 4000, 4000, OPEN, 'caps layered: kept its 4000'],
     ['layers, when it kept a number of its own while the team was cleared', [500, 'none'], 4000, 4000, OPEN, 'caps layered: kept its 4000'],
@@ -32,14 +32,14 @@ describe('what a scope beneath a wide write proves', () => {
       'caps copied: changed from 4000 to none without a write of its own',
     ],
     [
-      'inherited reads, when it followed from the old wide value to the new',
+      'inherited reads, when it followed from the old team value to the new',
       [500, 600],
       500,
       600,
       OPEN,
       'reads inherited: reads 600 as well',
     ],
-    ['inherited reads, when it followed a first wide cap', ['none', 600], 'none', 600, OPEN, 'reads inherited: reads 600 as well'],
+    ['inherited reads, when it followed a first team cap', ['none', 600], 'none', 600, OPEN, 'reads inherited: reads 600 as well'],
     ['explicit reads, when it still reads unset', ['none', 600], 'none', 'none', OPEN, 'reads explicit: still reads unset'],
     [
       'layers, when it still reads unset where reads are explicit',
@@ -49,14 +49,14 @@ describe('what a scope beneath a wide write proves', () => {
       EXPLICIT,
       'caps layered: still reads unset',
     ],
-    ['nothing, when it reads unset beneath a wide 0: a 0 may not be kept', ['none', 0], 'none', 'none', OPEN, undefined],
+    ['nothing, when it reads unset under a team with 0: a 0 may not be kept', ['none', 0], 'none', 'none', OPEN, undefined],
     ['nothing, when it reads unset and so does the team', [500, 'none'], 'none', 'none', OPEN, undefined],
     ['nothing, when it had the value that was written anyway', [500, 600], 600, 600, OPEN, undefined],
-    ['nothing, when it shows the old wide value still: it may be its own', [500, 600], 500, 500, OPEN, undefined],
-    ['nothing, when it went from the old wide value as the team was cleared', [500, 'none'], 500, 'none', OPEN, undefined],
-    ['nothing, when it went from the old wide value to nothing', [500, 600], 500, 'none', OPEN, undefined],
-    ['nothing, when somebody else set it meanwhile', ['none', 600], 'none', 77, OPEN, undefined],
-    ['nothing, when somebody else changed it meanwhile', [500, 600], 4000, 77, OPEN, undefined],
+    ['nothing, when it shows the old team value still: it may be its own', [500, 600], 500, 500, OPEN, undefined],
+    ['nothing, when it went from the old team value as the team was cleared', [500, 'none'], 500, 'none', OPEN, undefined],
+    ['nothing, when it went from the old team value to nothing', [500, 600], 500, 'none', OPEN, undefined],
+    ['nothing, when another client set it meanwhile', ['none', 600], 'none', 77, OPEN, undefined],
+    ['nothing, when another client changed it meanwhile', [500, 600], 4000, 77, OPEN, undefined],
     ['nothing, when it could not be read before', [500, 600], 'unknown', 600, OPEN, undefined],
     ['nothing, when it could not be read after', [500, 600], 4000, 'unknown', OPEN, undefined],
     ['nothing, when the write changed nothing', [500, 500], 500, 500, OPEN, undefined],
@@ -68,16 +68,16 @@ describe('what a scope beneath a wide write proves', () => {
   })
 })
 
-test('what a group keeps beneath the team tells nothing of people, to whom caps are copied', () => {
+test('what a group keeps under the team proves nothing about people, to whom caps are copied', () => {
   const [kept, unset] = [reading('group:g', 4000), reading('group:g', 'none')]
   expect(observeDescendant(wide(500, 600), kept, kept, OPEN)).toBeUndefined()
   expect(observeDescendant(wide(500, 600), unset, unset, EXPLICIT)).toBeUndefined()
 })
 
-describe('a scope beneath a wide write is read again', () => {
+describe('a descendant of a written team is read again', () => {
   const PROVEN: ServiceModel = { ...OPEN, layersProven: true }
   test.each<readonly [string, Shown | undefined, ServiceModel, boolean]>([
-    ['while nobody saw that layers are kept', 4000, OPEN, true],
+    ['while layers are not proven', 4000, OPEN, true],
     ['not once layers are proven and reads show only what is set', 'none', { ...PROVEN, reads: 'explicit' }, false],
     ['where reads may show what applies and it had nothing', 'none', PROVEN, true],
     ['where reads may show what applies and it showed the old value', 500, PROVEN, true],
@@ -88,7 +88,7 @@ describe('a scope beneath a wide write is read again', () => {
   )
 })
 
-describe('the sample that is read beneath a wide write', () => {
+describe('the sample of descendants of a written team', () => {
   const own = Array.from({ length: 9 }, (_, index) => reading(`own${index}`, 4000 + index))
   const unset = Array.from({ length: 9 }, (_, index) => reading(`unset${index}`, 'none'))
   const equal = Array.from({ length: 9 }, (_, index) => reading(`equal${index}`, 500))
@@ -99,9 +99,9 @@ describe('the sample that is read beneath a wide write', () => {
   test.each<readonly [string, readonly CapReading[], ServiceModel, string]>([
     ['has numbers of their own and scopes with nothing set', [...equal, ...unset, ...own], OPEN, 'own0 own1 own2 unset0 unset1'],
     ['has no unset scopes where reads are known and others prove layers', [...unset, ...own], EXPLICIT, 'own0 own1 own2'],
-    ['has unset scopes where reads are known and nobody has a number of their own', [...equal, ...unset], EXPLICIT, 'unset0 unset1'],
-    ['has whoever there is where nobody can prove much', equal, OPEN, 'equal0 equal1 equal2 equal3 equal4'],
-    ['is empty where nobody is beneath', [], OPEN, ''],
+    ['has unset scopes where reads are known and no person has a number of their own', [...equal, ...unset], EXPLICIT, 'unset0 unset1'],
+    ['has any scopes where none proves much', equal, OPEN, 'equal0 equal1 equal2 equal3 equal4'],
+    ['is empty without descendants', [], OPEN, ''],
     ['has people before groups', [reading('group:g', 9), ...unset, ...own], EXPLICIT, 'own0 own1 own2'],
     ['has unset people beside groups, which prove no layers', [reading('group:g', 9), ...unset], EXPLICIT, 'group:g unset0 unset1'],
   ])('%s', (_name, beneath, model, expected) => expect(sample(beneath, model)).toBe(expected))

@@ -85,18 +85,18 @@ describe('the cap in force', () => {
     ['a group that could not be read', { 'group:a': 5, 'group:b': 'unknown', team: 3 }, 'unknown', 'group:b'],
     ["the team's when no group has one", { 'group:a': 'none', team: 3 }, 3, 'team'],
     ['a team that could not be read', { team: 'unknown' }, 'unknown', 'team'],
-    ['none, of nobody, when the team has none', { team: 'none' }, 'none', undefined],
+    ['none, from no scope, when the team has none', { team: 'none' }, 'none', undefined],
     ['none when nothing was read', {}, 'none', undefined],
   ])('is %s', (_name, set, expected, from) =>
     expect(effectiveCap(ada, capAt(set))).toEqual({ cap: expected, from: from === undefined ? undefined : key(from) }),
   )
-  test('of somebody in no group is the team’s', () => expect(sharedCap([], capAt({ team: 3 }))).toEqual({ cap: 3, from: 'team' }))
+  test('of a person in no group is the team’s', () => expect(sharedCap([], capAt({ team: 3 }))).toEqual({ cap: 3, from: 'team' }))
 
   test.each<readonly [string, string, Readonly<Record<string, PlainCap | 'unknown'>>, PlainCap | 'unknown']>([
-    ['nothing is wider than the team', 'team', { team: 3 }, 'none'],
-    ['the team is wider than a group', 'group:a', { team: 3, 'group:a': 5, 'group:b': 9 }, 3],
+    ['the team has no ancestor', 'team', { team: 3 }, 'none'],
+    ['the team is the ancestor of a group', 'group:a', { team: 3, 'group:a': 5, 'group:b': 9 }, 3],
     ['a team that was not read counts as none', 'group:a', {}, 'none'],
-    ['groups are wider than a person', 'ada', { team: 3, 'group:a': 5, 'group:b': 9 }, 5],
+    ['groups are ancestors of a person', 'ada', { team: 3, 'group:a': 5, 'group:b': 9 }, 5],
     ['and the team where they have none', 'ada', { team: 3 }, 3],
-  ])('beneath a scope: %s', (_name, at, set, expected) => expect(inheritedCap(key(at), ada.groups, capAt(set))).toBe(expected))
+  ])('the inherited cap: %s', (_name, at, set, expected) => expect(inheritedCap(key(at), ada.groups, capAt(set))).toBe(expected))
 })

@@ -70,13 +70,13 @@ describe('the readings of a sweep', () => {
     )
   test.each<readonly [string, readonly CapReading[], readonly string[]]>([
     [
-      'show explicit reads when somebody is unset beneath a team with a cap',
+      'show explicit reads when a person is unset under a team with a cap',
       [reading('team', 500), reading('ada', 'none')],
       ['reads explicit: ada@example.com reads unset while the team has 500'],
     ],
     ['show nothing when the team has none either', [reading('team', 'none'), reading('ada', 'none')], []],
     ['show nothing when the team has 0', [reading('team', 0), reading('ada', 'none')], ['zero stored: team reads 0']],
-    ['show nothing when nobody is unset', [reading('team', 500), reading('ada', 300)], []],
+    ['prove nothing when no scope is unset', [reading('team', 500), reading('ada', 300)], []],
     ['show nothing without the team', [reading('ada', 'none')], []],
     [
       'show both with the first that prove them',
@@ -98,7 +98,7 @@ describe('the readings of a sweep', () => {
 
   test.each<readonly [string, PlainCap, boolean, readonly string[]]>([
     [
-      'show explicit reads when somebody is unset beneath a group with a cap',
+      'show explicit reads when a person is unset under a group with a cap',
       700,
       false,
       ['ada@example.com reads unset while group:a has 700'],
@@ -123,7 +123,7 @@ describe('the readings of a sweep', () => {
     ['not of one whose list is too old: they may have gone', LISTED_MS, 0],
     ['not of one that was listed after: they may have come', -1, 0],
     ['not of one that was never listed', undefined, 0],
-  ])('show explicit reads by somebody %s', (_row, age, found) => {
+  ])('prove explicit reads by a member %s', (_row, age, found) => {
     const readings = [reading('group:a', 700), reading('ada', 'none')]
     const byKey = new Map<ScopeKey, CapReading>(readings.map((one) => [scopeKey(one.scope), one]))
     const listed = age === undefined ? [] : [{ id: 'a', name: 'A', emails: [], readAt: NOW - age }]

@@ -12,7 +12,7 @@ describe('how reads are taken', () => {
   test.each<readonly [string, DeclaredModel, ServiceEvidence, 'explicit' | 'inherited' | 'open']>([
     ['open while nothing was seen', LAYERED, {}, 'open'],
     ['open when auto is said', { ...LAYERED, capReads: 'auto' }, {}, 'open'],
-    ['explicit once a scope read unset beneath a set one', LAYERED, one('reads', 'explicit'), 'explicit'],
+    ['explicit once a scope read unset under a team with a cap', LAYERED, one('reads', 'explicit'), 'explicit'],
     ['explicit where a 0 is known to be stored', LAYERED, { ...one('reads', 'explicit'), ...one('zero', 'stored') }, 'explicit'],
     [
       'open where a 0 reads as unset: then reading unset proves nothing',
@@ -20,7 +20,7 @@ describe('how reads are taken', () => {
       { ...one('reads', 'explicit'), ...one('zero', 'omitted') },
       'open',
     ],
-    ['inherited once a read followed a wider write', LAYERED, one('reads', 'inherited'), 'inherited'],
+    ['inherited once a read followed a team or group write', LAYERED, one('reads', 'inherited'), 'inherited'],
     ['inherited, whatever becomes of a 0', LAYERED, { ...one('reads', 'inherited'), ...one('zero', 'omitted') }, 'inherited'],
     ['as declared, whatever was seen', { ...LAYERED, capReads: 'explicit' }, one('reads', 'inherited'), 'explicit'],
     ['as declared, also where nothing was seen', { ...LAYERED, capReads: 'inherited' }, {}, 'inherited'],
@@ -30,7 +30,7 @@ describe('how reads are taken', () => {
 describe('layers', () => {
   test.each<readonly [string, DeclaredModel, ServiceEvidence, object]>([
     ['are as declared while nothing was seen', LAYERED, {}, { layers: 'layered', layersProven: false }],
-    ['are proven once a cap survived a wider write', LAYERED, one('caps', 'layered'), { layers: 'layered', layersProven: true }],
+    ['are proven once a cap survived a team or group write', LAYERED, one('caps', 'layered'), { layers: 'layered', layersProven: true }],
     [
       'stay as declared where copying was seen, with the evidence beside them',
       LAYERED,

@@ -1,4 +1,4 @@
-// What readings say of their scopes: own value, inherited value, certainty; and which values only our own wide writes brought.
+// What readings say of their scopes: own value, inherited value, certainty; and which values only our own team and group writes caused.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { countPeople } from '../../../src/core/interpret/effective.ts'
@@ -37,13 +37,13 @@ describe('what applies where nothing is set', () => {
     ['at a person is the lowest of the groups', 'ada', [], 5],
     ['passes over a group of which nothing is asked and that shows the team’s value', 'ada', ['group:a'], 7],
     ['is of a group with another value, whatever is asked of it', 'ada', ['group:a', 'group:b'], 7],
-    ['at somebody in no group is the team’s', 'cyd', [], 5],
-    ['at somebody who is not there is the team’s', 'eve', [], 5],
+    ['for a person in no group is the team’s', 'cyd', [], 5],
+    ['for a person who is not on the roster is the team’s', 'eve', [], 5],
     ['at the team is nothing', 'team', [], 'none'],
   ])('%s', (_name, at, unset, expected) =>
     expect(slotsOf(WORLD, OPEN, { groupsWithCap: BOTH.difference(new Set(unset.map(key))) }).inherited(key(at))).toBe(expected),
   )
-  test('is that of a group of which nothing is asked any more where we wrote it there, or where reads show only what is set', () => {
+  test('is that of a group of which nothing is asked any more where we wrote it there, or where reads are explicit', () => {
     const groupsWithCap = new Set([key('group:b')])
     const owned = byScope([...ownedCaps({ 'group:a': { cap: 5 } }).values()].map((one) => ({ ...one, written: true })))
     expect(slotsOf(WORLD, OPEN, { groupsWithCap, owned }).inherited(key('ada'))).toBe(5)
@@ -51,18 +51,18 @@ describe('what applies where nothing is set', () => {
   })
   test('is the group’s where the team’s value differs, though none is asked of the group', () =>
     expect(slotsOf({ ...WORLD, team: 6 }, OPEN, { groupsWithCap: new Set([key('group:b')]) }).inherited(key('ada'))).toBe(5))
-  test('is unknown where the wider scope could not be read', () =>
+  test('is unknown where the ancestor could not be read', () =>
     expect(slotsOf({ team: 'unknown', cyd: 3 }).at(key('cyd')).inherited).toBe('unknown'))
 })
 
-describe('where nobody could list the members of group:c, which has 3', () => {
+describe('while the members of group:c, with a cap of 3, are unknown', () => {
   const unlisted = new Set([key('group:c')])
   test.each<readonly [string, string, PlainCap, boolean, ServiceModel]>([
     ['a person who shows just that may have it from there', 'cyd', 3, true, OPEN],
     ['so may one whose groups have more', 'ada', 3, true, OPEN],
     ['but not one who shows another value', 'cyd', 4, false, OPEN],
     ['nor a group', 'group:b', 3, false, OPEN],
-    ['nor anybody where reads show only what is set', 'cyd', 3, false, EXPLICIT],
+    ['nor anybody where reads are explicit', 'cyd', 3, false, EXPLICIT],
   ])('%s', (_name, at, shown, expected, model) =>
     expect(slotsOf({ ...WORLD, 'group:c': 3, [at]: shown }, model, { unlisted }).mayBeInherited(key(at))).toBe(expected),
   )
@@ -89,7 +89,7 @@ describe('what may apply where nothing is set', () => {
   test.each<readonly [string, string, readonly PlainCap[]]>([
     ["at a group is the team's value", 'group:a', [5]],
     ['at a person is the lowest of the groups, or that of those who do not show the team’s', 'ada', [5, 7]],
-    ['at somebody whose group shows the team’s value is that', 'bob', [5]],
+    ['for a person whose group shows the team’s value is that', 'bob', [5]],
     ['at the team is nothing at all', 'team', []],
   ])('%s', (_name, at, expected) => {
     const slots = slotsOf(WORLD)
@@ -104,11 +104,11 @@ describe('a slot', () => {
     ['a group with another value is certain', 'group:b', OPEN, 'certain'],
     ['a person who shows the group that is not the team’s is either', 'ada', OPEN, 'either'],
     ['a person who shows one group when the other only shows the team is either', 'bob', OPEN, 'either'],
-    ['a person with a value of nobody else’s is certain', 'cyd', OPEN, 'certain'],
-    ['the team is certain: nothing is wider', 'team', OPEN, 'certain'],
+    ['a person with a value that no ancestor has is certain', 'cyd', OPEN, 'certain'],
+    ['the team is certain: it has no ancestor', 'team', OPEN, 'certain'],
     ['what was not read is unread', 'dan', OPEN, 'unread'],
-    ['all is certain where reads show only what is set', 'bob', EXPLICIT, 'certain'],
-    ['a person with the wider value is either where reads show what applies', 'bob', { ...OPEN, reads: 'inherited' }, 'either'],
+    ['all is certain where reads are explicit', 'bob', EXPLICIT, 'certain'],
+    ['a person with the inherited value is either where reads show inherited caps', 'bob', { ...OPEN, reads: 'inherited' }, 'either'],
   ]
   test.each(TABLE)('of %s', (_name, at, model, certainty) => {
     const slots = slotsOf(shown, model)
@@ -157,14 +157,8 @@ describe('what shows since a clear of ours and comes from a group that no policy
   const INHERITED: ServiceModel = { ...OPEN, reads: 'inherited' }
   test.each<readonly [string, ServiceModel, Readonly<Record<string, Shown>>, PlainCap | undefined, Pick<Slot, 'inherited' | 'certainty'>]>([
     ['applies there, and nothing is set', INHERITED, { team: 5, cyd: 9 }, 9, { inherited: cap(9), certainty: 'either' }],
-    ['applies there as well while nobody knows what reads show', OPEN, { team: 5, cyd: 9 }, 9, { inherited: cap(9), certainty: 'either' }],
-    [
-      'was set there, where reads show only what is set',
-      EXPLICIT,
-      { team: 5, cyd: 9 },
-      undefined,
-      { inherited: cap(5), certainty: 'certain' },
-    ],
+    ['applies there as well while reads are open', OPEN, { team: 5, cyd: 9 }, 9, { inherited: cap(9), certainty: 'either' }],
+    ['was set there, where reads are explicit', EXPLICIT, { team: 5, cyd: 9 }, undefined, { inherited: cap(5), certainty: 'certain' }],
     ['is nothing that another value shows', INHERITED, { team: 5, cyd: 8 }, undefined, { inherited: cap(5), certainty: 'certain' }],
     [
       'needs no such group once the team has the same',
@@ -188,7 +182,7 @@ describe('what shows since a clear of ours and comes from a group that no policy
   })
 })
 
-describe('an echo of our own wide write', () => {
+describe('a value from our own team write', () => {
   const COPYING: ServiceModel = { ...EXPLICIT, copying: 'seen' }
   const sent = (on: string, from: PlainCap, to: PlainCap, at = NOW): SentCap => ({ scope: scope(on), from: cap(from), to: cap(to), at })
   const ours = (more: Readonly<Record<string, OwnedSketch>>) => ownedCaps(more)
@@ -231,23 +225,23 @@ describe('an echo of our own wide write', () => {
       true,
     ],
     [
-      'not that while the clear does not show: somebody else’s cap may still stand there',
+      'not that while the clear does not show: a foreign cap may still be set',
       { model: { ...OPEN, copying: 'seen' }, shown: { team: 700 }, sent: [sent('team', 700, 'none')] },
       false,
     ],
     [
-      'not that while nobody knows whether the clear shows',
+      'not that while the team is unread',
       { model: { ...OPEN, copying: 'seen' }, shown: { team: 'unknown' }, sent: [sent('team', 700, 'none')] },
       false,
     ],
-    ['not that where reads show only what is set', { shown: { team: 'none' }, sent: [sent('team', 700, 'none')] }, false],
+    ['not that where reads are explicit', { shown: { team: 'none' }, sent: [sent('team', 700, 'none')] }, false],
     [
       'not that where no clear is copied',
       { model: OPEN, shown: { team: 'none' }, owned: { bob: { cap: 700 } }, sent: [sent('team', 700, 'none')] },
       false,
     ],
     [
-      'not what is inherited after such a clear, where reads show only what is set: the copied clear would show',
+      'not what is inherited after such a clear, where reads are explicit: the copied clear would show',
       { shown: { 'group:a': 900 }, sent: [sent('team', 700, 'none')] },
       false,
     ],
@@ -271,7 +265,7 @@ describe('an echo of our own wide write', () => {
     ['not what we sent before the person was verified', { sent: [sent('team', 700, 900, NOW - 2 * HOUR)] }, false],
     ['not what is ours there', { shown: { bob: 500 }, sent: [sent('team', 700, 500)] }, false],
     ['not what could not be read', { shown: { bob: 'unknown' }, sent: [sent('team', 700, 900)] }, false],
-    ['what we sent, also to somebody who is not ours', { owned: {}, sent: [sent('team', 700, 900)] }, true],
+    ['what we sent, also at a scope that is not ours', { owned: {}, sent: [sent('team', 700, 900)] }, true],
     ['what we sent after we let the person go', { owned: {}, sent: [sent('team', 700, 900)], writtenAt: NOW - 1 }, true],
     [
       'what we sent, whenever a clock that went back since says that the person was verified',
@@ -283,7 +277,7 @@ describe('an echo of our own wide write', () => {
     ['what we sent to a team that had what we knew there, while reads are open', { model: OPEN, sent: [sent('team', 500, 900)] }, true],
     ['not what we sent to a team that had something else, while reads are open', { model: OPEN, sent: [sent('team', 700, 900)] }, false],
     [
-      'not what we sent to a team, of somebody who is not ours, while reads are open',
+      'not what we sent to a team, of a scope that is not ours, while reads are open',
       { model: OPEN, owned: {}, sent: [sent('team', 500, 900)] },
       false,
     ],
@@ -299,7 +293,7 @@ describe('an echo of our own wide write', () => {
     ['is nothing that differs from what is ours there', 500, 901, COPYING, false],
     ['is nothing of a person with a cap of ours, while reads are open', 500, 900, OPEN, false],
     ['is what a person shows whose cap we cleared, while reads are open', 'none', 900, OPEN, true],
-    ['is nothing of a person whose cap we cleared, where reads show only what is set', 'none', 900, EXPLICIT, false],
+    ['is nothing of a person whose cap we cleared, where reads are explicit', 'none', 900, EXPLICIT, false],
     ['is nothing where layers and explicit reads are known', 500, 900, EXPLICIT, false],
   ])('of a team that was verified after the person %s', (_name, person, team, model, expected) => {
     const owned = new Map(ours({ bob: { cap: person }, team: { cap: team } }))
@@ -307,7 +301,7 @@ describe('an echo of our own wide write', () => {
     if (later) owned.set(key('team'), { ...later, verifiedAt: NOW })
     expect(slotsOf({ bob: 900 }, model, { owned }).isFromAncestorWrite(key('bob'))).toBe(expected)
   })
-  test('is never at somebody whom nothing manages, and who is not read', () =>
+  test('is never at a scope that is not managed and not read', () =>
     expect(slotsOf({ team: 900 }, COPYING, { sent: [sent('team', 500, 900)] }).isFromAncestorWrite(key('cyd'))).toBe(false))
   test('is never at the team itself', () =>
     expect(slotsOf({ team: 900 }, COPYING, { sent: [sent('team', 500, 900)] }).isFromAncestorWrite(key('team'))).toBe(false))

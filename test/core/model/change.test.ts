@@ -1,4 +1,4 @@
-// How a write may have ended, what may stand there after it, and which scopes that are left alone nobody has to do anything about.
+// How a write may have ended, what may be set after it, and which scopes in quarantine are only skipped.
 import { describe, expect, test } from 'vitest'
 import { isGone, isInDoubt, LANDING_MS, LONGEST_PAUSE_MS, mayHaveLanded, type WriteEnd } from '../../../src/core/model/change.ts'
 import { type PolicyEntry, UNDECLARED } from '../../../src/core/model/entry.ts'
@@ -6,7 +6,7 @@ import { DAY, entryOf, NOW, scope } from '../../support/declare.ts'
 
 describe('a write', () => {
   test.each<readonly [string, WriteEnd, { readonly landed: boolean; readonly doubted: boolean }]>([
-    ['that was read back stands there, and nobody doubts it', { result: 'applied' }, { landed: true, doubted: false }],
+    ['that was read back has landed without doubt', { result: 'applied' }, { landed: true, doubted: false }],
     ['whose answer was lost may land yet', { result: 'ambiguous' }, { landed: true, doubted: true }],
     ['that did not read back may show later', { result: 'verify_failed' }, { landed: true, doubted: true }],
     ['that the service refused left nothing behind', { result: 'failed' }, { landed: false, doubted: false }],
@@ -25,10 +25,10 @@ test('no pause is longer than 7 days', () => expect(LONGEST_PAUSE_MS).toBe(7 * D
 
 describe('a scope that is left alone', () => {
   test.each<readonly [string, string, PolicyEntry, boolean]>([
-    ['is only skipped where the service knows it no more and nobody declares it', 'SCOPE_UNKNOWN', UNDECLARED, true],
+    ['is only skipped where the service does not know it and no policy declares it', 'SCOPE_UNKNOWN', UNDECLARED, true],
     ['is an error where policy still declares what the service does not know', 'SCOPE_UNKNOWN', entryOf('rule', 5), false],
     [
-      'is an error where the service refused a value for what nobody declares, for it may be given back yet',
+      'is an error where the service refused a value for an undeclared scope, because it may be restored yet',
       'CAP_REFUSED',
       UNDECLARED,
       false,

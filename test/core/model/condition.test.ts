@@ -19,7 +19,7 @@ const told = ({ transitions }: Advanced): readonly string[] =>
   transitions.map(({ change, condition }) => `${change} ${condition.type} ${condition.subject}`)
 
 /** Looks one after the other, a second apart. */
-function looks(...rounds: readonly (readonly Finding[])[]): readonly Advanced[] {
+function advanceAll(...rounds: readonly (readonly Finding[])[]): readonly Advanced[] {
   let conditions: readonly Condition[] = []
   return rounds.map((round, second) => {
     const next = advance(conditions, round, second * 1000)
@@ -44,7 +44,7 @@ describe('what holds', () => {
   test('keeps since when it holds for as long as it does, and begins anew after it was gone', () =>
     fc.assert(
       fc.property(drawn, (rounds) => {
-        const all = looks(...rounds.map(findings))
+        const all = advanceAll(...rounds.map(findings))
         for (const [index, { conditions }] of all.entries()) {
           for (const { type, subject, since } of conditions) {
             const holds = (at: number): boolean => rounds[at]?.some((one) => one.type === type && one.subject === subject) === true
@@ -60,7 +60,7 @@ describe('what holds', () => {
     fc.assert(
       fc.property(drawn, (rounds) => {
         const shown = new Set<string>()
-        for (const advanced of looks(...rounds.map(findings))) {
+        for (const advanced of advanceAll(...rounds.map(findings))) {
           for (const { change, condition } of advanced.transitions) {
             const key = `${condition.type} ${condition.subject}`
             expect(change === 'ended').toBe(shown.has(key))
@@ -79,7 +79,7 @@ describe('what holds', () => {
     ))
 
   test('is no news for another message, and is for another reason or version', () => {
-    const [, same, reason, version] = looks(
+    const [, same, reason, version] = advanceAll(
       [found('Held')],
       [found('Held', 'acme', { message: 'other words' })],
       [found('Held', 'acme', { reason: 'Y' })],
@@ -89,40 +89,40 @@ describe('what holds', () => {
   })
 
   test('is news for another version of the same reason', () => {
-    const [, second] = looks([found('Held', 'acme', { version: '1' })], [found('Held', 'acme', { version: '2' })])
+    const [, second] = advanceAll([found('Held', 'acme', { version: '1' })], [found('Held', 'acme', { version: '2' })])
     expect(second && told(second)).toEqual(['changed Held acme'])
   })
 
   test('is marked as told before only where the ledger remembers it', () => {
-    const [one] = looks([found('Held', 'old', { remembered: true }), found('Held', 'new')])
+    const [one] = advanceAll([found('Held', 'old', { remembered: true }), found('Held', 'new')])
     const begun = (subject: string) => ({ change: 'begun', condition: { ...found('Held', subject), since: 0 } })
     expect(one?.transitions).toStrictEqual([{ ...begun('old'), remembered: true }, begun('new')])
   })
 
   test('has held since the ledger says so, where it knows', () => {
-    const [first, second] = looks([found('Paused', 'acme', { since: 7 })], [found('Paused', 'acme', { since: 7 })])
+    const [first, second] = advanceAll([found('Paused', 'acme', { since: 7 })], [found('Paused', 'acme', { since: 7 })])
     expect([first?.conditions[0]?.since, second?.conditions[0]?.since]).toEqual([7, 7])
   })
 
   test('goes on unasked, and does not begin unasked', () => {
     const unasked = found('UsageUnread', 'group:a', { onlyIfHeld: true })
-    expect(looks([unasked])).toEqual([{ conditions: [], transitions: [] }])
-    const [, same] = looks([found('UsageUnread', 'group:a')], [{ ...unasked, message: 'not asked', reason: 'Z' }])
+    expect(advanceAll([unasked])).toEqual([{ conditions: [], transitions: [] }])
+    const [, same] = advanceAll([found('UsageUnread', 'group:a')], [{ ...unasked, message: 'not asked', reason: 'Z' }])
     expect(same).toEqual({ conditions: [{ ...found('UsageUnread', 'group:a'), since: 0 }], transitions: [] })
-    const [, on, over] = looks([found('UsageUnread', 'group:a')], [unasked], [])
+    const [, on, over] = advanceAll([found('UsageUnread', 'group:a')], [unasked], [])
     expect(on?.conditions).toMatchObject([{ subject: 'group:a', since: 0 }])
     expect(over && told(over)).toEqual(['ended UsageUnread group:a'])
   })
 
   test('counts once for one type and subject', () => {
-    const [one] = looks([found('Held', 'acme', { message: 'first' }), found('Held', 'acme', { message: 'second' })])
+    const [one] = advanceAll([found('Held', 'acme', { message: 'first' }), found('Held', 'acme', { message: 'second' })])
     expect(one?.conditions.map(({ message }) => message)).toEqual(['first'])
   })
 })
 
 test('what follows from something else is not told beside it, neither when it begins nor when it ends', () => {
   const away = [found('ServiceUnreachable'), found('CycleFailed')]
-  const rounds = looks([found('UsageUnread', 'the roster')], [...away, found('UsageUnread', 'the roster')], away, [])
+  const rounds = advanceAll([found('UsageUnread', 'the roster')], [...away, found('UsageUnread', 'the roster')], away, [])
   expect(rounds.map(told)).toEqual([
     ['begun UsageUnread the roster'],
     ['begun ServiceUnreachable acme'],
@@ -132,7 +132,7 @@ test('what follows from something else is not told beside it, neither when it be
 })
 
 test('what goes on when its explanation is over is told then, with its own since', () => {
-  const [, second] = looks([found('NoCaps'), found('BalanceUnavailable')], [found('BalanceUnavailable')])
+  const [, second] = advanceAll([found('NoCaps'), found('BalanceUnavailable')], [found('BalanceUnavailable')])
   expect(second && told(second)).toEqual(['ended NoCaps acme', 'begun BalanceUnavailable acme'])
   expect(second?.conditions[0]?.since).toBe(0)
 })

@@ -1,9 +1,9 @@
-// What may stand at a scope of ours beside what was verified there: a value that a later write set, and that the reading after it did not show.
+// What may be set at a scope of ours beside the verified cap: a later write that its read-back did not show.
 import { describe, expect, test } from 'vitest'
 import { mayBeSet, type OwnedCap, withTried } from '../../../src/core/model/observed.ts'
 import { cap, type OwnedSketch, ownedCaps } from '../../support/declare.ts'
 
-describe('a cap of ours may stand there', () => {
+describe('a cap of ours may be set', () => {
   test.each<readonly [string, OwnedSketch, boolean]>([
     ['where one was read back', { cap: 500 }, true],
     ['where nothing was read back after a cap was tried', { cap: 'none', tried: 500 }, true],

@@ -43,7 +43,7 @@ describe('a scope', () => {
     expect(parseScope(scopeKey(scope))).toEqual(scope),
   )
 
-  test('stands in its order: the team, groups by id, people by e-mail', () => {
+  test('are in order: the team, groups by id, people by e-mail', () => {
     const ordered = [TEAM, groupScope('B'), groupScope('a'), groupScope('b'), userScope('a@x.y'), userScope('b@x.y')]
     expect(ordered.toReversed().toSorted(compareScopes)).toEqual(ordered)
     expect([...new Set(ordered.map(({ kind }) => kind))]).toEqual([...SCOPE_KINDS])

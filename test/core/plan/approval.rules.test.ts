@@ -120,7 +120,7 @@ describe('verifying', () => {
     ['once it was written since it was released', NOW, false, 'spent'],
     ['not by what was written before', NOW + 1, false, 'pending'],
     ['not while the plan asks for it again', NOW, true, 'pending'],
-  ] as const)('a change of somebody whom nobody reads any more is verified %s', (_row, releasedAt, wanted, expected) => {
+  ] as const)('a change of a person whom nobody reads any more is verified %s', (_row, releasedAt, wanted, expected) => {
     const one = approval({ released: [released('ada')], releasedAt })
     const wasWritten = (_change: unknown, since: number) => since <= NOW
     const [after] = verifyApprovals([one], { shown: () => undefined, inSync: new Set(), isWanted: () => wanted, wasWritten })
@@ -152,7 +152,7 @@ describe('what is released', () => {
     ['the changes as they were shown', two, [difference('ada'), difference('bob'), difference('cyd')], undefined, ['ada', 'bob']],
     ['not one to another value', two, [difference('ada', 5, 2)], undefined, []],
     ['not one from another value', two, [difference('ada', 6, 3)], undefined, []],
-    ['one from another value that our own wide write put there', two, [difference('ada', 6, 3)], ['ada'], ['ada']],
+    ['one from another value that our own team write set', two, [difference('ada', 6, 3)], ['ada'], ['ada']],
     ['not one to another value, overwritten or not', two, [difference('ada', 6, 2)], ['ada'], []],
     ['not one that was verified', approval({ released: [released('ada', true)] }), [difference('ada')], undefined, []],
     ['nothing of a spent approval', { ...two, state: 'spent' }, [difference('ada')], undefined, []],
@@ -224,7 +224,7 @@ describe('matching', () => {
     ['of a doubted roster that has changed since is void', approval(), doubt, SHOWN(8, 50), 40, { state: 'void' }, false],
     ['of a doubted roster of which no size was shown', approval(), doubt, SHOWN(8), 40, { state: 'pending' }, true],
     ['of a roster that is not doubted any more', approval(), doubt, SHOWN(8, 50), undefined, { state: 'pending' }, true],
-    ['of another guard does not look at the roster', approval(), hold(), SHOWN(8, 50), 40, { state: 'pending' }, true],
+    ['of another guard ignores the roster', approval(), hold(), SHOWN(8, 50), 40, { state: 'pending' }, true],
   ])('%s', (_name, one, other, shown, roster, expected, isMatched) => {
     const { approvals, matched } = matchApprovals([one], [other], shown, { ...(roster !== undefined && { roster }), isSeparate: false })
     expect(approvals).toMatchObject([expected])

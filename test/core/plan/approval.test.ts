@@ -33,7 +33,7 @@ describe('an approval', () => {
     expect(open({ ...held, caps: { ...held.caps, p50: 400 }, approvalIds: [holdId], holdsShown: REVIEWED })).toBe(0)
   })
 
-  test('to clear is spent once what it released is nobody’s, and nobody looks there any more', () => {
+  test('to clear is spent once the cap is not ours, and the scope is no longer read', () => {
     const clearing: PlanSketch = { people: 100, caps: each(84, 500), observed: each(100, 500), owned: each(100, { cap: 500 }) }
     const [hold] = planOf(clearing).plan.holds
     const { approvals } = planOf({ ...clearing, approve: [hold?.id ?? ''] })

@@ -25,10 +25,10 @@ const TABLE: readonly (readonly [string, PlanSketch, readonly string[]])[] = [
   ['a raise below use is still a raise', { caps: { p0: 500 }, observed: { p0: 400 }, used: { p0: 900 } }, ['p0 raise 400>500 policy']],
   ['none clears what is set', { caps: { p0: 'none' }, observed: { p0: 600 } }, ['p0 clear 600>none policy']],
   ['none over nothing needs nothing', { caps: { p0: 'none' }, observed: { p0: 'none' } }, []],
-  ['none that reads the wider value is in sync where reads may show it', { ...WIDER, readsExplicit: false }, []],
-  ['none that reads the wider value is cleared where reads show only what is set', WIDER, ['p0 clear 300>none policy']],
+  ['none that reads the inherited value is in sync where reads may show it', { ...WIDER, readsExplicit: false }, []],
+  ['none that reads the inherited value is cleared where reads are explicit', WIDER, ['p0 clear 300>none policy']],
   [
-    'none that reads the wider value is cleared where we own that very number',
+    'none that reads the inherited value is cleared where we own that very number',
     { caps: { team: 300, p0: 'none' }, observed: { team: 300, p0: 300 }, owned: { p0: { cap: 300 } } },
     ['p0 clear 300>none policy'],
   ],
@@ -262,7 +262,7 @@ const TABLE: readonly (readonly [string, PlanSketch, readonly string[]])[] = [
     ['p0 clear none>none policy'],
   ],
   [
-    'also where it was only tried, and reads show the wider value',
+    'also where it was only tried, and reads show the inherited value',
     { ...WIDER, readsExplicit: false, owned: { p0: { cap: 'none', tried: 0 } } },
     ['p0 clear 300>none policy'],
   ],

@@ -140,13 +140,13 @@ describe('a difference', () => {
     expect(diffOf(sketch).differences).toMatchObject([{ from: 'none', to: 'none', reason, healing: false }])
   })
 
-  test('by our own wide write is no foreign change, and is put back', () => {
+  test('by a team write of ours is no foreign change, and is reverted', () => {
     const inputs = planInputs({ caps: { p0: 500 }, observed: { p0: 900 }, owned: { p0: { cap: 500 } }, model: COPYING })
     const { differences } = buildPlan({ ...inputs, sent: sentToTeam(900) }).diff
     expect(differences).toMatchObject([{ cause: 'policy', healing: true }])
   })
 
-  test('gives a base back also over what our own wide write put there', () => {
+  test('gives a base back also over what our own team write set', () => {
     const given = byGrant({ grant: ended, baseline: 800 })
     const inputs = planInputs({ grants: [ended], observed: { p0: 777 }, owned: { p0: given }, model: COPYING })
     expect(buildPlan(inputs).diff).toMatchObject({ differences: [], released: ['p0@example.com'] })
@@ -176,7 +176,7 @@ describe('beside differences', () => {
     expect(buildPlan({ ...inputs, readings }).diff.unknown.map((one) => one.message)).toEqual(['not read yet', 'not read yet'])
   })
 
-  test('somebody who is to have no cap of their own, beneath a wider one that cannot be read, is told, and still asked for none', () => {
+  test('a desired `none` under an unread team is reported as unknown, and stays desired', () => {
     const beneath = { people: ['p0'], capSemantics: 'copied', observed: { team: 'unknown', p0: 500 } } as const
     const declared = planOf({ ...beneath, caps: { p0: 'none' } })
     const message = 'the cap to fall back to could not be read'
@@ -198,7 +198,7 @@ describe('beside differences', () => {
     expect([kept.map((one) => one.cap), differences, released]).toEqual([[500], [], []])
   })
 
-  test('an owned scope at none is forgotten without a look at it', () => {
+  test('an owned scope at none is released without a reading', () => {
     const forgotten = diffOf({ observed: { p0: 'unknown' }, owned: { p0: { cap: 'none' } } })
     expect([forgotten.released, forgotten.unknown]).toEqual([['p0@example.com'], []])
   })
@@ -212,7 +212,7 @@ describe('beside differences', () => {
     expect(diffOf({ ...clash, owned: { p0: { cap: 9 } } }).differences).toEqual([])
   })
 
-  test('somebody not approved is neither compared nor forgotten', () => {
+  test('a person who is not approved is neither compared nor released', () => {
     const away = diffOf({ people: ['p1'], caps: { p0: 500 }, observed: { p0: 900 }, owned: { p0: { cap: 500 }, p5: { cap: 4 } } })
     expect([away.differences, away.inSync, away.released, away.unknown]).toEqual([[], [], [], []])
   })
@@ -269,7 +269,7 @@ describe('what the ledger is to remember', () => {
       { cap: 6000, owner: 'grant', entry: entryOf('grant', 6000), grant: id, baseline: 500, baselineIsOurs: true },
     ],
     [
-      'of a grant over what somebody else had made of a cap of ours: what they made of it',
+      'of a grant over a foreign change of a cap of ours: the foreign cap',
       granted,
       { cap: 500 },
       9,
@@ -337,12 +337,12 @@ describe('what the ledger is to remember', () => {
     expect(adopted('none', none)).toEqual([undefined])
   })
 
-  test('a rule of a wider scope is no base of a grant', () => {
+  test('a rule of an ancestor is no base of a grant', () => {
     const [, person] = planInputs({ caps: { team: 500 }, grants: [running] }).resolution.desired
     expect(person && ownedFrom(person, undefined, credits(9), NOW).baseline).toBe(9)
   })
 
-  test('what only shows the wider value, or was copied from it, was not set', () => {
+  test('a cap that is only inherited, or was copied, was not set', () => {
     const was = (value: PlainCap, wider: PlainCap, readsExplicit = false, capSemantics: PlanSketch['capSemantics'] = 'layered') => {
       const { slots } = planOf({ observed: { p0: value, team: wider }, readsExplicit, capSemantics })
       return setBefore(cap(value), slots, scopeKey(scope('p0')))
@@ -365,7 +365,7 @@ describe('what the ledger is to remember', () => {
     ['a grant is known just so', byGrant({ baseline: 'none' }), { grants: [running], observed: { p0: 6000 } }, false],
   ])('a scope found equal is news: %s', (_name, one, sketch, isNews) => expect(news(one, sketch)).toHaveLength(isNews ? 1 : 0))
 
-  test('a person whose cap only shows the wider value remembers that nothing was set', () => {
+  test('the baseline of a person who only shows the inherited cap is that nothing was set', () => {
     const { adopted } = diffOf({ caps: { team: 6000 }, grants: [running], observed: { team: 6000, p0: 6000 }, readsExplicit: false })
     expect(adopted.map((one) => [one.cap, one.baseline])).toEqual([
       [6000, undefined],

@@ -90,7 +90,7 @@ describe('a change', () => {
 
   // p0 shows the group's old value and is to have it: whether it is its own cannot be told.
   test.each(['open', 'inherited'] as const)(
-    'at a group waits for the cap beneath it that may only be inherited, where reads are %s',
+    'at a group waits for a member’s cap that may only be inherited, where reads are %s',
     (reads) => {
       const sketch: PlanSketch = {
         people: ['p0', 'p1'],
@@ -127,15 +127,15 @@ describe('a scope that could not be read', () => {
   const UNREAD: PlanSketch = { people: ['p0', 'p1'], caps: { team: 100, p0: 500 }, observed: { team: 500, p0: 'unknown' }, guards: OFF }
   test.each<readonly [string, PlanSketch, Partial<PlanInputs>, string]>([
     ['keeps out what counts on it', UNREAD, {}, 'deferred unread p0'],
-    ['keeps out nothing once nobody waits for it any more', UNREAD, { givenUp: new Set([keyOf('p0')]) }, 'ready'],
-    ['keeps out nothing when the ledger verified it under the same entry', { ...UNREAD, owned: { p0: { cap: 500 } } }, {}, 'ready'],
+    ['defers no change once it is given up', UNREAD, { givenUp: new Set([keyOf('p0')]) }, 'ready'],
+    ['defers no change when the ledger verified it under the same entry', { ...UNREAD, owned: { p0: { cap: 500 } } }, {}, 'ready'],
     [
       'keeps out what counts on it when the ledger knows another entry',
       { ...UNREAD, owned: { p0: { cap: 400 } } },
       {},
       'deferred unread p0',
     ],
-    ['keeps out nothing when nothing is to be set there', { ...UNREAD, caps: { team: 100, p0: 'none' } }, {}, 'ready'],
+    ['defers no change when nothing is to be set there', { ...UNREAD, caps: { team: 100, p0: 'none' } }, {}, 'ready'],
     [
       'keeps out what counts on it when the ledger verified another value under the same entry',
       { ...UNREAD, owned: { p0: { cap: 400, entry: entryOf('rule', 500) } } },
@@ -143,17 +143,17 @@ describe('a scope that could not be read', () => {
       'deferred unread p0',
     ],
     [
-      'keeps out nothing where nobody asks for it any more, and who had it falls to what is wider',
+      'defers no change where it is no longer desired, and the person falls to the team’s cap',
       { ...UNREAD, caps: { team: 100 }, owned: { p0: { cap: 50 } } },
       {},
       'ready',
     ],
-    ['keeps out nothing that takes nothing away', { ...UNREAD, caps: { team: 600, p0: 500 } }, {}, 'ready'],
-    ['keeps out nothing that reaches others', { ...UNREAD, caps: { p1: 4, p0: 500 }, observed: { p1: 5, p0: 'unknown' } }, {}, 'ready'],
+    ['defers no change that takes nothing away', { ...UNREAD, caps: { team: 600, p0: 500 } }, {}, 'ready'],
+    ['defers no change that reaches others', { ...UNREAD, caps: { p1: 4, p0: 500 }, observed: { p1: 5, p0: 'unknown' } }, {}, 'ready'],
   ])('%s', (_name, sketch, more, expected) => expect(Object.values(fates(sketch, more))).toEqual([expected]))
 })
 
-test('a scope that nobody waits for any more is not to come in this run', () => {
+test('a scope that is given up is not pending', () => {
   const unread: PlanSketch = { people: ['p0'], caps: { p0: 500 }, observed: { p0: 'unknown' }, guards: OFF }
   expect(built(unread).pending).toMatchObject([{ key: keyOf('p0'), from: 'none', to: 500, isUnread: true }])
   expect(built(unread, { givenUp: new Set([keyOf('p0')]) }).pending).toEqual([])
@@ -186,7 +186,7 @@ describe('what a wave is judged by', () => {
     ['is nothing where nothing was ever read', 'p4', 'none', true],
     ['is nothing where nothing could be read and policy asks for nothing any more', 'p5', 'none', true],
   ])('%s', (_name, name, expected, isOpen) => expect([caps(keyOf(name)), mayBeInherited(keyOf(name))]).toEqual([expected, isOpen]))
-  test('names groups that nobody could list, where there are any', () => {
+  test('names groups with unknown members, where there are any', () => {
     expect(rest).toStrictEqual({ people, layers: 'layered' })
     const unlisted = new Set([keyOf('group:g')])
     expect(waveInputs({ slots, people, owned, desired, unlisted }).unlisted).toBe(unlisted)
@@ -201,7 +201,7 @@ test.each(['mode', 'pause', 'replaced'] as const)(
     ),
 )
 
-test('the first cap of a group that nobody could list keeps out what would take more from anybody', () => {
+test('the first cap of a group with unknown members defers changes that would take more from anybody', () => {
   const sketch: PlanSketch = { people: ['p0'], caps: { team: 5, 'group:g': 9 }, observed: { team: 9, 'group:g': 'none' }, guards: OFF }
   expect(fates(sketch)).toEqual({ 'group:g': 'ready', team: 'ready' })
   const unlistedGroups = new Set([keyOf('group:g')])
@@ -233,7 +233,7 @@ describe('the cap that a pool deals', () => {
 })
 
 describe('a foreign value', () => {
-  test('is put right at a wide scope though a first cap beneath it is held: nobody is owed what others set', () => {
+  test('is reverted at the team though a first cap of a member is held: a foreign cap is not protected', () => {
     const sketch: PlanSketch = {
       ...{ people: ['p0', 'p1'], caps: { team: 100, p0: 500 }, observed: { team: 900, p0: 'none' }, guards: OFF },
       owned: { team: { cap: 100 } },
@@ -241,7 +241,7 @@ describe('a foreign value', () => {
     expect(fates(sketch, { excluded: only('focus', 'p0') })).toEqual({ team: 'ready', p0: 'excluded focus' })
     expect(fates({ ...sketch, owned: {} }, { excluded: only('focus', 'p0') })).toEqual({ team: 'deferred order p0', p0: 'excluded focus' })
   })
-  test('that a guard holds stays for now, so nobody falls below what they have on the way to their own cap', () => {
+  test('that a guard holds stays for now, so no person falls below the present cap on the way', () => {
     const sketch: PlanSketch = {
       ...{ people: ['p0', 'p1'], groups: { g: ['p0'] }, guards: OFF, owned: { team: { cap: 100 } } },
       ...{ caps: { team: 100, 'group:g': 300, p0: 500 }, observed: { team: 900, 'group:g': 'none', p0: 'none' } },
@@ -255,7 +255,7 @@ describe('a foreign value', () => {
   test.each<readonly [string, PlanSketch]>([
     ['was refused', { quarantined: [{ scope: scope('team'), code: 'CAP_REFUSED', message: 'no', entry: entryOf('rule', 100), at: NOW }] }],
     ['could not be read', { observed: { team: 'unknown', 'group:g': 'none', p0: 'none' } }],
-  ])('is not what stands at a wide scope whose own cap %s: nobody falls below what they have', (_name, more) => {
+  ])('is not what stands at a team whose own cap %s: no person falls below the present cap', (_name, more) => {
     const sketch: PlanSketch = {
       ...{ people: ['p0', 'p1'], groups: { g: ['p0'] }, guards: OFF },
       ...{ caps: { team: 100, 'group:g': 300, p0: 500 }, observed: { team: 900, 'group:g': 'none', p0: 'none' } },
@@ -271,7 +271,7 @@ describe('a foreign value', () => {
   })
 })
 
-describe('what a wider change waits for is told in words', () => {
+describe('a deferred ancestor names the change it waits for', () => {
   const reason = (sketch: PlanSketch, more: Partial<PlanInputs> = {}): string | undefined =>
     built(sketch, more).plan.changes.flatMap(({ scope: at, disposition: one }) =>
       short(at) === 'p0' && one.kind === 'deferred' ? one.reason : [],
@@ -304,7 +304,7 @@ describe('what a wider change waits for is told in words', () => {
   })
 })
 
-describe('a wide cap that the service refused', () => {
+describe('a team or group cap that the service refused', () => {
   const REFUSED = (name: string, code = 'CAP_REFUSED', value: PlainCap = 500): NonNullable<PlanSketch['quarantined']> => [
     { scope: scope(name), code, message: 'too high', entry: entryOf('rule', value), at: NOW },
   ]
@@ -320,7 +320,7 @@ describe('a wide cap that the service refused', () => {
     ],
     ['of a group keeps out its members', { ...GROUP, quarantined: REFUSED('group:g') }, { p0: 'deferred order group:g' }],
     [
-      'of a group that the service does not know keeps out nobody',
+      'of a group that the service does not know defers no change',
       { ...GROUP, quarantined: REFUSED('group:g', 'SCOPE_UNKNOWN') },
       { p0: 'ready' },
     ],
@@ -330,13 +330,13 @@ describe('a wide cap that the service refused', () => {
       { p1: 'ready', p0: 'deferred order team' },
     ],
     [
-      'of a person keeps out nobody who falls to a wider cap',
+      'of a person defers no change of a person who falls to the team’s cap',
       { people: ['p0', 'p1'], caps: { team: 100, p1: 500 }, observed: { team: 900, p1: 'none' }, guards: OFF, quarantined: REFUSED('p1') },
       { team: 'ready' },
     ],
-    ['of a person keeps out nobody', { ...LEANING, quarantined: REFUSED('p1', undefined, 9) }, { team: 'ready', p0: 'ready' }],
+    ['of a person defers no change', { ...LEANING, quarantined: REFUSED('p1', undefined, 9) }, { team: 'ready', p0: 'ready' }],
     [
-      'that is to go keeps out nobody',
+      'that is to be cleared defers no change',
       { ...LEANING, caps: { p0: 4, team: 'none' }, observed: { team: 500, p0: 5 }, quarantined: REFUSED('team', undefined, 'none') },
       { p0: 'ready' },
     ],
@@ -348,7 +348,7 @@ describe('a wide cap that the service refused', () => {
   })
 })
 
-test('every change of a plan has one place, and what is ready stands before what is not', () => {
+test('every change of a plan has one place, and ready changes come first', () => {
   const { changes } = built(LEANING, { excluded: only('focus', 'team') }).plan
   expect(new Set(changes.map((one) => short(one.scope))).size).toBe(changes.length)
   const ready = changes.map(isReady)

@@ -1,4 +1,4 @@
-// What becomes of caps beneath a wide write: what it overwrites where caps are copied, and what it shows where reads show what applies.
+// What becomes of caps under a written team: what it overwrites where caps are copied, and what it shows where reads show inherited caps.
 import { describe, expect, test } from 'vitest'
 import type { Disposition } from '../../../src/core/model/change.ts'
 import { credits } from '../../../src/core/model/units.ts'
@@ -40,7 +40,7 @@ describe('where caps are copied', () => {
     ...{ people: ['p0', 'p1'], caps: { team: 600, p0: 900 }, observed: { team: 500, p0: 900, p1: 500 }, guards: OFF },
     capSemantics: 'copied',
   }
-  test('what a wide write overwrites is shown behind it, with what it waits for', () => {
+  test('what a team or group write overwrites is shown behind it, with what it waits for', () => {
     const { changes } = built(COPIED).plan
     expect(changes.map((one) => [short(one.scope), one.from, one.to, fate(one.disposition)])).toEqual([
       ['team', 500, 600, 'ready'],

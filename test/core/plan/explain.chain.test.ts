@@ -205,7 +205,7 @@ describe('the chain of a person', () => {
     ])
   })
 
-  test('ends at the wider cap where a grant gives back nothing', () => {
+  test('ends at the ancestor’s cap where a grant gives back nothing', () => {
     const owned = ownedCaps({ ada: { cap: 6000, owner: 'grant', baseline: 'none' } })
     const explanation = explained('ada', { caps: { team: 500 } }, { owned })
     expect([explanation.cap, explanation.desired?.cap, lines(explanation)]).toEqual([

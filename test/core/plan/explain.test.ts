@@ -20,7 +20,7 @@ describe('what is known of a person', () => {
     ['that they are disabled', 'cyd', { roster: people }, { status: 'approved', disabled: true }],
     ['that they are off the roster', 'dan', { roster: people }, { status: 'off-roster', disabled: false }],
     [
-      'that they count as approved where nobody has a status',
+      'that people count as approved where no row has a status',
       'bob',
       { roster: { ...people, statusesAbsent: true } },
       { status: 'approved', disabled: false },
@@ -40,7 +40,7 @@ describe('what is known of a person', () => {
 
   test.each<[string, Partial<ExplainInputs>, Partial<Explanation>]>([
     [
-      'the cap in force and the room left beneath it',
+      'the cap in force and the head-room',
       { roster: used(700), balance, readings: observed({ 'group:a': 1500 }) },
       {
         inForce: { cap: credits(1500), from: scopeKey(scope('group:a')) },

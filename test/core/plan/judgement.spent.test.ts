@@ -10,12 +10,12 @@ describe('an approval that releases nothing any more is told', () => {
   const AT = { file: 'acme.yaml', line: 1, column: 1 }
   const spent: Approval = { id, via: 'command', approvedAt: NOW, state: 'spent', released: [] }
 
-  test('while its hold stands, when more people were reached than somebody had seen', () => {
+  test('while its hold exists, when it affects more people than were shown', () => {
     const { approvals, holds } = planOf({ ...LOWER, approve: [id], holdsShown: { [id]: { people: 12, at: NOW } } }).plan
     expect(holds).toHaveLength(1)
     expect(approvals).toEqual([{ id, via: 'command', state: 'void', releases: [], note: expect.stringContaining('approve that anew') }])
   })
-  test('with its place where a policy lists it, whoever had given it', () => {
+  test('with its place where a policy lists it, also when a command gave it', () => {
     const { approvals, problems } = planOf({ ...LOWER, approvalIds: [id], approvals: [spent] }).plan
     expect(approvals).toMatchObject([{ id, at: AT, state: 'spent', releases: [] }])
     expect(problems).toMatchObject([{ code: 'APPROVAL_SPENT', at: AT, message: expect.stringContaining('remove it from spec.approvals') }])
@@ -39,22 +39,22 @@ describe('an approval that releases nothing any more is told', () => {
 
 test.each<readonly [string, PlanSketch, Approval['state']]>([
   [
-    'is spent once nothing is asked for there, though the ledger knows it and a read shows the wider cap',
+    'is spent once nothing is desired there, though the ledger has it and a read shows the inherited cap',
     { caps: { team: 300, p0: 'none' }, observed: { team: 300, p0: 300 }, owned: { p0: { cap: 'none' } }, readsExplicit: false },
     'spent',
   ],
   [
-    'is spent once somebody who is not ours may only show the wider cap',
+    'is spent once a scope that is not ours may only show the inherited cap',
     { caps: { team: 300, p0: 200 }, observed: { team: 300, p0: 300 }, readsExplicit: false },
     'spent',
   ],
-  ['is spent once nobody looks there any more', { caps: { p1: 5 }, observed: { p1: 5 } }, 'spent'],
+  ['is spent once the scope is no longer read', { caps: { p1: 5 }, observed: { p1: 5 } }, 'spent'],
   [
-    'goes on while the cap stands there and is ours, though policy asks for another meanwhile',
+    'goes on while the cap is set and ours, though policy declares another meanwhile',
     { caps: { p0: 600 }, observed: { p0: 500 }, owned: { p0: { cap: 500 } } },
     'pending',
   ],
-  ['goes on while a cap stands there that is nobody’s', { caps: { p0: 600 }, observed: { p0: 500 } }, 'pending'],
+  ['goes on while a cap is set that is not ours', { caps: { p0: 600 }, observed: { p0: 500 } }, 'pending'],
 ])('the approval of a clear %s', (_name, sketch, state) => {
   const released = [{ scope: scope('p0'), from: cap(500), to: cap('none'), verified: false }]
   const given: Approval = { id: 'a'.repeat(32), via: 'command', approvedAt: NOW, state: 'pending', released }

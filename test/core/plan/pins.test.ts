@@ -70,7 +70,7 @@ describe('a cap that may only be inherited', () => {
       ['group:g lower 500>400 policy'],
     ],
     [
-      'is set before any group goes below it whose members nobody could list',
+      'is set before any group with unknown members goes below it',
       {
         groups: { h: ['ada'] },
         caps: { 'group:g': 400, 'group:h': 500, ada: 500 },
@@ -80,7 +80,7 @@ describe('a cap that may only be inherited', () => {
       ['ada set none>500 policy', 'group:g lower 500>400 policy held:readQuality'],
     ],
     [
-      'is set before a group goes below it, where it may be that of another whose members nobody could list',
+      'is set before a group goes below it, where it may be that of another group with unknown members',
       {
         groups: { h: ['ada'] },
         caps: { 'group:g': 500, 'group:h': 400, ada: 500 },
@@ -90,7 +90,7 @@ describe('a cap that may only be inherited', () => {
       ['ada set none>500 policy', 'group:h lower 700>400 policy'],
     ],
     [
-      'is left as it is where it is nobody else’s value',
+      'is left as it is where no ancestor has the value',
       { ...TEAM(400), observed: { team: 500, ada: 700 }, caps: { team: 400, ada: 700 } },
       ['team lower 500>400 policy'],
     ],
@@ -100,7 +100,7 @@ describe('a cap that may only be inherited', () => {
       ['team raise 400>500 policy'],
     ],
     [
-      'is left as it is at a group when another one goes below it whose members nobody could list',
+      'is left as it is at a group when another one with unknown members goes below it',
       {
         caps: { team: 500, 'group:g': 400, 'group:h': 500 },
         observed: { team: 500, 'group:g': 500, 'group:h': 500 },
@@ -109,11 +109,11 @@ describe('a cap that may only be inherited', () => {
       ['group:g lower 500>400 policy held:readQuality'],
     ],
     [
-      'is set while nobody knows who is there',
+      'is set while the people are not known',
       { ...TEAM(400), roster: null },
       ['ada set none>500 policy held:readQuality', 'team lower 500>400 policy held:readQuality'],
     ],
-    ['is left as it is where reads show only what is set', { ...TEAM(400), readsExplicit: true }, ['team lower 500>400 policy']],
+    ['is left as it is where reads are explicit', { ...TEAM(400), readsExplicit: true }, ['team lower 500>400 policy']],
     [
       'is set again after the copy, not before it, where caps are copied',
       { ...TEAM(400), capSemantics: 'copied' },
@@ -170,7 +170,7 @@ describe('a member of a pool who inherits a cap', () => {
       ['ada block none>0 policy', 'team raise 0>60 policy'],
     ],
     [
-      'keeps the 0 at which the deal leaves them, also where all of what is wider was used before',
+      'keeps the 0 at which the deal leaves them, also where all of the ancestor’s cap was used before',
       { ...RAISED, caps: { team: 40 }, observed: { team: 0, ada: 'none', bob: 'none' } },
       following(0, ['ada'], 0, ['ada']),
       ['ada block none>0 policy', 'team raise 0>40 policy'],
@@ -236,7 +236,7 @@ describe('a member of a pool who inherits a cap', () => {
       ['group:g raise 50>60 policy'],
     ],
     [
-      'keeps it when the team’s goes up, though a group loses its cap whose members nobody could list',
+      'keeps it when the team’s goes up, though a group with unknown members loses its cap',
       {
         ...{ ...RAISED, caps: { team: 60, 'group:g': 'none' }, observed: { team: 40, 'group:g': 50, ada: 'none' } },
         facts: { unlistedGroups: new Set([scopeKey(scope('group:g'))]) },
@@ -245,7 +245,7 @@ describe('a member of a pool who inherits a cap', () => {
       ['ada set none>40 policy', 'group:g clear 50>none policy held:readQuality', 'team raise 40>60 policy'],
     ],
     [
-      'keeps it when the cap goes up of a group whose members nobody could list, and which it may be',
+      'keeps it when a group with unknown members, perhaps its own, is raised',
       {
         ...{ readsExplicit: false, caps: { 'group:g': 60, 'group:h': 70 }, groups: { h: ['ada'] } },
         observed: { 'group:g': 40, 'group:h': 70, ada: 40 },
@@ -288,7 +288,7 @@ describe('a member of a pool who inherits a cap', () => {
       following(0),
       ['team set none>60 policy'],
     ],
-    ['is nobody who left', { ...RAISED, people: ['bob'] }, following(19), ['bob set none>40 policy', 'team raise 40>60 policy']],
+    ['is no person who left', { ...RAISED, people: ['bob'] }, following(19), ['bob set none>40 policy', 'team raise 40>60 policy']],
     [
       'gets the team’s, which reaches everybody, where caps are copied',
       { ...RAISED, capSemantics: 'copied' },
@@ -312,7 +312,7 @@ describe('a member of a pool who inherits a cap', () => {
       ['ada set none>40 policy', 'group:g clear 40>none policy', 'team raise 40>60 policy'],
     ],
     [
-      'keeps it when a group goes up whose members nobody could list',
+      'keeps it when a group with unknown members goes up',
       {
         ...RAISED,
         caps: { team: 40, 'group:g': 60 },
@@ -335,16 +335,16 @@ describe('a member of a pool who inherits a cap', () => {
   })
 
   test.each<readonly [string, string, string]>([
-    ['keeps what is wider back, where the service has refused it', 'CAP_REFUSED', 'ada@example.com comes first, and is refused: no'],
+    ['defers the ancestor, where the service has refused it', 'CAP_REFUSED', 'ada@example.com comes first, and is refused: no'],
     ['keeps nothing back, where the service does not know them', 'SCOPE_UNKNOWN', 'ready'],
-  ])('whose own cap would have to stand first %s', (_name, code, expected) => {
+  ])('whose own cap would have to be set first %s', (_name, code, expected) => {
     const quarantined = [{ scope: scope('ada'), code, message: 'no', entry: UNDECLARED, at: NOW }]
     const { plan } = buildPlan({ ...planInputs({ people: PEOPLE, guards: GUARDS, ...RAISED, quarantined }), ...following(0, ['ada']) })
     const told = plan.changes.map(({ scope: at, disposition: to }) => [at.kind, to.kind === 'deferred' ? to.reason : to.kind])
     expect(told).toEqual([['team', expected]])
   })
 
-  test('keeps what is wider back while what would keep it is held', () => {
+  test('defers the ancestor while their own cap is held', () => {
     const breaker = { openedAt: NOW, retryAt: NOW + 1, waitMs: 1, failed: 3, planned: 3, cause: 'no answer', scopes: [] }
     const poolReviews = new Map([['research', { name: 'research', key: 'research', isReviewed: false }]])
     const given = planInputs({ ...RAISED, people: PEOPLE, guards: GUARDS, facts: { breaker } })

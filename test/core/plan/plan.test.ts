@@ -15,14 +15,14 @@ const ready = (sketch: PlanSketch): readonly string[] =>
   planOf(sketch).plan.changes.flatMap((one) => (isReady(one) ? short(one.scope) : []))
 
 describe('a plan', () => {
-  test('is in the order of writing: first sets and raises from narrow to wide, then the rest from wide to narrow', () =>
+  test('is in the order of writing: first sets and raises from users to the team, then the rest from the team to users', () =>
     expect(order(mixed)).toEqual(['p2', 'group:b', 'team', 'group:a', 'p0', 'p1']))
   test('has what is held behind what goes out', () => {
     const doubted: PlanSketch = { ...mixed, facts: { rosterDoubt: { before: 40, now: 20 } } }
     expect(order(doubted)).toEqual(['p2', 'team', 'group:a', 'group:b', 'p0', 'p1'])
     expect(ready(doubted)).toEqual(['p2'])
   })
-  test('has wide writes first where caps are copied, and what they overwrite behind them', () => {
+  test('has team and group writes first where caps are copied, and the caps they overwrite after them', () => {
     const copied: PlanSketch = {
       people: ['p0', 'p1', 'p2'],
       caps: { team: 600, p0: 900, p1: 700 },
@@ -74,11 +74,11 @@ describe('a plan', () => {
       [18, 1],
     ])
   })
-  test('reaches whoever is asked to have no cap of their own, and shows just the wider one', () => {
+  test('reaches people with a desired `none` who show the ancestor’s cap', () => {
     const shown: PlanSketch = { caps: { team: 400, p0: 'none', p1: 9 }, observed: { team: 300, p0: 300, p1: 9 }, readsExplicit: false }
     expect(planOf(shown).plan.changes.map((one) => [short(one.scope), one.people])[0]).toEqual(['team', 19])
   })
-  test('asks people without a cap of their own for the wider one where caps are copied', () => {
+  test('sets the ancestor’s cap for people without one of their own where caps are copied', () => {
     const copied: PlanSketch = { people: ['p0'], caps: { p0: 'none' }, observed: { team: 300, p0: 500 }, capSemantics: 'copied' }
     expect(planOf(copied).scopes).toMatchObject([{ state: 'drifted', desired: 300, observed: 500 }])
   })
@@ -91,7 +91,7 @@ test('what could not be read is told in the order of scopes, declared or not any
   expect(plan.unknown.map((one) => short(one.scope))).toEqual(['team', 'p0', 'p1'])
 })
 
-test('a plan passes on which groups nobody could list', () => {
+test('a plan has the groups with unknown members', () => {
   const unlistedGroups = new Set([scopeKey(scope('group:g'))])
   expect(planOf({ facts: { unlistedGroups } }).unlisted).toBe(unlistedGroups)
   expect(planOf({})).not.toHaveProperty('unlisted')

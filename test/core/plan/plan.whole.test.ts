@@ -272,7 +272,7 @@ describe('the problems of a plan', () => {
 })
 
 describe('who is judged', () => {
-  test('nobody is out of reach behind a cap that could not be read, or only shows the wider value', () => {
+  test('nobody is out of reach behind a cap that could not be read, or only shows the inherited value', () => {
     const team = { caps: { team: 400 }, observed: { team: 500 }, people: 10 }
     expect(planOf(team).plan.holds[0]?.people).toBe(10)
     const hidden = {
@@ -362,7 +362,7 @@ describe('an open breaker', () => {
 
   test.each<readonly [string, PlanSketch, string]>([
     ['holds what follows a wider cap of ours in layers', {}, 'p0 lower 900>500 policy held:breaker'],
-    ['lets through what a wider write of ours was copied over', { model: COPYING }, 'p0 lower 900>500 policy'],
+    ['lets through what a team or group write of ours was copied over', { model: COPYING }, 'p0 lower 900>500 policy'],
   ])('%s', (_name, more, expected) => {
     const shown: PlanSketch = { caps: { p0: 500 }, observed: { team: 900, p0: 900 }, owned: { p0: { cap: 500 } }, readsExplicit: false }
     const sent = [{ scope: scope('team'), from: credits(500), to: credits(900), at: NOW }]

@@ -41,7 +41,7 @@ describe('a rule is weaker', () => {
       ['guards.rosterShrink: 20 % → 21 %', 'guards.maxRaise: 100 % → 101 %'],
     ],
     [
-      'with a higher limit that looks back, which counts at once',
+      'with a higher limit of `breaker` or `contested`, which counts at once',
       { breaker: { inARow: 9, percent: 10 }, contested: 'off' },
       {},
       ['guards.breaker: 3 in a row or 10 % → 9 in a row or 10 %', 'guards.contested: 3 in 24 h → off'],
@@ -50,7 +50,7 @@ describe('a rule is weaker', () => {
     ['not with a lower limit', { maxLowered: limit(10, 3), rosterShrink: 5 }, {}, []],
   ])('%s', (_name, now, was, expected) => expect(found(now, rulesBefore(was))).toEqual(expected))
 
-  test('when somebody is protected no longer', () =>
+  test('when a person is no longer protected', () =>
     expect(found({}, rulesBefore({}, ['ada@example.com', 'bob@example.com']), ['bob@example.com'])).toEqual([
       'protected: ada@example.com → not listed',
     ]))
@@ -69,7 +69,7 @@ describe('a rule is weaker', () => {
   test.each([
     ['stay separate', 'separate', 'separate', []],
     ['stay together', 'together', 'together', []],
-    ['are together, and nobody knows how they were', undefined, 'together', []],
+    ['are together, and were not known before', undefined, 'together', []],
     ['are together, and were separate', 'separate', 'together', ['approvals']],
   ] as const)('and approvals are told of beside it only where they were freed: they %s', (_name, before, approvals, expected) => {
     const reviewed = { ...rulesBefore(), ...(before && { approvals: before }) }
@@ -77,7 +77,7 @@ describe('a rule is weaker', () => {
     expect(told.map(({ rule }) => rule)).toEqual(['guards.semantics', ...expected])
   })
 
-  test('never while nobody noted the rules before', () => expect(found({ maxLowered: 'off' }, undefined)).toEqual([]))
+  test('never while no earlier rules were saved', () => expect(found({ maxLowered: 'off' }, undefined)).toEqual([]))
 
   test('than neither of two where the stricter of each is taken', () => {
     const share = fc.oneof(fc.constant('off' as const), fc.record({ percent: fc.nat(100), floor: fc.nat(9) }))
@@ -132,7 +132,7 @@ describe('a weakened rule', () => {
     expect(holds).toEqual([])
     expect(problems.map(({ message }) => message)).toContain('policy weakens approvals: separate → together')
   })
-  test('that looks back at what happened counts at once', () => {
+  test('of `breaker` or `contested` counts at once', () => {
     const breaker = { openedAt: NOW - HOUR, retryAt: NOW + HOUR, waitMs: HOUR, failed: 3, planned: 3, cause: 'server', scopes: [] } as const
     const one: PlanSketch = { caps: { p0: 400 }, observed: { p0: 500 }, owned: { p0: { cap: 400 } } }
     expect(planned({ ...one, facts: { breaker } }, { reviewed: [reviewed] }).holds.map((hold) => hold.guards)).toEqual([['breaker']])
@@ -172,7 +172,7 @@ describe('a weakened rule', () => {
   })
 })
 
-test('whoever was protected until this revision is still, until somebody could have read what it does to them', () => {
+test('a person who was protected until this revision stays protected until a review was possible', () => {
   const sketch: PlanSketch = { caps: { p0: 4 }, observed: { p0: 5 } }
   const reviewed = rulesBefore({}, [email('p0')])
   const [hold] = planOf({ ...sketch, protectedPeople: ['p0'] }).plan.holds
@@ -197,7 +197,7 @@ describe('rules that are noted again and again', () => {
   test.each<readonly [string, readonly Step[], readonly string[]]>([
     ['tell of nothing when they are first seen', [[0, half, []]], []],
     [
-      'keep somebody who came to the list after another had left it',
+      'keep a person who joined the list after another had left it',
       [
         [0, {}, ['ada@x']],
         [1, {}, []],
@@ -277,7 +277,7 @@ describe('rules that are noted again and again', () => {
 
   test.each<readonly [string, Partial<GuardSettings>, readonly string[], number]>([
     ['a guard that is weakened after another rule was', { maxLowered: 'off' }, [], 16],
-    ['somebody who leaves the list after another did', {}, ['p0'], 1],
+    ['a person who leaves the list after another', {}, ['p0'], 1],
   ])('let go out at once what was shown before its own weakening: %s', (_name, weaker, protectedPeople, count) => {
     const others = { maxAffected: 'off' } as const
     const emails = protectedPeople.map(email)

@@ -30,10 +30,10 @@ describe('scopes that are left alone', () => {
 
   test('are those of ours on people who are not approved or gone, and on groups the service does not know', () =>
     expect(skipped(everybody)).toEqual(['bob', 'cyd', 'group:b'].map(key)))
-  test('are nobody’s while the roster is unknown', () => expect(skipped(undefined)).toEqual(['group:b']))
+  test('are none of people while the roster is unknown', () => expect(skipped(undefined)).toEqual(['group:b']))
   test('are not those of people without a status when no row has one', () =>
     expect(skipped({ ...everybody, statusesAbsent: true })).toEqual(['cyd', 'group:b'].map(key)))
-  test('are those that policy names and nobody has', () =>
+  test('are those that policy names and that do not exist', () =>
     expect(skipped(everybody, { caps: { eve: 5 }, people: ['ada'] })).toEqual(['eve', 'bob', 'cyd', 'group:b'].map(key)))
 })
 
@@ -57,7 +57,7 @@ describe('quarantine', () => {
     ['of a zero that is not stored is not over after a day', entry({ code: 'ZERO_NOT_STORED' }), [], NOW + 9 * DAY, 'p0'],
     ['is over when the entry changes', entry({ entry: entryOf('rule', 400) }), [], NOW, 'over p0'],
     ['is over when the scope is skipped', entry(), ['p0'], NOW, 'over p0'],
-    ['of a scope that nobody declares is over', entry({ scope: scope('p9') }), [], NOW, 'over p9'],
+    ['of a scope that is not declared is over', entry({ scope: scope('p9') }), [], NOW, 'over p9'],
     ['of an orphan holds', entry({ scope: scope('p9'), entry: UNDECLARED }), [], NOW, 'p9'],
   ])('%s', (_name, one, skipped, now, expected) => expect(of(one, skipped, now)).toEqual([expected]))
 })
@@ -75,7 +75,7 @@ describe('what a sweep reads', () => {
   test('is what is asked for and what is ours, each once, in order', () =>
     expect(read([], [])).toEqual(['team', 'group:b', 'p0', 'p1', 'p2']))
   test('but not what is left alone', () => expect(read(['p0'], ['p2'])).toEqual(['team', 'group:b', 'p1']))
-  test('with a group that refused its cap, for its people fall back to what stands there, unless nobody knows it', () => {
+  test('with a group whose cap was refused, because its members fall back to its present cap, unless the service does not know it', () => {
     expect(read([], ['group:b', 'p0'], 'CAP_REFUSED')).toEqual(['team', 'group:b', 'p1', 'p2'])
     expect(read(['group:b'], ['group:b'], 'CAP_REFUSED')).toEqual(['team', 'p0', 'p1', 'p2'])
     expect(read([], ['group:b'], 'SCOPE_UNKNOWN')).toEqual(['team', 'p0', 'p1', 'p2'])
@@ -90,7 +90,7 @@ describe('what a sweep reads beside what is asked for and what is ours', () => {
     quarantined: new Map([[key(name), { scope: scope(name), code: 'CAP_REFUSED', message: '', entry: UNDECLARED, at: NOW, ...more }]]),
   })
 
-  test('is the team, to whose cap people fall, also where nobody declares it', () =>
+  test('is the team, whose cap people inherit, also where it is not declared', () =>
     expect(scopesToRead(resolution({ caps: { p0: 5 } }), new Map(), nobody).map(short)).toEqual(['team', 'p0']))
 
   test('are the members of pools, also those to whom nothing is dealt yet', () => {
@@ -98,7 +98,7 @@ describe('what a sweep reads beside what is asked for and what is ours', () => {
     expect(scopesToRead(resolution({ pools: [pool] }), new Map(), nobody).map(short)).toEqual(['team', 'p0', 'p1'])
   })
 
-  test('are groups that nobody declares, where their people may show what these have', () => {
+  test('are undeclared groups, where their members may show their cap', () => {
     const groupsOf = (of: ScopeKey) => (of === key('p0') ? [key('group:b'), key('group:')] : [])
     expect(scopesToRead(resolution({ caps: { p0: 5, p1: 5 } }), new Map(), nobody, groupsOf).map(short)).toEqual([
       'team',
@@ -108,7 +108,7 @@ describe('what a sweep reads beside what is asked for and what is ours', () => {
     ])
   })
 
-  test('stands in order also where what is ours comes before what is asked for', () =>
+  test('is in order also where a cap of ours comes before a desired one', () =>
     expect(scopesToRead(resolution({ caps: { p5: 5 } }), ownedCaps({ p0: { cap: 5 }, 'group:a': { cap: 5 } }), nobody).map(short)).toEqual([
       'team',
       'group:a',
@@ -127,7 +127,7 @@ describe('what a sweep reads beside what is asked for and what is ours', () => {
     expect(scopesToRead(resolution({}), ownedCaps({ p0: { cap: 'none' } }), refused('p0', {})).map(short)).toEqual(['team']))
 })
 
-describe('where a scope stands', () => {
+describe('the state of a scope', () => {
   const rule = { desired: 500, source: AT }
   test.each<readonly [string, PlanSketch, object]>([
     ['in sync', { caps: { p0: 500 }, observed: { p0: 500 } }, { state: 'in_sync', observed: 500, readAt: NOW, ...rule }],
@@ -158,7 +158,7 @@ describe('where a scope stands', () => {
       { state: 'in_sync', observed: 500, readAt: NOW, desired: 500, source: { ...AT, line: 101 }, reason: 'release week' },
     ],
     [
-      'given back what was there before a grant that nobody declares any more, for which no line stands in the policy',
+      'a baseline restored after a grant that is no longer declared, without a policy line',
       { observed: { p0: 500 }, owned: { p0: { cap: 6000, owner: 'grant', baseline: 500 } } },
       { state: 'in_sync', observed: 500, readAt: NOW, desired: 500, reason: 'the grant is no longer declared' },
     ],
@@ -192,12 +192,12 @@ describe('where a scope stands', () => {
     expect(buildPlan({ ...inputs, resolution: { ...inputs.resolution, desired } }).scopes).toMatchObject([{ state, why: waits }])
   })
 
-  test('skipped, of a cap of ours on somebody whom the service does not know any more', () => {
+  test('skipped, of a cap of ours on a person whom the service no longer knows', () => {
     const quarantined = [{ scope: scope('p0'), code: 'SCOPE_UNKNOWN', message: 'no such user', entry: UNDECLARED, at: NOW }]
     expect(states({ owned: { p0: { cap: 4 } }, quarantined })).toMatchObject([{ state: 'skipped', why: 'no such user' }])
   })
 
-  test('rejected, and in one row, where a 0 is not kept and the cap before it stands', () => {
+  test('rejected, in one row, where a 0 was not stored and the cap before it is set', () => {
     const zero = { code: 'ZERO_NOT_STORED', message: 'a 0 is not kept', entry: entryOf('rule', 0), restore: credits(7), at: NOW }
     const kept = states({ caps: { p0: 0 }, observed: { p0: 7 }, quarantined: [{ scope: scope('p0'), ...zero }] })
     expect(kept.map((one) => [short(one.scope), one.state, one.observed])).toEqual([['p0', 'rejected', 7]])

@@ -44,9 +44,9 @@ describe('the order of kinds', () => {
     ...{ p0: ['none', 5], p1: [5, 6], p2: [5, 'none'] },
   }
 
-  test('is first sets and raises from narrow to wide, then the rest from wide to narrow', () =>
+  test('is first sets and raises from users to the team, then the rest from the team to users', () =>
     expect(wavesOf(company(ALL))).toEqual(['p0 p1', 'group:a', 'team', 'group:b', 'p2']))
-  test('is from wide to narrow where caps are copied, raises of people before the rest', () =>
+  test('is from the team to users where caps are copied, raises of people before the rest', () =>
     expect(wavesOf(company(ALL), { layers: 'copied' })).toEqual(['team', 'group:a group:b', 'p0 p1', 'p2']))
   test('counts a cap as a first one where perhaps nothing is set, but never a clearing', () =>
     expect(
@@ -54,7 +54,7 @@ describe('the order of kinds', () => {
         mayBeInherited: (key) => key === keyOf('p0') || key === keyOf('p1'),
       })[0],
     ).toBe('p0'))
-  test('owes what is to come where something narrower is refused: nobody knows whether that will ever come', () => {
+  test('counts pending caps also without a refused one of a descendant, which may never be written', () => {
     const one = company({ team: [200, 300], 'group:a': ['none', 0], p0: [700, 'none'] })
     const [team, group, clear] = one.changes
     const inputs = (isRefused: boolean) => {
@@ -64,7 +64,7 @@ describe('the order of kinds', () => {
     expect(nextWave(inputs(true)).blocked).toEqual(new Map([[keyOf('p0'), { kind: 'team' }]]))
     expect(nextWave(inputs(false)).changes).toHaveLength(1)
   })
-  test('is kept where caps are copied whoever falls below on the way: nothing else than the order can be chosen there', () => {
+  test('is kept where caps are copied, even if a person falls below on the way: there is no safe order', () => {
     const one = company({ team: [9, 5], p0: ['none', 9] })
     expect(wavesOf(one, { ready: one.changes.slice(0, 1), layers: 'copied' })).toEqual(['team'])
   })
@@ -75,16 +75,16 @@ describe('a change waits', () => {
   const held = (one: Company, ...names: readonly string[]) => ({ ready: one.changes.filter(({ scope }) => !names.includes(short(scope))) })
   const TABLE: readonly (readonly [string, Company, readonly string[], readonly string[], Readonly<Record<string, string>>])[] = [
     [
-      'for the wider cap that is to take the place of a cleared one',
+      'for the ancestor’s cap that takes the place of a cleared one',
       company({ p0: [5, 'none'], team: ['none', 4] }),
       ['team'],
       [],
       { p0: 'after team' },
     ],
-    ['not for a wider cap that reaches nobody it reaches', company({ p0: [5, 4], 'group:b': [5, 9] }), ['group:b'], ['p0'], {}],
-    ['for a first cap of somebody who would fall below it', company({ team: [9, 2], p0: ['none', 9] }), ['p0'], [], { team: 'after p0' }],
+    ['not for an ancestor’s cap that reaches other people', company({ p0: [5, 4], 'group:b': [5, 9] }), ['group:b'], ['p0'], {}],
+    ['for a first cap of a person who would fall below it', company({ team: [9, 2], p0: ['none', 9] }), ['p0'], [], { team: 'after p0' }],
     [
-      'for a first cap of somebody who would be uncapped',
+      'for a first cap of a person who would be uncapped',
       company({ team: [9, 'none'], p2: ['none', 9] }),
       ['p2'],
       [],
@@ -92,7 +92,7 @@ describe('a change waits', () => {
     ],
     ['not where the person is to have no less', company({ team: [9, 5], p0: ['none', 4] }), ['p0'], ['team'], {}],
     [
-      'for the other group of somebody who would be uncapped',
+      'for the other group of a person who would be uncapped',
       company({ 'group:a': ['none', 4], 'group:b': [9, 'none'] }),
       ['group:a'],
       [],
@@ -137,7 +137,7 @@ describe('a change waits', () => {
     expect(Object.fromEntries([...result.blocked].map(([key, by]) => [key.replace('@example.com', ''), blockerText(by)]))).toEqual(blocked)
   })
 
-  test('for the first cap of a group whose members nobody could list: anybody may be in it', () => {
+  test('for the first cap of a group with unknown members: anybody may be in it', () => {
     const one = company({ team: [9, 5], 'group:a': ['none', 9], p2: [9, 'none'] }, { groups: {} })
     const inputs = waveOf(one, held(one, 'group:a'))
     expect(schedule(inputs).waves.map(named)).toEqual(['team', 'p2'])
@@ -162,7 +162,7 @@ describe('a change waits', () => {
     expect([waves, blockerText(blocked.get(keyOf('group:a')))]).toEqual([[], 'after p0'])
   })
 
-  test('for a first cap of somebody who had one when the plan began, and of nobody else', () => {
+  test('for a first cap of a person who had one when the plan began, and of no other person', () => {
     const one = company({ 'group:a': [5, 'none'], p0: ['none', 7] }, { groups: { a: ['p0'] } })
     const inputs = waveOf(one, held(one, 'p0'))
     expect(schedule(inputs).waves).toEqual([])
@@ -229,7 +229,7 @@ function expectSafe(given: Company, before: Caps, now: Caps): void {
   }
 }
 
-/** Nor does anybody fall to a wider cap that is above both, and is still to move. */
+/** Nor does anybody fall to an ancestor’s cap above both that is still to be changed. */
 function expectFair(given: Company, before: Caps, now: Caps): void {
   expectSafe(given, before, now)
   const after = written(before, given.changes)
@@ -269,7 +269,7 @@ describe('laws, in any small company, whichever writes of each wave fail', () =>
     )
   })
 
-  test('so nobody is above the higher of before and after while a cap that a pool deals is still to come', () => {
+  test('so nobody is above the higher of before and after while a pool’s cap is pending', () => {
     fc.assert(
       fc.property(companies(), fc.subarray(PEOPLE), (given, names) => {
         const dealt = given.changes.map((one) => ({ ...one, isPooled: names.includes(short(one.scope)) }))
@@ -286,7 +286,7 @@ describe('laws, in any small company, whichever writes of each wave fail', () =>
     )
   })
 
-  test('so it is for members of groups whose members nobody could list, whoever they are', () => {
+  test('so it is for members of groups with unknown members', () => {
     fc.assert(
       fc.property(companies(), fc.subarray(['a', 'b'], { minLength: 1 }), (given, hidden) => {
         const listed = Object.fromEntries(Object.entries(given.groups).filter(([id]) => !hidden.includes(id)))
@@ -323,7 +323,7 @@ describe('laws, in any small company, whichever writes of each wave fail', () =>
     )
   })
 
-  test('what is kept out keeps out exactly what would harm somebody without it, or lift them in between', () => {
+  test('a blocked change is exactly one that would harm a person before the other is written, or lift them in between', () => {
     fc.assert(
       fc.property(companies(), fc.subarray(SCOPES), (given, names) => {
         const ready = given.changes.filter(({ scope }) => !names.includes(short(scope)))
@@ -365,7 +365,7 @@ const rank = ({ scope, from, to }: Difference): number => {
 }
 
 describe('healing', () => {
-  test('of a foreign value does not wait for a first cap beneath it: nobody is owed what somebody else set', () => {
+  test('of a foreign value does not wait for a member’s first cap: a foreign cap is not protected', () => {
     const given = { groups: {}, set: { team: 900 }, changes: [changeOf('team', 900, 100, true), changeOf('p0', 'none', 500)] }
     const ready = given.changes.filter(({ scope }) => scope.kind === 'team')
     expect(schedule(waveOf(given, { ready })).waves.map(named)).toEqual(['team'])

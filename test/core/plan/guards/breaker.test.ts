@@ -35,7 +35,7 @@ describe('writes that failed for a shared cause', () => {
     ])
   })
 
-  test('let caps that our own wide write took be given back, but not those that were turned down', () => {
+  test('let caps that our own team write took be given back, but not those that were turned down', () => {
     const sent = [{ scope: scope('team'), from: 'none' as const, to: cap(500), at: NOW }]
     const held = (facts: object): readonly string[] => {
       const sketch = { ...OPEN, model: COPYING, guards: { semantics: false }, facts: { breaker: { ...breaker, ...facts } } }

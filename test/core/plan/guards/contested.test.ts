@@ -7,7 +7,7 @@ const guardsOf = (sketch: PlanSketch): string[] => planOf(sketch).plan.holds.map
 const HOUR = 3_600_000
 const rule = (name: string, value: number, owned = value) => ({ [name]: { cap: owned, entry: entryOf('rule', value) } })
 
-describe('a scope that somebody else keeps changing', () => {
+describe('a scope that another client keeps changing', () => {
   const KEY: ScopeKey = scopeKey(scope('p0'))
   const since = NOW - HOUR
   const CONTESTED: PlanSketch = {
@@ -17,7 +17,7 @@ describe('a scope that somebody else keeps changing', () => {
     contests: { known: { [KEY]: { at: since, entry: entryOf('rule', 500), changes: 3 } } },
   }
 
-  test('is left alone, is shown as contested, and holds up nobody else', () => {
+  test('is left alone, is shown as contested, and defers no other change', () => {
     const planned = planOf(CONTESTED)
     expect(lines(planned)).toEqual(['p1 lower 900>500 external', 'p0 lower 900>500 external held:contested'])
     expect(planned.scopes.map(({ state, cause }) => `${state} ${cause}`)).toEqual(['contested external', 'drifted external'])

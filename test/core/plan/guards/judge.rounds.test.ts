@@ -97,7 +97,7 @@ describe('the id of a hold', () => {
   })
 })
 
-describe('where caps are copied, a wide write that reaches somebody whose change is held', () => {
+describe('where caps are copied, a team or group write that reaches a person with a held change', () => {
   const COPIED: PlanSketch = {
     caps: { team: 600, 'group:g': 700, 'group:h': 800, p0: 4, p1: 4, p2: 4 },
     observed: { team: 500, 'group:g': 650, 'group:h': 750, p0: 5, p1: 5, p2: 5 },
@@ -200,7 +200,7 @@ describe('protected people', () => {
     return buildPlan({ ...planInputs({ ...sketch, capSemantics: 'copied' }), sent }).plan.holds.map((hold) => hold.guards.join('+'))
   }
   test.each([
-    ['may be given back what our own wide write took', 100, 400, []],
+    ['may be given back what our own team write took', 100, 400, []],
     ['are not given back less than what it took', 100, 500, ['protected']],
     ['may get more than before it, though less than it gave', 500, 300, []],
   ])('%s', (_name, observed, before, expected) => expect(overwritten(observed, before)).toEqual(expected))
@@ -219,7 +219,7 @@ describe('while the roster is doubted', () => {
       }),
     ).toEqual(['p1 set none>700 policy', 'p0 set none>500 policy held:rosterShrink', 'p2 set none>500 policy held:rosterShrink']))
 
-  test('whoever is not counted is not lowered or cleared either, but may be raised', () => {
+  test('a person who is not counted is not lowered or cleared either, but may be raised', () => {
     const names = ['p0', 'p1', 'p2', 'p3']
     const people = roster(Object.fromEntries([...names.map((name) => [name, 'disabled' as const]), ['p4', 'approved' as const]]))
     const caps = { p0: 4, p1: 6, p2: 'none' as const, p3: 7 }
@@ -231,7 +231,7 @@ describe('while the roster is doubted', () => {
     ])
   })
 
-  test('a group that reaches nobody is left alone, whichever way it goes', () =>
+  test('a group without members is left alone in both directions', () =>
     expect(doubted({ caps: { 'group:g': 6 }, observed: { 'group:g': 5 }, groups: { g: [] } })).toEqual([
       'group:g raise 5>6 policy held:rosterShrink',
     ]))

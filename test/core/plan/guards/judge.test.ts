@@ -98,7 +98,7 @@ describe('guards about knowledge', () => {
     caps: { team: 600, p0: 500, p1: 500, p2: 500, p3: 'none' },
     observed: { team: 500, p0: 400, p1: 600, p2: 'none', p3: 700 },
   }
-  test('a shrunken roster holds lowering, blocking, clearing and wide writes', () => {
+  test('a shrunken roster holds lowering, blocking, clearing and team and group writes', () => {
     const planned = planOf({ ...mixed, facts: { rosterDoubt: { before: 40, now: 20 } } })
     expect(lines(planned)).toEqual([
       'p0 raise 400>500 policy',
@@ -126,7 +126,7 @@ describe('guards about knowledge', () => {
   test('without any roster nothing at all is written', () =>
     expect(lines(planOf({ caps: { p0: 500 }, observed: { p0: 400 }, roster: null }))).toEqual(['p0 raise 400>500 policy held:readQuality']))
 
-  test('copying that was seen holds wide writes while semantics are layered, and not when they are copied', () => {
+  test('copying that was seen holds team and group writes while semantics are layered, and not when they are copied', () => {
     expect(lines(planOf({ ...mixed, model: COPYING })).filter((line) => line.includes('held'))).toEqual([
       'team raise 500>600 policy held:semantics',
     ])

@@ -40,7 +40,7 @@ describe('a hold', () => {
       ] as const),
     ],
     [
-      'maxBlocked, while nobody knows what a seat includes',
+      'maxBlocked, while the credits of a seat are not known',
       FOUR_AT_USE,
       ...([
         4,

@@ -16,7 +16,7 @@ describe('raises beyond the credits that are left', () => {
     ['by as much as is left are allowed', left(400, RAISED), []],
     ['by more are held', left(399, RAISED), ['maxRaise']],
     ['by anything are held when nothing is left', left(0, RAISED), ['maxRaise']],
-    ['by anything go out while nobody knows what is left', RAISED, []],
+    ['by any amount are ready while the remaining credits are not known', RAISED, []],
     ['by less than half go out when half is the limit', left(800, { ...RAISED, guards: { maxRaise: 50 } }), []],
     ['by more than half are held when half is the limit', left(799, { ...RAISED, guards: { maxRaise: 50 } }), ['maxRaise']],
     ['go out up to twice what is left when the limit says so', left(200, { ...RAISED, guards: { maxRaise: 200 } }), []],
@@ -57,7 +57,7 @@ describe('raises beyond the credits that are left', () => {
     ])
   })
 
-  test('leave out a change that heals, also when somebody is raised by it and by another', () => {
+  test('leave out a change that heals, also when a person is raised by it and by another', () => {
     const both: PlanSketch = { people: 1, caps: { team: 600 }, observed: { team: 500, p0: 500 } }
     expect(lines(planOf(left(99, { ...both, owned: { ...rule('team', 600), p0: { cap: 500 } } })))).toEqual([
       'team raise 500>600 external',

@@ -39,12 +39,12 @@ test.each<readonly [string, Partial<Difference>, readonly GuardCode[]]>([
     ['maxAffected', 'maxLowered', 'maxBlocked', 'protected'],
   ],
   [
-    'that gives back what stood before a 0 of ours as one that heals, from protection, and from what holds wide writes',
+    'that restores the cap from before a 0 of ours as one that heals, from protection, and from what holds team and group writes',
     { entry: { kind: 'kept', cap: 'none' } },
     ['maxAffected', 'maxLowered', 'maxBlocked', 'maxRaise', 'protected', 'semantics'],
   ],
   [
-    'that puts the same back after somebody else has changed it as any that heals',
+    'that restores the same after a foreign change as any that heals',
     { entry: entryOf('kept', 400), cause: 'external', healing: true },
     ['maxAffected', 'maxLowered', 'maxBlocked', 'maxRaise'],
   ],
@@ -53,7 +53,7 @@ test.each<readonly [string, Partial<Difference>, readonly GuardCode[]]>([
     { pool: { name: 'research', key: 'k', isReviewed: true } },
     ['maxAffected', 'maxLowered', 'maxBlocked', 'maxCleared', 'maxRaise'],
   ],
-  ['of a pool that nobody has reviewed from none', { pool: { name: 'research', key: 'k', isReviewed: false } }, []],
+  ['of a pool that was not reviewed from none', { pool: { name: 'research', key: 'k', isReviewed: false } }, []],
 ])('a change %s is exempt', (_name, more, expected) => {
   const round = roundOf(lowered(more))
   expect(GUARDS.filter((guard) => !mayHold(keyOf('p0'), round, guard))).toEqual(expected)
