@@ -174,11 +174,11 @@ function personBase(found: Declarations, scope: UserScope): Base {
   if (own) return ruleBase(own)
   const byRule = found.rules.verdictOf(scope.email)
   if (byRule.kind === 'unknown') {
-    return { missing: `whether rule ${byRule.rule.name} matches is not known, and with it the cap to add to` }
+    return { missing: `whether rule ${byRule.rule.name} matches is not known, so neither is the cap to add to` }
   }
   if (byRule.kind === 'match') return ruleBase(ruleCandidate(byRule.rule, scope, ''))
   const [unread] = found.unreadGroups
-  if (unread) return { missing: `the members of ${unread} are not known, and with them the cap to add to` }
+  if (unread) return { missing: `the members of ${unread} are not known, so neither is the cap to add to` }
   const rules = (found.groupsOf.get(scope.email) ?? NO_FACTS).flatMap((group) => group.rule ?? [])
   const verdict = judgeGroups(rules, scope, found.onGroupConflict)
   if (verdict.kind === 'clash') return { missing: `the caps of ${list(rules)} differ and spec.onGroupConflict is not set` }

@@ -217,8 +217,10 @@ const whole = (days: number | undefined): string => `${Math.floor(days ?? 0)} ${
 const TOLD: { readonly [K in keyof When]-?: Tell } = {
   email: ({ email }) => `e-mail matches ${email}`,
   role: (_when, { role }) => `role is ${role}`,
-  groups: ({ groups = [] }, { email }, { membersOf }) =>
-    `in group ${groups.find((id) => membersOf.get(id)?.has(email)) ?? `none of ${groups.join(', ')}`}`,
+  groups({ groups = [] }, { email }, { membersOf }) {
+    const found = groups.find((id) => membersOf.get(id)?.has(email))
+    return found === undefined ? `in none of the groups ${groups.join(', ')}` : `in group ${found}`
+  },
   inactiveDays: ({ inactiveDays }, person, facts) => `inactive for ${whole(inactiveFor(person, facts))} (${inactiveDays} or more)`,
   joinedWithinDays: ({ joinedWithinDays }, person, facts) => `joined ${whole(joinedAgo(person, facts))} ago (${joinedWithinDays} or less)`,
   activeDays: ({ activeDays }, person) =>
@@ -230,7 +232,7 @@ const ABSENT: { readonly [K in keyof When]-?: (when: When, facts: RowFacts) => s
   role: () => 'the roster has no role',
   groups: ({ groups = [] }, { membersOf }) => `the members of group ${groups.filter((id) => !membersOf.has(id)).join(', ')} are not known`,
   inactiveDays: (_when, { newestUseAt }) =>
-    newestUseAt === undefined ? 'the roster has no time of use of anybody' : 'the roster has neither a time of use nor of sign-up',
+    newestUseAt === undefined ? 'the roster has no time of use for any person' : 'the roster has no time of use or sign-up for the person',
   joinedWithinDays: (_when, { clockDoubted }) =>
     clockDoubted ? "the service's clock and ours differ" : 'the roster has no time of sign-up',
   activeDays: ({ activeDays }) => `the roster has no active days of the last ${activeDays?.within} days`,

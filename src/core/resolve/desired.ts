@@ -206,7 +206,7 @@ function desiredOfMember(context: Context, key: ScopeKey, scope: UserScope, plac
   const back = declared ? undefined : restored(context, owned, candidates, inputs.prune)
   if (back && amountOf(back.cap) < amountOf(cap)) return back
   const why = isProtected ? 'nothing is dealt to protected members' : 'nothing is dealt yet'
-  const more = isProtected ? `the cap ${declared ? 'declared' : 'that others lowered'}` : 'more'
+  const more = isProtected ? `the cap ${declared ? 'declared' : 'that another client lowered'}` : 'more'
   const reason = `pool ${pool.name}: ${isKept ? `the credits do not pay for ${more}` : why}; what is in force stays`
   return kept({ ...owned, cap }, { kind: 'pool', scope, cap, at: pool.at, reason, pool: pool.name }, candidates)
 }
@@ -253,7 +253,7 @@ function keptConflict({ inputs, found }: Context, owned: OwnedCap, scope: UserSc
   const known = carryGroups(inputs, scope.email, draft)
   const verdict = verdictOfGroups(found, scope, known ?? declared)
   if (count >= READINGS_TO_DROP || verdict.kind === 'agreed') return undefined
-  const reason = `no longer in groups with different caps; goes after ${READINGS_TO_DROP} agreeing readings, ${count} so far`
+  const reason = `no longer in groups with different caps; dropped after ${READINGS_TO_DROP} agreeing readings, ${count} so far`
   if (known && verdict.kind === 'chosen') return wanted(scope, { ...verdict.cap, reason }, candidates)
   return kept(owned, { kind: 'conflict', scope, cap: owned.cap, at: candidates[0]?.at ?? NOWHERE, reason }, candidates)
 }

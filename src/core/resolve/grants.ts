@@ -96,7 +96,7 @@ function status({ grant, untilAt, state: byClock }: Timed, state: GrantState, fr
 }
 
 const FROZEN = "the service's clock and ours differ by more than 5 min: grants neither start nor end until they agree"
-const CYCLE_UNKNOWN = 'the billing cycle is not known, and with it the end of this grant: what was in force goes on until it is'
+const CYCLE_UNKNOWN = 'the billing cycle is not known, so the end of this grant is not known either: what was in force goes on until it is'
 
 /** The grant that the ledger's cap came from: one with the same amount first, then one that adds (its sum is not known here), then an edited one. */
 function runningBefore(open: readonly Timed[], owned: OwnedCap | undefined): Timed | undefined {

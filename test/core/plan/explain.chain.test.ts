@@ -219,7 +219,7 @@ describe('the chain of a person', () => {
     const owned = ownedCaps({ ada: { cap: 900, owner: 'conflict' } })
     const inputs = { owned, groups: [...groups, ...members({ b: [] })] }
     expect(lines(explained('ada', { caps: { 'group:a': 1500, 'group:b': 900 }, onGroupConflict: 'min' }, inputs))).toEqual([
-      '> conflict ada 900 at acme.yaml:1:5: no longer in groups with different caps; goes after 2 agreeing readings, 1 so far',
+      '> conflict ada 900 at acme.yaml:1:5: no longer in groups with different caps; dropped after 2 agreeing readings, 1 so far',
       'rule group:a 1500 at acme.yaml:1:5: a user cap is narrower',
     ])
   })

@@ -172,7 +172,7 @@ describe('a cap of the conflict rule whose conflict is gone', () => {
   test('keeps its policy entry and says how long it stays', () => {
     const eve = gone().desired.at(-1)
     expect(eve).toMatchObject({ owner: 'conflict', entry: entryOf('conflict', 900), origin: { at: { line: 1 } } })
-    expect(eve?.origin.reason).toBe('no longer in groups with different caps; goes after 2 agreeing readings, 1 so far')
+    expect(eve?.origin.reason).toBe('no longer in groups with different caps; dropped after 2 agreeing readings, 1 so far')
   })
 
   test.each<[string, Partial<DesiredInputs>, string | undefined, Record<string, number>]>([

@@ -57,7 +57,7 @@ describe('why a scope is rejected', () => {
         code: 'ADD_WITHOUT_BASE',
         at: at(101),
         message:
-          'ada@example.com: a grant adds 5 credits, but the members of group:a are not known, and with them the cap to add to; declare that cap, or write cap: in place of add:',
+          'ada@example.com: a grant adds 5 credits, but the members of group:a are not known, so neither is the cap to add to; declare that cap, or write cap: in place of add:',
       },
     ],
     [
@@ -243,7 +243,7 @@ describe('a winner', () => {
     expect(desired.at(-1)).toMatchObject({
       cap: 7,
       owner: 'conflict',
-      origin: { reason: 'no longer in groups with different caps; goes after 2 agreeing readings, 1 so far' },
+      origin: { reason: 'no longer in groups with different caps; dropped after 2 agreeing readings, 1 so far' },
     })
     expect(conflictsGone).toEqual({ [email('ada')]: 1 })
   })

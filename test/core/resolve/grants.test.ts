@@ -82,7 +82,9 @@ describe('while the billing cycle is unknown a grant to its end', () => {
   test('says that it is the cycle that is not known', () => {
     const { grants } = policy({ grants: [{ on: 'bob', ...toCycleEnd }] })
     const [one] = grantStatuses(grants, { now: NOW, owned: ownedCaps({ bob: byGrant }), grantsFrozen: false })
-    expect(one?.note).toBe('the billing cycle is not known, and with it the end of this grant: what was in force goes on until it is')
+    expect(one?.note).toBe(
+      'the billing cycle is not known, so the end of this grant is not known either: what was in force goes on until it is',
+    )
   })
 
   test('does not keep an instant grant from ending', () => {

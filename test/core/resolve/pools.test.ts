@@ -271,7 +271,7 @@ describe('of a member is asked', () => {
       { protected: ['ada'] },
       dealt({ protected: true, fixed: credits(190), ...inForce(20) }),
       MINE(190),
-      [20, 'pool', 'pool research: the credits do not pay for the cap that others lowered; what is in force stays'],
+      [20, 'pool', 'pool research: the credits do not pay for the cap that another client lowered; what is in force stays'],
     ],
     [
       'what others have lowered, while nothing is dealt yet',

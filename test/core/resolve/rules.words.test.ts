@@ -32,7 +32,7 @@ describe('the answer to a condition', () => {
     ['on an e-mail', 'ada', { email: 'ada@*' }, {}, 'email true: e-mail matches ada@*'],
     ['on a role, whatever its case and the spaces about it', 'ada', { role: 'admin  ' }, {}, 'role true: role is  Admin '],
     ['on groups, with the one that they are in', 'bob', { groups: ['a', 'b'] }, {}, 'groups true: in group b'],
-    ['on groups that they are not in', 'dan', { groups: ['a', 'b'] }, {}, 'groups false: in group none of a, b'],
+    ['on groups that they are not in', 'dan', { groups: ['a', 'b'] }, {}, 'groups false: in none of the groups a, b'],
     ['on days without use', 'bob', { inactiveDays: 1 }, {}, 'inactiveDays true: inactive for 1 day (1 or more)'],
     ['on days since signing up', 'ada', { joinedWithinDays: 7 }, {}, 'joinedWithinDays false: joined 400 days ago (7 or less)'],
     [
@@ -50,13 +50,19 @@ describe('the answer to a condition', () => {
       {},
       'groups unknown: the members of group lost, unread are not known',
     ],
-    ['on use that is absent', 'dan', { inactiveDays: 1 }, {}, 'inactiveDays unknown: the roster has neither a time of use nor of sign-up'],
+    [
+      'on use that is absent',
+      'dan',
+      { inactiveDays: 1 },
+      {},
+      'inactiveDays unknown: the roster has no time of use or sign-up for the person',
+    ],
     [
       'on use while nobody has a time',
       'dan',
       { inactiveDays: 1 },
       { roster: rosterRows({ dan: {} }) },
-      'inactiveDays unknown: the roster has no time of use of anybody',
+      'inactiveDays unknown: the roster has no time of use for any person',
     ],
     ['on signing up that is absent', 'dan', { joinedWithinDays: 1 }, {}, 'joinedWithinDays unknown: the roster has no time of sign-up'],
     [
@@ -122,7 +128,7 @@ describe('of each rule', () => {
   test('everything that is absent is told, and who is off the roster', () => {
     const [, second] = set.peopleRules
     const why = (name: string) => second && judged.whyOf(second, email(name))
-    expect(why('cyd')).toBe('role: the roster has no role, inactiveDays: the roster has no time of use of anybody')
+    expect(why('cyd')).toBe('role: the roster has no role, inactiveDays: the roster has no time of use for any person')
     expect(why('eve')).toBe('the person is not on the roster')
   })
   test('nothing is known where there are none', () => {

@@ -164,12 +164,12 @@ describe('a note', () => {
         groups,
         people: [person('a', 1, undefined, ['g', 'h']), person('b', 1, undefined, ['g']), person('c', 1)],
       },
-      [BOTH, '1 of 3 people are in several groups: the groups come to more than the team.'],
+      [BOTH, '1 of 3 people are in several groups, so the groups add up to more than the team.'],
     ],
     [
       'says how many people have no figure',
       { balance: BALANCE, people: [person('a', 1), person('b')] },
-      ['1 of 2 people carry no figure of use.'],
+      ['1 of 2 people have no figure of use.'],
     ],
   ])('%s', (_name, more, notes) => expect(report(more).notes).toEqual(notes))
 })

@@ -46,7 +46,7 @@ function atCapNotes({ atCap, unknown }: Counts): readonly string[] {
   const were = atCap === 1 ? '1 person was' : `${atCap} people were`
   return [
     `${were} at a cap: what they would have used is the mean of up to four earlier equal weekdays; ranges go from nothing more to the highest of them.`,
-    ...(unknown > 0 ? [`Of ${unknown} of them no earlier day tells what they would have used; nothing is added for those days.`] : []),
+    ...(unknown > 0 ? [`For ${unknown} of them no earlier day tells what they would have used; nothing is added for those days.`] : []),
   ]
 }
 

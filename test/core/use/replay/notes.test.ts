@@ -33,7 +33,7 @@ describe('a simulation says', () => {
   const atCap = (were: string): string =>
     `${were} at a cap: what they would have used is the mean of up to four earlier equal weekdays; ranges go from nothing more to the highest of them.`
   const untold = (count: number): string =>
-    `Of ${count} of them no earlier day tells what they would have used; nothing is added for those days.`
+    `For ${count} of them no earlier day tells what they would have used; nothing is added for those days.`
   const history = [historyOf(raise(TEAM, 1000, 95), START + 28 * DAY)]
   const twice = [...weekdays(10), ...weekdays(10).map((amount, day) => (day < 11 ? amount : day === 11 ? 5 : 0))]
   const late = [...weekdays(0), 95, ...weekdays(0, 27)]
