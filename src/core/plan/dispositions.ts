@@ -42,9 +42,13 @@ export interface Disposed {
 export interface DisposeInputs {
   readonly differences: readonly Difference[]
   readonly judged: Pick<Judged, 'judgement' | 'releases'>
+  /** Excludes changes that no run writes, such as foreign changes with `onDrift: alert`: guards do not judge them, and they defer no other. */
   readonly watched?: (difference: Difference) => Exclusion | undefined
+  /** Excludes changes from this run; another run writes them. */
   readonly excluded?: (difference: Difference) => Exclusion | undefined
+  /** The writes of this run that failed: it does not try them again. */
   readonly failed?: ReadonlyMap<ScopeKey, Failure>
+  /** Scopes that were unread for so long that they defer no other change any more. */
   readonly givenUp?: ReadonlySet<ScopeKey>
   readonly refused: readonly Refused[]
   readonly unknown: readonly UnknownScope[]

@@ -42,12 +42,6 @@ export interface ExplainedCandidate {
   readonly state?: GrantState
 }
 
-export interface ExplainedPerson {
-  /** `off-roster`: the roster does not list the person. */
-  readonly status: MemberStatus | 'off-roster'
-  readonly disabled: boolean
-}
-
 /** A person's add-on use. `headRoom` is the rest of the cap in force, negative above it. */
 export interface ExplainedUse {
   readonly used: Credits
@@ -60,7 +54,11 @@ export interface ExplainedUse {
 export interface Explanation {
   readonly scope: Scope
   /** Present for a user while the roster is known. */
-  readonly person?: ExplainedPerson
+  readonly person?: {
+    /** `off-roster`: the roster does not list the person. */
+    readonly status: MemberStatus | 'off-roster'
+    readonly disabled: boolean
+  }
   /** Declared groups of a user. */
   readonly groups: readonly { readonly id: string; readonly name: string }[]
   /** The cap that all declarations result in; absent when none applies or groups conflict. */

@@ -25,34 +25,30 @@ import type { Contest, ContestInputs } from './contested.ts'
 import type { Difference, PoolReview } from './diff.ts'
 import { judge } from './guards/judge.ts'
 import type { GuardFacts, GuardInputs, Judgement } from './guards/round.ts'
-import { type Impact, type ImpactInputs, impactOf } from './impact.ts'
+import { impactOf } from './impact.ts'
 import { type ReviewedRules, type Rules, rulesOf, strictest } from './reviewed.ts'
 
-export interface JudgementInputs {
+export interface JudgementInputs extends Pick<GuardInputs, 'differences' | 'impact' | 'whole' | 'idle' | 'digest' | 'instantText'> {
   readonly workspace: string
   readonly policy: PolicyRevision
-  readonly differences: readonly Difference[]
   readonly readings: ReadonlyMap<ScopeKey, CapReading>
   readonly slots: Slots
   readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
   readonly inSync: readonly DesiredCap[]
-  readonly impact: ImpactInputs
-  /** The impact of all differences together. */
-  readonly whole: readonly Impact[]
   readonly approvals: readonly Approval[]
+  /** Ids, or their beginnings, given by `apply --approve`. */
   readonly approve: readonly string[]
   readonly holdsShown: HoldsShown
+  /** `together`: an approval may arrive with the change it releases. */
   readonly approvalSteps?: 'separate' | 'together'
+  /** Earlier rules that are still in force beside weaker ones, oldest first. */
   readonly reviewed?: readonly ReviewedRules[]
-  readonly idle?: string
   readonly contested: ReadonlyMap<ScopeKey, Contest>
   readonly contests: Pick<ContestInputs, 'written'>
   readonly facts: Omit<GuardFacts, 'protectedPeople' | 'workspace' | 'declared' | 'contested' | 'copying'>
   readonly guards: GuardSettings
   readonly poolReviews: ReadonlyMap<string, PoolReview>
   readonly now: Instant
-  readonly digest: (text: string) => string
-  readonly instantText: (at: Instant) => string
 }
 
 export interface Judged {

@@ -1,72 +1,39 @@
 // Builds one plan from the desired caps, the readings and the ledger. The same inputs give the same plan, byte for byte, in `plan`, in `apply`
 // and in the daemon. It joins the steps of the other files here, and writes nothing.
 import type { CapAt, People } from '../interpret/effective.ts'
-import type { ServiceModel } from '../interpret/service-model.ts'
-import { groupsWithCap, interpret, type SentCap, type SlotInputs, type Slots } from '../interpret/slots.ts'
-import type { Approval, Change, Effect, GuardSettings, Plan, PlanCounts, Quarantined } from '../model/change.ts'
-import { holdOf } from '../model/change.ts'
+import { groupsWithCap, interpret, type SlotInputs, type Slots } from '../interpret/slots.ts'
+import { type Approval, type Change, type Effect, holdOf, type Plan, type PlanCounts } from '../model/change.ts'
 import type { ScopeStatus } from '../model/events.ts'
 import type { OwnedCap } from '../model/observed.ts'
-import type { Cap, PolicyRevision } from '../model/policy.ts'
+import type { Cap } from '../model/policy.ts'
 import { byScope, compareScopes, type ScopeKey, scopeKey } from '../model/scope.ts'
 import type { PoolNote } from '../pools/notes.ts'
 import type { DesiredCap } from '../resolve/candidate.ts'
 import type { Resolution } from '../resolve/resolution.ts'
-import type { HoldsShown } from './approval.ts'
 import { type Contest, type ContestInputs, contestedScopes } from './contested.ts'
-import { type Diff, type Difference, diff, type PoolReview } from './diff.ts'
-import { type Disposed, dispose, type Exclusion, type Failure, type Refused } from './dispositions.ts'
-import type { GuardFacts } from './guards/round.ts'
+import { type Diff, type Difference, type DiffInputs, diff } from './diff.ts'
+import { type Disposed, type DisposeInputs, dispose, type Refused } from './dispositions.ts'
 import { countingReader, type Impact, type ImpactInputs, impactOf, isRaise, reachOf } from './impact.ts'
-import { judgeWithApprovals } from './judgement.ts'
+import { type JudgementInputs, judgeWithApprovals } from './judgement.ts'
 import { liftedMembers, type PoolFollowers, pins } from './pins.ts'
-import { planProblems } from './problems.ts'
-import { type ReviewedRules, rulesOf, weakenings } from './reviewed.ts'
+import { type ProblemInputs, planProblems } from './problems.ts'
+import { rulesOf, weakenings } from './reviewed.ts'
 import { type StateInputs, scopeStates } from './states.ts'
 import type { Pending } from './wave.ts'
 
-export interface PlanInputs extends StateInputs {
-  readonly workspace: string
-  readonly policy: PolicyRevision
-  readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
-  readonly people: People
-  readonly model: ServiceModel
-  readonly skipped: ReadonlySet<ScopeKey>
-  /** Scopes that the service has refused; see `activeQuarantine`. */
-  readonly quarantined: ReadonlyMap<ScopeKey, Quarantined>
-  readonly approvals: readonly Approval[]
-  /** Ids, or their beginnings, given by `apply --approve`. */
-  readonly approve: readonly string[]
-  readonly holdsShown: HoldsShown
-  /** Earlier rules that are still in force beside weaker ones, oldest first. */
-  readonly reviewed?: readonly ReviewedRules[]
-  /** `together`: an approval may arrive with the change it releases. */
-  readonly approvalSteps?: 'separate' | 'together'
-  /** Why nothing is written, as in audit mode or during a pause: then no approval is matched with a hold. */
-  readonly idle?: string
-  readonly baseline?: Readonly<Record<ScopeKey, Cap>>
-  /** See `SlotInputs.sent`. */
-  readonly sent?: readonly SentCap[]
-  /** See `SlotInputs.writtenAt`. */
-  readonly writtenAt?: SlotInputs['writtenAt']
-  /** Excludes changes that no run writes, such as foreign changes with `onDrift: alert`: guards do not judge them, and they defer no other. */
-  readonly watched?: (difference: Difference) => Exclusion | undefined
-  /** Excludes changes from this run; another run writes them. */
-  readonly excluded?: (difference: Difference) => Exclusion | undefined
-  /** The writes of this run that failed: it does not try them again. */
-  readonly failed?: ReadonlyMap<ScopeKey, Failure>
-  /** Scopes that were unread for so long that they defer no other change any more. */
-  readonly givenUp?: ReadonlySet<ScopeKey>
+/** The inputs of all steps that are not results of another step. */
+export interface PlanInputs
+  extends StateInputs,
+    Pick<SlotInputs, 'model' | 'people' | 'sent' | 'writtenAt'>,
+    Omit<DiffInputs, 'slots'>,
+    Omit<JudgementInputs, 'differences' | 'slots' | 'inSync' | 'impact' | 'whole' | 'contested' | 'contests'>,
+    Pick<DisposeInputs, 'watched' | 'excluded' | 'failed' | 'givenUp'>,
+    Pick<ProblemInputs, 'poolNotes'> {
   readonly contests: ContestInputs
-  readonly facts: Omit<GuardFacts, 'protectedPeople' | 'workspace' | 'declared' | 'contested' | 'copying'>
-  readonly guards: GuardSettings
-  readonly prune: boolean
-  readonly poolReviews: ReadonlyMap<string, PoolReview>
-  readonly poolNotes?: readonly PoolNote[]
+  /** The caps at the start of an interrupted plan. */
+  readonly baseline?: Readonly<Record<ScopeKey, Cap>>
   /** Members of pools who inherit their cap. */
   readonly followers?: readonly PoolFollowers[]
-  /** SHA-256, for ids. */
-  readonly digest: (text: string) => string
 }
 
 export interface Planned {
