@@ -1,5 +1,4 @@
-// The names, types, labels and help texts of every metric: product.md section 7, to the letter. Plain tables, so that the page of
-// metrics can be read here at a glance; what a series holds is decided in gauges.ts and metrics.ts.
+// Names, types, labels and help texts of every metric: product.md section 7, to the letter. gauges.ts and metrics.ts decide the values.
 import type { Operation } from '../../../ports.ts'
 
 export interface Definition {
@@ -18,12 +17,12 @@ export const GAUGES = {
     help: 'Always 1; the digest and the commit of the policy set in force.',
     labels: ['workspace', 'revision', 'digest'],
   },
-  capkeeper_workspace_held: { help: '1 while this replica keeps the workspace, 0 while another one does or none.', labels: W },
+  capkeeper_workspace_held: { help: '1 while this replica holds the workspace, 0 while another one or none does.', labels: W },
   capkeeper_mode: { help: '1 for the mode of the workspace, 0 for the others.', labels: ['workspace', 'mode'] },
   capkeeper_clock_skew_seconds: { help: 'Clock of the service minus ours.', labels: W },
   capkeeper_approvals: { help: 'Approvals of holds by state.', labels: ['workspace', 'state'] },
   capkeeper_pause_until_timestamp_seconds: { help: 'When the pause in force ends; absent when not paused.', labels: W },
-  capkeeper_scopes: { help: 'Scopes by where they stand.', labels: ['workspace', 'kind', 'state'] },
+  capkeeper_scopes: { help: 'Scopes by state.', labels: ['workspace', 'kind', 'state'] },
   capkeeper_drift_scopes: { help: 'Scopes whose observed cap is not the desired one, by cause.', labels: ['workspace', 'kind', 'cause'] },
   capkeeper_drift_credits: {
     help:
@@ -75,7 +74,7 @@ export const GAUGES = {
     labels: W,
   },
   capkeeper_addon_use_measured: {
-    help: '1 while add-on use by person is what the service tells, 0 while it is estimated from credits used and credits per seat.',
+    help: '1 while add-on use by person is measured by the service, 0 while it is estimated from credits used and credits per seat.',
     labels: W,
   },
   capkeeper_cycle_start_timestamp_seconds: { help: 'Start of the billing cycle.', labels: W },
@@ -89,7 +88,7 @@ export const GAUGES = {
     labels: ['workspace', 'pool'],
   },
   capkeeper_pool_dealt_credits: {
-    help: 'Sum over the members of a pool of the greatest of use, cap in force and cap given; absent while somebody has no known cap.',
+    help: 'Sum over the members of a pool of the greatest of use, cap in force and cap given; absent while a cap is not known.',
     labels: ['workspace', 'pool'],
   },
   capkeeper_pool_exhaustion_timestamp_seconds: {
@@ -104,7 +103,7 @@ export type GaugeName = keyof typeof GAUGES
 
 export const COUNTERS = {
   capkeeper_lease_transfers_total: { help: 'How often the workspace came to this replica.', labels: W },
-  capkeeper_external_changes_total: { help: 'Caps that somebody else changed.', labels: ['workspace', 'kind'] },
+  capkeeper_external_changes_total: { help: 'Foreign changes of caps.', labels: ['workspace', 'kind'] },
   capkeeper_changes_total: { help: 'Changes written, by effect and result.', labels: ['workspace', 'kind', 'effect', 'result'] },
   capkeeper_reconcile_total: { help: 'Cycles by result.', labels: ['workspace', 'result'] },
   capkeeper_api_requests_total: { help: 'Requests to the service by outcome.', labels: ['workspace', 'operation', 'outcome'] },

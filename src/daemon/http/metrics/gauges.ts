@@ -1,5 +1,5 @@
-// What the gauges of one workspace hold, as a function of its view and of now. What was never known is not put at all; what is known
-// only from long ago is left out (use and balance after 24 h). Reads every person and scope once per scrape and keeps nothing.
+// The gauges of one workspace, from its view and the present time. A value that was never known has no series; use and balance have none after 24 h.
+// Reads every person and scope once per scrape and keeps no state.
 
 import { isReadWithin } from '../../../core/model/age.ts'
 import { CAUSES, GUARD_CODES } from '../../../core/model/change.ts'
@@ -20,7 +20,7 @@ import { type AddOnFigures, addOnFigures, totalAddOn } from '../../../core/use/a
 import { countBands } from '../../../core/use/bands.ts'
 import { APPROVAL_STATES, DRIFT_DIRECTIONS, type DriftDirection, type GaugeName } from './definitions.ts'
 
-/** Sets one series; a value that is not known sets nothing. */
+/** Sets one series; an undefined value sets nothing. */
 export type Put = (name: GaugeName, labels: Readonly<Record<string, string>>, value: number | undefined) => void
 
 /** Use and balance are shown this long after they were read (product.md, section 7). */
@@ -102,7 +102,7 @@ function putDrift(put: Put, { workspace, scopes, lastCycle }: WorkspaceView, now
   put('capkeeper_drift_oldest_seconds', { workspace }, lastCycle && seconds(now - oldestAt))
 }
 
-/** How far one scope is off, in credits per person; nothing when equal or unknown. An orphan desires nothing. */
+/** The drift of one scope, in credits per person; undefined when equal or unknown. An orphan has no desired cap. */
 export function driftOf(
   desired: Cap | undefined,
   observed: Observed,
@@ -175,7 +175,7 @@ function putBurn(put: Put, { workspace, roster, use }: WorkspaceView, now: Insta
   put('capkeeper_exhaustion_timestamp_seconds', { workspace }, seconds(figures.exhaustedAt))
 }
 
-/** The sum of what is known; absent when nothing is. One pass without copies: rosters may hold 50,000 people. */
+/** The sum of known figures; undefined when none is. One pass without copies: rosters may have 50,000 people. */
 function total(people: readonly Person[], figure: (person: Person) => Credits | undefined): number | undefined {
   let sum: number | undefined
   for (const person of people) {

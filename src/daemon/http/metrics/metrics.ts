@@ -1,6 +1,5 @@
-// The Prometheus page: counters and histograms are folds over events, gauges are set from the views at each scrape, so that a series
-// never outlives what it tells of. The only file that knows prom-client; it decides no value itself and never carries a name of a person
-// unless metrics.perUser asks for it.
+// The Prometheus page: counters and histograms are folds over events; gauges are set from the views at each scrape, so that no series outlives its subject.
+// The only file that imports prom-client. It must not name a person unless metrics.perUser is set.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { labelsText, labelText } from '../../../core/escape/labels.ts'
 import { CHANGE_RESULTS, EFFECTS } from '../../../core/model/change.ts'
@@ -23,25 +22,24 @@ import {
 import { type Put, putWorkspaceGauges } from './gauges.ts'
 import { type PerUserSettings, putUserGauges } from './users.ts'
 
-/** What holds for the whole process. */
 export interface Health {
   readonly configValid: boolean
   readonly ledgerWritable: boolean
-  /** Of the process as a whole. */
+  /** Conditions of the whole process. */
   readonly conditions?: readonly Condition[]
-  /** Processes that share the workspaces; absent or empty: this one is alone. */
+  /** Processes that share the workspaces; absent or empty where there is only this one. */
   readonly replicas?: readonly { readonly name: string; readonly isHere: boolean }[]
 }
 
 export interface Metrics {
-  /** Counts what happened; events of a workspace that is not registered are ignored. */
+  /** Events of a workspace that is not registered are ignored. */
   onEvent(event: CycleEvent): void
   /** The whole page in Prometheus' text format, version 0.0.4. */
   render(views: readonly WorkspaceView[], health: Health): Promise<string>
   readonly contentType: string
-  /** Starts the counters of a workspace at 0; does nothing when they are there. */
+  /** Starts the counters of a workspace at 0; does nothing when it is registered already. */
   registerWorkspace(workspace: string): void
-  /** Takes the series of a workspace away. */
+  /** Removes the series of a workspace. */
   removeWorkspace(workspace: string): void
 }
 
@@ -57,13 +55,12 @@ export interface MetricsOptions {
 /** Names of prom-client's own that `promtool check metrics` refuses: gauges that end in _total. */
 const REFUSED_DEFAULTS = ['nodejs_active_resources_total', 'nodejs_active_handles_total', 'nodejs_active_requests_total']
 
-/** The page of metrics of one process, with process_* and nodejs_* of its own registry. product.md, section 7. */
 export function createMetrics(options: MetricsOptions): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   for (const name of REFUSED_DEFAULTS) registry.removeSingleMetric(name)
   const parts = createParts(registry)
-  /** With the label of each. */
+  /** Label values by name. */
   const workspaces = new Map<string, string>()
   let mostDropped = 0
 
@@ -77,7 +74,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     put('capkeeper_config_valid', {}, Number(health.configValid))
     put('capkeeper_ledger_writable', {}, Number(health.ledgerWritable))
     for (const { workspace, lease } of views) put('capkeeper_workspace_held', { workspace }, Number(lease?.isHere ?? true))
-    // What another replica keeps is counted there, and only there.
+    // A workspace that another replica holds is counted only there.
     const own = views.filter(({ lease }) => lease?.isHere ?? true)
     for (const view of own) putWorkspaceGauges(put, view, now)
     const dropped = options.users ? putUserGauges(put, own, options.users, now) : 0
@@ -91,7 +88,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
       const workspace = workspaces.get(event.workspace)
       if (workspace !== undefined) count(parts, event, workspace)
     },
-    // The gauges are set in one go before the first await: scrapes that overlap never see each other half done.
+    // All gauges are set before the first await, so that overlapping scrapes never see half of them.
     async render(views, health) {
       setGauges(views, health)
       setBurned(parts, views, workspaces)
@@ -130,7 +127,7 @@ function createParts(registry: Registry): Parts {
   }
 }
 
-// Object.fromEntries forgets the names of the table; the cast gives them back.
+// Object.fromEntries loses the type of the names; the cast restores it.
 const mapTable = <Name extends string, Row extends Definition, Part>(
   table: Readonly<Record<Name, Row>>,
   make: (name: string, row: Row) => Part,
@@ -167,18 +164,18 @@ function count({ counters, histograms }: Parts, event: CycleEvent, workspace: st
       }
       break
     }
-    default: // The rest shows in the views.
+    default: // The gauges show the rest.
   }
 }
 
-/** The leases keep count, also of workspaces that are elsewhere now. */
+/** The leases count transfers, also of workspaces that another replica holds now. */
 function setTransfers({ counters }: Parts, views: readonly WorkspaceView[]): void {
   counters.capkeeper_lease_transfers_total.reset()
   for (const { workspace, lease } of views)
     counters.capkeeper_lease_transfers_total.inc({ workspace: labelText(workspace) }, lease?.transfers ?? 0)
 }
 
-/** The ledger keeps the sums, so that they go on where they were; until they are known there is none. Groups show as long as the view has them. */
+/** The ledger keeps the sums, so they survive restarts; until they are known there is no series. A group has one while the view has the group. */
 function setBurned({ counters }: Parts, views: readonly WorkspaceView[], workspaces: ReadonlyMap<string, string>): void {
   counters.capkeeper_credits_burned_total.reset()
   counters.capkeeper_group_credits_burned_total.reset()

@@ -1,10 +1,10 @@
-// The gauges per user, off unless asked for. Decides who is shown and who is dropped, so that a big company cannot drown Prometheus;
-// it never shows an e-mail that the label function did not let through.
+// The gauges per user, off by default. Decides which people have series, so that a large company does not overload Prometheus. An e-mail must go through
+// the label function.
 import type { WorkspaceView } from '../../../core/model/events.ts'
 import type { Instant } from '../../../core/model/units.ts'
 import { isShown, type Put } from './gauges.ts'
 
-/** `top`: the people with the highest use; `all`: everybody, up to the limit. */
+/** `top`: the people with the highest use; `all`: all people, up to the limit. */
 export interface PerUserSettings {
   readonly perUser: 'off' | 'top' | 'all'
   /** An e-mail as it shows in the label `user`: itself, or its hash. */

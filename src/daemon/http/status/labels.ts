@@ -1,5 +1,5 @@
-// How people show outside the process: by e-mail, or by a hash of it. Decides it for labels and for free text alike, because e-mails
-// stand in messages, reasons and quoted policy lines too; with hashes no text that holds an @ gets out as it was.
+// How people are shown outside the process: by e-mail, or by a hash of it. Free text goes through here too, because messages, reasons and quoted policy
+// lines have e-mails in them; with hashes, no text with an @ leaves unchanged.
 import { normaliseEmail } from '../../../core/model/scope.ts'
 import type { Digest } from '../../../ports.ts'
 
@@ -16,14 +16,14 @@ export interface PeopleLabels {
 /** E-mails as they are. */
 export const EMAIL_LABELS: PeopleLabels = { shown: 'email', label: (email) => email, text: (text) => text }
 
-/** What may have an e-mail in it; what usually quotes or separates one ends it. */
+/** A run of characters that may have an e-mail in it, up to what usually quotes or separates one. */
 const RUN = /[^\s"`<>()[\],;:\\]+/gu
-/** Signs that may stand before the @ of an e-mail, and end it behind. */
+/** Characters that may be before the @ of an e-mail, and end it after the @. */
 const END = /[{}|=/]/g
 
 /**
- * E-mails as 12 hex digits, the same for the same `salt`, which one installation keeps: whoever knows an address can look for it, nobody
- * can read one. The hash of an e-mail in a text is the hash of its scope. `form` makes the label of a hash; default: the hash itself. Choice.
+ * E-mails as 12 hex digits. `salt` belongs to one installation, so the same person has the same hash in it: an e-mail cannot be read, but one that is known
+ * can be found. `form` makes the label from the hash; default: the hash itself. Choice.
  */
 export function hashLabels(digest: Digest, salt: string, form: (hash: string) => string = (hash) => hash): PeopleLabels {
   const label = (email: string) => form(digest(`${salt}\n${normaliseEmail(email)}`).slice(0, 12))
@@ -41,7 +41,7 @@ export function hashLabels(digest: Digest, salt: string, form: (hash: string) =>
   return { shown: 'hash', label, text: (text) => text.replace(RUN, masked) }
 }
 
-/** Without the quotes, signs and full stops that a sentence puts around it. */
+/** Without the quotes and punctuation of the sentence around it. */
 function trimmed(run: string): string {
   let start = 0
   let end = run.length

@@ -1,20 +1,19 @@
-// The document about what the policies in force would have come to in past cycles, beside the caps that were in force. Schemas only; see
-// parts-source.ts.
+// The document that compares the policies in force with the caps that were in force, over past cycles. Schemas only; see parts-source.ts.
 import Type from 'typebox'
 import { count, day, figure, flag, headOf, instant, list, object, optional, scopeName, text, words } from './parts-source.ts'
 
 const banded = (description: string) =>
   object(description, {
-    low: figure('Were demand that a cap cut off nothing.'),
-    middle: figure('As people used to use on such weekdays.'),
-    high: figure('Were it the highest of these.'),
+    low: figure('If caps cut off no demand.'),
+    middle: figure('If cut-off demand was the usual use on such weekdays.'),
+    high: figure('If cut-off demand was the highest use on such weekdays.'),
   })
 
 const side = (description: string) =>
   object(description, {
     credits: banded('Add-on credits used.'),
     blockedPeople: banded('People blocked on at least one day.'),
-    blockedDays: banded('Working days on which somebody was blocked, summed over people.'),
+    blockedDays: banded('Working days on which people were blocked, summed over people.'),
   })
 
 const ROW = {
@@ -24,39 +23,40 @@ const ROW = {
   workingDays: Type.Number({ minimum: 0, description: 'Days with use, summed over people.' }),
   policy: side('Under the policies in force.'),
   beside: side('Under the caps that were in force.'),
-  kept: figure('Add-on credits that the policies would not have spent; negative: spent more.'),
+  kept: figure('Add-on credits that the policies would have saved; negative: would have spent in addition.'),
   keptMoney: optional(figure('The same in money, where a price is configured.')),
 }
 
-const row = object('Everybody, a group or a pool in one cycle.', ROW)
+const row = object('All people, a group or a pool in one cycle.', ROW)
 
 const cycle = object('One billing cycle.', {
   start: instant('Its first instant.'),
   end: instant('The first instant of the next.'),
-  whole: flag('It is over, and days were recorded from its beginning to its end.'),
+  whole: flag('It has ended, and all of its days are recorded.'),
   total: row,
-  groups: list(row, 'Those with most blocked days first.'),
+  groups: list(row, 'Those with the most blocked days first.'),
   groupsOmitted: count('How many more there are.'),
-  pools: list(object('A pool.', { ...ROW, credits: figure('What it has for a cycle.') }), 'Pools of the policies.'),
+  pools: list(object('A pool.', { ...ROW, credits: figure('Its credits for a cycle.') }), 'Pools of the policies.'),
 })
 
-const stopped = object('How a cap stopped them.', {
-  from: day('The first.'),
-  days: figure('On how many of their working days.'),
+const stopped = object('How a cap blocked the person.', {
+  from: day('The first day.'),
+  days: figure('How many of their working days.'),
   cap: figure('The cap on that day.'),
 })
 
-const blocked = object('Somebody who would have been blocked in a cycle.', {
+const blocked = object('A person who would have been blocked in a cycle.', {
   person: text(),
-  cycleStart: instant('Of which cycle.'),
+  cycleStart: instant('The start of the cycle.'),
   workingDays: figure('In that cycle.'),
   policy: optional(stopped),
   beside: optional(stopped),
 })
 
-const both = (description: string) => object(description, { policy: figure('Under the policies.'), beside: figure('As it was.') })
+const both = (description: string) =>
+  object(description, { policy: figure('Under the policies.'), beside: figure('Under the caps that were in force.') })
 
-const change = object('Somebody to whom the policies make a difference, over all cycles.', {
+const change = object('A person for whom the policies make a difference, over all cycles.', {
   person: text(),
   credits: both('Add-on credits used.'),
   blockedDays: both('Working days on which they were blocked.'),
@@ -65,10 +65,10 @@ const change = object('Somebody to whom the policies make a difference, over all
 const reach = object('A cap, and how far it was used.', {
   scope: scopeName,
   cap: figure('Credits.'),
-  highest: figure('The most that one person with it used in one cycle.'),
+  highest: figure('The highest use of one person with this cap in one cycle.'),
 })
 
-const figures = object('What was compared.', {
+const figures = object('The comparison.', {
   policy: object('The policies that were replayed.', { digest: text(), revision: text() }),
   addOn: words(['measured', 'estimated'], 'Where add-on use comes from.'),
   creditsPerSeat: optional(figure('Included in each seat.')),
@@ -77,7 +77,7 @@ const figures = object('What was compared.', {
   cycles: list(cycle, 'In order.'),
   blocked: list(blocked, 'Blocked under the policies, the latest cycle and the longest first.'),
   blockedOmitted: count('How many more there are.'),
-  gains: list(change, 'Blocked on fewer days, or let use more; the most first.'),
+  gains: list(change, 'Blocked on fewer days, or allowed to use more; the most first.'),
   gainsOmitted: count('How many more there are.'),
   losses: list(change, 'Blocked on more days; the most first.'),
   lossesOmitted: count('How many more there are.'),
@@ -89,13 +89,10 @@ const figures = object('What was compared.', {
 
 export const COMPARISON = object('The policies in force beside the caps that were in force, over recorded cycles.', {
   ...headOf('Comparison'),
-  state: words(
-    ['made', 'running', 'lacking', 'failed'],
-    'Whether there is one. `running`: it is being made, and what stands there is older.',
-  ),
-  message: optional(text('Why there is none.')),
+  state: words(['made', 'running', 'lacking', 'failed'], '`running`: it is being made, and `figures` are older.'),
+  message: optional(text('Why there are no figures.')),
   since: optional(instant('When making it began.')),
   madeAt: optional(instant('When it was made.')),
-  wholeFrom: optional(day('From when on a cycle will be recorded as a whole, where none is yet.')),
+  wholeFrom: optional(day('When the first whole cycle will be recorded, where none is yet.')),
   figures: optional(figures),
 })

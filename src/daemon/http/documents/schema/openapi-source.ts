@@ -90,12 +90,12 @@ function operation({ path, summary, kind, parameters }: ApiRoute) {
           headers: { ETag: { description: 'Names the state.', schema: { type: 'string' } } },
           content: json(kind),
         },
-        304: { description: 'As `If-None-Match` names it.' },
-        400: refusal('A parameter that is not known, or a value that makes no sense.'),
+        304: { description: 'The answer is the one that `If-None-Match` names.' },
+        400: refusal('An unknown parameter, or an invalid value.'),
         401: refusal('The token, or the header of the proxy, is missing or wrong.'),
-        403: refusal('Not from here.'),
-        ...(isAboutOne && { 404: refusal('There is no such thing, or it is not yours to see.') }),
-        503: refusal('Too much is on its way to slow readers.'),
+        403: refusal('The reader may not see this.'),
+        ...(isAboutOne && { 404: refusal('It does not exist, or the reader may not see it.') }),
+        503: refusal('Too many answers are being sent to slow readers.'),
       },
     },
   }
@@ -105,28 +105,31 @@ const EVENTS = {
   get: {
     operationId: 'getEvents',
     summary:
-      'Server-sent events: `hello` first, `change` with a workspace and what changed, `beat` every 15 s, `reset` when some were missed.',
+      'Server-sent events: `hello` first, `change` with a workspace and what changed, `beat` every 15 s, `reset` when events were missed.',
     parameters: [
       {
         name: 'workspace',
         in: 'query',
         required: false,
-        description: 'Changes of this one alone.',
+        description: 'Only changes of this workspace.',
         schema: { type: 'string', minLength: 1, maxLength: MOST_LETTERS },
       },
     ],
     responses: {
-      200: { description: 'Goes on until either side ends it.', content: { 'text/event-stream': { schema: { type: 'string' } } } },
-      400: refusal('A parameter that is not known.'),
+      200: {
+        description: 'A stream that lasts until either side closes it.',
+        content: { 'text/event-stream': { schema: { type: 'string' } } },
+      },
+      400: refusal('An unknown parameter.'),
       401: refusal('The token, or the header of the proxy, is missing or wrong.'),
-      403: refusal('Not from here.'),
-      404: refusal('There is no such workspace, or it is not yours to see.'),
-      503: refusal('Too many listen already.'),
+      403: refusal('The reader may not see this.'),
+      404: refusal('There is no such workspace, or the reader may not see it.'),
+      503: refusal('There are too many listeners.'),
     },
   },
 }
 
-/** Beside `/api/v1`, and older than it. */
+/** Older than `/api/v1`. */
 const STATUS_PATH = {
   get: {
     operationId: 'getStatus',
@@ -134,12 +137,11 @@ const STATUS_PATH = {
     responses: {
       200: { description: 'The state of every workspace.', content: json('Status') },
       401: plainRefusal('The token, or the header of the proxy, is missing or wrong.'),
-      403: plainRefusal('Not from here.'),
+      403: plainRefusal('The reader may not see this.'),
     },
   },
 }
 
-/** The document; the version of the program is put in when it is served. */
 export const OPENAPI = {
   openapi: '3.1.0',
   info: {
@@ -147,7 +149,7 @@ export const OPENAPI = {
     version: '1',
     summary: 'What the console shows, as JSON. Read-only.',
     description:
-      'Instants are RFC 3339 in UTC, credits are numbers, what was never known is absent. Fields and documents are added; none is renamed or changes its meaning.',
+      'Instants are RFC 3339 in UTC, credits are numbers, what was never known is absent. Fields and documents may be added; none is renamed or changes its meaning.',
     license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
   },
   servers: [{ url: '/' }],
@@ -158,7 +160,7 @@ export const OPENAPI = {
     '/status': STATUS_PATH,
   },
   components: {
-    securitySchemes: { token: { type: 'http', scheme: 'bearer', description: 'Where `auth.token` of the config names one.' } },
+    securitySchemes: { token: { type: 'http', scheme: 'bearer', description: 'Needed where the config has `auth.token`.' } },
     schemas: { ...DOCUMENTS, Status: STATUS, Error: ERROR },
   },
 }

@@ -1,5 +1,5 @@
-// The pieces that the documents of /api/v1 are made of, as schemas: each is the source of the type, of the OpenAPI document and of the tests
-// that hold answers against it. Only the generator loads these files; others take their types from documents/types.ts.
+// Pieces of the schemas of /api/v1, which are the source of the types, of the OpenAPI document and of the tests of answers. Only the generator loads these
+// files; other code imports the types of documents/types.ts.
 import Type, { type Static, type TProperties, type TSchema } from 'typebox'
 import { CAUSES, CHANGE_RESULTS, EFFECTS, GUARD_CODES } from '../../../../core/model/change.ts'
 import { SEVERITIES } from '../../../../core/model/condition.ts'
@@ -34,7 +34,7 @@ export const figure = (description: string) => Type.Number({ description })
 export const instant = (description: string) => Type.String({ format: 'date-time', description: `${description} RFC 3339, UTC.` })
 export const day = (description: string) => Type.String({ format: 'date', description: `${description} A day of UTC.` })
 
-export const cap = (description = 'Whole credits, or `none`: nothing is set and the next wider cap applies.') =>
+export const cap = (description = 'Whole credits, or `none`: no cap is set here, and that of an ancestor applies.') =>
   Type.Unsafe<number | 'none'>({ oneOf: [{ type: 'integer', minimum: 0 }, { const: 'none' }], description })
 
 export const observed = (description = 'What was read: whole credits, `none`, or `unknown`.') =>
@@ -51,16 +51,16 @@ export const guard = words(GUARD_CODES)
 export const changeResult = words(CHANGE_RESULTS)
 export const grantState = words(GRANT_STATES)
 export const reconcileResult = words(RECONCILE_RESULTS)
-export const tone = words(['good', 'warn', 'bad'], 'Whether a person should look.')
+export const tone = words(['good', 'warn', 'bad'], 'Whether it needs a person.')
 
 export const place = object('A line of a policy file.', {
   file: text(),
   line: Type.Integer({ minimum: 1 }),
   column: Type.Integer({ minimum: 1 }),
-  url: optional(text('The line at the revision in force, where `sourceUrl` of the config says how its address is made.')),
+  url: optional(text('The line at the revision in force, where the config has `sourceUrl`.')),
 })
 
-/** What stands at the head of every document. */
+/** The first fields of every document. */
 export const head = <const K extends string>(kind: K) => ({
   apiVersion: Type.Literal('capkeeper/v1'),
   kind: Type.Literal(kind),
@@ -68,12 +68,12 @@ export const head = <const K extends string>(kind: K) => ({
   peopleShown: words(['hash', 'email'], 'How people are shown.'),
 })
 
-/** The head of a document about one workspace. */
+/** The first fields of a document about one workspace. */
 export const headOf = <const K extends string>(kind: K) => ({ ...head(kind), workspace: text('The name of the workspace.') })
 
-/** What a list that comes in pages says of itself. */
+/** The fields of a list in pages. */
 export const paged = <T extends TSchema>(items: T, description: string) => ({
-  total: count('How many there are in all pages.'),
+  total: count('Items on all pages.'),
   page: Type.Integer({ minimum: 1 }),
   limit: Type.Integer({ minimum: 1, description: 'The most on one page.' }),
   items: Type.Array(items, { description }),
@@ -85,36 +85,36 @@ export const balance = object('Credits of the whole team in this cycle, as the s
   readAt: instant('When it was read.'),
   creditsPerSeat: figure('Included in each seat.'),
   seats: count('Paid seats.'),
-  addOnAvailable: figure('Add-on credits of this cycle, used ones included.'),
+  addOnAvailable: figure('Add-on credits of this cycle, including those used.'),
   addOnUsed: figure('Add-on credits that are used.'),
 })
 
-export const condition = object('Something that is so now, and since when.', {
+export const condition = object('A condition that is true now.', {
   type: text(),
   severity: words(SEVERITIES),
-  subject: text('What it is about, such as a scope, a hold or the workspace.'),
+  subject: text('A scope, a hold, the workspace, or a part of what is read.'),
   reason: text('A code of docs/codes.md.'),
   message: text('A sentence.'),
   since: instant('When it began.'),
 })
 
-export const problem = object('Something wrong in a policy file.', {
+export const problem = object('A problem in a policy file.', {
   severity: words(['error', 'warning']),
   code: text(),
   message: text(),
   at: optional(place),
   sourceLine: optional(text('The text of the line.')),
-  length: optional(Type.Integer({ minimum: 1, description: 'How many characters of it are meant, from the column on.' })),
+  length: optional(Type.Integer({ minimum: 1, description: 'How many characters of the line are wrong, from the column on.' })),
   hint: optional(text('The way out.')),
 })
 
 export const projection = object('Credits that the team will have used at the end of the cycle.', {
-  p10: figure('1 of 10 cycles ends below.'),
-  p50: figure('Half of them end below.'),
-  p90: figure('9 of 10 end below.'),
+  p10: figure('10 % of outcomes are lower.'),
+  p50: figure('Half of the outcomes are lower.'),
+  p90: figure('90 % of outcomes are lower.'),
 })
 
-/** The type of a schema, which nobody changes. */
+/** The type of a schema, readonly throughout. */
 export type Shape<T extends TSchema> = Frozen<Static<T>>
 
 type Frozen<T> = T extends readonly (infer One)[]

@@ -30,16 +30,16 @@ import {
 } from './parts-source.ts'
 
 const GROUP_ENTRY = {
-  id: text('As caps are set on.'),
-  name: text('As members are listed by.'),
+  id: text('`group_id` of the service.'),
+  name: text('`group_name` of the service.'),
   known: flag('The service knows it and its members were read.'),
   members: count('People in it.'),
-  cap: optional(cap('What policy asks.')),
+  cap: optional(cap('The desired cap.')),
   observed: optional(observed()),
   state: optional(scopeState),
   used: optional(figure('Credits its members used in this cycle.')),
   addOn: optional(figure('Their add-on use.')),
-  addOnSource: optional(words(ADD_ON_SOURCES, 'Where the figure of add-on use comes from: the worst of theirs.')),
+  addOnSource: optional(words(ADD_ON_SOURCES, 'Where the figure of add-on use comes from; the least certain source of its members.')),
   share: optional(figure("Of the team's use, 0 to 1.")),
   bands: optional(counts(BANDS, "Members by how near they are to their cap; absent while nobody's is known.")),
   near: optional(count('Members at 85 % of their cap or more.')),
@@ -52,11 +52,11 @@ export const GROUPS = object('The groups that the policies declare.', {
   ...paged(object('One group.', GROUP_ENTRY), 'As `sort` says.'),
 })
 
-const candidate = object('One declaration that bears on a scope.', {
+const candidate = object('A declaration that applies to a scope.', {
   kind: words(ORIGIN_KINDS, '`rule`: a cap declared at a scope; `people`: a rule over people.'),
   scope: scopeName,
   cap: cap(),
-  wins: flag('It decides.'),
+  wins: flag('It decides the cap.'),
   why: text('Why it won or lost.'),
   state: optional(words(['pending', 'active', 'expiring', 'ended'], 'Of a grant.')),
   from: optional(instant('When a grant starts.')),
@@ -72,59 +72,59 @@ const write = object('One write of capkeeper.', {
   at: instant('When it ended.'),
   scope: scopeName,
   effect,
-  from: cap('What stood there.'),
-  to: cap('What was written.'),
+  from: cap('The cap before.'),
+  to: cap('The cap written.'),
   cause,
   result: changeResult,
   reason: optional(text()),
   error: optional(text('Why it failed.')),
   source: optional(place),
-  planId: text('The plan it was a part of.'),
-  revision: text('The policies in force.'),
+  planId: text('Its plan.'),
+  revision: text('The revision of the policies in force.'),
 })
 
-const reading = object('What was last read at one scope of the chain.', {
+const reading = object('The last reading of one scope of the chain.', {
   scope: scopeName,
   observed: optional(observed()),
   readAt: optional(instant('When.')),
   failure: optional(text('Why it could not be read.')),
 })
 
-const pending = object('The change that the present plan makes here.', {
+const pending = object('The change of the present plan.', {
   effect,
-  from: cap('What stands there.'),
-  to: cap('What is to stand there.'),
+  from: cap('The cap now.'),
+  to: cap('The cap to be written.'),
   cause,
   disposition: words(['ready', 'held', 'deferred', 'excluded']),
   why: optional(text('Why it is not written now.')),
-  hold: optional(text('The hold that keeps it back.')),
+  hold: optional(text('The hold it is part of.')),
 })
 
-/** Why a scope has the cap it has. */
+/** Why a scope has its cap. */
 const EXPLAINED = {
-  chain: list(candidate, 'Everything declared that bears on it, the winner first.'),
-  desired: optional(cap('What all declarations come to.')),
+  chain: list(candidate, 'All declarations that apply, the winner first.'),
+  desired: optional(cap('The desired cap.')),
   state: optional(scopeState),
-  readings: list(reading, 'This scope, then the wider ones.'),
+  readings: list(reading, 'This scope, then its ancestors.'),
   nextReadingAt: optional(instant('When it is expected to be read again.')),
   reading: optional(
     object('How often it is read, and why.', {
       scope: scopeName,
-      everySeconds: figure('From one reading to the next, as things are now.'),
-      atLeastEverySeconds: optional(figure('The longest that it waits; absent where every sweep reads it.')),
-      why: text('In words.'),
+      everySeconds: figure('The present time between two readings.'),
+      atLeastEverySeconds: optional(figure('The longest time between two readings; absent where every sweep reads it.')),
+      why: text(),
     }),
   ),
   change: optional(pending),
   lastWrite: optional(write),
   history: list(write, 'Writes at this scope, the newest first.'),
-  why: optional(text('Why it is held, rejected or skipped; in sync, that a raise by a pool waits.')),
-  conditions: list(text('What would change the cap.'), 'What would change it, in words.'),
+  why: optional(text('Why it is held, rejected or skipped, or why a raise by a pool is deferred.')),
+  conditions: list(text(), 'What would change the cap, in words.'),
 }
 
 const useDay = object('One day.', {
   day: day('Which.'),
-  used: optional(figure('Credits burned on it; absent where it is not known.')),
+  used: optional(figure('Credits burned; absent where not known.')),
 })
 
 export const GROUP = object('One group.', {
@@ -135,7 +135,7 @@ export const GROUP = object('One group.', {
     days: list(useDay, 'The last days in order.'),
   }),
   top: list(
-    object('Somebody in it.', {
+    object('A member.', {
       person: text(),
       cap: optional(cap()),
       addOn: optional(figure('Add-on use.')),
@@ -149,17 +149,17 @@ export const GROUP = object('One group.', {
 const PERSON_ENTRY = {
   person: text('An e-mail or a hash, as people are shown.'),
   status: words(['approved', 'pending', 'rejected', 'unspecified', 'off-roster']),
-  disabled: optional(flag('Access is switched off: written, but not counted by guards.')),
+  disabled: optional(flag('The service is disabled for them: caps are written, guards do not count them.')),
   groups: list(object('A declared group.', { id: text(), name: text() }), 'Declared groups of the person.'),
-  cap: optional(observed('The cap in force, as the readings show it.')),
+  cap: optional(observed('The cap in force, from the readings.')),
   from: optional(scopeName),
-  declared: optional(cap('What all declarations come to.')),
+  declared: optional(cap('The desired cap.')),
   rule: optional(object('The declaration that decides.', { kind: text(), name: text(), source: optional(place) })),
   used: optional(figure('All credits used in this cycle.')),
   addOn: optional(figure('Add-on use.')),
   addOnSource: optional(words(ADD_ON_SOURCES, 'Where the figure of add-on use comes from.')),
-  isUpperBound: optional(flag('What a seat includes is not known, so add-on use is all use.')),
-  headRoom: optional(figure('Left of the cap; negative when over it.')),
+  isUpperBound: optional(flag('The credits of a seat are not known, so add-on use is all use.')),
+  headRoom: optional(figure('Credits left of the cap; negative when over it.')),
   share: optional(figure('Add-on use over the cap; 1 is at the cap.')),
   band: optional(band),
   state: optional(scopeState),
@@ -168,19 +168,22 @@ const PERSON_ENTRY = {
 export const PEOPLE = object('People, searched, filtered and sorted.', {
   ...headOf('PersonList'),
   ...paged(object('One person.', PERSON_ENTRY), 'As `sort` says.'),
-  bands: counts(BANDS, 'Everybody who fits the search, by band, whatever band was asked for.'),
+  bands: counts(BANDS, 'People who fit the other filters, by band.'),
   groups: list(object('A group to filter by.', { id: text(), name: text() }), 'The declared groups.'),
-  rules: list(object('A rule to filter by.', { name: text(), people: count('Whom it decides about.') }), 'What decides about people.'),
+  rules: list(
+    object('A rule to filter by.', { name: text(), people: count('People for whom it decides.') }),
+    'The declarations that decide for people.',
+  ),
 })
 
 const personDay = object('One day of a person.', {
   day: day('Which.'),
   burned: figure('Credits burned on it.'),
   used: optional(figure('Credits used since the start of the cycle, at its end.')),
-  addOn: optional(figure('Add-on use since the start of the cycle, at its end; of the last day as far as the service shows it yet.')),
-  cap: optional(observed('The cap in force at its end, as far as the records tell.')),
+  addOn: optional(figure('Add-on use since the start of the cycle, at its end; the last day may be incomplete.')),
+  cap: optional(observed('The cap in force at its end, as far as recorded.')),
   from: optional(scopeName),
-  changed: optional(flag('The cap in force was changed on it.')),
+  changed: optional(flag('The cap in force changed on it.')),
 })
 
 export const PERSON = object('One person.', {
@@ -188,11 +191,11 @@ export const PERSON = object('One person.', {
   ...PERSON_ENTRY,
   ...EXPLAINED,
   protected: optional(flag('Never lowered, blocked or cleared.')),
-  guards: list(guard, 'Guards that hold something back for this person.'),
+  guards: list(guard, 'Guards that hold a change for this person.'),
   use: object('Use by day against the cap.', {
     days: list(personDay, 'From the start of the cycle, or the last 30 days if that is longer.'),
     addOnSource: optional(words(['measured', 'estimated'], 'Where the add-on use of the days comes from; absent without any.')),
-    runsOutOn: optional(day('When the cap is used up at the pace of the last 7 days; absent when it lasts.')),
+    runsOutOn: optional(day('When the cap is used up at the pace of the last 7 days; absent when not within the cycle.')),
     paceADay: optional(figure('Credits a day in the last 7 days.')),
   }),
 })

@@ -30,12 +30,12 @@ const MORE = 'How many more there are.'
 const line = (description: string) => optional(text(`${description} \`file:line:column\`.`))
 const addOnSource = words(ADD_ON_SOURCES, 'Where the figure comes from.')
 
-const lease = object('Who keeps the workspace, where several replicas share the ledger.', {
-  isHere: flag('This one does.'),
-  holder: optional(text('Its name; absent while nobody does.')),
+const lease = object('The replica that holds the workspace, where several replicas share the ledger.', {
+  isHere: flag('It is this replica.'),
+  holder: optional(text('Its name; absent while no replica holds it.')),
 })
 
-const problem = object('Something wrong in a policy file.', {
+const problem = object('A problem in a policy file.', {
   severity: words(['error', 'warning']),
   code: text(),
   message: text(),
@@ -50,22 +50,22 @@ const policy = object('The policies in force.', {
   problemsOmitted: count(MORE),
 })
 
-const scope = scopeWith(line('What asks it.'))
+const scope = scopeWith(line('The declaration.'))
 
-const hold = object('A guard holds changes back.', {
+const hold = object('Changes that a guard holds.', {
   id: text('32 hex digits.'),
   guards: list(guard, 'Which guards.'),
   people: count('People who are affected.'),
   message: text(),
-  changes: list(object('A change that is held.', { scope: scopeName, from: cap(), to: cap() }), 'In the order of writing.'),
+  changes: list(object('A held change.', { scope: scopeName, from: cap(), to: cap() }), 'In the order of writing.'),
   changesOmitted: count(MORE),
 })
 
 const pool = object('A budget over caps in this cycle, in credits.', {
   name: text(),
-  credits: figure('What its members may use together.'),
-  used: optional(figure('What of them is used; absent until use was read.')),
-  dealt: optional(figure('What its members count at together; absent while somebody has no known cap.')),
+  credits: figure('Credits of all members together.'),
+  used: optional(figure('Credits used; absent until use was read.')),
+  dealt: optional(figure('Sum over the members of the greatest of use, cap in force and cap dealt; absent while a cap is not known.')),
   people: optional(count('Its members.')),
   exhaustion: optional(instant('When it is expected to be used up; absent when not within the cycle.')),
   readAt: optional(instant('When the use was read.')),
@@ -77,11 +77,11 @@ const addOn = object('Add-on use of people in this cycle, by which bands and gua
   source: addOnSource,
   credits: optional(figure('The sum; absent when nothing is known.')),
   readAt: optional(instant('When it was measured.')),
-  latestDay: optional(day('The last one of which the service told anything.')),
-  notMeasured: optional(words(['absent', 'denied'], 'The service does not tell it, or not to this key.')),
+  latestDay: optional(day('The last day with measured use.')),
+  notMeasured: optional(words(['absent', 'denied'], 'The service does not have it, or does not give it to this key.')),
 })
 
-const near = object('Somebody at 85 % of their cap or more.', {
+const near = object('A person at 85 % of their cap or more.', {
   person: text('As `people` says.'),
   cap: optional(cap()),
   used: optional(figure('Add-on credits.')),
@@ -92,7 +92,7 @@ const near = object('Somebody at 85 % of their cap or more.', {
 const use = object('Use in this cycle, in credits.', {
   readAt: instant('When it was read.'),
   people: count('On the roster.'),
-  used: optional(figure('By all of them.')),
+  used: optional(figure('Of all people.')),
   cycleStart: optional(instant('Its first instant.')),
   cycleEnd: optional(instant('The first instant of the next.')),
   addOn,
@@ -128,12 +128,15 @@ const workspace = object('One workspace.', {
   scopeCounts: scopesByKind,
   scopes: list(scope, 'Those that need attention first.'),
   scopesOmitted: count(MORE),
-  holds: list(hold, 'What waits for somebody.'),
+  holds: list(hold, 'Holds in force.'),
   approvals: list(approval, 'Those on record.'),
-  grants: counts(GRANT_STATES, 'How many grants stand where.'),
+  grants: counts(GRANT_STATES, 'Grants by state.'),
   pools: list(pool, 'By name.'),
   poolsOmitted: count(MORE),
-  rules: list(object('How many people a rule reaches.', { name: text(), people: count('How many.') }), 'In the order in which they count.'),
+  rules: list(
+    object('A rule.', { name: text(), people: count('People for whom it is the first match.') }),
+    'In the order in which they apply.',
+  ),
   rulesOmitted: count(MORE),
   use: optional(use),
   balance: optional(balance),
@@ -141,10 +144,10 @@ const workspace = object('One workspace.', {
   groups: list(group, 'Declared groups.'),
   ratePerSecond: optional(figure('Requests per second, as learned.')),
   clockSkewSeconds: optional(figure("The service's clock minus ours.")),
-  seen: optional(list(finding, 'What the answers of the service have shown.')),
-  conditions: list(condition, 'What is so now, what needs a person first.'),
+  seen: optional(list(finding, 'Evidence from answers of the service.')),
+  conditions: list(condition, 'The most urgent first.'),
   conditionsOmitted: count(MORE),
-  warnings: list(text(), 'The messages of those that show nowhere else here.'),
+  warnings: list(text(), 'Messages of conditions that no other field shows.'),
 })
 
 export const STATUS = object('The state of every workspace.', {
@@ -154,7 +157,7 @@ export const STATUS = object('The state of every workspace.', {
   at: instant('When this was made.'),
   people: words(['hash', 'email'], 'How people are shown.'),
   configValid: flag('The config file is valid.'),
-  ledgerWritable: flag('Records can be made.'),
+  ledgerWritable: flag('The ledger can be written.'),
   conditions: list(condition, 'Of the process as a whole.'),
   workspaces: list(workspace, 'In the order of the config.'),
 })

@@ -1,4 +1,4 @@
-// The documents about whole workspaces: all of them at a glance, one of them, its policies and its health. Schemas only; see parts-source.ts.
+// The documents about whole workspaces: the overview, one workspace, its policies and its health. Schemas only; see parts-source.ts.
 import Type, { type TSchema } from 'typebox'
 import { ASPECTS } from '../../../../core/interpret/evidence.ts'
 import { BANDS, SCOPE_STATES } from '../../../../core/model/events.ts'
@@ -36,8 +36,8 @@ import {
   words,
 } from './parts-source.ts'
 
-export const pause = object('Nothing is written until it ends.', {
-  until: instant('When it ends by itself.'),
+export const pause = object('A pause: no cap is written until it ends.', {
+  until: instant('When it ends.'),
   since: instant('When it began.'),
   reason: text(),
 })
@@ -46,7 +46,7 @@ export const lastCycle = object('The last reconciliation.', {
   startedAt: instant('When it began.'),
   finishedAt: instant('When it ended.'),
   result: reconcileResult,
-  message: optional(text('What it said of itself.')),
+  message: optional(text('Its summary, or its error.')),
 })
 
 export const POLICY_STATE = {
@@ -66,8 +66,8 @@ export const ratios = Type.Unsafe<Partial<Record<BurnWindow, number>>>({
 
 const use = object('Credits that the team used in this cycle.', {
   readAt: instant('When people and their use were read.'),
-  used: optional(figure('Of all people together; absent where the plan shows none.')),
-  cycleCredits: optional(figure('Those of all seats and the add-on credits.')),
+  used: optional(figure('Of all people; absent where the service shows none.')),
+  cycleCredits: optional(figure('All credits of the cycle: of the seats and add-on credits.')),
   ratios,
   projected: optional(projection),
   exhaustion: optional(instant('When the add-on credits are expected to run out; absent when they last.')),
@@ -82,51 +82,51 @@ const SUMMARY = {
   lastCycle: optional(lastCycle),
   lastSuccessAt: optional(instant('When a cycle last ended well.')),
   scopes: counts(SCOPE_STATES, 'Managed scopes by state.'),
-  holds: count('Holds that a person has to decide about.'),
-  warnings: count('Warnings that stand.'),
+  holds: count('Holds in force.'),
+  warnings: count('Conditions that no other field shows.'),
   people: optional(count('People on the roster.')),
   bands: optional(counts(BANDS, "People by how near they are to the cap in force; absent while nobody's is known.")),
   cycle: optional(cycle),
   use: optional(use),
   balance: optional(balance),
   policy: optional(policyState),
-  conditions: list(condition, 'What is so now, what needs a person first.'),
+  conditions: list(condition, 'The most urgent first.'),
   conditionsOmitted: count('How many more there are.'),
-  heldBy: optional(text('The replica that keeps this workspace.')),
+  heldBy: optional(text('The replica that holds this workspace.')),
 }
 
-const attention = object('Something that a person should look at.', {
+const attention = object('Something that needs a person.', {
   workspace: text(),
   tone,
   subject: words(['cycle', 'policy', 'hold', 'drift', 'unread', 'pause', 'credits', 'warning', 'people', 'config', 'ledger']),
   text: text('One sentence.'),
-  path: text('The page that says more.'),
+  path: text('The page about it.'),
 })
 
 export const WORKSPACES = object('All workspaces that the reader may see; what needs a person first.', {
   ...head('WorkspaceList'),
   version: text('Of capkeeper.'),
   configValid: flag('The config file is valid; otherwise the last good one is in force.'),
-  ledgerWritable: flag('Records can be made; without them nothing is written to the service.'),
+  ledgerWritable: flag('The ledger can be written; otherwise no cap is written.'),
   attention: list(attention, 'The most pressing first.'),
   attentionOmitted: count('How many more there are.'),
   ...paged(object('One workspace at a glance.', SUMMARY), 'Those that need a person first, then by name.'),
 })
 
-/** `source`: how the document names the line that asks. */
+/** `source`: how the document names the line of the declaration. */
 export const scopeWith = <T extends TSchema>(source: T) =>
-  object('Where one scope stands.', {
+  object('The state of one scope.', {
     kind: scopeKind,
     scope: scopeName,
     state: scopeState,
-    desired: optional(cap('What policy asks.')),
+    desired: optional(cap('The desired cap.')),
     observed: observed(),
     readAt: optional(instant('When it was read.')),
     cause: optional(cause),
     driftSince: optional(instant('Since when they differ.')),
     source,
     reason: optional(text('As the policy gives it.')),
-    why: optional(text('Why it is held, unknown, rejected or skipped; in sync, that a raise by a pool waits.')),
+    why: optional(text('Why it is held, unknown, rejected or skipped, or why a raise by a pool is deferred.')),
   })
 
 const scope = scopeWith(optional(place))
@@ -137,17 +137,17 @@ const grant = object('A temporary cap.', {
   add: optional(Type.Integer({ minimum: 0, description: 'What it adds.' })),
   state: grantState,
   from: optional(instant('When it starts.')),
-  until: optional(instant('When it ends; absent while that is not known.')),
+  until: optional(instant('When it ends; absent while not known.')),
   reason: text(),
   ticket: optional(text()),
   source: place,
-  note: optional(text('Why the state is not what the clock alone would make it.')),
+  note: optional(text('Why the state differs from what the clock says.')),
 })
 
-const pool = object('A budget of add-on credits for some people together.', {
+const pool = object('A budget of add-on credits that people share.', {
   name: text(),
-  credits: figure('For all of them together, in one cycle.'),
-  used: optional(figure('What they used of it.')),
+  credits: figure('Credits of all members together, in one cycle.'),
+  used: optional(figure('Credits used.')),
   dealt: optional(figure('The sum of their caps.')),
   people: count('Its members.'),
   share: words(['need', 'equal']),
@@ -157,11 +157,11 @@ const pool = object('A budget of add-on credits for some people together.', {
   source: optional(place),
 })
 
-const hold = object('A guard holds changes back.', {
+const hold = object('Changes that a guard holds.', {
   id: text('32 hex digits.'),
   guards: list(guard, 'Which guards.'),
-  people: count('People who are affected.'),
-  changes: count('Changes that are held.'),
+  people: count('People affected.'),
+  changes: count('Held changes.'),
   message: text(),
   since: optional(instant('When it was first shown.')),
 })
@@ -179,36 +179,36 @@ export const scopesByKind = object('Managed scopes by kind and state.', {
 export const WORKSPACE = object('One workspace.', {
   ...headOf('Workspace'),
   ...SUMMARY,
-  problems: list(problem, 'What is wrong in the policy files.'),
+  problems: list(problem, 'Problems of the policy files.'),
   problemsOmitted: count('How many more there are.'),
   scopesByKind,
   team: optional(scope),
   attention: list(scope, 'Scopes that are not in sync, those that need a person first.'),
   attentionOmitted: count('How many more there are.'),
-  driftCredits: object('By how many credits caps are off, per person, not times people.', {
+  driftCredits: object('Drift in credits per person, not times people.', {
     above: figure('Observed above desired.'),
     below: figure('Observed below desired.'),
   }),
-  held: list(hold, 'Holds that stand.'),
-  approvals: list(approval, 'Approvals and what became of them.'),
+  held: list(hold, 'Holds in force.'),
+  approvals: list(approval, 'Approvals and their states.'),
   grants: list(grant, 'Temporary caps.'),
   models: list(model, 'The most used first.'),
   modelsOmitted: count('How many more there are.'),
   pools: list(pool, 'Budgets over caps.'),
-  warningTexts: list(text(), 'What a person should know now.'),
+  warningTexts: list(text(), 'Messages of conditions that no other field shows.'),
 })
 
-const reach = object('A declared cap, and whom it reaches.', {
+const reach = object('A declared cap, and the people it applies to.', {
   kind: words(['team', 'group', 'user', 'grant', 'rule', 'pool']),
   name: text('`team`, `group:ID`, a person, or the name of a rule or pool.'),
-  cap: optional(cap('What it asks for.')),
-  credits: optional(figure('Of a pool: for all of them together, in one cycle.')),
+  cap: optional(cap('The declared cap.')),
+  credits: optional(figure('Of a pool: credits of all members together, in one cycle.')),
   add: optional(Type.Integer({ minimum: 0, description: 'What a grant adds.' })),
   state: optional(words([...SCOPE_STATES, 'pending', 'active', 'expiring', 'ended'], 'Of the scope, or of the grant.')),
   observed: optional(observed()),
-  people: count('People whose cap it decides now.'),
-  members: optional(count('People it could decide about; the others have a narrower cap.')),
-  near: count('Those of them at 85 % of their cap or more.'),
+  people: count('People for whom it decides now.'),
+  members: optional(count('People in its scope; a more specific declaration may decide for some.')),
+  near: count('People for whom it decides who are at 85 % of their cap or more.'),
   source: place,
   reason: optional(text()),
   ticket: optional(text()),
@@ -216,13 +216,13 @@ const reach = object('A declared cap, and whom it reaches.', {
   until: optional(instant('When a grant ends.')),
 })
 
-export const POLICIES = object('Every declared cap with its line and whom it reaches.', {
+export const POLICIES = object('Every declared cap with its line and the people it applies to.', {
   ...headOf('PolicyList'),
   policy: optional(policyState),
-  problems: list(problem, 'What is wrong in the files.'),
+  problems: list(problem, 'Problems of the files.'),
   problemsOmitted: count('How many more there are.'),
   documents: list(text(), 'Names of the policy documents.'),
-  protected: list(object('Somebody whose cap is never lowered.', { person: text(), source: place }), 'Protected people.'),
+  protected: list(object('A person whose cap is never lowered.', { person: text(), source: place }), 'Protected people.'),
   protectedOmitted: count('How many more there are.'),
   ...paged(reach, 'The team, groups, rules, pools, people, grants.'),
 })
@@ -230,41 +230,41 @@ export const POLICIES = object('Every declared cap with its line and whom it rea
 const evidence = {
   value: text(),
   at: instant('When it was seen.'),
-  evidence: text('What proves it.'),
+  evidence: text('What was seen.'),
 }
 
-export const finding = object('One answer about how this deployment treats caps.', {
+export const finding = object('Evidence of how this deployment treats caps.', {
   aspect: words(ASPECTS),
   ...evidence,
-  before: optional(object('What was seen earlier and contradicts it.', evidence)),
+  before: optional(object('Earlier evidence that contradicts it.', evidence)),
 })
 
 const operation = object('Requests of one kind since the daemon started.', {
   operation: text(),
   requests: count('All of them.'),
   failed: count('Those without a good answer.'),
-  lastFailure: optional(object('The last that failed.', { at: instant('When.'), outcome: text('What it was.') })),
+  lastFailure: optional(object('The last failure.', { at: instant('When.'), outcome: text() })),
   medianMs: optional(figure('Half of the last 100 were faster.')),
 })
 
-export const HEALTH = object('How the daemon keeps one workspace.', {
+export const HEALTH = object('How the daemon runs one workspace.', {
   ...headOf('Health'),
   version: text('Of capkeeper.'),
   mode,
   lastCycle: optional(lastCycle),
   lastSuccessAt: optional(instant('When a cycle last ended well.')),
   configValid: flag('The config file is valid.'),
-  ledgerWritable: flag('Records can be made.'),
+  ledgerWritable: flag('The ledger can be written.'),
   ratePerSecond: optional(figure('Requests per second, as learned.')),
   clockSkewSeconds: optional(figure("The service's clock minus ours.")),
-  model: object('How caps are taken to work here.', {
+  model: object('The service model.', {
     layers: words(['layered', 'copied']),
-    layersProven: flag('A narrower cap was seen to survive a wider write.'),
-    copying: optional(text('The evidence that caps are copied, whatever is declared.')),
+    layersProven: flag('A cap survived a write of an ancestor.'),
+    copying: optional(text('The evidence that caps are copied, if there is any.')),
     reads: words(['explicit', 'inherited', 'open']),
-    zero: text('What becomes of a cap of 0; `open` while it was not seen.'),
+    zero: text('What the service does with a cap of 0; `open` while not known.'),
   }),
-  seen: list(finding, 'What the answers of the service have shown.'),
+  seen: list(finding, 'Evidence from answers of the service.'),
   operations: list(operation, 'Requests to the service.'),
   unread: count('Scopes whose last reading failed.'),
   oldestReadingAt: optional(instant('The oldest reading of a managed scope.')),
@@ -278,12 +278,12 @@ export const HEALTH = object('How the daemon keeps one workspace.', {
     approvals: text(),
     guards: Type.Record(Type.String(), Type.String(), { description: 'Each guard and its limit, in words.' }),
   }),
-  warnings: list(text(), 'What a person should know now.'),
-  conditions: list(condition, 'What is so now, what needs a person first.'),
+  warnings: list(text(), 'Messages of conditions that no other field shows.'),
+  conditions: list(condition, 'The most urgent first.'),
   conditionsOmitted: count('How many more there are.'),
   replicas: list(
-    object('A running capkeeper.', { name: text(), version: optional(text()), keeps: flag('This workspace is kept by it.') }),
-    'Empty where there is only this one.',
+    object('A running capkeeper.', { name: text(), version: optional(text()), keeps: flag('It holds this workspace.') }),
+    'Empty where there is only one replica.',
   ),
 })
 
