@@ -6,7 +6,7 @@ import { kindOf, type Transition } from '../../core/model/condition.ts'
 import type { Cap } from '../../core/model/policy.ts'
 import { type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import type { Planned } from '../../core/plan/plan.ts'
-import { dealt } from '../../core/replicas/budget.ts'
+import { partOfRate } from '../../core/replicas/budget.ts'
 import { LEASED_WRITE_MS } from '../../core/replicas/lease.ts'
 import type { Config } from '../../daemon/config/settings.ts'
 import type { Agreement } from '../../daemon/cycle/options.ts'
@@ -116,7 +116,7 @@ async function applyOne(job: Job): Promise<Done> {
   const { held } = job.store
   const lease = leaseOf(held, config.name)
   // Other workspaces that replicas hold use the same key, each within its part of the rate.
-  const rate = lease ? dealt(config.rate, sharersIn(cli, job.store, () => job.whole).count(config.name)) : config.rate
+  const rate = lease ? partOfRate(config.rate, sharersIn(cli, job.store, () => job.whole).count(config.name)) : config.rate
   const connection = connectWriter(
     cli,
     { ...config, rate },

@@ -5,7 +5,7 @@ import { createPaces, type Paces } from '../../api/transport/paces.ts'
 import type { Emit } from '../../core/model/events.ts'
 import { hasErrors, type Problem } from '../../core/model/problem.ts'
 import { DAY_MS, HOUR_MS } from '../../core/model/units.ts'
-import { dealt } from '../../core/replicas/budget.ts'
+import { partOfRate } from '../../core/replicas/budget.ts'
 import { LEASED_WRITE_MS } from '../../core/replicas/lease.ts'
 import { chronicleOf } from '../../daemon/conditions/chronicle.ts'
 import { createLogger, type Logger } from '../../daemon/conditions/log.ts'
@@ -235,7 +235,7 @@ export const bound = (
 
 /** With its part of the key's rate as it is at each request: those who share the key come and go with the configuration. */
 function withPart(config: WorkspaceConfig, sharers: Sharers): WorkspaceConfig {
-  const part = (): WorkspaceConfig['rate'] => dealt(config.rate, sharers.count(config.name))
+  const part = (): WorkspaceConfig['rate'] => partOfRate(config.rate, sharers.count(config.name))
   const rate = {
     concurrency: config.rate.concurrency,
     get start() {

@@ -3,7 +3,7 @@ import { printable } from './terminal.ts'
 
 const EXCERPT_WIDTH = 120
 
-export interface Excerpt {
+interface Excerpt {
   readonly sourceLine: string
   /** From 1. */
   readonly column: number

@@ -9,7 +9,7 @@ import { DAY_MS, type Instant } from '../model/units.ts'
  * certainly did not arrive and is tried again. `failed`: given up. `unknown`: it may have arrived, and is not sent again.
  */
 export const TOLD_STATES = ['asked', 'sending', 'sent', 'waiting', 'failed', 'unknown'] as const
-export type ToldState = (typeof TOLD_STATES)[number]
+type ToldState = (typeof TOLD_STATES)[number]
 
 export interface ToldEntry {
   /** The highest threshold told, which includes all lower ones, or the day of a digest. */

@@ -44,7 +44,7 @@ export interface Backoff<Failure> {
  * The operation, and the identity of the key that the request will carry. Operations that need the same permission are judged separately: a
  * service may refuse one of them for its own reasons, and a refused balance says nothing of caps.
  */
-export interface Asker {
+interface Asker {
   readonly operation: string
   readonly keyId: string
 }
@@ -78,7 +78,7 @@ export function probing<Failure>(state: Backoff<Failure>, asker: Asker): Backoff
 }
 
 /** `roll` is uniform in [0, 1); `again`: it was not the request's first attempt. */
-export interface EndedAt {
+interface EndedAt {
   readonly nowMs: number
   readonly roll: number
   readonly again?: boolean

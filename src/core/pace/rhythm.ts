@@ -51,7 +51,7 @@ export interface RhythmBound extends Bound {
   readonly key: ScopeKey
 }
 
-export interface RhythmInputs {
+interface RhythmInputs {
   readonly scope: Scope
   readonly toRead: readonly Scope[]
   readonly people: People

@@ -27,7 +27,7 @@ export function nextGrantInstant(set: PolicySet, cycle: Cycle | undefined, now: 
 export const nextCycleDelay = (intervalMs: number, roll: number): number => Math.round(intervalMs * (1 - JITTER + 2 * JITTER * roll))
 
 /** Recurring work: when it last began on the monotonic clock (absent: never), and the delay from then. */
-export interface RecurringWork {
+interface RecurringWork {
   readonly lastAt?: number
   readonly delayMs: number
 }
@@ -36,7 +36,7 @@ export interface RecurringWork {
 export const dueInMs = ({ lastAt, delayMs }: RecurringWork, monotonicNow: number): number =>
   lastAt === undefined ? 0 : Math.max(0, lastAt + delayMs - monotonicNow)
 
-export interface ScheduleInputs {
+interface ScheduleInputs {
   readonly caps: RecurringWork
   readonly usage: RecurringWork
   /** From `nextGrantInstant`. */
@@ -45,7 +45,7 @@ export interface ScheduleInputs {
   readonly monotonicNow: number
 }
 
-export interface NextWork {
+interface NextWork {
   readonly capsDue: boolean
   readonly usageDue: boolean
   /** How long to sleep before asking again; 0 when something is due. */

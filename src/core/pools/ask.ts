@@ -43,14 +43,17 @@ export interface KeptCap {
   readonly at: Instant
 }
 
-/** Members without a cap to ask for, because nothing is dealt to them yet or a rule's answer is not known: they may inherit a higher cap only as far as the credits pay for it. */
+/**
+ * Members without a cap to ask for, because nothing is dealt to them yet or a rule's answer is not known: they may inherit a higher cap only as
+ * far as the credits pay for it.
+ */
 export interface Followers {
   /** Credits that are neither counted for a member nor promised to one. */
   readonly room: number
   readonly members: readonly Follower[]
 }
 
-export interface Follower {
+interface Follower {
   readonly email: string
   readonly base: Credits
   readonly count: number

@@ -10,7 +10,7 @@ import { type Laid, layOut } from './table.ts'
 /** The least time between two deals (product.md, section 2, Calm). */
 export const REST_MS = 4 * 3_600_000
 
-export interface DealOptions {
+interface DealOptions {
   /** Deal whatever `Calm` says; only laws and figures set it. */
   readonly always?: boolean
   /** Use under all lowered caps shows now. */

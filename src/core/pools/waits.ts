@@ -6,7 +6,7 @@ import { dealPool } from './deal.ts'
 import { type CapSince, memberOf, type PoolMember, type PoolState, type PoolTerms } from './state.ts'
 
 /** A raise that waits, and until when, as a clause. */
-export interface WaitingRaise {
+interface WaitingRaise {
   readonly to: Credits
   readonly until: string
 }

@@ -4,7 +4,7 @@
 import type { RateSettings } from '../pace/pace.ts'
 
 /** One workspace's part of its key's rate, shared by `sharers` workspaces. */
-export function dealt<Rate extends RateSettings>(rate: Rate, sharers: number): Rate {
+export function partOfRate<Rate extends RateSettings>(rate: Rate, sharers: number): Rate {
   const parts = Math.max(1, sharers)
   if (parts === 1) return rate
   const max = rate.max / parts
@@ -19,7 +19,7 @@ export function sharersOf(keys: ReadonlyMap<string, ReadonlySet<string>>): Reado
 }
 
 /** A key's identity, and its name in a workspace. */
-export interface Named {
+export interface NamedKey {
   readonly id: string
   readonly name: string
 }
@@ -30,8 +30,8 @@ export interface Named {
  */
 export function learnedTogether(
   own: Readonly<Record<string, unknown>>,
-  mine: readonly Named[],
-  others: readonly { readonly named: readonly Named[]; readonly learned: Readonly<Record<string, unknown>> }[],
+  mine: readonly NamedKey[],
+  others: readonly { readonly named: readonly NamedKey[]; readonly learned: Readonly<Record<string, unknown>> }[],
 ): Readonly<Record<string, unknown>> {
   const found = mine.flatMap(({ id, name }) => {
     if (limitIn(own[name]) !== undefined) return []

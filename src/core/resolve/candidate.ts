@@ -38,14 +38,20 @@ export interface DesiredCap {
   readonly waits?: string
 }
 
-/** A declared or owned scope that is neither read nor written: the person is not approved or not on the roster, or the service does not know the group. */
+/**
+ * A declared or owned scope that is neither read nor written: the person is not approved or not on the roster, or the service does not know
+ * the group.
+ */
 export interface SkippedScope {
   readonly scope: Scope
   readonly why: string
   readonly at?: Position
 }
 
-/** A scope for which the policy cannot be kept: `ADD_WITHOUT_BASE`, `CAP_TOO_LARGE`, `GRANT_OVERLAP`, `GROUP_CONFLICT`, `POOL_TWICE` or `POOL_NONE`. Not written. */
+/**
+ * A scope for which the policy cannot be kept: `ADD_WITHOUT_BASE`, `CAP_TOO_LARGE`, `GRANT_OVERLAP`, `GROUP_CONFLICT`, `POOL_TWICE` or
+ * `POOL_NONE`. Not written.
+ */
 export interface RejectedScope {
   readonly scope: Scope
   readonly code: string

@@ -15,7 +15,7 @@ import type { NearestWord } from './rule-notes.ts'
 import { type JudgedRules, judgeRules, type RuleVerdict, ruleCandidate } from './rules.ts'
 
 /** What is declared at one scope now. `grant` is the one in force, with its sum when it adds. */
-export interface ScopeFacts {
+interface ScopeFacts {
   readonly scope: Scope
   readonly rule?: Candidate
   readonly grant?: Candidate

@@ -273,7 +273,10 @@ function carryCount(inputs: DesiredInputs, email: string, more: number, draft: D
   return count
 }
 
-/** Where the service copies shared caps to people, each person keeps the cap that applies to them. An inherited `none` is written only where we had set a cap. */
+/**
+ * Where the service copies shared caps to people, each person keeps the cap that applies to them. An inherited `none` is written only where
+ * we had set a cap.
+ */
 function copiedCap(context: Context, scope: UserScope, chain: PersonChain, owned: OwnedCap | undefined): DesiredCap | undefined {
   const { own, matched, winner, candidates } = chain
   const declared = own ?? matched

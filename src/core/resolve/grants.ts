@@ -15,7 +15,7 @@ const EXPIRING_MS = 24 * 3_600_000
 type GrantTimes = Pick<Grant, 'fromAt' | 'until'>
 
 /** The window of a grant as far as the known cycle tells: `over` when the grant's cycle has passed, `later` when it is yet to come. */
-export type GrantWindow =
+type GrantWindow =
   | { readonly kind: 'instant'; readonly untilAt: Instant }
   | { readonly kind: 'over' }
   | { readonly kind: 'later' }
@@ -53,7 +53,7 @@ export interface GrantClock {
   readonly grantsFrozen: boolean
 }
 
-export interface GrantInputs extends GrantClock {
+interface GrantInputs extends GrantClock {
   readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
 }
 

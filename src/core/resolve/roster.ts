@@ -17,7 +17,7 @@ export interface Doubt {
   readonly since: Instant
 }
 
-export interface RosterJudgement {
+interface RosterJudgement {
   /** The roster to use: the new one, or the last good one while the new one is doubted. */
   readonly roster: Roster
   readonly doubted?: Doubt

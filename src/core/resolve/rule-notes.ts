@@ -35,7 +35,7 @@ const FEW_DOMAINS = 5
 /** The known word nearest to one that was typed; undefined when none is near. */
 export type NearestWord = (word: string, known: readonly string[]) => string | undefined
 
-export interface NoteInputs {
+interface NoteInputs {
   readonly rules: readonly PeopleRule[]
   /** In the order of `rules`. */
   readonly statuses: readonly RuleStatus[]

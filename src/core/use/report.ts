@@ -77,7 +77,7 @@ export interface ReportRow {
   readonly addOnCost?: number
 }
 
-export interface NearRow {
+interface NearRow {
   readonly email: string
   readonly addOn: number
   readonly addOnSource: AddOnSource

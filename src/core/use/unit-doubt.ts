@@ -11,7 +11,7 @@ export interface FigurePair {
 }
 
 /** A probable unit error, worded for one log line. */
-export interface UnitDoubt {
+interface UnitDoubt {
   readonly of: string
   /** The larger divided by the smaller. */
   readonly factor: number

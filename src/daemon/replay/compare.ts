@@ -17,7 +17,7 @@ const MOST_ROWS = 3_000_000
 /** Enough for the last whole cycle and the present one. */
 const LEAST_DAYS = 62
 
-export interface ComparedCycle extends SimulatedCycle {
+interface ComparedCycle extends SimulatedCycle {
   readonly groupsOmitted: number
 }
 

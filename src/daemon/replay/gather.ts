@@ -34,7 +34,7 @@ export interface ReplayOptions extends Pick<SimulationInputs, 'policy' | 'agains
   readonly now: Instant
 }
 
-export type ReplayStart =
+type ReplayStart =
   | { readonly kind: 'inputs'; readonly inputs: SimulationInputs /** Where no cycle is whole yet. */; readonly wholeAt?: Instant }
   /** `no-days`: no use was recorded yet; `no-cycle`: the service names no billing cycle. */
   | { readonly kind: 'no-days' | 'no-cycle'; readonly wholeAt?: Instant }

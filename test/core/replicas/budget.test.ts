@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { within } from '../../../src/core/pace/pace.ts'
-import { dealt, learnedTogether, sharersOf } from '../../../src/core/replicas/budget.ts'
+import { learnedTogether, partOfRate, sharersOf } from '../../../src/core/replicas/budget.ts'
 
 test('the parts of one key never exceed its limit together, and neither does the lowest rate', () => {
   fc.assert(
     fc.property(fc.double({ min: 0.1, max: 500, noNaN: true }), fc.integer({ min: 1, max: 300 }), (max, sharers) => {
-      const part = dealt({ start: Math.min(2, max), max, concurrency: 4 }, sharers)
+      const part = partOfRate({ start: Math.min(2, max), max, concurrency: 4 }, sharers)
       expect(part.max * sharers).toBeLessThanOrEqual(max * 1.000_001)
       expect(within(part, 0)).toBeLessThanOrEqual(part.max)
       expect(part.start).toBeLessThanOrEqual(part.max)

@@ -2,7 +2,7 @@
 // compared by their digests and never shown.
 import { ApiError } from '../../../api/errors.ts'
 import { createKeyRing } from '../../../api/keys.ts'
-import { learnedTogether, type Named, sharersOf } from '../../../core/replicas/budget.ts'
+import { learnedTogether, type NamedKey, sharersOf } from '../../../core/replicas/budget.ts'
 import type { Config, WorkspaceConfig } from '../../../daemon/config/settings.ts'
 import type { LedgerStore } from '../../../daemon/ledger/store.ts'
 import type { Cli } from '../context.ts'
@@ -16,7 +16,7 @@ export interface Sharers {
 
 interface Known {
   readonly of: Config
-  readonly keys: ReadonlyMap<string, readonly Named[]>
+  readonly keys: ReadonlyMap<string, readonly NamedKey[]>
   readonly counts: ReadonlyMap<string, number>
 }
 
@@ -49,7 +49,7 @@ export function sharersIn(cli: Pick<Cli, 'env' | 'clock'>, store: Pick<LedgerSto
 }
 
 /** Keys by address and digest. A key that cannot be read now is shared with none. */
-function keysOf({ keys, baseUrl }: WorkspaceConfig, options: Parameters<typeof createKeyRing>[1]): readonly Named[] {
+function keysOf({ keys, baseUrl }: WorkspaceConfig, options: Parameters<typeof createKeyRing>[1]): readonly NamedKey[] {
   const ring = createKeyRing(keys, options)
   return (['GetUsageConfig', 'UsageConfig'] as const).flatMap((operation) => {
     try {

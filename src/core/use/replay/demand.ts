@@ -42,7 +42,7 @@ export interface CycleDemand {
   readonly atCap: Uint8Array
 }
 
-export interface DemandInputs {
+interface DemandInputs {
   readonly recorded: RecordedDays
   /** Everybody who is replayed; the people of `recorded` first. */
   readonly people: readonly string[]

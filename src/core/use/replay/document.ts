@@ -40,7 +40,7 @@ export interface SimulationRow {
 }
 
 /** A pool of the policy; `key` is `pool:NAME`. */
-export interface PoolRow extends SimulationRow {
+interface PoolRow extends SimulationRow {
   /** The pool's credits for a cycle. */
   readonly credits: number
 }

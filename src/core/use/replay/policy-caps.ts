@@ -13,7 +13,7 @@ import { type CapSource, capsOfAll, scopeList } from './caps.ts'
 import { type PoolPlaces, poolDealer, type UndealtDay } from './pool-caps.ts'
 import type { ReplayPeople } from './recorded.ts'
 
-export interface PolicyCapsInputs {
+interface PolicyCapsInputs {
   readonly set: PolicySet
   readonly people: ReplayPeople
   readonly roster?: Roster

@@ -50,7 +50,7 @@ export interface Recommendation {
 }
 
 /** The budget cannot be kept: people with caps of their own use more than it by themselves. */
-export interface OutOfReach {
+interface OutOfReach {
   readonly least: number
 }
 
