@@ -148,7 +148,7 @@ describe('approve', () => {
     await daemonWas(['acme'])
     const ran = await cli('approve', HOLD)
     expect(ran).toMatchObject({ code: 0, stdout: `acme: hold ${HOLD} is approved\n` })
-    expect(ran.stderr).toContain(`warning: no hold ${HOLD} shows in acme now`)
+    expect(ran.stderr).toContain(`warning: acme has no hold ${HOLD} now`)
   })
 
   test('takes the first digits of a hold that stands, and of no other', async () => {
@@ -158,8 +158,8 @@ describe('approve', () => {
     expect((await cli('approve', HOLD.slice(0, 8))).stdout).toBe(`acme: hold ${HOLD} is approved (41 people)\n`)
     const refused = await cli('approve', gone.slice(0, 12))
     expect(refused).toMatchObject({ code: 1, stdout: '' })
-    expect(refused.stderr).toContain(`no hold of acme that stands in the last plan of apply or run begins with ${gone.slice(0, 12)}`)
-    expect((await cli('approve', gone)).stderr).toContain(`warning: no hold ${gone} shows in acme now`)
+    expect(refused.stderr).toContain(`no hold of acme in the last plan of apply or run begins with ${gone.slice(0, 12)}`)
+    expect((await cli('approve', gone)).stderr).toContain(`warning: acme has no hold ${gone} now`)
   })
 
   test('finds the workspace that shows the hold', async () => {

@@ -94,7 +94,7 @@ spec:
     const { code, stdout, stderr } = await at.run('import', ...GROUPS)
     expect({ code, stderr }).toEqual({
       code: 0,
-      stderr: expect.stringMatching(/^going on where the last run stopped: 2 of \d caps are read\n$/),
+      stderr: expect.stringMatching(/^continuing the last run: 2 of \d caps are read\n$/),
     })
     expect(stdout.match(/cap: 321/g)).toHaveLength(2)
     const asked = at.service.calls.log

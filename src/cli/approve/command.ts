@@ -1,4 +1,4 @@
-// `approve ID`: records in the ledger that somebody looked at a hold and releases exactly its changes. It asks no service and needs no key.
+// `approve ID`: records in the ledger that a person releases exactly the changes of a hold. It needs no network and no key.
 
 import type { Command } from 'commander'
 import { plain } from '../../core/escape/terminal.ts'
@@ -16,8 +16,8 @@ export function registerApprove(program: Command, cli: Cli): void {
     .command('approve')
     .summary('release a hold')
     .description(
-      'Records the release of a hold in the ledger. The id stands in `capkeeper plan`, in the log and on the status page; it stands for ' +
-        'exactly the changes that the hold keeps back. A running daemon takes the approval up in its next cycle, or at once with SIGHUP.',
+      'Records the release of a hold in the ledger. The id is shown by `capkeeper plan`, in the log and on the status page; it releases ' +
+        'exactly the changes that the hold keeps back. A running daemon takes up the approval in its next cycle, or at once with SIGHUP.',
     )
     .argument('<id>', 'hold id, or its first 8 or more digits', readHoldId)
   addLedgerFlags(command)
@@ -25,18 +25,18 @@ export function registerApprove(program: Command, cli: Cli): void {
     .action((id: string, flags: NetworkFlags) => approve(id, flags, cli))
 }
 
-/** Holds that the last plan of `apply` or `run` showed, by id. */
-const standing = (ledger: Ledger): readonly (readonly [id: string, shown: HoldShown])[] =>
+/** The holds in the last plan of `apply` or `run`, by id. */
+const currentHolds = (ledger: Ledger): readonly (readonly [id: string, shown: HoldShown])[] =>
   Object.entries(ledger.fact('holdsShown') ?? {}).filter(([, { goneAt }]) => goneAt === undefined)
 
-/** The whole id. Throws a `CommandError` when no hold that stands, or more than one, begins with what was typed. */
+/** The whole id. Throws a `CommandError` unless exactly one hold in the last plan begins with the typed digits. */
 function wholeId(typed: string, ledger: Ledger, workspace: string): string {
   if (typed.length === HOLD_ID_DIGITS) return typed
-  const found = standing(ledger).flatMap(([id]) => (id.startsWith(typed) ? [id] : []))
+  const found = currentHolds(ledger).flatMap(([id]) => (id.startsWith(typed) ? [id] : []))
   const [only, ...others] = found
   if (only === undefined)
     throw new CommandError(
-      `no hold of ${workspace} that stands in the last plan of apply or run begins with ${typed}; of one that only a plan has shown, type the whole id`,
+      `no hold of ${workspace} in the last plan of apply or run begins with ${typed}; for a hold that only \`plan\` has shown, type the whole id`,
     )
   if (others.length > 0) throw new CommandError(`${found.length} holds of ${workspace} begin with ${typed}; type more of the id`)
   return only
@@ -44,13 +44,13 @@ function wholeId(typed: string, ledger: Ledger, workspace: string): string {
 
 async function approve(typed: string, flags: NetworkFlags, cli: Cli): Promise<void> {
   const { withLedger } = await import('../shared/ledger/access.ts')
-  const showsHold = (ledger: Ledger): boolean => standing(ledger).some(([id]) => id.startsWith(typed))
-  await withLedger(flags, cli, { mode: 'note', prefers: showsHold }, async ({ workspace, ledger }) => {
+  const hasHold = (ledger: Ledger): boolean => currentHolds(ledger).some(([id]) => id.startsWith(typed))
+  await withLedger(flags, cli, { mode: 'note', prefers: hasHold }, async ({ workspace, ledger }) => {
     const id = wholeId(typed, ledger, workspace)
     const before = ledger.approvals().find((one) => one.id === id)
-    if (!showsHold(ledger)) tellLine(cli, `warning: no hold ${id} shows in ${workspace} now; the approval waits for it, for 14 days`)
+    if (!hasHold(ledger)) tellLine(cli, `warning: ${workspace} has no hold ${id} now; the approval waits for it for 14 days`)
     cli.finish(EXIT.done)
-    // What a policy lists and nothing released yet needs no second step any more.
+    // An approval from a policy that has released nothing yet is replaced: the command needs no second step.
     if (before?.state === 'pending' && (before.via === 'command' || before.released.length > 0)) {
       cli.stdout.write(`${plain(workspace)}: hold ${id} was approved at ${shortTime(before.approvedAt)} already\n`)
       return

@@ -1,4 +1,4 @@
-// `completion bash|zsh|fish`: shell completion, written out from the program itself, so that it never knows a flag that is not there.
+// `completion bash|zsh|fish`: shell completion, generated from the program itself, so that its commands and flags always exist.
 import { Argument, type Command } from 'commander'
 import { examples } from '../shared/args.ts'
 import type { Cli } from '../shared/context.ts'
@@ -29,7 +29,7 @@ export function registerCompletion(program: Command, cli: Cli): void {
     })
 }
 
-/** What may follow one command: its name as typed (`ledger backup`, '' for the program), and the words after it. */
+/** One command by its path (`ledger backup`, '' for the program), with the words that may follow it. */
 interface Words {
   readonly path: string
   readonly commands: readonly { readonly name: string; readonly summary: string }[]
@@ -46,17 +46,8 @@ function wordsOf(command: Command, path = ''): readonly Words[] {
   const own: Words = {
     path,
     commands: command.commands.map((child) => ({ name: child.name(), summary: child.summary() })),
-    flags: command.options.flatMap((option) =>
-      option.long && !option.hidden
-        ? [
-            {
-              long: option.long.slice(2),
-              description: option.description,
-              takesValue: option.required || option.optional,
-              values: option.argChoices ?? [],
-            },
-          ]
-        : [],
+    flags: command.options.flatMap(({ long, hidden, description, required, optional, argChoices = [] }) =>
+      long && !hidden ? [{ long: long.slice(2), description, takesValue: required || optional, values: argChoices }] : [],
     ),
     values: command.registeredArguments.flatMap((argument) => argument.argChoices ?? []),
   }
@@ -66,22 +57,18 @@ function wordsOf(command: Command, path = ''): readonly Words[] {
 const candidates = (one: Words): string =>
   [...one.commands.map((child) => child.name), ...one.values, ...one.flags.map((flag) => `--${flag.long}`), '--help'].join(' ')
 
-const choiceArms = (words: readonly Words[], line: (flag: string, values: string) => string): readonly string[] => {
-  const choices = new Map(
-    words.flatMap((one) =>
-      one.flags.flatMap((flag) => (flag.values.length > 0 ? [[`${one.path}:--${flag.long}`, flag.values.join(' ')] as const] : [])),
-    ),
+const choiceArms = (words: readonly Words[]): readonly string[] =>
+  words.flatMap((one) =>
+    one.flags.flatMap(({ long, values }) => (values.length > 0 ? [`    '${one.path}:--${long}') found='${values.join(' ')}' ;;`] : [])),
   )
-  return [...choices].map(([flag, values]) => line(flag, values))
-}
 
-/** Flags that take any value: what follows is left to the shell, which offers files. As a pattern for bash and zsh. */
+/** A pattern for bash and zsh of the flags that take any value, for which the shell offers files. */
 function freeFlags(words: readonly Words[]): string {
   const flags = words.flatMap((one) => one.flags.filter((flag) => flag.takesValue && flag.values.length === 0))
   return [...new Set(flags.map(({ long }) => `*:--${long}`))].join('|')
 }
 
-/** The path of the command typed so far, as bash and zsh both work it out. */
+/** Finds the path of the command typed so far, in bash and in zsh. */
 const findPath = (words: readonly Words[]): readonly string[] => [
   '  local chain= word',
   `  for word in "\${typed[@]}"; do`,
@@ -99,7 +86,7 @@ const bash = (words: readonly Words[]): string =>
     `  local typed=("\${COMP_WORDS[@]:1:COMP_CWORD-1}") found=`,
     ...findPath(words),
     '  case "$chain:$previous" in',
-    ...choiceArms(words, (flag, values) => `    '${flag}') found='${values}' ;;`),
+    ...choiceArms(words),
     `    ${freeFlags(words)}) COMPREPLY=(); return ;;`,
     '  esac',
     '  if [ -z "$found" ]; then case "$chain" in',
@@ -119,7 +106,7 @@ const zsh = (words: readonly Words[]): string =>
     `  local -a typed=("\${(@)words[2,CURRENT-1]}")`,
     ...findPath(words),
     '  case "$chain:$previous" in',
-    ...choiceArms(words, (flag, values) => `    '${flag}') found='${values}' ;;`),
+    ...choiceArms(words),
     `    ${freeFlags(words)}) _files; return ;;`,
     '  esac',
     '  if [[ -z $found ]]; then case "$chain" in',
@@ -127,7 +114,7 @@ const zsh = (words: readonly Words[]): string =>
     '  esac; fi',
     `  compadd -- \${=found} || _files`,
     '}',
-    // In a folder of fpath the file is the function's first call, and must answer it; sourced, it announces the function.
+    // In a folder of fpath the file is run as the first call of the function. When it is sourced, it registers the function.
     `if [[ \${funcstack[1]} == _capkeeper ]]; then _capkeeper "$@"; else compdef _capkeeper capkeeper; fi`,
     '',
   ].join('\n')

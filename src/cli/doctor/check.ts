@@ -1,4 +1,4 @@
-// One check of `doctor`: what was looked at, what was found, and the way out. Plain data; collected, and shown as it comes.
+// One check of `doctor`: its subject, its result, and the way out.
 import type { Problem } from '../../core/model/problem.ts'
 
 export const CHECK_STATUSES = ['ok', 'warning', 'failed', 'not_checked'] as const
@@ -6,7 +6,7 @@ export type CheckStatus = (typeof CHECK_STATUSES)[number]
 
 export type Area = 'program' | 'config' | 'policies' | 'ledger' | 'files' | 'service' | 'keys' | 'plan' | 'deployment' | 'records'
 
-/** What a check found, in one line, and what to do about it. */
+/** The result of a check in one line, and what to do about it. */
 export interface Finding {
   readonly status: CheckStatus
   readonly message: string
@@ -17,13 +17,13 @@ export interface Finding {
 
 export interface Check extends Finding {
   readonly area: Area
-  /** What was looked at, such as `integrity`. */
+  /** The subject, such as `integrity`. */
   readonly name: string
-  /** Absent for what all workspaces share. */
+  /** Absent for a check of all workspaces. */
   readonly workspace?: string
 }
 
-/** Takes checks as they are made. */
+/** Reports one check. */
 export type Tell = (name: string, finding: Finding) => void
 
 const finding =

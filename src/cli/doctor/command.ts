@@ -1,4 +1,4 @@
-// `doctor`: is everything there that capkeeper needs, and what may each key do? It looks and fixes nothing.
+// `doctor`: checks everything that capkeeper needs, and what each key may do. It fixes nothing.
 import type { Command } from 'commander'
 import { addNetworkFlags, examples, type NetworkFlags, outputOption } from '../shared/args.ts'
 import type { Cli } from '../shared/context.ts'
@@ -13,8 +13,8 @@ export function registerDoctor(program: Command, cli: Cli): void {
     .summary('check config, files, keys and service')
     .description(
       'Checks the configuration, the policies, files and the ledger, whether the service is reached, which permission each key holds, what the ' +
-        'plan offers, and what was seen of how the deployment works. It fixes nothing, and nothing is written to the service or the ledger: ' +
-        'whether a key may write is told by a request without a cap, for a person who cannot exist, which the service has to refuse. ' +
+        'plan offers, and how the deployment was seen to behave. It fixes nothing, and writes nothing to the service or the ledger: ' +
+        'to learn whether a key may write, it sends a request without a cap, for a person who cannot exist, which the service has to refuse. ' +
         'Exits 1 when a check failed, 65 when the configuration or a policy is invalid.',
     )
     .addOption(outputOption(['text', 'json']))

@@ -1,5 +1,5 @@
-// What `doctor` finds of a ledger in PostgreSQL: whether it can be reached, what the server is, what this user may do there, how far away it is,
-// and whether its clock is right. It only asks.
+// `doctor`'s checks of a ledger in PostgreSQL: whether it can be reached, its version, the rights of this user, its latency and its clock. It only
+// reads.
 import type { Config } from '../../daemon/config/settings.ts'
 import { LedgerError } from '../../daemon/ledger/error.ts'
 import type { LedgerReport, LedgerStore } from '../../daemon/ledger/ledger.ts'
@@ -10,9 +10,9 @@ import { withStore } from '../shared/ledger/store.ts'
 import { count } from '../shared/text.ts'
 import { failed, ok, type Tell, warning } from './check.ts'
 
-/** Version 13, in the server's own numbers; the oldest that this was tried with. */
+/** Version 13 in the server's own numbers, the oldest that was tested. */
 const LEAST_VERSION = 130_000
-/** Every write waits for about three answers of the database: a look for a pause, the intent, the outcome. Choices. */
+/** Every write waits for about three answers of the database: the pause, the intent and the outcome. Choices. */
 const FAR_MS = 50
 const SKEW_MS = 2_000
 

@@ -1,4 +1,4 @@
-// Which permission each key holds, and whether that is what it is there for. A key shows by its name and its source, never by its text.
+// The permissions that each key holds, compared with its uses. A key shows by its name and its source, never by its text.
 import { type Holding, type KeyProbe, keyNameFor, type ProbedKey } from '../../api/probe.ts'
 import { PERMISSION_NAME, PERMISSIONS, type Permission } from '../../api/wire.ts'
 import type { Observed } from '../../core/model/observed.ts'
@@ -9,21 +9,21 @@ import { type CheckStatus, type Finding, failed, notChecked, ok, type Tell, warn
 
 type KeyName = keyof Keys
 
-/** What one key was found to hold. */
+/** The permissions of one key. */
 export interface KeyReport {
   readonly names: readonly KeyName[]
   /** `file PATH` or `environment variable NAME`. */
   readonly source: string
-  /** What the configuration uses it for. */
+  /** The permissions that the configuration uses it for. */
   readonly uses: readonly Permission[]
   readonly permissions?: Readonly<Record<Permission, Holding['kind']>>
 }
 
 export interface ProbedKeys {
   readonly reports: readonly KeyReport[]
-  /** The key of a permission, unless it was found to lack it: who could not be told is asked again with what it is for. */
+  /** The key for a permission, unless it was found to lack it. A key whose permission is unclear is tried again by its real use. */
   readonly able: (permission: Permission) => KeyProbe | undefined
-  /** The key that reads caps, where it was found that the workspace has none, whatever the key. */
+  /** The key that reads caps, when the workspace itself has no caps, whatever the key. */
   readonly capless: KeyProbe | undefined
 }
 
@@ -38,12 +38,12 @@ export interface KeyInputs {
 
 type Held = Readonly<Record<Permission, Holding>>
 
-/** Asks with each key, all reading first, and tells of each. Rejects only when `signal` aborts. */
+/** Tries each key, all reads first, and reports on each. Rejects only when `signal` aborts. */
 export async function checkKeys(inputs: KeyInputs, tell: Tell): Promise<ProbedKeys> {
   const { config, keys, signal } = inputs
   const held = new Map<ProbedKey, Held>()
   const before = await readingsOf(inputs, held)
-  const obstacle = inputs.keyFirst ? undefined : 'this service judges a request before its key, so a refusal says nothing'
+  const obstacle = inputs.keyFirst ? undefined : 'this service checks a request before its key, so a refusal says nothing'
   for (const [key, found] of held) {
     if ('problem' in key) continue
     const billingWrite: Holding = obstacle === undefined ? await key.mayWrite(signal) : { kind: 'unclear', message: obstacle }
@@ -71,7 +71,7 @@ export async function checkKeys(inputs: KeyInputs, tell: Tell): Promise<ProbedKe
   return { reports, able: (permission) => usedFor(permission, config, held, (found) => mayBeAsked(found[permission])), capless }
 }
 
-/** Reads with each key what its permissions allow; gives the team's cap as it was. */
+/** Tries the reads with each key; resolves with the team's cap before any write. */
 async function readingsOf({ keys, now, signal }: KeyInputs, held: Map<ProbedKey, Held>): Promise<Observed> {
   let before: Observed = 'unknown'
   for (const key of keys) {
@@ -87,7 +87,7 @@ async function readingsOf({ keys, now, signal }: KeyInputs, held: Map<ProbedKey,
   return before
 }
 
-/** A request without a cap was accepted: whatever that means, the team's cap must stand where it stood. */
+/** A request without a cap was accepted: whatever that means, the team's cap must be unchanged. */
 async function proveUnchanged(
   key: KeyProbe,
   config: WorkspaceConfig,
@@ -130,7 +130,7 @@ function reportOf({ names }: ProbedKey, { keys }: WorkspaceConfig, held: Held | 
 
 const listed = (permissions: readonly Permission[]): string => permissions.map((one) => PERMISSION_NAME[one]).join(', ')
 
-/** What is missing counts more than what cannot be told, and that more than what is too much. */
+/** A missing permission counts more than an unclear one, and that more than one too many. */
 function judge(report: KeyReport, held: Held | undefined, config: WorkspaceConfig): Finding {
   const name = `${report.names.join(', ')} (${report.source})`
   if (!held) return notChecked(`${name}: not asked`)
@@ -146,11 +146,11 @@ function judge(report: KeyReport, held: Held | undefined, config: WorkspaceConfi
     return failed(`${text}; ${held.billingRead.message ?? 'refused'}`, 'is it the right key, and still valid?')
   const gravity = (one: Permission): CheckStatus => lack(one, config, '', '').status
   const missing = report.uses.filter((one) => lacks.includes(one) && gravity(one) !== 'ok')
-  // What no key can do is no fault of this one; the plan's checks say it.
+  // What the workspace itself lacks is no fault of the key; the checks of the plan say it.
   const doubts = report.uses.filter((one) => unclear.includes(one) && !held[one].lacksFeature)
   const [doubt] = doubts
   if (missing.length > 0 || doubt) {
-    // What was asked and not given is as bad as what may not be read. The odd request for a write proves less.
+    // A read that got no clear answer is as bad as a refused one. The request for a write proves less.
     const wanting = [...missing, ...doubts.filter((one) => one !== 'billingWrite')].map(gravity)
     return {
       status: wanting.includes('failed') ? 'failed' : wanting.length > 0 ? 'warning' : 'not_checked',
@@ -167,7 +167,7 @@ function judge(report: KeyReport, held: Held | undefined, config: WorkspaceConfi
   return ok(text)
 }
 
-/** How bad it is to be without a permission: caps cannot be kept, or only a view of use is missing. */
+/** How bad a missing permission is: caps cannot be kept, or only figures of use are missing. */
 function lack(permission: Permission, { mode }: WorkspaceConfig, message: string, hint: string): Finding {
   switch (permission) {
     case 'billingRead':
@@ -182,16 +182,16 @@ function lack(permission: Permission, { mode }: WorkspaceConfig, message: string
 
 const mayBeAsked = ({ kind, lacksFeature }: Holding): boolean => kind !== 'lacking' && !lacksFeature
 
-/** The key that the configuration uses for a permission, when what it was found to hold is as asked. */
+/** The key that the configuration uses for a permission, if its findings pass the test. */
 function usedFor(
   permission: Permission,
   { keys }: WorkspaceConfig,
   held: ReadonlyMap<ProbedKey, Held>,
-  isAsAsked: (found: Held) => boolean,
+  passes: (found: Held) => boolean,
 ): KeyProbe | undefined {
   const name = keyNameFor(keys, permission)
   for (const [key, found] of held) {
-    if (!('problem' in key) && key.names.some((one) => one === name) && isAsAsked(found)) return key
+    if (!('problem' in key) && key.names.some((one) => one === name) && passes(found)) return key
   }
   return undefined
 }

@@ -1,5 +1,4 @@
-// What `doctor` finds on this machine without asking anybody: the program, its clock, key and CA files, and the ledger's file. It looks and
-// changes nothing.
+// `doctor`'s checks on this machine: the program, its clock, key and CA files, and the ledger's file. It changes nothing.
 import { accessSync, constants, realpathSync, type Stats, statfsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { authoritiesIn } from '../../api/transport/authorities.ts'
@@ -20,7 +19,7 @@ import { failed, notChecked, ok, type Tell, warning } from './check.ts'
 import { checkDatabase } from './database.ts'
 
 const NAP_MS = 20
-/** A machine this slow has other worries; a clock this fast is broken. */
+/** A longer nap means a broken clock, or a machine that is far too slow. */
 const LONGEST_NAP_MS = 10_000
 const FEWEST_ZONES = 100
 
@@ -58,7 +57,7 @@ export function checkFiles({ keys, caFile }: WorkspaceConfig, { clock }: Cli, te
 }
 
 function keyFile(file: string) {
-  const stats = look(file)
+  const stats = statsOf(file)
   if (typeof stats === 'string')
     return failed(`${file} cannot be read (${stats})`, 'mount or write it, and let the user of capkeeper read it')
   if (stats.isFile() && (stats.mode & 0o004) !== 0)
@@ -68,8 +67,8 @@ function keyFile(file: string) {
 
 const modeText = ({ mode }: Stats): string => `mode ${(mode & 0o777).toString(8).padStart(4, '0')}`
 
-/** The file's facts, or the code of why it cannot be read. */
-function look(file: string): Stats | string {
+/** The file's facts, or the system's code when it cannot be read. */
+function statsOf(file: string): Stats | string {
   try {
     accessSync(file, constants.R_OK)
     return statSync(file)
@@ -82,7 +81,7 @@ const MIB = 1024 * 1024
 const LITTLE_SPACE = 200 * MIB
 const NO_SPACE = 20 * MIB
 
-/** The ledger's file as such; what it holds of a workspace is in `records.ts`. Undefined when nothing can be read from it. */
+/** Checks the ledger's file itself; `records.ts` checks its contents. Undefined when it cannot be read. */
 export async function checkLedgerFile(config: Config, cli: Cli, tell: Tell): Promise<LedgerReport | undefined> {
   const file = config.ledger
   if (isLedgerUrl(file)) {
@@ -94,18 +93,18 @@ export async function checkLedgerFile(config: Config, cli: Cli, tell: Tell): Pro
     tell('file', warning('the ledger is kept in memory', 'what is ours is forgotten with the process; give --ledger FILE'))
     return undefined
   }
-  // What is no file is refused by the ledger itself, in words without the password of an address.
-  if (otherScheme(file) === undefined && !checkFolder(dirname(reality(file)), tell)) return undefined
+  // An address of another kind is refused by the ledger itself, in words without its password.
+  if (otherScheme(file) === undefined && !checkFolder(dirname(realPath(file)), tell)) return undefined
   const report = await integrity(config, cli, tell)
   if (!report?.exists) return report
-  checkModes(reality(file), tell)
+  checkModes(realPath(file), tell)
   const locked = isLocked(file)
   if (locked === undefined) tell('lock', notChecked(`whether a process writes to ${file} cannot be told`))
   else tell('lock', ok(locked ? 'a running capkeeper holds the write lock' : 'no capkeeper writes to it now'))
   return report
 }
 
-function reality(file: string): string {
+function realPath(file: string): string {
   try {
     return realpathSync(file)
   } catch {
@@ -146,14 +145,14 @@ async function integrity(config: Config, cli: Cli, tell: Tell): Promise<LedgerRe
     return report
   } catch (error) {
     if (!(error instanceof LedgerError)) throw error
-    // Only damage has no way out in its own words.
+    // The messages of all other errors name the way out themselves.
     tell('integrity', failed(error.message, error.code === 'LEDGER_CORRUPT' ? 'put a backup in its place' : undefined))
     return undefined
   }
 }
 
 function checkModes(file: string, tell: Tell): void {
-  const stats = look(file)
+  const stats = statsOf(file)
   if (typeof stats === 'string') return
   const size = `${(stats.size / MIB).toFixed(1)} MiB`
   if ((stats.mode & 0o077) !== 0)

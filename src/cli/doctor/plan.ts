@@ -1,4 +1,4 @@
-// What the workspace's plan offers: the balance, credits in agent analytics, people with a status, listings of the declared groups.
+// `doctor`'s checks of what the workspace's plan of the service offers: balance, add-on use, people, groups, agent analytics.
 
 import type { ServiceReader } from '../../api/client.ts'
 import type { KeyProbe } from '../../api/probe.ts'
@@ -10,15 +10,15 @@ import type { Ledger } from '../../ports.ts'
 import { count, people } from '../shared/text.ts'
 import { failed, notChecked, ok, type Tell, warning } from './check.ts'
 
-/** A roster that lost more than this against the last good one is worth a look (`rosterShrink`). */
+/** A roster with a smaller share of the people of the last good one is reported (guard `rosterShrink`). */
 const SHRUNK = 0.8
 
 export interface PlanInputs {
-  /** Readers whose keys are not known to lack the permission; absent: it cannot be asked. */
+  /** Readers whose keys may have the permission; undefined where none has it. */
   readonly teams: ServiceReader | undefined
   readonly billing: ServiceReader | undefined
   readonly analytics: Pick<KeyProbe, 'tellsAddOn'> | undefined
-  /** Present where the workspace has no caps, whatever the key. */
+  /** Set when the workspace has no caps, whatever the key. */
   readonly capless: ServiceReader | undefined
   /** Absent while the policies are invalid or none are given. */
   readonly set: PolicySet | undefined
@@ -27,7 +27,7 @@ export interface PlanInputs {
   readonly signal: AbortSignal
 }
 
-/** Asks for one of each, and gives the roster when it could be read. Rejects only when `signal` aborts. */
+/** Tries one request of each kind. Resolves with the roster when it could be read; rejects only when `signal` aborts. */
 export async function checkPlan(inputs: PlanInputs, tell: Tell): Promise<Roster | undefined> {
   const { teams, billing, analytics, capless, signal } = inputs
   const attempt = async (name: string, ask: () => Promise<void>, grave = failed): Promise<void> => {

@@ -1,14 +1,14 @@
-// What a read shows where nothing is set can be seen from outside only at people without a cap of their own: a few of them are read.
+// How reads work where nothing is set can only be observed at people without an explicitly set cap, so a few of them are read.
 import type { ServiceReader } from '../../api/client.ts'
 import { type Observation, observeReadings } from '../../core/interpret/evidence.ts'
 import type { CapReading, Roster } from '../../core/model/observed.ts'
 import { type ScopeKey, scopeKey, TEAM, userScope } from '../../core/model/scope.ts'
 import type { Ledger } from '../../ports.ts'
 
-/** Enough to meet somebody without a cap of their own in most teams (choice). */
+/** Enough to include a person without an explicitly set cap in most teams (choice). */
 const SAMPLE = 3
 
-/** Reads the team's cap, and, when there is one, a few people's without a cap of ours. Rejects only when `signal` aborts. */
+/** Reads the team's cap and, when it is set, the caps of a few people for whom we set none. Rejects only when `signal` aborts. */
 export async function sampleReads(
   reader: ServiceReader,
   roster: Roster,

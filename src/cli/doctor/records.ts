@@ -1,5 +1,5 @@
-// What `doctor` reads in the ledger about one workspace: its binding, what is left open, what was learned of pace and deployment. It reads
-// and never writes.
+// `doctor`'s checks of the ledger's records of one workspace: its binding, open intents, the learned pace, and evidence of how the deployment
+// works. It never writes.
 
 import { ASPECTS, addObservation, type LatestEvidence, type Observation, type ServiceEvidence } from '../../core/interpret/evidence.ts'
 import { scopeKey } from '../../core/model/scope.ts'
@@ -11,7 +11,7 @@ import { learnedPaces } from '../shared/ledger/learned-pace.ts'
 import { count, shortTime, span } from '../shared/text.ts'
 import { failed, notChecked, ok, type Tell, warning } from './check.ts'
 
-/** The ledger of one workspace; undefined when it has no record of it at this address. */
+/** The ledger of one workspace; undefined when it has no records of it at this address. */
 export async function recordsOf(
   store: LedgerStore,
   config: WorkspaceConfig,
@@ -73,7 +73,7 @@ export async function checkActivity(ledger: Ledger, { clock }: { readonly clock:
   else tell('activity', ok(`people read ${span(now - readAt)} ago, ${wrote}`))
 }
 
-/** The pace that was learned for each key. */
+/** The learned pace of each key. */
 export function checkPace(ledger: Ledger | undefined, tell: Tell): void {
   const learned = learnedPaces(ledger?.fact('pace')).map(
     ({ key, rate, isMet }) => `${key} ${Number(rate.toFixed(2))}/s${isMet ? ', the limit was met' : ''}`,

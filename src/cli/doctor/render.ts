@@ -1,4 +1,4 @@
-// How `doctor` shows what it found: line by line as checks come, or one JSON document at the end.
+// The output of `doctor`: a line for each check as it is made, or one JSON document at the end.
 
 import { plain } from '../../core/escape/terminal.ts'
 import type { ServiceEvidence } from '../../core/interpret/evidence.ts'
@@ -12,7 +12,7 @@ import { VERSION } from '../shared/version.ts'
 import { type Area, CHECK_STATUSES, type Check, type CheckStatus, type Tell } from './check.ts'
 import type { KeyReport } from './keys.ts'
 
-/** What was learned of one workspace beside its checks. */
+/** Facts about one workspace, for the JSON document. */
 export interface WorkspaceReport {
   readonly workspace: string
   readonly baseUrl: string
@@ -23,7 +23,7 @@ export interface WorkspaceReport {
 
 export interface Findings {
   readonly checks: readonly Check[]
-  /** Takes the checks of one area, of one workspace or of all. */
+  /** Reports checks of one area, for one workspace or for all. */
   about(area: Area, workspace?: string): Tell
 }
 
@@ -31,7 +31,7 @@ const WORDS: Readonly<Record<CheckStatus, string>> = { ok: 'ok', warning: 'warni
 const STYLES: Readonly<Record<CheckStatus, Style>> = { ok: 'green', warning: 'yellow', failed: 'red', not_checked: 'dim' }
 const COLUMN = 13
 
-/** Collects checks; with `text` each is printed as it comes. */
+/** Collects checks; with `text` each is printed at once. */
 export function collect(output: 'text' | 'json', cli: Cli): Findings {
   const checks: Check[] = []
   const paint = painter(cli.stdout)

@@ -1,5 +1,5 @@
-// `doctor`: looks at everything that capkeeper needs, from the configuration to the permissions of each key, and says what is wrong and the
-// way out. It changes nothing: not the ledger, which is only read, and not the service, whose client here has no method that writes.
+// `doctor`: checks everything that capkeeper needs, from the configuration to the permissions of each key, and names the way out. It changes
+// nothing: the ledger is only read, and the client has no method that sets a cap.
 
 import { probesOf } from '../../api/probe.ts'
 import type { HttpTransport } from '../../api/transport/http.ts'
@@ -29,7 +29,7 @@ import { checkActivity, checkPace, checkSeen, recordsOf, seenNow } from './recor
 import { collect, doctorJson, exitOf, type Findings, summary, type WorkspaceReport } from './render.ts'
 import { checkService } from './service.ts'
 
-/** Runs all checks and leaves the exit code. */
+/** Runs all checks and sets the exit code. */
 export async function doctorCommand(flags: DoctorFlags, cli: Cli): Promise<void> {
   const findings = collect(flags.output, cli)
   const workspaces = await interruptible(cli, (signal) => examine(flags, cli, findings, signal))
@@ -118,7 +118,7 @@ async function askService(
   observations: Observation[],
   about: (area: Parameters<Findings['about']>[0]) => Tell,
 ): Promise<Pick<WorkspaceReport, 'reached' | 'keys'>> {
-  // A key must not go where the configuration may not send it.
+  // A key must not be sent to an address that the configuration may not use.
   const isAllowed = config.baseUrl !== '' && plainHttpProblems([config], 'error').length === 0
   if (!isAllowed) about('service')('reached', notChecked('the service: its address has to be valid first'))
   const transport = isAllowed ? transportOf(config, cli, about('service')) : undefined

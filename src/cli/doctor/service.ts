@@ -1,4 +1,4 @@
-// Whether the service is reached: its address, the way there, its clock. One request without any key.
+// `doctor`'s check whether the service can be reached: its address, proxy or DNS, TLS, and its clock. One request without a key.
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { type Reached, reach } from '../../api/probe.ts'
@@ -10,11 +10,11 @@ import type { Cli } from '../shared/context.ts'
 import { systemCodeOf } from '../shared/text.ts'
 import { failed, ok, type Tell, warning } from './check.ts'
 
-/** Clocks further apart than this are worth a look. */
+/** Clocks further apart than this get a warning. */
 const NOTABLE_SKEW_MS = 30_000
 const SLOW_MS = 2_000
 
-/** Looks at the address and asks it once. Rejects only when `signal` aborts. */
+/** Checks the address and sends one request. Rejects only when `signal` aborts. */
 export async function checkService(
   config: WorkspaceConfig,
   transport: Transport,
@@ -56,15 +56,8 @@ async function checkName(host: string, tell: Tell): Promise<boolean> {
   if (isIP(name) !== 0) return true
   try {
     const found = await lookup(name, { all: true })
-    tell(
-      'name',
-      ok(
-        `${name} is ${found
-          .map(({ address }) => address)
-          .slice(0, 3)
-          .join(', ')}`,
-      ),
-    )
+    const addresses = found.slice(0, 3).map(({ address }) => address)
+    tell('name', ok(`${name} is ${addresses.join(', ')}`))
     return true
   } catch (error) {
     const code = systemCodeOf(error) ?? 'unknown'
@@ -77,7 +70,7 @@ function wayOut(message: string, isProxied: boolean): string {
   if (/certificate/.test(message)) return 'name the CA that signed it with --ca-file; verification is never turned off'
   if (/base URL|redirected|not JSON/.test(message)) return 'correct --base-url, CAPKEEPER_BASE_URL or baseUrl in the config'
   if (isProxied || /proxy/.test(message)) return 'look at HTTPS_PROXY, HTTP_PROXY and NO_PROXY'
-  return 'is the address right, and does a firewall or a proxy stand before it?'
+  return 'is the address right, and is a firewall or a proxy in between?'
 }
 
 function checkSkew(skewMs: number | undefined, tell: Tell): void {

@@ -1,4 +1,4 @@
-// `history`: what capkeeper wrote, from the ledger alone. It asks no service and works beside a running daemon.
+// `history`: the writes of capkeeper, from the ledger alone. It needs no network and works beside a running daemon.
 import { type Command, InvalidArgumentError } from 'commander'
 import { parseScope, type Scope } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'

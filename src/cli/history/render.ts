@@ -1,4 +1,4 @@
-// What capkeeper wrote, newest first: when, from what to what, how it ended, why, and at which policy revision.
+// The writes of capkeeper, newest first: time, scope, caps, result, reason and policy revision.
 
 import { plain } from '../../core/escape/terminal.ts'
 import type { HistoryEntry } from '../../core/model/change.ts'
@@ -38,7 +38,7 @@ function detail(entry: HistoryEntry): string {
     .join(' · ')
 }
 
-/** One write as a document: instants are RFC 3339, caps numbers or `"none"`. `explain` shows the last one in the same form. */
+/** One write in JSON, here and in `explain`: instants are RFC 3339, caps numbers or `"none"`. */
 export const historyDocument = ({ at, digest, ...entry }: HistoryEntry): Readonly<Record<string, unknown>> => ({
   at: rfc3339(at),
   ...entry,

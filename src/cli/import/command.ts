@@ -1,4 +1,4 @@
-// `import`: the caps in force as policy YAML, to start with what is there. It reads only; what it prints is up to its user to keep.
+// `import`: prints the caps in force as a policy, to start from. It only reads.
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { addNetworkFlags, examples, type NetworkFlags } from '../shared/args.ts'
 import type { Cli } from '../shared/context.ts'
@@ -20,7 +20,7 @@ export function registerImport(program: Command, cli: Cli): void {
     .description(
       'Reads the team cap, the caps of the groups named with --group, and the cap of every approved person, and prints a policy that asks ' +
         'for exactly that: planning it at once changes nothing. The service lists no groups, so name each one. Nothing is written to the ' +
-        'service. An interrupted run is taken up again by the same command within an hour.',
+        'service. The same command continues an interrupted run within an hour.',
     )
     .addOption(groupOption())
     .option('--journal <file>', 'where readings are kept until the import is through', 'capkeeper-import.journal')
@@ -45,7 +45,7 @@ export const groupOption = (): Option =>
 /** Said where no group is named. */
 export const NO_GROUPS = 'note: the service lists no groups; name each one with --group ID=NAME, or it is left out\n'
 
-/** Reads `ID=NAME` behind those given before it. */
+/** Parses `ID=NAME` and adds it to the groups before it. */
 export function readGroup(text: string, before: readonly NamedGroup[] = []): readonly NamedGroup[] {
   const at = text.indexOf('=')
   const [id, name] = [text.slice(0, at).trim(), text.slice(at + 1).trim()]

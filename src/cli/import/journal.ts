@@ -1,6 +1,5 @@
-// What an interrupted `import` has read so far, in a small file beside the user's work: one line of JSON a reading, so that a run that dies
-// leaves every whole line. It holds scopes and caps and nothing else; a file that cannot be kept costs the resuming, never the import. It
-// never writes to, nor removes, a file that is something else.
+// The readings of an interrupted `import`, one line of JSON each, so that a crash loses at most one line. A journal that cannot be written only
+// costs the resumption. A file that is no journal is never written to or removed.
 import { appendFileSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { isYounger } from '../../core/model/age.ts'
 import type { Cap } from '../../core/model/policy.ts'
@@ -8,7 +7,7 @@ import { parseScope, type Scope, type ScopeKey, scopeKey } from '../../core/mode
 import { credits, type Instant, MAX_CAP } from '../../core/model/units.ts'
 import { UsageError } from '../shared/context.ts'
 
-/** Readings older than this are asked again: others may have written since. Choice. */
+/** Older readings are read again, because others may have written since. Choice. */
 const JOURNAL_LIFE_MS = 3_600_000
 
 export interface JournalEntry {
@@ -18,14 +17,14 @@ export interface JournalEntry {
 }
 
 export interface Journal {
-  /** What an earlier run read of this workspace at this address, recently enough. */
+  /** Recent readings of this workspace at this address. */
   readonly known: ReadonlyMap<ScopeKey, JournalEntry>
   keep(entry: JournalEntry): void
-  /** The import is through: the file goes away. */
+  /** Deletes the file when the import is complete. */
   remove(): void
 }
 
-/** Opens the journal of one workspace; a missing file is an empty one, and lines of other workspaces are left alone. Throws where another file is. */
+/** Opens the journal of one workspace; lines of others are ignored. Throws a `UsageError` when the file is no journal. */
 export function openJournal(file: string, owner: { readonly workspace: string; readonly baseUrl: string }, now: Instant): Journal {
   const known = new Map<ScopeKey, JournalEntry>()
   for (const line of linesOf(file)) {
@@ -52,10 +51,10 @@ function succeeds(act: () => void): boolean {
   }
 }
 
-/** How a journal begins: `keep` writes the workspace first. */
+/** The start of a journal: `keep` writes the workspace first. */
 const JOURNAL = /^(?:$|\{"workspace":)/
 
-/** The file goes away in the end, so that nothing but a journal may be there: not a policy that was named by mistake, nor a device. */
+/** The file is deleted in the end, so it must be a journal, not a policy named by mistake, nor a device. */
 function linesOf(file: string): readonly string[] {
   const found = statSync(file, { throwIfNoEntry: false })
   if (!found) return []
@@ -64,7 +63,7 @@ function linesOf(file: string): readonly string[] {
   throw new UsageError(`${file} is not a journal of import: name another file with --journal`)
 }
 
-/** A line that was cut, that is not ours or that makes no sense is no reading. */
+/** A line that is cut, invalid or of another workspace is no reading. */
 function decode(line: string, owner: { readonly workspace: string; readonly baseUrl: string }): JournalEntry | undefined {
   const entry = objectOf(line)
   if (entry?.['workspace'] !== owner.workspace || entry['baseUrl'] !== owner.baseUrl) return undefined

@@ -1,5 +1,5 @@
-// What `import` and `init` read of a workspace: the roster, the members of the groups that were named, and every cap in force. What could not
-// be read is told, never guessed. It writes nothing.
+// Reads a workspace for `import` and `init`: the roster, the members of the named groups, and every cap in force. A cap that could not be read
+// is listed, never guessed.
 import type { ServiceReader } from '../../api/client.ts'
 import { isApproved } from '../../core/interpret/effective.ts'
 import type { ApiErrorKind, CapReading, GroupMembers, Roster } from '../../core/model/observed.ts'
@@ -17,24 +17,24 @@ import type { Journal } from './journal.ts'
 export interface LiveQuestion {
   readonly config: WorkspaceConfig
   readonly groups: readonly NamedGroup[]
-  /** Where readings are kept for the next run; without one they are all asked again. */
+  /** Keeps readings for the next run. */
   readonly journal?: Pick<Journal, 'known' | 'keep'>
-  /** What to say when the reading is interrupted. */
+  /** The message when the reading is interrupted. */
   readonly interrupted: string
   readonly cli: Cli
   readonly signal: AbortSignal
 }
 
-/** Everything that was read. */
+/** The workspace as it was read. */
 export interface Live {
-  /** Everybody approved whose cap was read. */
+  /** The approved people whose cap was read. */
   readonly people: readonly string[]
   capOf(scope: Scope): Cap | undefined
   emails(groupId: string): readonly string[]
   readonly unread: readonly { readonly scope: Scope; readonly kind: ApiErrorKind; readonly message: string }[]
 }
 
-/** Reads it all; throws a `CommandError` that says what could not be read where nothing can be said without it. */
+/** Reads the workspace. Throws a `CommandError` when the roster, a group or the team's cap cannot be read. */
 export async function readLive(question: LiveQuestion): Promise<Live> {
   const { config, groups, journal, cli, signal } = question
   const known: Journal['known'] = journal?.known ?? new Map()
@@ -47,7 +47,7 @@ export async function readLive(question: LiveQuestion): Promise<Live> {
     const scopes = [TEAM, ...groups.map(({ id }) => groupScope(id)), ...people.map(userScope)]
     const pending = scopes.filter((scope) => !known.has(scopeKey(scope)))
     if (pending.length < scopes.length) {
-      cli.stderr.write(`going on where the last run stopped: ${scopes.length - pending.length} of ${scopes.length} caps are read\n`)
+      cli.stderr.write(`continuing the last run: ${scopes.length - pending.length} of ${scopes.length} caps are read\n`)
     }
     const progress = await sweepProgress('reading caps', cli.stderr, signal)
     stopping.push(progress.stop)
@@ -58,9 +58,9 @@ export async function readLive(question: LiveQuestion): Promise<Live> {
       if (one.observed !== 'unknown') journal?.keep({ scope: one.scope, cap: one.observed, readAt: one.readAt })
     }
     const sweeping = { client, concurrency: config.rate.concurrency, readings, onReading, signal }
-    // The team and the groups first: where they cannot be read, nobody is asked about hundreds of people in vain.
+    // The team and the groups first: when they cannot be read, hundreds of people would be read in vain.
     await sweep({ ...sweeping, scopes: pending.filter(({ kind }) => kind !== 'user') })
-    refuseWhatIsUnknown(groups, readings, config)
+    requireRead(groups, readings, config)
     await sweep({ ...sweeping, scopes: pending.filter(({ kind }) => kind === 'user') })
     return liveOf(people, members, known, readings)
   } catch (error) {
@@ -82,7 +82,7 @@ async function readRoster(client: ServiceReader, { name }: WorkspaceConfig, sign
   throw new CommandError(`${name}: the roster came without anybody, which counts as not read`)
 }
 
-/** All groups or none: a policy that misses one would let its members fall back to the team's cap in the reader's eyes. */
+/** All groups or an error: in a policy that misses one, its members would seem to have the team's cap. */
 async function readMembers(client: ServiceReader, { config, groups, signal }: LiveQuestion): Promise<readonly GroupMembers[]> {
   const members: GroupMembers[] = []
   for (const group of groups) {
@@ -96,8 +96,8 @@ async function readMembers(client: ServiceReader, { config, groups, signal }: Li
   return members
 }
 
-/** A group id that the service does not know is a slip of the command line. */
-function refuseWhatIsUnknown(groups: readonly NamedGroup[], readings: ReadonlyMap<ScopeKey, CapReading>, { name }: WorkspaceConfig): void {
+/** Requires the caps of the team and of each group. An unknown group id is a mistake on the command line. */
+function requireRead(groups: readonly NamedGroup[], readings: ReadonlyMap<ScopeKey, CapReading>, { name }: WorkspaceConfig): void {
   const team = readings.get(scopeKey(TEAM))
   if (team?.failure?.lacksFeature) {
     throw new CommandError(`${name}: the service refuses caps here whatever the key, so there are none to keep: ${team.failure.message}`)

@@ -1,4 +1,4 @@
-// What was read as a policy: the declarations that ask for exactly what is in force, and the notes that the file begins with.
+// The caps in force as a policy, and the notes at the top of its file.
 import type { Cap, CapRule, PolicySet } from '../../core/model/policy.ts'
 import { groupScope, type Scope, scopeKey, TEAM, userScope } from '../../core/model/scope.ts'
 import { type Adopted, adopt, type LiveGroup } from '../../core/resolve/adopt.ts'
@@ -36,7 +36,7 @@ export function policyOf(workspace: string, { team, groups, people }: Adopted): 
   }
 }
 
-/** Lines for the top of the file: what its reader has to know a month later. */
+/** Lines for the top of the file: what a reader must know a month later. */
 export function notesOf(config: Pick<WorkspaceConfig, 'baseUrl'>, adopted: Adopted, live: Live): readonly string[] {
   const lines = [`Imported by capkeeper from ${config.baseUrl}.`]
   if (adopted.left > 0) lines.push(`${count(adopted.left, 'cap')} equal to the wider one ${adopted.left === 1 ? 'is' : 'are'} left out.`)

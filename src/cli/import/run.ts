@@ -1,5 +1,5 @@
-// What `import` does: the roster, the groups, then every cap in force, and a policy that asks for just that. An answer is printed only when
-// there is one; what could not be read is named in it, never guessed.
+// `import`: reads the roster, the groups and every cap in force, and prints a policy that asks for exactly that. A cap that could not be read is
+// named in it, never guessed.
 import { plain } from '../../core/escape/terminal.ts'
 import { hasErrors, InputError } from '../../core/model/problem.ts'
 import { scopeKey } from '../../core/model/scope.ts'
@@ -18,13 +18,13 @@ import { openJournal } from './journal.ts'
 import { type Live, readLive } from './live.ts'
 import { adoptLive, notesOf, policyOf } from './policy.ts'
 
-/** Imports one workspace and leaves the exit code: 4 when some caps could not be read. */
+/** Imports one workspace. Exits 4 when some caps could not be read. */
 export async function importCommand(flags: ImportFlags, cli: Cli): Promise<void> {
   const { config, isNamed } = await readWorkspace(flags, cli)
   const groups = flags.group ?? []
   if (groups.length === 0) cli.stderr.write(NO_GROUPS)
   const journal = openJournal(flags.journal, { workspace: config.name, baseUrl: config.baseUrl }, cli.clock.now())
-  const interrupted = `interrupted; what was read is kept in ${flags.journal}: the same command goes on from there within an hour`
+  const interrupted = `interrupted; the readings are kept in ${flags.journal}: the same command continues within an hour`
   const live = await interruptible(cli, (signal) => readLive({ config, groups, journal, interrupted, cli, signal }))
   const adopted = adoptLive(live, groups)
   const notes = notesOf(config, adopted, live).map((line) => `# ${plain(line)}\n`)

@@ -1,5 +1,5 @@
-// The questions of `init`, one line each, on a terminal: only for what no flag and no variable gives. A wrong answer is asked again. It must
-// never show an answer again: somebody may paste the key where its file is asked for.
+// The questions of `init` on a terminal, for values that no flag and no variable gives. A wrong answer is asked again. An answer must never be
+// shown again, because the user may paste the key where its file is asked for.
 import { createInterface } from 'node:readline/promises'
 import { createKeyRing } from '../../api/keys.ts'
 import { parseBaseUrl } from '../../api/url.ts'
@@ -9,7 +9,7 @@ import { type Cli, CommandError } from '../shared/context.ts'
 import { messageOf } from '../shared/text.ts'
 import { slugOf } from './render.ts'
 
-/** What has to be known before anything can be read. */
+/** What `init` needs to know before it can read. */
 export interface Answers {
   readonly baseUrl?: string
   readonly serviceKeyFile?: string
@@ -17,7 +17,7 @@ export interface Answers {
   readonly group?: readonly NamedGroup[]
 }
 
-/** Answers that are already there; `hasKey` also where the key is in the environment. */
+/** Answers from flags and variables. `hasKey` also when the key itself is in the environment. */
 export interface Given extends Answers {
   readonly hasKey: boolean
 }
@@ -27,7 +27,7 @@ const MAX_GROUPS = 1_000
 
 type Line = (question: string) => Promise<string>
 
-/** Asks for what is missing. Throws a `CommandError` when the terminal is closed, or no answer is one. */
+/** Asks for the missing answers. Throws a `CommandError` when the terminal is closed, or after too many wrong answers. */
 export async function askMissing(given: Given, cli: Cli): Promise<Answers> {
   const lines = createInterface({ input: cli.stdin, output: cli.stderr })
   const closed = Promise.withResolvers<never>()
@@ -53,7 +53,7 @@ export async function askMissing(given: Given, cli: Cli): Promise<Answers> {
 
 const cancelled = (): CommandError => new CommandError('cancelled; nothing was written')
 
-/** What was given, where it has no fault; else the first answer without one, trimmed. */
+/** The given value if it has no fault; otherwise the first answer without one, trimmed. */
 async function ask(
   line: Line,
   { stderr }: Cli,
@@ -81,10 +81,10 @@ function keyFault(file: string, { env, clock }: Cli): string | undefined {
   return problem?.severity === 'error' ? 'that is no file with a key in it; give the path of one, never the key itself' : undefined
 }
 
-/** Longer ones are no names but something that was pasted. */
+/** A longer text was most likely pasted by mistake. */
 const LONGEST_NAME = 60
 
-/** Why that is no name for a workspace: an address, an e-mail or a path is what another question asks for. */
+/** Why a text is no name for a workspace. An address, an e-mail or a path was meant for another question. */
 export function nameFault(name: string): string | undefined {
   if (slugOf(name) === '') return 'a name has letters or digits in it, such as acme'
   if (/[/\\@]/.test(name)) return 'a name has no /, \\ or @ in it, such as acme'

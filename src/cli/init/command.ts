@@ -1,5 +1,5 @@
-// `init`: the files that a workspace starts with: a config in audit mode, the caps in force as a policy, the editors' schemas and a workflow.
-// It reads the service, writes nothing to it, and never touches a file that is there.
+// `init`: writes the first files of a workspace: a config in audit mode, the caps in force as a policy, schemas for editors and a workflow. It
+// writes nothing to the service and changes no existing file.
 import type { Command } from 'commander'
 import { groupOption, type NamedGroup } from '../import/command.ts'
 import { addFlags, examples, type NetworkFlags } from '../shared/args.ts'
@@ -13,7 +13,7 @@ export interface InitFlags extends Pick<NetworkFlags, 'baseUrl' | 'serviceKeyFil
 export function registerInit(program: Command, cli: Cli): void {
   const command = program
     .command('init')
-    .summary('start with what is in force')
+    .summary('write the first files, from the caps in force')
     .description(
       'Reads the roster and the caps of a workspace and writes the files to start with into DIR: capkeeper.yaml in audit mode, a policy that ' +
         'asks for exactly what is in force, the JSON Schemas for editors, and a workflow that validates and plans. Asks for what is not given, ' +

@@ -1,5 +1,5 @@
-// New files, each there whole or not at all: written beside their place under another name, and then linked to it, which never replaces
-// anything. What was made is taken back when a later one fails. Must never overwrite or remove a file that it did not make.
+// Creates new files, all or none. Each is written under another name and then linked to its place, which never replaces a file. When one fails,
+// the others are removed. It must never overwrite or remove a file that it did not make.
 import { existsSync, linkSync, lstatSync, mkdirSync, mkdtempSync, rmdirSync, rmSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { CommandError } from '../shared/context.ts'
@@ -11,14 +11,14 @@ export interface NewFile {
   readonly text: string
 }
 
-/** Those of the paths where something is already, a link to nowhere included. */
+/** The paths that exist already, dangling links included. */
 export const existingIn = (folder: string, paths: readonly string[]): readonly string[] =>
   paths.filter((path) => lstatSync(join(folder, path), { throwIfNoEntry: false }) !== undefined)
 
-/** Something is there that is not a folder. */
+/** The path exists and is no folder. */
 export const isNoFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === false
 
-/** Makes all files, or none: throws a `CommandError` then, and leaves the folder as it was. */
+/** Creates all files. On an error it throws a `CommandError` and leaves the folder as it was. */
 export function createFiles(folder: string, files: readonly NewFile[]): void {
   const made: (() => void)[] = []
   try {
@@ -42,7 +42,7 @@ export function createFiles(folder: string, files: readonly NewFile[]): void {
   }
 }
 
-/** Makes a folder with those above it, and notes how to take away what was not there. */
+/** Makes a folder and its parents, and notes how to remove those that it made. */
 function makeFolder(folder: string, made: (() => void)[]): void {
   if (existsSync(folder)) return
   const parent = dirname(folder)
@@ -53,7 +53,7 @@ function makeFolder(folder: string, made: (() => void)[]): void {
 
 const WITHOUT_LINKS: readonly string[] = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']
 
-/** A file system that knows no links gets the file written in place, which still replaces nothing. */
+/** On a file system without links the file is written in place, which also replaces nothing. */
 function place(whole: string, target: string, text: string): void {
   try {
     linkSync(whole, target)
@@ -63,7 +63,7 @@ function place(whole: string, target: string, text: string): void {
   }
 }
 
-/** A folder that somebody else has put something into stays. */
+/** A folder into which others have put files remains. */
 function quietly(undo: () => void): void {
   try {
     undo()

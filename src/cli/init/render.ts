@@ -1,5 +1,4 @@
-// The texts that `init` writes and says: config, policy and workflow with their comments, and the words at the end. Pure; no key ever gets
-// here, only where it is found.
+// The texts that `init` writes and prints: config, policy, workflow and summary. No key ever comes here, only its place.
 import { plain } from '../../core/escape/terminal.ts'
 import type { Instant } from '../../core/model/units.ts'
 import type { Adopted } from '../../core/resolve/adopt.ts'
@@ -21,7 +20,7 @@ const WORKFLOW_FILE = '.github/workflows/capkeeper.yaml'
 /** The files whose names do not depend on the workspace. */
 export const FIXED_FILES: readonly string[] = [CONFIG_FILE, CONFIG_SCHEMA_FILE, POLICY_SCHEMA_FILE, WORKFLOW_FILE]
 
-/** A name as a file has it: `Acme, Inc.` is `acme-inc`; '' when nothing is left of it. */
+/** A name as a file name: `Acme, Inc.` is `acme-inc`; '' when nothing is left. */
 export const slugOf = (name: string): string =>
   name
     .toLowerCase()
@@ -34,7 +33,7 @@ export const policyFile = (workspace: string): string => `policies/${slugOf(work
 export interface Start {
   readonly workspace: string
   readonly baseUrl: string
-  /** As the config is to name it: relative to its folder, or absolute. */
+  /** As in the config: relative to its folder, or absolute. */
   readonly key: KeyRef
   readonly caFile?: string
   readonly allowPlainHttp?: true
@@ -43,7 +42,7 @@ export interface Start {
   readonly now: Instant
 }
 
-/** Everything that is written, the config last: while it is missing, nothing uses the rest. */
+/** All files, the config last: without it nothing uses the others. */
 export const filesOf = (start: Start): readonly NewFile[] => [
   { path: POLICY_SCHEMA_FILE, text: schemaText('policy') },
   { path: CONFIG_SCHEMA_FILE, text: schemaText('config') },
@@ -55,7 +54,7 @@ export const filesOf = (start: Start): readonly NewFile[] => [
 const PLAIN_SCALAR = /^[a-z/.][\w./:@-]*$/i
 const OTHER_MEANING = /^(true|false|null|yes|no|on|off|y|n|~|\.nan|[-+]?\.inf)$|:$|^\.?\d/i
 
-/** A text as a YAML scalar that reads as that text. */
+/** A text as a YAML scalar that reads back as that text. */
 const scalar = (text: string): string => (PLAIN_SCALAR.test(text) && !OTHER_MEANING.test(text) ? text : JSON.stringify(text))
 
 function configText({ workspace, baseUrl, key, caFile, allowPlainHttp }: Start): string {
@@ -98,7 +97,7 @@ ${caFile === undefined ? '' : `    caFile: ${scalar(caFile)}\n`}${allowPlainHttp
 
 const WEEKS_2_MS = 14 * 86_400_000
 
-/** Two columns further in than \`spec\`; comments say what each part is for. */
+/** Comments above the sections of a printed policy, by their first line. */
 const SECTIONS: Readonly<Record<string, string>> = {
   '  team:': '  # Whole add-on credits per person, for everybody without a cap of a group or their own.',
   '  groups:': '  # For the members of a group; `id` is what caps are set on, `name` what lists the members.',
@@ -126,7 +125,7 @@ function conflictLines({ conflicts }: Adopted): readonly string[] {
   ]
 }
 
-/** What a policy can say beside caps, to be uncommented. */
+/** Examples in comments of what else a policy can declare. */
 const exampleLines = ({ team }: Adopted, now: Instant): readonly string[] => [
   ...(team === 'none' ? ['', '  # A cap for everybody: whole add-on credits per person.', '  # team:', '  #   cap: 3000'] : []),
   '',
@@ -148,7 +147,7 @@ const ABOUT: Readonly<Record<string, string>> = {
   [WORKFLOW_FILE]: 'validates every push and plans every pull request',
 }
 
-/** What was read, what was written where, and the next three commands. `folder` is how the user named it. */
+/** The summary: what was read, the files, and the next three commands. `folder` is as the user typed it. */
 export function endingText(start: Start, files: readonly NewFile[], folder: string): string {
   const { workspace, adopted, live } = start
   const declared = (adopted.team === 'none' ? 0 : 1) + adopted.groups.length + adopted.people.length

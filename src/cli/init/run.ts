@@ -1,5 +1,4 @@
-// What `init` does: asks for what is missing, reads the service, and writes all files or none. Everything that can be wrong is found before
-// the first file is made.
+// `init`: asks for missing values, reads the service, and writes all files or none. Everything is checked before the first file is made.
 
 import { isAbsolute, relative, resolve } from 'node:path'
 import { plain } from '../../core/escape/terminal.ts'
@@ -20,7 +19,7 @@ import type { InitFlags } from './command.ts'
 import { createFiles, existingIn, isNoFolder } from './files.ts'
 import { endingText, FIXED_FILES, filesOf, policyFile, type Start } from './render.ts'
 
-/** Starts a policy repository and leaves the exit code: 4 when single people could not be read, and are left out. */
+/** Starts a policy repository. Exits 4 when some people could not be read, and were left out. */
 export async function initCommand(dir: string, flags: InitFlags, cli: Cli): Promise<void> {
   // `init https://…` would make folders of that name.
   if (dir.includes('://'))
@@ -78,7 +77,7 @@ const givenOf = (flags: InitFlags, { env }: Cli): Given => {
   }
 }
 
-/** Flags and environment as one workspace; a config file and policies that the environment names are not what this is about. */
+/** Flags and environment as one workspace. A config file, policies and ledger in the environment are ignored. */
 async function readWorkspace(flags: InitFlags, { env, clock }: Cli): Promise<WorkspaceConfig> {
   const { CAPKEEPER_CONFIG: _config, CAPKEEPER_POLICIES: _policies, CAPKEEPER_LEDGER: _ledger, ...rest } = env
   const { config, problems } = await loadConfigAside({ env: rest, flags }, clock)
@@ -106,14 +105,14 @@ function refuseExisting(dir: string, folder: string, paths: readonly string[]): 
   throw new CommandError(`nothing was written: ${dir} has ${existing.join(', ')} already; name another folder, or move what is there away`)
 }
 
-/** One person whom the service does not know is left out and named; an outage is not what a policy is made from. */
+/** A person whom the service does not know is left out and named. With any other failure no policy is made. */
 function refuseGaps({ unread }: Live, { name }: WorkspaceConfig): void {
   const grave = unread.filter(({ kind }) => kind !== 'not_found' && kind !== 'invalid')
   const [first] = grave
   if (first) throw new CommandError(`nothing was written: ${name}: ${count(grave.length, 'cap')} could not be read: ${first.message}`)
 }
 
-/** A path as the config names it: relative where it lies in the config's folder. */
+/** A path as the config names it: relative when it is within the config's folder. */
 function pathFrom(path: string, folder: string): string {
   const below = relative(folder, resolve(path))
   return below.startsWith('..') || isAbsolute(below) ? resolve(path) : below
@@ -136,7 +135,7 @@ function tell({ key, live, adopted }: Start, folder: string, { stderr, secrets }
   for (const { message } of live.unread.slice(0, 10)) talk(`error: left out: ${message}`)
 }
 
-/** The command that needs no questions. */
+/** The command that asks no questions. */
 function commandOf(dir: string, { baseUrl, serviceKeyFile, workspace, group = [] }: InitFlags): string {
   const flags = [
     ...(baseUrl === undefined ? [] : ['--base-url', baseUrl]),

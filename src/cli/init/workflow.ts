@@ -1,5 +1,5 @@
-// The workflow that `init` writes: one file that needs nothing else of this project, for the code host whose example is deploy/ci. It only
-// validates and plans; it must never get a command that writes.
+// The workflow that `init` writes, for the code host of the example in deploy/ci. It only validates and plans, and must never get a command that
+// writes.
 import { VERSION } from '../shared/version.ts'
 
 const SETUP = `      # Pinned to full commits; let Dependabot or Renovate keep them new.
