@@ -1,5 +1,4 @@
-// `ledger backup FILE` and `ledger check`: a consistent copy while the daemon runs, and whether the ledger is whole; `ledger forget EMAIL`
-// erases a person. None of them takes the write lock; `ledger copy FROM TO` does: it moves a ledger.
+// `ledger backup`, `check` and `forget` work beside a running daemon; `ledger copy` takes the write lock, because it moves a ledger.
 import type { Command } from 'commander'
 import { addLedgerFlags, addUsedFlags, examples, type NetworkFlags } from '../shared/args.ts'
 import type { Cli } from '../shared/context.ts'
@@ -27,11 +26,11 @@ export function registerLedger(program: Command, cli: Cli): void {
     .command('copy')
     .summary('move the ledger to another place')
     .description(
-      'Copies every row of a ledger into an empty one, from a file to PostgreSQL or back, and reads each one back before anything of it counts. ' +
-        'No daemon may write with either meanwhile. The ledger that it comes from stays as it is.',
+      'Copies every row of a ledger into an empty one, from a file to PostgreSQL or back, and reads each row back before the copy counts. ' +
+        'No daemon may use either of them meanwhile. The old ledger stays as it is.',
     )
     .argument('<from>', 'a file, or an address such as postgres://user@host/name')
-    .argument('<to>', 'where it goes: a file or an address without records')
+    .argument('<to>', 'a file or an address without records')
     .addHelpText('after', examples('capkeeper ledger copy ./capkeeper.db postgres://capkeeper@db.example/capkeeper'))
     .action(async (from: string, to: string) => (await import('./copy.ts')).copyCommand(from, to, cli))
   const forget = group
@@ -39,9 +38,9 @@ export function registerLedger(program: Command, cli: Cli): void {
     .summary('erase the records of a person')
     .description(
       'Erases what the ledger keeps of a person who has no cap of ours: writes, use by day, and everything about them that capkeeper remembers. ' +
-        'A running daemon takes it up in its next cycle. Whoever is still on the roster is recorded again from then on.',
+        'A running daemon takes it up in its next cycle. A person who is still on the roster is recorded again from then on.',
     )
-    .argument('<email>', 'whose records go')
+    .argument('<email>', 'the person whose records are erased')
   addLedgerFlags(forget)
     .addHelpText('after', examples('capkeeper ledger forget ada@example.com'))
     .action(async (email: string, flags: NetworkFlags) => (await import('./forget.ts')).forgetCommand(email, flags, cli))
@@ -50,7 +49,7 @@ export function registerLedger(program: Command, cli: Cli): void {
     .summary('check the ledger')
     .description(
       'Checks the integrity and the schema version of the ledger, and says which workspaces it is bound to. Exits 1 when it is not whole. ' +
-        'In PostgreSQL it reads every row; the pages beneath are the database’s own business.',
+        'In PostgreSQL it reads every row; the database itself checks its pages.',
     )
   addUsedFlags(check, ['config', 'ledger'])
     .addHelpText('after', examples('capkeeper ledger check --ledger ./capkeeper.db'))

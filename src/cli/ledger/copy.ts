@@ -1,5 +1,5 @@
-// `ledger copy FROM TO`: moves a ledger between a file and PostgreSQL. Both are held for as long as it takes, so that nothing is written on
-// the strength of a ledger that is being left; the one it comes from stays as it is.
+// `ledger copy FROM TO`: moves a ledger between a file and PostgreSQL. Both are locked meanwhile, so that no daemon writes caps with the old
+// ledger. The old ledger stays as it is.
 
 import { plain } from '../../core/escape/terminal.ts'
 import { type CopyEnd, copyLedger } from '../../daemon/ledger/copy.ts'
@@ -12,7 +12,6 @@ import { sweepProgress } from '../shared/progress.ts'
 import { mustBeOwn } from '../shared/remote.ts'
 import { count } from '../shared/text.ts'
 
-/** Copies every row, and reads it back. */
 export async function copyCommand(from: string, to: string, cli: Cli): Promise<void> {
   for (const one of [from, to]) {
     mustBeOwn(one)
@@ -22,7 +21,7 @@ export async function copyCommand(from: string, to: string, cli: Cli): Promise<v
   await mustHaveRecords(from, cli)
   const copied = await interruptible(cli, (signal) =>
     withStore(cli, from, 'write', async (source) => {
-      // Before the target is made: a daemon may hold what it is copied from.
+      // Before the target is made, because a daemon may hold the source.
       const end = await source.copyEnd()
       return withStore(cli, to, 'write', async (target) => copyBetween(end, await target.copyEnd(), cli, signal))
     }),
@@ -46,7 +45,7 @@ async function copyBetween(from: CopyEnd, to: CopyEnd, cli: Cli, signal: AbortSi
   }
 }
 
-/** Opening to write would make what is not there. */
+/** Checked first, because opening a missing ledger to write would create it. */
 async function mustHaveRecords(from: string, cli: Cli): Promise<void> {
   const known = await withStore(cli, from, 'read', (store) => store.workspaces())
   if (known.length === 0) throw new CommandError(`${shownLedger(from)} holds no records, so there is nothing to copy`)

@@ -1,5 +1,5 @@
-// `ledger forget EMAIL`: erases what the ledger keeps of a person. Somebody who still has a cap of ours is kept, or nobody would know whose cap
-// it is.
+// `ledger forget EMAIL`: erases the records of a person. While the person has a cap of ours the records are needed to clear it, so the command
+// refuses.
 import { plain } from '../../core/escape/terminal.ts'
 import { parseScope, scopeKey } from '../../core/model/scope.ts'
 import type { Ledger } from '../../ports.ts'
@@ -21,7 +21,7 @@ export async function forgetCommand(typed: string, flags: NetworkFlags, cli: Cli
     const ours = ledger.owned().find((one) => scopeKey(one.scope) === scopeKey(scope) && one.cap !== 'none')
     if (ours) {
       const way = 'take it out of the policy and let capkeeper clear it first'
-      throw new CommandError(`${workspace}: ${email} has a cap of ours (${ours.cap}), so who they are must be known; ${way}`)
+      throw new CommandError(`${workspace}: ${email} has a cap of ours (${ours.cap}), which cannot be cleared without its records; ${way}`)
     }
     if (ledger.openIntents().some(({ change }) => scopeKey(change.scope) === scopeKey(scope)))
       throw new CommandError(`${workspace}: a write to ${email} is under way or not settled yet; try again after the next cycle`)
@@ -29,9 +29,9 @@ export async function forgetCommand(typed: string, flags: NetworkFlags, cli: Cli
     const isOnRoster = ledger.fact('usage')?.roster.people.some((one) => one.email === email) === true
     await ledger.forget(email)
     cli.stdout.write(
-      `${plain(`${workspace}: ${email} is forgotten: ${count(writes, 'write')}, ${count(days, 'day')} of use, and what else was kept of them`)}\n`,
+      `${plain(`${workspace}: ${email} is forgotten: ${count(writes, 'write')}, ${count(days, 'day')} of use, and all other records of them`)}\n`,
     )
-    if (isOnRoster) cli.stderr.write(`${plain(`warning: the service still lists ${email}, so what is read from now on is kept again`)}\n`)
+    if (isOnRoster) cli.stderr.write(`${plain(`warning: the service still lists ${email}, so new readings are recorded again`)}\n`)
     cli.finish(EXIT.done)
   })
 }

@@ -1,4 +1,4 @@
-// `notify preview`: what would go out to people and owners now; it sends nothing. `notify test`: one message to whoever is named.
+// `notify preview` shows the messages that would be sent now; `notify test` sends one message to the address or webhook that is named.
 import type { Command } from 'commander'
 import { addFlags, addNetworkFlags, examples, type NetworkFlags, outputOption } from '../shared/args.ts'
 import type { Cli } from '../shared/context.ts'
@@ -18,7 +18,7 @@ export const NOTHING_ASKED = 'the config asks for no messages: write notify: int
 export function registerNotify(program: Command, cli: Cli): void {
   const group = program
     .command('notify')
-    .summary('what people and owners would be told now')
+    .summary('messages to people and owners')
     .description('Works on messages to people and owners, which notify in the config asks for. The daemon sends them.')
     .usage('<command> [flags]')
     .addHelpText('after', examples('capkeeper notify preview', 'capkeeper notify test --email me@example.com'))
@@ -26,8 +26,8 @@ export function registerNotify(program: Command, cli: Cli): void {
     .command('preview')
     .summary('print the messages that would go out now')
     .description(
-      'Reads people, use and caps, and prints each message that would go out now, to whom and in which words. Nothing is sent or recorded: ' +
-        'what the daemon has sent already in this billing cycle is left out.',
+      'Reads people, use and caps, and prints each message that would go out now, with its recipient. Nothing is sent or recorded. ' +
+        'Messages that the daemon has sent already in this billing cycle are left out.',
     )
     .addOption(outputOption(['text', 'json']))
   addNetworkFlags(preview)
@@ -37,8 +37,8 @@ export function registerNotify(program: Command, cli: Cli): void {
     .command('test')
     .summary('send one test message to an address or a webhook')
     .description(
-      'Sends one test message by the mail server or a webhook of the config, to the one that is named, and says what became of it. ' +
-        'The service is not asked, nothing is recorded, and nobody else is told anything.',
+      'Sends one test message by the mail server or a webhook of the config, to the one that is named, and says whether it arrived. ' +
+        'The service is not asked, nothing is recorded, and nobody else gets a message.',
     )
     .option('--email <address>', 'send a mail to this address')
     .option('--webhook <name>', 'post to this webhook of the config')

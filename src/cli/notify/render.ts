@@ -1,4 +1,4 @@
-// Messages that would go out, for a terminal and as JSON.
+// Messages that would be sent, as text and as JSON.
 import { plain, printable } from '../../core/escape/terminal.ts'
 import type { Instant } from '../../core/model/units.ts'
 import type { Due, Message } from '../../core/notify/due.ts'
@@ -8,7 +8,7 @@ import { count } from '../shared/text.ts'
 
 export interface PreviewedWorkspace {
   readonly workspace: string
-  /** Absent where nothing is asked for, or nobody could be read. */
+  /** Absent when the config asks for no messages, or the roster could not be read. */
   readonly due?: Due
   readonly notes: readonly string[]
 }
@@ -25,7 +25,6 @@ export const renderPreviewJson = (previewed: readonly PreviewedWorkspace[], now:
     })),
   })
 
-/** Messages are whole: they are what was asked for. */
 export const renderPreviewText = (previewed: readonly PreviewedWorkspace[], paint: Paint): string =>
   previewed.map((one) => `${workspaceLines(one, paint).join('\n')}\n`).join('\n')
 

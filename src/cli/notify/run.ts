@@ -1,5 +1,4 @@
-// What `notify preview` does: everything that a plan reads, and then the daemon's own decision who is to be told what. It has no channel to
-// send by.
+// `notify preview`: reads everything that a plan reads, and shows the messages that the daemon would send. It has no channel to send them.
 import type { NotifySettings } from '../../core/notify/settings.ts'
 import type { PeopleShown } from '../../daemon/http/status/labels.ts'
 import { endedUse } from '../../daemon/notify/ended.ts'
@@ -15,7 +14,7 @@ import { tellLine } from '../shared/tell.ts'
 import { NOTHING_ASKED, type NotifyFlags } from './command.ts'
 import { type PreviewedWorkspace, renderPreviewJson, renderPreviewText } from './render.ts'
 
-/** Prints what would go out now. Ends with 1 when the config asks for nothing, or nobody could be read; with 4 when one workspace of several cannot be. */
+/** Prints the messages. Exits 1 when the config asks for none, or no roster could be read; 4 when some workspaces failed. */
 export async function previewCommand(flags: NotifyFlags, cli: Cli): Promise<void> {
   const setup = await readSetup(cli, flags)
   showWarnings(setup.warnings, cli)

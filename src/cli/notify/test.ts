@@ -1,5 +1,5 @@
-// What `notify test` does: one message to the one address or webhook that was named, over the channels of the config, and what became of it.
-// It reads no service and no ledger, records nothing, and sends to nobody who was not named.
+// `notify test`: sends one message to the named address or webhook, by the channels of the config, and prints the result. It uses neither the
+// service nor the ledger, and never sends to anybody else.
 import { plain } from '../../core/escape/terminal.ts'
 import { InputError } from '../../core/model/problem.ts'
 import type { Message } from '../../core/notify/due.ts'
@@ -14,14 +14,14 @@ import { interruptible } from '../shared/interrupt.ts'
 import { tellLine } from '../shared/tell.ts'
 import { NOTHING_ASKED, type NotifyTestFlags } from './command.ts'
 
-/** Sends one message. Ends with 1 when it did not arrive, or nobody can say. */
+/** Sends one message. Exits 1 when it did not arrive, or may not have arrived. */
 export async function testCommand(flags: NotifyTestFlags, cli: Cli): Promise<void> {
   const to = targetOf(flags)
   const { config, problems } = await loadConfigAside({ env: cli.env, flags }, cli.clock)
   if (!config) throw new InputError(problems)
   const workspace = config.workspaces.find(({ notify }) => notify)
   if (!workspace?.notify) throw new CommandError(NOTHING_ASKED)
-  const way = wayTo(to, workspace.notify)
+  const way = channelText(to, workspace.notify)
   const shown = `${to.kind === 'email' ? `mail to ${plain(to.address)}` : `webhook ${plain(to.name)}`} ${way}`
   tellLine(cli, `sending one test message: ${shown}`)
   const delivery = await interruptible(cli, (signal) => sendTo(to, workspace, cli, signal))
@@ -42,8 +42,8 @@ function targetOf({ email, webhook }: NotifyTestFlags): Target {
   throw new UsageError('name who gets the message: --email ADDRESS, or --webhook NAME of the config')
 }
 
-/** Which way it goes, without what is secret of it. Throws where the config has no such way. */
-function wayTo(to: Target, { mail, webhooks }: NonNullable<WorkspaceConfig['notify']>): string {
+/** The channel in words, without its secrets. Throws a `CommandError` when the config has no such channel. */
+function channelText(to: Target, { mail, webhooks }: NonNullable<WorkspaceConfig['notify']>): string {
   if (to.kind === 'email') {
     if (!mail) throw new CommandError('no mail server is configured: write notify.email into the config')
     const login = mail.user === undefined ? 'without a login' : `as ${plain(mail.user)}`

@@ -1,5 +1,4 @@
-// `pause`: stops writing at once, without a redeploy. It is recorded in the ledger, where every writer looks before each write, and ends
-// by itself.
+// `pause`: stops writing at once, without a redeploy. The ledger records it, every writer checks it before each write, and it ends by itself.
 import { type Command, InvalidArgumentError } from 'commander'
 import { plain } from '../../core/escape/terminal.ts'
 import { LONGEST_PAUSE_MS } from '../../core/model/change.ts'

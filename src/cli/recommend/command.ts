@@ -1,4 +1,4 @@
-// `recommend`: caps for groups and the team out of recorded use. It reads policies and the ledger; no network, no key, nothing is written.
+// `recommend`: caps for groups and the team from recorded use. It reads policies and the ledger; no network, no key, nothing is written.
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { addUsedFlags, examples, type NetworkFlags, outputOption, readInteger } from '../shared/args.ts'
 import type { Cli } from '../shared/context.ts'
@@ -15,11 +15,11 @@ export interface RecommendFlags extends NetworkFlags {
 export function registerRecommend(program: Command, cli: Cli): void {
   const command = program
     .command('recommend')
-    .summary('caps for groups and the team out of recorded use')
+    .summary('caps for groups and the team from recorded use')
     .description(
-      'Works out caps for each group and the team from the days of use that the ledger has recorded: so that at most a share of people is ' +
-        'blocked in a cycle, or so that all of them stay within a budget of add-on credits. Prints a policy that takes the place of the ' +
-        'present one, with the reasons as comments; `capkeeper simulate` on it gives the same figures. No network, no key; nothing is written.',
+      'Works out caps for each group and the team from the recorded days of use: so that at most a share of people is blocked in a ' +
+        'cycle, or so that no cycle exceeds a budget of add-on credits. Prints a policy that replaces the present one, with the reasons as ' +
+        'comments; `capkeeper simulate` gives the same figures for it. No network, no key; nothing is written.',
     )
     .argument('[path...]', 'policy files or folders of today; default: those of --policies or the config')
     .option(

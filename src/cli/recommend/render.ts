@@ -1,4 +1,4 @@
-// A recommendation as a policy file with its reasons as comments, and for programs. People are named only where the policy names them.
+// A recommendation as a policy file with the reasons as comments, and as JSON. People are named only where the policy names them.
 
 import { plain } from '../../core/escape/terminal.ts'
 import { type ScopeKey, scopeKey } from '../../core/model/scope.ts'
@@ -60,7 +60,7 @@ function reasonOf({ name, before, people: held, personCycles, blocked, highestDe
   ]
 }
 
-/** Where one budget for all would block nobody, and allow less than the caps together. */
+/** One budget for the group would block nobody, and allow less than the caps together. */
 const gainsByPool = ({ cap, people: held, blocked, poolCredits }: RecommendedCap): boolean =>
   held >= 3 && poolCredits > 0 && blocked > 0 && poolSize(poolCredits) < cap * held
 

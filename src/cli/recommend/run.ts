@@ -1,5 +1,5 @@
-// What `recommend` does: gathers what was recorded, works out the caps of each workspace, and prints a policy or JSON. A group that cannot be
-// helped is an error where it was named, and left as it is where it was not.
+// `recommend`: works out caps from recorded use and prints a policy or JSON. A group without recorded members is an error when it was named, and
+// is otherwise left as it is.
 
 import { type Recommendation, type RecommendInputs, recommend, type Target } from '../../core/use/replay/recommend.ts'
 import { didYouMean } from '../../policy/suggest.ts'
@@ -15,10 +15,10 @@ import { figure } from '../simulate/words.ts'
 import type { RecommendFlags } from './command.ts'
 import { renderRecommendationJson, renderRecommendationPolicy } from './render.ts'
 
-/** So many of the people who have a cap may be blocked when nobody says otherwise (product.md, section 3). */
+/** The share of the people with a cap who may be blocked, by default (product.md, section 3). */
 const BLOCKED = 0.02
 
-/** Recommends for every workspace that the policies and the ledger know; ends with 4 when one of several cannot be helped. */
+/** Recommends caps for all workspaces of policies and ledger; exits 4 when some failed. */
 export async function recommendCommand(paths: readonly string[], flags: RecommendFlags, cli: Cli): Promise<void> {
   const gathered = await gather(flags, { paths, ...(flags.cycles !== undefined && { cycles: flags.cycles }) }, cli)
   showWarnings(gathered.warnings, cli)
@@ -29,7 +29,7 @@ export async function recommendCommand(paths: readonly string[], flags: Recommen
   progress.expect(workspaces)
   const { done: results, codes } = await inEach(cli, workspaces, (one) => {
     progress.one()
-    return worked({ ...inputsOf(one), target, ...(flags.group && { only: flags.group }) })
+    return recommendOne({ ...inputsOf(one), target, ...(flags.group && { only: flags.group }) })
   }).finally(progress.stop)
   const labels = labelsFor(gathered.config.people, gathered.salt)
   const shown = results.map((one) => ({ ...one, simulation: shownAs(one.simulation, labels) }))
@@ -53,8 +53,8 @@ function chosen(workspaces: readonly Recorded[], groups: readonly string[] | und
   return workspaces.filter(({ policy }) => policy.set.groups.some(({ scope }) => groups.includes(scope.id)))
 }
 
-function worked(inputs: RecommendInputs): Recommendation {
-  // A cap out of a part of a cycle would be far too low.
+function recommendOne(inputs: RecommendInputs): Recommendation {
+  // A cap from a part of a cycle would be far too low.
   if (inputs.cycles.at(-1)?.isWhole !== true)
     throw new CommandError(`${inputs.workspace}: ${inputs.notes[0] ?? 'no cycle is recorded as a whole'}`)
   const result = recommend(inputs)

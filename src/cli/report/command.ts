@@ -1,4 +1,4 @@
-// `report`: who used what in a billing cycle, what is left, and what capkeeper did. It reads the service and the ledger, and writes nothing.
+// `report`: use, head-room and changes of a billing cycle. It reads the service and the ledger, and writes nothing.
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { REPORT_VIEWS, type ReportCycle, type ReportView } from '../../core/use/report.ts'
 import { addNetworkFlags, examples, type NetworkFlags, outputOption } from '../shared/args.ts'
@@ -18,9 +18,9 @@ export function registerReport(program: Command, cli: Cli): void {
     .command('report')
     .summary('use, caps, head-room, projection and changes of a cycle')
     .description(
-      'Shows what was used in a billing cycle by the team, by group, by person or by model, what the caps leave, who is at or near theirs, ' +
-        'what the cycle is expected to end with, and what capkeeper changed. With pricePerCredit in the config also what it costs. HTML is ' +
-        'one page to print or to mail. Of past cycles it knows what the ledger of a running daemon has kept.',
+      'Shows the use of a billing cycle by the team, by group, by person or by model, the head-room, people at or near their cap, the ' +
+        'expected use at the end of the cycle, and the changes of capkeeper; with pricePerCredit in the config also the cost. HTML is one ' +
+        'page to print or to mail. Past cycles need the ledger of a daemon that ran then.',
     )
     .addOption(
       new Option('--cycle <cycle>', 'which billing cycle; also the month in which it begins, such as 2026-09')

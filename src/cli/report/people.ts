@@ -1,9 +1,9 @@
-// A report as others may see it: people by e-mail or as hashes, as `people` of the config says, in rows and in texts alike.
+// A report with people by e-mail or as hashes, as `people` of the config says, in rows and in texts.
 import type { Report } from '../../core/use/report.ts'
 import type { PeopleLabels } from '../../daemon/http/status/labels.ts'
 import { scopeShown } from '../shared/people.ts'
 
-/** The same report with people as they are to be shown. */
+/** The report with people as `labels` shows them. */
 export function reportShown(report: Report, labels: PeopleLabels): Report {
   if (labels.shown === 'email') return report
   const { by, rows, near, changes, notes } = report

@@ -1,4 +1,4 @@
-// A report for programs: JSON with everything, and CSV with the table. Neither cuts anything.
+// A report for programs: all of it as JSON, the table as CSV. Nothing is cut.
 
 import { csvText } from '../../core/escape/csv.ts'
 import type { Instant } from '../../core/model/units.ts'
@@ -10,7 +10,7 @@ import { columnsOf } from './table.ts'
 /** `{apiVersion, kind: "Report", createdAt, reports: [{workspace, which, by, cycle, totals, projected?, exhaustedAt?, rows, days?, near, changes, notes}]}` (choice). */
 export const renderReportJson = (reports: readonly Report[], now: Instant): string => documentText('Report', { createdAt: now, reports })
 
-/** RFC 4180, one table for all workspaces; of several views the columns are those that any of them has. */
+/** RFC 4180, one table for all workspaces, with every column that any of them has. */
 export function renderReportCsv(reports: readonly Report[]): string {
   const shown = new Map(reports.flatMap((report) => columnsOf(report).map((column) => [column.title, column] as const)))
   const titles = [...shown.keys()]
@@ -30,7 +30,7 @@ export function renderReportCsv(reports: readonly Report[]): string {
 
 const nameOf = (title: string): string => title.toLowerCase().replaceAll(/[- ]/g, '_')
 
-/** What finance tools need of a line beside its figures, as FOCUS has it (docs/chargeback.md); the amount is that of the add-on credits. */
+/** Columns for finance tools, as in FOCUS (docs/chargeback.md); the amount is the cost of the add-on credits. */
 const CHARGES: readonly { readonly name: string; readonly of: (report: Report, row: ReportRow) => string | number | undefined }[] = [
   { name: 'period_start', of: ({ cycle }) => rfc3339(cycle.startAt) },
   { name: 'period_end', of: ({ cycle }) => rfc3339(cycle.endAt) },

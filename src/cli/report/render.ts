@@ -1,4 +1,4 @@
-// A report for a terminal and as Markdown. Long tables are cut with a count; JSON and CSV have all of it.
+// A report as text and as Markdown. Long tables are cut with a count; JSON and CSV have all of it.
 
 import { code, escaped, row, tableHead } from '../../core/escape/markdown.ts'
 import { plain } from '../../core/escape/terminal.ts'
@@ -54,7 +54,6 @@ const changeCells = (entry: Report['changes']['latest'][number]): readonly strin
   RESULT_WORDS[entry.result],
 ]
 
-/** Figures stand right, so that they can be compared. */
 function table(report: Report, paint: Paint): string {
   const shown = columnsOf(report)
   const lines = [
@@ -66,7 +65,7 @@ function table(report: Report, paint: Paint): string {
   return [paint('dim', head), ...body, ...(left > 0 ? [`… and ${left} more; --output csv or json has all`] : [])].join('\n')
 }
 
-/** The same as Markdown tables. */
+/** Reports as Markdown tables. */
 export const renderReportMarkdown = (reports: readonly Report[]): string => `${reports.flatMap(markdownBlocks).join('\n\n')}\n`
 
 function markdownBlocks(report: Report): readonly string[] {

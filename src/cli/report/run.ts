@@ -1,5 +1,5 @@
-// What `report` does: reads people, use, balance and the managed caps as a plan does, runs by model and day as far as the service shows
-// them, and what the ledger has kept; core/use/report.ts makes figures of it. What cannot be had becomes a note, and the rest goes on.
+// `report`: reads people, use, balance and managed caps as a plan does, runs by model and day, and the ledger; core/use/report.ts computes the
+// figures. Data that cannot be read becomes a note in the report.
 
 import { renderReportPage } from '../../console/report.ts'
 import { effectiveCap } from '../../core/interpret/effective.ts'
@@ -35,7 +35,7 @@ import { renderReportCsv, renderReportJson } from './render-data.ts'
 /** The service is asked for 30 days at most (service-notes.md, section 2, point 8). */
 const CHUNK_MS = 30 * DAY_MS
 
-/** Reports on every workspace that can be read; ends with 4 when another cannot, and fails when none can. */
+/** Reports on all workspaces; exits 4 when some failed. */
 export async function reportCommand(flags: ReportFlags, cli: Cli): Promise<void> {
   const setup = await readSetup(cli, flags)
   showWarnings(setup.warnings, cli)
@@ -43,7 +43,7 @@ export async function reportCommand(flags: ReportFlags, cli: Cli): Promise<void>
   const { done: reports, codes } = await readEach(cli, setup, open, (workspace, session) =>
     withReader(workspace, session, (reader) => reportOne(reader, flags, setup.config, cli)),
   )
-  // A table has no room for what weakens it.
+  // A CSV table has no place for notes.
   if (flags.output === 'csv')
     for (const { workspace, notes } of reports) for (const note of notes) tellLine(cli, `note: ${workspace}: ${note}`)
   const now = cli.clock.now()
@@ -59,11 +59,11 @@ export async function reportCommand(flags: ReportFlags, cli: Cli): Promise<void>
 }
 
 async function reportOne(reader: WorkspaceReader<Ledger>, flags: ReportFlags, shared: Config, cli: Cli): Promise<Report> {
-  // Of a cycle that is over no cap is known, so none is read.
+  // The caps of a past cycle are not known, so none are read for it.
   const seen = await reader.preview(({ usage }) => (isPresent(flags.cycle, cycleOf(usage)) ? undefined : () => false))
   for (const { message } of seen.warnings) tellLine(cli, `${reader.config.name}: ${message}`)
   const report = reportOf({ ...(await gather({ ...reader, seen, flags, now: cli.clock.now() })), ...priceOf(shared) })
-  // What is written into a file or a page is for others; a terminal is for the person who runs this.
+  // A terminal is for the person who runs the command; the other formats are for others.
   return flags.output === 'text' ? report : reportShown(report, labelsFor(shared.people, reader.ledger.fact('peopleSalt')))
 }
 
@@ -107,7 +107,7 @@ async function gather(sources: Sources): Promise<ReportInputs> {
   }
 }
 
-/** The cycle of the report. What is over has to be known to the ledger, or by the runs of that time. */
+/** The cycle of the report: the present one, or one of those that the ledger can know. */
 function chosenCycle(
   { flags, config }: Sources,
   current: Cycle,
@@ -128,7 +128,7 @@ function chosenCycle(
 /** Days are kept for 400 days. */
 const KEPT_CYCLES = 14
 
-/** However it was named. */
+/** Whether the present cycle was asked for, by name or by its month. */
 const isPresent = (asked: ReportCycle, current: Cycle | undefined): boolean =>
   asked === 'current' || (current !== undefined && monthOf(current.startAt) === asked)
 
@@ -139,7 +139,7 @@ const priceOf = ({ pricePerCredit, currency }: Config): Pick<ReportInputs, 'pric
   ...(currency !== undefined && { currency }),
 })
 
-/** What is read of use is a help to the report, and not what it stands on. */
+/** Runs are optional for a report. */
 async function readRuns({ client, now, signal }: Sources, fromAt: Instant, notes: string[]): Promise<readonly RunUse[] | undefined> {
   const rows: RunUse[] = []
   try {
@@ -161,7 +161,7 @@ function peopleNow({ desiredState, state }: Preview): readonly ReportPerson[] {
   const { readings } = state
   return (state.usage?.roster.people ?? []).flatMap(({ email, used }): readonly ReportPerson[] => {
     const counted = desiredState.people.byKey.get(scopeKey(userScope(email)))
-    // People who left, or are not approved yet, matter as far as they used something.
+    // People who left or are not approved yet are listed only when they used something.
     if (!counted && !used) return []
     const cap = counted && effectiveCap(counted, (key) => readings.get(key)?.observed).cap
     return [{ email, groups: groupsOf.get(email) ?? [], ...(used !== undefined && { used }), ...(cap !== undefined && { cap }) }]
@@ -170,7 +170,7 @@ function peopleNow({ desiredState, state }: Preview): readonly ReportPerson[] {
 
 type Sums = ReadonlyMap<string, AddOnSum>
 
-/** Add-on use of a cycle that is over: only what the service tells is known, from the ledger or from itself. */
+/** Measured add-on use of a past cycle, from the ledger or else from the service. */
 async function sumsBefore({ ledger, client, now, signal }: Sources, cycle: Cycle, notes: string[]): Promise<Sums | undefined> {
   const asked = ledger.fact('addOnAsked')
   const kept = await cycleSums(ledger, cycle)
@@ -180,7 +180,7 @@ async function sumsBefore({ ledger, client, now, signal }: Sources, cycle: Cycle
     if (told) return told.sums
   } catch (error) {
     signal.throwIfAborted()
-    // It is a help to the report, and not what it stands on.
+    // Measured use is optional for a report; an error that is no failure of a request is thrown on.
     failureOf(error)
   }
   if (!kept || !asked || asked.readAt <= cycle.startAt) return undefined
@@ -188,7 +188,7 @@ async function sumsBefore({ ledger, client, now, signal }: Sources, cycle: Cycle
   return kept
 }
 
-/** What the ledger keeps of the service's rows, which a daemon puts there. */
+/** Add-on use by model, which a daemon has recorded in the ledger. */
 async function byModel(ledger: Pick<Ledger, 'addOnUse'>, cycle: Cycle): Promise<ReadonlyMap<string, number>> {
   const sums = new Map<string, number>()
   const rows = await ledger.addOnUse({ fromAt: midnight(cycle.startAt), untilAt: cycle.endAt })
@@ -203,7 +203,7 @@ function addOnOf({ seen, now }: Sources, cycle: Cycle, past: Sums | undefined): 
   return addOnFigures({ now, cycle, measured: isCurrent ? measured : before, balance: usage?.balance })
 }
 
-/** Of a cycle that is over, the figures with which it ended, or else what the service or the readings of its days have added up to. */
+/** People of a past cycle: with the use at its end, or else the measured use, or else the sum of the recorded days. */
 async function peopleBefore(
   { seen, ledger, config, flags }: Sources,
   cycle: Cycle,
@@ -229,7 +229,7 @@ async function peopleBefore(
   return used.map(([email, amount]) => ({ email, groups: groupsOf.get(email) ?? [], used: amount }))
 }
 
-/** Runs tell what a team and its models used, and nothing of its people and groups. */
+/** Runs give the use of a team and its models, but not of people and groups. */
 const ofPeople = ({ by }: Pick<ReportFlags, 'by'>): boolean => by === 'group' || by === 'user'
 
 function membership(

@@ -1,4 +1,4 @@
-// A report as columns of text: which columns a view has, and what stands in them. Every form but JSON is made of this.
+// The columns of a report's table, and the figures above it, for every format but JSON.
 import { EFFECTS } from '../../core/model/change.ts'
 import { SOURCE_TEXT } from '../../core/use/add-on.ts'
 import type { Report, ReportRow } from '../../core/use/report.ts'
@@ -10,7 +10,7 @@ export interface ReportColumn {
   readonly isNumber: boolean
   /** '' where it is not known. */
   cell(row: ReportRow): string
-  /** As it stands in CSV: a bare number. */
+  /** For CSV: a bare number. */
   raw(row: ReportRow): string | number | undefined
 }
 
@@ -66,7 +66,7 @@ export function columnsOf({ by, rows }: Report): readonly ReportColumn[] {
 
 const labelOf = ({ key, name }: ReportRow): string => (key === name || key === '-' || key === 'team' ? name : `${name} (${key})`)
 
-/** What stands above the table, as name and value; what is not known is left out. */
+/** The figures above the table, as name and value; unknown ones are left out. */
 export function headlinesOf({ totals, projected, exhaustedAt, cycle }: Report): readonly (readonly [string, string])[] {
   const figure = (name: string, value: number | undefined): readonly (readonly [string, string])[] =>
     value === undefined ? [] : [[name, amountText(value)]]

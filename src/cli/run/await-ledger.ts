@@ -1,5 +1,5 @@
-// A database that cannot be reached at the start: the daemon waits for it and says so on its pages, `/readyz` among them, in place of ending.
-// Nothing is asked of any service meanwhile.
+// When the database cannot be reached at the start, the daemon waits for it instead of ending, and says so on its pages and `/readyz`. It sends
+// nothing to any service meanwhile.
 import type { Config } from '../../daemon/config/settings.ts'
 import type { Server } from '../../daemon/http/server.ts'
 import { LedgerError } from '../../daemon/ledger/error.ts'
@@ -20,11 +20,11 @@ export interface Awaiting {
   /** Aborts when the daemon is to stop. */
   readonly stop: AbortSignal
   readonly open: () => Promise<WritingStore>
-  /** Serves pages that show nothing but that the daemon is not ready, and why. */
+  /** Serves pages that only say that the daemon is not ready, and why. */
   readonly listen: (host: Host, why: () => string) => Promise<Server>
 }
 
-/** Undefined when it was told to stop before the database was there. Rejects with a `LedgerError` for whatever waiting does not mend. */
+/** Undefined when the daemon was stopped while it waited. Rejects with a `LedgerError` that waiting cannot cure. */
 export async function awaitLedger(awaiting: Awaiting): Promise<WritingStore | undefined> {
   const { open } = awaiting
   try {

@@ -1,5 +1,4 @@
-// `run`: the daemon. Reconciles every workspace for ever and serves HTTP; with --sandbox beside an embedded service, with --once a single
-// cycle.
+// `run`: the daemon. With --sandbox it runs beside an embedded service, with --once it runs a single cycle.
 import type { Command } from 'commander'
 import { addNetworkFlags, examples, type NetworkFlags, readInteger } from '../shared/args.ts'
 import type { Cli } from '../shared/context.ts'
@@ -17,8 +16,8 @@ export function registerRun(program: Command, cli: Cli): void {
     .command('run')
     .summary('the daemon: keep caps equal to the policies, for ever')
     .description(
-      'Reconciles every workspace for ever: reads caps on an interval, writes what differs and no guard holds, follows policy and config ' +
-        'files as they change, and serves /metrics, /status, /livez, /readyz and a status page. SIGHUP reads everything again and reconciles ' +
+      'Reconciles every workspace for ever: reads caps on an interval, writes those that differ unless a guard holds them, follows changes ' +
+        'of policy and config files, and serves /metrics, /status, /livez, /readyz and a status page. SIGHUP reads everything again and reconciles ' +
         'at once; SIGTERM lets the write in flight finish and exits 0.',
     )
     .option('--sandbox', 'start the embedded service beside it and enforce on that (default policies: ./policies, no ledger file)')

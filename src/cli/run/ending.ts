@@ -1,14 +1,14 @@
-// What stops or hurries the daemon from outside: Ctrl-C, SIGTERM and SIGHUP, from its first step to its last. Whoever asks a second time
-// does not wait for anything. It never touches the daemon itself.
+// Ctrl-C, SIGTERM and SIGHUP, from the daemon's first step to its last. A second interrupt ends the process at once. The daemon itself is not
+// touched here.
 import type { Cli } from '../shared/context.ts'
 import { EXIT } from '../shared/exit.ts'
 
 export interface Ending {
-  /** Aborts when somebody asks the daemon to stop. */
+  /** Aborts on the first interrupt. */
   readonly stop: AbortSignal
-  /** Resolves then. */
+  /** Resolves on the first interrupt. */
   readonly asked: Promise<void>
-  /** What SIGHUP does from now on; one that came before does it at once. */
+  /** Sets what SIGHUP does. If one came before, it runs at once. */
   onReload(reload: () => void): void
   close(): void
 }

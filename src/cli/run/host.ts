@@ -1,4 +1,4 @@
-// What all workspaces of a daemon share: log, metrics, ledger file, labels for people; and how one workspace is opened with real parts.
+// The parts that all workspaces of a daemon share: log, metrics, ledger, labels for people. Also opens a workspace with real parts.
 
 import { fileURLToPath } from 'node:url'
 import { createPaces, type Paces } from '../../api/transport/paces.ts'
@@ -39,7 +39,7 @@ export interface Host {
   readonly logger: Logger
   readonly metrics: Metrics
   readonly emit: Emit
-  /** What changes, for those who look. */
+  /** Changes, for open pages. */
   readonly live: Live
   readonly people: PeopleLabels
   readonly flags: NetworkFlags & { readonly rebind?: boolean }
@@ -47,22 +47,22 @@ export interface Host {
   readonly leases: Leases
   /** The paces of a workspace's keys: they outlive its client, which a reload makes anew. */
   pacesOf(config: WorkspaceConfig): Paces
-  /** The configuration that is in force. */
+  /** The configuration in force. */
   config(): Config
-  /** Takes up what another configuration says for the whole process; `listen`, `ledger` and `ledgerToken` need a restart, and the log says so. */
+  /** Applies the settings of another configuration that concern the whole process. `listen`, `ledger` and `ledgerToken` need a restart, which is logged. */
   use(config: Config): void
   /** Logs problems of policies or configuration, with their places. */
   complain(problems: readonly Problem[], message: string): void
-  /** Whether a record could be made when it was tried last. */
+  /** Whether the ledger could be written when it was last tried. */
   ledgerWritable(): boolean
-  /** Tries it again, every 30 s at most, or 2 s after it failed. */
+  /** Tries to write the ledger, every 30 s at most, or every 2 s after a failure. */
   probeLedger(): Promise<void>
-  /** Saves what is kept for the end, such as learned rates. */
+  /** Runs `atEnd`. */
   saveAll(): Promise<void>
   readonly atEnd: (() => Promise<void>)[]
-  /** Of the hashes that people are shown by. */
+  /** The salt of people's hashes. */
   readonly salt: string
-  /** Who else uses a workspace's key. */
+  /** Other workspaces with the same key. */
   readonly sharers: Sharers
 }
 
@@ -72,7 +72,7 @@ export interface HostOptions {
   readonly config: Config
   readonly store: LedgerStore
   readonly isEmbedded: boolean
-  /** Absent: every workspace is this process's own. */
+  /** Absent: this process holds all workspaces. */
   readonly leases?: Leases
 }
 
@@ -158,17 +158,17 @@ const chosenLabels = (chosen: () => PeopleLabels): PeopleLabels => ({
 })
 
 const PROBE_EVERY_MS = 30_000
-/** Whoever waits for it to come back looks more often. */
+/** After a failure. */
 const PROBE_AGAIN_MS = 2_000
 
 function writableProbe(store: LedgerStore, { clock }: Cli): Pick<Host, 'ledgerWritable' | 'probeLedger'> {
-  let lookedAt = Number.NEGATIVE_INFINITY
+  let triedAt = Number.NEGATIVE_INFINITY
   let writable = true
   return {
     ledgerWritable: () => writable,
     async probeLedger() {
-      if (clock.monotonic() - lookedAt < (writable ? PROBE_EVERY_MS : PROBE_AGAIN_MS)) return
-      lookedAt = clock.monotonic()
+      if (clock.monotonic() - triedAt < (writable ? PROBE_EVERY_MS : PROBE_AGAIN_MS)) return
+      triedAt = clock.monotonic()
       writable = await store.probe().then(
         () => true,
         () => false,
@@ -177,7 +177,7 @@ function writableProbe(store: LedgerStore, { clock }: Cli): Pick<Host, 'ledgerWr
   }
 }
 
-/** History is kept 400 days; what is older goes once a day, and not before the clock of a machine that has just started was put right. Ends with the signal. */
+/** Deletes history older than 400 days once a day, until the signal aborts. It begins an hour after the start, when a wrong clock has been set. */
 export async function forgetOldHistory({ store, cli, logger }: Host, signal: AbortSignal): Promise<void> {
   await cli.clock.sleep(HOUR_MS, signal).catch(() => undefined)
   while (!signal.aborted) {
@@ -191,13 +191,13 @@ export async function forgetOldHistory({ store, cli, logger }: Host, signal: Abo
   }
 }
 
-/** Hashes of people must stay the same from start to start, and mean nothing to outsiders. */
+/** The salt is kept in the ledger, so that hashes of people stay the same after a restart. */
 async function saltOf(
   store: LedgerStore,
   config: Config,
   how: { readonly isEmbedded: boolean; readonly rebind: boolean },
 ): Promise<string> {
-  // Nobody need hold a workspace for it.
+  // A database keeps it outside the workspaces, so no lease is needed.
   if (store.leases) return store.leases.common('peopleSalt', randomSalt)
   const ledger = await firstOpened(store, config, how)
   const known = ledger?.fact('peopleSalt')
@@ -208,7 +208,7 @@ async function saltOf(
   return salt
 }
 
-/** Each workspace keeps the same salt, so one that cannot be opened is not asked. Throws what the first threw where none can; undefined without any. */
+/** Any workspace will do, because all keep the same salt. Throws the first error when none can be opened; undefined without workspaces. */
 async function firstOpened(
   store: LedgerStore,
   { workspaces }: Config,
@@ -226,14 +226,14 @@ async function firstOpened(
   return undefined
 }
 
-/** The embedded service may answer on another port each time and is the same one all the same. */
+/** The embedded service has one identity, although its port may differ from start to start. */
 export const bound = (
   store: LedgerStore,
   config: WorkspaceConfig,
   how: { readonly isEmbedded: boolean; readonly rebind: boolean },
 ): Promise<Ledger> => ledgerOf(store, how.isEmbedded ? { ...config, baseUrl: SANDBOX_IDENTITY } : config, how.rebind)
 
-/** With its part of the key's rate as it is at each request: those who share the key come and go with the configuration. */
+/** The settings with the workspace's part of the key's rate, computed at each request because the configuration may change. */
 function withPart(config: WorkspaceConfig, sharers: Sharers): WorkspaceConfig {
   const part = (): WorkspaceConfig['rate'] => partOfRate(config.rate, sharers.count(config.name))
   const rate = {
@@ -252,11 +252,11 @@ function withPart(config: WorkspaceConfig, sharers: Sharers): WorkspaceConfig {
 export async function openWorkspace(config: WorkspaceConfig, host: Host): Promise<OpenedWorkspace> {
   const { cli, emit, logger } = host
   const about = { workspace: config.name, address: config.baseUrl }
-  // Until the first answer nothing else would be said, and that may take minutes.
+  // Nothing else is logged until the first answer, which may take minutes.
   logger.info(about, 'asking the service')
   let first: 'waiting' | 'answered' | 'failed' = 'waiting'
   const ledger = await bound(host.store, config, { isEmbedded: host.isEmbedded, rebind: host.flags.rebind === true })
-  // Commands know one workspace, and show people by the same hashes.
+  // Every workspace keeps the salt, because commands open one workspace and must show the same hashes.
   if (ledger.fact('peopleSalt') !== host.salt) ledger.saveFact('peopleSalt', host.salt)
   const learning = learnedKeeper(ledger, cli.clock)
   const learned = await host.sharers.learned(config.name, learning.pace)
@@ -297,7 +297,7 @@ export async function openWorkspace(config: WorkspaceConfig, host: Host): Promis
       random: systemRandom,
       digest: sha256,
       ...(lease && { lease }),
-      // What was learned is kept with each cycle, not with each request: the disk would be slower than the service.
+      // Saved once a cycle, because a disk write for each request would be slower than the service.
       chronicle,
       emit(event) {
         tell(event)

@@ -1,4 +1,4 @@
-// `run --once`: one cycle of every workspace side by side, then the exit codes of `apply`. Invalid policies end it, as they end `apply`.
+// `run --once`: one cycle of all workspaces side by side, with the exit codes of `apply`. Invalid policies are an error, as in `apply`.
 import { hasErrors, InputError } from '../../core/model/problem.ts'
 import { reconcile } from '../../daemon/cycle/run.ts'
 import { recall } from '../../daemon/cycle/state.ts'
@@ -14,7 +14,7 @@ import type { RunFlags } from './command.ts'
 import { createHost, type Host, openWorkspace } from './host.ts'
 import type { Reader } from './run.ts'
 
-/** Runs one cycle and leaves the exit code. */
+/** Runs one cycle and sets the exit code. */
 export async function runOnce(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedded | undefined): Promise<void> {
   const { loaded, config } = await reader.read()
   const { sets, problems } = await readPolicies(policyPaths(config), loaded, flags, cli)
@@ -39,7 +39,7 @@ async function cycle(
   host: Host,
   signals: { readonly stop: AbortSignal; readonly cut: AbortSignal },
 ): Promise<Done> {
-  // Whatever fails is of this workspace alone: the others are in the midst of their cycles, on the same ledger.
+  // A failure must not stop the others, which are in the middle of their cycles on the same ledger.
   try {
     if (!policy) throw new CommandError(`${config.name}: there is no policy`)
     const opened = await openWorkspace(config, host)

@@ -1,5 +1,5 @@
-// What `run` does: reads the configuration, starts the daemon and its HTTP side, follows files and signals until it is stopped. Nothing
-// about caps is decided here.
+// `run`: reads the configuration, starts the daemon and its HTTP server, and follows files and signals until it is stopped. Nothing about caps
+// is decided here.
 
 import { createConsole } from '../../console/routes.ts'
 import { hasErrors, InputError } from '../../core/model/problem.ts'
@@ -37,11 +37,11 @@ export interface Settings {
   readonly config: Config
 }
 
-/** How the daemon reads its configuration, the first time and again. */
+/** Reads the configuration, at the start and after changes. */
 export interface Reader {
   /** Throws an `InputError` with everything that is wrong or missing. */
   read(): Promise<Settings>
-  /** The workspace's name while broken policies cannot tell it. */
+  /** The last known name of the only workspace, for when broken policies hide it. */
   name: string | undefined
 }
 
@@ -81,13 +81,13 @@ async function readConfig(reader: Reader, flags: RunFlags, cli: Cli, embedded: E
   return { loaded, config: named(config, workspace === undefined ? {} : { workspace }) }
 }
 
-/** With --sandbox the address and the key of another service in the environment must not matter. */
+/** With --sandbox, the address and the key of another service in the environment are ignored. */
 function withoutService(flags: RunFlags, cli: Cli): ConfigInput {
   const env = { ...cli.env, CAPKEEPER_BASE_URL: undefined, CAPKEEPER_SERVICE_KEY: undefined, CAPKEEPER_SERVICE_KEY_FILE: undefined }
   return { env, flags }
 }
 
-/** Without a config file and without --ledger nothing is left behind, because the embedded service forgets its caps as well. */
+/** Without a config file and --ledger the ledger is in memory, because the embedded service forgets its caps as well. */
 const besideSandbox = (config: Config, how: { readonly isQuick: boolean; readonly keepsLedger: boolean }, url: string): Config => ({
   ...config,
   ledger: how.keepsLedger ? config.ledger : ':memory:',
@@ -110,7 +110,7 @@ async function untilAsked(flags: RunFlags, cli: Cli, reader: Reader, embedded: E
   cli.finish(EXIT.done)
 }
 
-/** A command line that stays until somebody asks it to stop. */
+/** Serves until an interrupt. */
 interface Staying extends Cli {
   readonly ending: Ending
 }
@@ -140,7 +140,7 @@ async function serve(flags: RunFlags, cli: Staying, reader: Reader, embedded: Em
     if (reader.name === undefined) settings = await withKnownName(settings, reader, store)
     const host = await createHost({ cli, flags, config: settings.config, store, leases: store.held, isEmbedded: embedded !== undefined })
     complaints.log = (error) => host.logger.error({ error }, 'a lease could not be used as it should')
-    // An address that is taken must be known before anything is written.
+    // Listen first, so that an address in use is an error before any write.
     const isQuick = embedded !== undefined && flags.listen === undefined && settings.loaded.file === undefined
     server = await listen(settings.config, running, host, isQuick)
     if (ending.stop.aborted) return
@@ -179,7 +179,7 @@ async function serve(flags: RunFlags, cli: Staying, reader: Reader, embedded: Em
   }
 }
 
-/** Broken policies at the start may hide what the workspace is called: then it is called as the ledger knows it. */
+/** When broken policies hide the workspace's name at the start, the name comes from the ledger. */
 async function withKnownName({ loaded, config }: Settings, reader: Reader, store: LedgerStore): Promise<Settings> {
   const [only, ...others] = (await store.workspaces()).filter((one) => one.current)
   if (loaded.file !== undefined || !only || others.length > 0) return { loaded, config }
@@ -192,9 +192,9 @@ interface Following {
   close(): void
 }
 
-/** Watches the policy and config files that are in force, and whatever a new configuration names in their place. */
+/** Watches policy and config files. The paths follow the configuration. */
 function followFiles(daemon: Daemon, cli: Cli, settings: () => Settings): Following {
-  // Without a config file the policies also say what the workspace is called, so they are read as configuration.
+  // Without a config file the policies also name the workspace, so a change of them is a change of the configuration.
   const policiesChanged = (): void | Promise<void> => (settings().loaded.file === undefined ? configChanged() : daemon.policiesChanged())
   const watchPolicies = (paths: readonly string[]): Watcher => watchPaths(paths, cli.clock, policiesChanged)
   let paths = policyPaths(settings().config).toSorted()
@@ -220,7 +220,7 @@ function followFiles(daemon: Daemon, cli: Cli, settings: () => Settings): Follow
   }
 }
 
-/** `orElsewhere`: nobody chose the address, so another port serves as well when a program has it. */
+/** With `orElsewhere` a free port is taken when the address is in use, because the user did not choose it. */
 async function listen(config: Config, running: Readonly<Running>, host: Host, orElsewhere: boolean): Promise<Server> {
   const { host: name, port } = config.listen
   try {
@@ -237,11 +237,11 @@ const healthOf = ({ daemon }: Readonly<Running>, host: Host): Health =>
 
 const refresh = ({ daemon }: Readonly<Running>, host: Host): Promise<void> => daemon?.refresh() ?? host.probeLedger()
 
-/** Workspaces that are kept here, and those that other replicas keep. */
+/** The workspaces of this replica, and those of others. */
 function sourcesOf({ daemon }: Readonly<Running>, host: Host): readonly WorkspaceSource[] {
   const version = (name: string) => () => host.live.version(name)
   const own = (daemon?.workspaces() ?? []).map((workspace) => sourceOf(workspace, version(workspace.config.name)))
-  // What a holder saved changes without any event here.
+  // Records of other replicas change without an event here, so they expire.
   const age = (): number => Math.floor(host.cli.clock.now() / ELSEWHERE_MS)
   const others = (daemon?.elsewhere() ?? []).map((one) =>
     elsewhereSource(one, age, () => bound(host.store, one.settings, { isEmbedded: host.isEmbedded, rebind: false })),
@@ -251,7 +251,7 @@ function sourcesOf({ daemon }: Readonly<Running>, host: Host): readonly Workspac
 
 const ELSEWHERE_MS = 2_000
 
-/** Their threads end with the daemon. */
+/** Comparisons of past cycles; their threads end with the daemon. */
 function comparisonsOf(config: Config, host: Host): Comparisons {
   const comparisons = createComparisons({
     clock: host.cli.clock,
@@ -264,7 +264,7 @@ function comparisonsOf(config: Config, host: Host): Comparisons {
   return comparisons
 }
 
-/** Of all workspaces, whoever keeps them: those that are kept here as they are, and the others as the database has them. */
+/** The ledgers of all workspaces: of this replica from memory, of others from the database. */
 async function* ledgersOf({ daemon }: Readonly<Running>, { store, leases, config }: Host): AsyncGenerator<SharedWorkspace> {
   const own = daemon?.ledgers() ?? []
   yield* own
@@ -275,7 +275,7 @@ async function* ledgersOf({ daemon }: Readonly<Running>, { store, leases, config
   )
   for (const { name } of config().workspaces) {
     const baseUrl = known.get(name)
-    // What was never bound has no records.
+    // A workspace that was never bound has no records.
     if (isOwn.has(name) || baseUrl === undefined || baseUrl === '') continue
     yield { workspace: name, baseUrl, ledger: await store.workspace(name, undefined) }
   }
@@ -310,7 +310,7 @@ const listenOn = (config: Config, running: Readonly<Running>, host: Host): Promi
     onError: (error) => host.logger.error({ error: error.message }, 'a page could not be made'),
   })
 
-/** Where to look: for a person as plain lines, for a log collector as one of its lines. */
+/** Prints the addresses: plain lines on a terminal, otherwise a line of the log. */
 function announce({ url }: Server, { cli, logger }: Host, embedded: Embedded | undefined): void {
   if (!embedded && cli.stderr.isTTY !== true) {
     logger.info({ page: `${url}/`, metrics: `${url}/metrics` }, 'listening')
@@ -331,5 +331,5 @@ async function untilStopped(daemon: Daemon, { logger }: Host, embedded: Embedded
   foreign?.stop()
 }
 
-/** How often somebody else edits a cap of the embedded service. */
+/** How often another client edits a cap of the embedded service. */
 const FOREIGN_EVERY_S = 12
