@@ -1,16 +1,16 @@
-// How much of what comes from outside is taken: policies and config are written by people, and must not end the process or fill its memory,
-// whatever they hold. product.md, section 11. What is past a bound is an error like any other.
+// Bounds on policies and config (product.md, section 11): whatever a file holds, it must not end the process or fill its memory. Input beyond a
+// bound is an error like any other.
 
-/** Files that have no more bytes than this together are read where they are needed; for the rest a thread with bounds of its own is started. */
+/** Files of at most so many bytes together are read on the calling thread; larger ones in a thread with its own bounds. */
 export const SMALL_BYTES = 64 * 1024
 
-/** What all sets together may say, in characters: four times what 20,000 scopes take. */
+/** Characters that all policy sets together may hold: four times as many as 20,000 scopes need. */
 export const MAX_SET_TEXT = 8 * 1024 * 1024
 
-/** Problems of all files together. */
+/** Problems shown of all files together. */
 export const MAX_PROBLEMS_TOGETHER = 2_000
 
-/** Memory of the thread that reads policies or config, in MiB; a smaller `--max-old-space-size` of the process holds for it too. */
+/** Memory of the thread that reads policies or config, in MiB; a smaller `--max-old-space-size` of the process applies to it as well. */
 export const THREAD_MEMORY_MIB = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 } as const
 
 /** How long all files together may take to read. */

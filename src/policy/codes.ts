@@ -1,5 +1,5 @@
-// Every code that a problem in policies or config can carry, with its meaning. Codes are never reused for another meaning; scripts that
-// read `--output json` rely on them.
+// The codes of problems in policies and config, with their meanings. A code is never reused for another meaning, because scripts that read
+// `--output json` rely on it.
 
 export const PROBLEM_CODES = {
   YAML_SYNTAX: 'the text is not YAML',

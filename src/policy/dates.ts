@@ -1,18 +1,18 @@
-// Dates in a time zone to instants. Offsets come from Intl; the only arithmetic here is which of two offsets holds at a midnight, so
-// that a day starts and ends where the clocks of that zone say, also when they change at midnight.
+// Dates in a time zone to instants. Offsets come from Intl; this file only decides which of two offsets applies at a midnight, so that days
+// start and end by the clocks of the zone, also when they change at midnight.
 import { DAY_MS, type Instant } from '../core/model/units.ts'
 
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/
 const INSTANT = /^(\d{4}-\d{2}-\d{2})[Tt ]([01]\d|2[0-3]):([0-5]\d):([0-5]\d|60)(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/
 
-/** A calendar date as the UTC instant of its midnight; undefined when there is no such day. */
+/** The UTC midnight of a calendar date; undefined when there is no such day. */
 export function readDate(text: string): Instant | undefined {
   if (!DATE.test(text)) return undefined
   const at = Date.parse(`${text}T00:00:00Z`)
   return !Number.isNaN(at) && new Date(at).toISOString().startsWith(text) ? at : undefined
 }
 
-/** An RFC 3339 instant; undefined when it is none. A leap second counts as the start of the next minute. */
+/** An RFC 3339 instant; undefined for any other text. A leap second counts as the start of the next minute. */
 export function readInstant(text: string): Instant | undefined {
   const match = INSTANT.exec(text)
   if (!match) return undefined
@@ -29,7 +29,7 @@ export function readInstant(text: string): Instant | undefined {
   )
 }
 
-/** Days of a time zone; made once per zone. UTC needs no `Intl`, whose start is a good part of that of `validate`. */
+/** Days of a time zone. UTC does without `Intl`, whose loading takes a good part of the time that `validate` needs to start. */
 export interface Zone {
   readonly name: string
   /** The first instant of the day `dayUtc` (as `readDate` gives it) in this zone. */
@@ -42,7 +42,7 @@ const UTC: Zone = { name: 'UTC', startOfDay: (dayUtc) => dayUtc, endOfDay: (dayU
 
 const zones = new Map<string, Zone>([[UTC.name, UTC]])
 
-/** The zone of an IANA name; undefined when there is none of that name. */
+/** The zone with an IANA name; undefined when there is none. Each zone is made once. */
 export function zoneNamed(name: string): Zone | undefined {
   const known = zones.get(name)
   if (known) return known
@@ -80,8 +80,8 @@ function makeZone(name: string, format: Intl.DateTimeFormat): Zone {
 }
 
 /**
- * Midnight read with the offset before and with the offset after: the first that is true to itself is the start. Neither is when the
- * clocks jump over midnight; then the day starts at the jump, which is midnight by the offset before.
+ * Tries midnight with the offset of the day before and of the day after. The day starts at the first one at which that offset applies. When the
+ * clocks jump over midnight neither does; then the day starts at the jump, which is midnight by the offset before.
  */
 function findStartOfDay(dayUtc: Instant, offset: (at: Instant) => number): Instant {
   const before = offset(dayUtc - DAY_MS)

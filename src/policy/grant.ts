@@ -1,5 +1,5 @@
-// One entry of `spec.grants`: what the schema cannot say of it, which is whether its days exist, and whether it ends after it begins. Whether
-// it fits the other entries (a base for `add`, no other grant at the same time) is checked in `join.ts`.
+// Reads an entry of `spec.grants`, and checks what the schema cannot: that its days exist, and that it ends after it begins. `join.ts` checks it
+// against other entries (a base for `add`, no overlap).
 import type { Grant } from '../core/model/policy.ts'
 import type { Position } from '../core/model/problem.ts'
 import { groupScope, type Scope, TEAM, userScope } from '../core/model/scope.ts'
@@ -9,7 +9,7 @@ import { refuse } from './schema/kinds.ts'
 import type { GrantText } from './schema/source.ts'
 import { type Branch, describe, field, good, keyPlaceOf, nameOf, type Placed, placed, placeOf, report } from './tree.ts'
 
-/** What one grant says as far as it can be read, and all of it when nothing in it is wrong. */
+/** The parts of a grant that could be read; `value` is the whole grant, when nothing in it is wrong. */
 export interface PlacedGrant {
   readonly scope: Scope
   /** Where the scope is named. */
@@ -21,7 +21,7 @@ export interface PlacedGrant {
 
 export type Times = Pick<Grant, 'fromAt' | 'until'>
 
-/** Reads a grant and reports what is wrong in it; undefined when nobody can say what it is for. */
+/** Reads a grant and reports its problems. Undefined when its scope cannot be read. */
 export function readGrant(branch: Branch<GrantText>, document: string, zone: Zone | undefined): PlacedGrant | undefined {
   const times = zone && readTimes(branch, zone)
   const subject = subjectOf(branch)
@@ -35,7 +35,7 @@ export function readGrant(branch: Branch<GrantText>, document: string, zone: Zon
   return { ...known, value: { scope: subject.scope, amount: amount.value, ...times, ...rest } }
 }
 
-/** Exactly one of the three says what a grant is for. */
+/** A grant names exactly one of user, group and team. */
 function subjectOf(branch: Branch<GrantText>): Pick<PlacedGrant, 'scope' | 'at'> | undefined {
   const [user, group, team] = [field(branch, 'user'), field(branch, 'group'), field(branch, 'team')]
   if ([user, group, team].filter((one) => one !== undefined).length !== 1) return undefined
@@ -72,7 +72,7 @@ function readTimes(branch: Branch<GrantText>, zone: Zone): Times | undefined {
   return { ...from, until: { kind: 'instant', at: untilAt } }
 }
 
-/** A day by its place in the zone, or an instant as it is; the pattern lets through days that do not exist. */
+/** A day in the zone, or an instant as it is. Reports a day that does not exist, which the pattern of the schema allows. */
 function instantOf(branch: Branch<string> | undefined, ofDay: (day: Instant) => Instant): Instant | undefined {
   const text = good(branch)
   if (branch === undefined || text === undefined) return undefined

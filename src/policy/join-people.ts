@@ -1,5 +1,5 @@
-// What only shows of rules and pools when all documents of a workspace are together: names that stand twice, groups that nothing declares,
-// people in two pools, a least cap that the credits do not pay for. Who is in a group, or matches, is not known here; that is judged later.
+// Checks rules and pools across all documents of a workspace: duplicate names, undeclared groups, people in two pools, and minimum caps that the
+// credits cannot pay. It knows no roster, so the members of groups and conditions are checked later.
 import type { CapRule } from '../core/model/policy.ts'
 import type { Position } from '../core/model/problem.ts'
 import type { ProblemCode } from './codes.ts'
@@ -9,12 +9,12 @@ import type { Placed } from './tree.ts'
 import { comparePlaces, type ProblemExtra, quoted } from './yaml.ts'
 
 export interface PeopleInput {
-  /** In the order that counts. */
+  /** In the order in which they apply. */
   readonly rules: readonly PlacedRule[]
   readonly pools: readonly PlacedPool[]
   /** Ids of declared groups; undefined while a file is broken that may declare some. */
   readonly groups: ReadonlySet<string> | undefined
-  /** Caps of people. */
+  /** The cap that the policies declare for a person. */
   readonly capOf: (email: string) => CapRule | undefined
   /** The service copies the caps of team and groups to people. */
   readonly copied: boolean
@@ -26,8 +26,8 @@ export type Tell = (at: Position, code: ProblemCode, message: string, extra?: Pr
 export function checkPeople(input: PeopleInput, tell: Tell): void {
   checkNames(input.rules, 'rule', 'DUPLICATE_RULE', tell)
   checkNames(input.pools, 'pool', 'DUPLICATE_POOL', tell)
-  for (const rule of input.rules) checkGroups(calledAs('rule', rule), rule.groups, input, tell)
-  for (const pool of input.pools) checkGroups(calledAs('pool', pool), pool.groups, input, tell)
+  for (const rule of input.rules) checkGroups(titleOf('rule', rule), rule.groups, input, tell)
+  for (const pool of input.pools) checkGroups(titleOf('pool', pool), pool.groups, input, tell)
   for (const rule of input.rules) warnAboutEverybody(rule, tell)
   checkShared(input.pools, tell)
   for (const pool of input.pools) checkPool(pool, input, tell)
@@ -35,7 +35,7 @@ export function checkPeople(input: PeopleInput, tell: Tell): void {
 
 type Named = Pick<PlacedRule, 'name'>
 
-const calledAs = (what: string, { name }: Named): string => (name.value === undefined ? `a ${what}` : `${what} ${quoted(name.value)}`)
+const titleOf = (what: string, { name }: Named): string => (name.value === undefined ? `a ${what}` : `${what} ${quoted(name.value)}`)
 
 function checkNames(all: readonly Named[], what: string, code: 'DUPLICATE_RULE' | 'DUPLICATE_POOL', tell: Tell): void {
   const first = new Map<string, Position>()
@@ -50,7 +50,7 @@ function checkNames(all: readonly Named[], what: string, code: 'DUPLICATE_RULE' 
   }
 }
 
-/** A group is known by its declaration: without its name its members cannot be listed. */
+/** A group must be declared, because its members are listed by its name. */
 function checkGroups(who: string, groups: readonly Placed<string>[], { groups: declared }: PeopleInput, tell: Tell): void {
   for (const { value, at } of groups) {
     if (!declared || declared.has(value)) continue
@@ -60,20 +60,20 @@ function checkGroups(who: string, groups: readonly Placed<string>[], { groups: d
   }
 }
 
-/** Every address matches these; that a pattern matches everybody who happens to be there shows only with a roster. */
+/** A pattern that matches every address. Whether another one matches everybody on the roster is not known here. */
 function warnAboutEverybody({ value, emailAt }: PlacedRule, tell: Tell): void {
   if (value === undefined || emailAt === undefined) return
   const { name, when } = value
   if (!/^\**@?\**$/.test(when.email ?? '') || !when.email?.includes('*') || Object.keys(when).length > 1) return
   if (/^\*+@$|^@\*+$/.test(when.email)) return
-  const hint = 'that is what the cap of the team is for; the rules after this one are never asked'
+  const hint = 'that is what the cap of the team is for; the rules after this one never apply'
   tell(emailAt, 'RULE_EVERYBODY', `rule ${quoted(name)} matches every e-mail address`, { hint, warning: true })
 }
 
 /** A person, or a whole group, in two pools. */
 function checkShared(pools: readonly PlacedPool[], tell: Tell): void {
   for (const kind of ['emails', 'wholeGroups'] as const) {
-    const first = new Map<string, { readonly pool: PlacedPool; readonly at: Position }>()
+    const first = new Map<string, Seat>()
     for (const pool of pools.toSorted(byPlace)) {
       for (const { value, at } of pool[kind]) {
         const other = first.get(value)
@@ -92,26 +92,20 @@ interface Seat {
 function tellTwice(who: string, { pool, at }: Seat, other: Seat, tell: Tell): void {
   const isSame = pool === other.pool
   const names = [other.pool, pool].map(({ name }) => (name.value === undefined ? 'one without a name' : quoted(name.value)))
-  const where = isSame ? `twice in ${calledAs('pool', pool)}` : `in pools ${names.join(' and ')}`
+  const where = isSame ? `twice in ${titleOf('pool', pool)}` : `in pools ${names.join(' and ')}`
   tell(at, 'POOL_TWICE', `${who} is ${where}`, { hint: 'keep one of the two', other: other.at })
 }
 
 function checkPool(pool: PlacedPool, { capOf, copied }: PeopleInput, tell: Tell): void {
   const { emails, min, credits, name: called } = pool
   const people = new Set(emails.map(({ value }) => value)).size
-  const name = calledAs('pool', pool)
+  const name = titleOf('pool', pool)
   if (copied) {
     const hint = 'take the pool out, or set capSemantics: layered if the service keeps a cap for each scope'
-    tell(
-      called.at,
-      'POOL_COPIED',
-      `${name} cannot be kept where capSemantics is copied: a write for the team or a group would undo its deal`,
-      {
-        hint,
-      },
-    )
+    const message = `${name} cannot be kept where capSemantics is copied: a write for the team or a group would undo its deal`
+    tell(called.at, 'POOL_COPIED', message, { hint })
   }
-  // A single member whose min is above the credits was told with the pool itself.
+  // A min above the credits was reported with the pool itself.
   if (min && credits && people > 1 && min.value <= credits.value && people * min.value > credits.value) {
     const sum = people * min.value
     const hint = `write a min of ${Math.floor(credits.value / people)} or less, or credits of ${sum} or more`

@@ -1,5 +1,5 @@
-// All documents of one workspace to its policy set, with the rules that only show when everything is together: scopes declared twice,
-// grants that overlap, `add` without a base, settings that differ. The set comes out in canonical order, whatever the order of the files.
+// Joins all documents of a workspace to its policy set, and checks them against each other: duplicate scopes, overlapping grants, `add` without a
+// base, conflicting settings. The order of the set does not depend on the order of the files.
 import { beyondLimit } from '../core/model/limits.ts'
 import type { CapRule, DeclaredGroup, Grant, PolicySet } from '../core/model/policy.ts'
 import type { Position, Problem } from '../core/model/problem.ts'
@@ -18,11 +18,11 @@ export interface JoinInput {
   readonly documents: readonly PolicyDocument[]
   /** Texts by file, for the lines that problems show. */
   readonly sources: ReadonlyMap<string, Source>
-  /** Documents or files of the workspace could not be read: what seems to be missing may stand in them, and is not reported. */
+  /** Some documents or files could not be read. They may hold what seems to be missing, so nothing is reported as missing. */
   readonly incomplete: boolean
   /** The service copies the caps of team and groups to people. */
   readonly copied?: boolean
-  /** For grants that are over; absent: not looked at. */
+  /** Warns about grants that ended before; absent: no such warning. */
   readonly now?: Instant
 }
 
@@ -36,13 +36,13 @@ interface Together extends JoinInput {
   readonly grants: readonly PlacedGrant[]
   readonly groups: readonly DeclaredGroup[]
   readonly ruleOf: ReadonlyMap<ScopeKey, CapRule>
-  /** In the order that counts: by the name of the document, whatever the files are called. */
+  /** In the order in which they apply: by the names of the documents, not of the files. */
   readonly peopleRules: readonly PlacedRule[]
   readonly pools: readonly PlacedPool[]
   readonly problems: Problem[]
 }
 
-/** Joins the documents of one workspace. With problems of severity `error` the set must not be used. */
+/** Joins the documents of a workspace. The set must not be used when a problem is an `error`. */
 export function joinDocuments(input: JoinInput): Joined {
   const documents = input.documents.toSorted((a, b) => comparePlaces(a.name.at, b.name.at))
   const rules = documents.flatMap((document) => document.rules)
@@ -112,7 +112,7 @@ function setOf({ workspace, documents, rules, grants, groups, peopleRules, pools
   }
 }
 
-/** Lists are joined: what stands in several is kept once, at its first place. */
+/** Lists are joined; a repeated item is kept once, at its first place. */
 function onePer<T extends { readonly at: Position }>(items: readonly T[], keyOf: (item: T) => string): readonly T[] {
   const kept = new Map<string, T>()
   for (const item of items.toSorted((a, b) => comparePlaces(a.at, b.at))) if (!kept.has(keyOf(item))) kept.set(keyOf(item), item)
@@ -134,12 +134,12 @@ function add(together: Together, at: Position, code: ProblemCode, message: strin
   together.problems.push(source ? problemOn(source, at, severity, code, message, rest) : { severity, code, message, at, ...rest })
 }
 
-/** How messages name a scope. */
+/** A scope in messages. */
 export function nameOf(scope: Scope): string {
   return scope.kind === 'team' ? 'the team' : scope.kind === 'group' ? `group ${scope.id}` : scope.email
 }
 
-/** Every scope once; a group counts by its id, also without a cap. */
+/** A scope must be declared once. A group is identified by its id, also without a cap. */
 function checkScopes(together: Together): void {
   const declared = together.documents.flatMap((document) => document.declared).sort((a, b) => comparePlaces(a.at, b.at))
   const names = new Map(together.groups.map((group) => [placeKey(group.at), group.name]))
@@ -186,7 +186,7 @@ function checkConflictRules(together: Together): void {
 
 const LONGEST_CYCLE_MS = 31 * 86_400_000
 
-/** Grants on one scope, two neighbours in time after the other: what begins must not begin before the last one ended. */
+/** In the order of time, a grant must not begin before all earlier grants on its scope have ended. */
 function checkOverlaps(together: Together): void {
   const timed = together.grants.flatMap(({ times, scope, at }) => (times ? [{ scope, at, ...times }] : []))
   const byScope = Map.groupBy(timed, ({ scope }) => scopeKey(scope))
@@ -201,7 +201,7 @@ function checkOverlaps(together: Together): void {
   }
 }
 
-/** Until a `cycleEnd` is known, only its first instant is sure to belong to the grant. */
+/** The end of a `cycleEnd` grant is not known here: only its first instant surely belongs to it. */
 const endOf = ({ until, fromAt }: Times): number => (until.kind === 'instant' ? until.at : (fromAt ?? 0) + 1)
 
 type Timed = Times & Pick<Grant, 'scope' | 'at'>
@@ -219,7 +219,7 @@ function reportOverlap(together: Together, earlier: Timed, later: Timed): void {
   }
 }
 
-/** `add` needs something to add to. The cap may stand in what was not read; `none` is told all the same. */
+/** `add` needs a cap to add to. A missing cap may be in a file that could not be read; `none` is reported all the same. */
 function checkBases(together: Together): void {
   for (const { scope, amount } of together.grants) {
     if (amount?.value.kind !== 'add') continue
@@ -229,16 +229,16 @@ function checkBases(together: Together): void {
     const hint = 'write cap: and the cap while the grant lasts'
     if (rule) add(together, amount.at, 'GRANT_ADD_BASE', `add has nothing to add to: ${name} has the cap none`, { hint, other: rule.at })
     else if (!isUnread(together, 'caps') && !mayHaveCap(together, scope)) {
-      add(together, amount.at, 'GRANT_ADD_BASE', `add has nothing to add to: no cap is declared for ${name} or wider`, { hint })
+      add(together, amount.at, 'GRANT_ADD_BASE', `add has nothing to add to: no cap is declared for ${name} or its ancestors`, { hint })
     }
   }
 }
 
-const WIDER = { team: [], group: ['team'], user: ['team', 'group'] } as const
+const ANCESTORS = { team: [], group: ['team'], user: ['team', 'group'] } as const
 
-/** Whether a scope that is wider than this one has a cap by an entry or by a grant, or this or a wider one an entry whose cap is wrong. */
+/** Whether an ancestor has a cap by an entry or a grant, or the scope or an ancestor has an entry whose cap could not be read. */
 function mayHaveCap({ documents, ruleOf, grants }: Together, scope: Scope): boolean {
-  const kinds: readonly Scope['kind'][] = WIDER[scope.kind]
+  const kinds: readonly Scope['kind'][] = ANCESTORS[scope.kind]
   const declared = documents.flatMap((document) => document.declared).filter(({ isBare }) => !isBare)
   return (
     declared.some(({ value }) => {
@@ -251,7 +251,7 @@ function mayHaveCap({ documents, ruleOf, grants }: Together, scope: Scope): bool
 const declaredGroups = ({ documents }: Together): ReadonlySet<string> =>
   new Set(documents.flatMap(({ declared }) => declared.flatMap(({ value }) => (value.kind === 'group' ? [value.id] : []))))
 
-/** A group is known by its declaration: without its name its members cannot be listed. */
+/** A group must be declared, because its members are listed by its name. */
 function checkGroups(together: Together): void {
   const declared = declaredGroups(together)
   for (const { scope, at } of together.grants) {
@@ -273,31 +273,23 @@ function checkBareGroups(together: Together): void {
   }
 }
 
-/** `none` does not mean "no cap" where a wider scope has one. */
+/** `none` does not mean "no cap" where an ancestor has one. */
 function warnAboutNone(together: Together): void {
   const team = together.ruleOf.get(scopeKey(TEAM))
   const teamCap = team && team.cap !== 'none' ? team : undefined
   const groupCap = together.rules.find(({ value }) => value.scope.kind === 'group' && value.cap !== 'none')?.value
+  const warn = (at: Position, who: string, ancestor: CapRule | undefined): void => {
+    if (!ancestor) return
+    const effect = ancestor === teamCap ? `the team's cap of ${ancestor.cap} applies` : 'the cap of a group applies to its members'
+    const extra = { hint: 'write a large cap if that is meant', other: ancestor.at, warning: true } as const
+    add(together, at, 'NONE_FALLS_BACK', `none does not lift the cap of ${who}: ${effect}`, extra)
+  }
   for (const { value: rule } of together.rules) {
     if (rule.cap !== 'none' || rule.scope.kind === 'team') continue
-    const wider = teamCap ?? (rule.scope.kind === 'user' ? groupCap : undefined)
-    if (!wider) continue
-    const effect = wider === teamCap ? `the team's cap of ${wider.cap} applies` : 'the cap of a group applies to its members'
-    add(together, rule.at, 'NONE_FALLS_BACK', `none does not lift the cap of ${nameOf(rule.scope)}: ${effect}`, {
-      hint: 'write a large cap if that is meant',
-      other: wider.at,
-      warning: true,
-    })
+    warn(rule.at, nameOf(rule.scope), teamCap ?? (rule.scope.kind === 'user' ? groupCap : undefined))
   }
   for (const { value: rule } of together.peopleRules) {
-    if (!rule) continue
-    const wider = rule.cap === 'none' ? (teamCap ?? groupCap) : undefined
-    if (!wider) continue
-    const effect = wider === teamCap ? `the team's cap of ${wider.cap} applies` : 'the cap of a group applies to its members'
-    const hint = 'write a large cap if that is meant'
-    add(together, rule.at, 'NONE_FALLS_BACK', `none does not lift the cap of whom rule ${quoted(rule.name)} matches: ${effect}`, {
-      ...{ hint, other: wider.at, warning: true },
-    })
+    if (rule?.cap === 'none') warn(rule.at, `whom rule ${quoted(rule.name)} matches`, teamCap ?? groupCap)
   }
 }
 

@@ -1,6 +1,5 @@
-// One policy text to what its documents declare. The schema says what a document may hold (faults.ts); here are the rules that it must keep
-// by itself beyond that, about times (product.md, section 2). What only shows when all files are together is checked in `join.ts`. Whatever
-// can be read is given back even when something else is wrong, so that all problems are found at once; `whole` says whether nothing was.
+// Parses a policy text to its declarations. `faults.ts` checks documents against the schema, and `join.ts` against each other. Everything that
+// can be read is returned even when other parts are wrong, so that all problems are found at once; `whole` says that nothing is wrong.
 import type { CapRule, DeclaredGroup, PolicyApproval, ProtectedPerson } from '../core/model/policy.ts'
 import { hasErrors, type Position, type Problem } from '../core/model/problem.ts'
 import { groupScope, type Scope, TEAM, userScope } from '../core/model/scope.ts'
@@ -14,32 +13,32 @@ import type { GroupText, PeopleRuleText, PolicyText, PoolText, RuleText, SpecTex
 import { type Branch, field, good, isMapping, items, keyPlaceOf, type Placed, placed, placeOf } from './tree.ts'
 import { readYaml, type Source } from './yaml.ts'
 
-/** What one document declares. `at` of a rule or grant is its cap; of a group its id. */
+/** The declarations of one document. `at` is the place of a rule's or grant's cap, and of a group's id. */
 export interface PolicyDocument {
   readonly file: string
   readonly name: Placed<string>
   readonly workspace?: Placed<string>
   readonly rules: readonly Placed<CapRule>[]
-  /** Every scope that is named, whatever else of its entry is wrong. */
+  /** Every scope that is named, even when the rest of its entry is wrong. */
   readonly declared: readonly DeclaredScope[]
   readonly grants: readonly PlacedGrant[]
   readonly groups: readonly DeclaredGroup[]
-  /** Those of the groups that have no cap: known for a grant, not managed. */
+  /** The groups without a cap: declared for a grant, rule or pool, but not managed. */
   readonly bareGroups: readonly DeclaredGroup[]
   readonly protectedPeople: readonly ProtectedPerson[]
   readonly approvals: readonly PolicyApproval[]
   readonly onGroupConflict?: Placed<'min' | 'max'>
   readonly peopleRules: readonly PlacedRule[]
   readonly pools: readonly PlacedPool[]
-  /** Of these not everything can be read: nothing is said to be missing that may stand there. */
+  /** The parts that could not be read completely, so that nothing may be reported as missing from them. */
   readonly unread: ReadonlySet<Part>
   /** Nothing in the document is wrong. */
   readonly whole: boolean
-  /** What is wrong or doubtful in it, by itself. */
+  /** Problems of the document by itself. */
   readonly problems: readonly Problem[]
 }
 
-/** Declared groups; scopes with caps; what grants, rules and pools are for. */
+/** Declared groups; scopes with caps; the scopes and people of grants, rules and pools. */
 export type Part = 'groups' | 'caps' | 'uses'
 
 /** `isBare`: without a cap. */
@@ -47,7 +46,7 @@ export interface DeclaredScope extends Placed<Scope> {
   readonly isBare: boolean
 }
 
-/** `damaged`: something could not be attributed to a workspace, so no workspace that reads this text is whole. */
+/** `damaged`: a part could not be attributed to a workspace, so no workspace that reads this text is whole. */
 export interface ParsedPolicyText {
   readonly source: Source
   readonly documents: readonly PolicyDocument[]
@@ -71,7 +70,7 @@ export function parsePolicyText(file: string, text: string): ParsedPolicyText {
   return { source: yaml.source, documents, problems, damaged }
 }
 
-/** Undefined when it is not known which workspace the document is for. */
+/** Undefined when the document's workspace cannot be read. */
 function readDocument(root: Branch<PolicyText>): PolicyDocument | undefined {
   const spec = field(root, 'spec')
   if (!spec || !isMapping(spec)) return undefined
@@ -127,10 +126,10 @@ function readSpec(spec: Branch<SpecText>, document: string): Declared {
   }
 }
 
-/** Where a part stands, by its keys. */
+/** The keys that may hold a part. */
 const KEYS_OF = { groups: ['groups'], caps: ['team', 'groups', 'users', 'grants'], uses: ['grants', 'rules', 'pools'] } as const
 
-/** A key that nobody knows, or one that stands twice, may be where anything is; and so may a list be that is none. */
+/** An unknown or duplicate key may hold any part; so may a value that should be a list and is none. */
 function unreadOf(spec: Branch<SpecText>, known: Readonly<Record<Part, boolean>>): ReadonlySet<Part> {
   const isOpen =
     [...spec.children.keys()].some((key) => !Object.hasOwn(spec.schema.properties ?? {}, key)) ||
@@ -142,7 +141,7 @@ function unreadOf(spec: Branch<SpecText>, known: Readonly<Record<Part, boolean>>
 const PARTS: readonly Part[] = ['groups', 'caps', 'uses']
 const EMPTY = { value: [] }
 
-/** Whom a rule or a pool is for can be read. */
+/** Whether the people of a rule or a pool could be read. */
 const isUseRead = (branch: Branch<PeopleRuleText> | Branch<PoolText>): boolean =>
   good<unknown>(branch.children.get('when') ?? branch.children.get('members')) !== undefined
 
@@ -155,7 +154,7 @@ function readZone(branch: Branch<string> | undefined): Zone | undefined {
 }
 
 interface RuleTarget {
-  /** Undefined when it cannot be read. */
+  /** Undefined when it could not be read. */
   readonly scope: Scope | undefined
   readonly at: Position
   readonly document: string

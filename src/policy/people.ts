@@ -1,5 +1,5 @@
-// One entry of `spec.rules` or of `spec.pools`: what the schema cannot say of it, which is whether two of its numbers go together. Whether it
-// fits what else is declared (groups, names, people in two pools) is checked in `join-people.ts`. It never looks at a roster.
+// Reads an entry of `spec.rules` or `spec.pools`, and checks what the schema cannot: that its numbers fit together. `join-people.ts` checks it
+// against other declarations. Neither knows a roster.
 import type { PeopleRule, Pool, PoolMembers, When } from '../core/model/policy.ts'
 import type { Position } from '../core/model/problem.ts'
 import { credits } from '../core/model/units.ts'
@@ -7,20 +7,20 @@ import { capOf } from './schema/kinds.ts'
 import type { PeopleRuleText, PoolText, WhenText } from './schema/source.ts'
 import { type Branch, field, good, items, nameOf, type Placed, placed, placeOf, report } from './tree.ts'
 
-/** What a rule names, and all of it when nothing in it is wrong. */
+/** The parts of a rule that could be read; `value` is the whole rule, when nothing in it is wrong. */
 export interface PlacedRule {
-  /** Its name; its place alone when the name is wrong. */
+  /** Undefined as a value when the name is wrong. */
   readonly name: Placed<string | undefined>
   readonly groups: readonly Placed<string>[]
-  /** Of its pattern for e-mail addresses. */
+  /** The place of its pattern for e-mail addresses. */
   readonly emailAt?: Position
   readonly value?: PeopleRule
 }
 
-/** What a pool names, and all of it when nothing in it is wrong. */
+/** The parts of a pool that could be read; `value` is the whole pool, when nothing in it is wrong. */
 export interface PlacedPool {
   readonly name: Placed<string | undefined>
-  /** Also those of its condition. */
+  /** Also the groups of its condition. */
   readonly groups: readonly Placed<string>[]
   /** Groups of which everybody is a member. */
   readonly wholeGroups: readonly Placed<string>[]
@@ -30,7 +30,7 @@ export interface PlacedPool {
   readonly value?: Pool
 }
 
-/** Reads a rule, and reports what is wrong in it. */
+/** Reads a rule and reports its problems. */
 export function readPeopleRule(branch: Branch<PeopleRuleText>, document: string): PlacedRule {
   const [name, when, cap] = [field(branch, 'name'), field(branch, 'when'), field(branch, 'cap')]
   if (when) checkActiveDays(when)
@@ -46,31 +46,31 @@ export function readPeopleRule(branch: Branch<PeopleRuleText>, document: string)
   return { ...named, value: { name: rule.name, when: whenOf(rule.when), cap: capOf(rule.cap), ...reason, at: placeOf(cap), document } }
 }
 
-/** Reads a pool, and reports what is wrong in it. */
+/** Reads a pool and reports its problems. */
 export function readPool(branch: Branch<PoolText>, document: string): PlacedPool {
-  const [name, members] = [field(branch, 'name'), field(branch, 'members')]
-  const when = members && field(members, 'when')
+  const [name, who] = [field(branch, 'name'), field(branch, 'members')]
+  const when = who && field(who, 'when')
   if (when) checkActiveDays(when)
   checkBounds(branch)
   const [amount, min] = [placed(field(branch, 'credits')), placed(field(branch, 'min'))]
-  const wholeGroups = placedItems(members && field(members, 'groups'))
+  const wholeGroups = placedItems(who && field(who, 'groups'))
   const named = {
     name: { value: good(name), at: placeOf(name ?? branch) },
     groups: [...wholeGroups, ...placedItems(when && field(when, 'groups'))],
     wholeGroups,
-    emails: placedItems(members && field(members, 'emails')),
+    emails: placedItems(who && field(who, 'emails')),
     ...(amount && { credits: amount }),
     ...(min && { min }),
   }
   const pool = good(branch)
   if (!pool || !amount) return named
   const bounds = { min: credits(pool.min ?? 0), ...(pool.max === undefined ? {} : { max: credits(pool.max) }) }
-  const { name: called, share = 'need' } = pool
+  const members = membersOf(pool.members)
   const value = {
-    name: called,
-    members: membersOf(pool.members),
+    name: pool.name,
+    members,
     credits: credits(pool.credits),
-    share,
+    share: pool.share ?? 'need',
     ...bounds,
     at: amount.at,
     document,
@@ -81,7 +81,7 @@ export function readPool(branch: Branch<PoolText>, document: string): PlacedPool
 const placedItems = (list: Branch<readonly string[]> | undefined): readonly Placed<string>[] =>
   items(list).flatMap((item) => placed(item) ?? [])
 
-/** Keys in one order, ids sorted and once: two ways to write one condition are the same condition. */
+/** Keys in one order, ids sorted and once, so that the order in the file makes no difference. */
 function whenOf({ email, role, groups, inactiveDays, joinedWithinDays, activeDays }: WhenText): When {
   return {
     ...(email === undefined ? {} : { email }),
@@ -100,7 +100,7 @@ function membersOf({ groups, emails, when }: PoolText['members']): PoolMembers {
 
 const sorted = (texts: readonly string[]): readonly string[] => [...new Set(texts)].sort()
 
-/** Nobody can be active on more days than there are. */
+/** Below more days than there are, the condition would always hold. */
 function checkActiveDays(when: Branch<WhenText>): void {
   const days = field(when, 'activeDays')
   const value = good(days)

@@ -1,4 +1,4 @@
-// A policy set as policy YAML that parses back to the same set: what `import` writes. Positions and document names are not part of it.
+// Prints a policy set as YAML that parses back to the same set. Positions and document names are not part of it.
 import { Document, isCollection, isMap, isScalar } from 'yaml'
 import type { CapRule, Grant, PolicySet, Pool } from '../core/model/policy.ts'
 import type { Scope, ScopeKey } from '../core/model/scope.ts'
@@ -10,16 +10,17 @@ export interface PrintOptions {
   readonly name?: string
   /** Writes `spec.workspace`; default true. */
   readonly workspace?: boolean
-  /** Comments to stand above the team's and groups' caps: lines by scope. */
+  /** Comments above the caps of team and groups: lines by scope. */
   readonly notes?: ReadonlyMap<ScopeKey, readonly string[]>
 }
 
 /** One policy document, ending with a line end. Instants are written in RFC 3339, in UTC. */
 export function printPolicy(set: PolicySet, options: PrintOptions = {}): string {
+  const team = set.rules.find(({ scope }) => scope.kind === 'team')
   const spec = {
     ...(options.workspace === false ? {} : { workspace: set.workspace }),
     ...(set.onGroupConflict ? { onGroupConflict: set.onGroupConflict } : {}),
-    ...entries('team', set.rules.filter(({ scope }) => scope.kind === 'team').map(capOf))[0],
+    ...(team && { team: capOf(team) }),
     ...listOf('groups', groupsOf(set)),
     ...listOf('users', usersOf(set)),
     ...listOf('grants', set.grants.map(grantOf)),
@@ -55,8 +56,6 @@ function comment(yaml: Document, key: ScopeKey, text: string): void {
     }
   }
 }
-
-const entries = <T>(key: string, values: readonly T[]) => values.map((value) => ({ [key]: value }))
 
 const listOf = <T>(key: string, values: readonly T[]) => (values.length > 0 ? { [key]: values } : {})
 

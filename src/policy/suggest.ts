@@ -1,7 +1,7 @@
-// "Did you mean": the known word nearest to what was typed. It only ever suggests; it never decides.
+// "Did you mean": the known word nearest to a typed one. It only suggests and never decides.
 import { closestMatch } from 'leven'
 
-/** Longer words are not compared: nobody has meant one of ours by them. */
+/** Longer words are not compared, because no known word is near them. */
 const MOST_LETTERS = 40
 
 /** The nearest of `known` within two edits (one for words of up to three letters), whatever the case; undefined when none is near. */

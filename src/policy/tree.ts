@@ -1,5 +1,5 @@
-// A YAML document beside its schema: plain values for the validator, and for each the node that it came from, so that whatever is said of a
-// value is said at its place. A scalar is judged by the text that was written, quotes included. Nothing here throws for bad input.
+// A YAML document beside its schema: plain values for the validator, and for each value its node, so that every problem has a place. A scalar is
+// judged by the text that was written, quotes included. Nothing here throws for bad input.
 import { type Alias, isAlias, isMap, isScalar, isSeq, type Node, type Scalar, visit, type YAMLMap, type YAMLSeq } from 'yaml'
 import type { Position, Problem } from '../core/model/problem.ts'
 import type { ProblemCode } from './codes.ts'
@@ -17,19 +17,19 @@ import {
   type YamlNode,
 } from './yaml.ts'
 
-/** One value of a document: where it stands, what it is, and what it should be. `T` holds once nothing in it is faulty. */
+/** One value of a document with its place and its schema. It has the type `T` unless it is faulty. */
 export interface Branch<T = unknown> {
   readonly reader: Reader
   readonly parent: Branch | undefined
-  /** Its key, its place in a list, or what messages call the document. */
+  /** Its key, its index in a list, or the document's name in messages. */
   readonly key: string | number
   readonly keyNode: Node
-  /** Null where nothing was written at all. */
+  /** Null where nothing was written. */
   readonly node: YamlNode
   readonly schema: AnnotatedSchema
   readonly value: T
   readonly children: ReadonlyMap<string | number, Branch>
-  /** Something in it is wrong. */
+  /** It or a part of it is wrong. */
   faulty: boolean
 }
 
@@ -42,34 +42,34 @@ export interface Reader {
   readonly says: Says
   anchors?: ReadonlyMap<Alias, Node>
   aliasCount: number
-  /** How many nodes, and how much text, the aliases that were followed stand for. */
+  /** The nodes and the text behind the aliases that were followed. */
   aliasedNodes: number
   aliasedText: number
   readonly sizes: Map<Node, { readonly nodes: number; readonly text: number }>
 }
 
-/** Messages about kinds of values, by the text that was written. */
+/** Messages about wrong values, by kind; each takes the text that was written. */
 export type Says = Readonly<Record<string, (text: string) => string>>
 
-/** The value that a scalar stands for where a schema belongs. */
+/** The value of a scalar, under the schema of its place. */
 export type Convert = (scalar: Scalar, schema: AnnotatedSchema) => unknown
 
-/** Aliases that one document may use, and what they may stand for together: a few lines must not become gigabytes. */
+/** Bounds on aliases in one document: a few lines must not expand to gigabytes. */
 const MAX_ALIASES = 10_000
 const MAX_ALIASED_NODES = 200_000
 const MAX_ALIASED_TEXT = 1024 * 1024
 
-/** Problems that are kept of one document; who sees so many repairs the first ones first. */
+/** Problems that are kept of one document. */
 const MAX_PROBLEMS = 1_000
 
-/** The tree of a document; `name` is what messages call it. */
+/** The tree of a document; `name` is its name in messages. */
 export function growTree(given: Pick<Reader, 'source' | 'document' | 'convert' | 'says'>, schema: AnnotatedSchema, name: string): Branch {
   const { document } = given
   const reader: Reader = { ...given, problems: [], aliasCount: 0, aliasedNodes: 0, aliasedText: 0, sizes: new Map() }
   return grow(reader, { parent: undefined, key: name, keyNode: document.root, given: document.root, schema })
 }
 
-/** Where a value stands, and what it should be. */
+/** A value that is about to become a branch. */
 interface Seed {
   readonly parent: Branch | undefined
   readonly key: string | number
@@ -78,13 +78,13 @@ interface Seed {
   readonly schema: AnnotatedSchema
 }
 
-/** Most values are scalars, and share this. */
+/** Shared by all scalars. */
 const NO_CHILDREN: Branch['children'] = new Map()
 
 function grow(reader: Reader, { parent, key, keyNode, given, schema: asked }: Seed): Branch {
   const node = resolve(reader, given)
   const schema = fitting(asked, node ?? null)
-  // Written out key by key: there may be hundreds of thousands, and copies of copies would cost the most.
+  // Written key by key: there may be hundreds of thousands of branches, and spreading objects would be slow.
   const branch = (value: unknown, children: Branch['children']): Branch => ({
     reader,
     parent,
@@ -94,7 +94,7 @@ function grow(reader: Reader, { parent, key, keyNode, given, schema: asked }: Se
     schema,
     value,
     children,
-    // An alias that leads nowhere has been reported; nothing else is to be said of it.
+    // A dangling alias has been reported already.
     faulty: node === undefined,
   })
   if (isMap(node) && (schema.properties ?? schema.additionalProperties)) {
@@ -108,19 +108,19 @@ function grow(reader: Reader, { parent, key, keyNode, given, schema: asked }: Se
   return branch(plainValue(reader, node, schema), NO_CHILDREN)
 }
 
-/** Of a scalar, or of a collection that nothing is known about. */
+/** The value of a scalar, or of a collection without a schema. */
 function plainValue(reader: Reader, node: YamlNode | undefined, schema: AnnotatedSchema): unknown {
   if (isScalar(node)) return isNothing(node) ? null : reader.convert(node, schema)
   return node === undefined ? undefined : isMap(node) ? {} : isSeq(node) ? [] : null
 }
 
-/** Of the forms that a value may have, the one for mappings when it is one; the notes are those of the whole. */
+/** For a mapping, the alternative of the schema that is for mappings. */
 function fitting(schema: AnnotatedSchema, node: YamlNode): AnnotatedSchema {
   const form = isMap(node) ? schema.anyOf?.find(({ properties }) => properties) : undefined
   return form ? { ...schema, ...form } : schema
 }
 
-/** Whether a key with nothing behind it counts as left out. */
+/** Whether a key without a value counts as left out. */
 const admitsNothing = ({ type, enum: words }: AnnotatedSchema): boolean => (type?.includes('null') || words?.includes(null)) ?? false
 
 function growMap(branch: Branch, node: YAMLMap, value: Record<string, unknown>, children: Map<string | number, Branch>): Branch {
@@ -144,7 +144,7 @@ function growMap(branch: Branch, node: YAMLMap, value: Record<string, unknown>, 
     const given = known ? ((pair.value as YamlNode | undefined) ?? null) : null
     const child = grow(reader, { parent: branch, key, keyNode, given, schema: known ?? {} })
     children.set(key, child)
-    if (child.faulty) spread(branch)
+    if (child.faulty) markFaulty(branch)
     if (child.value === null && known && admitsNothing(known)) continue
     value[key] = child.value
   }
@@ -156,7 +156,7 @@ function growList(branch: Branch, node: YAMLSeq, value: unknown[], children: Map
     const seed = { parent: branch, key: index, keyNode: branch.keyNode, given: item as YamlNode, schema: branch.schema.items ?? {} }
     const child = grow(branch.reader, seed)
     children.set(index, child)
-    if (child.faulty) spread(branch)
+    if (child.faulty) markFaulty(branch)
     value.push(child.value)
   }
   return branch
@@ -179,12 +179,12 @@ function resolve(reader: Reader, node: YamlNode): YamlNode | undefined {
     return refuse(`the aliases of this document stand for ${most}`, 'write the values out')
   }
   if (target) return target
-  // Most who write *@example.com mean the text.
+  // A person who writes *@example.com most likely means the text.
   const hint = node.source.includes('@') ? `write "*${node.source}" in quotes` : undefined
   return refuse(`the alias *${node.source} has no anchor &${node.source} above it`, hint)
 }
 
-/** Counts what an alias stands for; aliases within it are counted when they are followed themselves. */
+/** Counts the nodes and the text behind an alias; aliases within it are counted when they are followed. */
 function affords(reader: Reader, target: Node): boolean {
   const size = reader.sizes.get(target) ?? sizeOf(target)
   reader.sizes.set(target, size)
@@ -204,7 +204,7 @@ function sizeOf(target: Node): { readonly nodes: number; readonly text: number }
   return { nodes, text }
 }
 
-/** An alias means the last node of that name above it. */
+/** An alias refers to the last anchor of its name before it. */
 function collectAnchors({ root }: YamlDocument): ReadonlyMap<Alias, Node> {
   const named = new Map<string, Node>()
   const targets = new Map<Alias, Node>()
@@ -219,36 +219,36 @@ function collectAnchors({ root }: YamlDocument): ReadonlyMap<Alias, Node> {
   return targets
 }
 
-/** What messages call a branch: `spec.users[3].cap`; keys at the top of a document need no path before them. */
+/** A branch in messages: `spec.users[3].cap`. Keys at the top of a document need no path. */
 export function nameOf({ parent, key }: Branch): string {
   if (typeof key === 'number') return `${parent ? nameOf(parent) : ''}[${key}]`
   return parent?.parent ? `${nameOf(parent)}.${key}` : key
 }
 
-/** A key of a mapping, when it is there and not left empty where that means left out. */
+/** The value of a key in a mapping; undefined when the key is absent or counts as left out. */
 export function field<T extends object, K extends keyof T & string>(branch: Branch<T>, key: K): Branch<NonNullable<T[K]>> | undefined {
   const child = branch.children.get(key)
   // The validator has compared the value with the schema that `T` was made of.
   return child && !(child.value === null && admitsNothing(child.schema)) ? (child as Branch<NonNullable<T[K]>>) : undefined
 }
 
-/** The items of a list; none when it is left out, left empty, or something else. */
+/** The items of a list; none when it is absent, empty or no list. */
 export const items = <T>(branch: Branch<readonly T[]> | undefined): readonly Branch<T>[] =>
   [...(branch?.children.values() ?? [])] as Branch<T>[]
 
 /** Whether a mapping was written. */
 export const isMapping = ({ node }: Branch): boolean => isMap(node)
 
-/** The value, unless something in it is wrong. */
+/** The value, unless it is faulty. */
 export const good = <T>(branch: Branch<T> | undefined): T | undefined => (branch && !branch.faulty ? branch.value : undefined)
 
-/** Something declared, and where its subject (the e-mail, the id, the key `team`) is named. */
+/** A declared value, and the place that names its subject (the e-mail, the id, the key `team`). */
 export interface Placed<T> {
   readonly value: T
   readonly at: Position
 }
 
-/** A value with its place; undefined when it is wrong or not there. */
+/** A value with its place; undefined when it is faulty or absent. */
 export function placed<T>(branch: Branch<T> | undefined): Placed<T> | undefined {
   const value = good(branch)
   return branch === undefined || value === undefined ? undefined : { value, at: placeOf(branch) }
@@ -260,7 +260,7 @@ export const placeOf = (branch: Branch): Position => positionOf(branch.reader, b
 /** The place of a branch's key. */
 export const keyPlaceOf = ({ reader, keyNode }: Branch): Position => positionOf(reader, keyNode)
 
-/** The same as the place of a value with its line, for a problem that is found only later. */
+/** The place of a branch's value with its source line, for a problem that is found later. */
 export const shownPlaceOf = ({ reader, node, keyNode }: Branch): Place => placeAt(reader.source, rangeOf(node ?? keyNode))
 
 const positionOf = (reader: Reader, node: Node): Position => positionAt(reader.source, rangeOf(node)[0])
@@ -279,13 +279,13 @@ export const report = (
 }
 
 function reportAt(branch: Branch, node: Node, code: ProblemCode, message: string, extra: ProblemExtra = {}): undefined {
-  spread(branch)
+  markFaulty(branch)
   const { reader } = branch
   const { sourceLine, ...problem } = problemAt(reader.source, rangeOf(node), 'error', code, message, extra)
   push(reader, sourceLine === undefined || isSecret(branch) ? problem : { ...problem, sourceLine })
 }
 
-/** Of more than `MAX_PROBLEMS` the rest is only said to be. */
+/** Problems beyond `MAX_PROBLEMS` are replaced by one that says so. */
 function push({ problems }: Reader, problem: Problem): undefined {
   if (problems.length < MAX_PROBLEMS) problems.push(problem)
   else if (problems.length === MAX_PROBLEMS) {
@@ -295,28 +295,28 @@ function push({ problems }: Reader, problem: Problem): undefined {
   }
 }
 
-/** A fault makes whatever contains it faulty. */
-function spread(branch: Branch): void {
+/** Marks a branch and its parents as faulty. */
+function markFaulty(branch: Branch): void {
   for (let at: Branch | undefined = branch; at && !at.faulty; at = at.parent) at.faulty = true
 }
 
 const isSecret = (branch: Branch): boolean => branch.schema['x-secret'] === true || (branch.parent !== undefined && isSecret(branch.parent))
 
-/** The text of a scalar, whatever YAML would take it for. */
+/** The text of a scalar, not interpreted by YAML. */
 export const textOf = (node: Scalar): string => (typeof node.value === 'string' ? node.value : (node.source ?? ''))
 
 const TEXT_TAG = 'tag:yaml.org,2002:str'
 
-/** Written without quotes, so YAML may take it for a number or a boolean. Only `!!str` makes it a text; other tags are an error by themselves. */
+/** Written without quotes, so it may mean a number or a boolean. The tag `!!str` makes it a text; other tags are an error of their own. */
 export const isPlain = (node: Scalar): boolean => (node.type === 'PLAIN' || node.type === undefined) && node.tag !== TEXT_TAG
 
-/** A scalar as it stands in a message: quoted texts keep their quotes. */
+/** A scalar in messages: quoted texts keep their quotes. */
 export const written = (node: Scalar): string => (isPlain(node) ? quoted(textOf(node)).slice(1, -1) : quoted(textOf(node)))
 
 /** Nothing was written: no value, `~` or `null`. */
 export const isNothing = (node: YamlNode): boolean => node === null || (isScalar(node) && isPlain(node) && NULLS.has(textOf(node)))
 
-/** What a node is, for messages. */
+/** A node in messages. */
 export function describe(node: YamlNode): string {
   if (isNothing(node)) return 'empty'
   if (isScalar(node)) return written(node)

@@ -1,4 +1,4 @@
-// The words at the head of policy and config files. They stand alone so that whoever writes or names such a file need not load a schema.
+// The first words of policy and config files, in their own file so that using them does not load a schema.
 
 export const API_VERSION = 'capkeeper/v1'
 export const POLICY_KIND = 'CapPolicy'

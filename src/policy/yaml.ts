@@ -1,13 +1,12 @@
-// YAML text to documents with places, and problems to text. Every fault of a text becomes a `Problem` with its place; nothing here
-// throws for bad input. All scalars stay the text that was written (`1e3` is not 1000, `7e1` in an id is not 70): what a value means is
-// for the readers in `nodes.ts` to decide. Policy files and the config are read by the same code.
+// Parses YAML of policies and config to documents with places, and prints problems. Every fault becomes a `Problem` with its place; nothing here
+// throws for bad input. Scalars stay the text that was written (`1e3` is not 1000, `7e1` in an id is not 70); `schema/kinds.ts` converts them.
 import { Composer, type CST, type Document, isScalar, Lexer, type Node, Parser, type YAMLError } from 'yaml'
 import { excerptLines } from '../core/escape/excerpt.ts'
 import { plain } from '../core/escape/terminal.ts'
 import { formatPosition, type Position, type Problem } from '../core/model/problem.ts'
 import type { ProblemCode } from './codes.ts'
 
-/** A node of a document; `null` stands for nothing at all. */
+/** A node of a document; `null` where nothing is written. */
 export type YamlNode = Node | null
 
 /** A text with its name and the offsets at which its lines start. */
@@ -22,7 +21,7 @@ export interface YamlDocument {
   readonly document: Document.Parsed
 }
 
-/** `damaged`: a document was left out because it is not YAML; what it would have said is not known. */
+/** `damaged`: a document was left out because it is not YAML, so its declarations are not known. */
 export interface YamlText {
   readonly source: Source
   readonly documents: readonly YamlDocument[]
@@ -30,7 +29,7 @@ export interface YamlText {
   readonly damaged: boolean
 }
 
-/** Longest text that is read, in UTF-16 units: as long as the longest file. product.md, section 11. */
+/** The longest text that is read, in UTF-16 units: the length of the longest file. product.md, section 11. */
 const MAX_TEXT_LENGTH = 1024 * 1024
 
 /** Mappings and lists within each other. product.md, section 11. */
@@ -39,10 +38,10 @@ export const MAX_NESTING = 64
 /** Documents in one text. */
 const MAX_DOCUMENTS = 10_000
 
-/** Syntax errors that are kept of one text: each costs more than the text that it is about. */
+/** Syntax errors that are kept of one text: an error takes more memory than the text that caused it. */
 const MAX_KEPT_ERRORS = 1_000
 
-/** One syntax error brings others after it; so many are shown of one document. */
+/** Syntax errors that are shown of one document, because one error causes others. */
 const MAX_SYNTAX_PROBLEMS = 10
 
 /**
@@ -69,8 +68,8 @@ export function readYaml(file: string, text: string): YamlText {
 }
 
 /**
- * At most one document more than the bound; or where the text is nested too deep, found before anything of it is built. No alias is
- * expanded: what stands behind them is counted by those who follow them.
+ * At most one document more than the bound, or the offset at which the text is nested too deep, which is found before nodes are built. Aliases
+ * are not expanded here; `tree.ts` follows and counts them.
  */
 function compose(text: string): readonly Document.Parsed[] | number {
   const composer = new Composer({ schema: 'failsafe', uniqueKeys: false, prettyErrors: false, logLevel: 'silent' })
@@ -84,12 +83,12 @@ function compose(text: string): readonly Document.Parsed[] | number {
   return tooDeep.offset ?? documents
 }
 
-/** The document and a scalar lie on the parser's stack beside the collections. */
+/** The document and a scalar are on the parser's stack as well as the collections. */
 const BESIDE_COLLECTIONS = 2
 
 /**
- * The tokens of a text, up to where it is nested too deep or has shown more faults than are kept. yaml tells nobody how deep it is, so its
- * stack is looked at.
+ * The tokens of a text, up to where it is nested too deep or has more faults than are kept. The yaml package does not expose the depth, so its
+ * parser's stack is read.
  */
 function* shallowTokens(text: string, tooDeep: { offset?: number }): Generator<CST.Token> {
   const parser = new Parser()
@@ -109,7 +108,7 @@ function* shallowTokens(text: string, tooDeep: { offset?: number }): Generator<C
   yield* parser.end()
 }
 
-/** A megabyte of quotes is a million errors, and half a minute; yaml has no setting for it. */
+/** A megabyte of quotes would give a million errors and take half a minute; the yaml package has no bound for it. */
 function keepFewErrors(composer: Composer): void {
   const report: unknown = Reflect.get(composer, 'onError')
   if (typeof report !== 'function') return
@@ -120,7 +119,7 @@ function keepFewErrors(composer: Composer): void {
   })
 }
 
-/** The parser's own count of lines goes wrong where it looks at a line twice. */
+/** The parser's own count of lines is wrong where it reads a line twice. */
 function lineStartsOf(text: string): readonly number[] {
   const starts = [0]
   for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', end + 1)) starts.push(end + 1)
@@ -132,7 +131,7 @@ function unreadable(source: Source, code: ProblemCode, message: string): YamlTex
   return { ...nothing(source), problems: [{ severity: 'error', code, message, at }] }
 }
 
-/** What is known of a text that cannot be read. */
+/** The result for a text that cannot be read. */
 const nothing = (source: Source) => ({ source, documents: [], damaged: true })
 
 function sortOut(source: Source, parsed: readonly Document.Parsed[]): YamlText {
@@ -150,7 +149,7 @@ function sortOut(source: Source, parsed: readonly Document.Parsed[]): YamlText {
 
 const isEmpty = (node: Node): boolean => isScalar(node) && node.type === 'PLAIN' && NULLS.has(String(node.value))
 
-/** What YAML takes for nothing when it is written without quotes. */
+/** Plain scalars that mean null in YAML. */
 export const NULLS: ReadonlySet<string> = new Set(['', '~', 'null', 'Null', 'NULL'])
 
 function warningProblem(source: Source, warning: YAMLError): Problem {
@@ -172,7 +171,7 @@ function syntaxProblems(source: Source, errors: readonly YAMLError[]): readonly 
   return [...byLine.values()]
 }
 
-/** What is only noticed at the end of the text is shown at its last word, not on an empty line. */
+/** An error at the end of the text is shown at its last character, not on an empty line. */
 function insideText({ text }: Source, [start, end]: readonly [number, number]): readonly [number, number] {
   const last = text.trimEnd().length - 1
   return start > last && last >= 0 ? [last, last + 1] : [start, end]
@@ -222,7 +221,7 @@ function lineAt(source: Source, line: number): string {
 
 export type ProblemExtra = Pick<Problem, 'hint' | 'other'>
 
-/** Where something stands, as problems show it. */
+/** A place as problems show it. */
 export type Place = Pick<Problem, 'at' | 'sourceLine' | 'length'>
 
 /** The place of the text from one offset to another; the caret never goes past the end of the first line. */
@@ -244,7 +243,7 @@ export function problemAt(
   return { severity, code, message, ...placeAt(source, range), ...extra }
 }
 
-/** A problem about the word that stands at a place. */
+/** A problem about the word at a place. */
 export function problemOn(
   source: Source,
   at: Position,
@@ -258,12 +257,12 @@ export function problemOn(
   return { severity, code, message, at, ...shownLine(sourceLine), length: Math.max(1, word?.[0].length ?? 1), ...extra }
 }
 
-/** A line of megabytes, shown whole with each of its problems, would be too much for any output. */
+/** A longer line is not shown, because it would be repeated with each of its problems. */
 const MAX_SHOWN_LINE = 2_000
 
 const shownLine = (sourceLine: string): Pick<Problem, 'sourceLine'> => (sourceLine.length > MAX_SHOWN_LINE ? {} : { sourceLine })
 
-/** A text of the user as it stands in a message: in quotes, control characters escaped, long ones cut. */
+/** A text of the user in messages: in quotes, with control characters escaped, cut when it is long. */
 export const quoted = (text: string): string => JSON.stringify(text.length > 60 ? `${text.slice(0, 57)}...` : text)
 
 /** Files by name, then lines, then columns; problems without a place come first. */

@@ -189,7 +189,7 @@ describe('status', () => {
     expect(seen).toEqual([shown])
     expect(ran.code).toBe(shown === undefined ? 1 : 0)
     if (shown === undefined)
-      expect(ran.stderr).toContain('shows its pages only to who has its token: give --token-file FILE, or set CAPKEEPER_TOKEN')
+      expect(ran.stderr).toContain('shows its pages only with a token: give --token-file FILE, or set CAPKEEPER_TOKEN')
     expect(ran.stdout + ran.stderr).not.toContain('from-')
   })
 
@@ -237,7 +237,7 @@ describe('status', () => {
   })
 
   test.each([
-    ['a daemon with auth', 401, 'no', 'shows its pages only to who has its token'],
+    ['a daemon with auth', 401, 'no', 'shows its pages only with a token'],
     ['an error', 503, 'busy', 'answered 503'],
     ['a page that is no status', 200, '<html>', 'did not answer with a capkeeper status'],
     ['JSON that is no status', 200, '{"kind":"Plan"}', 'did not answer with a capkeeper status'],

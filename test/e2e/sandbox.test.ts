@@ -113,7 +113,7 @@ describe('what is wrong is told in one line, and nothing is left behind', () => 
     [
       'a fixture beside what it replaces',
       ['--fixture', 'x.json', '--people', '5', '--days', '1'],
-      /^error: --people, --days: a fixture says who is there/m,
+      /^error: --people, --days: a fixture has its own people/m,
     ],
   ])('wrong usage, 64: %s', async (_name, argv, message) => {
     const { code, stderr } = await refused([...argv, '--data', 'sandbox.db'])

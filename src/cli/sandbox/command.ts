@@ -1,11 +1,11 @@
-// `sandbox`: the embedded service on a port of its own. Its flags come from the service's own tables, so that none is missed.
+// `sandbox`: the embedded service on its own port. Its flags come from the service's tables of settings and switches.
 import { type Command, Option } from 'commander'
 import { SETTINGS } from '../../sandbox/settings.ts'
 import { SWITCHES } from '../../sandbox/switches.ts'
 import { examples, readInteger } from '../shared/args.ts'
 import type { Cli } from '../shared/context.ts'
 
-/** The switches and settings as texts, by their names. */
+/** Also all settings and switches as texts, by their names. */
 export interface SandboxFlags extends Readonly<Record<string, unknown>> {
   readonly port: number
   readonly host: string
@@ -28,7 +28,7 @@ export function registerSandbox(program: Command, cli: Cli): void {
     .option('--data <file>', 'where its data is kept', ':memory:')
     .option('--fixture <file>', 'people, groups, caps, balance and rows of use from a JSON file, in place of the seeded company')
     .option('--export <file>', 'write the present state as such a file (- for stdout), and exit')
-    .option('--somebody-else <seconds>', 'somebody else edits a cap every so often', readInteger(1, 86_400))
+    .option('--somebody-else <seconds>', 'another client edits a cap once in so many seconds', readInteger(1, 86_400))
   for (const { flag, values, default: preset, help } of SETTINGS) {
     command.addOption(new Option(`${flag} <n>`, `${help}; ${values}`).default(undefined, preset))
   }

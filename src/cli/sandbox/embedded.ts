@@ -1,4 +1,4 @@
-// The embedded service: as a command of its own, and beside `run --sandbox`, where somebody else edits a cap now and then.
+// The embedded service of `sandbox` and of `run --sandbox`.
 import { groupScope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import type { WorkspaceConfig } from '../../daemon/config/settings.ts'
 import { startSandboxServer } from '../../sandbox/http/server.ts'
@@ -12,13 +12,13 @@ export interface Embedded {
 }
 
 const SANDBOX_PORT = 8787
-/** The identity that a ledger is bound to: the port may differ from start to start. */
+/** A ledger is bound to this name, because the port may differ from start to start. */
 export const SANDBOX_IDENTITY = 'sandbox:'
 const ADMIN_KEY = SANDBOX_KEYS[0]?.secret ?? ''
 /** A variable that only this process sees. */
 const KEY_NAME = 'CAPKEEPER_SANDBOX_KEY'
 
-/** `flag` is the one that chooses the port; default `--port`. */
+/** `flag` is the flag that sets the port; default `--port`. */
 export interface EmbeddedAt {
   readonly host: string
   readonly port: number
@@ -64,14 +64,14 @@ export async function startBeside(cli: Cli, port: number | undefined): Promise<E
 const QUICK_START_SPEED = 600
 
 /**
- * What somebody else leaves alone in the quick start: the group of whoever is on call, whom the example policies protect. To put that group's
- * cap back would take something from them, so it would wait for approval for as long as the demonstration runs.
+ * The other client of the quick start never edits the group of the person on call, whom the example policies protect. Reverting such an edit
+ * could lower that person's cap, so it would wait for approval as long as the demonstration runs.
  */
 export const LEFT_ALONE: ReadonlySet<ScopeKey> = new Set([scopeKey(groupScope('grp_support'))])
 
-/** A workspace's settings turned to the embedded service; without a config file it also looks more often. */
+/** A workspace's settings for the embedded service. In the quick start, without a config file, caps are read more often. */
 export function onSandbox(config: WorkspaceConfig, url: string, quick: boolean): WorkspaceConfig {
-  // Whoever edits caps by hand in the demonstration never tires, and is to be seen healed all day.
+  // The other client edits caps all day, and each edit should be seen reverted: no scope may become contested.
   const pace = quick ? { intervalMs: 10_000, usageIntervalMs: 10_000, guards: { ...config.guards, contested: 'off' as const } } : {}
   const policies = config.policies.length > 0 ? config.policies : ['policies']
   const { caFile: _, ...rest } = config

@@ -1,4 +1,4 @@
-// Fixture files on the disk: read for `sandbox --fixture`, written by `sandbox --export`. A file is there whole or not at all.
+// Fixture files: read for `sandbox --fixture`, written whole or not at all by `sandbox --export`.
 
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -12,7 +12,7 @@ import { type Cli, CommandError } from '../shared/context.ts'
 import { saveWhole } from '../shared/save.ts'
 import { messageOf } from '../shared/text.ts'
 
-/** Reads a fixture file; throws an `InputError` with the places of what is wrong. */
+/** Reads a fixture file. Throws an `InputError` with the place of each problem. */
 export function openFixture(file: string, cli: Pick<Cli, 'clock'>): Fixture {
   return readFixture(file, textOf(file), cli.clock.now())
 }
@@ -26,11 +26,11 @@ function textOf(file: string): string {
   }
 }
 
-/** Writes the state to `to`, or to stdout for `-`. Throws a `CommandError` when that cannot be done, and then leaves nothing behind. */
+/** Writes the state to `to`, or to stdout for `-`. Throws a `CommandError` and leaves nothing behind when that fails. */
 export async function exportState(options: SandboxOptions, to: string, cli: Cli): Promise<void> {
   const store = stateOf(options)
   try {
-    // All of it from one moment, whoever else has the file open.
+    // In one transaction, because another process may have the file open.
     if (to === '-') for (const piece of store.transaction(() => [...pieces(store)])) await show(piece, cli)
     else store.transaction(() => writeWhole(to, pieces(store)))
   } finally {
@@ -38,10 +38,7 @@ export async function exportState(options: SandboxOptions, to: string, cli: Cli)
   }
 }
 
-/**
- * The data as it stands: time goes on only in a running sandbox, which may have the same file open. Without any, the company that a
- * sandbox would start with.
- */
+/** The data as it is: only a running sandbox, which may have the same file open, advances its time. Without data, a fresh company. */
 function stateOf(options: SandboxOptions): Store {
   const kept = openStore(options.data ?? ':memory:')
   if (kept.meta('grownUntil') !== undefined && !options.fixture) return kept
@@ -63,7 +60,7 @@ function* pieces(store: Store): Generator<string> {
   yield piece
 }
 
-/** A closed pipe, as of `| head`, is for the process to judge: what is left to say is dropped. */
+/** After a closed pipe, as with `| head`, the rest is dropped; process.ts handles the error. */
 async function show(piece: string, { stdout }: Cli): Promise<void> {
   if (!stdout.write(piece)) await once(stdout, 'drain').catch(() => undefined)
 }

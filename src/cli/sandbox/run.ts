@@ -1,5 +1,4 @@
-// What `sandbox` does: serves until it is stopped, or writes the present state as a fixture file. Everything that a user may get wrong is
-// judged before anything is made, so that nothing is left half-written.
+// `sandbox`: serves until it is stopped, or exports its state as a fixture file. All input is checked before anything is created.
 import { existsSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { plain } from '../../core/escape/terminal.ts'
@@ -16,7 +15,7 @@ import { systemCodeOf } from '../shared/text.ts'
 import type { SandboxFlags } from './command.ts'
 import { type Embedded, startEmbedded } from './embedded.ts'
 
-/** Serves, and says where and with which keys; or exports. A wrong flag is a `UsageError`, a wrong file an `InputError`. */
+/** Serves, or exports. Throws a `UsageError` for a wrong flag, and an `InputError` for a wrong file. */
 export async function sandboxCommand(flags: SandboxFlags, cli: Cli): Promise<void> {
   const options = await optionsOf(flags, cli)
   if (flags.export !== undefined) {
@@ -36,17 +35,17 @@ async function optionsOf(flags: SandboxFlags, cli: Cli): Promise<SandboxOptions>
   const options = { clock: cli.clock, company, speed, switches: switches.switches, data: flags.data }
   if (flags.fixture === undefined) return options
   const seeding = seedingFlags(flags)
-  if (seeding.length > 0) throw new UsageError(`${seeding.join(', ')}: a fixture says who is there; leave out either this or --fixture`)
+  if (seeding.length > 0) throw new UsageError(`${seeding.join(', ')}: a fixture has its own people; leave out either this or --fixture`)
   const { openFixture } = await import('./files.ts')
   return { ...options, fixture: openFixture(flags.fixture, cli) }
 }
 
-/** The flags given that make up a company. */
+/** The given flags that shape a seeded company. */
 const seedingFlags = (flags: SandboxFlags): readonly string[] =>
   ['people', 'groups', 'days'].filter((name) => flags[name] !== undefined).map((name) => `--${name}`)
 
 async function serve(options: SandboxOptions, flags: SandboxFlags, cli: Cli): Promise<void> {
-  // Before anything is seeded: a data file that this start leaves behind would be another one's company.
+  // Check the port before a data file is seeded: after a failure it would be the company of the next start.
   await requireFree(flags)
   const unused = existsSync(flags.data) ? seedingFlags(flags) : []
   const lock = lockData(flags.data)
@@ -71,8 +70,8 @@ async function serve(options: SandboxOptions, flags: SandboxFlags, cli: Cli): Pr
 }
 
 /**
- * Keeps a second sandbox from growing the same company: every row would be there twice. `undo` also takes away the lock's file, if this
- * made it. What else is wrong with the file is for whoever opens it to say.
+ * Keeps a second sandbox from growing the same company, which would write every row twice. `undo` also removes the lock's file if this call made
+ * it. Any other fault of the file is reported when it is opened.
  */
 function lockData(data: string): { readonly release: () => void; readonly undo: () => void } | undefined {
   if (data === ':memory:') return undefined
@@ -99,7 +98,7 @@ const LISTEN_FAILURES: Readonly<Record<string, string>> = {
   ENOTFOUND: 'is no address of this machine; choose another with --host',
 }
 
-/** Listens and stops again. */
+/** Tries the address: listens and stops again. Throws a `CommandError` when it is in use, and a `UsageError` when it is wrong. */
 async function requireFree({ host, port }: SandboxFlags): Promise<void> {
   const probe = createServer()
   const listening = Promise.withResolvers<void>()

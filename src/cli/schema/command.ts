@@ -1,4 +1,4 @@
-// `schema policy|config`: the JSON Schema that editors complete and check policy and config files with.
+// `schema policy|config`: the JSON Schema with which editors complete and check policy and config files.
 import { Argument, type Command } from 'commander'
 import { examples } from '../shared/args.ts'
 import type { Cli } from '../shared/context.ts'

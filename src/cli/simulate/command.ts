@@ -1,4 +1,4 @@
-// `simulate`: recorded days of use under other policies. It reads policies and the ledger; no network, no key, and nothing is written.
+// `simulate`: replays recorded use under other policies. It reads policies and the ledger; no network, no key, nothing is written.
 import type { Command } from 'commander'
 import { Option } from 'commander'
 import { addUsedFlags, examples, type NetworkFlags, outputOption, readInteger } from '../shared/args.ts'
@@ -18,9 +18,9 @@ export function registerSimulate(program: Command, cli: Cli): void {
     .command('simulate')
     .summary('what past cycles would have been under these policies')
     .description(
-      'Replays the days of use that the ledger has recorded under the given policies, and shows for each billing cycle and group what would ' +
-        'have been used, who would have been blocked, from which day and on how many of their working days, which caps were never reached ' +
-        'and who gains, beside what was in force or other policies. No network, no key; nothing is written.',
+      'Replays the recorded days of use under the given policies and compares them with the caps in force, or with other policies. Shows ' +
+        'for each billing cycle and group the use, the people who would have been blocked, from which day and on how many of their working ' +
+        'days, the caps that were never reached and the people who gain or lose. No network, no key; nothing is written.',
     )
     .argument('[path...]', 'policy files or folders; default: those of --policies or the config')
     .addOption(new Option('--cycles <n>', 'how many of the last whole billing cycles; default 3').argParser(readInteger(1, 36)))

@@ -1,5 +1,5 @@
-// What a replay starts from: config, policies and ledger of each workspace, and which billing cycles were recorded. No key is read and no
-// service asked. What the ledger cannot tell becomes a note, or an error that says what to do.
+// The inputs of a replay: config, policies, and the recorded billing cycles of each workspace. No key is read and no service asked. Missing
+// records become a note, or an error that says what to do.
 
 import type { PolicyRevision } from '../../core/model/policy.ts'
 import { hasErrors, InputError, type Problem } from '../../core/model/problem.ts'
@@ -21,11 +21,11 @@ export interface GatherOptions {
   readonly cycles?: number
 }
 
-/** One workspace, whether or not there is anything to replay of it. */
+/** One workspace, whether or not it can be replayed. */
 export interface Recorded {
   readonly policy: PolicyRevision
   readonly groups: SimulationInputs['groups']
-  /** What a replay starts from, or why there is none. */
+  /** The inputs of a replay, or why there can be none. */
   readonly start: SimulationInputs | CommandError
 }
 
@@ -33,7 +33,7 @@ export interface Gathered {
   readonly config: Config
   readonly workspaces: readonly Recorded[]
   readonly warnings: readonly Problem[]
-  /** What people are hashed with. */
+  /** The salt of people's hashes. */
   readonly salt: string
 }
 
@@ -69,11 +69,11 @@ export async function gather(flags: NetworkFlags, options: GatherOptions, cli: C
   return { config, workspaces, warnings: problems, salt: ledger.salt ?? randomSalt() }
 }
 
-/** Without a config file both sides may be called as they like. */
+/** Without a config file the two sides may have different workspace names. */
 const againstOf = ({ sets, workspace }: LoadedPolicies, name: string): PolicyRevision | undefined =>
   sets.get(name) ?? (workspace === undefined && sets.size === 1 ? [...sets.values()][0] : undefined)
 
-/** What can be replayed. Throws why nothing can. */
+/** The inputs of a replay. Throws a `CommandError` when there can be none. */
 export function inputsOf({ start }: Recorded): SimulationInputs {
   if (start instanceof CommandError) throw start
   return start

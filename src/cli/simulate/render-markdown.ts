@@ -1,4 +1,4 @@
-// A simulation as Markdown, short enough for the comment on a pull request: the verdict, one line for each cycle, and the rest folded.
+// A simulation as Markdown, short enough for a comment on a pull request: the verdict, a line for each cycle, and the rest folded.
 
 import { code, escaped, folded, row, tableHead } from '../../core/escape/markdown.ts'
 import type { Simulation, SimulationRow } from '../../core/use/replay/document.ts'

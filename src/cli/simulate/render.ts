@@ -1,5 +1,5 @@
-// A simulation for a terminal, on about one screen: the verdict, a line for each cycle and group, then who and which caps. Long lists are
-// cut with a count; JSON has all of it.
+// A simulation as text, on about one screen: the verdict, a line for each cycle and group, then people and caps. Long lists are cut with a
+// count; JSON has all of it.
 
 import { plain } from '../../core/escape/terminal.ts'
 import type { Simulation, SimulationRow } from '../../core/use/replay/document.ts'
@@ -21,7 +21,7 @@ import {
 
 /** Groups shown for each cycle, people and caps of each list. */
 const VISIBLE = { groups: 8, blocked: 8, changed: 3, caps: 6 }
-/** With more lines of groups than this, only the last cycle shows its groups. */
+/** With more lines than this for groups, only the last cycle shows its groups. */
 const GROUP_LINES = 18
 const WIDTH = 110
 
@@ -80,7 +80,7 @@ const cells = (name: string, row: SimulationRow, hasMoney: boolean): readonly st
   figure(row.workingDays),
 ]
 
-/** Only where people were at a cap: how far the figures may be off. */
+/** The ranges of figures that are uncertain, because people were at a cap. */
 function ranges(simulation: Simulation): readonly string[] {
   const [{ cycles }, title] = [simulation, besideTitle(simulation)]
   return cycles.flatMap(({ startAt, total: { policy, beside } }) => {

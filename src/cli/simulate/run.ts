@@ -1,4 +1,4 @@
-// What `simulate` does: gathers what was recorded, replays it workspace by workspace, hides people where the config says so, and prints.
+// `simulate`: replays recorded use workspace by workspace, and prints the result with people as the config says.
 
 import { renderSimulationPage } from '../../console/simulation.ts'
 import type { Simulation } from '../../core/use/replay/document.ts'
@@ -16,7 +16,7 @@ import { type Gathered, gather, inputsOf } from './gather.ts'
 import { renderSimulationText } from './render.ts'
 import { renderSimulationMarkdown } from './render-markdown.ts'
 
-/** Simulates every workspace that the policies and the ledger know; ends with 4 when another has nothing recorded, and fails when none has. */
+/** Simulates all workspaces of policies and ledger; exits 4 when some have no recorded use, and fails when none has. */
 export async function simulateCommand(paths: readonly string[], flags: SimulateFlags, cli: Cli): Promise<void> {
   const gathered = await gather(
     flags,
@@ -48,7 +48,7 @@ async function simulateAll({ workspaces }: Gathered, cli: Cli): Promise<Answers<
   }
 }
 
-/** The same simulation with people as they are to be shown, in every list and text. */
+/** The simulation with people as `labels` shows them, in lists and texts. */
 export function shownAs(simulation: Simulation, labels: PeopleLabels): Simulation {
   if (labels.shown === 'email') return simulation
   const named = <T extends { readonly email: string }>(list: readonly T[]): readonly T[] =>

@@ -1,4 +1,4 @@
-// How figures and sentences of a simulation read, the same in text and Markdown.
+// Figures and sentences of a simulation, for text and Markdown.
 
 import type { Banded, BlockedPerson, PersonChange, Simulation, SimulationRow } from '../../core/use/replay/document.ts'
 import { count, dayText, people } from '../shared/text.ts'
@@ -15,11 +15,11 @@ export const money = (value: number): string => {
   return `${value < 0 ? '-' : ''}${whole.replace(/\B(?=(\d{3})+$)/g, ',')}.${cents}`
 }
 
-/** `9,500 to 10,400`; undefined where both ends read alike. */
+/** `9,500 to 10,400`; undefined when both ends read the same. */
 export const range = ({ low, high }: Banded): string | undefined =>
   figure(low) === figure(high) ? undefined : `${figure(low)} to ${figure(high)}`
 
-/** What stands beside the policy. */
+/** The other side of the comparison. */
 export const besideText = ({ beside }: Simulation): string => (beside.kind === 'inForce' ? 'what was in force' : `policy ${beside.digest}`)
 
 /** The same as a column's title. */
@@ -72,7 +72,7 @@ export function changeText({ credits, blockedDays }: PersonChange): string {
 export const neverReached = ({ caps }: Simulation): Simulation['caps'] =>
   caps.filter(({ isReached }) => !isReached).toSorted((a, b) => a.highest * b.cap - b.highest * a.cap)
 
-/** One sentence for everybody: what this policy would have done. */
+/** The result in one sentence. */
 export function verdictOf(simulation: Simulation): string {
   const { credits, kept, keptMoney, blockedDays, workingDays } = totalsOf(simulation)
   const cycles = simulation.cycles.length

@@ -1,4 +1,4 @@
-// `status`: asks a running daemon for its /status and shows it. It needs no key and no ledger; a config only says where the daemon listens.
+// `status`: shows the /status of a running daemon. It needs no key and no ledger; a config only gives the daemon's address.
 
 import type { Command } from 'commander'
 import { jsonText } from '../../core/escape/terminal.ts'
@@ -47,7 +47,7 @@ async function status(flags: StatusFlags, cli: Cli): Promise<void> {
   cli.finish(EXIT.done)
 }
 
-/** Where the config lets the daemon listen; undefined without a config. */
+/** The address at which the daemon listens, from the config; undefined without a config. */
 async function configuredUrl({ config: file }: StatusFlags, { env, clock }: Cli): Promise<string | undefined> {
   if (file === undefined && !env['CAPKEEPER_CONFIG']) return undefined
   const { loadConfigAside } = await import('../../daemon/config/load-aside.ts')
@@ -68,7 +68,7 @@ async function download(url: string, token: string | undefined, { clock }: Cli):
   if (answer.status === 401) {
     const way = 'give --token-file FILE, or set CAPKEEPER_TOKEN'
     throw new CommandError(
-      `${url} ${token === undefined ? `shows its pages only to who has its token: ${way}` : `does not take this token: ${way}`}`,
+      `${url} ${token === undefined ? `shows its pages only with a token: ${way}` : `does not take this token: ${way}`}`,
     )
   }
   if (answer.status !== 200) throw new CommandError(`${url} answered ${answer.status}; is that a capkeeper daemon?`)

@@ -1,5 +1,5 @@
-// A running daemon's /status as a table, and below it what needs a person: a pause, a broken policy, holds, scopes that are not as
-// they should be, warnings; then pools and rules. It only shows; it asks nothing.
+// A running daemon's /status as a table, followed by what needs a person: a pause, broken policies, holds, warnings and scopes that are not in
+// sync; then pools and rules.
 
 import { plain } from '../../core/escape/terminal.ts'
 import type { ScopeState } from '../../core/model/events.ts'
@@ -13,7 +13,6 @@ const LISTED = 20
 /** Pools, and rules, in all. */
 const MOST_ROWS = 40
 
-/** One row per workspace, then what each needs. */
 export function renderStatusText(status: StatusDocument, paint: Paint = unpainted): string {
   const at = Date.parse(status.at)
   const head = ['WORKSPACE', 'MODE', 'LAST CYCLE', 'IN SYNC', 'DRIFTED', 'HELD', 'OTHER', 'POLICIES']

@@ -1,4 +1,4 @@
-// `validate`: policies and config only; no network, no key, no ledger. Every error at once, with its place.
+// `validate`: checks policies and config, and shows all errors at once with their places. No network, no key, no ledger.
 import type { Command } from 'commander'
 import { addUsedFlags, examples, type NetworkFlags, type OutputFormat, outputOption } from '../shared/args.ts'
 import type { Cli } from '../shared/context.ts'

@@ -1,5 +1,4 @@
-// What `validate` does: loads config and policies, reports every problem of both at once, and says what was found valid. It never reads a
-// key and reaches no network.
+// `validate`: loads config and policies, and shows all problems of both at once. It never reads a key and uses no network.
 import { authoritiesIn } from '../../api/transport/authorities.ts'
 import { sweepTooLong } from '../../core/model/limits.ts'
 import { hasErrors, type Problem } from '../../core/model/problem.ts'
@@ -22,7 +21,7 @@ import {
 } from '../shared/problems.ts'
 import type { ValidateFlags } from './command.ts'
 
-/** Checks the given paths, or those of the flags and the config. Leaves 65 when anything is wrong. */
+/** Checks the given paths, or those of the flags and the config. Exits 65 on an error. */
 export async function validate(given: readonly string[], flags: ValidateFlags, cli: Cli): Promise<void> {
   const config = await loadConfigAside({ env: cli.env, flags }, cli.clock)
   const paths = given.length > 0 ? given : policyPaths(config.config)
@@ -43,7 +42,7 @@ export async function validate(given: readonly string[], flags: ValidateFlags, c
   cli.finish(hasErrors(problems) ? inputExit(problems) : EXIT.done)
 }
 
-/** A warning: the file may be only where capkeeper runs, as key files are, which are not looked at. Choice. */
+/** Only a warning, because the file may exist only where capkeeper runs. Key files, for the same reason, are not checked. Choice. */
 function caFileProblems({ config, caFilesAt }: LoadedConfig, { clock }: Cli): readonly Problem[] {
   const files = new Set(config?.workspaces.flatMap(({ caFile }) => caFile ?? []))
   return [...files].flatMap((file) => {
@@ -54,11 +53,11 @@ function caFileProblems({ config, caFilesAt }: LoadedConfig, { clock }: Cli): re
   })
 }
 
-/** With a broken config nobody knows which workspaces there are. */
+/** With a broken config the workspaces are not known, so problems about them are dropped. */
 const isJudged = (problem: Problem, config: LoadedConfig): boolean =>
   config.file === undefined || config.config !== undefined || !problem.code.startsWith('WORKSPACE_')
 
-/** Policy and settings may be fine by themselves, and together ask for more than a sweep can do. */
+/** Valid policies and settings may together ask for more reads than a sweep can do. */
 function longSweeps({ sets }: LoadedPolicies, { config, configured }: LoadedConfig): readonly Problem[] {
   return (config?.workspaces ?? []).flatMap(({ name, rate, intervalMs }) => {
     const set = configured ? sets.get(name)?.set : [...sets.values()][0]?.set
@@ -88,14 +87,14 @@ function validated({ sets }: LoadedPolicies, { config, configured }: LoadedConfi
     }))
 }
 
-/** Text: problems on stderr, as a compiler does. JSON and Markdown: one document on stdout with everything. */
+/** Text has its problems on stderr, as compilers do. JSON and Markdown are one document on stdout. */
 function show(validation: Validation, config: LoadedConfig, { output }: ValidateFlags, cli: Cli): void {
   switch (output) {
     case 'json':
       cli.stdout.write(validationJson(validation))
       break
     case 'markdown':
-      // Which people may be named is not known without a config that can be read.
+      // Without a valid config it is not known whether people may be named.
       cli.stdout.write(validationMarkdown(validation, labelsFor(config.config?.people ?? 'hash', undefined)))
       break
     case 'text':
