@@ -50,8 +50,8 @@ describe('the head of a document', () => {
 describe('a declaration', () => {
   it.each<readonly [string, string, readonly string[]]>([
     ['of a team without a cap', 'team: {reason: r}', ['spec.team has no cap; write cap: 500, or cap: none']],
-    ['of a team that is empty', 'team:', ['spec.team is empty; write cap: 500 beneath it, or leave it out']],
-    ['of a team that is null', 'team: ~', ['spec.team is empty; write cap: 500 beneath it, or leave it out']],
+    ['of a team that is empty', 'team:', ['spec.team is empty; write cap: 500 below it, or leave it out']],
+    ['of a team that is null', 'team: ~', ['spec.team is empty; write cap: 500 below it, or leave it out']],
     ['of a user without a cap', 'users: [{email: a@b.c}]', ['spec.users[0] has no cap; write cap: 500, or cap: none']],
     ['of a user without an e-mail', 'users: [{cap: 5}]', ['spec.users[0] has no email; write email: …']],
     [

@@ -1,35 +1,35 @@
-// A thread for what may be too much to read: with a memory bound and a deadline, beside everything else, which goes on meanwhile. It knows
-// nothing of what is read; the thread gets one piece of data, tells where it is, and answers once.
+// Runs work that may need too much memory or time in a thread with bounds, while the process goes on. The thread gets one piece of data, says
+// where it is, and answers once.
 import { type ResourceLimits, Worker } from 'node:worker_threads'
 import type { Clock } from '../../ports.ts'
 import { THREAD_MEMORY_MIB } from '../bounds.ts'
 
-/** What a thread says: where it is, or its answer. */
+/** A message of the thread: where it is, or its answer. */
 export type Said<Answer> = { readonly kind: 'at'; readonly name: string } | { readonly kind: 'answer'; readonly answer: Answer }
 
-/** `at`: what the thread was reading when it failed. */
+/** `at`: the file that the thread was reading when it failed. */
 export type Outcome<Answer> =
   | { readonly kind: 'answer'; readonly answer: Answer }
   | { readonly kind: 'memory' | 'time' | 'error'; readonly at?: string; readonly message: string }
 
 export interface Errand {
-  /** The file of the thread, beside the caller's; in the built program it ends otherwise. */
+  /** The source of the thread (see `beside`). */
   readonly file: URL
   readonly data: unknown
   readonly clock: Clock
   readonly deadlineMs: number
-  /** In MiB; that of reading policies unless given. */
+  /** In MiB; default: the bounds for reading policies. */
   readonly memory?: ResourceLimits
-  /** What it finds in its environment; nothing unless given. */
+  /** The thread's environment; default: empty. */
   readonly env?: Readonly<Record<string, string | undefined>>
-  /** Ends the thread before it has answered. */
+  /** Ends the thread early. */
   readonly signal?: AbortSignal
 }
 
-/** The URL of a source beside the one that asks, as it is called where the program runs. */
+/** The URL of a source file in the folder of the asking module: .ts in the sources, .js in the built program. */
 export const beside = (asking: string, name: string): URL => new URL(`./${name}${asking.endsWith('.ts') ? '.ts' : '.js'}`, asking)
 
-/** Runs a thread until it has answered, failed, or had its time. */
+/** Runs a thread until it answers, fails, or the deadline passes. */
 export async function runAside<Answer>({ file, data, clock, deadlineMs, memory, env = {}, signal }: Errand): Promise<Outcome<Answer>> {
   const worker = new Worker(file, { workerData: data, resourceLimits: memory ?? THREAD_MEMORY_MIB, env: { ...env } })
   const over = new AbortController()

@@ -1,7 +1,6 @@
-// Which files a list of policy paths means, and their texts. Folders are read recursively; hidden names are skipped, so that of a mounted
-// ConfigMap only the visible links count, which lead through `..data`. A link may lead anywhere inside its policy folder and nowhere
-// outside; the path itself may be a link to anywhere (git-sync's). What is given back is one state: files that change while they are
-// read are read again.
+// Finds and reads the policy files of a list of paths. Folders are read recursively; hidden names are skipped, so that only the visible links of a
+// mounted ConfigMap count, which lead through `..data`. A link must stay within its policy folder, but the path itself may be a link to anywhere
+// (git-sync). All texts are of one state: files that change while they are read are read again.
 import { isUtf8 } from 'node:buffer'
 import {
   type BigIntStats,
@@ -20,14 +19,14 @@ import type { Problem } from '../../core/model/problem.ts'
 import type { ProblemCode } from '../codes.ts'
 import { compareText } from '../yaml.ts'
 
-/** A policy file. `shown` is the path as a user would type it, `real` the file behind all links, `roots` the given paths that lead to it. */
+/** A policy file. `shown` is the path as a user would type it, `real` the file behind all links, `roots` the given paths that contain it. */
 export interface PolicyFile {
   readonly shown: string
   readonly real: string
   readonly roots: readonly string[]
 }
 
-/** `stamp` differs when a file, a folder's content or a link does; `folders` are the real folders that were looked into. */
+/** `stamp` changes when a file, a folder's content or a link changes; `folders` are the real folders that were read. */
 export interface Listing {
   readonly files: readonly PolicyFile[]
   readonly folders: readonly string[]
@@ -37,7 +36,7 @@ export interface Listing {
   readonly bytes: number
 }
 
-/** A problem with a path; nobody who reads one of `roots` has all of its policies. */
+/** A problem with a path. A workspace that reads one of `roots` does not have all of its policies. */
 export interface FileProblem {
   readonly problem: Problem
   readonly roots: readonly string[]
@@ -71,7 +70,7 @@ interface Walk {
   readonly spent: { names: number; bytes: number }
 }
 
-/** Lists the policy files beneath `paths`, each real file once, sorted by the path shown. Never throws. */
+/** Lists the policy files of `paths`, each real file once, sorted by the path shown. Never throws. */
 export function listPolicyFiles(paths: readonly string[], cwd: string): Listing {
   const found: Walk['found'] = new Map()
   const folders = new Set<string>()
@@ -98,10 +97,10 @@ function listRoot(path: string, cwd: string, into: Omit<Walk, 'root' | 'realRoot
   }
 }
 
-/** Relative to the working directory when beneath it, else as typed; '' for the working directory itself. */
+/** Relative to the working directory when it is within it, else as typed; '' for the working directory itself. */
 export function shownPath(path: string, cwd: string): string {
-  const beneath = relative(cwd, resolve(cwd, path))
-  return isOutside(beneath) ? normalize(path) : beneath
+  const way = relative(cwd, resolve(cwd, path))
+  return isOutside(way) ? normalize(path) : way
 }
 
 const isOutside = (way: string): boolean => way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way)
@@ -125,7 +124,7 @@ function walkFolder(walk: Walk, real: string, shown: string, depth: number): und
   }
 }
 
-/** By name; undefined once there are too many. */
+/** The entries of a folder, by name; undefined when there are too many. */
 function entriesOf(walk: Walk, folder: string): readonly Dirent[] | undefined {
   const opened = opendirSync(folder)
   try {
@@ -148,13 +147,8 @@ function visitEntry(walk: Walk, path: string, shown: string, { depth, isLink }: 
   const stats = statSync(real, { bigint: true })
   if (!stats.isDirectory() && !isPolicyName(path)) return
   if (isLink && isOutside(relative(walk.realRoot, real))) {
-    return complain(
-      walk,
-      shown,
-      'LINK_OUTSIDE',
-      `is a link that leaves the policy folder: it leads to ${real}`,
-      'copy what it leads to into the folder',
-    )
+    const what = `is a link that leaves the policy folder: it leads to ${real}`
+    return complain(walk, shown, 'LINK_OUTSIDE', what, 'copy its target into the folder')
   }
   if (stats.isDirectory()) walkFolder(walk, real, shown, depth + 1)
   else addFile(walk, real, shown, stats)
@@ -175,12 +169,8 @@ function addFile(walk: Walk, real: string, shown: string, stats: BigIntStats): u
   }
   walk.spent.bytes += Number(stats.size)
   if (walk.spent.bytes > MAX_BYTES_TOGETHER) {
-    return complain(
-      walk,
-      shown,
-      'TOO_LARGE',
-      `and the policy files before it have more than the ${MAX_BYTES_TOGETHER} bytes that are read together`,
-    )
+    const what = `and the policy files before it have more than the ${MAX_BYTES_TOGETHER} bytes that are read together`
+    return complain(walk, shown, 'TOO_LARGE', what)
   }
   const stamp = [stats.dev, stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs].join(':')
   walk.found.set(real, { shown, roots: [walk.root], stamp })
@@ -206,7 +196,7 @@ function fileProblem(roots: readonly string[], shown: string, error: unknown): F
   return { problem: { severity: 'error', code: 'FILE_UNREADABLE', message: `${shown} ${reason}` }, roots }
 }
 
-/** Reads the policy files beneath `paths`, all of one state. Never throws. */
+/** Reads the policy files of `paths`, all of one state. Never throws. */
 export function readPolicyFiles(paths: readonly string[], cwd: string): ReadFiles {
   let before = listPolicyFiles(paths, cwd)
   for (let reading = 1; reading <= MAX_READINGS; reading += 1) {
@@ -245,7 +235,7 @@ class UnfitFileError extends Error {
   }
 }
 
-/** What was listed as a file may be something else by now: nothing is waited for, no link is followed, no more is read than was promised. */
+/** The file may have changed since it was listed: no link is followed, no pipe is waited for, and at most the bound is read. */
 function readBounded(path: string, flags = constants.O_NOFOLLOW | constants.O_NONBLOCK): Buffer {
   const file = openSync(path, constants.O_RDONLY | flags)
   try {
@@ -266,7 +256,7 @@ function readBounded(path: string, flags = constants.O_NOFOLLOW | constants.O_NO
 
 const PIECE_BYTES = 65_536
 
-/** Reads one text file that is given by name, such as the config; a pipe is fine, without end it is not. */
+/** Reads a text file that is given by name, such as the config. A pipe may be given, too, and the bound applies to it. */
 export function readTextFile(path: string, cwd: string): { readonly text: string } | { readonly problem: Problem } {
   const shown = shownPath(path, cwd) || path
   try {

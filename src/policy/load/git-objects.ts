@@ -1,5 +1,5 @@
-// Reads commits and trees out of a repository's own files, loose or packed: enough to say what a commit holds at a path. It runs no
-// program, follows nothing outside the repository and its alternates, and takes what it cannot read for unknown, never for an error.
+// Reads commits and trees from a repository's own files, loose or packed, to find what a commit holds at a path. It runs no program and reads only
+// the repository and its alternates. An object that cannot be read is unknown, never an error.
 import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
 
@@ -20,7 +20,7 @@ const KINDS: Readonly<Record<string, number>> = { commit: 1, tree: 2, blob: 3, t
 const OFFSET_DELTA = 6
 const NAMED_DELTA = 7
 
-/** What stands in a folder of a commit. */
+/** An entry of a folder in a commit. */
 export interface TreeEntry {
   readonly name: string
   readonly isFolder: boolean
@@ -36,7 +36,7 @@ export interface Repository {
   entriesOf(tree: string): readonly TreeEntry[] | undefined
 }
 
-/** The objects beneath `gitDir`, the common folder of all worktrees. */
+/** The objects of `gitDir`, the common folder of all worktrees. */
 export function openRepository(gitDir: string): Repository {
   const stores = [join(gitDir, 'objects'), ...alternatesOf(join(gitDir, 'objects'))]
   const object = (id: string): GitObject | undefined => {
@@ -64,7 +64,7 @@ function alternatesOf(store: string): readonly string[] {
   }
 }
 
-/** `<mode> <name>\0<id>`, again and again. */
+/** A tree is a sequence of `<mode> <name>\0<id>`. */
 function entriesIn(body: Buffer, idBytes: number): readonly TreeEntry[] {
   const entries: TreeEntry[] = []
   for (let at = 0; at < body.length && entries.length < MAX_ENTRIES; ) {
@@ -79,7 +79,7 @@ function entriesIn(body: Buffer, idBytes: number): readonly TreeEntry[] {
   return entries
 }
 
-/** Loaded where there is an object to look into, and so by no command that only checks files outside a repository. */
+/** zlib is loaded only when there is an object to read, so not for files outside a repository. */
 const inflate = (bytes: Buffer, maxOutputLength: number): Buffer =>
   process.getBuiltinModule('node:zlib').inflateSync(bytes, { maxOutputLength })
 
@@ -120,7 +120,7 @@ function namesIn(folder: string): readonly string[] {
   }
 }
 
-/** A pack's index, version 2: how many ids begin with each byte at most, the ids in order, checksums, offsets. */
+/** Finds an id in a pack's index, version 2: a table of counts by first byte, the sorted ids, checksums, offsets. */
 function offsetIn(index: Buffer, id: Buffer): number | undefined {
   if (index.length > MAX_INDEX_BYTES || index.readUInt32BE(0) !== 0xff744f63 || index.readUInt32BE(4) !== 2) return undefined
   const fan = (byte: number): number => (byte < 0 ? 0 : index.readUInt32BE(8 + byte * 4))
@@ -182,7 +182,7 @@ function headerOf(head: Buffer): { readonly kind: number; readonly size: number;
   return { kind: (first >> 4) & 7, size, at }
 }
 
-/** How far before a delta its base stands. */
+/** The distance from a delta back to its base. */
 function distanceIn(head: Buffer, from: number): { readonly distance: number; readonly at: number } {
   let at = from
   let byte = head[at] ?? 0
@@ -195,7 +195,7 @@ function distanceIn(head: Buffer, from: number): { readonly distance: number; re
   return { distance, at: at + 1 }
 }
 
-/** Applies one delta: pieces copied from the base, and pieces of its own. */
+/** Applies one delta: pieces copied from the base, and new pieces. */
 function patched(base: Buffer, delta: Buffer): Buffer {
   let at = 0
   const number = (): number => {

@@ -1,5 +1,5 @@
-// The commit that a folder is checked out at, and whether policy files were edited since, read from git's own files: no git program is
-// needed, and none could be tricked into running anything.
+// Finds the commit of a worktree and whether policy files were edited since, from git's own files. No git program is run, because a repository's
+// configuration could make it run commands.
 import { createHash } from 'node:crypto'
 import { readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
@@ -8,11 +8,11 @@ import { openRepository, type Repository, type TreeEntry } from './git-objects.t
 const COMMIT = /^([0-9a-f]{40}|[0-9a-f]{64})$/
 const MAX_LINKS = 5
 
-/** A worktree and the commit that is checked out in it, '' when that cannot be told. */
+/** A worktree and its commit, '' when that is not known. */
 export interface Checkout {
   readonly worktree: string
   readonly commit: string
-  /** Where its objects are; absent when the repository is not at hand. */
+  /** The folder of its objects; absent when the repository is not available. */
   readonly gitDir?: string
 }
 
@@ -35,20 +35,17 @@ function checkoutIn(worktree: string): Checkout | undefined {
   const gitDir = kind === 'folder' ? dotGit : linkedDir(worktree, dotGit)
   const commit = gitDir && head(gitDir)
   if (commit) return { worktree, commit, gitDir: commonDirOf(gitDir) }
-  // git-sync calls its worktrees by their commit, and the repository may not be mounted here.
+  // git-sync names its worktrees by their commit, and the repository may not be mounted here.
   return { worktree, commit: COMMIT.test(basename(worktree)) ? basename(worktree) : '' }
 }
 
-/** A file as it was read: behind all links, with its text. */
+/** A file as it was read: its path behind all links, and its text. */
 export interface ReadFile {
   readonly real: string
   readonly text: string
 }
 
-/**
- * Whether policy files differ from the commit: edited, new, or gone from beneath `roots`. Staged or not makes no difference. False where the
- * commit cannot be looked into.
- */
+/** Whether policy files differ from the commit: edited, new, or removed from `roots`, staged or not. False when the commit cannot be read. */
 export function isEdited({ worktree, commit, gitDir }: Checkout, files: readonly ReadFile[], roots: readonly string[]): boolean {
   if (gitDir === undefined || commit === '') return false
   const repository = openRepository(gitDir)
@@ -68,7 +65,7 @@ export function isEdited({ worktree, commit, gitDir }: Checkout, files: readonly
     const path = relative(real, realPath(root)).split(sep).join('/')
     return within(path) ? policyFilesIn(repository, top, path) : []
   })
-  // What a link leads to was read in its place.
+  // A link is compared by its own text, because its target was read as a file.
   const isLinked = ({ path, id }: CommittedFile): boolean => blobIds(linkText(join(real, path)) ?? '', algorithm).includes(id)
   return committed.some((one) => (one.isLink ? !isLinked(one) : !here.has(one.path)))
 }
@@ -110,7 +107,7 @@ interface CommittedFile extends Pick<TreeEntry, 'isLink' | 'id'> {
   readonly path: string
 }
 
-/** The policy files that a commit holds beneath a path; hidden names are skipped, as they are on the disk. */
+/** The policy files of a commit within a path; hidden names are skipped, as on the disk. */
 function policyFilesIn(repository: Repository, top: string, path: string): readonly CommittedFile[] {
   const found: CommittedFile[] = []
   const visit = (tree: string, at: string, depth: number): void => {
@@ -126,7 +123,7 @@ function policyFilesIn(repository: Repository, top: string, path: string): reado
   return found
 }
 
-/** The id that git would give a text; also with the line ends that a checkout on Windows may have changed. */
+/** The ids that git may give a text: a checkout on Windows may have changed its line ends. */
 const blobIds = (text: string, algorithm: 'sha1' | 'sha256'): readonly string[] =>
   (text.includes('\r\n') ? [text, text.replaceAll('\r\n', '\n')] : [text]).map((one) => {
     const bytes = Buffer.from(one)

@@ -1,5 +1,5 @@
-// Policies read without a risk for whoever asks: a few small files at once, anything more in a thread with bounds. A file that the thread
-// could not bear is an error of that file, and the others are read without it.
+// Loads policies without risk for the process: small files on the calling thread, everything else in a thread with bounds. A file that is too
+// much for the thread is reported, and the others are read without it.
 import type { Problem } from '../../core/model/problem.ts'
 import type { Clock } from '../../ports.ts'
 import { READING_DEADLINE_MS, SMALL_BYTES } from '../bounds.ts'
@@ -7,15 +7,15 @@ import type { Outcome } from './aside.ts'
 import { listPolicyFiles } from './files.ts'
 import { type LoadedPolicies, type LoadOptions, loadPolicies, type WorkspaceSource } from './load.ts'
 
-/** Files that are left out one after the other, before nothing more is tried. */
+/** How many files may be left out, one after the other, before loading fails. */
 const MAX_REFUSED = 8
 
-/** `loadPolicies` for everything that runs: never throws for bad input, never ends the process, never takes longer than the deadline. */
+/** `loadPolicies` that never ends the process and never takes longer than the deadline. Never throws for bad input. */
 export async function loadPoliciesAside(paths: readonly string[], options: LoadOptions, clock: Clock): Promise<LoadedPolicies> {
   const cwd = options.cwd ?? process.cwd()
   if (listPolicyFiles(paths, cwd).bytes <= SMALL_BYTES) return loadPolicies(paths, options)
   const { beside, runAside } = await import('./aside.ts')
-  const workspaces = options.workspaces?.map((one) => (typeof one === 'string' ? one : whatIsRead(one)))
+  const workspaces = options.workspaces?.map((one) => (typeof one === 'string' ? one : sourceOf(one)))
   const end = clock.monotonic() + READING_DEADLINE_MS
   const refused = new Map<string, Problem>()
   for (;;) {
@@ -31,8 +31,8 @@ export async function loadPoliciesAside(paths: readonly string[], options: LoadO
   }
 }
 
-/** What a thread needs to know of a configured workspace; the rest is not sent along. */
-const whatIsRead = ({ name, policies, capSemantics }: WorkspaceSource): WorkspaceSource => ({
+/** The part of a configured workspace that the thread needs. */
+const sourceOf = ({ name, policies, capSemantics }: WorkspaceSource): WorkspaceSource => ({
   name,
   ...(policies === undefined ? {} : { policies }),
   ...(capSemantics === undefined ? {} : { capSemantics }),
@@ -41,22 +41,16 @@ const whatIsRead = ({ name, policies, capSemantics }: WorkspaceSource): Workspac
 function problemOf({ kind, at, message }: Exclude<Outcome<LoadedPolicies>, { readonly kind: 'answer' }>): Problem {
   const subject = at ?? 'the policies'
   const place = at === undefined ? {} : { at: { file: at, line: 1, column: 1 } }
+  const tooLarge = (message: string): Problem => ({
+    ...{ severity: 'error', code: 'TOO_LARGE', message, ...place },
+    hint: 'split it into several files',
+  })
   switch (kind) {
     case 'memory':
-      return {
-        severity: 'error',
-        code: 'TOO_LARGE',
-        message: `${subject} needs more memory to be read than is given`,
-        ...place,
-        hint: SPLIT,
-      }
-    case 'time': {
-      const seconds = READING_DEADLINE_MS / 1000
-      return { severity: 'error', code: 'TOO_LARGE', message: `${subject} was not read within ${seconds} s`, ...place, hint: SPLIT }
-    }
+      return tooLarge(`${subject} needs more memory to be read than is given`)
+    case 'time':
+      return tooLarge(`${subject} was not read within ${READING_DEADLINE_MS / 1000} s`)
     case 'error':
       return { severity: 'error', code: 'FILE_UNREADABLE', message: `${subject} cannot be read: ${message}`, ...place }
   }
 }
-
-const SPLIT = 'split it into several files'

@@ -1,4 +1,4 @@
-// The thread that policies are read in when they are more than a little: the same code as without a thread, told which file it is in.
+// The thread that reads large policies, with the same code as without a thread. It says which file it is reading.
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Said } from './aside.ts'
 import { type LoadedPolicies, type LoadOptions, loadPolicies } from './load.ts'

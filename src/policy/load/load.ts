@@ -1,5 +1,5 @@
-// Policy paths to one policy set per workspace. It decides which workspace each document is for and which sets are whole; a set that is
-// not whole is never given out, so that the last good one stays in force. It never ignores a file, a document or a workspace's name.
+// Loads policy paths to one policy set per workspace. It decides the workspace of each document, and which sets are whole. An incomplete set is
+// never returned, so that the last good one stays in force. No file, document or workspace name is ever ignored.
 import { createHash } from 'node:crypto'
 import { dirname, resolve } from 'node:path'
 import type { PolicyRevision, PolicySet } from '../../core/model/policy.ts'
@@ -14,38 +14,38 @@ import { compareProblems, compareText, problemOn, quoted, type Source } from '..
 import { type PolicyText, readPolicyFiles } from './files.ts'
 import { type Checkout, checkoutOf, isEdited } from './git.ts'
 
-/** A configured workspace. It reads the files that one of its `policies` leads to; without `policies`, or when it is none of the given paths, all. */
+/** A configured workspace. It reads the files of its `policies`, or all files when it has none, or none of them is among the given paths. */
 export interface WorkspaceSource {
   readonly name: string
   readonly policies?: readonly string[]
-  /** Where caps are copied, pools are refused; absent: layered. */
+  /** With `copied`, pools are refused; default: layered. */
   readonly capSemantics?: 'layered' | 'copied'
 }
 
 export interface LoadOptions {
-  /** The configured workspaces: all of them, also when one was chosen. Absent without a config file. */
+  /** All configured workspaces, also when one was chosen. Absent without a config file. */
   readonly workspaces?: readonly (string | WorkspaceSource)[]
-  /** Without configured workspaces: what `--workspace` says. */
+  /** Without configured workspaces: the value of `--workspace`. */
   readonly workspace?: string
   /** Default: the process's. */
   readonly cwd?: string
   /** Warns about grants that ended before; absent: no such warning. */
   readonly now?: Instant
-  /** Files, by the path shown, that are known to be too much for this machine, and what is said of each. */
+  /** Files that are too large for this machine, by the path shown, with the problem to report. */
   readonly refused?: ReadonlyMap<string, Problem>
-  /** Hears which file is looked into now. */
+  /** Called with each file before it is parsed. */
   readonly onFile?: (shown: string) => void
 }
 
 /**
- * What the paths hold. `sets` has only workspaces whose files are all without error, empty ones included: a missing set means "keep the
- * last good one". `problems` are those of all files, sorted; with an error in a file that cannot be attributed, no workspace that reads
- * it is whole. `workspace` is the one name there is without a config file.
+ * The result of loading. `sets` has only workspaces without an error in their files, empty ones included: a missing set means "keep the last good
+ * one". `problems` are those of all files, sorted. An error that cannot be attributed makes every workspace that reads the file incomplete.
+ * `workspace` is the only workspace's name without a config file.
  */
 export interface LoadedPolicies {
   readonly sets: ReadonlyMap<string, PolicyRevision>
   readonly problems: readonly Problem[]
-  /** Those of them that are about a workspace, sorted: of its documents, and of files it reads that are not known to be another's. */
+  /** The problems of each workspace, sorted: those of its documents, and of files that it reads and that are not known to be another's. */
   readonly problemsOf: ReadonlyMap<string, readonly Problem[]>
   /** Paths as shown, sorted. */
   readonly files: readonly string[]
@@ -56,7 +56,7 @@ const DEFAULT_WORKSPACE = 'default'
 
 interface ParsedFile extends ParsedPolicyText {
   readonly file: PolicyText
-  /** Names of the workspaces that read it. */
+  /** The workspaces that read it. */
   readonly readers: readonly string[]
 }
 
@@ -64,14 +64,14 @@ interface Assigned {
   readonly documents: Map<string, PolicyDocument[]>
   /** Workspaces that are not whole. */
   readonly broken: Set<string>
-  /** Those of them of which something is missing altogether. */
+  /** The broken workspaces of which whole documents or files are missing. */
   readonly incomplete: Set<string>
   readonly problems: Problem[]
   /** By workspace. */
   readonly told: Map<string, Set<Problem>>
 }
 
-/** Reads, parses, attributes and joins the policy files beneath `paths`. Reads the file system at once; never throws for bad input. */
+/** Reads, parses, attributes and joins the policy files of `paths`, synchronously. Never throws for bad input. */
 export function loadPolicies(paths: readonly string[], options: LoadOptions = {}): LoadedPolicies {
   const cwd = options.cwd ?? process.cwd()
   const read = readPolicyFiles(paths, cwd)
@@ -83,7 +83,7 @@ export function loadPolicies(paths: readonly string[], options: LoadOptions = {}
   const assigned = assign(files, workspaces, options.workspaces !== undefined)
   for (const { roots, problem } of read.problems) {
     for (const reader of readersOf(roots)) {
-      breakOff(assigned, reader)
+      markIncomplete(assigned, reader)
       assigned.told.get(reader)?.add(problem)
     }
   }
@@ -92,7 +92,7 @@ export function loadPolicies(paths: readonly string[], options: LoadOptions = {}
   const found = [...read.problems.map(({ problem }) => problem), ...parsed.flatMap((one) => one.problems), ...assigned.problems]
   const revisions = withRevisions(sets, { files, roots: new Map(workspaces.map((one) => [one.name, one.policies ?? paths])), cwd })
   const tooMuch = 'problem' in revisions ? [revisions.problem] : []
-  const inOrder = (problems: Iterable<Problem>) => fewest([...tooMuch, ...[...problems].sort(compareProblems)])
+  const inOrder = (problems: Iterable<Problem>) => bounded([...tooMuch, ...[...problems].sort(compareProblems)])
   return {
     sets: 'problem' in revisions ? new Map() : revisions,
     problems: inOrder(found),
@@ -109,7 +109,7 @@ function parseFile({ shown, text }: PolicyText, { refused, onFile }: LoadOptions
   return { source: { file: shown, text: '', lineStarts: [0] }, documents: [], problems: [refusal], damaged: true }
 }
 
-/** All that the sets say is kept in memory and in the ledger, once for each workspace, also where the files say it once with aliases. */
+/** Sets are kept in memory and in the ledger, once for each workspace, even when aliases make the files short. */
 function beyondText(said: readonly (readonly string[])[]): Problem | undefined {
   let length = 0
   for (const lines of said) for (const line of lines) length += line.length
@@ -118,8 +118,8 @@ function beyondText(said: readonly (readonly string[])[]): Problem | undefined {
   return { severity: 'error', code: 'TOO_LARGE', message, hint: 'spread the workspaces over several daemons, or shorten the reasons' }
 }
 
-/** Errors before warnings where not all are kept, so that what is invalid never looks valid. */
-function fewest(problems: readonly Problem[]): readonly Problem[] {
+/** When not all problems are kept, errors come before warnings, so that invalid policies never look valid. */
+function bounded(problems: readonly Problem[]): readonly Problem[] {
   if (problems.length <= MAX_PROBLEMS_TOGETHER) return problems
   const kept = problems.toSorted((a, b) => compareText(a.severity, b.severity)).slice(0, MAX_PROBLEMS_TOGETHER)
   const message = `${problems.length} problems in all files together; the first ${MAX_PROBLEMS_TOGETHER} are shown`
@@ -152,7 +152,7 @@ function assign(files: readonly ParsedFile[], workspaces: readonly WorkspaceSour
     told: new Map(workspaces.map(({ name }) => [name, new Set()])),
   }
   for (const file of files) {
-    if (file.damaged) for (const reader of file.readers) breakOff(assigned, reader)
+    if (file.damaged) for (const reader of file.readers) markIncomplete(assigned, reader)
     const ofDocuments = new Set(file.documents.flatMap(({ problems }) => problems))
     tell(
       assigned,
@@ -168,7 +168,7 @@ function assign(files: readonly ParsedFile[], workspaces: readonly WorkspaceSour
       } else {
         assigned.problems.push(workspace)
         tell(assigned, file.readers, [workspace])
-        for (const reader of file.readers) breakOff(assigned, reader)
+        for (const reader of file.readers) markIncomplete(assigned, reader)
       }
     }
   }
@@ -179,13 +179,13 @@ function tell({ told }: Assigned, workspaces: readonly string[], problems: reado
   for (const name of workspaces) for (const problem of problems) told.get(name)?.add(problem)
 }
 
-/** Something of the workspace is missing altogether. */
-function breakOff({ broken, incomplete }: Assigned, workspace: string): void {
+/** Whole documents or files of the workspace are missing. */
+function markIncomplete({ broken, incomplete }: Assigned, workspace: string): void {
   broken.add(workspace)
   incomplete.add(workspace)
 }
 
-/** The workspace a document is for, or why that cannot be said. */
+/** The workspace of a document, or the problem that it has none. */
 function workspaceOf(
   document: PolicyDocument,
   file: ParsedFile,
@@ -215,7 +215,7 @@ function workspaceOf(
   return problemOn(source, at, 'error', 'WORKSPACE_UNKNOWN', message, { hint })
 }
 
-/** Names are unique among the documents that some workspace reads together. */
+/** The documents that a workspace reads must have different names. */
 function checkNames(files: readonly ParsedFile[], assigned: Assigned): void {
   const first = new Map<string, PolicyDocument>()
   const reported = new Map<PolicyDocument, Problem>()
@@ -268,7 +268,7 @@ function joinAll(
   return sets
 }
 
-/** What the revision of a workspace's policies is told from. */
+/** What the revisions of the workspaces' policies depend on. */
 interface Read {
   readonly files: readonly ParsedFile[]
   /** The given paths of each workspace. */
@@ -276,7 +276,7 @@ interface Read {
   readonly cwd: string
 }
 
-/** The sets with digest and revision, unless they say more than is kept. */
+/** The sets with digest and revision, unless they are too large together. */
 function withRevisions(sets: ReturnType<typeof joinAll>, read: Read): ReadonlyMap<string, PolicyRevision> | { readonly problem: Problem } {
   const said = [...sets].map(([name, { set, files }]) => ({ name, set, files, lines: linesOf(set) }))
   const problem = beyondText(said.map(({ lines }) => lines))
@@ -286,7 +286,7 @@ function withRevisions(sets: ReturnType<typeof joinAll>, read: Read): ReadonlyMa
   )
 }
 
-/** The commits that the files are checked out at, then `+dirty` when one was edited since. Without any document those of the paths. */
+/** The commits of the worktrees of the files, then `+dirty` when one was edited since. Without documents, the commits of the paths. */
 function revisionOf(name: string, files: readonly string[], { files: parsed, roots, cwd }: Read): string {
   const texts = parsed.filter(({ readers }) => readers.includes(name)).map(({ file }) => file)
   const folders = texts.filter(({ shown }) => files.includes(shown)).map(({ real }) => dirname(real))
@@ -310,7 +310,7 @@ export const digestOf = (set: PolicySet): string => digestOfLines(linesOf(set))
 const digestOfLines = (lines: readonly string[]): string =>
   createHash('sha256').update(lines.toSorted(compareText).join('\n')).digest('hex').slice(0, 12)
 
-/** What a set means, a line for each thing it says. */
+/** What a set means, in lines. */
 function linesOf(set: PolicySet): readonly string[] {
   return [
     ...set.rules.map(({ scope, cap, reason }) => ['rule', scopeKey(scope), cap, reason ?? null]),

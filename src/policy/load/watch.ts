@@ -1,17 +1,17 @@
-// Says when the files beneath some paths have changed. Folders are watched one by one, and so is every link on the way to them: that is
-// where Kubernetes swaps `..data` and git-sync its worktree. A slow poll finds what no event tells (network file systems, a parent
-// folder replaced). It never reads a policy, never lets an error escape, and never tells of a change that left every file as it was.
+// Calls back when policy files have changed. Each folder is watched, and each link on the way to it, because Kubernetes swaps `..data` and git-sync
+// its worktree. A slow poll finds changes without an event (network file systems, a replaced parent folder). It never reads a policy, never throws,
+// and does not call back when all files are as before.
 import { type FSWatcher, lstatSync, readlinkSync, statSync, watch } from 'node:fs'
 import { dirname, join, parse, resolve, sep } from 'node:path'
 import type { Clock } from '../../ports.ts'
 import { listPolicyFiles } from './files.ts'
 
 export interface WatchOptions {
-  /** Events are waited out for so long; default 100 ms. */
+  /** The files must be quiet for so long; default 100 ms. */
   readonly quietMs?: number
-  /** But a change is told after so long, whatever else happens; default 1000 ms. */
+  /** A change is reported after so long even when events go on; default 1000 ms. */
   readonly patienceMs?: number
-  /** How often everything is compared without any event; default 5 s. */
+  /** How often the files are compared without an event; default 5 s. */
   readonly pollMs?: number
   /** Default: the process's. */
   readonly cwd?: string
@@ -21,7 +21,7 @@ export interface Watcher {
   close(): void
 }
 
-/** A folder in which something matters: these names, or any. */
+/** The names in a folder that matter. */
 type Interest = ReadonlySet<string> | 'any'
 
 interface State {
@@ -30,15 +30,15 @@ interface State {
   readonly watchers: Map<string, { readonly watcher: FSWatcher; readonly interest: Interest }>
   readonly closed: AbortController
   stamp: string
-  /** Monotonic time of the first and the last event that was not looked at yet. */
+  /** Monotonic time of the first and the last pending event. */
   pending: { readonly first: number; last: number } | undefined
   /** Ends the present wait. */
   wake: AbortController
 }
 
 /**
- * Calls `onChange` within 200 ms of the last event when the policy files beneath `paths` differ from those at the last call (or at the
- * start). The paths may be files or folders, links, or not there yet. Errors of `onChange` are its own: they are dropped here.
+ * Calls `onChange` within 200 ms of the last event when the policy files of `paths` differ from those at the last call (or at the start). A path
+ * may be a file, a folder, a link, or missing. Errors of `onChange` are ignored.
  */
 export function watchPaths(paths: readonly string[], clock: Clock, onChange: () => unknown, options: WatchOptions = {}): Watcher {
   const cwd = options.cwd ?? process.cwd()
@@ -72,11 +72,11 @@ async function observe(state: State, clock: Clock, onChange: () => unknown, opti
     if (waitMs > 0 && (await isWoken(state, clock, waitMs))) continue
     if (state.closed.signal.aborted) return
     state.pending = undefined
-    await look(state, clock, onChange)
+    await compare(state, clock, onChange)
   }
 }
 
-/** Sleeps; true when an event or the end came first. */
+/** Sleeps; true when an event or `close` came first. */
 async function isWoken(state: State, clock: Clock, ms: number): Promise<boolean> {
   state.wake = new AbortController()
   try {
@@ -87,7 +87,7 @@ async function isWoken(state: State, clock: Clock, ms: number): Promise<boolean>
   }
 }
 
-async function look(state: State, clock: Clock, onChange: () => unknown): Promise<void> {
+async function compare(state: State, clock: Clock, onChange: () => unknown): Promise<void> {
   try {
     const { stamp, folders } = listPolicyFiles(state.paths, state.cwd)
     arm(state, folders, clock)
@@ -95,11 +95,11 @@ async function look(state: State, clock: Clock, onChange: () => unknown): Promis
     state.stamp = stamp
     await onChange()
   } catch {
-    // The receiver reports its own failures; the next change must still be told.
+    // The receiver reports its own errors; the next change must still be reported.
   }
 }
 
-/** Makes the watchers fit the folders as they are now. A folder that was replaced has another inode, and so gets another watcher. */
+/** Opens and closes watchers for the folders as they are now. A replaced folder has another inode, and so gets a new watcher. */
 function arm(state: State, folders: readonly string[], clock: Clock): void {
   if (state.closed.signal.aborted) return
   const wanted = new Map<string, { readonly folder: string; readonly interest: Interest }>()
@@ -121,7 +121,7 @@ function arm(state: State, folders: readonly string[], clock: Clock): void {
     if (watcher) state.watchers.set(key, { watcher, interest })
     opened ||= watcher !== undefined
   }
-  // What happened before a watcher was there must be looked for once more.
+  // Compare once more, because a change may have come before the watcher.
   if (opened) note(state, clock)
 }
 
@@ -144,7 +144,7 @@ function keyOf(folder: string): string | undefined {
   }
 }
 
-/** Without a watcher (too many of them, a file system without events) the poll remains. */
+/** Undefined when watching fails (too many watchers, a file system without events): then the poll must do. */
 function open(state: State, folder: string, interest: Interest, clock: Clock): FSWatcher | undefined {
   try {
     const watcher = watch(folder, { persistent: false }, (_event, name) => {
@@ -171,7 +171,7 @@ interface Waypoint {
 
 const MAX_LINKS = 40
 
-/** Every place on the way to a path at which something can be swapped: each link, the last name, and the first one that is missing. */
+/** The places on the way to a path that may be swapped: each link, the last name, and the first missing one. */
 export function waypoints(path: string): readonly Waypoint[] {
   const { root } = parse(path)
   const found: Waypoint[] = []
@@ -196,7 +196,7 @@ export function waypoints(path: string): readonly Waypoint[] {
   return found
 }
 
-/** Where a link leads; false when it is none, undefined when nothing is there. */
+/** The target of a link; false when it is no link, undefined when nothing exists. */
 function linkTarget(path: string): string | false | undefined {
   try {
     return lstatSync(path).isSymbolicLink() && readlinkSync(path)

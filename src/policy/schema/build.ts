@@ -1,20 +1,20 @@
-// The pieces that the schemas of policies and of the config are made of. Only the generator loads these files; others take their types.
-// `kind` names how a value is converted and what is said of a wrong one (kinds.ts), `rule` what is said when a condition does not hold.
+// The pieces of the schemas of policies and config. Only the generator loads these files; others import their types. `kind` names how a value
+// is converted and what is said of a wrong one (kinds.ts).
 import Type, { type Static, type TProperties, type TSchema } from 'typebox'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** A schema of our own making for values of a type. */
+/** A schema in plain JSON for values of a type. */
 export const leaf = <T>(kind: string, schema: Json, description?: string) =>
   Type.Unsafe<T>({ ...schema, ...(description === undefined ? {} : { description }), 'x-kind': kind })
 
-/** A mapping of these keys and no other. */
+/** A mapping with these keys and no others. */
 export const object = <T extends TProperties>(description: string, properties: T, more: Json = {}) =>
   Type.Object(properties, { additionalProperties: false, description, ...more })
 
 export const optional = <T extends TSchema>(schema: T) => Type.Optional(schema)
 
-/** An optional key with nothing behind it counts as left out, so that its value can be commented out. */
+/** An optional key without a value counts as left out, so that its value can be commented out. */
 export function orNothing<T extends TSchema>(schema: T) {
   const json: Json = Object.fromEntries(Object.entries(schema))
   const { enum: words, type } = json
@@ -22,18 +22,18 @@ export function orNothing<T extends TSchema>(schema: T) {
   return Type.Optional(Type.Unsafe<Static<T>>({ ...json, ...more }))
 }
 
-/** A list that may be left empty. */
+/** An optional list that may be empty. */
 export const list = <T extends TSchema>(description: string, items: T) =>
   Type.Optional(Type.Unsafe<readonly Static<T>[]>({ type: ['array', 'null'], description, items }))
 
-/** A list that may be left out, but not left empty. */
+/** An optional list that must not be empty. */
 export const filled = <T extends TSchema>(description: string, items: T) =>
   Type.Optional(Type.Unsafe<readonly Static<T>[]>({ type: 'array', minItems: 1, description, items }))
 
-/** A text; a number is taken as it is written. */
+/** A text; a number is taken as written. */
 export const text = (description?: string, kind = 'text') => leaf<string>(kind, { type: ['string', 'number'], pattern: '\\S' }, description)
 
-/** A text that is more than that. */
+/** A text of a certain form. */
 export const pattern = (kind: string, regularExpression: string, description?: string) =>
   leaf<string>(kind, { type: 'string', pattern: regularExpression }, description)
 
@@ -43,5 +43,4 @@ export const choice = <const T extends string>(words: readonly T[], description:
 
 export const word = <const T extends string>(one: T) => leaf<T>('word', { const: one })
 
-/** The first lines of a file, and the document around the rest. */
 export const DIALECT = 'https://json-schema.org/draft/2020-12/schema'

@@ -1,4 +1,4 @@
-// What a schema and its validator are to the rest: plain JSON with notes for messages, and a function that names every fault at once.
+// The types of a schema and its validator: plain JSON with notes for messages, and a function that returns all faults at once.
 
 /** A JSON Schema as it is used here, with our notes. */
 export interface AnnotatedSchema {
@@ -17,13 +17,13 @@ export interface AnnotatedSchema {
   readonly 'x-kind'?: string
   /** What is said when a condition of `allOf` does not hold. */
   readonly 'x-rule'?: string
-  /** What belongs in a place, where that is all there is to say. */
+  /** The expected value in words, for saved plans. */
   readonly 'x-wanted'?: string
-  /** Somebody may have written a secret beneath it: its lines are not repeated. */
+  /** Its value may contain a secret, so messages do not repeat its lines. */
   readonly 'x-secret'?: boolean
 }
 
-/** What a validator of ajv tells of one fault. */
+/** One fault from a validator of ajv. */
 export interface Fault {
   readonly instancePath: string
   readonly schemaPath: string

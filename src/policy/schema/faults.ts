@@ -1,5 +1,5 @@
-// From what a validator tells of a document to problems with places: each wrong value is told once, in the words of its kind. Conditions
-// between the keys of one mapping have a rule each. It decides nothing about validity but what those rules leave to the words.
+// Turns the faults that a validator finds in a document into problems with places. Each wrong value is reported once, in the words of its kind; a
+// condition between the keys of a mapping has its own message.
 
 import { didYouMean } from '../suggest.ts'
 import { type Branch, growTree, keyPlaceOf, nameOf, report, type Says } from '../tree.ts'
@@ -7,7 +7,7 @@ import { quoted, type Source, type YamlDocument } from '../yaml.ts'
 import type { AnnotatedSchema, Check, Fault } from './check.ts'
 import { convert, isMappingOf, refuse } from './kinds.ts'
 
-/** `name` is what messages call the document; `says` has messages about kinds that only the caller can word. */
+/** `name` is the document's name in messages; `says` has messages that only the caller can word. */
 interface Given {
   readonly source: Source
   readonly document: YamlDocument
@@ -15,7 +15,7 @@ interface Given {
   readonly says?: Says
 }
 
-/** A document compared with its schema: its tree, with every problem of it in `reader.problems`. */
+/** Compares a document with its schema: returns its tree, with its problems in `reader.problems`. */
 export function checkDocument<T>({ source, document, name, says = {} }: Given, schema: AnnotatedSchema, check: Check): Branch<T> {
   const tree = growTree({ source, document, convert, says }, schema, name)
   const told = new Set<Branch>()
@@ -48,7 +48,7 @@ function tell(branch: Branch, { keyword, params }: Fault, told: Set<Branch>): un
     case 'required':
       return isMappingOf(branch) || branch.schema.required ? tellMissing(branch, String(params['missingProperty'])) : undefined
     default: {
-      // Of a value that may be a mapping, and is one, the other forms have nothing to say; a dangling alias was told already.
+      // The faults of other alternatives do not concern a mapping where a mapping is allowed. A dangling alias was reported already.
       const isOther = isMappingOf(branch) || branch.value === undefined
       if (isOther || told.has(branch)) return undefined
       told.add(branch)
@@ -64,7 +64,7 @@ function tellUnknown(branch: Branch, key: string): undefined {
 }
 
 function tellMissing(branch: Branch, key: string): undefined {
-  // What stands there and has no value has been told already.
+  // A key without a value has been reported already.
   if (branch.children.has(key)) return undefined
   const name = nameOf(branch)
   const { const: word, 'x-kind': kind } = branch.schema.properties?.[key] ?? {}
@@ -73,7 +73,7 @@ function tellMissing(branch: Branch, key: string): undefined {
   return report(branch, 'MISSING', `${name} has no ${key}`, { hint })
 }
 
-/** What is said of a mapping whose keys do not go together. */
+/** Reports a mapping whose keys do not fit together, by the rule that it breaks. */
 const CONDITIONS: Readonly<Record<string, (branch: Branch) => void>> = {
   zero(branch) {
     const [cap, allowZero] = [branch.children.get('cap'), branch.children.get('allowZero')]
@@ -107,7 +107,7 @@ const CONDITIONS: Readonly<Record<string, (branch: Branch) => void>> = {
   },
 }
 
-/** Of several keys exactly one must be there. */
+/** Exactly one of several keys must be present. */
 function onlyOne(branch: Branch, keys: readonly string[], code: 'GRANT_SCOPE' | 'GRANT_AMOUNT' | 'POOL_MEMBERS' | 'NOTIFY_OWNER'): void {
   const found = keys.flatMap((key) => branch.children.get(key) ?? [])
   const words = `exactly one of ${keys.join(', ')}`

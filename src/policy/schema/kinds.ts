@@ -1,5 +1,5 @@
-// The kinds of values that schemas name: how the text of a scalar becomes a value, and what is said of one that is wrong, with what to
-// write instead. Whether it is wrong is for the schema to say; nothing here refuses anything.
+// The kinds of values in schemas: how the text of a scalar becomes a value, and the message about a wrong one, with what to write instead. The
+// schema decides whether a value is wrong.
 import { isMap, isScalar, isSeq, type Scalar } from 'yaml'
 import type { Cap } from '../../core/model/policy.ts'
 import { normaliseEmail } from '../../core/model/scope.ts'
@@ -11,17 +11,17 @@ import { CONFIG_KIND } from '../words.ts'
 import { quoted } from '../yaml.ts'
 import type { AnnotatedSchema } from './check.ts'
 
-/** What is said of a wrong value of one kind. */
+/** The message about a wrong value of one kind. */
 interface Kind {
   readonly code: ProblemCode
-  /** What belongs there: `not a text`. */
+  /** What the value is not: `not a text`. */
   readonly what: (schema: AnnotatedSchema) => string
   readonly hint?: (text: string, branch: Branch) => string | undefined
-  /** The hint where nothing, or no scalar, was written. */
+  /** The hint when nothing, or no scalar, was written. */
   readonly hintForNothing?: string
-  /** It is a text first: what is not even that is told so. */
+  /** A value that is no text at all is reported as such. */
   readonly isText?: true
-  /** The whole message about a text that is wrong. */
+  /** The whole message about a wrong text. */
   readonly says?: (text: string, branch: Branch) => string | undefined
   /** Where the code depends on the value. */
   readonly codeOf?: (value: unknown) => ProblemCode
@@ -32,7 +32,7 @@ const DECIMAL = /^(0|[1-9][0-9]*)(\.[0-9]+)?$/
 const CAPS = new Set(['cap', 'grant-cap', 'add', 'whole'])
 const TEXTS = new Set(['text', 'header', 'approval', 'timezone', 'listen', 'currency', 'url', 'source-url', 'from', 'until'])
 
-/** The value of a scalar: by the text that was written. 1e3, 0x10 and 010 are no numbers here, and a cap is one of whole digits only. */
+/** The value of a scalar, by the text that was written. 1e3, 0x10 and 010 are no numbers here, and a cap has only digits. */
 export function convert(node: Scalar, { 'x-kind': kind = '' }: AnnotatedSchema): unknown {
   const text = textOf(node)
   if (kind === 'email' || kind === 'glob') return normaliseEmail(text)
@@ -44,10 +44,10 @@ export function convert(node: Scalar, { 'x-kind': kind = '' }: AnnotatedSchema):
 
 const trimmed = (text: string, kind: string): string => (kind === 'approval' ? text.trim().toLowerCase() : text.trim())
 
-/** A cap that the schema has taken. */
+/** A cap that the schema has accepted. */
 export const capOf = (cap: number | 'none'): Cap => (cap === 'none' ? cap : credits(cap))
 
-/** Says what is wrong with the value of a branch. */
+/** Reports the wrong value of a branch. */
 export function refuse(branch: Branch): undefined {
   const { node, schema } = branch
   const kind = KINDS[schema['x-kind'] ?? '']
@@ -67,15 +67,11 @@ export function refuse(branch: Branch): undefined {
   }
   const text = textOf(node)
   if (kind.isText && (text.trim() === '' || branch.value === true)) return refuseText(branch, text.trim())
-  return report(
-    branch,
-    kind.codeOf?.(branch.value) ?? code,
-    says?.(text, branch) ?? `${nameOf(branch)} is ${written(node)}, ${what(schema)}`,
-    {
-      ...hintOf(hint?.(text, branch) ?? kind.hintForNothing),
-      ...(isMappingKind(kind) ? { on: 'key' } : {}),
-    },
-  )
+  const message = says?.(text, branch) ?? `${nameOf(branch)} is ${written(node)}, ${what(schema)}`
+  return report(branch, kind.codeOf?.(branch.value) ?? code, message, {
+    ...hintOf(hint?.(text, branch) ?? kind.hintForNothing),
+    ...(isMappingKind(kind) ? { on: 'key' } : {}),
+  })
 }
 
 const hintOf = (hint: string | undefined): { readonly hint?: string } => (hint === undefined ? {} : { hint })
@@ -85,7 +81,7 @@ function refuseText(branch: Branch, text: string): undefined {
   return report(branch, 'NOT_TEXT', `${nameOf(branch)} is ${text}, not a text`, { hint: `write "${text}" in quotes if it is meant` })
 }
 
-/** Kinds whose mere presence says that nothing behind the key is a mistake of its own. */
+/** Kinds whose required key without a value is reported as missing. */
 const EMPTY_IS_MISSING = new Set([undefined, 'text', 'email', 'until'])
 
 function refuseNothing(branch: Branch, kind: Kind | undefined): undefined {
@@ -93,7 +89,7 @@ function refuseNothing(branch: Branch, kind: Kind | undefined): undefined {
   const name = nameOf(branch)
   if (typeof key === 'number') return report(branch, 'MISSING', `${name} is empty`, { hint: 'fill it in or leave it out' })
   if (schema['x-kind'] === 'team') {
-    return report(branch, 'MISSING', `${name} is empty`, { on: 'key', hint: 'write cap: 500 beneath it, or leave it out' })
+    return report(branch, 'MISSING', `${name} is empty`, { on: 'key', hint: 'write cap: 500 below it, or leave it out' })
   }
   const isRequired = parent?.schema.required?.includes(key) === true
   if (isRequired && EMPTY_IS_MISSING.has(schema['x-kind'])) return report(branch, 'MISSING', `${name} is empty`, { on: 'key' })
@@ -137,7 +133,7 @@ function capHint(text: string, { node }: Branch): string {
   return WRITE_A_CAP
 }
 
-/** The whole number that somebody who wrote it so has most likely meant. */
+/** The whole number that was most likely meant. */
 function meantNumber(text: string): number | undefined {
   const digits = text.replace(/(?<=\d)[_ ,'](?=\d)/g, '').replace(/^\+/, '')
   if (/^0[0-9]+$/.test(digits)) return Number(digits)
@@ -147,7 +143,7 @@ function meantNumber(text: string): number | undefined {
 
 const WRITE_A_GLOB = 'write it as "*@contractor.example": * is any text, ? one character'
 
-/** Every address has an @, so what has neither that nor a wildcard is most likely the end of one. */
+/** Every address has an @, so a domain without one and without a wildcard is most likely the end of an address. */
 function globHint(text: string): string {
   const word = text.trim()
   return /^[^\s@:*?]+\.[^\s@:*?]+$/.test(word) ? `write "*@${word}"` : WRITE_A_GLOB
@@ -195,6 +191,23 @@ function bounds({ type, minimum, maximum }: AnnotatedSchema): string {
 const percentBounds = ({ anyOf = [] }: AnnotatedSchema): string =>
   `not a percentage from 0 to ${anyOf.find(({ maximum }) => maximum !== undefined)?.maximum}`
 
+/** A text that messages show trimmed and in quotes. */
+const trimmedText = (code: ProblemCode, what: string, hint: string): Kind => ({
+  code,
+  isText: true,
+  what: () => what,
+  says: (text, branch) => `${nameOf(branch)} is ${quoted(text.trim())}, ${what}`,
+  hint: () => hint,
+})
+
+/** Messages about references never repeat the value, which may be the secret itself. */
+const reference = (what: string, hint: Kind['hint']): Kind => ({
+  code: 'KEY_REFERENCE',
+  what: () => '',
+  says: (_text, branch) => `${nameOf(branch)} is not ${what}`,
+  ...(hint && { hint }),
+})
+
 const keyHint = (_text: string, { key }: Branch): string => `write ${key}: {file: PATH} or ${key}: {env: NAME}`
 
 const KINDS: Readonly<Record<string, Kind>> = {
@@ -235,13 +248,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
         ? 'the whole id of 32 hex digits is needed, as `capkeeper plan` prints it'
         : 'a hold id has 32 hex digits, as `capkeeper plan` prints it',
   },
-  timezone: {
-    code: 'TIMEZONE',
-    isText: true,
-    what: () => 'not a known time zone',
-    says: (text, branch) => `${nameOf(branch)} is ${quoted(text.trim())}, not a known time zone`,
-    hint: () => 'write a name of the IANA database such as Europe/Berlin',
-  },
+  timezone: trimmedText('TIMEZONE', 'not a known time zone', 'write a name of the IANA database such as Europe/Berlin'),
   from: time('a date or an RFC 3339 instant', () => TIME_HINT),
   until: time('a date, an RFC 3339 instant or cycleEnd', (text) =>
     /^cycle.?end$/i.test(text.trim()) ? 'write cycleEnd' : `${TIME_HINT}, or cycleEnd`,
@@ -254,27 +261,9 @@ const KINDS: Readonly<Record<string, Kind>> = {
     says: (_text, branch) => (branch.value === 0 ? `${nameOf(branch)} is 0` : undefined),
     hint: (_text, { value }) => (value === 0 ? 'leave it out to show no money' : undefined),
   },
-  header: {
-    code: 'UNKNOWN_VALUE',
-    isText: true,
-    what: () => 'not the name of a header',
-    says: (text, branch) => `${nameOf(branch)} is ${quoted(text.trim())}, not the name of a header`,
-    hint: () => 'write one name, such as X-Forwarded-Groups',
-  },
-  'source-url': {
-    code: 'URL',
-    isText: true,
-    what: () => 'not a web address',
-    says: (text, branch) => `${nameOf(branch)} is ${quoted(text.trim())}, not a web address`,
-    hint: () => 'write it like https://git.example/acme/caps/blob/{revision}/{file}#L{line}',
-  },
-  currency: {
-    code: 'UNKNOWN_VALUE',
-    isText: true,
-    what: () => 'not a currency',
-    says: (text, branch) => `${nameOf(branch)} is ${quoted(text.trim())}, not a currency`,
-    hint: () => 'write the three letters of ISO 4217, such as EUR',
-  },
+  header: trimmedText('UNKNOWN_VALUE', 'not the name of a header', 'write one name, such as X-Forwarded-Groups'),
+  'source-url': trimmedText('URL', 'not a web address', 'write it like https://git.example/acme/caps/blob/{revision}/{file}#L{line}'),
+  currency: trimmedText('UNKNOWN_VALUE', 'not a currency', 'write the three letters of ISO 4217, such as EUR'),
   interval: {
     code: 'DURATION',
     what: () => 'not a duration',
@@ -282,13 +271,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
       `${nameOf(branch)} is ${describe(branch.node)}, ${/^\s*(\d{1,9}(ms|s|m|h|d))+\s*$/.test(text) ? 'not from 100ms to 20d' : 'not a duration'}`,
     hintForNothing: 'write a duration such as 90s, 5m, 2h or 1d',
   },
-  listen: {
-    code: 'ADDRESS',
-    isText: true,
-    what: () => 'not host:port',
-    says: (text, branch) => `${nameOf(branch)} is ${quoted(text.trim())}, not host:port`,
-    hint: () => 'write 127.0.0.1:9464, or 0.0.0.0:9464 for all addresses',
-  },
+  listen: trimmedText('ADDRESS', 'not host:port', 'write 127.0.0.1:9464, or 0.0.0.0:9464 for all addresses'),
   url: {
     code: 'URL',
     isText: true,
@@ -301,25 +284,10 @@ const KINDS: Readonly<Record<string, Kind>> = {
   percent: { code: 'NUMBER', what: percentBounds, hintForNothing: 'write 15%' },
   'percent-or-off': { code: 'NUMBER', what: percentBounds, hintForNothing: 'write 20%, or off' },
   times: { code: 'NUMBER', what: ({ anyOf = [] }) => bounds(anyOf.find(({ type }) => type === 'integer') ?? {}) },
-  keys: {
-    code: 'KEY_REFERENCE',
-    what: () => '',
-    says: (_text, branch) => `${nameOf(branch)} is not a mapping of references to keys`,
-    hint: () => 'write keys: {default: {file: PATH}} or keys: {default: {env: NAME}}',
-  },
-  'secret-reference': {
-    code: 'KEY_REFERENCE',
-    what: () => '',
-    says: (_text, branch) => `${nameOf(branch)} is not a reference to a secret`,
-    hint: keyHint,
-  },
-  'key-reference': {
-    code: 'KEY_REFERENCE',
-    what: () => '',
-    says: (_text, branch) => `${nameOf(branch)} is not a reference to a key`,
-    hint: keyHint,
-  },
+  keys: reference('a mapping of references to keys', () => 'write keys: {default: {file: PATH}} or keys: {default: {env: NAME}}'),
+  'secret-reference': reference('a reference to a secret', keyHint),
+  'key-reference': reference('a reference to a key', keyHint),
 }
 
-/** Whether a value is a mapping where one of its forms is a mapping, so that only what is said of that form counts. */
+/** Whether a value is a mapping where a mapping is allowed. */
 export const isMappingOf = ({ node, schema }: Branch): boolean => isMap(node) && schema.properties !== undefined

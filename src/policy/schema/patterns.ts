@@ -1,7 +1,7 @@
-// Regular expressions of the published schemas, as text: they say of a value's text what the parsers say, bounds included. Only what every
-// implementation of JSON Schema understands is used: no look-ahead, no classes of Unicode.
+// Regular expressions of the published schemas. They accept the same texts as the parsers, bounds included, and use only what every
+// implementation of JSON Schema understands: no look-ahead, no Unicode classes.
 
-/** The numerals of the whole numbers from 0 to `most`; zeros in front are fine. */
+/** The whole numbers from 0 to `most`, with any leading zeros. */
 function upTo(most: number): string {
   const digits = String(most)
   const shorter = digits.length > 1 ? [`[0-9]{1,${digits.length - 1}}`] : []
@@ -12,7 +12,7 @@ function upTo(most: number): string {
   return `0*(${[...shorter, ...below, digits].join('|')})`
 }
 
-/** A text may have white space around it where the parsers trim it. */
+/** White space around a text is accepted where the parsers trim it. */
 const whole = (pattern: string): string => `^\\s*${pattern}\\s*$`
 
 const PORT = upTo(65_535)
@@ -22,10 +22,10 @@ export const LISTEN_PATTERN = whole(`(\\[[0-9A-Fa-f:.]+\\]|[^\\s:/\\[\\]]*):${PO
 
 export const URL_PATTERN = whole(`[Hh][Tt][Tt][Pp][Ss]?://(\\[[0-9A-Fa-f:.]+\\]|[^\\s@?#/:\\[\\]\\\\%<>^|]+)(:(${PORT})?)?(/[^@?#]*)?`)
 
-/** Parts of at most 20 days; what they add up to is not seen. */
+/** Each part is at most 20 days; their sum is not checked here. */
 export const INTERVAL_PATTERN = whole(`([0-9]{1,9}ms|${upTo(1_728_000)}s|${upTo(28_800)}m|${upTo(480)}h|${upTo(20)}d)+`)
 
-/** Durations below 100 ms, unless they are written in several parts that are not 0. */
+/** Durations below 100 ms, except those with several parts above 0. */
 export const TOO_SHORT_PATTERN = whole(`(0+${UNIT})*(0*[0-9]{1,2}ms)?(0+${UNIT})*`)
 
 /** `15%` or `2.5 %`, of at most `most`. */
@@ -34,11 +34,10 @@ export const percentPattern = (most: number): string => whole(`(${upTo(most - 1)
 const DATE = '[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])'
 const HOURS = '([01][0-9]|2[0-3])'
 
-/** A date, or an RFC 3339 instant; that February has 31 days is let through. */
+/** A date or an RFC 3339 instant; 31 February is accepted here. */
 export const TIME_PATTERN = whole(`${DATE}([Tt ]${HOURS}:[0-5][0-9]:([0-5][0-9]|60)(\\.[0-9]+)?([Zz]|[+-]${HOURS}:[0-5][0-9]))?`)
 
-/** A time of day. */
 export const HOUR_PATTERN = whole(`${HOURS}:[0-5][0-9]`)
 
-/** An address alone, without the name of whose it is. */
+/** An e-mail address without a display name. */
 export const MAIL_PATTERN = whole('[^\\s@:<>(),;"\\\\\\[\\]]+@[^\\s@:<>(),;"\\\\\\[\\]]+')

@@ -1,6 +1,5 @@
-// The schema of policies, from which everything else is made: the type, the validator, what editors complete and check with, and where
-// messages take the known keys from. Only the generator loads this file. It sees one document at a time: duplicates, time zones, groups
-// declared elsewhere and workspaces are rules of their own.
+// The schema of policies, the source of the type, the validator, the schema for editors, and the known keys in messages. Only the generator loads
+// this file. It describes one document: duplicates, time zones, undeclared groups and workspaces are checked elsewhere.
 import Type, { type Static } from 'typebox'
 import { MAX_CAP } from '../../core/model/units.ts'
 import { API_VERSION, POLICY_KIND } from '../words.ts'
@@ -14,7 +13,7 @@ const email = (description?: string) => pattern('email', '^\\s*[^\\s@:]+@[^\\s@:
 const CAP = leaf<number | 'none'>(
   'cap',
   { anyOf: [{ type: 'integer', minimum: 0, maximum: MAX_CAP }, { const: 'none' }] },
-  'Whole add-on credits per person, or none: nothing is set at this scope and the next wider one applies. 0 needs allowZero: true beside it.',
+  'Whole add-on credits per person, or none: nothing is set at this scope and its ancestor applies. 0 needs allowZero: true beside it.',
 )
 const ALLOW_ZERO = optional(flag('Says that a cap of 0 is meant; a service may read a stored 0 back as "no cap".'))
 const REASON = text('Why; shown in plans, in explain and in the history.')
@@ -47,7 +46,7 @@ const TEAM = object(
 )
 
 const GROUP = object(
-  'The cap of the members of one group. Without cap the group is only made known, for a grant.',
+  'The cap of the members of one group. Without cap the group is only declared, for a grant, a rule or a pool.',
   {
     id: text('group_id of the service; used for caps.'),
     name: text('group_name of the service; used to list the members.'),
@@ -103,7 +102,7 @@ const GRANT = object(
 const days = (description: string) => leaf<number>('whole', { type: 'integer', minimum: 1, maximum: MAX_DAYS }, description)
 
 const WHEN = object(
-  'What the roster says of a person; all of it must hold.',
+  'Conditions on a person in the roster; all of them must hold.',
   {
     email: optional(
       pattern(
@@ -169,7 +168,7 @@ const SPEC = object('What is asked.', {
   groups: list('Caps of groups.', GROUP),
   users: list('Caps of people.', USER),
   grants: list('Temporary caps.', GRANT),
-  rules: list('Caps for people by what the roster says of them; the first rule that matches counts.', PEOPLE_RULE),
+  rules: list('Caps for people who match a condition; the first rule that matches counts.', PEOPLE_RULE),
   pools: list('Budgets over the caps of several people.', POOL),
   protected: list('People whose cap capkeeper never lowers, blocks or clears.', email()),
   approvals: list(
