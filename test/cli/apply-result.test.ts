@@ -12,7 +12,7 @@ import { testWorld } from '../support/world.ts'
 const told = (view: ReturnType<typeof viewOf>): readonly string[] =>
   view.plan.changes.map((change) => `${scopeKey(change.scope)} ${change.from}>${change.to} ${outcomeOf(view, change)?.result ?? 'waits'}`)
 
-test('a cap that was written, and written again because its grant ended on the way, is told as two changes', async () => {
+test('a cap that was written twice, because its grant ended on the way, is shown as two changes', async () => {
   const one = await testWorld({ groups: { a: ['bob'] }, caps: { team: 100, ada: 200, 'group:a': 300 } })
   const until = one.clock.now() + HOUR
   one.onCall = ({ operation }) => {
@@ -36,7 +36,7 @@ test('a cap that was written, and written again because its grant ended on the w
   expect(one.writes()).toEqual(['ada 300', 'cleo 400', 'group:a 350', 'team 150', 'team 100', 'group:a 300', 'ada 250'])
 })
 
-test('what another write has brought about is told as done, and no change names a hold that does not stand', async () => {
+test('a change that another write has made unnecessary is shown as done, and no change names a hold that is gone', async () => {
   const caps = { p001: 900, p002: 900, p003: 1000 }
   const copied = { switches: { capSemantics: 'fan-out' }, config: { capSemantics: 'copied' } } as const
   const one = await testWorld({ people: 20, groups: { b: ['p001', 'p002'] }, caps, ...copied })
@@ -61,7 +61,7 @@ test('a scope that the service refuses is something that failed, also while a gu
   expect(exitOfAll([{ report }])).toBe(4)
 })
 
-test('a cap of somebody’s own that hides beneath the team’s is in the plan with its condition, so one apply is enough', async () => {
+test('an explicitly set cap below the team’s is in the plan with its condition, so one apply is enough', async () => {
   const caps = { team: 100, ada: 100 }
   const one = await testWorld({ people: ['ada', 'bob'], caps, switches: { capReads: 'inherited' }, config: { capReads: 'inherited' } })
   const shown: string[] = []
@@ -80,7 +80,7 @@ test('a cap of somebody’s own that hides beneath the team’s is in the plan w
   expect(told(viewOf(report))).toEqual(['team 100>300 applied', 'ada@example.com 100>none applied', 'bob@example.com 100>none satisfied'])
 })
 
-test('a team write that was through when somebody stopped the run is told as done', async () => {
+test('a team write that succeeded before the run was interrupted is shown as done', async () => {
   const copied = { switches: { capSemantics: 'fan-out' }, config: { capSemantics: 'copied' } } as const
   const one = await testWorld({ people: ['ada', 'bob'], ...copied })
   await one.cycle({ caps: { team: 500, ada: 4000 } })

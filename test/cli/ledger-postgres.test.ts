@@ -46,7 +46,7 @@ describe.skipIf(!hasPostgres)('with a ledger in PostgreSQL', () => {
     expect(await cli('history', '--ledger', address)).toMatchObject({ code: 0 })
   })
 
-  test('check reads every row and leaves the pages to the database; backup names what to use in its place', async () => {
+  test('check reads every row; backup refers to pg_dump', async () => {
     const address = await used()
     const checked = await cli('ledger', 'check', '--ledger', address)
     expect(checked).toMatchObject({ code: 0, stderr: '' })
@@ -60,7 +60,7 @@ describe.skipIf(!hasPostgres)('with a ledger in PostgreSQL', () => {
     for (const one of [checked, refused]) quiet(one)
   })
 
-  test('copy moves it to a file and back, and nobody may write meanwhile', async () => {
+  test('copy moves it to a file and back, and locks both meanwhile', async () => {
     const [address, file] = [await used(), join(folder, 'moved.db')]
     const moved = await cli('ledger', 'copy', address, file)
     expect(moved).toMatchObject({
@@ -94,7 +94,7 @@ describe.skipIf(!hasPostgres)('with a ledger in PostgreSQL', () => {
     expect(ran).toMatchObject({ code, stderr: expect.stringContaining(says) })
   })
 
-  test('a database that cannot be reached, or lets nobody in, is named without its password', async () => {
+  test('a database that cannot be reached, or refuses the login, is named without its password', async () => {
     const away = await cli('history', '--ledger', `postgres://ada:${PASSWORD}@127.0.0.1:1/caps`)
     expect(away).toMatchObject({
       code: 1,

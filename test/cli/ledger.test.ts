@@ -65,14 +65,14 @@ describe('pause and resume', () => {
     await store.close()
   })
 
-  test('in a place that no daemon uses pauses nobody and makes no file', async () => {
+  test('in a folder without a ledger is an error and makes no file', async () => {
     const ran = await cli('pause', '--for', '4h', '--reason', 'x')
     expect(ran).toMatchObject({ code: 64, stdout: '' })
     expect(ran.stderr).toContain('knows no workspace yet; name one with --workspace, or another file with --ledger')
     expect(existsSync(file)).toBe(false)
   })
 
-  test('before the first run needs the name, and says that nobody looks yet', async () => {
+  test('before the first run needs the name, and says that no daemon uses it yet', async () => {
     const ran = await cli('pause', '--for', '4h', '--reason', 'x', '--workspace', 'acme')
     expect(ran).toMatchObject({ code: 0, stdout: expect.stringContaining('acme: paused until') })
     expect(ran.stderr).toContain('warning: nothing has used')
@@ -109,7 +109,7 @@ describe('pause and resume', () => {
     )
   })
 
-  test('a workspace that the config no longer has is in nobody’s way, and still there for who names it', async () => {
+  test('a workspace that the config no longer has is ignored unless it is named', async () => {
     await daemonWas(['acme', 'beta'])
     const config = join(folder, 'capkeeper.yaml')
     writeFileSync(config, 'apiVersion: capkeeper/v1\nkind: Config\nledger: ./capkeeper.db\nworkspaces: [{name: acme}]\n')
@@ -151,7 +151,7 @@ describe('approve', () => {
     expect(ran.stderr).toContain(`warning: acme has no hold ${HOLD} now`)
   })
 
-  test('takes the first digits of a hold that stands, and of no other', async () => {
+  test('takes the first digits of a current hold, and of no other', async () => {
     const gone = `${HOLD.slice(0, 8)}${'0'.repeat(HOLD.length - 8)}`
     const shown = { people: 41, at: clock.now() }
     await daemonWas(['acme'], (ledger) => ledger.saveFact('holdsShown', { [HOLD]: shown, [gone]: { ...shown, goneAt: clock.now() } }))
@@ -169,7 +169,7 @@ describe('approve', () => {
     expect((await cli('approve', HOLD)).stdout).toBe(`beta: hold ${HOLD} is approved (1 person)\n`)
   })
 
-  test('renews an approval that is spent or void, because somebody looked again', async () => {
+  test('renews an approval that is spent or void', async () => {
     await daemonWas(['acme'], (ledger) =>
       ledger.saveApproval({ id: HOLD, via: 'command', approvedAt: 0, state: 'void', people: 3, released: [] }),
     )
@@ -189,7 +189,7 @@ describe('history', () => {
     }
   }
 
-  test('shows what was written, newest first', async () => {
+  test('shows the writes, newest first', async () => {
     await daemonWas(['acme'], writes)
     const ran = await cli('history')
     expect(ran).toMatchObject({ code: 0, stderr: '' })
@@ -247,7 +247,7 @@ describe('ledger', () => {
     expect(await cli(...named, ...shared, '--log-level', 'warn', '--allow-plain-http')).toMatchObject({ code: 0 })
   })
 
-  test('check says that a ledger is whole and what it is bound to', async () => {
+  test('check says that a ledger is whole, and its address', async () => {
     await daemonWas(['acme'])
     const ran = await cli('ledger', 'check')
     expect(ran).toMatchObject({ code: 0, stderr: '' })
@@ -284,7 +284,7 @@ describe('ledger', () => {
 })
 
 describe('ledger forget', () => {
-  test('erases what is kept of a person, also beside a daemon, and refuses while a cap of theirs is ours', async () => {
+  test('erases the records of a person, also beside a daemon, and refuses while they have a cap of ours', async () => {
     const scope = userScope('ada@example.com')
     await daemonWas(['acme'], async (ledger) => {
       ledger.saveFact('driftSince', { [scopeKey(scope)]: 5, [scopeKey(userScope('bob@example.com'))]: 6 })

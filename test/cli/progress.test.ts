@@ -41,14 +41,14 @@ describe('the progress bar', () => {
     expect(stream.read()).toBeNull()
   })
 
-  test('shows nothing before something is done: what is asked or shown meanwhile stands where it was written', async () => {
+  test('shows nothing before the first update, so that other output remains where it is', async () => {
     const stream = terminal()
     const waiting = await sweepProgress('writing caps', stream)
     waiting.stop()
     expect(stream.read()).toBeNull()
   })
 
-  test('is taken away for a message, and comes back beneath it', async () => {
+  test('is hidden for a message, and comes back below it', async () => {
     const stream = terminal()
     const bar = await progressBar(10, 'reading caps', stream)
     bar.update(5)

@@ -92,7 +92,7 @@ describe('recommend', () => {
     })
   })
 
-  test('names nobody of the ledger', async () => {
+  test('names no person of the ledger', async () => {
     const at = await recordedPlace(COMPANY, { people: 'hash' })
     for (const format of ['policy', 'json']) expect((await at.run('recommend', '--output', format)).stdout).not.toContain(PEOPLE[0])
   })

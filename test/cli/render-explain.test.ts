@@ -53,7 +53,7 @@ const whole: Explanation = {
 }
 
 describe('an explanation as text', () => {
-  test('tells the grant, the override and the group with their lines, which one won, and what holds it', () => {
+  test('shows the grant, the override and the group with their lines, the winner, and the hold', () => {
     expect(renderExplainText(whole, { key: scopeKey(whole.scope), everyMs: 300_000 })).toBe(
       [
         'ada@example.com: policy asks for 6000',

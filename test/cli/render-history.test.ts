@@ -50,7 +50,7 @@ describe('history', () => {
     expect(renderHistoryText([])).toBe('Nothing was written.\n')
   })
 
-  test('as JSON has RFC 3339 instants and leaves out what is absent', () => {
+  test('as JSON has RFC 3339 instants and omits absent values', () => {
     expect(JSON.parse(renderHistoryJson('acme', [cleared]))).toEqual({
       apiVersion: 'capkeeper/v1',
       kind: 'History',

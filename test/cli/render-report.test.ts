@@ -104,7 +104,7 @@ describe('a report as a page', () => {
     expect(page).toContain('@media print')
   })
 
-  test('draws the cycle and each day by model where runs are known, and stands without', () => {
+  test('draws the cycle and each day by model where runs are known, and works without runs', () => {
     const runs = [0, 1, 2].map((index) => ({
       dayAt: CYCLE.startAt + index * 86_400_000,
       model: 'Large',
@@ -135,7 +135,7 @@ test.each<readonly [string, (reports: readonly Report[]) => string, string]>([
   if (form !== 'CSV') expect(text).toContain(NOTE)
 })
 
-test('a report as JSON tells instants in RFC 3339', () => {
+test('a report as JSON has RFC 3339 instants', () => {
   const document = JSON.parse(renderReportJson([report()], NOW))
   expect(document).toMatchObject({
     apiVersion: 'capkeeper/v1',

@@ -31,7 +31,7 @@ describe('a file that is saved', () => {
     expect(readdirSync(folder)).toEqual(['a', 'link'])
   })
 
-  test('is there whole or not at all, and leaves alone what has a name like its own', () => {
+  test('is written whole or not at all, and leaves files with similar names alone', () => {
     const { folder } = place()
     writeFileSync(join(folder, 'a'), 'old')
     writeFileSync(join(folder, 'a.part'), 'of somebody')

@@ -6,7 +6,7 @@ import type { RecordedCompany } from '../support/recorded.ts'
 import { BUSY, COMPANY, PEOPLE, POLICY, recordedPlace } from './recorded-place.ts'
 
 describe('simulate', () => {
-  test('shows what past cycles would have been, aligned and with a verdict', async () => {
+  test('shows the simulated cycles, aligned and with a verdict', async () => {
     const { code, stdout, stderr } = await (await recordedPlace()).run('simulate')
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     const lines = stdout.split('\n')
@@ -89,7 +89,7 @@ describe('simulate', () => {
     expect(notes[0]).toBe('Days are recorded from 2026-08-03 on, and 3 cycles are recorded as a whole; 6 will be from 2027-02-01 on.')
   })
 
-  test('shows what there is of the first cycle, and when there will be a whole one', async () => {
+  test('shows the recorded part of the first cycle, and when there will be a whole one', async () => {
     const { code, stdout } = await (await recordedPlace({ ...COMPANY, fromAt: Date.UTC(2026, 10, 9) })).run('simulate')
     expect(code).toBe(0)
     expect(stdout).toContain('2026-11-01 (in part)')

@@ -96,7 +96,7 @@ describe('the state of a daemon as text', () => {
     )
   })
 
-  test('says beneath what needs a person, and counts what it does not list', () => {
+  test('lists what needs a person below the table, and counts the rest', () => {
     const text = renderStatusText({ ...document([quiet, troubled]), ledgerWritable: false })
     expect(text).toContain('The ledger cannot be written, so nothing is written to the service.\n')
     expect(text.slice(text.indexOf('\nbeta\n'))).toBe(
@@ -114,7 +114,7 @@ describe('the state of a daemon as text', () => {
     )
   })
 
-  test('lists pools and rules below, and what is not known of them', () => {
+  test('lists pools and rules, with unknown figures marked', () => {
     const pooled: WorkspaceStatus = {
       ...quiet,
       pools: [
@@ -211,7 +211,7 @@ describe('status', () => {
     expect(JSON.parse(ran.stdout)).toEqual(document([troubled]))
   })
 
-  test('says so when nobody listens', async () => {
+  test('says so when no daemon listens', async () => {
     const url = await serve(200, '')
     server?.close()
     server = undefined

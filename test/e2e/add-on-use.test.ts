@@ -23,7 +23,7 @@ interface Row {
 const rowsOf = async (at: World, ...argv: readonly string[]): Promise<readonly Row[]> =>
   JSON.parse((await at.run('report', '--by', 'user', '--output', 'json', ...argv)).stdout).reports[0].rows
 
-describe('a service that tells add-on use', () => {
+describe('a service that provides add-on use', () => {
   test('is shown as measured by every command, without a daemon', async () => {
     const at = await company()
     const rows = await rowsOf(at)
@@ -40,7 +40,7 @@ describe('a service that tells add-on use', () => {
     expect(before.some(({ addOn = 0, addOnSource }) => addOn > 0 && addOnSource === 'measured')).toBe(true)
   })
 
-  test('is measured by the daemon, to the credit as the balance says, and no key of a person gets out', async () => {
+  test('is measured by the daemon and agrees with the balance, and no person’s key is shown', async () => {
     const at = await company()
     const daemon = await at.daemon()
     await daemon.shows('capkeeper_addon_use_measured', 1, { workspace: 'acme' })
@@ -62,7 +62,7 @@ describe('a service that tells add-on use', () => {
   })
 })
 
-test('a service that does not tell it is asked once, and its use is estimated', async () => {
+test('a service without it is asked once, and add-on use is estimated', async () => {
   const at = await company({ sandbox: { addOnRows: 'refused' } })
   const daemon = await at.daemon()
   await until('three readings of use', () => at.service.calls.count('UserPageAnalytics') >= 3)
@@ -77,7 +77,7 @@ test('a service that does not tell it is asked once, and its use is estimated', 
 })
 
 describe.each(['connect', 'ok'] as const)('a workspace whose caps are refused for good, errors as %s', (errors) => {
-  test('is told apart from a wrong key in one condition, and use and reports go on', async () => {
+  test('is distinguished from a wrong key, in one condition, and use and reports go on', async () => {
     const at = await company({ sandbox: { plan: 'no-caps', errors } })
     const daemon = await at.daemon()
     await daemon.shows('capkeeper_addon_use_measured', 1, { workspace: 'acme' })

@@ -21,7 +21,7 @@ grants:
   - {user: ada.lovelace@example.com, add: 800, until: 2099-01-01, reason: release week, ticket: OPS-12}
 protected: [ada.lovelace@example.com]`
 
-  test('tells the grant, the own cap, the group and the team of a person with file:line, and which one won', async () => {
+  test('shows the grant, the user cap, the group and the team of a person with file:line, and the winner', async () => {
     const at = await world({ policy: POLICY })
     const { code, stdout, stderr } = await at.run('explain', 'ADA.Lovelace@example.com')
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
@@ -38,7 +38,7 @@ protected: [ada.lovelace@example.com]`
     expect(written(at.service)).toEqual([])
   })
 
-  test('tells what was read, the use, the last write, and what holds the next one', async () => {
+  test('shows the readings, the use, the last write, and the hold of the next one', async () => {
     const at = await world({ policy: POLICY })
     at.service.sandbox.recordUse('ada.lovelace@example.com', 60_000)
     await at.run('apply', '--yes')
@@ -64,7 +64,7 @@ protected: [ada.lovelace@example.com]`
     expect(own.stdout).toContain('Now: nothing is asked of this very scope.')
   })
 
-  test('gives JSON, takes a group and the team, and exits 64 for what is no scope', async () => {
+  test('gives JSON, takes a group and the team, and exits 64 for anything else', async () => {
     const at = await world({ policy: POLICY })
     const group = JSON.parse((await at.run('explain', 'group:grp_platform', '--output', 'json')).stdout)
     expect(group).toMatchObject({ kind: 'Explanation', workspace: 'acme', cap: 1500 })
@@ -200,7 +200,7 @@ describe('ledger', () => {
   )
 })
 
-describe('a workspace that cannot be looked at', () => {
+describe('a workspace that cannot be read', () => {
   test.each([['plan'], ['audit'], ['report'], ['explain', 'team'], ['notify', 'preview']])(
     'keeps no other from %s, which tells of it and exits 4',
     async (...argv) => {

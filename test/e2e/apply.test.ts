@@ -15,7 +15,7 @@ describe('apply', () => {
     expect(at.service.calls.count()).toBe(0)
   })
 
-  test('with --yes writes the narrow scopes first, reads each back, and the second time writes nothing', async () => {
+  test('with --yes writes descendants first, reads each back, and writes nothing the second time', async () => {
     const at = await world({ policy: POLICY })
     const first = await at.run('apply', '--yes')
     expect(first).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('Applied: 3 set.') })
@@ -28,7 +28,7 @@ describe('apply', () => {
     expect(at.service.calls.count('GetUsageConfig')).toBe(3)
   })
 
-  test('gives JSON with what became of each change', async () => {
+  test('gives JSON with the result of each change', async () => {
     const at = await world({ policy: POLICY })
     const { code, stdout } = await at.run('apply', '--yes', '--output', 'json')
     expect(code).toBe(0)
@@ -37,7 +37,7 @@ describe('apply', () => {
     expect(plan.changes.map((change: { result: string }) => change.result)).toEqual(['applied', 'applied', 'applied'])
   })
 
-  test('says applied of what a wide write brought about where caps are copied', async () => {
+  test('says applied of a change that an ancestor’s write has made unnecessary where caps are copied', async () => {
     const copies = { capSemantics: 'copied' }
     const at = await world({ policy: POLICY, settings: copies, sandbox: { capSemantics: 'fan-out' } })
     const { code, stdout } = await at.run('apply', '--yes', '--output', 'json')
@@ -106,7 +106,7 @@ describe('apply', () => {
     expect(at.service.capOf('barbara.liskov@example.com')).toBeUndefined()
   })
 
-  test('exits 4 when one workspace fails, which keeps no other from being done', async () => {
+  test('exits 4 when one workspace fails, and does the others', async () => {
     const at = await world({ policy: 'workspace: acme\nteam: {cap: 500}' })
     const config = JSON.parse(at.read('config.yaml'))
     const locked = { ...config.workspaces[0], name: 'locked', keys: { default: { file: 'wrong-key' } } }
@@ -188,7 +188,7 @@ const old = (hours: number) => (plan: Record<string, unknown>) => ({
 })
 
 describe('apply --plan', () => {
-  test('writes what was reviewed and nothing else, also nearly 24 hours later', async () => {
+  test('writes only the reviewed changes, also nearly 24 hours later', async () => {
     const at = await world({ policy: POLICY })
     at.service.setCap('group:grp_platform', 1500)
     const file = await saved(at, old(23.9))
@@ -228,7 +228,7 @@ describe('apply --plan', () => {
     expect(written(at.service)).toEqual([])
   })
 
-  test('is refused whole over several workspaces when one of them is not as it was, and writes all of them when each is', async () => {
+  test('is refused as a whole when one of several workspaces has changed, and writes all of them otherwise', async () => {
     const at = await world({ policy: 'workspace: acme\nteam: {cap: 500}' })
     const beta = await service()
     at.write('policies/beta.yaml', policyText('workspace: beta\nteam: {cap: 700}', 'beta'))
@@ -246,7 +246,7 @@ describe('apply --plan', () => {
     expect([at.service.capOf('team'), beta.capOf('team')]).toEqual([500, 700])
   })
 
-  test('judges the guards afresh: what has become dangerous since is not written', async () => {
+  test('judges the guards again: a change that has become dangerous is not written', async () => {
     const at = await world({ policy: `${POLICY}\nprotected: [ada.lovelace@example.com]` })
     at.service.setCap('ada.lovelace@example.com', 5000)
     const file = await saved(at, (plan) => ({
@@ -285,7 +285,7 @@ describe('a ledger', () => {
     expect(other.capOf('team')).toBe(500)
   })
 
-  test('that is bound elsewhere for one workspace keeps no other from being done', async () => {
+  test('that is bound elsewhere for one workspace does not stop the others', async () => {
     const at = await world()
     const rules = (cap: number) => `workspace: acme\nteam: {cap: ${cap}}\nrules: [{name: all, when: {email: "*"}, cap: ${cap + 1}}]`
     const write = async (cap: number): Promise<void> => {

@@ -49,7 +49,7 @@ describe('audit', () => {
     expect(markdown).toContain('| `edsger.dijkstra@example.com` | 0 | somebody else |')
   })
 
-  test('takes nobody’s inherited value for a cap of their own', async () => {
+  test('does not take an inherited value for an explicitly set cap', async () => {
     const at = await world({ policy: 'team: {cap: 500}', sandbox: { people: 6, groups: 1, capReads: 'inherited' } })
     at.service.setCap('team', 500)
     at.service.setCap('alan.turing@example.com', 900)
@@ -68,7 +68,7 @@ describe('audit', () => {
     expect(JSON.parse(stdout).workspaces[0].useIsUpperBound).toBe(true)
   })
 
-  test('says where it cannot see who is near their cap', async () => {
+  test('says for how many people use is not known', async () => {
     const at = await world({ policy: 'team: {cap: 500}', sandbox: { people: 6, groups: 1, days: 20, plan: 'quota' } })
     at.service.setCap('team', 500)
     const sentence =
@@ -78,7 +78,7 @@ describe('audit', () => {
     expect(JSON.parse((await at.run('audit', '--output', 'json')).stdout).workspaces[0]).toMatchObject({ near: [], useUnknown: 6 })
   })
 
-  test('ends with 1 when nobody could be listed', async () => {
+  test('exits 1 when the roster could not be read', async () => {
     const at = await audited()
     at.write('key', 'sandbox-billing-read')
     const { code, stderr } = await at.run('audit')

@@ -12,7 +12,7 @@ const ADA = 'ada.lovelace@example.com'
 const hasPromtool = spawnSync('promtool', ['--version']).status === 0
 
 describe('the daemon', () => {
-  test('keeps two workspaces on two services, follows an edit at once, and heals what somebody else did', async () => {
+  test('keeps two workspaces on two services, follows an edit at once, and reverts a foreign change', async () => {
     const at = place()
     const [one, two] = await Promise.all([service(), service({ capSpelling: 'snake', writeBody: 'empty', seed: 2 })])
     at.write('key', 'sandbox-admin')
@@ -37,7 +37,7 @@ describe('the daemon', () => {
     expect(await daemon.ended).toEqual({ code: 0, signal: null })
   })
 
-  test('serves its pages: alive, ready, what the state is, and nothing that writes', async () => {
+  test('serves its pages: alive, ready, the state, and nothing that writes', async () => {
     const at = await world({ policy: `team: {cap: 500}\nusers:\n  - {email: ${ADA}, cap: 4000}` })
     const daemon = await at.daemon()
     expect(await daemon.get('/livez')).toEqual({ status: 200, text: 'ok\n' })

@@ -36,8 +36,8 @@ const careless = (one: World, { onWrite }: { readonly onWrite?: () => void }): P
     return [200, '{}']
   })
 
-describe('a service that takes a write without a cap', () => {
-  test('is told, and the team’s cap is read to prove that nothing changed', async () => {
+describe('a service that accepts a write without a cap', () => {
+  test('is reported, and the team’s cap is read to prove that nothing changed', async () => {
     const one = await world()
     const found = await doctor([...one.flags, '--base-url', await careless(one, {})])
     expect(found.line('keys', 'oddWrite')).toBe(
@@ -49,7 +49,7 @@ describe('a service that takes a write without a cap', () => {
     expect(found.code).toBe(0)
   })
 
-  test('and changes the team’s cap fails, with what to put back', async () => {
+  test('and changes the team’s cap fails, with the cap to restore', async () => {
     const one = await world()
     one.service.setCap('team', 500)
     const found = await doctor([...one.flags, '--base-url', await careless(one, { onWrite: () => one.service.setCap('team', 0) })])
@@ -76,7 +76,7 @@ describe('a service that refuses to work', () => {
     },
   }
 
-  test('whatever a key asks fails, and no key is said to lack what could not be told', async () => {
+  test('fails for every key, and no key is said to lack a permission that is unclear', async () => {
     const one = await world()
     const found = await doctor([...one.flags, '--base-url', await inFrontOf(one, () => DOWN)], {}, QUICK)
     expect(found.line('service', 'reached')).toMatch(/^ok: /)
@@ -100,7 +100,7 @@ describe('a service that refuses to work', () => {
     expect(found.code).toBe(code)
   })
 
-  test('because of its rate limit is waited for, and that is said', async () => {
+  test('because of its rate limit is waited for, with a note', async () => {
     const one = await world()
     let begun: number | undefined
     const url = await inFrontOf(one, () => {

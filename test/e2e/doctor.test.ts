@@ -36,7 +36,7 @@ describe('keys', () => {
     billingWrite: 'sandbox-billing-write',
   }
 
-  test('a key that can only write is found to', async () => {
+  test('a key that can only write is recognised', async () => {
     const one = await worldWithKeys({ default: 'sandbox-billing-write' })
     expect((await doctorOf(one)).line('keys', 'default')).toMatch(
       /^failed: default \(.*\) holds Billing Write; lacks Analytics Read, Teams Read-only, Billing Read$/,
@@ -153,7 +153,7 @@ describe('the plan', () => {
 })
 
 describe('how the deployment works', () => {
-  test('is seen at people without a cap of their own beneath a team that has one', async () => {
+  test('is observed at people without an explicitly set cap in a team that has one', async () => {
     const one = await world()
     one.service.setCap('team', 500)
     expect((await doctorOf(one)).line('deployment', 'reads')).toMatch(/^ok: reads: explicit, .* reads unset while the team has 500$/)
@@ -195,7 +195,7 @@ describe('the configuration', () => {
     expect(found.code).toBe(65)
   })
 
-  test('with an invalid policy exits 65, and the keys are looked at all the same', async () => {
+  test('with an invalid policy exits 65, and still checks the keys', async () => {
     const one = await world({ policy: 'team: {cap: -5}' })
     const found = await doctorOf(one)
     expect(found.line('policies', 'policies')).toBe('failed: policies are not valid')
@@ -203,7 +203,7 @@ describe('the configuration', () => {
     expect(found.code).toBe(65)
   })
 
-  test('with several workspaces looks at all, or at the one that is named', async () => {
+  test('with several workspaces checks all, or the one that is named', async () => {
     const one = await world()
     const text = configText([workspace('acme', one.service.url), workspace('beta', one.service.url, { policies: [] })])
     const flags = ['--config', one.write('two.yaml', text)]
@@ -256,7 +256,7 @@ describe('files', () => {
 })
 
 describe('beside a daemon', () => {
-  test('the lock, the records and what was seen are told, and the daemon goes on', async () => {
+  test('the lock, the records and the evidence are shown, and the daemon goes on', async () => {
     const one = await world({
       policy: 'team: {cap: 500}\nusers: [{email: ada.lovelace@example.com, cap: 4000}]',
       sandbox: { capSpelling: 'snake' },
@@ -276,7 +276,7 @@ describe('beside a daemon', () => {
   })
 })
 
-test('as text, checks stand under their area with the way out below, and the last line counts them', async () => {
+test('as text, checks are listed under their area with the way out, and the last line counts them', async () => {
   const one = await world({ settings: { keys: { default: { file: 'nowhere' } } } })
   const ran = await inside(['doctor', ...one.flags], { cwd: one.folder })
   expect(ran.code).toBe(1)

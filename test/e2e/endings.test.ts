@@ -107,7 +107,7 @@ describe('the end of a daemon', () => {
     expect(await running.ended).toEqual({ code: 0, signal: null })
   })
 
-  test('by SIGTERM waits for nothing when nothing is under way', async () => {
+  test('by SIGTERM comes at once when no write is in flight', async () => {
     const at = await world({ settings: { interval: '1h', usageInterval: '1h' } })
     const daemon = await at.daemon()
     await daemon.shows('capkeeper_scopes', 1, { workspace: 'acme', kind: 'team', state: 'in_sync' })
@@ -118,7 +118,7 @@ describe('the end of a daemon', () => {
     expect(daemon.log().at(-1)).toMatchObject({ msg: 'stopped' })
   })
 
-  test('by SIGTERM lets the slow write that is under way finish, and the next start makes no second one', async () => {
+  test('by SIGTERM lets a slow write in flight finish, and the next start does not repeat it', async () => {
     const slow = holding('UsageConfig')
     const at = await heldWorld(slow)
     const daemon = await at.daemon()
@@ -138,7 +138,7 @@ describe('the end of a daemon', () => {
     expect((await at.run('history')).stdout).toContain(ADA)
   })
 
-  test('by SIGTERM drops a read that is under way at once', async () => {
+  test('by SIGTERM drops a read in flight at once', async () => {
     const at = await heldWorld(holding('GetUsageConfig'))
     const daemon = await at.daemon()
     await until('a read', () => at.service.calls.count('GetUsageConfig') >= 1)
@@ -165,7 +165,7 @@ describe('the end of a daemon', () => {
     expect(await recorded(at)).toEqual({ owned: 1, open: 0 })
   })
 
-  test('by kill -9 at any moment of a first convergence of 50 people costs no write but the one in doubt', async () => {
+  test('by kill -9 at any moment of a first convergence of 50 people leaves only one write in doubt', async () => {
     const PEOPLE = 50
     const fixture = await service({ people: PEOPLE + 20, latency: 2 })
     const emails = fixture.sandbox.store

@@ -86,7 +86,7 @@ describe('policy files that change', () => {
     expect(daemon.log().filter(({ level }) => level === 'error')).toEqual([])
   })
 
-  test('are followed through the swap of a worktree that git-sync makes, and the commit is told', async () => {
+  test('are followed through the swap of a worktree that git-sync makes, and the commit is shown', async () => {
     const at = place()
     const fixture = await service()
     at.write('key', 'sandbox-admin')
@@ -149,7 +149,7 @@ describe('a key that is rotated', () => {
 describe('a configuration that changes', () => {
   const told = 'configuration is invalid, the last good one stays in force'
 
-  test('takes up how people show and whose use has series, without a restart', async () => {
+  test('takes up how people are shown, and which people have series, without a restart', async () => {
     const at = await world({ settings: SELDOM })
     const config = (more: Settings) => at.write('config.yaml', configText([workspace('acme', at.service.url, SELDOM)], more))
     config({ metrics: { perUser: 'all', userLabel: 'email' } })
@@ -164,7 +164,7 @@ describe('a configuration that changes', () => {
     expect(daemon.log()).toContainEqual(expect.objectContaining({ level: 'warn', settings: ['ledger'] }))
   })
 
-  test('to a CA file that is not there is refused, the log says why, and a whole one is taken up', async () => {
+  test('to a missing CA file is refused, the log says why, and a valid one is taken up', async () => {
     const at = await world({ settings: SELDOM })
     const config = (more: Settings) => at.write('config.yaml', configText([workspace('acme', at.service.url, { ...SELDOM, ...more })]))
     const daemon = await at.daemon()

@@ -11,7 +11,7 @@ const GROUPS = ['--group', 'grp_platform=Platform', '--group', 'grp_payments=Pay
 const journalIn = (at: World): string => at.path('capkeeper-import.journal')
 
 describe('import', () => {
-  test('prints a policy that asks for what is there, and writes nothing to the service', async () => {
+  test('prints a policy for the caps in force, and writes nothing to the service', async () => {
     const at = await world({ sandbox: { people: 6, groups: 2 } })
     at.service.setCap('team', 500)
     at.service.setCap('group:grp_platform', 1500)
@@ -77,7 +77,7 @@ spec:
     expect(at.service.calls.log).toEqual([])
   })
 
-  test('goes on where an interrupted run stopped, unless that was another service or too long ago', async () => {
+  test('continues an interrupted run, unless that was of another service or too long ago', async () => {
     const at = await world({ sandbox: { people: 6, groups: 2 } })
     const line = (scope: string, more: Readonly<Record<string, unknown>> = {}) =>
       JSON.stringify({ workspace: 'acme', baseUrl: at.service.url, scope, cap: 321, readAt: Date.now(), ...more })
@@ -106,7 +106,7 @@ spec:
     expect(existsSync(journalIn(at))).toBe(false)
   })
 
-  test('names what could not be read, keeps the rest for the next run, and ends with 4', async () => {
+  test('names the caps that could not be read, keeps the rest for the next run, and exits 4', async () => {
     const at = await world({
       sandbox: { people: 12, groups: 1, seed: 3, faults: { '5xx': 0.55 } },
       settings: { rate: { start: 500, max: 500, concurrency: 8 } },
@@ -124,7 +124,7 @@ spec:
 const RATE = { rate: { start: 1000, max: 1000, concurrency: 8 } }
 
 describe('a policy that was imported', () => {
-  test('changes nothing when it is planned at once, whatever the service is like', async () => {
+  test('changes nothing when it is planned at once, for any service', async () => {
     const cases = fc.record({
       seed: fc.integer({ min: 1, max: 10_000 }),
       people: fc.integer({ min: 1, max: 12 }),

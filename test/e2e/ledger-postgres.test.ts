@@ -54,7 +54,7 @@ describe.skipIf(!hasPostgres)('a daemon with its ledger in PostgreSQL', () => {
       expect(text).not.toContain(PASSWORD)
   })
 
-  test('takes its password out of a password file without a word, but for one that others may read', async () => {
+  test('takes its password from a password file, and warns of one that others may read', async () => {
     const database = await startPostgres()
     onTestFinished(() => database.remove())
     const ledger = (await database.create()).replace('postgres@', 'keeper@')
@@ -82,7 +82,7 @@ describe.skipIf(!hasPostgres)('a daemon with its ledger in PostgreSQL', () => {
     expect([open, wrong].map(({ stderr }) => stderr).join('')).not.toContain(PASSWORD)
   })
 
-  test.skipIf(!hasOpenssl)('ends at once with what is wrong where the database shows a certificate that nobody vouches for', async () => {
+  test.skipIf(!hasOpenssl)('ends at once with an error when the database shows an untrusted certificate', async () => {
     const { folder, remove } = certificateFolder()
     onTestFinished(remove)
     const [ours, others] = [authority(folder, 'ours'), authority(folder, 'others')]

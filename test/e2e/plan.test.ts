@@ -34,7 +34,7 @@ describe('plan', () => {
     expect(existsSync(at.path('ledger.db'))).toBe(false)
   })
 
-  test('leaves a group alone that the service knows by its name and not by its id, as apply does', async () => {
+  test('leaves alone a group that the service knows by its name and not by its id, as apply does', async () => {
     const at = await world({
       policy: `team: {cap: 500}\ngroups:\n  - {id: grp_typo, name: Platform, cap: 1500}\nusers:\n  - {email: ada.lovelace@example.com, cap: 4000}`,
     })
@@ -147,7 +147,7 @@ describe('plan', () => {
 
 // Most end-to-end tests run their commands inside the test, because starting processes took most of the time of `npm test`.
 describe('a command as a process', () => {
-  test('says to the letter what it says inside the test, and ends with the same code', async () => {
+  test('prints the same as inside the test, and exits with the same code', async () => {
     const at = await world({ policy: POLICY })
     at.service.setCap('ada.lovelace@example.com', 5000)
     at.write('wrong.yaml', 'kind: 5')

@@ -12,7 +12,7 @@ const sum = async (daemon: DaemonProcess, name: string, labels = {}): Promise<nu
   (await daemon.metrics()).series(name, labels).reduce((total, { value }) => total + value, 0)
 
 describe('the quick start', () => {
-  test('prints where to look, sets caps, heals what somebody else changed and shows use growing', async () => {
+  test('prints its addresses, sets caps, reverts foreign changes and shows growing use', async () => {
     const at = place()
     const daemon = await startDaemon(['--sandbox', ...PORTS, '--policies', join(ROOT, 'policies')], { cwd: at.folder })
     const printed = daemon.stdout()

@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { inside } from '../support/inside.ts'
 import { configText, place, policyText, service, workspace, world, written } from './world.ts'
 
-describe('wrong usage exits 64 with one clear line, and suggests what was meant', () => {
+describe('wrong usage exits 64 with one clear line, and suggests the right word', () => {
   test.each<readonly [string, readonly string[], RegExp]>([
     ['an unknown command', ['aply'], /unknown command 'aply'\n\(Did you mean apply\?\)/],
     ['an unknown flag', ['plan', '--polices', 'x'], /unknown option '--polices'\n\(Did you mean --policies\?\)/],
@@ -28,7 +28,7 @@ describe('wrong usage exits 64 with one clear line, and suggests what was meant'
   })
 })
 
-describe('what is missing or wrong in the setting up', () => {
+describe('a missing or wrong setting', () => {
   const env = { CAPKEEPER_SERVICE_KEY: 'sandbox-admin' }
   const url = ['--base-url', 'http://127.0.0.1:9']
 
@@ -155,7 +155,7 @@ describe('a key that the service does not like', () => {
     expect(markdown).toMatchObject({ code: 1, stdout: expect.stringMatching(/^### capkeeper: acme\n\n\*\*Nothing could be read\*\*, so/) })
   })
 
-  test('plan with nobody at the address exits 1 and says why, also while no scope is declared', async () => {
+  test('plan without a service at the address exits 1 and says why, also while no scope is declared', async () => {
     for (const policy of ['team: {cap: 500}', 'protected: [ada@example.com]']) {
       const at = await world({ policy })
       at.write('config.yaml', configText([workspace('acme', 'http://127.0.0.1:1')]))
@@ -167,7 +167,7 @@ describe('a key that the service does not like', () => {
     }
   })
 
-  test('apply with a balance that is refused without a word keeps the caps all the same', async () => {
+  test('apply with a balance that is refused keeps the caps all the same', async () => {
     const at = await world()
     const front = createServer(async (request, response) => {
       if (request.url?.endsWith('/GetTeamCreditBalance')) return response.writeHead(403).end()

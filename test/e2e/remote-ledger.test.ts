@@ -63,7 +63,7 @@ describe('plan with the ledger of a running daemon', () => {
     }
   })
 
-  test('shows the token that the daemon asks for, from the environment or a file, and no other gets in', async () => {
+  test('sends the token that the daemon asks for, from the environment or a file; another token is refused', async () => {
     const at = await world({ policy: 'team: {cap: 500}' })
     at.write('token', 'the-token-of-the-ledger\n')
     at.write('wrong', 'another-token\n')

@@ -70,7 +70,7 @@ const spreadOver = async (...all: readonly DaemonProcess[]): Promise<readonly (r
 }
 
 describe.skipIf(!hasPostgres)('replicas on one PostgreSQL', () => {
-  test('share the workspaces, go on for one that dies or stands still, hand over at once, and wait for their database', async () => {
+  test('share the workspaces, take over from one that dies or hangs, hand over at once, and wait for their database', async () => {
     // Three daemons wait for a minute, for the most part for leases to end.
     const { services, replica } = await company('1s')
     const first = await replica()

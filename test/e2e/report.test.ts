@@ -39,7 +39,7 @@ describe('report', () => {
     expect(report.projected.p50).toBeGreaterThanOrEqual(report.totals.used)
   })
 
-  test('of the previous cycle has at least what runs say', async () => {
+  test('of the previous cycle has at least the use of its runs', async () => {
     const at = await world({ policy: POLICY, sandbox: SANDBOX })
     const ran = await at.run('report', '--cycle', 'previous')
     expect(ran).toMatchObject({ code: 0, stderr: '' })
@@ -142,7 +142,7 @@ describe('report', () => {
       expect(ran.stderr).toContain('Groups are those of today')
     })
 
-    test('asks the service for a cycle that the daemon did not see end, and says so where it does not tell', async () => {
+    test('asks the service for a cycle whose end no daemon saw, and says so where it has no answer', async () => {
       const told = async (addOnRows: 'served' | 'refused') => {
         const at = await world({ policy: POLICY, sandbox: { ...SANDBOX, addOnRows } })
         const before = await at.run('report', '--cycle', 'previous', '--output', 'json')

@@ -85,7 +85,7 @@ describe('fixtures', () => {
   })
 })
 
-describe('what is wrong is told in one line, and nothing is left behind', () => {
+describe('an error is told in one line, and nothing is left behind', () => {
   /** Runs it to its end; the files that it left. */
   const refused = async (argv: readonly string[], at = place()) => {
     const before = readdirSync(at.folder)

@@ -62,7 +62,7 @@ describe.skipIf(!hasPostgres)('a key that two workspaces use', () => {
     for (const [index, name] of NAMES.entries()) expect(await sent(name), name).toBeGreaterThan((before[index] ?? 0) + 5)
   })
 
-  test('is begun with where another workspace met its limit', async () => {
+  test('starts at the pace that another workspace has learned', async () => {
     const { one, address, replica } = await company()
     const store = await openLedger({ file: address, mode: 'write', clock, env: {} })
     const ledger = await store.workspace('acme', one.url)

@@ -43,14 +43,14 @@ describe.skipIf(!hasTerminals)('on a terminal', () => {
   })
 
   // Near to a yes, and nothing at all.
-  test.each(['YES', ''])('apply takes %j for a no: it exits 1 and writes nothing', async (answer) => {
+  test.each(['YES', ''])('apply takes %j as a no: it exits 1 and writes nothing', async (answer) => {
     const at = await world()
     const { code, screen } = await onTerminal(['apply', ...at.flags], { cwd: at.folder, question: QUESTION, answer })
     expect(screen).toContain('acme: nothing was written: declined')
     expect({ code, writes: written(at.service) }).toEqual({ code: 1, writes: [] })
   })
 
-  test('apply takes Ctrl-C at the question for a no as well', async () => {
+  test('apply takes Ctrl-C at the question as a no, too', async () => {
     const at = await world()
     const { code } = await onTerminal(['apply', ...at.flags], { cwd: at.folder, question: QUESTION, answer: '\u0003' })
     expect({ code, writes: written(at.service) }).toEqual({ code: 1, writes: [] })
@@ -77,7 +77,7 @@ describe.skipIf(!hasTerminals)('on a terminal', () => {
     expect(piped.stdout + piped.stderr).not.toContain(ESCAPE)
   })
 
-  test('errors have colours too, and a log is for eyes unless --log-format says json', async () => {
+  test('errors have colours too, and a log is pretty unless --log-format says json', async () => {
     const wrong = await onTerminal(['validate', '/nowhere/at/all.yaml'])
     expect(wrong).toMatchObject({ code: 65, screen: expect.stringContaining(`${ESCAPE}[31merror:`) })
     const at = await world()

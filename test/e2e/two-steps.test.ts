@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { world } from './world.ts'
 
-test('who is protected until this revision stays so, also when somebody else has left the list the same day', async () => {
+test('a person whom this revision unprotects stays protected for a day, also when another person left the list the same day', async () => {
   const at = await world()
   const [ada, bob] = ['ada.lovelace@example.com', 'alan.turing@example.com']
   const apply = (bobs: number, protectedPeople: readonly string[]) => {
@@ -21,7 +21,7 @@ test('who is protected until this revision stays so, also when somebody else has
   expect(at.service.capOf(bob)).toBe(900)
 })
 
-test('an approval that came with its change releases nothing once it is gone from the policy, only once it is listed anew', async () => {
+test('an approval that came with its change releases nothing, until it is removed and listed again', async () => {
   const at = await world()
   const ada = 'ada.lovelace@example.com'
   const run = async (cap: number, approvals: readonly string[], ...argv: readonly string[]) => {

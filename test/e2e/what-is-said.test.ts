@@ -5,7 +5,7 @@ import { world } from './world.ts'
 const ADA = 'ada.lovelace@example.com'
 const pending = 'felix.ivanov@example.com'
 
-test('apply with a key that may not write says of every change what became of it', async () => {
+test('apply with a key that may not write shows the result of every change', async () => {
   const keys = { default: { file: 'key' }, billingWrite: { file: 'reader' } }
   const policy = `team: {cap: 500}\nusers: [{email: ${ADA}, cap: 900}, {email: grace.hopper@example.com, cap: 800}]`
   const at = await world({ policy, settings: { keys } })
@@ -34,7 +34,7 @@ test('a 0 that the service does not keep is rejected, and not in sync as well', 
   expect(stdout).toContain('No changes. 1 rejected.\n')
 })
 
-test('explain says nothing of what is left to somebody whose own cap it does not read', async () => {
+test('explain shows no head-room for a person whose cap it could not read', async () => {
   const at = await world({ policy: 'groups: [{id: grp_mobile, name: Mobile, cap: 900}]' })
   for (const who of [pending, 'nobody@example.com']) {
     const { stdout } = await at.run('explain', who)

@@ -13,7 +13,7 @@ const told = (spec: string): readonly string[] => {
   return places(loadPolicies(['p.yaml'], { cwd }).problems)
 }
 
-describe('what is wrong between lines is told beside what is wrong in them', () => {
+describe('problems between lines are reported together with problems in them', () => {
   const UNTIL = 'until: 2036-01-05, reason: x'
   test.each<readonly [string, string, readonly string[]]>([
     [

@@ -112,7 +112,7 @@ describe.skipIf(!hasGit).each<readonly [string, boolean, readonly string[]]>([
     expect(at.revision()).toBe(at.git('rev-parse', 'HEAD'))
   })
 
-  test('looks only beneath the given paths', () => {
+  test('compares only the given paths', () => {
     const at = prepared()
     appendFileSync(join(at.root, 'policies/p7.yaml'), '# a word\n')
     rmSync(join(at.root, 'policies/p3.yaml'))

@@ -12,7 +12,7 @@ const clock = realClock()
 const people = (count: number): string =>
   `users:\n${Array.from({ length: count }, (_, index) => `- {email: person.${index}@example.com, cap: ${index + 1}}`).join('\n')}`
 
-describe('policies beyond what is read at once', () => {
+describe('policies that are read in a thread', () => {
   it('give the sets, the problems and the files that they give without a thread', async () => {
     const cwd = folder({
       'p/a.yaml': policyText(`workspace: acme\n${people(2_000)}`, 'a'),

@@ -51,7 +51,7 @@ const rows: readonly Row[] = table
 
 const told = ({ at, length, code }: Problem): string => `${at?.line}:${at?.column}+${length} ${code}`
 
-test('the table is long, and each mistake stands in it once', () => {
+test('the table is long, and has each mistake once', () => {
   expect(rows.length).toBeGreaterThan(200)
   expect(new Set(rows.map(({ kind, text }) => `${kind}: ${text}`)).size).toBe(rows.length)
 })

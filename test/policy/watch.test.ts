@@ -48,7 +48,7 @@ const swapLink = (target: string, path: string): void => {
   renameSync(`${path}.new`, path)
 }
 
-describe('watchPaths tells of', () => {
+describe('watchPaths reports', () => {
   it('an edit in place', async () => {
     const root = folder({ 'a.yaml': 'a: 1' })
     await expectTold([root], () => writeFileSync(join(root, 'a.yaml'), 'a: 2'))
