@@ -1,19 +1,11 @@
 // What a reading says of its scope. Only this file knows that a read may show an inherited cap, and that a write of ours to an ancestor may
-// have caused the cap that is shown. All other code asks for slots and never judges a reading again.
+// have caused the cap that is shown. All other code asks here and never judges a reading again.
 import type { CapReading, Observed, OwnedCap } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../model/scope.ts'
 import type { Instant } from '../model/units.ts'
 import { ancestorsOf, type CapAt, inheritedCap, type People, sharedCap, TEAM_KEY } from './effective.ts'
 import type { ServiceModel } from './service-model.ts'
-
-export interface Slot {
-  /** The cap set at this very scope. With certainty `either`, nothing may be set instead. */
-  readonly own: Observed
-  /** The cap that applies where nothing is set at this scope. */
-  readonly inherited: Observed
-  readonly certainty: 'certain' | 'either' | 'unread'
-}
 
 export interface SlotInputs {
   readonly model: ServiceModel
@@ -40,13 +32,13 @@ export interface SentCap {
   readonly at: Instant
 }
 
+/** The interpretation of the readings, scope by scope. */
 export interface Slots {
   readonly model: ServiceModel
   /** What was read; undefined for a scope that is not managed. */
   readonly shown: CapAt
   /** The last cap that was read of a scope that cannot be read now. */
   readonly lastRead: (key: ScopeKey) => Cap | undefined
-  at(key: ScopeKey): Slot
   /** The cap that applies where nothing is set at this scope. */
   inherited(key: ScopeKey): Observed
   /** The same once these pending caps of teams and groups are set. */
@@ -102,11 +94,6 @@ export function interpret(inputs: SlotInputs): Slots {
     model,
     shown,
     lastRead: (key) => readings.get(key)?.last?.observed,
-    at: (key) => {
-      const own = shown(key) ?? 'unknown'
-      const certainty = own === 'unknown' ? 'unread' : mayBeInherited(key) ? 'either' : 'certain'
-      return { own, inherited: inherited(key), certainty }
-    },
     inherited,
     inheritedAfter: (key, pending) => inheritedReader(isUnset, pending)(key),
     mayApply,

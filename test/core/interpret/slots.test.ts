@@ -1,9 +1,9 @@
-// What readings say of their scopes: own value, inherited value, certainty; and which values only our own team and group writes caused.
+// What readings say of their scopes: the value shown, the inherited value, whether the one may be the other; and which values only our own team and group writes caused.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { countPeople } from '../../../src/core/interpret/effective.ts'
 import type { ServiceModel } from '../../../src/core/interpret/service-model.ts'
-import { groupsWithCap, interpret, type SentCap, type Slot, type SlotInputs, type Slots } from '../../../src/core/interpret/slots.ts'
+import { groupsWithCap, interpret, type SentCap, type SlotInputs, type Slots } from '../../../src/core/interpret/slots.ts'
 import type { CapReading, OwnedCap } from '../../../src/core/model/observed.ts'
 import { byScope } from '../../../src/core/model/scope.ts'
 import { cap, HOUR, members, NOW, type OwnedSketch, ownedCaps, type PlainCap, roster, scope } from '../../support/declare.ts'
@@ -52,7 +52,7 @@ describe('what applies where nothing is set', () => {
   test('is the group’s where the team’s value differs, though none is asked of the group', () =>
     expect(slotsOf({ ...WORLD, team: 6 }, OPEN, { groupsWithCap: new Set([key('group:b')]) }).inherited(key('ada'))).toBe(5))
   test('is unknown where the ancestor could not be read', () =>
-    expect(slotsOf({ team: 'unknown', cyd: 3 }).at(key('cyd')).inherited).toBe('unknown'))
+    expect(slotsOf({ team: 'unknown', cyd: 3 }).inherited(key('cyd'))).toBe('unknown'))
 })
 
 describe('while the members of group:c, with a cap of 3, are unknown', () => {
@@ -99,29 +99,24 @@ describe('what may apply where nothing is set', () => {
 
 describe('a slot', () => {
   const shown = { ...WORLD, ada: 7, cyd: 9 }
-  const TABLE: readonly (readonly [string, string, ServiceModel, 'certain' | 'either' | 'unread'])[] = [
-    ['a group with the team’s value is either', 'group:a', OPEN, 'either'],
-    ['a group with another value is certain', 'group:b', OPEN, 'certain'],
-    ['a person who shows the group that is not the team’s is either', 'ada', OPEN, 'either'],
-    ['a person who shows one group when the other only shows the team is either', 'bob', OPEN, 'either'],
-    ['a person with a value that no ancestor has is certain', 'cyd', OPEN, 'certain'],
-    ['the team is certain: it has no ancestor', 'team', OPEN, 'certain'],
-    ['what was not read is unread', 'dan', OPEN, 'unread'],
-    ['all is certain where reads are explicit', 'bob', EXPLICIT, 'certain'],
-    ['a person with the inherited value is either where reads show inherited caps', 'bob', { ...OPEN, reads: 'inherited' }, 'either'],
-  ]
-  test.each(TABLE)('of %s', (_name, at, model, certainty) => {
-    const slots = slotsOf(shown, model)
-    expect(slots.at(key(at)).certainty).toBe(certainty)
-    expect(slots.mayBeInherited(key(at))).toBe(certainty === 'either')
-  })
-  test.each<readonly [string, Partial<OwnedCap>, 'certain' | 'either']>([
-    ['is certain where a write of ours set it', { cap: cap(5), written: true }, 'certain'],
-    ['is either where we only found it so', { cap: cap(5) }, 'either'],
-    ['is either where we wrote something else', { cap: cap(6), written: true }, 'either'],
-  ])('with the value that is inherited %s', (_name, ours, certainty) => {
+  test.each<readonly [string, string, ServiceModel, boolean]>([
+    ['a group with the team’s value may be inherited', 'group:a', OPEN, true],
+    ['a group with another value is certain', 'group:b', OPEN, false],
+    ['a person who shows the group that is not the team’s may be inherited', 'ada', OPEN, true],
+    ['a person who shows one group when the other only shows the team may be inherited', 'bob', OPEN, true],
+    ['a person with a value that no ancestor has is certain', 'cyd', OPEN, false],
+    ['the team is certain: it has no ancestor', 'team', OPEN, false],
+    ['a scope that was not read is not known', 'dan', OPEN, false],
+    ['all is certain where reads are explicit', 'bob', EXPLICIT, false],
+    ['a person with the inherited value may be inherited where reads show inherited caps', 'bob', { ...OPEN, reads: 'inherited' }, true],
+  ])('of %s', (_name, at, model, expected) => expect(slotsOf(shown, model).mayBeInherited(key(at))).toBe(expected))
+  test.each<readonly [string, Partial<OwnedCap>, boolean]>([
+    ['is certain where a write of ours set it', { cap: cap(5), written: true }, false],
+    ['may be inherited where we only found it so', { cap: cap(5) }, true],
+    ['may be inherited where we wrote something else', { cap: cap(6), written: true }, true],
+  ])('with the value of an ancestor %s', (_name, ours, expected) => {
     const owned = new Map([...ownedCaps({ bob: { cap: 5 } })].map(([one, before]) => [one, { ...before, ...ours }]))
-    expect(slotsOf(shown, OPEN, { owned }).at(key('bob')).certainty).toBe(certainty)
+    expect(slotsOf(shown, OPEN, { owned }).mayBeInherited(key('bob'))).toBe(expected)
   })
   test('that cannot be read now is remembered as it was read last', () => {
     const readings: SlotInputs['readings'] = new Map([
@@ -130,21 +125,27 @@ describe('a slot', () => {
     ])
     expect(['cyd', 'bob', 'dan'].map((name) => slotsOf({}, OPEN, { readings }).lastRead(key(name)))).toEqual([9, undefined, undefined])
   })
-  test('that reads unset has nothing set, however reads are', () =>
-    expect(slotsOf({ team: 'none', cyd: 'none' }).at(key('cyd'))).toEqual({ own: 'none', inherited: 'none', certainty: 'certain' }))
-  test('of a failed read is unread', () =>
-    expect(slotsOf({ team: 5, cyd: 'unknown' }).at(key('cyd'))).toEqual({ own: 'unknown', inherited: 5, certainty: 'unread' }))
+  test.each<readonly [string, Readonly<Record<string, Shown>>, Shown]>([
+    ['reads unset has nothing set, whatever reads show', { team: 'none', cyd: 'none' }, 'none'],
+    ['failed to be read is not known', { team: 5, cyd: 'unknown' }, 5],
+  ])('that %s', (_name, world, inherited) => {
+    const slots = slotsOf(world)
+    expect([slots.shown(key('cyd')), slots.inherited(key('cyd')), slots.mayBeInherited(key('cyd'))]).toEqual([
+      world['cyd'],
+      inherited,
+      false,
+    ])
+  })
 
-  test('is certain everywhere where reads are explicit, and either only where an ancestor shows the same number', () => {
+  test('is certain everywhere where reads are explicit, and may be inherited only where an ancestor shows the same number', () => {
     const amount = fc.constantFrom<Shown>('none', 1, 2, 'unknown')
     const names = ['team', 'group:a', 'group:b', 'ada', 'bob', 'cyd']
     fc.assert(
       fc.property(fc.record(Object.fromEntries(names.map((name) => [name, amount]))), (world) => {
         for (const name of names) {
           const ancestors = name === 'team' ? [] : name.startsWith('group:') ? ['team'] : ['team', 'group:a', 'group:b']
-          const explicit = slotsOf(world, EXPLICIT).at(key(name)).certainty
-          expect(explicit).toBe(world[name] === 'unknown' ? 'unread' : 'certain')
-          if (slotsOf(world).at(key(name)).certainty !== 'either') continue
+          expect(slotsOf(world, EXPLICIT).mayBeInherited(key(name))).toBe(false)
+          if (!slotsOf(world).mayBeInherited(key(name))) continue
           expect(typeof world[name]).toBe('number')
           expect(ancestors.map((one) => world[one])).toContain(world[name])
         }
@@ -155,30 +156,18 @@ describe('a slot', () => {
 
 describe('what shows since a clear of ours and comes from a group that no policy names', () => {
   const INHERITED: ServiceModel = { ...OPEN, reads: 'inherited' }
-  test.each<readonly [string, ServiceModel, Readonly<Record<string, Shown>>, PlainCap | undefined, Pick<Slot, 'inherited' | 'certainty'>]>([
-    ['applies there, and nothing is set', INHERITED, { team: 5, cyd: 9 }, 9, { inherited: cap(9), certainty: 'either' }],
-    ['applies there as well while reads are open', OPEN, { team: 5, cyd: 9 }, 9, { inherited: cap(9), certainty: 'either' }],
-    ['was set there, where reads are explicit', EXPLICIT, { team: 5, cyd: 9 }, undefined, { inherited: cap(5), certainty: 'certain' }],
-    ['is nothing that another value shows', INHERITED, { team: 5, cyd: 8 }, undefined, { inherited: cap(5), certainty: 'certain' }],
-    [
-      'needs no such group once the team has the same',
-      INHERITED,
-      { team: 9, cyd: 9 },
-      undefined,
-      { inherited: cap(9), certainty: 'either' },
-    ],
-    [
-      'is not known while the scope cannot be read',
-      INHERITED,
-      { team: 5, cyd: 'unknown' },
-      undefined,
-      { inherited: cap(5), certainty: 'unread' },
-    ],
-  ])('%s', (_name, model, shown, unexplained, slot) => {
+  test.each<readonly [string, ServiceModel, Readonly<Record<string, Shown>>, PlainCap | undefined, number, boolean]>([
+    ['applies there, and nothing is set', INHERITED, { team: 5, cyd: 9 }, 9, 9, true],
+    ['applies there as well while reads are open', OPEN, { team: 5, cyd: 9 }, 9, 9, true],
+    ['was set there, where reads are explicit', EXPLICIT, { team: 5, cyd: 9 }, undefined, 5, false],
+    ['is nothing that another value shows', INHERITED, { team: 5, cyd: 8 }, undefined, 5, false],
+    ['needs no such group once the team has the same', INHERITED, { team: 9, cyd: 9 }, undefined, 9, true],
+    ['is not known while the scope cannot be read', INHERITED, { team: 5, cyd: 'unknown' }, undefined, 5, false],
+  ])('%s', (_name, model, shown, unexplained, inherited, mayBeInherited) => {
     const owned = byScope([...ownedCaps({ cyd: { cap: 'none' } }).values()].map((one) => ({ ...one, shows: cap(9) })))
     const slots = slotsOf(shown, model, { owned })
     expect(slots.unexplained(key('cyd'))).toBe(unexplained)
-    expect(slots.at(key('cyd'))).toMatchObject(slot)
+    expect([slots.inherited(key('cyd')), slots.mayBeInherited(key('cyd'))]).toEqual([inherited, mayBeInherited])
   })
 })
 
