@@ -146,8 +146,11 @@ function compareDeclared(desired: DesiredCap, key: ScopeKey, inputs: DiffInputs,
   }
   if (observed === desired.cap || isInherited) {
     draft.inSync.push(desired)
-    if (desired.origin.kind === 'restore') giveBack(desired.cap, owned, key, inputs.now, draft)
-    else if (isNewToLedger(owned, desired, slots.unexplained(key)))
+    if (desired.origin.kind === 'restore') {
+      const left = afterEnd(desired.cap, owned, inputs.now)
+      if (left === 'released') draft.released.push(key)
+      else draft.adopted.push(left)
+    } else if (isNewToLedger(owned, desired, slots.unexplained(key)))
       draft.adopted.push(ownedFrom(desired, owned, setBefore(observed, slots, key), inputs.now, slots.unexplained(key)))
     return
   }
@@ -161,10 +164,11 @@ function compareDeclared(desired: DesiredCap, key: ScopeKey, inputs: DiffInputs,
   draft.differences.push({ ...difference(desired, key, observed, owned, inputs.resolution, isOverwritten), ...(pool && { pool }) })
 }
 
-/** A cap that a grant gave back belongs to its earlier owner. */
-function giveBack(cap: Cap, owned: OwnedCap | undefined, key: ScopeKey, now: Instant, draft: Draft): void {
-  if (!owned?.baselineIsOurs || cap === 'none') draft.released.push(key)
-  else draft.adopted.push({ scope: owned.scope, cap, owner: ownerOf(GIVEN_UP), entry: GIVEN_UP, verifiedAt: now })
+/** What is ours at a scope once a cap of ours has ended there and `cap` is left: our own cap that a grant has given back, or nothing. */
+export function afterEnd(cap: Cap, owned: OwnedCap | undefined, now: Instant): OwnedCap | 'released' {
+  const isOurs = owned?.owner === 'grant' ? owned.baselineIsOurs : owned?.cap === cap
+  if (!owned || !isOurs || cap === 'none') return 'released'
+  return { scope: owned.scope, cap, owner: ownerOf(GIVEN_UP), entry: GIVEN_UP, verifiedAt: now }
 }
 
 function compareOrphan(owned: OwnedCap, key: ScopeKey, fallback: Observed, inputs: DiffInputs, draft: Draft): void {

@@ -5,7 +5,7 @@ import { scopeKey, userScope } from '../../../src/core/model/scope.ts'
 import type { Transport } from '../../../src/ports.ts'
 import { DAY, HOUR, NOW, type PolicySketch } from '../../support/declare.ts'
 import { intentFor, raise } from '../../support/ledger.ts'
-import { testWorld, type World } from '../../support/world.ts'
+import { type Declared, testWorld, type World } from '../../support/world.ts'
 
 const mine = (one: World): readonly string[] => one.ledger.owned().map((cap) => scopeKey(cap.scope))
 
@@ -192,6 +192,74 @@ describe('a cap that we wrote and that was read back too early', () => {
     one.foreign('p001', 700)
     await one.cycle({ caps: { team: 900 } })
     expect(one.caps()).toEqual({ team: 900 })
+  })
+})
+
+describe('where an accepted write has ended a cap of ours', () => {
+  const ENDED: readonly (readonly [title: string, on: string, found: number | undefined, before: Declared, after: Declared])[] = [
+    ['of a person', 'p001', undefined, { caps: { team: 100, p001: 200 } }, { caps: { team: 100 } }],
+    ['of a group', 'group:g', undefined, { caps: { team: 100, 'group:g': 200 } }, { caps: { team: 100 }, bare: ['g'] }],
+    [
+      'of a rule',
+      'p001',
+      undefined,
+      { caps: { team: 100 }, rules: [{ name: 'one', when: { email: 'p001@*' }, cap: 200 }] },
+      { caps: { team: 100 } },
+    ],
+    [
+      'of the conflict rule',
+      'p001',
+      undefined,
+      { caps: { team: 100, 'group:g': 200, 'group:h': 300 }, onGroupConflict: 'min' },
+      { caps: { team: 100, 'group:h': 300 }, bare: ['g'], onGroupConflict: 'min' },
+    ],
+    [
+      'of a grant',
+      'p001',
+      undefined,
+      { caps: { team: 100 }, grants: [{ on: 'p001', cap: 200, until: NOW + HOUR }] },
+      { caps: { team: 100 }, grants: [{ on: 'p001', cap: 200, until: NOW + HOUR }] },
+    ],
+    [
+      'of a grant that gave back what was there before, of a protected person',
+      'p001',
+      150,
+      { caps: { team: 100 }, grants: [{ on: 'p001', cap: 200, until: NOW + HOUR }], protect: ['p001'] },
+      { caps: { team: 100 }, grants: [{ on: 'p001', cap: 200, until: NOW + HOUR }], protect: ['p001'] },
+    ],
+  ]
+  test.each(ENDED)('the same value stays that another client sets: %s', async (_row, on, found, before, after) => {
+    const one = await testWorld({ people: 20, groups: { g: ['p001'], h: ['p001'] } })
+    if (found !== undefined) one.foreign(on, found)
+    await one.cycle(before)
+    expect(one.caps()[on]).toBe(200)
+    await one.clock.pass(2 * HOUR)
+    await one.cycle(after)
+    expect(one.caps()[on]).toBe(found)
+    one.foreign(on, 200)
+    one.forget()
+    for (let round = 0; round < 2; round += 1) await one.cycle()
+    expect([one.writes(), one.caps()[on]]).toEqual([[], 200])
+  })
+
+  test('the same value stays also when the process had ended right after that write', async () => {
+    const one = await testWorld({ people: 20 })
+    await one.cycle({ caps: { team: 100, p001: 200 } })
+    await one.cycle({ caps: { team: 100 } })
+    expect(mine(one)).toEqual(['team'])
+    one.foreign('p001', 200)
+    one.restart()
+    await one.cycle()
+    expect(one.caps()).toEqual({ team: 100, p001: 200 })
+  })
+
+  test('the cap does not come back with a 0 that is not kept and follows at once', async () => {
+    const one = await testWorld({ people: 20, switches: { zeroCap: 'omitted' } })
+    await one.cycle({ caps: { team: 100, p001: 200 } })
+    await one.cycle({ caps: { team: 100 } })
+    one.forget()
+    await one.cycle({ caps: { team: 100, p001: 0 } })
+    expect(one.writes()).toEqual(['p001 0'])
   })
 })
 

@@ -1,6 +1,7 @@
 // The cycle as its contract counts it: how many reads and writes, in which deployments, and that everything is quiet afterwards.
 import { describe, expect, test } from 'vitest'
 import { scopeKey } from '../../../src/core/model/scope.ts'
+import type { Transport } from '../../../src/ports.ts'
 import type { Switches } from '../../../src/sandbox/switches.ts'
 import { scope } from '../../support/declare.ts'
 import { MINUTE, outage } from '../../support/living.ts'
@@ -155,9 +156,18 @@ describe('what is not declared any more', () => {
   })
 
   test('is cleared again when the clear was lost and a stale reading hid it', async () => {
-    const one = await testWorld({ people: 20 })
+    const storm = { is: false }
+    const lost = (inner: Transport): Transport => ({
+      async send(operation, body, options) {
+        const answer = await inner.send(operation, body, options)
+        return storm.is && operation === 'UsageConfig' ? { kind: 'network', message: 'reset' } : answer
+      },
+    })
+    const one = await testWorld({ people: 20, wrapTransport: lost })
     await one.cycle({ caps: { team: 500, p001: 4000 } })
+    storm.is = true
     await one.cycle({ caps: { team: 500 } })
+    storm.is = false
     one.foreign('p001', 4000)
     await one.cycle()
     expect(one.caps()).toEqual({ team: 500 })

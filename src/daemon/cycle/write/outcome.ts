@@ -8,7 +8,7 @@ import { type CapReading, type Observed, type OwnedCap, withTried } from '../../
 import type { Cap } from '../../../core/model/policy.ts'
 import { type ScopeKey, scopeKey } from '../../../core/model/scope.ts'
 import type { Instant } from '../../../core/model/units.ts'
-import { baselineOf, ownedFrom, setBefore } from '../../../core/plan/diff.ts'
+import { afterEnd, baselineOf, ownedFrom, setBefore } from '../../../core/plan/diff.ts'
 import type { DesiredCap } from '../../../core/resolve/candidate.ts'
 import type { Clock, Ledger } from '../../../ports.ts'
 import { noteSeen } from '../seen.ts'
@@ -126,8 +126,8 @@ export function quarantined({ change: { scope } }: Intent, code: string, error: 
 
 /**
  * Decides the ownership of a cap that was written. A cap that we set stays ours also when policy has changed since: the next plan then finds an
- * orphan, or a policy change. A cap that was cleared or given back stays ours until a later reading confirms it, because this one may be stale.
- * Only an accepted clear after which the inherited value shows is over at once, or it would be cleared for ever.
+ * orphan, or a policy change. What an accepted write has ended is ours no more from this outcome on, whatever a later reading shows: another
+ * client may set the same value. Where the answer was lost the cap stays ours until a later reading confirms its end, because this one may be stale.
  */
 export function ownershipOf(
   intent: Intent,
@@ -147,7 +147,7 @@ export function ownershipOf(
   if (desired && isSameEntry(desired.entry, intent.entry) && desired.origin.kind !== 'restore')
     return { ...ownedFrom(desired, owned, before, clock.now(), shows), ...written }
   if (isUnmoved) return 'released'
-  if (to === 'none' || intent.entry.kind === 'restore') return givenUp(owned)
+  if (to === 'none' || intent.entry.kind === 'restore') return answer === 'lost' ? givenUp(owned) : afterEnd(to, owned, clock.now())
   const owner = ownerOf(intent.entry)
   return {
     scope,
