@@ -69,7 +69,7 @@ describe('whatever the groups', () => {
           if (percent === 0) expect(cap).toBeGreaterThanOrEqual(highestDemand - 0.01)
         }
       }),
-      runs(60),
+      runs(30),
     )
   })
 
@@ -80,7 +80,7 @@ describe('whatever the groups', () => {
         if ('least' in result) expect(result.least).toBeGreaterThan(budget)
         else expect(result.dearest).toBeLessThanOrEqual(budget + 0.05)
       }),
-      runs(60),
+      runs(30),
     )
   })
 })

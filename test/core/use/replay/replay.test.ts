@@ -177,7 +177,7 @@ describe('whatever was recorded', () => {
           expect(total.policy.blockedDays.middle).toBeLessThanOrEqual(totalOf(low, index).policy.blockedDays.middle)
         }
       }),
-      runs(60),
+      runs(30),
     )
   })
 
@@ -198,7 +198,7 @@ describe('whatever was recorded', () => {
           }
         }
       }),
-      runs(60),
+      runs(30),
     )
   })
 
@@ -214,7 +214,7 @@ describe('whatever was recorded', () => {
         }
         expect(free.losses).toEqual([])
       }),
-      runs(60),
+      runs(30),
     )
   })
 
