@@ -1,9 +1,9 @@
 // The pieces of pages: badges, tiles, boxes, links to policy lines, lines to paste, pagers, tables. Each says in words what it says in colour.
 import { excerptLines } from '../core/escape/excerpt.ts'
 import { type Html, html, type Value } from '../core/escape/html.ts'
-import type { Band, Mode, ScopeState } from '../core/model/events.ts'
+import type { Band, GrantState, Mode, ScopeState } from '../core/model/events.ts'
 import type { PlaceEntry, ProblemEntry } from '../daemon/http/documents/types.ts'
-import { scopeUrl, withQuery } from './links.ts'
+import { holdUrl, scopeUrl, withQuery } from './links.ts'
 import { BAND_TEXT, capText, compact, number, plural, words } from './text.ts'
 
 /** How much it needs a person. */
@@ -19,18 +19,19 @@ export const badge = (text: string, weight?: Weight): Html =>
 /** The mode, where it is not `enforce` and the verdict does not say it. */
 export const modeBadge = (mode: Mode, verdict: string): Html | false => mode !== 'enforce' && mode !== verdict && badge(mode, 'warn')
 
-const STATE_WEIGHT: Readonly<Record<ScopeState, Weight | undefined>> = {
+const STATE_WEIGHT: Readonly<Partial<Record<ScopeState | GrantState, Weight>>> = {
   in_sync: 'good',
+  active: 'good',
   drifted: 'warn',
   held: 'warn',
   unknown: 'warn',
+  expiring: 'warn',
   rejected: 'bad',
   contested: 'bad',
-  skipped: undefined,
-  undeclared: undefined,
 }
 
-export const stateBadge = (state: ScopeState): Html => badge(words(state), STATE_WEIGHT[state])
+/** The state of a scope or of a grant. */
+export const stateBadge = (state: ScopeState | GrantState): Html => badge(words(state), STATE_WEIGHT[state])
 
 const BAND_WEIGHT: Readonly<Partial<Record<Band, Weight>>> = { at_cap: 'bad', '95_to_100': 'warn', '85_to_95': 'warn' }
 
@@ -74,7 +75,16 @@ export const empty = (text: Value): Html => html`<p class="soft" data-found>${te
 export const section = (title: string, content: Value, extra?: Value): Html =>
   html`<section><div class="title"><h2>${title}</h2>${extra !== undefined && html`<div class="end">${extra}</div>`}</div>${content}</section>`
 
+/** `scope`: `team`, `group:ID` or a person. */
 export const scopeLink = (workspace: string, scope: string): Html => html`<a href="${scopeUrl(workspace, scope)}">${scope}</a>`
+
+/** The beginning of a hold's id, as a link to its page. */
+export const holdLink = (workspace: string, id: string, word = 'hold '): Html =>
+  html`<a href="${holdUrl(workspace, id)}">${word}<code>${id.slice(0, 12)}</code></a>`
+
+/** The colour of a band, for a legend. */
+export const bandKey = (band: Band): Html =>
+  html`<svg class="key" width="12" height="10" aria-hidden="true"><rect class="band-${band}" width="12" height="10" rx="2"></rect></svg>`
 
 /** A line of a policy file, as a link where its address is known. */
 export const sourceLink = (place: PlaceEntry | undefined): Html | false => {

@@ -1,8 +1,7 @@
 // Why a scope has its cap, as `explain` says it: declarations, readings, the planned change, writes. The pages of a group and of a person share it.
 import { type Html, html } from '../../core/escape/html.ts'
 import type { CandidateEntry, GroupDocument, WriteEntry } from '../../daemon/http/documents/types.ts'
-import { holdUrl } from '../links.ts'
-import { badge, capCell, empty, facts, scopeLink, section, sourceLink, table } from '../parts.ts'
+import { badge, capCell, empty, facts, holdLink, scopeLink, section, sourceLink, table } from '../parts.ts'
 import { figure, number, when, words } from '../text.ts'
 
 type Explained = Pick<
@@ -59,10 +58,7 @@ export function nowPart({ readings, nextReadingAt, change, why, conditions, work
         change &&
           html`${change.effect}: ${capCell(change.from)} → ${capCell(change.to)}, ${change.disposition === 'ready' ? 'now' : words(change.disposition)}`,
       ],
-      [
-        'Held by',
-        change?.hold !== undefined && html`<a href="${holdUrl(workspace, change.hold)}">hold <code>${change.hold.slice(0, 12)}</code></a>`,
-      ],
+      ['Held by', change?.hold !== undefined && holdLink(workspace, change.hold)],
       ['Because', change?.hold === undefined && (change?.why ?? why)],
     ])}${table(
       'Readings of the scope and its ancestors',

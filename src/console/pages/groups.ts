@@ -10,8 +10,8 @@ import { heatMap } from '../chart/heat.ts'
 import { stackChart } from '../chart/stack.ts'
 import { filterForm, sortHead } from '../filters.ts'
 import { renderFrame } from '../frame.ts'
-import { groupUrl, personUrl, sectionUrl, withQuery } from '../links.ts'
-import { badge, bandBadge, capCell, empty, pager, section, sourceLink, stateBadge, table, tiles } from '../parts.ts'
+import { groupUrl, sectionUrl, withQuery } from '../links.ts'
+import { badge, bandBadge, capCell, empty, pager, scopeLink, section, sourceLink, stateBadge, table, tiles } from '../parts.ts'
 import { BAND_TEXT, figure, number, percent, plural, when } from '../text.ts'
 import { chainPart, historyPart, nowPart } from './explained.ts'
 
@@ -166,7 +166,7 @@ const topPart = ({ top, topOmitted, workspace }: GroupDocument) =>
       : html`${table(
           'People of the group nearest to their cap',
           [
-            { head: 'Person', isName: true, cell: ({ person }) => html`<a href="${personUrl(workspace, person)}">${person}</a>` },
+            { head: 'Person', isName: true, cell: ({ person }) => scopeLink(workspace, person) },
             { head: 'Add-on use', kind: 'number', cell: ({ addOn }) => addOn !== undefined && figure(addOn) },
             { head: 'Cap', kind: 'number', cell: ({ cap }) => capCell(cap) },
             { head: 'Band', kind: 'fixed', cell: ({ band }) => band && bandBadge(band) },

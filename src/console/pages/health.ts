@@ -3,8 +3,7 @@ import { type Html, html, type Value } from '../../core/escape/html.ts'
 import type { Documents } from '../../daemon/http/documents/documents.ts'
 import type { HealthDocument } from '../../daemon/http/documents/types.ts'
 import { renderFrame } from '../frame.ts'
-import { holdUrl } from '../links.ts'
-import { badge, box, empty, facts, SEVERITY_WEIGHT, section, table, tiles } from '../parts.ts'
+import { badge, box, empty, facts, holdLink, SEVERITY_WEIGHT, section, table, tiles } from '../parts.ts'
 import { duration, number, percent, span, when, withoutWays, words } from '../text.ts'
 
 export async function healthPage(documents: Documents, workspace: string): Promise<string> {
@@ -56,7 +55,7 @@ function troubles({ configValid, ledgerWritable, conditions, conditionsOmitted, 
 
 function about(subject: string, workspace: string): Value {
   const [, id] = /^hold ([0-9a-f]{32})$/.exec(subject) ?? []
-  return id === undefined ? subject : html`<a href="${holdUrl(workspace, id)}">hold <code>${id.slice(0, 12)}</code></a>`
+  return id === undefined ? subject : holdLink(workspace, id)
 }
 
 function figures(one: HealthDocument): Html {

@@ -4,8 +4,8 @@ import type { Documents, Query } from '../../daemon/http/documents/documents.ts'
 import type { HoldDocument } from '../../daemon/http/documents/types.ts'
 import { filterForm } from '../filters.ts'
 import { renderFrame } from '../frame.ts'
-import { holdUrl, personUrl, sectionUrl } from '../links.ts'
-import { badge, box, capCell, empty, pager, paste, scopeLink, section, sourceLink, table, tiles } from '../parts.ts'
+import { holdUrl, sectionUrl } from '../links.ts'
+import { badge, box, capCell, empty, holdLink, pager, paste, scopeLink, section, sourceLink, table, tiles } from '../parts.ts'
 import { figure, number, plural, when, withoutWays } from '../text.ts'
 import { CAUSE_TEXT } from './explained.ts'
 
@@ -33,7 +33,7 @@ export async function holdsPage(documents: Documents, workspace: string, query: 
                 head: 'Hold',
                 kind: 'fixed',
                 isName: true,
-                cell: ({ id }) => html`<a href="${holdUrl(workspace, id)}"><code>${id.slice(0, 12)}</code></a>`,
+                cell: ({ id }) => holdLink(workspace, id, ''),
               },
               { head: 'Guards', kind: 'name', cell: ({ guards }) => guards.map((guard) => badge(guard, 'warn')) },
               { head: 'People', kind: 'number', cell: ({ people }) => number(people) },
@@ -144,7 +144,7 @@ const affectedTable = ({ items, workspace }: HoldDocument): Html =>
             head: 'Person',
             isName: true,
             cell: ({ person, protected: isProtected }) =>
-              html`<a href="${personUrl(workspace, person)}">${person}</a>${isProtected === true && html` ${badge('protected', 'info')}`}`,
+              html`${scopeLink(workspace, person)}${isProtected === true && html` ${badge('protected', 'info')}`}`,
           },
           { head: 'Before', kind: 'number', cell: ({ before }) => capCell(before) },
           { head: 'After', kind: 'number', cell: ({ after }) => capCell(after) },

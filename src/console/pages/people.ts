@@ -9,8 +9,8 @@ import { BAR_HEAD, meter } from '../chart/bars.ts'
 import type { Tone } from '../chart/plot.ts'
 import { type Filter, filterForm, sortHead } from '../filters.ts'
 import { renderFrame } from '../frame.ts'
-import { personUrl, scopeUrl, sectionUrl, withQuery } from '../links.ts'
-import { badge, capCell, empty, pager, stateBadge, table } from '../parts.ts'
+import { scopeUrl, sectionUrl, withQuery } from '../links.ts'
+import { badge, bandKey, capCell, empty, pager, scopeLink, stateBadge, table } from '../parts.ts'
 import { BAND_TEXT, figure, number, percent } from '../text.ts'
 import { addOnText } from './explained.ts'
 
@@ -55,7 +55,7 @@ function bandLinks({ bands }: PersonListDocument, path: string, query: Query): H
   return html`<nav aria-label="By use of the cap"><ul class="legend">${BANDS.map((band) => {
     const isAsked = query['band'] === band
     const href = withQuery(path, isAsked ? { ...rest, band: undefined } : { ...rest, band })
-    return html`<li><svg class="key" width="12" height="10" aria-hidden="true"><rect class="band-${band}" width="12" height="10" rx="2"></rect></svg><a href="${href}"${isAsked && html` aria-current="true"`}>${BAND_TEXT[band]}: ${number(bands[band])}</a></li>`
+    return html`<li>${bandKey(band)}<a href="${href}"${isAsked && html` aria-current="true"`}>${BAND_TEXT[band]}: ${number(bands[band])}</a></li>`
   })}</ul></nav>`
 }
 
@@ -78,7 +78,7 @@ const peopleTable = ({ items, workspace }: PersonListDocument, path: string, que
         head: sortHead('Person', { by: 'person', usually: 'asc' }, path, query),
         isName: true,
         cell: ({ person, status, disabled }) =>
-          html`<a href="${personUrl(workspace, person)}">${person}</a>${status !== 'approved' && html` ${badge(status)}`}${disabled === true && html` ${badge('disabled')}`}`,
+          html`${scopeLink(workspace, person)}${status !== 'approved' && html` ${badge(status)}`}${disabled === true && html` ${badge('disabled')}`}`,
       },
       {
         head: sortHead('Of the cap', { by: 'near', usually: 'desc', isDefault: true }, path, query),

@@ -3,8 +3,8 @@ import { type Html, html } from '../../core/escape/html.ts'
 import type { Documents, Query } from '../../daemon/http/documents/documents.ts'
 import type { PlanDocument, WriteEntry } from '../../daemon/http/documents/types.ts'
 import { renderFrame } from '../frame.ts'
-import { holdUrl, planUrl, sectionUrl } from '../links.ts'
-import { badge, capCell, empty, facts, pager, scopeLink, section, sourceLink, table } from '../parts.ts'
+import { planUrl, sectionUrl } from '../links.ts'
+import { badge, capCell, empty, facts, holdLink, pager, scopeLink, section, sourceLink, table } from '../parts.ts'
 import { number, when, words } from '../text.ts'
 import { timelineEntry } from './changes.ts'
 import { CAUSE_TEXT } from './explained.ts'
@@ -75,8 +75,7 @@ function remainingChanges({ changes, changesOmitted, workspace }: PlanDocument):
       {
         head: 'Why',
         kind: 'text',
-        cell: ({ hold, why }) =>
-          hold === undefined ? why : html`<a href="${holdUrl(workspace, hold)}">hold <code>${hold.slice(0, 12)}</code></a>`,
+        cell: ({ hold, why }) => (hold === undefined ? why : holdLink(workspace, hold)),
       },
       { head: 'Declared at', kind: 'fixed', cell: ({ source }) => sourceLink(source) },
     ],

@@ -5,9 +5,9 @@ import type { Documents, Query } from '../../daemon/http/documents/documents.ts'
 import type { PolicyListDocument, PolicyRow } from '../../daemon/http/documents/types.ts'
 import { filterForm } from '../filters.ts'
 import { renderFrame } from '../frame.ts'
-import { groupUrl, personUrl, sectionUrl, withQuery, workspaceUrl } from '../links.ts'
-import { badge, box, capCell, empty, facts, pager, problemList, section, sourceLink, table } from '../parts.ts'
-import { figure, number, plural, when, words } from '../text.ts'
+import { sectionUrl, withQuery } from '../links.ts'
+import { badge, box, capCell, empty, facts, pager, problemList, scopeLink, section, sourceLink, stateBadge, table } from '../parts.ts'
+import { figure, number, plural, when } from '../text.ts'
 
 const KINDS = ['team', 'group', 'user', 'grant', 'rule', 'pool'] as const
 
@@ -58,7 +58,7 @@ const declared = ({ items, workspace, at }: PolicyListDocument): Html =>
       { head: 'Declared', isName: true, cell: (row) => html`${badge(row.kind)} ${nameOf(row, workspace)}` },
       { head: 'Cap', kind: 'number', cell: valueCell },
       { head: 'Observed', kind: 'number', cell: ({ observed }) => observed !== undefined && capCell(observed) },
-      { head: 'State', kind: 'fixed', cell: ({ state }) => state !== undefined && badge(words(state), STATE_WEIGHT[state]) },
+      { head: 'State', kind: 'fixed', cell: ({ state }) => state && stateBadge(state) },
       {
         head: 'Decides for',
         kind: 'number',
@@ -77,36 +77,22 @@ const declared = ({ items, workspace, at }: PolicyListDocument): Html =>
     items,
   )
 
-const STATE_WEIGHT: Readonly<Partial<Record<NonNullable<PolicyRow['state']>, 'good' | 'warn' | 'bad'>>> = {
-  in_sync: 'good',
-  active: 'good',
-  drifted: 'warn',
-  held: 'warn',
-  unknown: 'warn',
-  expiring: 'warn',
-  rejected: 'bad',
-  contested: 'bad',
-}
-
 /** A pool has credits for all members together instead of a cap. */
 function valueCell({ cap, add, credits }: PolicyRow): ReturnType<typeof capCell> | Html | string {
   if (credits !== undefined) return html`${figure(credits)} <span class="soft">together</span>`
   return add !== undefined ? `+${number(add)}` : capCell(cap)
 }
 
-function nameOf({ kind, name }: PolicyRow, workspace: string): Html {
-  if (kind === 'rule' || kind === 'pool')
-    return html`<a href="${withQuery(sectionUrl(workspace, 'people'), { rule: `${kind} ${name}` })}">${name}</a>`
-  if (name === 'team') return html`<a href="${workspaceUrl(workspace)}">${name}</a>`
-  const href = name.startsWith('group:') ? groupUrl(workspace, name.slice('group:'.length)) : personUrl(workspace, name)
-  return html`<a href="${href}">${name}</a>`
-}
+const nameOf = ({ kind, name }: PolicyRow, workspace: string): Html =>
+  kind === 'rule' || kind === 'pool'
+    ? html`<a href="${withQuery(sectionUrl(workspace, 'people'), { rule: `${kind} ${name}` })}">${name}</a>`
+    : scopeLink(workspace, name)
 
 const protectedPart = ({ protected: people, protectedOmitted, workspace }: PolicyListDocument): Html | false =>
   people.length > 0 &&
   section(
     'Protected people',
     html`<p class="small soft">Their caps are never lowered, blocked or cleared without an approval.</p><ul>${people.map(
-      ({ person, source }) => html`<li><a href="${personUrl(workspace, person)}">${person}</a> ${sourceLink(source)}</li>`,
+      ({ person, source }) => html`<li>${scopeLink(workspace, person)} ${sourceLink(source)}</li>`,
     )}</ul>${protectedOmitted > 0 && html`<p class="soft">${plural(protectedOmitted, 'more person', 'more people')}.</p>`}`,
   )

@@ -3,7 +3,7 @@
 import { type Html, html, type Value } from '../../core/escape/html.ts'
 import type { ComparisonDocument } from '../../daemon/http/documents/types.ts'
 import { compareChart } from '../chart/compare.ts'
-import { personUrl, scopeUrl } from '../links.ts'
+import { scopeUrl } from '../links.ts'
 import { badge, type Column, scopeLink, section, table, tiles } from '../parts.ts'
 import { day, figure, number, percent, plural } from '../text.ts'
 
@@ -164,8 +164,6 @@ const rest = (left: number, noun: string, many?: string): Html | false =>
   left > 0 &&
   html`<p class="soft">and ${plural(left, `more ${noun}`, many === undefined ? undefined : `more ${many}`)}; the document and <code>capkeeper simulate --output json</code> have more.</p>`
 
-const personLink = (workspace: string, person: string): Html => html`<a href="${personUrl(workspace, person)}">${person}</a>`
-
 function blockedPart({ blocked, blockedOmitted }: Figures, workspace: string): Html {
   if (blocked.length === 0) return section('Blocked under these policies', html`<p class="soft">Nobody would have been blocked.</p>`)
   const words = (one: Blocked, side: Side): Value => {
@@ -180,7 +178,7 @@ function blockedPart({ blocked, blockedOmitted }: Figures, workspace: string): H
     html`${table<Blocked>(
       'People who would have been blocked',
       [
-        { head: 'Person', isName: true, cell: ({ person }) => personLink(workspace, person) },
+        { head: 'Person', isName: true, cell: ({ person }) => scopeLink(workspace, person) },
         { head: 'Cycle', kind: 'fixed', cell: ({ cycleStart }) => day(cycleStart) },
         { head: 'Blocked', kind: 'fixed', cell: (one) => words(one, 'policy') },
         { head: 'Cap', kind: 'number', cell: ({ policy }) => policy && figure(policy.cap) },
@@ -200,7 +198,7 @@ function changesPart(title: string, list: readonly Change[], omitted: number, wo
     html`${table<Change>(
       title,
       [
-        { head: 'Person', isName: true, cell: ({ person }) => personLink(workspace, person) },
+        { head: 'Person', isName: true, cell: ({ person }) => scopeLink(workspace, person) },
         { head: 'Days blocked', kind: 'number', cell: ({ blockedDays }) => pair(blockedDays) },
         { head: 'Add-on credits', kind: 'number', cell: ({ credits }) => pair(credits) },
       ],

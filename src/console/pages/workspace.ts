@@ -16,6 +16,7 @@ import { renderFrame } from '../frame.ts'
 import { groupUrl, holdUrl, sectionUrl, withQuery } from '../links.ts'
 import {
   badge,
+  bandKey,
   box,
   capCell,
   empty,
@@ -30,7 +31,7 @@ import {
   table,
   tiles,
 } from '../parts.ts'
-import { BAND_TEXT, dayMonth, figure, number, percent, plural, scopesOff, when, withoutWays, words } from '../text.ts'
+import { BAND_TEXT, dayMonth, figure, number, percent, plural, scopesOff, when, withoutWays } from '../text.ts'
 
 export async function workspacePage(documents: Documents, name: string): Promise<string> {
   const [one, credits, byGroup, byModel, drift, near, pools] = await Promise.all([
@@ -243,7 +244,7 @@ function bandsPart({ bands, people, name }: WorkspaceDocument): Html | false {
     html`<svg class="bandbar" width="100%" height="14" aria-hidden="true">${bars}</svg>
 <ul class="legend">${BANDS.map(
       (band) =>
-        html`<li><svg class="key" width="12" height="10" aria-hidden="true"><rect class="band-${band}" width="12" height="10" rx="2"></rect></svg><a href="${withQuery(sectionUrl(name, 'people'), { band })}">${BAND_TEXT[band]}: ${number(bands[band])}</a></li>`,
+        html`<li>${bandKey(band)}<a href="${withQuery(sectionUrl(name, 'people'), { band })}">${BAND_TEXT[band]}: ${number(bands[band])}</a></li>`,
     )}</ul>`,
   )
 }
@@ -328,7 +329,7 @@ function grantsPart({ grants, name, at }: WorkspaceDocument): Html | false {
           {
             head: 'State',
             kind: 'fixed',
-            cell: ({ state }) => badge(words(state), state === 'expiring' ? 'warn' : state === 'active' ? 'good' : undefined),
+            cell: ({ state }) => stateBadge(state),
           },
           { head: 'Ends', kind: 'fixed', cell: ({ until }) => until !== undefined && when(until, at) },
           {

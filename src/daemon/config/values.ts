@@ -27,8 +27,6 @@ export interface Rate {
   readonly concurrency: number
 }
 
-export const DEFAULT_INTERVAL_MS = 5 * 60_000
-export const DEFAULT_USAGE_INTERVAL_MS = 15 * 60_000
 /** How old figures of use can be (product.md, section 2). */
 export const DEFAULT_USAGE_LAG_MS = 3.5 * 3_600_000
 export const DEFAULT_RATE: Rate = { start: 5, max: 10, concurrency: 8 }
@@ -38,8 +36,8 @@ export const WORKSPACE_DEFAULTS = {
   mode: 'enforce',
   capSemantics: 'layered',
   capReads: 'auto',
-  intervalMs: DEFAULT_INTERVAL_MS,
-  usageIntervalMs: DEFAULT_USAGE_INTERVAL_MS,
+  intervalMs: 5 * 60_000,
+  usageIntervalMs: 15 * 60_000,
   usageLagMs: DEFAULT_USAGE_LAG_MS,
   onDrift: 'heal',
   prune: true,

@@ -39,8 +39,11 @@ test.each([
   await life.stop()
 })
 
-test('the cap of a past day is what stood there, also where others had set it and nobody put it back', async () => {
-  const one = await testWorld({ clock: worldClock(midnight(5)), config: { onDrift: 'alert', intervalMs: HOUR, usageIntervalMs: HOUR } })
+test('the cap of a past day is the one that was in force, also a foreign one that was not reverted', async () => {
+  const one = await testWorld({
+    clock: worldClock(midnight(5)),
+    config: { onDrift: 'alert', intervalMs: 6 * HOUR, usageIntervalMs: 6 * HOUR },
+  })
   const life = live(one)
   life.set({ caps: { ada: 500 } })
   await one.clock.pass(2 * DAY + HOUR)
