@@ -245,7 +245,7 @@ const unread = (scope: Scope, key: ScopeKey, { readings }: DiffInputs): UnknownS
 const mayHideZero = (owned: OwnedCap | undefined, { model }: Slots): boolean =>
   model.zero !== 'stored' && (owned?.cap === 0 || owned?.tried === 0)
 
-const HIDDEN_ZERO = 'a cap of 0 was written here and does not show: it may stand all the same'
+const HIDDEN_ZERO = 'a cap of 0 was written here and does not show: it may be set all the same'
 
 /** The verified cap, or one written after it whose read-back may have come too early. */
 const isOurs = (owned: OwnedCap | undefined, cap: Cap): boolean => owned !== undefined && (cap === owned.cap || cap === owned.tried)

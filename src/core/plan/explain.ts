@@ -211,7 +211,7 @@ function isBeyondChain({ origin, cap }: DesiredCap, { winner, verdict }: View): 
   return (origin.kind === 'conflict' && verdict !== 'chosen') || (origin.kind === 'copied' && cap !== winner.cap)
 }
 
-const STAYS = 'it is not known whether it matches, so what is in force stays and no later rule is tried'
+const STAYS = 'it is not known whether it matches, so the cap in force stays and no later rule is tried'
 const SETS_NOTHING = 'sets nothing here, so the next wider one applies'
 
 function whyWon(won: Candidate): string {
@@ -221,7 +221,7 @@ function whyWon(won: Candidate): string {
     case 'rule':
       return won.cap === 'none' ? 'no cap is declared here or wider' : 'the narrowest cap declared'
     case 'restore':
-      return 'a grant is over, and what stood here before it comes back'
+      return 'a grant has ended, and the cap from before it is restored'
     case 'people':
       return won.cap === 'none' ? SETS_NOTHING : 'the first rule that matches, and nothing is declared for the person alone'
     case 'pool':

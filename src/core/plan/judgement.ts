@@ -296,5 +296,5 @@ const NO_HOLD = 'no hold has this id now'
 const WHY_NOTHING: Readonly<Record<Approval['state'], string>> = {
   pending: NO_HOLD,
   spent: 'it was used, and releases nothing any more',
-  void: 'it is void, because it reaches more people than were shown or is too old; look at its hold again, and approve that anew',
+  void: 'it is void, because it reaches more people than were shown or is too old; review its hold again and approve it anew',
 }

@@ -39,7 +39,7 @@ export function pins(
     if (cap === 'none' || entry.kind === 'restore' || !slots.mayBeInherited(key)) return []
     const ancestors = scope.kind === 'user' ? possibleAncestors(key, membership) : [TEAM_KEY]
     if (ancestors.every((one) => (pending.get(one) ?? cap) === cap)) return []
-    const reason = origin.reason ?? 'it may only be inherited, and what it is inherited from moves'
+    const reason = origin.reason ?? 'it may only be inherited, and the cap it may be inherited from changes'
     const pool = origin.pool === undefined ? undefined : reviews.get(origin.pool)
     const change = {
       scope,
@@ -134,6 +134,6 @@ function inheritedOf(key: ScopeKey, pending: ReadonlyMap<ScopeKey, Cap>, slots: 
 
 function keptCap(scope: UserScope, cap: Credits, pool: Pool): DesiredCap {
   const entry: PolicyEntry = { kind: 'pool', cap }
-  const reason = `pool ${pool.name}: the credits do not pay for the wider cap; what is in force stays`
+  const reason = `pool ${pool.name}: the credits do not pay for the ancestor's cap; what is in force stays`
   return { scope, cap, owner: 'pool', entry, origin: { kind: 'pool', scope, cap, at: pool.at, reason, pool: pool.name }, losers: [] }
 }

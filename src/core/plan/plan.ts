@@ -15,7 +15,7 @@ import { type Diff, type Difference, type DiffInputs, diff } from './diff.ts'
 import { type Disposed, type DisposeInputs, dispose, type Refused } from './dispositions.ts'
 import { countingReader, type Impact, type ImpactInputs, impactOf, isRaise, reachOf } from './impact.ts'
 import { type JudgementInputs, judgeWithApprovals } from './judgement.ts'
-import { liftedMembers, type PoolFollowers, pins } from './pins.ts'
+import { liftedMembers, type Membership, type PoolFollowers, pins } from './pins.ts'
 import { type ProblemInputs, planProblems } from './problems.ts'
 import { rulesOf, weakenings } from './reviewed.ts'
 import { type StateInputs, scopeStates } from './states.ts'
@@ -59,54 +59,33 @@ export interface Planned {
   readonly contested: ReadonlyMap<ScopeKey, Contest>
 }
 
+/** The steps of a plan: interpret the readings, compare, count the impact, judge, give dispositions, and collect what is shown. */
 export function buildPlan(given: PlanInputs): Planned {
-  const resolution = withoutQuarantined(given)
-  const skipped = skippedNow(given, resolution)
-  // Slots outlive the plan. With all of `given` in them each plan would keep the one before it in memory, without end.
-  const { model, readings, owned, people, sent, now, writtenAt } = given
+  const { owned, people, watched } = given
   const unlisted = given.facts.unlistedGroups
-  const slots = interpret({
-    model,
-    readings,
-    owned,
-    people,
-    unlisted,
-    sent,
-    now,
-    writtenAt,
-    groupsWithCap: groupsWithCap(resolution.desired),
-  })
-  const first = diff({ ...given, resolution, slots, skipped })
   const membership = { people, ...(unlisted && { unlisted }) }
-  // A quarantined member has no desired cap here, but an ancestor's would lift them like any other: `given.skipped` is without them.
-  const lifted = liftedMembers(first, slots, { desired: first.desired, skipped: given.skipped }, membership, given.followers ?? [])
-  const { kept, refused } = splitRefused(given, lifted.kept)
-  const others = resolution.desired.filter(({ scope }) => !kept.has(scopeKey(scope)))
-  const result =
-    kept.size > 0 ? diff({ ...given, resolution: { ...resolution, desired: [...others, ...kept.values()] }, slots, skipped }) : first
+  const resolution = withoutQuarantined(given)
+  const slots = slotsOf(given, resolution)
+  const { first, result, lifted, refused } = compare(given, resolution, slots, membership)
   const { desired } = result
   const declared = resolution === given.resolution ? first.desired : byScope(given.resolution.desired)
-  const found = [...result.differences, ...pins(result, slots, membership, given.poolReviews)]
-  const differences = found.toSorted((a, b) => compareScopes(a.scope, b.scope))
-  const impact = impactInputs(given, slots, result)
+
+  const differences = [...result.differences, ...pins(result, slots, membership, given.poolReviews)].toSorted((a, b) =>
+    compareScopes(a.scope, b.scope),
+  )
   const byKey = byScope(differences)
+  const impact = impactInputs(given, slots, result)
   const whole = impactOf(byKey, impact)
-  const mayGo = given.watched ? differences.filter((one) => !given.watched?.(one)) : differences
-  const counted = mayGo.length === differences.length ? whole : impactOf(byScope(mayGo), impact)
-  const contested = contestedScopes(mayGo, given.contests, given.guards.contested, given.now)
-  const judged = judgeWithApprovals({ ...given, differences: mayGo, impact, whole: counted, inSync: result.inSync, contested, slots })
+
+  const writable = watched ? differences.filter((one) => !watched(one)) : differences
+  const wholeWritable = writable.length === differences.length ? whole : impactOf(byScope(writable), impact)
+  const contested = contestedScopes(writable, given.contests, given.guards.contested, given.now)
+  const judging = { differences: writable, impact, whole: wholeWritable, inSync: result.inSync, contested, slots }
+  const judged = judgeWithApprovals({ ...given, ...judging })
+
   const allRefused = [...refused, ...refusedAncestors(given, declared, desired)]
-  const disposed = dispose({
-    ...given,
-    ...membership,
-    unknown: result.unknown,
-    refused: allRefused,
-    differences,
-    judged,
-    slots,
-    desired,
-    pooled: lifted.first,
-  })
+  const disposing = { ...membership, unknown: result.unknown, refused: allRefused, differences, judged, slots, desired, pooled: lifted }
+  const disposed = dispose({ ...given, ...disposing })
   const changes = toChanges(disposed, byKey, impact, whole)
   const weakened = weakenings(rulesOf(given.policy, given.guards, given.approvalSteps), given.reviewed)
   const scopes = scopeStates(given, { declared, inSync: first.inSync }, result, changes, contested)
@@ -134,6 +113,26 @@ export function buildPlan(given: PlanInputs): Planned {
     poolNotes: given.poolNotes ?? [],
     contested,
   }
+}
+
+/** Slots outlive the plan. With all of `given` in them each plan would keep the one before it in memory, without end. */
+function slotsOf({ model, readings, owned, people, facts, sent, now, writtenAt }: PlanInputs, { desired }: Resolution): Slots {
+  const unlisted = facts.unlistedGroups
+  return interpret({ model, readings, owned, people, unlisted, sent, now, writtenAt, groupsWithCap: groupsWithCap(desired) })
+}
+
+/** The diff; where a pending cap would lift members of pools, `result` is a second one in which they keep the cap in force. */
+function compare(given: PlanInputs, resolution: Resolution, slots: Slots, membership: Membership) {
+  const skipped = skippedNow(given, resolution)
+  const first = diff({ ...given, resolution, slots, skipped })
+  // A quarantined member has no desired cap here, but an ancestor's would lift them like any other: `given.skipped` is without them.
+  const asked = { desired: first.desired, skipped: given.skipped }
+  const { kept: caps, first: lifted } = liftedMembers(first, slots, asked, membership, given.followers ?? [])
+  const { kept, refused } = splitRefused(given, caps)
+  if (kept.size === 0) return { first, result: first, lifted, refused }
+  const others = resolution.desired.filter(({ scope }) => !kept.has(scopeKey(scope)))
+  const withKept = { ...resolution, desired: [...others, ...kept.values()] }
+  return { first, result: diff({ ...given, resolution: withKept, slots, skipped }), lifted, refused }
 }
 
 /** Of the caps that keep members of pools from being lifted: those to write, and those that the service has refused. */
@@ -186,7 +185,7 @@ const restored = (one: DesiredCap, cap: Cap): DesiredCap => ({
   ...one,
   cap,
   entry: { kind: 'kept', cap },
-  origin: { ...one.origin, cap, reason: 'a cap of 0 is not kept here, so the cap before it stays' },
+  origin: { ...one.origin, cap, reason: 'the service does not store a cap of 0 here, so the cap before it stays' },
 })
 
 function impactInputs(inputs: PlanInputs, slots: Slots, result: Diff): ImpactInputs {

@@ -136,7 +136,7 @@ describe('a difference', () => {
     ['of policy that asked for none before', { caps: { p0: 'none' }, observed: { p0: 'none' }, owned: { p0: { cap: 'none', tried: 0 } } }],
     ['of an orphan', { caps: { p1: 9 }, observed: { p0: 'none', p1: 9 }, owned: { p0: { cap: 0 } } }],
   ])('%s that clears a 0 which does not show says why', (_name, sketch) => {
-    const reason = 'a cap of 0 was written here and does not show: it may stand all the same'
+    const reason = 'a cap of 0 was written here and does not show: it may be set all the same'
     expect(diffOf(sketch).differences).toMatchObject([{ from: 'none', to: 'none', reason, healing: false }])
   })
 

@@ -199,7 +199,7 @@ describe('the chain of a person', () => {
     const explanation = explained('ada', { caps: { team: 500 }, grants: [{ on: 'ada', cap: 6000, ...over }] }, { owned })
     expect(explanation.cap).toBe(300)
     expect(lines(explanation)).toEqual([
-      '> restore ada 300 at acme.yaml:101:5: a grant is over, and what stood here before it comes back',
+      '> restore ada 300 at acme.yaml:101:5: a grant has ended, and the cap from before it is restored',
       'rule team 500 at acme.yaml:1:5: a user cap is narrower',
       'grant (ended) ada 6000 at acme.yaml:101:5: ended 2026-11-19 12:00 UTC',
     ])

@@ -59,7 +59,7 @@ test('says of whom it is not known which field is absent, and that what is in fo
   const sketch = { caps: { team: 500 }, rules: [MEMBER] }
   const open = explained('dan', sketch, { roster })
   expect(lines(open)).toEqual([
-    'people dan 100 at acme.yaml:201:5: it is not known whether it matches, so what is in force stays and no later rule is tried',
+    'people dan 100 at acme.yaml:201:5: it is not known whether it matches, so the cap in force stays and no later rule is tried',
     'rule team 500 at acme.yaml:1:5: whether rule r1 matches is not known',
   ])
   expect(open.chain[0]?.candidate.reason).toBe('rule r1 (role: the roster has no role): as agreed')
@@ -67,7 +67,7 @@ test('says of whom it is not known which field is absent, and that what is in fo
   const kept = explained('dan', sketch, { roster, owned: ownedCaps({ dan: { cap: 50, owner: 'rule' } }) })
   expect(kept.desired?.cap).toBe(50)
   expect(kept.chain.map(({ wins, candidate, why }) => [wins, candidate.cap, why])).toEqual([
-    [true, 50, 'it is not known whether it matches, so what is in force stays and no later rule is tried'],
+    [true, 50, 'it is not known whether it matches, so the cap in force stays and no later rule is tried'],
     [false, 500, 'whether rule r1 matches is not known'],
   ])
 })

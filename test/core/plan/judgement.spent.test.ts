@@ -13,7 +13,7 @@ describe('an approval that releases nothing any more is told', () => {
   test('while its hold exists, when it affects more people than were shown', () => {
     const { approvals, holds } = planOf({ ...LOWER, approve: [id], holdsShown: { [id]: { people: 12, at: NOW } } }).plan
     expect(holds).toHaveLength(1)
-    expect(approvals).toEqual([{ id, via: 'command', state: 'void', releases: [], note: expect.stringContaining('approve that anew') }])
+    expect(approvals).toEqual([{ id, via: 'command', state: 'void', releases: [], note: expect.stringContaining('approve it anew') }])
   })
   test('with its place where a policy lists it, also when a command gave it', () => {
     const { approvals, problems } = planOf({ ...LOWER, approvalIds: [id], approvals: [spent] }).plan

@@ -129,7 +129,7 @@ describe('a cap that may only be inherited', () => {
   test('is told with why it is set, where the policy gives no reason', () => {
     const { plan } = buildPlan(planInputs({ people: PEOPLE, readsExplicit: false, guards: GUARDS, ...TEAM(400) }))
     expect(plan.changes.map(({ reason, source }) => [reason, source?.line])).toEqual([
-      ['it may only be inherited, and what it is inherited from moves', 2],
+      ['it may only be inherited, and the cap it may be inherited from changes', 2],
       [undefined, 1],
     ])
     const { differences } = buildPlan(planInputs({ people: PEOPLE, readsExplicit: false, guards: GUARDS, ...TEAM(400) }))
@@ -362,7 +362,7 @@ describe('a member of a pool who inherits a cap', () => {
 
   test('says why it keeps it', () => {
     const { plan, desired } = buildPlan({ ...planInputs({ people: PEOPLE, guards: GUARDS, ...RAISED }), ...following(39) })
-    expect(plan.changes[0]?.reason).toBe('pool research: the credits do not pay for the wider cap; what is in force stays')
+    expect(plan.changes[0]?.reason).toBe("pool research: the credits do not pay for the ancestor's cap; what is in force stays")
     expect(plan.changes[0]?.source?.line).toBe(301)
     const [entry, origin] = [
       { kind: 'pool', cap: 40 },

@@ -116,7 +116,7 @@ describe('quarantine', () => {
     const zero = { ...entry, code: 'ZERO_NOT_STORED', entry: entryOf('rule', 0), restore: cap(300) }
     const { plan } = planOf({ caps: { p0: 0, p1: 400 }, observed: { p0: 'none', p1: 400 }, quarantined: [zero] })
     expect(plan.changes).toMatchObject([
-      { scope: scope('p0'), from: 'none', to: 300, reason: 'a cap of 0 is not kept here, so the cap before it stays' },
+      { scope: scope('p0'), from: 'none', to: 300, reason: 'the service does not store a cap of 0 here, so the cap before it stays' },
     ])
     const there = planOf({ caps: { p0: 0, p1: 400, p2: 400 }, observed: { p0: 300, p1: 400, p2: 400 }, quarantined: [zero] })
     expect(there.plan.counts).toMatchObject({ rejected: 1, inSync: 2 })

@@ -122,7 +122,7 @@ describe('people behind what cannot be read', () => {
     storm.broken = true
     const report = await one.cycle({ caps: { team: 5000, 'group:g': 1 } })
     expect(holds(report)).toEqual(['readQuality'])
-    expect(report.planned.plan.holds[0]?.message).toContain('its members are not known, so nobody can count them')
+    expect(report.planned.plan.holds[0]?.message).toContain('its members are not known, so they cannot be counted')
     expect(one.caps()).toEqual({ team: 5000 })
     storm.broken = false
     await one.clock.pass(HOUR)

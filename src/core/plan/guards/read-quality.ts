@@ -21,7 +21,7 @@ const unlistedGroups: Guard = (round) => {
   const isUncounted = ({ key, source }: Difference): boolean => groups?.has(key) === true && source !== undefined
   const first = round.active.values().find(isUncounted)
   if (!first || isHeld) return undefined
-  return holdWhere('readQuality', round, `${first.key}: its members are not known, so nobody can count them`, isUncounted)
+  return holdWhere('readQuality', round, `${first.key}: its members are not known, so they cannot be counted`, isUncounted)
 }
 
 const badReads: Guard = (round) => {

@@ -144,7 +144,7 @@ describe('a hold', () => {
       ...([
         0,
         1,
-        'group:g: its members are not known, so nobody can count them; approve hold ID or wait for the service to answer',
+        'group:g: its members are not known, so they cannot be counted; approve hold ID or wait for the service to answer',
       ] as const),
     ],
     [
