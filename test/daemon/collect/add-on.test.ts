@@ -100,7 +100,7 @@ describe('a service that tells it', () => {
   })
 
   test('that is killed meanwhile is asked on from where it was', async () => {
-    const one = await testWorld({ ...COMPANY, switches: SERVED })
+    const one = await testWorld({ ...COMPANY, switches: SERVED, config: { intervalMs: HOUR } })
     recordPast(one, daily('ada', 100, noon(5, 9)))
     const first = live(one)
     one.onCall = (call) => {
@@ -120,7 +120,7 @@ describe('a service that tells it', () => {
   })
 
   test.each([0, 90])('is asked again, of all days, once a clock that was ahead by %i days is right', async (days) => {
-    const one = await testWorld({ ...COMPANY, switches: SERVED })
+    const one = await testWorld({ ...COMPANY, switches: SERVED, config: { intervalMs: HOUR } })
     recordPast(one, daily('ada', 100, noon(5, 9)))
     const company = aheadBy(one, days * DAY)
     await company.live(DECLARED, 10 * MINUTE)

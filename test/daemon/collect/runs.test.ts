@@ -55,7 +55,7 @@ describe('the first start', () => {
   })
 
   test('that is killed goes on with the chunk that was under way', async () => {
-    const one = await testWorld(COMPANY)
+    const one = await testWorld({ ...COMPANY, config: { intervalMs: HOUR } })
     recordPast(one, daily('ada', 10, noon(5, 10)))
     let first = live(one)
     one.onCall = (call) => {
@@ -145,7 +145,7 @@ describe('afterwards', () => {
   })
 
   test.each([0, 90])('days of a clock that was ahead by %i days are asked for again once it is right', async (days) => {
-    const one = await testWorld(COMPANY)
+    const one = await testWorld({ ...COMPANY, config: { intervalMs: HOUR } })
     recordPast(one, daily('ada', 10, noon(5, 10)))
     const company = aheadBy(one, days * DAY)
     await company.live(DECLARED, 10 * MINUTE)

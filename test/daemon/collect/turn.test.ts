@@ -1,5 +1,5 @@
-// A billing cycle's turn as a daemon sees it: a service that shows the old figures on, and answers that name another cycle once; and what of
-// that is burned, told to people, granted and counted by guards.
+// The turn of a billing cycle: a service that still shows the old figures, and single answers that name another cycle; and what of that is
+// burned, notified, granted and counted by guards.
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Message } from '../../../src/core/notify/due.ts'
 import { DEFAULT_TEMPLATES } from '../../../src/core/notify/settings.ts'
@@ -16,7 +16,7 @@ interface Answer {
   readonly userTableStats: readonly { readonly promptCreditsUsed?: number }[]
 }
 
-/** Changes what the roster's answer says. */
+/** Changes the answers of the roster. */
 const roster =
   (say: (answer: Answer) => Answer) =>
   (inner: Transport): Transport => ({
@@ -31,7 +31,7 @@ const NOVEMBER = { billingCycleStart: '2026-11-01T00:00:00Z', billingCycleEnd: '
 const DECEMBER = { billingCycleStart: '2026-12-01T00:00:00Z', billingCycleEnd: '2027-01-01T00:00:00Z' }
 const DECEMBER_AT = midnight(1, 12)
 
-/** December begins while the roster's figures stay those of November for so long, by a service whose clock is `aheadMs` before ours. */
+/** December begins, and the roster shows the figures of November for `forMs` more; the service's clock is `aheadMs` ahead of ours. */
 function turning(forMs: number, aheadMs = 0): Pick<WorldOptions, 'clock' | 'wrapTransport'> {
   const clock = worldClock(midnight(30) + 22 * HOUR)
   let last: Answer['userTableStats'] = []
@@ -52,7 +52,7 @@ function naming(cycle: object) {
   return { names, wrapTransport: roster((answer) => (names.is ? { ...answer, ...cycle } : answer)) }
 }
 
-/** A daemon that tells people, and what it told. */
+/** A daemon that notifies people, and its notifications. */
 async function telling(options: WorldOptions) {
   const one = await testWorld({ people: ['ada', 'bob'], ...options })
   const sent: Message[] = []
@@ -70,7 +70,11 @@ async function telling(options: WorldOptions) {
 
 describe('while the figures are those of the cycle before', () => {
   test.each([0, 2])('nothing is burned, also by a clock that is %i min behind the service', async (minutes) => {
-    const one = await testWorld({ people: ['ada', 'bob'], ...turning(2 * HOUR, minutes * MINUTE), config: { usageIntervalMs: MINUTE } })
+    const one = await testWorld({
+      people: ['ada', 'bob'],
+      ...turning(2 * HOUR, minutes * MINUTE),
+      config: { intervalMs: HOUR, usageIntervalMs: MINUTE },
+    })
     recordPast(one, daily('ada', 100, noon(5), midnight(30)))
     const life = live(one)
     onTestFinished(life.stop)
@@ -80,7 +84,7 @@ describe('while the figures are those of the cycle before', () => {
     expect({ burned: one.ledger.fact('burned')?.team, days }).toEqual({ burned: 0, days: [] })
   })
 
-  test.each([0, 2])('for %i h, nobody is told of them, and what becomes true later is told', async (hours) => {
+  test.each([0, 2])('for %i h, no person is notified of them, and later figures are notified', async (hours) => {
     const { one, subjects } = await telling(turning(hours * HOUR))
     recordPast(one, [{ who: 'ada', at: noon(10), credits: 1500 }])
     await one.clock.pass(HOUR)
@@ -93,7 +97,7 @@ describe('while the figures are those of the cycle before', () => {
     expect(subjects().slice(1)).toEqual(['ada@example.com: 110 % of your add-on credits are used'])
   })
 
-  test('nobody’s use of the new cycle is known, and what they had used is that of the last one', async () => {
+  test('use in the new cycle is unknown, and the old figures count for the previous cycle', async () => {
     const one = await testWorld({ people: ['ada', 'bob'], ...turning(2 * HOUR) })
     recordPast(one, [{ who: 'ada', at: noon(10), credits: 1500 }])
     await one.cycle({ caps: { team: 500 } })
@@ -113,7 +117,7 @@ describe('while the figures are those of the cycle before', () => {
 })
 
 describe('one answer that names another cycle', () => {
-  test('keeps nobody from being told', async () => {
+  test('keeps no person from being notified', async () => {
     const { names, wrapTransport } = naming(DECEMBER)
     const { one, subjects } = await telling({ wrapTransport })
     recordPast(one, [{ who: 'ada', at: noon(10), credits: 1500 }])

@@ -73,12 +73,12 @@ test('when the add-on credits run out within the cycle there is an instant for i
 })
 
 test.each(['process', 'loop'])('credits burned never fall, however long the first sweep of a new %s takes', async (what) => {
-  const one = await testWorld({ people: 300, rate: 2, caps: capsOf(300) })
+  const one = await testWorld({ people: 120, rate: 0.8, caps: capsOf(120) })
   recordPast(one, [{ who: 'p001', at: noon(10), credits: 100 }])
   const begin = () => {
     const life = live(one)
     onTestFinished(life.stop)
-    life.set({ caps: capsOf(300) })
+    life.set({ caps: capsOf(120) })
     return life
   }
   const life = begin()
@@ -95,7 +95,7 @@ test.each(['process', 'loop'])('credits burned never fall, however long the firs
   }
 })
 
-test.each([false, true])('a record of use that was made and not answered (%s) is not added twice', async (isLost) => {
+test.each([false, true])('use whose record was committed and not answered (%s) is not added twice', async (isLost) => {
   const lost = { is: false }
   const one = await testWorld({
     people: ['ada', 'bob'],

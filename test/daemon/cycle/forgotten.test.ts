@@ -1,4 +1,4 @@
-// Who is forgotten beside a running daemon: nothing of them comes back from what it remembers.
+// `ledger forget` beside a running daemon: nothing of the person comes back from the daemon's memory.
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
@@ -16,10 +16,15 @@ test.each([
   ['last cycle’s figures of theirs still count', { turn: true }],
   ['the journal has changes at their scope', { foreign: true }],
   ['a pool still counts them', { pool: true }],
-])('somebody who left is forgotten for good where %s', async (_what, { turn, foreign, pool }: Readonly<Record<string, boolean>>) => {
+])('a person who left is forgotten for good where %s', async (_what, { turn, foreign, pool }: Readonly<Record<string, boolean>>) => {
   const clock = worldClock(turn ? midnight(30) + 20 * HOUR : midnight(20))
   const file = join(temporaryFolder(), 'capkeeper.db')
-  const one = await testWorld({ people: ['ada', 'bob', 'cleo', 'dan', 'eve', 'fay'], clock, ledger: file })
+  const one = await testWorld({
+    people: ['ada', 'bob', 'cleo', 'dan', 'eve', 'fay'],
+    clock,
+    ledger: file,
+    config: { intervalMs: 30 * MINUTE },
+  })
   recordPast(
     one,
     ['ada', 'bob'].map((who) => ({ who, at: noon(10), credits: 100 })),

@@ -1,4 +1,4 @@
-// Scopes that the service cannot tell of never keep the others from being healed (product.md, section 6).
+// Scopes that cannot be read never keep a foreign change of another scope from being reverted (product.md, section 6).
 import { describe, expect, test } from 'vitest'
 import type { Transport, WireAnswer } from '../../../src/ports.ts'
 import { email } from '../../support/declare.ts'
@@ -9,7 +9,7 @@ interface Faults {
   isOn: boolean
 }
 
-/** Reads of these people are answered so, once it is on. */
+/** Once on, answers the reads of these people so. */
 const answering =
   (faults: Faults, bad: ReadonlySet<unknown>, said: Partial<WireAnswer>) =>
   (inner: Transport): Transport => ({
@@ -19,9 +19,9 @@ const answering =
     },
   })
 
-describe('the last of many people is healed', () => {
+describe('a foreign change of the last of many people is reverted', () => {
   test.each<readonly [string, number, number, Partial<WireAnswer>]>([
-    ['twelve side by side cannot be read', 400, 12, { status: 500, body: '{"error":"internal"}' }],
+    ['twelve side by side cannot be read', 300, 12, { status: 500, body: '{"error":"internal"}' }],
     ['the key may not read four side by side', 100, 4, { status: 403, body: '{"error":"forbidden"}' }],
     ['one is answered with a wait of an hour', 20, 1, { status: 503, body: 'maintenance', headers: { 'retry-after': '3600' } }],
   ])('while %s', async (_, people, count, said) => {
