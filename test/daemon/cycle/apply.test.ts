@@ -128,7 +128,7 @@ describe('the order of writes', () => {
 })
 
 describe('between the plan and a write', () => {
-  test('somebody else’s change is not overwritten unseen: it is told once, planned again and reverted', async () => {
+  test('a foreign change before the write is reported once, planned again and reverted', async () => {
     const one = await testWorld({ switches: { latency: 100 } })
     await one.cycle({ caps: { ada: 4000, bob: 700 } })
     one.foreign('ada', 5000)
@@ -187,7 +187,7 @@ describe('between the plan and a write', () => {
     expect(one.ledger.owned()).toMatchObject([{ cap: 4000 }])
   })
 
-  test('a third value right after our write is a foreign change and verify_failed, told once', async () => {
+  test('a third value right after our write is verify_failed, and one foreign change', async () => {
     const one = await testWorld()
     await one.cycle({ caps: { ada: 4000 } })
     one.onCall = ({ operation }) => void (operation === 'UsageConfig' && one.foreign('ada', 123))
@@ -228,7 +228,7 @@ describe('a ledger that cannot record', () => {
     expect(one.caps()).toEqual({ team: 500, ada: 4000 })
   })
 
-  test('an outcome stops the writes, keeps the intent, and the next cycle finds out what became of it', async () => {
+  test('an outcome stops the writes and keeps the intent, which the next cycle closes', async () => {
     const disk = { broken: true }
     const one = await testWorld({ config: { rate: { concurrency: 1 } }, wrapLedger: failing(disk, ['recordOutcome']) })
     const { applied } = await one.cycle({ caps: { ada: 1, bob: 2, cleo: 3 } })
@@ -244,7 +244,7 @@ describe('a ledger that cannot record', () => {
     expect((await one.ledger.history()).map((entry) => entry.result)).toEqual(['applied', 'applied', 'applied'])
   })
 
-  test('an outcome of a grant: at its end the grant still gives back what was set before it', async () => {
+  test('an outcome of a grant: at its end the grant still restores the cap from before it', async () => {
     const disk = { broken: true }
     const one = await testWorld({ wrapLedger: failing(disk, ['recordOutcome']) })
     const grants = [{ on: 'ada', cap: 6000, from: NOW, until: NOW + DAY }]
@@ -274,7 +274,7 @@ describe('a ledger that cannot record', () => {
   })
 })
 
-test('what a plan counts on is read again after somebody took their time to agree', async () => {
+test('scopes that the plan depends on are read again when the person took a while to agree', async () => {
   const one = await testWorld({ people: ['ada', 'bob'], config: { guards: OFF } })
   await one.cycle({ caps: { team: 500, ada: 200 } })
   const { after } = await one.cycle(

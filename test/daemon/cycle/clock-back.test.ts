@@ -86,7 +86,7 @@ describe.each([
     expect(one.caps()['p001']).toBe(700)
   })
 
-  test('whoever cannot be read holds a wide write back for a day', async () => {
+  test('a person who cannot be read defers a team write for a day', async () => {
     const bad = { is: false }
     const one = await testWorld({
       people: 10,
@@ -106,7 +106,7 @@ describe.each([
     expect(one.caps()['team']).toBe(600)
   })
 
-  test('weaker rules count for what comes after them only after a day', async () => {
+  test('weaker rules count for later changes only after a day', async () => {
     const one = await testWorld({ people: 100 })
     await one.cycle({ caps: { team: 5000, ...capsOf(30, 1000) } })
     one.clock.jumpWall(ahead)
@@ -163,7 +163,7 @@ describe.each([
     expect(one.state.usage?.roster.people).toHaveLength(28)
   })
 
-  test('a wide write is looked beneath once, also when one from before it is younger by its stamp', async () => {
+  test('the descendants of a team write are checked once, also when an earlier write has a later time', async () => {
     const one = await testWorld({ people: 12, caps: { team: 500, p001: 900 } })
     await one.cycle({ caps: { team: 500, p001: 900 } })
     one.clock.jumpWall(ahead)

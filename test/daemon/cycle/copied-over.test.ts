@@ -15,7 +15,7 @@ const COPIED: WorldOptions = {
   config: { capSemantics: 'copied', capReads: 'inherited', onDrift: 'alert', guards: { ...DEFAULT_GUARDS, maxCleared: 'off' } },
 }
 
-test('who only shows the team’s cap, also through a group, goes with it, and nobody is said to have taken it away', async () => {
+test('a person who shows the cap of the team, also through a group, follows it without a foreign change', async () => {
   const one = await testWorld(COPIED)
   const policy: Declared = { caps: { team: 500, 'group:a': 'none', ada: 4000, dan: 'none' } }
   await one.cycle(policy)
@@ -36,7 +36,7 @@ test.each(['inherited', 'auto'] as const)(
   },
 )
 
-test('a group that is found as asked for just before its write has moved those beneath it, and they are put right in the same cycle', async () => {
+test('a group that already has its cap before the write has moved its members, who are repaired in the same cycle', async () => {
   const one = await testWorld({ ...COPIED, config: { ...COPIED.config, onDrift: 'heal' } })
   await one.cycle({ caps: { 'group:a': 900, ada: 4000 } })
   await one.clock.pass(2 * MINUTE_MS)
@@ -45,7 +45,7 @@ test('a group that is found as asked for just before its write has moved those b
   expect(one.inForce()).toMatchObject({ ada: 4000, bob: 1000 })
 })
 
-test('a team write of which the plan that was agreed to shows no repairs is left, and what it would have overwritten stays', async () => {
+test('a team write whose repairs were not in the agreed plan is left out, and overwrites nothing', async () => {
   const guards = { ...DEFAULT_GUARDS, maxLowered: { percent: 1, floor: 1 } }
   const one = await testWorld({ ...COPIED, config: { ...COPIED.config, onDrift: 'heal', guards } })
   const policy: Declared = { caps: { team: 500, 'group:a': 900, ada: 4000 } }
@@ -65,7 +65,7 @@ test('a team write of which the plan that was agreed to shows no repairs is left
   expect(one.inForce()).toEqual({ ada: 4000, bob: 900, cleo: 400, dan: 400 })
 })
 
-test('a team write goes out over somebody whose cap the service has refused: no plan puts that right', async () => {
+test('a team write goes out over a person whose cap the service has refused, because no plan repairs that', async () => {
   const wrapTransport = (inner: Transport): Transport => ({
     send: async (operation, body, options) =>
       operation === 'UsageConfig' && body['user_email'] === email('ada')

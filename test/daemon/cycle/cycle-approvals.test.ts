@@ -18,7 +18,7 @@ const holdOf = ({ planned }: Awaited<ReturnType<World['cycle']>>): string => pla
 const states = (one: World): readonly string[] => one.ledger.approvals().map(({ state }) => state)
 
 describe('an approval', () => {
-  test('is spent once what it released is written, also where a clear shows what is inherited', async () => {
+  test('is spent once its changes are written, also where a clear shows the inherited cap', async () => {
     const one = await testWorld({ people: 8, switches: { capReads: 'inherited', ...COPIES }, config: { capReads: 'inherited', ...COPIED } })
     await one.cycle({ caps: { team: 50 } })
     const { planned } = await one.cycle({ caps: { p001: 50 } })
@@ -29,7 +29,7 @@ describe('an approval', () => {
     expect(states(one)).toEqual(['spent'])
   })
 
-  test('names the same hold in every cycle, where a grant over what was copied goes with what it was copied from', async () => {
+  test('names the same hold in every cycle, where a grant over a copied cap ends with its ancestor’s cap', async () => {
     const one = await testWorld({ people: 12, switches: COPIES, config: { capReads: 'explicit', ...COPIED } })
     one.foreign('team', 300)
     await one.cycle({ caps: { team: 300 }, grants: [{ on: 'p001', cap: 200, until: one.clock.now() + 9 * DAY }] })
@@ -42,7 +42,7 @@ describe('an approval', () => {
     expect(one.caps()).toEqual({ p012: 300 })
   })
 
-  test('releases a change as it was shown, and not from what somebody else has set since', async () => {
+  test('releases a change as it was shown, and not from a foreign value since', async () => {
     const storm = { is: false }
     const one = await testWorld({
       people: 20,
@@ -106,7 +106,7 @@ describe('an approval', () => {
     expect({ cap: one.caps()['p001'], states: states(one) }).toEqual({ cap: 900, states: ['spent'] })
   })
 
-  test('that is spent leaves a hold that stands no more, and stands again when it is back', async () => {
+  test('that is spent releases nothing when its hold comes back', async () => {
     const one = await testWorld({ people: 20 })
     const [before, lowered]: readonly Declared[] = [capsOf(10, 1000), capsOf(10, 900)].map((caps) => ({ caps: { team: 500, ...caps } }))
     const goneAt = (): number | undefined => Object.values(one.ledger.fact('holdsShown') ?? {})[0]?.goneAt
@@ -137,7 +137,7 @@ describe('an approval', () => {
     expect(one.state.usage?.roster.people).toHaveLength(1)
   })
 
-  test('leaves another hold as it is for a day, though its people fall back to what was released', async () => {
+  test('leaves another hold unchanged for a day, though its people inherit what was released', async () => {
     const one = await testWorld({ people: 20, addOn: 1000 })
     const others = { p011: 300, p012: 300, p013: 300, p014: 300, p015: 300 }
     await one.cycle({ caps: { team: 50, ...others, ...capsOf(6, 200) } })
@@ -158,7 +158,7 @@ describe('an approval', () => {
     expect(one.caps()).toEqual({ team: 200, ...others })
   })
 
-  test('that came with its change, was taken out, and is listed again later releases what was shown since', async () => {
+  test('that came with its change, was withdrawn, and is listed again releases what was shown since', async () => {
     for (const day of [12, 17]) {
       const one = await testWorld({ people: 20 })
       const before: Declared = { caps: { team: 900, p001: 700 }, protect: ['p001'] }
@@ -177,7 +177,7 @@ describe('an approval', () => {
     }
   })
 
-  test('in a policy releases a hold that has stood for a fortnight on any day', async () => {
+  test('in a policy releases a hold of a fortnight on any day', async () => {
     for (const day of [13, 14, 15, 16]) {
       const one = await testWorld({ people: 20 })
       await one.cycle({ caps: { team: 900, p001: 700 }, protect: ['p001'] })
@@ -248,7 +248,7 @@ describe('releasing one hold leaves the other as it is', () => {
     expect(one.caps()).toMatchObject({ p001: 900, p026: 1000 })
   })
 
-  test('where what was released was the end of a grant', async () => {
+  test('where the released change was the end of a grant', async () => {
     const one = await testWorld({ people: 20, addOn: 1000 })
     const grants = [{ on: 'team', cap: 50, until: one.clock.now() + 3_600_000 }]
     await one.cycle({ caps: { team: 200, ...others, ...capsOf(6, 200) }, grants })
@@ -257,7 +257,7 @@ describe('releasing one hold leaves the other as it is', () => {
     expect(one.caps()['p001']).toBe(200)
   })
 
-  test('where it put back what others fought over', async () => {
+  test('where the released change reverted a contested scope', async () => {
     const one = await testWorld({ people: 20, addOn: 1000 })
     await one.cycle({ caps: { team: 200, ...others, ...capsOf(6, 200) } })
     for (let fought = 0; fought < 3; fought += 1) {
@@ -277,7 +277,7 @@ describe('releasing one hold leaves the other as it is', () => {
     expect(one.caps()).toEqual({ team: 200, ...more, ...capsOf(6, 200) })
   })
 
-  test('where somebody else has changed since what was released', async () => {
+  test('where the released scope has a foreign change since', async () => {
     const one = await testWorld({ people: 20, addOn: 1000 })
     await one.cycle({ caps: { team: 50, ...others, ...capsOf(6, 200) } })
     const second = await releasesFirst(one, { caps: { team: 200, ...others } }, RAISED)
@@ -286,7 +286,7 @@ describe('releasing one hold leaves the other as it is', () => {
     expect(one.caps()['p001']).toBe(200)
   })
 
-  test('and holds nothing that comes later, such as a raise of somebody protected', async () => {
+  test('and holds no later change, such as a raise of a protected person', async () => {
     const guards = { ...DEFAULT_GUARDS, maxAffected: 'off', maxLowered: 'off' } as const
     const one = await testWorld({ people: 20, addOn: 1000, config: { guards } })
     const declared = (team: number, p017: number, more = {}): Declared => ({ caps: { team, p017, ...more }, protect: ['p001'] })

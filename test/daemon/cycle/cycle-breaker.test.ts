@@ -105,7 +105,7 @@ describe('writes that fail for a shared cause', () => {
     expect(Object.keys(one.caps())).toHaveLength(17)
   })
 
-  test.each([4, 10])('%i that are to be raised do not keep back for good what is to be lowered, though raises go first', async (many) => {
+  test.each([4, 10])('%i failing raises do not block lowerings for good, though raises go first', async (many) => {
     const fault = { broken: false, people: Array.from({ length: many }, (_, index) => person(index + 1)) }
     const one = await world(fault)
     await one.cycle({ caps: capsOf(20, 100) })
@@ -119,7 +119,7 @@ describe('writes that fail for a shared cause', () => {
     expect(healed.map((name) => one.caps()[name])).toEqual([100, 100, 100])
   })
 
-  test('what failed longest ago is tried first, whichever way it goes', async () => {
+  test('the oldest failure is tried first, whether a raise or a lowering', async () => {
     const fault = { broken: false, people: undefined as readonly string[] | undefined }
     const one = await world(fault)
     await one.cycle({ caps: capsOf(20, 100) })
@@ -180,7 +180,7 @@ describe('writes that fail for a shared cause', () => {
 })
 
 describe('writes that are turned down', () => {
-  test.each([400, 404])('most of them, with %i: nobody is left alone, and they are not sent again with every cycle', async (status) => {
+  test.each([400, 404])('most of them, with %i: none is quarantined, and they are not sent in every cycle', async (status) => {
     const fault = { broken: true, status }
     const one = await world(fault)
     await one.cycle({ caps: capsOf(6) })
@@ -195,7 +195,7 @@ describe('writes that are turned down', () => {
     expect(one.caps()).toEqual(capsOf(6))
   })
 
-  test.each([3, 12])('%i of them and nothing else: what others change elsewhere is put right all the same', async (refused) => {
+  test.each([3, 12])('%i of them and nothing else: foreign changes elsewhere are still reverted', async (refused) => {
     const people = Array.from({ length: refused }, (_, index) => person(index + 1))
     const fault = { broken: true, status: 400, people }
     const one = await world(fault)
@@ -238,7 +238,7 @@ describe('writes that are turned down', () => {
     expect(Object.keys(one.caps())).toHaveLength(8)
   })
 
-  test('what is turned down before anything has succeeded again is not left alone for a day', async () => {
+  test('a refusal before any success is not quarantined for a day', async () => {
     const fault = { broken: true, status: 400 }
     const one = await world(fault)
     await one.cycle({ caps: capsOf(6) })
@@ -261,7 +261,7 @@ describe('writes that are turned down', () => {
     expect(guards(one)).toEqual(['breaker'])
   })
 
-  test('one of them is left alone, and stops nobody', async () => {
+  test('one of them is quarantined, and blocks no other', async () => {
     const one = await world({ broken: true, status: 400, people: [person(1)] })
     await one.cycle({ caps: capsOf(12) })
     expect(one.ledger.quarantined().map(({ code }) => code)).toEqual(['CAP_REFUSED'])
@@ -270,7 +270,7 @@ describe('writes that are turned down', () => {
 })
 
 describe('a running workspace', () => {
-  test('leaves a bad scope alone that is all there is to try after an outage, and goes on with what waits for it', async () => {
+  test('quarantines a bad scope that is the only one to try after an outage, and goes on with its dependants', async () => {
     let isDown = false
     const wrapTransport = (inner: Transport): Transport => ({
       async send(operation, body, options) {
@@ -316,7 +316,7 @@ describe('a running workspace', () => {
   })
 })
 
-test('what our own wide write took from people is given back as soon as a write goes through, whatever the breaker says', async () => {
+test('caps that our own team write overwrote are restored as soon as a write succeeds, whatever the breaker says', async () => {
   const names = Array.from({ length: 8 }, (_, index) => person(index + 1))
   const fault = { broken: false, people: names }
   const own = capsOf(8, 2000)

@@ -23,7 +23,7 @@ describe('a cap of the conflict rule', () => {
     if (!copies) expect(one.caps()).toEqual(left)
   })
 
-  test('goes at once when policy makes the caps of its groups the same, whatever other groups are asked for', async () => {
+  test('is cleared at once when policy makes the caps of its groups equal', async () => {
     const one = await testWorld({ people: 20, groups: { a: ['p001', 'p002'], b: ['p002'], c: ['p003'] } })
     await one.cycle({ caps: { 'group:a': 1500, 'group:b': 900, 'group:c': 100 }, onGroupConflict: 'min' })
     expect(one.caps()['p002']).toBe(900)
@@ -96,7 +96,7 @@ describe('a cap of the conflict rule', () => {
     expect(one.caps()['p002']).toBe(1500)
   })
 
-  test('is cleared once, also where it equals the cap of a group and another group shows what the team has', async () => {
+  test('is cleared once, also where it equals the cap of a group and another group inherits', async () => {
     const guards = { ...DEFAULT_GUARDS, maxAffected: 'off', maxLowered: 'off', maxBlocked: 'off', maxCleared: 'off' } as const
     const one = await testWorld({ groups: { a: ['bob'], b: ['bob'] }, switches: { capReads: 'inherited' }, config: { guards } })
     await one.cycle({ caps: { 'group:a': 910, 'group:b': 'none' }, onGroupConflict: 'min' })

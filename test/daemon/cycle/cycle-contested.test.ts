@@ -27,8 +27,8 @@ async function contested(more: WorldOptions = {}): Promise<World> {
   return one
 }
 
-describe('a scope that somebody else keeps changing', () => {
-  test('is healed twice and left alone the third time within 24 h, and that is told once', async () => {
+describe('a scope that another client keeps changing', () => {
+  test('is reverted twice and contested the third time within 24 h, reported once', async () => {
     const one = await contested()
     expect(one.caps()).toEqual({ team: 500, ada: 9000 })
     expect(stateOf(one, 'ada')).toBe('contested')
@@ -99,7 +99,7 @@ describe('a scope that somebody else keeps changing', () => {
     expect(one.caps()).toEqual({ team: 500, ada: 9000 })
   })
 
-  test('is never left alone for what we wrote ourselves, however often', async () => {
+  test('is never contested for our own writes, however many', async () => {
     const one = await testWorld()
     for (const cap of [1000, 2000, 1000, 2000, 1000, 2000]) await one.cycle({ caps: { team: 500, ada: cap } })
     await quarrel(one, 1)
@@ -150,7 +150,7 @@ describe('onDrift: alert', () => {
   const alert: WorldOptions = { config: { onDrift: 'alert' }, people: 20, groups: { a: ['p001', 'p002'] } }
   const caps = { team: 500, 'group:a': 800, p003: 1000 }
 
-  test('shows what others changed, as drift and with its cause, and never writes it', async () => {
+  test('shows foreign changes as drift with their cause, and never writes', async () => {
     const one = await testWorld(alert)
     await one.cycle({ caps })
     one.foreign('p003', 9000)
@@ -169,7 +169,7 @@ describe('onDrift: alert', () => {
     expect(one.workspace.shown.lastCycle?.result).toBe('noop')
   })
 
-  test('still writes what policy changes, and what was changed by others only where policy changed', async () => {
+  test('still writes changes of policy, and foreign changes only where policy changed', async () => {
     const one = await testWorld(alert)
     await one.cycle({ caps })
     one.foreign('p003', 9000)
@@ -178,7 +178,7 @@ describe('onDrift: alert', () => {
     expect(one.caps()).toEqual({ team: 600, 'group:a': 850, p003: 9000, p004: 700 })
   })
 
-  test('goes on over a restart, and heals once it is turned to heal', async () => {
+  test('outlasts a restart, and reverts once it is set to heal', async () => {
     const one = await testWorld(alert)
     await one.cycle({ caps })
     one.foreign('p003', 9000)
@@ -211,7 +211,7 @@ describe('onDrift: alert', () => {
     expect(one.caps()['p003']).toBe(1000)
   })
 
-  test('where caps are copied shows a foreign change and puts back only what our own wide writes overwrote', async () => {
+  test('where caps are copied shows foreign changes, and restores only what our own team and group writes overwrote', async () => {
     const one = await testWorld({ ...alert, config: { onDrift: 'alert', capSemantics: 'copied' }, switches: { capSemantics: 'fan-out' } })
     await one.cycle({ caps })
     await one.cycle()
@@ -224,7 +224,7 @@ describe('onDrift: alert', () => {
     expect(one.caps()).toMatchObject({ team: 600, p001: 800, p003: 1000, p010: 600 })
   })
 
-  test('what others changed is not contested, because nothing is healed', async () => {
+  test('foreign changes are not contested, because none is reverted', async () => {
     const one = await testWorld(alert)
     await one.cycle({ caps })
     for (const cap of [1, 2, 3, 4, 5]) {

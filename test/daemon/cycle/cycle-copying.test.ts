@@ -33,7 +33,7 @@ describe('capSemantics: copied', () => {
     expect(one.begun('ForeignChange')).toEqual([])
   })
 
-  test('an edit of the team’s cap puts everybody’s own back in the same cycle, and nobody else is blamed', async () => {
+  test('an edit of the team’s cap restores all own caps in the same cycle, without a foreign change', async () => {
     const one = await testWorld({ ...COMPANY, switches: COPIES, config: { capSemantics: 'copied' } })
     await one.cycle(POLICY)
     one.forget()
@@ -45,7 +45,7 @@ describe('capSemantics: copied', () => {
     expect(one.writes()).toEqual([])
   })
 
-  test('what an earlier cap of the team left behind is ours after a restart, and after the team has another', async () => {
+  test('copies of an earlier team cap are ours after a restart, and after the team has another cap', async () => {
     const config = { capSemantics: 'copied', onDrift: 'alert' } as const
     const one = await testWorld({ ...COMPANY, config })
     await one.cycle(POLICY)
@@ -57,7 +57,7 @@ describe('capSemantics: copied', () => {
     expect(one.begun('ForeignChange')).toEqual([])
   })
 
-  test('what the team’s cap overwrites is put back also when all of it was stamped by a clock that went back since', async () => {
+  test('caps that the team’s cap overwrites are restored also after the clock was set back', async () => {
     const one = await testWorld({ ...COMPANY, switches: COPIES, config: { capSemantics: 'copied', onDrift: 'alert' } })
     one.clock.jumpWall(20 * HOUR_MS)
     await one.cycle(POLICY)
@@ -67,7 +67,7 @@ describe('capSemantics: copied', () => {
     expect(one.begun('ForeignChange')).toEqual([])
   })
 
-  test('what the clear of a group that nobody declares any more overwrites is put back, and nobody else is blamed', async () => {
+  test('caps that the clear of an orphaned group overwrites are restored, without a foreign change', async () => {
     const one = await testWorld({ ...COMPANY, switches: COPIES, config: { capSemantics: 'copied', onDrift: 'alert' } })
     await one.cycle(POLICY)
     const { 'group:b': _, ...caps } = POLICY.caps ?? {}
@@ -76,7 +76,7 @@ describe('capSemantics: copied', () => {
     expect(one.begun('ForeignChange')).toEqual([])
   })
 
-  test('an edit that is looked at alone went well only if everybody whom its write may have moved could be read', async () => {
+  test('a focused cycle succeeds only if all descendants that its write may have moved could be read', async () => {
     const away = new Set<string>()
     const wrapTransport = (inner: Transport): Transport => ({
       send: async (operation, body, options) =>
@@ -92,7 +92,7 @@ describe('capSemantics: copied', () => {
     expect(report).toMatchObject({ result: 'partial', message: expect.stringContaining(email('ada')) })
   })
 
-  test('an edit that is looked at alone puts everybody’s own back too, also for whom the look beneath the write has read already', async () => {
+  test('a focused cycle restores all own caps, also of descendants that the check has read already', async () => {
     const one = await testWorld({ ...COMPANY, switches: COPIES, config: { capSemantics: 'copied' } })
     await one.cycle(POLICY)
     const own = Object.keys(RESOLVED).filter((name) => !['eve', 'fay'].includes(name))
@@ -121,7 +121,7 @@ describe('capSemantics: copied', () => {
     expect(one.caps()).toMatchObject({ gus: 500 })
   })
 
-  test('a line that goes leaves the value the person falls back to, and never nothing', async () => {
+  test('a removed line leaves the inherited value, and never no cap', async () => {
     const one = await testWorld({ ...COMPANY, switches: COPIES, config: { capSemantics: 'copied' } })
     await one.cycle(POLICY)
     one.forget()
@@ -152,7 +152,7 @@ describe('capSemantics: copied', () => {
     expect(one.caps()).toMatchObject({ team: 2000, 'group:a': 400, q10: 400, q20: 2000 })
   })
 
-  test('a crash between the team’s write and what it overwrote is put right by the next start, and nobody else is blamed', async () => {
+  test('a crash between the team’s write and its repairs is repaired by the next start, without a foreign change', async () => {
     const one = await testWorld({ ...COMPANY, switches: COPIES, config: { capSemantics: 'copied' } })
     await one.cycle(POLICY)
     const stop = new AbortController()
@@ -167,7 +167,7 @@ describe('capSemantics: copied', () => {
     expect(one.begun('ForeignChange')).toEqual([])
   })
 
-  test('a stop after the team’s write leaves nobody’s reading believed', async () => {
+  test('a stop after the team’s write forgets the readings of its descendants', async () => {
     const one = await testWorld({ ...COMPANY, switches: COPIES, config: { capSemantics: 'copied' } })
     await one.cycle(POLICY)
     const since = one.clock.now()
@@ -183,7 +183,7 @@ describe('capSemantics: copied', () => {
     expect(one.begun('ForeignChange')).toEqual([])
   })
 
-  test('a foreign change of one person is told as such', async () => {
+  test('a foreign change of one person is reported as such', async () => {
     const one = await testWorld({ ...COMPANY, switches: COPIES, config: { capSemantics: 'copied' } })
     await one.cycle(POLICY)
     one.foreign('bob', 7000)
@@ -195,7 +195,7 @@ describe('capSemantics: copied', () => {
 })
 
 describe('copying seen while capSemantics is layered', () => {
-  test('stops wide writes, says so once with evidence, and heals the damage without blaming anybody', async () => {
+  test('stops team and group writes, says so once with evidence, and repairs the damage without a foreign change', async () => {
     const one = await testWorld({ ...COMPANY, switches: COPIES })
     await one.cycle({ caps: { ada: 4000 } })
     const first = await one.cycle({ caps: { ada: 4000, 'group:a': 1500, team: 500 } })
@@ -217,7 +217,7 @@ describe('copying seen while capSemantics is layered', () => {
     expect(one.writes()).toEqual([])
   })
 
-  test('puts back in the same run what the run itself had written and then overwrote', async () => {
+  test('restores in the same run the caps that the run had written and then overwrote', async () => {
     const one = await testWorld({ ...COMPANY, switches: COPIES })
     const { result } = await one.cycle({ caps: { ada: 4000, 'group:a': 1500, team: 500 } })
     expect(result).toBe('held')
@@ -239,7 +239,7 @@ describe('copying seen while capSemantics is layered', () => {
   })
 })
 
-describe('reads that show what applies', () => {
+describe('reads that show inherited caps', () => {
   const INHERITED = { capReads: 'inherited' } as const
 
   test('make no foreign change of the people under a team cap that we edit', async () => {
@@ -262,7 +262,7 @@ describe('reads that show what applies', () => {
     expect(one.begun('ForeignChange')).toEqual([])
   })
 
-  test('show the wider value after a clear, which is in sync and written no more', async () => {
+  test('show the inherited value after a clear, which is in sync and not written again', async () => {
     const one = await testWorld({ ...COMPANY, people: 20, groups: {}, switches: INHERITED })
     await one.cycle({ caps: { team: 500, p001: 4000 } })
     await one.cycle({ caps: { team: 500, p001: 'none' } })
@@ -326,7 +326,7 @@ describe('copying is seen in the next cycle', () => {
   })
 })
 
-describe('what is beneath two groups of one plan', () => {
+describe('the members of two groups of one plan', () => {
   const overlapping: WorldOptions = { people: ['ada', 'bob', 'cleo'], groups: { a: ['ada', 'bob'], b: ['ada', 'cleo'] } }
   const caps = { team: 50, ada: 700, bob: 800 }
 
@@ -340,7 +340,7 @@ describe('what is beneath two groups of one plan', () => {
     expect([reads('ada'), reads('bob')]).toEqual([2, 2])
   })
 
-  test('a protected member keeps what they inherit when a look at some scopes finds that somebody else has set the team', async () => {
+  test('a protected member keeps the inherited cap when a focused cycle finds a foreign change of the team', async () => {
     const groups = { a: ['ada'], b: ['ada'] }
     const inherited = { switches: { capReads: 'inherited' }, config: { capReads: 'inherited' } } as const
     const one = await testWorld({ people: ['ada', 'bob'], groups, ...inherited })
@@ -378,7 +378,7 @@ describe('what is beneath two groups of one plan', () => {
   })
 })
 
-test('a released team write waits for whom another hold keeps, for it would carry out what that hold is about', async () => {
+test('a released team write waits for the people of another hold, because it would carry out the held change', async () => {
   const one = await testWorld({ people: 20, switches: { capSemantics: 'fan-out' }, config: { capSemantics: 'copied' } })
   await one.cycle({ caps: { team: 500 } })
   const wanted = { caps: { team: 400, p001: 0, p002: 0, p003: 0, p004: 0 } }

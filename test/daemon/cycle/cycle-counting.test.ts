@@ -51,8 +51,8 @@ async function killedAfter(writes: number, one: World, declared: Declared): Prom
 
 const SLOW = { rate: { concurrency: 1 } }
 
-describe('what is not written does not count', () => {
-  test('people who would fall to a cap that is only watched, not healed, are counted as left without one', async () => {
+describe('changes that are not written do not count', () => {
+  test('people who would inherit a cap that is watched and not reverted count as left without one', async () => {
     const one = await testWorld({ people: 40, config: { onDrift: 'alert' } })
     await one.cycle({ caps: { team: 500, ...capsOf(20, 400) } })
     one.foreign('team', undefined)
@@ -63,7 +63,7 @@ describe('what is not written does not count', () => {
     expect(uncapped(one)).toBe(20)
   })
 
-  test('somebody protected does not fall to a cap that is only watched', async () => {
+  test('a protected person does not fall to a cap that is only watched', async () => {
     const one = await testWorld({ people: 40, config: { onDrift: 'alert' } })
     await one.cycle({ caps: { team: 500, p001: 400 }, protect: ['p001'] })
     one.foreign('team', 50)
@@ -72,7 +72,7 @@ describe('what is not written does not count', () => {
     expect(one.inForce()['p001']).toBe(400)
   })
 
-  test('a look at a few scopes does not rely on a team cap that is not among them', async () => {
+  test('a focused cycle does not rely on a team cap outside its focus', async () => {
     const { one, storm } = await breakable({ people: 40 }, (operation, body) => operation === 'UsageConfig' && body['team_level'] === true)
     await one.cycle({ caps: capsOf(20, 400) })
     storm.broken = true
@@ -99,7 +99,7 @@ describe('what is not written does not count', () => {
     expect(uncapped(one)).toBe(20)
   })
 
-  test('holds elsewhere stay in sight while a few scopes are looked at', async () => {
+  test('holds elsewhere stay visible in a focused cycle', async () => {
     const one = await testWorld({ people: 20 })
     await one.cycle({ caps: { team: 500, ...capsOf(6, 4000) } })
     await one.cycle({ caps: { team: 500, ...capsOf(6, 1000) } })
@@ -112,7 +112,7 @@ describe('what is not written does not count', () => {
   })
 })
 
-describe('people behind what cannot be read', () => {
+describe('people whose scopes cannot be read', () => {
   test('a group whose members were never listed is not written', async () => {
     const { one, storm } = await breakable(
       { people: 40, groups: { g: names(36) } },
@@ -129,7 +129,7 @@ describe('people behind what cannot be read', () => {
     expect(holds(await one.cycle())).toEqual(['maxAffected+maxLowered'])
   })
 
-  test('a group that policy drops, and whose members were never listed, keeps its cap while what they would fall to is held', async () => {
+  test('a dropped group whose members were never listed keeps its cap while the cap that they would inherit is held', async () => {
     const { one, storm } = await breakable(
       { people: 40, groups: { g: names(6) } },
       (operation, body) => operation === 'UserPageAnalytics' && body['group_name'] !== undefined,
@@ -158,7 +158,7 @@ describe('people behind what cannot be read', () => {
     expect(one.inForce()['p001']).toBe(5000)
   })
 
-  test('somebody protected whose own cap cannot be read is not lowered with the team', async () => {
+  test('a protected person whose cap cannot be read is not lowered with the team', async () => {
     const { one, storm } = await breakable({ people: 3 }, (operation, body) => isRead(operation) && body['user_email'] === email('p001'))
     await one.cycle({ caps: { team: 5000, p001: 'none' }, protect: ['p001'] })
     storm.broken = true
@@ -176,7 +176,7 @@ describe('people behind what cannot be read', () => {
     expect(one.inForce()['p001']).toBe(5000)
   })
 
-  test('what was read of a scope that nobody manages any more counts no longer', async () => {
+  test('the reading of a scope that is not managed any more does not count', async () => {
     const one = await testWorld({ people: 40 })
     await one.cycle({ caps: { team: 5000, p001: 4000 }, protect: ['p001'] })
     one.foreign('p001', 777)
@@ -241,7 +241,7 @@ describe('an interrupted plan', () => {
     expect(one.ledger.fact('planBaseline')).toBeUndefined()
   })
 
-  test('does not make a lowering of somebody protected look like a raise', async () => {
+  test('does not make a lowering of a protected person look like a raise', async () => {
     const one = await testWorld({ people: 40, config: SLOW })
     await one.cycle({ caps: { team: 100 } })
     await killedAfter(1, one, { caps: { team: 5000, p001: 9000 } })
@@ -279,7 +279,7 @@ describe('the declared scopes that emptyPolicy compares with', () => {
   })
 })
 
-describe('people who were found at the cap of their group', () => {
+describe('people whose reading equals the cap of their group', () => {
   const groups = { g: names(6) }
   const kept = capsOf(6, 500)
   const lowered = async (one: World): Promise<string[]> => {
@@ -289,20 +289,20 @@ describe('people who were found at the cap of their group', () => {
       .then(async () => holds(await one.cycle({ caps: { team: 900, 'group:g': 100, ...kept } })))
   }
 
-  test('keep it where reads show what applies: it is set at their own scope before the group is lowered', async () => {
+  test('keep it where reads show inherited caps: it is set explicitly before the group is lowered', async () => {
     const one = await testWorld({ people: 20, groups, switches: { capReads: 'inherited' } })
     expect(await lowered(one)).toEqual([])
     expect(one.writes().slice(-7)).toEqual([...names(6).map((name) => `${name} 500`), 'group:g 100'])
   })
 
-  test('keep theirs where somebody was seen to be unset beneath the team', async () => {
+  test('keep theirs where a person was seen to be unset under the team', async () => {
     const one = await testWorld({ people: 20, groups })
     expect(await lowered(one)).toEqual([])
     expect(one.inForce()['p001']).toBe(500)
   })
 })
 
-describe('where reads show what is inherited', () => {
+describe('where reads show inherited caps', () => {
   const twice = { people: 20, groups: { a: names(2), b: names(2) }, switches: { capReads: 'inherited' } } as const
 
   test('a group does not bring people to the cap that is held for them', async () => {

@@ -29,7 +29,7 @@ async function held(more: WorldOptions = {}): Promise<{ one: World; id: string; 
 }
 
 describe('a hold', () => {
-  test('keeps its id from cycle to cycle and over a restart, and is told once', async () => {
+  test('keeps its id from cycle to cycle and over a restart, and is reported once', async () => {
     const { one, id } = await held()
     await one.cycle()
     one.restart()
@@ -39,13 +39,13 @@ describe('a hold', () => {
     expect(one.caps()[person(1)]).toBe(4000)
   })
 
-  test('keeps back only what it is about', async () => {
+  test('holds only its own changes', async () => {
     const { one, lowered } = await held()
     await one.cycle({ caps: { ...lowered.caps, ...capsOf(2, 900, 10) } })
     expect(one.caps()).toMatchObject({ p001: 4000, p010: 900, p011: 900 })
   })
 
-  test('is released by the command, goes out, and the approval is spent', async () => {
+  test('is released by the command and written, and the approval is spent', async () => {
     const { one, id, lowered } = await held()
     approve(one, id)
     expect((await one.cycle()).result).toBe('success')
@@ -79,7 +79,7 @@ describe('a hold', () => {
     expect(states(one)).toEqual({ '0123456789ab': 'pending' })
   })
 
-  test('whose release was carried out by half when the process died goes on with the other half', async () => {
+  test('whose release was half written when the process died goes on with the other half', async () => {
     const { one, id } = await held({ config: { rate: { concurrency: 1 } } })
     approve(one, id)
     const stop = new AbortController()
@@ -133,8 +133,8 @@ describe('a hold', () => {
   })
 })
 
-describe('who is counted', () => {
-  test('somebody protected from what they have now, who follows the team since this plan began', async () => {
+describe('counting people', () => {
+  test('a protected person counts from the present cap, also who follows the team since this plan began', async () => {
     const inherited = { switches: { capReads: 'inherited' }, config: { capReads: 'inherited' } } as const
     const one = await testWorld({ people: 20, ...inherited })
     const protect = ['p001', 'p002']
@@ -164,7 +164,7 @@ describe('who is counted', () => {
     expect(one.caps()).toEqual({ team: 500, ...capsOf(10, 4000) })
   })
 
-  test('adopting capkeeper with first caps that block nobody is free', async () => {
+  test('first caps that block no person are not held', async () => {
     const one = await testWorld({ people: 30 })
     expect((await one.cycle({ caps: { team: 500, ...capsOf(30, 300) } })).result).toBe('success')
   })
@@ -245,7 +245,7 @@ describe('a roster that shrinks', () => {
   }
   const edited: Declared = { caps: { team: 600, 'group:a': 1000, 'group:b': 900, p001: 3000, p002: 1500 } }
 
-  test('by a third is doubted: lowering and wide writes wait, raises go out, the last good roster counts', async () => {
+  test('by a third is doubted: lowerings and team or group writes wait, raises go out, the last good roster counts', async () => {
     const one = await shrunk(13)
     const { result, planned } = await one.cycle(edited)
     expect(result).toBe('held')

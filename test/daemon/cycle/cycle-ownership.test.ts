@@ -9,8 +9,8 @@ import { type Declared, testWorld, type World } from '../../support/world.ts'
 
 const mine = (one: World): readonly string[] => one.ledger.owned().map((cap) => scopeKey(cap.scope))
 
-describe('a cap of ours that equals the wider one', () => {
-  test('is cleared when policy turns it into none, and follows the wider cap from then on', async () => {
+describe('a cap of ours that equals its ancestor’s', () => {
+  test('is cleared when policy turns it into none, and follows the ancestor from then on', async () => {
     const one = await testWorld({ people: 20 })
     await one.cycle({ caps: { team: 500, p001: 500 } })
     await one.cycle({ caps: { team: 500, p001: 'none' } })
@@ -19,7 +19,7 @@ describe('a cap of ours that equals the wider one', () => {
     expect(one.inForce()['p001']).toBe(1000)
   })
 
-  test('is left where caps are copied and nobody asks for the wider one, as after a grant for all', async () => {
+  test('stays where caps are copied and policy asks for no ancestor’s cap, as after a grant for all', async () => {
     const one = await testWorld({ people: 10, switches: { capSemantics: 'fan-out' }, config: { capSemantics: 'copied' } })
     one.foreign('team', 300)
     const caps = one.caps()
@@ -132,7 +132,7 @@ describe('a cap that we wrote and that was read back too early', () => {
       { caps: { team: 900, p001: 500 } },
     ],
   ]
-  test.each(ROWS)('goes when nothing asks for it meanwhile: %s', async (_row, found, before, during, after) => {
+  test.each(ROWS)('is cleared when policy drops it meanwhile: %s', async (_row, found, before, during, after) => {
     const one = await testWorld({ people: 20 })
     if (found !== undefined) one.foreign('p001', found)
     await one.cycle(before)
@@ -170,7 +170,7 @@ describe('a cap that we wrote and that was read back too early', () => {
     expect(one.caps()).toEqual({ team: 900, p001: 700 })
   })
 
-  test('or of which nobody knows whether it came, is cleared when it shows and policy has dropped it meanwhile', async () => {
+  test('or whose end is not known, is cleared when it shows and policy has dropped it meanwhile', async () => {
     const one = await testWorld({ people: 20 })
     await one.cycle({ caps: { team: 900, p001: 500 } })
     // Somebody pulled the plug while it was under way.
@@ -267,7 +267,7 @@ describe('the end of a grant', () => {
   const old = { on: 'team', cap: 700, from: NOW - 60 * DAY, until: NOW - 50 * DAY }
   const current = { on: 'team', cap: 6000, from: NOW - HOUR, until: NOW + DAY }
 
-  test('is told from an edit of the policy when a copied cap equals what a grant had given long ago', async () => {
+  test('is distinct from an edit of the policy when a copied cap equals an old grant’s', async () => {
     const grants = [{ ...old, cap: 500 }]
     const one = await testWorld({ people: 40, config: { capSemantics: 'copied' }, switches: { capSemantics: 'fan-out' } })
     await one.cycle({ caps: { team: 500 }, grants, protect: ['p001'] })
@@ -306,7 +306,7 @@ describe('the end of a grant', () => {
     expect(one.inForce()['p001']).toBe(500)
   })
 
-  test('leaves nothing behind where reads show what applies: the wider cap was no cap of the person', async () => {
+  test('leaves nothing behind where reads show inherited caps: the inherited cap was not the person’s own', async () => {
     const one = await testWorld({ people: 20, switches: { capReads: 'inherited' } })
     await one.cycle({ caps: { team: 500 } })
     await one.cycle({ caps: { team: 500 }, grants: [{ on: 'p001', cap: 6000, until: NOW + HOUR }] })
@@ -335,7 +335,7 @@ describe('the end of a grant', () => {
     },
   )
 
-  test('gives back what stood there before, also when its write was first read back stale', async () => {
+  test('restores the cap from before it, also when its write was first read back stale', async () => {
     const one = await testWorld({ people: 20, caps: { p002: 700 } })
     const grants = ['p001', 'p002'].map((on) => ({ on, cap: 6000, until: NOW + HOUR }))
     const before = { p001: undefined, p002: 700 }
@@ -353,7 +353,7 @@ describe('the end of a grant', () => {
     expect({ caps: one.caps(), mine: mine(one) }).toEqual({ caps: { team: 500, p002: 700 }, mine: ['team'] })
   })
 
-  test('leaves alone what somebody else has set meanwhile', async () => {
+  test('leaves a foreign change meanwhile alone', async () => {
     const one = await testWorld({ people: 20 })
     await one.cycle({ caps: { team: 500 }, grants: [{ on: 'p001', cap: 6000, until: NOW + HOUR }] })
     await one.clock.pass(2 * HOUR)

@@ -47,7 +47,7 @@ describe('a pool', () => {
     expect(one.caps()).toEqual({ ada: 550, bob: 550 })
   })
 
-  test('whose group has grown past what its min can be paid for says so, and is dealt all the same', async () => {
+  test('whose group has outgrown its minimum says so, and is still dealt', async () => {
     const one = await testWorld({ people: ['ada', 'bob'], groups: { grp_r: ['ada', 'bob'] } })
     const research = pool(100, { kind: 'groups', ids: ['grp_r'] }, { min: 60 })
     const { planned } = await one.cycle({ pools: [research] })
@@ -104,7 +104,7 @@ describe('a pool', () => {
     expect(one.caps()).toEqual({ ada: 740, bob: 260 })
   })
 
-  test('puts a foreign change back to what was dealt, also over a restart', async () => {
+  test('reverts a foreign change to the dealt cap, also over a restart', async () => {
     const one = await testWorld({ people: ['ada', 'bob'] })
     await one.cycle({ pools: [pool(1000, people('ada', 'bob'))] })
     one.foreign('ada', 9000)
@@ -113,7 +113,7 @@ describe('a pool', () => {
     expect(one.caps()).toEqual({ ada: 500, bob: 500 })
   })
 
-  test('raises nobody while somebody else has raised a member, and lowers that one first', async () => {
+  test('raises no member while another client has raised one, and lowers that one first', async () => {
     const one = await testWorld({ people: ['ada', 'bob'], caps: { ada: 100, bob: 100 } })
     const lost = { raises: true }
     const declared: Declared = { pools: [pool(1000, people('ada', 'bob'))] }
@@ -147,7 +147,7 @@ describe('a pool', () => {
     expect(one.state.frozenPools['research']).toMatch(/balance/)
   })
 
-  test('leaves a member alone whose cap cannot be read, and raises nobody', async () => {
+  test('leaves a member alone whose cap cannot be read, and raises no other', async () => {
     const one = await testWorld({
       people: ['ada', 'bob'],
       caps: { ada: 100, bob: 100 },
@@ -198,7 +198,7 @@ describe('members', () => {
     }
   })
 
-  test('with a cap of their own get it first, at most what is left', async () => {
+  test('with an explicit cap get it first, at most what remains', async () => {
     const one = await testWorld({ people: ['ada', 'bob', 'cleo'] })
     recordPast(one, [spent('cleo', 200)])
     await one.cycle({ caps: { ada: 300, bob: 5000 }, pools: [pool(1000, people('ada', 'bob', 'cleo'))] })
@@ -233,7 +233,7 @@ describe('members', () => {
     expect(one.caps()).toEqual({ bob: 100 })
   })
 
-  test('who become protected keep what was dealt: it is not taken away as nobody asks for it', async () => {
+  test('who become protected keep their dealt cap, though policy does not ask for it', async () => {
     const one = await testWorld({ people: ['ada', 'bob'] })
     const pools = [pool(1000, people('ada', 'bob'))]
     await one.cycle({ caps: { team: 5000 }, pools })
@@ -256,7 +256,7 @@ describe('members', () => {
     expect(one.caps()).toEqual({ ada: expected, bob: 400 })
   })
 
-  test('who show what is dealt to them and may only inherit it get it at their own scope before the team’s cap goes up', async () => {
+  test('whose reading of the dealt cap may be inherited get it explicitly before the team is raised', async () => {
     const one = await testWorld({ people: ['ada', 'bob'], caps: { team: 500 }, switches: { capReads: 'inherited' } })
     const sums: number[] = []
     one.onCall = ({ operation }) => {
@@ -280,7 +280,7 @@ describe('guards', () => {
   const caps = Object.fromEntries(names.map((name) => [name, 1000]))
   const declared = (total: number): Declared => ({ pools: [pool(total, people(...names))] })
 
-  test('hold a first deal, under an id that no reading moves, and its approval releases the deal as it then stands', async () => {
+  test('hold a first deal, under an id that no reading changes, and its approval releases the deal as it is then', async () => {
     const one = await testWorld({ people: 40, caps })
     const first = await one.cycle(declared(20_000))
     expect(first.planned.plan.holds).toMatchObject([{ people: 40 }])
@@ -302,7 +302,7 @@ describe('guards', () => {
     expect(one.ledger.approvals().map(({ state }) => state)).toEqual(['spent'])
   })
 
-  test('let later deals move within what was reviewed', async () => {
+  test('let later deals move within the reviewed one', async () => {
     const one = await testWorld({ people: 40, caps })
     const held = await one.cycle(declared(20_000))
     approve(one, held.planned.plan.holds[0]?.id ?? '')
@@ -344,7 +344,7 @@ describe('guards', () => {
   })
 })
 
-test('a process that dies at any write of a deal goes on where it was, and the sum is kept at every write', async () => {
+test('a process that dies at any write of a deal goes on, and every write keeps the sum', async () => {
   const total = 1500
   for (let diesAt = 1; diesAt <= 6; diesAt += 1) {
     const death = { left: diesAt }

@@ -13,7 +13,7 @@ async function raised(options: WorldOptions): Promise<World> {
 }
 
 describe('a raise', () => {
-  test('beyond the credits that are left is held, is shown, and goes out with an approval', async () => {
+  test('beyond the remaining credits is held, shown, and written with an approval', async () => {
     const one = await raised({ addOn: 600 })
     expect(one.caps()['ada']).toBe(1000)
     const [hold] = one.workspace.shown.planned?.plan.holds ?? []
@@ -24,12 +24,12 @@ describe('a raise', () => {
     expect(one.caps()['ada']).toBe(1700)
   })
 
-  test('within them goes out', async () => expect((await raised({ addOn: 700 })).caps()['ada']).toBe(1700))
+  test('within them is written', async () => expect((await raised({ addOn: 700 })).caps()['ada']).toBe(1700))
 
-  test('goes out where the plan has no balance', async () =>
+  test('is written where the plan has no balance', async () =>
     expect((await raised({ addOn: 0, switches: { plan: 'team' } })).caps()['ada']).toBe(1700))
 
-  test('that heals goes out whatever is left, to however many people', async () => {
+  test('that reverts is written whatever remains, for any number of people', async () => {
     const one = await testWorld({ people: 20, addOn: 0 })
     await one.cycle({ caps: { team: 5000 } })
     one.foreign('team', 1)

@@ -92,7 +92,7 @@ describe('a rule', () => {
     },
   )
 
-  test('that is deleted gives its people back to what is declared wider', async () => {
+  test('that is deleted leaves its people to their ancestors’ caps', async () => {
     const one = await company()
     await one.cycle(GUESTS)
     await one.cycle({ caps: GUESTS.caps }, { usage: false })
@@ -117,7 +117,7 @@ describe('a rule', () => {
     expect(one.caps()['p003']).toBe(900)
   })
 
-  test('keeps what is in force of people whose row stops telling', async () => {
+  test('keeps the caps in force of people whose row stops showing use', async () => {
     const one = await company({
       wrapTransport: (inner) => ({
         send: async (...request) => (silent.is ? edited(await inner.send(...request), /"role":"[^"]*",?/g, '') : inner.send(...request)),
@@ -130,7 +130,7 @@ describe('a rule', () => {
     expect(one.caps()).toEqual({ team: 500, p001: 100, p002: 100 })
   })
 
-  test('moves nobody on a roster that is doubted', async () => {
+  test('changes no cap on a doubted roster', async () => {
     const one = await company()
     await one.cycle(GUESTS)
     for (let index = 3; index <= 12; index += 1) one.removePerson(`p${String(index).padStart(3, '0')}`)
@@ -181,7 +181,7 @@ describe('a rule', () => {
     },
   )
 
-  test('leaves people with what is in force while their active days cannot be read', async () => {
+  test('keeps the caps in force while active days cannot be read', async () => {
     const one = await company()
     const rules = [{ when: { activeDays: { below: 5, within: 30 } }, cap: 50 }]
     await one.cycle({ caps: { team: 500 }, rules })

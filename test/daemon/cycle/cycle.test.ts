@@ -67,7 +67,7 @@ describe('drift', () => {
     expect(one.caps()).toEqual(caps)
   })
 
-  test('by somebody else is healed once and told once, with the value verified before', async () => {
+  test('by another client is reverted once and reported once, with the value verified before', async () => {
     const one = await testWorld()
     await one.cycle({ caps: { team: 500, ada: 4000 } })
     one.foreign('ada', 9000)
@@ -78,7 +78,7 @@ describe('drift', () => {
     expect(one.begun('ForeignChange')).toMatchObject([{ scope: { email: 'ada@example.com' }, fields: { from: 4000, to: 9000 } }])
   })
 
-  test('by the same hand to the same value again is told again', async () => {
+  test('to the same value again is reported again', async () => {
     const one = await testWorld()
     await one.cycle({ caps: { ada: 4000 } })
     one.forget()
@@ -89,7 +89,7 @@ describe('drift', () => {
     expect(one.begun('ForeignChange')).toHaveLength(3)
   })
 
-  test('that stands is told once, also when policy asks for something else for a while and when it cannot be read for a while', async () => {
+  test('that remains is reported once, also while policy asks for something else or it cannot be read', async () => {
     const away = { is: false }
     const one = await testWorld({ config: { mode: 'audit' }, wrapTransport: outage(away) })
     one.foreign('ada', 4000)
@@ -108,7 +108,7 @@ describe('drift', () => {
     expect(one.begun('ForeignChange')).toHaveLength(2)
   })
 
-  test('by an edit of the policy is ours and never told as somebody else’s', async () => {
+  test('by an edit of the policy is ours and never a foreign change', async () => {
     const one = await testWorld({ groups: { a: ['ada', 'bob'] } })
     await one.cycle({ caps: { team: 500, 'group:a': 1500, ada: 4000 } })
     await one.cycle({ caps: { team: 600, 'group:a': 1400, ada: 4100 } })
@@ -117,7 +117,7 @@ describe('drift', () => {
     expect(one.begun('ForeignChange')).toEqual([])
   })
 
-  test('that only alerts is told once and left alone, while a new line of policy goes out', async () => {
+  test('that only alerts is reported once and left alone, while a new line of policy is written', async () => {
     const one = await testWorld({ config: { onDrift: 'alert' } })
     await one.cycle({ caps: { ada: 4000 } })
     one.foreign('ada', 9000)
@@ -127,7 +127,7 @@ describe('drift', () => {
     expect(one.begun('ForeignChange')).toHaveLength(1)
   })
 
-  test('that only alerts stays left alone when the edit of another scope is looked at at once', async () => {
+  test('that only alerts stays left alone in a focused cycle over another scope', async () => {
     const one = await testWorld({ config: { onDrift: 'alert' } })
     await one.cycle({ caps: { ada: 4000 } })
     one.foreign('ada', 9000)
@@ -136,7 +136,7 @@ describe('drift', () => {
   })
 })
 
-describe('what is not declared any more', () => {
+describe('a cap that is not declared any more', () => {
   test('is cleared when it is ours and still at our value', async () => {
     const one = await testWorld({ people: 20 })
     await one.cycle({ caps: { team: 500, p001: 4000, p002: 700 } })
@@ -146,7 +146,7 @@ describe('what is not declared any more', () => {
     expect(one.ledger.owned().map((owned) => owned.cap)).not.toContain(4000)
   })
 
-  test('and comes back at once is a change of policy and nobody else’s', async () => {
+  test('and comes back at once is a change of policy and no foreign one', async () => {
     const one = await testWorld({ people: 20 })
     await one.cycle({ caps: { team: 500, p001: 4000 } })
     await one.cycle({ caps: { team: 500 } })
@@ -173,7 +173,7 @@ describe('what is not declared any more', () => {
     expect(one.caps()).toEqual({ team: 500 })
   })
 
-  test('is left alone and forgotten when somebody else has changed it since', async () => {
+  test('is left alone and forgotten when another client has changed it since', async () => {
     const one = await testWorld()
     await one.cycle({ caps: { team: 500, ada: 4000 } })
     one.foreign('ada', 777)
@@ -220,7 +220,7 @@ describe('what is not declared any more', () => {
 })
 
 describe('people and groups', () => {
-  test('a cap of ours on somebody who becomes pending stays, stays ours, and is neither read nor written', async () => {
+  test('a cap of ours on a person who becomes pending stays ours, and is neither read nor written', async () => {
     const one = await testWorld({ people: 20 })
     await one.cycle({ caps: { team: 500, p001: 4000 } })
     one.setStatus('p001', 'PENDING')
@@ -233,7 +233,7 @@ describe('people and groups', () => {
     expect(one.caps()).toEqual({ team: 500 })
   })
 
-  test('a cap of ours on somebody who left the roster is no orphan', async () => {
+  test('a cap of ours on a person who left the roster is no orphan', async () => {
     const one = await testWorld({ people: 20 })
     await one.cycle({ caps: { p001: 4000 } })
     one.removePerson('p001')
@@ -243,7 +243,7 @@ describe('people and groups', () => {
     expect(one.ledger.owned()).toHaveLength(1)
   })
 
-  test('a group whose name the service does not know is skipped and stops nobody', async () => {
+  test('a group whose name the service does not know is skipped and blocks no other', async () => {
     const one = await testWorld()
     const { result, after } = await one.cycle({ caps: { team: 500, 'group:gone': 900 } })
     expect({ result, writes: one.writes(), reads: one.reads() }).toMatchObject({ result: 'success', writes: ['team 500'] })
@@ -251,7 +251,7 @@ describe('people and groups', () => {
     expect(after.scopes.find((status) => status.scope.kind === 'group')).toMatchObject({ state: 'skipped' })
   })
 
-  test('a group id that the service does not know is quarantined with its reason, told once, and stops nobody', async () => {
+  test('a group id that the service does not know is quarantined with its reason, reported once, and blocks no other', async () => {
     const one = await testWorld({ groups: { a: ['ada'] } })
     const declared = revisionOf({ caps: { team: 500, 'group:typo': 900 } })
     const groups = declared.set.groups.map((group) => ({ ...group, name: 'A' }))
@@ -268,7 +268,7 @@ describe('people and groups', () => {
     expect(one.reads()).toContain('group:typo')
   })
 
-  test('a person in two groups with different caps is rejected and told once, and stops nobody', async () => {
+  test('a person in two groups with different caps is rejected, reported once, and blocks no other', async () => {
     const one = await testWorld({ groups: { a: ['ada', 'bob'], b: ['bob'] } })
     const { result } = await one.cycle({ caps: { 'group:a': 1500, 'group:b': 900 } })
     await one.cycle()
@@ -277,7 +277,7 @@ describe('people and groups', () => {
     expect(one.begun('Rejected', 'Quarantined')).toMatchObject([{ scope: { email: 'bob@example.com' }, reason: 'GROUP_CONFLICT' }])
   })
 
-  test('a cap of the conflict rule goes after two agreeing readings of the groups and not before', async () => {
+  test('a cap of the conflict rule is cleared after two agreeing readings of the groups and not before', async () => {
     const one = await testWorld({ people: 20, groups: { a: ['p001', 'p002'], b: ['p002'] } })
     await one.cycle({ caps: { 'group:a': 1500, 'group:b': 900 }, onGroupConflict: 'max' })
     expect(one.caps()).toMatchObject({ p002: 1500 })

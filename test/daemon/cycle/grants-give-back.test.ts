@@ -19,7 +19,7 @@ async function later(one: World, time: number, declared?: Declared): Promise<Rec
   return one.caps()
 }
 
-describe('a cap that nobody declares', () => {
+describe('an undeclared cap', () => {
   test('comes back at the end of each grant, whatever one days before had put there', async () => {
     const one = await company({ caps: { ada: 500 } })
     const first = grantOn('ada', { cap: 6000 })
@@ -29,7 +29,7 @@ describe('a cap that nobody declares', () => {
     for (const days of [2, 1, 2.5, 1]) expect(await later(one, days * DAY)).toEqual({ team: 900, ada: 500 })
   })
 
-  test('comes back after two grants of which one follows the other, also while nobody was looking', async () => {
+  test('comes back after two successive grants, also when no cycle ran meanwhile', async () => {
     for (const isDown of [false, true]) {
       const one = await company({ caps: { ada: 500 } })
       const second = grantOn('ada', { cap: 700, from: NOW + DAY, until: NOW + 2 * DAY })
@@ -41,7 +41,7 @@ describe('a cap that nobody declares', () => {
     }
   })
 
-  test.each(['team', 'group:g', 'ada'])('stays when the whole of a grant passes while nobody is looking: %s', async (on) => {
+  test.each(['team', 'group:g', 'ada'])('stays when a whole grant passes while no cycle runs: %s', async (on) => {
     const one = await company({ caps: { team: 900, 'group:g': 700, ada: 500 } })
     await one.cycle({ grants: [grantOn(on, { from: NOW + DAY, until: NOW + 2 * DAY })] })
     one.restart()
@@ -85,7 +85,7 @@ describe.each(SCOPES)('a cap of ours on %s that policy has dropped', (_name, on)
     expect(one.caps()).toEqual({ team: 900 })
   })
 
-  test.each(WHEN.slice(1))('comes back while a file is broken, and goes when the set is whole: dropped %s', async (when) => {
+  test.each(WHEN.slice(1))('comes back while a file is broken, and is cleared when the set is whole: dropped %s', async (when) => {
     const one = await company()
     const grants = [grantOn(on, { from: NOW + HOUR })]
     await one.cycle(declared)
@@ -97,7 +97,7 @@ describe.each(SCOPES)('a cap of ours on %s that policy has dropped', (_name, on)
     expect(await later(one, HOUR)).toEqual({ team: 900 })
   })
 
-  test('does not come back where somebody else had set another before the grant', async () => {
+  test('does not come back where another client had set another before the grant', async () => {
     const one = await company(UNPRUNED)
     await one.cycle(declared)
     one.foreign(on, 650)
@@ -109,7 +109,7 @@ describe.each(SCOPES)('a cap of ours on %s that policy has dropped', (_name, on)
   })
 })
 
-test('a grant over a declared cap whose declaration goes with the grant leaves nothing behind that is not ours', async () => {
+test('a grant over a cap whose declaration ends with the grant leaves only caps of ours', async () => {
   const one = await company(UNPRUNED)
   await one.cycle({ caps: { team: 900, ada: 500 }, grants: [grantOn('ada')] })
   expect(await later(one, 2 * DAY, { caps: { team: 900 } })).not.toMatchObject({ ada: 800 })
@@ -132,7 +132,7 @@ test.each([
   expect(seen).toEqual([300, 300, 800, 300])
 })
 
-test('a write of one grant after another that a crash left open gives back what the first would', async () => {
+test('an open write of a second grant restores the cap that the first would', async () => {
   const one = await company({ caps: { ada: 500 } })
   const second = grantOn('ada', { cap: 700, from: NOW + DAY, until: NOW + 2 * DAY })
   await one.cycle({ caps: { team: 900 }, grants: [grantOn('ada'), second] })
@@ -144,7 +144,7 @@ test('a write of one grant after another that a crash left open gives back what 
   expect(await later(one, 3 * DAY, { caps: { team: 900 } })).toEqual({ team: 900, ada: 500 })
 })
 
-describe('what a grant has tried to set, and what lands only after its end, goes again', () => {
+describe('a grant’s write that lands only after its end is cleared again', () => {
   const [OURS, UNASKED] = [{ caps: { team: 900, ada: 500 } }, { caps: { team: 900 } }] as const
   const GRANTS = [grantOn('ada', { from: NOW + 2 * HOUR, until: NOW + 3 * HOUR })]
   const during = { ...UNASKED, grants: GRANTS }

@@ -74,7 +74,7 @@ test.each(CASES)('for %s a reading that says otherwise between two makes them no
   expect(await later(one)).toBeUndefined()
 })
 
-test('somebody joins a rule by a group that was listed, whatever came of another group of the same rule', async () => {
+test('a person joins a rule by a listed group, also when another group of the rule was not listed', async () => {
   const { one, storm } = await company()
   await one.cycle({ caps: { team: 900 }, rules: [{ when: { groups: ['g', 'h'] }, cap: 100 }] })
   one.addPerson('dan')
@@ -85,7 +85,7 @@ test('somebody joins a rule by a group that was listed, whatever came of another
   expect(one.caps()).toMatchObject({ dan: 100 })
 })
 
-test('a group that policy gives another name has nobody until it was listed under that name', async () => {
+test('a renamed group has no members until it was listed under the new name', async () => {
   const { one, storm } = await company()
   one.sandbox.store.saveGroup({ id: 'n', name: 'N' })
   one.setMembers('n', ['cleo'])
@@ -105,7 +105,7 @@ test('a group that policy gives another name has nobody until it was listed unde
   expect(one.caps()).toEqual({ team: 900, cleo: 100 })
 })
 
-test('who shows the cap of a group that could not be listed may have none of their own: another group going below it is held with theirs', async () => {
+test('a person who shows the cap of an unlisted group may inherit it: a lowering of another group below it is held with theirs', async () => {
   const { one, storm } = await company({ capReads: 'inherited' })
   storm.name = 'G'
   one.foreign('group:g', 400)

@@ -68,7 +68,7 @@ describe('a cap that came, and that was read back too early, is ours and is clea
     expect(one.caps()).toEqual({ team: 900 })
   })
 
-  test('when what was read too early was somebody else’s, set just before', async () => {
+  test('when the early reading shows a foreign value, set just before', async () => {
     const fault: Fault = { sent: 0 }
     const one = await testWorld({ people: 20, wrapTransport: faulty(fault, 'p001') })
     await one.cycle({ caps: { team: 900 } })
@@ -131,7 +131,7 @@ describe('a cap that came, and that was read back too early, is ours and is clea
     expect(one.caps()).toEqual({ team: 900 })
   })
 
-  test('but not what a grant gives back at its end: that was somebody else’s', async () => {
+  test('but not the cap that a grant restores at its end: that was another client’s', async () => {
     const fault: Fault = { sent: 0 }
     const one = await testWorld({ people: 20, caps: { p001: 700 }, wrapTransport: faulty(fault, 'p001') })
     await one.cycle({ caps: { team: 900 }, grants: [{ on: 'p001', cap: 6000, from: NOW - HOUR, until: NOW + HOUR }] })
@@ -239,7 +239,7 @@ describe('a 0 that never came', () => {
     expect({ caps: one.caps(), quarantined: one.ledger.quarantined() }).toEqual({ caps: { team: 900, p001: 0 }, quarantined: [] })
   })
 
-  test('over a number that shows no more is written again as well, and nobody else is blamed', async () => {
+  test('over a number that is gone is written again as well, without a foreign change', async () => {
     const fault: Fault = { sent: 0 }
     const one = await testWorld({ people: 20, switches: { zeroCap: 'omitted' }, wrapTransport: faulty(fault, 'p001') })
     await one.cycle({ caps: { team: 900, p001: 700 } })

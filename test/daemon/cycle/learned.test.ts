@@ -18,7 +18,7 @@ function ledgerThat(isFull: () => boolean) {
   }
 }
 
-it('what was learned costs no cycle while the ledger cannot record it, and is kept once it can', async () => {
+it('what the client learned fails no cycle while the ledger cannot record it, and is recorded once it can', async () => {
   let full = true
   const ledger = ledgerThat(() => full)
   const learning = learnedKeeper(ledger, fakeClock())

@@ -17,7 +17,7 @@ const later = async (one: World, ms: number): Promise<void> => {
 }
 
 describe('members', () => {
-  test('who are protected and get their first cap leave the others what is over', async () => {
+  test('who are protected and get their first cap leave the rest to the others', async () => {
     const one = await testWorld({ people: ['ada', 'bob'] })
     await one.cycle({ caps: { ada: 600 }, protect: ['ada'], pools: [pool(1000, people('ada', 'bob'))] })
     expect(one.caps()).toEqual({ ada: 600, bob: 400 })
@@ -52,7 +52,7 @@ describe('members', () => {
     expect(one.caps()).toEqual(expected)
   })
 
-  test('are not lifted by what puts a foreign change of a wider cap back, while the pool is above its credits', async () => {
+  test('are not raised by the revert of an ancestor’s foreign change while the pool is above its credits', async () => {
     const one = await testWorld({ people: ['ada', 'bob'], groups: { g: ['ada'] }, caps: { 'group:g': 100 } })
     const kept = { protect: ['ada'], caps: { 'group:g': 100 } }
     await one.cycle({ ...kept, pools: [pool(1000, people('ada', 'bob'))] })
@@ -99,7 +99,7 @@ describe('members', () => {
     expect(one.writes()).toEqual([])
   })
 
-  test('who are protected, inherit a cap and are asked by a rule for none of their own keep it', async () => {
+  test('who are protected, inherit a cap and have none by a rule keep it', async () => {
     const one = await testWorld({ people: ['ada', 'bob', 'cleo'], groups: { g: ['ada', 'cleo'] }, caps: { 'group:g': 100 } })
     const rules = [{ name: 'free', when: { email: 'ada@*' }, cap: 'none' as const }]
     const kept = { protect: ['ada'], rules, pools: [pool(1000, people('bob', 'ada'))] }
@@ -111,7 +111,7 @@ describe('members', () => {
     expect(one.caps()).toEqual({ 'group:g': 2000, ada: 100, bob: 900 })
   })
 
-  test('who inherit a cap hold up what would lift them, as long as it cannot be made their own', async () => {
+  test('who inherit a cap defer an ancestor’s raise until it can be set explicitly for them', async () => {
     const fails = { now: true }
     const one = await testWorld({
       people: ['ada', 'bob'],
@@ -134,7 +134,7 @@ describe('members', () => {
     expect(one.caps()).toEqual({ 'group:g': 2000, ada: 100, bob: 900 })
   })
 
-  test('at a 0 that is refused hold up what would lift them, and are asked for it once a day', async () => {
+  test('at a refused 0 defer an ancestor’s raise, and are tried once a day', async () => {
     const people = ['ada', 'bob']
     const one = await testWorld({ people, groups: { g: people }, caps: { 'group:g': 0 }, switches: { zeroCap: 'rejected' } })
     const pools = [pool(1000, { kind: 'emails', emails: [email('ada'), email('bob')] })]
@@ -157,7 +157,7 @@ describe('members', () => {
     expect(one.caps()).toEqual({ 'group:g': 0, bob: 1000 })
   })
 
-  test('whose caps others took away hold up what would lift them, also where that is only watched', async () => {
+  test('whose caps another client cleared defer an ancestor’s raise, also where that is only watched', async () => {
     const one = await testWorld({ people: ['ada', 'bob'], caps: { team: 300, ada: 500 }, config: { onDrift: 'alert' } })
     const pools = [pool(1000, people('ada', 'bob'))]
     await one.cycle({ caps: { team: 300 }, pools })
@@ -170,7 +170,7 @@ describe('members', () => {
     expect(one.caps()).toEqual({ team: 6000, ada: 500, bob: 500 })
   })
 
-  test('for whom a rule with an unknown condition goes first keep what they inherit when the wider cap goes', async () => {
+  test('under a rule with an unknown condition keep the inherited cap when the ancestor is cleared', async () => {
     const one = await testWorld({ people: ['ada', 'bob'], groups: { g: ['ada'] }, caps: { 'group:g': 100 } })
     // Nobody has used anything yet, so nobody knows who is idle.
     const rules = [{ name: 'idle', when: { inactiveDays: 90 }, cap: 5 }]
@@ -181,7 +181,7 @@ describe('members', () => {
     expect(one.caps()).toEqual({ ada: 100 })
   })
 
-  test('get what they may only inherit at their own scope before the team’s cap goes up, also while a rule with an unknown condition goes first', async () => {
+  test('get a perhaps inherited cap explicitly before the team is raised, also under a rule with an unknown condition', async () => {
     const one = await testWorld({ people: ['ada', 'bob'], caps: { team: 500 }, switches: { capReads: 'inherited' } })
     const pools = [pool(1000, people('ada', 'bob'))]
     await one.cycle({ caps: { team: 500 }, pools })
@@ -196,7 +196,7 @@ describe('members', () => {
     expect(Math.max(...sums)).toBe(1000)
   })
 
-  test('keep what they inherit also when a group goes up whose members nobody could list', async () => {
+  test('keep the inherited cap also when a group is raised whose members could not be listed', async () => {
     const one = await testWorld({
       people: ['ada', 'bob'],
       groups: { g: ['ada'] },
@@ -217,7 +217,7 @@ describe('members', () => {
     expect(one.caps()).toEqual({ team: 100, 'group:g': 2000, ada: 100, bob: 900 })
   })
 
-  test('whom policy wants without a cap, which a pool cannot have, keep what they inherit when the group’s cap goes up', async () => {
+  test('for whom policy asks none, which a pool cannot have, keep the inherited cap when the group is raised', async () => {
     const one = await testWorld({ people: ['ada', 'bob'], groups: { g: ['ada', 'bob'] }, caps: { 'group:g': 100 } })
     const pools = [pool(1000, { kind: 'groups', ids: ['g'] })]
     await one.cycle({ pools, caps: { 'group:g': 100, ada: 'none' } })
