@@ -1,4 +1,4 @@
-// Collecting add-on use by person: asked once for its being there, this cycle first, then as far back as it goes; and what is shown by it.
+// Collecting add-on use by person: this cycle first, then all days before it; and the figures that are shown.
 import { describe, expect, test } from 'vitest'
 import { addOnFigures } from '../../../src/core/use/add-on.ts'
 import { viewOf } from '../../../src/daemon/conditions/view.ts'
@@ -140,7 +140,7 @@ describe('a service that tells it', () => {
     await stop()
   })
 
-  test('names people whose key nobody has: what is theirs counts in the sum alone', async () => {
+  test('names people whose key is unknown: their use counts only in the sum', async () => {
     const { one, stop } = await collecting({}, (world) => {
       recordPast(world, [...daily('ada', 100, noon(1)), ...daily('bob', 60, noon(1))])
       const bob = world.sandbox.store.person(email('bob'))
@@ -203,7 +203,7 @@ describe('a service that does not tell it', () => {
     await stop()
   })
 
-  test('to this key is asked again after an hour, and nobody is woken for it', async () => {
+  test('to this key is asked again after an hour, and raises no alert', async () => {
     const denied = analytics(() => ({ status: 403, body: '{"error":"insufficient permissions: Analytics needs Analytics Read"}' }))
     const { one, stop } = await collecting({ wrapTransport: denied })
     await one.clock.pass(50 * MINUTE)
@@ -240,7 +240,7 @@ describe('an answer that is too much', () => {
 })
 
 describe('a cycle of a command, which collects nothing', () => {
-  test('asks for this cycle itself, and guards count by what it was told', async () => {
+  test('reads this cycle itself, and guards count by its figures', async () => {
     const people = Array.from({ length: 8 }, (_, index) => `p${index}`)
     const one = await testWorld({ people, switches: SERVED, caps: { team: 5000 } })
     // Everybody used 1900 credits by now, 1400 beyond their seat.
@@ -267,7 +267,7 @@ describe('a cycle of a command, which collects nothing', () => {
     expect(desired.people.useSource).toBe('estimated')
   })
 
-  test('does not ask what the ledger knows of late', async () => {
+  test('does not read what the ledger knows recently', async () => {
     const { one, stop } = await collecting({}, (world) => recordPast(world, daily('ada', 100, noon(5))))
     await one.clock.pass(MINUTE)
     await stop()

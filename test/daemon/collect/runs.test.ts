@@ -1,4 +1,4 @@
-// Collecting runs: from the start of the previous cycle on, or for all that a forecast looks at, chunk by chunk, beside everything else, and again where data may have changed.
+// Collecting runs: from the previous cycle on, or all days that a forecast needs, chunk by chunk, beside everything else, and again where data may have changed.
 import { describe, expect, test } from 'vitest'
 import { groupScope, scopeKey, TEAM } from '../../../src/core/model/scope.ts'
 import { viewOf } from '../../../src/daemon/conditions/view.ts'
@@ -32,7 +32,7 @@ async function collecting(options: WorldOptions = {}, prepare: (one: World) => v
 }
 
 describe('the first start', () => {
-  test('asks for all that a forecast looks at, in chunks of 30 days, for the team and each declared group', async () => {
+  test('reads all days that a forecast needs, in chunks of 30 days, for the team and each declared group', async () => {
     const { one, stop } = await collecting({}, (world) => recordPast(world, daily('ada', 10, noon(5, 10))))
     await one.clock.pass(MINUTE)
     expect(questions(one)).toEqual(['team 09-24 to 10-23', 'team 10-24 to now', 'A 09-24 to 10-23', 'A 10-24 to now'])
@@ -110,7 +110,7 @@ describe('afterwards', () => {
     await stop()
   })
 
-  test('what arrives late or is amended is taken up, and what was taken back goes', async () => {
+  test('late and amended use is taken up, and withdrawn use removed', async () => {
     const { one, stop } = await collecting({ switches: { analyticsDelay: 3 * HOUR } }, (world) =>
       recordPast(world, [
         { who: 'ada', at: noon(19), credits: 5 },
@@ -173,7 +173,7 @@ describe('afterwards', () => {
   })
 })
 
-describe('what fails', () => {
+describe('failures', () => {
   test('an outage of agent analytics is one line, stops nothing else, and is over by itself', async () => {
     const away = { is: true }
     const { one, stop } = await collecting({

@@ -149,7 +149,7 @@ describe('one answer that names another cycle', () => {
   })
 })
 
-test('an approved roster that names a later cycle once is believed in who is on it, and not in its cycle', async () => {
+test('an approved roster that names a later cycle once is believed for its people, and not for its cycle', async () => {
   const { names, wrapTransport } = naming(DECEMBER)
   const one = await testWorld({ people: 10, wrapTransport })
   recordPast(one, [{ who: 'p001', at: noon(10), credits: 1300 }])

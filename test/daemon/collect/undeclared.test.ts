@@ -1,4 +1,4 @@
-// `undeclaredUsers: report` in a workspace that lives: what it reads and when, what it shows, and that it never writes.
+// `undeclaredUsers: report` in a running workspace: what it reads and when, what it shows, and that it never writes.
 import { describe, expect, test } from 'vitest'
 import { viewOf } from '../../../src/daemon/conditions/view.ts'
 import { type Living, living, MINUTE, passUntil, person } from '../../support/living.ts'
@@ -45,7 +45,7 @@ describe('caps of people that no policy declares', () => {
     expect(Math.max(...times.map((at, index) => at - (times[index - 1] ?? at)))).toBeLessThan(8 * MINUTE)
   })
 
-  test('are not looked for unless that is asked for: not one read more', async () => {
+  test('are not read without the setting', async () => {
     const { one } = await looked({ ...REPORT, config: {} })
     one.forget()
     await one.clock.pass(60 * MINUTE)
@@ -86,14 +86,14 @@ describe('caps of people that no policy declares', () => {
     expect(undeclared(one)).toEqual([])
   })
 
-  test('are told from what applies where reads show it, also when policy says nothing of the team', async () => {
+  test('are told from inherited caps where reads show them, also when policy does not mention the team', async () => {
     const life = await living({ ...REPORT, switches: { capReads: 'inherited' }, caps: { team: 600, p002: 900 } })
     life.set({ caps: { [person(1)]: 1000 } })
     await life.one.clock.pass(20 * MINUTE)
     expect(undeclared(life.one)).toEqual(['p002 900'])
   })
 
-  test('are looked for in audit mode as well', async () => {
+  test('are read in audit mode as well', async () => {
     const { one } = await looked({ ...REPORT, config: { undeclaredUsers: 'report', mode: 'audit' }, caps: { team: 500, p002: 900 } })
     expect(undeclared(one)).toEqual(['p002 900'])
   })

@@ -1,4 +1,4 @@
-// Reading people, groups and the balance: each part that fails keeps its last good value and says so, and never stops the others.
+// Reading people, groups and the balance: a part that fails keeps its last known good value, is reported, and never stops the others.
 import { describe, expect, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
 import { viewOf } from '../../../src/daemon/conditions/view.ts'
@@ -74,7 +74,7 @@ describe('a part that fails', () => {
     expect(viewOf(one.workspace)).not.toHaveProperty('roster')
   })
 
-  test('an outage is told once, however long it lasts, its end once, and it is told again when it comes back', async () => {
+  test('an outage and its end are reported once each, and a later outage again', async () => {
     const away = { is: false }
     const { one, set, stop } = await living({ ...COMPANY, wrapTransport: outage(away) })
     set(DECLARED)
@@ -99,7 +99,7 @@ describe('a part that fails', () => {
     await stop()
   })
 
-  test('for good keeps what a person’s cap is, and a roster of more than 24 h ago holds everything', async () => {
+  test('for good keeps the caps, and after 24 h the old roster holds everything', async () => {
     const storm = { is: false }
     const one = await testWorld({ ...COMPANY, wrapTransport: failing((operation) => storm.is && operation === 'UserPageAnalytics') })
     await one.cycle(DECLARED)
@@ -112,7 +112,7 @@ describe('a part that fails', () => {
   })
 })
 
-describe('what is special', () => {
+describe('special cases', () => {
   test('a plan without a balance has one warning and no balance', async () => {
     const one = await testWorld({ switches: { plan: 'team' } })
     await one.cycle({ caps: { team: 500 } })
@@ -121,7 +121,7 @@ describe('what is special', () => {
     expect(one.state.usage).not.toHaveProperty('balance')
   })
 
-  test('when nobody has a status everybody is approved, with one warning', async () => {
+  test('when no row has a status everybody is approved, with one warning', async () => {
     const one = await testWorld({
       wrapTransport: (inner) => ({
         async send(operation, body, options) {
@@ -136,7 +136,7 @@ describe('what is special', () => {
     expect(one.caps()).toEqual({ ada: 500 })
   })
 
-  test('what everybody had used counts on for six hours of a new cycle', async () => {
+  test('old figures of use count for six hours of a new cycle', async () => {
     const one = await testWorld({ people: 40 })
     for (const name of ['p001', 'p002', 'p003', 'p004']) one.sandbox.recordUse(`${name}@example.com`, 250_000)
     const caps = { p001: 4000, p002: 4000, p003: 4000, p004: 4000 }

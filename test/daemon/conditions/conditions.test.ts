@@ -1,4 +1,4 @@
-// Conditions of a workspace that lives: what the log says of a long outage, of a restart, and of a workspace that has no caps.
+// Conditions of a running workspace: the log of a long outage, of a restart, and of a workspace that has no caps.
 import { describe, expect, test } from 'vitest'
 import { scopeKey, TEAM } from '../../../src/core/model/scope.ts'
 import { serviceFindings } from '../../../src/daemon/conditions/findings.ts'
@@ -54,7 +54,7 @@ describe('a service that is away', () => {
 })
 
 describe('a restart', () => {
-  test('tells what holds once more, and since when as the ledger remembers it', async () => {
+  test('reports lasting conditions again, since the time in the ledger', async () => {
     const one = await testWorld({ people: 20 })
     await one.cycle({ caps: { team: 500 } })
     await one.cycle({ caps: { team: 100 } })
@@ -68,7 +68,7 @@ describe('a restart', () => {
     expect(one.begun('Held')).toMatchObject([{ subject: held?.subject, since: held?.since }])
   })
 
-  test('tells a foreign value that stands once more and counts it once; one that came meanwhile is new', async () => {
+  test('reports a lasting foreign value again and counts it once; one that came meanwhile is new', async () => {
     const { one, set, stop } = await living({ config: { mode: 'audit' } })
     const counted = () =>
       one
@@ -133,7 +133,7 @@ describe('a workspace whose caps and balance are refused', () => {
     expect(one.begun('KeyRefused')).toMatchObject([{ reason: 'READS_REFUSED', message: expect.stringContaining('Billing Read') }])
   })
 
-  test('that cannot be read says so, and nothing of what it may', () => {
+  test('that cannot be read says so, and nothing else', () => {
     const failure = { kind: 'auth' as const, message: 'GetUsageConfig: the key file /keys/service-key cannot be read (ENOENT)' }
     const readings = new Map([[scopeKey(TEAM), { scope: TEAM, observed: 'unknown' as const, readAt: 0, failure }]])
     const message = `acme: no cap can be read with this key, so nothing is known and nothing is written: ${failure.message}`

@@ -143,7 +143,7 @@ describe('for eyes', () => {
     expect(said).toEqual([expected])
   })
 
-  test('a foreign change is told in one line with what was done about it, by the name of its group', () => {
+  test('a foreign change and its revert are one line, with the name of the group', () => {
     const said: string[] = []
     const say = (level: string) => (_fields: LogFields, _message: string, sentence?: () => string) =>
       void said.push(`${level} ${sentence?.()}`)
@@ -175,7 +175,7 @@ describe('for eyes', () => {
     ])
   })
 
-  test('as JSON a foreign change is told at once', () => {
+  test('as JSON a foreign change is logged at once', () => {
     const { logger, lines } = recorder()
     eventLog(logger)(condition(foreign))
     expect(lines.map(({ message }) => message)).toEqual(['somebody else changed a cap'])
@@ -232,7 +232,7 @@ describe('fields', () => {
     expect(lines[0]?.fields['problemCount']).toBe(25)
   })
 
-  test('a foreign change tells what was verified and what is there', () => {
+  test('a foreign change names the verified and the present value', () => {
     const { logger, lines } = recorder()
     logEvent(logger, condition(foreign))
     expect(lines[0]?.fields).toMatchObject({ scope: 'team', from: 5, to: 'none' })

@@ -1,4 +1,4 @@
-// What a workspace shows of itself after its cycles: states, people, warnings; with nothing made up, and also while the ledger fails.
+// What a workspace shows after its cycles: states, people and warnings, only known ones, and also while the ledger fails.
 import { describe, expect, test } from 'vitest'
 import { NOTHING_BURNED } from '../../../src/core/use/burned.ts'
 import { learnUsage } from '../../../src/daemon/collect/usage.ts'
@@ -42,7 +42,7 @@ describe('the view', () => {
     expect(groups).toMatchObject([{ id: 'a', emails: ['ada@example.com'] }])
   })
 
-  test('shows nobody who is not on the team any more by the reading that their use comes from', async () => {
+  test('shows no person who is not on the roster any more', async () => {
     const one = await testWorld({ people: 20 })
     await one.cycle({ caps: { team: 500 } })
     one.setStatus('p001', 'REJECTED')

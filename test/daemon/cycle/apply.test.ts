@@ -1,5 +1,5 @@
-// Carrying out a plan, as seen on the wire: the order of writes, what each leaves people with on the way, what happens between the plan
-// and a write, and what a ledger that cannot record prevents.
+// Writing a plan, as seen on the wire: the order of writes, the caps in force between them, changes between plan and write, and a ledger that
+// cannot record.
 import { type Arbitrary, assert, asyncProperty, constant, constantFrom, dictionary, integer, oneof, record, subarray } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { DEFAULT_GUARDS, type GuardSettings } from '../../../src/core/model/change.ts'

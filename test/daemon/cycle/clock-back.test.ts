@@ -1,4 +1,4 @@
-// A wall clock that was a month ahead and is put right: what was stamped on it by then ends in its time all the same.
+// A wall clock that was a month ahead and is set back: whatever it dated still ends in time.
 import { describe, expect, test } from 'vitest'
 import { DEFAULT_GUARDS } from '../../../src/core/model/change.ts'
 import type { Operation, Transport } from '../../../src/ports.ts'

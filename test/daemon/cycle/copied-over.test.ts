@@ -1,5 +1,5 @@
-// Where caps are copied and reads show what applies: what our own team and group writes leave at people is ours, whatever shows there, and a
-// cycle that says it went well has put it right.
+// Where caps are copied and reads show inherited caps: caps that our own team and group writes leave at people are ours, and a successful
+// cycle has repaired them.
 import { expect, test } from 'vitest'
 import { DEFAULT_GUARDS } from '../../../src/core/model/change.ts'
 import { scopeKey } from '../../../src/core/model/scope.ts'

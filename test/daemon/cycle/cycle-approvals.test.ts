@@ -1,4 +1,4 @@
-// Approvals from end to end: they release what was shown and nothing else, and only while something may be written.
+// Approvals from end to end: they release the changes that were shown and no others.
 import { describe, expect, test } from 'vitest'
 import { DEFAULT_GUARDS } from '../../../src/core/model/change.ts'
 import { DAY, email } from '../../support/declare.ts'

@@ -1,5 +1,4 @@
-// The breaker from end to end: what fails for a shared cause stops the writes, is kept back over restarts, tried again when it is time, and
-// over with the first success.
+// The breaker from end to end: failures of a shared cause stop the writes, also over restarts, until a retry succeeds.
 import { describe, expect, test } from 'vitest'
 import type { Transport } from '../../../src/ports.ts'
 import { email, HOUR } from '../../support/declare.ts'

@@ -1,4 +1,4 @@
-// Caps of the conflict rule from end to end: they go after two agreeing readings of every declared group, and never on part of the picture.
+// Caps of the conflict rule from end to end: they are cleared after two agreeing readings of every declared group, never on fewer.
 import { describe, expect, test } from 'vitest'
 import { DEFAULT_GUARDS } from '../../../src/core/model/change.ts'
 import { HOUR } from '../../support/declare.ts'

@@ -1,4 +1,4 @@
-// Somebody else who writes what we write, from end to end: healed twice, left alone the third time within a day, and healed again after it.
+// Contested scopes from end to end: a foreign change is reverted twice, left alone the third time within a day, and reverted again later.
 import { describe, expect, test } from 'vitest'
 import { MINUTE } from '../../support/living.ts'
 import { testWorld, type World, type WorldOptions } from '../../support/world.ts'

@@ -1,5 +1,5 @@
-// Deployments that copy a team or group cap to each member: kept as they are with `capSemantics: copied`, recognised and held back with
-// `layered`. Reads that show the inherited value are the other deviation, and must never be taken for somebody else's hand.
+// Deployments that copy a team or group cap to each member: handled with `capSemantics: copied`, recognised and held with `layered`. Reads that
+// show inherited caps are the other deviation, and must never look like foreign changes.
 import { describe, expect, test } from 'vitest'
 import { scopeKey } from '../../../src/core/model/scope.ts'
 import { HOUR_MS } from '../../../src/core/model/units.ts'

@@ -1,5 +1,5 @@
-// Who is counted, from end to end: only what is really written, nobody hidden behind a scope that cannot be read, that is not managed any
-// more, or that shows what it inherits, and an interrupted plan for as long as it is open.
+// How guards count, from end to end: only changes that are written; also people whose scope cannot be read, is not managed any more, or shows an
+// inherited cap; and an interrupted plan for as long as it is open.
 import { describe, expect, test } from 'vitest'
 import { scopeKey } from '../../../src/core/model/scope.ts'
 import type { CycleReport } from '../../../src/daemon/cycle/run.ts'

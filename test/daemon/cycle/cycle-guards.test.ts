@@ -1,5 +1,5 @@
-// Guards from end to end: what is held stays with the same id, goes out when released by exactly that id, and the release is spent once it
-// was verified, also when a crash leaves half of it. Who is counted, and by which roster.
+// Guards from end to end: a hold keeps its id, is released by exactly that id, and the release is spent once it was verified, also after a crash.
+// Which people count, and by which roster.
 import { describe, expect, test } from 'vitest'
 import type { Approval } from '../../../src/core/model/change.ts'
 import { scopeKey } from '../../../src/core/model/scope.ts'

@@ -1,5 +1,5 @@
-// Whose a cap is, from end to end: what is ours is cleared when nothing asks for it any more, also where it equals the wider cap, and what
-// is somebody else's is neither cleared nor taken for ours.
+// Ownership from end to end: an orphan of ours is cleared, also where it equals its ancestor's cap, and another client's cap is neither cleared
+// nor taken for ours.
 import { describe, expect, test } from 'vitest'
 import { scopeKey, userScope } from '../../../src/core/model/scope.ts'
 import type { Transport } from '../../../src/ports.ts'

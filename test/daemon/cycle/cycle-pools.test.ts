@@ -1,5 +1,5 @@
-// Pools from end to end: what is dealt is written, kept and read back, in an order that keeps the sum, through crashes and lost answers; what
-// the guards judge once; who joins, leaves, and who has a cap of their own.
+// Pools from end to end: deals are written and kept in an order that keeps the sum, through crashes and lost answers; guards judge a deal once;
+// members join, leave, and have explicit caps.
 import { describe, expect, test } from 'vitest'
 import { scopeKey } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'

@@ -1,4 +1,4 @@
-// Raises beyond the credits that are left, by the balance that the service itself gives.
+// Raises beyond the remaining credits, by the balance of the service.
 import { describe, expect, test } from 'vitest'
 import { testWorld, type World, type WorldOptions } from '../../support/world.ts'
 

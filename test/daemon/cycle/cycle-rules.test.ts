@@ -1,5 +1,4 @@
-// Rules over people from end to end: what is written, what a change of the roster does after one reading and after two, what a restart and a
-// doubted roster do, and how the guards count.
+// Rules over people from end to end: writes, changes of the roster over one and two readings, restarts, a doubted roster, and guards.
 import { describe, expect, test } from 'vitest'
 import { refreshUsage } from '../../../src/daemon/cycle/observe.ts'
 import { email, HOUR, NOW } from '../../support/declare.ts'

@@ -1,4 +1,4 @@
-// The cycle as its contract counts it: how many reads and writes, in which deployments, and that everything is quiet afterwards.
+// The reads and writes of a cycle, in several deployments, and that it is quiet afterwards.
 import { describe, expect, test } from 'vitest'
 import { scopeKey } from '../../../src/core/model/scope.ts'
 import type { Transport } from '../../../src/ports.ts'

@@ -1,5 +1,4 @@
-// What a grant gives back at its end, from end to end: what was there before it, a cap of ours under the rules of pruning, and never what
-// another grant had put there long ago.
+// The cap that a grant restores at its end: the one from before it, ours under the rules of pruning, and never that of an older grant.
 import { describe, expect, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
 import { DAY, type GrantSketch, HOUR, NOW } from '../../support/declare.ts'

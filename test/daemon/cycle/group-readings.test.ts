@@ -1,5 +1,5 @@
-// What readings of groups count for from end to end: a cap goes after two good ones that agree, and a group that could not be listed was not
-// read, for rules, pools and the conflict rule alike.
+// Readings of groups from end to end: a cap is cleared after two that agree, and a group that could not be listed was not read, alike for rules,
+// pools and the conflict rule.
 import { expect, test } from 'vitest'
 import { HOUR } from '../../support/declare.ts'
 import { type Declared, revisionOf, testWorld, type World, type WorldOptions } from '../../support/world.ts'

@@ -1,5 +1,5 @@
-// What a write whose end is not known may have done: it may have landed whatever a first reading says, and whatever became of another try. So its
-// cap is ours, counts in the sum of a pool, and may have been copied; and a 0 that nobody saw arrive is not one that is not kept.
+// Writes whose end is not known: they may have landed, whatever a first reading or another attempt shows. So their cap is ours, counts in the sum
+// of a pool, and may have been copied; and a 0 that was not seen to land was not dropped.
 import { describe, expect, test } from 'vitest'
 import { userScope } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'

@@ -1,4 +1,4 @@
-// Members of pools to whom nothing is dealt, and who inherit a cap: no wider write lifts them above what the credits pay for.
+// Members of pools without a dealt cap, who inherit: no team or group write raises them above what the credits pay for.
 import { describe, expect, test } from 'vitest'
 import { email, HOUR, type PoolSketch } from '../../support/declare.ts'
 import { noon, recordPast } from '../../support/use.ts'

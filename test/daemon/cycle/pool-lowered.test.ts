@@ -1,5 +1,5 @@
-// Members of pools whom others have lowered: no raise puts them back while the credits do not pay for it. And those whom a write of ours lowered
-// just before they came in: use under what they had may not show yet.
+// Members of pools whom another client has lowered are not raised while the credits do not pay for it. Of members whom our write lowered just
+// before they joined, use under the old cap may not show yet.
 import { expect, test } from 'vitest'
 import { email, HOUR, type PoolSketch } from '../../support/declare.ts'
 import { type Declared, testWorld, type World } from '../../support/world.ts'

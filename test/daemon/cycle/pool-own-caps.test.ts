@@ -1,4 +1,4 @@
-// A cap declared for a member of a pool, or given by a rule: it is dealt first, and all of it where the credits pay for that.
+// An explicit cap of a member of a pool, by declaration or rule: it is dealt first, in full where the credits pay for it.
 import { describe, expect, test } from 'vitest'
 import { DAY, email, HOUR, NOW, type PoolSketch } from '../../support/declare.ts'
 import { noon, recordPast } from '../../support/use.ts'

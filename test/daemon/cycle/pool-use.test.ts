@@ -1,5 +1,4 @@
-// What use of a member counts in a pool, where the service measures add-on use and some of it stands under nobody on the roster; and a figure
-// that is no number.
+// The use of a member that counts in a pool, where some measured use belongs to nobody on the roster; and a figure that is no number.
 import { expect, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
 import { useNow } from '../../../src/daemon/cycle/deal.ts'

@@ -1,5 +1,5 @@
-// What a replica does with a workspace that another one held before: scopes with a write under way are left alone while that may still land, and are read
-// again afterwards. One that lands later still is told as what it is, and put right once.
+// A workspace that another replica held before: scopes with an open write are left alone while that may still land, and are read again afterwards.
+// A write that lands later still is reported as late, and reverted once.
 import { describe, expect, test } from 'vitest'
 import { ADA, intentFor, raise } from '../../support/ledger.ts'
 import { testWorld, type World } from '../../support/world.ts'

@@ -1,5 +1,5 @@
-// What faults of the service and deaths of the process leave behind: once they are over everything is as asked within three cycles, every
-// write has an intent before it and an outcome or a recovered intent after it, and no cap of ours is forgotten.
+// Recovery from faults of the service and crashes: within three cycles everything is as desired, every write has an intent before it and an
+// outcome or a recovered intent after it, and no cap of ours is forgotten.
 
 import { assert, asyncProperty, integer } from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -371,7 +371,7 @@ test('a death in a team write is looked beneath also while the team cannot be re
   expect(one.reads()).toHaveLength(4)
 })
 
-test('a wide write is looked beneath once, also where the process is started again', async () => {
+test('the descendants of a team write are checked once, also after a restart', async () => {
   const caps = { team: 500, 'group:a': 1500, p001: 900 }
   const one = await testWorld({ ...COMPANY, caps })
   await one.cycle({ caps })

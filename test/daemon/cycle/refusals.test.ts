@@ -1,4 +1,4 @@
-// What becomes of writes that the service turns down: all of them, because of the key; most of them, because of the address; or one.
+// Writes that the service refuses: all, because of the key; most, because of the address; or one.
 import { describe, expect, test } from 'vitest'
 import type { Transport } from '../../../src/ports.ts'
 import { email } from '../../support/declare.ts'
@@ -26,7 +26,7 @@ const many = (count: number, cap: number): Record<string, number> =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`p${String(index + 1).padStart(3, '0')}`, cap]))
 
 describe('a key that may not write', () => {
-  test('costs one line of history and one error a cycle, and is told once', async () => {
+  test('costs one line of history and one error a cycle, and is reported once', async () => {
     const fault = { broken: true }
     const one = await testWorld({ people: 200, rate: 20, wrapTransport: turningDown(fault, 403) })
     for (let round = 0; round < 5; round += 1) {
@@ -45,7 +45,7 @@ describe('a key that may not write', () => {
     expect(Object.keys(one.caps())).toHaveLength(150)
   })
 
-  test('leaves no history at all of what was not even sent', async () => {
+  test('leaves no history of writes that were not sent', async () => {
     const one = await testWorld({ people: 20, wrapTransport: turningDown({ broken: true }, 403) })
     await one.cycle({ caps: many(10, 100) })
     const before = (await one.ledger.history()).length
@@ -73,7 +73,7 @@ describe('a write that is turned down for itself', () => {
     expect(one.caps()).toEqual({ team: 500 })
   })
 
-  test('does not leave the team alone as unknown: it has no id, so somebody else has spoken', async () => {
+  test('does not quarantine the team as unknown: it has no id, so the answer is not the service’s', async () => {
     const fault = { broken: false }
     const one = await testWorld({ people: 20, wrapTransport: turningDown(fault, 404) })
     await one.cycle({ caps: { team: 500 } })
@@ -87,7 +87,7 @@ describe('a write that is turned down for itself', () => {
     expect(one.caps()).toEqual({ team: 500 })
   })
 
-  test.each([400, 404])('leaves nobody alone when most are turned down with %i', async (status) => {
+  test.each([400, 404])('quarantines no scope when most are refused with %i', async (status) => {
     const one = await testWorld({ people: 20, wrapTransport: turningDown({ broken: true }, status) })
     await one.cycle({ caps: many(10, 1000) })
     expect(one.ledger.quarantined()).toEqual([])
@@ -101,7 +101,7 @@ describe('a write that is turned down for itself', () => {
   })
 })
 
-test('a group that could not be set before the team falls keeps waiting those who would come to count on it', async () => {
+test('a group that could not be set before the team is lowered defers the changes that depend on it', async () => {
   const wrapTransport = (inner: Transport): Transport => ({
     send: async (operation, body, options) =>
       operation === 'UsageConfig' && ('group_id' in body || 'group_name' in body)
@@ -117,7 +117,7 @@ test('a group that could not be set before the team falls keeps waiting those wh
 })
 
 describe('a group of ours that the service does not know any more', () => {
-  test('is skipped once nobody declares it: nothing is asked of it, and nothing has failed', async () => {
+  test('is skipped once no policy declares it, without a failure', async () => {
     const group = { isGone: false }
     const gone = { status: 404, headers: {}, body: JSON.stringify({ error: 'unknown group' }) }
     const wrapTransport = (inner: Transport): Transport => ({
@@ -161,7 +161,7 @@ describe('a member of a pool whom the service does not know, and to whom nothing
 })
 
 describe('a pause', () => {
-  test('is told when it begins and when it ends, once each', async () => {
+  test('is reported when it begins and when it ends, once each', async () => {
     const one = await testWorld()
     const now = one.clock.now()
     await one.ledger.savePause({ untilAt: now + HOUR, reason: 'audit', pausedAt: now })
@@ -175,7 +175,7 @@ describe('a pause', () => {
     expect(one.begun('Paused')).toHaveLength(1)
   })
 
-  test('that begins in the middle of the writes is told in that cycle', async () => {
+  test('that begins during the writes is reported in that cycle', async () => {
     const one = await testWorld({ config: { rate: { concurrency: 1 } } })
     one.onCall = ({ operation }) => {
       const now = one.clock.now()
@@ -188,7 +188,7 @@ describe('a pause', () => {
 })
 
 describe('a write that the service accepts and does not keep', () => {
-  test('is left alone for a day after the third time in a row, as a wider cap that nobody declares may show there', async () => {
+  test('is quarantined for a day after the third time in a row, as an undeclared cap of an ancestor may show there', async () => {
     const one = await testWorld({ groups: { core: ['ada'] }, caps: { 'group:core': 2000 }, switches: { capReads: 'inherited' } })
     for (let round = 0; round < 5; round += 1) {
       await one.cycle({ caps: { ada: 'none' } })
@@ -241,7 +241,7 @@ describe('a clear after which a cap shows that the person inherits by now', () =
       }
     })
 
-    test.each(['is undone at once by somebody else', 'is dropped, though it was accepted'])('that %s is sent again', async (how) => {
+    test.each(['is undone at once by another client', 'is dropped, though it was accepted'])('that %s is sent again', async (how) => {
       let times = 0
       const wrapTransport = (inner: Transport): Transport => ({
         async send(operation, body, options) {
@@ -270,7 +270,7 @@ describe('a clear after which a cap shows that the person inherits by now', () =
       expect(one.caps()).toEqual({ 'group:core': 2000 })
     })
 
-    test('is forgotten once another cap explains what shows: that value there is a cap of their own', async () => {
+    test('is forgotten once another cap explains the reading: then that value is a cap of their own', async () => {
       const one = await testWorld({ ...unnamed, caps: { team: 1000, 'group:core': 1500 } })
       await one.cycle({ caps: { team: 1000, ada: 'none' } })
       one.foreign('group:core', undefined)
@@ -299,7 +299,7 @@ describe('a clear after which a cap shows that the person inherits by now', () =
     },
   )
 
-  describe('of somebody in two groups', () => {
+  describe('of a person in two groups', () => {
     const twoGroups = { groups: { core: ['ada'], edge: ['ada', 'bob'] }, switches: { capReads: 'inherited' } } as const
     const config = { capReads: 'inherited' } as const
 
@@ -321,7 +321,7 @@ describe('a clear after which a cap shows that the person inherits by now', () =
     })
   })
 
-  test('has landed, also when somebody else changed that cap since it was read', async () => {
+  test('has landed, also when another client changed that cap since it was read', async () => {
     const one = await testWorld({
       people: ['ada', 'bob'],
       ...inherited,

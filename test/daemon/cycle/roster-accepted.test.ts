@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { capsOf, person } from '../../support/living.ts'
 import { type Declared, testWorld } from '../../support/world.ts'
 
-test('an approved roster counts at once: who is away on it is not written, the others are', async () => {
+test('an approved roster counts at once: people who are away on it are not written, the others are', async () => {
   const one = await testWorld({ people: 10 })
   await one.cycle({ caps: { team: 500, ...capsOf(2) } })
   for (const number of [1, 8, 9, 10]) one.setStatus(person(number), 'PENDING')
@@ -15,7 +15,7 @@ test('an approved roster counts at once: who is away on it is not written, the o
   expect(one.caps()).toMatchObject({ [person(1)]: 1000, [person(2)]: 700 })
 })
 
-test('who came with an approved roster is read and written in the same cycle', async () => {
+test('people who are new on an approved roster are read and written in the same cycle', async () => {
   const one = await testWorld({ people: 10 })
   one.setStatus(person(10), 'PENDING')
   const caps = { team: 500, ...capsOf(2), [person(10)]: 700 }

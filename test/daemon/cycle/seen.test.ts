@@ -1,4 +1,4 @@
-// What the daemon notes of a deployment from its own writes and reads, on the sandbox's switches.
+// Evidence about a deployment from the daemon's own writes and reads, on the sandbox's switches.
 import { describe, expect, test } from 'vitest'
 import { ASPECTS, LISTED_MS, type ServiceEvidence } from '../../../src/core/interpret/evidence.ts'
 import { noteSeen, seenIn, seenKeeper } from '../../../src/daemon/cycle/seen.ts'
@@ -16,7 +16,7 @@ const memoryLedger = async () => {
 const values = (seen: ServiceEvidence) => Object.fromEntries(ASPECTS.flatMap((one) => (seen[one] ? [[one, seen[one].value]] : [])))
 
 describe('a workspace', () => {
-  test('that keeps layers shows it after a wide write, with scope, from and to', async () => {
+  test('that keeps layers shows it after a team write, with scope, from and to', async () => {
     const one = await testWorld(COMPANY)
     await one.cycle({ caps: { team: 500, ada: 4000 } })
     await one.cycle({ caps: { team: 600, ada: 4000, bob: 'none' } })
@@ -44,7 +44,7 @@ describe('a workspace', () => {
     expect(values(seenIn(one.ledger))).toMatchObject({ caps: value })
   })
 
-  test('whose reads show what applies shows it, and is not taken for explicit', async () => {
+  test('whose reads show inherited caps shows it, and is not taken for explicit', async () => {
     const one = await testWorld({ ...COMPANY, switches: { capReads: 'inherited' } })
     await one.cycle({ caps: { team: 500, ada: 'none', cleo: 700 } })
     await one.cycle({ caps: { team: 600, ada: 'none', cleo: 700 } })
@@ -62,7 +62,7 @@ describe('a workspace', () => {
     expect(seenIn(one.ledger).zero?.evidence).toContain(evidence)
   })
 
-  test('is not taken for explicit because a 0 of somebody else, which does not show, stands in place of a number of ours', async () => {
+  test('is not taken for explicit because another client’s 0, which does not show, has replaced a number of ours', async () => {
     const one = await testWorld({ ...COMPANY, switches: { capReads: 'inherited', zeroCap: 'omitted' } })
     const policy = { caps: { team: 500, 'group:a': 400, ada: 1000, bob: 900, cleo: 700 } }
     await one.cycle(policy)
@@ -99,7 +99,7 @@ test('copying that was seen stays seen: a stale reading looks like a cap that wa
   expect(seenIn(ledger).caps).toMatchObject({ value: 'copied' })
 })
 
-test('what the client sees is kept once, however often it is told', async () => {
+test('an observation of the client is recorded once, however often it comes', async () => {
   const ledger = await memoryLedger()
   const keeper = seenKeeper(ledger, { now: () => NOW })
   for (let told = 0; told < 3; told += 1) keeper.onSeen({ aspect: 'spelling', value: 'snake', evidence: 'an answer' })
@@ -110,7 +110,7 @@ test('what the client sees is kept once, however often it is told', async () => 
   idle.keep()
 })
 
-test('copying is not seen in a late reading of what a write of ours has just replaced there', async () => {
+test('a stale reading of a value that our own write has just replaced proves no copying', async () => {
   const stale = { is: false }
   const wrapTransport = (inner: Transport): Transport => ({
     send: async (operation, body, options) =>
@@ -130,7 +130,7 @@ test('copying is not seen in a late reading of what a write of ours has just rep
   expect(seenIn(one.ledger).caps?.value).not.toBe('copied')
 })
 
-describe('who has left a group since it was listed proves nothing by what the group does not do to them', () => {
+describe('a person who has left a group since it was listed proves nothing about the group', () => {
   test.each([
     ['of reads, by what a sweep shows', 'layered', 400, 'none'],
     ['of reads, beneath a write', 'layered', 'none', 'none'],

@@ -1,4 +1,4 @@
-// Changes that take something away wait for the writes they count on; and nothing waits for ever.
+// Lowerings and clears wait for the writes that they depend on, and no change waits for ever.
 import { describe, expect, test } from 'vitest'
 import type { Operation, Transport } from '../../../src/ports.ts'
 import { email, NOW } from '../../support/declare.ts'
@@ -21,7 +21,7 @@ const writesTo =
   (operation: Operation, body: Body): boolean =>
     operation === 'UsageConfig' && (name === 'team' ? body['team_level'] === true : body['user_email'] === email(name))
 
-describe('a clear waits for the wider cap', () => {
+describe('a clear waits for the ancestor’s cap', () => {
   test('while that one is to be cleared as well and cannot be read', async () => {
     const fault = { broken: false }
     const isGroupRead = (operation: Operation, body: Body): boolean => operation === 'GetUsageConfig' && body['group_id'] !== undefined
@@ -36,7 +36,7 @@ describe('a clear waits for the wider cap', () => {
     expect(one.caps()).toEqual({ team: 300 })
   })
 
-  test('while that one is to be cleared as well and cannot be, also where it equals a still wider one', async () => {
+  test('while the ancestor is to be cleared as well and cannot be, also where it equals its own ancestor’s', async () => {
     const fault = { broken: false }
     const isGroupWrite = (operation: Operation, body: Body): boolean => operation === 'UsageConfig' && body['group_id'] !== undefined
     const groups = { a: ['p001'], b: ['p001'] }
@@ -89,7 +89,7 @@ describe('a clear waits for the wider cap', () => {
   })
 })
 
-describe('a lower of the team waits for the people beneath', () => {
+describe('a lower of the team waits for its descendants', () => {
   test.each([
     ['whose own cap could not be written', writesTo('p001'), 503],
     [
@@ -111,7 +111,7 @@ describe('a lower of the team waits for the people beneath', () => {
     expect(one.caps()).toEqual({ team: 100, p001: 4000, p002: 3000 })
   })
 
-  test('but not for one who is to have no more than it leaves, nor for one with a cap of his own', async () => {
+  test('but not for a person who gets no more than it leaves, nor for one with an own cap', async () => {
     const fault = { broken: false }
     const isBad = (operation: Operation, body: Body): boolean => writesTo('p001')(operation, body) || writesTo('p002')(operation, body)
     const one = await testWorld({ people: 3, wrapTransport: refusing(fault, isBad) })
@@ -150,7 +150,7 @@ test('a group is lowered and a cap cleared while a raise elsewhere fails', async
   expect(one.caps()).toEqual({ team: 500, 'group:a': 1400, 'group:b': 1500 })
 })
 
-describe('what puts a verified cap back', () => {
+describe('reverting to a verified cap', () => {
   test.each([
     ['can never be written', writesTo('p001')],
     ['can never be read', (operation: Operation, body: Body) => operation === 'GetUsageConfig' && body['user_email'] === email('p001')],
@@ -164,7 +164,7 @@ describe('what puts a verified cap back', () => {
     expect(one.caps()).toEqual({ team: 500 })
   })
 
-  test('waits for a cap beneath that somebody took away as well, and that could not be put back yet', async () => {
+  test('waits for a descendant’s cap that another client cleared as well, and that could not be restored yet', async () => {
     const fault = { broken: false }
     const one = await testWorld({ people: 20, wrapTransport: refusing(fault, writesTo('p001')) })
     await one.cycle({ caps: { team: 500, p001: 4000 } })

@@ -1,5 +1,5 @@
-// A service that drops a 0 has still replaced what stood there. It comes back whatever goes wrong on the way: a death between any two writes
-// of the ledger, a service that is gone for a while, and services that copy caps or show what applies.
+// A service that drops a 0 has still removed the old cap. The cap is restored through crashes between any two records of the ledger, outages, and
+// services that copy caps or show inherited ones.
 import { describe, expect, test } from 'vitest'
 import { DEFAULT_GUARDS } from '../../../src/core/model/change.ts'
 import { scopeKey } from '../../../src/core/model/scope.ts'
@@ -111,7 +111,7 @@ test('a number is given back to a protected person too: it undoes our own write'
   expect(one.caps()).toEqual({ p002: 700 })
 })
 
-test('where reads show what applies, a dropped 0 shows the wider cap: it is given back as well, and not tried again', async () => {
+test('where reads show inherited caps, a dropped 0 shows the ancestor’s cap: the old cap is restored as well, and the 0 not tried again', async () => {
   const one = await testWorld({ people: 20, switches: { zeroCap: 'omitted', capReads: 'inherited' } })
   await one.cycle({ caps: { team: 500, p002: 700 } })
   await one.cycle({ caps: { team: 500, p002: 0 } })
@@ -150,7 +150,7 @@ test('where caps are copied, people keep their own caps through a team 0 that is
   expect(one.caps()).toMatchObject({ team: 500, p002: 700 })
 })
 
-test('a number is given back to a group whose 0 was released from the hold of wide writes: the same release counts', async () => {
+test('a number is restored to a group whose 0 was released from a hold of group writes: the same release counts', async () => {
   const switches = { zeroCap: 'omitted', capSemantics: 'fan-out' } as const
   const one = await testWorld({ people: ['ada', 'bob'], groups: { a: ['ada'] }, switches, config: { guards: NO_BLOCKING } })
   await one.cycle({ caps: { ada: 4000 } })
@@ -166,7 +166,7 @@ test('a number is given back to a group whose 0 was released from the hold of wi
   expect(one.caps()).toEqual({ ada: 4000, 'group:a': 1500 })
 })
 
-test('what could not be seen to be given back is written once in a cycle, and again by the next one', async () => {
+test('a restore that does not show is written once in a cycle, and again by the next one', async () => {
   const stale = { is: false }
   const wrapTransport = (inner: Transport): Transport => ({
     send: async (operation, body, options) =>
@@ -214,7 +214,7 @@ test('a 0 that was kept before, and does not show for a moment after it was writ
   expect(one.caps()).toEqual({ team: 500, p002: 0 })
 })
 
-test('a second 0 that is not kept is no change by others: what it replaced is given back where those are only shown', async () => {
+test('a second 0 that is not kept is no foreign change: the cap that it replaced is restored also where those are only shown', async () => {
   const one = await testWorld({ ...OMITTED, config: { guards: NO_BLOCKING, onDrift: 'alert' } })
   await one.cycle({ caps: { team: 500, p002: 700 } })
   for (let round = 0; round < 2; round += 1) {

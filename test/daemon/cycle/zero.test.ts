@@ -1,4 +1,4 @@
-// A cap of 0 on services that store it, read it back as unset, or refuse it: kept, or rejected once, with what stood there given back.
+// A cap of 0 on services that store it, read it back as unset, or refuse it: kept, or rejected once and the old cap restored.
 import { describe, expect, test } from 'vitest'
 import { scopeKey } from '../../../src/core/model/scope.ts'
 import { testWorld } from '../../support/world.ts'
@@ -77,7 +77,7 @@ describe('a cap of 0', () => {
     expect(one.caps()).toEqual({ team: 500, p002: 700 })
   })
 
-  test('that reads back as unset gives nothing back where nothing stood', async () => {
+  test('that reads back as unset restores nothing where no cap was set', async () => {
     const one = await testWorld({ people: 20, switches: { zeroCap: 'omitted' } })
     await one.cycle({ caps: { team: 500, p001: 0 } })
     expect(one.writes().toSorted()).toEqual(['p001 0', 'team 500'])

@@ -1,5 +1,4 @@
-// The daemon around the loops: which workspace a change of the configuration restarts, what stays in force when a file is broken, what a
-// restart recalls, and how it ends.
+// The daemon around the loops: restarts by a changed configuration, broken files, what a restart recalls, and its end.
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Condition } from '../../../src/core/model/condition.ts'
 import type { PolicyRevision } from '../../../src/core/model/policy.ts'
@@ -89,7 +88,7 @@ const worldOf = ({ worlds }: House, name = 'acme'): World => {
 const TWO = { acme: { caps: { team: 500 } }, beta: { caps: { team: 700 } } }
 
 describe('a failure while policies load', () => {
-  test('is told, rejects nothing, and the next load is taken', async () => {
+  test('is reported, rejects nothing, and the next load is adopted', async () => {
     const one = await house(['acme'], { acme: { caps: { team: 500 } } })
     await one.clock.pass(MINUTE)
     one.faults.load = true
@@ -131,7 +130,7 @@ describe('a change of the configuration', () => {
     expect(worldOf(one, 'beta').calls).toEqual([])
   })
 
-  test('shows what was known on, and leaves the daemon ready, until the changed workspace has looked by itself', async () => {
+  test('keeps the known state visible and the daemon ready until the changed workspace has had a cycle', async () => {
     const away = { is: false }
     const one = await house(['acme'], { acme: { caps: { team: 500, ada: 4000 } } }, { wrapTransport: outage(away) })
     await one.clock.pass(MINUTE)
@@ -168,7 +167,7 @@ describe('a change of the configuration', () => {
     expect(one.daemon.ready()).toMatchObject({ ready: false })
   })
 
-  test('does not tell what stands once more', async () => {
+  test('does not report a lasting condition again', async () => {
     const one = await house(['acme'], { acme: { caps: { team: 500 } } })
     await one.clock.pass(MINUTE)
     for (const intervalMs of [5 * MINUTE, 6 * MINUTE, 7 * MINUTE]) {
@@ -180,7 +179,7 @@ describe('a change of the configuration', () => {
     expect(worldOf(one).begun('ForeignChange')).toHaveLength(1)
   })
 
-  test('starts what is new and ends what is gone', async () => {
+  test('starts new workspaces and ends removed ones', async () => {
     const one = await house(['acme', 'beta'], { ...TWO, gamma: { caps: { team: 900 } } })
     await one.clock.pass(MINUTE)
     one.config = configOf(workspaceConfig('beta'), workspaceConfig('gamma'))
@@ -242,7 +241,7 @@ describe('a change of the configuration', () => {
 })
 
 describe('policies', () => {
-  test('with problems keep the last good set in force, prune nothing and show as invalid with what is wrong', async () => {
+  test('with problems keep the last good set in force, prune nothing and show as invalid with the problems', async () => {
     const one = await house(['acme'], { acme: { caps: { team: 500, ada: 4000 } } })
     await one.clock.pass(MINUTE)
     const digest = viewOf(one)?.policy?.digest

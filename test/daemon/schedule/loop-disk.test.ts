@@ -1,4 +1,4 @@
-// A ledger that cannot be written for hours: the service is asked no more than in ordinary times, and all goes on soon after there is room.
+// A ledger that cannot be written for hours: the service gets no more requests than otherwise, and the loop goes on soon after there is room.
 import { expect, test } from 'vitest'
 import { LedgerError } from '../../../src/daemon/ledger/error.ts'
 import type { Ledger } from '../../../src/ports.ts'

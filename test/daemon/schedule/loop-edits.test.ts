@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { capsOf, living, MINUTE, outage, passUntil, SECOND } from '../../support/living.ts'
 
 describe('an edit of the policy', () => {
-  test('goes out within a second and a round trip, and only what changed is looked at', async () => {
+  test('is written within a second and a round trip, and only the changed scopes are read', async () => {
     const { one, set } = await living({ people: 50, rate: 10 })
     set({ caps: capsOf(50) })
     await one.clock.pass(4 * MINUTE)
@@ -14,7 +14,7 @@ describe('an edit of the policy', () => {
     expect(new Set(one.reads())).toEqual(new Set(['p007']))
   })
 
-  test('in the middle of a sweep of 1,000 scopes goes out first, and the sweep goes on without reading again what it had read', async () => {
+  test('in the middle of a sweep of 1,000 scopes is written first, and the sweep goes on without repeating readings', async () => {
     const { one, set } = await living({ people: 1000, rate: 10 })
     for (const [name, cap] of Object.entries(capsOf(1000))) one.foreign(name, cap)
     set({ caps: capsOf(1000) })

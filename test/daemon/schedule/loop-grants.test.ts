@@ -43,7 +43,7 @@ describe('grants', () => {
     expect(one.caps()['p001']).toBe(6000)
   })
 
-  test('give back what stood there where nothing is declared', async () => {
+  test('restore the undeclared cap from before', async () => {
     const { one, set } = await living({ caps: { bob: 300 } })
     set({ grants: [{ on: 'bob', cap: 6000, from: NOW, until: NOW + HOUR }] })
     await one.clock.pass(MINUTE)

@@ -1,11 +1,11 @@
-// When a workspace does what: intervals, a service that is away, and a stop at any moment, on a clock that the test moves.
+// The loop of a workspace: intervals, a service that is away, and a stop at any moment, on a clock that the test moves.
 import { describe, expect, test } from 'vitest'
 import { HOUR } from '../../support/declare.ts'
 import { capsOf, live, living, MINUTE, outage, passUntil, SECOND } from '../../support/living.ts'
 import { testWorld } from '../../support/world.ts'
 
 describe('intervals', () => {
-  test('caps are looked at once an interval, use once an interval of its own, and nothing is written in vain', async () => {
+  test('caps are read once an interval, use once an interval of its own, and nothing is written without need', async () => {
     const { one, set } = await living({ groups: { a: ['ada'] } })
     set({ caps: { team: 500, 'group:a': 900 } })
     await one.clock.pass(MINUTE)
@@ -156,7 +156,7 @@ describe('a stop', () => {
   })
 })
 
-test('what is asked is worked out twice a sweep while nothing changes, and not for every nap', async () => {
+test('the desired state is made twice a sweep while nothing changes, and not for every sleep', async () => {
   let looks = 0
   const one = await testWorld({
     wrapLedger: (ledger) => ({

@@ -1,4 +1,4 @@
-// The daemon while leases come and go: a configuration that is read meanwhile goes on with nothing that went to another replica.
+// The daemon while leases come and go: a configuration that is applied meanwhile restarts no workspace that went to another replica.
 import { expect, onTestFinished, test } from 'vitest'
 import type { Config } from '../../../src/daemon/config/settings.ts'
 import { type LeaseHooks, type Leases, soleLeases } from '../../../src/daemon/replicas/leases.ts'

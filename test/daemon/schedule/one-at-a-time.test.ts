@@ -20,7 +20,7 @@ function byHand() {
 
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-test('what is asked for a thousand times while it runs runs once more, and never twice at a time', async () => {
+test('a thousand requests during a run lead to one more run, never two at a time', async () => {
   const work = byHand()
   const ask = oneAtATime(work.run)
   const first = ask()
@@ -38,7 +38,7 @@ test('what is asked for a thousand times while it runs runs once more, and never
   expect(work.runs()).toBe(3)
 })
 
-test('who asks is answered only when a run that began afterwards is through', async () => {
+test('a request resolves only when a run that began after it has ended', async () => {
   const work = byHand()
   const ask = oneAtATime(work.run)
   void ask()

@@ -1,4 +1,4 @@
-// When a daemon is ready, and what takes that back.
+// When a daemon is ready, and when it ceases to be.
 import { expect, test } from 'vitest'
 import { ATTEMPT_MS, createReadiness, type Tried } from '../../../src/daemon/schedule/readiness.ts'
 
@@ -20,7 +20,7 @@ test.each<[string, readonly Tried[], Partial<typeof NOW>, readonly string[]]>([
   expect(ready(runners, { ...NOW, ...how })).toEqual({ ready: reasons.length === 0, reasons })
 })
 
-test('a replica is not ready before it was heard, nor while it cannot record; what it takes over later does not take that back, in a process of its own it does', () => {
+test('a replica is not ready before its first beat, nor while it cannot record; a workspace that it takes over later does not take that back', () => {
   const began = { now: false }
   const replica = createReadiness({ isSole: false, hasBegun: () => began.now })
   expect(replica([], NOW).reasons).toEqual(['the ledger was not reached yet'])

@@ -1,4 +1,4 @@
-// Sweeps that take longer than the interval are read in slices: what is found is put right within the interval, and nobody waits too long.
+// Sweeps that take longer than the interval are read in slices: foreign changes are reverted within the interval, and no scope waits too long.
 import { expect, test } from 'vitest'
 import { EVERYBODY } from '../../../src/daemon/http/auth.ts'
 import { createLibrary } from '../../../src/daemon/http/documents/make.ts'
@@ -55,7 +55,7 @@ test('a foreign change is put back in the cycle that reads it', () =>
     expect(found?.fields?.['unseenSeconds']).toBeGreaterThan(0)
   }))
 
-test('who was changed by others is read in every slice for a day', () =>
+test('a person with a foreign change is read in every slice for a day', () =>
   slowly(async (one) => {
     one.foreign('p050', 9000)
     await one.clock.pass(4 * MINUTE)
@@ -96,7 +96,7 @@ test('an edit in the middle of a slice is written at once, and the slice goes on
     expect(one.told('cycle-finished').every(({ result }) => result === 'noop' || result === 'success')).toBe(true)
   }))
 
-test('what keeps people above a lowered team cap is read again first, where that was longer ago than the interval', () =>
+test('caps that keep people above a lowered team cap are read again first, where their readings are older than the interval', () =>
   slowly(async (one, life) => {
     const caps = { ...capsOf(PEOPLE), team: 1000 }
     life.set({ caps })
