@@ -13,7 +13,7 @@ import type { PersonUse } from '../../core/use/exhaustion.ts'
 import { unitDoubt } from '../../core/use/unit-doubt.ts'
 import type { DayHistory, UseReading } from '../../core/use/use-curve.ts'
 import type { UsageFacts } from '../../ports.ts'
-import { RUNS } from '../conditions/findings.ts'
+import { finding, RUNS } from '../conditions/findings.ts'
 import { notice } from '../conditions/notice.ts'
 import { peopleShown } from '../conditions/view.ts'
 import { cycleOf } from '../cycle/state.ts'
@@ -150,7 +150,7 @@ function noticeDoubts(
   const found: Finding[] = []
   if (runs && runs.rows.length > 0 && runs.rows.every(({ used }) => used === undefined)) {
     const message = 'runs of agents carry no credits on this plan; use by model and the projection are off'
-    found.push({ type: 'RunsWithoutCredits', subject: RUNS, reason: 'RUNS_WITHOUT_CREDITS', message })
+    found.push(finding('RunsWithoutCredits', 'RUNS_WITHOUT_CREDITS', message, RUNS))
   }
   const people = usage?.roster.people ?? []
   const used = sumOfKnown(people.map((person) => person.used))
@@ -172,7 +172,7 @@ function noticeDoubts(
     },
   ])
   const message = doubts.map((doubt) => doubt.message).join('; ')
-  if (doubts.length > 0) found.push({ type: 'UnitDoubted', subject: workspace.config.name, reason: 'UNIT_DOUBTED', message })
+  if (doubts.length > 0) found.push(finding('UnitDoubted', 'UNIT_DOUBTED', message, workspace.config.name))
   notice(workspace, { figures: found })
 }
 

@@ -12,15 +12,13 @@ import { resolveDesired } from '../../core/resolve/desired.ts'
 import { judgeRoster, keepGroups } from '../../core/resolve/roster.ts'
 import { groupsOfTurn, takeCycle } from '../../core/use/turn.ts'
 import type { Clock, ReadClient, UsageFacts } from '../../ports.ts'
-import { malformedRows, unread } from '../conditions/findings.ts'
+import { finding, malformedRows, unread } from '../conditions/findings.ts'
 import { countReading, desiredInputs, type Planner, type WorkspaceState } from '../cycle/state.ts'
 import { withActiveDays } from './active-days.ts'
 import { failureOf } from './failure.ts'
 
 /** The subject of findings. */
 const ROSTER = 'the roster'
-
-const odd = (type: Finding['type'], reason: string, message: string): Finding => ({ type, subject: ROSTER, reason, message })
 
 /** The result of a reading of use. */
 export interface UsageReading {
@@ -132,37 +130,29 @@ function groupsToRead({ set, known, owned }: UsageInputs): readonly NamedGroup[]
 
 async function readGroups(inputs: UsageInputs, found: Finding[]) {
   const groups = groupsToRead(inputs)
-  const members: GroupMembers[] = [...keepGroups(inputs.known?.groups ?? [], groups)]
+  const members = new Map(keepGroups(inputs.known?.groups ?? [], groups).map((one) => [one.id, one]))
   const unknown: string[] = []
   const read: string[] = []
   await Promise.all(
     groups.map(async ({ id, name }) => {
       try {
-        const fresh = await inputs.client.readGroup({ id, name }, inputs.signal)
-        const at = members.findIndex((one) => one.id === id)
-        members.splice(at < 0 ? members.length : at, at < 0 ? 0 : 1, fresh)
+        members.set(id, await inputs.client.readGroup({ id, name }, inputs.signal))
         read.push(id)
       } catch (error) {
         inputs.signal?.throwIfAborted()
         const failure = failureOf(error)
-        if (failure.kind === 'not_found') unknown.push(id)
-        else if (inputs.unknownGroups.includes(id)) unknown.push(id)
+        if (failure.kind === 'not_found' || inputs.unknownGroups.includes(id)) unknown.push(id)
         const scope = groupScope(id)
         const about = scopeKey(scope)
         const message = `${about} (${name}): ${failure.message}`
-        if (failure.kind === 'not_found') found.push({ type: 'UnknownGroup', subject: about, reason: 'GROUP_UNKNOWN', message, scope })
+        if (failure.kind === 'not_found') found.push({ ...finding('UnknownGroup', 'GROUP_UNKNOWN', message, about), scope })
         // A shared failure is told once, and not for every group that was not even asked for.
         else found.push({ ...unread('GROUP_UNREAD', about, message), scope, ...(failure.unsent && { onlyIfHeld: true }) })
       }
     }),
   )
-  const order = new Map(groups.map((one, index) => [one.id, index]))
-  members.sort((a, b) => (order.get(a.id) ?? 0) - (order.get(b.id) ?? 0))
-  return {
-    members: members.filter((one) => !unknown.includes(one.id)),
-    unknown: unknown.sort(),
-    read,
-  }
+  const listed = groups.filter(({ id }) => !unknown.includes(id))
+  return { members: listed.flatMap(({ id }) => members.get(id) ?? []), unknown: unknown.sort(), read }
 }
 
 /** Now by the service's clock, where it is known. */
@@ -190,16 +180,16 @@ function assemble(
   const taken = fresh && judged?.roster === fresh ? takeCycle(fresh, known, now, serviceNow(now, client)) : known
   if (!taken) return {}
   if (roster?.statusesAbsent)
-    found.push(odd('StatusesAbsent', 'STATUSES_ABSENT', 'nobody on the roster has a status; all count as approved'))
+    found.push(finding('StatusesAbsent', 'STATUSES_ABSENT', 'nobody on the roster has a status; all count as approved', ROSTER))
   if (roster && roster.duplicates.length > 0) {
     const { length } = roster.duplicates
     const message = `${length === 1 ? '1 person stands' : `${length} people stand`} in the roster more than once; the first row counts`
-    found.push(odd('RosterDuplicates', 'ROSTER_DUPLICATES', message))
+    found.push(finding('RosterDuplicates', 'ROSTER_DUPLICATES', message, ROSTER))
   }
   const beyond = roster && beyondLimit('people', roster.people.length)
-  if (beyond !== undefined) found.push(odd('BeyondLimit', 'BEYOND_LIMIT', beyond))
+  if (beyond !== undefined) found.push(finding('BeyondLimit', 'BEYOND_LIMIT', beyond, ROSTER))
   if (balance === 'unavailable')
-    found.push(odd('BalanceUnavailable', 'BALANCE_UNAVAILABLE', 'this plan has no credit balance; its metrics are off'))
+    found.push(finding('BalanceUnavailable', 'BALANCE_UNAVAILABLE', 'this plan has no credit balance; its metrics are off', ROSTER))
   const doubted = judged ? judged.doubted : known?.doubted
   const { turn, previousCycle } = taken
   return {

@@ -17,6 +17,10 @@ import { type DesiredState, grantsFrozen, type WorkspaceState } from '../cycle/s
 
 const instant = (at: Instant): string => new Date(at).toISOString()
 
+export const finding = (type: ConditionType, reason: string, message: string, subject: string): Finding => {
+  return { type, subject, reason, message }
+}
+
 /** More problems are only counted: a line must stay readable. */
 const MOST_PROBLEMS = 20
 
@@ -61,21 +65,13 @@ const POOL_TYPES = {
 } as const
 
 const poolFinding = ({ code, pool, message, version }: PoolNote): Finding => ({
-  type: POOL_TYPES[code],
-  subject: `pool ${pool}`,
-  reason: code,
-  message,
+  ...finding(POOL_TYPES[code], code, message, `pool ${pool}`),
   version,
 })
 
 const RULE_TYPES = { RULE_NOBODY: 'RuleNobody', RULE_EVERYBODY: 'RuleEverybody', RULE_UNKNOWN: 'RuleUnknown' } as const
 
-const ruleFinding = ({ code, rule, message }: RuleNote): Finding => ({
-  type: RULE_TYPES[code],
-  subject: `rule ${rule}`,
-  reason: code,
-  message,
-})
+const ruleFinding = ({ code, rule, message }: RuleNote): Finding => finding(RULE_TYPES[code], code, message, `rule ${rule}`)
 
 /** A hold by one of these guards alone has a condition type of its own. */
 const HOLD_TYPES: Readonly<Partial<Record<Hold['guards'][number], ConditionType>>> = { contested: 'Contested', breaker: 'BreakerOpen' }
@@ -98,9 +94,7 @@ const problemType = ({ severity, scope, code }: PlanProblem): ConditionType | un
 
 /** Without a scope the message is the subject: several rules may be weakened, and several approvals removable. */
 const problemFinding = (type: ConditionType, { code, message, scope }: PlanProblem, workspace: string): Finding =>
-  scope
-    ? { type, subject: scopeKey(scope), reason: code, message, scope }
-    : { type, subject: message, reason: code, message: `${workspace}: ${message}` }
+  scope ? { ...finding(type, code, message, scopeKey(scope)), scope } : finding(type, code, `${workspace}: ${message}`, message)
 
 /** For how long a write that was judged not to have landed may still be recognised as late. Choice. */
 export const LATE_MS = 3_600_000
@@ -185,35 +179,27 @@ export const pauseFindings = (pause: Pause | undefined, workspace: string): read
         },
       ]
 
-type Failure = NonNullable<CapReading['failure']>
-
 /** What the readings of a cycle say of the service as a whole: nothing while any of them worked. */
 export function serviceFindings(scopes: readonly Scope[], readings: WorkspaceState['readings'], workspace: string): readonly Finding[] {
   const team = readings.get(scopeKey(TEAM))?.failure
-  if (team?.lacksFeature) return [noCaps(team, workspace)]
+  if (team?.lacksFeature) return [finding('NoCaps', 'NO_CAPS', `${workspace}: ${NO_CAPS}: ${team.message}`, workspace)]
   const failures = scopes.flatMap((scope) => readings.get(scopeKey(scope))?.failure ?? [])
   const [first] = failures
   if (!first || failures.length < scopes.length) return []
   if (failures.every(({ kind }) => kind === 'auth')) {
     const message = `${workspace}: no cap can be read with this key, so nothing is known and nothing is written: ${first.message}`
-    return [{ type: 'KeyRefused', subject: 'reads of caps', reason: 'READS_REFUSED', message }]
+    return [finding('KeyRefused', 'READS_REFUSED', message, 'reads of caps')]
   }
   const message = `${workspace}: none of ${scopes.length} caps could be read, so nothing is written: ${first.message}`
-  return [{ type: 'ServiceUnreachable', subject: workspace, reason: 'SERVICE_UNREACHABLE', message }]
+  return [finding('ServiceUnreachable', 'SERVICE_UNREACHABLE', message, workspace)]
 }
 
-const noCaps = ({ message }: Pick<Failure, 'message'>, workspace: string): Finding => ({
-  type: 'NoCaps',
-  subject: workspace,
-  reason: 'NO_CAPS',
-  message: `${workspace}: caps are refused for good, whatever the key, so none is kept; use and reports go on. Another plan of the service has caps: ${message}`,
-})
+const NO_CAPS = 'caps are refused for good, whatever the key, so none is kept; use and reports go on. Another plan of the service has caps'
 
 /** Why the service takes no writes: because of the key, or of something else that holds for every write. */
 export function refusalFindings(refusal: string | undefined, isKey: boolean): readonly Finding[] {
   if (refusal === undefined) return []
-  const type = isKey ? 'KeyRefused' : 'WritesRefused'
-  return [{ type, subject: 'writes', reason: 'WRITES_REFUSED', message: `nothing can be written: ${refusal}` }]
+  return [finding(isKey ? 'KeyRefused' : 'WritesRefused', 'WRITES_REFUSED', `nothing can be written: ${refusal}`, 'writes')]
 }
 
 /** A cycle that failed or is incomplete; `ledgerFailed`: because it could not be recorded. */
@@ -224,9 +210,9 @@ export function cycleFindings(
 ): readonly Finding[] {
   const unwritable = `${workspace}: the ledger cannot be written, so no cap is written: ${message}`
   return [
-    ...(ledgerFailed ? [one('LedgerUnwritable', 'LEDGER_UNWRITABLE', unwritable, workspace)] : []),
-    ...(result === 'error' ? [one('CycleFailed', 'CYCLE_FAILED', message, workspace)] : []),
-    ...(result === 'partial' ? [one('CycleIncomplete', 'CYCLE_INCOMPLETE', message, workspace)] : []),
+    ...(ledgerFailed ? [finding('LedgerUnwritable', 'LEDGER_UNWRITABLE', unwritable, workspace)] : []),
+    ...(result === 'error' ? [finding('CycleFailed', 'CYCLE_FAILED', message, workspace)] : []),
+    ...(result === 'partial' ? [finding('CycleIncomplete', 'CYCLE_INCOMPLETE', message, workspace)] : []),
   ]
 }
 
@@ -240,8 +226,8 @@ export function deploymentFindings(
   const skew = `the service's clock differs by ${seconds} s; grants neither start nor end until the clocks agree`
   const copied = copying && `copying was seen: ${copying.evidence}; set capSemantics: copied`
   return [
-    ...(grantsFrozen({ ...state, clockSkewMs }) ? [one('ClockSkew', 'CLOCK_SKEW', skew, workspace)] : []),
-    ...(copying && copied ? [{ ...one('CopyingSeen', 'COPYING_SEEN', copied, workspace), since: copying.at }] : []),
+    ...(grantsFrozen({ ...state, clockSkewMs }) ? [finding('ClockSkew', 'CLOCK_SKEW', skew, workspace)] : []),
+    ...(copying && copied ? [{ ...finding('CopyingSeen', 'COPYING_SEEN', copied, workspace), since: copying.at }] : []),
   ]
 }
 
@@ -254,23 +240,21 @@ export function rosterFindings(usage: WorkspaceState['usage'], now: Instant, wor
   const { doubted, roster } = usage
   if (doubted) {
     const message = `the roster is doubted since ${instant(doubted.since)}; the last good one serves`
-    return [{ ...one('RosterDoubted', 'ROSTER_DOUBTED', message, workspace), since: doubted.since }]
+    return [{ ...finding('RosterDoubted', 'ROSTER_DOUBTED', message, workspace), since: doubted.since }]
   }
   const ageMs = now - roster.readAt
   const message = `the roster is ${Math.round(ageMs / 60_000)} min old`
-  return ageMs > ROSTER_OLD_MS ? [{ ...one('RosterStale', 'ROSTER_STALE', message, workspace), since: roster.readAt }] : []
+  return ageMs > ROSTER_OLD_MS ? [{ ...finding('RosterStale', 'ROSTER_STALE', message, workspace), since: roster.readAt }] : []
 }
-
-const one = (type: ConditionType, reason: string, message: string, subject: string): Finding => ({ type, subject, reason, message })
 
 /** The subject of findings about runs. */
 export const RUNS = 'runs of agents'
 
 /** A part of use that could not be read. */
-export const unread = (reason: string, part: string, message: string): Finding => one('UsageUnread', reason, message, part)
+export const unread = (reason: string, part: string, message: string): Finding => finding('UsageUnread', reason, message, part)
 
 /** Malformed rows of an answer that were set aside, if any. */
 export const malformedRows = (of: string, rows = 0): readonly Finding[] =>
   rows === 0
     ? []
-    : [one('MalformedRows', 'MALFORMED_ROWS', `${rows} ${rows === 1 ? 'row' : 'rows'} of ${of} made no sense and were set aside`, of)]
+    : [finding('MalformedRows', 'MALFORMED_ROWS', `${rows} ${rows === 1 ? 'row' : 'rows'} of ${of} made no sense and were set aside`, of)]
