@@ -31,7 +31,7 @@ export interface KnownRuns {
   readonly rows: readonly RunUse[]
 }
 
-/** What collecting remembers while the process lives. */
+/** The memory of collecting, for the life of the process. */
 export interface Collector {
   /** Days of one request, where it is not 30. */
   readonly chunkDays: Map<ScopeKey, number>

@@ -1,6 +1,6 @@
 // Writes events as log lines, and decides only their level and fields: a condition has the level of its severity, writes and ends are info, the
 // rest is debug. So a quiet cycle is one line, and a long outage one line at its begin and one at its end.
-import type { Plan, ScopeChange } from '../../core/model/change.ts'
+import type { Plan } from '../../core/model/change.ts'
 import { kindOf, type Transition } from '../../core/model/condition.ts'
 import type { CycleEvent, Emit } from '../../core/model/events.ts'
 import { formatPosition, type Problem } from '../../core/model/problem.ts'
@@ -40,13 +40,9 @@ export function eventLog(logger: Logger): Emit {
       const cause = foreign.get(key)
       foreign.delete(key)
       if (cause) {
-        const fields = {
-          workspace: event.workspace,
-          ...changeFields(event.change),
-          result: event.result,
-          ...planFields(plans.get(event.workspace)),
-        }
-        logger.warn(fields, 'somebody else changed a cap', () => healedSentence(event.change.scope, cause, naming))
+        logger.warn(changeFields(event, plans.get(event.workspace)), 'somebody else changed a cap', () =>
+          healedSentence(event.change.scope, cause, naming),
+        )
         return
       }
     }
@@ -122,10 +118,11 @@ const saying = ({ error, warn, info, debug }: Logger, sentence: () => string): L
   debug: (fields, message) => debug(fields, message, sentence),
 })
 
-function logChange(logger: Logger, event: Extract<CycleEvent, { kind: 'change-finished' }>, plan: Plan | undefined): void {
-  const { change, result, error } = event
-  const fields = { workspace: event.workspace, ...changeFields(change), result, error, ...planFields(plan) }
-  switch (result) {
+type ChangeFinished = Extract<CycleEvent, { kind: 'change-finished' }>
+
+function logChange(logger: Logger, event: ChangeFinished, plan: Plan | undefined): void {
+  const fields = changeFields(event, plan)
+  switch (event.result) {
     case 'applied':
       logger.info(fields, 'cap written')
       return
@@ -150,7 +147,8 @@ function logCycle(logger: Logger, event: Extract<CycleEvent, { kind: 'cycle-fini
   else logger.info(fields, 'cycle finished')
 }
 
-const changeFields = (change: ScopeChange): LogFields => ({
+const changeFields = ({ workspace, change, result, error }: ChangeFinished, plan: Plan | undefined): LogFields => ({
+  workspace,
   scope: scopeKey(change.scope),
   effect: change.effect,
   from: change.from,
@@ -159,6 +157,9 @@ const changeFields = (change: ScopeChange): LogFields => ({
   people: change.people,
   source: change.source && formatPosition(change.source),
   reason: change.reason,
+  result,
+  error,
+  ...planFields(plan),
 })
 
 const planFields = (plan: Plan | undefined): LogFields =>

@@ -70,11 +70,11 @@ export function outcomeOf(inputs: OutcomeInputs): Outcome {
 
 /** Why writing ended early. */
 const HALTS: Readonly<Record<NonNullable<PassReport['interrupted']>, string>> = {
-  stopped: 'what was still to be written is left: the daemon was told to stop, or the policy changed',
-  paused: 'what was still to be written is left: a pause began',
-  ledger: 'what was still to be written is left: the ledger could not record it',
-  refused: 'what was still to be written is left: the service takes no writes',
-  breaker: 'what was still to be written is left: too many writes failed',
+  stopped: 'the remaining changes were not written: the daemon was told to stop, or the policy changed',
+  paused: 'the remaining changes were not written: a pause began',
+  ledger: 'the remaining changes were not written: the ledger could not record it',
+  refused: 'the remaining changes were not written: the service takes no writes',
+  breaker: 'the remaining changes were not written: too many writes failed',
 }
 
 interface Pending {

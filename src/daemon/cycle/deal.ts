@@ -82,7 +82,7 @@ export function useNow({ usage, measured }: Pick<WorkspaceState, 'usage' | 'meas
   return { kind: 'known', readAt, ...(cycle && { cycle }), used }
 }
 
-const NO_BALANCE = 'the balance is not known, and without it nobody knows what of the use is add-on use'
+const NO_BALANCE = 'the balance is not known, and without it add-on use cannot be told from other use'
 
 /** Caps and writes of the members, and of former members. */
 function sightOf(
