@@ -1,12 +1,14 @@
 // Add-on use by person, day and model, from the data source of Analytics that some deployments have beside the four of the interface
 // (service-notes.md, section 1, Add-on use per person). Rows name people by a hash of their key, which stays in this folder: what leaves it
 // goes by e-mail. Pure.
+
 import type { AddOnReading, AddOnRow } from '../core/model/observed.ts'
+import { compareText } from '../core/model/order.ts'
 import { normaliseEmail } from '../core/model/scope.ts'
 import { cents, creditsOf, DAY_MS, type Instant } from '../core/model/units.ts'
 import type { AddOnQuestion, RowPlan } from '../ports.ts'
 import { BoundError } from './bounds.ts'
-import { compareText, type Fields, MAX_CENTS, MAX_FIGURE, objectOf, rowsOf, setAside } from './decode.ts'
+import { type Fields, MAX_CENTS, MAX_FIGURE, objectOf, rowsOf, setAside } from './decode.ts'
 import type { ApiError } from './errors.ts'
 import { isObject, malformed } from './errors.ts'
 import { countOf, createRowSums, dayAtOf, type Judged, MAX_NAME, nameOf, type SumKind, shown } from './row-sums.ts'

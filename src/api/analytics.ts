@@ -1,12 +1,14 @@
 // Analytics and CascadeAnalytics: questions in our words to requests in the wire's, and their answers back. Pure. Numbers in analytics
 // arrive as strings and stay text in Analytics, whose columns the asker names; agent rows are summed, because the service may split
 // one conversation over several (interface-spec.md, Agent analytics result objects).
+
 import type { RunsReading, RunUse } from '../core/model/observed.ts'
+import { compareText } from '../core/model/order.ts'
 import { BugError } from '../core/model/problem.ts'
 import { type Cents, type Credits, cents, creditsOf, DAY_MS, type Instant } from '../core/model/units.ts'
 import type { RowPlan, RunsQuestion } from '../ports.ts'
 import { BoundError } from './bounds.ts'
-import { compareText, counterOf, type Fields, numberOf, objectOf, rowsOf } from './decode.ts'
+import { counterOf, type Fields, numberOf, objectOf, rowsOf } from './decode.ts'
 import { isObject, malformed } from './errors.ts'
 import { createRunSums, RUN_PATHS } from './run-sums.ts'
 import type { AnalyticsRequest, CascadeRequest, CascadeSource, IdeType, WireQueryRequest } from './wire.ts'

@@ -3,6 +3,7 @@
 
 import type { WireObservation } from '../core/interpret/evidence.ts'
 import type { Balance, Cycle, GroupMembers, MemberStatus, Person, Roster, SetAside } from '../core/model/observed.ts'
+import { compareText } from '../core/model/order.ts'
 import type { Cap } from '../core/model/policy.ts'
 import { isEmail, normaliseEmail } from '../core/model/scope.ts'
 import { type Credits, cents, credits, creditsOf, DAY_MS, type Instant, MAX_CAP } from '../core/model/units.ts'
@@ -274,8 +275,6 @@ function statusOf(value: unknown): MemberStatus {
       return 'unspecified'
   }
 }
-
-export const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 // ---- GetTeamCreditBalance
 

@@ -1,8 +1,9 @@
 // Sums rows of analytics as they arrive, because a team may have hundreds of thousands in a month and a handful of sums. A row that makes
 // no sense is set aside and counted, with the first reason; sums can be summed again, as they come back out of an answer. Pure.
+import { compareText } from '../core/model/order.ts'
 import type { Instant } from '../core/model/units.ts'
 import { BoundError } from './bounds.ts'
-import { compareText, type Fields, numberOf } from './decode.ts'
+import { type Fields, numberOf } from './decode.ts'
 
 /** JSON has no such key: what carries it was summed here. */
 const SUM = Symbol('a sum of rows')

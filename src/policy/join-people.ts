@@ -1,12 +1,13 @@
 // Checks rules and pools across all documents of a workspace: duplicate names, undeclared groups, people in two pools, and minimum caps that the
 // credits cannot pay. It knows no roster, so the members of groups and conditions are checked later.
+import { comparePositions } from '../core/model/order.ts'
 import type { CapRule } from '../core/model/policy.ts'
 import type { Position } from '../core/model/problem.ts'
 import type { ProblemCode } from './codes.ts'
 import type { PlacedPool, PlacedRule } from './people.ts'
 import { nearest } from './suggest.ts'
 import type { Placed } from './tree.ts'
-import { comparePlaces, type ProblemExtra, quoted } from './yaml.ts'
+import { type ProblemExtra, quoted } from './yaml.ts'
 
 export interface PeopleInput {
   /** In the order in which they apply. */
@@ -120,4 +121,4 @@ function checkPool(pool: PlacedPool, { capOf, copied }: PeopleInput, tell: Tell)
   }
 }
 
-const byPlace = (a: Named, b: Named): number => comparePlaces(a.name.at, b.name.at)
+const byPlace = (a: Named, b: Named): number => comparePositions(a.name.at, b.name.at)

@@ -1,6 +1,7 @@
 // Joins all documents of a workspace to its policy set, and checks them against each other: duplicate scopes, overlapping grants, `add` without a
 // base, conflicting settings. The order of the set does not depend on the order of the files.
 import { beyondLimit } from '../core/model/limits.ts'
+import { comparePositions, compareText } from '../core/model/order.ts'
 import type { CapRule, DeclaredGroup, Grant, PolicySet } from '../core/model/policy.ts'
 import type { Position, Problem } from '../core/model/problem.ts'
 import { byScope, compareScopes, type Scope, type ScopeKey, scopeKey, TEAM } from '../core/model/scope.ts'
@@ -11,7 +12,7 @@ import { checkPeople } from './join-people.ts'
 import type { Part, PolicyDocument } from './parse.ts'
 import type { PlacedPool, PlacedRule } from './people.ts'
 import type { Placed } from './tree.ts'
-import { comparePlaces, compareText, type ProblemExtra, problemOn, quoted, type Source } from './yaml.ts'
+import { type ProblemExtra, problemOn, quoted, type Source } from './yaml.ts'
 
 export interface JoinInput {
   readonly workspace: string
@@ -44,7 +45,7 @@ interface Together extends JoinInput {
 
 /** Joins the documents of a workspace. The set must not be used when a problem is an `error`. */
 export function joinDocuments(input: JoinInput): Joined {
-  const documents = input.documents.toSorted((a, b) => comparePlaces(a.name.at, b.name.at))
+  const documents = input.documents.toSorted((a, b) => comparePositions(a.name.at, b.name.at))
   const rules = documents.flatMap((document) => document.rules)
   const together: Together = {
     ...input,
@@ -115,7 +116,7 @@ function setOf({ workspace, documents, rules, grants, groups, peopleRules, pools
 /** Lists are joined; a repeated item is kept once, at its first place. */
 function onePer<T extends { readonly at: Position }>(items: readonly T[], keyOf: (item: T) => string): readonly T[] {
   const kept = new Map<string, T>()
-  for (const item of items.toSorted((a, b) => comparePlaces(a.at, b.at))) if (!kept.has(keyOf(item))) kept.set(keyOf(item), item)
+  for (const item of items.toSorted((a, b) => comparePositions(a.at, b.at))) if (!kept.has(keyOf(item))) kept.set(keyOf(item), item)
   return [...kept].sort(([a], [b]) => compareText(a, b)).map(([, item]) => item)
 }
 
@@ -124,7 +125,7 @@ const startOf = (grant: Times): number => grant.fromAt ?? Number.NEGATIVE_INFINI
 function compareGrants(a: Timed, b: Timed): number {
   const scopes = compareScopes(a.scope, b.scope)
   if (scopes !== 0) return scopes
-  return startOf(a) === startOf(b) ? comparePlaces(a.at, b.at) : startOf(a) < startOf(b) ? -1 : 1
+  return startOf(a) === startOf(b) ? comparePositions(a.at, b.at) : startOf(a) < startOf(b) ? -1 : 1
 }
 
 function add(together: Together, at: Position, code: ProblemCode, message: string, extra: ProblemExtra & { warning?: true } = {}): void {
@@ -141,7 +142,7 @@ export function nameOf(scope: Scope): string {
 
 /** A scope must be declared once. A group is identified by its id, also without a cap. */
 function checkScopes(together: Together): void {
-  const declared = together.documents.flatMap((document) => document.declared).sort((a, b) => comparePlaces(a.at, b.at))
+  const declared = together.documents.flatMap((document) => document.declared).sort((a, b) => comparePositions(a.at, b.at))
   const names = new Map(together.groups.map((group) => [placeKey(group.at), group.name]))
   const first = new Map<ScopeKey, Position>()
   for (const { value: scope, at } of declared) {
@@ -161,7 +162,7 @@ const placeKey = ({ file, line, column }: Position): string => `${file}:${line}:
 
 function checkGroupNames(together: Together): void {
   const first = new Map<string, DeclaredGroup>()
-  for (const group of together.groups.toSorted((a, b) => comparePlaces(a.at, b.at))) {
+  for (const group of together.groups.toSorted((a, b) => comparePositions(a.at, b.at))) {
     const other = first.get(group.name)
     if (!other) first.set(group.name, group)
     else if (other.scope.id !== group.scope.id) {

@@ -3,6 +3,7 @@
 import { Composer, type CST, type Document, isScalar, Lexer, type Node, Parser, type YAMLError } from 'yaml'
 import { excerptLines } from '../core/escape/excerpt.ts'
 import { plain } from '../core/escape/terminal.ts'
+import { comparePositions, compareText } from '../core/model/order.ts'
 import { formatPosition, type Position, type Problem } from '../core/model/problem.ts'
 import type { ProblemCode } from './codes.ts'
 
@@ -269,14 +270,8 @@ export const quoted = (text: string): string => JSON.stringify(text.length > 60 
 export function compareProblems(a: Problem, b: Problem): number {
   const [left, right] = [a.at, b.at]
   if (!left || !right) return (left ? 1 : 0) - (right ? 1 : 0) || compareText(a.message, b.message)
-  return comparePlaces(left, right) || compareText(a.message, b.message)
+  return comparePositions(left, right) || compareText(a.message, b.message)
 }
-
-/** Files by name, then lines, then columns. */
-export const comparePlaces = (a: Position, b: Position): number => compareText(a.file, b.file) || a.line - b.line || a.column - b.column
-
-/** By code unit, so that the order is the same on every machine. */
-export const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 /**
  * Prints problems like a compiler: `file:line:column: error: message`, the source line with a caret beneath, the way out, and the other

@@ -1,7 +1,6 @@
 // What decoding says when it cannot understand, and the small readers beneath it; what is read of whole answers is in decode.test.ts.
 import { describe, expect, it } from 'vitest'
 import {
-  compareText,
   counterOf,
   decodeActiveDays,
   decodeBalance,
@@ -16,6 +15,7 @@ import {
   rowsOf,
   spellingSighting,
 } from '../../src/api/decode.ts'
+import { compareText } from '../../src/core/model/order.ts'
 import { MAX_CAP } from '../../src/core/model/units.ts'
 
 const READ_AT = Date.UTC(2026, 10, 20)

@@ -2,13 +2,14 @@
 // rule) > team grant > team (product.md, section 2). It ignores the status of people, readings of caps and the ledger; `desired.ts` adds them.
 
 import { TEAM_KEY } from '../interpret/effective.ts'
+import { comparePositions, compareText } from '../model/order.ts'
 import type { Cap, CapRule, Grant, PolicySet } from '../model/policy.ts'
 import { formatPosition } from '../model/problem.ts'
 import { groupScope, type Scope, type ScopeKey, scopeKey, type UserScope } from '../model/scope.ts'
 import { type Credits, credits, MAX_CAP } from '../model/units.ts'
 import type { Candidate, GrantStatus, RejectedScope } from './candidate.ts'
 import type { ConditionInputs } from './conditions.ts'
-import { comparePositions, grantId, grantStatuses, isInForce } from './grants.ts'
+import { grantId, grantStatuses, isInForce } from './grants.ts'
 import { type Place, type ResolvedPools, resolvePools } from './pools.ts'
 import type { DesiredInputs } from './resolution.ts'
 import type { NearestWord } from './rule-notes.ts'
@@ -194,7 +195,7 @@ function membership(inputs: DesiredInputs, scopes: ReadonlyMap<ScopeKey, ScopeFa
   const unread = new Set<ScopeKey>()
   for (const [key, { scope }] of scopes) if (scope.kind === 'group' && !unknown.has(scope.id)) unread.add(key)
   const groupsOf = new Map<string, readonly ScopeFacts[]>()
-  for (const group of inputs.groups.toSorted((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0))) {
+  for (const group of inputs.groups.toSorted((a, b) => compareText(a.id, b.id))) {
     const key = scopeKey({ kind: 'group', id: group.id })
     const facts = scopes.get(key)
     if (!facts || unknown.has(group.id)) continue

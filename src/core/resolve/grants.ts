@@ -3,8 +3,8 @@
 
 import type { GrantState } from '../model/events.ts'
 import type { Cycle, OwnedCap } from '../model/observed.ts'
+import { comparePositions } from '../model/order.ts'
 import type { Grant } from '../model/policy.ts'
-import type { Position } from '../model/problem.ts'
 import { compareScopes, type ScopeKey, scopeKey } from '../model/scope.ts'
 import type { Instant } from '../model/units.ts'
 import type { GrantStatus } from './candidate.ts'
@@ -135,9 +135,3 @@ export function hasEnded(id: string, { cycle, now, grantsFrozen }: GrantClock): 
 /** By scope, then start (an absent one first), then place in the files. */
 export const compareGrants = (a: Grant, b: Grant): number =>
   compareScopes(a.scope, b.scope) || (a.fromAt ?? 0) - (b.fromAt ?? 0) || comparePositions(a.at, b.at)
-
-/** By file, line and column: the last tie-break, so that the order of the files never matters. */
-export function comparePositions(a: Position, b: Position): number {
-  if (a.file !== b.file) return a.file < b.file ? -1 : 1
-  return a.line - b.line || a.column - b.column
-}

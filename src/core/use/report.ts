@@ -5,6 +5,7 @@ import type { Effect, HistoryEntry } from '../model/change.ts'
 import { EFFECTS } from '../model/change.ts'
 import type { Band } from '../model/events.ts'
 import type { Balance, Cycle, Observed, RunUse } from '../model/observed.ts'
+import { compareText } from '../model/order.ts'
 import { type Credits, credits, wholeCents } from '../model/units.ts'
 import { type AddOnFigures, type AddOnSource, type AddOnUse, worstSource } from './add-on.ts'
 import { bandOf, bandRank } from './bands.ts'
@@ -282,8 +283,6 @@ function nearestFirst(a: NearRow, b: NearRow): number {
   if (a.cap === 0 || b.cap === 0) return a.cap - b.cap || compareText(a.email, b.email)
   return b.addOn * a.cap - a.addOn * b.cap || compareText(a.email, b.email)
 }
-
-const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 function changesOf(writes: readonly HistoryEntry[]): Report['changes'] {
   const applied = writes.filter(({ result }) => result === 'applied')

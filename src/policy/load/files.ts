@@ -15,9 +15,9 @@ import {
   statSync,
 } from 'node:fs'
 import { isAbsolute, join, normalize, relative, resolve, sep } from 'node:path'
+import { compareText } from '../../core/model/order.ts'
 import type { Problem } from '../../core/model/problem.ts'
 import type { ProblemCode } from '../codes.ts'
-import { compareText } from '../yaml.ts'
 
 /** A policy file. `shown` is the path as a user would type it, `real` the file behind all links, `roots` the given paths that contain it. */
 export interface PolicyFile {

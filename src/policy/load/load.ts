@@ -2,6 +2,7 @@
 // never returned, so that the last good one stays in force. No file, document or workspace name is ever ignored.
 import { createHash } from 'node:crypto'
 import { dirname, resolve } from 'node:path'
+import { compareText } from '../../core/model/order.ts'
 import type { PolicyRevision, PolicySet } from '../../core/model/policy.ts'
 import { hasErrors, type Problem } from '../../core/model/problem.ts'
 import { scopeKey } from '../../core/model/scope.ts'
@@ -10,7 +11,7 @@ import { MAX_PROBLEMS_TOGETHER, MAX_SET_TEXT } from '../bounds.ts'
 import { joinDocuments } from '../join.ts'
 import { type ParsedPolicyText, type PolicyDocument, parsePolicyText } from '../parse.ts'
 import { didYouMean } from '../suggest.ts'
-import { compareProblems, compareText, problemOn, quoted, type Source } from '../yaml.ts'
+import { compareProblems, problemOn, quoted, type Source } from '../yaml.ts'
 import { type PolicyText, readPolicyFiles } from './files.ts'
 import { type Checkout, checkoutOf, isEdited } from './git.ts'
 

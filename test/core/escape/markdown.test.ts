@@ -66,7 +66,7 @@ describe('text in Markdown', () => {
         expect(seen(nodes)).toBe(shown(text))
         linksNothing(nodes)
       }),
-      runs(300),
+      runs(200),
     )
   })
 

@@ -1,6 +1,7 @@
 // The rows of a simulation: sums over everybody, over groups and over pools in one replayed cycle.
 
 import { TEAM_KEY } from '../../interpret/effective.ts'
+import { compareText } from '../../model/order.ts'
 import { groupScope, type ScopeKey, scopeKey } from '../../model/scope.ts'
 import { wholeCents } from '../../model/units.ts'
 import type { Banded, Outcomes, ReplayedCycle, SideFigures, SimulatedCycle, SimulationInputs, SimulationRow } from './document.ts'
@@ -47,7 +48,7 @@ function groupRows({ groups, policy }: SimulationInputs): readonly { readonly ke
   const names = new Map(policy.set.groups.map(({ scope, name }) => [scope.id, name]))
   return groups
     .map(({ id, name }) => ({ key: scopeKey(groupScope(id)), name: names.get(id) ?? name }))
-    .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
+    .sort((a, b) => compareText(a.name, b.name))
 }
 
 function rowOf(
