@@ -1,4 +1,4 @@
-// All pages in a real browser: looked at by axe in both themes, at the widths of a phone, a desk, a wall and paper, with scripts and without.
+// All pages in a real browser: checked by axe in both themes, at the widths of a phone, a desk, a wall and paper, with scripts and without.
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createLive } from '../../src/daemon/http/live.ts'
@@ -143,7 +143,7 @@ describe.skipIf(!CHROMIUM)('in a browser', () => {
     expect(await tooWide(page)).toBe(0)
   })
 
-  test('what changes is replaced where it stands, what was unfolded stays so, and a lost connection says so (needs Chromium)', async () => {
+  test('a changed part is replaced in place, opened details stay open, and a lost connection is shown (needs Chromium)', async () => {
     const clock = fakeClock()
     const live = createLive(clock, 'boot')
     let text = 'the key needs Billing Write'

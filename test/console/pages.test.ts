@@ -1,4 +1,4 @@
-// Each page in each state, as text: what a reader finds, and what never gets into the markup. How it looks is for test/console/browser.
+// Each page in each state, as text: what a reader finds, and what must never get into the markup. browser.test.ts checks the looks.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'parse5'
@@ -71,7 +71,7 @@ describe('the name of a rule or pool', () => {
 })
 
 describe('the timeline', () => {
-  test('leads from each entry to what explains it', async () => {
+  test('links each entry to the page that explains it', async () => {
     const markup = await pageAt('/workspaces/acme/changes')
     for (const href of [
       `/workspaces/acme/plans/${PLAN_ID}?at=${encodeURIComponent(ago(120_000))}`,
@@ -91,10 +91,10 @@ describe('the timeline', () => {
   })
 })
 
-describe('what comes from outside', () => {
+describe('outside data', () => {
   const hostile = `<script>alert("x")</script><img src=x onerror='alert(1)'>&amp;`
 
-  test('is escaped wherever it stands', async () => {
+  test('is escaped everywhere', async () => {
     const markup = await pageAt('/workspaces/acme', {
       workspace: async () =>
         workspaceOf({

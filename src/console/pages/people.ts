@@ -30,7 +30,7 @@ export async function peoplePage(documents: Documents, workspace: string, query:
     parts: [
       filterForm(path, filtersOf(list), query),
       bandLinks(list, path, query),
-      html`<section>${list.items.length === 0 ? nobody(query) : html`${peopleTable(list, path, query)}${pager(list, ['person', 'people'], path, query)}`}</section>`,
+      html`<section>${list.items.length === 0 ? noPeople(query) : html`${peopleTable(list, path, query)}${pager(list, ['person', 'people'], path, query)}`}</section>`,
     ],
   })
 }
@@ -59,7 +59,7 @@ function bandLinks({ bands }: PersonListDocument, path: string, query: Query): H
   })}</ul></nav>`
 }
 
-const nobody = (query: Query): Html =>
+const noPeople = (query: Query): Html =>
   Object.values(query).some((value) => value !== '')
     ? empty('Nobody fits. Show all, or search for less of the name.')
     : empty('People were not read yet. They appear here with the first reading of the roster.')

@@ -82,7 +82,7 @@ function totals({
     },
     { name: 'People who gain', value: figure(gains.length + gainsOmitted), note: 'fewer days blocked, or more credits' },
     { name: 'People who lose', value: figure(losses.length + lossesOmitted), note: 'more days blocked' },
-    { name: 'Caps never reached', value: figure(never), note: html`of ${figure(never + capsReached)} that apply to somebody` },
+    { name: 'Caps never reached', value: figure(never), note: html`of ${figure(never + capsReached)} that apply to people` },
   ])
 }
 
@@ -213,7 +213,7 @@ function unreachedPart({ unreached, unreachedOmitted }: Figures, workspace: stri
   return section(
     'Caps never reached',
     html`${table<Figures['unreached'][number]>(
-      'Caps that nobody reached',
+      'Caps never reached',
       [
         { head: 'Scope', isName: true, cell: ({ scope }) => scopeLink(workspace, scope) },
         { head: 'Cap', kind: 'number', cell: ({ cap }) => figure(cap) },

@@ -1,4 +1,4 @@
-// Whatever stands in a config file: it is read without a throw, each problem has a place in the text and quotes nothing that moves a
+// Any text in a config file: it is read without a throw, each problem has a place in the text and quotes nothing that moves a
 // cursor, and what is given out has only numbers that a daemon can run with.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -84,7 +84,7 @@ const ODD = [
 ]
 
 describe('a config text of any kind', () => {
-  it('is read without a throw, each problem in its place, and gives out only what a daemon can run with', () => {
+  it('is parsed without a throw, each problem has its position, and a result is one that a daemon can run with', () => {
     let whole = 0
     fc.assert(
       fc.property(spoilt([RICH], ODD), (text) => {

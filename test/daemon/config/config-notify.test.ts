@@ -18,7 +18,7 @@ function load(notify: string, workspaces: readonly string[] = ['acme']) {
 const EMAIL = 'email: {host: mail.example, from: caps@example.com}'
 
 describe('notify', () => {
-  it('has a default for everything but where mail goes and who is told', () => {
+  it('has a default for everything but the mail server and the receivers', () => {
     const [acme] = load(`${EMAIL}\npeople: [100, 85, 85]`).config?.workspaces ?? []
     expect(acme?.notify).toMatchObject({
       mail: { host: 'mail.example', port: 587, tls: 'starttls', from: 'caps@example.com' },
@@ -27,7 +27,7 @@ describe('notify', () => {
     })
   })
 
-  it('is absent without the key, and tells nobody when it is empty', () => {
+  it('is absent without the key, and sends no message when it is empty', () => {
     expect(load('digest: off').config?.workspaces[0]?.notify?.settings).toMatchObject({ people: [], digest: 'off', owners: [] })
     const text = 'apiVersion: capkeeper/v1\nkind: Config\n'
     expect(

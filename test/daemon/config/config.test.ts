@@ -284,7 +284,7 @@ workspaces:
     expect(formatProblems(problems)).not.toContain(SECRET)
   })
 
-  it('reports everything at once, with what was meant', () => {
+  it('reports all problems at once, with suggestions', () => {
     const { problems } = load(workspace('mode: enforced\nguards: {maxLowerd: off}\ninterval: 5'))
     expect(problems.map(({ hint }) => hint)).toEqual(expect.arrayContaining(['did you mean "enforce"?', 'did you mean "maxLowered"?']))
     expect(problems.length).toBe(3)

@@ -114,7 +114,7 @@ describe('a plan', () => {
     expect(kinds).toEqual(new Set(['write', 'hold', 'foreign']))
   })
 
-  test('that is the present one says what is still to come, and by which hold it is kept back', async () => {
+  test('that is the present one shows its remaining changes, and the hold they are part of', async () => {
     const world = await busyWorld()
     const { url } = await serve({ documents: libraryOver(world) })
     const base = `${url}/api/v1/workspaces/acme`
@@ -145,7 +145,7 @@ describe('a comparison', () => {
     ['a failure', async () => ({ made: { at: 0, compared: { kind: 'failed', message: 'ada@example.com' } } })],
   ]
 
-  test.each(states)('keeps to its schema and names nobody where people are hashed: %s', async (_, made) => {
+  test.each(states)('keeps to its schema and shows no e-mail where people are hashed: %s', async (_, made) => {
     const state = await made()
     const world = await busyWorld()
     const { url } = await serve({ documents: libraryOver(world, hashLabels(sha256, 'salt'), { of: () => state }) })
@@ -191,7 +191,7 @@ describe('every answer keeps to its schema', () => {
 })
 
 describe('people by hash', () => {
-  test('no answer holds an address, and nobody is found by one', async () => {
+  test('no answer has an e-mail in it, and no person is found by one', async () => {
     const { url } = await serve({ documents: libraryOver(await busyWorld(), hashLabels(sha256, 'salt')) })
     for (const [, address] of await everyAddress(url)) expect(await (await fetch(address)).text(), address).not.toContain('@')
     const base = `${url}/api/v1/workspaces/acme`
@@ -247,7 +247,7 @@ describe('lists', () => {
 })
 
 describe('one of them', () => {
-  test('a person is explained: the chain, the days against the cap, what would change it', async () => {
+  test('a person is explained: declarations, use by day against the cap, what would change the cap', async () => {
     const { url } = await serve({ documents: libraryOver(await busyWorld()) })
     const one = await json(`${url}/api/v1/workspaces/acme/people/p002%40example.com`)
     expect(one).toMatchObject({ person: 'p002@example.com', groups: [{ id: 'grp_a' }] })

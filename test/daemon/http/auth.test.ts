@@ -1,4 +1,4 @@
-// Who may look, over real HTTP: by token, through a proxy, and at which workspaces.
+// Access over real HTTP: by token, through a proxy, and to which workspaces.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -48,7 +48,7 @@ describe('with a token', () => {
     expect(await status(url + path, { authorization: `Bearer ${TOKEN}` })).toBe(path === '/nothing' ? 404 : 200)
   })
 
-  test('/livez, /readyz and /metrics answer whoever asks, and /readyz names no workspace', async () => {
+  test('/livez, /readyz and /metrics answer every client, and /readyz names no workspace', async () => {
     const { url } = await serve(BY_TOKEN, { ready: () => ({ ready: false, reasons: ['acme: not attempted yet'] }) })
     expect([await status(`${url}/livez`), await status(`${url}/metrics`)]).toEqual([200, 200])
     expect(await (await fetch(`${url}/readyz`)).text()).toBe('not ready\n')
@@ -60,7 +60,7 @@ describe('with a token', () => {
     expect(await status(`${url}/metrics`, { authorization: `Bearer ${TOKEN}` })).toBe(200)
   })
 
-  test('a file is read again when it changes, and nobody is let in while it cannot be read', async () => {
+  test('a file is read again when it changes, and no client is let in while it cannot be read', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'capkeeper-token-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const file = join(folder, 'token')
@@ -94,7 +94,7 @@ describe('with a token', () => {
 describe('behind a proxy', () => {
   const groups = { 'x-groups': 'platform, acme-admins' }
 
-  test.each([...CHECKED, STREAM])('%s is 403 from any other address, and 401 where the proxy names nobody', async (path) => {
+  test.each([...CHECKED, STREAM])('%s is 403 from any other address, and 401 where the proxy names no groups', async (path) => {
     const foreign = await serve(byProxy(['10.0.0.0/8', 'fd00::/8']))
     expect(await status(foreign.url + path, groups)).toBe(403)
     const { url } = await serve(byProxy(['127.0.0.0/8']))
@@ -125,7 +125,7 @@ describe('behind a proxy', () => {
     expect(JSON.parse(await get('/api/v1/workspaces', 'everything')).items).toHaveLength(2)
   })
 
-  test.each(['/ledger', '/metrics'])('%s, which tells of all workspaces, needs a reader who sees all', async (path) => {
+  test.each(['/ledger', '/metrics'])('%s, which is about all workspaces, needs a reader who sees all', async (path) => {
     const { url } = await serve({ ...byProxy(['127.0.0.1'], viewers), metrics: true })
     expect([
       await status(url + path, { 'x-groups': 'acme-admins' }),
@@ -134,7 +134,7 @@ describe('behind a proxy', () => {
     ]).toEqual([403, 200, 401])
   })
 
-  test('and of what is wrong with the whole daemon only that it is, because it may name any', async () => {
+  test('and of problems of the whole daemon only that they exist, because a message may name any workspace', async () => {
     const rules = [
       { groups: ['ops'], workspaces: ['*'] },
       { groups: ['leads'], workspaces: ['acme'] },
@@ -198,7 +198,7 @@ describe('networks', () => {
     )
   })
 
-  test('nobody without an address is inside one', () => {
+  test('a client without an address is in no network', () => {
     expect(networkList(['0.0.0.0/0']).check('127.0.0.1')).toBe(true)
     const gate = createGate({ settings: () => byProxy(['0.0.0.0/0', '::/0']), env: {}, clock: fakeClock() })
     expect(gate({ headers: { 'x-groups': 'a' }, remoteAddress: undefined })).toMatchObject({ status: 403 })

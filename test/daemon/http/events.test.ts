@@ -88,7 +88,7 @@ const event = (workspace: string, change: 'begun' | 'ended' = 'begun'): CycleEve
 })
 
 describe('a listener', () => {
-  test('is greeted with versions, and told within a second of a change what it is about, once', async () => {
+  test('gets versions first, and within a second of a change its topics, once', async () => {
     const { url, live, clock } = await serve()
     const one = await listen(`${url}/api/v1/events`)
     expect(one.answer.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
@@ -120,7 +120,7 @@ describe('a listener', () => {
     expect(await one.next()).toMatchObject({ data: { workspace: 'other' } })
   })
 
-  test('who comes back is told what was missed; who missed too much, or comes from another process, starts anew', async () => {
+  test('one that connects again gets the missed events, or a reset when they are not known or of another process', async () => {
     const { url, live, clock } = await serve()
     const one = await listen(`${url}/api/v1/events`)
     const { id = '' } = await one.next()
@@ -133,7 +133,7 @@ describe('a listener', () => {
     expect(await foreign.next()).toMatchObject({ event: 'reset', data: { versions: { acme: 1 } } })
   })
 
-  test('who may not look any more is sent away with the next beat', async () => {
+  test('one that lost its access is disconnected with the next beat', async () => {
     let isIn = true
     const everybody = { name: '', maySee: () => true, seesAll: true }
     const { url, clock } = await serve({
@@ -149,7 +149,7 @@ describe('a listener', () => {
 })
 
 describe('listeners', () => {
-  test('are bounded, and whoever leaves makes room', async () => {
+  test('are bounded, and one that leaves makes room', async () => {
     const { url } = await serve({ limits: { maxConnections: 8 } })
     const [first, second] = [await listen(`${url}/api/v1/events`), await listen(`${url}/api/v1/events`)]
     await second.next()
@@ -159,7 +159,7 @@ describe('listeners', () => {
     await expect.poll(async () => (await listen(`${url}/api/v1/events`)).answer.status).toBe(200)
   })
 
-  test('who takes nothing is cut off, which makes room, and the others hear on', async () => {
+  test('one that does not read is disconnected, which makes room, and the others continue', async () => {
     const { url, live, clock } = await serve({ limits: { maxConnections: 8 } })
     await mute(url)
     const one = await listen(`${url}/api/v1/events`)

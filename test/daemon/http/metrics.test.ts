@@ -9,7 +9,7 @@ import { event, start } from '../../support/metrics.ts'
 import { balanceOf, CHANGE, CYCLE, emptyView, fullView, HOUR, MINUTE, NOW, REFUSED, rosterOf, USE } from '../../support/views.ts'
 
 describe('before anything happened', () => {
-  test('counters and enumerated labels stand at 0', async () => {
+  test('counters and enumerated labels start at 0', async () => {
     const page = await start().scrape(emptyView())
     expect(page.series('capkeeper_changes_total')).toHaveLength(3 * EFFECTS.length * CHANGE_RESULTS.length)
     expect(page.series('capkeeper_external_changes_total')).toHaveLength(3)
@@ -226,7 +226,7 @@ describe('the gauges of a view', () => {
   })
 })
 
-test('where use or caps of nobody are known nobody is in a band, which is not that all bands are empty', async () => {
+test('bands are absent, not empty, where no use or no cap is known', async () => {
   const view = fullView()
   const page = await start().scrape({ ...view, people: view.people.map(({ email }) => ({ email })) })
   expect(page.series('capkeeper_people')).toEqual([])

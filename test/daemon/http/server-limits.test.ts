@@ -1,4 +1,4 @@
-// Clients that are slow, many or odd, over raw sockets. The limits are short ones, so that nobody waits long.
+// Slow, many and misbehaving clients, over raw sockets. The limits are short, so that the tests are.
 import { connect, type Socket } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { connectionsWithin, descriptorLimit } from '../../../src/daemon/http/connections.ts'
@@ -66,7 +66,7 @@ describe('a slow client is cut off, and the server goes on', () => {
   })
 })
 
-describe('what is too much is refused', () => {
+describe('excess is refused', () => {
   const ASK = 'GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n'
 
   test('of more connections than the bound the one that has stood idle longest makes way, and the others keep working', async () => {
@@ -81,7 +81,7 @@ describe('what is too much is refused', () => {
     }
   })
 
-  test('who does not take an answer makes way as well, once nobody is idle', async () => {
+  test('a client that does not read its answer makes room too, once none is idle', async () => {
     const server = await start({ maxConnections: 2 }, { ledger: () => pieces('x'.repeat(20_000_000)) })
     const unread = [await client(server), await client(server)]
     for (const { socket } of unread) {
@@ -91,7 +91,7 @@ describe('what is too much is refused', () => {
     expect(await OK(server)).toBe(200)
   })
 
-  test('who takes an answer too slowly is cut off', async () => {
+  test('a client that reads an answer too slowly is cut off', async () => {
     const clock = fakeClock()
     const server = await start({ answerTimeoutMs: 1_000 }, { clock, ledger: () => pieces('x'.repeat(20_000_000)) })
     const { socket, said } = await client(server)
@@ -103,7 +103,7 @@ describe('what is too much is refused', () => {
     expect((await said).length).toBeLessThan(20_000_000)
   })
 
-  test('who goes away while an answer is made keeps no place for it', async () => {
+  test('a client that leaves while its answer is made reserves no room for it', async () => {
     const asked = Promise.withResolvers<void>()
     const made = Promise.withResolvers<void>()
     const library = libraryOf({ views: () => [], clock: realClock() })
@@ -158,7 +158,7 @@ describe('what is too much is refused', () => {
   })
 })
 
-describe('a name that somebody has pointed at this machine', () => {
+describe('a foreign host name that resolves to this machine', () => {
   const ask = (server: Server, host: string) => says(server, `GET /status HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
 
   test('reads no page on loopback', async () => {

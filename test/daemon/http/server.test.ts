@@ -34,7 +34,7 @@ describe('the pages', () => {
     expect(parseExposition(await (await fetch(`${url}/metrics`)).text()).value('capkeeper_config_valid')).toBe(1)
   })
 
-  test('/readyz says what is missing until everything was attempted once', async () => {
+  test('/readyz says what is missing until every workspace was attempted once', async () => {
     let readiness: Readiness = { ready: false, reasons: ['acme: no cycle was attempted yet'] }
     const { url } = await start({ ready: () => readiness })
     const before = await fetch(`${url}/readyz`)
@@ -68,7 +68,7 @@ describe('the pages', () => {
   })
 })
 
-describe('what is refused', () => {
+describe('refusals', () => {
   test.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'])('%s on a page is 405 with what is allowed', async (method) => {
     const { url } = await start()
     const body = method === 'POST' ? { body: 'x'.repeat(5000), headers: { 'content-type': 'application/odd' } } : {}
@@ -106,7 +106,7 @@ describe('what is refused', () => {
     expect((await fetch(`${url}/livez`)).status).toBe(200)
   })
 
-  test('headers beyond 16 KiB and what is not HTTP are cut off, and the server goes on', async () => {
+  test('headers beyond 16 KiB and bytes that are not HTTP are cut off, and the server goes on', async () => {
     const { url } = await start()
     const { port } = new URL(url)
     const headers = { 'x-long': 'a'.repeat(20_000) }

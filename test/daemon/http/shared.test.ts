@@ -15,7 +15,7 @@ describe('a page that is shared', () => {
     return { clock, made, shared }
   }
 
-  test('is made once for all who ask while it is made', async () => {
+  test('is made once for all requests that come while it is made', async () => {
     const { made, shared } = page(100)
     const pages = await Promise.all(Array.from({ length: 200 }, () => shared()))
     expect(made.times).toBe(1)

@@ -7,7 +7,7 @@ import { temporaryFolder } from '../../support/ledger.ts'
 const TOKEN = 'a-token-of-some-length'
 const gate = (options: Partial<LedgerGateOptions>) => ledgerGate({ host: '127.0.0.1', token: undefined, env: { TOKEN }, ...options })
 
-describe('who may read the ledger', () => {
+describe('access to /ledger', () => {
   const rows: readonly (readonly [string, Partial<LedgerGateOptions>, string | undefined, number | undefined])[] = [
     ['anybody on this machine, without a token', {}, undefined, undefined],
     ['nobody from elsewhere, without a token', { host: '0.0.0.0' }, undefined, 403],

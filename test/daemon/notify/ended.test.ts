@@ -29,7 +29,7 @@ async function turned({ begunAt = ENDED.endAt } = {}) {
 }
 
 describe('the cycle that ended', () => {
-  test('has the use that it ended with, and the caps that stood there before what was written since', async () => {
+  test('has its final use, and the caps in force before later writes', async () => {
     const { seen } = await turned()
     expect(await seen()).toEqual({
       cycle: ENDED,

@@ -99,7 +99,7 @@ describe('people', () => {
     expect(states(one)).toEqual(['sent', 'sent'])
   })
 
-  it('who leave the team by the reading that has them at a threshold get none', async () => {
+  it('who leave the team in the reading that puts them at a threshold get none', async () => {
     const { one, mail } = await town({}, { people: ['ada', 'bob', 'cleo', 'dan', 'eve', 'fay'], config: { intervalMs: 2 * HOUR } })
     await one.clock.pass(20 * MINUTE)
     one.setStatus('ada', 'REJECTED')
@@ -108,7 +108,7 @@ describe('people', () => {
     expect(receivers(mail)).toEqual(['bob@example.com'])
   })
 
-  it('who rise from one threshold to the next get a second mail, and none for a fall and a rise', async () => {
+  it('who pass the next threshold get a second mail, and none for falling and passing it again', async () => {
     const { one, mail } = await town({ ada: 900 })
     await one.clock.pass(HOUR)
     one.foreign('ada', 5000)
@@ -118,7 +118,7 @@ describe('people', () => {
     expect(mail.mails.map(({ source }) => /Subject: (\d+)/.exec(source)?.[1])).toEqual(['90', '105'])
   })
 
-  it('are told nothing in quiet hours, and after them what is still true', async () => {
+  it('get no message in quiet hours, and afterwards those that still apply', async () => {
     const quietHours = { fromMinute: 11 * 60, untilMinute: 14 * 60 }
     const { one, mail } = await town({ ada: 900 }, { settings: { quietHours } })
     await one.clock.pass(110 * MINUTE)
@@ -255,7 +255,7 @@ describe('owners', () => {
   const owners = [{ of: { kind: 'group', id: 'grp_r' }, targets: [{ kind: 'webhook', name: 'chat' }] }] as const
   const HOURLY = { intervalMs: HOUR, usageIntervalMs: HOUR }
 
-  it('of a group are told once in a cycle when its pool has reached 80 %, with its figures', async () => {
+  it('of a group get one message in a cycle when its pool has reached 80 %, with its figures', async () => {
     const { one, hook, life } = await town({ ada: 500, bob: 330 }, { settings: { people: [], owners } })
     life.set({ pools: [{ name: 'research', credits: 1000, members: { kind: 'groups', ids: ['grp_r'] } }] })
     await one.clock.pass(6 * HOUR)
@@ -274,7 +274,7 @@ describe('owners', () => {
     expect(hook.requests.map(({ body }) => body).join()).not.toContain('ada')
   })
 
-  it('are told by the monthly digest what the cycle came to that ended, and the caps of then', async () => {
+  it('get a monthly digest of the last cycle, with the caps in force at its end', async () => {
     const { one, hook, life } = await town({ ada: 900, bob: 100 }, { settings: { people: [], owners, digest: 'monthly' }, config: HOURLY })
     await one.clock.pass(8 * DAY)
     const next = { startAt: Date.UTC(2026, 11, 1), endAt: Date.UTC(2027, 0, 1) }
@@ -288,7 +288,7 @@ describe('owners', () => {
   it.each([
     ['daily', 19],
     ['monthly', 48],
-  ] as const)('get no %s digest that was due before anybody asked for one', async (digest, hours) => {
+  ] as const)('get no %s digest that was due before it was configured', async (digest, hours) => {
     const { one, hook } = await town({ ada: 900 }, { settings: { people: [], owners, digest }, config: HOURLY })
     await one.clock.pass(hours * HOUR)
     expect(hook.requests).toEqual([])

@@ -81,9 +81,9 @@ const figures = object('The comparison.', {
   gainsOmitted: count('How many more there are.'),
   losses: list(change, 'Blocked on more days; the most first.'),
   lossesOmitted: count('How many more there are.'),
-  unreached: list(reach, 'Caps that nobody reached.'),
+  unreached: list(reach, 'Caps that no person reached.'),
   unreachedOmitted: count('How many more there are.'),
-  capsReached: count('Caps that somebody reached.'),
+  capsReached: count('Caps that at least one person reached.'),
   notes: list(text(), 'What recorded use cannot tell.'),
 })
 

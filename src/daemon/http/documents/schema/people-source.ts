@@ -41,7 +41,7 @@ const GROUP_ENTRY = {
   addOn: optional(figure('Their add-on use.')),
   addOnSource: optional(words(ADD_ON_SOURCES, 'Where the figure of add-on use comes from; the least certain source of its members.')),
   share: optional(figure("Of the team's use, 0 to 1.")),
-  bands: optional(counts(BANDS, "Members by how near they are to their cap; absent while nobody's is known.")),
+  bands: optional(counts(BANDS, 'Members by how near they are to their cap; absent while none is known.')),
   near: optional(count('Members at 85 % of their cap or more.')),
   source: optional(place),
   readAt: optional(instant('When its members were read.')),

@@ -85,7 +85,7 @@ const SUMMARY = {
   holds: count('Holds in force.'),
   warnings: count('Conditions that no other field shows.'),
   people: optional(count('People on the roster.')),
-  bands: optional(counts(BANDS, "People by how near they are to the cap in force; absent while nobody's is known.")),
+  bands: optional(counts(BANDS, 'People by how near they are to the cap in force; absent while none is known.')),
   cycle: optional(cycle),
   use: optional(use),
   balance: optional(balance),

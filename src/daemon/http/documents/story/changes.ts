@@ -158,7 +158,7 @@ export function journalChange(one: JournalEntry, { view }: WorkspaceFacts, showi
       const { verified, observed, more = 0 } = one
       const shown = keyText(scopeKey(one.scope), showing)
       const others = more > 0 ? `, and ${more} more` : ''
-      const text = `${shown} was changed by somebody else: ${verified} → ${observed}${others}`
+      const text = `${shown} was changed by another client: ${verified} → ${observed}${others}`
       const id = idOf(at, kind, scopeKey(one.scope), observed)
       const count = more > 0 ? { count: more + 1 } : {}
       return { ...base, id, tone: 'warn', text, scope: shown, from: verified, to: observed, ...count, ...plan }
