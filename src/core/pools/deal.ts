@@ -1,14 +1,14 @@
 // The deal of a pool: which cap each member gets now. A pool is dealt again at most every 4 h, and only where it matters; else the deal stays.
 // share-out.ts shares the credits out. The raises that a deal's lowered caps pay for belong to that deal: they are given as soon as use under
 // the old caps shows, without another deal.
-import { type Credits, credits, type Instant } from '../model/units.ts'
+import { type Credits, credits, HOUR_MS, type Instant } from '../model/units.ts'
 import { dealtSum, fullSum, isDealt, standingCount, standingSum } from './count.ts'
 import { type Aim, aim, give, matters } from './share-out.ts'
 import { memberOf, type PoolMember, type PoolState, type PoolTerms } from './state.ts'
 import { type Laid, layOut } from './table.ts'
 
 /** The least time between two deals (product.md, section 2, Calm). */
-export const REST_MS = 4 * 3_600_000
+export const REST_MS = 4 * HOUR_MS
 
 interface DealOptions {
   /** Deal whatever `Calm` says; only laws and figures set it. */

@@ -3,7 +3,7 @@
 import { LANDING_MS } from '../model/change.ts'
 import type { Cycle } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
-import { type Credits, credits, type Instant } from '../model/units.ts'
+import { type Credits, credits, DAY_MS, type Instant } from '../model/units.ts'
 import { areStillOld, isAgreed, isSameCycle } from '../use/turn.ts'
 import { rewound } from './rewind.ts'
 import {
@@ -18,7 +18,7 @@ import {
 } from './state.ts'
 
 /** Older readings of use are no basis for a deal. Choice. */
-const LONGEST_AGE_MS = 24 * 3_600_000
+const LONGEST_AGE_MS = DAY_MS
 
 /** Uncapped is more than any cap. */
 export const amountOf = (cap: Cap): number => (cap === 'none' ? Number.POSITIVE_INFINITY : cap)

@@ -6,11 +6,11 @@ import type { Cycle, OwnedCap } from '../model/observed.ts'
 import { comparePositions } from '../model/order.ts'
 import type { Grant } from '../model/policy.ts'
 import { compareScopes, type ScopeKey, scopeKey } from '../model/scope.ts'
-import type { Instant } from '../model/units.ts'
+import { DAY_MS, type Instant } from '../model/units.ts'
 import type { GrantStatus } from './candidate.ts'
 
 /** An active grant with less than this left is `expiring`. */
-const EXPIRING_MS = 24 * 3_600_000
+const EXPIRING_MS = DAY_MS
 
 type GrantTimes = Pick<Grant, 'fromAt' | 'until'>
 

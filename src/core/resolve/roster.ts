@@ -3,14 +3,14 @@
 import { isApproved } from '../interpret/effective.ts'
 import { notAhead } from '../model/age.ts'
 import type { GroupMembers, Roster } from '../model/observed.ts'
-import type { Instant } from '../model/units.ts'
+import { DAY_MS, type Instant, MINUTE_MS } from '../model/units.ts'
 
 /** Two short readings that agree, this far apart, are believed up to `DOUBT_CEILING_PERCENT`. */
-export const AGREEMENT_MS = 10 * 60_000
+export const AGREEMENT_MS = 10 * MINUTE_MS
 const DOUBT_CEILING_PERCENT = 50
 
 /** How long the last good roster serves for counting. */
-export const ROSTER_LIFE_MS = 24 * 3_600_000
+export const ROSTER_LIFE_MS = DAY_MS
 
 export interface Doubt {
   readonly roster: Roster

@@ -2,7 +2,7 @@
 // estimated, and every figure says which. It must never guess where a figure is missing.
 import { isYounger } from '../model/age.ts'
 import type { Balance, Cycle } from '../model/observed.ts'
-import { type Credits, credits, type Instant, wholeCents } from '../model/units.ts'
+import { type Credits, credits, DAY_MS, type Instant, wholeCents } from '../model/units.ts'
 import { isSameCycle } from './turn.ts'
 
 /**
@@ -42,7 +42,7 @@ export interface MeasuredCycle {
 }
 
 /** An older measurement does not count, and use is estimated instead. Choice. */
-export const MEASURED_LIFE_MS = 24 * 3_600_000
+export const MEASURED_LIFE_MS = DAY_MS
 
 export interface AddOnInputs {
   readonly now: Instant

@@ -2,10 +2,10 @@
 // names another cycle changes nothing, and figures that still belong to the cycle before are unknown.
 import { notAhead } from '../model/age.ts'
 import type { Cycle, GroupMembers, Person, Roster } from '../model/observed.ts'
-import { type Credits, DAY_MS, HOUR_MS, type Instant } from '../model/units.ts'
+import { type Credits, DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../model/units.ts'
 
 /** Two readings that name another cycle must be so far apart (product.md, section 2, Figures). */
-const AGREE_MS = 10 * 60_000
+const AGREE_MS = 10 * MINUTE_MS
 
 /** How long after its start a new cycle may still show the figures of the one before. Choice. */
 export const SETTLE_MS = 6 * HOUR_MS

@@ -1,6 +1,7 @@
 // Replays the demand of one cycle, day by day, under given caps. Credits of the seat come first, so caps limit add-on use only. A person is
 // blocked on a day when the cap allows less than they would have used.
 
+import { DAY_MS } from '../../model/units.ts'
 import type { CapSource, CapsOfDay } from './caps.ts'
 import { type CutOff, type CycleDemand, DUST } from './demand.ts'
 
@@ -46,7 +47,7 @@ export function replayCycle({ cycle, days, atCap }: CycleDemand, caps: CapSource
   const { addOn, blockedDays, firstBlocked, capThen } = outcome
   let from: Int32Array | undefined
   for (const [index, day] of days.entries()) {
-    const held = caps.capsOn({ at: day.dayAt + NOON_MS, cycle, used: addOn })
+    const held = caps.capsOn({ at: day.dayAt + DAY_MS / 2, cycle, used: addOn })
     const extra = extraOf(day.cutOff, band)
     for (let person = 0; person < atCap.length; person += 1) {
       const more = extra?.get(person)
@@ -73,8 +74,6 @@ export function replayCycle({ cycle, days, atCap }: CycleDemand, caps: CapSource
   }
   return { ...outcome, ...(from && { from }) }
 }
-
-const NOON_MS = 43_200_000
 
 function noteUse({ highest, cap: caps, isReached }: CapUse, place: number, cap: number, used: number, isBlocked: boolean): void {
   if (isBlocked || (used > 0 && used >= cap - DUST)) isReached[place] = true
