@@ -274,7 +274,7 @@ export function compareProblems(a: Problem, b: Problem): number {
 }
 
 /**
- * Prints problems like a compiler: `file:line:column: error: message`, the source line with a caret beneath, the way out, and the other
+ * Prints problems like a compiler: `file:line:column: error: message`, the source line with a caret, the way out, and the other
  * place. Sorted by file and line, plain text, no line end after the last; '' when there are none.
  */
 export const formatProblems = (problems: readonly Problem[]): string => problems.toSorted(compareProblems).map(formatProblem).join('\n')

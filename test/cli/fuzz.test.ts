@@ -136,7 +136,7 @@ describe('a command line of any kind', () => {
         expectWords(result)
         if (/^error: (unknown|missing required|option|too many|required)/m.test(result.stderr)) expect(result.code).toBe(EXIT.usage)
       }),
-      runs(100),
+      runs(150),
     )
     expect([...seen]).toEqual(expect.arrayContaining([EXIT.done, EXIT.failed, EXIT.usage, EXIT.input]))
   })

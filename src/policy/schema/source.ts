@@ -18,7 +18,7 @@ const CAP = leaf<number | 'none'>(
 const ALLOW_ZERO = optional(flag('Says that a cap of 0 is meant; a service may read a stored 0 back as "no cap".'))
 const REASON = text('Why; shown in plans, in explain and in the history.')
 
-/** A cap of 0 stands only beside `allowZero: true`. */
+/** A cap of 0 needs `allowZero: true` beside it. */
 const ZERO_RULE = {
   'x-rule': 'zero',
   if: { properties: { cap: { const: 0 } }, required: ['cap'] },
