@@ -34,14 +34,14 @@ describe('a cap of 0', () => {
   test.each([
     ['asks for none there', { team: 500, p001: 'none' }],
     ['drops the scope', { team: 500 }],
-  ] as const)('that does not show and may stand is cleared once policy %s, and only once', async (_row, caps) => {
+  ] as const)('that does not show and may be set is cleared once policy %s, and only once', async (_row, caps) => {
     const one = await testWorld({ people: 20, switches: { zeroCap: 'omitted' } })
     await one.cycle({ caps: { team: 500, p001: 0 } })
     expect(one.caps()).toEqual({ team: 500, p001: 0 })
     const { planned, result } = await one.cycle({ caps })
     expect(result).toBe('success')
     expect(planned.plan.changes).toMatchObject([
-      { action: 'clear', from: 'none', to: 'none', reason: expect.stringContaining('may stand') },
+      { action: 'clear', from: 'none', to: 'none', reason: expect.stringContaining('may be set') },
     ])
     expect(one.caps()).toEqual({ team: 500 })
     one.forget()
