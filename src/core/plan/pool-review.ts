@@ -14,7 +14,8 @@ export function poolReviews(
 ): ReadonlyMap<string, PoolReview> {
   return new Map(
     pools.map(({ pool: { name, credits, share, min, max }, members }) => {
-      const emails = members.map(({ email }) => email).sort()
+      // A person who is only counted is told from a member: a deal to them as well is another deal.
+      const emails = members.map((one) => (one.protected ? `${one.email} counted` : one.email)).sort()
       const key = digest(JSON.stringify([workspace, name, credits, share, min, max ?? null, emails])).slice(0, 32)
       return [name, { name, key, isReviewed: Object.hasOwn(dealt, name) && dealt[name]?.reviewed === key }]
     }),

@@ -66,7 +66,7 @@ export function dealLines(
     ...(member.base > 0 ? [`joined at a use of ${amount(member.base)}`] : []),
     ...(member.dealt === undefined ? [] : [`dealt ${member.dealt}`]),
     ...(member.fixed === undefined ? [] : [`own cap ${member.fixed}, dealt first`]),
-    ...(member.protected ? ['protected: not dealt, counts at the cap in force'] : []),
+    ...(member.protected ? ['not dealt, counts at the cap in force'] : []),
     ...member.lowered.map(({ cap, at }) => `counts at ${cap === 'none' ? 'no cap' : cap} until use up to ${instantText(at)} shows`),
     ...member.sent.map(({ cap, at }) => `${cap} sent ${instantText(at)} may still land`),
   ]

@@ -48,7 +48,7 @@ export function poolNotes(
   })
 }
 
-const NOBODY = 'no approved person, who is in no other pool,'
+const NOBODY = 'no approved person'
 
 function whyNobody(asked: PoolMembers): string {
   if (asked.kind === 'emails') return `${NOBODY} has one of its e-mails`

@@ -106,7 +106,6 @@ function scopesToDecide({ inputs, found }: Context): Scope[] {
   for (const [email, groups] of found.groupsOf) if (groups.length > 1) emails.add(email)
   for (const email of found.rules.matched) emails.add(email)
   for (const members of found.pools.members.values()) for (const email of members) emails.add(email)
-  for (const email of found.pools.clashing) emails.add(email)
   if (inputs.capSemantics === 'copied') for (const { email } of inputs.roster?.people ?? []) emails.add(email)
   // Plain e-mails sort several times as fast as scopes.
   const users = [...emails].sort().map((email): UserScope => ({ kind: 'user', email }))

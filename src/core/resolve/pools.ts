@@ -33,9 +33,8 @@ export interface Place {
 export interface ResolvedPools {
   /** By the name of the pool: approved members, sorted. */
   readonly members: ReadonlyMap<string, readonly string[]>
+  /** Undefined for a person in more than one pool: they count in the sum of each, and none deals to them. */
   placeOf(email: string): Place | undefined
-  /** People in more than one pool, who are members of none. */
-  readonly clashing: readonly string[]
   clashOf(scope: UserScope): RejectedScope | undefined
 }
 
@@ -53,11 +52,10 @@ export function resolvePools(
     for (const email of approved) if (isMember(email)) poolsOf.set(email, [...(poolsOf.get(email) ?? []), pool])
   }
   const members = new Map(pools.map(({ name }): [string, string[]] => [name, []]))
-  for (const [email, [only, ...others]] of poolsOf) if (only && others.length === 0) members.get(only.name)?.push(email)
+  for (const [email, list] of poolsOf) for (const { name } of list) members.get(name)?.push(email)
   for (const list of members.values()) list.sort()
   return {
     members,
-    clashing: [...poolsOf].flatMap(([email, list]) => (list.length > 1 ? [email] : [])),
     placeOf: (email) => placeOf(poolsOf.get(email), email, dealt),
     clashOf: (scope) => clash(scope, poolsOf.get(scope.email) ?? []),
   }
@@ -115,12 +113,13 @@ export interface PoolPeople {
  */
 export function poolPeople(
   { pools, protectedPeople }: PolicySet,
-  { members }: ResolvedPools,
+  { members, clashOf }: ResolvedPools,
   declaredOf: (email: string) => Candidate | undefined,
   ownedOf: (email: string) => Cap | undefined,
 ): readonly PoolPeople[] {
   const protectedEmails = new Set(protectedPeople.map(({ scope }) => scope.email))
   const memberNow = (email: string): MemberNow => {
+    if (clashOf({ kind: 'user', email })) return { email, protected: true }
     const declared = declaredOf(email)
     // Nothing is dealt to a person for whom policy declares `none`, which is an error.
     const isProtected = protectedEmails.has(email)

@@ -28,7 +28,7 @@ const reviewOf = (
 ): PoolReview => {
   const pools = policy({ pools: [{ ...POOL, ...sketch }] }).pools.map((pool) => ({
     pool,
-    members: names.map((name) => ({ email: email(name) })),
+    members: names.map((name) => (name.startsWith('!') ? { email: email(name.slice(1)), protected: true } : { email: email(name) })),
   }))
   const [review] = poolReviews(workspace, pools, dealt, digest).values()
   return review ?? { name: '', key: '', isReviewed: false }
@@ -43,6 +43,7 @@ describe('a deal', () => {
     ['another name', reviewOf({ name: 'design' })],
     ['another member', reviewOf({}, ['ada', 'bob', 'cyd'])],
     ['one member less', reviewOf({}, ['ada'])],
+    ['a member who is only counted', reviewOf({}, ['ada', '!bob'])],
     ['another workspace', reviewOf({}, undefined, 'beta')],
   ])('is another one with %s', (_name, other) => expect(other.key).not.toBe(reviewOf().key))
 

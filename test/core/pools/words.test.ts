@@ -89,7 +89,7 @@ describe('the figures of a pool', () => {
         'pool research: 100 credits for 1 member, by need',
         'used 20.13, counted at 50',
         'dealt 2026-11-20 from use read 2026-11-20',
-        'ada@example.com: used 20.13 of it, joined at a use of 10, dealt 50, own cap 70, dealt first, protected: not dealt, counts at the cap in force, ' +
+        'ada@example.com: used 20.13 of it, joined at a use of 10, dealt 50, own cap 70, dealt first, not dealt, counts at the cap in force, ' +
           'counts at 80 until use up to 2026-11-20 shows, counts at no cap until use up to 2026-11-20 shows, 55 sent 2026-11-20 may still land',
       ],
     ],
@@ -148,7 +148,7 @@ describe('the notes on a pool', () => {
       undefined,
       [],
       {},
-      ['POOL_NOBODY pool research: has no members: no approved person, who is in no other pool, has one of its e-mails'],
+      ['POOL_NOBODY pool research: has no members: no approved person has one of its e-mails'],
     ],
     [
       'who is not in it, by a group',
@@ -156,7 +156,7 @@ describe('the notes on a pool', () => {
       undefined,
       [],
       {},
-      ['POOL_NOBODY pool research: has no members: no approved person, who is in no other pool, is in group g'],
+      ['POOL_NOBODY pool research: has no members: no approved person is in group g'],
     ],
     [
       'who is not in it, by groups',
@@ -164,7 +164,7 @@ describe('the notes on a pool', () => {
       undefined,
       [],
       {},
-      ['POOL_NOBODY pool research: has no members: no approved person, who is in no other pool, is in one of the groups g, h'],
+      ['POOL_NOBODY pool research: has no members: no approved person is in one of the groups g, h'],
     ],
     [
       'who is not in it, by a condition',
@@ -172,9 +172,7 @@ describe('the notes on a pool', () => {
       undefined,
       [],
       {},
-      [
-        'POOL_NOBODY pool research: has no members: no approved person, who is in no other pool, meets its condition in two readings that agree',
-      ],
+      ['POOL_NOBODY pool research: has no members: no approved person meets its condition in two readings that agree'],
     ],
     [
       'why it is frozen, and nothing of who is in it then',

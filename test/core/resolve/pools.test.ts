@@ -53,10 +53,10 @@ describe('the members of a pool', () => {
     ],
     ['are those for whom its condition holds', { pools: [research({ members: { kind: 'when', when: { email: '?o?@*' } } })] }, {}, 'bob'],
     [
-      'are nobody of who is in another pool as well',
+      'are also who is in another pool as well',
       { pools: [research(), research({ name: 'design', members: emails('ada', 'bob') })] },
       {},
-      'cyd',
+      'ada cyd',
     ],
   ])('%s', (_name, sketch, more, expected) => expect(named(resolved(sketch, more).pools[0]?.members)).toBe(expected))
 
@@ -92,8 +92,12 @@ describe('the members of a pool', () => {
 })
 
 describe('policy cannot have', () => {
-  test('somebody in two pools', () => {
-    const { rejected, desired } = resolved({ pools: [research(), research({ name: 'design', members: emails('ada', 'bob') })] })
+  test('somebody in two pools, who counts in both and is dealt nothing', () => {
+    const { rejected, desired, pools } = resolved({
+      caps: { ada: 30 },
+      pools: [research(), research({ name: 'design', members: emails('ada', 'bob') })],
+    })
+    for (const { members } of pools) expect(members[0]).toStrictEqual({ email: email('ada'), protected: true })
     expect(rejected).toMatchObject([
       {
         code: 'POOL_TWICE',

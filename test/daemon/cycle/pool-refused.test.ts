@@ -1,0 +1,81 @@
+// Pools and members that policy cannot have, as it turns out with the roster: the error is told, nothing is dealt to them, and they count all
+// the same, so that no raise takes a sum above the credits.
+import { describe, expect, test } from 'vitest'
+import { email, HOUR, type PoolSketch } from '../../support/declare.ts'
+import { testWorld } from '../../support/world.ts'
+
+const people = (...names: readonly string[]): PoolSketch['members'] => ({ kind: 'emails', emails: names.map(email) })
+const pool = (total: number, members: PoolSketch['members'], more: Partial<PoolSketch> = {}): PoolSketch => ({
+  name: 'research',
+  credits: total,
+  members,
+  share: 'equal',
+  ...more,
+})
+
+describe('members', () => {
+  test('in two pools are rejected, with both places', async () => {
+    const one = await testWorld({ people: ['ada', 'bob'], groups: { g: ['ada'], h: ['ada', 'bob'] } })
+    const { planned } = await one.cycle({
+      pools: [
+        pool(1000, { kind: 'groups', ids: ['g'] }),
+        { name: 'other', credits: 500, share: 'equal', members: { kind: 'groups', ids: ['h'] } },
+      ],
+    })
+    expect(planned.plan.problems).toContainEqual(
+      expect.objectContaining({ code: 'POOL_TWICE', message: expect.stringMatching(/acme.yaml:30[12].*acme.yaml:30[12]/) }),
+    )
+  })
+
+  test('in two pools count in the sum of both at the cap in force, whatever others set it to', async () => {
+    const names = ['ada', 'bob', 'cleo', 'dora', 'eve']
+    const one = await testWorld({ people: names, caps: Object.fromEntries(names.map((name) => [name, 100])) })
+    const pools: readonly PoolSketch[] = [
+      pool(400, people('ada', 'bob', 'cleo', 'dora')),
+      pool(200, people('dora', 'eve'), { name: 'other' }),
+    ]
+    const writtenTo = async (dora: number): Promise<readonly string[]> => {
+      one.foreign('dora', dora)
+      one.forget()
+      await one.clock.pass(5 * HOUR)
+      await one.cycle({ pools })
+      return one.writes()
+    }
+    expect(await writtenTo(100)).toEqual([])
+    expect(await writtenTo(190)).toEqual(['ada 70', 'bob 70', 'cleo 70', 'eve 10'])
+    // No figures of use are newer than that lower cap.
+    expect(await writtenTo(100)).toEqual([])
+    expect(one.inForce()).toEqual({ ada: 70, bob: 70, cleo: 70, dora: 100, eve: 10 })
+  })
+
+  test('in two pools without a known cap stop the raises of both', async () => {
+    const one = await testWorld({ people: ['ada', 'bob', 'cleo'], caps: { ada: 10, bob: 10 } })
+    await one.cycle({ pools: [pool(400, people('ada', 'cleo')), pool(400, people('bob', 'cleo'), { name: 'other' })] })
+    expect(one.caps()).toEqual({ ada: 10, bob: 10 })
+  })
+
+  test('whom policy wants without a cap are rejected, and stop raises', async () => {
+    const one = await testWorld({ people: ['ada', 'bob'], groups: { g: ['ada', 'bob'] }, caps: { bob: 100 } })
+    const { planned } = await one.cycle({ caps: { ada: 'none' }, pools: [pool(1000, { kind: 'groups', ids: ['g'] })] })
+    expect(planned.plan.problems).toContainEqual(expect.objectContaining({ code: 'POOL_NONE' }))
+    expect(one.caps()).toEqual({ bob: 100 })
+  })
+})
+
+describe('a pool', () => {
+  test('whose group has outgrown its minimum says so, and is still dealt', async () => {
+    const one = await testWorld({ people: ['ada', 'bob'], groups: { grp_r: ['ada', 'bob'] } })
+    const research = pool(100, { kind: 'groups', ids: ['grp_r'] }, { min: 60 })
+    const { planned } = await one.cycle({ pools: [research] })
+    expect(planned.plan.problems).toContainEqual(
+      expect.objectContaining({
+        severity: 'error',
+        code: 'POOL_BOUNDS',
+        message: 'pool research: cannot pay its min: 2 members at 60 are 120 credits, it has 100',
+      }),
+    )
+    expect(one.caps()).toEqual({ ada: 50, bob: 50 })
+    const after = await one.cycle({ pools: [{ ...research, min: 50 }] })
+    expect(after.planned.plan.problems.map(({ code }) => code)).not.toContain('POOL_BOUNDS')
+  })
+})
