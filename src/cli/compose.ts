@@ -50,10 +50,7 @@ export async function readSetup(cli: Cli, flags: NetworkFlags): Promise<Setup> {
 }
 
 /** Hooks into the work of a client. Without `paces` the client keeps its own, which suits a process that opens only one. */
-export type ClientReports = Pick<
-  ClientOptions,
-  'onRequest' | 'onLearned' | 'onSeen' | 'learned' | 'signal' | 'mayLeave' | 'writeTimeoutMs'
-> &
+type ClientReports = Pick<ClientOptions, 'onRequest' | 'onLearned' | 'onSeen' | 'learned' | 'signal' | 'mayLeave' | 'writeTimeoutMs'> &
   Partial<Pick<ClientOptions, 'paces'>>
 
 export interface Connection<Client> {

@@ -8,7 +8,7 @@ import { helpPointer, reportFailure, withoutFlagValues } from './shared/failure.
 import { VERSION } from './shared/version.ts'
 
 /** Adds one command to the program. Its action leaves an exit code with `cli.finish`, or throws. */
-export type Register = (program: Command, cli: Cli) => void
+type Register = (program: Command, cli: Cli) => void
 
 /** In the order of `--help`. */
 const COMMANDS: Readonly<Record<string, () => Promise<Register>>> = {

@@ -9,7 +9,7 @@ import { nearest } from './suggest.ts'
 import type { Placed } from './tree.ts'
 import { type ProblemExtra, quoted } from './yaml.ts'
 
-export interface PeopleInput {
+interface PeopleInput {
   /** In the order in which they apply. */
   readonly rules: readonly PlacedRule[]
   readonly pools: readonly PlacedPool[]

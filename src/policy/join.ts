@@ -14,7 +14,7 @@ import type { PlacedPool, PlacedRule } from './people.ts'
 import type { Placed } from './tree.ts'
 import { type ProblemExtra, problemOn, quoted, type Source } from './yaml.ts'
 
-export interface JoinInput {
+interface JoinInput {
   readonly workspace: string
   readonly documents: readonly PolicyDocument[]
   /** Texts by file, for the lines that problems show. */

@@ -42,7 +42,7 @@ export interface PolicyDocument {
 export type Part = 'groups' | 'caps' | 'uses'
 
 /** `isBare`: without a cap. */
-export interface DeclaredScope extends Placed<Scope> {
+interface DeclaredScope extends Placed<Scope> {
   readonly isBare: boolean
 }
 

@@ -5,7 +5,7 @@ import type { Scope, ScopeKey } from '../core/model/scope.ts'
 import type { Instant } from '../core/model/units.ts'
 import { API_VERSION, POLICY_KIND } from './words.ts'
 
-export interface PrintOptions {
+interface PrintOptions {
   /** `metadata.name`; default: the workspace. */
   readonly name?: string
   /** Writes `spec.workspace`; default true. */

@@ -52,7 +52,7 @@ export interface Reader {
 export type Says = Readonly<Record<string, (text: string) => string>>
 
 /** The value of a scalar, under the schema of its place. */
-export type Convert = (scalar: Scalar, schema: AnnotatedSchema) => unknown
+type Convert = (scalar: Scalar, schema: AnnotatedSchema) => unknown
 
 /** Bounds on aliases in one document: a few lines must not expand to gigabytes. */
 const MAX_ALIASES = 10_000

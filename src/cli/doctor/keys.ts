@@ -19,7 +19,7 @@ export interface KeyReport {
   readonly permissions?: Readonly<Record<Permission, Holding['kind']>>
 }
 
-export interface ProbedKeys {
+interface ProbedKeys {
   readonly reports: readonly KeyReport[]
   /** The key for a permission, unless it was found to lack it. A key whose permission is unclear is tried again by its real use. */
   readonly able: (permission: Permission) => KeyProbe | undefined
@@ -27,7 +27,7 @@ export interface ProbedKeys {
   readonly capless: KeyProbe | undefined
 }
 
-export interface KeyInputs {
+interface KeyInputs {
   readonly config: WorkspaceConfig
   readonly keys: readonly ProbedKey[]
   /** False: a refusal says nothing about permissions here. */

@@ -14,7 +14,7 @@ import { sweepProgress } from '../shared/progress.ts'
 import type { NamedGroup } from './command.ts'
 import type { Journal } from './journal.ts'
 
-export interface LiveQuestion {
+interface LiveQuestion {
   readonly config: WorkspaceConfig
   readonly groups: readonly NamedGroup[]
   /** Keeps readings for the next run. */

@@ -10,7 +10,7 @@ import { renderPlanJson } from './render-json.ts'
 import { renderPlanMarkdown } from './render-markdown.ts'
 import type { PlanView } from './view.ts'
 
-export interface ShowOptions extends TextOptions {
+interface ShowOptions extends TextOptions {
   /** How many workspaces were asked for: JSON is a list where there are several, also when one of them failed. */
   readonly asked?: number
   /** How people show in Markdown, which is for others. */

@@ -5,7 +5,7 @@ import { addNetworkFlags, examples, type NetworkFlags, outputOption } from '../s
 import type { Cli } from '../shared/context.ts'
 
 const REPORT_FORMATS = ['text', 'json', 'csv', 'markdown', 'html'] as const
-export type ReportFormat = (typeof REPORT_FORMATS)[number]
+type ReportFormat = (typeof REPORT_FORMATS)[number]
 
 export interface ReportFlags extends NetworkFlags {
   readonly cycle: ReportCycle

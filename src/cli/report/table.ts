@@ -5,7 +5,7 @@ import type { Report, ReportRow } from '../../core/use/report.ts'
 import { DONE } from '../plan/view.ts'
 import { amountText, capText, dayText } from '../shared/text.ts'
 
-export interface ReportColumn {
+interface ReportColumn {
   readonly title: string
   readonly isNumber: boolean
   /** '' where it is not known. */

@@ -12,7 +12,7 @@ import { createHost, type Host } from './host.ts'
 const FIRST_WAIT_MS = 1_000
 const LONGEST_WAIT_MS = 15_000
 
-export interface Awaiting {
+interface Awaiting {
   readonly cli: Cli
   readonly flags: RunFlags
   readonly config: Config

@@ -66,7 +66,7 @@ export interface Host {
   readonly sharers: Sharers
 }
 
-export interface HostOptions {
+interface HostOptions {
   readonly cli: Cli
   readonly flags: Host['flags']
   readonly config: Config

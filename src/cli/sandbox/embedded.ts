@@ -19,7 +19,7 @@ const ADMIN_KEY = SANDBOX_KEYS[0]?.secret ?? ''
 const KEY_NAME = 'CAPKEEPER_SANDBOX_KEY'
 
 /** `flag` is the flag that sets the port; default `--port`. */
-export interface EmbeddedAt {
+interface EmbeddedAt {
   readonly host: string
   readonly port: number
   readonly flag?: string

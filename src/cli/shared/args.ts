@@ -10,7 +10,7 @@ import { shownLedger } from './ledger/address.ts'
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 const LOG_FORMATS = ['json', 'pretty'] as const
-export type LogFormat = (typeof LOG_FORMATS)[number]
+type LogFormat = (typeof LOG_FORMATS)[number]
 
 /** The flags of every network command (product.md, section 3). A flag that is not given is absent: the config file or a default decides. */
 export interface NetworkFlags {
@@ -70,7 +70,7 @@ const FLAGS = {
   logFormat: () => new Option('--log-format <format>', 'default pretty on a terminal, else json').choices(LOG_FORMATS),
 } as const
 
-export type SharedFlag = keyof typeof FLAGS
+type SharedFlag = keyof typeof FLAGS
 
 /** Adds shared flags to a command, in the order named. */
 export function addFlags(command: Command, names: readonly SharedFlag[]): Command {

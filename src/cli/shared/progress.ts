@@ -2,7 +2,7 @@
 // ends. The bar overwrites its own line, so `takeOffScreen` must hide it before anything else is written.
 import type { Output } from './context.ts'
 
-export interface Progress {
+interface Progress {
   /** `total` may change on the way. */
   update(done: number, total?: number): void
   /** Takes the bar off the screen; safe to call twice. */

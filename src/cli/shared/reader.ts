@@ -11,7 +11,7 @@ import type { Ledgers } from './ledger/ledgers.ts'
 import { type SweepProgress, sweepProgress } from './progress.ts'
 
 /** What the workspaces of one command share. */
-export interface ReadSession<L> {
+interface ReadSession<L> {
   readonly cli: Cli
   readonly signal: AbortSignal
   readonly progress: SweepProgress

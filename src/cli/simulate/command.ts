@@ -5,7 +5,7 @@ import { addUsedFlags, examples, type NetworkFlags, outputOption, readInteger } 
 import type { Cli } from '../shared/context.ts'
 
 const SIMULATE_FORMATS = ['text', 'json', 'markdown', 'html'] as const
-export type SimulateFormat = (typeof SIMULATE_FORMATS)[number]
+type SimulateFormat = (typeof SIMULATE_FORMATS)[number]
 
 export interface SimulateFlags extends NetworkFlags {
   readonly cycles?: number

@@ -14,7 +14,7 @@ import { type Cli, CommandError, UsageError } from '../shared/context.ts'
 import { HOW_TO_GET_DAYS, readRecordedUse } from '../shared/ledger/recorded-use.ts'
 import { policyPaths, readPolicies } from '../shared/policies.ts'
 
-export interface GatherOptions {
+interface GatherOptions {
   /** Policy files in place of those of the config. */
   readonly paths: readonly string[]
   readonly against?: string

@@ -12,7 +12,7 @@ export type Outcome<Answer> =
   | { readonly kind: 'answer'; readonly answer: Answer }
   | { readonly kind: 'memory' | 'time' | 'error'; readonly at?: string; readonly message: string }
 
-export interface Errand {
+interface Errand {
   /** The source of the thread (see `beside`). */
   readonly file: URL
   readonly data: unknown

@@ -20,7 +20,7 @@ import type { Problem } from '../../core/model/problem.ts'
 import type { ProblemCode } from '../codes.ts'
 
 /** A policy file. `shown` is the path as a user would type it, `real` the file behind all links, `roots` the given paths that contain it. */
-export interface PolicyFile {
+interface PolicyFile {
   readonly shown: string
   readonly real: string
   readonly roots: readonly string[]
@@ -37,7 +37,7 @@ export interface Listing {
 }
 
 /** A problem with a path. A workspace that reads one of `roots` does not have all of its policies. */
-export interface FileProblem {
+interface FileProblem {
   readonly problem: Problem
   readonly roots: readonly string[]
 }
@@ -46,7 +46,7 @@ export interface PolicyText extends PolicyFile {
   readonly text: string
 }
 
-export interface ReadFiles {
+interface ReadFiles {
   readonly texts: readonly PolicyText[]
   readonly problems: readonly FileProblem[]
 }

@@ -40,7 +40,7 @@ function checkoutIn(worktree: string): Checkout | undefined {
 }
 
 /** A file as it was read: its path behind all links, and its text. */
-export interface ReadFile {
+interface ReadFile {
   readonly real: string
   readonly text: string
 }

@@ -23,7 +23,7 @@ export interface OpenLedger {
 }
 
 /** `note` is for small writes beside a running daemon. `prefers` chooses among several workspaces. */
-export interface AccessOptions {
+interface AccessOptions {
   readonly mode: 'note' | 'read'
   readonly prefers?: (ledger: Ledger) => boolean
 }

@@ -8,7 +8,7 @@ export function learnedPaces(fact: Readonly<Record<string, unknown>> = {}): read
   })
 }
 
-export interface LearnedPace {
+interface LearnedPace {
   readonly key: string
   readonly rate: number
   /** The service's limit was reached while learning. */

@@ -28,7 +28,7 @@ export interface Ledgers<L = PlanLedger> {
 }
 
 /** The flags that say how the ledger is reached. */
-export interface LedgerFlags extends Pick<NetworkFlags, 'ledgerTokenFile'> {
+interface LedgerFlags extends Pick<NetworkFlags, 'ledgerTokenFile'> {
   readonly rebind?: boolean
 }
 

@@ -8,7 +8,7 @@ import { isLedgerUrl } from '../remote.ts'
 import { shownLedger } from './address.ts'
 import { currentWorkspaces, withStore } from './store.ts'
 
-export interface RecordedLedger {
+interface RecordedLedger {
   readonly workspaces: readonly RecordedUse[]
   /** The salt of people's hashes; absent until a daemon has made it. */
   readonly salt?: string
