@@ -248,6 +248,8 @@ export interface Intent {
   readonly change: ScopeChange
   /** The policy entry behind the change. */
   readonly entry: PolicyEntry
+  /** See `DesiredCap`. */
+  readonly base?: Cap
   readonly digest: string
   readonly revision: string
 }

@@ -257,7 +257,8 @@ const isNewToLedger = (owned: OwnedCap | undefined, desired: DesiredCap, shows: 
   owned.tried !== undefined ||
   owned.shows !== shows ||
   owned.owner !== desired.owner ||
-  owned.grant !== desired.origin.grant
+  owned.grant !== desired.origin.grant ||
+  (desired.base !== undefined && (owned.baseline !== desired.base || !owned.baselineIsOurs))
 
 /** What was set at a scope before our write: `none` where the reading may show an inherited or a copied cap. */
 export function setBefore(from: Cap, { model, inherited }: Pick<Slots, 'model' | 'inherited'>, key: ScopeKey): Cap {
@@ -267,7 +268,7 @@ export function setBefore(from: Cap, { model, inherited }: Pick<Slots, 'model' |
 
 /** The ledger's record of a scope that was verified at its desired cap. `before`: what was found there; `shows`: see `OwnedCap`. */
 export function ownedFrom(desired: DesiredCap, owned: OwnedCap | undefined, before: Cap, now: Instant, shows?: Cap): OwnedCap {
-  const { scope, cap, owner, entry, origin } = desired
+  const { scope, cap, owner, entry, origin, base } = desired
   const isWritten = owned?.written === true && owned.cap === cap
   const record: OwnedCap = {
     ...{ scope, cap, owner, entry, verifiedAt: now },
@@ -277,14 +278,21 @@ export function ownedFrom(desired: DesiredCap, owned: OwnedCap | undefined, befo
   }
   if (origin.kind !== 'grant') return record
   // A cap kept in place of a 0 is what was set before it.
-  return { ...record, ...baselineOf(cap, owned, entry.kind === 'kept' ? cap : before) }
+  return { ...record, ...baselineOf(cap, owned, entry.kind === 'kept' ? cap : before, base) }
 }
 
 /**
- * What a grant gives back at its end: the cap that was found, or our own where the grant's cap was found. It is kept also where a base is
- * declared, because that may be removed while the grant runs. A grant that follows another gives back what that one would.
+ * What a grant gives back at its end where nothing is declared then. A declared base is given back as ours, as if it had been written before the
+ * grant: it may be removed with the grant or while the grant runs. Without one it is the cap that was found, or our own where the grant's cap was
+ * found. A grant that follows another gives back what that one would.
  */
-export function baselineOf(cap: Cap, owned: OwnedCap | undefined, before: Cap): Pick<OwnedCap, 'baseline' | 'baselineIsOurs'> {
+export function baselineOf(
+  cap: Cap,
+  owned: OwnedCap | undefined,
+  before: Cap,
+  base: Cap | undefined,
+): Pick<OwnedCap, 'baseline' | 'baselineIsOurs'> {
+  if (base !== undefined) return { baseline: base, baselineIsOurs: true }
   if (!owned) return { baseline: before }
   const { owner, baseline = 'none', baselineIsOurs } = owned
   if (owner === 'grant') return { baseline, ...(baselineIsOurs && { baselineIsOurs }) }

@@ -34,6 +34,8 @@ export interface DesiredCap {
   readonly entry: PolicyEntry
   readonly origin: Candidate
   readonly losers: readonly Candidate[]
+  /** Under a grant: the cap that is declared for this very scope, by a policy line, a rule or the conflict rule. */
+  readonly base?: Cap
   /** A clause: a raise that its pool cannot give before newer figures are read. */
   readonly waits?: string
 }

@@ -2,7 +2,7 @@
 // or output, never guesses a missing base, and never desires a cap for a person who is not approved (product.md, section 2).
 
 import { isApproved, TEAM_KEY } from '../interpret/effective.ts'
-import { type AskedEntry, ownerOf } from '../model/entry.ts'
+import { type AskedEntry, type OriginKind, ownerOf } from '../model/entry.ts'
 import type { OwnedCap, Person } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
 import type { Position } from '../model/problem.ts'
@@ -296,8 +296,12 @@ function copiedCap(context: Context, scope: UserScope, chain: PersonChain, owned
 function wanted(scope: Scope, origin: Candidate, candidates: readonly Candidate[]): DesiredCap {
   const { kind, cap } = origin
   const entry: AskedEntry = { kind, cap }
-  return { scope, cap, owner: ownerOf(entry), entry, origin, losers: without(candidates, origin) }
+  const base = kind === 'grant' ? candidates.find((one) => BASES.includes(one.kind) && scopeKey(one.scope) === scopeKey(scope)) : undefined
+  return { scope, cap, owner: ownerOf(entry), entry, origin, losers: without(candidates, origin), ...(base && { base: base.cap }) }
 }
+
+/** What a grant may replace at its own scope. What a pool deals is no base, because it depends on the grant. */
+const BASES: readonly OriginKind[] = ['rule', 'people', 'conflict']
 
 /** The ledger's cap goes on, under the entry that it was verified with. */
 const kept = (owned: OwnedCap, origin: Candidate, losers: readonly Candidate[]): DesiredCap => {

@@ -72,7 +72,7 @@ export function recordCounted({ conflictsGone, conflictGroups, conditions }: Wor
  */
 function withBaseline(adopted: OwnedCap, { owned, slots }: DesiredState, ledger: Ledger, now: Instant): OwnedCap {
   const key = scopeKey(adopted.scope)
-  if (adopted.baseline !== adopted.cap || owned.has(key)) return adopted
+  if (adopted.baseline !== adopted.cap || adopted.baselineIsOurs || owned.has(key)) return adopted
   const last = lastWrite(adopted.scope, ledger, now)
   const isOurs = last !== undefined && isInDoubt(last) && last.to === adopted.cap
   return isOurs ? { ...adopted, baseline: setBefore(last.from, slots, key) } : adopted

@@ -241,11 +241,11 @@ describe('what the ledger is to remember', () => {
       { cap: 6000, owner: 'grant', entry: entryOf('grant', 6000), grant: id, baseline: 9 },
     ],
     [
-      'of a grant over a rule: what stood there as well, for the rule may go',
+      'of a grant over a rule: the rule’s cap as ours, for the rule may go',
       based,
       undefined,
       9,
-      { cap: 6000, owner: 'grant', entry: entryOf('grant', 6000), grant: id, baseline: 9 },
+      { cap: 6000, owner: 'grant', entry: entryOf('grant', 6000), grant: id, baseline: 500, baselineIsOurs: true },
     ],
     [
       'of a grant over what was ours: that it was',

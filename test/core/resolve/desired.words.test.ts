@@ -182,7 +182,19 @@ describe('a winner', () => {
         { kind: 'rule', scope: scope('ada'), cap: 500, at: at(1) },
         { kind: 'rule', scope: scope('team'), cap: 9, at: at(2) },
       ],
+      base: 500,
     })
+  })
+  test.each<readonly [string, PolicySketch, number | string | undefined]>([
+    ['the cap declared for the person', { caps: { ada: 500, team: 9 }, rules: [{ when: { email: '*' }, cap: 7 }] }, 500],
+    ['that of a rule that matches', { caps: { team: 9 }, rules: [{ when: { email: '*' }, cap: 7 }] }, 7],
+    ['that of the conflict rule', { caps: { 'group:a': 5, 'group:b': 6 }, onGroupConflict: 'max' }, 6],
+    ['none where the person is declared to have none', { caps: { ada: 'none', team: 9 } }, 'none'],
+    ['absent where only the group and the team have one', { caps: { 'group:a': 5, team: 9 } }, undefined],
+  ])('of a grant has as its base %s', (_name, declared, base) => {
+    const grants = [{ on: 'ada', cap: 800, ...running }]
+    const found = resolve({ ...declared, grants }, { ...two, roster: roster({ ada: 'approved' }) })
+    expect(found.desired.find(({ owner }) => owner === 'grant')?.base).toBe(base)
   })
   test('of a rule carries its reason when it has one', () => {
     const { rules, ...set } = policy({ caps: { team: 5, ada: 6 } })

@@ -1,7 +1,9 @@
 // The cap that a grant restores at its end: the one from before it, ours under the rules of pruning, and never that of an older grant.
 import { describe, expect, test } from 'vitest'
+import type { Intent } from '../../../src/core/model/change.ts'
+import { scopeKey } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
-import { DAY, type GrantSketch, HOUR, NOW } from '../../support/declare.ts'
+import { DAY, type GrantSketch, HOUR, NOW, scope } from '../../support/declare.ts'
 import { ADA, intentFor, raise } from '../../support/ledger.ts'
 import { type Declared, testWorld, type World, type WorldOptions } from '../../support/world.ts'
 
@@ -105,6 +107,66 @@ describe.each(SCOPES)('a cap of ours on %s that policy has dropped', (_name, on)
     expect(await later(one, 2 * DAY)).toEqual({ team: 900, [on]: 650 })
     expect(await later(one, 2 * DAY)).toEqual({ team: 900, [on]: 650 })
     expect(one.ledger.owned().map(({ scope }) => scope.kind)).toEqual(['team'])
+  })
+})
+
+describe.each(SCOPES)('a grant over a declared cap gives that cap back as ours, whatever stood there before: %s', (_name, on) => {
+  const FOUND = { caps: { ada: 1500, 'group:g': 1500 } } as const
+  const WITHOUT = { caps: POLICY, ...(on === 'ada' ? {} : { bare: ['g'] }) }
+  const based = (cap: number): Declared => ({ caps: { ...POLICY, [on]: cap } })
+  const grants = [grantOn(on)]
+  /** Edits one after the other; nothing is declared at the end. */
+  const EDITS: readonly (readonly [string, readonly Declared[]])[] = [
+    ['both begin at once', [{ ...based(300), grants }]],
+    [
+      'the declared cap comes while the grant runs',
+      [
+        { ...WITHOUT, grants },
+        { ...based(300), grants },
+      ],
+    ],
+    ['the declared cap changes while the grant runs', [based(200), { ...based(200), grants }, { ...based(300), grants }]],
+    ['the declared cap changes as the grant begins', [based(200), { ...based(300), grants }]],
+    [
+      'the declared cap goes before the grant',
+      [
+        { ...based(300), grants },
+        { ...WITHOUT, grants },
+      ],
+    ],
+  ]
+
+  test.each(EDITS)('%s', async (_edit, edits) => {
+    for (const prune of [true, false]) {
+      const one = await company({ ...FOUND, config: { prune } })
+      for (const edit of edits) await one.cycle(edit)
+      expect(one.caps()[on]).toBe(800)
+      await one.cycle(WITHOUT)
+      expect(one.caps()[on]).toBe(prune ? undefined : 300)
+      one.restart({ prune: true })
+      await one.cycle()
+      expect(one.caps()[on]).toBeUndefined()
+    }
+  })
+
+  test('both are gone at the start after a crash that left the first write open', async () => {
+    const intents: Omit<Intent, 'id'>[] = []
+    const living = await company({
+      ...FOUND,
+      wrapLedger: (ledger) => ({
+        ...ledger,
+        recordIntent(intent) {
+          intents.push(intent)
+          return ledger.recordIntent(intent)
+        },
+      }),
+    })
+    await living.cycle({ ...based(300), grants })
+    const one = await company(FOUND)
+    for (const intent of intents) if (scopeKey(intent.change.scope) === scopeKey(scope(on))) await one.ledger.recordIntent(intent)
+    one.foreign(on, 800)
+    await one.cycle(WITHOUT)
+    expect(one.caps()[on]).toBeUndefined()
   })
 })
 

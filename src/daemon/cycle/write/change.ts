@@ -97,13 +97,16 @@ async function recheck(change: Change, run: WriteRun): Promise<WriteResult | und
 }
 
 function recordIntent(change: Change, run: WriteRun): Promise<Intent> {
-  const { plan, differences } = run.planned
+  const { plan, differences, desired } = run.planned
+  const key = scopeKey(change.scope)
+  const base = desired.get(key)?.base
   const { disposition: _, released: __, ...written } = change
   return run.ledger.recordIntent({
     at: run.clock.now(),
     planId: plan.id,
     change: written,
-    entry: differences.get(scopeKey(change.scope))?.entry ?? UNDECLARED,
+    entry: differences.get(key)?.entry ?? UNDECLARED,
+    ...(base !== undefined && { base }),
     digest: plan.policyDigest,
     revision: plan.revision,
   })

@@ -156,7 +156,7 @@ export function ownershipOf(
     entry: intent.entry,
     verifiedAt: clock.now(),
     ...written,
-    ...(owner === 'grant' && baselineOf(to, owned, before)),
+    ...(owner === 'grant' && baselineOf(to, owned, before, intent.base)),
   }
 }
 
@@ -167,7 +167,7 @@ export const givenUp = (owned: OwnedCap | undefined): OwnedCap | 'kept' => (owne
  * Decides the ownership where the write was not refused and another value is read back. The reading may be stale, so the written cap is ours as
  * well; else nobody would own it if policy dropped the scope before it shows. A cap that is given back is not ours.
  */
-function tried({ change, entry }: Intent, context: OutcomeContext): OwnedCap | 'kept' {
+function tried({ change, entry, base }: Intent, context: OutcomeContext): OwnedCap | 'kept' {
   const { scope, from, to } = change
   const key = scopeKey(scope)
   const owned = context.ownedAt(key)
@@ -179,7 +179,7 @@ function tried({ change, entry }: Intent, context: OutcomeContext): OwnedCap | '
   const desired = context.desiredAt(key)
   const before = setBefore(from, context.slots, key)
   if (desired && isSameEntry(desired.entry, entry)) return { ...ownedFrom(desired, owned, before, now), entry: GIVEN_UP }
-  return { scope, cap: to, owner: ownerOf(entry), entry: GIVEN_UP, verifiedAt: now, ...(isGrant && baselineOf(to, owned, before)) }
+  return { scope, cap: to, owner: ownerOf(entry), entry: GIVEN_UP, verifiedAt: now, ...(isGrant && baselineOf(to, owned, before, base)) }
 }
 
 /** At most this many writes of a scope are searched for the cap that a 0 has replaced. */

@@ -79,7 +79,7 @@ const what = { scope, action: oneOf(['set', 'clear']), effect: oneOf(EFFECTS), f
 const why = { source: optional(position), reason: optional(text) }
 const change = shape<ScopeChange>({ ...what, ...why, people: number, healing: boolean, grantEnd: boolean })
 
-const recorded = { at: number, planId: text, change, entry: text, digest: text, revision: text }
+const recorded = { at: number, planId: text, change, entry: text, base: optional(cap), digest: text, revision: text }
 /** Without its id, which is the row's. */
 const intent = shape<Stored<Omit<Intent, 'id'>>>(recorded)
 const openIntent = shape<Stored<Intent>>({ ...recorded, id: number })
