@@ -168,8 +168,8 @@ interface View {
 
 function viewOf(found: Declarations, scope: Scope): View {
   if (scope.kind === 'user') {
-    const { groups, own, verdict, candidates, winner } = personChain(found, scope.email)
-    if (own || verdict.kind !== 'unknown') return { candidates, winner, verdict: groups.kind }
+    const { groups, verdict, candidates, winner } = personChain(found, scope.email)
+    if (verdict.kind !== 'unknown') return { candidates, winner, verdict: groups.kind }
     const why = found.rules.whyOf(verdict.rule, scope.email)
     return { candidates, winner: undefined, verdict: groups.kind, open: ruleCandidate(verdict.rule, scope, why) }
   }
@@ -192,7 +192,7 @@ function chainOf(inputs: ExplainInputs, scope: Scope, ancestors: readonly Scope[
       if (one === won) return []
       const why = open
         ? `whether rule ${open.rule} matches is not known`
-        : index < place && one.cap === 'none'
+        : one.cap === 'none' && (index < place || (place < 0 && scopeKey(one.scope) === scopeKey(scope)))
           ? SETS_NOTHING
           : whyLost(one, won, view.verdict)
       return [{ candidate: one, wins: false, why, ...stateOf(found, one) }]
@@ -212,6 +212,7 @@ function isBeyondChain({ origin, cap }: DesiredCap, { winner, verdict }: View): 
 }
 
 const STAYS = 'it is not known whether it matches, so the cap in force stays and no later rule is tried'
+const BENEATH_GRANT = 'a grant on the same scope is in force'
 const SETS_NOTHING = 'sets nothing here, so the next wider one applies'
 
 function whyWon(won: Candidate): string {
@@ -233,19 +234,16 @@ function whyWon(won: Candidate): string {
 }
 
 function whyLost(one: Candidate, won: Candidate | undefined, verdict: View['verdict']): string {
-  if (!won) {
-    if (one.scope.kind === 'user') return SETS_NOTHING
-    return one.scope.kind === 'group' ? 'the groups of this person differ and spec.onGroupConflict is not set' : 'a group cap is narrower'
-  }
-  if (won.kind === 'pool') return one.scope.kind === 'user' ? `pool ${won.pool} deals at most what is left` : 'a pool is narrower'
+  if (won?.kind === 'pool') return one.scope.kind === 'user' ? `pool ${won.pool} deals at most what is left` : 'a pool is narrower'
   if (one.kind === 'pool') return 'a cap for the person is dealt first'
-  if (one.kind === 'people' && won.kind !== 'people' && won.kind !== 'grant') return 'a cap for the person goes before rules'
-  if (one.kind === 'conflict' && won.kind === 'people') return 'a rule is narrower'
-  if (scopeKey(one.scope) === scopeKey(won.scope)) return 'a grant on the same scope is in force'
+  if (one.kind === 'people' && won?.kind !== 'people' && won?.kind !== 'grant') return 'a cap for the person goes before rules'
+  if (!won)
+    return one.scope.kind === 'group' ? 'the groups of this person differ and spec.onGroupConflict is not set' : 'a group cap is narrower'
+  if (one.kind === 'rule' && won.kind === 'grant' && scopeKey(one.scope) === scopeKey(won.scope)) return BENEATH_GRANT
   if (one.scope.kind === 'group' && won.kind === 'conflict' && verdict === 'chosen')
     return 'spec.onGroupConflict decides between the groups'
   if (one.scope.kind === 'group' && won.scope.kind === 'group') {
-    return one.cap === won.cap ? `${scopeKey(won.scope)} asks for the same` : 'a grant on the same scope is in force'
+    return one.cap === won.cap ? `${scopeKey(won.scope)} asks for the same` : BENEATH_GRANT
   }
   if (won.kind === 'people') return 'a rule is narrower'
   return `a ${won.scope.kind} ${won.kind === 'grant' ? 'grant' : 'cap'} is narrower`

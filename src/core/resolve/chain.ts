@@ -48,7 +48,7 @@ export type GroupVerdict =
 export interface PersonChain {
   /** Declared for this person by name: the grant in force, else the cap. */
   readonly own: Candidate | undefined
-  /** What `spec.rules` say of the person. */
+  /** What `spec.rules` say of the person; never `unknown` where a cap is declared by name. */
   readonly verdict: RuleVerdict
   /** The rule that matches. */
   readonly matched: Candidate | undefined
@@ -224,7 +224,7 @@ export function personChain(found: Declarations, email: string): PersonChain {
   add(candidates, facts?.grant)
   add(candidates, facts?.rule)
   const own = candidates[0]
-  const verdict = found.rules.verdictOf(email)
+  const verdict = verdictBeside(own, found.rules.verdictOf(email))
   const matched = verdict.kind === 'match' ? ruleCandidate(verdict.rule, scope, found.rules.whyOf(verdict.rule, email)) : undefined
   add(candidates, matched)
   const place = found.pools.placeOf(email)
@@ -244,6 +244,10 @@ export function personChain(found: Declarations, email: string): PersonChain {
   const inherited = among.kind === 'clash' ? undefined : (candidates.find(counts) ?? candidates.findLast(mayWin))
   return { own, verdict, matched, place, groups: among, candidates, winner: decided ?? inherited }
 }
+
+/** What is declared by name goes before rules, so it does not matter whether one matches where that is not known. */
+const verdictBeside = (own: Candidate | undefined, verdict: RuleVerdict): RuleVerdict =>
+  own && verdict.kind === 'unknown' ? { kind: 'none' } : verdict
 
 const groupCap = (group: ScopeFacts): Candidate | [] => group.grant ?? group.rule ?? []
 

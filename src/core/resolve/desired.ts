@@ -161,26 +161,28 @@ function decideUser(context: Context, key: ScopeKey, scope: UserScope, draft: Dr
 function desiredOfUser(context: Context, key: ScopeKey, scope: UserScope, chain: PersonChain, draft: Draft): DesiredCap | undefined {
   const { own, matched, verdict, groups, candidates } = chain
   const owned = context.inputs.owned.get(key)
-  const copied = context.inputs.capSemantics === 'copied'
   // A member's grant was paid by the pool, so its end is the pool's to decide, even while a rule's answer is not known.
-  if (chain.place && (own || verdict.kind !== 'unknown' || owned?.owner === 'grant')) {
+  if (chain.place && (verdict.kind !== 'unknown' || owned?.owner === 'grant')) {
     const { waits } = chain.place
     const desired = desiredOfMember(context, key, scope, chain.place, chain)
     return desired && waits !== undefined ? { ...desired, waits } : desired
   }
-  if (own && !(copied && own.cap === 'none')) return wanted(scope, own, candidates)
-  if (!own && verdict.kind === 'unknown') return keptUnknown(context, key, scope, chain)
-  if (!own && matched && !(copied && matched.cap === 'none')) return wanted(scope, matched, candidates)
-  if (!own && !matched && groups.kind === 'chosen') {
+  if (verdict.kind === 'unknown') return keptUnknown(context, key, scope, chain)
+  // Where it is `none`, nothing is set for the person alone: their groups decide as if it were not declared.
+  const declared = own ?? matched
+  if (declared && declared.cap !== 'none') return wanted(scope, declared, candidates)
+  if (groups.kind === 'chosen') {
     draft.conflictGroups[scope.email] = context.found.groupsOf.get(scope.email)?.flatMap((one) => idOf(one.scope)) ?? []
     return wanted(scope, groups.cap, candidates)
   }
-  if (!own && groups.kind === 'agreed' && owned?.owner === 'conflict') {
+  if (groups.kind === 'clash') return restored(context, owned, candidates, context.inputs.prune)
+  if (owned?.owner === 'conflict') {
     const kept = keptConflict(context, owned, scope, candidates, draft)
     if (kept) return kept
   }
-  const copy = copied && groups.kind !== 'clash' ? copiedCap(context, scope, chain, owned) : undefined
-  return copy ?? (own ? undefined : restored(context, owned, candidates, context.inputs.prune))
+  const asked =
+    context.inputs.capSemantics === 'copied' ? copiedCap(context, scope, chain, owned) : declared && wanted(scope, declared, candidates)
+  return asked ?? restored(context, owned, candidates, context.inputs.prune)
 }
 
 /**

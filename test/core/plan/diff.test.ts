@@ -36,11 +36,11 @@ const TABLE: readonly (readonly [string, PlanSketch, readonly string[]])[] = [
     'none that reads the cap of one of two groups is cleared where the lesser of the two applies',
     {
       groups: { a: ['p0'], b: ['p0'] },
-      caps: { team: 300, 'group:a': 300, 'group:b': 500, p0: 'none' },
+      caps: { team: 300, 'group:a': 300, 'group:b': 300, p0: 'none' },
       observed: { team: 300, 'group:a': 300, 'group:b': 500, p0: 500 },
       readsExplicit: false,
     },
-    ['p0 clear 500>none policy'],
+    ['group:b lower 500>300 policy', 'p0 clear 500>none policy'],
   ],
   ['an unknown reading causes no write', { caps: { p0: 500 }, observed: { p0: 'unknown' } }, []],
   ['a scope that was not read yet causes no write', { caps: { p0: 500 } }, []],

@@ -158,6 +158,39 @@ describe('the chain of a person', () => {
       ],
     ],
     [
+      'names the choice between groups before a none of their own',
+      'eve',
+      { caps: { eve: 'none', 'group:a': 9, 'group:b': 8 }, onGroupConflict: 'min' },
+      [
+        '> conflict eve 8 at acme.yaml:3:5: onGroupConflict: min of group:a (9) and group:b (8)',
+        'rule eve none at acme.yaml:1:5: sets nothing here, so the next wider one applies',
+        'rule group:a 9 at acme.yaml:2:5: spec.onGroupConflict decides between the groups',
+        'rule group:b 8 at acme.yaml:3:5: spec.onGroupConflict decides between the groups',
+      ],
+    ],
+    [
+      'says that a cap of the person is narrower than the choice between groups',
+      'eve',
+      { caps: { eve: 7, 'group:a': 9, 'group:b': 8 }, onGroupConflict: 'min' },
+      [
+        '> rule eve 7 at acme.yaml:1:5: the narrowest cap declared',
+        'conflict eve 8 at acme.yaml:3:5: a user cap is narrower',
+        'rule group:a 9 at acme.yaml:2:5: a user cap is narrower',
+        'rule group:b 8 at acme.yaml:3:5: a user cap is narrower',
+      ],
+    ],
+    [
+      'says that a grant of the person is narrower than the choice between groups',
+      'eve',
+      { caps: { 'group:a': 9, 'group:b': 8 }, onGroupConflict: 'min', grants: [{ on: 'eve', cap: 7, ...untilDecember }] },
+      [
+        '> grant (active) eve 7 at acme.yaml:101:5: a grant in force, ends 2026-12-16 00:00 UTC',
+        'conflict eve 8 at acme.yaml:2:5: a user grant is narrower',
+        'rule group:a 9 at acme.yaml:1:5: a user grant is narrower',
+        'rule group:b 8 at acme.yaml:2:5: a user grant is narrower',
+      ],
+    ],
+    [
       'names groups that ask for the same',
       'eve',
       { caps: { 'group:a': 9, 'group:b': 9 } },
@@ -212,6 +245,15 @@ describe('the chain of a person', () => {
       500,
       'none',
       ['> rule team 500 at acme.yaml:1:5: the narrowest cap declared'],
+    ])
+  })
+
+  test('says that a none of the person sets nothing beside what a grant gives back', () => {
+    const owned = ownedCaps({ eve: { cap: 6000, owner: 'grant', baseline: 300 } })
+    const policy: PolicySketch = { caps: { eve: 'none', 'group:a': 9, 'group:b': 8 }, grants: [{ on: 'eve', cap: 6000, ...over }] }
+    expect(lines(explained('eve', policy, { owned, groups })).slice(0, 2)).toEqual([
+      '> restore eve 300 at acme.yaml:101:5: a grant has ended, and the cap from before it is restored',
+      'rule eve none at acme.yaml:1:5: sets nothing here, so the next wider one applies',
     ])
   })
 

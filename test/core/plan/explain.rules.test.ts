@@ -43,6 +43,25 @@ test.each<[string, PolicySketch, readonly string[]]>([
       'people ada 100 at acme.yaml:201:5: a cap for the person goes before rules',
     ],
   ],
+  [
+    'none of the person, which keeps the rule away from groups that differ, too',
+    { caps: { ada: 'none', 'group:a': 1, 'group:b': 2 }, rules: [MEMBER] },
+    [
+      'rule ada none at acme.yaml:1:5: sets nothing here, so the next wider one applies',
+      'people ada 100 at acme.yaml:201:5: a cap for the person goes before rules',
+      'rule group:a 1 at acme.yaml:2:5: the groups of this person differ and spec.onGroupConflict is not set',
+      'rule group:b 2 at acme.yaml:3:5: the groups of this person differ and spec.onGroupConflict is not set',
+    ],
+  ],
+  [
+    'none of a rule, before groups that differ',
+    { caps: { 'group:a': 1, 'group:b': 2 }, rules: [{ ...MEMBER, cap: 'none' }] },
+    [
+      'people ada none at acme.yaml:201:5: sets nothing here, so the next wider one applies',
+      'rule group:a 1 at acme.yaml:1:5: the groups of this person differ and spec.onGroupConflict is not set',
+      'rule group:b 2 at acme.yaml:2:5: the groups of this person differ and spec.onGroupConflict is not set',
+    ],
+  ],
 ])('tells %s', (_name, sketch, expected) => expect(ada(sketch, { groups: members({ a: ['ada'], b: ['ada'] }) })).toEqual(expected))
 
 test('tells a grant, over the rule that it adds to', () => {

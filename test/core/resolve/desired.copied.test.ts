@@ -128,7 +128,7 @@ describe('where the service copies shared caps to people', () => {
       {
         policy: { caps: { 'group:a': 1500, 'group:b': 900, bob: 'none' }, onGroupConflict: 'min' },
         more: copied({ groups: members({ a: ['bob'], b: ['bob'] }) }),
-        desired: { 'group:a': 'rule 1500', 'group:b': 'rule 900', bob: 'copied 900' },
+        desired: { 'group:a': 'rule 1500', 'group:b': 'rule 900', bob: 'conflict 900' },
       },
     ],
     [

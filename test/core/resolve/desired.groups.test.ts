@@ -3,6 +3,7 @@ import { resolveDesired } from '../../../src/core/resolve/desired.ts'
 import type { DesiredInputs, Resolution } from '../../../src/core/resolve/resolution.ts'
 import {
   asked,
+  byGrant,
   checkDecision,
   codes,
   type Decision,
@@ -72,8 +73,55 @@ describe('a person in several groups', () => {
     ],
     ['and a rule of their own is no conflict', { policy: { caps: { ...caps, eve: 7 } }, more: both, desired: { ...wide, eve: 'rule 7' } }],
     [
-      'and a none of their own is no conflict',
-      { policy: { caps: { ...caps, eve: 'none' }, onGroupConflict: 'min' }, more: both, desired: { ...wide, eve: 'rule none' } },
+      'and a none of their own gets the conflict rule',
+      { policy: { caps: { ...caps, eve: 'none' }, onGroupConflict: 'min' }, more: both, desired: { ...wide, eve: 'conflict 900' } },
+    ],
+    [
+      'and a none of their own is rejected without a conflict rule',
+      { policy: { caps: { ...caps, eve: 'none' } }, more: both, desired: wide, rejected: { eve: 'GROUP_CONFLICT' } },
+    ],
+    [
+      'and a none of their own, which goes before a rule, gets the conflict rule',
+      {
+        policy: { caps: { ...caps, eve: 'none' }, onGroupConflict: 'min', rules: [{ when: { email: 'eve@*' }, cap: 5 }] },
+        more: { ...both, roster: roster({ eve: 'approved' }) },
+        desired: { ...wide, eve: 'conflict 900' },
+      },
+    ],
+    [
+      'and a none of their own is rejected also where it is not known whether a rule matches',
+      {
+        policy: { caps: { ...caps, eve: 'none' }, rules: [{ when: { role: 'member' }, cap: 5 }] },
+        more: { ...both, roster: roster({ eve: 'approved' }) },
+        desired: wide,
+        rejected: { eve: 'GROUP_CONFLICT' },
+      },
+    ],
+    [
+      'and the none of a rule gets the conflict rule',
+      {
+        policy: { caps, onGroupConflict: 'max', rules: [{ when: { email: 'eve@*' }, cap: 'none' }] },
+        more: { ...both, roster: roster({ eve: 'approved' }) },
+        desired: { ...wide, eve: 'conflict 1500' },
+      },
+    ],
+    [
+      'and the none of a rule is rejected without a conflict rule',
+      {
+        policy: { caps, rules: [{ when: { email: 'eve@*' }, cap: 'none' }] },
+        more: { ...both, roster: roster({ eve: 'approved' }) },
+        desired: wide,
+        rejected: { eve: 'GROUP_CONFLICT' },
+      },
+    ],
+    [
+      'and a none of their own keeps nothing of a grant that ended, though the person is rejected',
+      {
+        policy: { caps: { ...caps, eve: 'none' } },
+        more: { ...both, owned: ownedCaps({ eve: byGrant('none') }) },
+        desired: { ...wide, eve: 'restore none' },
+        rejected: { eve: 'GROUP_CONFLICT' },
+      },
     ],
     [
       'and a running grant of their own is no conflict',
@@ -261,6 +309,14 @@ describe('a cap of the conflict rule whose conflict is gone', () => {
     const caps = { 'group:a': 1500, 'group:b': 900, eve: 7 }
     const resolution = resolveDesired(desiredInputs({ caps }, { owned, groups: members({ a: ['eve'], b: [] }) }))
     expect([asked(resolution)['eve'], resolution.conflictsGone]).toEqual(['rule 7', {}])
+  })
+
+  test('stays for a reading also beside a none of their own', () => {
+    const caps = { 'group:a': 1500, 'group:b': 900, eve: 'none' } as const
+    const inputs = desiredInputs({ caps, onGroupConflict: 'min' }, { owned, groups: members({ a: ['eve'], b: [] }) })
+    const first = resolveDesired(inputs)
+    const second = resolveDesired({ ...inputs, conflictsGone: first.conflictsGone })
+    expect([asked(first)['eve'], asked(second)['eve']]).toEqual(['conflict 900', 'rule none'])
   })
 
   test('stays for a reading as it is when the conflict rule was removed as well', () => {

@@ -59,6 +59,18 @@ const ROWS: readonly (readonly [
     3,
   ],
   ['a user is before rules', model({ users: new Map([[ADA, 4000]]), rules: [{ starts: 'ada', cap: 3 }] }), [], 4000],
+  [
+    'none at a user leaves it to the conflict rule',
+    model({ users: new Map([[ADA, 'none' as const]]), caps: { a: 800, b: 900 }, onGroupConflict: 'max' }),
+    ['a', 'b'],
+    900,
+  ],
+  [
+    'none at a user is a conflict where groups differ',
+    model({ users: new Map([[ADA, 'none' as const]]), caps: { a: 8, b: 9 } }),
+    ['a', 'b'],
+    'conflict',
+  ],
   ['none at a user falls back', model({ team: 500, users: new Map([[ADA, 'none' as const]]) }), [], 500],
 ]
 

@@ -208,9 +208,9 @@ export function userCap(model: PolicyModel, email: string, people: Belonging, no
   if (byRule === 'open') return 'open'
   const base = model.users.get(email) ?? byRule
   const own = grantAt(model, USER(email), base ?? (() => widerBase(model, people.groupsOf(email))), now) ?? base
-  if (own !== undefined) return own
+  if (typeof own === 'number') return own
   const caps = people.groupsOf(email).flatMap((id) => groupCap(model, id, now) ?? [])
-  return new Set(caps).size < 2 ? undefined : chosen(model, caps)
+  return new Set(caps).size < 2 ? own : chosen(model, caps)
 }
 
 /** What the conflict rule makes of caps that differ. */
@@ -233,8 +233,6 @@ export function personCap(model: PolicyModel, email: string, people: Belonging, 
   if (own === 'conflict' || own === 'open' || typeof own === 'number') return own
   const caps = people.groupsOf(email).flatMap((id) => groupCap(model, id, now) ?? [])
   const numbers = caps.filter((cap) => cap !== 'none')
-  // With a `none` of their own it depends on the service which group counts: what is copied follows the rule, what is layered the service.
-  if (own === 'none' && new Set(numbers).size > 1) return 'conflict'
   if (numbers.length > 0) return Math.min(...numbers)
   const team = teamCap(model, now)
   return team ?? (own === 'none' || caps.length > 0 ? 'none' : undefined)
