@@ -88,6 +88,11 @@ describe('apply', () => {
       /GROUP_CONFLICT/,
     ],
     ['a group that the service does not know', ['{id: grp_typo, name: Platform, cap: 1500}'], /SCOPE_UNKNOWN/],
+    [
+      'a pool that cannot pay its min',
+      ['{id: grp_platform, name: Platform}]\npools: [{name: p, members: {groups: [grp_platform]}, credits: 9, min: 9}'],
+      /POOL_BOUNDS/,
+    ],
   ])('exits 4 while %s is rejected, in every run, and does all else', async (_row, groups, why) => {
     const at = await world({ policy: `team: {cap: 500}\ngroups: [${groups.join(', ')}]` })
     expect(await at.run('validate')).toMatchObject({ code: 0 })

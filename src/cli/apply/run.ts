@@ -268,9 +268,9 @@ const EXIT_OF: Readonly<Record<CycleReport['result'], ExitCode>> = {
 const isUntouched = ({ applied }: CycleReport): boolean =>
   applied?.interrupted !== undefined && ![...applied.results.values()].some((one) => one.result === 'applied')
 
-/** Rejected scopes are left alone, so the service is not as declared: done in part. */
+/** What an error is about is left alone, so the service is not as declared: done in part. */
 const exitOf = ({ result, after }: CycleReport): ExitCode =>
-  result !== 'error' && after.plan.counts.rejected > 0 ? EXIT.partial : EXIT_OF[result]
+  result !== 'error' && after.plan.problems.some(({ severity }) => severity === 'error') ? EXIT.partial : EXIT_OF[result]
 
 /** The first that fits over all workspaces. */
 export const exitOfAll = (done: readonly Done[]): ExitCode =>

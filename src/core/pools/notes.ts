@@ -5,7 +5,7 @@ import type { Pool, PoolMembers } from '../model/policy.ts'
 import type { Position } from '../model/problem.ts'
 import { standingCount, standingSum } from './count.ts'
 import { poolFigures } from './figures.ts'
-import type { MemberNow, PoolState, PoolTerms } from './state.ts'
+import { cannotPay, type MemberNow, type PoolState, type PoolTerms } from './state.ts'
 import { waitingRaises } from './waits.ts'
 
 /** A note about one pool, placed at its credits. `POOL_BOUNDS` is an error: the declaration cannot be kept for the present members. */
@@ -32,9 +32,8 @@ export function poolNotes(
     const add = (code: PoolNote['code'], text: string, version = '') =>
       notes.push({ code, pool: name, message: `pool ${name}: ${text}`, version, at })
     if (members.length === 0 && why === undefined) add('POOL_NOBODY', `has no members: ${whyNobody(asked)}`)
-    const least = min * members.length
-    if (least > credits)
-      add('POOL_BOUNDS', `cannot pay its min: ${members.length} members at ${min} are ${least} credits, it has ${credits}`)
+    const least = `${members.length} members at ${min} are ${min * members.length} credits`
+    if (cannotPay(pool, members.length)) add('POOL_BOUNDS', `cannot pay its min, so nothing is dealt: ${least}, it has ${credits}`)
     if (why !== undefined) add('POOL_FROZEN', `${state?.dealtAt === undefined ? 'nothing is dealt' : 'the last deal stays'}: ${why}`, why)
     if (!state || state.dealtAt === undefined) return notes
     const { used, isUsedUp } = poolFigures({ credits }, state)

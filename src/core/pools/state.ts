@@ -93,6 +93,9 @@ export interface PoolObservation {
 export const openLowers = ({ members }: PoolState): readonly CapSince[] =>
   Object.values(members).flatMap(({ left, lowered }) => (left ? [] : lowered))
 
+/** Whether the credits do not pay the least cap for so many members. */
+export const cannotPay = ({ credits, min }: PoolTerms, members: number): boolean => min * members > credits
+
 /** A record without a prototype: an e-mail may be called anything. */
 export const memberOf = (state: PoolState, email: string): PoolMember | undefined =>
   Object.hasOwn(state.members, email) ? state.members[email] : undefined

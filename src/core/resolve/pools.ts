@@ -8,7 +8,7 @@ import { formatPosition } from '../model/problem.ts'
 import type { UserScope } from '../model/scope.ts'
 import { type Credits, credits } from '../model/units.ts'
 import { capToAsk, type KeptCap, keepsCap, keptCap } from '../pools/ask.ts'
-import { type MemberNow, memberOf, type PoolState } from '../pools/state.ts'
+import { cannotPay, type MemberNow, memberOf, type PoolState } from '../pools/state.ts'
 import { waitingRaises, waitingText } from '../pools/waits.ts'
 import type { Candidate, RejectedScope } from './candidate.ts'
 import { poolCondition } from './conditions.ts'
@@ -127,7 +127,11 @@ export function poolPeople(
     const fixed = cap === undefined || cap === 'none' ? undefined : credits(cap)
     return { email, ...(fixed !== undefined && { fixed }), ...((isProtected || isUncapped(declared)) && { protected: true }) }
   }
-  return pools.map((pool) => ({ pool, members: (members.get(pool.name) ?? []).map(memberNow) }))
+  return pools.map((pool) => {
+    const people = (members.get(pool.name) ?? []).map(memberNow)
+    // Nothing is dealt by a pool that cannot pay its min, which is an error.
+    return { pool, members: cannotPay(pool, people.length) ? people.map((one) => ({ ...one, protected: true })) : people }
+  })
 }
 
 const isUncapped = (declared: Candidate | undefined): declared is Candidate => declared?.cap === 'none'

@@ -197,7 +197,7 @@ describe('the notes on a pool', () => {
       undefined,
       ['ada', 'bob'],
       {},
-      ['POOL_BOUNDS pool research: cannot pay its min: 2 members at 51 are 102 credits, it has 100'],
+      ['POOL_BOUNDS pool research: cannot pay its min, so nothing is dealt: 2 members at 51 are 102 credits, it has 100'],
     ],
     ['nothing while it can just pay it', { min: 50 }, undefined, ['ada', 'bob'], {}, []],
     [

@@ -63,19 +63,32 @@ describe('members', () => {
 })
 
 describe('a pool', () => {
-  test('whose group has outgrown its minimum says so, and is still dealt', async () => {
-    const one = await testWorld({ people: ['ada', 'bob'], groups: { grp_r: ['ada', 'bob'] } })
-    const research = pool(100, { kind: 'groups', ids: ['grp_r'] }, { min: 60 })
+  const research = pool(100, { kind: 'groups', ids: ['grp_r'] }, { min: 50 })
+  const BOUNDS = {
+    severity: 'error',
+    code: 'POOL_BOUNDS',
+    message: 'pool research: cannot pay its min, so nothing is dealt: 3 members at 50 are 150 credits, it has 100',
+  }
+
+  test('that cannot pay its min for all of a group says so, and deals nothing', async () => {
+    const one = await testWorld({ people: ['ada', 'bob', 'cleo'], groups: { grp_r: ['ada', 'bob', 'cleo'] }, caps: { ada: 10 } })
     const { planned } = await one.cycle({ pools: [research] })
-    expect(planned.plan.problems).toContainEqual(
-      expect.objectContaining({
-        severity: 'error',
-        code: 'POOL_BOUNDS',
-        message: 'pool research: cannot pay its min: 2 members at 60 are 120 credits, it has 100',
-      }),
-    )
-    expect(one.caps()).toEqual({ ada: 50, bob: 50 })
-    const after = await one.cycle({ pools: [{ ...research, min: 50 }] })
+    expect(planned.plan.problems).toContainEqual(expect.objectContaining(BOUNDS))
+    expect([one.writes(), one.caps()]).toEqual([[], { ada: 10 }])
+    const after = await one.cycle({ pools: [{ ...research, min: 30 }] })
     expect(after.planned.plan.problems.map(({ code }) => code)).not.toContain('POOL_BOUNDS')
+    expect(one.caps()).toEqual({ ada: 10, bob: 33, cleo: 33 })
+  })
+
+  test('whose group has outgrown its min keeps what was dealt, and takes back what others add to it', async () => {
+    const one = await testWorld({ people: ['ada', 'bob', 'cleo'], groups: { grp_r: ['ada', 'bob'] } })
+    await one.cycle({ pools: [research] })
+    one.setMembers('grp_r', ['ada', 'bob', 'cleo'])
+    one.foreign('bob', 900)
+    for (let reading = 0; reading < 3; reading += 1) {
+      await one.clock.pass(HOUR)
+      await one.cycle(undefined, { usage: true })
+    }
+    expect(one.caps()).toEqual({ ada: 50, bob: 50 })
   })
 })
