@@ -74,7 +74,9 @@ describe('a write', () => {
         ['that clears a person has moved nothing yet where the old value shows', 'accepted', 5, 'inherited', 'unmoved'],
         ['that clears a person twice has landed, also where the old value shows', 'repeated', 5, 'inherited', 'landed'],
         ['that clears a person twice has moved nothing where reads are explicit', 'repeated', 5, 'explicit', 'unmoved'],
-        ['that clears a person was overtaken while reads are open', 'accepted', 7, 'open', 'foreign'],
+        ['that clears a person has landed, whatever shows, while reads are open', 'accepted', 7, 'open', 'landed'],
+        ['that clears a person twice has landed, also where the old value shows while reads are open', 'repeated', 5, 'open', 'landed'],
+        ['that clears a person was overtaken where reads are explicit', 'accepted', 7, 'explicit', 'foreign'],
         ['that clears a person was overtaken where its answer was lost', 'lost', 7, 'inherited', 'foreign'],
         ['that clears a person has not landed where the old value shows and its answer was lost', 'lost', 5, 'inherited', 'notLanded'],
       ] as const

@@ -189,7 +189,8 @@ describe('a pause', () => {
 
 describe('a write that the service accepts and does not keep', () => {
   test('is quarantined for a day after the third time in a row, as an undeclared cap of an ancestor may show there', async () => {
-    const one = await testWorld({ groups: { core: ['ada'] }, caps: { 'group:core': 2000 }, switches: { capReads: 'inherited' } })
+    const config = { capReads: 'explicit' } as const
+    const one = await testWorld({ groups: { core: ['ada'] }, caps: { 'group:core': 2000 }, switches: { capReads: 'inherited' }, config })
     for (let round = 0; round < 5; round += 1) {
       await one.cycle({ caps: { ada: 'none' } })
       await one.clock.pass(300_000)
@@ -219,8 +220,8 @@ describe('a write that the service accepts and does not keep', () => {
 describe('a clear after which a cap shows that the person inherits by now', () => {
   const inherited = { groups: { core: ['ada'] }, switches: { capReads: 'inherited' } } as const
 
-  describe('from a group that no policy names', () => {
-    const unnamed = { ...inherited, config: { capReads: 'inherited' } } as const
+  describe.each(['inherited', 'auto'] as const)('from a group that no policy names, where capReads is %s', (capReads) => {
+    const unnamed = { ...inherited, config: { capReads } } as const
 
     test.each<readonly [string, Readonly<Record<string, number>>, number]>([
       ['over a cap of their own', { ada: 50 }, 1],

@@ -185,7 +185,7 @@ async function readAncestors({ scope, observed }: CapReading, run: WriteRun): Pr
 
 /** After a clear, the value may be inherited from a group that no policy names: only a second clear tells. */
 const mayComeFromGroup = ({ scope, to }: Change, { slots }: WriteRun): boolean =>
-  to === 'none' && scope.kind === 'user' && slots.model.reads === 'inherited'
+  to === 'none' && scope.kind === 'user' && slots.model.reads !== 'explicit'
 
 /** A refused key, and a request that could not leave, halt all writes. */
 function noteRefusal({ kind, message, unsent, lacksFeature }: WriteFailure, run: WriteRun): void {
