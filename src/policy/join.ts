@@ -17,6 +17,8 @@ import { type ProblemExtra, problemOn, quoted, type Source } from './yaml.ts'
 interface JoinInput {
   readonly workspace: string
   readonly documents: readonly PolicyDocument[]
+  /** Documents that may belong to the workspace, too: what seems to be missing may be in them. */
+  readonly others?: readonly PolicyDocument[]
   /** Texts by file, for the lines that problems show. */
   readonly sources: ReadonlyMap<string, Source>
   /** Some documents or files could not be read. They may hold what seems to be missing, so nothing is reported as missing. */
@@ -79,8 +81,10 @@ function warnAboutSize({ workspace, ruleOf, grants, groups, problems }: Together
   }
 }
 
-const isUnread = ({ incomplete, documents }: JoinInput, part: Part): boolean =>
-  incomplete || documents.some(({ unread }) => unread.has(part))
+const isUnread = (input: JoinInput, part: Part): boolean => input.incomplete || allOf(input).some(({ unread }) => unread.has(part))
+
+/** All documents in which something may be declared for the workspace. */
+const allOf = ({ documents, others = [] }: JoinInput): readonly PolicyDocument[] => [...documents, ...others]
 
 function checkRulesAndPools(together: Together): void {
   const { copied = false, ruleOf, peopleRules, pools } = together
@@ -238,9 +242,12 @@ function checkBases(together: Together): void {
 const ANCESTORS = { team: [], group: ['team'], user: ['team', 'group'] } as const
 
 /** Whether an ancestor has a cap by an entry or a grant, or the scope or an ancestor has an entry whose cap could not be read. */
-function mayHaveCap({ documents, ruleOf, grants }: Together, scope: Scope): boolean {
+function mayHaveCap(together: Together, scope: Scope): boolean {
+  const { ruleOf } = together
   const kinds: readonly Scope['kind'][] = ANCESTORS[scope.kind]
-  const declared = documents.flatMap((document) => document.declared).filter(({ isBare }) => !isBare)
+  const all = allOf(together)
+  const declared = all.flatMap((document) => document.declared).filter(({ isBare }) => !isBare)
+  const grants = all.flatMap((document) => document.grants)
   return (
     declared.some(({ value }) => {
       const rule = ruleOf.get(scopeKey(value))
@@ -249,8 +256,8 @@ function mayHaveCap({ documents, ruleOf, grants }: Together, scope: Scope): bool
   )
 }
 
-const declaredGroups = ({ documents }: Together): ReadonlySet<string> =>
-  new Set(documents.flatMap(({ declared }) => declared.flatMap(({ value }) => (value.kind === 'group' ? [value.id] : []))))
+const declaredGroups = (together: Together): ReadonlySet<string> =>
+  new Set(allOf(together).flatMap(({ declared }) => declared.flatMap(({ value }) => (value.kind === 'group' ? [value.id] : []))))
 
 /** A group must be declared, because its members are listed by its name. */
 function checkGroups(together: Together): void {
@@ -264,8 +271,11 @@ function checkGroups(together: Together): void {
 }
 
 function checkBareGroups(together: Together): void {
-  const granted = new Set(together.grants.flatMap(({ scope }) => (scope.kind === 'group' ? [scope.id] : [])))
-  const named = new Set([...together.peopleRules, ...together.pools].flatMap(({ groups }) => groups.map(({ value }) => value)))
+  const all = allOf(together)
+  const granted = new Set(all.flatMap(({ grants }) => grants).flatMap(({ scope }) => (scope.kind === 'group' ? [scope.id] : [])))
+  const named = new Set(
+    all.flatMap(({ peopleRules, pools }) => [...peopleRules, ...pools]).flatMap(({ groups }) => groups.map(({ value }) => value)),
+  )
   for (const group of together.documents.flatMap(({ bareGroups }) => bareGroups)) {
     if (granted.has(group.scope.id) || named.has(group.scope.id)) continue
     add(together, group.at, 'MISSING', `group ${group.scope.id} has no cap, and no grant, rule or pool is for it`, {

@@ -17,7 +17,8 @@ import { readYaml, type Source } from './yaml.ts'
 export interface PolicyDocument {
   readonly file: string
   readonly name: Placed<string>
-  readonly workspace?: Placed<string>
+  /** Its value is undefined when it cannot be read, which is reported. */
+  readonly workspace?: Placed<string | undefined>
   readonly rules: readonly Placed<CapRule>[]
   /** Every scope that is named, even when the rest of its entry is wrong. */
   readonly declared: readonly DeclaredScope[]
@@ -46,7 +47,7 @@ interface DeclaredScope extends Placed<Scope> {
   readonly isBare: boolean
 }
 
-/** `damaged`: a part could not be attributed to a workspace, so no workspace that reads this text is whole. */
+/** `damaged`: a part could not be read at all, so no workspace that reads this text is whole. */
 export interface ParsedPolicyText {
   readonly source: Source
   readonly documents: readonly PolicyDocument[]
@@ -59,10 +60,10 @@ export function parsePolicyText(file: string, text: string): ParsedPolicyText {
   const yaml = readYaml(file, text)
   const problems = [...yaml.problems]
   const documents: PolicyDocument[] = []
-  let damaged = yaml.damaged || hasErrors(yaml.problems)
+  let { damaged } = yaml
   for (const document of yaml.documents) {
     const root = checkDocument<PolicyText>({ source: yaml.source, document, name: 'the document' }, SCHEMA, check)
-    const parsed = readDocument(root)
+    const parsed = readDocument(root, document.problems)
     problems.push(...root.reader.problems)
     if (parsed) documents.push(parsed)
     else damaged = true
@@ -70,23 +71,22 @@ export function parsePolicyText(file: string, text: string): ParsedPolicyText {
   return { source: yaml.source, documents, problems, damaged }
 }
 
-/** Undefined when the document's workspace cannot be read. */
-function readDocument(root: Branch<PolicyText>): PolicyDocument | undefined {
+/** Undefined when it has no spec, so that its declarations are not known. */
+function readDocument(root: Branch<PolicyText>, yamlProblems: readonly Problem[]): PolicyDocument | undefined {
   const spec = field(root, 'spec')
   if (!spec || !isMapping(spec)) return undefined
   const workspace = field(spec, 'workspace')
-  if (workspace?.faulty) return undefined
+  const problems = [...yamlProblems, ...root.reader.problems]
   const metadata = field(root, 'metadata')
   const name = metadata && placed(field(metadata, 'name'))
   const declared = readSpec(spec, name?.value ?? '')
-  const theirs = placed(workspace)
   return {
     file: root.reader.source.file,
     name: name ?? { value: '', at: placeOf(root) },
-    ...(theirs ? { workspace: theirs } : {}),
+    ...(workspace ? { workspace: { value: good(workspace), at: placeOf(workspace) } } : {}),
     ...declared,
-    whole: !hasErrors(root.reader.problems),
-    problems: root.reader.problems,
+    whole: !hasErrors(problems),
+    problems,
   }
 }
 
@@ -129,17 +129,17 @@ function readSpec(spec: Branch<SpecText>, document: string): Declared {
 /** The keys that may hold a part. */
 const KEYS_OF = { groups: ['groups'], caps: ['team', 'groups', 'users', 'grants'], uses: ['grants', 'rules', 'pools'] } as const
 
-/** An unknown or duplicate key may hold any part; so may a value that should be a list and is none. */
+/** An unknown key and a second spec may hold any part, a value that is no list or stands twice any part of its key. */
 function unreadOf(spec: Branch<SpecText>, known: Readonly<Record<Part, boolean>>): ReadonlySet<Part> {
-  const isOpen =
-    [...spec.children.keys()].some((key) => !Object.hasOwn(spec.schema.properties ?? {}, key)) ||
-    spec.reader.problems.some(({ code }) => code.startsWith('YAML_'))
-  const isListed = (key: keyof SpecText): boolean => key === 'team' || Array.isArray((field(spec, key) ?? EMPTY).value)
+  const isOpen = spec.partial || [...spec.children.keys()].some((key) => !Object.hasOwn(spec.schema.properties ?? {}, key))
+  const isListed = (key: keyof SpecText): boolean => {
+    const branch = field(spec, key)
+    return branch === undefined || (!branch.partial && (key === 'team' || Array.isArray(branch.value)))
+  }
   return new Set(PARTS.filter((part) => isOpen || !known[part] || !KEYS_OF[part].every(isListed)))
 }
 
 const PARTS: readonly Part[] = ['groups', 'caps', 'uses']
-const EMPTY = { value: [] }
 
 /** Whether the people of a rule or a pool could be read. */
 const isUseRead = (branch: Branch<PeopleRuleText> | Branch<PoolText>): boolean =>

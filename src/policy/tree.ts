@@ -31,6 +31,8 @@ export interface Branch<T = unknown> {
   readonly children: ReadonlyMap<string | number, Branch>
   /** It or a part of it is wrong. */
   faulty: boolean
+  /** More was written here than its value holds: a key that is no word, or the same key again. */
+  partial: boolean
 }
 
 /** Reads one document and collects its problems. */
@@ -96,6 +98,7 @@ function grow(reader: Reader, { parent, key, keyNode, given, schema: asked }: Se
     children,
     // A dangling alias has been reported already.
     faulty: node === undefined,
+    partial: false,
   })
   if (isMap(node) && (schema.properties ?? schema.additionalProperties)) {
     const [value, children] = [Object.create(null), new Map<string | number, Branch>()]
@@ -132,12 +135,15 @@ function growMap(branch: Branch, node: YAMLMap, value: Record<string, unknown>, 
     const key = isScalar(keyNode) ? textOf(keyNode) : undefined
     if (key === undefined) {
       reportAt(branch, keyNode, 'UNKNOWN_KEY', `a key of ${nameOf(branch)} is ${describe(keyNode)}, not a word`)
+      branch.partial = true
       continue
     }
     const first = children.get(key)
     if (first) {
       const extra = { hint: 'keep one of the two', other: positionOf(reader, first.keyNode) }
       reportAt(branch, keyNode, 'YAML_DUPLICATE_KEY', `${quoted(key)} stands twice in ${nameOf(branch)}`, extra)
+      first.faulty = true
+      first.partial = true
       continue
     }
     const known = Object.hasOwn(properties, key) ? properties[key] : others

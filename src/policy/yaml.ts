@@ -4,7 +4,7 @@ import { Composer, type CST, type Document, isScalar, Lexer, type Node, Parser, 
 import { excerptLines } from '../core/escape/excerpt.ts'
 import { plain } from '../core/escape/terminal.ts'
 import { comparePositions, compareText } from '../core/model/order.ts'
-import { formatPosition, type Position, type Problem } from '../core/model/problem.ts'
+import { formatPosition, hasErrors, type Position, type Problem } from '../core/model/problem.ts'
 import type { ProblemCode } from './codes.ts'
 
 /** A node of a document; `null` where nothing is written. */
@@ -20,6 +20,8 @@ export interface Source {
 export interface YamlDocument {
   readonly root: Node
   readonly document: Document.Parsed
+  /** Those of the text's problems that lie in this document. */
+  readonly problems: readonly Problem[]
 }
 
 /** `damaged`: a document was left out because it is not YAML, so its declarations are not known. */
@@ -140,10 +142,11 @@ function sortOut(source: Source, parsed: readonly Document.Parsed[]): YamlText {
   const problems: Problem[] = []
   let damaged = false
   for (const document of parsed) {
-    problems.push(...document.warnings.map((warning) => warningProblem(source, warning)))
-    problems.push(...syntaxProblems(source, document.errors))
-    if (document.errors.length > 0) damaged = true
-    else if (document.contents && !isEmpty(document.contents)) documents.push({ root: document.contents, document })
+    const found = [...document.warnings.map((warning) => warningProblem(source, warning)), ...syntaxProblems(source, document.errors)]
+    problems.push(...found)
+    const isRead = document.errors.length === 0
+    if (isRead && document.contents && !isEmpty(document.contents)) documents.push({ root: document.contents, document, problems: found })
+    else if (hasErrors(found)) damaged = true
   }
   return { source, documents, problems, damaged }
 }

@@ -109,3 +109,58 @@ test('a mistake in one entry never hides one between two others', () => {
     { numRuns: 60 },
   )
 })
+
+describe('a document of which the workspace is not known is checked all the same', () => {
+  const UNTIL = 'until: 2036-01-05, reason: x'
+  const WRONG = `users: [{email: a@x.y, cap: 1}, {email: a@x.y, cap: 2}]
+rules: [{name: r, when: {groups: [zz]}, cap: 2}]
+grants: [{user: q@x.y, cap: 1, ${UNTIL}}, {user: q@x.y, cap: 1, ${UNTIL}}]`
+  const INSIDE = ['6:43 DUPLICATE_SCOPE', '7:37 UNDECLARED_GROUP', '8:72 GRANT_OVERLAP']
+  const text = (name: string, spec: string): string =>
+    `apiVersion: capkeeper/v1\nkind: CapPolicy\nmetadata: {name: ${name}}\nspec:\n${spec.replace(/^/gm, '  ')}\n`
+  const of = (files: Readonly<Record<string, string>>, workspaces: readonly string[] | undefined) =>
+    loadPolicies(['.'], { cwd: make(files), ...(workspaces && { workspaces }) })
+  const TWO = ['acme', 'beta']
+
+  test.each<readonly [string, string, readonly string[] | undefined, string]>([
+    ['with a mistyped workspace', 'workspace: acne', TWO, '5:14 WORKSPACE_UNKNOWN'],
+    ['without one, where two read it', 'timezone: UTC', TWO, '3:18 WORKSPACE_MISSING'],
+    ['with one that is no text', 'workspace: [acme]', undefined, '5:14 NOT_TEXT'],
+    ['with one that is no text, where two read it', 'workspace: [acme]', TWO, '5:14 NOT_TEXT'],
+  ])('%s', (_name, line, workspaces, expected) => {
+    const { problems, problemsOf, sets } = of({ 'p.yaml': text('p', `${line}\n${WRONG}`) }, workspaces)
+    expect(places(problems)).toEqual([expected, ...INSIDE])
+    for (const theirs of problemsOf.values()) expect(theirs).toEqual(problems)
+    expect(sets.size).toBe(0)
+  })
+
+  test('and hides nothing that is wrong in others', () => {
+    const { problems } = of({ 'a.yaml': text('a', 'workspace: acne'), 'b.yaml': text('b', `workspace: acme\n${WRONG}`) }, TWO)
+    expect(places(problems)).toEqual(['5:14 WORKSPACE_UNKNOWN', ...INSIDE])
+  })
+
+  test('together with those that name the same one', () => {
+    const files = Object.fromEntries(['a', 'b'].map((name) => [`${name}.yaml`, text(name, 'workspace: acne\nteam: {cap: 5}')]))
+    expect(places(of(files, TWO).problems)).toEqual(['5:14 WORKSPACE_UNKNOWN', '5:14 WORKSPACE_UNKNOWN', '6:3 DUPLICATE_SCOPE'])
+  })
+
+  test.each<readonly [string, string, string]>([
+    ['a group that it may declare for others', 'groups: [{id: g, name: G, cap: 5}]', 'rules: [{name: r, when: {groups: [g]}, cap: 2}]'],
+    ['a group that others may declare for it', 'rules: [{name: r, when: {groups: [g]}, cap: 2}]', 'groups: [{id: g, name: G, cap: 5}]'],
+    ['a group without a cap that a grant of others may be for', 'groups: [{id: g, name: G}]', `grants: [{group: g, cap: 5, ${UNTIL}}]`],
+    ['a cap that others may add to', 'users: [{email: a@x.y, cap: 5}]', `grants: [{user: a@x.y, add: 5, ${UNTIL}}]`],
+    ['a cap that it may add to', `grants: [{user: a@x.y, add: 5, ${UNTIL}}]`, 'users: [{email: a@x.y, cap: 5}]'],
+    ['a scope that others may declare, too', 'team: {cap: 5}', 'team: {cap: 5}'],
+  ])('but not for %s', (_name, its, theirs) => {
+    const { problems } = of({ 'a.yaml': text('a', `workspace: acne\n${its}`), 'b.yaml': text('b', `workspace: acme\n${theirs}`) }, TWO)
+    expect(places(problems)).toEqual(['5:14 WORKSPACE_UNKNOWN'])
+  })
+})
+
+test.each([
+  ['a key that stands twice', 'users: [{email: a@x.y, cap: 5, cap: 5}]', '5:34 YAML_DUPLICATE_KEY'],
+  ['a tag', 'users: [{email: a@x.y, cap: !int 5}]', '5:31 YAML_TAG'],
+  ['an alias that leads nowhere', 'users: [{email: a@x.y, cap: *x}]', '5:31 YAML_ALIAS'],
+])('%s hides no group that is not declared', (_name, spec, problem) => {
+  expect(told(`${spec}\nrules: [{name: r, when: {groups: [zz]}, cap: 2}]`)).toEqual([problem, '6:37 UNDECLARED_GROUP'])
+})

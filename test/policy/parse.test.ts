@@ -286,9 +286,9 @@ describe('what a document is', () => {
 
   it.each([
     ['no spec', 'apiVersion: capkeeper/v1\nkind: CapPolicy\nmetadata: {name: x}\n', true],
-    ['a workspace that is not a text', policyText('workspace: []'), true],
+    ['a workspace that is not a text', policyText('workspace: []'), false],
     ['a wrong cap', policyText('workspace: acme\nteam: {cap: x}'), false],
-  ])('can be told to belong to a workspace or not, with %s', (_name, text, damaged) => {
+  ])('can be read in part or not at all, with %s', (_name, text, damaged) => {
     expect(parsePolicyText('p.yaml', text).damaged).toBe(damaged)
   })
 

@@ -166,7 +166,13 @@ describe('what is given back', () => {
     ['uses, where rules are no list', 'rules: {}', ['uses']],
     ['uses, where pools are no list', 'pools: 5', ['uses']],
     ['anything, where nobody knows a key', 'gruops: []', ['groups', 'caps', 'uses']],
-    ['anything, where a key stands twice', 'users: []\nusers: []', ['groups', 'caps', 'uses']],
+    ['anything, where a key of the spec is no word', '[a]: b', ['groups', 'caps', 'uses']],
+    ['caps, where people stand twice', 'users: []\nusers: []', ['caps']],
+    ['groups and caps, where groups stand twice', 'groups: []\ngroups: []', ['groups', 'caps']],
+    ['groups and caps, where the id of a group stands twice', 'groups: [{id: g, id: h, name: G}]', ['groups', 'caps']],
+    ['nothing, where the reason of a group stands twice', 'groups: [{id: g, name: G, reason: a, reason: b}]', []],
+    ['nothing, where the alias of a cap leads nowhere', 'users: [{email: a@b.c, cap: *x}]', []],
+    ['caps, where the alias of a person leads nowhere', 'users: [*x]', ['caps']],
   ])('what may be missing: %s', (_name, spec, parts) => {
     const { unread } = read(spec)
     expect([...unread]).toEqual(parts)
@@ -192,20 +198,26 @@ describe('what is given back', () => {
 
   it.each([
     ['nothing without spec', document({ spec: '-' })],
-    ['nothing when the workspace is no text', policyText('workspace: [a]')],
     ['nothing of a list', '- a'],
     ['nothing of a text that is no YAML', 'a: ['],
   ])('%s, and the text is damaged', (_name, text) => {
     expect(parsePolicyText('x.yaml', text)).toMatchObject({ documents: [], damaged: true })
   })
 
-  it('of a text with a tag: what can be read, with the problem, and the text is damaged', () => {
-    const tagged = parsePolicyText('x.yaml', policyText('team: {cap: !!int 5}'))
-    expect([tagged.damaged, tagged.problems.map(({ code }) => code)]).toEqual([true, ['YAML_TAG']])
-    expect(parsePolicyText('x.yaml', policyText('team: {cap: 5, reason: !x r}'))).toMatchObject({
-      damaged: true,
-      documents: [{ whole: true }],
-    })
+  it('of a document with a tag: what can be read, with the problem, and the document is not whole', () => {
+    const tagged = parsePolicyText('x.yaml', `${policyText('team: {cap: 5, reason: !x r}')}---\n${policyText('team: {cap: 5}', 'two')}`)
+    expect([tagged.damaged, tagged.problems.map(({ code }) => code)]).toEqual([false, ['YAML_TAG']])
+    expect(tagged.documents).toMatchObject([{ whole: false, problems: tagged.problems, unread: new Set() }, { whole: true }])
+  })
+
+  it('of nothing but a tag: its problem, and the text is damaged', () => {
+    expect(parsePolicyText('x.yaml', '!x\n')).toMatchObject({ documents: [], damaged: true, problems: [{ code: 'YAML_TAG' }] })
+  })
+
+  it('of a document whose workspace is no text: everything else', () => {
+    const { damaged, documents } = parsePolicyText('x.yaml', policyText('workspace: [a]\nteam: {cap: 5}'))
+    expect(damaged).toBe(false)
+    expect(documents).toMatchObject([{ whole: false, workspace: { value: undefined, at: { line: 6, column: 14 } }, rules: [{}] }])
   })
 
   it('of several documents: each that can be read, beside the damage', () => {

@@ -63,6 +63,8 @@ interface ParsedFile extends ParsedPolicyText {
 
 interface Assigned {
   readonly documents: Map<string, PolicyDocument[]>
+  /** Documents of which it is not known to which workspace they belong. */
+  readonly homeless: Homeless[]
   /** Workspaces that are not whole. */
   readonly broken: Set<string>
   /** The broken workspaces of which whole documents or files are missing. */
@@ -70,6 +72,12 @@ interface Assigned {
   readonly problems: Problem[]
   /** By workspace. */
   readonly told: Map<string, Set<Problem>>
+}
+
+interface Homeless {
+  readonly document: PolicyDocument
+  /** The workspaces that it may belong to. */
+  readonly readers: readonly string[]
 }
 
 /** Reads, parses, attributes and joins the policy files of `paths`, synchronously. Never throws for bad input. */
@@ -147,6 +155,7 @@ function readersFinder(workspaces: readonly WorkspaceSource[], cwd: string): (ro
 function assign(files: readonly ParsedFile[], workspaces: readonly WorkspaceSource[], configured: boolean): Assigned {
   const assigned: Assigned = {
     documents: new Map(workspaces.map(({ name }) => [name, []])),
+    homeless: [],
     broken: new Set(),
     incomplete: new Set(),
     problems: [],
@@ -161,16 +170,13 @@ function assign(files: readonly ParsedFile[], workspaces: readonly WorkspaceSour
       file.problems.filter((problem) => !ofDocuments.has(problem)),
     )
     for (const document of file.documents) {
-      const workspace = workspaceOf(document, file, workspaces, configured)
-      tell(assigned, typeof workspace === 'string' ? [workspace] : file.readers, document.problems)
-      if (typeof workspace === 'string') {
-        assigned.documents.get(workspace)?.push(document)
-        if (!document.whole) assigned.broken.add(workspace)
-      } else {
-        assigned.problems.push(workspace)
-        tell(assigned, file.readers, [workspace])
-        for (const reader of file.readers) markIncomplete(assigned, reader)
-      }
+      const { workspace, problem } = workspaceOf(document, file, workspaces, configured)
+      const theirs = workspace === undefined ? file.readers : [workspace]
+      tell(assigned, theirs, [...document.problems, ...problem])
+      assigned.problems.push(...problem)
+      if (workspace === undefined) assigned.homeless.push({ document, readers: file.readers })
+      else assigned.documents.get(workspace)?.push(document)
+      if (workspace === undefined || !document.whole) for (const name of theirs) assigned.broken.add(name)
     }
   }
   return assigned
@@ -186,34 +192,36 @@ function markIncomplete({ broken, incomplete }: Assigned, workspace: string): vo
   incomplete.add(workspace)
 }
 
-/** The workspace of a document, or the problem that it has none. */
-function workspaceOf(
-  document: PolicyDocument,
-  file: ParsedFile,
-  workspaces: readonly WorkspaceSource[],
-  configured: boolean,
-): string | Problem {
+interface Home {
+  readonly workspace?: string
+  /** Why it is not known; none where that was reported with the document. */
+  readonly problem: readonly Problem[]
+}
+
+/** The workspace of a document. */
+function workspaceOf(document: PolicyDocument, file: ParsedFile, workspaces: readonly WorkspaceSource[], configured: boolean): Home {
   const { readers, source } = file
   const [only, ...others] = readers
-  if (!document.workspace) {
-    if (only !== undefined && others.length === 0) return only
+  const { value, at } = document.workspace ?? { value: undefined, at: document.name.at }
+  const homeless = (code: 'WORKSPACE_MISSING' | 'WORKSPACE_UNKNOWN', message: string, hint: string): Home => ({
+    problem: [problemOn(source, at, 'error', code, message, { hint })],
+  })
+  if (value === undefined) {
+    if (only !== undefined && others.length === 0) return { workspace: only, problem: [] }
+    if (document.workspace) return { problem: [] }
     const message = `spec.workspace is missing, and ${readers.length} workspaces read this file`
-    return problemOn(source, document.name.at, 'error', 'WORKSPACE_MISSING', message, { hint: `write one of ${readers.join(', ')}` })
+    return homeless('WORKSPACE_MISSING', message, `write one of ${readers.join(', ')}`)
   }
-  const { value, at } = document.workspace
-  if (readers.includes(value)) return value
+  if (readers.includes(value)) return { workspace: value, problem: [] }
   const names = workspaces.map(({ name }) => name)
   if (names.includes(value)) {
     const message = `spec.workspace is ${quoted(value)}, whose policies do not include this file`
-    return problemOn(source, at, 'error', 'WORKSPACE_UNKNOWN', message, {
-      hint: `add its path to the policies of ${value} in the config, or move it`,
-    })
+    return homeless('WORKSPACE_UNKNOWN', message, `add its path to the policies of ${value} in the config, or move it`)
   }
-  const message = `spec.workspace is ${quoted(value)}, and there is no such workspace`
   const hint = configured
     ? didYouMean(value, names)
     : `this run is for the workspace ${names.join()}: choose another with --workspace, or list both in a config file`
-  return problemOn(source, at, 'error', 'WORKSPACE_UNKNOWN', message, { hint })
+  return homeless('WORKSPACE_UNKNOWN', `spec.workspace is ${quoted(value)}, and there is no such workspace`, hint)
 }
 
 /** The documents that a workspace reads must have different names. */
@@ -251,20 +259,35 @@ function joinAll(
 ): ReadonlyMap<string, { readonly set: PolicySet; readonly files: readonly string[] }> {
   const sources: ReadonlyMap<string, Source> = new Map(files.map(({ source }) => [source.file, source]))
   const sets = new Map<string, { readonly set: PolicySet; readonly files: readonly string[] }>()
-  for (const { name, capSemantics = 'layered' } of workspaces) {
-    const documents = assigned.documents.get(name) ?? []
+  const copied = new Set(workspaces.flatMap(({ name, capSemantics }) => (capSemantics === 'copied' ? [name] : [])))
+  /** Joins documents of one workspace; `readers` are those that it may be. */
+  const join = (workspace: string, documents: readonly PolicyDocument[], readers: readonly string[], others: readonly PolicyDocument[]) => {
     const joined = joinDocuments({
-      workspace: name,
+      workspace,
       documents,
+      others,
       sources,
-      incomplete: assigned.incomplete.has(name),
-      copied: capSemantics === 'copied',
+      incomplete: readers.some((name) => assigned.incomplete.has(name)),
+      copied: readers.every((name) => copied.has(name)),
       ...(now === undefined ? {} : { now }),
     })
     assigned.problems.push(...joined.problems)
-    tell(assigned, [name], joined.problems)
+    tell(assigned, readers, joined.problems)
+    return joined
+  }
+  for (const { name } of workspaces) {
+    const documents = assigned.documents.get(name) ?? []
+    const others = assigned.homeless.flatMap(({ document, readers }) => (readers.includes(name) ? [document] : []))
+    const joined = join(name, documents, [name], others)
     if (!assigned.broken.has(name) && !hasErrors(joined.problems))
       sets.set(name, { set: joined.set, files: documents.map(({ file }) => file) })
+  }
+  // Documents that name the same workspace belong together, whichever it is.
+  for (const group of Map.groupBy(assigned.homeless, ({ document }) => document.workspace?.value ?? document).values()) {
+    const documents = group.map(({ document }) => document)
+    const readers = [...new Set(group.flatMap((one) => one.readers))]
+    const others = files.flatMap((file) => file.documents).filter((document) => !documents.includes(document))
+    join(documents[0]?.workspace?.value ?? '', documents, readers, others)
   }
   return sets
 }
