@@ -1,31 +1,30 @@
 // Add-on use by person, day and model, from the data source of Analytics that some deployments have beside the four of the interface
-// (service-notes.md, section 1, Add-on use per person). Rows name people by a hash of their key, which stays in this folder: what leaves it
-// goes by e-mail. Pure.
+// (service-notes.md, section 1, Add-on use per person). Rows name people by a hash of their key. The hash never leaves this folder: results
+// name people by e-mail. Pure.
 
 import type { AddOnReading, AddOnRow } from '../core/model/observed.ts'
 import { compareText } from '../core/model/order.ts'
 import { normaliseEmail } from '../core/model/scope.ts'
 import { cents, creditsOf, DAY_MS, type Instant } from '../core/model/units.ts'
 import type { AddOnQuestion, RowPlan } from '../ports.ts'
-import { BoundError } from './bounds.ts'
 import { type Fields, MAX_CENTS, MAX_FIGURE, objectOf, rowsOf, setAside } from './decode.ts'
 import type { ApiError } from './errors.ts'
 import { isObject, malformed } from './errors.ts'
-import { countOf, createRowSums, dayAtOf, type Judged, MAX_NAME, nameOf, type SumKind, shown } from './row-sums.ts'
+import { countOf, dayAtOf, type Judged, MAX_NAME, nameOf, type SumKind, shown, summingRows, sumRows, withoutFuture } from './row-sums.ts'
 import type { AnalyticsRequest, WireFilter } from './wire.ts'
 
-/** Sums of one answer. What has more is asked for in smaller pieces. Choice. */
+/** Sums of one answer. A bigger question is asked in smaller pieces. Choice. */
 export const MAX_ADD_ON_SUMS = 50_000
 
 const FIELDS = ['api_key', 'date', 'model', 'prompts_used', 'flex_credits_used'] as const
 
 const dayText = (at: Instant): string => new Date(at).toISOString().slice(0, 10)
 
-// ---- whose a key is
+// ---- the owner of each key
 
-/** Whose rows are whose, as the listings of people say; grows with each, so that people who left are still known. */
+/** Who owns which key, as the listings of people say. It grows with each listing, so that people who left are still known. */
 export interface KeyBook {
-  /** Takes the rows of a listing of the whole team. */
+  /** Takes a listing of the whole team. */
   learn(body: unknown): void
   forget(email: string): void
   emailOf(key: string): string | undefined
@@ -36,8 +35,8 @@ export interface KeyBook {
   readonly unassignable: () => readonly string[]
 }
 
-/** More are forgotten before the next listing: several times the people that capkeeper is measured with. Choice. */
-const MOST_KEYS = 200_000
+/** A bigger book is emptied before the next listing. Several times the people that capkeeper is measured with. Choice. */
+const MAX_KEYS = 200_000
 
 export function createKeyBook(): KeyBook {
   const emails = new Map<string, string>()
@@ -46,17 +45,17 @@ export function createKeyBook(): KeyBook {
   const keysOf = (email: string): readonly string[] => keys.get(email) ?? []
   return {
     learn(body) {
-      if (emails.size > MOST_KEYS) for (const book of [emails, keys]) book.clear()
+      if (emails.size > MAX_KEYS) for (const book of [emails, keys]) book.clear()
       const rows = isObject(body) && Array.isArray(body['userTableStats']) ? body['userTableStats'].filter(isObject) : []
-      const nobody = new Set<string>()
+      const keyless = new Set<string>()
       for (const row of rows) {
         const email = typeof row['email'] === 'string' ? normaliseEmail(row['email']) : ''
         const key = typeof row['apiKey'] === 'string' ? row['apiKey'].trim() : ''
         if (email === '') continue
         const before = emails.get(key)
-        if (key === '') nobody.add(email)
+        if (key === '') keyless.add(email)
         else if (before !== email) {
-          // Addresses change; the newest listing knows whose the key is.
+          // A person's address can change: the newest listing counts.
           if (before !== undefined)
             keys.set(
               before,
@@ -66,7 +65,7 @@ export function createKeyBook(): KeyBook {
           keys.set(email, [...keysOf(email), key])
         }
       }
-      without = [...nobody].filter((email) => keysOf(email).length === 0).sort(compareText)
+      without = [...keyless].filter((email) => keysOf(email).length === 0).sort(compareText)
     },
     forget(email) {
       for (const key of keysOf(email)) emails.delete(key)
@@ -82,7 +81,7 @@ export function createKeyBook(): KeyBook {
 
 // ---- the question
 
-/** Raw rows of some days: of everybody in one query, or of some people in one query for each of their keys. */
+/** Asks for the raw rows of some days: one query for the whole team, or one query for each key of the named people. */
 export function encodeAddOn({ fromAt, untilAt, emails }: AddOnQuestion, book: Pick<KeyBook, 'keysOf'>): AnalyticsRequest {
   const days: readonly WireFilter[] = [
     { name: 'date', filter: 'QUERY_FILTER_GE', value: dayText(fromAt) },
@@ -115,6 +114,7 @@ interface AddOnSum {
 }
 
 const SUMS: SumKind<AddOnSum> = {
+  operation: 'Analytics',
   of: 'add-on use',
   most: MAX_ADD_ON_SUMS,
   judge,
@@ -125,16 +125,9 @@ const SUMS: SumKind<AddOnSum> = {
   },
 }
 
-/** How the rows are read: as they arrive. */
-export const ADD_ON_ROWS: RowPlan = {
-  at: [['queryResults', '*', 'responseItems', '*']],
-  keeper() {
-    const sums = createRowSums(SUMS)
-    return (row) => (isObject(row) ? sums.take(row) : undefined)
-  },
-}
+export const ADD_ON_ROWS: RowPlan = summingRows([['queryResults', '*', 'responseItems', '*']], SUMS)
 
-/** `<nil>` is data for a model, and no figure. No message holds a key. */
+/** `<nil>` is a valid model, but no figure. No message holds a key. */
 function judge(row: Fields): Judged<AddOnSum> {
   const item = isObject(row['item']) ? row['item'] : {}
   const [key = '', date = '', model = ''] = [item['api_key'], item['date'], item['model']].map(nameOf)
@@ -151,41 +144,31 @@ function judge(row: Fields): Judged<AddOnSum> {
 const isAmount = (amount: number): boolean => Math.abs(amount) <= MAX_CENTS
 
 /**
- * The days that were asked for, summed by person, day and model; what is nobody's has the e-mail ''. Rows that make no sense, of after
- * `latestAt` too, are set aside and counted. Malformed when nothing else is left, and when people were named and others answered for.
+ * The requested days, summed by person, day and model; rows of an unknown key have the e-mail ''. Rows that make no sense, or are later than
+ * `latestAt`, are set aside and counted. Malformed when nothing else is left, and when rows are of people who were not asked for.
  */
 export function decodeAddOn(body: unknown, { fromAt, untilAt, emails }: AddOnQuestion, book: KeyBook, latestAt: Instant): AddOnReading {
   const results = rowsOf('Analytics', objectOf('Analytics', body)['queryResults'], 'queryResults')
-  const tally = createRowSums(SUMS)
-  try {
-    for (const result of results) for (const row of rowsOf('Analytics', result['responseItems'], 'responseItems')) tally.take(row)
-  } catch (error) {
-    throw error instanceof BoundError ? malformed('Analytics', error.message) : error
-  }
-  const { sums, aside, why } = tally.all()
+  const summed = sumRows(results.flatMap(itemsOf), SUMS)
   const keys = emails && new Set(emails.flatMap(book.keysOf))
-  // Each of the queries may have been answered with everybody.
-  if (keys && sums.some(({ key }) => !keys.has(key)))
+  // A service that ignores the filter answers each query with the whole team.
+  if (keys && summed.sums.some(({ key }) => !keys.has(key)))
     throw malformed('Analytics', 'rows of add-on use are of people who were not asked for')
   if (keys && haveSameKeys(results)) throw malformed('Analytics', 'several queries of add-on use were answered with the same people')
-  const good = sums.filter(({ dayAt }) => dayAt <= latestAt)
-  const bad = aside + sums.length - good.length
-  if (good.length === 0 && bad > 0) throw malformed('Analytics', why ?? 'all rows of add-on use are of days to come')
-  const asked = good.filter(({ dayAt }) => dayAt >= Math.floor(fromAt / DAY_MS) * DAY_MS && dayAt < untilAt)
-  return { rows: byPerson(asked, book), unassignable: book.unassignable(), ...setAside(bad) }
+  const { sums, aside } = withoutFuture(summed, latestAt, 'Analytics')
+  const asked = sums.filter(({ dayAt }) => dayAt >= Math.floor(fromAt / DAY_MS) * DAY_MS && dayAt < untilAt)
+  return { rows: byPerson(asked, book), unassignable: book.unassignable(), ...setAside(aside) }
 }
 
-/** Each query is about a key of its own: who stands in two answers would be counted twice. */
+const itemsOf = ({ responseItems }: Fields): readonly Fields[] => rowsOf('Analytics', responseItems, 'responseItems')
+
+/** Each query is about another key: a person in two answers would be counted twice. */
 function haveSameKeys(results: readonly Fields[]): boolean {
-  const keys = results.flatMap(({ responseItems }) => {
-    const tally = createRowSums(SUMS)
-    for (const row of rowsOf('Analytics', responseItems, 'responseItems')) tally.take(row)
-    return [...new Set(tally.all().sums.map(({ key }) => key))]
-  })
+  const keys = results.flatMap((result) => [...new Set(sumRows(itemsOf(result), SUMS).sums.map(({ key }) => key))])
   return new Set(keys).size < keys.length
 }
 
-/** Somebody may have had two keys. */
+/** A person may have had several keys. */
 function byPerson(sums: readonly AddOnSum[], book: KeyBook): readonly AddOnRow[] {
   const rows = new Map<string, { email: string; dayAt: Instant; model: string; cents: number; addOnCents: number }>()
   for (const { key, dayAt, model, cents: used, addOnCents } of sums) {

@@ -1,22 +1,20 @@
-// Analytics and CascadeAnalytics: questions in our words to requests in the wire's, and their answers back. Pure. Numbers in analytics
-// arrive as strings and stay text in Analytics, whose columns the asker names; agent rows are summed, because the service may split
-// one conversation over several (interface-spec.md, Agent analytics result objects).
+// Encodes questions to Analytics and CascadeAnalytics, and decodes their answers. Pure. Columns of Analytics are named by the caller, so
+// their values stay text. Agent rows are summed, because the service may split one conversation over several rows (interface-spec.md,
+// Agent analytics result objects).
 
-import type { RunsReading, RunUse } from '../core/model/observed.ts'
 import { compareText } from '../core/model/order.ts'
 import { BugError } from '../core/model/problem.ts'
 import { type Cents, type Credits, cents, creditsOf, DAY_MS, type Instant } from '../core/model/units.ts'
-import type { RowPlan, RunsQuestion } from '../ports.ts'
-import { BoundError } from './bounds.ts'
+import type { RowPath, RowPlan } from '../ports.ts'
 import { counterOf, type Fields, numberOf, objectOf, rowsOf } from './decode.ts'
 import { isObject, malformed } from './errors.ts'
-import { createRunSums, RUN_PATHS } from './run-sums.ts'
+
 import type { AnalyticsRequest, CascadeRequest, CascadeSource, IdeType, WireQueryRequest } from './wire.ts'
 import { CASCADE_WRAPPER } from './wire.ts'
 
-/** How many days of agent analytics are asked for at once (service-notes.md, section 2, point 8). */
+/** Days of agent analytics in one request (service-notes.md, section 2, point 8). */
 const CASCADE_CHUNK_DAYS = 30
-/** The longest range that is asked for, in chunks: ten years. Choice. */
+/** The longest range of one question: ten years. Choice. */
 const MAX_CHUNKS = 122
 
 // ---- Analytics
@@ -93,7 +91,7 @@ function encodeQuery(query: AnalyticsQuery): WireQueryRequest {
   }
 }
 
-/** The rows of each query, in the order asked. A list that is missing has no rows; one that is too short cannot be told apart. */
+/** The rows of each query, in the order asked. A missing list has no rows; in one of another length the queries cannot be told apart. */
 export function decodeAnalytics(body: unknown, queries: readonly AnalyticsQuery[]): readonly (readonly AnalyticsRow[])[] {
   const answer = objectOf('Analytics', body)
   const results = answer['queryResults'] ?? []
@@ -108,7 +106,7 @@ export function decodeAnalytics(body: unknown, queries: readonly AnalyticsQuery[
   })
 }
 
-/** Columns that nobody named may come back in the live spelling of the fields. */
+/** Columns without an alias may come back in the live spelling of the fields. */
 function rowOf(item: Fields, query: AnalyticsQuery): AnalyticsRow {
   const named = new Set([...query.select.map((one) => one.as), ...(query.groupBy ?? []).map((one) => one.as)])
   return Object.fromEntries(
@@ -134,7 +132,7 @@ export interface CascadeQuestion {
   readonly ideTypes?: readonly IdeType[]
 }
 
-/** Everything of one day, model and mode. `day` is `YYYY-MM-DD`; `used` is absent when the plan shows no credits at all. */
+/** The sum of one day, model and mode. `day` is `YYYY-MM-DD`; `used` is absent when the plan shows no credits at all. */
 export interface CascadeRuns {
   readonly day: string
   readonly model: string
@@ -155,7 +153,7 @@ export interface CascadeTool {
   readonly count: number
 }
 
-/** What was not asked for is empty. All lists are sorted by their words. */
+/** Lists of sources that were not requested are empty. All lists are sorted by their texts. */
 export interface CascadeUse {
   readonly runs: readonly CascadeRuns[]
   readonly lines: readonly CascadeLines[]
@@ -165,7 +163,7 @@ export interface CascadeUse {
 /** interface-spec.md, Endpoints 3, in chunks cut at UTC midnights. A chunk ends 1 ms before the next, so that no day counts twice. */
 export function encodeCascade(question: CascadeQuestion): readonly CascadeRequest[] {
   const common = {
-    ...wireOf(question.of),
+    ...(question.of && ('groupName' in question.of ? { group_name: question.of.groupName } : { emails: question.of.emails })),
     ...(question.ideTypes ? { ide_types: question.ideTypes } : {}),
     query_requests: question.sources.map((source) => ({ [source]: {} })),
   }
@@ -181,45 +179,19 @@ export function encodeCascade(question: CascadeQuestion): readonly CascadeReques
   return chunks
 }
 
-function wireOf(of: CascadeQuestion['of']): Pick<CascadeRequest, 'group_name' | 'emails'> {
-  if (!of) return {}
-  return 'groupName' in of ? { group_name: of.groupName } : { emails: of.emails }
-}
+/** The paths of runs in an answer; the inner wrapper may be missing. */
+export const RUN_PATHS: readonly RowPath[] = [
+  ['queryResults', '*', 'cascadeRuns', 'cascadeRuns', '*'],
+  ['queryResults', '*', 'cascadeRuns', '*'],
+]
 
-/** interface-spec.md, Endpoints 3: runs of some days in one request; a range ends 1 ms before the day that it excludes. */
-export function encodeRuns({ fromAt, untilAt, groupName }: RunsQuestion): CascadeRequest {
-  return {
-    ...(groupName === undefined ? {} : { group_name: groupName }),
-    start_timestamp: timestamp(fromAt),
-    ...(untilAt === undefined ? {} : { end_timestamp: timestamp(untilAt - 1) }),
-    query_requests: [{ cascade_runs: {} }],
-  }
-}
-
-/**
- * Runs of the days that were asked for, summed by day, model and mode; rows that make no sense, of after `latestAt` too, are set aside and
- * counted. Malformed when nothing else is left.
- */
-export function decodeRuns(body: unknown, { fromAt, untilAt = Number.POSITIVE_INFINITY }: RunsQuestion, latestAt?: Instant): RunsReading {
-  const sums = createRunSums()
-  try {
-    for (const row of decodeCascade(body).cascade_runs) sums.take(row)
-  } catch (error) {
-    throw error instanceof BoundError ? malformed('CascadeAnalytics', error.message) : error
-  }
-  const { rows, ...rest } = sums.reading(latestAt)
-  const asked = rows.filter(({ dayAt }: RunUse) => dayAt >= fromAt && dayAt < untilAt)
-  return { rows: asked, ...rest }
-}
-
-/** How answers of both kinds are read row by row: as the rows are. */
 export const ANALYTICS_ROWS: RowPlan = { at: [['queryResults', '*', 'responseItems', '*']], keeper: () => (row) => row }
 export const CASCADE_ROWS: RowPlan = {
   at: [...RUN_PATHS, ...['cascadeLines', 'cascadeToolUsage'].map((name) => ['queryResults', '*', name, name, '*'])],
   keeper: () => (row) => row,
 }
 
-/** Rows as they came, not yet summed: chunks are joined first. */
+/** Rows that are not summed yet: the chunks are joined first. */
 export type CascadeRows = Readonly<Record<CascadeSource, readonly Fields[]>>
 
 /** A result tells its source by its wrapper; a wrapper or its list may be missing. */

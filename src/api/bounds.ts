@@ -1,15 +1,14 @@
-// How much of what a service says is taken, in named constants, and the error of what is past one (product.md, section 11). All of it holds
-// after decompression, in bytes. Nothing here waits, reads or decides about a cap.
+// Bounds on the answers of a service, and the error past one (product.md, section 11). Sizes are in bytes, after decompression.
 import type { Operation } from '../ports.ts'
 
 const KIB = 1024
 const MIB = 1024 * KIB
 
-/** What holds one value, whatever it says; and what lists everybody or every run. */
+/** An answer of one value; and a listing of people or runs. */
 export const MAX_SMALL_ANSWER_BYTES = 64 * KIB
 const MAX_LISTING_BYTES = 64 * MIB
 
-/** The largest answer that is taken. */
+/** The largest answer that is accepted. */
 export const MAX_ANSWER_BYTES: Readonly<Record<Operation, number>> = {
   Analytics: MAX_LISTING_BYTES,
   UserPageAnalytics: MAX_LISTING_BYTES,
@@ -19,16 +18,16 @@ export const MAX_ANSWER_BYTES: Readonly<Record<Operation, number>> = {
   GetTeamCreditBalance: MAX_SMALL_ANSWER_BYTES,
 }
 
-/** One row of a listing; real ones have some hundred bytes. */
+/** One row of a listing; real rows have a few hundred bytes. */
 export const MAX_ROW_BYTES = 16 * KIB
-/** Rows of one listing: ten times the people that capkeeper is measured with, and more runs than a listing of real ones can hold. */
+/** Rows of one listing: ten times the people that capkeeper is measured with, and more real runs than 64 MiB can hold. */
 export const MAX_ROWS = 500_000
-/** Objects and arrays within each other; the deepest answer of the interface has six. */
+/** Objects and arrays within each other; the deepest answer of the interface has six levels. */
 export const MAX_NESTING = 32
-/** A connection, TLS included, has to stand by then. */
+/** The time to open a connection, TLS included. */
 export const CONNECT_TIMEOUT_MS = 10_000
 
-/** A bound was hit: the message names it, and holds nothing of the answer. */
+/** A bound was exceeded. The message names the bound, and quotes nothing of the answer. */
 export class BoundError extends Error {
   override readonly name = 'BoundError'
 }
@@ -43,7 +42,7 @@ export const sizeText = (bytes: number): string =>
 
 const [QUOTE, BACKSLASH, OPEN_LIST, CLOSE_LIST, OPEN_MAP, CLOSE_MAP] = [0x22, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d]
 
-/** Whether a text of JSON is nested deeper than it may be: looked at before it is parsed, because parsing it takes the memory. */
+/** Whether a JSON text is nested too deep. Asked before parsing, because parsing takes the memory. */
 export function isTooDeep(text: string): boolean {
   let depth = 0
   for (let at = 0; at < text.length; at += 1) {
@@ -56,7 +55,7 @@ export function isTooDeep(text: string): boolean {
   return false
 }
 
-/** Where the string that begins here ends; the end of the text when it never does. */
+/** The index of the closing quote, or the end of the text. */
 function endOfString(text: string, begin: number): number {
   for (let at = begin + 1; at < text.length; at += 1) {
     const sign = text.charCodeAt(at)

@@ -1,5 +1,5 @@
-// From the wire to the core: caps, people, the balance. Pure, and tolerant as service-notes.md, section 2, says: fields may be missing,
-// numbers may be strings, names may be the live ones. What cannot be understood is `malformed`, never guessed; no reading is made up.
+// Decodes caps, people and the balance. Pure, and tolerant as service-notes.md, section 2, says: fields may be missing, numbers may be
+// strings, names may have the live spelling. A value that cannot be understood is `malformed`, never guessed.
 
 import type { WireObservation } from '../core/interpret/evidence.ts'
 import type { Balance, Cycle, GroupMembers, MemberStatus, Person, Roster, SetAside } from '../core/model/observed.ts'
@@ -20,7 +20,7 @@ export function objectOf(operation: Operation, body: unknown): Fields {
   throw malformed(operation, `the answer is ${what}, not an object`)
 }
 
-/** A list that may be missing (then empty); rows that are no objects are passed over. */
+/** A list that may be missing (then empty); rows that are not objects are skipped. */
 export function rowsOf(operation: Operation, list: unknown, name: string): readonly Fields[] {
   if (list === undefined || list === null) return []
   if (!Array.isArray(list)) throw malformed(operation, `${name} is not an array`)
@@ -35,11 +35,11 @@ export function numberOf(value: unknown): number | undefined {
   return Number.isFinite(parsed) ? parsed : undefined
 }
 
-const isAbsent = (value: unknown): boolean => value === undefined || value === null
+export const isAbsent = (value: unknown): boolean => value === undefined || value === null
 
-/** Counts and credits beyond it are not exact, and no record takes them. */
+/** Greater counts and credits are not exact, and are never recorded. */
 export const MAX_FIGURE = Number.MAX_SAFE_INTEGER
-/** Use of one person or run, in cents: as much as the greatest cap. Sums of them are cut where they are recorded. Choice. */
+/** The most use of one person or run, in cents: the greatest cap. Sums of them are cut where they are recorded. Choice. */
 export const MAX_CENTS = MAX_CAP * 100
 
 /** A counter: absent and null count 0. */
@@ -61,10 +61,10 @@ export function instantOf(value: unknown): Instant | undefined {
   return Number.isNaN(at) ? undefined : at
 }
 
-/** A cycle is a month, or a year at most. What begins or ends further away is a time that was never set, or "without end". Choice. */
+/** A cycle is a month, or a year at most. A time further away means "never set" or "without end". Choice. */
 const MAX_CYCLE_DAYS = 400
 
-/** Both ends must be there, in order and not far away; half a cycle is none. */
+/** Both ends must be present, in order and near. */
 function cycleOf(fields: Fields, readAt: Instant): { readonly cycle?: Cycle } {
   const startAt = instantOf(fields['billingCycleStart'])
   const endAt = instantOf(fields['billingCycleEnd'])
@@ -89,7 +89,7 @@ export function decodeCap(body: unknown): Cap {
   return first
 }
 
-/** How an answer spells the cap; undefined when it has none. */
+/** The field in which an answer has the cap; undefined when it has none. */
 export function spellingSighting(body: unknown): WireObservation | undefined {
   const names = isObject(body) ? CAP_SPELLINGS.filter((name) => !isAbsent(body[name])) : []
   if (names.length === 0) return undefined
@@ -112,15 +112,15 @@ interface RosterRow {
   readonly fields: Fields
 }
 
-/** How a listing of people is read row by row; `of`: the name of the group, none for the whole team. */
+/** Reads a listing of people row by row; `of` is the name of the group, '' for the whole team. */
 export const rosterRows = (of = ''): RowPlan => ({
   at: [['userTableStats', '*']],
   staysAs: `people of ${of}`,
-  // Whose a key is only the whole team's listing tells.
+  // The owners of keys are learned from the whole team's listing only.
   keeper: () => (row) => (isObject(row) ? { ...rosterFieldsOf(row), ...(of === '' && { apiKey: scalarOf(row['apiKey']) }) } : undefined),
 })
 
-/** All that is read of a row; nothing else of it is ever in memory (a test compares). Written out, as it is done for everybody. */
+/** All fields that are read; the rest of a row is dropped as it arrives. Written out field by field for speed; a test compares. */
 const rosterFieldsOf = (row: Fields): Fields => ({
   email: scalarOf(row['email']),
   name: scalarOf(row['name']),
@@ -141,13 +141,13 @@ const scalarOf = (value: unknown): unknown => (typeof value === 'object' && valu
 const MAX_EMAIL = 320
 const MAX_NAME = 200
 
-/** Texts that no record could hold, and figures that do not fit. A figure that is no number is merely not known. */
+/** False for texts that cannot be recorded and for figures that do not fit. A figure that is no number is merely unknown. */
 const makesSense = ({ email, fields }: RosterRow): boolean =>
   email.length <= MAX_EMAIL && !/[\p{Cc}\p{Cs}]/u.test(email) && Math.abs(numberOf(fields['promptCreditsUsed']) ?? 0) <= MAX_CENTS
 
 /**
- * interface-spec.md, Endpoints 2. Rows without an e-mail are skipped, rows that make no sense are set aside and counted; of duplicates an
- * approved one is kept, else the first.
+ * interface-spec.md, Endpoints 2. Rows without an e-mail are skipped, rows that make no sense are set aside and counted. Of duplicates the
+ * first approved one is kept, else the first.
  */
 export function decodeRoster(body: unknown, readAt: Instant): Roster & SetAside {
   const answer = objectOf('UserPageAnalytics', body)
@@ -174,13 +174,13 @@ export function decodeRoster(body: unknown, readAt: Instant): Roster & SetAside 
   }
 }
 
-/** Absent where there is nothing to tell. */
+/** Absent when no row was set aside. */
 export const setAside = (malformedRows: number): SetAside => (malformedRows === 0 ? {} : { malformedRows })
 
-/** The members of one group: the same listing, narrowed by `group_name`. */
+/** The members of one group: the same listing, filtered by `group_name`. */
 export function decodeGroup(body: unknown, group: { readonly id: string; readonly name: string }, readAt: Instant): GroupMembers {
   const answer = objectOf('UserPageAnalytics', body)
-  // Who is in a group does not depend on a figure: without it the row still names a member.
+  // A row with a bad figure still names a member.
   const rows = emailRowsOf(answer).map((row) => (makesSense(row) ? row.fields : { ...row.fields, promptCreditsUsed: 'set aside' }))
   const { people } = decodeRoster({ ...answer, userTableStats: rows }, readAt)
   const used = people.map((person) => person.used).filter((one) => one !== undefined)
@@ -201,9 +201,8 @@ function emailRowsOf(answer: Fields): readonly RosterRow[] {
 }
 
 /**
- * Zeros may be left out, so in an answer that tells use anywhere, or the cycle it is counted in, an absent figure is 0. But where no row
- * has a figure and somebody used the agent in this cycle, the plan shows no credits (service-notes.md, Agent analytics): then nothing is
- * known.
+ * Whether an absent figure means 0: zeros may be left out. It does when any row has a figure. When no row has one, it does only if the cycle
+ * is known and no one used the agent in it: else the plan shows no credits (service-notes.md, Agent analytics), and use is unknown.
  */
 function tellsUseOf(rows: readonly RosterRow[], { cycle }: { readonly cycle?: Cycle }): boolean {
   if (rows.some(({ fields }) => numberOf(fields['promptCreditsUsed']) !== undefined)) return true
@@ -218,14 +217,14 @@ function personOf(email: string, fields: Fields, answer: { readonly statusesAbse
     status: answer.statusesAbsent ? 'approved' : statusOf(fields['teamStatus']),
     disabled: fields['disableService'] === true || fields['disableCodeium'] === true,
     ...(usedCents === undefined ? {} : { used: creditsOf(cents(usedCents)) }),
-    ...standingOf(fields),
+    ...activityOf(fields),
   }
 }
 
 const MAX_ROLE = 100
 
-/** What rules go by; each may be absent. */
-function standingOf(fields: Fields): Pick<Person, 'role' | 'lastUsedAt' | 'signedUpAt'> {
+/** The fields that rules select by; each may be absent. */
+function activityOf(fields: Fields): Pick<Person, 'role' | 'lastUsedAt' | 'signedUpAt'> {
   const role = typeof fields['role'] === 'string' ? fields['role'].trim().slice(0, MAX_ROLE) : ''
   const names = ['lastAutocompleteUsageTime', 'lastChatUsageTime', 'lastCommandUsageTime'] as const
   const used = names.flatMap((name) => instantOf(fields[name]) ?? [])
@@ -237,15 +236,15 @@ function standingOf(fields: Fields): Pick<Person, 'role' | 'lastUsedAt' | 'signe
   }
 }
 
-/** How many days of a range people were active on: the same listing, of which nothing else is read. */
+/** Reads only the active days of a listing. */
 export const activeDayRows = (): RowPlan => ({
   at: [['userTableStats', '*']],
   keeper: () => (row) => (isObject(row) ? { email: scalarOf(row['email']), activeDays: scalarOf(row['activeDays']) } : undefined),
 })
 
 /**
- * interface-spec.md, Endpoints 2. Every row has the figure, so where some have it and none is 0, zeros are left out and an absent one is 0;
- * else an absent one is not known.
+ * Active days by e-mail. interface-spec.md, Endpoints 2. When some rows have the figure and none is 0, the service leaves zeros out, so an
+ * absent figure is 0. Otherwise an absent figure is unknown.
  */
 export function decodeActiveDays(body: unknown): ReadonlyMap<string, number> {
   const rows = emailRowsOf(objectOf('UserPageAnalytics', body))
@@ -280,7 +279,7 @@ function statusOf(value: unknown): MemberStatus {
 
 const BALANCE_FIELDS = ['promptCreditsPerSeat', 'numSeats', 'addOnCreditsAvailable', 'addOnCreditsUsed', 'billingCycleStart'] as const
 
-/** interface-spec.md, Endpoints 6. Zeros may be left out, but an object with none of the fields is no balance. */
+/** interface-spec.md, Endpoints 6. Zeros may be left out, but an object without any of the fields is malformed. */
 export function decodeBalance(body: unknown, readAt: Instant): Balance {
   const operation = 'GetTeamCreditBalance'
   const fields = objectOf(operation, body)

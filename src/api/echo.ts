@@ -1,18 +1,18 @@
-// The key travels in every request body, and a service may say it back in a name, a model, an address. What is kept of an answer must not hold it:
-// every text with the whole key in it is put aside as one, so that no e-mail is made up of what is left of another.
+// Removes the key from answers: it is in every request body, and a service may echo it in a name, a model, an address. A text that contains
+// the key is replaced as a whole, so that the rest of it cannot pass for another e-mail.
 import type { RowPlan } from '../ports.ts'
 import { isObject } from './errors.ts'
 
-/** A shorter key may stand in a text by chance. */
-const SHORTEST = 12
-const IN_ITS_PLACE = '[key]'
+/** A shorter key may be part of a text by chance. */
+const MIN_KEY_LENGTH = 12
+const REPLACEMENT = '[key]'
 
-/** The value without any text that holds the key; the very same value where there is none. */
+/** The value without any text that contains the key; the very same value when none does. */
 export function withoutEcho(value: unknown, key: string): unknown {
-  return key.length >= SHORTEST && holds(value, key) ? replaced(value, key) : value
+  return key.length >= MIN_KEY_LENGTH && holds(value, key) ? replaced(value, key) : value
 }
 
-/** Rows that are kept as they come, each without the key. */
+/** Removes the key from each row before it is kept. */
 export const rowsWithoutEcho = (plan: RowPlan, key: string): RowPlan => ({
   ...plan,
   keeper() {
@@ -28,7 +28,7 @@ function holds(value: unknown, key: string): boolean {
 }
 
 function replaced(value: unknown, key: string): unknown {
-  if (typeof value === 'string') return value.includes(key) ? IN_ITS_PLACE : value
+  if (typeof value === 'string') return value.includes(key) ? REPLACEMENT : value
   if (Array.isArray(value)) return value.map((one) => replaced(one, key))
   return isObject(value) ? Object.fromEntries(Object.entries(value).map(([name, one]) => [name, replaced(one, key)])) : value
 }

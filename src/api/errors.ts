@@ -1,6 +1,6 @@
-// What went wrong with a request, in one classified error. An answer is judged by its status, then its code, then the stem of its message
-// (service-notes.md, section 2, points 4 and 5). An ApiError is built afresh from an allow-list: it never has a cause, never holds a
-// request or an answer, and the service's own words go through `tidy` first, because a service may echo the key that it refuses.
+// Classifies failed requests. An answer is judged by its status, then its code, then the stem of its message (service-notes.md, section 2,
+// points 4 and 5). An ApiError is built afresh from an allow-list: it never has a cause and never holds a request or an answer. The
+// service's own words go through `tidy` first, because a service may echo the key that it refuses.
 
 import type { AspectValue, WireObservation } from '../core/interpret/evidence.ts'
 import type { ApiErrorKind } from '../core/model/observed.ts'
@@ -10,7 +10,7 @@ import { PERMISSION_NAME, PERMISSION_OF } from './wire.ts'
 
 /** The longest piece of the service's own words in a message. Choice. */
 export const MAX_QUOTE = 300
-/** The longest pause that a `Retry-After` can ask for; after it another try shows whether more is needed. Choice. */
+/** The longest pause that a `Retry-After` can ask for; the next try shows whether more is needed. Choice. */
 export const MAX_RETRY_AFTER_MS = 3_600_000
 const MAX_ERROR_TEXT = 8_192
 
@@ -23,15 +23,15 @@ export interface ApiErrorFacts {
   readonly retryAfterMs?: number
   /** The permission to ask an administrator for; present when the kind is `auth`. */
   readonly permission?: string
-  /** The workspace's plan does not include the operation: no other key would be answered. */
+  /** The workspace's plan does not include the operation: another key would not help. */
   readonly lacksFeature?: true
   /** The request never left: it certainly had no effect. */
   readonly unsent?: true
-  /** Its turn did not come in time; what was refused for the rate before that had no effect either. */
+  /** Its turn did not come in time. Attempts before that were refused for the rate, so they had no effect either. */
   readonly isLate?: true
 }
 
-/** The world gone wrong, classified. `message` names the operation, and is free of any key. */
+/** A classified failure of the service or the network. `message` names the operation, and is free of any key. */
 export class ApiError extends Error implements ApiErrorFacts {
   override readonly name = 'ApiError'
   readonly operation: Operation
@@ -55,11 +55,11 @@ export class ApiError extends Error implements ApiErrorFacts {
   }
 }
 
-/** The answer arrived, and is not what interface-spec.md says an answer is. */
+/** The answer arrived, but breaks interface-spec.md. */
 export const malformed = (operation: Operation, what: string): ApiError =>
   new ApiError({ operation, kind: 'malformed', message: `${operation}: ${what}` })
 
-/** The last failure again, for a request that was not sent because of it. */
+/** The error of a request that was not sent because of an earlier failure. */
 export const notSent = (failure: ApiError, operation: Operation): ApiError =>
   new ApiError({ ...failure, operation, message: `${operation}: not asked ${reasonNotToAsk(failure, operation)}`, unsent: true })
 
@@ -82,7 +82,7 @@ export function classify(answer: WireAnswer, operation: Operation, context: Clas
   const succeeded = answer.status >= 200 && answer.status < 300
   if (succeeded && body === undefined && isTooDeep(answer.body)) return { kind: 'failed', error: malformed(operation, TOO_DEEP) }
   const said = errorTextOf(body, answer.body)
-  // What a success says of a write does not matter, but a page is not the service's: nobody knows whether the write ever reached it.
+  // The body of a successful write does not matter. But an HTML page is not from the service: the write may never have reached it.
   const isStray = operation === 'UsageConfig' && said.html
   if (succeeded && !carriesError(body) && !isStray) return { kind: 'ok', body }
   const quote = tidy(said.message || said.code, context.redact)
@@ -94,12 +94,12 @@ function factsOf(answer: WireAnswer, operation: Operation, said: ErrorText, quot
   const because = quote === '' ? '' : `; the service said: ${quote}`
   if (status >= 300 && status < 400) {
     const target = tidy((answer.headers['location'] ?? 'nowhere').replace(/[?#].*$/s, ''), context.redact)
-    const message = `${operation}: redirected (${status}) to ${target}, which is not followed; set the base URL to where the service really is`
+    const message = `${operation}: redirected (${status}) to ${target}; redirects are not followed: set the base URL to the service itself`
     return { operation, kind: 'malformed', status, message }
   }
   const kind = kindOf(status, said)
   if (lacksFeature(operation, status, said, kind)) {
-    // Without a balance all else goes on; without caps there is no sense in asking for each of them.
+    // `invalid` stops no other request: all else works without a balance. Missing caps stay `auth`, which ends the requests for all scopes.
     const judged = operation === 'GetTeamCreditBalance' || kind === 'server' ? 'invalid' : kind
     return {
       operation,
@@ -116,12 +116,12 @@ function factsOf(answer: WireAnswer, operation: Operation, said: ErrorText, quot
     return { operation, kind, status, permission, message: `${operation}: the key was refused (${status}): needs ${permission}${because}` }
   }
   const hint = status === 404 && (said.html || quote === '' || /page not found/i.test(quote)) ? '; is the base URL right?' : ''
-  return { operation, kind, status, ...rest, message: `${operation}: ${WORDS[kind]} (${status})${because}${hint}` }
+  return { operation, kind, status, ...rest, message: `${operation}: ${KIND_TEXT[kind]} (${status})${because}${hint}` }
 }
 
 /**
- * The shape in which the service itself says no. Undefined where something in between may have spoken: redirects, limits, 5xx, pages in HTML,
- * and bodies without words.
+ * The shape of the service's own refusals. Undefined where a proxy may have answered instead: redirects, limits, 5xx, HTML pages and empty
+ * bodies.
  */
 export function errorSighting(answer: WireAnswer, operation: Operation): WireObservation | undefined {
   const { status } = answer
@@ -143,18 +143,18 @@ function shapeOf(body: unknown, text: string): AspectValue<'errors'> | undefined
   return text.trim() === '' || errorTextOf(body, text).html ? undefined : 'text'
 }
 
-const WORDS: Record<ApiErrorKind, string> = {
+const KIND_TEXT: Readonly<Record<ApiErrorKind, string>> = {
   rate_limited: 'the rate limit is reached',
   auth: 'the key was refused',
   invalid: 'the request was refused',
   not_found: 'the service does not know this',
   server: 'the service failed',
   timeout: 'the service took too long',
-  network: 'the way to the service is barred',
+  network: 'a proxy refused the request',
   malformed: 'the answer cannot be understood',
 }
 
-/** What each status says by itself, and what code or message may make of it: those of a page in HTML are not the service's word on anything. */
+/** The kind by status, refined by code or message. An HTML page is not from the service, so its words do not count. */
 function kindOf(status: number, said: ErrorText): ApiErrorKind {
   if (status === 429) return 'rate_limited'
   if (status === 401) return 'auth'
@@ -163,7 +163,7 @@ function kindOf(status: number, said: ErrorText): ApiErrorKind {
   if (status >= 500) return 'server'
   if (said.html) return status === 403 ? 'auth' : 'malformed'
   const coded = CODE_KINDS.get(said.code.toLowerCase())
-  // It says itself that the request may have been carried out.
+  // These codes say that the request may have been carried out.
   if (coded === 'timeout' || coded === 'server') return coded
   const hinted = coded ?? STEMS.find(([stem]) => stem.test(`${said.message} ${said.code}`))?.[1]
   if (status >= 200 && status < 300) return hinted ?? 'server'
@@ -171,7 +171,7 @@ function kindOf(status: number, said: ErrorText): ApiErrorKind {
   return hinted === 'auth' || hinted === 'not_found' || hinted === 'rate_limited' ? hinted : own
 }
 
-/** A map: a code may be any text, such as `constructor`. */
+/** A map, because a code may be any text, such as `constructor`. */
 const CODE_KINDS: ReadonlyMap<string, ApiErrorKind> = new Map([
   ['permission_denied', 'auth'],
   ['unauthenticated', 'auth'],
@@ -191,7 +191,7 @@ const CODE_KINDS: ReadonlyMap<string, ApiErrorKind> = new Map([
   ['data_loss', 'server'],
 ])
 
-/** The first that fits counts: "service key not found" is about the key, "group not found or no permission" about the group. */
+/** The first match counts: "service key not found" is about the key, "group not found or no permission" about the group. */
 const STEMS: readonly (readonly [RegExp, ApiErrorKind])[] = [
   // `api_key` is a field of Analytics.
   [/\b(service[ _-]?key|api[ -]?key)\b/i, 'auth'],
@@ -209,8 +209,8 @@ const STEMS: readonly (readonly [RegExp, ApiErrorKind])[] = [
 ]
 
 /**
- * "Plan without the feature (enterprise tier needed)" is documented for the balance. interface-spec.md, Errors. Caps too may be refused for
- * good (service-notes.md, section 1): told from a wrong key by the words alone, and a refused value or id never counts as that.
+ * "Plan without the feature (enterprise tier needed)" is documented for the balance (interface-spec.md, Errors). A plan may also lack caps
+ * (service-notes.md, section 1): only the words tell that from a wrong key. A refused value or id never counts as a lacking feature.
  */
 function lacksFeature(operation: Operation, status: number, said: ErrorText, kind: ApiErrorKind): boolean {
   if (status === 401 || status === 429 || (status >= 500 && status !== 501)) return false
@@ -238,7 +238,7 @@ interface ErrorText {
 
 const bodyOf = ({ body, rows }: WireAnswer): unknown => (rows ? rows.value : parseJson(body))
 
-/** The JSON value of a body; undefined for anything that is not JSON, zero bytes included, and for what is nested too deep to be parsed. */
+/** The JSON value of a body; undefined when it is not JSON (so also for zero bytes) or nested too deep. */
 export function parseJson(text: string): unknown {
   try {
     return isTooDeep(text) ? undefined : JSON.parse(text)
@@ -270,7 +270,7 @@ function errorTextOf(body: unknown, text: string): ErrorText {
   return { code: '', message: html ? (title ?? 'an HTML page') : text.slice(0, MAX_ERROR_TEXT), html }
 }
 
-/** The numbers of the same codes, as some gateways give them. */
+/** The same codes as numbers, as some gateways send them. */
 const NUMBERED_CODES: Readonly<Record<number, string | undefined>> = {
   3: 'invalid_argument',
   4: 'deadline_exceeded',
@@ -297,7 +297,7 @@ const REMOVED = '[removed]'
 const withoutTokens = (text: string): string =>
   text.replace(LONG_TOKEN, (token) => (/\d/.test(token) && /[a-z]/i.test(token) ? REMOVED : token))
 
-/** The service's words made fit to be shown: one line, no key and nothing that looks like one, at most `MAX_QUOTE` characters. */
+/** Makes the service's words fit to be shown: one line, no key and nothing that looks like one, at most `MAX_QUOTE` characters. */
 export function tidy(text: string, redact: (text: string) => string): string {
   const known = redact(text.slice(0, MAX_ERROR_TEXT))
   const clean = withoutTokens(known.replace(UUID, REMOVED).replace(NAMED_KEY, `$1${REMOVED}`))
@@ -305,7 +305,7 @@ export function tidy(text: string, redact: (text: string) => string): string {
   return line.length > MAX_QUOTE ? `${line.slice(0, MAX_QUOTE - 1)}…` : line
 }
 
-/** `Retry-After` in seconds or as a date, which is counted from the answer's own `Date` when it has one. */
+/** `Retry-After` in seconds or as a date. A date is compared with the answer's own `Date` if there is one. */
 function retryAfter(answer: WireAnswer, nowMs: number): number | undefined {
   const text = answer.headers['retry-after']?.trim()
   if (!text) return undefined

@@ -1,6 +1,5 @@
-// The service's keys: one per permission, from a file or the environment, taken up anew when the file changes. A key's text leaves here
-// only through `keyFor`, to be put into a request body; no message, problem or error ever shows any of it, and `redact` takes it out of
-// other people's words.
+// The service's keys: one per permission, from a file or the environment, read again when the file changes. A key's text leaves this file
+// only through `keyFor`, for a request body. No message, problem or error shows any of it, and `redact` removes it from other texts.
 import { createHash } from 'node:crypto'
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import type { Problem } from '../core/model/problem.ts'
@@ -17,33 +16,33 @@ export type KeyName = Permission | 'default'
 export interface ServiceKey {
   /** The source's name in the configuration. */
   readonly name: KeyName
-  /** Says whether two keys are the same without showing them: a digest, so that it is the same for another ring over the same key. */
+  /** A digest: tells whether two keys are the same, also across rings. */
   readonly id: string
   readonly value: string
 }
 
 export interface KeyRing {
-  /** The key for an operation, read anew when its file changed; throws an `ApiError` of kind `auth` when it cannot be used. */
+  /** The key for an operation, read again when its file changed. Throws an `ApiError` of kind `auth` when it cannot be used. */
   keyFor(operation: Operation): ServiceKey
-  /** What is wrong with each source now, for start-up and `doctor`; a permission without any key is a warning. */
+  /** The problems of all sources, for start-up and `doctor`; a permission without any key is a warning. */
   problems(): readonly Problem[]
-  /** Takes every key ever loaded out of a text, whole or in long pieces; the path of a key's file stays unless it tells the key. */
+  /** Removes every key ever loaded from a text, whole or in long pieces. The path of a key's file stays unless it reveals the key. */
   redact(text: string): string
 }
 
-/** What is kept of each key: who it is, and all that gives it away. */
+/** A key that was loaded, and all texts that reveal it. */
 interface Known {
   readonly id: string
-  /** A key may be quoted as JSON, or in a URL. */
+  /** As it is, as JSON, and as part of a URL. */
   readonly spellings: readonly string[]
   readonly pieces: ReadonlySet<string>
-  /** Each piece holds one of these whole, so most texts are done with at once. */
+  /** Every piece contains one of these, so a text without any of them needs no closer search. */
   readonly halves: readonly string[]
 }
 
-/** How files are looked at; a test or a simulated world may hand in its own. */
+/** Access to files, replaceable by tests and the simulation. */
 export interface KeyFiles {
-  /** Differs whenever the content may differ; follows symbolic links, so a swapped secret volume is noticed. */
+  /** Changes whenever the content may have changed. Follows symbolic links, so a swapped secret volume is noticed. */
   identify(file: string): string
   read(file: string): string
 }
@@ -54,13 +53,13 @@ export interface KeyRingOptions {
   readonly files?: KeyFiles
 }
 
-/** How often a file is looked at again at most. */
-const LOOK_EVERY_MS = 1_000
+/** A file is checked for changes at most this often. */
+const CHECK_EVERY_MS = 1_000
 const MAX_KEY_LENGTH = 8_192
-/** Shorter pieces of a key may appear by chance, and give nothing away. */
+/** Shorter pieces of a key may appear by chance, and reveal nothing. */
 const PIECE_LENGTH = 12
-/** A path was given as no secret; with so much of the key left untold it may show, though its file is named much like the key. Choice. */
-const LEAST_UNTOLD = 8
+/** A path is no secret, even if its file is named much like the key, as long as it lacks so many characters of the key. Choice. */
+const MIN_HIDDEN = 8
 const REMOVED = '[key]'
 
 /** A key that cannot be used: why, without any of its content. */
@@ -71,7 +70,7 @@ interface Unusable {
 
 type Loaded = { readonly value: string } | Unusable
 
-/** The disk. Something that is not a plain file, such as a pipe, can be read only once and so never looks changed. */
+/** The disk. A pipe can be read only once, so anything but a plain file never counts as changed. */
 const diskFiles: KeyFiles = {
   identify(file) {
     const stat = statSync(file, { bigint: true })
@@ -80,7 +79,7 @@ const diskFiles: KeyFiles = {
   read: readStart,
 }
 
-/** More than a key has: whether there is even more does not matter, so a device without end does no harm. */
+/** Reads more than the longest key, but never a whole device without end. */
 function readStart(file: string): string {
   const bytes = Buffer.alloc(4 * MAX_KEY_LENGTH)
   const opened = openSync(file, 'r')
@@ -97,14 +96,14 @@ export function createKeyRing(sources: KeySources, options: KeyRingOptions): Key
   const { env, clock, files = diskFiles } = options
   const paths = Object.values(sources).flatMap((source) => ('file' in source ? [source.file] : []))
   const known = new Map<string, Known>()
-  const remembered = new Map<string, { identity: string; loaded: Loaded; lookedAt: number }>()
+  const remembered = new Map<string, { identity: string; loaded: Loaded; checkedAt: number }>()
 
   function loadFile(file: string): Loaded {
     const before = remembered.get(file)
-    const lookedAt = clock.monotonic()
-    if (before && lookedAt - before.lookedAt < LOOK_EVERY_MS) return before.loaded
-    const { identity, loaded } = lookAt(files, file, before)
-    remembered.set(file, { identity, loaded, lookedAt })
+    const checkedAt = clock.monotonic()
+    if (before && checkedAt - before.checkedAt < CHECK_EVERY_MS) return before.loaded
+    const { identity, loaded } = readKeyFile(files, file, before)
+    remembered.set(file, { identity, loaded, checkedAt })
     return loaded
   }
 
@@ -117,7 +116,7 @@ export function createKeyRing(sources: KeySources, options: KeyRingOptions): Key
   return {
     keyFor(operation) {
       const permission = PERMISSION_OF[operation]
-      const name = nameFor(sources, permission)
+      const name = keyNameFor(sources, permission)
       const source = name && sources[name]
       const loaded = source ? load(source) : missing(permission)
       if ('code' in loaded) throw unusable(operation, loaded)
@@ -125,13 +124,13 @@ export function createKeyRing(sources: KeySources, options: KeyRingOptions): Key
     },
     problems() {
       if (Object.keys(sources).length === 0) return [{ severity: 'error', ...NO_KEY }]
-      const lacking = PERMISSIONS.filter((permission) => !nameFor(sources, permission)).map(missing)
+      const lacking = PERMISSIONS.filter((permission) => !keyNameFor(sources, permission)).map(missing)
       const broken = Object.values(sources)
         .map(load)
         .filter((loaded) => 'code' in loaded)
       return [...broken.map(asProblem('error')), ...lacking.map(asProblem('warning'))]
     },
-    redact: (text) => known.entries().reduce((rest, [key, all]) => withoutKey(rest, key, all, paths), text),
+    redact: (text) => known.entries().reduce((rest, [key, parts]) => withoutKey(rest, key, parts, paths), text),
   }
 }
 
@@ -161,17 +160,16 @@ const missing = (permission: Permission): Unusable => ({
   message: `no service key is configured for ${PERMISSION_NAME[permission]}; set keys.${permission} or keys.default`,
 })
 
-function nameFor(sources: KeySources, permission: Permission): KeyName | undefined {
-  if (sources[permission]) return permission
-  return sources.default ? 'default' : undefined
-}
+/** The name of the key that serves a permission; undefined when there is none. */
+export const keyNameFor = (sources: KeySources, permission: Permission): KeyName | undefined =>
+  sources[permission] ? permission : sources.default && 'default'
 
 function unusable(operation: Operation, why: Unusable): ApiError {
   const permission = PERMISSION_NAME[PERMISSION_OF[operation]]
   return new ApiError({ operation, kind: 'auth', permission, unsent: true, message: `${operation}: ${why.message}` })
 }
 
-function lookAt(
+function readKeyFile(
   files: KeyFiles,
   file: string,
   before?: { readonly identity: string; readonly loaded: Loaded },
@@ -179,7 +177,7 @@ function lookAt(
   try {
     const identity = files.identify(file)
     if (before?.identity === identity) return { identity, loaded: before.loaded }
-    return { identity, loaded: judged(files.read(file), `the key file ${file}`) }
+    return { identity, loaded: checkedKey(files.read(file), `the key file ${file}`) }
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : ''
     return { identity: '', loaded: { code: 'KEY_UNREADABLE', message: `the key file ${file} cannot be read${code}` } }
@@ -189,11 +187,11 @@ function lookAt(
 function fromEnvironment(env: KeyRingOptions['env'], name: string): Loaded {
   const text = env[name]
   if (text === undefined) return { code: 'KEY_MISSING', message: `the environment variable ${name}, which should hold the key, is not set` }
-  return judged(text, `the key in the environment variable ${name}`)
+  return checkedKey(text, `the key in the environment variable ${name}`)
 }
 
 /** White space around a key is dropped, so a trailing newline does no harm. */
-function judged(text: string, subject: string): Loaded {
+function checkedKey(text: string, subject: string): Loaded {
   const value = text.trim()
   if (value === '') return { code: 'KEY_EMPTY', message: `${subject} is empty` }
   if (value.length > MAX_KEY_LENGTH) {
@@ -204,17 +202,17 @@ function judged(text: string, subject: string): Loaded {
   return { value }
 }
 
-/** A key may also be cut short. */
+/** Pieces are removed as well, because a key may be cut short. */
 function withoutKey(text: string, key: string, known: Known, paths: readonly string[]): string {
   const whole = known.spellings.reduce((rest, spelling) => rest.replaceAll(spelling, REMOVED), text)
   return known.halves.some((half) => whole.includes(half)) ? withoutPieces(whole, key, known, paths) : whole
 }
 
-/** Takes out every run of characters that is covered by pieces of the key, but for those that are only part of a harmless path. */
+/** Removes every run of characters that pieces of the key cover, unless the run is part of a harmless path. */
 function withoutPieces(text: string, key: string, { pieces }: Known, paths: readonly string[]): string {
   const runs = runsOf(text, pieces)
   if (runs.length === 0) return text
-  const harmless = paths.filter((path) => tells(path, pieces) <= key.length - LEAST_UNTOLD)
+  const harmless = paths.filter((path) => revealed(path, pieces) <= key.length - MIN_HIDDEN)
   const isOfPath = ({ from, to }: Run): boolean =>
     harmless.some((path) => {
       const at = text.lastIndexOf(path, from)
@@ -246,5 +244,6 @@ function runsOf(text: string, pieces: ReadonlySet<string>): readonly Run[] {
   return runs
 }
 
-/** How many characters of a key stand in a path. */
-const tells = (path: string, pieces: ReadonlySet<string>): number => runsOf(path, pieces).reduce((sum, { from, to }) => sum + to - from, 0)
+/** How many characters of a key a path contains. */
+const revealed = (path: string, pieces: ReadonlySet<string>): number =>
+  runsOf(path, pieces).reduce((sum, { from, to }) => sum + to - from, 0)

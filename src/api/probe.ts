@@ -1,5 +1,5 @@
-// What `doctor` asks of a service and its keys beyond reading: whether it answers at all, and which permissions a key holds. There is one
-// client to a key, so that its pace holds over everything that is asked with it. Nothing here can change a cap: see `mayWrite`.
+// The questions of `doctor`: whether a service answers at all, and which permissions a key has. Each key has one client, so that its pace
+// counts all questions asked with it. Nothing here can change a cap: see `mayWrite`.
 import { TEAM } from '../core/model/scope.ts'
 import { DAY_MS, type Instant } from '../core/model/units.ts'
 import type { Clock, Transport } from '../ports.ts'
@@ -7,14 +7,14 @@ import { lacksAddOn } from './add-on.ts'
 import { readerOver, type ServiceReader, TIMEOUT_MS } from './client.ts'
 import { ApiError, classify, isObject } from './errors.ts'
 import { createKeyRing, type KeyName, type KeyRing, type KeyRingOptions, type KeySources } from './keys.ts'
-import { type ClientOptions, createSender, type Sender } from './send.ts'
+import { type ClientOptions, createSender, type Sender, skewOf } from './send.ts'
 import { createPaces } from './transport/paces.ts'
 import { PERMISSIONS, type Permission } from './wire.ts'
 
 /** How long the first answer may take. Choice. */
 const REACH_TIMEOUT_MS = 10_000
 
-/** What one request without any key found. */
+/** The outcome of one request without any key. */
 export type Reached =
   | {
       readonly kind: 'answered'
@@ -34,8 +34,8 @@ export async function reach(transport: Transport, clock: Clock, redact: (text: s
   const answer = await transport.send('GetUsageConfig', {}, { timeoutMs: REACH_TIMEOUT_MS, ...(signal && { signal }) })
   const latencyMs = clock.monotonic() - startedAt
   if ('kind' in answer) return { kind: 'failed', message: answer.message }
-  const date = Date.parse(answer.headers['date'] ?? '')
-  const skew = Number.isNaN(date) ? {} : { skewMs: Math.round(date + 500 - (askedAt + clock.now()) / 2) }
+  const skewMs = skewOf(answer, askedAt, clock.now())
+  const skew = skewMs === undefined ? {} : { skewMs }
   const verdict = classify(answer, 'GetUsageConfig', { nowMs: clock.now(), redact })
   if (verdict.kind === 'ok') {
     const what = verdict.body === undefined ? 'not JSON' : 'not an object'
@@ -48,7 +48,7 @@ export async function reach(transport: Transport, clock: Clock, redact: (text: s
   return { kind: 'failed', message }
 }
 
-/** `held` and `lacking` are the service's own word; `unclear` is everything that says nothing about the key. */
+/** Whether a key has a permission. `held` and `lacking` are the service's own answer; `unclear` says nothing about the key. */
 export interface Holding {
   readonly kind: 'held' | 'lacking' | 'unclear'
   /** The service's words, free of any key; absent when it simply answered. */
@@ -59,16 +59,16 @@ export interface Holding {
   readonly lacksFeature?: true
 }
 
-/** One key with everything that may be asked with it. */
+/** One key, and the questions that may be asked with it. */
 export interface KeyProbe {
   /** Its names in the configuration: the same key may serve for several. */
   readonly names: readonly KeyName[]
   readonly reader: ServiceReader
-  /** Whether it may read what the permission is for. Rejects only when `signal` aborts. */
+  /** Whether it has a permission to read. Rejects only when `signal` aborts. */
   mayRead(permission: Exclude<Permission, 'billingWrite'>, now: Instant, signal?: AbortSignal): Promise<Holding>
   /** Whether the service tells add-on use by person. Rejects with an `ApiError` where that is not known, or when `signal` aborts. */
   tellsAddOn(now: Instant, signal?: AbortSignal): Promise<boolean>
-  /** Whether it may write caps, found out without a write. Rejects only when `signal` aborts. */
+  /** Whether it may write caps, without changing one. Rejects only when `signal` aborts. */
   mayWrite(signal?: AbortSignal): Promise<Holding>
 }
 
@@ -77,17 +77,13 @@ export type ProbedKey = KeyProbe | { readonly names: readonly KeyName[]; readonl
 export type ProbeOptions = Omit<ClientOptions, 'keys' | 'paces'> &
   Omit<KeyRingOptions, 'clock'> & {
     readonly sources: KeySources
-    /** Told of every ring of keys that was read, so that what is shown can be redacted. */
+    /** Gets each ring of keys, so that output can be redacted. */
     readonly onKeys?: (keys: KeyRing) => void
   }
 
-/** The configuration's name of the key that a permission is asked with; undefined when it has none. */
-export const keyNameFor = (sources: KeySources, permission: Permission): KeyName | undefined =>
-  sources[permission] ? permission : sources.default && 'default'
-
 const NAMES: readonly KeyName[] = ['default', ...PERMISSIONS]
 
-/** One probe to each different key, in the order of names; a key that cannot be used says why. */
+/** One probe for each different key, in the order of names; or the reason why a key cannot be used. */
 export function probesOf({ sources, ...options }: ProbeOptions): readonly ProbedKey[] {
   const found: ProbedKey[] = []
   const byValue = new Map<string, { readonly names: KeyName[] }>()
@@ -107,7 +103,7 @@ export function probesOf({ sources, ...options }: ProbeOptions): readonly Probed
     if (known) continue
     const names: KeyName[] = [name]
     byValue.set(value, { names })
-    // Inside its own ring every key is called `default`.
+    // Each key has a ring of its own, where its name is `default`.
     const learned = options.learned?.[name]
     found.push(probeOf(names, { ...options, keys, paces: createPaces(), learned: learned === undefined ? {} : { default: learned } }))
   }
@@ -157,21 +153,21 @@ const tinyQuestion = (now: Instant) => ({
   ],
 })
 
-/** The request was judged and found wanting, so the key was good. */
+/** The service refused the request itself, so it accepted the key. */
 function isRefusal({ kind, status = 0, message, lacksFeature }: ApiError): boolean {
   if (lacksFeature) return false
   if (kind === 'invalid') return [200, 400, 409, 412, 422].includes(status)
   return kind === 'not_found' && /group|user|e-?mail|scope/i.test(message)
 }
 
-/** Nobody can have an address in this domain (RFC 2606). */
+/** No person can have an address in this domain (RFC 2606). */
 const NOBODY = 'nobody@capkeeper.invalid'
 
 /**
- * Asks for a write that names no cap, for a person who cannot exist. The interface demands exactly one of the two cap fields, so the service
- * must refuse it, and how it refuses tells: the key is judged before the rest. An invalid value would not do, as a lenient service may
- * round it, nor would a missing scope, which one may take for the team. Should a service take a missing cap for 0 or for a clear, it
- * does that to nobody. Sent once, never again. interface-spec.md, Endpoints 5.
+ * Sends a write without a cap, for a person who cannot exist. The interface demands exactly one of the two cap fields, so the service must
+ * refuse it; since it checks the key first, the kind of refusal tells about the key. An invalid value would not do, because a lenient
+ * service may round it; nor a missing scope, which may be taken for the team. A service that takes a missing cap for 0 or for a clear
+ * does no harm, as there is no such person. Sent once, never again. interface-spec.md, Endpoints 5.
  */
 async function mayWrite(sender: Sender, signal: AbortSignal | undefined): Promise<Holding> {
   const request = {
@@ -201,7 +197,7 @@ async function holding(asked: Promise<unknown>): Promise<Holding> {
   }
 }
 
-/** A plan without the operation says nothing about the key. */
+/** A refusal because of the plan says nothing about the key. */
 const judged = ({ kind, message, lacksFeature }: Pick<ApiError, 'kind' | 'message' | 'lacksFeature'>): Holding => ({
   kind: kind === 'auth' && !lacksFeature ? 'lacking' : 'unclear',
   message,

@@ -1,6 +1,6 @@
-// One request from its body to its decoded answer: wait for a turn, add the key, send, judge, and try again where that is safe. Retries,
-// the circuit and the pace are pure machines in core/; here they are only asked and told. The key enters the body in `exchange` and
-// nowhere else. A write is never sent twice unless the first certainly had no effect.
+// Takes one request to its decoded answer: waits for a turn, adds the key, sends, judges, and retries where that is safe. Retries, the
+// circuit and the pace are pure state machines in core/. The key enters the body in `exchange` and nowhere else. A write is never sent
+// twice unless the first certainly had no effect.
 
 import type { WireObservation } from '../core/interpret/evidence.ts'
 import type { RequestOutcome } from '../core/model/events.ts'
@@ -15,7 +15,7 @@ import type { Paces } from './transport/paces.ts'
 import { createQueue, type Queue } from './transport/queue.ts'
 import { underSignals } from './transport/signals.ts'
 
-/** How often one request is sent again because of the rate before it fails; each time only when the pace allows. Choice. */
+/** How often one request is sent again after a refusal for the rate; each time the pace must allow it. Choice. */
 const MAX_REFUSALS = 100
 const MAX_ROUNDS = MAX_REFUSALS + 10
 
@@ -27,7 +27,7 @@ export interface RequestEvent {
   readonly message?: string
 }
 
-/** Everything a client of one workspace is made of. */
+/** The parts and settings of a workspace's client. */
 export interface ClientOptions {
   readonly transport: Transport
   readonly keys: KeyRing
@@ -36,19 +36,19 @@ export interface ClientOptions {
   readonly rate: RateSettings & { readonly concurrency: number }
   /** The paces of the workspace's keys; the same for every client of it in this process. */
   readonly paces: Paces
-  /** What was learned before, by key name (`LedgerFacts.pace`). */
+  /** The rates learned in earlier runs, by key name (`LedgerFacts.pace`). */
   readonly learned?: Readonly<Record<string, unknown>>
-  /** A rate changed; `learned` is what to keep under the key's name. */
+  /** A rate changed; `learned` is to be stored under the key's name. */
   readonly onLearned?: (keyName: string, learned: LearnedRate, ratePerSecond: number) => void
-  /** What an answer shows of the deployment; told with each answer that shows it. */
+  /** Called with each answer that tells something about the deployment. */
   readonly onSeen?: (observation: WireObservation) => void
-  /** A write that may take so long may leave now; asked before it is begun, and last of all when its connection stands. Absent: always. */
+  /** Whether a write that may take so long may be sent now. Asked before it begins, and again once its connection is open. Absent: always. */
   readonly mayLeave?: (timeoutMs: number) => boolean
-  /** How long a write may take; absent: as long as other requests. */
+  /** The timeout of a write; absent: that of other requests. */
   readonly writeTimeoutMs?: number
-  /** Every attempt, as it ends. Aborted ones are not told. */
+  /** Called at the end of every attempt that was not aborted. */
   readonly onRequest?: (event: RequestEvent) => void
-  /** Ends waiting and reading at once; a write under way is ended only by its own signal. */
+  /** Ends waiting and reading at once. A write under way ends only by its own signal. */
   readonly signal?: AbortSignal
 }
 
@@ -58,14 +58,14 @@ export interface ApiRequest<Value> {
   readonly body: object
   readonly timeoutMs: number
   readonly urgency: Urgency
-  /** Takes the parsed body of a success, undefined when it is not JSON; throws an `ApiError` of kind `malformed`. */
+  /** Gets the parsed body of a success, undefined when it is not JSON. Throws an `ApiError` of kind `malformed`. */
   readonly decode: (body: unknown) => Value
-  /** A listing: how it is read row by row, where that can be done. */
+  /** For a listing: how to read it row by row. */
   readonly rows?: RowPlan
-  /** A write: sent again only after a refusal for the rate, which certainly had no effect. */
+  /** For a write: retried only after a refusal for the rate, which certainly had no effect. */
   readonly once: boolean
   readonly signal: AbortSignal | undefined
-  /** Ends it only while it waits for its turn, with an error that `isLate`: nothing of it can have had an effect. */
+  /** Ends the wait for a turn, with an error that `isLate`: the request certainly had no effect. */
   readonly turn?: AbortSignal | undefined
 }
 
@@ -110,7 +110,7 @@ async function sendPatiently<Value>(machine: Machine, request: ApiRequest<Value>
     }
     attempts += 1
     const { retryAfterMs = 0 } = error
-    // Whoever is to wait longer than for an answer waits for the next reading: others wait for this one.
+    // Other requests wait for this one: after a longer pause than its timeout the next cycle asks again.
     const isSoon = retryAfterMs <= request.timeoutMs
     const backoff = isSoon && mayRetry(error, request) && admission === 'go' ? spendRetry(machine.backoff, attempts) : undefined
     if (!backoff) throw error
@@ -120,11 +120,11 @@ async function sendPatiently<Value>(machine: Machine, request: ApiRequest<Value>
   }
 }
 
-/** What is late and had its whole time comes with the next reading: caps wait for it. */
+/** A late request that timed out is left to the next cycle, because caps wait for it. */
 const mayRetry = ({ kind }: ApiError, { once, urgency }: ApiRequest<unknown>): boolean =>
   !once && (kind === 'server' || kind === 'network' || kind === 'malformed' || (kind === 'timeout' && urgency !== 'late'))
 
-/** Waits for a turn, and uses it. Throws when it may not be sent at all. */
+/** Waits for a turn, and uses it. Throws when the request may not be sent at all. */
 async function attempt<Value>(
   machine: Machine,
   request: ApiRequest<Value>,
@@ -180,7 +180,7 @@ async function useTurn<Value>(
   key: ServiceKey,
 ): Promise<Result<Value>> {
   const { clock, random, onRequest } = machine.options
-  const startedAt = clock.monotonic()
+  const startedMs = clock.monotonic()
   let exchanged: Exchanged<Value> | undefined
   try {
     exchanged = await exchange(machine, request, key)
@@ -195,7 +195,7 @@ async function useTurn<Value>(
       again: turn.again,
     })
     turn.end(exchanged && paceAnswerOf(exchanged))
-    if (exchanged) onRequest?.(eventOf(request.operation, exchanged.result, nowMs - startedAt))
+    if (exchanged) onRequest?.(eventOf(request.operation, exchanged.result, nowMs - startedMs))
   }
 }
 
@@ -209,10 +209,10 @@ async function exchange<Value>(machine: Machine, request: ApiRequest<Value>, key
   const { operation, timeoutMs, rows } = request
   const signals = request.once ? [request.signal] : [signal, request.signal]
   const askedAt = clock.now()
-  const beganAt = clock.monotonic()
-  // The time to connect is part of the time it may take.
-  const mayGo = (): boolean => mayLeave(Math.max(0, timeoutMs - (clock.monotonic() - beganAt)))
-  // Thrown, because it says nothing of the service.
+  const startedMs = clock.monotonic()
+  // Connecting is part of the timeout.
+  const mayGo = (): boolean => mayLeave(Math.max(0, timeoutMs - (clock.monotonic() - startedMs)))
+  // Thrown, and so not counted as a failure of the service.
   if (request.once && !mayGo()) throw leaseTooShort(operation)
   const how = { timeoutMs, ...(rows && { rows: rowsWithoutEcho(rows, key.value) }), ...(request.once && { mayLeave: mayGo }) }
   const answer = await underSignals(signals, (either) =>
@@ -220,7 +220,7 @@ async function exchange<Value>(machine: Machine, request: ApiRequest<Value>, key
   )
   if ('kind' in answer && answer.isKeptBack) throw leaseTooShort(operation)
   if ('kind' in answer) return { result: { kind: 'error', error: unanswered(machine, operation, answer) }, answered: false }
-  noteSkew(machine, answer, askedAt)
+  machine.skewMs = skewOf(answer, askedAt, clock.now()) ?? machine.skewMs
   return { result: judge(machine, request, key, answer), answered: true }
 }
 
@@ -251,10 +251,10 @@ function judge<Value>({ options }: Machine, request: ApiRequest<Value>, key: Ser
   }
 }
 
-/** `Date` has whole seconds; on average half of one has passed since. */
-function noteSkew(machine: Machine, answer: WireAnswer, askedAt: number): void {
+/** The service's clock minus ours. `Date` has whole seconds; on average half a second has passed since. */
+export function skewOf(answer: WireAnswer, askedAt: number, now: number): number | undefined {
   const date = Date.parse(answer.headers['date'] ?? '')
-  if (!Number.isNaN(date)) machine.skewMs = Math.round(date + 500 - (askedAt + machine.options.clock.now()) / 2)
+  return Number.isNaN(date) ? undefined : Math.round(date + 500 - (askedAt + now) / 2)
 }
 
 function endingOf(result: Result<unknown>): Ending<ApiError> {
@@ -283,10 +283,6 @@ function paceAnswerOf({ result, answered }: Exchanged<unknown>): Parameters<Turn
 }
 
 const eventOf = (operation: Operation, result: Result<unknown>, durationMs: number): RequestEvent => ({
-  operation,
-  outcome: outcomeOf(result),
-  durationMs,
-  ...(result.kind === 'error' && { message: result.error.message }),
+  ...{ operation, durationMs },
+  ...(result.kind === 'value' ? { outcome: 'ok' } : { outcome: result.error.kind, message: result.error.message }),
 })
-
-const outcomeOf = (result: Result<unknown>): RequestOutcome => (result.kind === 'value' ? 'ok' : result.error.kind)

@@ -1,9 +1,9 @@
-// The address of a service: one spelling for all the ways people write it, so that the ledger can tell whether it is the same service.
-// Whether a proxy stands before it is decided here too. Pure text; nothing is looked up.
+// Normalises the address of a service, so that the ledger can tell whether it is the same service, and chooses the proxy for it. Pure text:
+// no name is resolved.
 import { BlockList, isIP } from 'node:net'
 import { isLoopback } from '../core/model/loopback.ts'
 
-/** `https://host/prefix`, without trailing slash or `/api/v1`; or why it is none; a text that may hold a password is not repeated. */
+/** `https://host/prefix`, without trailing slash or `/api/v1`; or why the text is no address. A text that may hold a password is not quoted. */
 export function parseBaseUrl(text: string): { readonly url: string } | { readonly message: string } {
   const trimmed = text.trim()
   if (trimmed.includes('@')) {
@@ -38,7 +38,7 @@ export function proxyFor(address: string, env: Environment): string | undefined 
 const first = (env: Environment, ...names: readonly string[]): string | undefined =>
   names.map((name) => env[name]?.trim()).find((value) => value !== undefined && value !== '')
 
-/** `*`, `host`, `.host`, `*.host` (both with all below), `host:port`, an IP address or a network such as `10.0.0.0/8`. */
+/** `*`, `host`, `.host`, `*.host` (each with its subdomains), `host:port`, an IP address or a network such as `10.0.0.0/8`. */
 function exempt(host: string, port: string, noProxy: string): boolean {
   return noProxy
     .toLowerCase()

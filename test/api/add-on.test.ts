@@ -146,7 +146,7 @@ describe('the answer', () => {
     ['without a key', row({ api_key: '' }), /no key/],
     ['with a key as long as a letter', row({ api_key: 'k'.repeat(201) }), /no key/],
     ['without a day', row({ date: 'yesterday' }), /no day/],
-    ['of a day to come', row({ date: '2027-01-01' }), /days to come/],
+    ['of a day to come', row({ date: '2027-01-01' }), /future day/],
     ['with a figure that is none', row({ flex_credits_used: '<nil>' }), /flex_credits_used of a row is "<nil>"/],
     ['with a figure beyond every cap', row({ prompts_used: '1e19' }), /prompts_used of a row is "1e19"/],
     ['with a name as long as a letter', row({ model: 'm'.repeat(201) }), /more than 200/],

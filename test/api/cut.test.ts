@@ -70,7 +70,7 @@ describe('an answer that is cut into rows', () => {
     )
   })
 
-  it('leaves what stands around the rows, and nothing of them', () => {
+  it('leaves the text around the rows, and nothing of them', () => {
     expect(cut('{"a":1,"rows":[{"name":"Ada"},{"name":"Bob"}],"b":2}').text).toBe('{"a":1,"rows":[],"b":2}')
   })
 
@@ -83,7 +83,7 @@ describe('an answer that is cut into rows', () => {
     ['nesting around the rows', '['.repeat(MAX_NESTING + 1), 'nested more than 32 deep'],
     ['nesting in a row', `{"rows":[${'['.repeat(MAX_NESTING)}`, 'nested more than 32 deep'],
     ['a row without end', `{"rows":["${'x'.repeat(20_000)}`, 'a row of the answer is larger than 16 KiB'],
-    ['what stands around the rows', `{"other":"${'x'.repeat(70_000)}`, 'what stands around the rows is larger than 64 KiB'],
+    ['the text around the rows', `{"other":"${'x'.repeat(70_000)}`, 'the text around the rows is larger than 64 KiB'],
   ])('has a bound for %s', (_name, text, message) => {
     expect(() => cut(text, 1_000)).toThrow(message)
   })

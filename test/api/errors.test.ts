@@ -178,7 +178,7 @@ describe('a message', () => {
   it('names where a redirect leads, without its query', () => {
     const judged = judge(301, '', 'UsageConfig', { location: 'https://elsewhere.example/login?key=abc#x' })
     expect(judged).toMatchObject({ kind: 'malformed', status: 301 })
-    expect(judged === 'ok' ? '' : judged.message).toContain('redirected (301) to https://elsewhere.example/login, which is not followed')
+    expect(judged === 'ok' ? '' : judged.message).toContain('redirected (301) to https://elsewhere.example/login; redirects are not followed')
   })
 
   it('is bounded however much the service says', () => {

@@ -2,7 +2,8 @@
 
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createWriteClient } from '../../src/api/client.ts'
-import { keyNameFor, probesOf } from '../../src/api/probe.ts'
+import { keyNameFor } from '../../src/api/keys.ts'
+import { probesOf } from '../../src/api/probe.ts'
 import { createPaces } from '../../src/api/transport/paces.ts'
 import { TEAM, userScope } from '../../src/core/model/scope.ts'
 import { credits } from '../../src/core/model/units.ts'

@@ -1,17 +1,17 @@
-// Cuts a listing into its rows while its bytes arrive, so that neither its text nor all that it says is ever in memory at once: a row is
-// parsed, reduced by its asker to what is needed, and let go. What stands around the rows is small, and is parsed at the end. It judges
-// nothing but bounds; what is not JSON is left for the parser to find.
+// Cuts a listing into its rows while its bytes arrive, so that the whole listing is never in memory: each row is parsed, reduced by the
+// plan's keeper, and dropped. The text around the rows is small, and is parsed at the end. Only bounds are checked here; the parser finds
+// invalid JSON.
 import type { RowPath, RowPlan } from '../../ports.ts'
 import { BoundError, isTooDeep, MAX_NESTING, MAX_ROW_BYTES, MAX_ROWS, MAX_SMALL_ANSWER_BYTES, sizeText, TOO_DEEP } from '../bounds.ts'
 
 export interface Cutter {
-  /** Takes the next bytes; returns how much more memory the rows now take, roughly. Throws a `BoundError`. */
+  /** Takes the next bytes, and returns roughly how much more memory the kept rows take. Throws a `BoundError`. */
   push(chunk: Buffer): number
-  /** What stands around the rows, as text; and the whole value with the kept rows in their places, undefined when it is not JSON. */
+  /** The text around the rows; and the whole value with the kept rows in their places, undefined when it is not JSON. */
   end(): { readonly text: string; readonly value: unknown }
 }
 
-/** The rows of one list, and where it stands: the path of the plan, and the places in the lists on the way. */
+/** The kept rows of one list, the list's path in the plan, and the indexes of the lists on that path. */
 interface Group {
   readonly path: RowPath
   readonly places: readonly number[]
@@ -19,12 +19,12 @@ interface Group {
 }
 
 interface Container {
-  /** `*` for a list; for an object the name of the present field. */
+  /** `*` for a list; for an object the name of the current field. */
   name: string
-  /** How many values of a list are over. */
+  /** For a list: how many values have ended. */
   count: number
   readonly group: Group | undefined
-  /** Of a list of rows: what is kept of each. */
+  /** For a list of rows: returns what to keep of a row. */
   readonly keep: ((row: unknown) => unknown) | undefined
 }
 
@@ -32,18 +32,18 @@ interface State {
   readonly plan: RowPlan
   readonly stack: Container[]
   readonly kept: Group[]
-  /** Bytes around the rows, and of the row that is under way. */
+  /** Bytes around the rows, and of the unfinished row. */
   readonly around: Pieces
   readonly row: Pieces
   rowCount: number
-  /** In a list of rows, and how deep in one of them; 0: between two. */
+  /** Inside a list of rows, and how deep inside a row; 0 is between rows. */
   isInRows: boolean
   rowDepth: number
-  /** A comma was the last thing before the row that is under way. */
+  /** A comma came just before the unfinished row. */
   afterComma: boolean
   inString: boolean
   escaped: boolean
-  /** The string under way outside of rows, which may be the name of a field; and the last one. */
+  /** The unfinished string outside of rows, which may be the name of a field; and the last one that ended. */
   name: number[] | undefined
   lastString: string
   isBroken: boolean
@@ -85,7 +85,7 @@ export function createCutter(plan: RowPlan): Cutter {
   }
 }
 
-/** What is not JSON is undefined, as JSON has no such value. */
+/** Undefined when the text is not JSON, as JSON has no such value. */
 function parsed(text: string): unknown {
   try {
     return isTooDeep(text) ? undefined : JSON.parse(text)
@@ -103,7 +103,7 @@ function push(state: State, chunk: Buffer): number {
     }
     const { begin, comma, end } = { begin: at, ...passRows(state, chunk, at) }
     const isOver = end < chunk.length
-    // What stands behind the last comma goes on in the next chunk.
+    // The row after the last comma continues in the next chunk.
     if (isOver || comma !== undefined) grown += endRows(state, chunk.subarray(begin, isOver ? end : comma), isOver)
     if (isOver) state.isInRows = false
     else add(state.row, chunk.subarray(comma === undefined ? begin : comma + 1, end), MAX_ROW_BYTES, 'a row of the answer')
@@ -112,7 +112,7 @@ function push(state: State, chunk: Buffer): number {
   return grown
 }
 
-/** Goes over what is no row; ends where a list of rows begins, or at the end of the chunk. */
+/** Skips the text around the rows, up to a list of rows or the end of the chunk. */
 function passAround(state: State, chunk: Buffer, from: number): number {
   let at = from
   for (; at < chunk.length && !state.isInRows; at += 1) {
@@ -120,7 +120,7 @@ function passAround(state: State, chunk: Buffer, from: number): number {
     if (state.inString) passString(state, byte)
     else passSign(state, byte, state.stack.at(-1))
   }
-  add(state.around, chunk.subarray(from, at), MAX_SMALL_ANSWER_BYTES, 'what stands around the rows')
+  add(state.around, chunk.subarray(from, at), MAX_SMALL_ANSWER_BYTES, 'the text around the rows')
   return at
 }
 
@@ -160,7 +160,7 @@ function groupHere({ plan, stack }: State): Group | undefined {
   return found && { path: found, places: stack.flatMap(({ name, count }) => (name === '*' ? [count] : [])), rows: [] }
 }
 
-/** Goes over rows to the end of their list, or of the chunk; and tells where the last comma between two was. */
+/** Skips rows to the end of their list or of the chunk, and returns the place of the last comma between two rows. */
 function passRows(state: State, chunk: Buffer, from: number): { readonly comma: number | undefined; readonly end: number } {
   let { inString, escaped, rowDepth } = state
   const deepest = MAX_NESTING - state.stack.length
@@ -187,12 +187,12 @@ function passRows(state: State, chunk: Buffer, from: number): { readonly comma: 
   return { comma, end: at }
 }
 
-/** Parses the rows that are whole now, and keeps what their asker wants of them; returns how much memory that takes, roughly. */
+/** Parses the rows that are complete, and keeps what the keeper returns; returns roughly how much memory that takes. */
 function endRows(state: State, bytes: Buffer, isOver: boolean): number {
   const text = (state.row.bytes === 0 ? bytes : Buffer.concat([...state.row.parts, bytes])).toString('utf8')
   state.row.parts = []
   state.row.bytes = 0
-  // A comma stands between two rows, and nowhere else.
+  // JSON allows a comma only between two rows.
   const isBlank = text.trim() === ''
   if (isBlank && (!isOver || state.afterComma)) state.isBroken = true
   state.afterComma = true
@@ -219,11 +219,11 @@ function add(pieces: Pieces, bytes: Buffer, limit: number, what: string): void {
   if (bytes.length === 0) return
   pieces.bytes += bytes.length
   if (pieces.bytes > limit) throw new BoundError(`${what} is larger than ${sizeText(limit)}; the answer was dropped`)
-  // A copy: a few bytes must not keep all that came with them.
+  // A copy, because a slice would keep its whole chunk in memory.
   pieces.parts.push(Buffer.from(bytes))
 }
 
-/** An object in V8, its place in a list, and what is kept about it; then its texts. Measured, and rounded up. */
+/** An object in V8 with its place in a list; then each field. Measured, and rounded up. */
 const ROW_WEIGHT = 160
 const FIELD_WEIGHT = 24
 
@@ -235,7 +235,7 @@ function weightOf(row: unknown): number {
   return weight
 }
 
-/** The rows in the lists that they came from. */
+/** Puts the kept rows into the lists that they came from. */
 function putBack(value: unknown, kept: readonly Group[]): unknown {
   for (const { path, places, rows } of kept) {
     const place = places.values()

@@ -1,7 +1,7 @@
-// Requests over real HTTP: got, its agents, the proxy. One request goes out exactly once (no retry and no redirect of got's own), and what
-// comes back is an answer of any status or a plain failure. A got error carries the request body, and so the key: only its code is ever
-// looked at. got and hpagent are loaded with the first request, because commands that need no network must not pay for them.
-import { type ClientRequest, Agent as HttpAgent } from 'node:http'
+// Requests over real HTTP, with got, its agents and the proxy. Each request is sent exactly once (got's own retry and redirects are off),
+// and results in an answer of any status or a plain failure. A got error carries the request body, and so the key: only its code is read.
+// got and hpagent are loaded with the first request, because commands that need no network must not pay for them.
+import { type ClientRequest, Agent as HttpAgent, type IncomingHttpHeaders } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
 import type { LookupFunction } from 'node:net'
 import type { Got } from 'got'
@@ -11,24 +11,25 @@ import { BoundError, CONNECT_TIMEOUT_MS } from '../bounds.ts'
 import { parseBaseUrl, proxyFor } from '../url.ts'
 import { OPERATION_PATH } from '../wire.ts'
 import type { Authorities } from './authorities.ts'
-import { isKeptBack, lookLast } from './last-look.ts'
-import { type Received, receive } from './receive.ts'
+import { checkBeforeSending, isKeptBack } from './final-check.ts'
+import { receive } from './receive.ts'
 import { type Account, processRoom, type Room } from './room.ts'
+import { onAbort } from './signals.ts'
 
 export interface HttpTransportOptions {
   /** With or without path prefix, trailing slash, `/api/v1`. */
   readonly baseUrl: string
   /** `capkeeper/VERSION`. */
   readonly userAgent: string
-  /** Where `HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY` and `NODE_TLS_REJECT_UNAUTHORIZED` are looked up. */
+  /** Has `HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY` and `NODE_TLS_REJECT_UNAUTHORIZED`. */
   readonly proxyEnv: Readonly<Record<string, string | undefined>>
-  /** How many connections are kept at most. */
+  /** The most connections that are kept open. */
   readonly concurrency: number
-  /** Who vouches for the service's certificate, in place of the usual authorities; asked with each request. */
+  /** The CA certificates to trust instead of the usual ones; asked with each request. */
   readonly authorities?: () => Authorities
-  /** What answers of all transports together may take. Default: that of the process. */
+  /** The memory for answers of all transports together. Default: that of the process. */
   readonly room?: Room
-  /** How names of hosts are looked up, in place of the system's way. */
+  /** Resolves host names instead of the system. */
   readonly lookup?: LookupFunction
 }
 
@@ -58,7 +59,7 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
       const trusted = options.authorities?.()
       if (trusted && 'message' in trusted) return { kind: 'network', message: trusted.message }
       agents ??= openAgents(proxy, options.concurrency)
-      // A kept connection is only used again by those who trust the same authorities: node:https tells them apart.
+      // node:https reuses a connection only for requests with the same authorities.
       if (!client || client.pem !== trusted?.pem) client = { pem: trusted?.pem, got: openClient(agents, options, trusted?.pem) }
       return exchange(
         { client: await client.got, room, account },
@@ -69,17 +70,21 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
     },
     close() {
       account.close()
-      void agents?.then((opened) => {
-        opened.http.destroy()
-        opened.https.destroy()
-      })
+      closeAgents(agents)
     },
   }
 }
 
-/** A request to an address that may itself be a secret: it is never put into a failure. */
+function closeAgents(agents: Promise<Agents> | undefined): void {
+  void agents?.then(({ http, https }) => {
+    http.destroy()
+    https.destroy()
+  })
+}
+
+/** Sends to addresses that may be secrets: no failure contains one. */
 export interface Poster {
-  /** `unsent`: it surely did not arrive. Rejects only when `signal` aborts. */
+  /** `unsent`: the message certainly did not arrive. Rejects only when `signal` aborts. */
   post(
     url: string,
     body: unknown,
@@ -88,7 +93,7 @@ export interface Poster {
   close(): void
 }
 
-/** Posts JSON to whatever address, through the proxy that is set for it. Answers are not read. */
+/** Posts JSON to any address, through the proxy that is set for it. Answers are not read. */
 export function createPoster({ userAgent, proxyEnv }: Pick<HttpTransportOptions, 'userAgent' | 'proxyEnv'>): Poster {
   const agents = new Map<string | undefined, Promise<Agents>>()
   const agentsFor = (proxy: string | undefined): Promise<Agents> => {
@@ -104,32 +109,26 @@ export function createPoster({ userAgent, proxyEnv }: Pick<HttpTransportOptions,
       const client = await openClient(agentsFor(proxy), { userAgent }, undefined)
       const timeout = delaysOf(timeoutMs)
       const stream = open(client, url, JSON.stringify(body), timeout)
-      const abort = (): void => void stream.destroy(new Error('aborted'))
-      signal?.addEventListener('abort', abort, { once: true })
+      const release = onAbort([signal], () => stream.destroy(new Error('aborted')))
       try {
         return await statusOf(stream)
       } catch (error) {
         signal?.throwIfAborted()
         return { ...failureOf(error, timeout), ...(isUnsent(error) && { unsent: true }) }
       } finally {
-        signal?.removeEventListener('abort', abort)
+        release()
         stream.destroy()
       }
     },
     close() {
-      for (const one of agents.values()) {
-        void one.then((opened) => {
-          opened.http.destroy()
-          opened.https.destroy()
-        })
-      }
+      for (const one of agents.values()) closeAgents(one)
     },
   }
 }
 
 const POSTS_AT_A_TIME = 4
 
-/** What ends it afterwards is nobody's business. */
+/** The error listener stays, so that a later error of the stream does not end the process. */
 const statusOf = (stream: ReturnType<Got['stream']>): Promise<{ readonly status: number }> =>
   new Promise((resolve, reject) => {
     stream.on('error', reject)
@@ -141,7 +140,7 @@ const codeOf = (error: unknown): string =>
 
 const UNSENT = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|EPROTO)$|CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ISSUER/
 
-/** No connection stood, or none that was trusted. */
+/** Whether no trusted connection was open. */
 function isUnsent(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   if (codeOf(error) === 'ETIMEDOUT' && 'event' in error) return error.event !== 'request' && error.event !== 'response'
@@ -160,7 +159,7 @@ function checkedProxy(proxy: string | undefined): string | undefined {
 function checkVerification(url: string, { authorities, proxyEnv }: HttpTransportOptions): void {
   const found = authorities?.()
   if (found && 'message' in found) throw new InputError([{ severity: 'error', code: 'CA_INVALID', message: found.message }])
-  // Certificates would be verified all the same, but whoever set it expects something else.
+  // Certificates would be verified all the same, which is not what the operator asked for.
   if (url.startsWith('https:') && proxyEnv['NODE_TLS_REJECT_UNAUTHORIZED'] === '0') throw new InputError([UNVERIFIED])
 }
 
@@ -207,8 +206,8 @@ function delaysOf(timeoutMs: number) {
 }
 
 /**
- * The body is written by us, to the request itself: got, where it writes one, cuts the connection when the answer begins before it has looked
- * whether all is out, which happens to every answer of a quick service while this process is busy.
+ * Writes the body to the request directly. When got writes the body, it cuts the connection if the answer begins before it has noticed that
+ * the body is out, which happens with a fast service while this process is busy.
  */
 function open(client: Got, url: string, text: string, timeout: Delays): ReturnType<Got['stream']> {
   const stream = client.stream(url, { timeout })
@@ -231,33 +230,27 @@ async function exchange(
   const claim = account.begin()
   const timeout = delaysOf(timeoutMs)
   const stream = open(client, url, JSON.stringify(body), timeout)
-  if (mayLeave) lookLast(stream, mayLeave)
-  const abort = (): void => void stream.destroy(new Error('aborted'))
-  signal?.addEventListener('abort', abort, { once: true })
+  if (mayLeave) checkBeforeSending(stream, mayLeave)
+  const release = onAbort([signal], () => stream.destroy(new Error('aborted')))
   try {
     signal?.throwIfAborted()
-    const received = await receive(stream, { operation, rows, room, claim })
+    const { answer, ...rest } = await receive(stream, { operation, rows, room, claim })
     if (rows?.staysAs !== undefined) claim.keep(rows.staysAs)
-    return answerOf(received)
+    return { status: answer.statusCode, headers: joinedHeaders(answer.headers), ...rest }
   } catch (error) {
     if (signal?.aborted) throw signal.reason
-    if (isKeptBack(error)) return { kind: 'network', message: 'it was kept back', isKeptBack: true }
+    if (isKeptBack(error)) return { kind: 'network', message: 'the request was kept back', isKeptBack: true }
     return error instanceof BoundError ? { kind: 'malformed', message: error.message } : failureOf(error, timeout)
   } finally {
-    signal?.removeEventListener('abort', abort)
+    release()
     claim.free()
-    // Whatever was not read by now is not wanted; a connection whose answer was read to its end is kept all the same.
+    // Drops the unread rest. A connection whose answer was read to its end stays open all the same.
     stream.destroy()
   }
 }
 
-function answerOf({ answer, ...rest }: Received): WireAnswer {
-  const headers = Object.entries(answer.headers).map(([name, value]) => [
-    name.toLowerCase(),
-    Array.isArray(value) ? value.join(', ') : value,
-  ])
-  return { status: answer.statusCode, headers: Object.fromEntries(headers), ...rest }
-}
+const joinedHeaders = (headers: IncomingHttpHeaders): WireAnswer['headers'] =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), Array.isArray(value) ? value.join(', ') : value]))
 
 const REASONS: Readonly<Record<string, string | undefined>> = {
   ECONNREFUSED: 'nothing listens at the address',
@@ -278,7 +271,7 @@ const REASONS: Readonly<Record<string, string | undefined>> = {
 
 const UNTRUSTED = 'the certificate is not trusted; name a private CA with --ca-file, or caFile in the config'
 
-/** Says what happened from the code alone: a message of got's may quote addresses, and its object holds the request. */
+/** Uses only the code of an error: got's message may quote addresses, and its object holds the request. */
 function failureOf(error: unknown, timeout: Delays): TransportFailure {
   const code = codeOf(error)
   if (code === 'ETIMEDOUT' && error instanceof Error && error.name === 'TimeoutError') {

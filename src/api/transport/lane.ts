@@ -1,14 +1,11 @@
-// A lane: the requests that wait to go out under one name of a key, by urgency, then in order of arrival. Only the order is decided here;
-// whether the first may go is queue.ts's business.
+// A lane: the waiting requests of one key name, by urgency, then in order of arrival. Only the order is decided here; queue.ts decides
+// whether the first one may go.
 
-/** Writes and what decides about them; then the readings of a sweep; then what is only measured. */
+/** Writes and the readings that decide them; then the readings of a sweep; then measurements. */
 const URGENCIES = ['urgent', 'normal', 'late'] as const
 export type Urgency = (typeof URGENCIES)[number]
 
-/**
- * A request's right to go out now, as its asker sees it, with the identity of the key that it would carry. `wait` is asked again after the
- * next ending.
- */
+/** Whether a request may be sent now, and with which key. After `wait` it is asked again when another request ends. */
 export type Permit =
   | { readonly kind: 'go' | 'probe'; readonly keyId: string }
   | { readonly kind: 'wait' }
@@ -18,35 +15,35 @@ export interface Ticket {
   /** The configuration's name of the key. */
   readonly keyName: string
   readonly urgency: Urgency
-  /** Goes before others of its urgency: it has waited before. */
+  /** Goes before others of its urgency, because it has waited before. */
   readonly again: boolean
   readonly admit: () => Permit
-  /** Told, before anything else is admitted, that the request goes out. */
+  /** Called when the request is sent, before any other request is admitted. */
   readonly onAdmitted: (admission: 'go' | 'probe') => void
   readonly signals: readonly (AbortSignal | undefined)[]
 }
 
 export interface Waiter {
   readonly ticket: Ticket
-  /** Its place among all lanes. */
+  /** Its place in the order of arrival, across all lanes. */
   readonly order: number
   readonly resolve: (turn: Turn) => void
   readonly reject: (error: unknown) => void
-  /** Aborted; dropped when its place is reached. */
+  /** Aborted; removed when it comes first. */
   gone: boolean
 }
 
 /** The right to send one request now; `end` must be called exactly once. */
 export interface Turn {
   readonly admission: 'go' | 'probe'
-  /** `undefined`: no answer came, which tells nothing about the rate. */
+  /** `undefined`: there was no answer, so nothing is known about the rate. */
   end(answer: { readonly kind: 'ok' } | { readonly kind: 'refused'; readonly retryAfterMs?: number } | undefined): void
 }
 
 export interface Lane {
   readonly keyName: string
   readonly waiting: Record<Urgency, Waiter[]>
-  /** When the lane is looked at again. */
+  /** When the lane is served again. */
   alarm?: { readonly at: number; readonly cancel: AbortController }
 }
 
@@ -58,7 +55,7 @@ export function join(lane: Lane, waiter: Waiter): void {
   else line.push(waiter)
 }
 
-/** The first that still waits; those who gave up are dropped on the way. */
+/** The first that still waits; aborted ones before it are removed. */
 export function head(lane: Lane): Waiter | undefined {
   for (const urgency of URGENCIES) {
     const line = lane.waiting[urgency]
@@ -68,13 +65,13 @@ export function head(lane: Lane): Waiter | undefined {
   return undefined
 }
 
-/** Takes out the first of the lane. */
+/** Removes the first of the lane. */
 export function leave(lane: Lane, first: Waiter): Waiter {
   lane.waiting[first.ticket.urgency].shift()
   return first
 }
 
-/** Of the lanes that were not put aside, the one whose first waiter is the most urgent, then the one that came first. */
+/** Of the lanes that are not put aside, the one whose first waiter is the most urgent, then the earliest. */
 export function nextLane(lanes: Iterable<Lane>, aside: ReadonlySet<Lane>): Lane | undefined {
   let best: { readonly lane: Lane; readonly rank: number; readonly order: number } | undefined
   for (const lane of lanes) {

@@ -1,9 +1,9 @@
-// The pace of each key of one workspace. It belongs to the key and outlives the clients that send: a reload of the configuration makes a
-// new client, which goes on where the last one was, and so cannot send a request too early. It never holds a key, only its identity.
+// The pace of each key of one workspace. It outlives the clients: a reload of the configuration makes a new client, which continues at the
+// pace of the last one and so never sends too early. It never holds a key, only its identity.
 import type { LearnedRate, Pace, RateSettings } from '../../core/pace/pace.ts'
 import { currentRate, learnedRate, startPace, succeeding, withSettings } from '../../core/pace/pacing.ts'
 
-/** One key's pace. Names of the configuration that hold the same key share it. */
+/** One key's pace. All names of the same key share it. */
 export interface KeyPace {
   readonly names: Set<string>
   pace: Pace
@@ -22,12 +22,12 @@ export const createPaces = (): Paces => ({ ofKey: new Map(), ofName: new Map() }
 export interface PaceWish {
   readonly key: { readonly id: string; readonly name: string }
   readonly settings: RateSettings
-  /** What `learnedRate` gave once, for a name that is new to this process; anything else is ignored. */
+  /** The stored result of `learnedRate`, for a name that is new to this process; any other value is ignored. */
   readonly learned: unknown
   readonly nowMs: number
 }
 
-/** The pace of a key under the settings of now. A changed key takes over from its predecessor: it is the same service. */
+/** The pace of a key under the current settings. A changed key continues at the pace of its predecessor: the service is the same. */
 export function paceOf(paces: Paces, { key, settings, learned, nowMs }: PaceWish): KeyPace {
   const before = paces.ofName.get(key.name)
   const known = paces.ofKey.get(key.id)
@@ -44,7 +44,7 @@ export function paceOf(paces: Paces, { key, settings, learned, nowMs }: PaceWish
 
 const opened = (pace: Pace): KeyPace => ({ names: new Set(), pace, known: learnedRate(pace) })
 
-/** Requests per second that the key of this name may send at now; undefined before it was used. */
+/** Requests per second that the key may send now; undefined before its first use. */
 export function rateOf(paces: Paces, keyName: string): number | undefined {
   const own = paces.ofName.get(keyName)
   return own && currentRate(own.pace)

@@ -1,6 +1,6 @@
-// Who goes next: requests wait here for their turn, by urgency, then in order of arrival. Each key has one pace, whatever it is used for,
-// since the service counts per key; requests under way are bounded for the whole workspace. It never sends anything itself, and never lets
-// a request through that its asker's `admit` refuses or that its key's pace does not allow yet.
+// Decides which request is sent next: by urgency, then in order of arrival. Each key has one pace, since the service counts per key;
+// requests under way are bounded for the whole workspace. It sends nothing itself, and never grants a turn that the ticket's `admit`
+// refuses or the key's pace does not allow yet.
 import type { LearnedRate, RateSettings } from '../../core/pace/pace.ts'
 import { answered, currentRate, earliestSendAt, learnedRate, sent } from '../../core/pace/pacing.ts'
 import type { Clock } from '../../ports.ts'
@@ -10,11 +10,11 @@ import { onAbort } from './signals.ts'
 
 export interface QueueOptions {
   readonly clock: Clock
-  /** Requests under way at once, at most. */
+  /** The most requests under way at once. */
   readonly concurrency: number
   readonly rate: RateSettings
   readonly paces: Paces
-  /** What was learned before, by key name. */
+  /** The rates learned in earlier runs, by key name. */
   readonly learned: Readonly<Record<string, unknown>>
   readonly onLearned: (keyName: string, learned: LearnedRate, ratePerSecond: number) => void
 }
@@ -22,7 +22,7 @@ export interface QueueOptions {
 export interface Queue {
   /** Resolves when the request may be sent; rejects with what `admit` failed with, or a signal's reason. */
   enter(ticket: Ticket): Promise<Turn>
-  /** Requests per second that the key may send at now; undefined before it was used. */
+  /** Requests per second that the key may send now; undefined before its first use. */
   ratePerSecond(keyName: string): number | undefined
 }
 
@@ -75,7 +75,7 @@ function laneFor({ lanes }: State, keyName: string): Lane {
   return lane
 }
 
-/** Lets out everyone who may go, the most urgent first; each turn lets one go or puts one lane aside. */
+/** Grants all turns that are possible now, the most urgent first. Each round grants one or puts a lane aside. */
 function pump(state: State): void {
   const aside = new Set<Lane>()
   for (let lane = nextLane(state.lanes.values(), aside); lane; lane = nextLane(state.lanes.values(), aside)) {
@@ -83,7 +83,7 @@ function pump(state: State): void {
   }
 }
 
-/** False when the lane's first cannot go now. */
+/** False when the first of the lane cannot go now. */
 function serve(state: State, lane: Lane): boolean {
   const { clock, paces, rate: settings, learned, concurrency } = state.options
   const waiter = head(lane)
@@ -95,7 +95,7 @@ function serve(state: State, lane: Lane): boolean {
   }
   if (permit.kind === 'wait' || state.underWay >= concurrency) return false
   const nowMs = clock.monotonic()
-  // Asked for now, because the key may have changed while the request waited.
+  // Not earlier, because the key may have changed while the request waited.
   const key = paceOf(paces, { key: { id: permit.keyId, name: lane.keyName }, settings, learned: learned[lane.keyName], nowMs })
   const at = earliestSendAt(key.pace, nowMs)
   if (at > nowMs) {
@@ -134,7 +134,7 @@ function report(key: KeyPace, onLearned: QueueOptions['onLearned']): void {
 
 function setAlarm(state: State, lane: Lane, at: number): void {
   const { clock } = state.options
-  // An alarm that rings too early only looks again.
+  // An alarm that rings too early does no harm: the lane is served again.
   if (lane.alarm && lane.alarm.at <= at) return
   lane.alarm?.cancel.abort()
   const alarm = { at, cancel: new AbortController() }
@@ -144,12 +144,12 @@ function setAlarm(state: State, lane: Lane, at: number): void {
       if (lane.alarm === alarm) delete lane.alarm
       pump(state)
     },
-    // Cancelled: another alarm stands, or nobody waits.
+    // Cancelled: another alarm is set, or no request waits.
     () => undefined,
   )
 }
 
-/** An alarm that nobody waits for would keep a stopping process alive. */
+/** A needless alarm would keep a stopping process alive. */
 function stopAlarmWhenEmpty(lane: Lane): void {
   if (head(lane) || !lane.alarm) return
   lane.alarm.cancel.abort()

@@ -1,5 +1,5 @@
-// Takes one answer in as its bytes arrive, already decompressed: listings row by row, everything else as text, and never more than its bound.
-// Each piece is worked on by itself and the next one waits for it, so that others get their turn in between. It judges no status and no word.
+// Reads one answer as its decompressed bytes arrive: listings row by row, all else as text, never more than its bound. It awaits each chunk,
+// so that other work runs in between.
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Operation, RowPlan, WireAnswer } from '../../ports.ts'
@@ -13,18 +13,18 @@ export interface Answer {
   readonly headers: IncomingHttpHeaders
 }
 
-export interface Received extends Pick<WireAnswer, 'body' | 'rows'> {
+interface Received extends Pick<WireAnswer, 'body' | 'rows'> {
   readonly answer: Answer
 }
 
-export interface Receiving {
+interface Receiving {
   readonly operation: Operation
   readonly rows: RowPlan | undefined
   readonly room: Room
   readonly claim: Claim
 }
 
-/** Reads to the end. Rejects with what the stream fails with, or with a `BoundError`. */
+/** Rejects with the stream's error, or with a `BoundError`. */
 export async function receive(stream: Duplex, { operation, rows, room, claim }: Receiving): Promise<Received> {
   const answer = await begun(stream)
   const succeeded = answer.statusCode >= 200 && answer.statusCode < 300
@@ -47,12 +47,12 @@ export async function receive(stream: Duplex, { operation, rows, room, claim }: 
 
 const begun = (stream: Duplex): Promise<Answer> =>
   new Promise((resolve, reject) => {
-    // Stays until the end: an error that comes when nobody reads any more must not end the process.
+    // Never removed: an error after reading has ended must not end the process.
     stream.on('error', reject)
     stream.once('response', resolve)
   })
 
-/** Of a failure the status says what it is, and the beginning of its words is enough. */
+/** The status tells the failure, so the beginning of its text is enough. */
 async function beginningOf(stream: Duplex): Promise<string> {
   const parts: Buffer[] = []
   let bytes = 0

@@ -1,13 +1,13 @@
-// How much memory the answers of all workspaces together may take, while they arrive and as long as what they said is kept. Everybody has a
-// small share that nobody else can take, so that one service that says too much leaves the others room. In bytes, roughly; it only counts.
+// Bounds the memory of all workspaces' answers together, while they arrive and as long as their content is kept. Each workspace has a small
+// share that no other can take, so that one huge answer leaves room for the others. It only counts bytes, roughly.
 import { getHeapStatistics } from 'node:v8'
 import { sizeText } from '../bounds.ts'
 
-/** What the program itself takes of the heap, with a small company. Measured. */
+/** The heap of the program itself, with a small company. Measured. */
 const OWN_HEAP_BYTES = 32 * 1024 * 1024
-/** Everybody's own share, at most: as much as 1,000 people with their groups. */
+/** The largest share of a workspace: as much as 1,000 people with their groups. */
 const MAX_SHARE_BYTES = 1024 * 1024
-/** How many times over what an answer says is in memory, from the answer over plan and record to the pages. Measured. */
+/** How many copies of an answer's content are in memory, from the answer itself to the pages. Measured. */
 const COPIES = 1.5
 
 /** One workspace's account. */
@@ -18,13 +18,13 @@ export interface Account {
   close(): void
 }
 
-/** What one answer takes. */
+/** The memory of one answer. */
 export interface Claim {
-  /** Takes more; false when there is no room. */
+  /** Takes more memory; false when there is no room. */
   grow(bytes: number): boolean
-  /** What was said is kept from now on, in place of what was said before under this name. */
+  /** The content is kept, in place of earlier content of this name. */
   keep(name: string): void
-  /** Nothing of it is kept. Does nothing after `keep`. */
+  /** Gives the memory back. Does nothing after `keep`. */
   free(): void
 }
 
@@ -81,7 +81,7 @@ function accountOf(holder: Holder, fits: () => boolean, close: () => void): Acco
   }
 }
 
-/** All that this process may take for answers, by the heap that it was given. */
+/** The memory for all answers of this process, by the size of its heap. */
 export const processRoom: Room = createRoom(Math.max(1024 * 1024, (getHeapStatistics().heap_size_limit - OWN_HEAP_BYTES) / COPIES))
 
 export const noRoom = ({ bytes }: Room): string =>

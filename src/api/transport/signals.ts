@@ -1,9 +1,9 @@
-// Abort signals that many short requests share with something long-lived, such as the daemon's own stop: listeners are always taken off
-// again, so that a signal that lives for months does not gather them.
+// Abort signals that many short requests share with something long-lived, such as the daemon's stop. Listeners are always removed, so that
+// they do not pile up on a signal that lives for months.
 
 type Signals = readonly (AbortSignal | undefined)[]
 
-/** Calls back at once, or as soon as, one of the signals has aborted; at most once. The returned function takes the listeners off. */
+/** Calls back once, when the first of the signals aborts or if one already has. The returned function removes the listeners. */
 export function onAbort(signals: Signals, callback: (reason: unknown) => void): () => void {
   const present = signals.filter((signal) => signal !== undefined)
   const release = (): void => {
@@ -21,7 +21,7 @@ export function onAbort(signals: Signals, callback: (reason: unknown) => void): 
 /** Runs work under a signal that aborts when any of several does. */
 export async function underSignals<Value>(signals: Signals, work: (signal: AbortSignal) => Promise<Value>): Promise<Value> {
   const [only, ...others] = signals.filter((signal) => signal !== undefined)
-  // Nothing to join: so it is with every request of a sweep.
+  // The common case: every request of a sweep has one signal.
   if (only && others.length === 0) return work(only)
   const joined = new AbortController()
   const release = onAbort(signals, (reason) => joined.abort(reason))

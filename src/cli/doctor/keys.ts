@@ -1,5 +1,6 @@
 // The permissions that each key holds, compared with its uses. A key shows by its name and its source, never by its text.
-import { type Holding, type KeyProbe, keyNameFor, type ProbedKey } from '../../api/probe.ts'
+import { keyNameFor } from '../../api/keys.ts'
+import type { Holding, KeyProbe, ProbedKey } from '../../api/probe.ts'
 import { PERMISSION_NAME, PERMISSIONS, type Permission } from '../../api/wire.ts'
 import type { Observed } from '../../core/model/observed.ts'
 import { TEAM } from '../../core/model/scope.ts'

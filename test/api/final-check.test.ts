@@ -119,7 +119,7 @@ describe('a write', () => {
 
   test('that was kept back is told as not sent, and says nothing of the service; reads are never asked for', async () => {
     const asked: number[] = []
-    const keptBack = { kind: 'network', message: 'it was kept back', isKeptBack: true } as const
+    const keptBack = { kind: 'network', message: 'the request was kept back', isKeptBack: true } as const
     const late = testClient(() => keptBack, { mayLeave: (ms) => asked.push(ms) > 0 })
     expect(await late.client.writeCap(TEAM, credits(5))).toMatchObject({ kind: 'refused', failure: { unsent: true } })
     expect([late.sent.length, late.events, asked.length]).toEqual([1, [], 1])
