@@ -20,7 +20,7 @@ export const isDealt = ({ protected: isProtected, left }: PoolMember): boolean =
 export const standingCount = (member: PoolMember): number =>
   Math.max(0, greatest([useOf(member), ...standing(member), ...member.sent.map(({ cap }) => amountOf(cap))]) - member.base)
 
-/** The same, with lowered caps at their old value as long as use under them may not show yet. */
+/** What the member counts for: the same, with lowered caps at their old value as long as use under them may not show yet. */
 export const fullCount = (member: PoolMember): number =>
   Math.max(standingCount(member), greatest(member.lowered.map(({ cap }) => amountOf(cap))) - member.base)
 
@@ -42,7 +42,8 @@ function dealtCount(member: PoolMember): number {
 const sumOver = (state: PoolState, count: (member: PoolMember) => number): number =>
   Object.values(state.members).reduce((sum, member) => sum + count(member), 0)
 
+/** The counted sum, the only one: what is dealt, raised, shown and told goes by it. */
 export const fullSum = (state: PoolState): number => sumOver(state, fullCount)
-export const standingSum = (state: PoolState): number => sumOver(state, standingCount)
+/** The sum that the deal comes to, once it is in force. */
 export const dealtSum = (state: PoolState): number => sumOver(state, dealtCount)
 export const paidSum = (state: PoolState): number => sumOver(state, paidUse)

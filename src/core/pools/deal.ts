@@ -2,7 +2,7 @@
 // share-out.ts shares the credits out. The raises that a deal's lowered caps pay for belong to that deal: they are given as soon as use under
 // the old caps shows, without another deal.
 import { type Credits, credits, HOUR_MS, type Instant } from '../model/units.ts'
-import { dealtSum, fullSum, isDealt, standingCount, standingSum } from './count.ts'
+import { dealtSum, fullSum, isDealt, standingCount } from './count.ts'
 import { type Aim, aim, give, matters } from './share-out.ts'
 import { memberOf, type PoolMember, type PoolState, type PoolTerms } from './state.ts'
 import { type Laid, layOut } from './table.ts'
@@ -23,8 +23,6 @@ export interface Deal {
   readonly isNew: boolean
   /** Nothing is left to deal: everybody is at their use. */
   readonly isUsedUp: boolean
-  /** By how much the sum exceeds the credits after everything was lowered that can be; 0 when it does not. */
-  readonly above: number
   /** Members without a known cap, or uncapped: they stop raises. */
   readonly blockers: readonly string[]
 }
@@ -41,7 +39,6 @@ export function dealPool(terms: PoolTerms, state: PoolState, now: Instant, { alw
     state: after,
     isNew: after !== state,
     isUsedUp: aimed.left < Math.max(1, laid.table.size),
-    above: Math.max(0, standingSum(after) - terms.credits),
     blockers: Object.entries(state.members).flatMap(([email, member]) => (Number.isFinite(standingCount(member)) ? [] : [email])),
   }
 }

@@ -1,7 +1,7 @@
 // What is shown of a pool: credits, used, dealt, when it is expected to run out, and one person's deal in words. It decides nothing.
 
 import type { Instant } from '../model/units.ts'
-import { isDealt, paidSum, paidUse, standingSum } from './count.ts'
+import { fullSum, isDealt, paidSum, paidUse } from './count.ts'
 import { exhaustionAt, ownPace, poolPace } from './pace.ts'
 import { memberOf, type PoolState, type PoolTerms } from './state.ts'
 
@@ -11,7 +11,7 @@ export interface PoolFigures {
   readonly credits: number
   /** Of the credits, by members and by those who left. */
   readonly used: number
-  /** The sum that is kept within the credits: each person at the greatest of use, cap in force and cap given. Absent while a cap is not known. */
+  /** The sum that is kept within the credits (`fullSum`). Absent while somebody counts at no cap. */
   readonly dealt?: number
   /** When the credits are expected to be used up; absent when not within the cycle. */
   readonly exhaustedAt?: Instant
@@ -23,7 +23,7 @@ export interface PoolFigures {
 /** The figures as of the last reading. */
 export function poolFigures({ credits }: Pick<PoolTerms, 'credits'>, state: PoolState): PoolFigures {
   const used = paidSum(state)
-  const dealt = standingSum(state)
+  const dealt = fullSum(state)
   const staying = Object.entries(state.members).filter(([, { left }]) => !left)
   const total = staying.reduce((sum, [, { use = 0 }]) => sum + use, 0)
   const average = poolPace(total, staying.length, state.cycle, state.readAt)
@@ -56,7 +56,7 @@ export function dealLines(
   const within = `${terms.min > 0 ? `, at least ${terms.min}` : ''}${terms.max === undefined ? '' : `, at most ${terms.max}`}`
   const lines = [
     `pool ${name}: ${credits} credits for ${members} ${members === 1 ? 'member' : 'members'}, ${terms.share === 'equal' ? 'the same head-room for everybody' : 'by need'}${within}`,
-    `used ${amount(used)}, counted at ${dealt === undefined ? 'more than the credits: a member has no known cap' : amount(dealt)}`,
+    `used ${amount(used)}, counted at ${dealt === undefined ? 'more than the credits: a member has no known cap, or had none lately' : amount(dealt)}`,
   ]
   if (state.dealtAt !== undefined) lines.push(`dealt ${instantText(state.dealtAt)} from use read ${instantText(state.readAt)}`)
   if (exhaustedAt !== undefined) lines.push(`expected to be used up ${instantText(exhaustedAt)}`)

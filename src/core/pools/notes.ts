@@ -3,7 +3,7 @@
 
 import type { Pool, PoolMembers } from '../model/policy.ts'
 import type { Position } from '../model/problem.ts'
-import { standingCount, standingSum } from './count.ts'
+import { fullCount, fullSum } from './count.ts'
 import { poolFigures } from './figures.ts'
 import { cannotPay, type MemberNow, type PoolState, type PoolTerms } from './state.ts'
 import { waitingRaises } from './waits.ts'
@@ -56,18 +56,14 @@ function whyNobody(asked: PoolMembers): string {
 }
 
 function aboveText(state: PoolState, credits: number): string | undefined {
-  // A member who is about to get a first cap does not stop raises for long.
-  const open = Object.entries(state.members).flatMap(([email, member]) =>
-    Number.isFinite(standingCount(member)) || member.dealt !== undefined ? [] : [email],
-  )
+  const sum = fullSum(state)
+  if (sum <= credits) return undefined
+  const open = Object.entries(state.members).flatMap(([email, member]) => (Number.isFinite(fullCount(member)) ? [] : [email]))
   const [first] = open
-  if (first !== undefined) {
-    const who = open.length === 1 ? first : `${open.length} members, ${first} first,`
-    return `${who} ${open.length === 1 ? 'has' : 'have'} no known cap in force, so nobody is raised`
-  }
-  const sum = standingSum(state)
-  if (sum <= credits || !Number.isFinite(sum)) return undefined
-  return `use and caps come to ${Math.ceil(sum)}, above its ${credits} credits; caps are only lowered, never below use, until they fit`
+  if (first === undefined)
+    return `use and caps count at ${Math.ceil(sum)}, above its ${credits} credits; caps are only lowered, never below use, until they fit`
+  const [who, has] = open.length === 1 ? [first, 'has'] : [`${open.length} members, ${first} first,`, 'have']
+  return `${who} ${has} no known cap in force, or had none lately, so nobody is raised`
 }
 
 /** How many members are named at most. */

@@ -74,12 +74,8 @@ describe('a deal tells', () => {
     ['that it is used up with less', { ada: member(500, 500), bob: member(500, 499) }, true],
   ])('%s', (_name, members, isUsedUp) => expect(dealPool(TERMS, state(members), NOW).isUsedUp).toBe(isUsedUp))
 
-  test('by how much the sum is above the credits, and who has no known cap', () => {
-    expect(dealPool(TERMS, state({ ada: member(1200, 1100, given(1100)) }, { dealtAt: NOW - 1 }), NOW)).toMatchObject({
-      above: 200,
-      blockers: [],
-    })
+  test('who has no known cap', () => {
+    expect(dealPool(TERMS, state({ ada: member(1200, 1100, given(1100)) }, { dealtAt: NOW - 1 }), NOW).blockers).toEqual([])
     expect(dealPool(TERMS, state({ ada: member(5, 0), bob: member(undefined, 0) }), NOW).blockers).toEqual([email('bob')])
-    expect(dealPool(TERMS, state(BLOCKED), NOW).above).toBe(0)
   })
 })

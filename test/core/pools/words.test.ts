@@ -1,6 +1,7 @@
 // The words about pools: the figures for one person, and the notes for the author of the policy.
 import { describe, expect, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
+import { fullSum } from '../../../src/core/pools/count.ts'
 import { dealLines, poolFigures } from '../../../src/core/pools/figures.ts'
 import { poolNotes } from '../../../src/core/pools/notes.ts'
 import type { MemberNow, PoolMember, PoolState } from '../../../src/core/pools/state.ts'
@@ -67,7 +68,7 @@ describe('the figures of a pool', () => {
       state({ bob: member(0, ALONE), cyd: member(0, { inForce: since('none') }) }),
       [
         'pool research: 100 credits for 2 members, the same head-room for everybody, at least 5, at most 50',
-        'used 0, counted at more than the credits: a member has no known cap',
+        'used 0, counted at more than the credits: a member has no known cap, or had none lately',
         'dealt 2026-11-20 from use read 2026-11-20',
       ],
     ],
@@ -87,7 +88,7 @@ describe('the figures of a pool', () => {
       }),
       [
         'pool research: 100 credits for 1 member, by need',
-        'used 20.13, counted at 50',
+        'used 20.13, counted at more than the credits: a member has no known cap, or had none lately',
         'dealt 2026-11-20 from use read 2026-11-20',
         'ada@example.com: used 20.13 of it, joined at a use of 10, dealt 50, own cap 70, dealt first, not dealt, counts at the cap in force, ' +
           'counts at 80 until use up to 2026-11-20 shows, counts at no cap until use up to 2026-11-20 shows, 55 sent 2026-11-20 may still land',
@@ -117,6 +118,15 @@ describe('the figures of a pool', () => {
       ],
     ],
   ])('in words: %s', (_name, pool, one, expected) => expect(lines(pool, one)).toEqual(expected))
+})
+
+test('the sum that is shown is the one that raises go by, and that members are said to count at', () => {
+  const one = state({ ada: member(7, { inForce: since(60), lowered: [since(90)] }), bob: member(7, { inForce: since(40) }) })
+  expect(poolFigures({ credits: credits(100) }, one).dealt).toBe(130)
+  expect(fullSum(one)).toBe(130)
+  expect(sketch({}).flatMap((terms) => dealLines('research', terms, one, email('ada'), day))).toEqual(
+    expect.arrayContaining(['used 14, counted at 130', 'ada@example.com: used 7 of it, counts at 90 until use up to 2026-11-20 shows']),
+  )
 })
 
 describe('the notes on a pool', () => {
@@ -214,7 +224,9 @@ describe('the notes on a pool', () => {
       state({ ada: member(7, { inForce: since(100) }), bob: member(0, { inForce: since(1) }) }),
       undefined,
       {},
-      ['POOL_ABOVE pool research: use and caps come to 101, above its 100 credits; caps are only lowered, never below use, until they fit'],
+      [
+        'POOL_ABOVE pool research: use and caps count at 101, above its 100 credits; caps are only lowered, never below use, until they fit',
+      ],
     ],
     ['nothing at just its credits', {}, state({ ada: member(7, { inForce: since(100) }) }), undefined, {}, []],
     [
@@ -231,7 +243,7 @@ describe('the notes on a pool', () => {
       state({ ada: member(7) }),
       undefined,
       {},
-      ['POOL_ABOVE pool research: ada@example.com has no known cap in force, so nobody is raised'],
+      ['POOL_ABOVE pool research: ada@example.com has no known cap in force, or had none lately, so nobody is raised'],
     ],
     [
       'how many have no known cap, and the first of them',
@@ -239,9 +251,26 @@ describe('the notes on a pool', () => {
       state({ ada: member(7), bob: member(7), cyd: member(7, { inForce: since(9) }) }),
       undefined,
       {},
-      ['POOL_ABOVE pool research: 2 members, ada@example.com first, have no known cap in force, so nobody is raised'],
+      ['POOL_ABOVE pool research: 2 members, ada@example.com first, have no known cap in force, or had none lately, so nobody is raised'],
     ],
-    ['nothing of a member who is about to get a first cap', {}, state({ ada: member(7, { dealt: credits(9) }) }), undefined, {}, []],
+    [
+      'that it is above its credits at caps that were lowered too lately',
+      {},
+      state({ ada: member(7, { inForce: since(60), lowered: [since(90)] }), bob: member(7, { inForce: since(40) }) }),
+      undefined,
+      {},
+      [
+        'POOL_ABOVE pool research: use and caps count at 130, above its 100 credits; caps are only lowered, never below use, until they fit',
+      ],
+    ],
+    [
+      'who is about to get a first cap, and who just got one',
+      {},
+      state({ ada: member(7, { dealt: credits(9) }), bob: member(7, { inForce: since(9), lowered: [since('none')] }) }),
+      undefined,
+      {},
+      ['POOL_ABOVE pool research: 2 members, ada@example.com first, have no known cap in force, or had none lately, so nobody is raised'],
+    ],
   ])('say %s', (_name, pool, one, names, frozen, expected) => {
     const found = notes(pool, one, names, frozen)
     expect(found.map(({ code, message }) => `${code} ${message}`)).toEqual(expected)

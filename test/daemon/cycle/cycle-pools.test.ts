@@ -62,7 +62,7 @@ describe('a pool', () => {
       expect.objectContaining({ severity: 'warning', code: 'POOL_NOBODY', message: `pool research: has no members: ${why}` }),
     ])
     const after = await one.cycle({ pools: [pool(100, people('ada'))] })
-    expect(after.planned.plan.problems).toEqual([])
+    expect(after.planned.plan.problems.map(({ code }) => code)).not.toContain('POOL_NOBODY')
   })
 
   test('moves head-room to whom it serves: first the lower, hours later the raise', async () => {

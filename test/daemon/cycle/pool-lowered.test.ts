@@ -72,7 +72,7 @@ test('is not raised by the pass after the one that has found a member whom other
   const { after } = await one.cycle({ pools: [RESEARCH] }, { confirm: meanwhile })
   expect(one.writes()).toEqual(['ada 500'])
   expect(one.caps()).toEqual({ ada: 500, bob: 50 })
-  expect(after.plan.problems).toMatchObject([{ code: 'POOL_WAITS' }])
+  expect(after.plan.problems).toMatchObject([{ code: 'POOL_ABOVE' }, { code: 'POOL_WAITS' }])
   await one.clock.pass(5 * HOUR)
   await one.cycle()
   expect(one.caps()).toEqual({ ada: 500, bob: 500 })

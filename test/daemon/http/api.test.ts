@@ -284,7 +284,7 @@ describe('one of them', () => {
 
 describe('a pool', () => {
   test('is on the page of its workspace and among the policies, and its members are found by its name', async () => {
-    const world = await createWorld({ people: 4 })
+    const world = await createWorld({ people: 4, caps: { team: 10 } })
     closing(world)
     await world.cycle({
       caps: { team: 500, p003: 90 },

@@ -29,7 +29,7 @@ describe('the series of pools', () => {
   const pools = [{ name: 'research', credits: 1_000, members: { kind: 'emails' as const, emails: ['p001', 'p002'].map(email) } }]
 
   test('has a figure for each day on which a cycle was run, and none for days before', async () => {
-    const world = await createWorld({ people: 4 })
+    const world = await createWorld({ people: 4, caps: { team: 10 } })
     open.push(world)
     await world.cycle({ caps: { team: 500 }, pools })
     await world.cycle()

@@ -88,7 +88,7 @@ export const GAUGES = {
     labels: ['workspace', 'pool'],
   },
   capkeeper_pool_dealt_credits: {
-    help: 'Sum over the members of a pool of the greatest of use, cap in force and cap given; absent while a cap is not known.',
+    help: 'Sum over the members of a pool of the greatest of use, cap in force, cap given and any cap lowered too lately for use under it to show; absent while somebody counts at no cap.',
     labels: ['workspace', 'pool'],
   },
   capkeeper_pool_exhaustion_timestamp_seconds: {

@@ -65,7 +65,11 @@ const pool = object('A budget over caps in this cycle, in credits.', {
   name: text(),
   credits: figure('Credits of all members together.'),
   used: optional(figure('Credits used; absent until use was read.')),
-  dealt: optional(figure('Sum over the members of the greatest of use, cap in force and cap dealt; absent while a cap is not known.')),
+  dealt: optional(
+    figure(
+      'Sum over the members of the greatest of use, cap in force, cap dealt and any cap lowered too lately for use under it to show; absent while somebody counts at no cap.',
+    ),
+  ),
   people: optional(count('Its members.')),
   exhaustion: optional(instant('When it is expected to be used up; absent when not within the cycle.')),
   readAt: optional(instant('When the use was read.')),

@@ -225,7 +225,9 @@ export const POOL_SERIES = object('Pools over the billing cycle.', {
           day: day('Which.'),
           used: optional(figure('Credits used in the cycle, at the end of the day.')),
           dealt: optional(
-            figure('Sum over the members of the greatest of use, cap in force and cap dealt; absent while a cap is not known.'),
+            figure(
+              'Sum over the members of the greatest of use, cap in force, cap dealt and any cap lowered too lately for use under it to show; absent while somebody counts at no cap.',
+            ),
           ),
         }),
         'From the first day of the cycle until today, in order; days before recording began have no figures.',
