@@ -76,16 +76,19 @@ export function scopesToRead(
   scopes.set(TEAM_KEY, TEAM)
   for (const { scope } of resolution.desired) scopes.set(scopeKey(scope), scope)
   // A pool deals only to members whose caps were read.
-  for (const { members } of resolution.pools) for (const { email } of members) scopes.set(scopeKey(userScope(email)), userScope(email))
+  const pooled = new Map(
+    resolution.pools.flatMap(({ members }) => members.map(({ email }) => [scopeKey(userScope(email)), userScope(email)])),
+  )
+  for (const [key, scope] of pooled) scopes.set(key, scope)
   for (const [key, one] of owned) if (mayBeSet(one)) scopes.set(key, one.scope)
   // A group may have a cap that no policy declares.
   for (const key of new Set([...scopes.keys()].flatMap(mayShow))) {
     const group = parseScope(key)
     if (group) scopes.set(key, group)
   }
-  // The caps of the team and of groups apply to people, also while these scopes are quarantined.
-  const isRead = (key: ScopeKey, one: Quarantined): boolean =>
-    scopes.get(key)?.kind !== 'user' && one.code !== 'SCOPE_UNKNOWN' ? true : one.restore !== undefined
+  // The caps of the team and of groups apply to people, and a pool counts the caps of its members, also while these scopes are quarantined.
+  const counts = (key: ScopeKey): boolean => scopes.get(key)?.kind !== 'user' || pooled.has(key)
+  const isRead = (key: ScopeKey, one: Quarantined): boolean => (counts(key) && one.code !== 'SCOPE_UNKNOWN') || one.restore !== undefined
   for (const [key, one] of leftAlone.quarantined) if (!isRead(key, one)) scopes.delete(key)
   for (const key of leftAlone.skipped) scopes.delete(key)
   return [...scopes.values()].sort(compareScopes)

@@ -95,7 +95,12 @@ describe('what a sweep reads beside what is asked for and what is ours', () => {
 
   test('are the members of pools, also those to whom nothing is dealt yet', () => {
     const pool = { members: { kind: 'emails', emails: ['p1', 'p0'].map(email) }, credits: 100 } as const
-    expect(scopesToRead(resolution({ pools: [pool] }), new Map(), nobody).map(short)).toEqual(['team', 'p0', 'p1'])
+    const readWith = (leftAlone: Parameters<typeof scopesToRead>[2]) =>
+      scopesToRead(resolution({ pools: [pool] }), new Map(), leftAlone).map(short)
+    expect(readWith(nobody)).toEqual(['team', 'p0', 'p1'])
+    // One whose cap is refused counts in the sum all the same, at a cap that may be inherited and move.
+    expect(readWith(refused('p0', {}))).toEqual(['team', 'p0', 'p1'])
+    expect(readWith(refused('p0', { code: 'SCOPE_UNKNOWN' }))).toEqual(['team', 'p1'])
   })
 
   test('are undeclared groups, where their members may show their cap', () => {
