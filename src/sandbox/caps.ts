@@ -1,19 +1,19 @@
-// Caps as the service keeps them: one value per scope, the narrower wins. Follows the switches that say how deployments differ
-// (service-notes.md, section 1, Cap semantics). Must never judge who may read or write.
+// The caps of the service: one value for each scope; a person's own cap comes before group caps, and these before the team's. Follows the
+// switches for cap semantics and reads (service-notes.md, section 1, Cap semantics). Must never judge who may read or write.
 import { groupScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../core/model/scope.ts'
 import type { Store } from './store.ts'
 import type { Switches } from './switches.ts'
 
 export interface CapBook {
-  /** What a read answers at this scope; undefined: nothing configured. */
+  /** What a read of this scope answers; undefined: no cap. */
   readonly read: (scope: Scope) => number | undefined
-  /** What a read answered before the last write at this scope; the same as `read` when nothing was written. */
+  /** What a read of this scope answered before the last write to it; without a write the same as `read`. */
   readonly readStale: (scope: Scope) => number | undefined
-  /** Sets or clears at a scope; with `fan-out` also at each member's own. */
+  /** Sets or clears the cap of a scope; with `fan-out` also the caps of its members. */
   readonly write: (scope: Scope, cap: number | undefined) => void
   /** The cap in force for a person by id. */
   readonly inForce: (person: number) => number | undefined
-  /** People or groups were changed in the store. */
+  /** Call it after people or groups were changed in the store. */
   readonly reload: () => void
 }
 
@@ -25,9 +25,9 @@ export function openCaps(store: Store, switches: Pick<Switches, 'capSemantics' |
   let inForce: ReadonlyMap<number, number> | undefined
   const before = new Map<ScopeKey, number | undefined>()
   const explicit = (scope: Scope): number | undefined => store.cap(scope)
-  const inherited = (scope: Scope): number | undefined => explicit(scope) ?? wider(store, scope)
+  const inForceAt = (scope: Scope): number | undefined => explicit(scope) ?? capFromAncestors(store, scope)
   const visible = (cap: number | undefined): number | undefined => (cap === 0 && switches.zeroCap === 'omitted' ? undefined : cap)
-  const read = (scope: Scope): number | undefined => visible(switches.capReads === 'inherited' ? inherited(scope) : explicit(scope))
+  const read = (scope: Scope): number | undefined => visible(switches.capReads === 'inherited' ? inForceAt(scope) : explicit(scope))
   const put = (scope: Scope, cap: number | undefined): void => {
     before.set(scopeKey(scope), read(scope))
     store.setCap(scope, cap)
@@ -55,8 +55,8 @@ export function openCaps(store: Store, switches: Pick<Switches, 'capSemantics' |
   }
 }
 
-/** What applies at a scope from the wider ones. */
-function wider(store: Store, scope: Scope): number | undefined {
+/** The cap that a scope inherits from its ancestors. */
+function capFromAncestors(store: Store, scope: Scope): number | undefined {
   if (scope.kind === 'team') return undefined
   if (scope.kind === 'group') return store.cap(TEAM)
   const person = store.person(scope.email)

@@ -1,5 +1,5 @@
-// CascadeAnalytics: lines, runs and tools of agent use from the raw rows. A run is shown as it was recorded: one conversation may be
-// split over several, and `UNKNOWN` stays. Never sums runs: that is for the consumer.
+// CascadeAnalytics: lines, runs and tools of agent use, from the raw rows. Runs are shown as they were recorded: one conversation may be
+// split over several, and `UNKNOWN` is kept. Never sums runs; clients do that.
 
 import { createHash } from 'node:crypto'
 import type { CascadeAnswer, CascadeSource, WireCascadeLine, WireCascadeResult, WireCascadeRun, WireCascadeTool } from '../api/wire.ts'
@@ -14,15 +14,15 @@ import type { Switches } from './switches.ts'
 import { formatSeconds } from './time.ts'
 import type { AgentUse } from './use.ts'
 
-/** The most query requests of a request, and the most runs in an answer. Choice. */
+/** The most query requests in a request, and the most runs in an answer. Choice. */
 const MAX_QUERIES = 100
 const MAX_RUNS = 1_000_000
 
 const SOURCES: readonly CascadeSource[] = ['cascade_lines', 'cascade_runs', 'cascade_tool_usage']
 
 /**
- * interface-spec.md, Endpoints 3. Without a range: everything there is; both ends are included (choice). Nothing is kept of lines and
- * tools in the terminal, so that these are empty when `ide_types` is `cli` only, also beside other runs of it (choice).
+ * interface-spec.md, Endpoints 3. Without a range all rows count; both ends are included (choice). Lines and tools are not recorded for the
+ * terminal, so these are empty when `ide_types` is only `cli`, also in conversations that were continued elsewhere (choice).
  */
 export function cascadeAnalytics(context: ServiceContext, key: StoredKey, fields: Fields): CascadeAnswer {
   const { store, now, switches } = context
@@ -48,7 +48,7 @@ export function cascadeAnalytics(context: ServiceContext, key: StoredKey, fields
   }
 }
 
-/** None: all of them. */
+/** Empty: no filter. */
 function idesOf(fields: Fields): readonly string[] {
   const ides = textsField(fields, 'ide_types')
   const unknown = ides.find((ide) => !IDES.some((known) => known === ide))
@@ -56,7 +56,7 @@ function idesOf(fields: Fields): readonly string[] {
   return ides
 }
 
-/** The data source of each query request; refuses what is not exactly one of the three with an object. */
+/** The data source of each query request; each must be an object with exactly one of the three. */
 function sourcesOf(fields: Fields): readonly CascadeSource[] {
   const requests = listField(fields, 'query_requests') ?? []
   if (requests.length === 0) throw new Refusal(400, 'query_requests is required')
@@ -73,7 +73,7 @@ function sourcesOf(fields: Fields): readonly CascadeSource[] {
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Every query keeps its slot, also when it is empty. One run more than there is room for tells that there are too many. */
+/** Each query has a result, even an empty one. Reading one run more than allowed shows that there are too many. */
 function resultOf(source: CascadeSource, filter: AgentFilter, { store, switches }: ServiceContext, room: number): WireCascadeResult {
   const shown = <Wrapper extends object>(items: readonly unknown[], wrapper: Wrapper): Wrapper | Record<string, never> =>
     items.length === 0 && switches.zeros === 'omitted' ? {} : wrapper
@@ -93,7 +93,7 @@ function resultOf(source: CascadeSource, filter: AgentFilter, { store, switches 
   }
 }
 
-/** Counters as texts; those of 0 left out when zeros are. */
+/** Counters as texts; zeros are left out when the switch says so. */
 const counters = (values: Readonly<Record<string, number>>, { zeros }: Switches): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(values).flatMap(([name, value]) => (value === 0 && zeros === 'omitted' ? [] : [[name, String(value)]])))
 

@@ -1,4 +1,4 @@
-// What every operation works with: the data, the switches, and the instant it is asked at. Types, and the two spellings of figures.
+// What every operation works with: the data, the switches, and the time of the request. Types, and the two spellings of figures.
 import type { Answers } from '../api/wire.ts'
 import type { Instant } from '../core/model/units.ts'
 import type { Operation } from '../ports.ts'

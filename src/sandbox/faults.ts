@@ -1,15 +1,14 @@
-// What goes wrong on purpose: which faults a request meets, how long its answer takes, and how many requests a key may make. Drawn from
-// one stream per fault under the seed, in the order of requests, so that one fault never shifts another.
+// Deliberate faults: which of them a request gets, the delay of its answer, and how many requests a key may send. Each fault draws from a
+// stream of its own under the seed, in the order of requests, so that no fault changes another.
 import { type Draw, stream } from './company/random.ts'
-import type { RateLimit, Switches } from './switches.ts'
-import { FAULT_NAMES, type FaultName } from './switches.ts'
+import { FAULT_NAMES, type FaultName, type RateLimit, type Switches } from './switches.ts'
 
 export interface Chance {
-  /** The faults that the next request meets; several may meet at once. */
+  /** The faults of the next request; there may be several. */
   readonly faults: () => ReadonlySet<FaultName>
-  /** Milliseconds that the next answer takes. */
+  /** The delay of the next answer in milliseconds. */
   readonly delayMs: () => number
-  /** For choosing between the shapes of one fault. */
+  /** Chooses between the forms of one fault. */
   readonly draw: Draw
 }
 
@@ -24,12 +23,12 @@ export function createChance(seed: number, switches: Pick<Switches, 'faults' | '
 }
 
 export interface RateLimiter {
-  /** Milliseconds until the key may ask again; 0: this request counts and may pass. */
+  /** Milliseconds until the key may send again; 0: this request counts and may pass. */
   readonly waitMs: (key: string) => number
 }
 
 /**
- * A fixed window per key that opens with its first request and holds `limit` requests; refused ones do not count. Choice: the
+ * A fixed window for each key: it opens with the first request and lets `limit` requests pass; refused requests do not count. Choice: the
  * interface names no limit. `now` is the monotonic clock.
  */
 export function createRateLimiter(rate: RateLimit | 'off', now: () => number): RateLimiter {
@@ -62,6 +61,6 @@ export function retryAfterHeader(style: Switches['retryAfter'], waitMs: number, 
   }
 }
 
-/** What a proxy in front of a service answers when it takes over. */
+/** Pages that a proxy in front of a service answers with. */
 export const HTML_PAGE =
   '<!DOCTYPE html>\n<html><head><title>Service unavailable</title></head><body><h1>Please try again later</h1></body></html>\n'

@@ -1,5 +1,5 @@
-// How the service says no: one refusal with its status, written in one of the error styles that deployments use (service-notes.md,
-// sections 1 and 3). A refusal must never carry a key.
+// Refusals of the service: each has a status and is written in one of the error styles that deployments use (service-notes.md, sections 1
+// and 3). A refusal must never contain a key.
 import type { Switches } from './switches.ts'
 
 /** A request the service refuses. Status codes: service-notes.md, section 3. */
@@ -12,7 +12,7 @@ export class Refusal extends Error {
   }
 }
 
-/** What goes over the wire, before faults. */
+/** An answer before faults. */
 export interface Encoded {
   readonly status: number
   readonly contentType: string
@@ -34,8 +34,8 @@ const CODES: Readonly<Record<number, string>> = {
 }
 
 /**
- * Writes the refusal of an operation in the configured style. The style `ok` answers 200 with `error` for everything but 429, which is
- * documented, and 5xx, which do not come from the operations themselves. Choice.
+ * Writes the refusal of an operation in the configured style. Choice: the style `ok` answers 200 with `error`, except for 429, which is
+ * documented, and 5xx, which are not refusals by an operation.
  */
 export function encodeRefusal(style: Switches['errors'], status: number, message: string): Encoded {
   switch (style) {
@@ -52,6 +52,6 @@ export function encodeRefusal(style: Switches['errors'], status: number, message
   }
 }
 
-/** Writes what HTTP itself refuses (paths, methods, bodies): in the configured style, and with its own status also in the style `ok`. Choice. */
+/** Writes a refusal by HTTP itself (paths, methods, bodies) in the configured style; the style `ok` keeps its status too. Choice. */
 export const encodeHttpRefusal = (style: Switches['errors'], status: number, message: string): Encoded =>
   encodeRefusal(style === 'ok' ? 'error' : style, status, message)

@@ -1,12 +1,12 @@
-// Reads what a client sent: one small reader per field kind, each refusing with the field's name and what would be valid. Fields are
-// looked up as own properties only; null, an empty text and `false` of a flag count as not given, as in proto3 JSON (choice).
+// Reads the fields of a request: one small reader for each kind; a refusal names the field and what would be valid. Only own properties are
+// read; null, an empty text and a flag that is `false` count as absent, as in proto3 JSON (choice).
 import type { Instant } from '../core/model/units.ts'
 import { Refusal } from './refusal.ts'
 import { parseTimestamp } from './time.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
 
-/** The body as fields; refuses anything that is not a JSON object. */
+/** The fields of a body; refuses a body that is not a JSON object. */
 export function fieldsOf(body: unknown): Fields {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) throw new Refusal(400, 'the request body must be a JSON object')
   return body as Fields

@@ -1,4 +1,4 @@
-// UserPageAnalytics: the people with their standing and their use, all summed from the raw rows. Also decides whom a request is about.
+// UserPageAnalytics: the people with their status and their use, summed from the raw rows. Also decides which people a request is about.
 import type { UserPageAnswer, WireUser } from '../api/wire.ts'
 import { normaliseEmail } from '../core/model/scope.ts'
 import { DAY_MS, type Instant } from '../core/model/units.ts'
@@ -28,7 +28,7 @@ export function userPageAnalytics(context: ServiceContext, key: StoredKey, field
   return rows.length === 0 && switches.zeros === 'omitted' ? stamps : { userTableStats: rows, ...stamps }
 }
 
-/** People of a group, or everybody; only those of its group for a limited key. 404 with the documented stem for an unknown group. */
+/** The people of a group, or all; a limited key sees only its group. 404 with the documented text for an unknown group. */
 export function peopleOf(store: Store, key: StoredKey, groupName: string | undefined): readonly StoredPerson[] {
   const group = groupName === undefined ? undefined : store.groups().find((one) => one.name === groupName)
   if (groupName !== undefined && !group) throw new Refusal(404, `invalid group name: ${groupName.slice(0, 200)}`)
@@ -64,7 +64,7 @@ function statistics(person: StoredPerson, { used, days, last }: Figures, switche
   }
 }
 
-/** People by e-mail, as `emails` names them; unknown ones are nobody (choice). */
+/** The people with these e-mails; unknown e-mails are ignored (choice). */
 export const peopleByEmail = (people: readonly StoredPerson[], emails: readonly string[]): readonly StoredPerson[] => {
   const wanted = new Set(emails.map(normaliseEmail))
   return people.filter((person) => wanted.has(person.email))

@@ -1,5 +1,5 @@
-// The embedded service put together: data, seeded company, time, caps, growth of use and faults behind one object. The CLI, the tests
-// and the daemon's `--sandbox` all make it here.
+// The embedded service: data, seeded company, time, caps, growth of use and faults behind one object. The CLI, the tests and
+// `capkeeper run --sandbox` create it here.
 
 import { BugError } from '../core/model/problem.ts'
 import { normaliseEmail } from '../core/model/scope.ts'
@@ -18,7 +18,7 @@ import { DEFAULT_SWITCHES, type Switches } from './switches.ts'
 import { sandboxTime } from './time.ts'
 import type { AgentUse } from './use.ts'
 
-/** The keys that the sandbox prints and takes; they guard nothing but invented data. product.md, section 8. */
+/** The keys that the sandbox prints and accepts; they guard nothing but invented data. product.md, section 8. */
 export const SANDBOX_KEYS: readonly StoredKey[] = [
   { secret: 'sandbox-admin', permissions: PERMISSIONS },
   { secret: 'sandbox-analytics', permissions: ['Analytics Read'] },
@@ -34,11 +34,11 @@ export interface SandboxOptions {
   readonly switches?: Partial<Switches>
   /** How many times as fast as `clock` the sandbox's time runs; default 1. */
   readonly speed?: number
-  /** A file, or `:memory:` (default). A file that holds a company is continued, and its seed kept. */
+  /** A file, or `:memory:` (default). The company in a file is continued with its seed. */
   readonly data?: string
-  /** What is there in place of the seeded company; only for data that is empty. Its `asOf` is when the sandbox's time starts. */
+  /** Replaces the seeded company; only for empty data. The sandbox's time starts at its `asOf`. */
   readonly fixture?: Fixture
-  /** `false`: nobody uses anything by themselves once started; default true. */
+  /** `false`: use does not grow after the start; default true. */
   readonly working?: boolean
   readonly onCall?: (call: SandboxCall) => void
 }
@@ -48,32 +48,32 @@ export interface Sandbox {
   readonly store: Store
   readonly switches: Switches
   readonly clock: Clock
-  /** The sandbox's own time; use is grown up to it. */
+  /** The sandbox's own time; reading it lets use grow. */
   readonly now: () => Instant
-  /** One request judged by the operations alone: key, fields, data; no faults, rates or delays. */
+  /** One request judged only by key, fields and data, without faults, rates or delays. */
   readonly handle: (operation: Operation, body: unknown) => Encoded
-  /** One request from its text to its answer, with everything the switches say. */
+  /** One request from its text to its answer, under all switches. */
   readonly exchange: (operation: Operation, text: string) => Exchange
-  /** Writes a cap past the wire, as somebody else's tool would; `undefined` clears. */
+  /** Writes a cap without a request, as another client; `undefined` clears. */
   readonly writeCap: CapBook['write']
   /** Records agent use of a person now, as a fact; `cents` (100 = 1 credit). */
   readonly recordUse: (email: string, cents: number) => void
   readonly reload: () => void
-  /** One edit by somebody else, now. */
+  /** Another client makes one edit now. */
   readonly foreignEdit: ForeignEdit
-  /** Starts somebody else, who edits a cap every so often until `stop` or `close`. */
+  /** Starts another client, which edits caps at intervals until `stop` or `close`. */
   readonly foreignWriter: (options: ForeignWriterOptions) => { readonly stop: () => void }
   readonly close: () => void
 }
 
-/** Opens the sandbox; throws an `InputError` when its data file cannot be used, or holds a company beside a fixture. */
+/** Opens the sandbox; throws an `InputError` when its data file cannot be used, or already holds a company beside a fixture. */
 export function createSandbox(options: SandboxOptions): Sandbox {
   const { clock } = options
   const company = { ...DEFAULT_COMPANY, ...options.company }
   const switches = { ...DEFAULT_SWITCHES, ...options.switches }
   const store = openStore(options.data ?? ':memory:')
   const startAt = closedOnFailure(store, () => openCompany(store, options, company))
-  // A fixture without a seed is a company in which nobody uses anything by themselves.
+  // Without a seed in the fixture, use does not grow.
   const kept = store.meta('seed')
   const seed = kept ?? company.seed
   const caps = openCaps(store, switches)
@@ -119,7 +119,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   }
 }
 
-/** Nobody gets a store that could not be filled, so nobody could close it. */
+/** Closes the store when filling it fails, because no caller gets it then. */
 function closedOnFailure<T>(store: Store, fill: () => T): T {
   try {
     return fill()
@@ -129,7 +129,7 @@ function closedOnFailure<T>(store: Store, fill: () => T): T {
   }
 }
 
-/** Fills an empty store, or continues what is in it; returns when the sandbox's time starts, which never runs backwards. */
+/** Fills an empty store, or continues its company; returns when the sandbox's time starts, which never runs backwards. */
 function openCompany(store: Store, { clock, fixture }: SandboxOptions, company: CompanyOptions): Instant {
   const grownUntil = store.meta('grownUntil')
   if (fixture) loadFixture(store, fixture)
@@ -144,7 +144,7 @@ function openCompany(store: Store, { clock, fixture }: SandboxOptions, company: 
 
 function useNow(store: Store, email: string, at: Instant, cents: number): AgentUse {
   const person = store.person(normaliseEmail(email))
-  if (!person) throw new BugError(`the sandbox has nobody with the e-mail ${email}`)
+  if (!person) throw new BugError(`the sandbox has no person with the e-mail ${email}`)
   const mode = 'CONVERSATIONAL_PLANNER_MODE_DEFAULT'
   const effects = { messages: 1, linesSuggested: 0, linesAccepted: 0, tools: {} }
   return { source: 'agent', person: person.id, at, conversation: 1000, ide: 'editor', model: MODELS[0], mode, cents, ...effects }

@@ -1,5 +1,5 @@
-// The operations of the service as functions over its data: the key first, then the fields, then what they name (service-notes.md,
-// section 3). One function per operation. Knows nothing of HTTP and faults; a refusal is thrown as a `Refusal`, nothing else is.
+// The operations of the service as functions over its data. Each checks the key first, then the fields, then what they name
+// (service-notes.md, section 3). Knows nothing of HTTP and faults; refusals are thrown as `Refusal`, and nothing else is thrown.
 import type { BalanceAnswer, GetUsageConfigAnswer } from '../api/wire.ts'
 import { groupScope, type Scope, TEAM, userScope } from '../core/model/scope.ts'
 import { MAX_CAP } from '../core/model/units.ts'
@@ -23,7 +23,7 @@ export const PERMISSION_OF: Readonly<Record<Operation, Permission>> = {
   GetTeamCreditBalance: 'Billing Read',
 }
 
-/** The key of a request, before anything else of it is looked at; 401 when it is missing or unknown. */
+/** The key of a request, checked before the rest of it; 401 when it is missing or unknown. */
 export function authenticate(store: Store, body: unknown): StoredKey {
   const secret = fieldsOf(body)['service_key']
   const key = typeof secret === 'string' ? store.key(secret) : undefined
@@ -32,8 +32,8 @@ export function authenticate(store: Store, body: unknown): StoredKey {
 }
 
 /**
- * How a plan without caps refuses, whatever the key may do (service-notes.md, section 1, Caps and balance). That a valid read of a cap is
- * called invalid, and the others forbidden, is choice: both codes were seen.
+ * How a plan without caps refuses, whatever the key may do (service-notes.md, section 1, Caps and balance). Choice: a valid read of a cap
+ * gets the code for invalid requests, and the others the code for forbidden ones; both codes were seen.
  */
 export const WITHOUT_CAPS: Readonly<Partial<Record<Operation, number>>> = {
   GetUsageConfig: 400,
@@ -41,7 +41,7 @@ export const WITHOUT_CAPS: Readonly<Partial<Record<Operation, number>>> = {
   GetTeamCreditBalance: 403,
 }
 
-/** Answers one request of a known key: the plan, 403 without the permission, then whatever the operation says. */
+/** Answers one request with a known key: checks the plan and the permission (403), then calls the operation. */
 export function answer(context: ServiceContext, key: StoredKey, operation: Operation, body: unknown): Answer {
   const refusedForGood = context.switches.plan === 'no-caps' ? WITHOUT_CAPS[operation] : undefined
   if (refusedForGood !== undefined) throw new Refusal(refusedForGood, `${operation} is not available for this team`)
@@ -87,8 +87,8 @@ function usageConfig({ caps, switches, store }: ServiceContext, key: StoredKey, 
 }
 
 /**
- * Exactly one of the three scope fields, naming something that exists: 400, else 404. A key limited to one group gets 403 for anything
- * beyond it. E-mails compare trimmed and case-insensitively. Choices.
+ * Exactly one of the three scope fields must be given (400), and the scope must exist (404). A key limited to one group gets 403 for any
+ * other scope. E-mails are compared trimmed and without regard to case. Choices.
  */
 function scopeOf(store: Store, key: StoredKey, fields: Fields): Scope {
   const groupId = textField(fields, 'group_id')
@@ -121,8 +121,8 @@ function isWithin(store: Store, groupId: string, scope: Scope): boolean {
 }
 
 /**
- * interface-spec.md, Endpoints 6. Add-on use is the sum over all rows of the cycle of what each person used beyond their seat's
- * credits, rounded to whole credits once, at the end. Without an enterprise plan: 403 (choice), the error the interface names.
+ * interface-spec.md, Endpoints 6. Add-on use is each person's use in the cycle beyond their seat's credits, summed over all rows and
+ * rounded once to whole credits. Without an enterprise plan: 403 (choice), the error that the interface names.
  */
 function getTeamCreditBalance({ store, switches, now }: ServiceContext): BalanceAnswer {
   if (switches.plan === 'team') throw new Refusal(403, 'plan without the feature: GetTeamCreditBalance needs an enterprise-tier plan')

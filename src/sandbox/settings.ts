@@ -1,9 +1,9 @@
-// The flags that size and speed the sandbox (product.md, section 8): one table with values, defaults and help, and one reader. The flags
-// for how the service behaves are in switches.ts.
+// The flags for the company and the speed of the sandbox (product.md, section 8): one table with values, defaults and help, and one reader.
+// Flags for the behaviour of the service are in switches.ts.
 import { type CompanyOptions, DEFAULT_COMPANY } from './company/company.ts'
 import { readWhole } from './switches.ts'
 
-/** The company, and how many times as fast as ours its time runs. */
+/** The company, and how many times as fast as real time the sandbox's time runs. */
 export interface SandboxSettings extends CompanyOptions {
   readonly speed: number
 }
@@ -21,9 +21,9 @@ export interface SettingSpec {
 export const SETTINGS: readonly SettingSpec[] = [
   setting('people', 1, 100_000, DEFAULT_COMPANY.people, 'how many people the company has'),
   setting('groups', 1, 1000, DEFAULT_COMPANY.groups, 'how many groups they are in'),
-  setting('days', 0, 1000, DEFAULT_COMPANY.days, 'how many days of use lie behind the start'),
+  setting('days', 0, 1000, DEFAULT_COMPANY.days, 'how many days of use the company has at the start'),
   setting('seed', 0, 2_147_483_647, DEFAULT_COMPANY.seed, 'the same seed gives the same company, use and faults'),
-  setting('speed', 1, 1_000_000, 1, 'how many times as fast as ours its time runs'),
+  setting('speed', 1, 1_000_000, 1, 'how many times as fast as real time its time runs'),
 ]
 
 function setting(name: keyof SandboxSettings, low: number, high: number, byDefault: number, help: string): SettingSpec {
@@ -32,7 +32,7 @@ function setting(name: keyof SandboxSettings, low: number, high: number, byDefau
 
 const DEFAULT_SETTINGS: SandboxSettings = { ...DEFAULT_COMPANY, speed: 1 }
 
-/** Reads the texts of the settings; every problem is one line that names the flag, what was given and what to write. */
+/** Reads the texts of the settings; each problem is one line that names the flag, the given text and the valid values. */
 export function parseSettings(
   values: Readonly<Partial<Record<keyof SandboxSettings, string>>>,
 ): { readonly kind: 'settings'; readonly settings: SandboxSettings } | { readonly kind: 'problems'; readonly problems: readonly string[] } {

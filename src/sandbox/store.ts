@@ -1,5 +1,5 @@
-// Everything the embedded service remembers, on node:sqlite, in memory or in a file: people, groups, caps, keys, and the raw rows of
-// use that every figure is summed from. Decides nothing about the interface, and never builds SQL from what a request says.
+// All data of the embedded service, in node:sqlite, in memory or in a file: people, groups, caps, keys, and the raw rows of use that every
+// figure is summed from. Decides nothing about the interface, and never builds SQL from the text of a request.
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { InputError } from '../core/model/problem.ts'
 import { parseScope, type Scope, scopeKey } from '../core/model/scope.ts'
@@ -44,7 +44,7 @@ export interface StoredCap {
   readonly cap: number
 }
 
-/** When a person was last active in each modality; absent: never. */
+/** When a person last used each modality; absent: never. */
 export interface LastActivity {
   readonly autocompleteAt?: Instant
   readonly agentAt?: Instant
@@ -57,7 +57,7 @@ export interface Span {
   readonly untilAt: Instant
 }
 
-/** Whose agent use in which span; without `ides`: in all of them. */
+/** The people and the span of agent use; without `ides`: in all of them. */
 export interface AgentFilter extends Span {
   readonly people: readonly number[]
   readonly ides?: readonly string[]
@@ -78,8 +78,8 @@ export interface ToolCount {
 export type SqlValue = string | number | bigint | null
 
 /**
- * Values kept by name: the seed, how far use has grown, the figures of the balance, and whether anybody ever left the roster (whose
- * rows stay, and count nowhere).
+ * Values by name: the seed, the time up to which use has grown, the figures of the balance, and whether any person has ever left the
+ * roster (their rows remain and do not count).
  */
 export type MetaName = 'seed' | 'grownUntil' | 'creditsPerSeat' | 'seats' | 'addOnAvailable' | 'cycleStart' | 'departed'
 
@@ -93,37 +93,37 @@ export interface Store {
   readonly person: (email: string) => StoredPerson | undefined
   /** Replaces the person with the same id. */
   readonly savePerson: (person: StoredPerson) => void
-  /** Takes a person off the roster; rows of use stay. */
+  /** Removes a person from the roster; their rows of use remain. */
   readonly removePerson: (email: string) => void
   readonly groups: () => readonly StoredGroup[]
   readonly saveGroup: (group: StoredGroup) => void
   readonly members: (groupId: string) => ReadonlySet<number>
   /** Replaces the members of a group. */
   readonly setMembers: (groupId: string, people: Iterable<number>) => void
-  /** What is set at this very scope. */
+  /** The cap that is set explicitly at this scope. */
   readonly cap: (scope: Scope) => number | undefined
   readonly setCap: (scope: Scope, cap: number | undefined) => void
-  /** Everything that is set, in the order of the scope keys. */
+  /** All caps, in the order of the scope keys. */
   readonly caps: () => readonly StoredCap[]
   readonly key: (secret: string) => StoredKey | undefined
   readonly saveKey: (key: StoredKey) => void
   readonly addUse: (row: UseRow) => void
-  /** Cents used in the span, by person; nobody without any. */
+  /** Cents used in the span, by person; without people who used none. */
   readonly usedCents: (span: Span) => ReadonlyMap<number, number>
-  /** Days (UTC) with any use in the span, by person; nobody without any. */
+  /** Days (UTC) with any use in the span, by person; without people who had none. */
   readonly activeDays: (span: Span) => ReadonlyMap<number, number>
   readonly lastActivity: (until: Instant) => ReadonlyMap<number, LastActivity>
   /** Every row of a source, oldest first. */
   readonly use: <Source extends UseSource>(source: Source) => Iterable<UseOf<Source>>
   /** Agent rows in the span, oldest first. */
   readonly agentUse: (span: Span) => readonly AgentUse[]
-  /** The same rows of some people, `limit` of them at most. */
+  /** The same rows of these people, `limit` at most. */
   readonly agentRuns: (filter: AgentFilter, limit: number) => readonly AgentUse[]
-  /** Lines by day; nothing for the terminal, which reports none. */
+  /** Lines by day; none for the terminal, which reports none. */
   readonly agentLines: (filter: AgentFilter) => readonly DayLines[]
-  /** Uses of each tool, the most used first; nothing for the terminal. */
+  /** Uses of each tool, the most used first; none for the terminal. */
   readonly agentTools: (filter: AgentFilter) => readonly ToolCount[]
-  /** Runs SQL that the analytics fields are written in; every column by its place. Never given what a request says but as parameters. */
+  /** Runs the SQL of the analytics fields; columns by position. Texts of a request may only be parameters. */
   readonly select: (sql: string, parameters: readonly SqlValue[]) => readonly (readonly SqlValue[])[]
   readonly close: () => void
 }
@@ -151,7 +151,7 @@ const LAST_ACTIVITY = `SELECT id AS person,
   (SELECT MAX(at) FROM agent_use WHERE person = id AND at <= :untilAt) AS agentAt,
   (SELECT MAX(at) FROM command_use WHERE person = id AND at <= :untilAt) AS commandAt FROM people`
 
-/** Opens the data in `file` (`:memory:` for none); throws an `InputError` when it cannot be used. */
+/** Opens the data in `file` (or in `:memory:`); throws an `InputError` when it cannot be used. */
 export function openStore(file: string): Store {
   const database = openDatabase(file)
   const transaction = <T>(work: () => T): T => {
@@ -178,7 +178,7 @@ export function openStore(file: string): Store {
   }
 }
 
-/** Of the tables; a file of another version is refused rather than half understood. */
+/** The version of the tables; a file with another version is refused. */
 const SCHEMA_VERSION = 2
 
 function openDatabase(file: string): DatabaseSync {
@@ -201,7 +201,7 @@ function openDatabase(file: string): DatabaseSync {
   }
 }
 
-/** A statement that is compiled when it is first wanted: most sandboxes are asked a few of all the questions. */
+/** A statement that is compiled on first use: most sandboxes need only a few. */
 function prepared(database: DatabaseSync, sql: string): () => StatementSync {
   let statement: StatementSync | undefined
   return () => {
@@ -210,13 +210,13 @@ function prepared(database: DatabaseSync, sql: string): () => StatementSync {
   }
 }
 
-/** The one place where rows of the database get their types; the columns are those of SCHEMA. */
+/** The only place where rows of the database get their types; the columns are those of SCHEMA. */
 function query<Row>(database: DatabaseSync, sql: string): (parameters?: Readonly<Record<string, SQLInputValue>>) => readonly Row[] {
   const statement = prepared(database, sql)
   return (parameters) => (parameters ? statement().all({ ...parameters }) : statement().all()) as Row[]
 }
 
-/** The same for what changes rows. */
+/** The same for statements that change rows. */
 function command(database: DatabaseSync, sql: string): (...values: SQLInputValue[]) => void {
   const statement = prepared(database, sql)
   return (...values) => void statement().run(...values)
@@ -227,7 +227,7 @@ function metaPart(database: DatabaseSync): Pick<Store, 'meta' | 'setMeta' | 'key
   const write = command(database, 'INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)')
   const readKey = query<{ permissions: string; groupId: string | null }>(database, 'SELECT * FROM keys WHERE secret = :secret')
   const writeKey = command(database, 'INSERT OR REPLACE INTO keys (secret, permissions, groupId) VALUES (?, ?, ?)')
-  /** Those that were shown: every request shows one. */
+  /** Keys that were read before: every request reads one. */
   const known = new Map<string, StoredKey>()
   return {
     meta: (name) => read({ name })[0]?.value,
@@ -259,7 +259,7 @@ function peoplePart(database: DatabaseSync): Pick<Store, 'people' | 'person' | '
   const remove = command(database, 'DELETE FROM people WHERE email = ?')
   const depart = command(database, "INSERT OR REPLACE INTO meta (name, value) VALUES ('departed', 1)")
   const leave = command(database, 'DELETE FROM members WHERE person = (SELECT id FROM people WHERE email = ?)')
-  /** All of them as they were read last; gone with the first change. */
+  /** All people as they were last read; cleared at the first change. */
   let roster: readonly StoredPerson[] | undefined
   return {
     people() {

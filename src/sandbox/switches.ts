@@ -1,5 +1,5 @@
-// The ways deployments differ, as switches (service-notes.md, section 3): one table that names each flag, its values, its default and
-// its help, and one reader that turns texts into settings or says in one line what is wrong. The first value is the default.
+// The ways in which deployments differ, as switches (service-notes.md, section 3): one table with flags, values, defaults and help, and one
+// reader that turns texts into settings or into problems of one line. The first value is the default.
 import { DAY_MS, HOUR_MS } from '../core/model/units.ts'
 
 export const FAULT_NAMES = ['5xx', 'timeout', 'reset-before', 'reset-after', 'truncated', 'html', 'stale-read', 'short-roster'] as const
@@ -14,7 +14,7 @@ export interface RateLimit {
 export interface Switches {
   /** `fan-out`: a team or group write is copied to each member's user cap. */
   readonly capSemantics: 'layered' | 'fan-out'
-  /** `inherited`: a user or group read shows the value that applies. */
+  /** `inherited`: a read of a user or group shows the cap that applies. */
   readonly capReads: 'explicit' | 'inherited'
   /** `omitted`: 0 reads back as unset; `rejected`: 0 is a 400. */
   readonly zeroCap: 'stored' | 'omitted' | 'rejected'
@@ -33,7 +33,7 @@ export interface Switches {
   readonly faults: Readonly<Partial<Record<FaultName, number>>>
   /** `no-caps`: the balance and both cap operations are refused whatever the key. */
   readonly plan: 'enterprise' | 'team' | 'quota' | 'no-caps'
-  /** Whether Analytics answers the fifth data source, add-on use per person. */
+  /** Whether Analytics serves the fifth data source, add-on use per person. */
   readonly addOnRows: 'refused' | 'served'
   /** Milliseconds that analytics, and so `promptCreditsUsed`, lag behind. */
   readonly analyticsDelay: number
@@ -61,7 +61,7 @@ export const DEFAULT_SWITCHES: Switches = {
 
 export type SwitchName = keyof Switches
 
-/** One flag of `capkeeper sandbox`; `values` is what help shows, `read` gives undefined for nonsense. */
+/** One flag of `capkeeper sandbox`; help shows `values`, and `read` returns undefined for an invalid text. */
 export interface SwitchSpec<Name extends SwitchName = SwitchName> {
   readonly name: Name
   readonly flag: string
@@ -92,13 +92,13 @@ export const SWITCHES: { readonly [Name in SwitchName]: SwitchSpec<Name> } = {
     'how a team or group cap reaches its members; fan-out copies it to each one',
   ),
   capReads: spec('capReads', oneOf('explicit', 'inherited'), 'what a read of a user or group shows: what is set there, or what applies'),
-  zeroCap: spec('zeroCap', oneOf('stored', 'omitted', 'rejected'), 'what becomes of a cap of 0: kept, read back as unset, or refused'),
+  zeroCap: spec('zeroCap', oneOf('stored', 'omitted', 'rejected'), 'how a cap of 0 is treated: kept, read back as unset, or refused'),
   capSpelling: spec(
     'capSpelling',
     oneOf('camel', 'snake', 'both'),
     'the name of the cap in answers: addOnCreditCap, add_on_credit_cap or both',
   ),
-  writeBody: spec('writeBody', oneOf('object', 'empty'), 'what a write answers: {} or zero bytes'),
+  writeBody: spec('writeBody', oneOf('object', 'empty'), 'the answer to a write: {} or zero bytes'),
   names: spec('names', oneOf('spec', 'live'), 'field names of answers as the interface spells them or as live deployments do'),
   int64: spec('int64', oneOf('number', 'string'), 'how 64-bit figures arrive: credits used and the balance'),
   zeros: spec('zeros', oneOf('kept', 'omitted'), 'whether fields that are zero, false or empty are left out'),
@@ -113,7 +113,7 @@ export const SWITCHES: { readonly [Name in SwitchName]: SwitchSpec<Name> } = {
     oneOf('enterprise', 'team', 'quota', 'no-caps'),
     'team has no credit balance, quota no credit fields in analytics, no-caps neither balance nor caps, whatever the key',
   ),
-  addOnRows: spec('addOnRows', oneOf('refused', 'served'), 'whether Analytics tells add-on use per person, by its fifth data source'),
+  addOnRows: spec('addOnRows', oneOf('refused', 'served'), 'whether Analytics serves add-on use per person, its fifth data source'),
   analyticsDelay: spec('analyticsDelay', delay, 'how far analytics and credits used lag behind'),
 }
 
@@ -128,7 +128,7 @@ function spec<Name extends SwitchName>(
 /** Texts by switch name, as a command line gives them; `faults` may be given several times. */
 export type SwitchTexts = Readonly<Partial<Record<SwitchName, string | readonly string[]>>>
 
-/** Reads the texts of switches; every problem is one line that names the flag, what was given and what to write. */
+/** Reads the texts of switches; each problem is one line that names the flag, the given text and the valid values. */
 export function parseSwitches(
   values: SwitchTexts,
 ): { readonly kind: 'switches'; readonly switches: Switches } | { readonly kind: 'problems'; readonly problems: readonly string[] } {

@@ -1,7 +1,7 @@
-// The tables of the sandbox's database, their indices, and the view that add-on use is read from. Holds SQL and nothing else; store.ts runs it.
+// The tables of the sandbox's database, their indices, and the view of add-on use. Holds SQL and nothing else; store.ts runs it.
 import { USE_SCHEMA } from './use.ts'
 
-/** What is made where it is not there yet. */
+/** Creates what does not exist yet. */
 export const SCHEMA = `
 CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value REAL NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS people (id INTEGER PRIMARY KEY, email TEXT NOT NULL UNIQUE, name TEXT NOT NULL, role TEXT NOT NULL,
@@ -17,8 +17,8 @@ CREATE INDEX IF NOT EXISTS command_by_person ON command_use (person, at);
 `
 
 /**
- * Agent use with what of each row add-on credits paid: all of a person's use beyond their seat's credits within the cycle, which is the
- * calendar month. Made anew at each start.
+ * Agent use with the part of each row that was paid from add-on credits: a person's use beyond their seat's credits within the cycle, which
+ * is the calendar month. Created again at each start.
  */
 export const ADD_ON_VIEW = `
 DROP VIEW IF EXISTS add_on_use;

@@ -1,5 +1,5 @@
-// The sandbox's time: its own clock that may run faster than ours, the billing cycle as the calendar month in UTC, and time stamps as
-// the interface writes them. Must never read a clock by itself.
+// The sandbox's time: a clock that may run faster than real time, the billing cycle (the calendar month in UTC), and time stamps as the
+// interface writes them. Must never read a clock by itself.
 import type { Cycle } from '../core/model/observed.ts'
 import type { Instant } from '../core/model/units.ts'
 import type { Clock } from '../ports.ts'
@@ -19,7 +19,7 @@ export function cycleAt(now: Instant): Cycle {
 
 const RFC_3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(\.\d{1,9})?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/
 
-/** Milliseconds of an RFC 3339 time stamp with its offset; undefined for anything else, also for days that no month has. */
+/** Milliseconds of an RFC 3339 time stamp with an offset; undefined for any other text, and for days that do not exist. */
 export function parseTimestamp(text: string): Instant | undefined {
   const match = RFC_3339.exec(text)
   if (!match) return undefined
@@ -29,9 +29,9 @@ export function parseTimestamp(text: string): Instant | undefined {
   return Date.parse(text.toUpperCase())
 }
 
-/** RFC 3339 in whole seconds, as cycles and sign-ups are written. Choice. */
+/** RFC 3339 in whole seconds, for cycles and sign-ups. Choice. */
 export const formatSeconds = (at: Instant): string => `${new Date(at).toISOString().slice(0, 19)}Z`
 
-/** RFC 3339 with microseconds, as activity is written; `salt` fills the digits that a millisecond clock does not have. */
+/** RFC 3339 with microseconds, for activity; `salt` fills the digits that a millisecond clock does not have. */
 export const formatMicros = (at: Instant, salt: number): string =>
   `${new Date(at).toISOString().slice(0, 23)}${String((at * 7 + salt * 137) % 1000).padStart(3, '0')}Z`

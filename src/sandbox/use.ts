@@ -1,5 +1,5 @@
-// The raw rows of use, which every figure is summed from: what each source records, and the table that keeps it. The columns of a table
-// are the fields of its rows. Decides nothing about who uses what, nor about the interface.
+// The raw rows of use, from which every figure is summed: the fields of each source, and its table, whose columns are these fields. Decides
+// nothing about the interface, nor about who uses what.
 import type { Instant } from '../core/model/units.ts'
 
 /** Where a line of code was written; languages in upper case, IDEs in lower case. */
@@ -12,8 +12,8 @@ interface Place {
 }
 
 /**
- * One row of agent use: a part of one conversation of a person and day, which may be split over several. `cents` is what it cost
- * (100 = 1 credit), `tools` how often each tool was used.
+ * One row of agent use: a conversation of one person and day, or a part of one that was split. `cents` is its cost (100 = 1 credit),
+ * `tools` the number of uses of each tool.
  */
 export interface AgentUse {
   readonly source: 'agent'
@@ -54,7 +54,7 @@ export interface ChatUse {
   readonly linesUsed: number
 }
 
-/** One command, declined ones too; a generation has no selection. */
+/** One command, accepted or declined; a generation has no selection. */
 export interface CommandUse extends Place {
   readonly source: 'command'
   readonly commandSource: string
@@ -68,7 +68,7 @@ export interface CommandUse extends Place {
   readonly accepted: boolean
 }
 
-/** Bytes that a person typed without help; no activity by itself. */
+/** Bytes that a person typed without help; they are not activity. */
 export interface TypingUse extends Place {
   readonly source: 'typing'
   readonly bytes: number
@@ -78,7 +78,7 @@ export type UseRow = AgentUse | AutocompleteUse | ChatUse | CommandUse | TypingU
 export type UseSource = UseRow['source']
 export type UseOf<Source extends UseSource> = Extract<UseRow, { readonly source: Source }>
 
-/** `whole`: 0 to 2147483647; `instant`: milliseconds; `tick`: true or false; `counts`: whole numbers by name. */
+/** `whole`: 0 to 2147483647; `instant`: milliseconds; `tick`: a boolean; `counts`: whole numbers by name. */
 export type ColumnKind = 'whole' | 'instant' | 'text' | 'tick' | 'counts'
 
 type Columns<Row> = { readonly [Name in Exclude<keyof Row, 'source'>]: ColumnKind }
@@ -110,20 +110,20 @@ export const tableOf = (source: UseSource): string => `${source}_use`
 
 type Column = readonly [name: string, kind: ColumnKind]
 
-/** Worked out once: months of use are millions of rows. */
+/** Made once, because months of use are millions of rows. */
 const COLUMN_LISTS: ReadonlyMap<UseSource, readonly Column[]> = new Map(
   USE_SOURCES.map((source) => [source, Object.entries(USE_COLUMNS[source])]),
 )
 
 const columnsOf = (source: UseSource): readonly Column[] => COLUMN_LISTS.get(source) ?? []
 
-/** Makes the table of each source. */
+/** Creates the table of each source. */
 export const USE_SCHEMA = USE_SOURCES.map((source) => {
   const columns = columnsOf(source).map(([name, kind]) => `${name} ${kind === 'text' || kind === 'counts' ? 'TEXT' : 'INTEGER'} NOT NULL`)
   return `CREATE TABLE IF NOT EXISTS ${tableOf(source)} (${columns.join(', ')});`
 }).join('\n')
 
-/** Adds one row; takes what `encodeUse` gives. */
+/** Inserts one row; its parameters are the result of `encodeUse`. */
 export const insertUse = (source: UseSource): string =>
   `INSERT INTO ${tableOf(source)} VALUES (${columnsOf(source)
     .map(() => '?')
@@ -140,7 +140,7 @@ function encodeValue(value: unknown, kind: ColumnKind): string | number {
   return typeof value === 'number' ? value : String(value)
 }
 
-/** A row of a source's table as what it records. */
+/** Decodes a row of a source's table. */
 export function decodeUse<Source extends UseSource>(source: Source, columns: Readonly<Record<string, unknown>>): UseOf<Source> {
   const fields = columnsOf(source).map(([name, kind]) => [name, decodeValue(columns[name], kind)])
   return { source, ...Object.fromEntries(fields) } as UseOf<Source>

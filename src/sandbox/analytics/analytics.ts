@@ -1,4 +1,4 @@
-// Analytics: each query request judged, compiled, run and shown, in the order of the request. Bounds what one answer may hold.
+// Analytics: reads, compiles, runs and shows each query of a request, in the order of the request. Bounds the size of an answer.
 import type { AnalyticsAnswer, WireAnalyticsResult, WireResponseItem } from '../../api/wire.ts'
 import type { ServiceContext } from '../context.ts'
 import { Refusal } from '../refusal.ts'
@@ -9,12 +9,12 @@ import { type Column, compile, type Reach } from './compile.ts'
 import { type Query, queriesOf } from './query.ts'
 import { type ApiKeyOf, writeCell } from './values.ts'
 
-/** The most characters of names and values in one answer, before JSON; beyond it the request is refused with 400. Choice. */
+/** The most characters of names and values in one answer, before JSON; a larger answer is refused with 400. Choice. */
 const MAX_ANSWER_CHARACTERS = 80_000_000
 
 /**
- * interface-spec.md, Endpoints 1. The request's own bounds of time hold for sources of totals only, both ends included; without them
- * everything there is counts (choice). A key limited to one group sees its people only.
+ * interface-spec.md, Endpoints 1. The time range of the request applies only to sources of totals, both ends included; without one all
+ * rows count (choice). A key limited to one group sees only the people of that group.
  */
 export function analytics(context: ServiceContext, key: StoredKey, fields: Fields): AnalyticsAnswer {
   const { store, switches, now } = context
@@ -42,7 +42,7 @@ interface Answered {
   readonly characters: number
 }
 
-/** `limit` of the reach is the room in characters here: no row of an answer is shorter than one. */
+/** `reach.limit` counts characters here. It also bounds the rows, because no row is shorter than one character. */
 function run({ store }: ServiceContext, query: Query, reach: Reach, apiKeyOf: ApiKeyOf): Answered {
   const names = query.selections.concat().reduce((sum, one) => sum + one.alias.length, 0)
   const perItem = query.groups.reduce((sum, one) => sum + one.alias.length, names)
@@ -59,6 +59,6 @@ function run({ store }: ServiceContext, query: Query, reach: Reach, apiKeyOf: Ap
 
 const TOO_LARGE = `the answer would be larger than ${MAX_ANSWER_CHARACTERS} characters: select or filter for less, or ask in several requests`
 
-/** Own properties whatever their names: an alias may be `__proto__`. */
+/** `Object.fromEntries` makes own properties of all names: an alias may be `__proto__`. */
 const itemOf = (row: readonly SqlValue[], columns: readonly Column[], apiKeyOf: ApiKeyOf): Readonly<Record<string, string>> =>
   Object.fromEntries(columns.map(({ alias, type }, index) => [alias, writeCell(type, row[index] ?? null, apiKeyOf)]))

@@ -1,23 +1,23 @@
-// A judged query to parameterised SQL. Everything that stands in the SQL comes from the field table or from here; what a client wrote is
-// bound, and its aliases never reach the database: columns are known by their place.
+// Turns a valid query into parameterised SQL. All SQL comes from the table of fields or from this file. Values from the request are bound,
+// and its aliases never reach the database: columns are known by their position.
 import type { AggregationFunction } from '../../api/wire.ts'
 import type { SqlValue } from '../store.ts'
 import { FILTERS, type FieldType, type NamedField } from './fields.ts'
 import type { Filter, Query, Selection } from './query.ts'
 
-/** Whose rows count, and of which time; both ends are included. */
+/** The people and the time whose rows count; both ends are included. */
 export interface Reach {
   readonly fromAt: number
   readonly untilAt: number
-  /** Absent: everyone's. */
+  /** Absent: all people. */
   readonly people?: readonly number[]
-  /** Rows of people who left the roster exist, and do not count. */
+  /** There are rows of people who left the roster; these do not count. */
   readonly departed: boolean
-  /** The most rows that are of use. */
+  /** The most rows that the caller can use. */
   readonly limit: number
 }
 
-/** How to name and show what stands in a column. */
+/** The name and the type of a column in the answer. */
 export interface Column {
   readonly alias: string
   readonly type: FieldType
@@ -35,7 +35,7 @@ interface Part {
   readonly parameters: readonly SqlValue[]
 }
 
-/** Groups come first, in order; rows come oldest first, groups and distinct values sorted. Rule 6 leaves the order open: choice. */
+/** Groups are the first columns. Rows come oldest first, groups and distinct values by value. Rule 6 leaves the order open: choice. */
 export function compile({ source, selections, groups, filters }: Query, reach: Reach): Compiled {
   const columns = [...groups.map((one) => plain(one)), ...selections.map((one) => aggregated(one))]
   const conditions = [...reachOf(reach), ...filters.map(conditionOf)]
@@ -64,7 +64,7 @@ const plain = ({ field, offsetMs }: NamedField): Part => ({
   parameters: field.name === 'date UTC-x' ? [BigInt(offsetMs)] : [],
 })
 
-/** What each function makes of an expression; the sum of nothing is 0. */
+/** The SQL of each function over an expression; the sum of no rows is 0. */
 const FUNCTION_SQL: Readonly<Record<AggregationFunction, (sql: string) => string>> = {
   QUERY_AGGREGATION_UNSPECIFIED: (sql) => sql,
   QUERY_AGGREGATION_COUNT: () => 'COUNT(*)',
@@ -84,7 +84,7 @@ function aggregated(selection: Selection): Part {
 const typeOf = (column: NamedField & { readonly fn?: AggregationFunction }): FieldType =>
   column.fn === undefined || column.fn === 'QUERY_AGGREGATION_UNSPECIFIED' ? column.field.type : 'number'
 
-/** The unary plus keeps the database from walking the people when everyone's rows are wanted. */
+/** The unary plus stops the database from looking up rows person by person when the rows of all people are needed. */
 function reachOf({ fromAt, untilAt, people, departed }: Reach): readonly Part[] {
   return [
     { sql: 'at BETWEEN ? AND ?', parameters: [fromAt, untilAt] },

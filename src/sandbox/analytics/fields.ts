@@ -1,14 +1,14 @@
-// Every field of the data sources, as data: what it means, its type, the functions it takes, its values, and the SQL it is read with.
-// Queries, errors, the OpenAPI document and the tests read this table and nothing else. The SQL here is all that is ever run: what a
-// request says only picks from it, and is bound as a parameter. interface-spec.md, Fields of the … data source.
+// Every field of the data sources: its meaning, type, functions, values, and the SQL that reads it. Queries, errors, the OpenAPI document
+// and the tests use this table and nothing else. Only the SQL in this table is run: a request selects from it, and its values are bound as
+// parameters. interface-spec.md, Fields of the … data source.
 
 import type { AggregationFunction, DataSource, FilterOperation } from '../../api/wire.ts'
 import { HOUR_MS } from '../../core/model/units.ts'
 import type { Switches } from '../switches.ts'
 
 /**
- * What the values of a field are. `person` is the hash of an API key. `date`, `hour` and `timestamp` are read as whole days, hours and
- * seconds since the epoch. The last three are what the `distinct_…` fields list and count, read as one number.
+ * The type of a field's values. `person` is the hash of an API key. `date`, `hour` and `timestamp` are read as whole days, hours and
+ * seconds since the epoch. The `distinct …` types are the persons or pairs that these fields list and count, read as one number.
  */
 export type FieldType =
   | 'text'
@@ -32,20 +32,20 @@ export interface AnalyticsField {
   readonly functions: readonly AggregationFunction[]
   readonly filterable: boolean
   readonly groupable: boolean
-  /** An expression over one of the source's rows; of a source with `totals`, over all of them. A `?` takes the offset in milliseconds. */
+  /** An expression over one row of the source; for `totals`, over all rows. A `?` stands for the offset in milliseconds. */
   readonly sql: string
-  /** The known values of an open list. */
+  /** The known values of a field that may have others. */
   readonly values?: readonly string[]
-  /** Of a `distinct_…` field: what to group by instead. */
+  /** For a `distinct …` field: the fields to group by instead. */
   readonly plain?: readonly string[]
 }
 
 export interface AnalyticsSource {
   readonly name: DataSource
   readonly meaning: string
-  /** What stands after FROM; has the columns `person` and `at`. */
+  /** The SQL after FROM; it has the columns `person` and `at`. */
   readonly rows: string
-  /** `true`: an answer is one item of totals, within the request's own bounds of time; there are no rows and no groups. */
+  /** `true`: an answer is one item of totals over the time range of the request, without rows and groups. */
   readonly totals: boolean
   readonly fields: readonly AnalyticsField[]
 }
@@ -116,7 +116,7 @@ const tick = (name: string, meaning: string, sql: string): AnalyticsField => ({
 
 const DAY = 'at / 86400000'
 const HOUR = 'at / 3600000'
-/** A person and a number of days or hours since the epoch in one number. */
+/** Packs a person and a number of days or hours since the epoch into one number. */
 export const PAIR = 4_194_304
 
 const API_KEY: AnalyticsField = {
@@ -206,7 +206,7 @@ const COMMAND_DATA: AnalyticsSource = {
   ],
 }
 
-/** What the assistant wrote is what the other two sources say was accepted; what people typed has rows of its own. */
+/** What the assistant wrote is what the other two sources count as accepted; typed code has rows of its own. */
 const WRITTEN = `(
   SELECT person, at, language, ide, version, bytesAccepted AS autocompleteBytes, 0 AS commandBytes, 0 AS userBytes FROM autocomplete_use
   UNION ALL SELECT person, at, language, ide, version, 0, bytesAdded, 0 FROM command_use WHERE accepted
@@ -250,8 +250,8 @@ const PCW_DATA: AnalyticsSource = {
 const ANALYTICS_SOURCES: readonly AnalyticsSource[] = [USER_DATA, CHAT_DATA, COMMAND_DATA, PCW_DATA]
 
 /**
- * Add-on use per person (service-notes.md, section 1). Choices: one row for each entry of a conversation; `prompts_used` is all that it
- * cost, as `promptsUsed` of CascadeAnalytics, and `flex_credits_used` the part of it that add-on credits paid; nothing is known of metadata.
+ * Add-on use per person (service-notes.md, section 1). Choices: one row for each entry of a conversation; `prompts_used` is its whole cost,
+ * as `promptsUsed` of CascadeAnalytics, and `flex_credits_used` the part of it that was paid from add-on credits; metadata is unknown.
  */
 export const CASCADE_DATA: AnalyticsSource = {
   name: 'QUERY_DATA_SOURCE_CASCADE_DATA',
@@ -269,11 +269,11 @@ export const CASCADE_DATA: AnalyticsSource = {
   ],
 }
 
-/** The data sources that answer. A plan without credit fields in analytics has none of the fifth (choice). */
+/** The data sources that the sandbox serves. A plan without credit fields in analytics does not have the fifth (choice). */
 export const sourcesServed = ({ addOnRows, plan }: Pick<Switches, 'addOnRows' | 'plan'>): readonly AnalyticsSource[] =>
   addOnRows === 'served' && plan !== 'quota' ? [...ANALYTICS_SOURCES, CASCADE_DATA] : ANALYTICS_SOURCES
 
-/** A field as a request names it; `offsetMs` is how far its dates are shifted, 0 but for `date UTC-x`. */
+/** A field as a request names it; `offsetMs` is the shift of its dates, 0 except for `date UTC-x`. */
 export interface NamedField {
   readonly field: AnalyticsField
   readonly name: string
@@ -281,10 +281,10 @@ export interface NamedField {
 }
 
 const SHIFTED = /^date UTC([+-])(\d{1,2})(?::([0-5]\d)|\.(25|5|50|75))?$/
-/** The widest offsets in use are -12 and +14 hours; either sign may have the wider one. Choice. */
+/** Time zones lie between -12 and +14 hours, and the sign of an offset is open, so up to 14 hours are accepted either way. Choice. */
 const MOST_OFFSET_MS = 14 * HOUR_MS
 
-/** The field that a name stands for, in either spelling, `date UTC-8`, `date UTC+2` and `date UTC+5:30` too; undefined for none. */
+/** The field with this name in either spelling, such as `date UTC-8`, `date UTC+2` or `date UTC+5:30`; undefined when there is none. */
 export function findField(source: AnalyticsSource, name: string): NamedField | undefined {
   const shifted = SHIFTED.exec(name)
   const wanted = shifted ? 'date UTC-x' : name

@@ -1,6 +1,6 @@
-// What a client asked of one data source, read and judged: fields, functions, aliases, groups and filters by the rules of
-// interface-spec.md, Endpoints 1. Every refusal names what is wrong and what would be valid, and begins with the stem that live
-// deployments are documented to use where there is one (service-notes.md, section 1, Error texts). Knows no SQL.
+// Reads the queries of a request and checks fields, functions, aliases, groups and filters by the rules of interface-spec.md, Endpoints 1.
+// Every refusal names what is wrong and what would be valid. It begins with the text that live deployments use, where that is documented
+// (service-notes.md, section 1, Error texts). Knows no SQL.
 import type { AggregationFunction, FilterOperation } from '../../api/wire.ts'
 import { Refusal } from '../refusal.ts'
 import { type Fields, listField, textField } from '../request.ts'
@@ -21,11 +21,11 @@ export interface Group extends NamedField {
 
 export interface Filter extends NamedField {
   readonly operation: FilterOperation
-  /** In the unit in which the field is read. */
+  /** In the unit of the field's type. */
   readonly value: string | number
 }
 
-/** A query that breaks no rule. Without a function on any selection and without groups: the rows themselves. */
+/** A valid query. It reads rows as they are when no selection has a function and there are no groups. */
 export interface Query {
   readonly source: AnalyticsSource
   readonly selections: readonly Selection[]
@@ -33,12 +33,12 @@ export interface Query {
   readonly filters: readonly Filter[]
 }
 
-/** The most query requests of a request, and the most selections, group-bys or filters of one of them. Choice. */
+/** The most query requests in a request, and the most selections, group-bys or filters in one of them. Choice. */
 export const MAX_PARTS = 100
 /** The longest alias, in characters. Choice. */
 export const MAX_ALIAS = 200
 
-/** The switches that say what may be asked, and how answers are spelt. */
+/** The switches that decide which queries are valid and how answers are spelt. */
 export type Judging = Pick<Switches, 'names' | 'addOnRows' | 'plan'>
 
 /** The queries of a request in their order; refuses with 400. */
@@ -64,7 +64,7 @@ function queryOf(request: Fields, place: string, switches: Judging): Query {
   return { source, selections, groups, filters }
 }
 
-/** An unknown name of a source reads as the unspecified one (service-notes.md, section 1). */
+/** An unknown data source is read as the unspecified one (service-notes.md, section 1). */
 function sourceOf(request: Fields, place: string, switches: Judging): AnalyticsSource {
   const sources = sourcesServed(switches)
   const name = textField(request, 'data_source')
@@ -87,7 +87,7 @@ function selectionOf(one: Fields, source: AnalyticsSource, place: string, { name
   return { ...named, fn, alias: requireShort(alias, place) }
 }
 
-/** Rule 2. Also choice: totals have no groups, and fields that can only be filtered on make none. */
+/** Rule 2. Also choice: sources of totals have no groups, and fields that can only be filtered on make none. */
 function groupOf(one: Fields, source: AnalyticsSource, place: string): Group {
   if (source.totals) throw new Refusal(400, `invalid aggregation: ${source.name} takes no group-by; leave aggregations out (${place})`)
   const named = fieldOf(textField(one, 'field'), source, `${place}.field`, 'group by')
@@ -114,7 +114,7 @@ const OPERATIONS = Object.keys(FILTERS) as readonly FilterOperation[]
 
 type Purpose = 'select' | 'group by' | 'filter on'
 
-/** The field of a name that serves the purpose; the refusal lists those that do. */
+/** The field with this name, if it can be used for the purpose; the refusal lists the fields that can. */
 function fieldOf(name: string | undefined, source: AnalyticsSource, place: string, purpose: Purpose): NamedField {
   const serves = {
     select: (one: NamedField['field']): boolean => one.functions.length > 0,
@@ -145,8 +145,9 @@ function requireUniform(selections: readonly Selection[], place: string): void {
 }
 
 /**
- * Rule 5. UNSPECIFIED is also valid on numbers and on true or false when nothing is aggregated: the rows as they are (service-notes.md,
- * section 3). With groups a selection without a function must be one of the fields grouped by, as there is one item per group (choice).
+ * Rule 5. UNSPECIFIED is also valid on numbers and booleans when nothing is aggregated: the answer has the rows as they are
+ * (service-notes.md, section 3). With groups, a selection without a function must be a grouped field, because there is one item per group
+ * (choice).
  */
 function requireValid(
   { field, name, fn, offsetMs }: Selection,

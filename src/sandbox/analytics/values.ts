@@ -1,17 +1,17 @@
-// Values between the wire's text and the units that rows are read in: what a filter compares with, and what a cell shows.
-// service-notes.md, section 1, Analytics cells. Must never decide which fields there are.
+// Converts values between the texts of requests and answers and the units in which rows are read: the values of filters, and the cells of
+// answers. service-notes.md, section 1, Analytics cells. Must never decide which fields exist.
 import { DAY_MS, HOUR_MS } from '../../core/model/units.ts'
 import { parseTimestamp } from '../time.ts'
 import { type FieldType, PAIR } from './fields.ts'
 
-/** A value to compare with, or what to write instead. */
+/** A value to compare with, or the hint for a value that cannot be read. */
 export type Reading = { readonly kind: 'value'; readonly value: string | number } | { readonly kind: 'nonsense'; readonly write: string }
 
 const NUMBER = /^-?\d{1,15}(\.\d{1,15})?$/
 const DATE = /^\d{4}-\d{2}-\d{2}$/
 const CELL = /^(\d{4}-\d{2}-\d{2}) (\d{2}:\d{2}:\d{2})(?: \+0000 UTC)?$/
 
-/** Reads the value of a filter. A bare date is the midnight that begins it, for hours and time stamps too (choice). */
+/** Reads the value of a filter. A bare date means the midnight at which it begins, for hours and time stamps too (choice). */
 export function readValue(type: FieldType, text: string): Reading {
   switch (type) {
     case 'number':
@@ -36,7 +36,7 @@ const divided = (at: number | undefined, unitMs: number): number | undefined => 
 
 const readDate = (text: string): number | undefined => (DATE.test(text) ? parseTimestamp(`${text}T00:00:00Z`) : undefined)
 
-/** A date, a cell as answers show it, or RFC 3339. */
+/** A date, a cell of an answer, or RFC 3339. */
 function readInstant(text: string): number | undefined {
   const cell = CELL.exec(text)
   return readDate(text) ?? parseTimestamp(cell ? `${cell[1]}T${cell[2]}Z` : text)
@@ -45,7 +45,7 @@ function readInstant(text: string): number | undefined {
 /** The hash of a person's API key. */
 export type ApiKeyOf = (person: number) => string
 
-/** What a cell shows of a value that was read from rows; `<nil>` for what nothing defines, such as the average of no rows. Choice. */
+/** The text of a cell; `<nil>` for a value that is not defined, such as the average of no rows. Choice. */
 export function writeCell(type: FieldType, value: string | number | bigint | null, apiKeyOf: ApiKeyOf): string {
   if (value === null) return '<nil>'
   const size = Number(value)

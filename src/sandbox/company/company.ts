@@ -1,5 +1,5 @@
-// The seeded company: who works there, in which groups, and how each of them works. The same seed gives the same people. Decides
-// nothing about time, caps or the interface.
+// The seeded company: its people, their groups, and their habits. The same seed gives the same company. Decides nothing about time, caps or
+// the interface.
 
 import { createHash } from 'node:crypto'
 import { DAY_MS } from '../../core/model/units.ts'
@@ -9,7 +9,7 @@ import { between, type Draw, pick, stream } from './random.ts'
 export interface CompanyOptions {
   readonly people: number
   readonly groups: number
-  /** How many days of use lie behind the start. */
+  /** Days of use before the start. */
   readonly days: number
   readonly seed: number
 }
@@ -18,7 +18,7 @@ export const DEFAULT_COMPANY: CompanyOptions = { people: 200, groups: 8, days: 9
 
 const GROUP_NAMES = ['Platform', 'Payments', 'Mobile', 'Data', 'Web', 'Security', 'Research', 'Support'] as const
 
-/** The people who are always there, approved and enabled, with their groups. */
+/** People whom every company has, approved and enabled, with their groups. */
 const NAMED: readonly (readonly [email: string, groups: readonly (typeof GROUP_NAMES)[number][]])[] = [
   ['ada.lovelace', ['Platform']],
   ['grace.hopper', ['Platform']],
@@ -52,7 +52,7 @@ export function seedCompany(store: Store, options: CompanyOptions): void {
     }
     const approved = people.filter((person) => person.status === 'APPROVED').length
     store.setMeta('creditsPerSeat', 500)
-    // A few seats are always spare: numSeats need not equal the roster's length (service-notes.md, section 1).
+    // A few seats are always free: numSeats need not equal the length of the roster (service-notes.md, section 1).
     store.setMeta('seats', approved + Math.ceil(approved / 20))
     store.setMeta('seed', options.seed)
   })
@@ -67,7 +67,7 @@ function makeGroups(count: number): readonly StoredGroup[] {
 
 function makePeople(options: CompanyOptions): readonly StoredPerson[] {
   const { people, seed } = options
-  const standings = drawStandings(options)
+  const accounts = drawAccounts(options)
   const taken = new Set<string>()
   return Array.from({ length: people }, (_, id) => {
     const draw = stream(seed, `person/${id}`)
@@ -79,7 +79,7 @@ function makePeople(options: CompanyOptions): readonly StoredPerson[] {
       email,
       name: local.split('.').map(capitalise).join(' '),
       role: id === 0 || draw() < 0.04 ? 'admin' : 'member',
-      ...(standings.get(id) ?? IN_GOOD_STANDING),
+      ...(accounts.get(id) ?? ENABLED),
       apiKey: createHash('sha256').update(`${seed}/${email}`).digest('hex'),
       signupAt: Date.UTC(2023, 5, 1) + between(draw, 0, 600) * DAY_MS + between(draw, 7, 18) * 3_600_000,
     }
@@ -88,7 +88,7 @@ function makePeople(options: CompanyOptions): readonly StoredPerson[] {
 
 const capitalise = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1)
 
-/** A name nobody has yet: after eight unlucky draws, with a number. */
+/** A name that is not taken; with a number after eight names that were. */
 function inventName(draw: Draw, taken: ReadonlySet<string>): string {
   let name = ''
   for (let attempt = 0; attempt < 8; attempt += 1) {
@@ -98,26 +98,26 @@ function inventName(draw: Draw, taken: ReadonlySet<string>): string {
   return `${name}${taken.size}`
 }
 
-interface Standing {
+interface Account {
   readonly status: TeamStatus
   readonly disabled: boolean
 }
 
-const IN_GOOD_STANDING: Standing = { status: 'APPROVED', disabled: false }
+const ENABLED: Account = { status: 'APPROVED', disabled: false }
 
-/** Those who are not approved and enabled, drawn among the people without a part: about 3 % pending, 1 % rejected, 2 % disabled. */
-function drawStandings({ people, seed }: CompanyOptions): ReadonlyMap<number, Standing> {
+/** The people who are not both approved and enabled, drawn from the unnamed people: about 3 % pending, 1 % rejected, 2 % disabled. */
+function drawAccounts({ people, seed }: CompanyOptions): ReadonlyMap<number, Account> {
   const draw = stream(seed, 'standing')
   const ids = Array.from({ length: Math.max(0, people - NAMED.length) }, (_, index) => ({ id: index + NAMED.length, roll: draw() }))
   const drawn = ids.sort((a, b) => a.roll - b.roll).map(({ id }) => id)
-  const standings = new Map<number, Standing>()
-  const assign = (share: number, standing: Standing): void => {
-    for (const id of drawn.splice(0, Math.round(people * share))) standings.set(id, standing)
+  const accounts = new Map<number, Account>()
+  const assign = (share: number, account: Account): void => {
+    for (const id of drawn.splice(0, Math.round(people * share))) accounts.set(id, account)
   }
   assign(0.03, { status: 'PENDING', disabled: false })
   assign(0.01, { status: 'REJECTED', disabled: false })
   assign(0.02, { status: 'APPROVED', disabled: true })
-  return standings
+  return accounts
 }
 
 function makeMembers({ people, seed }: CompanyOptions, groups: readonly StoredGroup[]): ReadonlyMap<string, readonly number[]> {
@@ -128,36 +128,36 @@ function makeMembers({ people, seed }: CompanyOptions, groups: readonly StoredGr
     const named = NAMED[id]?.[1].map((name) => groups.find((group) => group.name === name)).filter((group) => group !== undefined)
     const first = named?.[0] ?? groups[between(draw, 0, groups.length - 1)]
     join(id, first)
-    // Some belong to two groups, so that overlaps exist.
+    // Some people are in two groups, so that groups overlap.
     const second = named ? named[1] : draw() < 0.05 ? groups[between(draw, 0, groups.length - 1)] : undefined
     if (second !== first) join(id, second)
   }
   return members
 }
 
-/** How a person works; drawn from the seed and their place in the roster. */
+/** A person's habits of work, drawn from the seed and their place in the roster. */
 export interface Habits {
-  /** Hours that local time is ahead of UTC. */
+  /** Local time minus UTC, in hours. */
   readonly offsetHours: number
   /** The probability of working with the assistant on a working day. */
   readonly activity: number
   readonly centsPerDay: number
   readonly sessionsPerDay: number
-  /** Where they use the agent. */
+  /** The IDE in which they use the agent. */
   readonly ide: string
   readonly model: string
-  /** Where they write code: the editor or a plugin. */
+  /** The IDE in which they write code: the editor or a plugin. */
   readonly codeIde: string
   /** The main one first. */
   readonly languages: readonly [string, string]
-  /** How many releases they are behind. */
+  /** How many releases their IDE is behind. */
   readonly releasesBehind: number
 }
 
 export const MODELS = ['Meridian Large', 'Meridian Small', 'Corvid Pro', 'Corvid Flash', 'UNKNOWN'] as const
 export const IDES = ['editor', 'jetbrains', 'cli'] as const
 
-/** The four kinds of people: share of the company, activity, credits in a month (low, high), sessions on a day. */
+/** The four kinds of people: share of the company, activity, credits in a month (low, high), sessions a day. */
 const KINDS = [
   { upTo: 0.18, activity: 0.15, low: 5, high: 60, sessions: 1 },
   { upTo: 0.55, activity: 0.6, low: 60, high: 350, sessions: 2 },
@@ -169,7 +169,7 @@ const WORKING_DAYS = 21
 
 const MAIN_LANGUAGES = ['TYPESCRIPT', 'TYPESCRIPT', 'PYTHON', 'PYTHON', 'GO', 'JAVA', 'KOTLIN', 'RUST', 'CPP', 'CSHARP'] as const
 const OTHER_LANGUAGES = ['SQL', 'MARKDOWN', 'YAML', 'SHELL', 'HTML', 'CSS', 'JSON', 'UNKNOWN'] as const
-/** A release each fortnight since day 19,000 of the epoch (January 2022), by IDE. */
+/** The number of releases of each IDE: one a fortnight since day 19,000 of the epoch (January 2022). */
 const RELEASE_DAYS = 14
 const FIRST_RELEASE_DAY = 19_000
 const MAJOR_VERSIONS: Readonly<Record<string, number>> = { editor: 1, jetbrains: 2, vscode: 3 }

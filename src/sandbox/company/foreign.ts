@@ -1,5 +1,5 @@
-// "Somebody else": an administrator who edits a cap by hand now and then, so that a demonstration shows drift being healed. Edits are
-// drawn from the seed; what they may pick are the user and group caps in force, or any approved person when there are none.
+// Another client ("somebody else"): an administrator who edits caps by hand, so that a demonstration shows drift and its revert. The seed
+// decides which of the user and group caps is edited, or which approved person gets one when there are none.
 import { type Scope, type ScopeKey, scopeKey, userScope } from '../../core/model/scope.ts'
 import type { Clock } from '../../ports.ts'
 import type { CapBook } from '../caps.ts'
@@ -16,7 +16,7 @@ export interface ForeignWriterOptions {
 /** Scopes whose cap is never edited. */
 export type LeftAlone = ReadonlySet<ScopeKey>
 
-/** Makes one edit and says what it was; undefined when there is nothing to edit. */
+/** Makes one edit and returns its description; undefined when there is nothing to edit. */
 export type ForeignEdit = (leaveAlone?: LeftAlone) => string | undefined
 
 export function createForeignEdit(store: Store, caps: CapBook, seed: number): ForeignEdit {
@@ -39,13 +39,13 @@ function chooseScope(store: Store, draw: Draw, leaveAlone?: LeftAlone): Scope | 
   return scopes[between(draw, 0, scopes.length - 1)]
 }
 
-/** Never the value that stands there. */
+/** Never the present cap. */
 function chooseCap(before: number | undefined, draw: Draw): number {
   const cap = between(draw, 1, 18) * 500
   return cap === before ? cap + 500 : cap
 }
 
-/** Edits every so often until `signal` aborts; waits on the real clock, not the sped-up one. */
+/** Makes edits at intervals until `signal` aborts; waits on the real clock, not the sped-up one. */
 export async function keepEditing(
   edit: ForeignEdit,
   clock: Clock,

@@ -1,5 +1,5 @@
-// Use that grows as time passes: each person's day is drawn from the seed alone, and becomes rows once its time has come. A person who
-// has reached their cap, or a team without add-on credits, gets no more add-on use. Must never write a row of the future, nor one twice.
+// Lets use grow as time passes: each person's day is drawn from the seed alone, and its rows are written when their time has come. A person
+// who has reached their cap, or a team without add-on credits, gets no more add-on use. Must never write a future row, nor a row twice.
 import { DAY_MS, type Instant } from '../../core/model/units.ts'
 import type { Store, StoredPerson } from '../store.ts'
 import { cycleAt } from '../time.ts'
@@ -8,11 +8,11 @@ import { habitsOf } from './company.ts'
 import { dayOf, type Worker } from './work.ts'
 
 export interface Growth {
-  /** Brings the rows up to `now`; cheap when nothing is due. */
+  /** Writes the rows up to `now`; cheap when none is due. */
   readonly growTo: (now: Instant) => void
-  /** Records use that happened as a fact, whatever the caps say. */
+  /** Records use as a fact, whatever the caps say. */
   readonly record: (row: AgentUse) => void
-  /** People or figures of the balance were changed in the store: reads them again. */
+  /** Call it after people or figures of the balance were changed in the store. */
   readonly reload: () => void
 }
 
@@ -21,11 +21,11 @@ export interface GrowthOptions {
   readonly seed: number
   /** The cap in force for a person, in credits. */
   readonly capOf: (person: number) => number | undefined
-  /** `false`: nobody works; only `record` adds use. */
+  /** `false`: only `record` adds use. */
   readonly working: boolean
 }
 
-/** Use of the current cycle, kept beside the rows so that a cap is judged without summing them again. */
+/** Use in the current cycle, kept so that a cap is checked without summing the rows again. */
 interface Tally {
   readonly endAt: Instant
   readonly usedCents: Map<number, number>
@@ -34,12 +34,12 @@ interface Tally {
   readonly addOnLimitCents: number
 }
 
-/** Rows exist up to `grownUntil` in the store; the first call of `growTo` continues from there. */
+/** The store has the rows up to its `grownUntil`; the first call of `growTo` continues from there. */
 export function createGrowth({ store, seed, capOf, working }: GrowthOptions): Growth {
   let grownUntil = store.meta('grownUntil') ?? 0
   let tally = openCycle(store, grownUntil)
   let workers: readonly Worker[] | undefined
-  /** The rows of the day that is under way, in the order of time, and which of them comes next. */
+  /** The rows of the current day by time, and the index of the next one. */
   let day = { number: Number.NaN, rows: [] as readonly UseRow[], next: 0 }
 
   const record = (row: AgentUse): void => {
@@ -61,7 +61,7 @@ export function createGrowth({ store, seed, capOf, working }: GrowthOptions): Gr
     workers ??= workersOf(store.people(), seed)
     const rows = working ? workers.flatMap((worker) => dayOf(seed, worker, number)) : []
     rows.sort((a, b) => a.at - b.at || a.person - b.person)
-    // What lies before `grownUntil` has been written already.
+    // Rows up to `grownUntil` were written already.
     const due = rows.findIndex((row) => row.at > grownUntil)
     day = { number, rows, next: due < 0 ? rows.length : due }
   }
@@ -95,7 +95,7 @@ export function createGrowth({ store, seed, capOf, working }: GrowthOptions): Gr
   }
 }
 
-/** What a person may still use: the rest of the seat's credits, and of add-on credits the lesser of their cap's rest and the team's. */
+/** What a person may still use: the rest of the seat's credits, and of add-on credits the lesser rest of their cap and the team's. */
 function roomCents(tally: Tally, person: number, capOf: (person: number) => number | undefined): number {
   const perSeat = tally.perSeatCents
   const used = tally.usedCents.get(person) ?? 0

@@ -1,7 +1,7 @@
-// Chance under a seed: every stream is named, so that the same seed gives the same numbers for the same purpose whatever else is
-// drawn beside it. Must never be used for secrets.
+// Seeded random numbers. Every stream has a name, so that the same seed gives the same numbers for the same purpose, whatever other streams
+// are drawn. Must never be used for secrets.
 
-/** Draws uniformly from [0, 1); each call moves the stream on. */
+/** Draws uniformly from [0, 1); each call gives the next number of the stream. */
 export type Draw = () => number
 
 /** A stream that depends on `seed` and `name` only (mulberry32 over an FNV-1a hash of both). Choice. */

@@ -1,5 +1,5 @@
-// One person's working day as rows of use, drawn from the seed, the person and the day alone: with the agent, autocomplete, commands,
-// the legacy chat, and by hand. Decides nothing about caps or time. Choice throughout: the interface says what rows hold, not how much.
+// One person's working day as rows of use, drawn from the seed, the person and the day alone: agent, autocomplete, commands, legacy chat
+// and typing. Decides nothing about caps or time. The amounts are choices: the interface describes only the fields of rows.
 import { DAY_MS, HOUR_MS } from '../../core/model/units.ts'
 import { COMMAND_SOURCES, INTENTS } from '../analytics/fields.ts'
 import type { AgentUse, AutocompleteUse, ChatUse, CommandUse, TypingUse, UseRow } from '../use.ts'
@@ -14,7 +14,7 @@ export interface Worker {
 const WRITE_MODE = 'CONVERSATIONAL_PLANNER_MODE_DEFAULT'
 const READ_MODE = 'CONVERSATIONAL_PLANNER_MODE_READ_ONLY'
 const LEGACY_MODE = 'CONVERSATIONAL_PLANNER_MODE_NO_TOOL'
-/** interface-spec.md, Agent analytics result objects; write mode is the usual one. */
+/** interface-spec.md, Agent analytics result objects; write mode is the most frequent. */
 export const MODES = [WRITE_MODE, WRITE_MODE, WRITE_MODE, READ_MODE, LEGACY_MODE, 'UNKNOWN'] as const
 
 /** Every tool of the interface, how often a message uses it, and whether it only reads. */
@@ -38,14 +38,14 @@ export const TOOLS: readonly (readonly [tool: string, perMessage: number, reads:
 
 const CHAT_MODELS = ['MODEL_CHAT_MERIDIAN', 'MODEL_CHAT_MERIDIAN', 'MODEL_CHAT_CORVID', 'UNKNOWN'] as const
 
-/** Rows in no order, all within the UTC day `day`: hours of another time zone wrap around within it, so that days stay apart. */
+/** Rows in no order, all within the UTC day `day`: local hours wrap around within it, so that no row belongs to another day. */
 export function dayOf(seed: number, worker: Worker, day: number): readonly UseRow[] {
   const { person, habits } = worker
   const draw = stream(seed, `day/${person}/${day}`)
   // Day 0 of the epoch was a Thursday.
   const weekend = (day + 4) % 7 === 0 || (day + 4) % 7 === 6
   if (draw() >= (weekend ? habits.activity * 0.08 : habits.activity)) return []
-  // What each row holds is drawn beside, so that a new detail never moves the credits.
+  // Details have a stream of their own, so that a new detail does not change the credits.
   const detail = stream(seed, `detail/${person}/${day}`)
   const agent = agentRows(worker, day, draw, detail)
   const autocomplete = autocompleteRows(worker, day, detail)
@@ -54,7 +54,7 @@ export function dayOf(seed: number, worker: Worker, day: number): readonly UseRo
   return [...agent, ...autocomplete, ...commands, ...chats, ...typingRows(worker, day, detail, autocomplete)]
 }
 
-/** An instant of the working day; two draws make its middle busier than its edges. */
+/** An instant in the working day; the sum of two draws makes the middle of the day busier than its ends. */
 function instantOf({ habits }: Worker, day: number, draw: Draw): number {
   const localHour = 8 + (draw() + draw()) * 5.5
   const hour = (localHour - habits.offsetHours + 24) % 24
@@ -80,7 +80,7 @@ function agentRows(worker: Worker, day: number, draw: Draw, detail: Draw): reado
   return rows
 }
 
-/** What the agent did: nothing is reported from the terminal, and only write mode writes. */
+/** What the agent did: the terminal reports nothing, and only write mode writes. */
 function effectsOf(
   { ide, mode, messages }: Pick<AgentUse, 'ide' | 'mode' | 'messages'>,
   draw: Draw,
@@ -95,7 +95,7 @@ function effectsOf(
   return { linesSuggested, linesAccepted: Math.floor(linesSuggested * draw()), tools }
 }
 
-/** Now and then one conversation comes as two entries, the later one without its mode or its model. interface-spec.md, as above. */
+/** Some conversations are split into two entries, the later one without its mode or its model. interface-spec.md, as above. */
 function split(row: AgentUse, day: number, draw: Draw): readonly AgentUse[] {
   if (draw() >= 0.12 || row.cents < 2) return [row]
   const cents = between(draw, 1, row.cents - 1)
@@ -108,7 +108,7 @@ function split(row: AgentUse, day: number, draw: Draw): readonly AgentUse[] {
   ]
 }
 
-/** One row for each hour and language; sometimes nothing of what was offered was accepted. */
+/** One row for each hour and language; sometimes no suggestion was accepted. */
 function autocompleteRows(worker: Worker, day: number, draw: Draw): readonly AutocompleteUse[] {
   const { person, habits } = worker
   const rows = new Map<string, AutocompleteUse>()
@@ -147,7 +147,7 @@ function commandRows(worker: Worker, day: number, draw: Draw): readonly CommandU
   })
 }
 
-/** Of the legacy plugins only. */
+/** Only the legacy plugins have the chat. */
 function chatRows(worker: Worker, day: number, draw: Draw): readonly ChatUse[] {
   const { person, habits } = worker
   return Array.from({ length: between(draw, 1, 4) }, () => {
@@ -164,7 +164,7 @@ function chatRows(worker: Worker, day: number, draw: Draw): readonly ChatUse[] {
   })
 }
 
-/** What was typed by hand: one row for the day in each language that autocomplete met, and in the main one. */
+/** Typed code: one row a day for each language of the autocomplete rows and for the main language. */
 function typingRows(worker: Worker, day: number, draw: Draw, autocomplete: readonly AutocompleteUse[]): readonly TypingUse[] {
   const { person, habits } = worker
   return [...new Set([habits.languages[0], ...autocomplete.map((row) => row.language)])].map((language) => ({

@@ -1,5 +1,5 @@
-// One request from its text to its answer, faults included: the one way that the in-process transport and the HTTP server share, so
-// that they cannot differ. Order: faults that keep the request away, the key, the rate, the operation, faults that spoil the answer.
+// Takes one request from its text to its answer, faults included. The in-process transport and the HTTP server share it, so that they
+// cannot differ. Order: faults that stop the request, the key, the rate, the operation, faults that damage the answer.
 import type { Instant } from '../../core/model/units.ts'
 import type { Clock, Operation } from '../../ports.ts'
 import type { CapBook } from '../caps.ts'
@@ -11,18 +11,18 @@ import { answer, authenticate } from '../service.ts'
 import type { Store } from '../store.ts'
 import type { FaultName, Switches } from '../switches.ts'
 
-/** What becomes of a request: an answer, a connection that breaks, or silence. */
+/** The result of a request: an answer, a connection that is reset, or no answer at all. */
 export type Exchange =
   | { readonly kind: 'answer'; readonly delayMs: number; readonly answer: Encoded; readonly headers: Readonly<Record<string, string>> }
   | { readonly kind: 'reset'; readonly delayMs: number }
   | { readonly kind: 'silence' }
 
-/** One request as it was seen; `body` is what was sent, without the key. */
+/** One request as it was received; `body` is what was sent, without the key. */
 export interface SandboxCall {
   readonly operation: Operation
   readonly body: Readonly<Record<string, unknown>>
   readonly at: Instant
-  /** The status of the answer; absent when none went out. */
+  /** The status of the answer; absent when none was sent. */
   readonly status?: number
   readonly faults: readonly FaultName[]
 }
@@ -34,25 +34,25 @@ export interface ExchangeParts {
   readonly clock: Clock
   readonly chance: Chance
   readonly limiter: RateLimiter
-  /** The sandbox's own time, with use grown up to it. */
+  /** The sandbox's own time; reading it lets use grow. */
   readonly now: () => Instant
   readonly onCall?: (call: SandboxCall) => void
 }
 
-/** Answers the text of a request body. Never throws for anything that a client can send. */
+/** Answers the text of a request body. Never throws, whatever a client sends. */
 export function exchange(parts: ExchangeParts, operation: Operation, text: string): Exchange {
   const faults = parts.chance.faults()
   const body = parseBody(text)
-  const result = meetFaults(parts, operation, body, faults)
+  const result = answerWithFaults(parts, operation, body, faults)
   const seen = { operation, body: withoutKey(body), at: parts.clock.now(), faults: [...faults] }
   parts.onCall?.(result.kind === 'answer' ? { ...seen, status: result.answer.status } : seen)
   return result
 }
 
-function meetFaults(parts: ExchangeParts, operation: Operation, body: unknown, faults: ReadonlySet<FaultName>): Exchange {
+function answerWithFaults(parts: ExchangeParts, operation: Operation, body: unknown, faults: ReadonlySet<FaultName>): Exchange {
   const delayMs = parts.chance.delayMs()
   const { errors } = parts.switches
-  // Choice: a request that meets one of these has no effect.
+  // Choice: a request with one of these faults has no effect.
   if (faults.has('timeout')) return { kind: 'silence' }
   if (faults.has('reset-before')) return { kind: 'reset', delayMs }
   if (faults.has('5xx'))

@@ -1,5 +1,5 @@
 // The query language of Analytics as JSON Schemas, made from the table of fields: what each data source can select, filter on and group by,
-// and with which functions. Rules that no schema can say (aliases, mixing) are in words.
+// and with which functions. Rules that a schema cannot express (aliases, mixing) are described in words.
 import { type AnalyticsField, type AnalyticsSource, FILTERS, sourcesServed } from '../analytics/fields.ts'
 import { MAX_ALIAS, MAX_PARTS } from '../analytics/query.ts'
 import type { Switches } from '../switches.ts'
@@ -14,7 +14,7 @@ const SHIFTED_PATTERN = '^date UTC[+-]\\d{1,2}(:[0-5]\\d|\\.(25|5|50|75))?$'
 /** `USER_DATA` of `QUERY_DATA_SOURCE_USER_DATA`. */
 const shortName = (source: AnalyticsSource): string => source.name.replace('QUERY_DATA_SOURCE_', '')
 
-/** Both spellings of each field, and the pattern of the shifted date where it is among them. */
+/** Both spellings of each field, and the pattern of the shifted date if the source has it. */
 function namesOf(fields: readonly AnalyticsField[]): Schema {
   const names = fields
     .filter((field) => field.name !== SHIFTED_DATE)
@@ -31,7 +31,7 @@ function selectionSchema(source: AnalyticsSource): Schema {
   const groups = Object.groupBy(selectable, (field) => field.functions.join())
   const shapes = Object.values(groups).map((fields = []): Schema => {
     const functions = fields[0]?.functions ?? []
-    // Choice: where nothing is aggregated, figures too come as raw rows.
+    // Choice: where nothing is aggregated, numbers too are valid as raw rows.
     const all = functions.some((one) => one === UNSPECIFIED) ? functions : [UNSPECIFIED, ...functions]
     return {
       type: 'object',
@@ -66,7 +66,7 @@ function groupSchema(source: AnalyticsSource): Schema {
   }
 }
 
-/** A table in Markdown: every field, what it means, what it takes. */
+/** A Markdown table of the fields: meaning, functions and uses. */
 function fieldTable(source: AnalyticsSource): string {
   const rows = source.fields.map(({ name, meaning, functions, values, groupable }) => {
     const taken = functions.length > 0 ? functions.map((one) => one.replace('QUERY_AGGREGATION_', '')).join(', ') : 'only filters'
@@ -92,7 +92,7 @@ function querySchema(source: AnalyticsSource): Schema {
   }
 }
 
-/** The schemas of queries by name, for the data sources that the switches let answer; `Query` is any of them. */
+/** The schemas of queries by name, for the data sources that are served under the switches; `Query` is any of them. */
 export function querySchemas(switches: Switches): Readonly<Record<string, Schema>> {
   const sources = sourcesServed(switches)
   const each = sources.flatMap((source): readonly (readonly [string, Schema])[] => [

@@ -1,5 +1,5 @@
-// The requests and answers of the operations as JSON Schemas. Tables of properties are checked against the types of the wire: a field that
-// one of them lacks does not compile. What the switches change is described as the sandbox that serves it behaves.
+// The requests and answers of the operations as JSON Schemas. Tables of properties are checked against the types of the wire format: a
+// missing field does not compile. The schemas describe the sandbox under the switches in force.
 import type {
   AnalyticsRequest,
   BalanceAnswer,
@@ -94,7 +94,7 @@ const ONE_CHANGE: readonly Schema[] = [
   { required: ['clear_add_on_credit_cap'], properties: { clear_add_on_credit_cap: { const: true } } },
 ]
 
-/** What each operation takes. interface-spec.md, Endpoints. */
+/** The request of each operation. interface-spec.md, Endpoints. */
 export const REQUEST_SCHEMAS: Readonly<Record<Operation, Schema>> = {
   Analytics: request(ANALYTICS, ['query_requests']),
   UserPageAnalytics: request(USER_PAGE),
@@ -171,7 +171,7 @@ function capSchema({ capSpelling }: Switches): Schema {
 
 const CYCLE = { billingCycleStart: time('of the cycle that promptCreditsUsed is counted in'), billingCycleEnd: time('its end') }
 
-/** What each operation answers. */
+/** The answer of each operation. */
 export function answerSchemas(switches: Switches): Readonly<Record<Operation, Schema>> {
   const items = list(object({ item: { type: 'object', additionalProperties: { type: 'string' } } }, ['item']))
   const kept = (name: string): readonly string[] => (switches.zeros === 'kept' ? [name] : [])
@@ -189,7 +189,7 @@ export function answerSchemas(switches: Switches): Readonly<Record<Operation, Sc
   }
 }
 
-/** The schemas that others point to. */
+/** The schemas that other schemas refer to. */
 export const sharedSchemas = (switches: Switches): Readonly<Record<string, Schema>> => ({
   ...querySchemas(switches),
   User: userSchema(switches),

@@ -1,5 +1,5 @@
-// The service as an OpenAPI 3.1 document: made from the tables that the operations themselves run on, for the switches in force, and served
-// at /openapi.json. What interface-spec.md leaves open is marked `x-choice`.
+// The service as an OpenAPI 3.1 document: made from the tables that the operations use, for the switches in force, and served at
+// /openapi.json. Points that interface-spec.md leaves open are marked `x-choice`.
 import type { Operation } from '../../ports.ts'
 import { PERMISSION_OF, WITHOUT_CAPS } from '../service.ts'
 import type { Switches } from '../switches.ts'
@@ -12,7 +12,7 @@ export interface OperationText {
   /** A request body that works on any company, without the key. */
   readonly example: Readonly<Record<string, unknown>>
   readonly answer: unknown
-  /** When it answers 400 and 404; interface-spec.md, Errors, and the rules of Endpoints. */
+  /** When the operation answers 400 and 404; interface-spec.md, Errors, and the rules of Endpoints. */
   readonly invalid: string
   readonly notFound?: string
 }
@@ -163,7 +163,7 @@ function responsesOf(operation: Operation, { invalid, notFound, answer }: Operat
   const faulty = Object.values(switches.faults).some((probability) => probability > 0)
   return {
     200: success(operation, answer, switches),
-    // The style `ok` answers with these in a 200.
+    // The style `ok` answers with 200 instead.
     ...(switches.errors === 'ok' ? {} : refusals),
     405: { ...refusal('every operation is a POST'), headers: { allow: { schema: { type: 'string' } } } },
     413: refusal('the body is too large'),

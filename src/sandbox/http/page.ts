@@ -1,5 +1,5 @@
-// The sandbox's page: its operations with a curl line each, its keys, and where the documents are. No script, nothing from elsewhere, and
-// every value escaped.
+// The sandbox's page: its operations with a curl line each, its keys, and links to the documents. It has no script, loads nothing, and
+// escapes every value.
 
 import { createHash } from 'node:crypto'
 import { htmlText } from '../../core/escape/html.ts'
@@ -23,7 +23,7 @@ table { border-collapse: collapse } th, td { text-align: left; padding: .2rem 1.
 @media (prefers-color-scheme: dark) { body { color: #e6e8eb; background: #14171a } pre { background: #22272c } a { color: #8ab4ff } }
 `
 
-/** Nothing but the page's own style. */
+/** Only the page's own style is allowed. */
 export const PAGE_POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
 
 /** The page as HTML; `url` is where the service is, such as `http://127.0.0.1:8787`. */
@@ -58,7 +58,7 @@ ${keys.join('\n')}
 const keyRow = ({ secret, permissions, groupId }: StoredKey): string =>
   `<tr><td><code>${htmlText(secret)}</code></td><td>${htmlText(permissions.join(', '))}${groupId === undefined ? '' : ` (group ${htmlText(groupId)} only)`}</td></tr>`
 
-/** One line that a shell takes as it stands. */
+/** A line that can be pasted into a shell. */
 function curlLine(url: string, operation: string, example: Readonly<Record<string, unknown>>): string {
   const body = JSON.stringify({ service_key: 'sandbox-admin', ...example })
   return `curl -s ${url}/api/v1/${operation} -H 'Content-Type: application/json' -d '${body}'`

@@ -1,5 +1,5 @@
-// The embedded service over HTTP: six POST routes, bodies bounded, every refusal in the configured error style; and three pages to read.
-// Must never answer with a stack, nor with a 500 because of what a client sent.
+// The embedded service over HTTP: six POST routes with bounded bodies, every refusal in the configured error style, and three pages. Must
+// never answer with a stack trace, nor with a 500 because of what a client sent.
 import fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
 import { isHostOfHere, isLoopback } from '../../core/model/loopback.ts'
 import { FIXTURE_SCHEMA } from '../fixture/schema.generated.ts'
@@ -15,7 +15,7 @@ export const MAX_BODY_BYTES = 1_048_576
 
 const MAX_CONNECTIONS = 1_024
 
-/** Tenants may have a path prefix (service-notes.md, section 1, Base URL): any is taken. */
+/** Tenants may have a path prefix (service-notes.md, section 1, Base URL): any prefix is accepted. */
 const PREFIX = /^(?:\/[^/?#]+)+(?=\/api\/v1\/)/
 
 export interface SandboxServerOptions {
@@ -40,12 +40,12 @@ export async function startSandboxServer({ sandbox, host, port }: SandboxServerO
     forceCloseConnections: true,
     rewriteUrl: ({ url = '/' }) => url.replace(PREFIX, ''),
     requestTimeout: 30_000,
-    // Longer than any client waits for an answer that never comes.
+    // Longer than any client waits when no answer comes.
     connectionTimeout: 300_000,
     http: { headersTimeout: 10_000, connectionsCheckingInterval: 5_000, maxHeaderSize: 16_384 },
   })
   app.server.maxConnections = MAX_CONNECTIONS
-  // Bodies are read as text whatever their type says: the exchange judges them.
+  // Bodies are read as text whatever their content type: `exchange` judges them.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body))
   refuseTheRest(app, sandbox, isLoopback(host))
@@ -66,13 +66,13 @@ export async function startSandboxServer({ sandbox, host, port }: SandboxServerO
   return { url: origin(), close }
 }
 
-/** The port that is listened on, once there is one. */
+/** The port that the server listens on; before that the requested one. */
 function portOf(app: FastifyInstance, asked: number): number {
   const address = app.addresses()[0]
   return typeof address === 'object' ? address.port : asked
 }
 
-/** What people and tools read about the service. */
+/** The page for people, and the documents for tools. */
 function addPages(app: FastifyInstance, sandbox: Sandbox, origin: () => string): void {
   const json = (reply: FastifyReply, value: unknown): FastifyReply =>
     reply
@@ -93,7 +93,7 @@ const PAGES: readonly string[] = ['/', OPENAPI_PATH, FIXTURE_SCHEMA_PATH]
 
 const OPERATIONS = ['Analytics', 'UserPageAnalytics', 'CascadeAnalytics', 'GetUsageConfig', 'UsageConfig', 'GetTeamCreditBalance'] as const
 
-/** Sends what became of a request; waits on the sandbox's clock, and not at all once the server is closing. */
+/** Sends the result of a request, after its delay on the sandbox's clock; a closing server does not wait. */
 async function deliver(sandbox: Sandbox, reply: FastifyReply, result: Exchange, stopping: AbortSignal): Promise<FastifyReply> {
   if (result.kind === 'silence') return reply.hijack()
   if (result.delayMs > 0) await sandbox.clock.sleep(result.delayMs, stopping).catch(() => undefined)
@@ -109,11 +109,11 @@ function sendEncoded(sandbox: Sandbox, reply: FastifyReply, { status, contentTyp
   return reply.code(status).header('content-type', contentType).header('date', new Date(sandbox.clock.now()).toUTCString()).send(body)
 }
 
-/** Unknown paths, other methods, and bodies that HTTP itself refuses. */
+/** Refuses unknown paths, other methods, and bodies that HTTP itself refuses. */
 function refuseTheRest(app: FastifyInstance, sandbox: Sandbox, isPrivate: boolean): void {
   const refuse = (reply: FastifyReply, status: number, message: string): FastifyReply =>
     sendEncoded(sandbox, reply, encodeHttpRefusal(sandbox.switches.errors, status, message))
-  // The keys are well known: a page of another site must not use them through a browser on this machine.
+  // The keys are public: a page of another site must not use them through a browser on this machine.
   app.addHook('onRequest', async (request, reply) => {
     if (isPrivate && !isHostOfHere(request.headers.host ?? 'localhost')) return refuse(reply, 421, 'this address answers to localhost only')
   })
