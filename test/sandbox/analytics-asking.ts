@@ -1,4 +1,4 @@
-// A small company to ask about, and the ways to ask it: for items, for refusals, and for what its rows hold.
+// A small company, and requests to it: for items, for refusals, and for the values that its rows have.
 import { expect } from 'vitest'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts'
 import type { Store } from '../../src/sandbox/store.ts'
@@ -30,7 +30,7 @@ export function errorOf(sandbox: Sandbox, query: Body): string {
   return body.error
 }
 
-/** Items without their order, keys sorted; texts, because an alias may be `__proto__`. */
+/** Items as texts without an order, with sorted keys: an alias may be `__proto__`. */
 export const bag = (items: readonly object[]): readonly string[] =>
   items.map((item) => JSON.stringify(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1)))).sort()
 

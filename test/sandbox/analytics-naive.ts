@@ -1,10 +1,10 @@
-// Analytics evaluated the slow and obvious way: plain TypeScript over the raw rows, straight from interface-spec.md, sharing no code with
-// the sandbox's queries but the rows themselves. Every cell of a row is worked out first; filters, groups and functions then work on cells.
+// A naive evaluation of Analytics: plain TypeScript over the raw rows, written from interface-spec.md, without any code shared with
+// the sandbox's queries. Every cell of a row is computed first; filters, groups and functions then work on cells.
 import type { WireFilter, WireQueryRequest } from '../../src/api/wire.ts'
 import type { Store } from '../../src/sandbox/store.ts'
 import type { AutocompleteUse, ChatUse, CommandUse } from '../../src/sandbox/use.ts'
 
-/** A cell as something to compare and sum: times as milliseconds, true and false as 1 and 0. */
+/** A cell that can be compared and summed: times as milliseconds, booleans as 1 and 0. */
 type Value = string | number
 type Cells = Readonly<Record<string, Value>>
 type Item = Readonly<Record<string, string>>
@@ -12,7 +12,7 @@ type Item = Readonly<Record<string, string>>
 export interface NaiveBounds {
   readonly fromAt: number
   readonly untilAt: number
-  /** Whose rows count. */
+  /** The people whose rows count. */
   readonly people: ReadonlySet<number>
 }
 
@@ -21,7 +21,7 @@ const DAY = 24 * HOUR
 const floor = (at: number, unit: number): number => at - (((at % unit) + unit) % unit)
 const stamp = (at: number): string => new Date(at).toISOString()
 
-/** The items that one query request must be answered with; in no particular order. */
+/** The expected items of one query request, in no particular order. */
 export function evaluate(store: Store, query: WireQueryRequest, bounds: NaiveBounds): readonly Item[] {
   if (query.data_source === 'QUERY_DATA_SOURCE_PCW_DATA') return [written(store, query, bounds)]
   const keys = new Map(store.people().map((person) => [person.id, person.apiKey]))
@@ -68,7 +68,7 @@ function cellsOf(row: AutocompleteUse | ChatUse | CommandUse, apiKey: string): C
   }
 }
 
-/** What add-on credits paid of a row: what its person had used in the month after it, beyond the seat's credits, less the same before it. */
+/** The add-on part of a row: the person's use in the month beyond the seat's credits, after the row less before it. */
 function agentCells(store: Store, keyOf: (person: number) => string): readonly Cells[] {
   const seat = (store.meta('creditsPerSeat') ?? 0) * 100
   const used = new Map<string, number>()
@@ -171,7 +171,7 @@ function applied(fn: string, field: string, rows: readonly Cells[]): string {
   }
 }
 
-/** Percent code written: accepted autocomplete, accepted commands, and what was typed, each within the bounds. */
+/** Percent code written: accepted autocomplete, accepted commands, and typed code, within the bounds. */
 function written(store: Store, query: WireQueryRequest, { fromAt, untilAt, people }: NaiveBounds): Item {
   type Place = { at: number; person: number; language: string; ide: string; version: string }
   const counts = ({ at, person, language, ide, version }: Place): boolean =>

@@ -1,5 +1,5 @@
-// Analytics queries at random: valid ones over every source, field, function, filter and group, and for each way of being wrong what
-// the refusal has to say. The generators read the field table, so that a new field is asked for at once.
+// Random Analytics queries: valid ones over every source, field, function, filter and group, and invalid ones of each kind with the
+// expected refusal. The generators read the field table, so that they cover a new field at once.
 import fc from 'fast-check'
 import type { FilterOperation, WireAggregation, WireFilter, WireQueryRequest, WireSelection } from '../../src/api/wire.ts'
 import { type AnalyticsField, type AnalyticsSource, FILTERS, FUNCTIONS, sourcesServed } from '../../src/sandbox/analytics/fields.ts'
@@ -7,7 +7,7 @@ import { type AnalyticsField, type AnalyticsSource, FILTERS, FUNCTIONS, sourcesS
 const UNSPECIFIED = 'QUERY_AGGREGATION_UNSPECIFIED'
 export const OPERATIONS = Object.keys(FILTERS) as readonly FilterOperation[]
 const OFFSETS = ['UTC-8', 'UTC+1', 'UTC-11', 'UTC+14', 'UTC+5:30', 'UTC-0']
-/** Aliases and values are where text of a client could reach the database. */
+/** Through aliases and values, text of a client could reach the database. */
 const NASTY = ["x'; DROP TABLE people; --", '"', '`at`', '__proto__', 'constructor', 'ä\u0000ö', '?', ':a', '%']
 
 const chosen = <T>(list: readonly T[]): fc.Arbitrary<T> => fc.constantFrom(...list)
@@ -20,10 +20,10 @@ const named = fc.oneof(
 )
 const aliases = fc.option(named, { nil: undefined })
 
-/** Values to compare with that rows really have, by field name. */
+/** Values for filters that occur in rows, by field name. */
 export type Known = Readonly<Record<string, readonly string[]>>
 
-/** Everything that can be asked; the sandboxes that are asked serve the fifth source too. */
+/** All sources; the sandboxes of these tests serve the fifth too. */
 export const SERVED = { names: 'spec', addOnRows: 'served', plan: 'enterprise' } as const
 const SOURCES = sourcesServed(SERVED)
 export const rowSources: readonly AnalyticsSource[] = SOURCES.filter((source) => !source.totals)
@@ -56,7 +56,7 @@ export const rowsQuery = (source: AnalyticsSource, known: Known): fc.Arbitrary<W
 export const aggregateQuery = (source: AnalyticsSource, known: Known): fc.Arbitrary<WireQueryRequest> =>
   fc.tuple(selections(source, applicable), filters(source, known)).map(([list, narrowed]) => query(source, list, narrowed, []))
 
-/** Functions over groups, or the very fields grouped by. */
+/** Functions over groups, or the grouped fields themselves. */
 const groupQuery = (source: AnalyticsSource, known: Known): fc.Arbitrary<WireQueryRequest> =>
   fc.tuple(selections(source, applicable), filters(source, known), groups(source), fc.boolean()).map(([list, narrowed, by, plainly]) => {
     const plain = by.filter((one) =>
@@ -130,7 +130,7 @@ function valueFor(field: AnalyticsField, known: Known): fc.Arbitrary<string> {
   }
 }
 
-/** Drops selections whose alias is taken already, as no valid query has them. */
+/** Drops selections with a duplicate alias, which no valid query has. */
 function query(
   source: AnalyticsSource,
   list: readonly WireSelection[],
@@ -150,12 +150,12 @@ function query(
   }
 }
 
-/** A request made wrong in one way, and what the refusal says. */
+/** A request with one fault, and the expected refusal. */
 export interface Fault {
   readonly name: string
   readonly query: Readonly<Record<string, unknown>>
   readonly says: readonly string[]
-  /** What the refusal begins with, where that is documented. */
+  /** The beginning of the refusal, where that is documented. */
   readonly stem?: string
 }
 

@@ -1,5 +1,5 @@
-// Laws of Analytics: every valid query is answered as the rows themselves say, worked out the obvious way, and every invalid one is refused
-// with the fault by its name.
+// Laws of Analytics: the answer to a valid query equals a naive evaluation over the rows, and an invalid query is refused with a message
+// that names the fault.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { WireQueryRequest } from '../../src/api/wire.ts'
@@ -22,7 +22,7 @@ describe('every valid query', () => {
     bounds,
   })
 
-  test('is answered, slot by slot, as the rows themselves say', () => {
+  test('is answered, result by result, as a naive evaluation of the rows', () => {
     fc.assert(
       fc.property(request, ({ lagging, queries, group, bounds: { from, length, given } }) => {
         const [sandbox, untilAt] = lagging ? [late, NOW - lag] : [fresh, NOW]
@@ -43,11 +43,11 @@ describe('every valid query', () => {
           expect(bag(items)).toEqual(bag(evaluate(store, query, reach)))
         }
       }),
-      { numRuns: 100 },
+      { numRuns: 60 },
     )
   })
 
-  test('becomes the SQL that it becomes with other names and values: nothing of the client stands in it', () => {
+  test('compiles to SQL without any text of the client', () => {
     const reach = { fromAt: 0, untilAt: 1, departed: true, limit: 9 }
     const compiled = (query: WireQueryRequest) => queriesOf({ query_requests: [query] }, SERVED).map((one) => compile(one, reach))
     fc.assert(
@@ -79,7 +79,7 @@ function plainValue(value: string): string {
 describe('every invalid query', () => {
   const sandbox = sandboxOf({ addOnRows: 'served' }, { company: { people: 9, groups: 2, days: 1 } })
 
-  test('is refused with 400 and the fault by its name', () => {
+  test('is refused with 400 and names the fault', () => {
     const met = new Set<string>()
     fc.assert(
       fc.property(faultyQuery(knownOf(sandbox.store)), (fault) => {
@@ -93,7 +93,7 @@ describe('every invalid query', () => {
     expect(met.size).toBeGreaterThan(15)
   })
 
-  test('spoils the whole request, and says which query it is', () => {
+  test('makes the whole request fail, and is named', () => {
     const good = { data_source: 'QUERY_DATA_SOURCE_USER_DATA', selections: [{ field: 'ide' }] }
     const told = ask(sandbox, { query_requests: [good, { ...good, selections: [{ field: 'teapot' }] }] })
     expect(told).toEqual({ status: 400, body: { error: expect.stringContaining('query_requests[1].selections[0].field') } })
@@ -102,15 +102,15 @@ describe('every invalid query', () => {
   test.each([
     ['no query', {}, /query_requests is required/],
     ['an empty list', { query_requests: [] }, /query_requests is required/],
-    ['no list', { query_requests: {} }, /query_requests must be an array/],
-    ['a query that is no object', { query_requests: [7] }, /query_requests\[0\] must be an object/],
+    ['not a list', { query_requests: {} }, /query_requests must be an array/],
+    ['a query that is not an object', { query_requests: [7] }, /query_requests\[0\] must be an object/],
     ['a bad time stamp', { query_requests: [], start_timestamp: '2026-11-20' }, /invalid timestamp format: start_timestamp/],
   ])('of the request itself: %s', (_name, body, error) => {
     const told = ask(sandbox, body)
     expect([told.status, told.body.error]).toEqual([400, expect.stringMatching(error)])
   })
 
-  test('of an unknown group is not found, by the documented words', () => {
+  test('of an unknown group is not found, with the documented text', () => {
     const told = ask(sandbox, {
       group_name: 'Tea',
       query_requests: [{ data_source: 'QUERY_DATA_SOURCE_USER_DATA', selections: [{ field: 'ide' }] }],

@@ -63,7 +63,7 @@ describe('the field table', () => {
 const ADA = 0
 const GRACE = 1
 
-describe('what an answer says', () => {
+describe('an answer', () => {
   const sandbox = sandboxOf({}, { working: false, company: { people: 9, groups: 3, days: 0 } })
   const { store } = sandbox
   const ada = store.people()[ADA]?.apiKey ?? ''
@@ -81,11 +81,11 @@ describe('what an answer says', () => {
   const sum = fn('num_acceptances', 'SUM')
   const where = (name: string, filter: string, value: string) => ({ name, filter: `QUERY_FILTER_${filter}`, value })
 
-  test('Selection: a sum without a name is called after its function and field', () => {
+  test('Selection: the default name of a sum is made of its function and field', () => {
     expect(itemsOf(sandbox, user({ selections: [sum] }))).toEqual([{ sum_num_acceptances: '23' }])
   })
 
-  test('Endpoints 1: raw rows have figures too, oldest first, in the cells of live answers', () => {
+  test('Endpoints 1: raw rows include numbers, come oldest first, and have the cells of live answers', () => {
     const selections = ['api_key', 'date', 'hour', 'language', 'num_acceptances'].map((field) => ({ field, name: field }))
     const items = itemsOf(sandbox, user({ selections, filters: [where('api_key', 'EQUAL', ada)] }))
     expect(items).toEqual([
@@ -106,7 +106,7 @@ describe('what an answer says', () => {
     expect(Object.fromEntries(items.map(({ day, n }) => [day, n]))).toEqual(days)
   })
 
-  test('Endpoints 1: with group-by one item per group, without it one in all', () => {
+  test('Endpoints 1: one item per group with a group-by, one item without', () => {
     const selections = [
       { ...sum, name: 'n' },
       { ...fn('distinct_users', 'COUNT'), name: 'users' },
@@ -139,12 +139,12 @@ describe('what an answer says', () => {
     ['a shifted date', [where('date UTC-8', 'LESS_THAN', '2026-11-10')], '4'],
     ['several at once', [where('language', 'EQUAL', 'GO'), where('num_acceptances', 'GREATER_THAN', '4')], '13'],
     ['a fraction', [where('num_acceptances', 'LE', '4.5')], '4'],
-    ['a text that nobody has', [where('language', 'EQUAL', "GO' OR '1'='1")], '0'],
+    ['a text that no row has', [where('language', 'EQUAL', "GO' OR '1'='1")], '0'],
   ])('Filter: %s', (_name, filters, total) => {
     expect(itemsOf(sandbox, user({ selections: [sum], filters }))).toEqual([{ sum_num_acceptances: total }])
   })
 
-  test('choice: of no rows the sum and the count are 0, and what nothing defines is <nil>', () => {
+  test('choice: of no rows the sum and the count are 0, and an undefined value is <nil>', () => {
     const selections = ['SUM', 'AVG', 'MAX', 'MIN'].map((name) => ({ ...fn('num_acceptances', name), name }))
     const filters = [where('language', 'EQUAL', 'COBOL')]
     expect(itemsOf(sandbox, user({ selections, filters }))).toEqual([{ SUM: '0', AVG: '<nil>', MAX: '<nil>', MIN: '<nil>' }])
@@ -156,12 +156,12 @@ describe('what an answer says', () => {
     expect(items).toEqual([{ l: 'GO' }, { l: 'RUST' }])
   })
 
-  test('an alias is shown as it was written, whatever it is called', () => {
+  test('any text is a valid alias and is shown unchanged', () => {
     const { body } = ask(sandbox, { query_requests: [user({ selections: [{ ...sum, name: '__proto__' }] })] })
     expect(JSON.stringify(body)).toBe('{"queryResults":[{"responseItems":[{"item":{"__proto__":"23"}}]}]}')
   })
 
-  test('Endpoints 1: a group restricts to its people, and so does a key limited to one', () => {
+  test('Endpoints 1: a group restricts rows to its people, and so does a key limited to a group', () => {
     const query = user({ selections: [sum] })
     const inPlatform = itemsOf(sandbox, query, { group_name: 'Platform' })
     store.saveKey({ secret: 'limited', permissions: ['Analytics Read'], groupId: 'grp_platform' })
@@ -185,7 +185,7 @@ describe('percent code written', () => {
   ]
   const selections = figures.map((field) => ({ field, name: field }))
 
-  test('is the share of what the other sources say was accepted, within its own bounds', () => {
+  test('is the accepted share by the other sources, within the time range', () => {
     const [told = {}] = itemsOf(sandbox, { ...PCW, selections }, span)
     const filters = [
       { name: 'date', filter: 'QUERY_FILTER_GE', value: '2026-11-12' },
@@ -208,7 +208,7 @@ describe('percent code written', () => {
     expect(Number(told['percent_code_written'])).toBeLessThan(0.9)
   })
 
-  test('of nothing at all has no share', () => {
+  test('of no bytes is undefined', () => {
     const filters = [{ name: 'language', filter: 'QUERY_FILTER_EQUAL', value: 'COBOL' }]
     const [told] = itemsOf(sandbox, { ...PCW, selections, filters }, span)
     expect(told).toEqual({ ...Object.fromEntries(figures.map((name) => [name, '0'])), percent_code_written: '<nil>' })
@@ -244,18 +244,18 @@ describe('the switches', () => {
   }
   const columns = (switches: Partial<Switches>) => Object.keys(itemsOf(sandboxOf(switches), bytes)[0] ?? {})
 
-  test('--names changes the names that nobody gave; requests take both spellings always', () => {
+  test('--names changes the default names; requests may always use both spellings', () => {
     expect(columns({})).toEqual(['unspecified_assistant_bytes', 'unspecified_assistant_bytes_by_command', 'codeium_bytes'])
     expect(columns({ names: 'live' })).toEqual(['unspecified_codeium_bytes', 'unspecified_codeium_bytes_by_command', 'codeium_bytes'])
   })
 
-  test('--zeros omitted leaves empty lists out, and every query keeps its slot', () => {
+  test('--zeros omitted leaves empty lists out, and every query keeps its result', () => {
     const body = { query_requests: [nothing, nothing] }
     expect(ask(sandboxOf(), body).body).toEqual({ queryResults: [{ responseItems: [] }, { responseItems: [] }] })
     expect(ask(sandboxOf({ zeros: 'omitted' }), body).body).toEqual({ queryResults: [{}, {}] })
   })
 
-  test('--plan and --int64 change nothing here: every value is a text', () => {
+  test('--plan and --int64 have no effect: every value is a text', () => {
     const query = { data_source: 'QUERY_DATA_SOURCE_COMMAND_DATA', selections: [{ field: 'lines_added' }, { field: 'accepted' }] }
     const items = itemsOf(sandboxOf(), query)
     for (const switches of [{ plan: 'quota' }, { plan: 'team' }, { int64: 'string' }] as const)
@@ -264,14 +264,14 @@ describe('the switches', () => {
   })
 })
 
-test('an answer that would be too large is refused with the way out, not built', () => {
+test('an answer that would be too large is refused with a hint, and not built', () => {
   const selections = Array.from({ length: 100 }, (_, index) => ({ field: 'ide', name: `${index}`.padEnd(200, '-') }))
   const query = { data_source: 'QUERY_DATA_SOURCE_USER_DATA', selections }
   const told = ask(sandboxOf(), { query_requests: Array.from({ length: 40 }, () => query) })
   expect([told.status, told.body.error]).toEqual([400, expect.stringMatching(/larger than 80000000 characters: .*filter/)])
 })
 
-test('rows of people who left the roster count no more', () => {
+test('rows of people who left the roster do not count', () => {
   const sandbox = sandboxOf()
   const rows = (): readonly Readonly<Record<string, string>>[] =>
     itemsOf(sandbox, { data_source: 'QUERY_DATA_SOURCE_USER_DATA', selections: [{ field: 'api_key', name: 'key' }] })

@@ -1,4 +1,4 @@
-// Agent analytics against the raw rows: lines, runs and tools, whom and what a request is about, and rows as the service really keeps them.
+// Agent analytics compared with the raw rows: lines, runs and tools, filters, and rows as the service keeps them.
 import { describe, expect, test } from 'vitest'
 import type { WireCascadeLine, WireCascadeRun, WireCascadeTool } from '../../src/api/wire.ts'
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
@@ -36,7 +36,7 @@ const rows = [...sandbox.store.use('agent')]
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)
 const midnight = (at: number): string => new Date(at - (at % DAY)).toISOString().replace('.000Z', 'Z')
 
-/** What the rows say, in the figures of an answer. */
+/** The expected figures of an answer, from the rows. */
 function naive(of: readonly AgentUse[]) {
   const reported = of.filter((row) => row.ide !== 'cli')
   const days = Map.groupBy(reported, (row) => midnight(row.at))
@@ -63,12 +63,12 @@ function check(told: Answered, of: readonly AgentUse[]): void {
 }
 
 describe('interface-spec.md, Endpoints 3', () => {
-  test('answers everything of everyone as the rows say', () => {
+  test('without filters answers all rows of all people', () => {
     expect(rows.length).toBeGreaterThan(500)
     check(answerOf(sandbox), rows)
   })
 
-  test('restricts to emails, compared loosely; those of nobody find nothing', () => {
+  test('restricts to emails, without regard to case and spaces; unknown ones match no row', () => {
     const ada = sandbox.store.person(ADA)?.id
     const mine = rows.filter((row) => row.person === ada)
     expect(mine.length).toBeGreaterThan(0)
@@ -77,7 +77,7 @@ describe('interface-spec.md, Endpoints 3', () => {
     check(answerOf(sandbox, { emails: ['nobody@example.com'] }), [])
   })
 
-  test('restricts to a group, and to that of a limited key', () => {
+  test('restricts to a group, and to the group of a limited key', () => {
     const members = sandbox.store.members('grp_data')
     const theirs = rows.filter((row) => members.has(row.person))
     check(answerOf(sandbox, { group_name: 'Data' }), theirs)
@@ -122,7 +122,7 @@ describe('interface-spec.md, Endpoints 3', () => {
     expect(after.runs).toHaveLength(before.runs.length + 1)
   })
 
-  test('each query has its slot, in the order asked, also when asked twice or empty', () => {
+  test('each query has a result, in the order of the request, also when it is repeated or empty', () => {
     const queries = [{ cascade_tool_usage: {} }, { cascade_runs: {} }, { cascade_lines: {} }, { cascade_runs: {} }]
     const told = ask(sandbox, { query_requests: queries, emails: ['nobody@example.com'] })
     expect(told.body).toEqual({
@@ -138,12 +138,16 @@ describe('interface-spec.md, Endpoints 3', () => {
   test.each([
     ['no query', { query_requests: [] }, /query_requests is required/],
     ['too many queries', { query_requests: Array.from({ length: 101 }, () => ({ cascade_runs: {} })) }, /101 elements: at most 100/],
-    ['a query that is no object', { query_requests: ['cascade_runs'] }, /query_requests\[0\].*exactly one of/],
+    ['a query that is not an object', { query_requests: ['cascade_runs'] }, /query_requests\[0\].*exactly one of/],
     ['a query without a source', { query_requests: [{}] }, /exactly one of/],
-    ['a source that is no object', { query_requests: [{ cascade_runs: 7 }] }, /query_requests\[0\].cascade_runs must be an empty object/],
-    ['a time that is none', { ...everything, end_timestamp: 'now' }, /invalid timestamp format: end_timestamp/],
-    ['ide types that are no list', { ...everything, ide_types: 'cli' }, /ide_types must be an array/],
-    ['an e-mail that is no text', { ...everything, emails: [7] }, /emails must be an array of strings/],
+    [
+      'a source that is not an object',
+      { query_requests: [{ cascade_runs: 7 }] },
+      /query_requests\[0\].cascade_runs must be an empty object/,
+    ],
+    ['an invalid time', { ...everything, end_timestamp: 'now' }, /invalid timestamp format: end_timestamp/],
+    ['ide types that are not a list', { ...everything, ide_types: 'cli' }, /ide_types must be an array/],
+    ['an e-mail that is not a text', { ...everything, emails: [7] }, /emails must be an array of strings/],
   ])('refuses %s', (_name, body, error) => {
     const told = ask(sandbox, body)
     expect([told.status, told.body.error]).toEqual([400, expect.stringMatching(error)])
@@ -211,7 +215,7 @@ describe('the switches', () => {
     expect(nobody.body).toEqual({ queryResults: [{ cascadeLines: {} }, { cascadeRuns: {} }, { cascadeToolUsage: {} }] })
   })
 
-  test('--analytics-delay hides what is too fresh', () => {
+  test('--analytics-delay hides later rows', () => {
     const lag = 3 * DAY
     const until = sandbox.now() - lag
     check(
@@ -220,7 +224,7 @@ describe('the switches', () => {
     )
   })
 
-  test('--names and --int64 change nothing here', () => {
+  test('--names and --int64 have no effect', () => {
     const told = answerOf(sandbox)
     for (const switches of [{ names: 'live' }, { int64: 'string' }] as const) {
       expect(answerOf(sandboxOf(switches))).toEqual(told)

@@ -1,4 +1,4 @@
-// The seeded company and its months of use: the same under the same seed, and shaped as real use is.
+// The seeded company and its months of use: the same under the same seed, and similar to real use.
 import { describe, expect, test } from 'vitest'
 import { createSandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts'
 import { fakeClock } from '../support/clock.ts'
@@ -96,7 +96,7 @@ describe('the people', () => {
     expect(memberships).toBeLessThan(230)
   })
 
-  test('stay distinct in a company larger than the list of names', () => {
+  test('have distinct names in a company larger than the list of names', () => {
     const many = sandboxOf({ company: { people: 5000, groups: 10, days: 0 } })
     expect(new Set(many.store.people().map((person) => person.email)).size).toBe(5000)
     expect(many.store.groups().slice(8)).toEqual([
@@ -111,7 +111,7 @@ describe('the use', () => {
   const { store } = sandboxOf()
   const credits = [...store.usedCents(october).values()].map((cents) => cents / 100).sort((a, b) => a - b)
 
-  test('of a whole cycle reaches from next to nothing to a few thousand credits, past the seat for a share of people', () => {
+  test('of a whole cycle ranges from almost none to a few thousand credits, beyond the seat for a share of people', () => {
     const beyondSeat = credits.filter((amount) => amount > 500).length / 200
     expect(beyondSeat).toBeGreaterThan(0.1)
     expect(beyondSeat).toBeLessThan(0.45)
@@ -120,7 +120,7 @@ describe('the use', () => {
     expect(credits.at(-1)).toBeLessThan(6000)
   })
 
-  test('falls on working days, and comes from approved people with access only', () => {
+  test('is on working days, and only of approved people with access', () => {
     const rows = store.agentUse(october)
     const weekend = rows.filter((row) => [0, 6].includes(new Date(row.at).getUTCDay())).length
     expect(weekend / rows.length).toBeLessThan(0.06)
@@ -129,7 +129,7 @@ describe('the use', () => {
     expect(rows.some((row) => idle.some((person) => person.id === row.person))).toBe(false)
   })
 
-  test('reaches back as many days as asked and never into the future', () => {
+  test('begins the requested days ago and is never in the future', () => {
     const now = Date.UTC(2026, 10, 20, 12)
     const rows = store.agentUse({ fromAt: 0, untilAt: Number.MAX_SAFE_INTEGER })
     expect(rows[0]?.at).toBeGreaterThan(now - 90 * 86_400_000)

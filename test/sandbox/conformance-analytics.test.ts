@@ -309,7 +309,7 @@ describe.each(WAYS)('%s', (_way, ask) => {
     expect((await ask(fixture, 'CascadeAnalytics', body)).body).toEqual({ queryResults: [result] })
   })
 
-  test('cascadeId names the conversation: entries of one have one, and no other', async () => {
+  test('cascadeId names the conversation: its entries share it, and no other entry has it', async () => {
     const { body } = await ask(fixture, 'CascadeAnalytics', { query_requests: [{ cascade_runs: {} }], emails: ['ada@example.com'] })
     const [oldest, ...rest] = body.queryResults[0].cascadeRuns.cascadeRuns.map(({ cascadeId }: { cascadeId: string }) => cascadeId)
     expect(rest[0]).toBe(rest[1])

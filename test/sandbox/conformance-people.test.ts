@@ -1,4 +1,4 @@
-// UserPageAnalytics and the balance, field by field, on a company that can be counted by hand; and who may ask what. Rows name their
+// UserPageAnalytics and the balance, field by field, on a company that can be counted by hand; and the permissions of keys. Rows name their
 // section of interface-spec.md and run twice: in process and over loopback HTTP.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Operation } from '../../src/ports.ts'
@@ -104,7 +104,7 @@ describe.each(WAYS)('%s', (_way, ask) => {
     expect((await ask(fixture, 'UserPageAnalytics', {})).body.userTableStats).toHaveLength(11)
   })
 
-  test('Endpoints 2: a group without members is an empty list, and the cycle is there', async () => {
+  test('Endpoints 2: a group without members is an empty list with the cycle', async () => {
     expect((await ask(fixture, 'UserPageAnalytics', { group_name: 'None' })).body).toEqual({
       ...{ userTableStats: [], billingCycleStart: '2026-11-01T00:00:00Z', billingCycleEnd: '2026-12-01T00:00:00Z' },
     })
@@ -125,7 +125,7 @@ describe.each(WAYS)('%s', (_way, ask) => {
     if (told.status === 403) expect(told.body).toEqual({ error: `insufficient permissions: ${operation} needs ${NEEDED[operation]}` })
   })
 
-  test.each(OPERATIONS)('Authentication 3 (choice): %s judges permission before the rest', async (operation) => {
+  test.each(OPERATIONS)('Authentication 3 (choice): %s checks the permission before the rest', async (operation) => {
     const wrong = SANDBOX_KEYS.find(({ permissions }) => !permissions.some((one) => one === NEEDED[operation]))
     const told = await ask(fixture, operation, { query_requests: 7, group_id: [], start_timestamp: 'x' }, wrong?.secret)
     expect(told.status).toBe(403)
@@ -153,7 +153,7 @@ describe.each(WAYS)('%s', (_way, ask) => {
     if (status === 200) await ask(fixture, 'UsageConfig', { ...scope, clear_add_on_credit_cap: true })
   })
 
-  test('choice: a key of one group that names another sees nobody', async () => {
+  test('choice: a key of one group that names another group gets no people', async () => {
     expect((await ask(fixture, 'UserPageAnalytics', { group_name: 'None' }, 'only-one')).body.userTableStats).toEqual([])
   })
 

@@ -1,4 +1,4 @@
-// What two switches of service-notes.md, section 3, make of the operations: `--add-on-rows served` and `--plan no-caps`. Rows run twice: in
+// The operations under two switches of service-notes.md, section 3: `--add-on-rows served` and `--plan no-caps`. Rows run twice: in
 // process and over loopback HTTP, on the company that can be counted by hand.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Operation } from '../../src/ports.ts'
@@ -70,7 +70,7 @@ describe.each(WAYS)('%s, with add-on rows served', (_way, ask) => {
     expect((await ask(served, 'GetTeamCreditBalance', {})).body.addOnCreditsUsed).toBe(25)
   })
 
-  test('the other data sources are as they were, and a limited key sees its group only', async () => {
+  test('the other data sources are unchanged, and a limited key sees only its group', async () => {
     const query = { query_requests: [{ data_source: 'QUERY_DATA_SOURCE_CHAT_DATA', selections: [{ field: 'ide', name: 'ide' }] }] }
     expect((await ask(served, 'Analytics', query)).body).toEqual((await ask(plain, 'Analytics', query)).body)
     const keys = new Set(itemsIn((await ask(served, 'Analytics', addOn(), 'only-one')).body).map((item) => item['api_key']))
@@ -147,7 +147,7 @@ describe.each(WAYS)('%s, on a plan without caps', (_way: string, ask: Ask) => {
     expect(capless.sandbox.store.caps()).toEqual([])
   })
 
-  test.each(['GetUsageConfig', 'UsageConfig', 'GetTeamCreditBalance'] as const)('%s judges the key first', async (operation) => {
+  test.each(['GetUsageConfig', 'UsageConfig', 'GetTeamCreditBalance'] as const)('%s checks the key first', async (operation) => {
     expect(await ask(capless, operation, team, 'nobody')).toMatchObject({ status: 401, body: { code: 'unauthenticated' } })
   })
 

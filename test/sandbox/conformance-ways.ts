@@ -1,4 +1,4 @@
-// Asks a sandbox in the two ways that must not differ: in process and over loopback HTTP.
+// Sends requests to a sandbox in the two ways that must give the same answers: in process and over loopback HTTP.
 import type { Operation } from '../../src/ports.ts'
 import { readFixture } from '../../src/sandbox/fixture/file.ts'
 import type { SandboxFixture } from '../support/sandbox.ts'

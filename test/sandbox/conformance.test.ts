@@ -256,7 +256,7 @@ describe.each(ways)('%s', (_way, send) => {
     if (row.status !== 200) expect(Object.keys(given.body)).toEqual(['error'])
   })
 
-  test('Endpoints 4 and 5: every scope keeps its own cap, reads it back, and forgets it when cleared', async () => {
+  test('Endpoints 4 and 5: every scope has a cap of its own, which reads back, and is gone when cleared', async () => {
     const scopes = [team, { group_id: 'grp_platform' }, { user_email: ADA }]
     for (const scope of scopes) await ask('UsageConfig', { ...scope, clear_add_on_credit_cap: true })
     for (const [index, scope] of scopes.entries()) {
@@ -298,7 +298,7 @@ describe.each(ways)('%s', (_way, send) => {
     expect(body.billingCycleEnd).toBe('2026-12-01T00:00:00Z')
   })
 
-  test('Endpoints 2: a group lists its members only', async () => {
+  test('Endpoints 2: a group lists only its members', async () => {
     const { body } = await ask('UserPageAnalytics', { group_name: 'Platform' })
     const emails = body.userTableStats.map((user: { email: string }) => user.email)
     expect(emails).toEqual(expect.arrayContaining([ADA, 'grace.hopper@example.com', 'barbara.liskov@example.com']))
@@ -326,7 +326,7 @@ describe.each(ways)('%s', (_way, send) => {
     expect(Number.isInteger(body.addOnCreditsAvailable) && Number.isInteger(body.addOnCreditsUsed)).toBe(true)
   })
 
-  test('Endpoints 3: credits of the runs add up to what the roster says, person by person', async () => {
+  test('Endpoints 3: credits of the runs add up to the figure of the roster for each person', async () => {
     const { userTableStats } = (await ask('UserPageAnalytics', {})).body
     for (const user of userTableStats.slice(0, 5)) {
       const { body } = await ask('CascadeAnalytics', { ...runs, emails: [user.email], start_timestamp: '2026-11-01T00:00:00Z' })
@@ -346,7 +346,7 @@ test('in process and over HTTP the same request gives the same answer, headers o
   expect(outside.headers).toMatchObject(inside.headers)
 })
 
-test('Authentication: a key limited to one group silently lists only that group, and sets no cap beyond it', async () => {
+test('Authentication: a key limited to one group lists only that group, without an error, and sets no other cap', async () => {
   const limited = { service_key: 'limited' }
   fixture.sandbox.store.saveKey({ secret: 'limited', permissions: ['Teams Read-only', 'Billing Read'], groupId: 'grp_platform' })
   const ask = async (operation: Operation, body: Body) => post(fixture.url, operation, { ...limited, ...body })

@@ -1,4 +1,4 @@
-// Faults on the wire: each kind over loopback HTTP and in process, what took effect, and that the seed decides.
+// Faults: each kind over loopback HTTP and in process, whether the request took effect, and that the seed decides.
 import { describe, expect, test } from 'vitest'
 import { createChance } from '../../src/sandbox/faults.ts'
 import { FAULT_NAMES, type FaultName } from '../../src/sandbox/switches.ts'
@@ -41,7 +41,7 @@ describe('a fault', () => {
     await fixture.close()
   })
 
-  test('timeout keeps silent until the client gives up, without effect; closing the server ends it', async () => {
+  test('timeout gives no answer until the client gives up, without effect; closing the server ends it', async () => {
     const fixture = await always('timeout')
     const gaveUp = new AbortController()
     const asked = post(fixture, 'UsageConfig', write, gaveUp.signal).catch(() => 'gave up')
@@ -85,7 +85,7 @@ describe('a fault', () => {
     await fixture.close()
   })
 
-  test('stale-read answers what stood there before the last write', async () => {
+  test('stale-read answers the cap before the last write', async () => {
     const fixture = await always('stale-read')
     const readCap = async () => (await post(fixture, 'GetUsageConfig', read)).json()
     expect(await readCap()).toEqual({})
@@ -120,7 +120,7 @@ describe('chance', () => {
     expect(drawMany(3, { timeout: 0.5 }, 'timeout')).toEqual(drawMany(3, half, 'timeout'))
   })
 
-  test('keeps to its probability', () => {
+  test('has its probability', () => {
     const share = drawMany(1, { html: 0.1 }, 'html').filter(Boolean).length / 2000
     expect(share).toBeGreaterThan(0.07)
     expect(share).toBeLessThan(0.13)

@@ -1,4 +1,4 @@
-// Somebody else: edits are drawn from the seed, aimed at caps in force, said aloud, and end when the sandbox does.
+// Another client: edits are drawn from the seed, change caps in force, are reported, and end with the sandbox.
 import { describe, expect, test } from 'vitest'
 import { LEFT_ALONE } from '../../src/cli/sandbox/embedded.ts'
 import { groupScope, scopeKey, TEAM, userScope } from '../../src/core/model/scope.ts'
@@ -10,7 +10,7 @@ import { fakeClock } from '../support/clock.ts'
 const company = { people: 20, groups: 4, days: 0 }
 const GRACE = userScope('grace.hopper@example.com')
 
-describe('somebody else', () => {
+describe('another client', () => {
   test('edits only user and group caps that are in force, never the team, and always to another value', () => {
     const sandbox = createSandbox({ clock: fakeClock(), company })
     sandbox.writeCap(TEAM, 500)
@@ -26,7 +26,7 @@ describe('somebody else', () => {
     expect(sandbox.store.cap(TEAM)).toBe(500)
   })
 
-  test('never edits what it is told to leave alone', () => {
+  test('never edits the scopes to leave alone', () => {
     const sandbox = createSandbox({ clock: fakeClock(), company })
     const support = groupScope('grp_support')
     sandbox.writeCap(support, 2500)
@@ -36,7 +36,7 @@ describe('somebody else', () => {
     expect(sandbox.store.cap(support)).toBe(2500)
   })
 
-  test('in the quick start leaves alone every cap that the protected people of the example policies have', () => {
+  test('in the quick start never edits a cap of people whom the example policies protect', () => {
     const { store } = createSandbox({ clock: fakeClock(), company: { ...DEFAULT_COMPANY, days: 0 } })
     const set = loadPolicies(['policies'], { now: fakeClock().now() }).sets.get('default')?.set
     const capsOf = (email: string): readonly string[] => {
@@ -55,7 +55,7 @@ describe('somebody else', () => {
     expect(sandbox.store.caps()).toHaveLength(1)
   })
 
-  test('does the same under the same seed', () => {
+  test('makes the same edits under the same seed', () => {
     const lines = (seed: number) => {
       const sandbox = createSandbox({ clock: fakeClock(), company: { ...company, seed } })
       return Array.from({ length: 20 }, () => sandbox.foreignEdit())
@@ -64,7 +64,7 @@ describe('somebody else', () => {
     expect(lines(1)).not.toEqual(lines(2))
   })
 
-  test('works every so often until stopped', async () => {
+  test('edits at intervals until stopped', async () => {
     const clock = fakeClock()
     const sandbox = createSandbox({ clock, company, speed: 100 })
     const lines: string[] = []

@@ -1,5 +1,5 @@
-// Whatever a client sends, on each of the six operations: an answer in JSON with a documented status, never a 500, a crash or a stack. Bodies
-// are near to good ones, so that they get past the first check, and are then spoilt in one or two places.
+// Any request to any operation gets an answer in JSON with a documented status, never a 500, a crash or a stack trace. Bodies
+// are valid ones with one or two faults, so that they pass the first checks.
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Operation } from '../../src/ports.ts'
@@ -76,7 +76,7 @@ const body = (operation: Operation) =>
 const STACK = /\bat .*\.(ts|js|mjs)\b|node:|SQLITE|sqlite/
 
 describe.each(OPERATIONS)('%s', (operation) => {
-  test('answers every spoilt request as documented', () => {
+  test('answers every faulty request as documented', () => {
     const seen = new Set<number>()
     fc.assert(
       fc.property(body(operation), (spoilt) => {
@@ -125,10 +125,10 @@ describe.each(OPERATIONS)('%s', (operation) => {
     expect(told.slice(0, 3000)).not.toMatch(STACK)
   })
 
-  test('refuses 10 MB, and goes on', async () => {
+  test('refuses 10 MB, and keeps running', async () => {
     const large = inside(`"x":"${'y'.repeat(10_000_000)}"`)
     const answer = await fetch(`${fixture.url}/api/v1/${operation}`, { method: 'POST', body: large }).catch(() => undefined)
-    // The connection may be closed before the client has sent it all.
+    // The connection may be closed before the client has sent the whole body.
     if (answer) expect(answer.status).toBe(413)
     expect((await fetch(`${fixture.url}/api/v1/${operation}`, { method: 'POST', body: good })).status).toBe(200)
   })

@@ -1,4 +1,4 @@
-// Places in JSON texts: where the first fault is, and where values stand.
+// Positions in JSON texts: of the first fault, and of values.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { MAX_DEPTH, placesOf, readJson } from '../../src/sandbox/fixture/json-places.ts'
@@ -10,10 +10,10 @@ const faultOf = (text: string) => {
 
 describe('the first fault of a text', () => {
   test.each([
-    ['nothing at all', '', 0, /ends too early/],
+    ['an empty text', '', 0, /ends too early/],
     ['a text that ends early', '{"a": [1, 2', 11, /ends too early: "," or "]"/],
-    ['a comma too many in an object', '{"a": 1,}', 8, /nothing follows the comma/],
-    ['a comma too many in a list', '[1,]', 3, /nothing follows the comma/],
+    ['a trailing comma in an object', '{"a": 1,}', 8, /nothing follows the comma/],
+    ['a trailing comma in a list', '[1,]', 3, /nothing follows the comma/],
     ['a missing comma', '[1 2]', 3, /"," or "]" belongs here/],
     ['a missing colon', '{"a" 1}', 5, /":" belongs after "a"/],
     ['a name without quotes', '{a: 1}', 1, /a name in double quotes/],
@@ -23,8 +23,8 @@ describe('the first fault of a text', () => {
     ['an escape of another language', '["\\x41"]', 2, /not an escape/],
     ['a number with a leading zero', '[01]', 2, /"," or "]"/],
     ['a comment', '// x\n{}', 0, /a value belongs here/],
-    ['something behind the value', '{} {}', 3, /nothing may follow/],
-    ['one name twice', '{"a": 1, "\\u0061": 2}', 9, /given twice/],
+    ['text after the value', '{} {}', 3, /nothing may follow/],
+    ['a duplicate name', '{"a": 1, "\\u0061": 2}', 9, /given twice/],
     ['deep nesting', '['.repeat(200_000), MAX_DEPTH + 1, /deeper than 64 levels/],
   ])('%s', (_name, text, offset, message) => {
     expect(faultOf(text)).toEqual({ offset, message: expect.stringMatching(message) })
@@ -50,7 +50,7 @@ describe('the first fault of a text', () => {
   })
 })
 
-test('a place is where the text of the value is, and of its name', () => {
+test('a position is that of the value and of its name', () => {
   fc.assert(
     fc.property(fc.json({ maxDepth: 4 }), fc.nat(), (json, space) => {
       const text = JSON.stringify(JSON.parse(json), undefined, space % 4)
@@ -69,7 +69,7 @@ test('a place is where the text of the value is, and of its name', () => {
   )
 })
 
-test('what is not there has no place', () => {
+test('an absent value has no position', () => {
   const places = placesOf('{"a": [1]}', ['/b', '/a/1', '/a/0/x'])
   expect(['/b', '/a/1', '/a/0/x'].filter((pointer) => places.has(pointer))).toEqual([])
 })

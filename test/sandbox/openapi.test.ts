@@ -1,4 +1,4 @@
-// The OpenAPI document: it keeps to the specification, says the same as the tables, and what the service answers keeps to it.
+// The OpenAPI document: it is valid, agrees with the tables, and the answers of the service match it.
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
@@ -98,7 +98,7 @@ describe.each(SWITCHED)('%s', (_name, switches) => {
     expect(await answer.json()).toEqual(document)
   })
 
-  test.each(OPERATIONS)('%s: examples keep to the schemas, and work', async (operation) => {
+  test.each(OPERATIONS)('%s: examples match the schemas, and work', async (operation) => {
     const { requestBody, responses } = document.paths[`/api/v1/${operation}`]?.post ?? {}
     const request = requestBody?.content['application/json']?.examples['sandbox']?.value ?? {}
     expect(valid(`${operation}Request`, request)).toEqual([])
@@ -111,7 +111,7 @@ describe.each(SWITCHED)('%s', (_name, switches) => {
     if (Object.keys(switches).length === 0) for (const { value } of answers) expect(valid(`${operation}Answer`, value)).toEqual([])
   })
 
-  test.each(OPERATIONS)('%s: answers of every kind keep to the document', async (operation) => {
+  test.each(OPERATIONS)('%s: answers of every kind match the document', async (operation) => {
     const good = { service_key: 'sandbox-admin', ...OPERATION_TEXTS[operation].example }
     const bodies = [
       ...[{}, { service_key: 'nobody' }, { ...good, service_key: 'sandbox-none' }],
@@ -133,7 +133,7 @@ describe.each(SWITCHED)('%s', (_name, switches) => {
   })
 })
 
-test.each(['Analytics', 'CascadeAnalytics'] as const)('%s takes as many queries as the document says, and no more', async (operation) => {
+test.each(['Analytics', 'CascadeAnalytics'] as const)('%s accepts as many queries as the document says, and no more', async (operation) => {
   const fixture = await startSandbox({ people: 2, days: 1 })
   const { query_requests: queries } = { query_requests: [], ...OPERATION_TEXTS[operation].example }
   const valid = judge(documentOf())
@@ -155,7 +155,7 @@ describe.each(['refused', 'served'] as const)('the query language in the documen
   const SHIFTED = ['date UTC-8', 'date UTC+2', 'date UTC+5:30', 'date UTC+5.75', 'date UTC', 'date UTC8', 'date utc-8', 'date UTC-x']
   const names = fc.constantFrom(...NAMES, ...SHIFTED, 'nothing')
 
-  test('takes a selection exactly when the service does', async () => {
+  test('accepts a selection exactly when the service does', async () => {
     const fixture = await startSandbox({ people: 3, days: 1, addOnRows })
     const row = fc.record({
       source: fc.constantFrom(...sources),
@@ -174,7 +174,7 @@ describe.each(['refused', 'served'] as const)('the query language in the documen
     await fixture.close()
   })
 
-  test('takes a group-by and a filter exactly where the table does', () => {
+  test('accepts a group-by and a filter exactly where the table does', () => {
     fc.assert(
       fc.property(fc.constantFrom(...sources), names, (source, name) => {
         const field = findField(source, name)?.field
@@ -188,7 +188,7 @@ describe.each(['refused', 'served'] as const)('the query language in the documen
     )
   })
 
-  test('says of every field what it means, and of every open list what is known', () => {
+  test('has the meaning of every field, and the known values of every open list', () => {
     const schemas = documentOf({ addOnRows }).components.schemas
     expect(Object.hasOwn(schemas, 'Query.CASCADE_DATA')).toBe(addOnRows === 'served')
     for (const source of sources) {

@@ -1,4 +1,4 @@
-// The sandbox's page: what it lists, that its curl lines work as they stand, and that nothing can be injected into it.
+// The sandbox's page: its content, that its curl lines work unchanged, and that nothing can be injected into it.
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { Ajv2020 } from 'ajv/dist/2020.js'
@@ -29,7 +29,7 @@ test('lists every operation with its permission, every key, and the switches tha
   expect(text).toContain('20 invented people in 4 groups')
 })
 
-test('has a curl line for each operation that works as it stands', async () => {
+test('has a curl line for each operation that works unchanged', async () => {
   const lines = [...(await page()).text.matchAll(/<pre>(curl .*?)<\/pre>/g)].map(([, line = '']) => plain(line))
   expect(lines).toHaveLength(6)
   for (const line of lines) {
@@ -38,14 +38,14 @@ test('has a curl line for each operation that works as it stands', async () => {
   }
 })
 
-test('has no script, and a policy that lets nothing in', async () => {
+test('has no script, and a content policy that forbids everything else', async () => {
   const { headers, text } = await page()
   expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-[\w+/=]+'; base-uri 'none'/)
   expect(headers.get('content-type')).toBe('text/html; charset=utf-8')
   expect(text).not.toMatch(/<script|\son\w+=|javascript:|src=/i)
 })
 
-test('escapes what a fixture brings', async () => {
+test('escapes values of a fixture', async () => {
   fixture.sandbox.store.saveKey({ secret: '<script>alert(1)</script>', permissions: ['Billing Read'], groupId: '"><img src=x>' })
   const { text } = await page()
   expect(text).not.toMatch(/<script|<img/)

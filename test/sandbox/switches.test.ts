@@ -1,4 +1,4 @@
-// Each switch of service-notes.md, section 3: how its text is read, and what it does to answers.
+// Each switch of service-notes.md, section 3: how its text is read, and its effect on answers.
 import { describe, expect, test } from 'vitest'
 import type { Operation } from '../../src/ports.ts'
 import { parseSettings, SETTINGS } from '../../src/sandbox/settings.ts'
@@ -9,7 +9,7 @@ import { startSandbox } from '../support/sandbox.ts'
 const ADA = 'ada.lovelace@example.com'
 
 describe('the table of switches', () => {
-  test('gives the defaults when nothing is said, and its own defaults say the same', () => {
+  test('gives the defaults when no switch is given, which are also the defaults that it shows', () => {
     const said = Object.fromEntries(Object.values(SWITCHES).map((spec) => [spec.name, spec.default]))
     expect(parseSwitches({})).toEqual({ kind: 'switches', switches: DEFAULT_SWITCHES })
     expect(parseSwitches(said)).toEqual({ kind: 'switches', switches: DEFAULT_SWITCHES })
@@ -48,7 +48,7 @@ describe('the table of switches', () => {
     { addOnRows: 'yes' },
     { errors: 'ERROR' },
   ]
-  test.each(bad)('refuses %j in one line that names the flag and what to write', (texts) => {
+  test.each(bad)('refuses %j in one line that names the flag and the valid values', (texts) => {
     const result = parseSwitches(texts)
     const name = Object.keys(texts)[0] as keyof Switches
     expect(result).toMatchObject({ kind: 'problems', problems: [expect.stringContaining(`${SWITCHES[name].flag} `)] })
@@ -84,7 +84,7 @@ interface Told {
   readonly headers: Headers
 }
 
-/** Starts a sandbox, asks it over HTTP, and closes it again. */
+/** Starts a sandbox, sends it requests over HTTP, and closes it. */
 async function withSandbox(
   switches: Partial<Switches>,
   act: (
@@ -260,7 +260,7 @@ describe('a sandbox', () => {
     await fixture.close()
   })
 
-  test.each(['none', 'seconds', 'date'] as const)('says when to come back as %s', async (retryAfter) => {
+  test.each(['none', 'seconds', 'date'] as const)('writes Retry-After as %s', async (retryAfter) => {
     await withSandbox({ rateLimit: { limit: 1, windowMs: 3_600_000 }, retryAfter }, async (ask) => {
       await ask('GetTeamCreditBalance')
       const told = await ask('GetTeamCreditBalance')
@@ -299,7 +299,7 @@ describe('a sandbox', () => {
     })
   })
 
-  test('with an analytics delay shows use that late, while the balance and caps are of now', async () => {
+  test('with an analytics delay shows use that late, while the balance and caps are current', async () => {
     const clock = fakeClock()
     const fixture = await startSandbox({ clock, working: false, analyticsDelay: 3 * 3_600_000 })
     const used = () =>

@@ -1,5 +1,5 @@
-// The seeded rows of every source: complete in their values, shaped as real use is, the same under the same seed, also across restarts,
-// and what every figure of the roster follows from.
+// The seeded rows of every source: complete in their values, similar to real use, the same under the same seed, also across restarts,
+// and the origin of every figure in the roster.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -55,7 +55,7 @@ describe('the rows', () => {
     expect(idle.every((row) => row.linesAccepted === 0 && row.bytesAccepted === 0)).toBe(true)
   })
 
-  test('of generations have nothing selected and nothing removed', () => {
+  test('of generations have no selection and remove nothing', () => {
     const generated = use.command.filter((row) => row.providerSource === 'PROVIDER_SOURCE_COMMAND_GENERATE')
     expect(generated.length).toBeGreaterThan(100)
     expect(generated.every((row) => row.selectionLines + row.selectionBytes + row.linesRemoved + row.bytesRemoved === 0)).toBe(true)
@@ -65,13 +65,13 @@ describe('the rows', () => {
     expect([...values(use.chat, (row) => row.ide)].sort()).toEqual(['jetbrains', 'vscode'])
   })
 
-  test('never lie in the future or before the days asked for, and hold whole figures only', () => {
+  test('are never in the future or before the requested days, and hold only whole figures', () => {
     expect(all.every((row) => row.at <= NOW && row.at > NOW - 90 * DAY)).toBe(true)
     const figures = all.flatMap((row) => Object.values(row).filter((value) => typeof value === 'number'))
     expect(figures.every((value) => Number.isInteger(value) && value >= 0)).toBe(true)
   })
 
-  test('fall on working days and into waking hours, and on nobody without access', () => {
+  test('are on working days, in waking hours, and only of people with access', () => {
     const weekend = all.filter((row) => [0, 6].includes(new Date(row.at).getUTCDay())).length
     expect(weekend / all.length).toBeLessThan(0.06)
     const working = new Set(store.people().flatMap((person) => (person.status === 'APPROVED' && !person.disabled ? [person.id] : [])))
@@ -89,7 +89,7 @@ describe('the same seed', () => {
     expect(everyRow(sandboxOf({ company }))).toEqual(everyRow(sandboxOf({ company })))
   })
 
-  test('gives them in many steps and across restarts with --data as in one go', async () => {
+  test('gives the same rows in many steps, across restarts with --data, and in one step', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'capkeeper-work-'))
     const data = join(folder, 'company.db')
     const clock = fakeClock(NOW)
@@ -121,7 +121,7 @@ describe('interface-spec.md, User statistics object', () => {
     expect([...counted].sort(([a], [b]) => a - b)).toEqual([...days].map(([id, own]) => [id, own.size] as const).sort(([a], [b]) => a - b))
   })
 
-  test('a day of mere offers, chat or typing is not an active one', () => {
+  test('a day with only declined suggestions, chat or typing is not an active day', () => {
     const own = sandboxOf({ working: false, company: { people: 3, groups: 1, days: 0 } })
     const place = { person: 0, at: NOW, language: 'GO', ide: 'vscode', version: '3.1.0' }
     own.store.addUse({ source: 'autocomplete', ...place, acceptances: 0, linesAccepted: 0, bytesAccepted: 0 })
@@ -136,7 +136,7 @@ describe('interface-spec.md, User statistics object', () => {
   })
 })
 
-test('a data file of another version is refused, not half understood', () => {
+test('a data file of another version is refused', () => {
   const folder = mkdtempSync(join(tmpdir(), 'capkeeper-work-'))
   const data = join(folder, 'company.db')
   const old = sandboxOf({ data, company: { people: 3, groups: 1, days: 0 } })
