@@ -287,8 +287,14 @@ export const report = (
 function reportAt(branch: Branch, node: Node, code: ProblemCode, message: string, extra: ProblemExtra = {}): undefined {
   markFaulty(branch)
   const { reader } = branch
-  const { sourceLine, ...problem } = problemAt(reader.source, rangeOf(node), 'error', code, message, extra)
-  push(reader, sourceLine === undefined || isSecret(branch) ? problem : { ...problem, sourceLine })
+  const problem = problemAt(reader.source, rangeOf(node), 'error', code, message, extra)
+  push(reader, isSecret(branch) ? withoutLine(problem) : problem)
+}
+
+/** A place of which the line is not shown. */
+export function withoutLine<T extends Place>(place: T): Omit<T, 'sourceLine' | 'sourceColumn'> {
+  const { sourceLine: _line, sourceColumn: _column, ...rest } = place
+  return rest
 }
 
 /** Problems beyond `MAX_PROBLEMS` are replaced by one that says so. */

@@ -218,21 +218,20 @@ export function positionAt(source: Source, offset: number): Position {
 
 /** The text of a line, counted from 1, without its line end. */
 function lineAt(source: Source, line: number): string {
-  const start = source.lineStarts[line - 1] ?? 0
-  const end = source.text.indexOf('\n', start)
-  return source.text.slice(start, end < 0 ? undefined : end).replace(/\r$/, '')
+  const text = source.text.slice(source.lineStarts[line - 1] ?? 0, (source.lineStarts[line] ?? source.text.length + 1) - 1)
+  return text.endsWith('\r') ? text.slice(0, -1) : text
 }
 
 export type ProblemExtra = Pick<Problem, 'hint' | 'other'>
 
 /** A place as problems show it. */
-export type Place = Pick<Problem, 'at' | 'sourceLine' | 'length'>
+export type Place = Pick<Problem, 'at' | 'sourceLine' | 'sourceColumn' | 'length'>
 
 /** The place of the text from one offset to another; the caret never goes past the end of the first line. */
 export function placeAt(source: Source, [start, end]: readonly [number, number]): Place {
   const at = positionAt(source, Math.min(start, source.text.length))
   const sourceLine = lineAt(source, at.line)
-  return { at, ...shownLine(sourceLine), length: Math.max(1, Math.min(end - start, sourceLine.length - at.column + 1)) }
+  return { at, ...shownLine(sourceLine, at.column), length: Math.max(1, Math.min(end - start, sourceLine.length - at.column + 1)) }
 }
 
 /** A problem about the text from one offset to another. */
@@ -258,13 +257,26 @@ export function problemOn(
 ): Problem {
   const sourceLine = lineAt(source, at.line)
   const word = /^("[^"]*"|'[^']*'|[^\s,:\]}#]+)/.exec(sourceLine.slice(at.column - 1))
-  return { severity, code, message, at, ...shownLine(sourceLine), length: Math.max(1, word?.[0].length ?? 1), ...extra }
+  return { severity, code, message, at, ...shownLine(sourceLine, at.column), length: Math.max(1, word?.[0].length ?? 1), ...extra }
 }
 
-/** A longer line is not shown, because it would be repeated with each of its problems. */
+/** Of a longer line only a part is shown, because it is repeated with each of its problems. */
 const MAX_SHOWN_LINE = 2_000
 
-const shownLine = (sourceLine: string): Pick<Problem, 'sourceLine'> => (sourceLine.length > MAX_SHOWN_LINE ? {} : { sourceLine })
+/** Characters before and after the place that are shown of such a line. */
+const SHOWN_AROUND = 60
+
+/** The part begins and ends between words, so that it has no half of an address. */
+function shownLine(line: string, column: number): Pick<Problem, 'sourceLine' | 'sourceColumn'> {
+  if (line.length <= MAX_SHOWN_LINE) return { sourceLine: line }
+  const [before, after] = [
+    line.slice(Math.max(0, column - 1 - SHOWN_AROUND), column - 1),
+    line.slice(column - 1, column - 1 + SHOWN_AROUND),
+  ]
+  const start = column <= SHOWN_AROUND ? before : before.replace(/^[^\s,"']*/, '')
+  const end = after.length < SHOWN_AROUND ? after : after.replace(/(?<=[\s,"'])[^\s,"']*$/, '')
+  return { sourceLine: `${start}${end}`, sourceColumn: column - start.length }
+}
 
 /** A text of the user in messages: in quotes, with control characters escaped, cut when it is long. */
 export const quoted = (text: string): string => JSON.stringify(text.length > 60 ? `${text.slice(0, 57)}...` : text)
@@ -292,7 +304,7 @@ function formatProblem(problem: Problem): string {
   ].join('\n')
 }
 
-function excerpt({ sourceLine, at, length }: Problem): readonly string[] {
+function excerpt({ sourceLine, sourceColumn = 1, at, length = 1 }: Problem): readonly string[] {
   if (sourceLine === undefined || !at) return []
-  return excerptLines({ sourceLine, column: at.column, ...(length !== undefined && { length }) }).map((line) => `  ${line}`)
+  return excerptLines({ sourceLine, sourceColumn, column: at.column, length }).map((line) => `  ${line}`)
 }

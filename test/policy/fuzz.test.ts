@@ -104,7 +104,9 @@ function expectPlace(source: ParsedPolicyText['source'], at: Position | undefine
   expect(line, `line ${at?.line} of ${lines.length}: ${problem.message}`).toBeDefined()
   expect(at?.column).toBeGreaterThanOrEqual(1)
   expect(at?.column, problem.message).toBeLessThanOrEqual((line?.length ?? 0) + 2)
-  if (at === problem.at) expect(problem.sourceLine).toBe(line)
+  if (at !== problem.at) return
+  const from = (problem.sourceColumn ?? 1) - 1
+  expect(problem.sourceLine).toBe(line?.slice(from, from + (problem.sourceLine?.length ?? 0)))
 }
 
 const joined = (parsed: ParsedPolicyText, turned = false): Joined =>

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parsePolicyText } from '../../src/policy/parse.ts'
-import { formatProblems, readYaml } from '../../src/policy/yaml.ts'
+import { formatProblems, problemOn, readYaml } from '../../src/policy/yaml.ts'
 import { letter, runs } from '../support/fuzz.ts'
 import { places, policyText } from './support.ts'
 
@@ -168,6 +168,40 @@ describe('formatProblems', () => {
     const caret = lines[2]?.indexOf('^') ?? -1
     expect(lines[1]?.slice(caret, caret + 2)).toBe('-5')
     expect(lines[1]?.length).toBeLessThan(130)
+  })
+
+  it.each([1_000, 2_100, 20_000, 800_000])('shows the part that is meant of a line of %d characters', (length) => {
+    const people = (count: number) => Array.from({ length: count }, (_, index) => `{"email":"p${index}@example.com","cap":5}`).join()
+    const half = people(Math.ceil(length / 40))
+    const wrong = `{"email":"ada@example.com","cap":"500"}`
+    const head = '{"apiVersion":"capkeeper/v1","kind":"CapPolicy","metadata":{"name":"a"}'
+    const { problems } = parsePolicyText('f', `${head},"spec":{"users":[${half},${wrong}],"protected":[]}}\n`)
+    const found = problems.filter(({ code }) => code === 'CAP')
+    const [, line, caret] = formatProblems(found).split('\n')
+    expect(line?.slice(caret?.indexOf('^'), (caret?.lastIndexOf('^') ?? 0) + 1)).toBe('"500"')
+    expect(line).toContain(wrong)
+    expect(line?.length).toBeLessThan(130)
+    expect(found[0]?.sourceLine?.length).toBeLessThanOrEqual(length > 2_000 ? 120 : 2_000)
+  })
+
+  it('shows of a long line no half of an address', () => {
+    const long = `${'p1234567890@example.com '.repeat(100)}: x`
+    for (const column of [300, 301, 307, 317]) {
+      const { sourceLine, sourceColumn } = problemOn(
+        { file: 'f', text: long, lineStarts: [0] },
+        { file: 'f', line: 1, column },
+        'error',
+        'CAP',
+        'm',
+      )
+      expect(
+        sourceLine
+          ?.trim()
+          .split(' ')
+          .every((word) => word === 'p1234567890@example.com'),
+      ).toBe(true)
+      expect(long.slice((sourceColumn ?? 0) - 1)).toMatch(new RegExp(`^${sourceLine}`))
+    }
   })
 
   it('is empty without problems', () => expect(formatProblems([])).toBe(''))

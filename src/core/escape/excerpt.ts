@@ -5,6 +5,8 @@ const EXCERPT_WIDTH = 120
 
 interface Excerpt {
   readonly sourceLine: string
+  /** The column at which `sourceLine` begins; default 1. */
+  readonly sourceColumn?: number
   /** From 1. */
   readonly column: number
   /** Of the part in question; default 1. */
@@ -12,8 +14,8 @@ interface Excerpt {
 }
 
 /** The text, cut around the column where it is long, and the carets. */
-export function excerptLines({ sourceLine, column, length = 1 }: Excerpt): readonly [line: string, carets: string] {
-  const at = column - 1
+export function excerptLines({ sourceLine, sourceColumn = 1, column, length = 1 }: Excerpt): readonly [line: string, carets: string] {
+  const at = column - sourceColumn
   const from = sourceLine.length > EXCERPT_WIDTH ? Math.max(0, at - EXCERPT_WIDTH / 2) : 0
   const line = printable(sourceLine.slice(from, from + EXCERPT_WIDTH))
   const padding = line.slice(0, at - from).replace(/[^\t]/g, ' ')

@@ -7,7 +7,7 @@ import { hasErrors, type Problem } from '../../core/model/problem.ts'
 import { checkDocument } from '../../policy/schema/faults.ts'
 import { refuse } from '../../policy/schema/kinds.ts'
 import { didYouMean } from '../../policy/suggest.ts'
-import { type Branch, field, good, items, nameOf, placeOf, report, shownPlaceOf } from '../../policy/tree.ts'
+import { type Branch, field, good, items, nameOf, placeOf, report, shownPlaceOf, withoutLine } from '../../policy/tree.ts'
 import { API_VERSION, CONFIG_KIND } from '../../policy/words.ts'
 import { type Place, problemOn, quoted, readYaml } from '../../policy/yaml.ts'
 import { type AuthSettings, isNetwork } from '../http/auth.ts'
@@ -78,9 +78,10 @@ function whyNoUrl(text: string): string {
 /** Problems do not quote lines that may have a secret in the wrong place. */
 const SECRETIVE = /secret|token|passw|key\w*\s*:|:\/\/[^/\s]*@|:\/\/\S*[?#]/i
 
-function withoutSecrets<T extends Place>(place: T): T | Omit<T, 'sourceLine'> {
-  const { sourceLine, ...rest } = place
-  return sourceLine === undefined || SECRETIVE.test(sourceLine) ? rest : place
+function withoutSecrets<T extends Place>(place: T): T | Omit<T, 'sourceLine' | 'sourceColumn'> {
+  // The part of a long line that is shown may be the secret without its key.
+  const isPart = place.sourceColumn !== undefined
+  return isPart || SECRETIVE.test(place.sourceLine ?? '') ? withoutLine(place) : place
 }
 
 /** Two workspaces that write to one team: each would revert what the other sets, for ever. */

@@ -10,6 +10,7 @@ describe('an excerpt', () => {
     ['points at the part up to the end of the line', { sourceLine: 'cap: 1e3', column: 6, length: 30 }, ['cap: 1e3', '     ^^^']],
     ['points after the end with one caret', { sourceLine: 'cap:', column: 5, length: 3 }, ['cap:', '    ^']],
     ['keeps tabs, so that the caret is below the part', { sourceLine: '\tcap: x', column: 7 }, ['\tcap: x', '\t     ^']],
+    ['points into the part of a line', { sourceLine: 'cap: x', sourceColumn: 101, column: 106 }, ['cap: x', '     ^']],
     ['points at the beginning', { sourceLine: 'cap', column: 1 }, ['cap', '^']],
   ])('%s', (_name, excerpt, lines) => expect(excerptLines(excerpt)).toEqual(lines))
 

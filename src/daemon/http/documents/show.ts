@@ -98,7 +98,11 @@ export function problemsOf({ policy }: WorkspaceView, showing: Showing) {
   }
 }
 
-function problemOf({ severity, code, message, at, sourceLine, length, hint }: Problem, showing: Showing, revision = ''): ProblemEntry {
+function problemOf(
+  { severity, code, message, at, sourceLine, sourceColumn, length, hint }: Problem,
+  showing: Showing,
+  revision = '',
+): ProblemEntry {
   const { people } = showing
   return {
     severity,
@@ -106,6 +110,7 @@ function problemOf({ severity, code, message, at, sourceLine, length, hint }: Pr
     message: people.text(message),
     ...(at && { at: placeOf(at, showing, revision) }),
     ...(sourceLine !== undefined && { sourceLine: people.text(sourceLine) }),
+    ...(sourceColumn !== undefined && { sourceColumn }),
     ...(length !== undefined && { length }),
     ...(hint !== undefined && { hint: people.text(hint) }),
   }

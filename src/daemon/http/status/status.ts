@@ -112,12 +112,13 @@ export function seenEntries(seen: ServiceEvidence, people: PeopleLabels): NonNul
 }
 
 const problemEntries = (problems: readonly Problem[], people: PeopleLabels) => ({
-  problems: problems.slice(0, STATUS_LIMITS.problems).map(({ severity, code, message, at, sourceLine, hint }) => ({
+  problems: problems.slice(0, STATUS_LIMITS.problems).map(({ severity, code, message, at, sourceLine, sourceColumn, hint }) => ({
     severity,
     code,
     message: people.text(message),
     ...(at && { at: people.text(formatPosition(at)) }),
     ...(sourceLine !== undefined && { sourceLine: people.text(sourceLine) }),
+    ...(sourceColumn !== undefined && { sourceColumn }),
     ...(hint !== undefined && { hint: people.text(hint) }),
   })),
   problemsOmitted: Math.max(0, problems.length - STATUS_LIMITS.problems),

@@ -103,7 +103,8 @@ export const problem = object('A problem in a policy file.', {
   code: text(),
   message: text(),
   at: optional(place),
-  sourceLine: optional(text('The text of the line.')),
+  sourceLine: optional(text('The text of the line; of a very long line the part around the place.')),
+  sourceColumn: optional(Type.Integer({ minimum: 1, description: 'The column at which `sourceLine` begins; absent: 1.' })),
   length: optional(Type.Integer({ minimum: 1, description: 'How many characters of the line are wrong, from the column on.' })),
   hint: optional(text('The way out.')),
 })

@@ -40,7 +40,8 @@ const problem = object('A problem in a policy file.', {
   code: text(),
   message: text(),
   at: line('Where.'),
-  sourceLine: optional(text('The text of the line.')),
+  sourceLine: optional(text('The text of the line; of a very long line the part around the place.')),
+  sourceColumn: optional(Type.Integer({ minimum: 1, description: 'The column at which `sourceLine` begins; absent: 1.' })),
   hint: optional(text('The way out.')),
 })
 
