@@ -71,6 +71,8 @@ export interface ClassifyContext {
   readonly nowMs: number
   /** Removes every known key from a text. */
   readonly redact: (text: string) => string
+  /** The request names a group or a person, whom the service may not know. */
+  readonly names: boolean
 }
 
 /** `body` is the parsed JSON; undefined when the body is not JSON at all. */
@@ -97,7 +99,9 @@ function factsOf(answer: WireAnswer, operation: Operation, said: ErrorText, quot
     const message = `${operation}: redirected (${status}) to ${target}; redirects are not followed: set the base URL to the service itself`
     return { operation, kind: 'malformed', status, message }
   }
-  const kind = kindOf(status, said)
+  const judgement = kindOf(status, said)
+  // What has no name cannot be unknown: a 404 then says that the service is not there.
+  const kind = judgement === 'not_found' && !context.names ? 'malformed' : judgement
   if (lacksFeature(operation, status, said, kind)) {
     // `invalid` stops no other request: all else works without a balance. Missing caps stay `auth`, which ends the requests for all scopes.
     const judged = operation === 'GetTeamCreditBalance' || kind === 'server' ? 'invalid' : kind
@@ -154,7 +158,16 @@ const KIND_TEXT: Readonly<Record<ApiErrorKind, string>> = {
   malformed: 'the answer cannot be understood',
 }
 
-/** The kind by status, refined by code or message. An HTML page is not from the service, so its words do not count. */
+/** What metrics call a failure: an answer that is not the service's word on the request goes by its status. service-notes.md, section 2, point 5. */
+export const outcomeOfFailure = ({ kind, status = 0 }: ApiErrorFacts): ApiErrorKind =>
+  kind === 'malformed' && status >= 400 ? clientError(status) : kind
+
+const clientError = (status: number): ApiErrorKind => (status === 403 ? 'auth' : status === 404 ? 'not_found' : 'invalid')
+
+/**
+ * What an answer says of the request, by its status, its code and its message. A page in HTML is not the service's word on anything, and a 404
+ * is its word on a scope only with the code or the stem of a message that says so: proxies answer 404 too.
+ */
 function kindOf(status: number, said: ErrorText): ApiErrorKind {
   if (status === 429) return 'rate_limited'
   if (status === 401) return 'auth'
@@ -167,8 +180,8 @@ function kindOf(status: number, said: ErrorText): ApiErrorKind {
   if (coded === 'timeout' || coded === 'server') return coded
   const hinted = coded ?? STEMS.find(([stem]) => stem.test(`${said.message} ${said.code}`))?.[1]
   if (status >= 200 && status < 300) return hinted ?? 'server'
-  const own = status === 403 ? 'auth' : status === 404 ? 'not_found' : status >= 400 ? 'invalid' : 'malformed'
-  return hinted === 'auth' || hinted === 'not_found' || hinted === 'rate_limited' ? hinted : own
+  if (hinted === 'auth' || hinted === 'not_found' || hinted === 'rate_limited') return hinted
+  return status >= 400 && status !== 404 ? clientError(status) : 'malformed'
 }
 
 /** A map, because a code may be any text, such as `constructor`. */
@@ -191,12 +204,15 @@ const CODE_KINDS: ReadonlyMap<string, ApiErrorKind> = new Map([
   ['data_loss', 'server'],
 ])
 
-/** The first match counts: "service key not found" is about the key, "group not found or no permission" about the group. */
+/**
+ * The first match counts: "service key not found" is about the key, "group not found or no permission" about the group. "Not found" alone
+ * may be a proxy's, about an address.
+ */
 const STEMS: readonly (readonly [RegExp, ApiErrorKind])[] = [
   // `api_key` is a field of Analytics.
   [/\b(service[ _-]?key|api[ -]?key)\b/i, 'auth'],
   [
-    /\bnot[ _]found\b|\binvalid (group|user|e-?mail)|\bunknown (group|user|member|e-?mail)|\bno such (group|user|member)|does(n't| not) exist/i,
+    /(group|user|member|person|e-?mail)\b.{0,80}(\bnot found|does(n't| not) exist)|(group|user|member)_not_found|\binvalid (group|user|e-?mail)|\bunknown (group|user|member|e-?mail)|\bno such (group|user|member|e-?mail)/i,
     'not_found',
   ],
   [/\brate.?limit|too many requests|resource[ _]exhausted|\bquota\b/i, 'rate_limited'],

@@ -36,7 +36,7 @@ export async function reach(transport: Transport, clock: Clock, redact: (text: s
   if ('kind' in answer) return { kind: 'failed', message: answer.message }
   const skewMs = skewOf(answer, askedAt, clock.now())
   const skew = skewMs === undefined ? {} : { skewMs }
-  const verdict = classify(answer, 'GetUsageConfig', { nowMs: clock.now(), redact })
+  const verdict = classify(answer, 'GetUsageConfig', { nowMs: clock.now(), redact, names: false })
   if (verdict.kind === 'ok') {
     const what = verdict.body === undefined ? 'not JSON' : 'not an object'
     if (!isObject(verdict.body)) return { kind: 'failed', message: `something else answers there (${answer.status}, ${what})` }

@@ -8,7 +8,7 @@ import { admit, type Backoff, type Ending, ended, probing, retryDelayMs, spendRe
 import type { LearnedRate, RateSettings } from '../core/pace/pace.ts'
 import type { Clock, Operation, Random, RowPlan, Transport, TransportFailure, WireAnswer } from '../ports.ts'
 import { rowsWithoutEcho, withoutEcho } from './echo.ts'
-import { ApiError, classify, errorSighting, notSent, tidy } from './errors.ts'
+import { ApiError, classify, errorSighting, notSent, outcomeOfFailure, tidy } from './errors.ts'
 import type { KeyRing, ServiceKey } from './keys.ts'
 import type { Permit, Turn, Urgency } from './transport/lane.ts'
 import type { Paces } from './transport/paces.ts'
@@ -237,9 +237,11 @@ function unanswered({ options }: Machine, operation: Operation, failure: Transpo
 }
 
 function judge<Value>({ options }: Machine, request: ApiRequest<Value>, key: ServiceKey, answer: WireAnswer): Result<Value> {
-  const verdict = classify(answer, request.operation, { nowMs: options.clock.now(), redact: options.keys.redact })
+  const { operation, body } = request
+  const names = ['user_email', 'group_id', 'group_name', 'emails'].some((field) => field in body)
+  const verdict = classify(answer, operation, { nowMs: options.clock.now(), redact: options.keys.redact, names })
   if (verdict.kind === 'failed') {
-    const observation = options.onSeen && errorSighting(answer, request.operation)
+    const observation = options.onSeen && errorSighting(answer, operation)
     if (observation) options.onSeen?.(observation)
     return { kind: 'error', error: verdict.error }
   }
@@ -284,5 +286,5 @@ function paceAnswerOf({ result, answered }: Exchanged<unknown>): Parameters<Turn
 
 const eventOf = (operation: Operation, result: Result<unknown>, durationMs: number): RequestEvent => ({
   ...{ operation, durationMs },
-  ...(result.kind === 'value' ? { outcome: 'ok' } : { outcome: result.error.kind, message: result.error.message }),
+  ...(result.kind === 'value' ? { outcome: 'ok' } : { outcome: outcomeOfFailure(result.error), message: result.error.message }),
 })

@@ -134,11 +134,11 @@ describe('a read that fails', () => {
 
   it.each([
     ['400', failing(400, 'one scope please'), 'invalid'],
-    ['404', failing(404, 'user not found'), 'not_found'],
+    ['404 about the person', failing(404, 'user not found'), 'not_found'],
     ['403', failing(403, 'no'), 'auth'],
   ])('with %s is not tried again', async (_name, answer, kind) => {
     const { client, sent } = testClient(() => answer)
-    expect((await client.readCap(TEAM)).failure?.kind).toBe(kind)
+    expect((await client.readCap(userScope('ada@example.com'))).failure?.kind).toBe(kind)
     expect(sent).toHaveLength(1)
   })
 
@@ -157,6 +157,16 @@ describe('a read that fails', () => {
     expect(sent).toHaveLength(1)
   })
 
+  it.each([
+    ['a page', '<html></html>'],
+    ['nothing', ''],
+    ['words of a proxy', 'default backend - 404'],
+  ])('with 404 and %s is tried again, and counted by its status', async (_name, body) => {
+    const { client, events } = testClient(inOrder({ status: 404, body }, ok({ addOnCreditCap: 3 })))
+    expect((await client.readCap(userScope('ada@example.com'))).observed).toBe(3)
+    expect(events.map((event) => event.outcome)).toEqual(['not_found', 'ok'])
+  })
+
   it('of a group that the service does not know rejects with not_found', async () => {
     const { client } = testClient(() => failing(403, 'invalid group name: Platform'))
     expect(await rejection(client.readGroup({ id: 'g', name: 'Platform' }))).toMatchObject({ name: 'ApiError', kind: 'not_found' })
@@ -170,11 +180,12 @@ describe('a write', () => {
     ['2xx with a page, which something in between has sent', { status: 202, body: '<html>' }, 'ambiguous'],
     ['2xx with a page about a key', { body: '<!doctype html><title>Unauthorized</title>' }, 'ambiguous'],
     ['404 with a page', { status: 404, body: '<html><title>404 Not Found</title></html>' }, 'ambiguous'],
+    ['404 of a proxy', failing(404, 'default backend - 404'), 'ambiguous'],
     ['2xx with an error', { body: '{"error":"exactly one cap field"}' }, 'refused'],
     ['2xx with an error that may mean anything', { body: '{"error":"oh dear"}' }, 'ambiguous'],
     ['400', failing(400), 'refused'],
     ['403', failing(403), 'refused'],
-    ['404', failing(404), 'refused'],
+    ['404 about the person', failing(404, 'user not found'), 'refused'],
     ['407, which is the proxy', failing(407), 'refused'],
     ['408, which something on the way may have said', failing(408), 'ambiguous'],
     ['499', failing(499), 'ambiguous'],
@@ -186,7 +197,7 @@ describe('a write', () => {
     ['a broken connection', RESET, 'ambiguous'],
   ])('answered by %s is sent once', async (_name, answer, kind) => {
     const { client, sent } = testClient(() => answer)
-    expect((await client.writeCap(TEAM, credits(5))).kind).toBe(kind)
+    expect((await client.writeCap(userScope('ada@example.com'), credits(5))).kind).toBe(kind)
     expect(sent).toHaveLength(1)
   })
 

@@ -1,10 +1,19 @@
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { ApiError, type ApiErrorFacts, classify, errorSighting, MAX_QUOTE, MAX_RETRY_AFTER_MS, tidy } from '../../src/api/errors.ts'
+import {
+  ApiError,
+  type ApiErrorFacts,
+  classify,
+  errorSighting,
+  MAX_QUOTE,
+  MAX_RETRY_AFTER_MS,
+  outcomeOfFailure,
+  tidy,
+} from '../../src/api/errors.ts'
 import type { Operation } from '../../src/ports.ts'
 
 const NOW = Date.UTC(2026, 10, 20, 12)
-const plain = { nowMs: NOW, redact: (text: string) => text }
+const plain = { nowMs: NOW, redact: (text: string) => text, names: true }
 
 function judge(
   status: number,
@@ -58,8 +67,14 @@ describe('an answer is classified', () => {
     ['by status: 400 with an error', 400, { error: 'exactly one of the scope fields must be set' }, 'invalid'],
     ['by status: 400 with plain text', 400, 'duplicate field alias', 'invalid'],
     ['by status: 409', 409, { error: 'conflict' }, 'invalid'],
-    ['by status: 404 with nothing', 404, '', 'not_found'],
-    ['by status: 404 with an error', 404, { error: 'user not found' }, 'not_found'],
+    ['as no answer: 404 with nothing', 404, '', 'malformed'],
+    ['as no answer: 404 with the words of a proxy', 404, 'default backend - 404', 'malformed'],
+    ['as no answer: 404 about a page', 404, '404 page not found', 'malformed'],
+    ['as no answer: 404 with the reason phrase', 404, { message: 'Not Found' }, 'malformed'],
+    ['by stem: 404 about a user', 404, { error: 'user not found' }, 'not_found'],
+    ['by stem: 404 about a user with an address', 404, { error: 'user ada.lovelace@example.com was not found' }, 'not_found'],
+    ['by stem: 404 about an e-mail', 404, { error: 'invalid user e-mail' }, 'not_found'],
+    ['by code: 404 not_found', 404, { code: 'not_found', message: 'x' }, 'not_found'],
     ['by status: 403 with nothing', 403, '', 'auth'],
     ['by status: 403 with an unknown text', 403, 'no', 'auth'],
     ['by code: 400 unauthenticated', 400, { code: 'unauthenticated', message: 'x' }, 'auth'],
@@ -81,6 +96,29 @@ describe('an answer is classified', () => {
     ['as malformed: a redirect', 302, '', 'malformed'],
   ])('%s', (_name, status, body, expected) => {
     expect(kindOf(status, body)).toBe(expected)
+  })
+})
+
+describe('a request that names nobody', () => {
+  it.each([
+    ['by a code', { code: 'not_found', message: 'x' }],
+    ['by a stem', { error: 'group not found' }],
+  ])('is not answered with a 404: the service is not there, %s', (_name, said) => {
+    const answer = { status: 404, headers: {}, body: JSON.stringify(said) }
+    expect(classify(answer, 'UserPageAnalytics', { ...plain, names: false })).toMatchObject({ error: { kind: 'malformed' } })
+  })
+})
+
+describe('metrics call a failure', () => {
+  it.each([
+    ['by its status: 400 with a page', 400, HTML, 'invalid'],
+    ['by its status: 404 with a page', 404, HTML, 'not_found'],
+    ['by its status: 404 with nothing', 404, '', 'not_found'],
+    ['by what the service says: 400 about a user', 400, { error: 'user not found' }, 'not_found'],
+    ['malformed: a redirect', 302, '', 'malformed'],
+  ])('%s', (_name, status, body, expected) => {
+    const judged = judge(status, body)
+    expect(judged !== 'ok' && outcomeOfFailure(judged)).toBe(expected)
   })
 })
 
@@ -178,7 +216,9 @@ describe('a message', () => {
   it('names where a redirect leads, without its query', () => {
     const judged = judge(301, '', 'UsageConfig', { location: 'https://elsewhere.example/login?key=abc#x' })
     expect(judged).toMatchObject({ kind: 'malformed', status: 301 })
-    expect(judged === 'ok' ? '' : judged.message).toContain('redirected (301) to https://elsewhere.example/login; redirects are not followed')
+    expect(judged === 'ok' ? '' : judged.message).toContain(
+      'redirected (301) to https://elsewhere.example/login; redirects are not followed',
+    )
   })
 
   it('is bounded however much the service says', () => {

@@ -208,7 +208,7 @@ describe('whatever the service answers', () => {
 
 describe('any answer', () => {
   test('is classified, with a wait between nothing and an hour and without the key', () => {
-    const context = { nowMs: NOON, redact: keyRingOf() }
+    const context = { nowMs: NOON, redact: keyRingOf(), names: true }
     fc.assert(
       fc.property(answer, fc.constantFrom(...OPERATIONS), (one, operation) => {
         const verdict = classify(one, operation, context)

@@ -4,7 +4,7 @@ import { countPeople } from '../../src/core/interpret/effective.ts'
 import type { ServiceModel } from '../../src/core/interpret/service-model.ts'
 import { type Approval, DEFAULT_GUARDS, type GuardSettings, holdOf } from '../../src/core/model/change.ts'
 import type { Balance, CapReading, GroupMembers, Observed, OwnedCap, Roster } from '../../src/core/model/observed.ts'
-import { type ScopeKey, scopeKey } from '../../src/core/model/scope.ts'
+import { byScope, type ScopeKey, scopeKey } from '../../src/core/model/scope.ts'
 import { credits } from '../../src/core/model/units.ts'
 import { buildPlan, type PlanInputs, type Planned } from '../../src/core/plan/plan.ts'
 import { poolReviews } from '../../src/core/plan/pool-review.ts'
@@ -131,7 +131,10 @@ export function planInputs(sketch: PlanSketch): PlanInputs {
     owned,
     people: countPeople({ groups, now, ...(rows && { roster: rows }), ...(sketch.balance && { balance: sketch.balance }) }),
     skipped,
-    quarantined: activeQuarantine(sketch.quarantined ?? [], resolution, skipped, now).active,
+    quarantined: new Map([
+      ...activeQuarantine(sketch.quarantined ?? [], resolution, skipped, now).active,
+      ...byScope((sketch.quarantined ?? []).filter(({ code }) => code === 'SCOPE_UNKNOWN')),
+    ]),
     approvals: sketch.approvals ?? [],
     approve: sketch.approve ?? [],
     holdsShown: sketch.holdsShown ?? {},

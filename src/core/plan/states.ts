@@ -45,6 +45,7 @@ export function entriesOf({ desired }: Pick<Resolution, 'desired'>): (key: Scope
 /**
  * Quarantine ends after 24 h, when the policy entry changes, or when the scope was skipped in between (the person returns). With an unknown
  * age it is over, because another attempt harms nobody. A 0 that the service does not store is not tried again before the policy changes.
+ * Whether the service knows a scope is never remembered: the last reading says it. Ledgers of earlier versions did remember it.
  */
 export function activeQuarantine(
   entries: readonly Quarantined[],
@@ -58,17 +59,28 @@ export function activeQuarantine(
   for (const one of entries) {
     const key = scopeKey(one.scope)
     const isYoung = isYounger(one.at, now, QUARANTINE_MS) || one.code === 'ZERO_NOT_STORED'
-    if (isYoung && isSameEntry(askedAt(key), one.entry) && !skipped.has(key)) active.set(key, one)
+    if (isYoung && one.code !== 'SCOPE_UNKNOWN' && isSameEntry(askedAt(key), one.entry) && !skipped.has(key)) active.set(key, one)
     else over.push(key)
   }
   return { active, over }
+}
+
+/**
+ * Readings of scopes that the service says it does not know, while it knows most of the others: an address that answers nothing but "not
+ * found" says nothing about scopes (choice).
+ */
+export function unknownScopes(read: readonly Scope[], readings: ReadonlyMap<ScopeKey, CapReading>): ReadonlyMap<ScopeKey, CapReading> {
+  const all = read.flatMap((scope) => readings.get(scopeKey(scope)) ?? [])
+  const unknown = all.filter(({ failure }) => failure?.kind === 'not_found')
+  const isAll = unknown.length * 2 > all.filter(({ failure }) => !failure).length + unknown.length
+  return byScope(isAll ? [] : unknown)
 }
 
 /** Every scope that a sweep reads, each once, in the canonical order: those with a desired cap, those of ours, and the ancestors whose cap they may show. */
 export function scopesToRead(
   resolution: Resolution,
   owned: ReadonlyMap<ScopeKey, OwnedCap>,
-  leftAlone: { readonly skipped: ReadonlySet<ScopeKey>; readonly quarantined: ReadonlyMap<ScopeKey, Quarantined> },
+  skipped: ReadonlySet<ScopeKey>,
   mayShow: (key: ScopeKey) => readonly ScopeKey[] = () => [],
 ): readonly Scope[] {
   const scopes = new Map<ScopeKey, Scope>()
@@ -76,21 +88,14 @@ export function scopesToRead(
   scopes.set(TEAM_KEY, TEAM)
   for (const { scope } of resolution.desired) scopes.set(scopeKey(scope), scope)
   // A pool deals only to members whose caps were read.
-  const pooled = new Map(
-    resolution.pools.flatMap(({ members }) => members.map(({ email }) => [scopeKey(userScope(email)), userScope(email)])),
-  )
-  for (const [key, scope] of pooled) scopes.set(key, scope)
+  for (const { members } of resolution.pools) for (const { email } of members) scopes.set(scopeKey(userScope(email)), userScope(email))
   for (const [key, one] of owned) if (mayBeSet(one)) scopes.set(key, one.scope)
   // A group may have a cap that no policy declares.
   for (const key of new Set([...scopes.keys()].flatMap(mayShow))) {
     const group = parseScope(key)
     if (group) scopes.set(key, group)
   }
-  // The caps of the team and of groups apply to people, and a pool counts the caps of its members, also while these scopes are quarantined.
-  const counts = (key: ScopeKey): boolean => scopes.get(key)?.kind !== 'user' || pooled.has(key)
-  const isRead = (key: ScopeKey, one: Quarantined): boolean => (counts(key) && one.code !== 'SCOPE_UNKNOWN') || one.restore !== undefined
-  for (const [key, one] of leftAlone.quarantined) if (!isRead(key, one)) scopes.delete(key)
-  for (const key of leftAlone.skipped) scopes.delete(key)
+  for (const key of skipped) scopes.delete(key)
   return [...scopes.values()].sort(compareScopes)
 }
 

@@ -50,7 +50,9 @@ export function planFindings(
   const problems = plan.problems.flatMap((problem): readonly Finding[] => {
     const quarantined = problem.scope && quarantine.active.get(scopeKey(problem.scope))
     const type = quarantined ? 'Quarantined' : problemType(problem)
-    return type ? [{ ...problemFinding(type, problem, plan.workspace), ...(quarantined && { since: quarantined.at }) }] : []
+    // Each reading says anew that the service does not know a scope.
+    const isDated = quarantined && quarantined.code !== 'SCOPE_UNKNOWN'
+    return type ? [{ ...problemFinding(type, problem, plan.workspace), ...(isDated && { since: quarantined.at }) }] : []
   })
   return [...held, ...problems, ...resolution.ruleNotes.map(ruleFinding), ...poolNotes.map(poolFinding)]
 }

@@ -1,14 +1,14 @@
 // The step `observe` of a cycle: reads the caps that are due, and records what follows from the readings. It writes nothing to the service.
 import { ancestorsOf } from '../../core/interpret/effective.ts'
 import { byScope, type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
-import { entriesOf } from '../../core/plan/states.ts'
+import { entriesOf, unknownScopes } from '../../core/plan/states.ts'
 import { learnUsage } from '../collect/usage.ts'
 import { learnBurned } from '../collect/usage-summary.ts'
 import { showUsage } from '../conditions/show.ts'
 import type { Workspace } from '../workspace.ts'
 import type { CycleOptions, CycleRun } from './options.ts'
 import { noneAhead, sweep } from './read.ts'
-import { newlyUnknown, recordCounted, recordRules, unknownScopes } from './record.ts'
+import { recordCounted, recordRules } from './record.ts'
 import { noteSeen, observeSweep, seenIn } from './seen.ts'
 import { type DesiredState, desiredState, grantsFrozen, isLeftAlone, type WorkspaceState } from './state.ts'
 import { checkLateWrites, noteChecked } from './write/descendants.ts'
@@ -69,7 +69,7 @@ function isDue(scope: Scope, state: WorkspaceState, { focus, slice, readSince }:
   return (slice?.has(key) ?? true) && (readSince === undefined || readAt < readSince)
 }
 
-/** Records how this deployment treats caps, how open intents ended, and which scopes the service does not know. */
+/** Records how this deployment treats caps, and how open intents ended. */
 async function learnFromReadings(cycle: CycleRun, desired: DesiredState): Promise<DesiredState> {
   const { workspace, state, planner } = cycle
   const { ledger, clock, config } = workspace
@@ -78,23 +78,28 @@ async function learnFromReadings(cycle: CycleRun, desired: DesiredState): Promis
   noteSeen(ledger, observeSweep(seenIn(ledger), state.readings, desired), clock)
   // Before the open intents are closed: these still tell when their writes were sent.
   await checkLateWrites({ ...cycle, desired })
-  const closed = await recoverIntents(recoverInputs(workspace, state, desired))
+  const unknown = new Set(unknownScopes(desired.toRead, state.readings).keys())
+  const closed = await recoverIntents(recoverInputs(workspace, state, desired, unknown))
   noteChecked(closed, workspace)
-  const unknown = newlyUnknown(desired, state, clock.now())
-  for (const one of unknown) ledger.saveQuarantined(one)
   recordRules(state, config, ledger, clock.now())
-  const isUnchanged = closed.length === 0 && unknown.length === 0 && desired.grantsFrozen === grantsFrozen(state)
+  const isSame = unknown.symmetricDifference(desired.unknown).size === 0
+  const isUnchanged = closed.length === 0 && isSame && desired.grantsFrozen === grantsFrozen(state)
   return isUnchanged ? desired : desiredState(state, planner)
 }
 
-function recoverInputs({ ledger, clock, lease }: Workspace, state: WorkspaceState, desired: DesiredState): RecoverInputs {
+function recoverInputs(
+  { ledger, clock, lease }: Workspace,
+  state: WorkspaceState,
+  desired: DesiredState,
+  unknown: ReadonlySet<ScopeKey>,
+): RecoverInputs {
   const asked = byScope(desired.resolution.desired)
   return {
     ...{ ledger, clock, slots: desired.slots, readings: state.readings },
     desiredAt: (key) => asked.get(key),
     ownedAt: (key) => desired.owned.get(key),
     entryAt: entriesOf(desired.resolution),
-    unknown: new Set(unknownScopes(desired, state).map(({ scope }) => scopeKey(scope))),
+    unknown,
     isLeftAlone: (scope) => isLeftAlone(scope, desired),
     ...(lease && { quietUntil: lease.quietUntil() }),
   }

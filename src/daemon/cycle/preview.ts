@@ -12,7 +12,6 @@ import { deploymentFindings } from '../conditions/findings.ts'
 import { dealPools, takeDeal } from './deal.ts'
 import { probeReads } from './probe.ts'
 import { sweep } from './read.ts'
-import { newlyUnknown } from './record.ts'
 import { observeSweep, seenIn } from './seen.ts'
 import { type DesiredState, desiredState, type PlanSettings, planFrom, recall, type WorkspaceState, withheldBy } from './state.ts'
 
@@ -61,14 +60,12 @@ export async function preview(parts: PreviewParts, policy: PolicyRevision, optio
     (known, observation) => addObservation(known, observation, parts.clock.now()),
     seenIn(parts.ledger),
   )
-  const unknown = newlyUnknown(desiredState(state, { ...parts, seen: learned }), state, parts.clock.now())
-  const ledger = { ...parts.ledger, quarantined: () => [...parts.ledger.quarantined(), ...unknown] }
-  const desired = desiredState(state, { ...parts, ledger, seen: learned })
-  const probe = { ...parts, ledger, seen: learned, state, desired, ...(options.signal && { signal: options.signal }) }
+  const desired = desiredState(state, { ...parts, seen: learned })
+  const probe = { ...parts, seen: learned, state, desired, ...(options.signal && { signal: options.signal }) }
   const seen = only ? learned : await probeReads(probe)
-  // Nothing is recorded: the deal, and what the readings tell of the deployment and of unknown scopes, count for this plan alone.
+  // Nothing is recorded: the deal, and what the readings tell of the deployment, count for this plan alone.
   const withheld = withheldBy(parts.settings, await parts.ledger.pause(parts.clock.now()))
-  const planner = { ...parts, ledger, seen, ...(withheld && { idle: withheld.reason }) }
+  const planner = { ...parts, seen, ...(withheld && { idle: withheld.reason }) }
   takeDeal(dealPools(state, desired, planner), state)
   const planned = planFrom(state, desiredState(state, planner), planner, { excluded: () => withheld })
   const clocks = deploymentFindings(state, undefined, policy.set.workspace)

@@ -11,7 +11,6 @@ import {
   isInDoubt,
   LANDING_MS,
   mayHaveLanded,
-  type Quarantined,
 } from '../../core/model/change.ts'
 import type { ReconcileResult } from '../../core/model/events.ts'
 import { type CapReading, mayBeSet, type Observed, type OwnedCap, withTried } from '../../core/model/observed.ts'
@@ -24,10 +23,9 @@ import { setBefore } from '../../core/plan/diff.ts'
 import type { Planned } from '../../core/plan/plan.ts'
 import { creditsMoved, poolReviews, withReviews } from '../../core/plan/pool-review.ts'
 import { noteRules } from '../../core/plan/reviewed.ts'
-import { entriesOf } from '../../core/plan/states.ts'
 import { approvedCount } from '../../core/resolve/roster.ts'
 import type { Digest, Ledger, LedgerFacts } from '../../ports.ts'
-import { countReading, type DesiredState, isLeftAlone, openBaseline, type PlanSettings, rulesNow, type WorkspaceState } from './state.ts'
+import { countReading, type DesiredState, openBaseline, type PlanSettings, rulesNow, type WorkspaceState } from './state.ts'
 
 /** Records what a plan found out; it waits for the next commit. */
 export function recordPlan(planned: Planned, desired: DesiredState, state: WorkspaceState, ledger: Ledger, now: Instant): void {
@@ -208,28 +206,6 @@ export function beginPlan(pending: readonly Change[], descendants: readonly CapR
   for (const [key, cap] of from) if (cap !== 'unknown' && !exempt.has(key)) begun[key] ??= cap
   if (!before) ledger.saveFact('planBegunAt', now)
   saveNews(ledger, 'planBaseline', begun, {})
-}
-
-/**
- * Readings of scopes that the service says it does not know, while it knows most of the others: an address that answers nothing but "not
- * found" says nothing about scopes (choice).
- */
-export function unknownScopes(desired: DesiredState, state: WorkspaceState): readonly CapReading[] {
-  const readings = desired.toRead.flatMap((scope) => state.readings.get(scopeKey(scope)) ?? [])
-  const unknown = readings.filter(({ scope, failure }) => failure?.kind === 'not_found' && scope.kind !== 'team')
-  return unknown.length * 2 > readings.filter(({ failure }) => !failure).length + unknown.length ? [] : unknown
-}
-
-/** Unknown scopes that are not left alone already, such as people who are away: they are quarantined from now on. */
-export function newlyUnknown(desired: DesiredState, state: WorkspaceState, now: Instant): readonly Quarantined[] {
-  const unknown = unknownScopes(desired, state).filter(({ scope }) => !isLeftAlone(scope, desired))
-  if (unknown.length === 0) return []
-  const entryAt = entriesOf(desired.resolution)
-  return unknown.map(({ scope, failure }) => {
-    const key = scopeKey(scope)
-    const message = `${key}: ${failure?.message ?? 'the service does not know it'}`
-    return { scope, code: 'SCOPE_UNKNOWN', message, entry: entryAt(key), at: now }
-  })
 }
 
 /** The plan is complete, or is not going to be written. */

@@ -1,6 +1,6 @@
 // The cycle in one screen: load -> observe -> plan -> guard -> write -> record. It orders the steps and decides nothing about caps.
 // A focused cycle (a policy edit, a grant that starts or ends) handles a few scopes and leaves the rest to the next sweep.
-import { type ScopeKey, scopeKey } from '../../core/model/scope.ts'
+import { type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import type { Exclusion } from '../../core/plan/dispositions.ts'
 import type { Planned } from '../../core/plan/plan.ts'
 import { askMeasured } from '../collect/add-on.ts'
@@ -142,7 +142,9 @@ async function record(cycle: CycleRun, first: FirstPlan, applied: PassReport | u
   }
   const last: Pass = applied?.last ?? first
   const part = (options.focus ?? options.slice)?.union(first.reread).union(applied?.alsoRead ?? NONE)
-  const scopes = last.desired.toRead.filter((scope) => !isLeftAlone(scope, last.desired) && (part?.has(scopeKey(scope)) ?? true))
+  // The service did answer where it says that it does not know a scope.
+  const isExpected = (scope: Scope): boolean => !isLeftAlone(scope, last.desired) && !last.desired.unknown.has(scopeKey(scope))
+  const scopes = last.desired.toRead.filter((scope) => isExpected(scope) && (part?.has(scopeKey(scope)) ?? true))
   const outcome = outcomeOf({ after: last.planned, applied, scopes, readings: state.readings })
   if (config.mode === 'enforce' && !options.focus) recordDeclared(last.planned, outcome.result, state, ledger)
   if (applied?.fatal === undefined) await ledger.commit()

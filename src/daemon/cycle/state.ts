@@ -6,7 +6,7 @@ import type { ServiceEvidence } from '../../core/interpret/evidence.ts'
 import { serviceModel } from '../../core/interpret/service-model.ts'
 import { groupsWithCap, interpret, type SentCap, type Slots } from '../../core/interpret/slots.ts'
 import { isReadWithin, isYounger, notAhead } from '../../core/model/age.ts'
-import { type GuardSettings, LANDING_MS, mayHaveLanded, type Pause } from '../../core/model/change.ts'
+import { type GuardSettings, LANDING_MS, mayHaveLanded, type Pause, type Quarantined } from '../../core/model/change.ts'
 import type { Mode } from '../../core/model/events.ts'
 import { type CapReading, type Cycle, mayBeSet, type OwnedCap } from '../../core/model/observed.ts'
 import type { Cap, PolicyRevision } from '../../core/model/policy.ts'
@@ -18,7 +18,7 @@ import type { Exclusion, Failure } from '../../core/plan/dispositions.ts'
 import { buildPlan, type Planned } from '../../core/plan/plan.ts'
 import { poolReviews } from '../../core/plan/pool-review.ts'
 import { noteRules, type ReviewedRules, type Rules, rulesOf } from '../../core/plan/reviewed.ts'
-import { activeQuarantine, scopesToRead, skippedScopes } from '../../core/plan/states.ts'
+import { activeQuarantine, entriesOf, scopesToRead, skippedScopes, unknownScopes } from '../../core/plan/states.ts'
 import { followersIn } from '../../core/pools/ask.ts'
 import { poolNotes } from '../../core/pools/notes.ts'
 import type { ConditionMemory } from '../../core/resolve/conditions.ts'
@@ -97,7 +97,10 @@ export interface DesiredState {
   readonly resolution: Resolution
   readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
   readonly skipped: ReadonlySet<ScopeKey>
+  /** Quarantined scopes: those of the ledger, and those that the service did not know when they were read last. */
   readonly quarantine: ReturnType<typeof activeQuarantine>
+  /** Scopes that the service did not know when they were read last, those left alone included. */
+  readonly unknown: ReadonlySet<ScopeKey>
   /** Every scope that a sweep reads, those with an open intent included. */
   readonly toRead: readonly Scope[]
   readonly people: People
@@ -162,7 +165,7 @@ export function countReading(state: WorkspaceState, { conditions, conflictsGone,
 }
 
 /** Neither managed nor written now, such as a person who left: read only for an open intent. */
-export const isLeftAlone = (scope: Scope, { skipped, people }: DesiredState): boolean =>
+export const isLeftAlone = (scope: Scope, { skipped, people }: Pick<DesiredState, 'skipped' | 'people'>): boolean =>
   skipped.has(scopeKey(scope)) || (scope.kind === 'user' && people.approved.length > 0 && !people.byKey.has(scopeKey(scope)))
 
 /** Works out what policy asks now, and which scopes to read. */
@@ -172,7 +175,6 @@ export function desiredState(state: WorkspaceState, planner: Planner): DesiredSt
   const { now, owned } = inputs
   const resolution = resolveDesired(inputs)
   const skipped = skippedScopes(resolution, owned, state.usage?.roster, state.unknownGroups)
-  const quarantine = activeQuarantine(ledger.quarantined(), resolution, skipped, now)
   const people = countPeople({
     ...{ groups: state.usage?.groups ?? [], now },
     ...state.usage,
@@ -181,7 +183,7 @@ export function desiredState(state: WorkspaceState, planner: Planner): DesiredSt
   const model = serviceModel(planner.settings, planner.seen ?? seenIn(ledger))
   // A person's reading may show the cap of a group, and then it tells nothing unless the group is read as well.
   const mayShow = model.reads === 'explicit' ? undefined : (key: ScopeKey) => people.byKey.get(key)?.groups ?? []
-  const managed = scopesToRead(resolution, owned, { skipped, quarantined: quarantine.active }, mayShow)
+  const managed = scopesToRead(resolution, owned, skipped, mayShow)
   const unlisted = unlistedGroups(state, owned)
   const slots = interpret({
     model,
@@ -192,7 +194,22 @@ export function desiredState(state: WorkspaceState, planner: Planner): DesiredSt
     groupsWithCap: groupsWithCap(resolution.desired),
   })
   const toRead = withIntents(managed, ledger)
-  return { inputs, resolution, owned, skipped, quarantine, toRead, people, unlisted, slots, grantsFrozen: inputs.grantsFrozen }
+  const readings = unknownScopes(toRead, state.readings)
+  const { active, over } = activeQuarantine(ledger.quarantined(), resolution, skipped, now)
+  const here = [...readings.values()].filter(({ scope }) => !isLeftAlone(scope, { skipped, people }))
+  const quarantine = { active: new Map([...active, ...byScope(quarantinedUnknown(here, resolution))]), over }
+  const unknown = new Set(readings.keys())
+  return { inputs, resolution, owned, skipped, quarantine, unknown, toRead, people, unlisted, slots, grantsFrozen: inputs.grantsFrozen }
+}
+
+/** Not recorded: the next reading says anew whether the service knows the scope. */
+function quarantinedUnknown(readings: readonly CapReading[], resolution: Resolution): readonly Quarantined[] {
+  if (readings.length === 0) return []
+  const entryAt = entriesOf(resolution)
+  return readings.map(({ scope, failure, readAt }) => {
+    const message = `${scopeKey(scope)}: ${failure?.message ?? 'the service does not know it'}`
+    return { scope, code: 'SCOPE_UNKNOWN', message, entry: entryAt(scopeKey(scope)), at: readAt }
+  })
 }
 
 function withIntents(managed: readonly Scope[], ledger: RecordsReader): readonly Scope[] {

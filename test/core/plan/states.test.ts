@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import type { Quarantined } from '../../../src/core/model/change.ts'
 import { UNDECLARED } from '../../../src/core/model/entry.ts'
-import type { CapReading } from '../../../src/core/model/observed.ts'
-import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
+import type { ApiErrorKind, CapReading } from '../../../src/core/model/observed.ts'
+import { byScope, type Scope, type ScopeKey, scopeKey, TEAM } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { buildPlan, type PlanInputs } from '../../../src/core/plan/plan.ts'
-import { activeQuarantine, QUARANTINE_MS, scopesToRead, skippedScopes } from '../../../src/core/plan/states.ts'
+import { activeQuarantine, QUARANTINE_MS, scopesToRead, skippedScopes, unknownScopes } from '../../../src/core/plan/states.ts'
 import { DAY, email, entryOf, HOUR, NOW, ownedCaps, type PlainCap, roster, scope, short } from '../../support/declare.ts'
 import { each, type PlanSketch, planInputs } from '../../support/plan.ts'
 
@@ -57,50 +57,55 @@ describe('quarantine', () => {
     ['of a zero that is not stored is not over after a day', entry({ code: 'ZERO_NOT_STORED' }), [], NOW + 9 * DAY, 'p0'],
     ['is over when the entry changes', entry({ entry: entryOf('rule', 400) }), [], NOW, 'over p0'],
     ['is over when the scope is skipped', entry(), ['p0'], NOW, 'over p0'],
+    [
+      'of an unknown scope is over: the last reading says whether the service knows it',
+      entry({ code: 'SCOPE_UNKNOWN' }),
+      [],
+      NOW,
+      'over p0',
+    ],
     ['of a scope that is not declared is over', entry({ scope: scope('p9') }), [], NOW, 'over p9'],
     ['of an orphan holds', entry({ scope: scope('p9'), entry: UNDECLARED }), [], NOW, 'p9'],
   ])('%s', (_name, one, skipped, now, expected) => expect(of(one, skipped, now)).toEqual([expected]))
 })
 
 describe('what a sweep reads', () => {
-  const read = (skipped: readonly string[], quarantined: readonly string[], code = '') =>
+  const read = (skipped: readonly string[]) =>
     scopesToRead(
       planInputs({ caps: { p1: 5, 'group:b': 5, p0: 5 } }).resolution,
       ownedCaps({ team: { cap: 5 }, p0: { cap: 5 }, p3: { cap: 'none' }, p2: { cap: 4 } }),
-      {
-        skipped: new Set(skipped.map(key)),
-        quarantined: new Map(quarantined.map((name) => [key(name), { scope: scope(name), code, message: '', entry: UNDECLARED, at: NOW }])),
-      },
+      new Set(skipped.map(key)),
     ).map(short)
-  test('is what is asked for and what is ours, each once, in order', () =>
-    expect(read([], [])).toEqual(['team', 'group:b', 'p0', 'p1', 'p2']))
-  test('but not what is left alone', () => expect(read(['p0'], ['p2'])).toEqual(['team', 'group:b', 'p1']))
-  test('with a group whose cap was refused, because its members fall back to its present cap, unless the service does not know it', () => {
-    expect(read([], ['group:b', 'p0'], 'CAP_REFUSED')).toEqual(['team', 'group:b', 'p1', 'p2'])
-    expect(read(['group:b'], ['group:b'], 'CAP_REFUSED')).toEqual(['team', 'p0', 'p1', 'p2'])
-    expect(read([], ['group:b'], 'SCOPE_UNKNOWN')).toEqual(['team', 'p0', 'p1', 'p2'])
-  })
+  test('is what is asked for and what is ours, each once, in order', () => expect(read([])).toEqual(['team', 'group:b', 'p0', 'p1', 'p2']))
+  test('but not what is skipped', () => expect(read(['p0', 'group:b'])).toEqual(['team', 'p1', 'p2']))
+})
+
+describe('a scope that the service does not know', () => {
+  const [p0, p1, p2] = ['p0', 'p1', 'p2'].map(scope)
+  const unknown = (failed: readonly Scope[], kind: ApiErrorKind = 'not_found') => {
+    const all = [TEAM, p0, p1, p2].flatMap((one) => one ?? [])
+    const failure = { kind, message: 'no such user' }
+    const read = all.map(
+      (one): CapReading =>
+        failed.includes(one) ? { scope: one, observed: 'unknown', readAt: NOW, failure } : { scope: one, observed: 'none', readAt: NOW },
+    )
+    return [...unknownScopes(all, byScope(read)).keys()]
+  }
+  test('is one that the last reading did not find, while the service knows most', () => expect(unknown([p0 ?? TEAM])).toEqual([key('p0')]))
+  test('is none where most are not found: that is about the address', () =>
+    expect(unknown([p0, p1, p2].flatMap((one) => one ?? []))).toEqual([]))
+  test('is none that could not be read', () => expect(unknown([p0 ?? TEAM], 'malformed')).toEqual([]))
 })
 
 describe('what a sweep reads beside what is asked for and what is ours', () => {
-  const nobody = { skipped: new Set<ScopeKey>(), quarantined: new Map<ScopeKey, Quarantined>() }
+  const nobody = new Set<ScopeKey>()
   const resolution = (sketch: PlanSketch) => planInputs(sketch).resolution
-  const refused = (name: string, more: Partial<Quarantined>) => ({
-    skipped: nobody.skipped,
-    quarantined: new Map([[key(name), { scope: scope(name), code: 'CAP_REFUSED', message: '', entry: UNDECLARED, at: NOW, ...more }]]),
-  })
-
   test('is the team, whose cap people inherit, also where it is not declared', () =>
     expect(scopesToRead(resolution({ caps: { p0: 5 } }), new Map(), nobody).map(short)).toEqual(['team', 'p0']))
 
   test('are the members of pools, also those to whom nothing is dealt yet', () => {
     const pool = { members: { kind: 'emails', emails: ['p1', 'p0'].map(email) }, credits: 100 } as const
-    const readWith = (leftAlone: Parameters<typeof scopesToRead>[2]) =>
-      scopesToRead(resolution({ pools: [pool] }), new Map(), leftAlone).map(short)
-    expect(readWith(nobody)).toEqual(['team', 'p0', 'p1'])
-    // One whose cap is refused counts in the sum all the same, at a cap that may be inherited and move.
-    expect(readWith(refused('p0', {}))).toEqual(['team', 'p0', 'p1'])
-    expect(readWith(refused('p0', { code: 'SCOPE_UNKNOWN' }))).toEqual(['team', 'p1'])
+    expect(scopesToRead(resolution({ pools: [pool] }), new Map(), nobody).map(short)).toEqual(['team', 'p0', 'p1'])
   })
 
   test('are undeclared groups, where their members may show their cap', () => {
@@ -120,16 +125,6 @@ describe('what a sweep reads beside what is asked for and what is ours', () => {
       'p0',
       'p5',
     ]))
-
-  test('is a person whose 0 is not kept, for the cap before it stays and may be changed by others', () => {
-    const zero = { code: 'ZERO_NOT_STORED', entry: entryOf('rule', 0) }
-    const read = (more: Partial<Quarantined>) => scopesToRead(resolution({ caps: { p0: 0 } }), new Map(), refused('p0', more)).map(short)
-    expect(read({ ...zero, restore: credits(5) })).toEqual(['team', 'p0'])
-    expect(read(zero)).toEqual(['team'])
-  })
-
-  test('is nothing of a refused scope at which neither policy nor the ledger has a cap', () =>
-    expect(scopesToRead(resolution({}), ownedCaps({ p0: { cap: 'none' } }), refused('p0', {})).map(short)).toEqual(['team']))
 })
 
 describe('the state of a scope', () => {

@@ -18,7 +18,11 @@ const failing =
     send: async (operation, body, options) => {
       const isMeant = fault.people === undefined || fault.people.some((name) => body['user_email'] === email(name))
       if (!fault.broken || operation !== 'UsageConfig' || !isMeant) return inner.send(operation, body, options)
-      return { status: fault.status ?? 500, headers: {}, body: JSON.stringify({ error: 'no' }) }
+      return {
+        status: fault.status ?? 500,
+        headers: {},
+        body: JSON.stringify({ error: fault.status === 404 ? 'invalid user e-mail' : 'no' }),
+      }
     },
   })
 

@@ -6,13 +6,15 @@ import { testWorld } from '../../support/world.ts'
 
 const HOUR = 3_600_000
 
+const REFUSALS: Readonly<Record<number, string>> = { 403: 'permission denied', 404: 'invalid user e-mail' }
+
 /** Writes are answered with this status while `broken` says so, all of them or one person's. */
 const turningDown =
   (fault: { broken: boolean }, status: number, name?: string) =>
   (inner: Transport): Transport => ({
     send: async (operation, body, options) =>
       fault.broken && operation === 'UsageConfig' && (name === undefined || body['user_email'] === email(name))
-        ? { status, headers: {}, body: JSON.stringify({ error: status === 403 ? 'permission denied' : 'no' }) }
+        ? { status, headers: {}, body: JSON.stringify({ error: REFUSALS[status] ?? 'no' }) }
         : inner.send(operation, body, options),
   })
 
@@ -139,24 +141,56 @@ describe('a group of ours that the service does not know any more', () => {
 })
 
 describe('a member of a pool whom the service does not know, and to whom nothing was dealt', () => {
-  test('is left alone for a day: the sweep of the others is whole', async () => {
-    let asked = 0
+  test('is left alone while the service does not know them: the sweep of the others is whole', async () => {
     const gone = { status: 404, headers: {}, body: JSON.stringify({ error: 'invalid user e-mail' }) }
     const wrapTransport = (inner: Transport): Transport => ({
       send: async (operation, body, options) => {
-        if (body['user_email'] !== email('ada')) return inner.send(operation, body, options)
-        asked += 1
-        return gone
+        return body['user_email'] === email('ada') ? gone : inner.send(operation, body, options)
       },
     })
     const one = await testWorld({ wrapTransport })
     const members = { kind: 'emails', emails: ['ada', 'bob', 'cleo'].map(email) } as const
     await one.cycle({ caps: { team: 500 }, pools: [{ name: 'research', credits: 900, members, share: 'equal' }] })
     expect((await one.cycle()).result).toBe('noop')
-    expect(asked).toBe(1)
-    await one.clock.pass(25 * HOUR)
+  })
+})
+
+describe('a person whose cap is answered with a 404', () => {
+  const answering =
+    (fault: { body: string | undefined }, asked: 'GetUsageConfig' | 'UsageConfig') =>
+    (inner: Transport): Transport => ({
+      send: async (operation, body, options) =>
+        fault.body !== undefined && operation === asked && body['user_email'] === email('ada')
+          ? { status: 404, headers: {}, body: fault.body }
+          : inner.send(operation, body, options),
+    })
+
+  test.each([
+    ['of a proxy', 'default backend - 404', 'unknown'],
+    ['without a word', '', 'unknown'],
+    ['in a page', '<html><title>404 Not Found</title></html>', 'unknown'],
+    ['in the words of the service', '{"error":"invalid user e-mail"}', 'rejected'],
+  ])('%s: a later good reading is the last word', async (_name, body, state) => {
+    const fault: { body: string | undefined } = { body: undefined }
+    const one = await testWorld({ wrapTransport: answering(fault, 'GetUsageConfig') })
+    await one.cycle({ caps: { team: 500, ada: 4000 } })
+    fault.body = body
+    const { after } = await one.cycle()
+    expect(after.scopes.find(({ scope }) => scope.kind === 'user')).toMatchObject({ state })
+    one.foreign('ada', 99_999)
+    fault.body = undefined
+    await one.clock.pass(300_000)
     await one.cycle()
-    expect(asked).toBe(2)
+    expect(one.caps()).toMatchObject({ ada: 4000 })
+  })
+
+  test('in the words of the service, when it is written: it is not sent again for a day', async () => {
+    const fault = { body: '{"error":"invalid user e-mail"}' }
+    const one = await testWorld({ wrapTransport: answering(fault, 'UsageConfig') })
+    await one.cycle({ caps: { team: 500, ada: 4000 } })
+    await one.cycle()
+    expect((await one.ledger.history()).map(({ result }) => result).sort()).toEqual(['applied', 'failed'])
+    expect(one.ledger.quarantined()).toMatchObject([{ code: 'CAP_REFUSED', scope: { email: email('ada') } }])
   })
 })
 

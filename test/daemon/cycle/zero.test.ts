@@ -25,7 +25,7 @@ describe('a cap of 0', () => {
     one.forget()
     await one.clock.pass(3_600_000)
     expect((await one.cycle()).result).toBe('noop')
-    expect({ writes: one.writes(), reads: one.reads() }).toEqual({ writes: [], reads: ['team', 'p002'] })
+    expect({ writes: one.writes(), reads: one.reads() }).toEqual({ writes: [], reads: ['team', 'p001', 'p002'] })
     await one.cycle({ caps: { team: 500, p001: 50, p002: 700 } })
     expect(one.caps()).toEqual({ team: 500, p001: 50, p002: 700 })
     expect(one.ledger.quarantined()).toEqual([])

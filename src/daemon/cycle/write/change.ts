@@ -208,11 +208,10 @@ async function refused(intent: Intent, failure: WriteFailure, run: WriteRun): Pr
 /** Notes what a refusal says of the scope, which may be quarantined for it. */
 function blamed(result: WriteResult, { kind, message }: WriteFailure, intent: Intent, run: WriteRun): WriteResult {
   if (kind === 'invalid' && intent.change.to === 0) noteZero('rejected', `is refused: ${message}`, intent.change, run)
-  if (kind === 'invalid') run.refusals.push(quarantined(intent, 'CAP_REFUSED', message, run))
-  // The team has no id that could be unknown.
-  else if (kind === 'not_found' && intent.change.scope.kind === 'team') return { ...result, blame: 'service' }
-  else if (kind === 'not_found') run.refusals.push(quarantined(intent, 'SCOPE_UNKNOWN', message, run))
-  return { ...result, ...blameOf(kind) }
+  const { blame } = blameOf(kind)
+  // Whether the service knows the scope is for the next reading to say.
+  if (blame === 'scope') run.refusals.push(quarantined(intent, 'CAP_REFUSED', message, run))
+  return { ...result, ...(blame && { blame }) }
 }
 
 /** A refused key blames nothing here: it halts the writes by itself. */
