@@ -51,6 +51,11 @@ export interface Slots {
   unexplained(key: ScopeKey): Cap | undefined
   /** Whether nothing may be set here, and the cap that is shown comes from an ancestor. */
   mayBeInherited(key: ScopeKey): boolean
+  /**
+   * Whether nothing may be set here, whatever is shown: an ancestor may have had that cap when the scope was read, or a group has it that no policy
+   * names. Only a cap that we wrote here is surely set.
+   */
+  mayBeUnset(key: ScopeKey): boolean
   /** Whether a write of ours to an ancestor caused the cap that is shown here, so that no other client did. */
   isFromAncestorWrite(key: ScopeKey): boolean
 }
@@ -83,13 +88,13 @@ export function interpret(inputs: SlotInputs): Slots {
     return shows === shown(key) && shows !== inheritedKnown(key) ? shows : undefined
   }
   const inherited = (key: ScopeKey): Observed => unexplained(key) ?? inheritedKnown(key)
-  const mayBeInherited = (key: ScopeKey): boolean => {
-    if (!isOpen) return false
+  const mayBeUnset = (key: ScopeKey): boolean => {
     const observed = shown(key)
     const ours = owned.get(key)
-    if (ours?.written && ours.cap === observed) return false
-    return typeof observed === 'number' && (mayApply(key, observed) || hiddenAncestors(key).length > 0 || unexplained(key) !== undefined)
+    return isOpen && key !== TEAM_KEY && typeof observed === 'number' && !(ours?.written && ours.cap === observed)
   }
+  const mayBeInherited = (key: ScopeKey): boolean =>
+    mayBeUnset(key) && (mayApply(key, shown(key) ?? 'unknown') || hiddenAncestors(key).length > 0 || unexplained(key) !== undefined)
   return {
     model,
     shown,
@@ -100,6 +105,7 @@ export function interpret(inputs: SlotInputs): Slots {
     hiddenAncestors,
     unexplained,
     mayBeInherited,
+    mayBeUnset,
     isFromAncestorWrite: (key) => isFromAncestorWrite(key, inputs, mayApply),
   }
 }

@@ -111,7 +111,7 @@ export function waveInputs(
   }
   // The value that was read last may be gone: a change must be safe with it and without it.
   const mayBeInherited = (key: ScopeKey): boolean =>
-    slots.shown(key) === 'unknown' ? believedCap(key, inputs) === undefined : slots.mayBeInherited(key)
+    slots.shown(key) === 'unknown' ? believedCap(key, inputs) === undefined : slots.mayBeUnset(key)
   return { caps, mayBeInherited, people, ...(unlisted && { unlisted }), layers: slots.model.layers }
 }
 

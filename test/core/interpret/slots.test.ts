@@ -110,6 +110,17 @@ describe('a slot', () => {
     ['all is certain where reads are explicit', 'bob', EXPLICIT, false],
     ['a person with the inherited value may be inherited where reads show inherited caps', 'bob', { ...OPEN, reads: 'inherited' }, true],
   ])('of %s', (_name, at, model, expected) => expect(slotsOf(shown, model).mayBeInherited(key(at))).toBe(expected))
+  test.each<readonly [string, string, ServiceModel, boolean]>([
+    ['a person with a value that no ancestor has, which may be the cap of a group that no policy names', 'cyd', OPEN, true],
+    ['a group with another value than the team, which may have been the team’s', 'group:b', OPEN, true],
+    ['neither the team, which has no ancestor', 'team', OPEN, false],
+    ['nor a scope that was not read', 'dan', OPEN, false],
+    ['nor anybody where reads are explicit', 'cyd', EXPLICIT, false],
+  ])('may have nothing set: %s', (_name, at, model, expected) => expect(slotsOf(shown, model).mayBeUnset(key(at))).toBe(expected))
+  test('has a cap set where a write of ours set it and it shows', () => {
+    const owned = byScope([...ownedCaps({ cyd: { cap: 9 }, ada: { cap: 8 } }).values()].map((one) => ({ ...one, written: true })))
+    expect(['cyd', 'ada'].map((at) => slotsOf(shown, OPEN, { owned }).mayBeUnset(key(at)))).toEqual([false, true])
+  })
   test.each<readonly [string, Partial<OwnedCap>, boolean]>([
     ['is certain where a write of ours set it', { cap: cap(5), written: true }, false],
     ['may be inherited where we only found it so', { cap: cap(5) }, true],

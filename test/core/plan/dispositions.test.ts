@@ -166,10 +166,10 @@ test('a scope that could not be read is told by its name', () => {
 
 describe('what a wave is judged by', () => {
   const sketch: PlanSketch = {
-    ...{ people: ['p0', 'p1', 'p2', 'p3', 'p4', 'p5', 'p6'], readsExplicit: false, guards: OFF },
-    caps: { team: 500, p0: 40, p1: 30, p2: 500, p3: 60, p4: 7, p6: 90 },
-    observed: { team: 500, p0: 'unknown', p1: 'unknown', p2: 500, p3: 50, p4: 'unknown', p5: 'unknown', p6: 'unknown' },
-    owned: { p0: { cap: 40 }, p1: { cap: 30 }, p5: { cap: 70 }, p6: { cap: 90 } },
+    ...{ people: ['p0', 'p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'p7'], readsExplicit: false, guards: OFF },
+    caps: { team: 500, p0: 40, p1: 30, p2: 500, p3: 60, p4: 7, p6: 90, p7: 80 },
+    observed: { team: 500, p0: 'unknown', p1: 'unknown', p2: 500, p3: 50, p4: 'unknown', p5: 'unknown', p6: 'unknown', p7: 80 },
+    owned: { p0: { cap: 40 }, p1: { cap: 30 }, p5: { cap: 70 }, p6: { cap: 90 }, p7: { cap: 80, more: { written: true } } },
   }
   const inputs = planInputs(sketch)
   const last = { observed: cap(90), readAt: NOW - 1 }
@@ -178,7 +178,8 @@ describe('what a wave is judged by', () => {
   const { slots, people, owned, desired } = buildPlan({ ...inputs, readings })
   const { caps, mayBeInherited, ...rest } = waveInputs({ slots, people, owned, desired })
   test.each<readonly [string, string, PlainCap, boolean]>([
-    ['is what shows', 'p3', 50, false],
+    ['is what shows, or nothing where no write of ours set it', 'p3', 50, true],
+    ['is what shows where a write of ours set it', 'p7', 80, false],
     ['may be nothing where what shows may be inherited', 'p2', 500, true],
     ['is what the ledger verified under the same entry, where nothing could be read', 'p0', 40, false],
     ['is what was read last, or nothing, whatever the ledger had verified before', 'p1', 90, true],

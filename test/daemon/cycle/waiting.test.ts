@@ -180,3 +180,24 @@ describe('reverting to a verified cap', () => {
     expect(one.caps()).toEqual({ team: 500, p001: 4000 })
   })
 })
+
+test.each(['auto', 'inherited'] as const)(
+  'a person’s first cap comes before the lowering of their group, also where the cap that was read of them is gone: capReads %s',
+  async (capReads) => {
+    const one = await testWorld({
+      people: 40,
+      // No policy names the group core.
+      groups: { core: ['p001'], edge: ['p001'] },
+      caps: { team: 1500, 'group:core': 1000, 'group:edge': 1500 },
+      switches: { capReads: 'inherited' },
+      config: { capReads },
+    })
+    const onTheWay: (number | 'none' | undefined)[] = []
+    one.onCall = ({ operation, body }) => {
+      if (operation === 'GetUsageConfig' && body['user_email'] === email('p001')) one.foreign('group:core', undefined)
+      if (operation === 'UsageConfig') onTheWay.push(one.inForce()['p001'])
+    }
+    await one.cycle({ caps: { team: 1500, 'group:edge': 10, p001: 600 } })
+    expect([onTheWay, one.caps()]).toEqual([[600, 600], { team: 1500, 'group:edge': 10, p001: 600 }])
+  },
+)
