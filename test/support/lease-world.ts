@@ -3,7 +3,8 @@
 import { LEASE_MS, LEASED_WRITE_MS } from '../../src/core/replicas/lease.ts'
 import type { Heartbeat, HeartbeatAnswer, LeaseRow } from '../../src/core/replicas/table.ts'
 import { LedgerError } from '../../src/daemon/ledger/error.ts'
-import { createKeeper, type Keeper } from '../../src/daemon/replicas/keeper.ts'
+import { createKeeper } from '../../src/daemon/replicas/keeper.ts'
+import type { FencedLeases } from '../../src/daemon/replicas/leases.ts'
 import type { Clock, LeaseTable } from '../../src/ports.ts'
 
 interface Sleeper {
@@ -38,7 +39,7 @@ interface Run {
 
 interface Machine {
   readonly name: string
-  readonly keeper: Keeper
+  readonly keeper: FencedLeases
   paused: boolean
   skew: number
   cut: boolean
@@ -66,7 +67,7 @@ export interface LeaseWorldOptions {
   readonly workspaces: readonly string[]
   readonly random: () => number
   /** A fault on purpose: what stands in for the check before a request leaves. */
-  readonly mayLeave?: (keeper: Keeper, workspace: string) => boolean
+  readonly mayLeave?: (keeper: FencedLeases, workspace: string) => boolean
 }
 
 const away = () => new LedgerError('LEDGER_AWAY', 'the network is cut')

@@ -1,17 +1,21 @@
-// What a database has to do for the ledger of one workspace: read rows, and write changes of rows as one transaction. What rows mean is known
-// in `workspace.ts`; an adapter never decides what is kept, and never keeps a part of a transaction.
+// The interface of a database for the ledger of one workspace: it reads rows, and writes changes of rows as one transaction, all or nothing.
+// Only `workspace.ts` knows what the rows mean.
 
 import type { AddOnRow, RunUse } from '../../core/model/observed.ts'
+import { BugError } from '../../core/model/problem.ts'
 import type { Credits, Instant } from '../../core/model/units.ts'
 import type { BurnStep } from '../../core/use/burned.ts'
 import type { RecordedDays } from '../../core/use/replay/recorded.ts'
 import type { UseReading } from '../../core/use/use-curve.ts'
 import type { AddOnBatch, AddOnDay, AddOnSum, DayRange, HistoryFilter, RunsBatch } from '../../ports.ts'
 
-/** Tables of one value a key, all of which are held in memory. */
+/** Tables with one value for each key; all of their rows are kept in memory. */
 export type KeyedTable = 'owned' | 'approval' | 'quarantine' | 'fact'
 
-/** A row as it is kept: `data` is one value as JSON. */
+/** The key column of each table. */
+export const KEYS: Readonly<Record<KeyedTable, string>> = { owned: 'scope', approval: 'hold', quarantine: 'scope', fact: 'name' }
+
+/** A stored row: `data` is one value as JSON. */
 export interface DataRow {
   readonly id: number
   readonly data: unknown
@@ -23,7 +27,7 @@ export interface KeyedRow extends DataRow {
 
 /** One change of rows. */
 export type RowChange =
-  /** With `known` only while the row is as it was known: this data, or undefined for no row. Else it stays as it is. */
+  /** With `known` it changes the row only while that is its data (undefined: while there is no row). */
   | {
       readonly kind: 'put'
       readonly table: KeyedTable
@@ -42,19 +46,23 @@ export type RowChange =
   /** Removes a person's history and use. */
   | { readonly kind: 'forget'; readonly email: string }
 
-/** Everything that is held in memory of one workspace. */
+/** All rows of a workspace that are kept in memory. */
 export interface Snapshot {
   readonly tables: Readonly<Record<KeyedTable, readonly KeyedRow[]>>
   readonly intents: readonly DataRow[]
-  /** History since the instant that was asked for, newest first. */
+  /** History since the requested instant, newest first. */
   readonly lately: readonly DataRow[]
 }
 
+/** A `close` of an intent that is not open. */
+export const notOpen = (close: Extract<RowChange, { readonly kind: 'close' }> | undefined): BugError =>
+  new BugError(`intent ${close?.id} for ${close?.scope} has an outcome already`)
+
 /** The rows of one workspace. Every method rejects with a `LedgerError` when the database fails. */
 export interface WorkspaceRows {
-  /** As messages name the ledger. */
+  /** The name of the ledger in messages. */
   readonly name: string
-  /** Undefined when nobody else has changed anything since the last reading, and `isKnown` says that our own changes are known. */
+  /** Undefined when no other process has changed anything since the last reading, and `isKnown` says that our own changes are known. */
   read(latelySince: Instant, isKnown: boolean): Promise<Snapshot | undefined>
   /** One transaction, durable when it resolves. Resolves with the id of the intent that it opened. Rejects with a `BugError` for an intent that is not open. */
   write(changes: readonly RowChange[]): Promise<number | undefined>

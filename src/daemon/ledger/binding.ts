@@ -1,14 +1,12 @@
-// Which rows belong to a workspace. A ledger is bound to the workspace's name together with the address of its service, because a cap of
-// ours on one service says nothing about another. A new address is refused until somebody says `--rebind`.
-//
-// Choice: with `--rebind` everything that was recorded under the old address (caps of ours, intents, history, learned pace) is set aside,
-// not deleted, and the new address starts with nothing of ours, so nothing can be cleared on a wrong assumption; binding back brings it
-// back. A pause belongs to the name, and stays: somebody who paused to move a service does not expect writes after the move.
+// Binds records to a workspace's name together with the address of its service, because our cap on one service says nothing about another.
+// A new address is refused without `--rebind`. Choice: `--rebind` sets the records of the old address aside, so that the new one starts
+// with no cap of ours, and nothing can be cleared by mistake. Binding back restores them. A pause belongs to the name and stays: an
+// operator who paused to move a service does not expect writes after the move.
 import type { Instant } from '../../core/model/units.ts'
 import { LedgerError } from './error.ts'
 import type { LedgerDatabase } from './sqlite/database.ts'
 
-/** A name with an address; `current` is false for what a rebinding set aside. `baseUrl` is '' until a writer has named one. */
+/** A name with an address. `current` is false once a rebinding has set it aside. `baseUrl` is '' until a writer has set it. */
 export interface Binding {
   readonly id: number
   readonly workspace: string
@@ -17,7 +15,7 @@ export interface Binding {
   readonly boundAt: Instant
 }
 
-/** `write` binds, `note` only makes a place for its notes, `read` changes nothing. */
+/** `write` binds to an address, `note` may make a binding without one, `read` changes nothing. */
 export type LedgerMode = 'write' | 'note' | 'read'
 
 export interface BindOptions {
@@ -26,7 +24,7 @@ export interface BindOptions {
   readonly rebind: boolean
 }
 
-/** Reads as empty: no row has this id. */
+/** The id of no binding: it reads as empty. */
 export const NO_BINDING = 0
 
 /** All bindings, or those of one workspace, by name, the current one of a name first. */
@@ -42,8 +40,8 @@ export function bindings(database: LedgerDatabase, only?: string): readonly Bind
 }
 
 /**
- * The id of the binding to use. `baseUrl` undefined: whichever is current, for commands that need no service. Throws LEDGER_BOUND when the
- * name is bound to another address and `rebind` is not given; only a writer can rebind, a reader then sees what the writer would start with.
+ * The id of the binding to use. Without a `baseUrl` it is the current one, for commands that need no service. Throws LEDGER_BOUND when the
+ * name is bound to another address, unless `rebind` is set. Only a writer rebinds; a reader then sees what the writer would start with.
  */
 export function bind(database: LedgerDatabase, workspace: string, baseUrl: string | undefined, options: BindOptions): number {
   // A reader takes no transaction: it could not write anyway.
@@ -56,13 +54,13 @@ export function bind(database: LedgerDatabase, workspace: string, baseUrl: strin
 const choose = (database: LedgerDatabase, workspace: string, baseUrl: string | undefined, options: BindOptions): number | undefined =>
   chosen({ all: bindings(database, workspace), ledger: database.file }, workspace, baseUrl, options)
 
-/** Whatever a database holds of bindings; `ledger` is how messages name it. */
+/** The bindings in a database; `ledger` is its name in messages. */
 export interface Bound {
   readonly all: readonly Binding[]
   readonly ledger: string
 }
 
-/** An existing binding that serves as it is; undefined when a writer has to make one. Throws LEDGER_BOUND. */
+/** An existing binding that can be used as it is; undefined when a writer must make one. Throws LEDGER_BOUND. */
 export function chosen({ all, ledger }: Bound, workspace: string, baseUrl: string | undefined, options: BindOptions): number | undefined {
   const ofName = all.filter((one) => one.workspace === workspace)
   const current = ofName.find((one) => one.current)

@@ -1,9 +1,9 @@
-// Moves a whole ledger from one place to another, from SQLite to PostgreSQL or back: every row as it is, into an empty ledger, in one
-// transaction there, which is only committed once every row was read back. It never changes where it copies from.
+// Copies a whole ledger, from SQLite to PostgreSQL or back: every row unchanged, into an empty ledger, in one transaction that commits only
+// after every row was read back. It never changes the source.
 import { createHash } from 'node:crypto'
 import { LedgerError } from './error.ts'
 
-/** How a column is kept; a `key` is a text that is searched by. */
+/** The type of a column; a `key` is a text that rows are searched by. */
 export type ColumnKind = 'number' | 'flag' | 'key' | 'data'
 
 export interface CopyTable {
@@ -15,7 +15,7 @@ const ID = ['id', 'number'] as const
 const BINDING = ['binding', 'number'] as const
 const DATA = ['data', 'data'] as const
 
-/** In an order in which every row finds what it belongs to. */
+/** In an order in which each row comes after the rows that it refers to. */
 export const COPY_TABLES: readonly CopyTable[] = [
   { name: 'binding', columns: [ID, ['workspace', 'key'], ['base_url', 'key'], ['bound_at', 'number'], ['current', 'flag']] },
   { name: 'owned', columns: [ID, BINDING, ['scope', 'key'], DATA] },
@@ -38,33 +38,35 @@ export const COPY_TABLES: readonly CopyTable[] = [
   { name: 'use_reading', columns: [BINDING, ['at', 'number'], ['cents', 'number']] },
 ]
 
+export const columnNames = ({ columns }: CopyTable): string => columns.map(([name]) => name).join(', ')
+
 /** The values of a row in the order of its table's columns. */
 export type CopyRow = readonly (string | number | boolean | null)[]
 
 export interface CopyReader {
-  /** All rows of a table, some at a time. */
+  /** All rows of a table, in batches. */
   rows(table: CopyTable): AsyncIterable<readonly CopyRow[]>
-  /** The highest id that an intent ever had: it is never used again. */
+  /** The highest id that an intent ever had; no later intent may have it. */
   lastIntent(): Promise<number>
 }
 
 export interface CopyWriter extends CopyReader {
   put(table: CopyTable, rows: readonly CopyRow[]): Promise<void>
-  /** Ids go on after those that were put, and after this one for intents. */
+  /** New ids start after the copied ones; ids of intents also after this one. */
   goOnAfter(lastIntent: number): Promise<void>
 }
 
-/** One end of a copy. The store holds every workspace for as long as it goes on. */
+/** One end of a copy. The store holds every workspace until the copy ends. */
 export interface CopyEnd {
   readonly name: string
   count(): Promise<number>
-  /** One state of the ledger, whatever others do meanwhile. */
+  /** Reads one state of the ledger, even if other processes write meanwhile. */
   read<T>(body: (reader: CopyReader) => Promise<T>): Promise<T>
-  /** One transaction; nothing of it stays when `body` rejects. */
+  /** One transaction, rolled back when `body` rejects. */
   fill<T>(body: (writer: CopyWriter) => Promise<T>): Promise<T>
 }
 
-/** Resolves with how many rows were copied. Rejects with LEDGER_BACKUP; then the target is as it was. */
+/** Resolves with the number of copied rows. Rejects with LEDGER_BACKUP, and leaves the target unchanged then. */
 export async function copyLedger(from: CopyEnd, to: CopyEnd, onRows: (rows: readonly unknown[]) => void): Promise<number> {
   if ((await to.count()) > 0) throw notCopied(from, `${to.name} holds records already; name an empty ledger`)
   return from.read((reader) =>
@@ -92,7 +94,7 @@ export async function copyLedger(from: CopyEnd, to: CopyEnd, onRows: (rows: read
 
 const notCopied = ({ name }: CopyEnd, why: string): LedgerError => new LedgerError('LEDGER_BACKUP', `no copy was made of ${name}: ${why}`)
 
-/** Of all rows, in whatever order they come: databases sort texts differently. */
+/** A digest that does not depend on the order of rows, because databases sort texts differently. */
 function digest() {
   let sum = 0n
   let count = 0

@@ -1,5 +1,5 @@
-// How a ledger can fail, in words that say what to do. Every failure of SQLite and of the file system passes through here, so that
-// nothing above the ledger ever meets a raw one. A LedgerError means that nothing was recorded: no cap may be written on the strength of it.
+// Turns failures of SQLite and of the file system into LedgerErrors, which say what to do. Raw errors never leave the ledger. A LedgerError
+// means that nothing was recorded, so no cap may be written.
 
 /** Never reused for another meaning. */
 export const LEDGER_CODES = [
@@ -17,7 +17,7 @@ export const LEDGER_CODES = [
 ] as const
 export type LedgerCode = (typeof LEDGER_CODES)[number]
 
-/** The ledger cannot do what was asked; the message names the file, what is wrong and the way out. */
+/** A failed operation of the ledger; the message names the ledger, the fault and the way out. */
 export class LedgerError extends Error {
   override readonly name = 'LedgerError'
   readonly code: LedgerCode
@@ -33,7 +33,7 @@ export const BUSY_TIMEOUT_MS = 5_000
 /** SQLite's primary result codes (https://sqlite.org/rescode.html). */
 export const SQLITE = { error: 1, busy: 5, locked: 6, corrupt: 11, full: 13, cantopen: 14, notadb: 26 } as const
 
-/** READONLY_RECOVERY, _CANTLOCK, _CANTINIT, _DIRECTORY: a reader that may not make the files beside the database that reading needs. */
+/** READONLY_RECOVERY, _CANTLOCK, _CANTINIT, _DIRECTORY: a reader may not make the files beside the database that reading needs. */
 const READING_NEEDS_THE_FOLDER: readonly number[] = [264, 520, 1288, 1544]
 
 /** The primary result code of an error of node:sqlite; undefined for any other error. */
@@ -46,7 +46,7 @@ function extendedCode(error: unknown): number | undefined {
   return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : undefined
 }
 
-/** What a failure of SQLite means for the ledger `file`; errors that are not of SQLite come back as they are. */
+/** A failure of SQLite as a LedgerError; other errors are returned unchanged. */
 export function fromSqlite(error: unknown, file: string): unknown {
   const extended = extendedCode(error)
   if (extended === undefined || !(error instanceof Error)) return error
@@ -78,11 +78,10 @@ export function fromSqlite(error: unknown, file: string): unknown {
 
 const RESTORE = 'point --ledger at another file, or stop capkeeper and put a copy made by `capkeeper ledger backup` in its place'
 
-/** A damaged ledger; `what` is what is wrong with it. */
-export const corrupt = (file: string, what: string): LedgerError =>
-  new LedgerError('LEDGER_CORRUPT', `${file} is damaged: ${what}; ${RESTORE}`)
+export const corrupt = (file: string, fault: string): LedgerError =>
+  new LedgerError('LEDGER_CORRUPT', `${file} is damaged: ${fault}; ${RESTORE}`)
 
-/** What a failure of the file system means for the ledger `file`; other errors come back as they are. */
+/** A failure of the file system as a LedgerError; other errors are returned unchanged. */
 export function fromFileSystem(error: unknown, file: string): unknown {
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return error
   switch (error.code) {
@@ -94,7 +93,7 @@ export function fromFileSystem(error: unknown, file: string): unknown {
     case 'ENOTDIR':
       return new LedgerError(
         'LEDGER_UNWRITABLE',
-        `${file} cannot be made, because what stands before its name is not a folder; change --ledger`,
+        `${file} cannot be made, because the path before its name is not a folder; change --ledger`,
       )
     case 'ENOSPC':
     case 'EDQUOT':
@@ -107,7 +106,7 @@ export function fromFileSystem(error: unknown, file: string): unknown {
   }
 }
 
-/** A ledger that cannot be read must not take the page with it. */
+/** Undefined when the ledger cannot be read, so that pages stay available. */
 export function orNothing<T>(read: () => T): T | undefined {
   try {
     return read()

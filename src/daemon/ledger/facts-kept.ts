@@ -1,10 +1,10 @@
-// The single values of a workspace by name, decoded when they are asked for and not again until they change.
+// The facts of a workspace, decoded at first use and again only after they change.
 import type { LedgerFacts, RecordsReader } from '../../ports.ts'
 import type { KeptRows } from './kept-rows.ts'
 import { readRow } from './values/rows.ts'
 import { factFrom } from './values/values.ts'
 
-/** `name` is how messages name the ledger. */
+/** `name` is the name of the ledger in messages. */
 export function factsKept(name: string, rows: KeptRows<unknown>): RecordsReader['fact'] {
   const decoded = new Map<keyof LedgerFacts, { readonly data: unknown; readonly value: unknown }>()
   return <K extends keyof LedgerFacts>(fact: K): LedgerFacts[K] | undefined => {

@@ -1,6 +1,4 @@
-// One thing after the other: who asks while something is under way waits for it, whatever becomes of it.
-
-/** Runs what it is given in the order in which it was asked. */
+/** Returns a function that runs actions one after the other, in the order of the calls; a failed action does not stop the next. */
 export function inOrder(): <T>(action: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve()
   return (action) => {

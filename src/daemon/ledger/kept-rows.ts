@@ -1,12 +1,13 @@
-// One table of one workspace in memory. Values are kept as the JSON that the database has, and decoded when somebody asks: what was read
-// and what was changed here look the same, and nobody can change a value by holding it.
+// One table of one workspace in memory. Rows are kept as the JSON of the database and decoded on demand, so that rows that were read and rows
+// that were changed here are alike.
+import { compareText } from '../../core/model/order.ts'
 import type { DataRow, KeyedRow } from './adapter.ts'
 
 export interface KeptRows<T> {
-  /** What the database holds now; what is as it was is not decoded again. */
+  /** Takes the rows of the database; unchanged ones are not decoded again. */
   replace(rows: readonly KeyedRow[]): void
   row(key: string): DataRow | undefined
-  /** By key, so that the order is the same in memory, in every database and after a reload. Throws what decoding throws. */
+  /** Sorted by key, so that the order is the same in every database and after a reload. Throws when a row cannot be decoded. */
   all(): readonly T[]
   put(key: string, data: string): void
   drop(key: string): void
@@ -19,7 +20,7 @@ interface Kept<T> extends DataRow {
 export function keptRows<T>(decode: (row: DataRow) => T): KeptRows<T> {
   let rows = new Map<string, Kept<T>>()
   let list: readonly T[] | undefined
-  // Most changes are of rows that are there, and move none.
+  // Most changes are of existing rows, and keep the order.
   let isInOrder = true
   const decodedOf = (row: Kept<T>): T => {
     row.decoded ??= { value: decode(row) }
@@ -39,7 +40,7 @@ export function keptRows<T>(decode: (row: DataRow) => T): KeptRows<T> {
     },
     row: (key) => rows.get(key),
     all() {
-      if (!isInOrder) rows = new Map([...rows].sort(byKey))
+      if (!isInOrder) rows = new Map([...rows].sort(([a], [b]) => compareText(a, b)))
       isInOrder = true
       list ??= [...rows.values()].map(decodedOf)
       return list
@@ -54,6 +55,3 @@ export function keptRows<T>(decode: (row: DataRow) => T): KeptRows<T> {
     },
   }
 }
-
-/** By code units: the same on every machine. */
-const byKey = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number => (a < b ? -1 : a > b ? 1 : 0)

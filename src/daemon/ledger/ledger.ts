@@ -1,5 +1,5 @@
-// Opens the ledger, the durable record of what capkeeper wrote: one SQLite file for all workspaces, in one of three ways. It must never
-// start afresh in the place of a ledger that cannot be read, and must never let two processes write caps on the strength of one ledger.
+// Opens the ledger, the durable record of what capkeeper wrote: an SQLite file or a PostgreSQL database for all workspaces. It must never
+// replace a ledger that cannot be read by a new one, and must never let two processes write caps with one ledger.
 import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Clock } from '../../ports.ts'
@@ -22,32 +22,32 @@ export type { LedgerMode } from './binding.ts'
 export type { LedgerReport, LedgerStore } from './store.ts'
 
 export interface LedgerOptions {
-  /** A path, `:memory:` for a record that ends with the process, or the address of a database such as `postgres://host/name`. */
+  /** A path, `:memory:` for a ledger that ends with the process, or the address of a database such as `postgres://host/name`. */
   readonly file: string
   /**
-   * `write`: for `run` and `apply`, takes the write lock. `note`: small writes beside a running daemon (approve, pause, resume), without
-   * the lock. `read`: changes nothing and makes no file; a ledger that does not exist yet reads as an empty one.
+   * `write` is for `run` and `apply`, and takes the write lock. `note` is for small writes beside a running daemon (approve, pause, resume),
+   * and takes no lock. `read` changes nothing and makes no file; a ledger that does not exist yet reads as an empty one.
    */
   readonly mode: LedgerMode
   readonly clock: Clock
-  /** Where a database's driver looks for what the address leaves open; absent: the environment of the process. */
+  /** Has what the address of a database leaves open. Default: the environment of the process. */
   readonly env?: Readonly<Record<string, string | undefined>>
   /**
-   * For a database and the mode `write`: the token of the lease that this process holds on a workspace, checked in each transaction. Absent: the
-   * process holds a lock of each workspace that it opens.
+   * For a database and the mode `write`: returns the lease that this process has on a workspace; each transaction checks its token. Absent:
+   * the process takes a lock on each workspace that it opens.
    */
   readonly fence?: Fence
 }
 
 /**
  * Opens a ledger. Rejects with a `LedgerError`: LEDGER_LOCKED (another writer), LEDGER_CORRUPT, LEDGER_FOREIGN, LEDGER_NEWER, LEDGER_UNREADABLE,
- * LEDGER_UNWRITABLE, LEDGER_FULL or LEDGER_AWAY; then it is as it was. Choice: a file of zero bytes counts as new.
+ * LEDGER_UNWRITABLE, LEDGER_FULL or LEDGER_AWAY; the ledger is unchanged then. Choice: a file of zero bytes counts as new.
  */
 export async function openLedger(options: LedgerOptions): Promise<LedgerStore> {
   const { file, mode, clock } = options
   if (isPostgresAddress(file)) return openDatabaseLedger(options)
   const other = otherScheme(file)
-  // Read as a file it would be an empty ledger, and its password would stand in messages.
+  // As the path of a file it would be an empty ledger, and messages would show its password.
   if (other !== undefined)
     throw new LedgerError(
       'LEDGER_UNREADABLE',
@@ -65,7 +65,7 @@ export async function openLedger(options: LedgerOptions): Promise<LedgerStore> {
   return store(database, { mode, clock, exists: true, ...(lock && { lock }) })
 }
 
-/** The driver is loaded by those who need it. */
+/** Loads the driver only for a database, because commands with a file must not pay for it. */
 async function openDatabaseLedger({ file, mode, clock, env = process.env, fence }: LedgerOptions): Promise<LedgerStore> {
   const { noBackupHere, openPostgresStore, serverOf } = await import('./postgres/store.ts')
   const opened = await openPostgresStore({ address: file, mode, clock, env, ...(fence && { fence }) })
@@ -97,14 +97,14 @@ function openForReading(path: string): LedgerDatabase | undefined {
 function openForWriting(path: string, mode: LedgerMode): { readonly database: LedgerDatabase; readonly lock: Lock | undefined } {
   const database = openDatabase(path, { readOnly: false })
   return closingOnFailure(database, () => {
-    // Before anything is done to the file: it may be somebody else's.
+    // Before the file is changed, because it may belong to another program.
     schemaVersion(database)
     const lock = mode === 'write' ? takeLock(path) : undefined
     try {
       database.execute('PRAGMA journal_mode = WAL')
       // Intents must survive power loss: every commit waits for the disk.
       database.execute('PRAGMA synchronous = FULL')
-      // Who is forgotten is gone from the file, too, not only from its tables.
+      // Overwrites deleted rows, so that `ledger forget` removes a person from the file as well.
       database.execute('PRAGMA secure_delete = ON')
       migrate(database)
       for (const suffix of ['', '-wal', '-shm', '.lock']) makePrivate(`${path}${suffix}`)
@@ -131,7 +131,7 @@ function mustBeWhole(database: LedgerDatabase): void {
   if (first !== undefined) throw corrupt(database.file, first)
 }
 
-/** Two names of one file must lead to one lock. */
+/** Follows links, because two names of one file must lead to one lock. */
 function realPath(path: string): string {
   try {
     return realpathSync(path)

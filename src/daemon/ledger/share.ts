@@ -1,6 +1,6 @@
-// What a running daemon tells of its ledger, and how a plan elsewhere reads it back: ownership, open intents, approvals, holds and baselines,
-// so that a plan made in a pull request shows what the daemon would do. People go out as hashes, with a key that is new in every answer; who knows an
-// address can find it in there, nobody can read one. What is not needed for a plan never leaves.
+// Shares the ledger of a running daemon, so that a plan in a pull request shows what the daemon would do: ownership, open intents, approvals,
+// holds and baselines, and nothing that a plan does not need. People are hashed with a key that is new in every answer: a reader who knows
+// an address can find it, but none can be read.
 import type { HistoryEntry } from '../../core/model/change.ts'
 import type { Person, Roster } from '../../core/model/observed.ts'
 import { type Scope, scopeKey } from '../../core/model/scope.ts'
@@ -10,8 +10,9 @@ import type { Digest, Ledger, LedgerFacts, RecordsReader, UsageFacts } from '../
 import { hashLabels } from '../http/status/labels.ts'
 import type { LedgerDocument, SharedRecords } from './values/source.ts'
 import { restored, restoredFact, stored, storedFact } from './values/stored.ts'
+import { FACT_NAMES } from './values/values.ts'
 
-/** What a plan and its explanation read of a ledger. */
+/** The records that a plan and its explanation read. */
 export type SharedLedger = RecordsReader & Pick<Ledger, 'history' | 'pause'>
 
 /** One workspace whose ledger is shared. */
@@ -22,7 +23,7 @@ export interface SharedWorkspace {
   readonly ledger: SharedLedger
 }
 
-/** A value of the ledger that cannot be shared is a value that nobody decided about: the compiler asks for each. */
+/** Whether each fact is shared. The compiler asks for a decision about every one. */
 const SHARED: Readonly<Record<keyof LedgerFacts, boolean>> = {
   policy: false,
   pace: false,
@@ -53,11 +54,10 @@ const SHARED: Readonly<Record<keyof LedgerFacts, boolean>> = {
   contested: true,
 }
 
-const isFact = (name: string): name is keyof LedgerFacts => Object.hasOwn(SHARED, name)
+/** `usage` is shared without names. */
+const SHARED_FACTS = FACT_NAMES.filter((name) => SHARED[name] && name !== 'usage')
 
-const SHARED_FACTS = Object.keys(SHARED).filter((name): name is keyof LedgerFacts => isFact(name) && SHARED[name] && name !== 'usage')
-
-/** A text that is an address and nothing else is hashed whole, whatever signs it is made of. */
+/** A text that is only an address is hashed as a whole, whatever signs it has. */
 const isEmail = (text: string): boolean => /^[^\s@|]+@[^\s@|]+$/.test(text)
 
 const suffix = '@people.invalid'
@@ -67,12 +67,12 @@ const HASHED = /[0-9a-f]{12}@people\.invalid/g
 export interface ShareOptions {
   readonly workspaces: Iterable<SharedWorkspace> | AsyncIterable<SharedWorkspace>
   readonly now: Instant
-  /** New for every document that is made, so that they cannot be joined with each other or with /status. */
+  /** New for every document, so that hashes cannot be matched with those of another document or of /status. */
   readonly key: string
   readonly digest: Digest
 }
 
-/** The text of a `LedgerDocument` of these workspaces, people hashed, in pieces: each is made when it is asked for. */
+/** The text of a `LedgerDocument` of these workspaces, people hashed, in pieces that are made on demand. */
 export async function* ledgerPieces({ workspaces, now, key, digest }: ShareOptions): AsyncGenerator<string> {
   const labels = hashLabels(digest, key, withSuffix)
   const mask = (text: string): string => (isEmail(text) ? labels.label(text) : labels.text(text))
@@ -87,10 +87,10 @@ export async function* ledgerPieces({ workspaces, now, key, digest }: ShareOptio
   yield ']}\n'
 }
 
-/** How many values of a list go into one piece. */
+/** The values of a list in one piece. */
 const AT_A_TIME = 200
 
-/** JSON in which every text, names of fields included, went through `mask`; long lists come in several pieces. */
+/** JSON with `mask` applied to every text, names of fields included; long lists come in several pieces. */
 function* piecesOf(value: unknown, mask: (text: string) => string): Generator<string> {
   if (Array.isArray(value)) {
     yield '['
@@ -142,13 +142,13 @@ async function recordsOf({ workspace, baseUrl, ledger }: SharedWorkspace, now: I
   }
 }
 
-/** Anybody may ask, and often; older writes explain little. Choice. */
+/** Bounds the answer, because the page is asked often; older writes explain little. Choice. */
 const SHARED_HISTORY_MS = 30 * 24 * 3_600_000
 
-/** The newest write of each scope explains it; those of the last day tell who is contested. */
+/** The newest write of each scope explains its cap; those of the last day tell whether it is contested. */
 const isFirst = ({ scope }: HistoryEntry, seen: Set<string>): boolean => !seen.has(scopeKey(scope)) && seen.add(scopeKey(scope)).size > 0
 
-/** Display names of people are nobody's business. */
+/** A plan needs no display names. */
 const nameless = ({ roster, doubted, ...rest }: UsageFacts): UsageFacts => ({
   ...rest,
   roster: withoutNames(roster),
@@ -157,13 +157,13 @@ const nameless = ({ roster, doubted, ...rest }: UsageFacts): UsageFacts => ({
 
 const withoutNames = (roster: Roster): Roster => ({ ...roster, people: roster.people.map(counted) })
 
-/** What guards count by. What rules go by is read afresh by whoever plans. */
+/** The fields that guards count by. A plan reads the fields of rules from the service. */
 const counted = ({ email, status, disabled, used }: Person): Person => ({
   ...{ email, name: '', status, disabled },
   ...(used !== undefined && { used }),
 })
 
-/** A copy in which every text, keys of objects included, went through `change`. */
+/** A copy with `change` applied to every text, keys of objects included. */
 function mapTexts<T>(value: T, change: (text: string) => string): T {
   const mapped = (one: unknown): unknown => {
     if (typeof one === 'string') return change(one)
@@ -177,8 +177,8 @@ function mapTexts<T>(value: T, change: (text: string) => string): T {
 }
 
 /**
- * Reads one workspace of an answer back. `emails` are the people that the reader knows, from its policies and the roster; anybody else keeps
- * the hash for an address.
+ * Reads one workspace of an answer. `emails` are the people that the reader knows from its policies and the roster; the address of any other
+ * person stays a hash.
  */
 export function readShared(
   { key, workspaces }: LedgerDocument,

@@ -1,6 +1,6 @@
-// The ledger of one workspace over whichever database keeps its rows: what is read stays in memory, changes wait there and go out as one
-// transaction with the next thing that has to be durable. A row that cannot be read is a damaged ledger, named, and never skipped: what it said
-// about ownership would be lost without a sound.
+// The ledger of one workspace, over any database. Rows that were read stay in memory. Changes wait there, and go out as one transaction with
+// the next intent, outcome or commit. A row that cannot be read is reported as a damaged ledger, and never skipped: skipping it would
+// silently lose ownership of a cap.
 import type { Approval, HistoryEntry, Intent, Quarantined } from '../../core/model/change.ts'
 import type { OwnedCap } from '../../core/model/observed.ts'
 import { type ScopeKey, scopeKey } from '../../core/model/scope.ts'
@@ -17,22 +17,22 @@ import { readRow } from './values/rows.ts'
 import { stored, storedFact } from './values/stored.ts'
 import { approval, historyEntry, intent, ownedCap, pause, quarantined } from './values/values.ts'
 
-/** More than the day that plans look back, so that a cycle that takes long still has all of it. */
+/** Longer than the day of history that plans need, so that a long cycle still has all of it. */
 const LATELY_MS = CONTEST_MS + 6 * 3_600_000
 
 export interface WorkspaceLedgerOptions {
   readonly rows: WorkspaceRows
   readonly clock: Pick<Clock, 'now'>
   /**
-   * It keeps the caps, and others only note something beside it: an approval that one of them has changed since it was read stays as it is, and
-   * whom it forgets it need not tell itself.
+   * Whether this process keeps the caps, while others only note something beside it. It then never overwrites an approval that another process
+   * has changed since it was read, and leaves no mark for itself when it forgets a person.
    */
   readonly isKeeper: boolean
-  /** What a rebinding of the workspace set aside. */
+  /** The records of the workspace that a rebinding set aside. */
   readonly setAside?: () => Promise<readonly WorkspaceRows[]>
 }
 
-/** Opens it with what the database holds now. */
+/** Opens the ledger, loaded. */
 export async function workspaceLedger(options: WorkspaceLedgerOptions): Promise<Ledger> {
   const state = newState(options)
   const ledger: Ledger = { ...reading(state), ...changing(state), ...writing(state), ...asking(state), ...use(state) }
@@ -46,16 +46,16 @@ interface State extends WorkspaceLedgerOptions {
   readonly quarantine: KeptRows<Quarantined>
   readonly fact: KeptRows<unknown>
   readonly intents: Map<number, Intent>
-  /** What was recorded last is first, whatever clocks have stamped on it. */
+  /** Recent writes, the last recorded first, whatever their timestamps say. */
   lately: Map<ScopeKey, readonly HistoryEntry[]>
-  /** History never changes: what was decoded is not decoded again. By row. */
+  /** Decoded history by row; it never changes. */
   entries: ReadonlyMap<number, HistoryEntry>
   latelySince: Instant
-  /** Approvals as the database has them, as far as is known. */
+  /** Approvals as the database had them last. */
   readonly approvals: Map<string, string | undefined>
-  /** What waits, by table and key: the last change of a row counts. */
+  /** Waiting changes by table and key: the last change of a row counts. */
   waiting: Map<string, RowChange>
-  /** What is in memory may be more, or less, than what the database has. */
+  /** The memory may differ from the database. */
   stale: boolean
   readonly run: ReturnType<typeof inOrder>
 }
@@ -118,10 +118,10 @@ function changing(state: State): Omit<Records, keyof RecordsReader> {
   }
 }
 
-/** Writes what waits together with `own`, and then takes `own` into memory. */
+/** Writes the waiting changes together with `own`; `taken` then applies `own` to the memory. */
 async function durable(state: State, own: readonly RowChange[], taken?: (intent: number | undefined) => void): Promise<void> {
   const waiting = state.waiting
-  const changes = [...[...waiting.values()].map((change) => yielding(state, change)), ...own]
+  const changes = [...[...waiting.values()].map((change) => ifUnchanged(state, change)), ...own]
   if (changes.length === 0) return
   state.waiting = new Map()
   try {
@@ -131,11 +131,11 @@ async function durable(state: State, own: readonly RowChange[], taken?: (intent:
     taken?.(opened)
   } catch (error) {
     if (error instanceof LedgerError && error.code === 'LEDGER_FENCED') {
-      // Others may have written since: nothing that was worked out before counts any more.
+      // Another process may have written since, so the waiting changes no longer count.
       state.waiting = new Map()
       state.stale = true
     } else {
-      // What was changed meanwhile is newer.
+      // Changes that were made meanwhile are newer.
       state.waiting = new Map([...waiting, ...state.waiting])
     }
     throw error
@@ -145,7 +145,8 @@ async function durable(state: State, own: readonly RowChange[], taken?: (intent:
 const isOf = (table: KeyedTable, change: RowChange): change is Extract<RowChange, { readonly key: string }> =>
   'table' in change && change.table === table
 
-function yielding({ isKeeper, approvals }: State, change: RowChange): RowChange {
+/** A keeper changes an approval only while the database has it as it was read. */
+function ifUnchanged({ isKeeper, approvals }: State, change: RowChange): RowChange {
   if (!isKeeper || change.kind !== 'put' || change.table !== 'approval') return change
   return { ...change, known: { data: approvals.get(change.key) } }
 }
@@ -191,8 +192,8 @@ function writing(state: State): Pick<Ledger, 'load' | 'commit' | 'recordIntent' 
         }
         await durable(state, [])
         const changes = forgetting(email, await snapshotOf(state.rows, state))
-        await durable(state, [...changes, ...(state.isKeeper ? [] : [told(state, email)])])
-        // All of it is read again, recent history too.
+        await durable(state, [...changes, ...(state.isKeeper ? [] : [mark(state, email)])])
+        // Everything is read again, recent history too.
         state.latelySince = Number.POSITIVE_INFINITY
         await load(state)
       }),
@@ -202,11 +203,11 @@ function writing(state: State): Pick<Ledger, 'load' | 'commit' | 'recordIntent' 
 const snapshotOf = async (rows: WorkspaceRows, { clock }: State): Promise<Snapshot> =>
   (await rows.read(clock.now(), false)) ?? { tables: { owned: [], approval: [], quarantine: [], fact: [] }, intents: [], lately: [] }
 
-/** Writes that nobody is going to settle any more. */
+/** Closes intents of a person under an old binding, which no process would settle. */
 const closing = (email: string, { intents }: Snapshot): readonly RowChange[] =>
   intents.flatMap(({ id, data }) => (scrubbed(data, email) === data ? [] : [{ kind: 'close', id, scope: email }]))
 
-/** Everything about a person but open intents, which whoever asks has looked for. */
+/** Removes everything about a person but open intents: the command refuses to forget a person who has one. */
 function forgetting(email: string, { tables }: Snapshot): readonly RowChange[] {
   const kept = (['approval', 'fact'] as const).flatMap((table) =>
     tables[table].flatMap(({ key, data }): readonly RowChange[] => {
@@ -218,16 +219,16 @@ function forgetting(email: string, { tables }: Snapshot): readonly RowChange[] {
   return [{ kind: 'forget', email }, ...gone, ...kept]
 }
 
-/** For whoever keeps the caps: what it remembers would be written again. */
-function told({ rows, fact, clock }: State, email: string): RowChange {
+/** Tells the keeper to forget the person too: else it would write what it has in memory again. */
+function mark({ rows, fact, clock }: State, email: string): RowChange {
   const marks = factsKept(rows.name, fact)('forgotten') ?? []
-  return { kind: 'put', table: 'fact', key: 'forgotten', data: JSON.stringify([...marks, markOf(email, clock.now())].slice(-MOST_MARKS)) }
+  return { kind: 'put', table: 'fact', key: 'forgotten', data: JSON.stringify([...marks, markOf(email, clock.now())].slice(-MAX_MARKS)) }
 }
 
-/** So many are told at once, should nobody keep caps for long. Choice. */
-const MOST_MARKS = 100
+/** Bounds the marks while no keeper runs. Choice. */
+const MAX_MARKS = 100
 
-/** The JSON without the person; the very same text when there was nothing of them. */
+/** The JSON without the person; the very same text when it had nothing about them. */
 function scrubbed(data: unknown, email: string): unknown {
   const value: unknown = JSON.parse(String(data))
   const without = withoutPerson(value, email)
@@ -238,7 +239,7 @@ async function load(state: State): Promise<void> {
   const { rows, clock } = state
   await durable(state, [])
   const since = clock.now() - LATELY_MS
-  // A clock that was set back looks further back than what was read.
+  // After the clock was set back, more history is needed than was read.
   const isKnown = !state.stale && state.latelySince - since <= LATELY_MS - CONTEST_MS
   state.stale = true
   const snapshot = await rows.read(since, isKnown)
@@ -246,7 +247,7 @@ async function load(state: State): Promise<void> {
   if (!snapshot) return
   state.latelySince = since
   take(state, snapshot)
-  // What was changed while it was read.
+  // Changes that were made during the reading.
   for (const change of state.waiting.values()) {
     if (change.kind === 'put') state[change.table].put(change.key, change.data)
     else if (change.kind === 'drop') state[change.table].drop(change.key)

@@ -1,17 +1,17 @@
-// Leases for a command that writes beside replicas, such as `apply`: it takes each workspace that it is about to write, or names the one that holds
-// it, and lets go at its end. It never takes a workspace from a replica.
-import { BEAT_MS, LEASE_MS, type Lease, LOOK_MS, leftMs, type Moment, mayLeave, type Quiet, quietUntil } from '../../core/replicas/lease.ts'
+// Leases for a command that writes beside replicas, such as `apply`: it takes each workspace that it is about to write, or fails with the name
+// of the holder. It releases all at its end, and never takes a workspace from a replica.
+import { BEAT_MS, LEASE_MS, LOOK_MS, leftMs, type Moment, mayLeave, quietUntil } from '../../core/replicas/lease.ts'
 import type { HeartbeatAnswer, ReplicaName } from '../../core/replicas/table.ts'
 import type { Clock, LeaseTable } from '../../ports.ts'
 import { LedgerError } from '../ledger/error.ts'
-import { type Leases, soleLeases, type Wanted } from './leases.ts'
+import { type FencedLeases, soleLeases, type Wanted } from './leases.ts'
+import type { Own } from './state.ts'
 
-/** What a replica that is ending still holds is waited for this long. Choice. */
+/** How long to wait for a replica that is ending. Choice. */
 const PATIENCE_MS = 2_000
 
-export interface CommandLeases extends Leases {
-  fence(workspace: string): { readonly replica: string; readonly token: number } | undefined
-  /** Rejects with LEDGER_LOCKED when another one holds it. */
+export interface CommandLeases extends FencedLeases {
+  /** Rejects with LEDGER_LOCKED when another process holds the workspace. */
   claim(workspace: string): Promise<void>
 }
 
@@ -21,10 +21,6 @@ export interface CommandOptions {
   readonly clock: Clock
   readonly wanted: readonly Wanted[]
   readonly heldBy: (workspace: string, holder: string) => LedgerError
-}
-
-interface Own extends Lease {
-  readonly quiet?: Quiet
 }
 
 export function commandLeases({ replica, table, clock, wanted, heldBy }: CommandOptions): CommandLeases {
@@ -50,7 +46,7 @@ export function commandLeases({ replica, table, clock, wanted, heldBy }: Command
   const live = async (): Promise<void> => {
     while (!ended.signal.aborted) {
       await clock.sleep(BEAT_MS, ended.signal).catch(() => undefined)
-      // What cannot be renewed ends by itself, and then nothing leaves any more.
+      // A lease that cannot be renewed ends by itself, and stops all writes.
       if (!ended.signal.aborted) await beat().catch(() => undefined)
     }
   }

@@ -1,24 +1,20 @@
-// Keeps the leases of one replica: beats, takes and lets go as the spread says, and ends the loop of a workspace whose lease is over. It trusts
-// its own clocks for what it holds, and the database for what it may take. It never says that a write may leave on the strength of a hope.
+// Keeps the leases of one replica: sends heartbeats, takes and releases workspaces as the spread says, and ends the loop of a workspace whose
+// lease is over. Its own clocks decide whether a lease still holds, the database whether one may be taken. A write may leave only under a
+// lease that is certain.
 import { BEAT_MS, LEASE_MS, LOOK_MS, leftMs, type Moment, mayLeave, quietUntil } from '../../core/replicas/lease.ts'
 import { type Held, spread } from '../../core/replicas/spread.ts'
 import type { HeartbeatAnswer, HeldWorkspace } from '../../core/replicas/table.ts'
 import { LedgerError } from '../ledger/error.ts'
-import type { LeaseStatus, Leases } from './leases.ts'
+import type { FencedLeases, LeaseStatus } from './leases.ts'
 import { READOPT_EVERY_MS, readopt, report, SHOW_EVERY_MS, show, shownElsewhere } from './sharing.ts'
 import { isReplaced, isTold, type KeeperOptions, momentOf, newState, type Own, type State } from './state.ts'
 
-/** An exchange that takes longer is given up; the next one asks anew. */
+/** A heartbeat that takes longer is given up. */
 const BEAT_PATIENCE_MS = 5_000
-/** What could not be opened is left to others for so long. */
+/** How long a workspace that could not be opened is left to other replicas. */
 const REFUSED_MS = 30_000
 
-/** The keeper, and the fence for what is recorded meanwhile. */
-export interface Keeper extends Leases {
-  fence(workspace: string): { readonly replica: string; readonly token: number } | undefined
-}
-
-export function createKeeper(options: KeeperOptions): Keeper {
+export function createKeeper(options: KeeperOptions): FencedLeases {
   const state = newState(options)
   const lasting = (workspace: string): Own | undefined => {
     const own = state.held.get(workspace)
@@ -67,22 +63,24 @@ async function live(state: State): Promise<void> {
     try {
       tick(state)
     } catch (error) {
-      state.complain?.(error instanceof Error ? error.message : String(error))
+      state.complain?.(messageOf(error))
     }
     await clock.sleep(LOOK_MS, ended.signal).catch(() => undefined)
   }
 }
 
-/** Nothing here waits: a database that does not answer must not hide that a lease ends. */
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+/** Never waits: a database that does not answer must not hide the end of a lease. */
 function tick(state: State): void {
   const now = momentOf(state)
   for (const [workspace, own] of state.held) if (leftMs(own, now) <= 0) lose(state, workspace)
   if (state.stopping || state.beating) return
   if (now.monotonic >= state.due.beat) void beat(state)
-  else if (now.monotonic >= state.due.look && (state.answer?.peers.length ?? 0) > 1) void lookForFree(state)
+  else if (now.monotonic >= state.due.free && (state.answer?.peers.length ?? 0) > 1) void takeFree(state)
 }
 
-/** One at a time; whoever asks while one is under way waits for the next one. */
+/** Sends one heartbeat at a time; a call during one waits for the next. */
 function beat(state: State): Promise<void> {
   const { clock, beating } = state
   if (beating) return beating.then(() => beat(state))
@@ -95,7 +93,7 @@ function beat(state: State): Promise<void> {
     () => undefined,
   )
   const beatOnce = exchange(state)
-  // Its answer may still come: it is taken for nothing, because what it gave is asked for anew.
+  // A late answer is ignored; the next heartbeat asks again.
   beatOnce.catch(() => undefined)
   state.beating = Promise.race([beatOnce.then((take) => take()), late])
     .catch((error: unknown) => fail(state, error))
@@ -106,26 +104,26 @@ function beat(state: State): Promise<void> {
   return state.beating
 }
 
-async function lookForFree(state: State): Promise<void> {
-  state.due.look = state.clock.monotonic() + BEAT_MS
+async function takeFree(state: State): Promise<void> {
+  state.due.free = state.clock.monotonic() + BEAT_MS
   const free = await state.table.hasFree().catch(() => false)
   const before = state.held.size
   if (free) {
     await beat(state)
     if (state.due.beat === 0 && !state.stopping) await beat(state)
   }
-  if (!free || state.held.size > before) state.due.look = 0
+  if (!free || state.held.size > before) state.due.free = 0
 }
 
 function fail(state: State, error: unknown): void {
-  if (!(error instanceof LedgerError)) state.complain?.(error instanceof Error ? error.message : String(error))
-  state.trouble = error instanceof Error ? error.message : String(error)
+  if (!(error instanceof LedgerError)) state.complain?.(messageOf(error))
+  state.trouble = messageOf(error)
   state.due.beat = state.clock.monotonic() + BEAT_MS / 3
-  // Whoever is older than the schema must leave the work to those who know it.
+  // A replica that is older than the schema leaves the work to newer ones.
   if (error instanceof LedgerError && error.code === 'LEDGER_NEWER') for (const workspace of state.held.keys()) lose(state, workspace)
 }
 
-/** Asks; what it resolves with takes the answer, unless that came too late. */
+/** Asks the table; the function that it resolves with applies the answer, unless that came too late. */
 async function exchange(state: State): Promise<() => void> {
   const { replica, table, held, leaving, stopping } = state
   const asked = momentOf(state)
@@ -145,10 +143,10 @@ async function exchange(state: State): Promise<() => void> {
   }
 }
 
-/** Given by an exchange whose answer came too late to count: nobody keeps them, and nobody else could take them. */
+/** Leases from an answer that came too late: this replica does not keep them, and no other could take them. */
 function straysOf({ rows, replica, held, busy, leaving, lost, clock }: State, wanted: ReadonlySet<string>): readonly HeldWorkspace[] {
   return [...rows.values()].flatMap(({ workspace, token, holder }) => {
-    // Lost by a clock that jumped: a write may be under way still.
+    // Lost because the clock jumped: a write may still be under way.
     const isUnderWay = (lost.get(workspace) ?? Number.NEGATIVE_INFINITY) > clock.monotonic()
     const isOurs = isUnderWay || held.has(workspace) || busy.has(workspace) || leaving.has(workspace) || wanted.has(workspace)
     return holder?.id === replica.id && !isOurs ? [{ workspace, token }] : []
@@ -171,7 +169,7 @@ function takeAnswer(
     if (answer.renewed.has(workspace)) held.set(workspace, { ...own, askedAt: asked })
     else lose(state, workspace)
   }
-  // An answer that was under way when policies were told does not know of them.
+  // An answer that was under way when policies were reported does not know of them.
   if (asked.monotonic >= state.toldAt) {
     state.told = answer.told
     for (const { workspace, policy } of answer.leases) if (policy !== undefined) latest.set(workspace, policy)
@@ -183,19 +181,19 @@ function takeAnswer(
     held.set(workspace, { token, askedAt: asked, lastsMs: LEASE_MS, ...quiet })
     begin(state, workspace)
   }
-  // What was found free is asked for at once, but what was not given is waited for.
+  // Free workspaces are asked for at once; refused ones only at the next heartbeat.
   if (isFirst || (took === 0 && !state.stopping && movesOf(state).take.length > 0)) state.due.beat = 0
   if (took > 0 && answer.taken.size === 0) state.due.beat = Math.min(state.due.beat, clock.monotonic() + BEAT_MS / 3)
   state.hooks?.beaten()
   void after(state)
 }
 
-/** What follows an exchange, and may wait. */
+/** The work after a heartbeat that may wait. */
 async function after(state: State): Promise<void> {
   const { due, clock } = state
   try {
     if (!isTold(state)) {
-      // A table that has lost what it was told may have lost what was shown as well.
+      // A table that has lost the policies may have lost the saved views as well.
       state.saved.clear()
       await report(state)
       state.hooks?.policiesSettled()
@@ -217,7 +215,7 @@ async function after(state: State): Promise<void> {
 const isFailed = ({ failed, clock }: State, workspace: string): boolean =>
   (failed.get(workspace) ?? Number.NEGATIVE_INFINITY) > clock.monotonic()
 
-/** Another replica keeps it under other settings: two of them would undo each other's work. */
+/** Another replica keeps the workspace with other settings: two replicas would undo each other's work. */
 function refusalOf(state: State, workspace: string): LeaseStatus['refused'] {
   const row = state.rows.get(workspace)
   const own = state.configs.get(workspace)
@@ -254,7 +252,7 @@ function movesOf(state: State): ReturnType<typeof spread> {
   return { take, release: release.filter((workspace) => held.has(workspace) && !busy.has(workspace)) }
 }
 
-/** One after the other for each workspace. */
+/** Runs the jobs of a workspace one after the other. */
 function work(state: State, workspace: string, job: () => Promise<void>): Promise<void> {
   const before = state.busy.get(workspace)?.catch(() => undefined) ?? Promise.resolve()
   const done = before.then(job).finally(() => {
@@ -271,32 +269,32 @@ function begin(state: State, workspace: string): void {
     await state.hooks?.taken(workspace)
     state.failed.delete(workspace)
   }).catch((error: unknown) => {
-    state.complain?.(`${workspace}: ${error instanceof Error ? error.message : String(error)}`)
+    state.complain?.(`${workspace}: ${messageOf(error)}`)
     state.failed.set(workspace, state.clock.monotonic() + REFUSED_MS)
     state.hooks?.failed(workspace, error)
     void letGo(state, workspace)
   })
 }
 
-/** Ended by the clock, by the database or by another replica. */
+/** The lease was ended by the clock, by the database or by another replica. */
 function lose(state: State, workspace: string): void {
   const own = state.held.get(workspace)
   if (!own) return
   state.held.delete(workspace)
   state.lost.set(workspace, own.askedAt.monotonic + own.lastsMs)
-  // Until its next holder shows more, this is the last that is known of it.
+  // The last known view, until the next holder shows one.
   const document = state.hooks?.document(workspace)
   if (document !== undefined) state.shown.set(workspace, document)
   state.leaving.delete(workspace)
   void end(state, workspace, true)
 }
 
-/** Ends the loop; with a lease that still lasts, lets it go afterwards. */
+/** Ends the loop, and then releases the lease unless it is gone. */
 async function end(state: State, workspace: string, gone: boolean): Promise<void> {
   try {
     await work(state, workspace, async () => state.hooks?.ending(workspace, gone))
   } catch (error) {
-    state.complain?.(`${workspace}: ${error instanceof Error ? error.message : String(error)}`)
+    state.complain?.(`${workspace}: ${messageOf(error)}`)
   }
   if (!gone) await letGo(state, workspace)
 }
@@ -306,7 +304,7 @@ async function letGo(state: State, workspace: string): Promise<void> {
   if (!own) return
   state.held.delete(workspace)
   state.leaving.set(workspace, own.token)
-  // Those that end together go together.
+  // Workspaces that end together are released with one heartbeat.
   await state.clock.sleep(0)
   if (state.leaving.has(workspace)) await beat(state)
 }

@@ -1,76 +1,81 @@
-// What the daemon asks about leases, the same for a ledger that is one process's own and for one that replicas share. Whoever holds everything
-// for ever answers here; the one that has to keep its leases is keeper.ts.
+// The daemon's view of leases, the same for a ledger of one process and for one that replicas share. `soleLeases` is the case of one process;
+// keeper.ts keeps the leases of a replica.
 import type { Instant } from '../../core/model/units.ts'
 import type { WorkspaceLease } from '../workspace.ts'
 
 /** A workspace that this process is configured for. */
 export interface Wanted {
   readonly workspace: string
-  /** The digest of its settings. */
+  /** The digest of its settings: see `configDigest`. */
   readonly config: string
 }
 
-/** What the daemon does when leases come and go. Calls for one workspace never overlap. */
+/** How the daemon reacts to changes of leases. Calls for one workspace never overlap. */
 export interface LeaseHooks {
-  /** It is ours: its loop may start. Rejects when it cannot. */
+  /** The lease was taken: starts the loop. Rejects when it cannot start. */
   taken(workspace: string): Promise<void>
-  /** Its loop has to end; resolves when it has. `gone`: the lease is over, so that even a write in flight is cut off. */
+  /** Ends the loop, and resolves when it has ended. `gone`: the lease is over, so that even a write in flight is cut off. */
   ending(workspace: string, gone: boolean): Promise<void>
-  /** It could not be started, and is left to others for a while. */
+  /** The loop could not start; the workspace is left to other replicas for a while. */
   failed(workspace: string, error: unknown): void
-  /** The table was asked; what is told of leases may be news. */
+  /** A heartbeat was answered; the status of leases may have changed. */
   beaten(): void
   /** Policies that were held back may count now. */
   policiesSettled(): void
-  /** What a workspace shows, as text; undefined while it knows nothing that should take the place of what its holder before has shown. */
+  /** The workspace's view as text; undefined while it should not yet replace the view of the former holder. */
   document(workspace: string): string | undefined
   /** The policy set that a workspace follows while its files are broken. */
   lastGood(workspace: string): string | undefined
 }
 
-/** How a workspace stands among the replicas. */
+/** Who holds a workspace. */
 export interface LeaseStatus {
   readonly isHere: boolean
   readonly holder?: string
-  /** Why this replica will not have it, while another does. */
+  /** Why this replica does not take it from its holder: their settings differ. */
   readonly refused?: { readonly ours: string; readonly theirs: string; readonly holder: string }
 }
 
 export interface Leases {
-  /** This process is the only one there can be. */
+  /** The ledger allows only one process. */
   readonly isSole: boolean
   holds(workspace: string): boolean
-  /** A write that may take so long may leave now. Asked last. */
+  /** Whether a write that may take so long may leave now. Asked last. */
   mayLeave(workspace: string, timeoutMs: number): boolean
-  /** Until then (wall clock) a write of the holder before may land. */
+  /** Until this instant (wall clock) a write of the former holder may land. */
   quietUntil(workspace: string): Instant
-  /** Another replica has had newer policies than those that this one was told to follow. */
+  /** Whether another replica has had newer policies than this one. */
   isReplaced(workspace: string): boolean
-  /** What this process is configured for, from now on. */
+  /** Sets the workspaces that this process is configured for. */
   want(wanted: readonly Wanted[]): void
   begin(hooks: LeaseHooks): void
-  /** These policies were loaded; resolves when the others know, or cannot be told now. */
+  /** Reports the loaded policies; resolves when the other replicas know of them, or cannot be reached now. */
   followed(policies: ReadonlyMap<string, string>): Promise<void>
   /** The workspace's loop ended for good here. */
   release(workspace: string): Promise<void>
-  /** Why the table of leases could not be used when it was last tried. */
+  /** Why the last heartbeat failed. */
   trouble(): string | undefined
-  /** The first exchange was through. */
+  /** The first heartbeat was answered. */
   hasBegun(): boolean
   statusOf(workspace: string): LeaseStatus
-  /** Processes that share the workspaces, this one among them; empty where it is alone. */
+  /** The processes that share the workspaces, with this one; empty when it is the only one. */
   peers(): readonly { readonly name: string; readonly isHere: boolean }[]
-  /** How often it came to this replica. */
+  /** How often this replica took the workspace. */
   transfers(workspace: string): number
-  /** What holders showed last, of workspaces that are not held here. */
+  /** The last saved views of workspaces that other replicas hold. */
   shownElsewhere(): Promise<ReadonlyMap<string, string>>
-  /** Takes nothing any more. */
+  /** From now on takes no workspace. */
   withdraw(): void
-  /** All that is held goes free at once, as its loops have ended. */
+  /** Releases all leases; their loops have ended. */
   stop(): Promise<void>
 }
 
-/** A ledger of one process: its lock is the lease. */
+/** Leases with the token that fences each record. */
+export interface FencedLeases extends Leases {
+  fence(workspace: string): { readonly replica: string; readonly token: number } | undefined
+}
+
+/** For a ledger of one process: its lock is the lease. */
 export const soleLeases = (): Leases => ({
   isSole: true,
   holds: () => true,
@@ -91,7 +96,7 @@ export const soleLeases = (): Leases => ({
   stop: async () => undefined,
 })
 
-/** What leases mean for one workspace; undefined where there are none. */
+/** The lease of one workspace; undefined when the ledger has no leases. */
 export function leaseOf(leases: Leases, workspace: string): WorkspaceLease | undefined {
   if (leases.isSole) return undefined
   return {

@@ -1,5 +1,4 @@
-// How replicas tell one policy set from another, and which one a workspace follows when none of it could be loaded. Nothing here decides which set
-// is the newer one.
+// Compares the policy sets of replicas, and finds the last known good one of a workspace. It does not decide which set is newer.
 import { orNothing } from '../ledger/error.ts'
 import type { Workspace } from '../workspace.ts'
 
@@ -8,17 +7,17 @@ interface Known {
   readonly revision: string
 }
 
-/** Of the set and its revision, so that policies that come back with a new commit come last; what they say is in its first word. */
+/** Digest and revision: old policies that come back with a new commit are a new set. */
 export const policyId = ({ digest, revision }: Known): string => `${digest} ${revision}`
 
-/** Both say the same, whatever commit each replica has them from. */
+/** Whether two sets are equal, whatever their commits. */
 export const saySame = (one: string | undefined, other: string | undefined): boolean => one?.split(' ', 1)[0] === other?.split(' ', 1)[0]
 
-/** In force while files are broken: what was given last, and before that what the ledger has kept. */
+/** The policies in force while files are broken: the last loaded ones, else those in the ledger. */
 export const lastGood = ({ shown, ledger }: Workspace): Known | undefined => shown.policy ?? orNothing(() => ledger.fact('policy'))
 
 export function lastGoodId(workspace: Workspace | undefined): string | undefined {
   const known = workspace && lastGood(workspace)
-  // A workspace that never had policies shows none.
+  // '' when the workspace never had policies.
   return known && known.digest !== '' ? policyId(known) : undefined
 }

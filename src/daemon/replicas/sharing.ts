@@ -1,17 +1,17 @@
-// What replicas tell each other beside leases: which policies each has, and what a holder shows of its workspaces. Nothing here decides who holds what.
+// Shares between replicas, beside leases, the policies of each and the views of their workspaces. It does not decide who holds a workspace.
 import type { HeldWorkspace } from '../../core/replicas/table.ts'
 import { saySame } from './policies.ts'
 import { inForce, type State } from './state.ts'
 
-/** Old policies come back when every live replica has had them for so long (product.md, section 10). */
+/** Old policies count again when every live replica has had them for so long (product.md, section 10). */
 export const READOPT_MS = 600_000
 export const READOPT_EVERY_MS = 20_000
 export const SHOW_EVERY_MS = 9_000
-/** Making them ready takes time, in which nothing else is done. */
+/** Views in one write: making them ready blocks this process. */
 const SHOWN_AT_ONCE = 20
 const READ_SHOWN_EVERY_MS = 2_000
 
-/** The others learn which policies this replica has. */
+/** Tells the other replicas which policies this one has. */
 export async function report(state: State): Promise<void> {
   const { policies, table, replica, latest, clock } = state
   const known = await table.followed(replica.id, policies)

@@ -1,5 +1,5 @@
-// What every replica shows of all workspaces: its own as they are, the others as their holders saved them last; and what a person should know of
-// leases. A saved view is bounded, and one that cannot be read is as good as none.
+// The views of all workspaces on every replica: its own as they are, the others as their holders saved them last. Also the conditions about
+// leases. A saved view is bounded, and ignored when it cannot be read.
 import { createHash } from 'node:crypto'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import type { Condition, Finding } from '../../core/model/condition.ts'
@@ -10,13 +10,13 @@ import type { Config, WorkspaceConfig } from '../config/settings.ts'
 import type { Workspace } from '../workspace.ts'
 import { type Leases, leaseOf, type Wanted } from './leases.ts'
 
-/** What is saved of one workspace at most: scopes (those that need attention first) and people. Choice. */
-const MOST_SCOPES = 2_000
-const MOST_PEOPLE = 5_000
-/** A saved view that unpacks to more is none of ours. */
-const MOST_BYTES = 16 * 1_048_576
+/** The most scopes (those that need attention first) and people in a saved view. Choice. */
+const MAX_SCOPES = 2_000
+const MAX_PEOPLE = 5_000
+/** An unpacked view of more bytes was not saved by capkeeper. */
+const MAX_BYTES = 16 * 1_048_576
 
-/** The settings of a workspace, but for where this machine finds its policies, keys, secrets and certificates. */
+/** A digest of a workspace's settings, without the places of policies, keys, secrets and certificates on this machine. */
 export function configDigest({ policies: _, keys: __, ...settings }: WorkspaceConfig): string {
   const sorted = JSON.stringify(settings, (name, value: unknown) => {
     if (name === 'caFile') return undefined
@@ -26,7 +26,7 @@ export function configDigest({ policies: _, keys: __, ...settings }: WorkspaceCo
   return createHash('sha256').update(sorted).digest('hex').slice(0, 12)
 }
 
-/** To a secret: see `KeyRef`. */
+/** Whether a setting refers to a secret: see `KeyRef`. */
 const isReference = (value: Readonly<Record<string, unknown>>): boolean => /^(file|env)$/.test(Object.keys(value).join())
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -35,13 +35,13 @@ const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
 export const wantedIn = ({ workspaces }: Config): readonly Wanted[] =>
   workspaces.map((one) => ({ workspace: one.name, config: configDigest(one) }))
 
-/** A view as text: compressed, with bounds on its lists. */
+/** A view as compressed text, with bounds on its lists. */
 export function packView(view: WorkspaceView): string {
-  const inSync = view.scopes.length > MOST_SCOPES ? view.scopes.filter(({ state }) => state === 'in_sync') : []
+  const inSync = view.scopes.length > MAX_SCOPES ? view.scopes.filter(({ state }) => state === 'in_sync') : []
   const scopes =
-    inSync.length > 0 ? [...view.scopes.filter(({ state }) => state !== 'in_sync'), ...inSync].slice(0, MOST_SCOPES) : view.scopes
-  const people = view.people.slice(0, MOST_PEOPLE)
-  const roster = view.roster && { ...view.roster, people: view.roster.people.slice(0, MOST_PEOPLE) }
+    inSync.length > 0 ? [...view.scopes.filter(({ state }) => state !== 'in_sync'), ...inSync].slice(0, MAX_SCOPES) : view.scopes
+  const people = view.people.slice(0, MAX_PEOPLE)
+  const roster = view.roster && { ...view.roster, people: view.roster.people.slice(0, MAX_PEOPLE) }
   return gzipSync(JSON.stringify({ ...view, scopes, people, ...(roster && { roster }) })).toString('base64')
 }
 
@@ -52,7 +52,7 @@ interface Packed {
 
 const packedBefore = new WeakMap<Workspace, Packed>()
 
-/** What a workspace shows, as text; made anew only when something of it was replaced: a replica has many, and asks often. */
+/** A workspace's view as text, made again only after a part of it was replaced: a replica has many workspaces, and asks often. */
 export function packed(workspace: Workspace): string {
   const { shown, conditions, pause, burned, undeclared, reading } = workspace
   const of = [shown, conditions, pause, burned, undeclared, reading]
@@ -63,10 +63,10 @@ export function packed(workspace: Workspace): string {
   return text
 }
 
-/** Undefined for what is no view of this workspace, such as one that another version saved. */
+/** Undefined for a text that is no view of this workspace, such as one of another version. */
 export function unpackView(workspace: string, text: string): WorkspaceView | undefined {
   try {
-    const value: unknown = JSON.parse(gunzipSync(Buffer.from(text, 'base64'), { maxOutputLength: MOST_BYTES }).toString())
+    const value: unknown = JSON.parse(gunzipSync(Buffer.from(text, 'base64'), { maxOutputLength: MAX_BYTES }).toString())
     return isViewOf(workspace, value) ? value : undefined
   } catch {
     return undefined
@@ -75,7 +75,7 @@ export function unpackView(workspace: string, text: string): WorkspaceView | und
 
 const LISTS = ['scopes', 'holds', 'approvals', 'groups', 'people', 'conditions'] as const
 
-/** Written by packView of this program: its lists are what pages count on. */
+/** Checks the lists that pages need; the rest was written by `packView`. */
 const isViewOf = (workspace: string, value: unknown): value is WorkspaceView =>
   isRecord(value) && value['workspace'] === workspace && LISTS.every((name) => Array.isArray(value[name])) && isRecord(value['grants'])
 
@@ -89,11 +89,11 @@ const emptyView = ({ name, mode }: WorkspaceConfig): WorkspaceView => ({
 interface Known {
   readonly leases: Leases
   readonly elsewhere: ReadonlyMap<string, string>
-  /** Of the process, those of workspaces that are not kept here among them. */
+  /** The conditions of the process, with those of workspaces that are not kept here. */
   readonly conditions: readonly Condition[]
 }
 
-/** Unpacked once for each that was saved. */
+/** Each saved view is unpacked once. */
 const unpacked = new WeakMap<Leases, Map<string, { readonly text: string; readonly view: WorkspaceView | undefined }>>()
 
 function elsewhereView({ leases, elsewhere }: Known, workspace: string): WorkspaceView | undefined {
@@ -105,7 +105,7 @@ function elsewhereView({ leases, elsewhere }: Known, workspace: string): Workspa
   return known.get(workspace)?.view
 }
 
-/** Every workspace of the configuration; where only this process can hold one, those that run. */
+/** The views of all configured workspaces; without leases only of those that run. */
 export function viewsOf({ workspaces }: Config, known: Known, running: (name: string) => Workspace | undefined): readonly WorkspaceView[] {
   const { leases } = known
   return workspaces.flatMap((config): readonly WorkspaceView[] => {
@@ -119,18 +119,18 @@ export function viewsOf({ workspaces }: Config, known: Known, running: (name: st
   })
 }
 
-/** Of what another replica has shown, only what concerns leases is news here: who holds it, and why not this one, or why nothing is written. */
+/** Another replica's view, with the lease and the conditions about leases as they are here. */
 const underLease = (view: WorkspaceView, lease: WorkspaceView['lease'], conditions: readonly Condition[]): WorkspaceView => ({
   ...view,
   ...(lease && { lease }),
   conditions: [...conditions.filter(isOfLease), ...view.conditions],
 })
 
-/** About one workspace on this replica: told where that workspace is shown. */
+/** A condition about a workspace on this replica; it is shown with the workspace. */
 export const isOfLease = ({ type }: Condition): boolean =>
   type === 'ConfigDiffers' || type === 'WorkspaceNotStarted' || type === 'PolicyReplaced'
 
-/** Those of them that run elsewhere, with their settings here. */
+/** The views of workspaces that other replicas hold, with their settings here. */
 export function elsewhereIn(config: Config, known: Known, running: (name: string) => Workspace | undefined) {
   if (known.leases.isSole) return []
   const settings = new Map(config.workspaces.map((one) => [one.name, one]))
@@ -140,7 +140,7 @@ export function elsewhereIn(config: Config, known: Known, running: (name: string
   })
 }
 
-/** Why workspaces of the configuration are not kept here. */
+/** Why configured workspaces are not kept here. */
 export function leaseFindings(
   { workspaces }: Config,
   { leases, failed }: { readonly leases: Leases; readonly failed: ReadonlyMap<string, string> },
@@ -152,7 +152,7 @@ export function leaseFindings(
   })
 }
 
-/** Whether a workspace that is kept here may be written. It is noticed only when it is another than before: what is shown of it is made anew then. */
+/** Notices whether a workspace that is kept here may be written, but only after a change: noticing makes the view again. */
 export function noticeLease({ isReplaced }: Leases, workspace: Workspace): void {
   const { name } = workspace.config
   const lease = isReplaced(name) ? [replaced(name)] : []

@@ -1,4 +1,4 @@
-// What the keeper of leases knows between two heartbeats. Values only: what follows from them is decided in keeper.ts and sharing.ts.
+// The state of the keeper of leases between two heartbeats. keeper.ts and sharing.ts act on it.
 import type { Lease, Moment, Quiet } from '../../core/replicas/lease.ts'
 import type { HeartbeatAnswer, LeaseRow, ReplicaName } from '../../core/replicas/table.ts'
 import type { Clock, LeaseTable } from '../../ports.ts'
@@ -9,7 +9,7 @@ export interface KeeperOptions {
   readonly replica: ReplicaName
   readonly table: LeaseTable
   readonly clock: Clock
-  /** Something unexpected, for the log. */
+  /** Logs something unexpected. */
   readonly complain?: (message: string) => void
 }
 
@@ -19,39 +19,40 @@ export interface Own extends Lease {
 
 export interface State extends KeeperOptions {
   wanted: readonly Wanted[]
-  /** Of what is wanted, by workspace. */
+  /** The digests of settings in `wanted`, by workspace. */
   configs: ReadonlyMap<string, string>
-  /** Of the last answer, by workspace. */
+  /** The leases in the last answer, by workspace. */
   rows: ReadonlyMap<string, LeaseRow>
   hooks: LeaseHooks | undefined
   readonly held: Map<string, Own>
-  /** Their loops are starting or ending. */
+  /** Workspaces whose loops are starting or ending. */
   readonly busy: Map<string, Promise<void>>
-  /** To be let go with the next heartbeat. */
+  /** Tokens of leases to release with the next heartbeat. */
   readonly leaving: Map<string, number>
-  /** Leases that were lost: until when on the monotonic clock something that left under them may be under way. */
+  /** Lost leases: until when (monotonic clock) a write under them may still be under way. */
   readonly lost: Map<string, number>
-  /** Could not be opened here; until when on the monotonic clock. */
+  /** Workspaces that could not be opened here: until when (monotonic clock) they are left to other replicas. */
   readonly failed: Map<string, number>
   answer: HeartbeatAnswer | undefined
+  /** Monotonic clock. */
   readonly freeSince: Map<string, number>
-  /** Of the files that are in order. */
+  /** The policies of valid files, by workspace. */
   policies: ReadonlyMap<string, string>
-  /** Which of them the table knows to be ours, and since when on the monotonic clock. */
+  /** The policies of this replica that the table has, and since when (monotonic clock). */
   told: ReadonlyMap<string, string>
   toldAt: number
-  /** The policies that came last of all, by workspace. */
+  /** The newest policies of any replica, by workspace. */
   readonly latest: Map<string, string>
   readonly transfers: Map<string, number>
   readonly shown: Map<string, string>
   readonly saved: Map<string, string>
   shownMark: string | undefined
-  /** Why the last exchange failed. */
+  /** Why the last heartbeat failed. */
   trouble: string | undefined
   stopping: boolean
   beating: Promise<void> | undefined
-  /** On the monotonic clock. */
-  readonly due: { beat: number; look: number; readopt: number; show: number; readShown: number }
+  /** When each step is due (monotonic clock); `free` is the search for free workspaces. */
+  readonly due: { beat: number; free: number; readopt: number; show: number; readShown: number }
   readonly ended: AbortController
 }
 
@@ -71,21 +72,24 @@ export const newState = (options: KeeperOptions): State => ({
   },
   ...{ held: new Map(), busy: new Map(), leaving: new Map(), lost: new Map(), failed: new Map(), freeSince: new Map(), latest: new Map() },
   ...{ transfers: new Map(), shown: new Map(), saved: new Map(), trouble: undefined, stopping: false },
-  due: { beat: 0, look: 0, readopt: 0, show: 0, readShown: 0 },
+  due: { beat: 0, free: 0, readopt: 0, show: 0, readShown: 0 },
   ended: new AbortController(),
 })
 
 export const momentOf = ({ clock }: State): Moment => ({ wall: clock.now(), monotonic: clock.monotonic() })
 
-/** Not known to the others yet, or known to be older than what they have had. What is in force while files are broken was known before. */
+/**
+ * Whether the policies of this replica are not the newest: another replica has had newer ones, or the table does not know them yet. The last
+ * known good policies, in force while files are broken, were known before.
+ */
 export function isReplaced(state: State, workspace: string): boolean {
   const own = inForce(state, workspace)
   return own !== undefined && !saySame(state.latest.get(workspace), own)
 }
 
-/** The policies that this replica keeps to. */
+/** The policies that this replica follows. */
 export const inForce = ({ policies, latest, hooks }: State, workspace: string): string | undefined =>
   policies.get(workspace) ?? (latest.has(workspace) ? hooks?.lastGood(workspace) : undefined)
 
-/** The table may also have lost what it was told: when it came back without its last moments, or when it had given us up. */
+/** False also when the table has lost them: after a failover, or because it had dropped this replica. */
 export const isTold = ({ policies, told }: State): boolean => [...policies].every(([workspace, policy]) => told.get(workspace) === policy)

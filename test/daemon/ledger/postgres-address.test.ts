@@ -151,7 +151,7 @@ describe.skipIf(!hasPostgres || !hasOpenssl)('a real PostgreSQL', () => {
     ).toBe(false)
     expect(await ledgerErrorOf(() => encrypted(`${address}?sslmode=require`))).toMatchObject({
       code: 'LEDGER_UNREADABLE',
-      message: expect.stringMatching(/TLS was asked for, and the server offers none \(.*does not support SSL/),
+      message: expect.stringMatching(/sslmode demands TLS, and the server offers none \(.*does not support SSL/),
     })
     await server.useTls(key, cert)
     expect(await encrypted(address)).toBe(true)

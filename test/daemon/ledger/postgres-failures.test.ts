@@ -125,7 +125,7 @@ describe.skipIf(!hasPostgres)('who may write a workspace in PostgreSQL', () => {
     await other.close()
     expect(await ledgerErrorOf(() => ledger.recordIntent(intentFor(CHANGE)))).toMatchObject({
       code: 'LEDGER_FENCED',
-      message: expect.stringContaining('the next cycle reads the records anew'),
+      message: expect.stringContaining('the next cycle reads the records again'),
     })
     await ledger.load()
     expect(ledger.fact('verifiedDeclared')).toBe(2)

@@ -12,6 +12,6 @@ const place = () => server().create()
 describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
   ledgerContract('PostgreSQL', place)
   waitingContract('PostgreSQL', place)
-  modelContract('PostgreSQL', place, 12)
-  addOnContract('PostgreSQL', place, 8)
+  modelContract('PostgreSQL', place, 8)
+  addOnContract('PostgreSQL', place, 5)
 })

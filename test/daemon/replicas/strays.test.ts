@@ -2,7 +2,8 @@
 import { expect, test } from 'vitest'
 import { LEASE_MS } from '../../../src/core/replicas/lease.ts'
 import type { Heartbeat, HeartbeatAnswer } from '../../../src/core/replicas/table.ts'
-import { createKeeper, type Keeper } from '../../../src/daemon/replicas/keeper.ts'
+import { createKeeper } from '../../../src/daemon/replicas/keeper.ts'
+import type { FencedLeases } from '../../../src/daemon/replicas/leases.ts'
 import type { LeaseTable } from '../../../src/ports.ts'
 import { fakeClock } from '../../support/clock.ts'
 import { QUIET_HOOKS, QUIET_TABLE } from '../../support/lease-parts.ts'
@@ -12,7 +13,7 @@ const ME = { id: 'me', name: 'pod-1' }
 const OTHER = { id: 'other', name: 'pod-2' }
 
 /** A table in which `me` has all leases, whatever it knows of them. */
-function setting(): { readonly keeper: Keeper; readonly beats: Heartbeat[]; readonly clock: ReturnType<typeof fakeClock> } {
+function setting(): { readonly keeper: FencedLeases; readonly beats: Heartbeat[]; readonly clock: ReturnType<typeof fakeClock> } {
   const clock = fakeClock()
   const beats: Heartbeat[] = []
   const held = new Map(WORKSPACES.map((workspace) => [workspace, 7]))

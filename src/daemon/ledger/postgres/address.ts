@@ -1,16 +1,16 @@
-// The address of a ledger in PostgreSQL: telling it from a file, showing it without what is secret in it, and joining it with libpq's
-// variables for TLS. It loads no driver: commands with a file must not pay for one.
+// The address of a ledger in PostgreSQL: tells it from a file, shows it without its secrets, and adds libpq's variables for TLS. It loads no
+// driver, because commands with a file must not pay for one.
 
-/** A ledger in PostgreSQL, in place of a file. */
+/** Whether a ledger is in PostgreSQL, not in a file. */
 export const isPostgresAddress = (ledger: string): boolean => /^postgres(ql)?:\/\//i.test(ledger)
 
-/** What an address of something else begins with, such as `mysql://`; a page is asked as such by those who can read one. */
+/** The scheme of an address that is no ledger, such as `mysql://`. Pages (http) are excluded: some commands read a ledger from one. */
 export function otherScheme(ledger: string): string | undefined {
   const [scheme] = /^[a-z][a-z\d+.-]*:\/\//i.exec(ledger) ?? []
   return scheme === undefined || /^(postgres(ql)?|https?):/i.test(scheme) ? undefined : scheme
 }
 
-/** As libpq takes it, a user may stand before an empty host: then the variables or `host=` name it. */
+/** libpq allows a user before an empty host, which the variables or `host=` then name. `URL` needs a host. */
 const NO_HOST = 'no-host.invalid'
 
 /** Undefined for a text that is no address. */
@@ -21,7 +21,7 @@ function parsed(address: string): URL | undefined {
 
 const hostIn = (url: URL): string => (url.hostname === NO_HOST ? '' : url.hostname)
 
-/** The address as it may be shown: user, host, port and database, and nothing else. */
+/** The address with user, host, port and database, and nothing else. */
 export function shownAddress(address: string): string {
   const url = parsed(address)
   if (!url) return 'postgres://…'
@@ -31,7 +31,7 @@ export function shownAddress(address: string): string {
   return `postgres://${user}${host}${port === '' ? '' : `:${port}`}${url.pathname}`
 }
 
-/** Everything in an address and in libpq's variables that must never be shown; `readFile` gives the text of a file, or undefined. */
+/** All secrets in an address and in libpq's variables; `readFile` returns the text of a file, or undefined. */
 export function secretsOf(
   address: string | undefined,
   env: Readonly<Record<string, string | undefined>>,
@@ -65,12 +65,12 @@ const entriesOf = (file: string): readonly PasswordEntry[] =>
 
 const unescaped = (text: string): string => text.replace(/\\(.)/g, '$1')
 
-/** What a password file has for a connection: the first line that fits counts. */
+/** The password for a connection: the first matching line of a password file counts. */
 export function passwordFor(
   file: string,
   to: { readonly host: string; readonly port: number; readonly database: string; readonly user: string },
 ): string | undefined {
-  // As libpq has it, a socket is of the machine itself.
+  // In a password file a socket has the host `localhost`, as with libpq.
   const asked = [to.host.startsWith('/') ? 'localhost' : to.host, String(to.port), to.database, to.user]
   const fits = ({ of }: PasswordEntry): boolean => asked.every((one, index) => of[index] === '*' || unescaped(of[index] ?? '') === one)
   const found = entriesOf(file).find(fits)
@@ -88,9 +88,9 @@ function decoded(text: string): string {
 const TLS_VARIABLES = { sslmode: 'PGSSLMODE', sslrootcert: 'PGSSLROOTCERT', sslcert: 'PGSSLCERT', sslkey: 'PGSSLKEY' } as const
 
 export interface Target {
-  /** For the driver, with TLS as libpq's variables and `sslmode` say. */
+  /** For the driver, with TLS according to `sslmode` and libpq's variables. */
   readonly connectionString: string
-  /** Without TLS, where `sslmode` leaves that open and the server has none. */
+  /** Without TLS, for a server without it, where `sslmode` allows that. */
   readonly withoutTls?: string
 }
 
@@ -105,12 +105,12 @@ export function targetOf(address: string, env: Readonly<Record<string, string | 
   }
   const host = parameters.get('host') ?? (hostIn(url) || (env['PGHOST'] ?? ''))
   const isSocket = decoded(host).startsWith('/')
-  // The machine's own authorities stand for any, so that only the name tells one server from another.
+  // The system's authorities sign certificates of any server, so the host name must be verified too.
   if (parameters.get('sslrootcert') === 'system') {
     parameters.delete('sslrootcert')
     parameters.set('sslmode', 'verify-full')
   }
-  // libpq's `allow` and `prefer` both end with or without TLS, as the server has it.
+  // With libpq's `allow` and `prefer` the server decides whether TLS is used.
   const mode = parameters.get('sslmode') ?? 'prefer'
   const isOpen = mode === 'prefer' || mode === 'allow'
   parameters.set('sslmode', isSocket ? 'disable' : isOpen ? 'prefer' : mode)

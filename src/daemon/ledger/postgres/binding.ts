@@ -1,11 +1,11 @@
-// Which rows belong to a workspace in PostgreSQL: the choice is that of `../binding.ts`, and so is what a rebinding means.
+// Bindings in PostgreSQL, with the rules of `../binding.ts`.
 import { type Binding, type BindOptions, chosen, NO_BINDING } from '../binding.ts'
 import type { PostgresDatabase, Query } from './database.ts'
 import { keptText, textKept } from './text.ts'
 
 /** All bindings, or those of one workspace, by name, the current one of a name first. */
 export async function bindings(query: Query, only?: string): Promise<readonly Binding[]> {
-  // All of them for each of a thousand workspaces would be a million rows.
+  // Filtered, because all bindings for each of a thousand workspaces would be a million rows.
   const rows = await query(
     `SELECT * FROM capkeeper.binding WHERE $1::text IS NULL OR workspace = $1 ORDER BY workspace, current DESC, bound_at DESC, id`,
     [only === undefined ? null : keptText(only)],
@@ -26,14 +26,14 @@ export async function bind(
   baseUrl: string | undefined,
   options: BindOptions,
 ): Promise<number> {
-  const look = async (query: Query): Promise<number | undefined> =>
+  const choose = async (query: Query): Promise<number | undefined> =>
     chosen({ all: await bindings(query, workspace), ledger: database.name }, workspace, baseUrl, options)
-  const known = await look(database.query)
+  const known = await choose(database.query)
   if (known !== undefined) return known
   if (options.mode === 'read') return NO_BINDING
   return database.transaction(async (query) => {
     await query('LOCK TABLE capkeeper.binding IN SHARE ROW EXCLUSIVE MODE')
-    return (await look(query)) ?? make(query, workspace, baseUrl, options)
+    return (await choose(query)) ?? make(query, workspace, baseUrl, options)
   })
 }
 

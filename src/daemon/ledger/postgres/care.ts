@@ -1,9 +1,9 @@
-// Looking after a ledger in PostgreSQL: whether each row can be read, and forgetting old history. Pages, copies and replicas are the
-// database's own business.
+// Maintains a ledger in PostgreSQL: checks that each row can be read, and deletes old history. Pages, backups and standbys are left to the
+// database.
 import { DAY_MS, type Instant } from '../../../core/model/units.ts'
 import type { Binding } from '../binding.ts'
 import { LedgerError } from '../error.ts'
-import { HISTORY_DAYS, MOST_PROBLEMS, TABLES } from '../sqlite/care.ts'
+import { HISTORY_DAYS, MAX_PROBLEMS, TABLES } from '../sqlite/care.ts'
 import type { BindingReport, LedgerReport } from '../store.ts'
 import type { Decode } from '../values/decode.ts'
 import { readRow } from '../values/rows.ts'
@@ -12,10 +12,10 @@ import type { PostgresDatabase } from './database.ts'
 import { pruneUse } from './rows/use.ts'
 import { postgresVersion, VERSION_SQL } from './schema.ts'
 
-/** So many rows are looked at in one go. */
+/** Rows in one query. */
 const AT_A_TIME = 5_000
 
-/** Looks at every row. Damage is reported and rejects nothing. */
+/** Checks every row. Damage is reported, and does not reject. */
 export async function checkPostgres(database: PostgresDatabase): Promise<LedgerReport> {
   const problems: string[] = []
   for (const [table, decode] of TABLES) await checkRows(database, table, decode, problems)
@@ -27,7 +27,7 @@ export async function checkPostgres(database: PostgresDatabase): Promise<LedgerR
     schemaVersion: await postgresVersion(database.query, database.name),
     problems,
     workspaces,
-    note: 'rows were read one by one; the pages beneath them are PostgreSQL’s (data checksums, pg_amcheck)',
+    note: 'each row was read; checking the pages is left to PostgreSQL (data checksums, pg_amcheck)',
   }
 }
 
@@ -43,7 +43,7 @@ async function checkRows(database: PostgresDatabase, table: string, decode: Deco
         readRow(database.name, table, row, decode)
       } catch (error) {
         if (!(error instanceof LedgerError)) throw error
-        if (problems.length < MOST_PROBLEMS) problems.push(error.message)
+        if (problems.length < MAX_PROBLEMS) problems.push(error.message)
       }
     }
     if (rows.length < AT_A_TIME) return
@@ -64,13 +64,12 @@ async function countRows({ query }: PostgresDatabase, { id, ...binding }: Bindin
   }
 }
 
-/** Forgets history and use that are older than 400 days. Resolves with how many entries went. */
+/** Deletes history and use older than 400 days. Resolves with the number of deleted rows. */
 export function prunePostgres(database: PostgresDatabase, now: Instant): Promise<number> {
   const before = now - HISTORY_DAYS * DAY_MS
   return database.transaction(async (query) => {
-    const [gone] = await query('WITH gone AS (DELETE FROM capkeeper.history WHERE at < $1 RETURNING 1) SELECT count(*) AS n FROM gone', [
-      before,
-    ])
+    const sql = 'WITH gone AS (DELETE FROM capkeeper.history WHERE at < $1 RETURNING 1) SELECT count(*) AS n FROM gone'
+    const [gone] = await query(sql, [before])
     return Number(gone?.['n']) + (await pruneUse(query, before))
   }, VERSION_SQL)
 }

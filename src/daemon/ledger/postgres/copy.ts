@@ -1,5 +1,5 @@
-// The end of a copy that lies in PostgreSQL.
-import { COPY_TABLES, type CopyEnd, type CopyReader, type CopyRow, type CopyTable, type CopyWriter } from '../copy.ts'
+// The end of a copy in PostgreSQL.
+import { COPY_TABLES, type CopyEnd, type CopyReader, type CopyRow, type CopyTable, type CopyWriter, columnNames } from '../copy.ts'
 import type { PostgresDatabase, Query, Row } from './database.ts'
 import { keptText, textKept } from './text.ts'
 
@@ -18,7 +18,7 @@ export const postgresCopy = (database: PostgresDatabase): CopyEnd => ({
 
 const reader = (query: Query): CopyReader => ({
   async *rows(table) {
-    await query(`DECLARE copied NO SCROLL CURSOR FOR SELECT ${names(table)} FROM capkeeper.${table.name}`)
+    await query(`DECLARE copied NO SCROLL CURSOR FOR SELECT ${columnNames(table)} FROM capkeeper.${table.name}`)
     for (;;) {
       const rows = await query(`FETCH ${AT_A_TIME} FROM copied`)
       if (rows.length > 0) yield rows.map((row) => rowOf(table, row))
@@ -32,8 +32,6 @@ const reader = (query: Query): CopyReader => ({
   },
 })
 
-const names = ({ columns }: CopyTable): string => columns.map(([name]) => name).join(', ')
-
 const rowOf = ({ columns }: CopyTable, row: Row): CopyRow =>
   columns.map(([name, kind]) => {
     const kept = row[name]
@@ -43,7 +41,7 @@ const rowOf = ({ columns }: CopyTable, row: Row): CopyRow =>
     return kind === 'key' ? textKept(kept) : String(kept)
   })
 
-/** Instants may have parts of a millisecond. */
+/** Instants may have fractions of a millisecond. */
 const typeOf = (name: string, kind: CopyTable['columns'][number][1]): string => {
   if (kind === 'flag') return 'boolean'
   if (kind !== 'number') return 'text'
@@ -61,7 +59,7 @@ const writer = (query: Query): CopyWriter => ({
         return kind === 'key' && value !== null ? keptText(String(value)) : value
       }),
     )
-    await query(`INSERT INTO capkeeper.${table.name} (${names(table)}) SELECT * FROM unnest(${lists.join(', ')})`, values)
+    await query(`INSERT INTO capkeeper.${table.name} (${columnNames(table)}) SELECT * FROM unnest(${lists.join(', ')})`, values)
   },
   async goOnAfter(lastIntent) {
     for (const { name, columns } of COPY_TABLES) {

@@ -1,6 +1,5 @@
-// The ledger's handle on PostgreSQL: connections from a pool, statements with limits of time, failures as LedgerErrors, and one way to write: a
-// transaction that is on the disks when it resolves. After a failure to connect it waits longer each time before it tries again. It
-// knows nothing of what is stored.
+// The ledger's handle on PostgreSQL: a pool of connections, time limits for every statement, failures as LedgerErrors, and transactions that
+// are on the disk when they resolve. After a failure to connect it waits, longer each time. It knows nothing about the content.
 import { readFileSync, statSync } from 'node:fs'
 import { Client, type ClientConfig, Pool, type PoolClient, type PoolConfig } from 'pg'
 import { parseIntoClientConfig } from 'pg-connection-string'
@@ -13,13 +12,13 @@ import { createSlots } from './slots.ts'
 export type Row = Readonly<Record<string, unknown>>
 export type Value = string | number | boolean | null | readonly (string | number | null)[]
 
-/** Asks one statement. */
+/** Runs one statement. */
 export type Query = (sql: string, values?: readonly Value[]) => Promise<readonly Row[]>
 
-/** A connection of its own for as long as it is held. Every method rejects with a `LedgerError`. */
+/** One connection, for exclusive use until it is released. Every method rejects with a `LedgerError`. */
 export interface Session {
   readonly query: Query
-  /** One transaction; nothing of it stays when `body` rejects. `begin` goes with its begin, and its rows are handed on. */
+  /** One transaction, rolled back when `body` rejects. The statement `begin` runs first, and `body` gets its rows. */
   transaction<T>(body: (query: Query, begun: readonly Row[]) => Promise<T>, begin?: string): Promise<T>
   /** False once the connection has failed. */
   isAlive(): boolean
@@ -27,40 +26,40 @@ export interface Session {
 }
 
 export interface PostgresDatabase {
-  /** As messages name it. */
+  /** Its name in messages. */
   readonly name: string
-  /** For reading: asked once more when the connection turns out to be dead. */
+  /** For reading: repeated once when the connection turns out to be dead. */
   readonly query: Query
-  /** For a statement that writes: never asked twice. */
+  /** For a statement that writes: never repeated. */
   readonly once: Query
-  /** For leases: it waits for nothing else of this process. */
+  /** For leases: waits for no other query of this process. */
   readonly urgent: Query
-  /** On a connection of the pool; tried once more when its connection turns out to be dead before anything was sent. */
+  /** On a connection of the pool; repeated once when the connection turns out to be dead before the transaction began. */
   transaction: Session['transaction']
   session(): Promise<Session>
   close(): Promise<void>
 }
 
-/** Limits of time (choices): for a connection, for a statement on the server, for one that waits for others, and for the answer. */
+/** Time limits (choices): for connecting, for a statement on the server, for its wait for locks, and for the answer. */
 const CONNECT_MS = 5_000
 const STATEMENT_MS = 10_000
 const LOCK_MS = 4_000
 const ANSWER_MS = 15_000
-/** A heartbeat is given up within its keeper's patience, and its connection with it. */
+/** Shorter than the keeper waits for a heartbeat (`BEAT_PATIENCE_MS`). */
 const URGENT_ANSWER_MS = 4_500
-/** A process that stands still in the middle of a transaction must not hold up its successor. */
+/** A process that is suspended inside a transaction must not block its successor. */
 const IDLE_MS = 15_000
-const MOST_CONNECTIONS = 10
-/** For one of them to become free. */
+const MAX_CONNECTIONS = 10
+/** The wait for a free connection. */
 const TURN_MS = 30_000
 
 /** Waits after failures to connect, doubling. */
 const FIRST_WAIT_MS = 250
 const LONGEST_WAIT_MS = 2_000
 
-// Whatever the server's habit is, an intent has to be on its disk before the request leaves.
+// Whatever the server's default is, an intent must be on its disk before the request is sent.
 const BEGIN = 'BEGIN; SET LOCAL synchronous_commit TO on'
-/** Asked once of each connection. */
+/** Set once on each connection. */
 const LIMITS = `SET statement_timeout TO ${STATEMENT_MS}; SET lock_timeout TO ${LOCK_MS}; SET idle_in_transaction_session_timeout TO ${IDLE_MS}`
 
 export interface PostgresOptions {
@@ -69,7 +68,7 @@ export interface PostgresOptions {
   readonly clock: Pick<Clock, 'monotonic' | 'sleep'>
 }
 
-/** Makes the handle; nothing is connected yet. Throws a `LedgerError` for an address that is none, or certificates that cannot be read. */
+/** Makes the handle, without connecting. Throws a `LedgerError` for an invalid address, or certificates that cannot be read. */
 export function openPostgres({ address: given, env, clock }: PostgresOptions): PostgresDatabase {
   const name = shownAddress(given)
   const target = targetOf(given, env)
@@ -79,8 +78,8 @@ export function openPostgres({ address: given, env, clock }: PostgresOptions): P
   const make = (): Pool => poolOf(address, name, env)
   let pool = make()
   /**
-   * One connection that broke tells of all that were made before it: each would have to be waited for, and what is sent on one without answers may
-   * prolong a lease that nobody knows of.
+   * Drops the whole pool when one connection breaks: the others are likely dead too, each would cost a timeout, and a heartbeat whose answer is
+   * lost may renew a lease without our knowledge.
    */
   const leave = (broken: Pool): void => {
     if (broken !== pool) return
@@ -112,7 +111,7 @@ export function openPostgres({ address: given, env, clock }: PostgresOptions): P
         return await connected(pool)
       }
     })
-  const slots = createSlots({ count: MOST_CONNECTIONS, patienceMs: TURN_MS, clock, refused: () => allInUse(name) })
+  const slots = createSlots({ count: MAX_CONNECTIONS, patienceMs: TURN_MS, clock, refused: () => allInUse(name) })
   const session = async (answerMs?: number): Promise<Session> => {
     const giveBack = await slots.take(answerMs !== undefined)
     try {
@@ -123,7 +122,7 @@ export function openPostgres({ address: given, env, clock }: PostgresOptions): P
       throw fromPostgres(error, name)
     }
   }
-  /** `urgentMs`: it goes before all others, and its answer has to come within this time. */
+  /** With `urgentMs` it goes before all others, and its answer must come within this time. */
   const using = async <T>(use: (one: Session) => Promise<T>, urgentMs?: number): Promise<T> => {
     const one = await session(urgentMs)
     try {
@@ -156,10 +155,10 @@ export function openPostgres({ address: given, env, clock }: PostgresOptions): P
 const allInUse = (name: string): LedgerError =>
   new LedgerError(
     'LEDGER_LOCKED',
-    `${name}: all ${MOST_CONNECTIONS} connections of this process were in use for ${TURN_MS / 1000} s; the database answers too slowly for what is asked, so run more replicas`,
+    `${name}: all ${MAX_CONNECTIONS} connections of this process were in use for ${TURN_MS / 1000} s; the database is too slow for so many queries: run more replicas`,
   )
 
-/** The driver leaves the socket open when it gives up while it proves who it is, and a command would not end before the server does. */
+/** When authentication fails, the driver leaves the socket open, and a command would not end before the server closes it. */
 class ClosingClient extends Client {
   constructor(config?: ClientConfig) {
     super(config)
@@ -172,7 +171,7 @@ function poolOf(connectionString: string, name: string, env: PostgresOptions['en
     const address = parseIntoClientConfig(connectionString)
     const config: PoolConfig = {
       ...address,
-      max: MOST_CONNECTIONS,
+      max: MAX_CONNECTIONS,
       connectionTimeoutMillis: CONNECT_MS,
       query_timeout: ANSWER_MS,
       idleTimeoutMillis: 30_000,
@@ -181,10 +180,10 @@ function poolOf(connectionString: string, name: string, env: PostgresOptions['en
       allowExitOnIdle: true,
       Client: ClosingClient,
     }
-    // With libpq's variables for whatever the address leaves out.
+    // Adds libpq's variables for the parts that the address leaves out.
     const asked = new Client(address)
     const pool = new Pool(asked.password ? config : { ...config, password: () => passwordInFile(passwordFileOf(env), asked, name) })
-    // An idle connection that dies is replaced by the next that is asked for.
+    // An idle connection that dies is replaced when the next one is needed.
     pool.on('error', () => undefined)
     return pool
   } catch (error) {
@@ -193,23 +192,23 @@ function poolOf(connectionString: string, name: string, env: PostgresOptions['en
   }
 }
 
-/** Read for each connection of which the server asks a password, so that a new one counts at once. What it says of none is clear enough. */
+/** Read whenever the server asks for a password, so that a new password counts at once. '' when there is none: the server's refusal is clear. */
 function passwordInFile(file: string, { host, port, database = '', user = '' }: Client, name: string): string {
   const unusable = (why: string): LedgerError => new LedgerError('LEDGER_UNREADABLE', `${name}: the password file ${file} ${why}`)
   try {
     const stat = statSync(file, { throwIfNoEntry: false })
     if (!stat) return ''
-    if ((stat.mode & OTHERS) !== 0) throw unusable('is not used, because others may read it; chmod 600 mends that')
+    if ((stat.mode & OTHERS) !== 0) throw unusable('is not used, because other users may read it; run chmod 600 on it')
     return passwordFor(readFileSync(file, 'utf8'), { host, port, database, user }) ?? ''
   } catch (error) {
     throw error instanceof LedgerError ? error : unusable(`cannot be read (${error instanceof Error ? error.message : String(error)})`)
   }
 }
 
-/** Rights of the group and of everybody. */
+/** The rights of the group and of all other users. */
 const OTHERS = 0o077
 
-/** A connection of the pool may have died unseen; a new one is made for the second attempt. */
+/** Repeats an attempt once when its connection was dead: a connection of the pool may have died unnoticed. */
 async function again<T>(attempt: () => Promise<T>, mayRepeat: () => boolean = () => true): Promise<T> {
   try {
     return await attempt()
@@ -219,7 +218,7 @@ async function again<T>(attempt: () => Promise<T>, mayRepeat: () => boolean = ()
   }
 }
 
-/** Lets attempts to connect through, but not too soon after one that failed. */
+/** Delays attempts to connect after a failed one: until then each fails with the last error. */
 function createGate(clock: Pick<Clock, 'monotonic'>, name: string): <T>(connect: () => Promise<T>) => Promise<T> {
   let waitMs = 0
   let notBefore = Number.NEGATIVE_INFINITY
@@ -233,7 +232,7 @@ function createGate(clock: Pick<Clock, 'monotonic'>, name: string): <T>(connect:
     } catch (error) {
       last = fromPostgres(error, name)
       waitMs = Math.min(LONGEST_WAIT_MS, Math.max(FIRST_WAIT_MS, waitMs * 2))
-      // The first failure may be a connection that died: the next attempt goes at once.
+      // The first failure may be a dead connection, so the next attempt needs no wait.
       notBefore = clock.monotonic() + (waitMs === FIRST_WAIT_MS ? 0 : waitMs)
       throw last
     }
@@ -260,7 +259,7 @@ function sessionOf(client: PoolClient, name: string, { giveBack, broke, answerMs
   client.on('error', fail)
   const ask = async (sql: string, values?: readonly Value[]): Promise<readonly Row[]> => {
     try {
-      // The driver knows a limit for each question, and its types do not.
+      // The driver's types lack `query_timeout`.
       const question = { text: sql, ...(values && { values: [...values] }), query_timeout: answerMs }
       const answer: unknown = await client.query(question)
       return rowsOf(answer)
@@ -279,7 +278,7 @@ function sessionOf(client: PoolClient, name: string, { giveBack, broke, answerMs
         await ask('COMMIT')
         return result
       } catch (error) {
-        // A connection that cannot take its transaction back is not used again.
+        // A connection that cannot roll back is not used again.
         if (alive) await ask('ROLLBACK').catch(fail)
         throw error
       }
@@ -292,7 +291,7 @@ function sessionOf(client: PoolClient, name: string, { giveBack, broke, answerMs
   }
 }
 
-/** Of several statements the rows of the last count. */
+/** The rows of the last statement. */
 function rowsOf(answer: unknown): readonly Row[] {
   const last: unknown = Array.isArray(answer) ? answer.at(-1) : answer
   return isResult(last) ? last.rows : []

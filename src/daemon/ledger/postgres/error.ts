@@ -1,5 +1,5 @@
-// What a failure of PostgreSQL, or of the way to it, means for the ledger, in words that say what to do. Nothing above the ledger ever meets
-// a raw error of the driver, and none of its texts holds a password.
+// Turns failures of PostgreSQL and of the connection to it into LedgerErrors, which say what to do. Raw errors of the driver never leave the
+// ledger, and no message contains a password.
 import { type LedgerCode, LedgerError } from '../error.ts'
 
 interface Meaning {
@@ -8,7 +8,7 @@ interface Meaning {
 }
 
 const away: Meaning = { code: 'LEDGER_AWAY', says: (told) => `the database cannot be reached (${told}); nothing is written until it can` }
-const busy: Meaning = { code: 'LEDGER_LOCKED', says: (told) => `the database was kept busy by others for too long (${told}); try again` }
+const busy: Meaning = { code: 'LEDGER_LOCKED', says: (told) => `the database was busy for too long (${told}); try again` }
 const refused: Meaning = {
   code: 'LEDGER_UNREADABLE',
   says: (told) => `the server does not let this user in (${told}); check the user, the password (PGPASSWORD or PGPASSFILE) and pg_hba.conf`,
@@ -20,7 +20,7 @@ const untrusted: Meaning = {
 }
 const withoutTls: Meaning = {
   code: 'LEDGER_UNREADABLE',
-  says: (told) => `TLS was asked for, and the server offers none (${told}); switch it on there, or choose another sslmode`,
+  says: (told) => `sslmode demands TLS, and the server offers none (${told}); switch it on there, or choose another sslmode`,
 }
 const standby: Meaning = {
   code: 'LEDGER_UNWRITABLE',
@@ -67,7 +67,7 @@ const fields = (error: object): { readonly code: string; readonly isOfServer: bo
   isOfServer: 'severity' in error,
 })
 
-/** The connection is of no use any more, whatever was under way on it. */
+/** Whether the connection cannot be used any more. */
 export function isBroken(error: unknown): boolean {
   if (error instanceof LedgerError) return error.code === 'LEDGER_AWAY'
   if (!(error instanceof Error)) return false
@@ -76,14 +76,14 @@ export function isBroken(error: unknown): boolean {
   return isOfServer ? /^(08|57P)/.test(code) || code === '25006' : !/^[0-9A-Z]{5}$/.test(code)
 }
 
-/** What an error of the driver means for the ledger `name`; errors that are of the ledger already come back as they are. */
+/** An error of the driver as a LedgerError; a LedgerError is returned unchanged. */
 export function fromPostgres(error: unknown, name: string): unknown {
   if (error instanceof LedgerError || !(error instanceof Error)) return error
   const { code, isOfServer } = fields(error)
-  // The driver's own words while it proves who it is.
+  // The driver's own errors of authentication.
   if (/^SASL/.test(error.message)) return new LedgerError('LEDGER_UNREADABLE', `${name}: ${refused.says(error.message)}`)
   if (!isOfServer) {
-    const { code: meant, says } = ofTheWay(error, code)
+    const { code: meant, says } = connectionFailure(error, code)
     return new LedgerError(meant, `${name}: ${says(toldBy(error, code))}`)
   }
   const found = [code, code.slice(0, 3), code.slice(0, 2)].flatMap((key) => MEANINGS[key] ?? [])[0]
@@ -91,23 +91,23 @@ export function fromPostgres(error: unknown, name: string): unknown {
   return new LedgerError('LEDGER_UNWRITABLE', `${name}: the database refused it (${error.message}, SQLSTATE ${code})`)
 }
 
-/** As Node and OpenSSL name what is wrong with a certificate. */
+/** The codes of Node and OpenSSL for a bad certificate. */
 const CERTIFICATE =
   /CERT|SELF_SIGNED|UNABLE_TO_(?:VERIFY|GET)|ISSUER|^(?:HOSTNAME_MISMATCH|INVALID_CA|PATH_LENGTH_EXCEEDED|INVALID_PURPOSE)$/
 
-/** Waiting mends a network, and no certificate. */
-function ofTheWay({ message }: Error, code: string): Meaning {
+/** Only a network failure can end by waiting. */
+function connectionFailure({ message }: Error, code: string): Meaning {
   if (isWithoutTls(message)) return withoutTls
   return CERTIFICATE.test(code) ? untrusted : away
 }
 
-/** As the driver puts it. */
+/** Whether the driver says that the server has no TLS. */
 export const isWithoutTls = (message: string): boolean => /does not support SSL/.test(message)
 
 /** An attempt over several addresses has an empty message of its own. */
 function toldBy(error: Error, code: string): string {
   const first = 'errors' in error && Array.isArray(error.errors) ? error.errors.find((one) => one instanceof Error) : undefined
   const told = first instanceof Error ? first.message : error.message || code || error.name
-  // What follows is about flags of Node.
+  // The rest is advice about flags of Node.
   return told.split('; ')[0] ?? told
 }

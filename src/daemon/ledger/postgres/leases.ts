@@ -1,5 +1,5 @@
-// Leases in PostgreSQL: who holds which workspace, on the clock of the database, in one statement for each heartbeat. A token is given once and
-// never again, also after a database failed over to a copy that lacks the last of them: then every lease is void until each could have ended.
+// Leases in PostgreSQL, on the clock of the database, with one statement for each heartbeat. A token is never given twice, even after a failover
+// to a standby that lacks the latest ones: a failover voids all leases, and no new one is given until every old one has ended.
 import { LEASED_WRITE_MS } from '../../../core/replicas/lease.ts'
 import type { Heartbeat, HeartbeatAnswer, HeldWorkspace, LeaseRow } from '../../../core/replicas/table.ts'
 import type { LeaseTable } from '../../../ports.ts'
@@ -8,18 +8,18 @@ import type { PostgresDatabase, Query, Row } from './database.ts'
 import { mustBeKnown } from './schema.ts'
 import { keptText, textKept } from './text.ts'
 
-/** How the life of a server is told from that of a copy which took its place; the first that the server answers counts. */
+/** Identifies the era of a server, which ends when a standby takes its place. The first expression that the server allows counts. */
 const ERAS = [
   `(SELECT system_identifier::text FROM pg_control_system()) || '/' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)`,
-  // Where these are kept from users, each start of the server counts as another one.
+  // For a user who may not call these functions each start of the server begins a new era.
   `extract(epoch FROM pg_postmaster_start_time())::text`,
 ] as const
 
-/** Two sets that say the same, of whatever revision: the first word of each is its digest. */
+/** Whether two policy sets are equal apart from their revisions: the first word of each is its digest. */
 const same = (one: string, other: string): string => `split_part(${one}, ' ', 1) = split_part(${other}, ' ', 1)`
 
-/** Policies of a workspace that are remembered. */
-const MOST_POLICIES = 100
+/** The policy sets that are remembered of a workspace. */
+const MAX_POLICIES = 100
 
 export function postgresLeases(database: PostgresDatabase): LeaseTable {
   let era: string | undefined
@@ -70,15 +70,15 @@ async function knownEra(query: Query): Promise<string> {
     if (error instanceof LedgerError && error.code === 'LEDGER_UNWRITABLE') return undefined
     throw error
   })
-  // Of a standby nothing follows for the server that will answer later; all replicas have to name that one alike.
+  // The era of a standby says nothing about the primary, and all replicas must agree on the primary's era.
   if (rows?.[0]?.['era'] === null)
     throw new LedgerError('LEDGER_AWAY', 'the server is a standby; nothing is written until the address leads to the primary')
   return rows ? best : other
 }
 
 /**
- * The rows of before are read in the same statement, and what it changes itself comes beside them. Taking a lease asks for the strongest lock of its
- * row and passes over rows that others hold, so that a transaction under way keeps its lease, and nobody waits for anybody.
+ * Returns the rows as they were before the statement, and beside them the statement's own changes. Taking a lease needs the strongest lock on its
+ * row and skips locked rows, so that a running transaction keeps its lease, and no replica waits for another.
  */
 const heartbeatSql = (era: string): string => `
 WITH now AS (SELECT clock_timestamp() AS at, ${era} AS era, $3::float8 * interval '1 millisecond' AS lasts),
@@ -164,8 +164,8 @@ function answerOf(rows: readonly Row[], name: string): HeartbeatAnswer {
   const released = new Set(of('released').map(workspaceOf))
   const taken = new Map(
     of('taken').map((row) => {
-      // The lease outlasted the request; what is on its way to the service may land a little later. So may a write that was cut off when its holder
-      // stopped: whoever lets go may leave an intent open as well.
+      // A write of the former holder may land a little after its lease ended, or after the holder stopped and cut it off: a replica that
+      // releases a lease may leave an intent open as well.
       const quietMs = row['ms'] === null ? 0 : Math.max(0, Number(row['ms']) + LEASED_WRITE_MS)
       return [workspaceOf(row), { token: Number(row['token']), quietMs }]
     }),
@@ -191,7 +191,7 @@ function answerOf(rows: readonly Row[], name: string): HeartbeatAnswer {
   return { renewed: new Set(of('renewed').map(workspaceOf)), taken, peers, leases, told }
 }
 
-/** First what this replica has, and then what came last of all; a policy that was never seen becomes the last. */
+/** Records the replica's policies, and returns the latest of each workspace. A policy set that was never seen becomes the latest. */
 async function followed(database: PostgresDatabase, replica: string, policies: ReadonlyMap<string, string>) {
   const names = [...policies.keys()].map(keptText)
   await database.transaction(async (query) => {
@@ -212,7 +212,7 @@ async function followed(database: PostgresDatabase, replica: string, policies: R
       `DELETE FROM capkeeper.policy_seen WHERE (workspace, policy) IN (
          SELECT workspace, policy FROM (SELECT workspace, policy, row_number() OVER (PARTITION BY workspace ORDER BY seen_at DESC) AS place
            FROM capkeeper.policy_seen WHERE workspace = ANY($1::text[])) AS ranked WHERE place > $2)`,
-      [names, MOST_POLICIES],
+      [names, MAX_POLICIES],
     )
   })
   const rows = await database.query(
@@ -234,6 +234,6 @@ const SAVE_SHOWN = `INSERT INTO capkeeper.shown (workspace, document, saved_at)
     USING (workspace) WHERE lease.holder = $1 AND lease.token = mine.token ORDER BY workspace
   ON CONFLICT (workspace) DO UPDATE SET document = excluded.document, saved_at = excluded.saved_at`
 
-/** A little again of what was read before: what was saved by a transaction that ended late. */
+/** Reads the last seconds again, because a transaction may have ended late. */
 const SHOWN_SINCE = `SELECT workspace, document, saved_at::text AS at FROM capkeeper.shown
   WHERE saved_at > $1::timestamptz - interval '5 seconds' ORDER BY saved_at`

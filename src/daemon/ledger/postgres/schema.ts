@@ -1,13 +1,13 @@
-// The shape of a ledger in PostgreSQL: a schema of its own, which version it has, and how it is brought to the present one, by one process at a
-// time and all of it or nothing. A newer version, or a schema that is somebody else's, is left exactly as it is.
+// The schema of a ledger in PostgreSQL: its version, and its migration in one transaction by one process at a time. A newer version, or a
+// schema of another program, is never changed.
 import { LedgerError } from '../error.ts'
 import type { PostgresDatabase, Query } from './database.ts'
 
 /**
- * One script a version, never changed once released. As in SQLite everything of a workspace hangs on a binding, and `data` is one value as
- * JSON, kept as text so that it comes back as it was written. `version` of a binding rises with every transaction that changes its rows.
- * `lease` says which replica may write a workspace; `token` rises with each that takes it over, and `era` is the life of the server that
- * it was given in. `policy_seen` has every policy set in the order in which it came, `shown` what the holder shows of a workspace.
+ * One script for each version, never changed once released. As in SQLite all records of a workspace refer to a binding, and `data` is one
+ * value as JSON, stored as text so that it stays exactly as it was written. `version` of a binding rises with every transaction that changes
+ * its rows. `lease` says which replica may write a workspace; `token` rises with each new holder, and `era` is the era of the server in
+ * which it was given. `policy_seen` has all policy sets in the order of their arrival, `shown` the view that the holder shows of a workspace.
  */
 const MIGRATIONS: readonly string[] = [
   `CREATE TABLE capkeeper.binding (
@@ -178,7 +178,7 @@ export const POSTGRES_VERSION = MIGRATIONS.length
 /** "capk": held while the schema is made or changed. */
 const MIGRATION_LOCK = 0x6361706b
 
-/** Asked with the begin of each transaction that writes: a replica that is older than the schema must write nothing. */
+/** Read at the beginning of each transaction that writes: a replica that is older than the schema must write nothing. */
 export const VERSION_SQL = 'SELECT version FROM capkeeper.schema_version'
 
 /** 0 where there is no ledger yet. Rejects with LEDGER_FOREIGN or LEDGER_NEWER. */
@@ -204,7 +204,7 @@ export function mustBeKnown(version: number, name: string): number {
   )
 }
 
-/** Makes the schema or brings it to the present version. Of several processes one does it, and the others wait. */
+/** Makes the schema or brings it to the current version. One process does it, and the others wait. */
 export async function migratePostgres(database: PostgresDatabase): Promise<void> {
   if ((await postgresVersion(database.query, database.name)) === POSTGRES_VERSION) return
   await database.transaction(async (query) => {
@@ -212,7 +212,7 @@ export async function migratePostgres(database: PostgresDatabase): Promise<void>
     const version = await postgresVersion(query, database.name)
     if (version === POSTGRES_VERSION) return
     if (version === 0) {
-      // Without the right to make one, an administrator may have made it.
+      // An administrator may have made it for a user without the right to.
       const [known] = await query("SELECT to_regnamespace('capkeeper') IS NOT NULL AS there")
       if (known?.['there'] !== true) await query('CREATE SCHEMA capkeeper')
       await query(
@@ -220,7 +220,7 @@ export async function migratePostgres(database: PostgresDatabase): Promise<void>
       )
       await query('INSERT INTO capkeeper.schema_version (version) VALUES (0)')
     }
-    // Whoever writes reads the version first, and waits here.
+    // Each transaction that writes reads the version first, and so waits for this lock.
     await query('LOCK TABLE capkeeper.schema_version IN ACCESS EXCLUSIVE MODE')
     for (const script of MIGRATIONS.slice(version)) await query(script)
     await query('UPDATE capkeeper.schema_version SET version = $1', [POSTGRES_VERSION])

@@ -1,5 +1,4 @@
-// What `doctor` wants to know of the server that holds a ledger: version, rights, how far away it is, and whether its clock is right. It only
-// asks.
+// Describes the server of a ledger for `doctor`: version, missing rights, latency and clock. It only reads.
 import type { Clock } from '../../../ports.ts'
 import type { ServerReport } from '../store.ts'
 import type { PostgresDatabase, Query } from './database.ts'
@@ -16,7 +15,7 @@ export async function serverReport(database: PostgresDatabase, clock: Pick<Clock
     )
     const times: { readonly tookMs: number; readonly skewMs: number }[] = []
     for (let trip = 0; trip < ROUND_TRIPS; trip += 1) times.push(await roundTrip(query, clock))
-    // The fastest answer tells most about the clock, the one in the middle about the way.
+    // The fastest answer gives the best estimate of the clock, the median the latency.
     const [fastest, , middle] = times.toSorted((a, b) => a.tookMs - b.tookMs)
     return {
       version: String(server?.['version']),

@@ -1,14 +1,14 @@
-// Whose turn it is to use one of a process's few connections: in order, but for leases, which have one of their own, because a thousand workspaces that
-// start at once must not cost those that run their leases. Waiting has an end, and is no sign that the database is away.
+// Shares a process's few connections, in order of arrival. One is reserved for leases, so that a thousand workspaces that start at once cannot
+// cost running workspaces their leases. The wait has a bound, and its end does not mean that the database is away.
 import type { Clock } from '../../../ports.ts'
 
 export interface Slots {
-  /** Resolves with what gives the turn back. Rejects with `refused` when it did not come in time. */
+  /** Resolves with a function that gives the slot back. Rejects with `refused` after the wait. */
   take(isUrgent: boolean): Promise<() => void>
 }
 
 export interface SlotsOptions {
-  /** One of them is for what is urgent. */
+  /** One of them is reserved for urgent queries. */
   readonly count: number
   readonly patienceMs: number
   readonly clock: Pick<Clock, 'sleep'>

@@ -1,5 +1,5 @@
-// A ledger in PostgreSQL, opened in one of three ways as one in a file is. What SQLite's file lock does for `run` and `apply`, a lock or a
-// lease of each workspace does here.
+// A ledger in PostgreSQL, with the same modes as a ledger in a file. In place of SQLite's file lock, `run` and `apply` hold a lock or a lease
+// on each workspace.
 import type { Clock } from '../../../ports.ts'
 import type { LedgerMode } from '../binding.ts'
 import { LedgerError } from '../error.ts'
@@ -22,7 +22,7 @@ export interface PostgresStoreOptions {
   readonly mode: LedgerMode
   readonly clock: Clock
   readonly env: Readonly<Record<string, string | undefined>>
-  /** In the mode `write`: checked in each transaction. Absent: the process holds a lock of each workspace that it opens. */
+  /** In the mode `write`: checked in each transaction. Absent: the process takes a lock on each workspace that it opens. */
   readonly fence?: Fence
 }
 
@@ -45,7 +45,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   }
 }
 
-/** What there is to know of a server that holds no ledger yet. */
+/** The report about a server that has no ledger yet. */
 export async function serverOf(options: Pick<PostgresStoreOptions, 'address' | 'clock' | 'env'>): Promise<ServerReport> {
   const database = openPostgres(options)
   try {
@@ -58,7 +58,7 @@ export async function serverOf(options: Pick<PostgresStoreOptions, 'address' | '
 export const noBackupHere = (name: string): LedgerError =>
   new LedgerError(
     'LEDGER_BACKUP',
-    `${name} is looked after by PostgreSQL: copy it with pg_dump --schema=capkeeper, or with the backups of your database`,
+    `${name} is in PostgreSQL: copy it with pg_dump --schema=capkeeper, or with the backups of your database`,
   )
 
 const olderSchema = (name: string, version: number): LedgerError =>
@@ -80,7 +80,7 @@ function store(database: PostgresDatabase, options: PostgresStoreOptions): Ledge
   return {
     file: database.name,
     async workspace(name, baseUrl, { rebind = false } = {}) {
-      // Before anything is changed: whoever holds it may be at work at another address.
+      // Before anything is changed, because the holder may use another address.
       if (mode === 'write') await writer.claim(name)
       const binding = await bind(database, name, baseUrl, { mode, now: clock.now(), rebind })
       const rowsOf = (id: number) => postgresRows({ database, writer, workspace: name, binding: id })

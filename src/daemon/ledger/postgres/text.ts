@@ -1,7 +1,7 @@
-// Names and keys as PostgreSQL can hold them: it has no place for the sign NUL, which the service may put into a name all the same.
+// Escapes the sign NUL in names and keys: PostgreSQL cannot store it, and the service may send it.
 
-/** A text as it is kept. */
+/** A text as it is stored. */
 export const keptText = (text: string): string => (/[\\\0]/.test(text) ? text.replace(/\\/g, '\\\\').replaceAll('\0', '\\0') : text)
 
-/** What was kept, as it was. */
+/** The text of a stored one. */
 export const textKept = (kept: unknown): string => String(kept).replace(/\\(.)/gs, (_, sign: string) => (sign === '0' ? '\0' : sign))

@@ -1,6 +1,6 @@
-// Who may write a workspace. With a fence, the transaction finds the token of the lease still in force, and holds its row until it is over, so
-// that a replica that lost the lease writes nothing. Without one the process holds a lock of the database's, on the connection that
-// its transactions go over: a connection that breaks takes both with it.
+// Decides who may write a workspace. With a fence each transaction checks the token of the lease and locks its row, so that a replica that lost
+// the lease writes nothing. Without one the process holds an advisory lock on the connection of its transactions: a broken connection loses
+// both.
 import { createHash } from 'node:crypto'
 import { BugError } from '../../../core/model/problem.ts'
 import type { Clock } from '../../../ports.ts'
@@ -11,23 +11,23 @@ import { type Single, type SingleAnswer, singleAnswer, type Under } from './rows
 import { mustBeKnown, VERSION_SQL } from './schema.ts'
 import { keptText } from './text.ts'
 
-/** The lease that this process holds on a workspace now; undefined when it holds none. */
+/** The lease that this process has on a workspace, if any. */
 export type Fence = (workspace: string) => { readonly replica: string; readonly token: number } | undefined
 
 export interface Writer {
-  /** The right to write a workspace, taken at once or not at all. Rejects with LEDGER_LOCKED or LEDGER_FENCED. */
+  /** Takes the right to write a workspace. Rejects with LEDGER_LOCKED or LEDGER_FENCED. */
   claim(workspace: string): Promise<void>
   /** One transaction of a workspace. */
   write<T>(workspace: string, body: (query: Query) => Promise<T>): Promise<T>
-  /** A record in one statement; undefined, and nothing done, for what cannot be said in one. */
+  /** Makes a record in one statement; undefined, and nothing is done, when `make` returns undefined. */
   single(workspace: string, make: (under: Under | undefined) => Single | undefined): Promise<Recorded | undefined>
   close(): void
 }
 
-/** A record that was made, but for an intent that was to end and was not open. */
+/** A record that was made, unless it should have closed an intent that was not open. */
 export type Recorded = SingleAnswer & { readonly version: number }
 
-/** Throws for a record that was not let. */
+/** Throws for a record that was refused. */
 function recorded(rows: readonly Row[], name: string, refused: () => LedgerError): Recorded {
   const { version, ...answer } = singleAnswer(rows)
   mustBeKnown(answer.schema, name)
@@ -35,7 +35,7 @@ function recorded(rows: readonly Row[], name: string, refused: () => LedgerError
   return { ...answer, version }
 }
 
-/** Refuses when the schema has become newer meanwhile. */
+/** Rejects when the schema has become newer meanwhile. */
 const versioned =
   <T>(name: string, body: (query: Query) => Promise<T>) =>
   (query: Query, begun: readonly { readonly [column: string]: unknown }[]): Promise<T> => {
@@ -43,7 +43,7 @@ const versioned =
     return body(query)
   }
 
-/** Every attempt to write is a mistake of ours. */
+/** For reading: every attempt to write is a `BugError`. */
 export const noWriter = (database: PostgresDatabase): Writer => ({
   claim: async () => undefined,
   write: () => Promise.reject(readOnly(database)),
@@ -54,7 +54,7 @@ export const noWriter = (database: PostgresDatabase): Writer => ({
 export const readOnly = ({ name }: PostgresDatabase): BugError =>
   new BugError(`${name} was opened for reading, and something wants to write to it`)
 
-/** For commands that note something beside a running daemon: no right is asked for. */
+/** For commands that note something beside a running daemon; they need no lease and no lock. */
 export function freeWriter(database: PostgresDatabase): Writer {
   return {
     claim: async () => undefined,
@@ -70,13 +70,13 @@ export function freeWriter(database: PostgresDatabase): Writer {
 export function fencedWriter(database: PostgresDatabase, fence: Fence): Writer {
   const check = async (query: Query, workspace: string): Promise<void> => {
     const lease = fence(workspace)
-    // This lock lets a lease be renewed meanwhile, and not be taken.
+    // The lock lets the lease be renewed meanwhile, but not taken.
     const values = [keptText(workspace), lease?.replica ?? '', lease?.token ?? 0]
     const rows = lease && (await query(HOLDS, values))
     if (rows === undefined || rows.length === 0) throw fenced(database.name, workspace)
   }
   return {
-    // A lease may come later: until then each transaction is refused.
+    // The lease may be taken later: until then each transaction is refused.
     claim: async () => undefined,
     write: (workspace, body) =>
       database.transaction(
@@ -104,13 +104,13 @@ const fenced = (name: string, workspace: string): LedgerError =>
     `${name}: another replica holds ${workspace} now, so nothing was recorded; this one goes on when it holds it again`,
   )
 
-/** Whoever restores a backup while a daemon is at work. */
+/** After a backup was restored while a daemon was running. */
 const unbound = (name: string, workspace: string): LedgerError =>
   new LedgerError('LEDGER_CORRUPT', `${name}: the records of ${workspace} are gone; stop capkeeper and restore the database from a backup`)
 
-/** A lock that a process which is ending still holds is waited for this long. Choice. */
+/** How long to wait for the lock of a process that is ending. Choice. */
 const PATIENCE_MS = 1_000
-const LOOK_EVERY_MS = 100
+const TRY_EVERY_MS = 100
 
 export function lockingWriter(database: PostgresDatabase, clock: Pick<Clock, 'monotonic' | 'sleep'>): Writer {
   const run = inOrder()
@@ -125,24 +125,24 @@ export function lockingWriter(database: PostgresDatabase, clock: Pick<Clock, 'mo
     session = await database.session()
     return session
   }
-  /** The lock goes with its connection, and so it is taken again with each. */
+  /** The lock ends with its connection, so it is taken again on each new one. */
   const locked = async (workspace: string): Promise<Session> => {
     const one = await connected()
     if (held.has(workspace)) return one
     const endAt = clock.monotonic() + PATIENCE_MS
     while (!(await tryLock(one, workspace))) {
       if (clock.monotonic() >= endAt) throw inUse(database.name, workspace)
-      await clock.sleep(LOOK_EVERY_MS)
+      await clock.sleep(TRY_EVERY_MS)
     }
     await mustBeFree(one.query, database.name, workspace)
     held.add(workspace)
     const isBack = claimed.has(workspace)
     claimed.add(workspace)
-    // Somebody else may have written meanwhile: what is in memory has to be read again before anything counts on it.
+    // Another process may have written meanwhile, so the memory must be read again first.
     if (isBack)
       throw new LedgerError(
         'LEDGER_FENCED',
-        `${database.name}: the connection was lost, and with it the lock of ${workspace}; it is back, and the next cycle reads the records anew`,
+        `${database.name}: the connection was lost, and with it the lock of ${workspace}; both are back, and the next cycle reads the records again`,
       )
     return one
   }
@@ -157,7 +157,7 @@ export function lockingWriter(database: PostgresDatabase, clock: Pick<Clock, 'mo
         return recorded(rows, database.name, () => unbound(database.name, workspace))
       }),
     close() {
-      // A connection that goes back to the pool would keep its locks.
+      // The pool is closed as well: a connection that returns to a pool keeps its locks.
       session?.release()
       session = undefined
     },
@@ -169,7 +169,7 @@ async function tryLock(session: Session, workspace: string): Promise<boolean> {
   return row?.['locked'] === true
 }
 
-/** Replicas hold leases, and no locks. */
+/** Replicas hold leases, not locks. */
 async function mustBeFree(query: Query, name: string, workspace: string): Promise<void> {
   const [held] = await query(
     `SELECT coalesce(replica.name, lease.holder) AS holder FROM capkeeper.lease LEFT JOIN capkeeper.replica ON replica.id = lease.holder
@@ -179,14 +179,14 @@ async function mustBeFree(query: Query, name: string, workspace: string): Promis
   if (held) throw heldBy(name, workspace, String(held['holder']))
 }
 
-/** For a command that wants to write what a replica keeps. */
+/** For a command that would write a workspace of a replica. */
 export const heldBy = (name: string, workspace: string, holder: string): LedgerError =>
   new LedgerError(
     'LEDGER_LOCKED',
-    `${name}: ${workspace} is held by ${holder}, which keeps its caps; change the policies and let that one write them, or stop the replicas first`,
+    `${name}: ${workspace} is held by ${holder}, which keeps its caps; change the policies and let that replica write them, or stop the replicas first`,
   )
 
-/** 64 bits of a hash: PostgreSQL's locks have numbers for names. */
+/** The names of PostgreSQL's advisory locks are numbers of 64 bits. */
 const lockOf = (workspace: string): string =>
   createHash('sha256').update(`capkeeper workspace ${workspace}`).digest().readBigInt64BE().toString()
 

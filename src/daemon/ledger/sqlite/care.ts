@@ -1,34 +1,35 @@
-// Looking after a ledger: is it whole, a consistent copy while it is in use, and forgetting old history. Checking and copying need no
-// write lock and change nothing.
+// Maintains a ledger file: checks it, makes consistent copies while it is in use, and deletes old history. Checking and copying need no write
+// lock and change nothing.
 import { closeSync, fsyncSync, linkSync, mkdtempSync, openSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { DAY_MS, type Instant } from '../../../core/model/units.ts'
 import { type Binding, bindings } from '../binding.ts'
 import { LedgerError } from '../error.ts'
 import type { BindingReport, LedgerReport } from '../store.ts'
-import { pruneUse } from '../use/use.ts'
+
 import { type Decode, Undecodable, unlike } from '../values/decode.ts'
 import { readRow } from '../values/rows.ts'
 import { approval, factFrom, historyEntry, intent, isFact, ownedCap, pause, quarantined } from '../values/values.ts'
 import type { LedgerDatabase } from './database.ts'
 import { createPrivately, lookAt } from './files.ts'
 import { schemaVersion } from './schema.ts'
+import { pruneUse } from './use.ts'
 
 /** How long history is kept (product.md, section 4). */
 export const HISTORY_DAYS = 400
 
-/** More would say nothing new. */
-export const MOST_PROBLEMS = 100
+/** The most faults that are reported. */
+export const MAX_PROBLEMS = 100
 
-/** Looks at every page and every row. Damage is reported, not thrown. */
+/** Checks every page and every row. Damage is reported, not thrown. */
 export function checkLedger(database: LedgerDatabase, exists: boolean): LedgerReport {
   const problems: string[] = []
-  const found = <T>(look: () => T, otherwise: T): T => {
+  const found = <T>(check: () => T, otherwise: T): T => {
     try {
-      return look()
+      return check()
     } catch (error) {
       if (!(error instanceof LedgerError)) throw error
-      if (problems.length < MOST_PROBLEMS) problems.push(error.message)
+      if (problems.length < MAX_PROBLEMS) problems.push(error.message)
       return otherwise
     }
   }
@@ -38,14 +39,14 @@ export function checkLedger(database: LedgerDatabase, exists: boolean): LedgerRe
   return { file: database.file, exists, schemaVersion: schemaVersion(database), problems, workspaces }
 }
 
-/** Pages and references; `quick_check` leaves out whether indexes agree with their tables. Empty when all is well. */
+/** The faults of pages and references. `quick_check` does not compare indexes with their tables. */
 export function damage(database: LedgerDatabase, how: 'integrity_check' | 'quick_check'): readonly string[] {
-  const pages = database.all(`PRAGMA ${how}(${MOST_PROBLEMS})`).map((row) => String(Object.values(row)[0]))
+  const pages = database.all(`PRAGMA ${how}(${MAX_PROBLEMS})`).map((row) => String(Object.values(row)[0]))
   const references = database.all('PRAGMA foreign_key_check')
   return [
     ...pages.filter((line) => line !== 'ok'),
     ...references.map((row) => `row ${String(row['rowid'])} of table ${String(row['table'])} belongs to no workspace`),
-  ].slice(0, MOST_PROBLEMS)
+  ].slice(0, MAX_PROBLEMS)
 }
 
 /** A fact together with its name. */
@@ -55,7 +56,7 @@ const fact: Decode<unknown> = (value) => {
   return factFrom(name, data)
 }
 
-/** The tables whose rows hold a value, with what reads it; a fact is read as a list of its name and its value. */
+/** The tables whose rows have a value, with its decoder. A fact is decoded as a list of its name and its value. */
 export const TABLES: readonly (readonly [table: string, decode: Decode<unknown>])[] = [
   ['owned', ownedCap],
   ['intent', intent],
@@ -66,7 +67,7 @@ export const TABLES: readonly (readonly [table: string, decode: Decode<unknown>]
   ['fact', fact],
 ]
 
-type Found = <T>(look: () => T, otherwise: T) => T
+type Found = <T>(check: () => T, otherwise: T) => T
 
 function checkRows(database: LedgerDatabase, table: string, decode: Decode<unknown>, found: Found): void {
   const data = table === 'fact' ? "'[' || json_quote(name) || ',' || data || ']'" : 'data'
@@ -87,15 +88,15 @@ function countRows(database: LedgerDatabase, { id, ...binding }: Binding): Bindi
   }
 }
 
-/** Forgets history and use that are older than 400 days. Returns how many entries went. */
+/** Deletes history and use older than 400 days. Returns the number of deleted rows. */
 export function pruneHistory(database: LedgerDatabase, now: Instant): number {
   const before = now - HISTORY_DAYS * DAY_MS
   return database.write(() => database.run('DELETE FROM history WHERE at < ?', before).changes + pruneUse(database, before))
 }
 
 /**
- * Writes a consistent copy of a ledger to `target`, which must not exist, while the ledger is in use. The copy appears under its name when
- * it is whole and on the disk, or not at all; a backup that is killed leaves a folder `<target>.partial-…`. Throws LEDGER_BACKUP.
+ * Writes a consistent copy of a ledger to `target`, which must not exist; the ledger may be in use. The copy gets its name only when it is
+ * complete and on the disk; a backup that is killed leaves a folder `<target>.partial-…`. Throws LEDGER_BACKUP.
  */
 export function backupLedger(database: LedgerDatabase, target: string): void {
   const path = resolve(target)
@@ -116,7 +117,7 @@ export function backupLedger(database: LedgerDatabase, target: string): void {
   }
 }
 
-/** Unlike a rename, a link never replaces a file that came into being meanwhile; some network volumes know no links. */
+/** Unlike a rename, a link never replaces a file that was made meanwhile. Some network volumes have no links. */
 function giveName(partial: string, path: string): void {
   try {
     linkSync(partial, path)
@@ -128,7 +129,7 @@ function giveName(partial: string, path: string): void {
 
 const noBackup = (file: string, why: string): LedgerError => new LedgerError('LEDGER_BACKUP', `no copy was made of ${file}: ${why}`)
 
-/** Waits until a file, or the names in a folder, are on the disk. */
+/** Waits until a file, or the entries of a folder, are on the disk. */
 function flush(path: string): void {
   const handle = openSync(path, 'r')
   try {

@@ -1,5 +1,5 @@
-// The end of a copy that lies in a file.
-import { COPY_TABLES, type CopyEnd, type CopyReader, type CopyRow, type CopyTable, type CopyWriter } from '../copy.ts'
+// The end of a copy in SQLite.
+import { COPY_TABLES, type CopyEnd, type CopyReader, type CopyRow, type CopyTable, type CopyWriter, columnNames } from '../copy.ts'
 import type { LedgerDatabase } from './database.ts'
 
 const AT_A_TIME = 1_000
@@ -27,7 +27,7 @@ export function sqliteCopy(database: LedgerDatabase): CopyEnd {
 const reader = (database: LedgerDatabase): CopyReader => ({
   async *rows(table) {
     let batch: CopyRow[] = []
-    for (const row of database.each(`SELECT ${names(table)} FROM ${table.name}`)) {
+    for (const row of database.each(`SELECT ${columnNames(table)} FROM ${table.name}`)) {
       batch.push(table.columns.map(([name, kind]) => columnValue(row[name], kind)))
       if (batch.length < AT_A_TIME) continue
       yield batch
@@ -38,8 +38,6 @@ const reader = (database: LedgerDatabase): CopyReader => ({
   lastIntent: async () => Number(database.get("SELECT seq FROM sqlite_sequence WHERE name = 'intent'")?.['seq'] ?? 0),
 })
 
-const names = ({ columns }: CopyTable): string => columns.map(([name]) => name).join(', ')
-
 function columnValue(kept: unknown, kind: CopyTable['columns'][number][1]): CopyRow[number] {
   if (kept === null) return null
   if (kind === 'flag') return kept === 1
@@ -49,7 +47,7 @@ function columnValue(kept: unknown, kind: CopyTable['columns'][number][1]): Copy
 const writer = (database: LedgerDatabase): CopyWriter => ({
   ...reader(database),
   async put(table, rows) {
-    const sql = `INSERT INTO ${table.name} (${names(table)}) VALUES (${table.columns.map(() => '?').join(', ')})`
+    const sql = `INSERT INTO ${table.name} (${columnNames(table)}) VALUES (${table.columns.map(() => '?').join(', ')})`
     for (const row of rows) database.run(sql, ...row.map((value) => (typeof value === 'boolean' ? Number(value) : value)))
   },
   async goOnAfter(lastIntent) {

@@ -1,5 +1,5 @@
-// The ledger's handle on SQLite: statements prepared once, rows as plain values, failures as LedgerErrors, and one way to write: a
-// transaction that is on the disk when it returns. It knows nothing of what is stored.
+// The ledger's handle on SQLite: each statement is prepared once, failures are LedgerErrors, and the only way to write is a transaction that
+// is on the disk when it returns. It knows nothing about the content.
 import { backup, DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite'
 import { BugError } from '../../../core/model/problem.ts'
 import { BUSY_TIMEOUT_MS, fromSqlite, LedgerError } from '../error.ts'
@@ -9,13 +9,13 @@ export type Row = Readonly<Record<string, SQLOutputValue>>
 
 export const MEMORY = ':memory:'
 
-/** A database in memory that all threads of this process open by its name. */
+/** The beginning of the name of a database in memory that all threads of this process can open. */
 const SHARED = 'file:/capkeeper-'
 let copies = 0
 
 export const isInMemory = (file: string): boolean => file === MEMORY || file.startsWith(SHARED)
 
-/** A copy that any thread opens by its name until it is ended. */
+/** A copy that any thread can open by its name until it is ended. */
 export interface SharedCopy {
   readonly file: string
   end(): void
@@ -23,19 +23,19 @@ export interface SharedCopy {
 
 /** An open ledger file, or one in memory. Every method throws a `LedgerError` when the database fails. */
 export interface LedgerDatabase {
-  /** As messages name it. */
+  /** Its name in messages. */
   readonly file: string
   get(sql: string, ...values: readonly SQLInputValue[]): Row | undefined
   all(sql: string, ...values: readonly SQLInputValue[]): readonly Row[]
-  /** Row by row, for tables that may be long. */
+  /** Row by row, for long tables. */
   each(sql: string, ...values: readonly SQLInputValue[]): Iterable<Row>
-  /** Outside a transaction, for statements without an answer. */
+  /** Runs statements without a result. */
   execute(sql: string): void
   /** Changes rows; only inside `write`. */
   run(sql: string, ...values: readonly SQLInputValue[]): { readonly changes: number; readonly lastId: number }
-  /** Runs `change` as one transaction, durable when this returns; nothing of it stays when it throws. */
+  /** Runs `change` as one transaction: durable when this returns, rolled back when it throws. */
   write<T>(change: () => T): T
-  /** Copies it in memory, a few pages at a time, while everything else goes on. */
+  /** Makes a copy in memory, a few pages at a time, so that other work goes on. */
   share(): Promise<SharedCopy>
   close(): void
 }
@@ -47,7 +47,7 @@ export interface DatabaseOptions {
   readonly name?: string
 }
 
-/** Opens a database file or `:memory:`, without looking at what is in it. Throws a `LedgerError`. */
+/** Opens a database file or `:memory:`, whatever it contains. Throws a `LedgerError`. */
 export function openDatabase(path: string, options: DatabaseOptions): LedgerDatabase {
   const file = options.name ?? path
   const attempt = attempter(file)
@@ -80,7 +80,7 @@ export function openDatabase(path: string, options: DatabaseOptions): LedgerData
     async share() {
       copies += 1
       const name = `${SHARED}${copies}?vfs=memdb`
-      // It is gone with its last connection.
+      // The copy exists until its last connection is closed.
       const kept = new DatabaseSync(name)
       try {
         await backup(sqlite, name)
@@ -98,7 +98,7 @@ export function openDatabase(path: string, options: DatabaseOptions): LedgerData
   return options.readOnly ? forReading(database) : database
 }
 
-/** The same database, on which every attempt to write is a mistake of ours. */
+/** The same database, with every attempt to write a `BugError`. */
 export function forReading(database: LedgerDatabase): LedgerDatabase {
   return {
     ...database,
@@ -127,13 +127,13 @@ function transaction<T>(sqlite: DatabaseSync, change: () => T, attempt: Attempt)
     attempt(() => sqlite.exec('COMMIT'))
     return result
   } catch (error) {
-    // Some failures, a full disk among them, have ended the transaction already.
+    // Some failures, such as a full disk, have already ended the transaction.
     if (sqlite.isTransaction) attempt(() => sqlite.exec('ROLLBACK'))
     throw error
   }
 }
 
-/** Whether a path still leads to the file that it led to before: SQLite would go on writing to a file that nobody can find any more. */
+/** Returns whether the path still leads to the same file: SQLite would go on writing to a file that was deleted or moved. */
 function sameFile(path: string): () => boolean {
   const before = lookAt(path)
   return () => {

@@ -1,5 +1,5 @@
-// The files of a ledger on disk: made for their owner alone, and looked at without being opened. An existing file is never opened here:
-// closing a handle drops every lock that SQLite holds on that file in this process (POSIX).
+// Makes the files of a ledger, readable only by their owner. An existing file is never opened here: closing a handle drops every lock that
+// SQLite holds on that file in this process (POSIX).
 import { accessSync, chmodSync, closeSync, constants, openSync, type Stats, statSync } from 'node:fs'
 import { fromFileSystem, LedgerError } from '../error.ts'
 
@@ -24,23 +24,23 @@ function mustBeWritable(file: string): void {
   }
 }
 
-/** Takes a file away from everybody but its owner; a file of another owner is left as it is. */
+/** Removes the rights of all but the owner. A file of another owner stays unchanged. */
 export function makePrivate(file: string): void {
   try {
     chmodSync(file, OWNER_ONLY)
   } catch {
-    // Only the owner may; on shared volumes that can be somebody else, who has decided who reads it.
+    // Only the owner may do this. On a shared volume another user may own the file, and has chosen its rights.
   }
 }
 
-/** Undefined when there is no such file. Throws a `LedgerError` when that cannot be told. */
+/** The file's status; undefined when there is no such file. Throws a `LedgerError` when it cannot be read. */
 export function lookAt(file: string): Stats | undefined {
   try {
     return statSync(file, { throwIfNoEntry: false })
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOTDIR') return undefined
     const told = error instanceof Error && 'code' in error ? String(error.code) : String(error)
-    throw new LedgerError('LEDGER_UNREADABLE', `${file} cannot be looked at (${told}); this user must be able to enter its folder`)
+    throw new LedgerError('LEDGER_UNREADABLE', `${file} cannot be accessed (${told}); this user must be able to enter its folder`)
   }
 }
 

@@ -1,6 +1,6 @@
-// The write lock of a ledger: at most one process at a time may write caps on the strength of it. It is a lock on a file of its own,
-// beside the ledger, held through SQLite: the operating system frees it with the process, also after kill -9, so there is no pid file to
-// go stale. It must never open the lock file by any other way than SQLite: closing a second handle would drop the lock (POSIX).
+// The write lock of a ledger: at most one process may write caps with it. It is a lock on a separate file beside the ledger, held through
+// SQLite: the operating system frees it with the process, even after kill -9, so there is no stale pid file. The lock file must only ever be
+// opened through SQLite: closing a second handle would drop the lock (POSIX).
 import { realpathSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { fromSqlite, LedgerError, SQLITE, sqliteCode } from '../error.ts'
@@ -11,12 +11,12 @@ export interface Lock {
   release(): void
 }
 
-/** Of several that reach for the lock in the same instant, or beside somebody who only looks, one must get it. Choice. */
+/** Long enough for one of several processes that try at the same instant, or beside `isLocked`, to get the lock. Choice. */
 const PATIENCE_MS = 250
 
 /**
- * Takes the write lock of a ledger, at once or not at all. The file `<ledger>.lock` stays when the lock is freed. Throws a `LedgerError`:
- * LEDGER_LOCKED when another process holds it, LEDGER_UNWRITABLE when it cannot be made. Choice: `run` and `apply` alone take it.
+ * Takes the write lock of a ledger, without waiting for its holder. The file `<ledger>.lock` stays when the lock is freed. Throws a
+ * `LedgerError`: LEDGER_LOCKED when another process holds it, LEDGER_UNWRITABLE when it cannot be made. Choice: only `run` and `apply` take it.
  */
 export function takeLock(ledger: string): Lock {
   const file = `${ledger}.lock`
@@ -38,23 +38,20 @@ export function takeLock(ledger: string): Lock {
   }
 }
 
-/**
- * Whether a process holds the write lock of a ledger now. It only looks, for an instant, and through SQLite; nothing is made. Undefined when it
- * cannot be told.
- */
+/** Whether a process holds the write lock of a ledger; undefined when that is not known. It makes no file. */
 export function isLocked(ledger: string): boolean | undefined {
-  let looking: DatabaseSync | undefined
+  let probe: DatabaseSync | undefined
   try {
     const file = `${realpathSync(ledger)}.lock`
     if (!lookAt(file)) return false
-    looking = new DatabaseSync(file, { readOnly: true, timeout: 0 })
-    looking.exec('SELECT count(*) FROM sqlite_schema')
+    probe = new DatabaseSync(file, { readOnly: true, timeout: 0 })
+    probe.exec('SELECT count(*) FROM sqlite_schema')
     return false
   } catch (error) {
     const code = sqliteCode(error)
     return code === SQLITE.busy || code === SQLITE.locked ? true : undefined
   } finally {
-    looking?.close()
+    probe?.close()
   }
 }
 

@@ -1,24 +1,28 @@
-// The rows of one workspace in SQLite: the queries behind the ledger. Every method is one statement or one transaction, on the disk when it
-// is done.
-import { BugError } from '../../../core/model/problem.ts'
+// The rows of one workspace in SQLite. Every method is one statement or one transaction, and a change is on the disk when it returns.
 import { scopeKey } from '../../../core/model/scope.ts'
 import type { Instant } from '../../../core/model/units.ts'
 import type { HistoryFilter } from '../../../ports.ts'
-import type { DataRow, KeyedRow, KeyedTable, RowChange, Snapshot, WorkspaceRows } from '../adapter.ts'
-import { addOnRows, keepAddOn } from '../use/add-on.ts'
-import { keepBurn, keepRuns, useRows } from '../use/use.ts'
+import {
+  type DataRow,
+  KEYS,
+  type KeyedRow,
+  type KeyedTable,
+  notOpen,
+  type RowChange,
+  type Snapshot,
+  type WorkspaceRows,
+} from '../adapter.ts'
+import { useRows } from '../use/queries.ts'
 import type { LedgerDatabase, Row } from './database.ts'
+import { keepAddOn, keepBurn, keepRuns, sqliteUse } from './use.ts'
 
-/** What its rows are found by, beside their workspace. */
-const KEYS: Readonly<Record<KeyedTable, string>> = { owned: 'scope', approval: 'hold', quarantine: 'scope', fact: 'name' }
-
-/** How often the rows of each binding were changed through one handle: several ledgers of one workspace may share it. */
+/** How often each binding's rows were changed through this handle, which several ledgers of one workspace may share. */
 export type Versions = Map<number, number>
 
 export interface SqliteRowsOptions {
   readonly database: LedgerDatabase
   readonly workspace: string
-  /** The row that everything hangs on; one that does not exist reads as an empty workspace. */
+  /** The id of the binding; one that does not exist reads as an empty workspace. */
   readonly binding: number
   readonly versions: Versions
 }
@@ -41,7 +45,7 @@ export function sqliteRows({ database, workspace, binding, versions }: SqliteRow
         for (const change of changes) id = apply(database, workspace, binding, change) ?? id
         return id
       })
-      // Whoever has read everything before knows what it changes itself.
+      // Only our own change came since the last reading, and we know it.
       const knew = seen?.ours === ours()
       versions.set(binding, ours() + 1)
       if (seen && knew) seen = { ...seen, ours: ours() }
@@ -49,15 +53,14 @@ export function sqliteRows({ database, workspace, binding, versions }: SqliteRow
     },
     history: async (filter) => historyRows(database, binding, filter),
     pause: async () => pauseRow(database, workspace),
-    ...useRows(database, binding),
-    ...addOnRows(database, binding),
+    ...useRows(sqliteUse(database), binding),
   }
 }
 
-/** Differs whenever another connection has changed anything. */
+/** Changes whenever another connection changes the database. */
 const versionOfOthers = (database: LedgerDatabase): string => String(database.all('PRAGMA data_version')[0]?.['data_version'])
 
-/** Everything that is held in memory of one workspace. */
+/** All rows of a workspace that are kept in memory. */
 export function readRows(database: LedgerDatabase, binding: number, latelySince: Instant): Snapshot {
   const table = (name: KeyedTable): readonly KeyedRow[] =>
     database
@@ -74,7 +77,7 @@ const dataRow = (row: Row): DataRow => ({ id: Number(row['id']), data: row['data
 
 /** Newest first. */
 function historyRows(database: LedgerDatabase, binding: number, { scope, sinceAt, untilAt, limit }: HistoryFilter): readonly DataRow[] {
-  // Left to itself SQLite takes the index of instants, and looks through everything for one scope.
+  // Without the hint SQLite takes the index of instants, and scans everything for one scope.
   const [index, atScope] = scope ? ['history_scope', ' AND scope = ?'] : ['history_at', '']
   return database
     .all(
@@ -106,7 +109,7 @@ function apply(database: LedgerDatabase, workspace: string, binding: number, cha
       return database.run('INSERT INTO intent (binding, data) VALUES (?, ?)', binding, change.data).lastId
     case 'close': {
       const { changes } = database.run('DELETE FROM intent WHERE binding = ? AND id = ?', binding, change.id)
-      if (changes === 0) throw new BugError(`intent ${change.id} for ${change.scope} has an outcome already`)
+      if (changes === 0) throw notOpen(change)
       return undefined
     }
     case 'append':

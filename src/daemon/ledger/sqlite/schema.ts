@@ -1,5 +1,5 @@
-// The shape of a ledger file: whose it is, which version, and the tables. A file that is not ours or that a newer capkeeper made is left
-// exactly as it is; an empty one is new. Nothing here ever makes a fresh ledger in the place of one that cannot be read.
+// The schema of a ledger file: its owner, version and tables. A file of another program or of a newer capkeeper is never changed, and a
+// ledger that cannot be read is never replaced by a new one. An empty file is a new ledger.
 
 import { corrupt, LedgerError } from '../error.ts'
 import type { LedgerDatabase } from './database.ts'
@@ -8,8 +8,8 @@ import type { LedgerDatabase } from './database.ts'
 const APPLICATION_ID = 0x6361706b
 
 /**
- * One script a version, never changed once released. Everything of a workspace hangs on a binding, its name together with a service's
- * address. `data` is one value as JSON; the columns beside it are what is searched by. Instants are milliseconds since the epoch.
+ * One script for each version, never changed once released. All records of a workspace refer to a binding: its name with a service's
+ * address. `data` is one value as JSON; the other columns are for searching. Instants are milliseconds since the epoch.
  */
 const MIGRATIONS: readonly string[] = [
   `CREATE TABLE binding (
@@ -75,8 +75,8 @@ const MIGRATIONS: readonly string[] = [
      workspace TEXT NOT NULL UNIQUE,
      data TEXT NOT NULL
    ) STRICT;`,
-  // Use. Days are counted from the epoch, amounts are cents (100 = 1 credit). Days come first in the keys: rows are added at the end and
-  // forgotten at the beginning. `cents` of runs is NULL where the plan shows no credits.
+  // Use. Days are counted from the epoch, amounts are cents (100 = 1 credit). Days come first in the keys, because rows are added at the end
+  // and deleted at the beginning. `cents` of runs is NULL where the plan shows no credits.
   `CREATE TABLE run_use (
      binding INTEGER NOT NULL REFERENCES binding,
      day INTEGER NOT NULL,
@@ -111,7 +111,7 @@ const MIGRATIONS: readonly string[] = [
      cents INTEGER NOT NULL,
      PRIMARY KEY (binding, at)
    ) STRICT, WITHOUT ROWID;`,
-  // What was seen of the deployment becomes one fact.
+  // The evidence about the deployment becomes one fact.
   `INSERT OR IGNORE INTO fact (binding, name, data) SELECT DISTINCT binding, 'seen', '{}' FROM fact WHERE name IN ('copyingSeen', 'inheritedReadsSeen');
    UPDATE fact SET data = json_set(data, '$.caps', (
      SELECT json(json_set(old.data, '$.value', 'copied')) FROM fact AS old WHERE old.binding = fact.binding AND old.name = 'copyingSeen'
@@ -120,7 +120,7 @@ const MIGRATIONS: readonly string[] = [
      SELECT json(json_set(old.data, '$.value', 'inherited')) FROM fact AS old WHERE old.binding = fact.binding AND old.name = 'inheritedReadsSeen'
    )) WHERE name = 'seen' AND EXISTS (SELECT 1 FROM fact AS old WHERE old.binding = fact.binding AND old.name = 'inheritedReadsSeen');
    DELETE FROM fact WHERE name IN ('copyingSeen', 'inheritedReadsSeen', 'wideLooks');`,
-  // Add-on use as the service tells it. `person` is the table that use by day hangs on; days come first in the key, as there.
+  // Add-on use as the service tells it. It refers to the table `person`, as use by day does.
   `CREATE TABLE add_on_use (
      binding INTEGER NOT NULL REFERENCES binding,
      day INTEGER NOT NULL,
@@ -132,9 +132,9 @@ const MIGRATIONS: readonly string[] = [
    ) STRICT, WITHOUT ROWID;`,
 ]
 
-/** The first version that knows of use; readers may meet an older one. */
+/** The first version with use; readers may meet an older one. */
 export const USE_VERSION = 2
-/** The first that knows of add-on use. */
+/** The first version with add-on use. */
 export const ADD_ON_VERSION = 4
 
 /** The version that this capkeeper reads and writes (`PRAGMA user_version`). */
@@ -158,11 +158,11 @@ export function schemaVersion(database: LedgerDatabase): number {
   return version
 }
 
-/** Brings a ledger to the present version, all of it or nothing; an empty database becomes a ledger. */
+/** Brings a ledger to the current version in one transaction; an empty database becomes a ledger. */
 export function migrate(database: LedgerDatabase): void {
   if (schemaVersion(database) === SCHEMA_VERSION) return
   database.write(() => {
-    // Another process may have been faster.
+    // Read again: another process may have migrated it meanwhile.
     for (const script of MIGRATIONS.slice(schemaVersion(database))) database.execute(script)
     database.execute(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}`)
   })

@@ -1,4 +1,4 @@
-// Use by day for a replay, put together from rows of days whose people and amounts come as lists of JSON, whatever the database.
+// Decodes use by day for a replay: each row is a day, with its people and amounts as JSON lists.
 import { DAY_MS } from '../../../core/model/units.ts'
 import type { RecordedDays } from '../../../core/use/replay/recorded.ts'
 
@@ -7,7 +7,7 @@ interface Person {
   readonly email: string
 }
 
-/** Nobody with an empty name is anybody: rows of people whom no listing names are left out. */
+/** Rows of people who are not in `known` are left out. */
 export function recorded(
   source: RecordedDays['addOn'],
   known: readonly Person[],

@@ -1,5 +1,5 @@
-// The pieces that the schema of the ledger's values is made of. Only the generator loads it. Each piece knows the type that its values have, and
-// `shape` makes the compiler insist on a piece for every field of a type, so that a field added to a type cannot be lost on its way.
+// The pieces of the ledger's schema. Only the generator loads this file. Each piece has the type of its values, and `shape` demands a piece for
+// every field of a type, so that a new field cannot be forgotten.
 import Type, { type Static, type TObject, type TProperties, type TUnsafe } from 'typebox'
 
 type Json = Readonly<Record<string, unknown>>
@@ -7,12 +7,12 @@ type Json = Readonly<Record<string, unknown>>
 /** The schema of values of a type. */
 export type Of<T> = TUnsafe<T>
 
-/** `wanted` says what belongs in a place, for whoever reads that something else is there. */
+/** `wanted` names the expected value in messages. */
 const leaf = <T>(wanted: string, schema: Json): Of<T> => Type.Unsafe<T>({ ...schema, 'x-wanted': wanted })
 
 const OBJECT = { 'x-wanted': 'an object' }
 
-/** What is said of a number that stands for something. */
+/** A number, with the words for what it means. */
 export const numeric = <T extends number>(wanted: string): Of<T> => leaf<T>(wanted, { type: 'number' })
 
 export const text = leaf<string>('a text', { type: 'string' })
@@ -23,7 +23,7 @@ export const anything = Type.Unsafe<unknown>({})
 /** One of a few texts. */
 export const oneOf = <T extends string>(options: readonly T[]): Of<T> => leaf<T>(options.join(' or '), { enum: options })
 
-/** A word, or else what the schema says. */
+/** A word, or a value that fits the schema. */
 export const orWord = <T, W extends string>(word: W, schema: Of<T>): Of<T | W> => Type.Unsafe<T | W>({ if: { const: word }, else: schema })
 
 export const list = <T>(items: Of<T>): Of<readonly T[]> => leaf<readonly T[]>('a list', { type: 'array', items })
@@ -41,7 +41,7 @@ export const optional = <T>(schema: Of<T>): Optional<T> => ({ optional: schema }
 
 type Fields<T> = { readonly [K in keyof T]-?: object extends Pick<T, K> ? Optional<Exclude<T[K], undefined>> : Of<T[K]> }
 
-/** An object with these fields; what others it has is not looked at. */
+/** An object with these fields; other fields are ignored. */
 export const shape = <T extends object>(fields: Fields<T>): Of<T> => leaf<T>('an object', objectOf(fields))
 
 function objectOf(fields: object): Json {
@@ -54,7 +54,7 @@ function objectOf(fields: object): Json {
   }
 }
 
-/** A union told apart by its `kind`, by the fields that each kind has beside it. */
+/** A union by `kind`, with the other fields of each kind. */
 export const byKind = <T extends { readonly kind: string }>(
   kinds: {
     readonly [K in T['kind']]: Fields<Omit<Extract<T, { readonly kind: K }>, 'kind'>>
@@ -65,7 +65,7 @@ export const byKind = <T extends { readonly kind: string }>(
     oneOf: Object.entries<object>(kinds).map(([kind, fields]) => objectOf({ kind: Type.Unsafe<unknown>({ const: kind }), ...fields })),
   })
 
-/** An object whose type is what its fields say. */
+/** An object whose type follows from its fields. */
 export const object = <T extends TProperties>(properties: T): Of<Static<TObject<T>>> =>
   Type.Unsafe<Static<TObject<T>>>(Type.Object(properties, OBJECT))
 
@@ -73,7 +73,7 @@ export const object = <T extends TProperties>(properties: T): Of<Static<TObject<
 export const partsOf = <T extends object>(properties: { readonly [K in keyof T]: Of<T[K]> }): Of<Partial<T>> =>
   leaf<Partial<T>>(OBJECT['x-wanted'], { type: 'object', properties })
 
-/** A schema in which pieces that stand in many places are written once, under their names. */
+/** A schema in which pieces with a name are written once, as definitions. */
 export function written(root: object, pieces: Readonly<Record<string, object>>): Json {
   const names = new Map(Object.entries(pieces).map(([name, piece]) => [piece, name]))
   const brief = (schema: object): Json =>

@@ -1,12 +1,12 @@
-// Holds JSON of the ledger against its schema: what was written by another version, or damaged on the disk, must be noticed and never believed.
-// Every fault is told with its place. A validator compiled ahead, as for what users write, would be ten times the size of the schema, and every
-// command that opens a ledger would load it.
+// Checks JSON of the ledger against its schema, so that a value of another version or a damaged one is never used. Each fault names its place.
+// A validator compiled ahead, as for users' files, would be ten times the size of the schema, and every command that opens a ledger would
+// load it.
 import { BugError } from '../../../core/model/problem.ts'
 
-/** Gives back a value of type T, or throws `Undecodable`. */
+/** Returns a value of type T, or throws `Undecodable`. */
 export type Decode<T> = (value: unknown) => T
 
-/** A value that is not what the ledger keeps there. */
+/** A value that does not fit its schema. */
 export class Undecodable extends Error {
   override readonly name = 'Undecodable'
 }
@@ -20,12 +20,12 @@ function parsed(text: unknown): unknown {
   try {
     if (typeof text === 'string') return JSON.parse(text)
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw new Undecodable(unlike('', 'JSON', text))
 }
 
-/** `path` is where the value stands, such as `.scope.kind`. */
+/** `path` is the place of the value, such as `.scope.kind`. */
 export const unlike = (path: string, expected: string, value: unknown): string =>
   `${path === '' ? 'the value' : path} is ${described(value)} and should be ${expected}`
 
@@ -38,7 +38,7 @@ const described = (value: unknown): string => {
 
 type Schemas = Readonly<Record<string, Schema>>
 
-/** JSON Schema as far as build.ts writes it. */
+/** The part of JSON Schema that build.ts writes. */
 export interface Schema {
   readonly $ref?: string
   readonly type?: string
@@ -52,50 +52,50 @@ export interface Schema {
   readonly required?: readonly string[]
   readonly oneOf?: readonly Schema[]
   readonly $defs?: Schemas
-  /** What belongs in its place, in words. */
+  /** The expected value, in words. */
   readonly 'x-wanted'?: string
 }
 
-/** So many faults are told of one value; more say nothing new. */
-const MOST_TOLD = 3
+/** The most faults in one message. */
+const MAX_FAULTS = 3
 
-/** Throws `Undecodable` with the faults of a value, if it has any. `whole` has the definitions that `schema` refers to. */
+/** Throws `Undecodable` when a value has faults. `whole` has the definitions that `schema` refers to. */
 export function mustFit(value: unknown, schema: Schema, whole: Schema = schema): void {
   const faults: string[] = []
-  lookFor(schema, whole)(value, '', faults)
+  checkFor(schema, whole)(value, '', faults)
   if (faults.length === 0) return
-  const more = faults.length - MOST_TOLD
-  throw new Undecodable([...faults.slice(0, MOST_TOLD), ...(more > 0 ? [`and ${more} more`] : [])].join('; '))
+  const more = faults.length - MAX_FAULTS
+  throw new Undecodable([...faults.slice(0, MAX_FAULTS), ...(more > 0 ? [`and ${more} more`] : [])].join('; '))
 }
 
-/** Adds what is wrong with a value that stands at a path. */
-type Look = (value: unknown, path: string, faults: string[]) => void
+/** Adds the faults of the value at a path. */
+type Check = (value: unknown, path: string, faults: string[]) => void
 
-const looks = new WeakMap<Schema, Look>()
+const checks = new WeakMap<Schema, Check>()
 
-/** There may be tens of thousands of rows: what a schema says is worked out once. */
-function lookFor(schema: Schema, whole: Schema): Look {
-  const known = looks.get(schema)
+/** Made once for each schema, because there may be tens of thousands of rows. */
+function checkFor(schema: Schema, whole: Schema): Check {
+  const known = checks.get(schema)
   if (known) return known
-  const look = newLook(schema, whole)
-  looks.set(schema, look)
-  return look
+  const check = newCheck(schema, whole)
+  checks.set(schema, check)
+  return check
 }
 
-function newLook(schema: Schema, whole: Schema): Look {
+function newCheck(schema: Schema, whole: Schema): Check {
   const { $ref, if: word, else: otherwise, items, oneOf, additionalProperties } = schema
-  if ($ref !== undefined) return lookFor(definition($ref, whole), whole)
+  if ($ref !== undefined) return checkFor(definition($ref, whole), whole)
   if (word && otherwise) {
-    const look = lookFor(otherwise, whole)
-    return (value, path, faults) => (value === word.const ? undefined : look(value, path, faults))
+    const check = checkFor(otherwise, whole)
+    return (value, path, faults) => (value === word.const ? undefined : check(value, path, faults))
   }
   const inside = items
-    ? lookAtItems(lookFor(items, whole))
+    ? checkItems(checkFor(items, whole))
     : oneOf
-      ? lookAtKind(oneOf, whole)
+      ? checkKind(oneOf, whole)
       : additionalProperties
-        ? lookAtEntries(lookFor(additionalProperties, whole))
-        : lookAtFields(schema, whole)
+        ? checkEntries(checkFor(additionalProperties, whole))
+        : checkFields(schema, whole)
   const wanted = schema['x-wanted'] ?? 'something else'
   return (value, path, faults) => {
     if (fits(value, schema)) inside(value, path, faults)
@@ -114,39 +114,39 @@ const fits = (value: unknown, { type, enum: words }: Schema): boolean =>
 
 const typeOf = (value: unknown): string => (value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value)
 
-const lookAtItems =
-  (look: Look): Look =>
+const checkItems =
+  (check: Check): Check =>
   (value, path, faults) => {
-    if (Array.isArray(value)) for (const [at, one] of value.entries()) look(one, `${path}[${at}]`, faults)
+    if (Array.isArray(value)) for (const [at, one] of value.entries()) check(one, `${path}[${at}]`, faults)
   }
 
-const lookAtEntries =
-  (look: Look): Look =>
+const checkEntries =
+  (check: Check): Check =>
   (value, path, faults) => {
-    for (const [key, one] of Object.entries(Object(value))) look(one, `${path}[${JSON.stringify(key)}]`, faults)
+    for (const [key, one] of Object.entries(Object(value))) check(one, `${path}[${JSON.stringify(key)}]`, faults)
   }
 
-function lookAtFields({ properties = {}, required = [] }: Schema, whole: Schema): Look {
+function checkFields({ properties = {}, required = [] }: Schema, whole: Schema): Check {
   const fields = Object.entries(properties).map(([name, one]) => ({
     ...{ name, step: `.${name}`, isRequired: required.includes(name) },
-    look: lookFor(one, whole),
+    check: checkFor(one, whole),
   }))
   if (fields.length === 0) return () => undefined
   return (value, path, faults) => {
-    for (const { name, step, isRequired, look } of fields) {
+    for (const { name, step, isRequired, check } of fields) {
       const field = own(value, name)
-      if (isRequired || field !== undefined) look(field, path + step, faults)
+      if (isRequired || field !== undefined) check(field, path + step, faults)
     }
   }
 }
 
-function lookAtKind(branches: readonly Schema[], whole: Schema): Look {
-  const kinds = new Map(branches.map((branch) => [branch.properties?.['kind']?.const, lookFor(branch, whole)]))
+function checkKind(branches: readonly Schema[], whole: Schema): Check {
+  const kinds = new Map(branches.map((branch) => [branch.properties?.['kind']?.const, checkFor(branch, whole)]))
   const wanted = [...kinds.keys()].join(' or ')
   return (value, path, faults) => {
     const kind = own(value, 'kind')
-    const look = kinds.get(kind)
-    if (look) look(value, path, faults)
+    const check = kinds.get(kind)
+    if (check) check(value, path, faults)
     else faults.push(unlike(`${path}.kind`, wanted, kind))
   }
 }

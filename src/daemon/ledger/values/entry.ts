@@ -1,5 +1,4 @@
-// How the ledger keeps a policy entry: as a short text, such as `rule|500`. Every text that an earlier version wrote is read; only this file
-// knows how they look.
+// Stores a policy entry as a short text, such as `rule|500`, and reads every text that an earlier version wrote.
 import { type AskedEntry, GIVEN_UP, ORIGIN_KINDS, type PolicyEntry, UNDECLARED } from '../../../core/model/entry.ts'
 import { credits } from '../../../core/model/units.ts'
 
@@ -13,7 +12,7 @@ export function entryText(entry: PolicyEntry): string {
   return entry.kind === 'given_up' ? GIVEN_UP_TEXT : `${entry.kind}|${entry.cap}`
 }
 
-/** A text that names no kind of declaration known here stands for none that counts any more. */
+/** A text of an unknown kind is an entry that no longer counts. */
 export function entryFrom(text: string): PolicyEntry {
   if (text === NOTHING) return UNDECLARED
   const [, name, cap] = /^([a-z]+)\|(none|\d+)$/.exec(text) ?? []

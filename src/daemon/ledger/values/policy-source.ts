@@ -1,4 +1,4 @@
-// What scopes, caps and the last good policy look like in the ledger. Only the generator loads this file; source.ts has the other values.
+// The schemas of scopes, caps and the last known good policy in the ledger. Only the generator loads this file; source.ts has the other values.
 import type { Static } from 'typebox'
 import type {
   ActiveDays,
@@ -41,7 +41,7 @@ const poolMembers = byKind<PoolMembers>({
   when: { when },
 })
 
-/** What earlier versions did not write. */
+/** Fields that earlier versions did not write. */
 type Later = 'peopleRules' | 'pools'
 
 export const policySet = shape<Omit<PolicySet, Later> & Partial<Pick<PolicySet, Later>>>({

@@ -1,4 +1,4 @@
-// One row of the ledger as the value it keeps, or a LedgerError that names table and row.
+// Decodes rows of the ledger. A row that cannot be decoded is a LedgerError that names table and row.
 import type { Pause } from '../../../core/model/change.ts'
 import type { Instant } from '../../../core/model/units.ts'
 import type { LedgerFacts } from '../../../ports.ts'
@@ -7,7 +7,7 @@ import { corrupt } from '../error.ts'
 import { type Decode, decodeJson, Undecodable } from './decode.ts'
 import { factFrom, pause } from './values.ts'
 
-/** Decodes the `data` of a row that was selected with its `id`. Throws LEDGER_CORRUPT. */
+/** Decodes the `data` of a row. Throws LEDGER_CORRUPT. */
 export function readRow<T>(file: string, table: string, row: { readonly id?: unknown; readonly data?: unknown }, decode: Decode<T>): T {
   try {
     return decodeJson(row.data, decode)
@@ -17,7 +17,7 @@ export function readRow<T>(file: string, table: string, row: { readonly id?: unk
   }
 }
 
-/** The pauses that hold, by workspace. */
+/** The pauses in force, by workspace. */
 export function pausesIn(
   name: string,
   rows: readonly (DataRow & { readonly workspace: string })[],
@@ -27,7 +27,7 @@ export function pausesIn(
   return new Map(all.filter(([, { untilAt }]) => untilAt > now))
 }
 
-/** Learned paces by workspace. They are worth keeping and worth no failure: one that cannot be read is left out. */
+/** Learned paces by workspace. A pace can be learned again, so one that cannot be read is left out. */
 export function pacesIn(rows: readonly { readonly workspace: string; readonly data: unknown }[]): ReadonlyMap<string, LedgerFacts['pace']> {
   return new Map(
     rows.flatMap(({ workspace, data }) => {

@@ -1,5 +1,5 @@
-// What each value in the ledger looks like, on the disk and in what a daemon shares: one schema, from which validators are made. Only the
-// generator loads this file. Adding a field to one of these types means adding it here; the compiler says so. values.ts reads by it.
+// The schema of every value in the ledger, on the disk and in the answer of `GET /ledger`. Only the generator loads this file; values.ts
+// decodes by the result. A field that is added to one of these types must be added here; the compiler enforces it.
 import Type, { type Static } from 'typebox'
 import {
   ASPECT_VALUES,
@@ -80,7 +80,7 @@ const why = { source: optional(position), reason: optional(text) }
 const change = shape<ScopeChange>({ ...what, ...why, people: number, healing: boolean, grantEnd: boolean })
 
 const recorded = { at: number, planId: text, change, entry: text, base: optional(cap), digest: text, revision: text }
-/** Without its id, which is the row's. */
+/** Without its id, which is that of the row. */
 const intent = shape<Stored<Omit<Intent, 'id'>>>(recorded)
 const openIntent = shape<Stored<Intent>>({ ...recorded, id: number })
 
@@ -246,7 +246,7 @@ const dayFigures = shape<DayFigures>({
   pools: optional(record(shape<PoolOfDay>({ credits: number, used: number, dealt: optional(number) }))),
 })
 
-/** Every single value that the ledger keeps by name. */
+/** All facts. */
 const facts: { readonly [K in keyof LedgerFacts]: Of<StoredFacts[K]> } = {
   policy: shape<StoredFacts['policy']>({ set: policySet, digest: text, revision: text }),
   pace: record(anything),
@@ -325,12 +325,12 @@ const shared = object({
   apiVersion: oneOf(['capkeeper/v1']),
   kind: oneOf(['Ledger']),
   createdAt: number,
-  /** An e-mail stands as the first 12 hex digits of SHA-256(`key`, a line end, the e-mail), followed by `@people.invalid`. Choice. */
+  /** An e-mail becomes the first 12 hex digits of SHA-256(`key`, a line end, the e-mail), followed by `@people.invalid`. Choice. */
   key: text,
   workspaces: list(records),
 })
 
-/** What one workspace tells of its ledger. */
+/** The shared records of one workspace. */
 export type SharedRecords = Static<typeof records>
 
 /** The answer of `GET /ledger`. */
@@ -338,10 +338,10 @@ export type LedgerDocument = Static<typeof shared>
 
 const values = { ownedCap, intent, historyEntry, approval, quarantined, pause, facts: parts, shared }
 
-/** Everything that is read from a ledger, by name. */
+/** All values of a ledger by name. */
 export type LedgerValues = { readonly [K in keyof typeof values]: Static<(typeof values)[K]> }
 
-/** Each value is looked at alone, under its name. */
+/** Each value is decoded by itself, under its name. */
 export const LEDGER = written(partsOf(values), {
   cap,
   position,

@@ -1,5 +1,4 @@
-// How values look in the ledger where they look other than in memory: policy entries are texts, and what earlier versions did not write may be
-// absent.
+// The differences between values in the ledger and in memory: policy entries are stored as texts, and fields of later versions may be absent.
 import type { PolicyEntry } from '../../../core/model/entry.ts'
 import type { PolicyRevision } from '../../../core/model/policy.ts'
 import type { ScopeKey } from '../../../core/model/scope.ts'
@@ -8,13 +7,11 @@ import type { LedgerFacts } from '../../../ports.ts'
 import { entryFrom, entryText } from './entry.ts'
 import type { StoredPolicySet } from './policy-source.ts'
 
-/** A value as the ledger keeps it. */
+/** A value as it is stored: its policy entry is a text. */
 export type Stored<T extends { readonly entry: PolicyEntry }> = Omit<T, 'entry'> & { readonly entry: string }
 
-/** With its policy entry as a text. */
 export const stored = <T extends { readonly entry: PolicyEntry }>(value: T): Stored<T> => ({ ...value, entry: entryText(value.entry) })
 
-/** With its policy entry as it is in memory. */
 export const restored = <T extends { readonly entry: string }>(value: T): Omit<T, 'entry'> & { readonly entry: PolicyEntry } => ({
   ...value,
   entry: entryFrom(value.entry),
@@ -22,7 +19,7 @@ export const restored = <T extends { readonly entry: string }>(value: T): Omit<T
 
 type Contests<C> = Readonly<Record<ScopeKey, C>>
 
-/** Facts as the ledger keeps them. */
+/** Facts as they are stored. */
 export interface StoredFacts extends Omit<LedgerFacts, 'contested' | 'policy'> {
   readonly contested: Contests<Stored<Contest>>
   readonly policy: Omit<PolicyRevision, 'set'> & { readonly set: StoredPolicySet }
@@ -31,7 +28,7 @@ export interface StoredFacts extends Omit<LedgerFacts, 'contested' | 'policy'> {
 const contests = <A, B>(all: Contests<A>, change: (one: A) => B): Contests<B> =>
   Object.fromEntries(Object.entries<A>(all).map(([key, one]) => [key, change(one)]))
 
-/** A fact as the ledger keeps it. */
+/** A fact as it is stored. */
 export const storedFact = <K extends keyof LedgerFacts>(name: K, value: LedgerFacts[K] | undefined): unknown =>
   value === undefined ? undefined : (KEPT[name]?.(value) ?? value)
 

@@ -1,4 +1,4 @@
-// Reads each value of the ledger by its schema (source.ts). Values are written with JSON.stringify; stored.ts says what looks otherwise there.
+// Decodes each value of the ledger by its schema (source.ts). Values are written with JSON.stringify, except for the changes in stored.ts.
 import type { Approval, HistoryEntry, Intent, Pause, Quarantined } from '../../../core/model/change.ts'
 import type { OwnedCap } from '../../../core/model/observed.ts'
 import type { LedgerFacts } from '../../../ports.ts'
@@ -7,7 +7,7 @@ import { SCHEMA } from './schema.generated.ts'
 import type { LedgerDocument, LedgerValues } from './source.ts'
 import { restored, restoredFact, type StoredFacts } from './stored.ts'
 
-/** By name; a value that is not in it has no schema to fit. */
+/** Schemas by name. A name without one fits any value. */
 const fieldsOf = (schema: Schema | undefined): NonNullable<Schema['properties']> => schema?.properties ?? {}
 const values = fieldsOf(SCHEMA)
 const facts = fieldsOf(SCHEMA.$defs?.['facts'])
@@ -16,7 +16,7 @@ const checked =
   <K extends keyof LedgerValues>(name: K): Decode<LedgerValues[K]> =>
   (value) => {
     mustFit(value, values[name] ?? {}, SCHEMA)
-    // It was compared with the schema that the type was made of.
+    // The type is made from the schema that the value fits.
     return value as LedgerValues[K]
   }
 
@@ -25,7 +25,7 @@ const intentRow = checked('intent')
 const quarantinedRow = checked('quarantined')
 
 export const ownedCap: Decode<OwnedCap> = (value) => restored(ownedRow(value))
-/** Without its id, which is the row's. */
+/** Without its id, which is that of the row. */
 export const intent: Decode<Omit<Intent, 'id'>> = (value) => restored(intentRow(value))
 export const quarantined: Decode<Quarantined> = (value) => restored(quarantinedRow(value))
 export const historyEntry: Decode<HistoryEntry> = checked('historyEntry')
@@ -35,12 +35,12 @@ export const pause: Decode<Pause> = checked('pause')
 /** The answer of `GET /ledger`, people as hashes. */
 export const sharedLedger: Decode<LedgerDocument> = checked('shared')
 
-/** The names of all single values. */
+/** The names of all facts. */
 export const FACT_NAMES = Object.keys(facts) as readonly (keyof LedgerFacts)[]
 
 export const isFact = (name: unknown): name is keyof LedgerFacts => typeof name === 'string' && Object.hasOwn(facts, name)
 
-/** A single value that the ledger keeps by name. */
+/** Decodes a fact. Throws `Undecodable`. */
 export function factFrom<K extends keyof LedgerFacts>(name: K, value: unknown): LedgerFacts[K] {
   mustFit(value, facts[name] ?? {}, SCHEMA)
   return restoredFact(name, value as StoredFacts[K])

@@ -1,34 +1,42 @@
-// The rows of one workspace in PostgreSQL: the same as `../sqlite/rows.ts`, in as few round trips as may be. Every change is part of one
-// transaction, which also raises the version of the binding: whoever has it in memory knows by that whether it is still so.
-import { BugError } from '../../../../core/model/problem.ts'
+// The rows of one workspace in PostgreSQL: the same as `../../sqlite/rows.ts`, in as few round trips as possible. Every transaction raises
+// the version of the binding, by which a process knows whether its copy in memory is still current.
+
 import { scopeKey } from '../../../../core/model/scope.ts'
 import type { Instant } from '../../../../core/model/units.ts'
 import type { HistoryFilter } from '../../../../ports.ts'
-import type { DataRow, KeyedRow, KeyedTable, RowChange, Snapshot, WorkspaceRows } from '../../adapter.ts'
+import {
+  type DataRow,
+  KEYS,
+  type KeyedRow,
+  type KeyedTable,
+  notOpen,
+  type RowChange,
+  type Snapshot,
+  type WorkspaceRows,
+} from '../../adapter.ts'
+import { useRows } from '../../use/queries.ts'
 import type { PostgresDatabase, Query, Row } from '../database.ts'
 import { keptText, textKept } from '../text.ts'
 import type { Writer } from '../writer.ts'
-import { addOnRows, keepAddOn } from './add-on.ts'
-import { KEYS } from './keys.ts'
 import { type Batch, singleOf } from './single.ts'
-import { keepBurn, keepRuns, useRows } from './use.ts'
+import { keepAddOn, keepBurn, keepRuns, postgresUse } from './use.ts'
 
 export interface PostgresRowsOptions {
   readonly database: PostgresDatabase
   readonly writer: Writer
   readonly workspace: string
-  /** The row that everything hangs on; one that does not exist reads as an empty workspace. */
+  /** The id of the binding; one that does not exist reads as an empty workspace. */
   readonly binding: number
 }
 
 export function postgresRows({ database, writer, workspace, binding }: PostgresRowsOptions): WorkspaceRows {
   const { query } = database
   let seen: number | undefined
-  /** In one statement where that can be said in one. */
+  /** In one statement where possible. */
   const record = async (changes: readonly RowChange[]): Promise<{ readonly opened?: number; readonly version: number }> => {
     const all = batches(changes)
     const single = await writer.single(workspace, (under) => singleOf(binding, all, under))
-    if (single?.isClosed === false) throw notOpen(changes)
+    if (single?.isClosed === false) throw notOpen(changes.find((change) => change.kind === 'close'))
     if (single) return single
     return writer.write(workspace, async (ask) => {
       const [raised] = await ask('UPDATE capkeeper.binding SET version = version + 1 WHERE id = $1 RETURNING version', [binding])
@@ -46,7 +54,7 @@ export function postgresRows({ database, writer, workspace, binding }: PostgresR
     },
     async write(changes) {
       const { opened, version } = await record(changes)
-      // Whoever has read everything before knows what it changes itself.
+      // Only our own change came since the last reading, and we know it.
       if (seen === version - 1) seen = version
       return opened
     },
@@ -55,8 +63,7 @@ export function postgresRows({ database, writer, workspace, binding }: PostgresR
       const [row] = await query('SELECT id, data FROM capkeeper.pause WHERE workspace = $1', [keptText(workspace)])
       return row && dataRow(row)
     },
-    ...addOnRows(query, binding),
-    ...useRows(query, binding),
+    ...useRows(postgresUse(query), binding),
   }
 }
 
@@ -70,7 +77,7 @@ async function versionOf(query: Query, binding: number): Promise<number | undefi
 const tableSql = (table: KeyedTable): string =>
   `SELECT '${table}' AS kind, id, ${KEYS[table]} AS key, data FROM capkeeper.${table} WHERE binding = $1`
 
-/** One statement, and so one state of the database. */
+/** One statement, so that it sees one state of the database. */
 const SNAPSHOT = [
   `SELECT 'version' AS kind, version AS id, '' AS key, '' AS data FROM capkeeper.binding WHERE id = $1`,
   tableSql('owned'),
@@ -82,7 +89,7 @@ const SNAPSHOT = [
 
 async function readRows(query: Query, binding: number, latelySince: Instant) {
   const rows = await query(`SELECT * FROM (${SNAPSHOT}) AS present ORDER BY id`, [binding])
-  // History only grows, and at its end: what is added in between is also there after the next change of the version.
+  // Not in the same statement: history only grows at its end, and an entry that is added in between is read again with the next version.
   const lately = await historyRows(query, binding, { sinceAt: latelySince })
   const of = (kind: string): readonly Row[] => rows.filter((row) => row['kind'] === kind)
   const table = (name: KeyedTable): readonly KeyedRow[] => of(name).map((row) => ({ ...dataRow(row), key: textKept(row['key']) }))
@@ -105,11 +112,6 @@ function historyRows(query: Query, binding: number, { scope, sinceAt, untilAt, l
   )
 }
 
-function notOpen(changes: readonly RowChange[]): BugError {
-  const close = changes.find((change) => change.kind === 'close')
-  return new BugError(`intent ${close?.id} for ${close?.scope} has an outcome already`)
-}
-
 interface Place {
   readonly workspace: string
   readonly binding: number
@@ -122,7 +124,7 @@ async function applyAll(query: Query, place: Place, all: readonly Batch[]): Prom
   return opened
 }
 
-/** Changes of one kind and one table that follow each other go in one statement, each row once. */
+/** Joins consecutive changes of one kind and one table, as long as each is about another row. */
 function batches(changes: readonly RowChange[]): readonly Batch[] {
   const all: [RowChange, ...RowChange[]][] = []
   for (const change of changes) {
@@ -154,7 +156,7 @@ async function apply(query: Query, { workspace, binding }: Place, [change, ...mo
     }
     case 'close': {
       const closed = await query('DELETE FROM capkeeper.intent WHERE binding = $1 AND id = $2 RETURNING id', [binding, change.id])
-      if (closed.length === 0) throw notOpen([change])
+      if (closed.length === 0) throw notOpen(change)
       return undefined
     }
     case 'append':
@@ -182,7 +184,7 @@ async function apply(query: Query, { workspace, binding }: Place, [change, ...mo
       return undefined
     case 'forget':
       await forget(query, binding, keptText(change.email))
-      // Whoever holds the workspace saves it again, without them.
+      // The holder of the workspace saves it again, without the person.
       await query('DELETE FROM capkeeper.shown WHERE workspace = $1', [keptText(workspace)])
       return undefined
   }

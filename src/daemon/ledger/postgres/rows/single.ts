@@ -1,10 +1,9 @@
-// A record in one statement: the check of the schema and of the lease, the binding's version and the rows, as one transaction that costs one
-// round trip. It is all or nothing: without the right to write no part of it happens. What cannot be said so goes through `writer.write`.
-import type { RowChange } from '../../adapter.ts'
+// Makes a record in one statement, which costs one round trip: it checks the schema and the lease, raises the binding's version and writes
+// the rows, all or nothing. Changes that need more than one statement go through `writer.write`.
+import { KEYS, type RowChange } from '../../adapter.ts'
 import type { Row, Value } from '../database.ts'
 import { POSTGRES_VERSION } from '../schema.ts'
 import { keptText } from '../text.ts'
-import { KEYS } from './keys.ts'
 
 /** Changes of one kind and one table that follow each other, each row once. */
 export type Batch = readonly [RowChange, ...RowChange[]]
@@ -14,30 +13,30 @@ export interface Single {
   readonly values: readonly Value[]
 }
 
-/** The lease under which it is recorded; absent: none is asked for. */
+/** The lease that the record needs. */
 export interface Under {
   readonly workspace: string
   readonly replica: string
   readonly token: number
 }
 
-/** What the statement says of itself. */
+/** The result of the statement. */
 export interface SingleAnswer {
   readonly schema: number
-  /** Absent when it was not let: then nothing has happened. */
+  /** Absent when the record was refused: then nothing has happened. */
   readonly version?: number
   readonly opened?: number
-  /** False when it was to close an intent that is not open. */
+  /** False when it should have closed an intent that is not open. */
   readonly isClosed: boolean
 }
 
-/** Undefined for changes that take more than one statement, or of which two are about one row. */
+/** Undefined for changes that need more than one statement, and when two are about one row. */
 export function singleOf(binding: number, all: readonly Batch[], under: Under | undefined): Single | undefined {
   const rows = all.flat().map(rowOf)
   if (rows.includes(undefined) || new Set(rows).size < rows.length) return undefined
   const values: Value[] = [binding, POSTGRES_VERSION, keptText(under?.workspace ?? ''), under?.replica ?? null, under?.token ?? null]
   const given = (value: Value): string => `$${values.push(value)}`
-  // What else is recorded with the end of an intent counts only if that intent was open.
+  // The other changes are made only if the intent that they close was open.
   const closes = all.flat().find((change) => change.kind === 'close')
   const close =
     closes?.kind === 'close'
@@ -56,13 +55,13 @@ export function singleOf(binding: number, all: readonly Batch[], under: Under | 
   }
 }
 
-// The lock of the lease lets it be renewed meanwhile, and not be taken. Whatever the server's habit is, the answer comes when the record is on its disk.
+// The lock on the lease lets it be renewed meanwhile, but not taken. `synchronous_commit` below makes the answer wait for the disk.
 const GATE = `WITH held AS (SELECT token FROM capkeeper.lease WHERE workspace = $3::text AND holder = $4::text AND token = $5::bigint FOR KEY SHARE),
   raised AS (UPDATE capkeeper.binding SET version = version + 1
     WHERE id = $1::bigint AND ($4::text IS NULL OR EXISTS (SELECT FROM held)) AND (SELECT version FROM capkeeper.schema_version) <= $2::integer
     RETURNING version)`
 
-/** The row that a change is about; undefined for one that takes more than a statement. */
+/** The row that a change is about; undefined for a change that needs more than one statement. */
 function rowOf(change: RowChange, at: number): string | undefined {
   switch (change.kind) {
     case 'put':

@@ -1,0 +1,150 @@
+// Reads use from the ledger: runs by day, model and mode, each person's use by day, add-on use, and the readings that a forecast needs. The
+// SQL is the same in every database, but for the few words in `UseDatabase`. Sums are made here, and no decisions.
+import type { AddOnRow, RunUse } from '../../../core/model/observed.ts'
+import { type Credits, cents, credits, creditsOf, DAY_MS, type Instant } from '../../../core/model/units.ts'
+import type { AddOnSum } from '../../../ports.ts'
+import type { WorkspaceRows } from '../adapter.ts'
+import { recorded } from './recorded-days.ts'
+import { bounds, MOST } from './values.ts'
+
+export type UseRow = Readonly<Record<string, unknown>>
+
+/** The version of the schema that a query needs: an older ledger, which only a reader can meet, has no such rows. */
+export type UseKind = 'use' | 'addOn'
+
+export interface UseDatabase {
+  /** Values are written `?1`, `?2` and so on. */
+  ask(kind: UseKind, sql: string, values: readonly (string | number)[]): Promise<readonly UseRow[]>
+  /** Before the name of a table. */
+  readonly schema: string
+  /** The function that returns the least of its arguments. */
+  readonly least: string
+  /** An aggregate of a column as a JSON list. */
+  listOf(column: string): string
+  keptText(text: string): string
+  textKept(kept: unknown): string
+}
+
+type UseRows = Pick<
+  WorkspaceRows,
+  'runs' | 'highestUse' | 'useReadings' | 'useByPerson' | 'useByDay' | 'useOfPerson' | 'addOnUse' | 'addOnSums' | 'addOnOfPerson'
+>
+
+export function useRows(database: UseDatabase, binding: number): UseRows {
+  const { ask, schema, least, keptText, textKept } = database
+  return {
+    async runs(scope, days) {
+      const rows = await ask(
+        'use',
+        `SELECT day, model, mode, messages, cents FROM ${schema}run_use
+         WHERE binding = ?1 AND day >= ?2 AND day < ?3 AND scope = ?4 ORDER BY day, model, mode`,
+        [binding, ...bounds(days), keptText(scope)],
+      )
+      return rows.map(
+        (row): RunUse => ({
+          dayAt: dayAtOf(row),
+          model: textKept(row['model']),
+          mode: textKept(row['mode']),
+          messages: Number(row['messages']),
+          ...(row['cents'] !== null && { used: credits(Number(row['cents']) / 100) }),
+        }),
+      )
+    },
+    async highestUse() {
+      const sql = `SELECT email, highest FROM ${schema}person WHERE binding = ?1 AND highest > 0 ORDER BY id`
+      return new Map((await ask('use', sql, [binding])).map((row) => [textKept(row['email']), amountOf(row['highest'])]))
+    },
+    async useReadings() {
+      const rows = await ask('use', `SELECT at, cents FROM ${schema}use_reading WHERE binding = ?1 ORDER BY at`, [binding])
+      return rows.map((row) => ({ at: Number(row['at']), used: amountOf(row['cents']) }))
+    },
+    async useByPerson(days) {
+      const rows = await ask(
+        'use',
+        `SELECT email, ${least}(sum(cents), ${MOST}) AS cents FROM ${schema}person_use JOIN ${schema}person ON person.id = person_use.person
+         WHERE person_use.binding = ?1 AND day >= ?2 AND day < ?3 GROUP BY person.id ORDER BY sum(cents) DESC, email`,
+        [binding, ...bounds(days)],
+      )
+      return rows.map((row) => ({ email: textKept(row['email']), used: amountOf(row['cents']) }))
+    },
+    async useOfPerson(email, days) {
+      const rows = await ask(
+        'use',
+        `${daysAsked(`${schema}person_use`)}
+         SELECT asked.day, cents FROM asked JOIN ${schema}person ON person.binding = ?1 AND person.email = ?4
+         JOIN ${schema}person_use ON person_use.binding = ?1 AND person_use.day = asked.day AND person_use.person = person.id ORDER BY asked.day`,
+        [binding, ...bounds(days), keptText(email)],
+      )
+      return rows.map((row) => ({ dayAt: dayAtOf(row), used: amountOf(row['cents']) }))
+    },
+    async useByDay(days, source) {
+      const kind = source === 'measured' ? 'addOn' : 'use'
+      const people = await ask(kind, `SELECT id, email FROM ${schema}person WHERE binding = ?1 AND email <> '' ORDER BY id`, [binding])
+      return recorded(
+        source,
+        people.map((row) => ({ id: Number(row['id']), email: textKept(row['email']) })),
+        await ask(kind, byDaySql(database)[source], [binding, ...bounds(days)]),
+      )
+    },
+    async addOnUse(days) {
+      const rows = await ask(
+        'addOn',
+        `SELECT day, email, model, cents, add_on_cents FROM ${schema}add_on_use JOIN ${schema}person ON person.id = add_on_use.person
+         WHERE add_on_use.binding = ?1 AND day >= ?2 AND day < ?3 ORDER BY day, email, model`,
+        [binding, ...bounds(days)],
+      )
+      return rows.map(
+        (row): AddOnRow => ({ dayAt: dayAtOf(row), email: textKept(row['email']), model: textKept(row['model']), ...sumOf(row) }),
+      )
+    },
+    async addOnSums(days) {
+      const rows = await ask(
+        'addOn',
+        `SELECT email, ${least}(sum(cents), ${MOST}) AS cents, ${least}(sum(add_on_cents), ${MOST}) AS add_on_cents
+         FROM ${schema}add_on_use JOIN ${schema}person ON person.id = add_on_use.person
+         WHERE add_on_use.binding = ?1 AND day >= ?2 AND day < ?3 GROUP BY person.id ORDER BY email`,
+        [binding, ...bounds(days)],
+      )
+      return new Map(rows.map((row) => [textKept(row['email']), sumOf(row)]))
+    },
+    async addOnOfPerson(email, days) {
+      const rows = await ask(
+        'addOn',
+        `${daysAsked(`${schema}add_on_use`)}
+         SELECT asked.day, ${least}(sum(add_on_cents), ${MOST}) AS cents FROM asked
+         JOIN ${schema}person ON person.binding = ?1 AND person.email = ?4
+         JOIN ${schema}add_on_use ON add_on_use.binding = ?1 AND add_on_use.day = asked.day AND add_on_use.person = person.id
+         GROUP BY asked.day ORDER BY asked.day`,
+        [binding, ...bounds(days), keptText(email)],
+      )
+      return rows.map((row) => ({ dayAt: dayAtOf(row), addOn: amountOf(row['cents']) }))
+    },
+  }
+}
+
+const dayAtOf = (row: UseRow): Instant => Number(row['day']) * DAY_MS
+
+const amountOf = (kept: unknown): Credits => creditsOf(cents(Number(kept)))
+
+const sumOf = (row: UseRow): AddOnSum => ({ used: amountOf(row['cents']), addOn: amountOf(row['add_on_cents']) })
+
+/** A day comes as lists in one row: a row for each person and day would take five times as long. */
+const byDaySql = ({ schema, least, listOf }: UseDatabase) => ({
+  estimated: `SELECT day, ${listOf('person')} AS people, ${listOf('cents')} AS cents FROM ${schema}person_use
+              WHERE binding = ?1 AND day >= ?2 AND day < ?3 GROUP BY day ORDER BY day`,
+  measured: `SELECT day, ${listOf('person')} AS people, ${listOf('cents')} AS cents, ${listOf('add_on')} AS add_on FROM (
+               SELECT day, person, ${least}(sum(cents), ${MOST}) AS cents, ${least}(sum(add_on_cents), ${MOST}) AS add_on
+               FROM ${schema}add_on_use WHERE binding = ?1 AND day >= ?2 AND day < ?3 GROUP BY day, person
+             ) AS sums GROUP BY day ORDER BY day`,
+})
+
+/**
+ * The days of a range that have rows, as the table `asked (day)`. The keys begin with the day, and a day has many people. So the query goes from
+ * each day to the next by the key: it costs one lookup for each day with use, however long the range is. The last row has no day.
+ */
+const daysAsked = (table: string): string =>
+  `WITH RECURSIVE asked (day) AS (
+     SELECT min(day) FROM ${table} WHERE binding = ?1 AND day >= ?2 AND day < ?3
+     UNION ALL
+     SELECT (SELECT min(day) FROM ${table} WHERE binding = ?1 AND day > asked.day AND day < ?3) FROM asked WHERE asked.day IS NOT NULL
+   )`
