@@ -308,6 +308,8 @@ describe('times', () => {
     ['the form of analytics cells', '2026-02-03 12:00:00 +0000 UTC', noon],
     ['a number is none', 1_770_000_000, undefined],
     ['a word is none', 'UNKNOWN', undefined],
+    ['the zero time of the year 1 is none', '0001-01-01T00:00:00Z', undefined],
+    ['the zero time of 1970 is none', '1970-01-01T00:00:00Z', undefined],
     ['a day that does not exist is none', '2026-13-45T00:00:00Z', undefined],
   ])('%s', (_name, text, expected) => {
     expect(instantOf(text)).toBe(expected)
