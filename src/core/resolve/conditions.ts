@@ -214,6 +214,9 @@ const ASKED: { readonly [K in keyof When]-?: Ask } = {
 
 const whole = (days: number | undefined): string => `${Math.floor(days ?? 0)} ${Math.floor(days ?? 0) === 1 ? 'day' : 'days'}`
 
+/** Days that are compared with a most: 14 days and an hour are more than 14. */
+const atMost = (days: number | undefined): string => `${Number.isInteger(days) ? '' : 'more than '}${whole(days)}`
+
 const TOLD: { readonly [K in keyof When]-?: Tell } = {
   email: ({ email }) => `e-mail matches ${email}`,
   role: (_when, { role }) => `role is ${role}`,
@@ -222,7 +225,7 @@ const TOLD: { readonly [K in keyof When]-?: Tell } = {
     return found === undefined ? `in none of the groups ${groups.join(', ')}` : `in group ${found}`
   },
   inactiveDays: ({ inactiveDays }, person, facts) => `inactive for ${whole(inactiveFor(person, facts))} (${inactiveDays} or more)`,
-  joinedWithinDays: ({ joinedWithinDays }, person, facts) => `joined ${whole(joinedAgo(person, facts))} ago (${joinedWithinDays} or less)`,
+  joinedWithinDays: ({ joinedWithinDays }, person, facts) => `joined ${atMost(joinedAgo(person, facts))} ago (${joinedWithinDays} or less)`,
   activeDays: ({ activeDays }, person) =>
     `active on ${person.activeDays?.[activeDays?.within ?? 0]} of the last ${activeDays?.within} days (fewer than ${activeDays?.below})`,
 }
@@ -250,6 +253,9 @@ function joinedAgo({ signedUpAt }: Person, { readAt, clockDoubted }: RowFacts): 
 
 /** Not rounded; undefined where the days are not known. */
 export const daysOf = { inactiveDays: inactiveFor, joinedWithinDays: joinedAgo } as const
+
+/** Days in words that agree with what the condition makes of them. */
+export const daysText = { inactiveDays: whole, joinedWithinDays: atMost } as const
 
 const sameText = (a: string, b: string): boolean => a.trim().toLowerCase() === b.trim().toLowerCase()
 

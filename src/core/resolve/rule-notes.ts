@@ -5,7 +5,7 @@ import { isApproved } from '../interpret/effective.ts'
 import type { Person, Roster } from '../model/observed.ts'
 import type { PeopleRule, When } from '../model/policy.ts'
 import type { Position } from '../model/problem.ts'
-import { answersOf, CONDITION_KEYS, daysOf, type RowFacts, truthOf } from './conditions.ts'
+import { answersOf, CONDITION_KEYS, daysOf, daysText, type RowFacts, truthOf } from './conditions.ts'
 
 /** A rule and how many approved people it is the first to match, for metrics and warnings. */
 export interface RuleStatus {
@@ -55,7 +55,7 @@ export function ruleNotes(inputs: NoteInputs): readonly RuleNote[] {
   if (people.length === 0) return []
   return rules.flatMap((rule, index) => {
     const status = statuses[index]
-    const found = status && noteOf(rule, status, { ...inputs, people })
+    const found = status && noteOf(rule, status, { ...inputs, people }, statuses.slice(0, index))
     return found ? [{ ...found, rule: rule.name, at: rule.at }] : []
   })
 }
@@ -64,6 +64,7 @@ function noteOf(
   rule: PeopleRule,
   { people: matched, holds, unknown }: RuleStatus,
   judged: Judged,
+  earlier: readonly RuleStatus[],
 ): Omit<RuleNote, 'rule' | 'at'> | undefined {
   const { name, when } = rule
   const { people, facts } = judged
@@ -75,7 +76,7 @@ function noteOf(
     return { code: 'RULE_UNKNOWN', message: `rule ${name}: whether it matches is not known for ${whom} what is in force${because}` }
   }
   if (matched === 0) {
-    const why = holds > 0 ? 'earlier rules match everybody that it would' : whyNobody(rule, judged)
+    const why = holds > 0 ? whyEarlier(earlier) : whyNobody(rule, judged)
     return { code: 'RULE_NOBODY', message: `rule ${name} matches nobody: ${why}` }
   }
   const isEverybody = Object.keys(when).length === 1 && when.email !== undefined && people.length >= FEW_PEOPLE && matched === people.length
@@ -84,6 +85,13 @@ function noteOf(
     code: 'RULE_EVERYBODY',
     message: `rule ${name} matches everybody on the roster: e-mail matches ${when.email} for all ${matched}`,
   }
+}
+
+function whyEarlier(earlier: readonly RuleStatus[]): string {
+  const isOpen = earlier.some(({ unknown }) => unknown > 0)
+  const isMatching = earlier.some(({ people }) => people > 0)
+  if (!isMatching) return 'it is not known whether earlier rules match those that it would'
+  return `earlier rules match everybody that it would${isOpen ? ', or it is not known whether they do' : ''}`
 }
 
 function whyNobody({ when }: PeopleRule, { people, facts, nearest }: Judged): string {
@@ -151,5 +159,5 @@ function nearestOf(
   pick: (a: number, b: number) => number,
 ) {
   const days = people.flatMap((person) => daysOf[key](person, facts) ?? [])
-  return days.length === 0 ? 'nobody has a time' : `the nearest is ${Math.floor(days.reduce((a, b) => pick(a, b)))} days`
+  return days.length === 0 ? 'nobody has a time' : `the nearest is ${daysText[key](days.reduce((a, b) => pick(a, b)))}`
 }

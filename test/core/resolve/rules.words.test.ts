@@ -36,6 +36,13 @@ describe('the answer to a condition', () => {
     ['on days without use', 'bob', { inactiveDays: 1 }, {}, 'inactiveDays true: inactive for 1 day (1 or more)'],
     ['on days since signing up', 'ada', { joinedWithinDays: 7 }, {}, 'joinedWithinDays false: joined 400 days ago (7 or less)'],
     [
+      'on hours beyond the days since signing up',
+      'new',
+      { joinedWithinDays: 14 },
+      { roster: rosterRows({ new: { joinedDaysAgo: 14.01 } }) },
+      'joinedWithinDays false: joined more than 14 days ago (14 or less)',
+    ],
+    [
       'on active days',
       'bob',
       { activeDays: { below: 5, within: 30 } },
