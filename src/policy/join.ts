@@ -25,7 +25,7 @@ interface JoinInput {
   readonly incomplete: boolean
   /** The service copies the caps of team and groups to people. */
   readonly copied?: boolean
-  /** Warns about grants that ended before; absent: no such warning. */
+  /** Grants without `from` begin now, and those that ended before are warned of; absent: they always were, without such a warning. */
   readonly now?: Instant
 }
 
@@ -191,9 +191,10 @@ function checkConflictRules(together: Together): void {
 
 const LONGEST_CYCLE_MS = 31 * 86_400_000
 
-/** In the order of time, a grant must not begin before all earlier grants on its scope have ended. */
+/** In the order of time, a grant must not begin before all earlier grants on its scope have ended. One without `from` begins now. */
 function checkOverlaps(together: Together): void {
-  const timed = together.grants.flatMap(({ times, scope, at }) => (times ? [{ scope, at, ...times }] : []))
+  const now = together.now === undefined ? {} : { fromAt: together.now }
+  const timed = together.grants.flatMap(({ times, scope, at }) => (times ? [{ scope, at, ...now, ...times }] : []))
   const byScope = Map.groupBy(timed, ({ scope }) => scopeKey(scope))
   for (const grants of byScope.values()) {
     const [first, ...later] = grants.toSorted(compareGrants)
@@ -216,7 +217,7 @@ function reportOverlap(together: Together, earlier: Timed, later: Timed): void {
   const other = earlier.at
   const name = nameOf(later.scope)
   const hint = 'end the first before the second begins, or join them'
-  if (start < endOf(earlier) || start === startOf(earlier)) {
+  if (start < endOf(earlier)) {
     add(together, later.at, 'GRANT_OVERLAP', `two grants for ${name} overlap in time`, { hint, other })
   } else if (earlier.until.kind === 'cycleEnd' && start < startOf(earlier) + LONGEST_CYCLE_MS) {
     const message = `two grants for ${name} overlap in time when this one begins before the cycle of the other ends`

@@ -26,6 +26,8 @@ export interface Branch<T = unknown> {
   readonly keyNode: Node
   /** Null where nothing was written. */
   readonly node: YamlNode
+  /** The alias by which the value came here; its node stands elsewhere. */
+  readonly alias: Alias | undefined
   readonly schema: AnnotatedSchema
   readonly value: T
   readonly children: ReadonlyMap<string | number, Branch>
@@ -93,6 +95,7 @@ function grow(reader: Reader, { parent, key, keyNode, given, schema: asked }: Se
     key,
     keyNode,
     node: node ?? given,
+    alias: parent?.alias ?? (isAlias(given) ? given : undefined),
     schema,
     value,
     children,
@@ -260,11 +263,11 @@ export function placed<T>(branch: Branch<T> | undefined): Placed<T> | undefined 
   return branch === undefined || value === undefined ? undefined : { value, at: placeOf(branch) }
 }
 
-/** The place of a branch's value. */
-export const placeOf = (branch: Branch): Position => positionOf(branch.reader, branch.node ?? branch.keyNode)
+/** The place of a branch's value: of the alias by which it came. */
+export const placeOf = ({ reader, alias, node, keyNode }: Branch): Position => positionOf(reader, alias ?? node ?? keyNode)
 
-/** The place of a branch's key. */
-export const keyPlaceOf = ({ reader, keyNode }: Branch): Position => positionOf(reader, keyNode)
+/** The place of a branch's key: of the alias by which it came with its mapping. */
+export const keyPlaceOf = ({ reader, parent, keyNode }: Branch): Position => positionOf(reader, parent?.alias ?? keyNode)
 
 /** The place of a branch's value with its source line, for a problem that is found later. */
 export const shownPlaceOf = ({ reader, node, keyNode }: Branch): Place => placeAt(reader.source, rangeOf(node ?? keyNode))

@@ -53,7 +53,7 @@ const MAX_SYNTAX_PROBLEMS = 10
  */
 export function readYaml(file: string, text: string): YamlText {
   const clean = text.startsWith('\uFEFF') ? text.slice(1) : text
-  const source: Source = { file, text: clean, lineStarts: lineStartsOf(clean) }
+  const source = sourceOf(file, clean)
   if (clean.length > MAX_TEXT_LENGTH)
     return unreadable(source, 'TOO_LARGE', `${clean.length} characters, at most ${MAX_TEXT_LENGTH} are read`)
   try {
@@ -122,11 +122,11 @@ function keepFewErrors(composer: Composer): void {
   })
 }
 
-/** The parser's own count of lines is wrong where it reads a line twice. */
-function lineStartsOf(text: string): readonly number[] {
-  const starts = [0]
-  for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', end + 1)) starts.push(end + 1)
-  return starts
+/** A text with its lines. The parser's own count of them is wrong where it reads a line twice. */
+export function sourceOf(file: string, text: string): Source {
+  const lineStarts = [0]
+  for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', end + 1)) lineStarts.push(end + 1)
+  return { file, text, lineStarts }
 }
 
 function unreadable(source: Source, code: ProblemCode, message: string): YamlText {

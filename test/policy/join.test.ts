@@ -28,6 +28,18 @@ describe('rules across documents', () => {
       ['a.yaml:8:13 DUPLICATE_SCOPE (a.yaml:7:13)'],
     ],
     [
+      'a person twice by an alias',
+      { 'a.yaml': policyText('users:\n- &u {email: a@b.c, cap: 5}\n- *u\n- {email: b@b.c, cap: 5}', 'a') },
+      ['a.yaml:8:5 DUPLICATE_SCOPE (a.yaml:7:16)'],
+    ],
+    [
+      'the team by an alias, in another document',
+      {
+        'a.yaml': `${policyText('groups: [{id: g, name: G, cap: &c 5}]\nteam: &t {cap: 5}', 'a')}---\n${policyText('team: {cap: 5}', 'b')}`,
+      },
+      ['a.yaml:14:3 DUPLICATE_SCOPE (a.yaml:7:3)'],
+    ],
+    [
       'a group twice',
       files('groups: [{id: g, name: G, cap: 5}]', 'groups: [{id: g, name: H, cap: 5}]'),
       ['b.yaml:6:17 DUPLICATE_SCOPE (a.yaml:6:17)'],
@@ -130,6 +142,17 @@ describe('rules across documents', () => {
   it('show the line of the second place', () => {
     const [problem] = load(files(user('a@b.c'), user('a@b.c'))).problems
     expect(problem).toMatchObject({ message: 'a@b.c is declared twice', sourceLine: `  ${user('a@b.c')}`, length: 5 })
+  })
+
+  it.each<readonly [string, string, readonly string[]]>([
+    ['that is over overlaps nothing of now', 'until: 2026-11-10', []],
+    ['that still runs does', 'until: 2026-11-30', ['a.yaml:8:12 GRANT_OVERLAP (a.yaml:7:12)']],
+    ['that comes does', 'from: 2026-12-01, until: 2026-12-05', ['a.yaml:7:12 GRANT_OVERLAP (a.yaml:8:12)']],
+    ['that is over and has a from overlaps nothing of now', 'from: 2026-11-01, until: 2026-11-10', []],
+  ])('say that a grant without from begins now: one %s', (_name, times, expected) => {
+    const grants = [`{user: a@b.c, cap: 5, ${times}, reason: r}`, '{user: a@b.c, cap: 6, until: 2027-01-01, reason: r}']
+    const { problems } = load({ 'a.yaml': policyText(`grants:\n- ${grants.join('\n- ')}`) }, { now: Date.parse('2026-11-21T12:00:00Z') })
+    expect(placesWithFiles(problems.filter(({ severity }) => severity === 'error'))).toEqual(expected)
   })
 
   it('join protected people and approvals', () => {

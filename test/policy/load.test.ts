@@ -59,8 +59,10 @@ describe('what is read', () => {
 
   it('is an error when a file is not UTF-8', () => {
     const root = folder({})
-    writeFileSync(join(root, 'a.yaml'), Buffer.from([0x61, 0x3a, 0x20, 0xff, 0xfe]))
-    expect(loadPolicies(['.'], { cwd: root }).problems[0]?.message).toBe('a.yaml cannot be read: the text is not UTF-8')
+    writeFileSync(join(root, 'a.yaml'), Buffer.concat([Buffer.from('# \uFFFD is a letter\na: b\u00e9'), Buffer.from([0xff, 0xfe, 0x63])]))
+    const [problem] = loadPolicies(['.'], { cwd: root }).problems
+    expect(problem).toMatchObject({ at: { file: 'a.yaml', line: 2, column: 6 }, length: 1, sourceLine: 'a: b\u00e9\uFFFD\uFFFDc' })
+    expect(problem?.message).toBe('a.yaml cannot be read: the text is not UTF-8 here')
   })
 
   it('is an empty, whole set when there is no policy at all', () => {

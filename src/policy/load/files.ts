@@ -18,6 +18,8 @@ import { isAbsolute, join, normalize, relative, resolve, sep } from 'node:path'
 import { compareText } from '../../core/model/order.ts'
 import type { Problem } from '../../core/model/problem.ts'
 import type { ProblemCode } from '../codes.ts'
+import { withoutLine } from '../tree.ts'
+import { type Place, placeAt, sourceOf } from '../yaml.ts'
 
 /** A policy file. `shown` is the path as a user would type it, `real` the file behind all links, `roots` the given paths that contain it. */
 interface PolicyFile {
@@ -193,7 +195,8 @@ const REASONS: Readonly<Record<string, string>> = {
 function fileProblem(roots: readonly string[], shown: string, error: unknown): FileProblem {
   const code = error instanceof Error && 'code' in error ? String(error.code) : undefined
   const reason = (code && REASONS[code]) ?? `cannot be read: ${code ?? (error instanceof Error ? error.message : String(error))}`
-  return { problem: { severity: 'error', code: 'FILE_UNREADABLE', message: `${shown} ${reason}` }, roots }
+  const place = error instanceof UnfitFileError ? error.place : {}
+  return { problem: { severity: 'error', code: 'FILE_UNREADABLE', message: `${shown} ${reason}`, ...place }, roots }
 }
 
 /** Reads the policy files of `paths`, all of one state. Never throws. */
@@ -214,7 +217,7 @@ function readListed(listing: Listing): ReadFiles {
   const problems = [...listing.problems]
   for (const file of listing.files) {
     try {
-      texts.push({ ...file, text: decode(readBounded(file.real)) })
+      texts.push({ ...file, text: decode(file.shown, readBounded(file.real)) })
     } catch (error) {
       problems.push(fileProblem(file.roots, file.shown, error))
     }
@@ -222,16 +225,36 @@ function readListed(listing: Listing): ReadFiles {
   return { texts, problems }
 }
 
-function decode(bytes: Buffer): string {
-  if (!isUtf8(bytes)) throw new UnfitFileError('the text is not UTF-8')
-  return bytes.toString('utf8')
+function decode(shown: string, bytes: Buffer): string {
+  const text = bytes.toString('utf8')
+  if (isUtf8(bytes)) return text
+  const at = firstReplaced(bytes, text)
+  throw new UnfitFileError('the text is not UTF-8 here', placeAt(sourceOf(shown, text), [at, at + 1]))
 }
+
+/** Where decoding has put U+FFFD in the place of something else. A text may also hold that character itself. */
+function firstReplaced(bytes: Buffer, text: string): number {
+  let [at, offset] = [0, 0]
+  for (const part of text.split(REPLACEMENT)) {
+    at += part.length
+    offset += Buffer.byteLength(part)
+    if (!bytes.subarray(offset, offset + REPLACEMENT_BYTES.length).equals(REPLACEMENT_BYTES)) return at
+    at += 1
+    offset += REPLACEMENT_BYTES.length
+  }
+  return at
+}
+
+const REPLACEMENT = '\uFFFD'
+const REPLACEMENT_BYTES = Buffer.from(REPLACEMENT)
 
 class UnfitFileError extends Error {
   readonly code: string
-  constructor(why: string) {
+  readonly place: Place
+  constructor(why: string, place: Place = {}) {
     super(why)
     this.code = why
+    this.place = place
   }
 }
 
@@ -256,7 +279,7 @@ function readBounded(path: string, flags = constants.O_NOFOLLOW | constants.O_NO
 
 const PIECE_BYTES = 65_536
 
-/** Reads a text file that is given by name, such as the config. A pipe may be given, too, and the bound applies to it. */
+/** Reads a text file that is given by name, such as the config, whose lines may hold secrets. A pipe may be given, too, and the bound applies to it. */
 export function readTextFile(path: string, cwd: string): { readonly text: string } | { readonly problem: Problem } {
   const shown = shownPath(path, cwd) || path
   try {
@@ -266,8 +289,8 @@ export function readTextFile(path: string, cwd: string): { readonly text: string
       const message = `${shown} has ${size} bytes, at most ${MAX_FILE_BYTES} are read`
       return { problem: { severity: 'error', code: 'TOO_LARGE', message, at: { file: shown, line: 1, column: 1 } } }
     }
-    return { text: decode(readBounded(absolute, 0)) }
+    return { text: decode(shown, readBounded(absolute, 0)) }
   } catch (error) {
-    return { problem: fileProblem([], shown, error).problem }
+    return { problem: withoutLine(fileProblem([], shown, error).problem) }
   }
 }
