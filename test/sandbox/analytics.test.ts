@@ -4,7 +4,10 @@ import { FUNCTIONS, sourcesServed } from '../../src/sandbox/analytics/fields.ts'
 import type { Switches } from '../../src/sandbox/switches.ts'
 import { ask, type Body, errorOf, itemsOf, sandboxOf } from './analytics-asking.ts'
 
-/** interface-spec.md, the four tables of fields, and service-notes.md, section 1, the fifth; typed from there. L: UNSPECIFIED, COUNT; N: SUM, MAX, MIN, AVG; T: SUM, COUNT; U: UNSPECIFIED. */
+/**
+ * interface-spec.md, the four tables of fields, and service-notes.md, section 1, the fifth; typed from there. L: UNSPECIFIED, COUNT; N:
+ * SUM, MAX, MIN, AVG; T: SUM, COUNT; U: UNSPECIFIED.
+ */
 const INTERFACE: Readonly<Record<string, string>> = {
   USER_DATA:
     'api_key:L date:L date_UTC-x:L hour:L language:L ide:L version:L num_acceptances:N num_lines_accepted:N num_bytes_accepted:N ' +

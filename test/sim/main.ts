@@ -1,5 +1,5 @@
-// `npm run sim`: lives many seeds, or replays one with its trace. Exit code 1 when an invariant was violated, with one command that replays it,
-// or when a hundred seeds or more gave an invariant nothing to judge.
+// `npm run sim`: lives many seeds, or replays one with its trace. Exit code 1 when an invariant was violated, with one command that replays
+// it, or when a hundred seeds or more gave an invariant nothing to judge.
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'

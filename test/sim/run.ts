@@ -135,7 +135,9 @@ async function live(life: Life, scenario: Scenario, isOver: () => boolean): Prom
   }
 }
 
-/** A cycle may be writing at that instant, such as raises of a pool for which use had to show: what is asked is there once they are through. */
+/**
+ * A cycle may be writing at that instant, such as raises of a pool for which use had to show: what is asked is there once they are through.
+ */
 async function writesEnd({ clock, ledger, elapsed }: Life): Promise<void> {
   const untilMs = elapsed() + 5 * MINUTE_MS
   while (ledger()?.openIntents().length && elapsed() < untilMs) await clock.runTo(elapsed() + 10_000)

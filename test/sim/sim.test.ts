@@ -10,7 +10,7 @@ const SEEDS = [2, 247, 1100, 1581] as const
 const digests = new Map<number, string>()
 const checks: Record<string, number> = {}
 
-it.each(SEEDS)('a day full of faults and changes violates nothing: seed %i', async (seed) => {
+it.each(SEEDS)('a day full of faults and changes violates no invariant: seed %i', async (seed) => {
   const { violations, checked, writes, digest } = await runSeed({ seed, days: 1 })
   digests.set(seed, digest)
   for (const [name, times] of Object.entries(checked)) checks[name] = (checks[name] ?? 0) + times
@@ -19,7 +19,7 @@ it.each(SEEDS)('a day full of faults and changes violates nothing: seed %i', asy
   expect(checked['every write has an intent before it and an outcome after']).toBeGreaterThanOrEqual(writes)
 })
 
-it('these days gave every invariant something to judge', () => {
+it('every invariant has judged a case in these days', () => {
   expect(uncheckedIn(checks)).toEqual([])
 })
 
@@ -30,14 +30,14 @@ it('the same seed gives the same trace, byte for byte', async () => {
   expect((await runSeed({ seed, days: 1 })).digest).toBe(first)
 })
 
-it('leaving out one kind of fault or event moves no other', () => {
+it('leaving out one kind of fault or event changes no other', () => {
   const whole = drawScenario(5, 3)
   const without = drawScenario(5, 3, { ...NO_CUT, without: new Set(['foreign-write', 'slow']) })
   expect(without.events).toEqual(whole.events.filter(({ kind }) => kind !== 'foreign-write'))
   expect(without.faults).toEqual(whole.faults.filter(({ kind }) => kind !== 'slow'))
 })
 
-it('a hundred seeds have every kind of fault and event in them', () => {
+it('a hundred seeds have every kind of fault and event', () => {
   const scenarios = Array.from({ length: 100 }, (_, index) => drawScenario(index + 1, 2))
   const kinds = new Set(scenarios.flatMap(({ faults, events }) => [...faults.map(({ kind }) => kind), ...events.map(({ kind }) => kind)]))
   expect([...FAULT_KINDS, ...EVENT_KINDS.map(({ kind }) => kind)].filter((kind) => !kinds.has(kind))).toEqual([])

@@ -36,8 +36,8 @@ export type Step =
       readonly after: InForce
     }
   /**
-   * An answer reached the client. For a read of a cap: what it says, `unknown` when it was spoiled. For a write: whether it was turned down.
-   * For the roster: how many approved people are on it, `unread` when it was spoiled or lists nobody.
+   * An answer reached the client. For a read of a cap: what it says, `unknown` when it was spoiled. For a write: whether it was turned
+   * down. For the roster: how many approved people are on it, `unread` when it was spoiled or lists nobody.
    */
   | {
       readonly kind: 'answered'

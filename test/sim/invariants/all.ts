@@ -1,15 +1,15 @@
-// Every invariant of the simulation, in the order they are listed in reports.
+// All invariants of the simulation, in the order of reports.
 import type { Invariant } from '../steps.ts'
 import { applied, converges } from './converges.ts'
 import { countedPeople } from './counted.ts'
-import { readBack, secondLook } from './looks.ts'
 import { notForgotten, releasesKept, spentInTime, wholeOnly } from './orphans.ts'
-import { nobodyBetween, protectedPeople } from './people.ts'
+import { protectedPeople, safeOnTheWay } from './people.ts'
 import { poolSum, poolsKept } from './pools.ts'
+import { freshReading, readBack } from './readings.ts'
 import { rulesAgree } from './rules.ts'
 import { alertOnly, approvedOnly, paused, rosterDoubt, wrongClock } from './standstill.ts'
-import { fewTries, oneIsEnough, zeroGivenBack } from './tries.ts'
-import { nobodyShort } from './underway.ts'
+import { completeCycle, fewTries, zeroGivenBack } from './tries.ts'
+import { safeWhilePartial } from './underway.ts'
 import { approvals, healed, nothingUnexpected, pace, quiet, secrecy } from './whole.ts'
 import { heldStays, intents, knownReading, notOurs, oneWriter } from './writes.ts'
 
@@ -18,7 +18,7 @@ export const invariantsFor = (keys: readonly string[]): readonly Invariant[] => 
   converges,
   applied,
   knownReading,
-  secondLook,
+  freshReading,
   readBack,
   heldStays,
   notOurs,
@@ -30,8 +30,8 @@ export const invariantsFor = (keys: readonly string[]): readonly Invariant[] => 
   rosterDoubt,
   approvedOnly,
   alertOnly,
-  nobodyBetween,
-  nobodyShort,
+  safeOnTheWay,
+  safeWhilePartial,
   approvals,
   spentInTime,
   releasesKept,
@@ -39,7 +39,7 @@ export const invariantsFor = (keys: readonly string[]): readonly Invariant[] => 
   wholeOnly,
   intents,
   fewTries,
-  oneIsEnough,
+  completeCycle,
   zeroGivenBack,
   poolSum,
   poolsKept,

@@ -1,4 +1,4 @@
-// What converges when things are calm, shown to be able to fail on steps that break it, and to be silent on steps that do not.
+// Convergence in calm times: violated by steps that break it, and not by others.
 import { expect, it } from 'vitest'
 import { emptyModel, type ModelCap } from '../lives/policy-model.ts'
 import type { Scene, Step } from '../steps.ts'
@@ -20,7 +20,7 @@ const owning = (cap: ModelCap): Step => ({
 const granted = [sending('grant', 900), landed(400, 900), owning(900)]
 const givenBack = [sending('restore', 400), landed(900, 400)]
 
-/** What is said where caps are copied, nothing is declared and ADA has 400. */
+/** Violations where caps are copied, nothing is declared and ADA has 400. */
 function said(steps: readonly Step[]): readonly string[] {
   const found: string[] = []
   const scene = {
@@ -39,24 +39,24 @@ function said(steps: readonly Step[]): readonly string[] {
 }
 
 it.each<readonly [string, readonly Step[]]>([
-  ['of ours that nothing asks for any more', [sending('rule', 400), landed('none', 400)]],
-  ['of others that policy has asked for before a grant, and does not any more', [foreign, owning(400), ...granted, ...givenBack]],
-  ['that others had and policy has sent as well', [foreign, ...granted, sending('rule', 400), landed(900, 400)]],
-  ['of ours that a grant has replaced and given back', [sending('rule', 400), landed('none', 400), ...granted, ...givenBack]],
+  ['of ours that is no longer declared', [sending('rule', 400), landed('none', 400)]],
+  ['of another client that policy asked for before a grant, and no longer does', [foreign, owning(400), ...granted, ...givenBack]],
+  ['of another client that policy has sent as well', [foreign, ...granted, sending('rule', 400), landed(900, 400)]],
+  ['of ours that a grant has replaced and restored', [sending('rule', 400), landed('none', 400), ...granted, ...givenBack]],
 ])('a cap %s is found', (_title, steps) => {
   expect(said(steps)).toEqual([`${ADA} should have none in force and has 400`])
 })
 
 it.each<readonly [string, readonly Step[]]>([
-  ['of others', [foreign]],
-  ['of others that a grant has replaced and given back', [foreign, ...granted, ...givenBack]],
+  ['of another client', [foreign]],
+  ['of another client that a grant has replaced and restored', [foreign, ...granted, ...givenBack]],
 ])('a cap %s is nothing', (_title, steps) => {
   expect(said(steps)).toEqual([])
 })
 
 const turning: Step = { kind: 'recorded', process: 1, method: 'saveFact', values: ['conditions', {}] }
 
-/** What is said where ADA's cap of a pool is left to the next sweep, so long after these steps. */
+/** Violations where ADA's cap of a pool is left to the next sweep, this long after these steps. */
 function saidOfLeft(steps: readonly Step[], { pools = true, why = 'left to the next sweep', afterMs = 0 } = {}): readonly string[] {
   const found: string[] = []
   let elapsedMs = 0
@@ -78,12 +78,12 @@ function saidOfLeft(steps: readonly Step[], { pools = true, why = 'left to the n
   return found
 }
 
-it('what a deal asks after a condition has turned may be left to the next sweep', () => {
+it('a deal after the match of a rule has changed may be left to the next sweep', () => {
   expect(saidOfLeft([turning])).toEqual([])
 })
 
 it.each([
-  ['of which nothing has turned', [], {}],
+  ['without a changed match', [], {}],
   ['once that sweep is over', [turning], { afterMs: 10 }],
   ['without pools', [turning], { pools: false }],
   ['for another reason', [turning], { why: 'waits' }],
@@ -91,10 +91,13 @@ it.each([
   expect(saidOfLeft(steps, left)).toHaveLength(1)
 })
 
-/** What is said where ADA, of whom `none` is asked, has 4000 as the group `g` does, and is in `h` too, which has 700 and cannot be listed, or can. */
+/**
+ * Violations where `none` is desired for ADA, who has 4000 like the group `g`, and is in `h` with a foreign 700, which can be listed or
+ * not.
+ */
 function saidOfMember(dark: readonly string[]): readonly string[] {
   const found: string[] = []
-  const groups = ['g', 'h'].map((id) => [id, { name: id, cap: id === 'g' ? 4000 : 700 }] as const)
+  const groups = ['g', 'h'].map((id) => [id, { name: id, ...(id === 'g' && { cap: 4000 }) }] as const)
   const stored = (scope: string): ModelCap => ({ 'group:h': 700, team: 100 })[scope] ?? 4000
   const scene = {
     scenario: { capSemantics: 'layered', switches: {}, intervalMs: 1, usageIntervalMs: 1, prune: true },
@@ -108,7 +111,7 @@ function saidOfMember(dark: readonly string[]): readonly string[] {
   return found.filter((message) => message.includes('should have none'))
 }
 
-it('a cap that may be inherited by the groups that can be listed is not told from one', () => {
+it('a cap that listed groups may pass on is taken for an inherited one', () => {
   expect(saidOfMember(['h'])).toEqual([])
   expect(saidOfMember([])).not.toEqual([])
 })

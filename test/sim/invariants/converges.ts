@@ -1,23 +1,23 @@
-// Once faults and changes stop, what is observed is what is asked: for each scope, and for each person, but for what the program says is held,
-// rejected, contested or left alone. What is asked is worked out by the simulation's own model of the policy.
+// Once faults and changes stop, each scope and each person has the cap that policy asks for, except where the program says that it is held,
+// rejected, contested or left alone. The desired caps come from the simulation's own model of the policy.
 import type { ScopeState, ScopeStatus, WorkspaceView } from '../../../src/core/model/events.ts'
 import type { OwnedCap } from '../../../src/core/model/observed.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import { PRUNE_OFF, PRUNING_WAITS } from '../../../src/core/plan/states.ts'
 import { askedScopes, type Belonging, type ModelCap, personCap } from '../lives/policy-model.ts'
 import type { Checker, Invariant, Scene, Step } from '../steps.ts'
-import { intentOf } from './looks.ts'
+import { intentOf } from './readings.ts'
 
 const EXCUSED: ReadonlySet<ScopeState> = new Set(['held', 'rejected', 'contested'])
 
 export const converges: Invariant = {
-  name: 'converges',
+  name: 'in calm times caps are as policy asks',
   watch: (scene, checker) => {
     const others = writtenByOthers(scene)
-    // Another cap was asked of a scope that had been left alone, such as by a new deal: the next cycle reads it.
+    // A scope that had been left alone is asked for another cap, such as by a new deal: the next cycle reads it.
     const freed = new Map<unknown, number>()
-    // Whom a rule holds for has turned, as it does by time and use alone: they are looked at beside the sweeps, and the deal that follows is
-    // written to the others of their pool by the next sweep.
+    // Time or use has changed the matches of a rule. These people are read between the sweeps, and the next sweep writes the deal that
+    // follows to the other members of their pool.
     let turnedMs = Number.NEGATIVE_INFINITY
     const isRecent = (atMs = Number.NEGATIVE_INFINITY): boolean => scene.elapsed() - atMs < scene.scenario.intervalMs
     const isNextSweeps = ({ scope, state, why }: ScopeStatus): boolean =>
@@ -34,7 +34,7 @@ export const converges: Invariant = {
   },
 }
 
-/** What a cycle that looks at some scopes says of the others. */
+/** The reason that a focused cycle gives for all other scopes. */
 const LEFT = 'left to the next sweep'
 
 function check(
@@ -52,7 +52,7 @@ function check(
   const isExcused = (one: ScopeStatus): boolean =>
     EXCUSED.has(one.state) || isWaiting(one, view) || isWatched(one) || (doubted && one.state === 'skipped') || isNextSweeps(one)
   const known = new Set(view.scopes.map(({ scope }) => scopeKey(scope)))
-  // Who came after the last roster that is believed, and of whom it does not tell what a rule asks for.
+  // People who came after the last roster that was believed, and people for whom that roster does not tell whether a rule matches.
   const isUnheard = (one: ScopeKey): boolean => !known.has(one) || scene.policy().rules.length > 0
   const unheard = doubted ? [...askedScopes(scene.policy(), belonging(scene), scene.now()).keys()].filter(isUnheard) : []
   const excused = new Set([...view.scopes.filter(isExcused).map(({ scope }) => scopeKey(scope)), ...unheard.filter(isPerson)])
@@ -69,21 +69,21 @@ function check(
 
 const isPerson = (scope: ScopeKey): boolean => scope.includes('@')
 
-/** Codes of scopes that an exit code of 0 says nothing of: the policy itself asks for what cannot be. */
+/** States of scopes about which exit code 0 says nothing: the policy asks for something impossible. */
 const LEFT_OUT: ReadonlySet<ScopeState> = new Set(['rejected', 'contested', 'skipped'])
 
-/** Codes of what ends without everything being as declared, which has to say why. */
+/** Exit codes for a service that is not as declared; each must come with a reason. */
 const FAILED = 1
 const HELD = 3
 const PARTIAL = 4
-/** What `add` raises is gone, such as a team's cap: policies have errors, and nothing is written. */
+/** A cap that a grant adds to is gone, such as the team's: the policy has errors, and nothing is written. */
 const INVALID = 65
 
 export const applied: Invariant = {
-  name: 'one apply leaves the service as declared, or its exit code says why',
+  name: 'one apply leaves the service as declared, or its exit code tells the reason',
   watch: (scene, checker) => {
     const others = writtenByOthers(scene)
-    // What each scope had before the command wrote there: a 0 that is not kept is given back, and then nothing was done.
+    // The cap of each scope before the command wrote to it: after a 0 that is not kept the old cap is restored, and then nothing was done.
     let began = new Map<ScopeKey, ModelCap>()
     return (step) => {
       others.note(step)
@@ -94,14 +94,14 @@ export const applied: Invariant = {
       checker.checked()
       if (exit === HELD && holds === 0) checker.violated('apply ended with 3, and its plan has no hold')
       if (exit === PARTIAL && message === undefined && problems === 0) checker.violated('apply ended with 4, and does not say why')
-      // Where all there was to write is refused, or reads as if nothing had been written, nothing could be done.
+      // When every write is refused, or reads back as if it had not been made, nothing could be done.
       const isUndone = began.entries().every(([scope, cap]) => scene.stored(scope) === cap || scene.shows(scope) === cap)
-      // What somebody inherits from a group that they have just come to reads as foreign.
+      // A cap that a person inherits from a group they have just joined looks like a foreign change.
       const isTold = message?.includes('was read back') === true || (isUndone && (message !== undefined || problems > 0))
       const isFailed = (exit === FAILED && isTold) || (exit === INVALID && began.size === 0)
       if (exit !== HELD && exit !== PARTIAL && exit !== 0 && !isFailed) checker.violated(`apply ended with ${exit}: ${message ?? ''}`)
       if (exit !== 0 || nearBoundary(scene, scene.scenario.intervalMs)) return
-      // A cap of the conflict rule that nothing asks for any more goes after two readings of the groups, and one apply makes one.
+      // A cap of the conflict rule that is no longer desired is cleared after two readings of the groups, and one apply makes one reading.
       const isLeft = ({ state, reason = '' }: ScopeStatus): boolean => LEFT_OUT.has(state) || reason.includes('agreeing readings')
       const excused = new Set(scopes.filter(isLeft).map(({ scope }) => scopeKey(scope)))
       checkScopes(scene, excused, checker, { scopes })
@@ -111,8 +111,8 @@ export const applied: Invariant = {
 }
 
 /**
- * Where others wrote last; a wide write of theirs may have reached everybody where the service copies. What a grant of ours has replaced is
- * theirs again once it is given back, unless policy has asked for the same meanwhile.
+ * Scopes where another client wrote last; its team or group write may have reached all people where the service copies. A foreign cap that
+ * a grant of ours had replaced is foreign again once it is restored, unless policy has asked for the same cap meanwhile.
  */
 function writtenByOthers(scene: Scene) {
   const scopes = new Set<ScopeKey>()
@@ -140,30 +140,30 @@ function writtenByOthers(scene: Scene) {
   }
 }
 
-/** More than half of the people are gone: neither who they are nor their groups is believed until somebody approves. */
+/** More than half of the people are gone: neither the roster nor the groups are believed until a person approves. */
 const isDoubted = ({ conditions }: WorkspaceView): boolean => conditions.some(({ type }) => type === 'RosterDoubted')
 
-/** What others changed is only shown. */
+/** A foreign change that is only shown. */
 export const isWatched = ({ state, why = '' }: ScopeStatus): boolean => state === 'drifted' && why.includes('onDrift is alert')
 
-/** What counts on a change that is held, or was refused and is left alone for a day, waits with it, and says so. */
+/** A change that depends on a held change, or on one that was refused and is left alone for a day, waits with it and says so. */
 const isWaiting = ({ state, why = '' }: ScopeStatus, { holds, scopes }: WorkspaceView): boolean =>
   state === 'drifted' &&
   ((holds.length > 0 && (why.includes('keeps it back') || why.includes('waits itself'))) ||
     ((why.includes('is refused') || why.includes('waits itself')) && scopes.some((one) => one.state === 'rejected')))
 
-/** The configuration says layers and the service copies: the program sees that, holds wide writes, and cannot put everything right. */
+/** The configuration says layers and the service copies: the program sees it, holds team and group writes, and cannot correct all caps. */
 const isMisjudged = ({ scenario }: Scene): boolean => scenario.switches.capSemantics === 'fan-out' && scenario.capSemantics === 'layered'
 
-/** Whether a grant starts or ends within that time before now. */
+/** Whether a grant has started or ended within this time before now. */
 export function nearBoundary(scene: Scene, ms: number): boolean {
   const now = scene.now()
   const isNear = (at: number | undefined): boolean => at !== undefined && at <= now && now - at < ms
   return scene.policy().grants.some(({ fromAt, untilAt }) => isNear(fromAt) || isNear(untilAt))
 }
 
-/** What applies at a scope where nothing is set; with only those of its groups that count. */
-export function widerOf(scene: Scene, scope: ScopeKey, counts: (group: string) => boolean = () => true): ModelCap {
+/** The cap that a scope inherits; with `counts` only from those of its groups. */
+export function inheritedCap(scene: Scene, scope: ScopeKey, counts: (group: string) => boolean = () => true): ModelCap {
   const team = scene.stored(scopeKey({ kind: 'team' }))
   if (scope === 'team') return 'none'
   const groups = scene.company.groupsOf(scope).flatMap((id) => {
@@ -174,9 +174,9 @@ export function widerOf(scene: Scene, scope: ScopeKey, counts: (group: string) =
   return groups.length > 0 ? Math.min(...groups) : team
 }
 
-/** The same without groups that no policy declares, or that nobody can list now. */
-const widerAsListed = (scene: Scene, scope: ScopeKey): ModelCap =>
-  widerOf(scene, scope, (id) => scene.policy().groups.has(id) && !scene.company.dark.has(id))
+/** The same without groups that no policy declares, or that cannot be listed now. */
+const inheritedAsListed = (scene: Scene, scope: ScopeKey): ModelCap =>
+  inheritedCap(scene, scope, (id) => scene.policy().groups.has(id) && !scene.company.dark.has(id))
 
 const belonging = ({ company }: Scene): Belonging => ({ approved: company.approved, groupsOf: company.groupsOf, holds: company.holds })
 
@@ -187,16 +187,16 @@ function checkScopes(scene: Scene, excused: ReadonlySet<ScopeKey>, checker: Chec
     if (excused.has(scope) || cap === 'conflict' || cap === 'open') continue
     checker.checked()
     const seen = cap === 'none' && !isHidden(scene, scope) ? scene.stored(scope) : scene.shows(scope)
-    // A reading that shows what applies anyway cannot be told from an inherited one, and nobody has more or less by it.
-    if (cap === 'none' && (seen === widerOf(scene, scope) || seen === widerAsListed(scene, scope) || isMisjudged(scene))) continue
+    // A reading of the cap that applies anyway looks like an inherited one, and leaves every person the same cap.
+    if (cap === 'none' && (seen === inheritedCap(scene, scope) || seen === inheritedAsListed(scene, scope) || isMisjudged(scene))) continue
     if (seen !== cap) checker.violated(`${scope} should have ${cap} and has ${seen}; it is said to be ${states.get(scope) ?? 'nothing'}`)
   }
 }
 
-/** A 0 that reads back as unset: nobody can see it. */
+/** A 0 that reads back as unset, so no client can see it. */
 const isHidden = (scene: Scene, scope: ScopeKey): boolean => scene.scenario.switches.zeroCap === 'omitted' && scene.stored(scope) === 0
 
-/** The cap in force of everybody whose scopes are all managed, seen and not excused. */
+/** Checks the cap in force of all people whose scopes are all managed, visible and not excused. */
 function checkPeople(scene: Scene, excused: ReadonlySet<ScopeKey>, checker: Checker, isOthers: (scope: ScopeKey) => boolean): void {
   const inForce = scene.inForce()
   const policy = scene.policy()
@@ -211,7 +211,7 @@ function checkPeople(scene: Scene, excused: ReadonlySet<ScopeKey>, checker: Chec
     if (![scopeKey({ kind: 'team' }), ...groups].every(isClear) || excused.has(own) || (!isCopied && !isClear(own))) continue
     const cap = personCap(policy, email, people, scene.now())
     if (cap === undefined || cap === 'conflict' || cap === 'open') continue
-    // Where caps are copied, what others gave to somebody of whom nothing is declared is not ours to clear.
+    // Where caps are copied, a foreign cap of a person for whom nothing is declared is not ours to clear.
     if (isCopied && cap === 'none' && !asked.has(own) && isOthers(own)) continue
     checker.checked()
     if (inForce.get(email) !== cap) checker.violated(`${email} should have ${cap} in force and has ${inForce.get(email)}`)

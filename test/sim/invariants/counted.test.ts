@@ -1,4 +1,4 @@
-// The people whom a plan takes something from, counted on steps that break the guards, and on steps that do not.
+// The invariant of guards that count people: violated by plans that break the guards, and not by others.
 import { expect, it } from 'vitest'
 import { DEFAULT_GUARDS, type Plan } from '../../../src/core/model/change.ts'
 import { emptyModel } from '../lives/policy-model.ts'
@@ -18,13 +18,13 @@ const read: Step = { kind: 'answered', process: 1, operation: 'GetUsageConfig', 
 const plan = { id: 'p', changes: [{ scope: TEAM, from: 1000, to: 500, disposition: { kind: 'ready' } }], holds: [] } as unknown as Plan
 const planned = { kind: 'told', process: 1, event: { kind: 'planned', plan } } as unknown as Step
 const sent = { kind: 'request', process: 1, operation: 'UsageConfig', scope: 'team', to: 500 } as Step
-/** As it was measured of everybody in the cycle before. */
+/** Add-on use of the previous cycle, as it was measured for all people. */
 const measured = (credits: number): Step => ({
   ...{ kind: 'recorded', process: 1, method: 'saveFact' },
   values: ['addOn', { cycles: [{ people: {} }, { people: Object.fromEntries(EMAILS.map((email) => [email, credits])) }] }],
 })
 
-/** What is said of a team's cap of 1000 that falls to 500, where 3 people may be lowered. */
+/** Violations where the team's cap falls from 1000 to 500 and 3 people may be lowered. */
 function said(steps: readonly Step[]): readonly string[] {
   const found: string[] = []
   const scene = {
@@ -47,13 +47,13 @@ function said(steps: readonly Step[]): readonly string[] {
 const TOO_MANY = ['plan p takes from 4 of 4 people; maxLowered allows 3']
 
 it.each<readonly [string, readonly Step[]]>([
-  ['nobody has used anything', []],
-  ['what was measured is less than the new cap', [measured(400)]],
-  ['more was measured once, and is not any more', [measured(500), measured(400)]],
+  ['no use was measured', []],
+  ['the measured use is below the new cap', [measured(400)]],
+  ['the measured use was higher before', [measured(500), measured(400)]],
 ])('more people than may be lowered are found where %s', (_title, steps) => {
   expect(said([read, ...steps, known, planned, sent])).toEqual(TOO_MANY)
 })
 
-it('people who are at what was measured of them are blocked, and not lowered', () => {
+it('people whose measured use is the new cap are blocked, not lowered', () => {
   expect(said([read, measured(500), known, planned, sent])).toEqual([])
 })

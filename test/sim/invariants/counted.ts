@@ -1,5 +1,5 @@
-// The guards that count, counted here once more, in people and from the service's own state: what a plan is about to write takes something
-// from no more people than their shares allow. Whoever cannot be judged for sure is left out, so that it errs on the silent side.
+// Counts again, in people and from the service's own state, what the guards count: a plan lowers no more people than the guards allow.
+// People whose cap cannot be known for sure are left out, so an error of this invariant is never a false alarm.
 import { type Change, holdOf, type Plan, type ShareLimit } from '../../../src/core/model/change.ts'
 import type { Roster } from '../../../src/core/model/observed.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
@@ -11,27 +11,27 @@ import { createSight, isLayered, managedPeople, scopesOf } from './people.ts'
 import { everPooled } from './pools.ts'
 import { createReleases } from './releases.ts'
 
-/** A plan is carried out by the configuration that it was made with. */
+/** A plan is carried out under the configuration that it was made with. */
 const HOUR_MS = 3_600_000
 
-/** A plan as it was when nothing of it was written yet. */
+/** A plan before any of its writes. */
 interface Planned {
   readonly plan: Plan
   readonly total: number
-  /** What was set, and what was set where an interrupted plan began. */
+  /** The caps that were set, and those that were set when an interrupted plan began. */
   readonly caps: ReadonlyMap<ScopeKey, number>
   readonly begun: ReadonlyMap<ScopeKey, number>
-  /** Those of whom everything is known that decides about their cap. */
+  /** People for whom everything is known that decides their cap. */
   readonly known: readonly string[]
 }
 
 export const countedPeople: Invariant = {
-  name: 'no more people lose something by a plan than the guards allow',
+  name: 'no plan lowers more people than the guards allow',
   watch(scene, checker) {
     const sight = createSight()
     const releases = createReleases(scene)
     const mostUsed = new Map<string, number>()
-    // By e-mail; where the service tells it, the rows of people need not show it.
+    // By e-mail; a service that tells add-on use may leave it out of the roster.
     let measured: ReadonlyMap<string, number> = new Map()
     const useOf = (email: string): number => Math.max(mostUsed.get(email) ?? 0, measured.get(email) ?? 0)
     let counted: string | undefined
@@ -39,14 +39,14 @@ export const countedPeople: Invariant = {
     return (step) => {
       sight.note(step)
       releases.note(step)
-      // With a released hold a smaller roster may have been taken for good.
+      // An approval may have made a smaller roster the accepted one.
       if (step.kind === 'started' || (step.kind === 'recorded' && step.method === 'saveApproval')) counted = undefined
       if (step.kind === 'recorded' && step.method === 'saveFact' && step.values[0] === 'addOn')
         measured = measuredIn(step.values[1] as MeasuredAddOn | undefined)
       if (step.kind === 'told' && step.event.kind === 'usage-read') {
         for (const { email, used = 0 } of step.event.roster?.people ?? []) mostUsed.set(email, Math.max(used, mostUsed.get(email) ?? 0))
         const groups = step.event.groups.map(({ id, emails }) => [id, emails] as const)
-        // A roster that could not be read again is counted by the last good one.
+        // When the roster cannot be read again, the last known good one counts.
         const isTrue =
           approvedOn(step.event.roster) === `${scene.company.approved.toSorted()}` &&
           membersOf(
@@ -56,7 +56,7 @@ export const countedPeople: Invariant = {
         counted = isTrue ? peopleOf(scene) : undefined
       }
       if (step.kind === 'told' && step.event.kind === 'planned') {
-        // A plan of which nothing goes takes nothing from anybody.
+        // A plan without changes to write lowers no person.
         const goes = step.event.plan.changes.some((change) => holdOf(change) === undefined)
         const isKnown = goes && isLayered(scene) && counted !== undefined && counted === peopleOf(scene)
         planned = isKnown ? asPlanned(step.event.plan, scene, sight) : undefined
@@ -69,7 +69,7 @@ export const countedPeople: Invariant = {
   },
 }
 
-/** The most that was measured of each in a cycle: the last one's counts on while the new one is young. */
+/** The most that was measured for each person in a cycle: early in a cycle the previous one counts too. */
 function measuredIn({ cycles }: Pick<MeasuredAddOn, 'cycles'> = { cycles: [] }): ReadonlyMap<string, number> {
   const most = new Map<string, number>()
   for (const { people } of cycles) for (const [email, used] of Object.entries(people)) most.set(email, Math.max(used, most.get(email) ?? 0))
@@ -115,13 +115,13 @@ function judge(planned: Planned, scene: Scene, { isReleased, useOf }: Knowledge,
   const exempt = new Set(goes.filter((one) => one.healing || one.grantEnd).map(({ scope }) => scopeKey(scope)))
   const released = new Set(goes.filter(isReleased).map(({ scope }) => scopeKey(scope)))
   const going = new Set(goes.map(({ scope }) => scopeKey(scope)))
-  // A deal that moves within what was let through takes from nobody in the sense of these guards.
+  // A later deal of a pool whose deal was approved is not counted by these guards.
   const pooled = everPooled(scene)
   const judged = known.filter((email) => !pooled.has(email) && !scopesOf(scene, email).some((key) => exempt.has(key)))
   const falls = (email: string): boolean => isLess(before, after, email) && isLess(atBegin, after, email)
   const cleared = judged.filter((email) => falls(email) && after.get(email) === 'none')
   const lowered = judged.filter((email) => falls(email) && numberOf(after.get(email)) > useOf(email))
-  // What was released counts on, and nothing beside it goes while the count is above.
+  // Released changes stay counted, and no other change may be written while the count is too high.
   const isUnreleased = (email: string): boolean => scopesOf(scene, email).every((key) => !going.has(key) || !released.has(key))
   const most = (guard: 'maxAffected' | 'maxLowered' | 'maxCleared', people: readonly string[]): void => {
     const found = people.some(isUnreleased) ? people.length : 0
@@ -144,7 +144,7 @@ function withChanges(caps: ReadonlyMap<ScopeKey, number>, changes: readonly Chan
 
 const numberOf = (cap: ModelCap | undefined): number => (cap === undefined || cap === 'none' ? 0 : cap)
 
-/** From a cap to a lower one, or to none at all. */
+/** From a cap to a lower one, or to no cap at all. */
 function isLess(before: InForce, after: InForce, email: string): boolean {
   const [was, is] = [before.get(email), after.get(email)]
   return was !== undefined && was !== 'none' && is !== undefined && (is === 'none' || is < was)

@@ -1,4 +1,4 @@
-// What becomes of caps of ours, shown to be able to fail on steps that break it, and to be silent on steps that do not.
+// The invariants of caps of ours that are no longer declared: violated by steps that break them, and not by others.
 import { expect, it } from 'vitest'
 import { emptyModel, type ModelCap } from '../lives/policy-model.ts'
 import type { Invariant, Scene, Step } from '../steps.ts'
@@ -16,7 +16,7 @@ const writing = (kind: string, from: ModelCap, to: ModelCap): readonly Step[] =>
 const foreign: Step = { kind: 'foreign', scopes: [ADA] }
 const released = recorded('releaseOwned', [ADA])
 
-/** What is said where ADA has 500, nothing is declared any more, and an approval has released 900 to 500. */
+/** Violations where ADA has 500, nothing is declared any more, and an approval has released 900 to 500. */
 function said(invariant: Invariant, steps: readonly Step[], team: ModelCap = 'none'): readonly string[] {
   const found: string[] = []
   const scene = {
@@ -37,16 +37,16 @@ const granted = [...writing('grant', 500, 400), ...writing('grant', 400, 500)]
 
 it.each<readonly [string, readonly Step[]]>([
   ['of a rule', [...writing('rule', 400, 500), released]],
-  ['of a grant where nothing of others stood', [...granted, released]],
-  ['of a grant where a rule has written after others', [foreign, ...writing('rule', 500, 400), ...writing('grant', 400, 500), released]],
-  ['of a grant where policy had asked for the cap of others', [foreign, owning('policy'), ...granted, released]],
+  ['of a grant that replaced no foreign cap', [...granted, released]],
+  ['of a grant where a rule wrote after another client', [foreign, ...writing('rule', 500, 400), ...writing('grant', 400, 500), released]],
+  ['of a grant where policy had asked for the foreign cap', [foreign, owning('policy'), ...granted, released]],
 ])('a cap %s is not let go', (_title, steps) => {
   expect(said(notForgotten, steps)).toEqual([`${ADA} still has our 500, and is let go`])
 })
 
 it.each<readonly [string, readonly Step[]]>([
-  ['others have set', [...writing('rule', 400, 500), foreign, released]],
-  ['others had set, and that a grant has found, replaced and come to again', [foreign, owning('grant'), ...granted, released]],
+  ['another client has set', [...writing('rule', 400, 500), foreign, released]],
+  ['another client had set, and that a grant has replaced and returned to', [foreign, owning('grant'), ...granted, released]],
 ])('a cap that %s is given back', (_title, steps) => {
   expect(said(notForgotten, steps)).toEqual([])
 })
@@ -57,11 +57,11 @@ const settled: Step = { kind: 'settled' }
 const PENDING = ['approval a1 is through and still pending']
 
 it.each<readonly [string, readonly Step[], ModelCap, readonly string[]]>([
-  ['whose cap shows is found', [read(500), settled], 500, PENDING],
-  ['whose cap is still to be set, and can only be its own, is found', [read(500), planned('none'), settled], 400, PENDING],
-  ['whose cap is still to be lowered to what shows is found', [read(500), planned(900), settled], 500, PENDING],
-  ['whose cap is still to be set, and may only be inherited, is nothing', [read(500), planned('none'), settled], 500, []],
-  ['whose cap nobody has read is nothing', [settled], 500, []],
+  ['whose cap is read is a violation', [read(500), settled], 500, PENDING],
+  ['whose cap is still to be set, and cannot be inherited, is a violation', [read(500), planned('none'), settled], 400, PENDING],
+  ['whose cap is still to be lowered to the cap that is read is a violation', [read(500), planned(900), settled], 500, PENDING],
+  ['whose cap is still to be set, and may be inherited, is no violation', [read(500), planned('none'), settled], 500, []],
+  ['whose cap was not read is no violation', [settled], 500, []],
 ])('an approval %s', (_title, steps, team, found) => {
   expect(said(spentInTime, steps, team)).toEqual(found)
 })

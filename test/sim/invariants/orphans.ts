@@ -1,13 +1,13 @@
-// What becomes of caps of ours that nobody asks for any more: they are not forgotten, they are not pruned while the policy does not parse, and
-// an approval whose changes are all there is over.
+// Caps of ours that are no longer declared: they are not forgotten, they are not pruned while the policy does not parse, and an approval is
+// spent once all its changes are in force.
 import type { Intent } from '../../../src/core/model/change.ts'
 import type { OwnedCap } from '../../../src/core/model/observed.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import { askedScopes, type ModelCap } from '../lives/policy-model.ts'
 import { type Invariant, managedScopes, type Scene, type Step } from '../steps.ts'
-import { nearBoundary, widerOf } from './converges.ts'
-import { intentOf } from './looks.ts'
+import { inheritedCap, nearBoundary } from './converges.ts'
 import { isLayered } from './people.ts'
+import { intentOf } from './readings.ts'
 
 const asked = ({ policy, company, now }: Scene) =>
   askedScopes(policy(), { approved: company.approved, groupsOf: company.groupsOf, holds: company.holds }, now())
@@ -24,7 +24,7 @@ export const notForgotten: Invariant = {
       if (intent) sending.set(scopeKey(intent.change.scope), intent.entry.kind)
       lent.note(step, sending)
       if (step.kind === 'landed') {
-        // What lands long after its sender died is nobody's, and so is what a grant gives back.
+        // A write that lands long after its sender died is not ours, nor is a cap that the end of a grant restores.
         if (step.late || sending.get(step.scope) === 'restore') ours.delete(step.scope)
         else ours.set(step.scope, step.to)
       }
@@ -32,7 +32,7 @@ export const notForgotten: Invariant = {
       if (step.kind === 'recorded' && step.method === 'releaseOwned')
         for (const scope of released(step)) {
           const cap = ours.get(scope)
-          // What is under way is remembered by its intent.
+          // A write under way is remembered by its intent.
           const isOpen =
             scene
               .ledger()
@@ -50,7 +50,7 @@ export const notForgotten: Invariant = {
       for (const [scope, cap] of ours) {
         checker.checked()
         const isAway = scope.includes('@') && !scene.company.approved.includes(scope)
-        // A 0 that the service does not show cannot be known.
+        // The program cannot know of a 0 that the service does not show.
         const isThere = scene.stored(scope) === cap && scene.shows(scope) === cap
         if (cap === 'none' || !isThere || wanted.has(scope) || isAway) continue
         if (!shown.has(scope) && !owned.has(scope))
@@ -60,14 +60,14 @@ export const notForgotten: Invariant = {
   },
 }
 
-/** What others had set where only grants have written since. A grant that has come to the same cap gives it back without a write. */
+/** Foreign caps that only grants have replaced since. A grant with the same cap ends without a write. */
 function lentByOthers(scene: Scene) {
   const theirs = new Map<ScopeKey, ModelCap>()
   return {
     note(step: Step, sending: ReadonlyMap<ScopeKey, Intent['entry']['kind']>): void {
       if (step.kind === 'foreign') for (const scope of step.scopes) theirs.set(scope, scene.stored(scope))
       if (step.kind === 'landed' && !GRANTING.has(sending.get(step.scope))) theirs.delete(step.scope)
-      // Once policy has asked for it, it is ours.
+      // A cap that policy has asked for is ours.
       if (step.kind === 'recorded' && step.method === 'saveOwned')
         for (const { scope, owner } of step.values.flat() as readonly OwnedCap[]) if (owner !== 'grant') theirs.delete(scopeKey(scope))
     },
@@ -102,11 +102,11 @@ export const wholeOnly: Invariant = {
 }
 
 export const spentInTime: Invariant = {
-  name: 'an approval is spent once all that it released is there',
+  name: 'an approval is spent once all its changes are in force',
   watch(scene, checker) {
-    // Whoever has left, or is nobody's any more, is not looked at.
+    // Readings: scopes of people who have left, or that are no longer managed, are not read.
     const seen = new Map<ScopeKey, ModelCap>()
-    // First caps that are still to be set, as the last plan says.
+    // First caps that the last plan has still to set.
     let first: ReadonlySet<string> = new Set()
     return (step) => {
       if (step.kind === 'told' && step.event.kind === 'planned')
@@ -119,8 +119,8 @@ export const spentInTime: Invariant = {
         checker.checked()
         const isThere = released.every(({ scope, to }) => {
           const key = scopeKey(scope)
-          // What shows and may only be inherited is set at its own scope before what it may come from goes: nobody knows that it is there.
-          const isOpen = first.has(`${key} ${to}`) && widerOf(scene, key) === to
+          // A cap that is shown and may only be inherited is set explicitly before its ancestor is cleared: it is not known to be set.
+          const isOpen = first.has(`${key} ${to}`) && inheritedCap(scene, key) === to
           return !isOpen && scene.stored(key) === to && scene.shows(key) === to && seen.get(key) === to
         })
         if (state === 'pending' && isThere) checker.violated(`approval ${id} is through and still pending`)
@@ -130,11 +130,11 @@ export const spentInTime: Invariant = {
 }
 
 export const releasesKept: Invariant = {
-  name: 'an approval remembers what it released',
+  name: 'an approval keeps its released changes',
   watch(_scene, checker) {
     const matched = new Set<string>()
     return (step) => {
-      // Given once more, it begins anew.
+      // An approval that is given again starts anew.
       if (step.kind === 'approved') matched.delete(step.id)
       if (step.kind !== 'recorded' || step.method !== 'saveApproval') return
       const [saved] = step.values

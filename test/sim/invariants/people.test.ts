@@ -1,9 +1,9 @@
-// Who keeps what they have, on steps that take it from them, and on steps of which nobody could know.
+// The invariant of protected people: violated by writes that lower them, and not by writes whose effect the program could not know.
 import { expect, it } from 'vitest'
 import { scopeKey } from '../../../src/core/model/scope.ts'
 import { emptyModel } from '../lives/policy-model.ts'
 import type { Invariant, Scene, Step } from '../steps.ts'
-import { nobodyBetween, protectedPeople } from './people.ts'
+import { protectedPeople, safeOnTheWay } from './people.ts'
 import { ADA, ADA_SCOPE } from './sketch.ts'
 
 const TEAM = { kind: 'team' } as const
@@ -30,7 +30,7 @@ const lowering: readonly Step[] = [
 
 const GRANT_AT = 60_000
 
-/** What is said where ADA is protected and has 1000 from the team, which falls to 500; a grant starts at `GRANT_AT`. */
+/** Violations where ADA is protected and has 1000 from the team, which falls to 500; a grant starts at `GRANT_AT`. */
 function said(steps: readonly Step[], { watch: watchOf }: Invariant = protectedPeople): readonly string[] {
   const found: string[] = []
   let now = 0
@@ -57,12 +57,12 @@ function said(steps: readonly Step[], { watch: watchOf }: Invariant = protectedP
 
 it.each<readonly [string, readonly Step[]]>([
   ['who was listed', [told(ADA)]],
-  ['who is still on the roster that counts', [told(ADA), kept(ADA)]],
+  ['who is still on the believed roster', [told(ADA), kept(ADA)]],
 ])('somebody protected is not lowered %s', (_title, steps) => {
   expect(said([...steps, ...lowering])).toEqual([`${ADA} is protected and falls from 1000 to 500 with team`])
 })
 
-it('who is not on a short roster that somebody approved is nobody whom the program knows', () => {
+it('a person who is missing on an approved shorter roster is unknown to the program', () => {
   expect(said([told(ADA, 'bob@example.com'), kept('bob@example.com'), ...lowering])).toEqual([])
 })
 
@@ -73,10 +73,10 @@ const landed = (from: number, to: number): Step => ({
 })
 const finished = { kind: 'told', process: 1, event: { kind: 'cycle-finished', result: 'success' } } as unknown as Step
 
-it('who is lowered and then raised in one cycle is below the lesser on the way, but not where a grant or a deal came in between', () => {
+it('a person who is lowered and then raised in one cycle is below the lesser, but not with a grant or a deal in between', () => {
   const begun = [told(ADA), planned, landed(1000, 500)]
-  expect(said([...begun, planned, landed(500, 6000), finished], nobodyBetween)).toEqual([`${ADA} has 500 on the way from 1000 to 6000`])
-  expect(said([...begun, { kind: 'calm' }, planned, landed(500, 6000), finished], nobodyBetween)).toEqual([])
+  expect(said([...begun, planned, landed(500, 6000), finished], safeOnTheWay)).toEqual([`${ADA} has 500 on the way from 1000 to 6000`])
+  expect(said([...begun, { kind: 'calm' }, planned, landed(500, 6000), finished], safeOnTheWay)).toEqual([])
   const dealt: Step = { kind: 'recorded', process: 1, method: 'saveFact', values: ['pools', { research: { dealtAt: 2 } }] }
-  expect(said([...begun, planned, dealt, landed(500, 6000), finished], nobodyBetween)).toEqual([])
+  expect(said([...begun, planned, dealt, landed(500, 6000), finished], safeOnTheWay)).toEqual([])
 })

@@ -1,5 +1,5 @@
-// What must be true of people with every write that lands: the protected keep what they have, and on the way from before to after nobody
-// has less than the lesser of the two, nor nothing. Only where caps are kept in layers; people whose cap the program cannot know are left out.
+// People at every write that lands: protected people keep their cap, and on the way from before to after no person falls below the lesser
+// of the two, or loses every cap. Only for layered caps; people whose cap the program cannot know are left out.
 import type { Plan } from '../../../src/core/model/change.ts'
 import type { CycleEvent } from '../../../src/core/model/events.ts'
 import type { Roster } from '../../../src/core/model/observed.ts'
@@ -15,18 +15,18 @@ export const worth = (cap: ModelCap | undefined): number => (cap === undefined |
 export const isLayered = ({ scenario }: Scene): boolean =>
   scenario.switches.capSemantics !== 'fan-out' && scenario.capSemantics === 'layered'
 
-/** Others changed caps while it was learned how this service treats or shows them, and what was learned is not so. */
+/** Foreign changes misled the program about how this service keeps or shows caps. */
 export function isMistaken(scene: Scene): boolean {
   const { caps, reads } = scene.ledger()?.fact('seen') ?? {}
   const { capSemantics, capReads } = scene.scenario.switches
   return (caps?.value === 'copied' && capSemantics === 'layered') || (reads !== undefined && reads.value !== capReads)
 }
 
-/** What was read of people is not told then, and known all the same. */
+/** With a full disk the reading of the roster is known to the program, but it emits no event. */
 export const isDiskFull = (step: Step): boolean =>
   step.kind === 'told' && step.event.kind === 'cycle-finished' && step.event.message === FULL_DISK
 
-/** Who is in each group, as it was listed last. */
+/** The members of each group, as last listed. */
 type Listing = ReadonlyMap<string, ReadonlySet<string>>
 
 const listingOf = ({ groups }: Pick<Extract<CycleEvent, { kind: 'usage-read' }>, 'groups'>): Listing =>
@@ -35,17 +35,17 @@ const listingOf = ({ groups }: Pick<Extract<CycleEvent, { kind: 'usage-read' }>,
 const approvedOn = (roster: Roster | undefined): ReadonlySet<string> =>
   new Set(roster?.people.filter(({ status }) => roster.statusesAbsent || status === 'approved').map(({ email }) => email))
 
-/** What a process knows of the service: the readings that reached it, and when others last changed something. */
+/** What a process knows of the service: the answers that reached it. */
 export function createSight() {
   const seen = new Map<ScopeKey, ModelCap | 'unknown'>()
   let listed: Listing = new Map()
   let people: ReadonlySet<string> = new Set()
-  /** The person is on the roster, every group that was listed has them or not as its list says, and no other has a cap for them. */
+  /** The person is on the roster, their listed groups are exactly those they are in, and their other groups have no cap. */
   const knowsGroups = ({ company, stored }: Scene, email: string): boolean =>
     people.has(email) &&
     listed.entries().every(([id, members]) => members.has(email) === company.groupsOf(email).includes(id)) &&
     company.groupsOf(email).every((id) => listed.has(id) || stored(scopeKey({ kind: 'group', id })) === 'none')
-  // A 0 that reads back as unset is seen by nobody.
+  // No client can see a 0 that reads back as unset.
   const isSeen = (scene: Scene, scope: ScopeKey): boolean =>
     (scene.stored(scope) !== 0 || scene.shows(scope) === 0) &&
     (seen.get(scope) ?? 'none') === scene.shows(scope) &&
@@ -61,14 +61,14 @@ export function createSight() {
         listed = listingOf(step.event)
         people = approvedOn(step.event.roster)
       }
-      // A roster that was doubted until somebody approved it is not told again.
+      // A doubted roster that a person has approved emits no new event.
       const usage = step.kind === 'recorded' && step.method === 'saveFact' && step.values[0] === 'usage' ? step.values[1] : undefined
       if (usage) people = approvedOn((usage as LedgerFacts['usage'])?.roster)
       if (step.kind === 'answered' && step.scope !== undefined && step.observed !== undefined) seen.set(step.scope, step.observed)
       if (step.kind === 'landed') seen.set(step.scope, step.to)
     },
     knowsGroups,
-    /** The same where some of the person's groups are such that nobody can list them: anybody may be in those. */
+    /** The same where some of the person's groups cannot be listed: each person counts as a possible member of those. */
     isTrueInTheDark(scene: Scene, email: string): boolean {
       const { company, stored } = scene
       const groups = company.groupsOf(email)
@@ -81,9 +81,9 @@ export function createSight() {
         scopesOf(scene, email).every((scope) => isSeen(scene, scope) && !looksSet(scene, scope))
       )
     },
-    /** Everything that decides about the person was read as it is, or is not set; `landed` was a moment ago, and is judged by who asks. */
+    /** All readings that decide the person's cap are correct, or not set. `landed` has just been written, and the caller judges it. */
     isTrue(scene: Scene, email: string, landed?: ScopeKey): boolean {
-      // The cap of a group that nobody lists, and that has just gone, was theirs all the same.
+      // A group that was never listed has just lost its cap: the person had it all the same.
       const isUnlisted = scene.company.groupsOf(email).some((id) => scopeKey({ kind: 'group', id }) === landed && !listed.has(id))
       return (
         !isUnlisted &&
@@ -95,14 +95,14 @@ export function createSight() {
   }
 }
 
-/** A scope that is to have no cap and has the wider one: nobody can tell it from one that only shows what applies. */
+/** A scope for which `none` is desired has its ancestor's cap: it looks like one that only shows the inherited cap. */
 function looksUnset(scene: Scene, email: string): boolean {
   const { company } = scene
   const groups = company.groupsOf(email).map((id) => scopeKey({ kind: 'group', id }))
   const asked = (): ReturnType<typeof askedScopes> =>
     askedScopes(scene.policy(), { approved: [email], groupsOf: company.groupsOf, holds: company.holds }, scene.now())
   const team = scene.stored(scopeKey({ kind: 'team' }))
-  // What is asked is looked at last, because that is dear to work out.
+  // The desired caps come last, because they are expensive to compute.
   const isFromAncestorWrite = (scope: ScopeKey, wider: readonly ModelCap[]): boolean =>
     scene.stored(scope) !== 'none' && wider.includes(scene.stored(scope)) && asked().get(scope) === 'none'
   return (
@@ -111,7 +111,7 @@ function looksUnset(scene: Scene, email: string): boolean {
   )
 }
 
-/** A cap that we wrote and others took away, where what is inherited in its place is just as much: nobody can tell. */
+/** Another client has cleared a cap that we wrote, and the inherited cap is the same: the reading does not show the change. */
 function looksSet(scene: Scene, scope: ScopeKey): boolean {
   const shows = scene.shows(scope)
   const isGone = scene.stored(scope) === 'none' && shows !== 'none'
@@ -124,7 +124,7 @@ export const scopesOf = ({ company }: Scene, email: string): readonly ScopeKey[]
   ...company.groupsOf(email).map((id) => scopeKey({ kind: 'group', id })),
 ]
 
-/** Tells who is in a declared group that was listed without them, or is gone. Nobody knew that its cap is theirs. */
+/** Finds people in a declared group that was listed without them, or is gone: the program cannot know that its cap applies to them. */
 export function createListed(scene: Scene) {
   let listed: Listing = new Map()
   const lacks = (id: string, scope: ScopeKey): boolean => scene.policy().groups.has(id) && !listed.get(id)?.has(scope)
@@ -138,7 +138,7 @@ export function createListed(scene: Scene) {
   }
 }
 
-/** Tells whose scopes are all managed. What is not managed is not read: nobody but its owner knows of a cap there. */
+/** Finds people whose scopes are all managed. Other scopes are not read, so the program does not know of a cap there. */
 export function managedPeople(scene: Scene): (email: string) => boolean {
   const managed = managedScopes(scene)
   return (email) => scopesOf(scene, email).every((key) => managed.has(key) || scene.stored(key) === 'none')
@@ -155,11 +155,11 @@ export const protectedPeople: Invariant = {
       const change = plan?.changes.find(({ scope }) => scopeKey(scope) === step.scope)
       if (change?.from !== step.from || change.grantEnd || releases.has(change)) return
       const isManaged = managedPeople(scene)
-      // After a full disk and a broken file what is in force is older than what was published.
+      // After a full disk and a broken file the policy in force is older than the published one.
       const { protectedPeople } = (plan && scene.policyNamed(plan.policyDigest)) ?? scene.policy()
       for (const email of protectedPeople) {
         const before = step.before.get(email)
-        // A first cap that blocks nobody takes nothing away.
+        // A first cap that blocks no person is not a loss.
         if (
           before === undefined ||
           before === 'none' ||
@@ -170,15 +170,15 @@ export const protectedPeople: Invariant = {
           continue
         checker.checked()
         const after = step.after.get(email)
-        // Where reads show what applies, nobody can tell whose value a person shows: what was verified or released goes out from there.
+        // Where reads show inherited caps, the origin of a person's cap is unknown: caps that were verified or released are written.
         const isOurs = ownedAt(scene, step.scope)?.cap === step.to || releases.hasGoal(change)
         if (scene.scenario.switches.capReads === 'inherited' && isOurs) continue
-        // It uncovers what somebody has agreed to.
+        // The write uncovers a cap to which a person has agreed.
         if (plan?.changes.some((one) => one.to === after && releases.has(one))) continue
-        // It goes with the end of a grant, which takes as much from them, or more.
+        // A grant ends with the same plan, which lowers the person as much or more.
         const theirs = new Set<string>(['team', email, ...scene.company.groupsOf(email).map((id) => scopeKey({ kind: 'group', id }))])
         if (plan?.changes.some((one) => one.grantEnd && theirs.has(scopeKey(one.scope)) && worth(one.to) <= worth(after))) continue
-        // What the plan has just raised may go back to where it was.
+        // A cap that this plan has just raised may go back.
         if (after === 'none' || worth(after) < Math.min(before, worth(atFirst.get(email))))
           checker.violated(`${email} is protected and falls from ${before} to ${after} with ${step.scope}`)
       }
@@ -195,17 +195,17 @@ export const protectedPeople: Invariant = {
   },
 }
 
-/** A run of writes of one process between two changes by others. */
+/** The writes of one process between two foreign changes. */
 interface Run {
   readonly before: InForce
-  /** Those whose groups were listed as they are. */
+  /** People whose groups were listed correctly. */
   readonly known: Set<string>
-  /** The least that each person had meanwhile; `none` counts as nothing when it stood between two caps. */
+  /** The caps in force after each write; `none` between two caps is a violation. */
   readonly states: InForce[]
   readonly beganAt: number
 }
 
-/** Whether a grant may have started or ended since then, by any of the clocks: policy asks for something else from there on. */
+/** Whether a grant may have started or ended since then, by any of the clocks, so that the desired caps have changed. */
 function hasTurned(scene: Scene, sinceAt: number): boolean {
   const margin = Math.abs(scene.skewMs())
   const isBetween = (at = Number.POSITIVE_INFINITY): boolean => at >= sinceAt - margin && at <= scene.now() + margin
@@ -219,14 +219,14 @@ function dealsIn(step: Step): string | undefined {
   return JSON.stringify(Object.entries(pools).map(([name, { dealtAt }]) => [name, dealtAt]))
 }
 
-export const nobodyBetween: Invariant = {
-  name: 'nobody is below the lesser of before and after, nor uncapped on the way',
+export const safeOnTheWay: Invariant = {
+  name: 'no person is below the lesser of before and after, nor uncapped, on the way',
   watch(scene, checker) {
     const sight = createSight()
     let run: Run | undefined
     let isTrue = false
     let healing: ReadonlySet<string> = new Set()
-    // Where somebody else wrote last, a write of ours that landed long after its sender gave it up included.
+    // Scopes where another client wrote last, or a write of ours landed long after its sender gave it up.
     const others = new Set<ScopeKey>()
     const isOthers = (email: string): boolean => scopesOf(scene, email).some((scope) => others.has(scope))
     let deals: string | undefined
@@ -235,7 +235,7 @@ export const nobodyBetween: Invariant = {
       run = undefined
     }
     return (step) => {
-      // A deal that was held until now may be followed by the next one in the same cycle.
+      // The next deal may follow in the same cycle after a deal that was held until now.
       const dealt = dealsIn(step)
       if (dealt !== undefined && dealt !== deals) {
         end()
@@ -248,7 +248,7 @@ export const nobodyBetween: Invariant = {
       if (step.kind === 'landed' && isLayered(scene)) {
         const isProbe = step.to === 0 && scene.scenario.switches.zeroCap === 'omitted'
         isTrue = !step.late && !isProbe
-        // A 0 that the service drops leaves nothing for the moment until what stood there is put back.
+        // A 0 that the service drops leaves no cap until the old cap is restored.
         if (!isTrue) run = undefined
         else {
           run ??= {
@@ -257,8 +257,8 @@ export const nobodyBetween: Invariant = {
             states: [],
             beganAt: scene.now(),
           }
-          // Nobody is owed what somebody else had set: whom a healing write moves is not judged, nor whom one moves that replaces theirs by
-          // another cap. What only undoes a write of ours heals nothing.
+          // No person has a right to a foreign cap: people whose cap changes by a revert, or by a write that replaces the foreign cap, are
+          // not judged. A write that only undoes one of our own is no revert.
           if (healing.has(`${step.scope} ${step.to}`) || others.has(step.scope))
             for (const [email, cap] of step.after) if (cap !== step.before.get(email) && isOthers(email)) run.known.delete(email)
           run.states.push(step.after)
@@ -268,7 +268,7 @@ export const nobodyBetween: Invariant = {
       }
       if (step.kind === 'foreign') for (const scope of step.scopes) others.add(scope)
       if (isTrue && step.kind === 'told' && step.event.kind === 'cycle-finished') end()
-      // What others do in between is not ours to answer for.
+      // Foreign changes in between are not our responsibility.
       if (step.kind === 'foreign' || step.kind === 'world' || step.kind === 'died') run = undefined
       sight.note(step)
     }

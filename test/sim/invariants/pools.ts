@@ -1,6 +1,6 @@
-// What must be true of pools: no write of ours takes the sum of a pool above its credits, each member counted at the greater of the cap in
-// force and what they have really used; and when things are calm the sum is within them, or it is said why not. Who is a member, and with which
-// use they joined, is taken from the program's own book, which is held against the policy when things are calm; all else is the simulation's.
+// Pools: no write of ours takes the sum of a pool above its credits, where each member counts as the greater of the cap in force and the
+// true use; in calm times the sum is within the credits, or the program says why not. The members and their use on joining are taken from
+// the program, and compared with the policy in calm times; all else is the simulation's own.
 import type { ScopeState } from '../../../src/core/model/events.ts'
 import type { OwnedCap } from '../../../src/core/model/observed.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
@@ -9,15 +9,15 @@ import { cycleAt } from '../../../src/sandbox/time.ts'
 import type { ModelCap, PolicyModel } from '../lives/policy-model.ts'
 import { type Checker, type InForce, type Invariant, managedScopes, ownedAt, type Scene, type Step } from '../steps.ts'
 import { isWatched } from './converges.ts'
-import { intentOf } from './looks.ts'
 import { createListed, worth } from './people.ts'
+import { intentOf } from './readings.ts'
 
 const HOUR_MS = 3_600_000
 
-/** What a member counts from, and where the count of one who left came to its end. */
+/** Where the count of a member starts, and where it ended for one who left. */
 interface Place {
   readonly base: number
-  /** When they came in. */
+  /** When they joined. */
   readonly sinceMs: number
   readonly left?: { readonly cap: ModelCap | undefined; readonly end?: number }
 }
@@ -31,20 +31,20 @@ interface Book {
 
 type Kept = Readonly<Record<string, PoolState>>
 
-/** Everybody whom a pool deals to, or has dealt to, by any policy so far. */
+/** All people to whom a pool deals, or has dealt, by any policy so far. */
 export function everPooled({ scenario, policies, company }: Scene): ReadonlySet<string> {
   const emails = new Set<string>()
   if (!scenario.pools) return emails
   for (const { pools } of policies())
     for (const { emails: listed = [], groups = [] } of pools) {
       for (const email of listed) emails.add(email)
-      // Whoever is or was in a group of a pool: people move, and what was dealt stays until it is cleared.
+      // All people, because each may have been in a group of a pool, and a dealt cap remains until it is cleared.
       if (groups.length > 0) for (const email of company.people.keys()) emails.add(email)
     }
   return emails
 }
 
-/** What is recorded of somebody's cap: that it goes out, or that it is ours. */
+/** The caps that a step records as sent or as ours. */
 function givenBy(step: Step): readonly string[] {
   const intent = step.kind === 'recorded' && step.method === 'recordIntent' ? intentOf(step) : undefined
   if (intent) return [`${scopeKey(intent.change.scope)} ${intent.change.to}`]
@@ -54,13 +54,15 @@ function givenBy(step: Step): readonly string[] {
 
 function createBooks(scene: Scene) {
   const books = new Map<string, Book>()
-  // Every cap that we have sent or found as it is asked for, with whose it is.
+  // Every cap that we have sent, or found to be as desired, with its scope.
   const given = new Set<string>()
-  // Whether a pool asked for each value when it was sent last.
+  // Whether a pool asked for each value when it was last sent.
   const isDealt = new Map<string, boolean>()
-  /** Others have set just what was dealt, and nobody has read it: it is no cap of the pool, nor can anybody know of it. */
+  /**
+   * Another client has set the same cap that was dealt, and it was never read: it is no cap of the pool, and the program cannot know of it.
+   */
   const isForeign = (email: string, dealt: ModelCap): boolean => scene.inForce().get(email) === dealt && !given.has(`${email} ${dealt}`)
-  // Who has no cap; and who had none, or one that nobody had read, until when: use under that may not show yet.
+  // People without a cap; and when people last had none, or one that was never read: use under it may not show yet.
   let uncapped: ReadonlySet<string> = new Set()
   const unboundAt = new Map<string, number>()
   const isUnseen = (email: string): boolean => scene.elapsed() - (unboundAt.get(email) ?? -1e12) < unseenMs(scene)
@@ -72,14 +74,15 @@ function createBooks(scene: Scene) {
       if (!inForce || uncapped.has(email)) unboundAt.set(email, scene.elapsed())
       const was = before?.places.get(email)
       const old = isNew ? undefined : was
-      // Who joins later pays from then on; who was there at the first deal, or at the start of the cycle, pays for all of it.
+      // The pool pays for a later member from when they join; for a member at the first deal, or at the start of the cycle, for the whole
+      // cycle.
       const base = old?.base ?? (before === undefined || (was && !was.left) ? 0 : scene.used(email))
       const sinceMs = old?.sinceMs ?? scene.elapsed()
-      // To whom nothing was dealt, the pool has nothing to pay from then on.
+      // A member who left without a dealt cap costs the pool nothing from then on.
       const isPaid = left && !old?.left && dealt !== undefined && !isForeign(email, dealt)
       const paid = isPaid ? {} : { end: scene.used(email) }
-      // Whoever left the team uncapped, or without a cap that anybody had read, is on no list, and so is who had been so until lately, be it by a
-      // hand that nobody had seen: what was used last nobody will ever see.
+      // The last use of a person who left the team can never be read. It is unbounded if they had no cap, or one that was never read, then
+      // or shortly before.
       const isUnbounded = scene.stored(email as ScopeKey) === 'none' || isUnseen(email)
       const isLost = left && (isUnbounded || left.cap === undefined) && !scene.company.people.has(email)
       const end = isLost ? { end: use } : paid
@@ -87,20 +90,20 @@ function createBooks(scene: Scene) {
     }
     books.set(name, { startAt: cycle.startAt, places })
   }
-  /** From now on it is not the pool that pays for somebody who left. */
+  /** From now on the pool does not pay for a person who left. */
   const end = (places: Book['places'], email: string): void => {
     const place = places.get(email)
     if (place?.left && place.left.end === undefined) places.set(email, { ...place, left: { ...place.left, end: scene.used(email) } })
   }
-  /** Somebody got a cap that no pool has dealt, or has none of their own any more: not the pool's to pay, though it were as much as was dealt. */
+  /** The person got a cap that no pool has dealt, or lost their own: the pool does not pay for it, even if it equals the dealt cap. */
   const leaveWith = (email: string): void => {
     for (const { places } of books.values()) end(places, email)
   }
   return {
     books,
-    /** What somebody used lately may not show yet: they had no cap, or one that nobody had read. */
+    /** Recent use of this person may not show yet: they had no cap, or one that was never read. */
     isUnseen,
-    /** Other caps are in force. */
+    /** Call it when the caps in force have changed. */
     settle(caps: InForce): void {
       for (const email of uncapped) unboundAt.set(email, scene.elapsed())
       uncapped = new Set([...caps].flatMap(([email, cap]) => (cap === 'none' ? [email] : [])))
@@ -120,7 +123,7 @@ function createBooks(scene: Scene) {
   }
 }
 
-/** What a member of a pool comes to with these caps in force; people who are not approved use nothing more. */
+/** The count of a member with these caps in force; people who are not approved use no more. */
 function countOf(scene: Scene, email: string, { base, left }: Place, caps: InForce): number {
   if (left && (left.end !== undefined || caps.get(email) !== left.cap)) return Math.max(0, (left.end ?? scene.used(email)) - base)
   return Math.max(0, Math.max(scene.used(email), caps.has(email) ? worth(caps.get(email)) : 0) - base)
@@ -132,10 +135,10 @@ const sumOf = (scene: Scene, { places }: Book, caps: InForce, lately: (email: st
     return sum + Math.max(was, countOf(scene, email, place, caps))
   }, 0)
 
-/** So long use may not show (product.md, section 2): a cap that was lowered counts on at what it was. */
+/** Use may show this late (product.md, section 2), so a cap that was lowered counts as before for this time. */
 const LAG_MS = 3.5 * HOUR_MS
 
-/** The highest caps that were in force in the last hours, by the writes that lowered them. */
+/** The highest caps that were in force in the last hours, before writes lowered them. */
 function createPast(scene: Scene) {
   const lowered = new Map<string, readonly { readonly cap: number; readonly atMs: number }[]>()
   const young = (email: string) => (lowered.get(email) ?? []).filter(({ atMs }) => scene.elapsed() - atMs < LAG_MS)
@@ -144,25 +147,25 @@ function createPast(scene: Scene) {
       for (const [email, cap] of before)
         if (worth(after.get(email)) < worth(cap)) lowered.set(email, [...young(email), { cap: worth(cap), atMs: scene.elapsed() }])
     },
-    /** Not what was lowered before they came in. */
+    /** Without caps from before they joined. */
     since: (email: string, sinceMs: number): number =>
       young(email).reduce((most, { cap, atMs }) => (atMs < sinceMs ? most : Math.max(most, cap)), 0),
   }
 }
 
-/** So long nobody can know what was used under a cap that nobody could see. */
+/** How long the use under a cap that could not be read remains unknown. */
 const unseenMs = ({ scenario }: Scene): number => 3.5 * HOUR_MS + 2 * (scenario.usageIntervalMs + scenario.intervalMs)
 
 interface Blind {
   readonly lacks: ReturnType<typeof createListed>['lacks']
-  /** The last look at the scope has failed. */
+  /** The last read of the scope has failed. */
   readonly isUnread: (scope: ScopeKey) => boolean
 }
 
 /**
- * Tells whose cap in force nobody could know before or after this write: without a cap of their own in a group with one that cannot be
- * listed or read, was listed without them, or that nobody manages; with a 0 that reads as unset; or where what we wrote was cleared and they
- * inherit the same.
+ * Finds people whose cap in force the program could not know before or after this write. They have no cap of their own, and one of their
+ * groups has a cap but cannot be listed or read, was listed without them, or is not managed; or they have a 0 that reads as unset; or
+ * another client has cleared a cap that we wrote, and they inherit the same.
  */
 function createHidden(scene: Scene, { lacks, isUnread }: Blind, { scope, from, before }: Landed): (email: string) => boolean {
   const { company, stored } = scene
@@ -173,17 +176,17 @@ function createHidden(scene: Scene, { lacks, isUnread }: Blind, { scope, from, b
     const isUnset = scope === email && from === 'none'
     if (!isUnset && stored(email as ScopeKey) !== 'none') return false
     const groups = company.groupsOf(email).map((id): [ScopeKey, string] => [scopeKey({ kind: 'group', id }), id])
-    // The team's cap is not above those who have a group with one.
+    // A person with a group cap does not inherit the team's.
     const above = groups.flatMap(([group]) => (stored(group) === 'none' ? [] : stored(group)))
     const isZeroAbove = (): boolean => (above.length > 0 ? above.includes(0) : stored(scopeKey({ kind: 'team' })) === 0)
-    // Nobody can read any 0 where it is left out.
+    // A service that omits zeros shows none.
     const isZeroSeen = (): boolean => scene.scenario.switches.zeroCap !== 'omitted' && isZeroAbove()
     if (isLikeOurs(scene, email as ScopeKey, before)) return true
     return (isUnset && before.get(email) === 0 && !isZeroSeen()) || groups.some(([group, id]) => isHiding(email, group, id))
   }
 }
 
-/** Somebody cleared what we wrote there, and what they inherit reads the same. */
+/** Another client has cleared the cap that we wrote, and the inherited cap is the same. */
 const isLikeOurs = (scene: Scene, email: ScopeKey, before: InForce): boolean => {
   const ours = ownedAt(scene, email)
   return ours?.written === true && ours.cap === before.get(email)
@@ -199,13 +202,13 @@ export const poolSum: Invariant = {
     const unread = new Set<ScopeKey>()
     const blind: Blind = { lacks: listed.lacks, isUnread: (scope) => unread.has(scope) }
     let jumpedMs = -LAG_MS
-    // When each member's cap in force was last such that nobody could have seen it yet.
+    // When each member last had a cap in force that could not have been read yet.
     const unseenAt = new Map<string, number>()
-    // The policy by which each value was sent last: what is on its way when credits are cut may still land.
+    // The policy under which each value was last sent: a request that is under way when credits are cut may still land.
     const sentUnder = new Map<string, PolicyModel | undefined>()
-    // When each value was sent last.
+    // When each value was last sent.
     const sentAt = new Map<string, number>()
-    // When something that landed raised a member of each pool last.
+    // When a landed write last raised a member of each pool.
     const raisedAt = new Map<string, number>()
     let caps: InForce = new Map()
     const creditsOf = (policy: PolicyModel | undefined, name: string): number =>
@@ -224,12 +227,12 @@ export const poolSum: Invariant = {
       if (step.kind === 'request' && step.operation === 'UsageConfig') sentAt.set(`${step.scope} ${step.to}`, scene.elapsed())
       if (step.kind === 'foreign' || step.kind === 'world') {
         const now = scene.inForce()
-        // What others lower hides use as well: nobody may have read the cap under which it was.
+        // A foreign change may hide use as well: the cap before it may never have been read.
         if (step.kind === 'foreign') for (const [email, cap] of now) if (cap !== caps.get(email)) unseenAt.set(email, scene.elapsed())
         settle(now)
         caps = now
       }
-      // A wall clock that jumps, as it does when things calm down, makes readings older, or younger, than they are.
+      // A jump of the wall clock, as at the start of a calm time, makes readings seem older or younger than they are.
       if (step.kind === 'calm' || (step.kind === 'world' && step.what === 'wall-jump')) jumpedMs = scene.elapsed()
       if (step.kind !== 'landed') return
       caps = step.after
@@ -243,7 +246,7 @@ export const poolSum: Invariant = {
       past.note(step)
       settle(step.after)
     }
-    /** What was on its way when somebody came in may still land, and nothing was known of them then. It may not once another was raised since. */
+    /** Without members who joined while the write was under way: it may still land. With them once another member was raised since. */
     function asSent(sent: string, name: string, { places }: Book, before: InForce, after: InForce): InForce {
       const sentMs = sentAt.get(sent) ?? Number.POSITIVE_INFINITY
       const isNew = ({ sinceMs }: Place): boolean => sinceMs > sentMs && (raisedAt.get(name) ?? -1) < sinceMs
@@ -261,7 +264,7 @@ export const poolSum: Invariant = {
         sumOf(scene, book, before, lately),
         sumOf(scene, book, asSent(`${scope} ${to}`, name, book, before, after), lately),
       ]
-      // Before a first deal is through, caps of groups move whom nothing was dealt yet. A cap below what was used is lifted to the next
+      // Until a first deal is complete, changes of group caps move members without a dealt cap. A cap below the use is raised to the next
       // whole credit.
       if (is > allowed && is > was + 1 && (was <= allowed || scope.includes('@')))
         checker.violated(
@@ -272,12 +275,12 @@ export const poolSum: Invariant = {
 }
 
 const EXCUSED: ReadonlySet<ScopeState> = new Set(['held', 'rejected', 'contested', 'skipped'])
-/** With these nobody can say who is a member. */
+/** Under these conditions the members cannot be determined. */
 const HIDING: ReadonlySet<string> = new Set(['PoolFrozen', 'PoolBounds', 'RosterDoubted', 'PolicyInvalid'])
 const TOLD: ReadonlySet<string> = new Set(['PoolFrozen', 'PoolAbove', 'PoolBounds', 'PoolUsedUp', 'RosterDoubted', 'PolicyInvalid'])
 
 export const poolsKept: Invariant = {
-  name: 'when things are calm each pool has its members, their caps and its sum, or it is said why not',
+  name: 'in calm times each pool has its members, their caps and its sum, or the reason is shown',
   watch(scene, checker) {
     if (!scene.scenario.pools) return () => undefined
     const { books, note, settle, isUnseen } = createBooks(scene)
@@ -299,7 +302,7 @@ function check(name: string, book: Book, { scene, checker, isUnseen }: Judge): v
   const view = scene.view()
   const pool = scene.policy().pools.find((one) => one.name === name)
   if (!view || !pool || view.conditions.some(({ type }) => HIDING.has(type))) return
-  // The program still counts the cycle that is over.
+  // The program still counts the previous cycle.
   if (cycleAt(scene.now()).startAt !== book.startAt) return
   const states = new Map(view.scopes.map((one) => [scopeKey(one.scope), one.state]))
   const watched = new Set(view.scopes.filter(isWatched).map((one) => scopeKey(one.scope)))
@@ -314,12 +317,12 @@ function check(name: string, book: Book, { scene, checker, isUnseen }: Judge): v
   const missing = asked.filter((email) => !present.includes(email) && !isTwice(email))
   const extra = present.filter((email) => !asked.includes(email))
   if (missing.length + extra.length > 0) checker.violated(`pool ${name} lacks ${missing.join()} and has ${extra.join()}`)
-  // What a hold keeps back, and what the pool says of itself, is not there yet.
+  // Held changes, and changes that the pool reports as pending, are not in force yet.
   if (view.conditions.some(({ type }) => TOLD.has(type)) || view.holds.length > 0) return
   for (const email of asked)
     if (!isExcused(email) && !scene.policy().protectedPeople.has(email) && typeof caps.get(email) !== 'number')
       checker.violated(`${email} is a member of pool ${name} and has no cap`)
-  // What those who left the team have used last is on no list.
+  // The last use of people who have left the team can never be read.
   const listed = [...book.places].filter(([email, { left }]) => !left || scene.company.people.has(email))
   const sum = sumOf(scene, { ...book, places: new Map(listed) }, caps)
   if (sum > pool.credits && !present.some((email) => isExcused(email) || isUnseen(email)))

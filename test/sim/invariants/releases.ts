@@ -1,16 +1,16 @@
-// What approvals release, by the simulation's own book: the changes that a hold showed when somebody approved it, each until it was written and
-// read back, and nothing else. What the ledger says of it is believed only of pools, whose holds stand for deals and not for amounts.
+// Released changes, by the simulation's own record: the changes that a hold showed when it was approved, each until it was written and read
+// back. The ledger is believed only for pools, whose holds are for deals and not for amounts.
 import type { Change } from '../../../src/core/model/change.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import type { Scene, Step } from '../steps.ts'
-import { intentOf } from './looks.ts'
 import { everPooled } from './pools.ts'
+import { intentOf } from './readings.ts'
 
 type Shown = Pick<Change, 'scope' | 'from' | 'to'>
 
 const textOf = ({ scope, from, to }: Shown): string => `${scopeKey(scope)} ${from} ${to}`
 
-/** Everything that somebody has agreed to. */
+/** All changes that were approved. */
 export function createReleases(scene: Scene) {
   const shown = new Map<string, readonly Shown[]>()
   const released = new Set<string>()
@@ -27,11 +27,11 @@ export function createReleases(scene: Scene) {
     for (const one of saved.released) if (pooled.has(scopeKey(one.scope))) release(one)
   }
   return {
-    /** It was released, though it may be through by now. */
+    /** The change was released; it may have been written since. */
     has: (change: Change): boolean => released.has(textOf(change)),
-    /** It is released now: nobody has written it since it was approved. */
+    /** The change is released now: it has not been written since the approval. */
     isOpen: (change: Change): boolean => open.has(textOf(change)),
-    /** Released to the same cap, from whatever stood there. */
+    /** A change to this cap was released, from whatever cap. */
     hasGoal: ({ scope, to }: Change): boolean => goals.has(`${scopeKey(scope)} ${to}`),
     note(step: Step): void {
       if (step.kind === 'told' && step.event.kind === 'planned') for (const { id, changes } of step.event.plan.holds) shown.set(id, changes)

@@ -1,4 +1,4 @@
-// The invariant of rules, shown to be able to fail on steps that break it, and to be silent on steps that do not.
+// The invariant of rules: violated by steps that break it, and not by others.
 import { expect, it } from 'vitest'
 import { emptyModel, type ModelRule } from '../lives/policy-model.ts'
 import type { Scene, Step } from '../steps.ts'
@@ -12,7 +12,7 @@ const given: Step = {
   values: [{ id: 1, planId: 'p', change: { scope: ADA_SCOPE, to: 600 }, entry: { kind: 'people' } }],
 }
 
-/** What is said where ADA gets what the rule gives after readings of her role, `r` for the one that it asks for. */
+/** Violations where ADA gets the cap of a rule after readings of her role; `r` is the role that the rule asks for. */
 function said(readings: string): readonly string[] {
   const found: string[] = []
   const policy = { ...emptyModel(), rules: [rule] }
@@ -27,13 +27,13 @@ function said(readings: string): readonly string[] {
 }
 
 it.each([
-  ['holds by one reading', 'nnr'],
-  ['holds by one reading, and by one before that another followed', 'nnrnr'],
-  ['holds no more by two readings', 'rrnn'],
+  ['matches by one reading', 'nnr'],
+  ['matches by one reading, and by an earlier one that the next contradicts', 'nnrnr'],
+  ['no longer matches by two readings', 'rrnn'],
 ])('a rule that %s moves nobody', (_title, readings) => expect(said(readings)).toHaveLength(1))
 
 it.each([
-  ['holds by two readings', 'nnrr'],
-  ['holds no more by one reading', 'rrn'],
-  ['was settled by what nobody heard, and of which no two readings have agreed since', 'nrn'],
+  ['matches by two readings', 'nnrr'],
+  ['no longer matches by one reading', 'rrn'],
+  ['was decided by unknown readings, without two agreeing ones since', 'nrn'],
 ])('a rule that %s may give its cap', (_title, readings) => expect(said(readings)).toEqual([]))

@@ -1,27 +1,27 @@
-// Rules move somebody after two good readings of the roster that agree, and a roster in doubt moves nobody. What a reading says of a rule is
-// worked out here from the rows as they were told; what is not told is not judged.
+// A rule changes caps after two good readings of the roster that agree, and never while the roster is in doubt. Whether a rule matches is
+// computed here from the rows in events; a row that is in no event is not judged.
 import type { CycleEvent } from '../../../src/core/model/events.ts'
 import { scopeKey } from '../../../src/core/model/scope.ts'
 import type { ModelRule, Truth } from '../lives/policy-model.ts'
 import { type Invariant, ownedAt } from '../steps.ts'
-import { intentOf } from './looks.ts'
 import { isDiskFull } from './people.ts'
+import { intentOf } from './readings.ts'
 
 type UsageRead = Extract<CycleEvent, { kind: 'usage-read' }>
 type Row = NonNullable<UsageRead['roster']>['people'][number]
 
 const DAY_MS = 86_400_000
 
-/** One person's answer over the readings so far: what counts, and what the last reading said. */
+/** Whether a rule matches one person, over the readings so far: the agreed answer, and that of the last reading. */
 interface Memory {
-  /** Absent until two readings have agreed: what was read before the rule came may have settled it, the other way. */
+  /** Absent until two readings have agreed: readings from before the rule existed may have decided the other way. */
   readonly counts?: boolean
   readonly last: boolean
 }
 
 const nameOf = (rule: ModelRule): string => JSON.stringify({ ...rule, cap: undefined })
 
-/** `stale`: its group was not listed with this reading, which says nothing of it. */
+/** `stale`: its group was not listed with this reading, so the answer is unknown. */
 function truthOf(rule: ModelRule, row: Row, { roster, groups }: UsageRead): Truth | 'stale' {
   const { starts = '', role, group, inactiveDays, joinedWithinDays, activeDays } = rule
   if (!row.email.startsWith(starts)) return false
@@ -36,10 +36,10 @@ function truthOf(rule: ModelRule, row: Row, { roster, groups }: UsageRead): Trut
 }
 
 export const rulesAgree: Invariant = {
-  name: 'a rule moves people after two good readings that agree',
+  name: 'a rule changes caps only after two good readings that agree',
   watch(scene, checker) {
     if (!scene.scenario.rules) return () => undefined
-    // By rule and person; gone where the model cannot say.
+    // By rule and person; without an entry where the model cannot tell.
     let memory = new Map<string, Map<string, Memory>>()
     let readAt = 0
     let rules = scene.policy().rules
@@ -62,8 +62,8 @@ export const rulesAgree: Invariant = {
       }
     }
     return (step) => {
-      // What a process had read when it died, the next one may not know; what is read while the disk is full is not told; and a wall that moves,
-      // as it does when things calm down, makes readings older or younger.
+      // The next process may not know the last reading of one that died; with a full disk readings emit no events; and a jump of the wall
+      // clock, as at the start of a calm time, makes readings older or younger.
       const isJump = step.kind === 'world' && step.what === 'wall-jump'
       const isLost = ['died', 'approved', 'calm'].includes(step.kind) || isDiskFull(step) || isJump
       if (scene.policy().rules !== rules || isLost) {
@@ -78,7 +78,7 @@ export const rulesAgree: Invariant = {
       const intent = step.kind === 'recorded' && step.method === 'recordIntent' ? intentOf(step) : undefined
       if (intent?.entry.kind !== 'people' || intent.change.scope.kind !== 'user' || sinceReadings < 3) return
       const { scope, to } = intent.change
-      // What a rule gave before is put back, and moves nobody: also while nobody knows of an earlier rule.
+      // A restored cap of a rule changes nothing for the person, even if that rule no longer exists.
       if (ownedAt(scene, scopeKey(scope))?.cap === to) return
       const giving = rules.filter((rule) => rule.cap === to)
       const told = giving.map((rule) => memory.get(nameOf(rule))?.get(scope.email))

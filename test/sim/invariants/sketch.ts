@@ -1,4 +1,4 @@
-// The person and the reading of whom the tests of invariants tell.
+// The person and the reading that the tests of invariants use.
 import type { ScopeKey } from '../../../src/core/model/scope.ts'
 import type { Step } from '../steps.ts'
 

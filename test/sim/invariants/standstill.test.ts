@@ -1,14 +1,14 @@
-// Which readings of a roster that shrank are believed, by the simulation's own book: scenes in which something wide is written.
+// Which readings of a smaller roster are believed, by the simulation's own record: scenes in which a team write is planned.
 import { expect, it } from 'vitest'
 import type { Hold, Plan } from '../../../src/core/model/change.ts'
 import type { Scene, Step } from '../steps.ts'
 import { approvedIn } from '../world/answers.ts'
 import { rosterDoubt } from './standstill.ts'
 
-/** A roster at that minute with so many approved people; `none`: with nobody on it. One that is cut off by an edit is told by nobody. */
+/** A roster with so many approved people at that minute; `none`: without any. A reading that an edit interrupts emits no event. */
 type Rosters = readonly (readonly [atMinutes: number, approved: number | 'none', isCutOff?: 'cut off'])[]
 
-/** What is said of a team write that is planned after these readings, at that minute. */
+/** Violations by a team write that is planned after these readings, at that minute. */
 function said(rosters: Rosters, plannedAt: number): readonly string[] {
   const found: string[] = []
   let minutes = 0
@@ -107,7 +107,7 @@ const DOUBTED: readonly (readonly [title: string, rosters: Rosters, plannedAt: n
   ],
 ]
 
-it.each(DOUBTED)('a team write is a fault after %s', (_title, rosters, plannedAt) => {
+it.each(DOUBTED)('a team write is a violation after %s', (_title, rosters, plannedAt) => {
   expect(said(rosters, plannedAt)).not.toEqual([])
 })
 
@@ -178,11 +178,11 @@ const BELIEVED: readonly (readonly [title: string, rosters: Rosters, plannedAt: 
   ],
 ]
 
-it.each(BELIEVED)('a team write is nothing after %s', (_title, rosters, plannedAt) => {
+it.each(BELIEVED)('a team write is no violation after %s', (_title, rosters, plannedAt) => {
   expect(said(rosters, plannedAt)).toEqual([])
 })
 
-it('a roster with nobody on it is no reading, and one with nobody approved is', () => {
+it('an empty roster is no reading, and one without approved people is', () => {
   const answer = (rows: readonly object[]) => ({ status: 200, headers: {}, body: JSON.stringify({ userTableStats: rows }) })
   expect(approvedIn(answer([]))).toBeUndefined()
   expect(approvedIn(answer([{ teamStatus: 'USER_TEAM_STATUS_PENDING' }]))).toBe(0)

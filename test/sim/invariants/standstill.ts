@@ -1,17 +1,17 @@
-// What must not be written for now: nothing while paused, no start and no end of a grant while the clocks disagree, nothing wide and nothing
-// less while a roster that shrank is in doubt, and never to people who are not approved.
+// Writes that must wait: all of them during a pause; the start and the end of a grant while the clocks disagree; team and group writes and
+// lower caps while the roster is in doubt; and all writes to people who are not approved.
 import type { Change, Plan } from '../../../src/core/model/change.ts'
 import { scopeKey } from '../../../src/core/model/scope.ts'
 import type { LedgerFacts } from '../../../src/ports.ts'
 import { type Invariant, ownedAt, type Scene } from '../steps.ts'
-import { intentOf } from './looks.ts'
 import { isDiskFull, isLayered } from './people.ts'
+import { intentOf } from './readings.ts'
 import { createReleases } from './releases.ts'
 
 const HOUR_MS = 3_600_000
 
 export const paused: Invariant = {
-  name: 'while paused no write begins but those that were under way',
+  name: 'during a pause no write begins, except those under way',
   watch(scene, checker) {
     let begun = 0
     let since: string | undefined
@@ -25,7 +25,7 @@ export const paused: Invariant = {
       if (now !== since) begun = 0
       since = now
       if (now === undefined) return
-      // There is something that would be written.
+      // Only a plan with changes that could be written tests this.
       if (plan?.plan.changes.some(({ disposition }) => disposition.kind === 'ready' || disposition.kind === 'excluded')) checker.checked()
       if (!intent) return
       begun += 1
@@ -35,13 +35,13 @@ export const paused: Invariant = {
   },
 }
 
-/** A pause in the ledger, or a mode that does not write; undefined where writes may begin. */
+/** A pause in the ledger, or a mode that does not write; undefined when writes may begin. */
 function whyStill(scene: Scene, at: number): string | undefined {
   const pause = scene.ledger()?.pause(at)
   return pause ? `paused at ${pause.pausedAt}` : scene.mode() === 'enforce' ? undefined : scene.mode()
 }
 
-/** Beyond the limit of 5 min by what a slow answer can hide. */
+/** The limit of 5 min, plus the error that a slow answer can cause. */
 const SKEW_MS = 6.5 * 60_000
 
 export const wrongClock: Invariant = {
@@ -64,10 +64,10 @@ export const wrongClock: Invariant = {
   },
 }
 
-/** Two readings so far apart may agree. */
+/** Two readings agree only if they are at least this far apart. */
 const AGREEMENT_MS = 10 * 60_000
 
-/** A roster with somebody on it: one without anybody counts as not read. */
+/** A roster with approved people; one without any counts as not read. */
 interface Reading {
   readonly approved: number
   readonly atMs: number
@@ -78,25 +78,26 @@ const agree = (one: number, other: number): boolean => Math.abs(one - other) <= 
 const isWideOrLess = ({ scope, from, to }: Change): boolean => scope.kind !== 'user' || (from !== 'none' && (to === 'none' || to < from))
 
 export const rosterDoubt: Invariant = {
-  name: 'while a roster that shrank is in doubt nothing wide is written and nobody gets less',
+  name: 'while the roster is in doubt no team or group cap is written and no cap is lowered',
   watch(scene, checker) {
     const releases = createReleases(scene)
-    // Where caps are copied, a wide write of our own may since have put another value where a released one is still to come.
+    // Where caps are copied, a team or group write of ours may have changed the cap from which a change was released.
     const isReleased = (change: Change): boolean => releases.has(change) || (!isLayered(scene) && releases.hasGoal(change))
     let read: Reading | undefined
     let shortAt: number | undefined
     let good: number | undefined
     let doubt: Reading | undefined
     let doubted: Plan | undefined
-    // Told, and kept before the next plan; whether a roster from before a start is doubted, only the ledger knows.
+    // A reading counts once its event and its ledger record were seen before the next plan; only the ledger knows a doubt from before a
+    // start.
     let told: Reading | undefined
     let toldMs = 0
     let isDoubtKept = false
     const isShort = (approved: number): boolean => good !== undefined && 5 * approved < 4 * good
     const believe = ({ approved, atMs }: Reading): void => {
-      // The time between two readings that agree counts from the first of them.
+      // The time between two readings that agree counts from the first.
       const first = doubt && agree(doubt.approved, approved) ? doubt : undefined
-      // Of people who fell by more than half only an approval is believed.
+      // When more than half of the people are gone, only an approval makes the roster believed.
       const isBelieved = first && 2 * approved >= (good ?? 0) && toldMs - first.atMs >= AGREEMENT_MS
       const sinceMs = doubt ? atMs : (shortAt ?? atMs)
       if (!isShort(approved) || isBelieved) [good, doubt] = [approved, undefined]
@@ -108,8 +109,8 @@ export const rosterDoubt: Invariant = {
     }
     return (step) => {
       releases.note(step)
-      // What a process knew when it died, the next one may not; what somebody approves may be the new roster; and a wall that moves, as it does
-      // when things calm down, may bring two readings far apart.
+      // The next process may not know what one that died had read; an approval may accept the new roster; and a jump of the wall clock, as
+      // at the start of a calm time, changes the time between two readings.
       const isMoved = step.kind === 'calm' || (step.kind === 'world' && step.what === 'wall-jump')
       if (isMoved || step.kind === 'started' || isDiskFull(step) || (step.kind === 'recorded' && step.method === 'saveApproval')) {
         read = told = undefined
@@ -118,9 +119,9 @@ export const rosterDoubt: Invariant = {
       }
       if (step.kind === 'answered' && step.operation === 'UserPageAnalytics' && step.approved !== undefined) {
         settle()
-        // What is told is the last reading: one that an edit cut off is not.
+        // The event has the last reading, but not one that an edit has interrupted.
         read = step.approved === 'unread' ? undefined : { approved: step.approved, atMs: scene.elapsed() }
-        // Also when the reading is not told, because the disk is full.
+        // Also for a reading without an event, because of a full disk.
         if (read) shortAt = isShort(read.approved) ? (shortAt ?? read.atMs) : undefined
       }
       if (step.kind === 'recorded' && step.method === 'saveFact' && step.values[0] === 'usage')
@@ -134,7 +135,7 @@ export const rosterDoubt: Invariant = {
       if (step.kind === 'told' && step.event.kind === 'planned') {
         settle()
         doubted = doubt && step.event.plan
-        // There is something that would be written.
+        // Only a plan with changes that could be written tests this.
         if (doubted?.changes.some((change) => isWideOrLess(change) && !isReleased(change))) checker.checked()
       }
       if (step.kind !== 'request' || step.operation !== 'UsageConfig' || !doubted) return
@@ -146,11 +147,11 @@ export const rosterDoubt: Invariant = {
 }
 
 export const alertOnly: Invariant = {
-  name: 'what others changed is shown and not put back where onDrift is alert',
+  name: 'with onDrift: alert foreign changes are shown and not reverted',
   watch(scene, checker) {
     let isApplying = false
     return (step) => {
-      // Whoever says `apply` wants it written.
+      // `apply` reverts foreign changes, because a person asks for it.
       if (step.kind === 'world') isApplying = step.what === 'apply'
       const intent = step.kind === 'recorded' && step.method === 'recordIntent' ? intentOf(step) : undefined
       if (!intent || isApplying || scene.scenario.onDrift !== 'alert') return

@@ -1,11 +1,10 @@
-// The invariants of pools and of what people have on the way, shown to be able to fail on steps that break them, and to be silent on steps that
-// do not.
+// The invariants of pools and of caps on the way: violated by steps that break them, and not by others.
 import { expect, it } from 'vitest'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import { cycleAt } from '../../../src/sandbox/time.ts'
 import { emptyModel, type ModelCap, type PolicyModel } from '../lives/policy-model.ts'
 import type { InForce, Invariant, Scene, Step } from '../steps.ts'
-import { nobodyBetween } from './people.ts'
+import { safeOnTheWay } from './people.ts'
 import { poolSum } from './pools.ts'
 import { ADA, ADA_SCOPE } from './sketch.ts'
 
@@ -23,18 +22,18 @@ const NAMED = new Map([
 
 const caps = (ada: ModelCap, bob: ModelCap): InForce => new Map([ADA, BOB].map((email, place) => [email, place === 0 ? ada : bob]))
 
-/** Both are members from the first deal on. */
+/** Both are members since the first deal. */
 const dealt: Step = {
   ...{ kind: 'recorded', process: 1, method: 'saveFact' },
   values: ['pools', { research: { cycle: cycleAt(0), readAt: 0, members: { [ADA]: {}, [BOB]: {} } } }],
 }
-/** ADA was there from the first deal on, BOB comes in. */
+/** ADA is a member since the first deal, BOB joins later. */
 const alone: Step = {
   ...{ kind: 'recorded', process: 1, method: 'saveFact' },
   values: ['pools', { research: { cycle: cycleAt(0), readAt: 0, members: { [ADA]: {} } } }],
 }
 const clearing: Step = { kind: 'request', process: 1, operation: 'UsageConfig', scope: TEAM, to: 'none' }
-/** ADA has left since, under a cap that others had lowered. */
+/** ADA has left, with a cap that another client had lowered. */
 const left: Step = {
   ...{ kind: 'recorded', process: 1, method: 'saveFact' },
   values: [
@@ -42,7 +41,7 @@ const left: Step = {
     { research: { cycle: cycleAt(0), readAt: 0, members: { [ADA]: { dealt: 600, left: { at: 0, cap: 400 } }, [BOB]: {} } } },
   ],
 }
-/** ADA has left since, under what was dealt to her. */
+/** ADA has left, with her dealt cap. */
 const leftAs = (cap: ModelCap): Step => ({
   ...{ kind: 'recorded', process: 1, method: 'saveFact' },
   values: ['pools', { research: { cycle: cycleAt(0), readAt: 0, members: { [ADA]: { dealt: cap, left: { at: 0, cap } }, [BOB]: {} } } }],
@@ -71,13 +70,13 @@ const ofHiddenZero = landed(ADA, ['none', 600], caps(0, 600), caps(600, 600))
 const isPutBack = landed(ADA, [200, 500], caps(200, 500), caps(500, 500))
 
 interface Sketch {
-  /** BOB may be in a group of which the program manages the cap, or does not. */
+  /** BOB may be in a group whose cap the program manages, or does not. */
   readonly groupOfBob?: 'managed' | 'foreign'
   /** ADA has left the team, with a use of 700. */
   readonly adaIsGone?: boolean
 }
 
-/** What an invariant says of these steps. */
+/** The violations of an invariant by these steps. */
 function said(invariant: Invariant, steps: readonly Step[], more: Sketch = {}): readonly string[] {
   const { groupOfBob, adaIsGone } = more
   const found: string[] = []
@@ -111,47 +110,47 @@ function said(invariant: Invariant, steps: readonly Step[], more: Sketch = {}): 
 
 const BROKEN: readonly (readonly [title: string, invariant: Invariant, steps: readonly Step[]])[] = [
   ['a raise above credits that were cut before it was planned', poolSum, [dealt, sending(600, 'now'), raised]],
-  ['what a pool gave somebody who left, and lands late', poolSum, [dealt, left, sending(600, 'now'), raised]],
-  ['a raise beside somebody who left under what a pool gave', poolSum, [dealt, sending(500, 'now'), leftAs(500), bobRaised]],
-  ['a wider cap that goes and lifts a member who was there when it was sent', poolSum, [alone, dealt, clearing, bobFollows]],
-  ['the same that is sent once more after they came in', poolSum, [alone, clearing, dealt, clearing, bobFollows]],
-  ['the same where another was raised since they came in', poolSum, [alone, clearing, dealt, adaWithin, bobFollows]],
+  ['a late landing of the cap that a pool dealt to a person who left', poolSum, [dealt, left, sending(600, 'now'), raised]],
+  ['a raise beside a person who left with a dealt cap', poolSum, [dealt, sending(500, 'now'), leftAs(500), bobRaised]],
+  ['a cleared group cap that lifts a member who was one when it was sent', poolSum, [alone, dealt, clearing, bobFollows]],
+  ['the same, sent again after they joined', poolSum, [alone, clearing, dealt, clearing, bobFollows]],
+  ['the same with another member raised since they joined', poolSum, [alone, clearing, dealt, adaWithin, bobFollows]],
   [
     'somebody who falls with a wider cap of ours until their own is put back',
-    nobodyBetween,
+    safeOnTheWay,
     [known, fallsWithTeam, healing, isPutBack, finished],
   ],
 ]
 
-it.each(BROKEN)('%s is found', (_title, invariant, steps) => {
+it.each(BROKEN)('%s is a violation', (_title, invariant, steps) => {
   expect(said(invariant, steps)).not.toEqual([])
 })
 
 const KEPT: readonly (readonly [title: string, invariant: Invariant, steps: readonly Step[]])[] = [
-  ['a raise that was on its way when credits were cut', poolSum, [dealt, sending(600, 'before'), raised]],
-  ['a wider cap that was on its way when somebody came in', poolSum, [alone, clearing, dealt, bobFollows]],
-  ['what policy gives somebody who left, though it is as much as was dealt', poolSum, [dealt, left, sending(600, 'now', 'rule'), raised]],
-  ['a raise beside somebody who left, to whom others had set just what was dealt', poolSum, [dealt, leftAs(500), bobRaised]],
-  ['a first cap in the place of a 0 that reads as unset', poolSum, [dealt, sending(600, 'now'), ofHiddenZero]],
+  ['a raise that was under way when credits were cut', poolSum, [dealt, sending(600, 'before'), raised]],
+  ['a cleared group cap that was under way when a person joined', poolSum, [alone, clearing, dealt, bobFollows]],
+  ['a cap by policy for a person who left, equal to the dealt one', poolSum, [dealt, left, sending(600, 'now', 'rule'), raised]],
+  ['a raise beside a person who left with a foreign cap equal to the dealt one', poolSum, [dealt, leftAs(500), bobRaised]],
+  ['a first cap that replaces a 0 that reads as unset', poolSum, [dealt, sending(600, 'now'), ofHiddenZero]],
   ['a raise that the credits pay for', poolSum, [dealt, sending(400, 'now'), landed(ADA, [300, 400], caps(300, 600), caps(400, 600))]],
   [
     'somebody whose cap others had changed, on the way to what it was',
-    nobodyBetween,
+    safeOnTheWay,
     [{ kind: 'foreign', scopes: [ADA] }, known, fallsWithTeam, healing, isPutBack, finished],
   ],
 ]
 
-it.each(KEPT)('%s is nothing', (_title, invariant, steps) => {
+it.each(KEPT)('%s is no violation', (_title, invariant, steps) => {
   expect(said(invariant, steps)).toEqual([])
 })
 
 const stillRaised = [dealt, sending(600, 'now'), raised]
 
-it('a raise above the credits is found where a member has the cap of a group that the program manages', () => {
+it('a raise above the credits is a violation where a member has the cap of a managed group', () => {
   expect(said(poolSum, stillRaised, { groupOfBob: 'managed' })).not.toEqual([])
 })
 
-it('a raise is nothing while nobody can see the cap of a member, which is that of a group of somebody else', () => {
+it('a raise is no violation while a member has the cap of a group that is not managed', () => {
   expect(said(poolSum, stillRaised, { groupOfBob: 'foreign' })).toEqual([])
 })
 
@@ -164,7 +163,7 @@ it.each<readonly [ModelCap | 'unknown', number]>([
   expect(said(poolSum, [look, ...stillRaised], { groupOfBob: 'managed' })).toHaveLength(found)
 })
 
-/** As the pool knows ADA, whose use was read as 100, before she leaves and from then on. */
+/** The pool's record of ADA, whose use was read as 100, before and after she leaves. */
 const adaLeaves = (before: object): readonly Step[] =>
   [before, { inForce: { cap: 400, at: 0 }, dealt: 400, left: { at: 0, cap: 400 } }].map((ada) => ({
     ...{ kind: 'recorded', process: 1, method: 'saveFact' },
@@ -174,13 +173,13 @@ const bobRaisedBeside = landed(BOB, [400, 600], caps(400, 400), caps(400, 600))
 const READ = { inForce: { cap: 400, at: 0 }, dealt: 400 }
 const capsAda = landed(ADA, ['none', 400], caps('none', 400), caps(400, 400))
 
-it('a raise is found beside somebody who left the team, and whose last use everybody could foresee', () => {
+it('a raise is a violation beside a person who left the team with a bounded last use', () => {
   expect(said(poolSum, [...adaLeaves(READ), bobRaisedBeside], { adaIsGone: true })).not.toEqual([])
 })
 
 it.each<readonly [title: string, steps: readonly Step[]]>([
-  ['whose cap nobody had read until lately', adaLeaves({})],
-  ['who had none until lately', [{ kind: 'world', what: 'use' }, capsAda, ...adaLeaves(READ)]],
+  ['whose cap was not read until shortly before', adaLeaves({})],
+  ['who had none until shortly before', [{ kind: 'world', what: 'use' }, capsAda, ...adaLeaves(READ)]],
 ])('a raise is nothing beside somebody who left the team, %s', (_title, steps) => {
   expect(said(poolSum, [...steps, bobRaisedBeside], { adaIsGone: true })).toEqual([])
 })

@@ -1,5 +1,5 @@
-// What must be true while a plan is carried out, and some of it fails, is held or left out: whoever keeps what they have, or gets what the
-// plan says, is fine; less than both is not. First caps and what heals wait for nothing and are not judged.
+// People while a plan is carried out and some of it fails, is held or left out: each has the cap from before, or the one of the plan, or
+// more than the lesser of both. First caps and reverts do not wait and are not judged.
 import type { Plan } from '../../../src/core/model/change.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import type { InForce, Invariant, Scene } from '../steps.ts'
@@ -9,13 +9,13 @@ import { createSight, isLayered, isMistaken, worth } from './people.ts'
 interface Underway {
   readonly plan: Plan
   readonly before: InForce
-  /** After the whole plan, what is held of it included. */
+  /** After the whole plan, including its held changes. */
   readonly after: InForce
   readonly known: readonly string[]
 }
 
-export const nobodyShort: Invariant = {
-  name: 'while some of a plan fails or waits, nobody is below the lesser of before and after',
+export const safeWhilePartial: Invariant = {
+  name: 'while part of a plan fails or waits, no person is below the lesser of before and after',
   watch(scene, checker) {
     const sight = createSight()
     let underway: Underway | undefined
@@ -42,7 +42,7 @@ export const nobodyShort: Invariant = {
   },
 }
 
-/** Undefined for a plan without changes: whatever lands is not of it. */
+/** Undefined for a plan without changes, to which no write can belong. */
 function begin(plan: Plan, scene: Scene, sight: ReturnType<typeof createSight>): Underway | undefined {
   if (plan.changes.length === 0) return undefined
   const caps = new Map<ScopeKey, number>(scene.company.caps())

@@ -1,4 +1,4 @@
-// What may be written and read in a quiet world: what a grant that ends, or what counts for a day, has held there, and nothing else that a guard holds for good.
+// Reads and writes in a quiet world: only changes that an ending grant or a daily limit had held may be written.
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_GUARDS, type GuardSettings } from '../../../src/core/model/change.ts'
 import { type Scope, scopeKey } from '../../../src/core/model/scope.ts'
@@ -19,15 +19,15 @@ const hold = (guard: string, scopes: readonly object[]) => ({ guards: [guard], c
 
 interface World {
   readonly holds: readonly ReturnType<typeof hold>[]
-  /** A grant of bob's ends then. */
+  /** A grant of bob's ends at this time. */
   readonly endsAt?: number
   readonly before?: readonly ReviewedRules[]
-  /** A plan that has moved bob began then. */
+  /** A plan that changed bob's cap began at this time. */
   readonly begunAt?: number
   readonly capSemantics?: 'layered' | 'copied'
 }
 
-/** What is said of a write in such a world. */
+/** The violations by a write in such a world. */
 function said(scope: Scope, { holds, endsAt = 200 * HOUR, before = [], begunAt, capSemantics = 'layered' }: World): readonly string[] {
   const found: string[] = []
   const facts: Record<string, unknown> = {
@@ -53,19 +53,19 @@ function said(scope: Scope, { holds, endsAt = 200 * HOUR, before = [], begunAt, 
 
 const GRANTED = [hold('maxLowered', [BOB, G1]), hold('maxCleared', [G2])]
 
-it('a guard that lets go of an ended grant lets go of what it held because of it', () => {
+it('a guard that releases an ended grant releases the changes it held because of it', () => {
   expect(said(G1, { holds: GRANTED, endsAt: 101 * HOUR })).toEqual([])
 })
 
-it('a group write that a guard held beside a grant that goes on is found', () => {
+it('a group write that a guard held beside a continuing grant is a violation', () => {
   expect(said(G1, { holds: GRANTED })).not.toEqual([])
 })
 
-it('a group write that another guard held is found', () => {
+it('a group write that another guard held is a violation', () => {
   expect(said(G2, { holds: GRANTED, endsAt: 101 * HOUR })).not.toEqual([])
 })
 
-describe('rules that were weakened a day ago', () => {
+describe('guards that were weakened a day ago', () => {
   const holds = [hold('protected', [BOB, AMY, G1]), hold('maxLowered', [G2])]
   const rules = (sinceMs: number, more: Partial<ReviewedRules>): readonly ReviewedRules[] => [
     { guards: OFF, protectedEmails: [], weakenedAt: NOW - sinceMs, ...more },
@@ -74,13 +74,13 @@ describe('rules that were weakened a day ago', () => {
   const lowered = { guards: { ...OFF, maxLowered: DEFAULT_GUARDS.maxLowered } }
 
   it.each<readonly [string, Scope, readonly ReviewedRules[], number]>([
-    ['let go of who is protected no more', BOB, rules(REVIEW_MS - HOUR, bob), 0],
-    ['let go of a group write that would have reached them', G1, rules(REVIEW_MS - HOUR, bob), 0],
-    ['let go of what a stricter guard held', G2, rules(REVIEW_MS - HOUR, lowered), 0],
-    ['keep who is still protected', AMY, rules(REVIEW_MS - HOUR, bob), 1],
-    ['keep what another guard holds', G2, rules(REVIEW_MS - HOUR, bob), 1],
+    ['release a person who is no longer protected', BOB, rules(REVIEW_MS - HOUR, bob), 0],
+    ['release a group write that would have reached them', G1, rules(REVIEW_MS - HOUR, bob), 0],
+    ['release a change that a stricter guard held', G2, rules(REVIEW_MS - HOUR, lowered), 0],
+    ['keep a person who is still protected', AMY, rules(REVIEW_MS - HOUR, bob), 1],
+    ['keep a change that another guard holds', G2, rules(REVIEW_MS - HOUR, bob), 1],
     ['keep all for the whole day', BOB, rules(HOUR, bob), 1],
-    ['are not why somebody is written while there are none', BOB, [], 1],
+    ['explain no write while there are none', BOB, [], 1],
   ])('%s', (_row, scope, before, found) => {
     expect(said(scope, { holds, before })).toHaveLength(found)
   })
@@ -91,7 +91,7 @@ const reading: Step = { kind: 'request', process: 1, operation: 'GetUsageConfig'
 const letGo: Step = { kind: 'recorded', process: 1, method: 'releaseOwned', values: [['group:g1']] }
 const sweep = [reading, told('cycle-finished')]
 
-/** What is said of these steps in a quiet world in which nothing is managed. */
+/** The violations by these steps in a quiet world without managed scopes. */
 function saidOfReads(steps: readonly Step[]): readonly string[] {
   const found: string[] = []
   const scene = {
@@ -107,18 +107,18 @@ function saidOfReads(steps: readonly Step[]): readonly string[] {
   return found
 }
 
-it('a group that was let go is read until groups are listed again', () => {
+it('a released group is read until groups are listed again', () => {
   expect(saidOfReads([letGo, ...sweep, ...sweep, reading, told('usage-read'), told('cycle-finished')])).toEqual([])
 })
 
 it.each([
-  ['that was let go is not read once groups were listed again', [letGo, ...sweep, told('usage-read'), ...sweep]],
+  ['that was released is not read once groups were listed again', [letGo, ...sweep, told('usage-read'), ...sweep]],
   ['that was never ours is not read', sweep],
 ])('a group %s', (_title, steps) => {
   expect(saidOfReads(steps)).not.toEqual([])
 })
 
-/** What is said of a group write while nothing is held any more, when a guard has held it in a cycle so long after a grant has ended. */
+/** The violations by a group write without holds, when a guard held it in a cycle so long after a grant has ended. */
 function saidAfterEnd(guard: string, heldAfter: number): readonly string[] {
   const found: string[] = []
   let hours = 100
@@ -141,13 +141,13 @@ function saidAfterEnd(guard: string, heldAfter: number): readonly string[] {
   return found
 }
 
-it('what the breaker began to hold in the first cycles after a grant has ended is tried again', () => {
+it('a change that the breaker holds since the first cycles after the end of a grant is tried again', () => {
   expect(saidAfterEnd('breaker', 2)).toEqual([])
 })
 
 it.each([
   ['another guard', 'maxCleared', 2],
-  ['the breaker, for something that was written later,', 'breaker', 9],
+  ['the breaker, for a later write,', 'breaker', 9],
 ] as const)('what %s held after a grant has ended is found', (_who, guard, heldAfter) => {
   expect(saidAfterEnd(guard, heldAfter)).not.toEqual([])
 })
@@ -156,10 +156,10 @@ describe('a plan that began a day ago', () => {
   const holds = [hold('protected', [BOB, AMY])]
 
   it.each([
-    ['and has overwritten somebody protected holds their cap no more', BOB, 23, 'copied', 0],
-    ['keeps who was not overwritten', AMY, 23, 'copied', 1],
-    ['keeps everybody where caps are layered', BOB, 23, 'layered', 1],
-    ['or less keeps everybody', BOB, 2, 'copied', 1],
+    ['and has overwritten a protected person no longer holds their cap', BOB, 23, 'copied', 0],
+    ['keeps a person who was not overwritten', AMY, 23, 'copied', 1],
+    ['keeps all people where caps are layered', BOB, 23, 'layered', 1],
+    ['or less keeps all people', BOB, 2, 'copied', 1],
   ] as const)('%s', (_row, scope, hours, capSemantics, found) => {
     expect(said(scope, { holds, begunAt: NOW - hours * HOUR, capSemantics })).toHaveLength(found)
   })

@@ -1,5 +1,4 @@
-// What must be true of the program as a whole: quiet in a quiet world, in step with its pace, silent about its key, and true to approvals and
-// to what others change.
+// The program as a whole: quiet in a quiet world, within its pace, never showing its key, and exact about approvals and foreign changes.
 import { GUARD_CODES, type GuardCode, type Hold, type ScopeChange } from '../../../src/core/model/change.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import { DAY_MS, HOUR_MS } from '../../../src/core/model/units.ts'
@@ -11,9 +10,9 @@ import { nearBoundary } from './converges.ts'
 import { isLayered } from './people.ts'
 import { everPooled } from './pools.ts'
 
-/** Every failure has an answer of its own: what ends up as a mistake of the program is one, or a mistake of an invariant. */
+/** Every failure is handled: a `bug` event is a mistake of the program, or of an invariant. */
 export const nothingUnexpected: Invariant = {
-  name: 'nothing fails that the program has no answer to',
+  name: 'every failure is handled',
   watch(_scene, checker) {
     return (step) => {
       if (step.kind !== 'told') return
@@ -30,7 +29,8 @@ export const quiet: Invariant = {
     let retried: ReadonlySet<ScopeKey> = new Set()
     let reads = new Map<ScopeKey, number>()
     let sweeps = 0
-    // What is no longer ours. A group is known, and read because its members' readings may show its cap, until groups are listed again.
+    // Scopes that are no longer ours. A group remains known, and is read because its members' readings may show its cap, until groups are
+    // listed.
     let letGo = new Set<unknown>()
     return (step) => {
       if (step.kind === 'recorded' && step.method === 'releaseOwned') for (const key of [step.values[0]].flat()) letGo.add(key)
@@ -43,12 +43,12 @@ export const quiet: Invariant = {
         reads = new Map()
       }
       if (step.kind === 'foreign' || step.kind === 'world' || step.kind === 'died' || step.kind === 'quiet') watching = false
-      // A second reading that agrees makes a rule match, and the people whom it moves are looked at beside the sweeps.
+      // A second reading that agrees makes a rule match, and the people it concerns are read between the sweeps.
       if (step.kind === 'recorded' && step.method === 'saveFact' && step.values[0] === 'conditions') watching = false
       if (step.kind === 'request' && step.operation === 'UsageConfig' && step.scope !== undefined && retried.has(step.scope))
         watching = false
       const isNear = changesNear(scene)
-      // What a cycle was still to write when the world became quiet may be held by now, such as by the breaker.
+      // Changes that a cycle had still to write when the world became quiet may be held by now, such as by the breaker.
       if (watching && isNear && step.kind === 'told' && step.event.kind === 'cycle-finished')
         retried = new Set([...retried, ...retriedByTime(scene)])
       if (!watching || isNear) return
@@ -57,7 +57,7 @@ export const quiet: Invariant = {
       if (step.kind === 'request' && step.operation === 'GetUsageConfig' && step.scope !== undefined)
         reads.set(step.scope, (reads.get(step.scope) ?? 0) + 1)
       if (step.kind === 'told' && step.event.kind === 'cycle-finished') {
-        // The first may have begun before.
+        // The first sweep may have begun before.
         if (sweeps > 0) checkReads(scene, reads, letGo, checker)
         sweeps += 1
         reads = new Map()
@@ -69,11 +69,11 @@ export const quiet: Invariant = {
 
 const isGroup = (key: unknown): boolean => typeof key === 'string' && key.startsWith('group:')
 
-/** Held by a guard that lets go after a time, or rejected for a day, or by a grant that ends: tried again though nothing has changed. */
+/** Scopes that are tried again after a time: held by a guard with a time limit, rejected for a day, or with a grant that ends. */
 function retriedByTime(scene: Scene): ReadonlySet<ScopeKey> {
   const view = scene.view()
   const isOver = isDayEnding(scene)
-  // From then on the guards let go of it, also where no policy declares the grant any more, and of what they held because of it.
+  // When a grant ends, guards release its scope, even if no policy declares it any more, and changes that were held because of it.
   const granted = (scene.ledger()?.owned() ?? []).filter(({ grant }) => grant !== undefined && isEndingAbout(grant, scene))
   const ending = new Set(granted.map(({ scope }) => scopeKey(scope)))
   const holds = view?.holds ?? []
@@ -93,12 +93,12 @@ function retriedByTime(scene: Scene): ReadonlySet<ScopeKey> {
     guards.some(isTimed) ? changes : guards.includes('protected') ? changes.filter(isProtectedNoMore) : [],
   )
   const rejected = (view?.scopes ?? []).filter(({ state }) => state === 'rejected')
-  // A deal goes on for hours after what it lowered: until use under the old caps must have shown.
+  // A deal continues for hours after it has lowered caps: use under the old caps must have time to show.
   const pooled = [...everPooled(scene)].map((email) => scopeKey({ kind: 'user', email }))
   return new Set([...[...held, ...rejected].map(({ scope }) => scopeKey(scope)), ...ending, ...pooled])
 }
 
-/** From when the last sweeps looked until after the last one of a quiet world. */
+/** From the last sweeps until after the last one of a quiet world. */
 const aboutNow = ({ scenario, now }: Scene): { readonly fromAt: number; readonly untilAt: number } => ({
   fromAt: now() - 3 * scenario.intervalMs - scenario.usageIntervalMs,
   untilAt: now() + 4 * scenario.intervalMs,
@@ -110,7 +110,9 @@ function isEndingAbout(grant: string, scene: Scene): boolean {
   return hasEndedBy(untilAt) && !hasEndedBy(fromAt)
 }
 
-/** An interrupted plan is counted from where it began, and what was released with what was held beside it, for a day (product.md, section 5). */
+/**
+ * For a day, an interrupted plan is counted from where it began, and releases with the changes held beside them (product.md, section 5).
+ */
 function isDayEnding(scene: Scene): boolean {
   const days = (scene.ledger()?.approvals() ?? []).map(({ releasedAt }) => releasedAt)
   return isPlanEnding(scene) || days.some((at) => isDayOver(at, scene))
@@ -125,13 +127,13 @@ const isPlanEnding = (scene: Scene): boolean =>
   scene.ledger()?.fact('planBaseline') !== undefined && isDayOver(scene.ledger()?.fact('planBegunAt'), scene)
 
 /**
- * People whom a wide write of that plan has overwritten, or may have: protected people among them count from where it began, and what is
- * there now, such as no cap at all, may be lowered by nothing.
+ * People whom a team or group write of that plan has overwritten, or may have. Protected people among them count from where the plan began;
+ * after that day no guard protects their present cap, such as none.
  */
 const overwrittenUntilNow = (scene: Scene): ReadonlySet<string> =>
   new Set(isLayered(scene) || !isPlanEnding(scene) ? [] : Object.keys(scene.ledger()?.fact('planBaseline') ?? {}))
 
-/** What stands beside the rules of now until a day after they were weakened (product.md, section 5, Two steps), and no more from about now. */
+/** Earlier, stricter guards that cease to count about now, a day after they were weakened (product.md, section 5, Two steps). */
 function reviewedAbout(scene: Scene) {
   const before = scene.ledger()?.fact('rules')?.before ?? []
   const ending = before.filter(({ weakenedAt }) => isDayOver(weakenedAt, scene, REVIEW_MS))
@@ -145,7 +147,7 @@ function reviewedAbout(scene: Scene) {
 
 const BY_COUNT: ReadonlySet<string> = new Set(['maxAffected', 'maxLowered', 'maxBlocked', 'maxCleared'])
 
-/** Whom these count as blocked depends on use, and that of the last cycle counts for the first 6 h of the next (product.md, section 5). */
+/** Blocking depends on use, and the use of the previous cycle counts for the first 6 h of the next (product.md, section 5). */
 const BY_USE: ReadonlySet<string> = new Set(['maxBlocked', 'maxAffected', 'protected'])
 
 /** A cycle begins about now, or its first hours end. */
@@ -153,7 +155,7 @@ const isUseTurning = (scene: Scene): boolean => cycleAt(scene.now() + 4 * HOUR_M
 
 const TIMED: ReadonlySet<string> = new Set(['breaker', 'contested', 'rosterShrink', 'maxRaise'])
 
-/** A grant that starts or ends is a change as well. */
+/** The start or the end of a grant is a change of the world. */
 const changesNear = (scene: Scene): boolean => nearBoundary(scene, 3 * scene.scenario.intervalMs + scene.scenario.usageIntervalMs)
 
 function checkReads(
@@ -164,20 +166,20 @@ function checkReads(
 ): void {
   checker.checked()
   const states = new Map((scene.view()?.scopes ?? []).map((one) => [scopeKey(one.scope), one.state]))
-  // What was ours and shows another value may be a stale reading, and is looked at for a day more.
+  // A scope of ours that shows another value may be a stale reading, and is read for one more day.
   const owned = new Set((scene.ledger()?.owned() ?? []).map((one) => scopeKey(one.scope)))
   const isReport = scene.scenario.undeclaredUsers === 'report'
   const pooled = everPooled(scene)
   for (const [scope, count] of reads) {
-    // Somebody of whom nothing is declared is looked at beside the sweeps.
+    // People for whom nothing is declared are read between the sweeps.
     if (isReport && scope.includes('@') && (states.get(scope) ?? 'undeclared') === 'undeclared') continue
     if (count > 1) checker.violated(`${scope} is read ${count} times in one sweep of a quiet world`)
     const state = states.get(scope)
-    // Who is in a pool is read for its sum, also where nothing is asked of them.
+    // Members of a pool are read for its sum, even without a desired cap.
     if (state === undefined && scope !== 'team' && !owned.has(scope) && !letGo.has(scope) && !pooled.has(scope))
       checker.violated(`${scope} is read and not managed`)
   }
-  // A slow key reads some scopes in each sweep.
+  // With a slow key each sweep reads only some scopes.
   if (scene.scenario.isSlow) return
   for (const [scope, state] of states)
     if ((state === 'in_sync' || state === 'held') && !reads.has(scope)) checker.violated(`${scope} is managed and was not read in a sweep`)
@@ -191,7 +193,7 @@ export const pace: Invariant = {
     let sentAt: number[] = []
     let process = 0
     return (step) => {
-      // Another key has a pace of its own.
+      // Each key has its own pace.
       if (step.kind === 'world' && step.what === 'key-rotated') sentAt = []
       if (step.kind !== 'request') return
       checker.checked()
@@ -206,10 +208,10 @@ export const pace: Invariant = {
   },
 }
 
-/** Pieces of the key as JSON, a URL or a plain text would show it. */
+/** Parts of the key as they would appear in JSON, in a URL or in plain text. */
 export const secrecy = (keys: readonly string[]): Invariant => {
   const all = new Set(keys.flatMap((key) => [key, JSON.stringify(key).slice(1, -1), encodeURIComponent(key), key.slice(4, -2)]))
-  // What holds a spelling holds each part of it.
+  // A text that contains a spelling contains each part of it.
   const spellings = [...all].filter((one) => ![...all].some((other) => other !== one && one.includes(other)))
   const shows = (text: string): boolean => spellings.some((one) => text.includes(one))
   return {
@@ -228,7 +230,7 @@ export const secrecy = (keys: readonly string[]): Invariant => {
 }
 
 export const approvals: Invariant = {
-  name: 'an approval releases what was shown, once',
+  name: 'an approval releases the changes that were shown, once',
   watch(scene, checker) {
     const approved = new Map<string, number>()
     const shown = new Map<string, Hold>()
@@ -271,24 +273,24 @@ function checkReleased(
   for (const one of released) {
     if (typeof one !== 'object' || one === null || !('scope' in one) || !('from' in one) || !('to' in one)) continue
     const key = scopeKey(one.scope as Parameters<typeof scopeKey>[0])
-    // What is released of a deal is the deal as it then stands.
+    // The release of a deal holds for its present amounts.
     if (pooled.has(key)) continue
     const text = `${key} ${one.from} ${one.to}`
     if (hold && !held.has(text)) checker.violated(`approval ${id} releases ${text}, which its hold did not show`)
   }
 }
 
-/** Guards that count people; a change that heals is exempt from them. */
+/** Guards that count people; a revert is exempt from them. */
 const COUNTING: ReadonlySet<string> = new Set(['maxAffected', 'maxLowered', 'maxBlocked', 'maxRaise'])
 
 export const healed: Invariant = {
-  name: 'a foreign change is healed back to the verified value, however many people it touches',
+  name: 'a foreign change is reverted to the verified cap, however many people it affects',
   watch(scene, checker) {
     return (step) => {
-      // Where caps are copied a wide write also overwrites people, and waits for what is held of them.
+      // Where caps are copied, a team or group write also overwrites people, and waits for held changes of theirs.
       if (step.kind !== 'settled' || scene.scenario.capSemantics === 'copied') return
       const view = scene.view()
-      // What was held when another hold was released stays held for a day, also where policy has come back to what was there before.
+      // A change that was held when another hold was released stays held for a day, even if policy goes back to the cap before.
       const beside = new Set((scene.ledger()?.approvals() ?? []).flatMap((one) => (one.beside ?? []).map(({ scope }) => scopeKey(scope))))
       for (const hold of view?.holds ?? []) {
         if (!hold.guards.every((guard) => COUNTING.has(guard))) continue

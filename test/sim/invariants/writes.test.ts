@@ -1,11 +1,11 @@
-// Each invariant of single writes and of the whole, shown to be able to fail on steps that break it, and to be silent on steps that do not.
+// The invariants of single writes and of the whole: violated by steps that break them, and not by others.
 import { expect, it } from 'vitest'
 import type { Hold, Plan } from '../../../src/core/model/change.ts'
 import { emptyModel, type ModelCap } from '../lives/policy-model.ts'
 import type { Invariant, Scene, Step } from '../steps.ts'
 import { ADA, ADA_SCOPE, read } from './sketch.ts'
 import { alertOnly } from './standstill.ts'
-import { fewTries, oneIsEnough, zeroGivenBack } from './tries.ts'
+import { completeCycle, fewTries, zeroGivenBack } from './tries.ts'
 import { approvals, nothingUnexpected, pace, secrecy } from './whole.ts'
 import { heldStays, intents, knownReading, notOurs, oneWriter } from './writes.ts'
 
@@ -45,7 +45,7 @@ const saved = (state: string): Step => ({
   values: [{ id: 'a1', state, released: [] }],
 })
 
-/** What an invariant says of these steps, with the scope left alone or not. */
+/** The violations of an invariant by these steps, with the scope left alone or not. */
 function said(invariant: Invariant, steps: readonly Step[], isLeftAlone = true): readonly string[] {
   const found: string[] = []
   let stored: ModelCap = 100
@@ -75,39 +75,39 @@ const KEY = 'sk-"abcdefgh/ijkl"'
 const mistake: Step = { kind: 'told', process: 1, event: { kind: 'bug', workspace: 'acme', at: 0, message: 'unexpected: it broke' } }
 
 const BROKEN: readonly (readonly [title: string, invariant: Invariant, steps: readonly Step[]])[] = [
-  ['a write after a look that failed', knownReading, [read(100), ...Array.from({ length: 4 }, () => read('unknown')), write(200)]],
-  ['a mistake that nothing answers', nothingUnexpected, [mistake]],
-  ['a write of what is there', knownReading, [read(200), write(200)]],
+  ['a write after a failed read', knownReading, [read(100), ...Array.from({ length: 4 }, () => read('unknown')), write(200)]],
+  ['a mistake of the program', nothingUnexpected, [mistake]],
+  ['a write of the observed cap', knownReading, [read(200), write(200)]],
   ['a write without any reading', knownReading, [write(200)]],
-  ['a write of what a hold holds', heldStays, [planned(200, 'a1'), write(200)]],
-  ['a write that no plan has', heldStays, [write(200)]],
+  ['a write of a held change', heldStays, [planned(200, 'a1'), write(200)]],
+  ['a write that is in no plan', heldStays, [write(200)]],
   ['a write of another cap than planned', heldStays, [planned(300), write(200)]],
   ['a write without an intent', intents, [write(200)]],
   ['a write with the intent of another cap', intents, [intent(300), write(200)]],
   ['two processes at once', oneWriter, [started(1), started(2)]],
-  ['a request of the dead', oneWriter, [started(1), { kind: 'died', process: 1 }, write(200)]],
+  ['a request of a process that has died', oneWriter, [started(1), { kind: 'died', process: 1 }, write(200)]],
   ['a foreign cap that is cleared', notOurs, [read(700), write('none')]],
-  ['a foreign cap that is cleared, of what was turned down', notOurs, [write(700), refused, read(700), write('none')]],
-  ['an approval that nobody gave', approvals, [saved('pending')]],
+  ['a cleared foreign cap equal to a refused write', notOurs, [write(700), refused, read(700), write('none')]],
+  ['an approval that was not given', approvals, [saved('pending')]],
   ['an approval that releases twice', approvals, [{ kind: 'approved', id: 'a1' }, saved('spent'), saved('pending')]],
-  ['a foreign change that is put back where it is only to be shown', alertOnly, [recorded({ cause: 'external' })]],
-  ['what is tried in every pass', fewTries, Array.from({ length: 4 }, () => recorded({}))],
-  ['a cycle that went well without a write of its plan', oneIsEnough, [finished(), planned(200), finished()]],
-  ['a cap that a lost 0 has replaced', zeroGivenBack, [recorded({ to: 0 }), landed(100, 0), { kind: 'settled' }]],
+  ['a reverted foreign change with onDrift: alert', alertOnly, [recorded({ cause: 'external' })]],
+  ['a write that is tried in every pass', fewTries, Array.from({ length: 4 }, () => recorded({}))],
+  ['a successful cycle without a write of its plan', completeCycle, [finished(), planned(200), finished()]],
+  ['a cap that a 0 has replaced and that is not restored', zeroGivenBack, [recorded({ to: 0 }), landed(100, 0), { kind: 'settled' }]],
   ['too many requests', pace, Array.from({ length: 12 }, () => read(100)).map(() => write(1))],
   ['the key in a log line', secrecy([KEY]), [{ kind: 'output', where: 'log', text: `x ${KEY} y` }]],
   ['the key, quoted, in the ledger', secrecy([KEY]), [{ kind: 'recorded', process: 1, method: 'saveFact', values: ['pace', KEY] }]],
 ]
 
-it.each(BROKEN)('%s is found', (_title, invariant, steps) => {
+it.each(BROKEN)('%s is a violation', (_title, invariant, steps) => {
   expect(said(invariant, steps)).not.toEqual([])
 })
 
 const KEPT: readonly (readonly [title: string, invariant: Invariant, steps: readonly Step[]])[] = [
   ['a write after a good reading that differs', knownReading, [read('unknown'), read(100), write(200)]],
-  ['a write by the reading before a look that was cut short', knownReading, [read(100), read('unknown'), read('unknown'), write(200)]],
+  ['a write by the reading before a read that was cut short', knownReading, [read(100), read('unknown'), read('unknown'), write(200)]],
   ['a write of the plan', heldStays, [planned(200), write(200)]],
-  ['a plan that came after another before anything was written', oneIsEnough, [finished(), planned(200), planned(100), finished()]],
+  ['a plan that replaces another before any write', completeCycle, [finished(), planned(200), planned(100), finished()]],
   ['a write with its intent', intents, [intent(200), write(200)]],
   ['one process after the other', oneWriter, [started(1), { kind: 'died', process: 1 }, started(2), write(200, 2)]],
   [
@@ -129,19 +129,19 @@ const KEPT: readonly (readonly [title: string, invariant: Invariant, steps: read
     zeroGivenBack,
     [recorded({ from: 'none', to: 0 }), landed(100, 0), { kind: 'settled' }],
   ],
-  ['what is tried in every cycle', fewTries, Array.from({ length: 8 }, () => [recorded({}), finished()]).flat()],
-  ['a cycle that went well with the writes of its plan', oneIsEnough, [finished(), planned(200), landed(100, 200), finished()]],
-  ['a cycle that somebody else comes between', oneIsEnough, [finished(), planned(200), { kind: 'foreign', scopes: [ADA] }, finished()]],
-  ['a cap that is given back after a lost 0', zeroGivenBack, [landed(100, 0), landed(0, 100), { kind: 'settled' }]],
-  ['an edit of the policy where foreign changes are only shown', alertOnly, [recorded({ cause: 'policy' })]],
+  ['a write that is tried in every cycle', fewTries, Array.from({ length: 8 }, () => [recorded({}), finished()]).flat()],
+  ['a successful cycle with the writes of its plan', completeCycle, [finished(), planned(200), landed(100, 200), finished()]],
+  ['a cycle with a foreign change', completeCycle, [finished(), planned(200), { kind: 'foreign', scopes: [ADA] }, finished()]],
+  ['a cap that is restored after a lost 0', zeroGivenBack, [landed(100, 0), landed(0, 100), { kind: 'settled' }]],
+  ['an edit of the policy with onDrift: alert', alertOnly, [recorded({ cause: 'policy' })]],
   ['an approval that is spent', approvals, [{ kind: 'approved', id: 'a1' }, saved('pending'), saved('spent')]],
   ['a log line without the key', secrecy([KEY]), [{ kind: 'output', where: 'log', text: 'all is well' }]],
 ]
 
-it.each(KEPT)('%s is nothing', (_title, invariant, steps) => {
+it.each(KEPT)('%s is no violation', (_title, invariant, steps) => {
   expect(said(invariant, steps)).toEqual([])
 })
 
-it('asks for nothing to be given back to somebody whom policy makes impossible', () => {
+it('does not ask to restore the cap of a person whom the policy makes impossible', () => {
   expect(said(zeroGivenBack, [recorded({ to: 0 }), landed(100, 0), { kind: 'settled' }], false)).toEqual([])
 })

@@ -1,27 +1,27 @@
-// What must be true of every single write: it follows from a reading that was good and differed, from the newest plan in which nothing
-// holds it, and from an intent that was on the disk before it; its sender is the one process that may write.
+// Every single write follows from a good reading that differed, from the newest plan, in which it is not held, and from an intent that was
+// on the disk before it; its sender is the only process that may write.
 import { holdOf, type Plan } from '../../../src/core/model/change.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import { type ModelCap, personCap, userCap } from '../lives/policy-model.ts'
 import { type Invariant, ownedAt, type Scene, type Step } from '../steps.ts'
-import { lastReadings } from './looks.ts'
 import { createListed } from './people.ts'
 import { everPooled } from './pools.ts'
+import { lastReadings } from './readings.ts'
 
 type Write = Extract<Step, { kind: 'request' }> & { readonly scope: ScopeKey; readonly to: ModelCap }
 
 const asWrite = (step: Step): Write | undefined =>
   step.kind === 'request' && step.scope !== undefined && step.to !== undefined ? { ...step, scope: step.scope, to: step.to } : undefined
 
-/** A write goes by a reading that was good, and that differed. */
+/** A write follows from a good reading that differed. */
 export const knownReading: Invariant = {
   name: 'no write from an unknown read',
   watch(scene, checker) {
     const last = lastReadings(scene)
     const pinned = new Set<string>()
     return (step) => {
-      last.hear(step)
-      // What shows and may only be inherited is set at its own scope before its ancestor goes.
+      last.note(step)
+      // A cap that is shown and may only be inherited is set explicitly before its ancestor is cleared.
       if (step.kind === 'told' && step.event.kind === 'planned')
         for (const { scope, from, to } of step.event.plan.changes) if (from === 'none') pinned.add(`${scopeKey(scope)} ${to}`)
       const write = asWrite(step)
@@ -36,7 +36,7 @@ export const knownReading: Invariant = {
 }
 
 export const heldStays: Invariant = {
-  name: 'a hold writes nothing that it holds',
+  name: 'no held change is written',
   watch(_scene, checker) {
     const plans = new Map<number, Plan>()
     return (step) => {
@@ -106,21 +106,21 @@ export const oneWriter: Invariant = {
   },
 }
 
-/** The people to whom the service copies what is written at a wide scope. */
+/** The people to whom the service copies a team or group write. */
 function copiedTo(scope: ScopeKey, { company, scenario }: Scene): readonly ScopeKey[] {
   if (scenario.switches.capSemantics !== 'fan-out') return []
   const emails = scope === 'team' ? company.approved : scope.startsWith('group:') ? (company.groups.get(scope.slice(6)) ?? []) : []
   return [...emails].map((email) => scopeKey({ kind: 'user', email }))
 }
 
-/** A lost write may land for a day, on clocks that are wrong by thirty hours at most. */
+/** A lost write may land for a day, and clocks are wrong by thirty hours at most. */
 const DOUBT_MS = 54 * 3_600_000
 
-/** What was sent and not turned down may be ours, which nobody can know before a reading shows otherwise when it cannot land any more. */
+/** Sent caps that were not refused may be ours, until a reading shows another cap when they cannot land any more. */
 function sentCaps(scene: Scene) {
   let sent: readonly { readonly scope: ScopeKey; readonly to: ModelCap; readonly at: number }[] = []
   return {
-    hear(step: Step): void {
+    note(step: Step): void {
       const write = asWrite(step)
       if (write) sent = [...sent, { scope: write.scope, to: write.to, at: scene.elapsed() }]
       if (step.kind !== 'answered') return
@@ -144,7 +144,7 @@ export const notOurs: Invariant = {
     const add = (scope: ScopeKey, cap: ModelCap): void => void ours.set(scope, (ours.get(scope) ?? new Set()).add(cap))
     return (step) => {
       listed.note(step)
-      sent.hear(step)
+      sent.note(step)
       if (step.kind === 'landed') for (const scope of [step.scope, ...copiedTo(step.scope, scene)]) add(scope, step.to)
       if (step.kind === 'answered' && step.scope !== undefined && step.observed !== undefined) {
         last.set(`${step.process} ${step.scope}`, step.observed)
@@ -155,11 +155,11 @@ export const notOurs: Invariant = {
       checker.checked()
       const isAsked = scene.policies().some((policy) => isDeclared(write.scope, 'none', [policy])) || isAskedOf(write.scope, 'none', scene)
       const seen = last.get(`${write.process} ${write.scope}`)
-      // Where caps are copied, a person whose cap was ours to be none is healed to that, whichever groups they are in by now.
+      // Where caps are copied, the cap of a person that was `none` by our write is reverted to `none`, whatever their groups are by now.
       if (scene.scenario.capSemantics === 'copied' && (ours.get(write.scope)?.has('none') || ownedAt(scene, write.scope)?.cap === 'none'))
         return
       if (listed.misses(write.scope)) return
-      // Whatever stands at a member of a pool may have been what was dealt.
+      // Any cap of a pool's member may have been dealt.
       if (everPooled(scene).has(write.scope)) return
       if (isAsked || seen === undefined || seen === 'unknown' || sent.has(write.scope, seen)) return
       if (!ours.get(write.scope)?.has(seen)) checker.violated(`${write.scope} is cleared from ${seen}, which was never ours`)
@@ -167,22 +167,22 @@ export const notOurs: Invariant = {
   },
 }
 
-/** Also what the conflict rule asks of a person, and, where caps are copied, what applies to them. */
+/** Includes caps by the conflict rule and, where caps are copied, inherited caps. */
 function isAskedOf(scope: ScopeKey, cap: ModelCap, scene: Scene): boolean {
   if (isDeclared(scope, cap, [scene.policy()])) return true
   if (!scope.includes('@')) return false
-  // Whom a rule holds for turns with readings: what some rule gives may have been theirs.
+  // Whether a rule matches a person changes with readings, so the cap of any rule may have been theirs.
   if (scene.scenario.rules && scene.policies().some(({ rules }) => rules.some((rule) => rule.cap === cap))) return true
   const people = { approved: [], groupsOf: scene.company.groupsOf, holds: scene.company.holds }
   const asked = scene.scenario.capSemantics === 'copied' ? personCap : userCap
   const policy = scene.policy()
-  // A rule of which the model cannot tell may not have been theirs: then the rest of the policy asks.
+  // When the model cannot tell whether a rule matches, the rest of the policy may have applied.
   return [policy, { ...policy, rules: [] }].some((one) => asked(one, scope, people, scene.now()) === cap)
 }
 
 type Policies = ReturnType<Parameters<Invariant['watch']>[0]['policies']>
 
-/** Whether any of these policies has asked for that cap at that scope, grants included. */
+/** Whether any of these policies asks for this cap at this scope, grants included. */
 function isDeclared(scope: ScopeKey, cap: ModelCap, policies: Policies): boolean {
   return policies.some((policy) => {
     const group = scope.startsWith('group:') ? policy.groups.get(scope.slice(6))?.cap : undefined

@@ -27,13 +27,18 @@ const ROWS: readonly (readonly [
   groups: readonly string[],
   cap: number | 'none' | 'conflict' | undefined,
 ])[] = [
-  ['nothing declared asks for nothing', model({}), [], undefined],
+  ['without declarations no cap is desired', model({}), [], undefined],
   ['the team is the last resort', model({ team: 500 }), ['a'], 500],
   ['a group is before the team', model({ team: 500, caps: { a: 1500 } }), ['a'], 1500],
   ['a user is before their group', model({ users: new Map([[ADA, 4000]]), caps: { a: 1500 } }), ['a'], 4000],
   ['a grant is before everything else at its scope', model({ users: new Map([[ADA, 4000]]), grants: [grant(ADA, 6000)] }), [], 6000],
-  ['a team grant lifts nobody who has a group', model({ team: 500, caps: { a: 800 }, grants: [grant('team', 9000)] }), ['a'], 800],
-  ['a grant that is over counts no more', model({ team: 500, grants: [{ ...grant('team', 9000), untilAt: NOW }] }), [], 500],
+  [
+    'a team grant does not lift a person with a group cap',
+    model({ team: 500, caps: { a: 800 }, grants: [grant('team', 9000)] }),
+    ['a'],
+    800,
+  ],
+  ['a grant that has ended does not count', model({ team: 500, grants: [{ ...grant('team', 9000), untilAt: NOW }] }), [], 500],
   ['a grant adds to their own cap', model({ users: new Map([[ADA, 400]]), caps: { a: 800 }, grants: [adding(100)] }), ['a'], 500],
   [
     'a grant adds to what groups declare where nothing is declared of a person, by the conflict rule',
@@ -42,7 +47,7 @@ const ROWS: readonly (readonly [
     900,
   ],
   ['and to the cap of the team where no group has one', model({ team: 500, caps: { a: 'none' }, grants: [adding(100)] }), ['a'], 600],
-  ['a grant with nothing to add to gives nothing', model({ caps: { a: 800, b: 900 }, grants: [adding(100)] }), ['a', 'b'], 'conflict'],
+  ['a grant without a cap to add to has no effect', model({ caps: { a: 800, b: 900 }, grants: [adding(100)] }), ['a', 'b'], 'conflict'],
   ['groups that differ are a conflict', model({ caps: { a: 800, b: 900 } }), ['a', 'b'], 'conflict'],
   ['the conflict rule chooses', model({ caps: { a: 800, b: 900 }, onGroupConflict: 'max' }), ['a', 'b'], 900],
   [
@@ -71,7 +76,7 @@ const ROWS: readonly (readonly [
     ['a', 'b'],
     'conflict',
   ],
-  ['none at a user falls back', model({ team: 500, users: new Map([[ADA, 'none' as const]]) }), [], 500],
+  ['none at a user falls back to the ancestor', model({ team: 500, users: new Map([[ADA, 'none' as const]]) }), [], 500],
 ]
 
 it.each(ROWS)('%s', (_title, policy, groups, cap) => {
@@ -84,7 +89,7 @@ it('the conflict rule writes at user scope, agreeing groups do not', () => {
   expect(userCap(policy, ADA, inGroups('a', 'c'), NOW)).toBeUndefined()
 })
 
-it('the real parser finds nothing wrong with the text of a model', () => {
+it('the real parser accepts the text of a model', () => {
   const policy = model({
     team: 0,
     caps: { a: 800, b: 'none' },

@@ -194,7 +194,10 @@ export const teamCap = (model: PolicyModel, now: number): ModelCap | undefined =
 export const groupCap = (model: PolicyModel, id: string, now: number): ModelCap | undefined =>
   grantAt(model, GROUP(id), model.groups.get(id)?.cap, now) ?? model.groups.get(id)?.cap
 
-/** `conflict`: the person's groups differ, and no rule says which counts. `open`: what a pool gives, by what was used, or a rule of which the moment decides. */
+/**
+ * `conflict`: the person's groups differ, and no rule says which counts. `open`: what a pool gives, by what was used, or a rule of which
+ * the moment decides.
+ */
 export type Verdict = ModelCap | undefined | 'conflict' | 'open'
 
 /** Whether a pool deals to somebody, by where they are now. */

@@ -1,6 +1,7 @@
-// `npm run sim:mutants`: every planted bug against the simulation, until a seed catches it. Prints a table; ends with 1 when one got away, or
-// when the program without a bug does not pass, also the seeds that caught something. `--only TEXT`, once or more, takes those whose name
-// holds the text; `--seeds`, `--days` and `--limit` (seconds for each bug) bound the search; `--known` lives the seeds alone that caught before.
+// `npm run sim:mutants`: every planted bug against the simulation, until a seed catches it. Prints a table; ends with 1 when one got away,
+// or when the program without a bug does not pass, also the seeds that caught something. `--only TEXT`, once or more, takes those whose
+// name holds the text; `--seeds`, `--days` and `--limit` (seconds for each bug) bound the search; `--known` lives the seeds alone that
+// caught before.
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'

@@ -36,7 +36,7 @@ describe('unknown rate limits, the hold-out set', () => {
     expect(rows.filter(({ result }) => result.use < LEAST_USE).map(named)).toEqual([])
   })
 
-  it('are never overrun by more refusals than the goal allows', () => {
+  it('cause no more refusals than the goal allows', () => {
     expect(rows.filter(({ one, result }) => result.refused > one.refusedGoal).map(named)).toEqual([])
   })
 
@@ -49,7 +49,7 @@ describe('unknown rate limits, the hold-out set', () => {
   })
 })
 
-describe('requests that arrive unevenly, because timers are late and the way takes a varying time', () => {
+describe('requests that arrive unevenly, because timers are late and latency varies', () => {
   /** The worst of ten seeds over the first 400 requests at 20/s. */
   const worst = (burst: number, timerLateMs: number): number => {
     const limit = { kind: 'bucket', burstSeconds: burst / 20 } as const
@@ -79,14 +79,14 @@ describe('little work', () => {
     seed: 7,
   }
 
-  it('is neither refused nor taken for a limit', () => {
+  it('is neither refused nor mistaken for a limit', () => {
     const result = runPacing(limited)
     expect(result.refusals).toBe(0)
     expect(result.successes[0]).toBeGreaterThan(3 * 3600 - 10)
     expect(result.learned).toEqual([{ rate: 5, limited: false }])
   })
 
-  it('does not lower what was learned when there was much work', () => {
+  it('does not lower the rate that was learned under load', () => {
     const [known] = runPacing({ ...limited, clients: [{ settings: { start: 5, max: 40 }, latencyMs: 80 }] }).learned
     const clients = [{ settings: { start: 5, max: 40 }, latencyMs: 80, demand: 0.5, ...(known ? { learned: known } : {}) }]
     const [later] = runPacing({ ...limited, clients }).learned
@@ -104,7 +104,7 @@ describe('a restart', () => {
     seed: 11,
   }
 
-  it('goes on at the learned rate at once, without a climb and its refusals', () => {
+  it('continues at the learned rate at once, without a climb and its refusals', () => {
     const [known] = runPacing(first).learned
     const learned = known ? { learned: known } : {}
     const again = runPacing({ ...first, durationMs: 60_000, clients: [{ settings: { start: 5, max: 60 }, latencyMs: 60, ...learned }] })

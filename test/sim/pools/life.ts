@@ -1,6 +1,6 @@
-// A life with pools: the real cycle, client and ledger against a sandbox that fails, answers late and shows use three hours old, with people
-// who work up to their caps, join and leave, and processes that die. It watches the sum at every write: max(cap in force, true use) of
-// everybody who is or was a member, beside the credits. A seed replays.
+// A life with pools: the real cycle, client and ledger against a sandbox that fails, answers late and shows use three hours old, with
+// people who work up to their caps, join and leave, and processes that die. It watches the sum at every write: max(cap in force, true use)
+// of everybody who is or was a member, beside the credits. A seed replays.
 
 import { DEFAULT_GUARDS } from '../../../src/core/model/change.ts'
 import { between, type Draw, pick, stream } from '../../../src/sandbox/company/random.ts'

@@ -12,6 +12,6 @@ test.each(SEEDS)('life %i with a pool keeps the sum at every write, through faul
   expect(used).toBeGreaterThan(0.1)
 })
 
-test('the watch is not blind: two caps that somebody else raises are a breach', async () => {
+test('the check can fail: two caps that another client raises are a breach', async () => {
   expect((await livePools(100, 12, true)).breaches).not.toEqual([])
 })

@@ -7,8 +7,8 @@ type Answer = WireAnswer | TransportFailure
 const NAMED = /\b(invalid|unknown|insufficient|exceeded|must be)\b/
 
 /**
- * Turned down by name: whatever was asked has certainly not happened. An error in the body of a success says so by its words alone, and other
- * words leave open whether it has.
+ * Turned down by name: whatever was asked has certainly not happened. An error in the body of a success says so by its words alone, and
+ * other words leave open whether it has.
  */
 export function isRefusal(answer: Answer): boolean {
   if ('kind' in answer) return false

@@ -27,7 +27,7 @@ it('a thousand sleepers wake in order', async () => {
   expect(woken).toHaveLength(1000)
 })
 
-it('whoever belongs to a process without power never wakes', async () => {
+it('a sleeper of a killed process never wakes', async () => {
   const clock = simClock()
   const owner = { alive: true }
   let woken = false

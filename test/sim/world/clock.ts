@@ -1,5 +1,6 @@
-// The simulation's time: it passes only when nothing else can happen, and then jumps to the next sleeper. Whoever sleeps belongs to an owner;
-// a process that was killed is never woken again. The order of waking is by instant, then by who fell asleep first, so it is always the same.
+// The simulation's time: it passes only when nothing else can happen, and then jumps to the next sleeper. Whoever sleeps belongs to an
+// owner; a process that was killed is never woken again. The order of waking is by instant, then by who fell asleep first, so it is always
+// the same.
 
 /** Whom a sleeper belongs to; nobody is woken once it is not alive. */
 export interface Owner {

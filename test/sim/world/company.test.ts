@@ -6,7 +6,7 @@ import { createCompany } from './company.ts'
 const HOUR = 3_600_000
 const START = Date.UTC(2026, 10, 9)
 
-it('somebody who works again after days is inactive until then, either for as long as it may not show, and then active', () => {
+it('a person who works again after days is inactive until then, undecided while use may not show, and then active', () => {
   let now = START
   const clock = { now: () => now, monotonic: () => now, sleep: async () => undefined }
   const sandbox = createSandbox({ clock, company: { people: 1, groups: 0, days: 0, seed: 1 }, switches: {}, working: false })

@@ -7,7 +7,10 @@ import type { Ledger } from '../../../src/ports.ts'
 
 export const FULL_DISK = 'the disk of the simulation is full'
 
-/** Thrown out of a ledger whose process has no power any more. What still runs of it takes it for a disk that fails, and falls asleep for ever. */
+/**
+ * Thrown out of a ledger whose process has no power any more. What still runs of it takes it for a disk that fails, and falls asleep for
+ * ever.
+ */
 const powerLost = (): LedgerError => new LedgerError('LEDGER_UNWRITABLE', 'power lost')
 
 export interface LedgerFate {

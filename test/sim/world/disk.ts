@@ -1,4 +1,5 @@
-// What the ledger's file holds, read beside the process that writes it: invariants judge what is on the disk, not what a process means to write.
+// What the ledger's file holds, read beside the process that writes it: invariants judge what is on the disk, not what a process means to
+// write.
 
 import type { Pause } from '../../../src/core/model/change.ts'
 import type { Instant } from '../../../src/core/model/units.ts'

@@ -72,8 +72,8 @@ const TURNS: readonly [Course, ...Course[]] = [
     if (email !== undefined) life.model.protectedPeople.add(email)
     publish(life)
   },
-  // While nothing is written, credits go up, and back to where they were, and one of the members works: that member's share is more than they
-  // have, and the others still have what they are to give.
+  // While nothing is written, credits go up, and back to where they were, and one of the members works: that member's share is more than
+  // they have, and the others still have what they are to give.
   (life, draw) => {
     pause(life, 8 * 60 * MINUTE_MS)
     workHard(life)

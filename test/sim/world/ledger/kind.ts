@@ -1,4 +1,5 @@
-// What a simulated life needs of a ledger, whichever database it lies in: rows for a process that writes, notes beside it, and what lies on the disk.
+// What a simulated life needs of a ledger, whichever database it lies in: rows for a process that writes, notes beside it, and what lies on
+// the disk.
 import type { WorkspaceRows } from '../../../../src/daemon/ledger/adapter.ts'
 import type { Clock, Ledger } from '../../../../src/ports.ts'
 import type { Disk } from '../disk.ts'

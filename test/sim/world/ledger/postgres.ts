@@ -1,5 +1,5 @@
-// The ledger of a simulated life in a real PostgreSQL: simulated time stands still while the server works. What lies on its disk is read again after
-// every transaction, because invariants ask for it in the middle of things.
+// The ledger of a simulated life in a real PostgreSQL: simulated time stands still while the server works. What lies on its disk is read
+// again after every transaction, because invariants ask for it in the middle of things.
 import type { Snapshot, WorkspaceRows } from '../../../../src/daemon/ledger/adapter.ts'
 import { factsKept } from '../../../../src/daemon/ledger/facts-kept.ts'
 import { inOrder } from '../../../../src/daemon/ledger/in-order.ts'

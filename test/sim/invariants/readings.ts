@@ -1,5 +1,5 @@
-// What must have been looked at around a write: before it the scope shows, since a moment ago, what the plan says; after it nobody says how
-// it ended, nor sends it again, until the scope was read.
+// Readings around a write: before it a fresh reading shows the cap that the plan assumed; after it no outcome is recorded, and
+// the write is not sent again, before the scope was read.
 
 import type { HistoryEntry, Intent } from '../../../src/core/model/change.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
@@ -9,7 +9,7 @@ import type { Invariant, Scene, Step } from '../steps.ts'
 
 type Recorded = Extract<Step, { kind: 'recorded' }>
 
-/** The intent that a step of the ledger is about. */
+/** The intent that is recorded or closed by a step. */
 export function intentOf({ method, values }: Recorded): Intent | undefined {
   if (method !== 'recordIntent' && method !== 'recordOutcome') return undefined
   return values.find((value): value is Intent => typeof value === 'object' && value !== null && 'planId' in value && 'change' in value)
@@ -25,15 +25,15 @@ interface Reading {
   readonly atMs: number
 }
 
-/** What each process was last told of each scope. A look that failed says so at its last try: one that was cut short before it says nothing. */
+/** The last reading of each scope by each process. A read has failed once its last attempt has; one that was cut short proves nothing. */
 export function lastReadings(scene: Scene) {
   const last = new Map<string, Reading>()
   const failed = new Map<string, number>()
   return {
     of: (process: number, scope: ScopeKey): Reading | undefined => last.get(at(process, scope)),
     clear: () => last.clear(),
-    hear(step: Step): void {
-      // The next look begins anew, also where this one was cut short.
+    note(step: Step): void {
+      // The next read starts with its first attempt, also after one that was cut short.
       if (step.kind === 'told' && step.event.kind === 'cycle-finished') failed.clear()
       if (step.kind !== 'answered' || step.scope === undefined || step.observed === undefined) return
       const key = at(step.process, step.scope)
@@ -45,27 +45,27 @@ export function lastReadings(scene: Scene) {
   }
 }
 
-/** A reading serves for the write for 60 s, and for as long as it takes to say so. */
+/** A reading serves a write for 60 s, and for the time until the write is recorded. */
 const FRESH_MS = 61_000
 
-/** A cap that shows and may only be inherited is set at its own scope. */
+/** A cap that is shown and may only be inherited is set explicitly. */
 const isPin = (from: ModelCap, to: ModelCap, observed: ModelCap | 'unknown'): boolean =>
   from === 'none' && typeof to === 'number' && observed === to
 
-export const secondLook: Invariant = {
-  name: 'each write follows a look at its scope, a moment ago, that showed what was planned',
+export const freshReading: Invariant = {
+  name: 'each write follows a fresh reading of its scope that showed the planned cap',
   watch(scene, checker) {
     const last = lastReadings(scene)
     return (step) => {
-      // A clock that is set back makes an old reading look young.
+      // A clock that is set back makes an old reading seem fresh.
       if (step.kind === 'world' && step.what === 'wall-jump') last.clear()
-      last.hear(step)
+      last.note(step)
       if (step.kind === 'told' && step.event.kind === 'planned')
         for (const { scope, from, to, disposition } of step.event.plan.changes) {
-          // What is written again after a wide write is copied over it is planned from there.
+          // The restore of a cap that a team or group write has overwritten is planned from the overwritten cap.
           if (disposition?.kind === 'deferred' && disposition.reason.endsWith('overwrites it')) continue
           const seen = last.of(step.process, scopeKey(scope))
-          // A look beside the sweeps that came to nothing takes no reading away; whoever writes looks again.
+          // A failed check between the sweeps does not discard the reading; the write reads again.
           if (seen?.observed === 'unknown' && disposition.kind !== 'ready') continue
           if (seen && seen.observed !== from && !isPin(from, to, seen.observed))
             checker.violated(`${scopeKey(scope)} is planned from ${from}, and was last read as ${seen.observed}`)
@@ -85,7 +85,7 @@ export const secondLook: Invariant = {
 }
 
 export const readBack: Invariant = {
-  name: 'no write ends, nor is sent again, before its scope was read',
+  name: 'no outcome is recorded and no write is sent again before its scope was read',
   watch(_scene, checker) {
     const unread = new Set<string>()
     const sent = new Set<string>()
@@ -105,7 +105,7 @@ export const readBack: Invariant = {
         const key = at(step.process, step.scope)
         if (step.refused) unread.delete(key)
         if (step.observed !== undefined) seen.set(key, step.observed)
-        // An answer to a question from before the write says nothing.
+        // An answer to a read that was sent before the write proves nothing.
         if (step.observed !== undefined && step.observed !== 'unknown' && sent.has(key)) unread.delete(key)
       }
       if (step.kind !== 'recorded' || step.method !== 'recordOutcome') return

@@ -1,4 +1,4 @@
-// The invariants of looks, pauses and doubt, shown to be able to fail on steps that break them, and to be silent on steps that do not.
+// The invariants of readings, pauses and doubted rosters: violated by steps that break them, and not by others.
 import { expect, it } from 'vitest'
 import type { Plan } from '../../../src/core/model/change.ts'
 import { type PolicyEntry, UNDECLARED } from '../../../src/core/model/entry.ts'
@@ -6,8 +6,8 @@ import { stored } from '../../../src/daemon/ledger/values/stored.ts'
 import { entryOf } from '../../support/declare.ts'
 import type { Invariant, Scene, Step } from '../steps.ts'
 import { asIntent } from '../world/crash.ts'
-import { readBack, secondLook } from './looks.ts'
 import { wholeOnly } from './orphans.ts'
+import { freshReading, readBack } from './readings.ts'
 import { ADA, ADA_SCOPE, read } from './sketch.ts'
 import { paused, rosterDoubt, wrongClock } from './standstill.ts'
 
@@ -49,7 +49,7 @@ const loaded = (valid: boolean): Step => {
   return { kind: 'told', process: 1, event: { kind: 'policy-loaded', workspace: 'acme', at: 0, policy } }
 }
 
-/** What an invariant says of these steps. */
+/** The violations of an invariant by these steps. */
 function said(invariant: Invariant, steps: readonly Timed[]): readonly string[] {
   const found: string[] = []
   let elapsed = 0
@@ -72,45 +72,49 @@ function said(invariant: Invariant, steps: readonly Timed[]): readonly string[] 
 const LOWER: Step = { kind: 'request', process: 1, operation: 'UsageConfig', scope: ADA, to: 50 }
 
 const BROKEN: readonly (readonly [title: string, invariant: Invariant, steps: readonly Timed[]])[] = [
-  ['a write long after the look', secondLook, [read(100), wait(70_000), intent()]],
-  ['a write from another value than was seen', secondLook, [read(300), intent()]],
-  ['a plan from a reading that failed', secondLook, [...Array.from({ length: 4 }, () => read('unknown')), planned()]],
-  ['an end that nobody looked at', readBack, [read(100), write, written(false), outcome('applied')]],
-  ['an end by an answer to an earlier question', readBack, [asks, write, read(200), outcome('applied')]],
-  ['another value that counts as done', readBack, [write, asks, read(300), outcome('applied')]],
+  ['a write long after the reading', freshReading, [read(100), wait(70_000), intent()]],
+  ['a write from another cap than was read', freshReading, [read(300), intent()]],
+  ['a plan from a reading that failed', freshReading, [...Array.from({ length: 4 }, () => read('unknown')), planned()]],
+  ['an outcome without a read-back', readBack, [read(100), write, written(false), outcome('applied')]],
+  ['an outcome by the answer to an earlier read', readBack, [asks, write, read(200), outcome('applied')]],
+  ['an outcome applied though another cap was read back', readBack, [write, asks, read(300), outcome('applied')]],
   ['a lost write that is sent again', readBack, [write, written(false), write]],
   ['a second write in a pause', paused, [intent(), intent()]],
   ['a grant that starts on a wrong clock', wrongClock, [read(100), planned(), intent(900, entryOf('grant', 900))]],
   ['a grant that ends on a wrong clock', wrongClock, [read(100), planned(), intent(200, entryOf('rule', 200), { grantEnd: true })]],
   ['a lower cap by a roster in doubt', rosterDoubt, [...roster(10), ...roster(7), planned(50), LOWER]],
-  ['an orphan that goes while a file is broken', wholeOnly, [loaded(false), planned('none'), intent('none', UNDECLARED)]],
+  ['an orphan that is pruned while a file is broken', wholeOnly, [loaded(false), planned('none'), intent('none', UNDECLARED)]],
 ]
 
-it.each(BROKEN)('%s is found', (_title, invariant, steps) => {
+it.each(BROKEN)('%s is a violation', (_title, invariant, steps) => {
   expect(said(invariant, steps)).not.toEqual([])
 })
 
 const KEPT: readonly (readonly [title: string, invariant: Invariant, steps: readonly Timed[]])[] = [
-  ['a write right after the look', secondLook, [read(100), wait(1_000), intent()]],
+  ['a write right after the reading', freshReading, [read(100), wait(1_000), intent()]],
   [
     'a write by the reading before a look that was cut short',
-    secondLook,
+    freshReading,
     [read(100), read('unknown'), read('unknown'), planned(), intent()],
   ],
   ['a write that is read back', readBack, [write, written(false), asks, read(200), outcome('applied')]],
-  ['a write that was turned down and is sent again', readBack, [write, written(true), write]],
-  ['the write that was under way when the pause came', paused, [intent()]],
+  ['a write that was refused and is sent again', readBack, [write, written(true), write]],
+  ['the write that was under way when the pause began', paused, [intent()]],
   ['a rule on a wrong clock', wrongClock, [read(100), planned(), intent()]],
-  ['a grant before anybody can know of the clock', wrongClock, [planned(), intent(900, entryOf('grant', 900))]],
-  ['a lower cap by a roster that is good', rosterDoubt, [...roster(10), ...roster(9), planned(50), LOWER]],
-  ['an orphan that goes once the file is whole', wholeOnly, [loaded(false), loaded(true), planned('none'), intent('none', UNDECLARED)]],
+  ['a grant before the clock error can be known', wrongClock, [planned(), intent(900, entryOf('grant', 900))]],
+  ['a lower cap by a good roster', rosterDoubt, [...roster(10), ...roster(9), planned(50), LOWER]],
+  [
+    'an orphan that is pruned once the file is valid',
+    wholeOnly,
+    [loaded(false), loaded(true), planned('none'), intent('none', UNDECLARED)],
+  ],
 ]
 
-it.each(KEPT)('%s is nothing', (_title, invariant, steps) => {
+it.each(KEPT)('%s is no violation', (_title, invariant, steps) => {
   expect(said(invariant, steps)).toEqual([])
 })
 
-it('an intent is told with its policy entry, and not with the text that a row keeps: an invariant that asks for its kind would check nothing', () => {
+it('the step of an intent has its decoded policy entry, whose kind invariants read', () => {
   const one = { at: 0, entry: entryOf('restore', 500) }
   expect(asIntent(JSON.stringify(stored(one)), 7)).toEqual({ ...one, id: 7 })
 })
