@@ -1,4 +1,4 @@
-// What a run of many seeds comes to, and how it is printed.
+// The figures of a run over many seeds, and how they are printed.
 
 import type { Cut } from './lives/scenario.ts'
 import type { RunReport } from './run.ts'
@@ -8,7 +8,7 @@ export interface Figures {
   days: number
   requests: number
   writes: number
-  /** Seeds lived twice to compare their traces. */
+  /** Seeds that ran twice to compare their traces. */
   repeated: number
   coreMs: number
   readonly met: Record<string, number>
@@ -39,7 +39,7 @@ export function addReport(figures: Figures, report: RunReport): void {
   if (first) figures.failures.push({ seed: report.seed, message: `${first.invariant}: ${first.message}` })
 }
 
-/** Invariants that these lives gave nothing to judge: they could not have failed. */
+/** Invariants that had no case in these lives, so they could not fail. */
 export const uncheckedIn = (checked: Figures['checked']): readonly string[] =>
   Object.entries(checked).flatMap(([name, times]) => (times === 0 ? [name] : []))
 
@@ -59,7 +59,7 @@ export function printFigures(figures: Figures): void {
   for (const { seed, message } of figures.failures.slice(0, 50)) console.log(`  seed ${seed}: ${message}`)
 }
 
-/** The one command that lives a failing seed again. */
+/** The command that runs a failing seed again. */
 export function replayCommand(seed: number, days: number, { without, until }: Cut): string {
   const left = without.size > 0 ? ` --without ${[...without].join(',')}` : ''
   return `npm run sim -- --seed ${seed} --days ${days}${left}${until === undefined ? '' : ` --until ${until}`} --trace`

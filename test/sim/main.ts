@@ -1,5 +1,5 @@
-// `npm run sim`: lives many seeds, or replays one with its trace. Exit code 1 when an invariant was violated, with one command that replays
-// it, or when a hundred seeds or more gave an invariant nothing to judge.
+// `npm run sim`: runs many seeds, or replays one with its trace. Exit code 1 when an invariant was violated, with the command that replays
+// it, or when an invariant had no case in a hundred seeds or more.
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -9,7 +9,7 @@ import type { Cut } from './lives/scenario.ts'
 import { runSeed } from './run.ts'
 import { shrink } from './shrink.ts'
 
-// Thousands of simulated failures a day: their stacks are never looked at, and cost a twentieth of the time.
+// Thousands of simulated failures a day: their stacks are never used, and take a twentieth of the time.
 Error.stackTraceLimit = 0
 
 const { values } = parseArgs({
@@ -82,12 +82,12 @@ async function many(from: number, count: number): Promise<Figures> {
     if (process.stderr.isTTY) process.stderr.write(`\r${seed - from + 1}/${count} seeds, ${figures.failures.length} failed `)
   }
   const { user, system } = process.cpuUsage(before)
-  // Processor time, so that whatever else the machine does makes no difference.
+  // Processor time, which does not depend on other work of the machine.
   figures.coreMs += (user + system) / 1000
   return figures
 }
 
-/** One process a core; each prints its figures as JSON. */
+/** One process for each core; each prints its figures as JSON. */
 async function manyJobs(from: number, count: number, jobs: number): Promise<Figures> {
   const share = Math.ceil(count / jobs)
   const parts = Array.from({ length: jobs }, (_, job) => ({ from: from + job * share, count: Math.min(share, count - job * share) }))
@@ -131,7 +131,7 @@ async function memory(): Promise<boolean> {
   return checkMemory(Number(values['seed-from']), Math.max(days, 60))
 }
 
-/** On a real PostgreSQL, which takes longer; its answers come as they come, and so a trace may differ from run to run. */
+/** On a real PostgreSQL. It is slower, and traces may differ from run to run, because the order of its answers does. */
 async function onPostgres(from: number, count: number): Promise<boolean> {
   const { hasPostgres, startPostgres } = await import('../support/postgres.ts')
   const { postgresLedger } = await import('./world/ledger/postgres.ts')
@@ -172,7 +172,7 @@ async function main(): Promise<boolean> {
     const [first] = figures.failures
     if (first) await fail(first.seed)
   }
-  // So many lives have something to judge for every invariant.
+  // With so many lives every invariant must have had a case.
   return figures.failures.length === 0 && (figures.seeds < 100 || uncheckedIn(figures.checked).length === 0)
 }
 

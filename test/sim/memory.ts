@@ -1,4 +1,4 @@
-// Whether memory grows with time: one long life without kills, looked at after each tenth of it. Run with --expose-gc.
+// Whether memory grows with time: one long life without kills, measured after each tenth of it. Run with --expose-gc.
 
 import type { Cut } from './lives/scenario.ts'
 import { runSeed } from './run.ts'
@@ -7,7 +7,7 @@ const CUT: Cut = { without: new Set(['kill', 'kill-at-ledger', 'kill-at-request'
 
 const MB = 2 ** 20
 
-/** More than this in the second half of the life is growth. */
+/** A larger increase in the second half of the life counts as growth. */
 const ALLOWED_MB = 12
 
 export async function checkMemory(seed: number, days: number): Promise<boolean> {

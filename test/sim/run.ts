@@ -1,4 +1,4 @@
-// Lives one seed from its first day to its last and reports what was met, checked and violated. The same seed gives the same trace.
+// Runs one seed from its first day to its last and reports what occurred, was checked and was violated. The same seed gives the same trace.
 import { createHash } from 'node:crypto'
 import { scopeKey } from '../../src/core/model/scope.ts'
 import { createMetrics, type Metrics } from '../../src/daemon/http/metrics/metrics.ts'
@@ -21,9 +21,9 @@ export interface RunOptions {
   readonly cut?: Cut
   /** Takes each line of the trace. */
   readonly onLine?: (line: string) => void
-  /** Goes on after a violation. */
+  /** Continue after a violation. */
   readonly patient?: boolean
-  /** Makes the trace without keeping it, for its digest alone. */
+  /** Compute only the digest of the trace. */
   readonly digest?: boolean
   /** Default: a file of SQLite. */
   readonly ledger?: SimLedger
@@ -40,16 +40,16 @@ export interface RunReport {
   readonly days: number
   readonly digest: string
   readonly violations: readonly Violation[]
-  /** How often each kind of fault and event was met. */
+  /** How often each kind of fault and event occurred. */
   readonly met: Readonly<Record<string, number>>
   readonly checked: Readonly<Record<string, number>>
   readonly requests: number
   readonly writes: number
-  /** Events of the scenario, for `--until`. */
+  /** The number of events of the scenario, for `--until`. */
   readonly events: number
 }
 
-/** More violations of one seed say nothing new. */
+/** The most violations that are reported of one seed. */
 const ENOUGH = 20
 
 interface Recorder {
@@ -135,15 +135,13 @@ async function live(life: Life, scenario: Scenario, isOver: () => boolean): Prom
   }
 }
 
-/**
- * A cycle may be writing at that instant, such as raises of a pool for which use had to show: what is asked is there once they are through.
- */
+/** A cycle may be writing at that instant, such as raises of a pool that waited for use to show: caps are as desired once it has ended. */
 async function writesEnd({ clock, ledger, elapsed }: Life): Promise<void> {
   const untilMs = elapsed() + 5 * MINUTE_MS
   while (ledger()?.openIntents().length && elapsed() < untilMs) await clock.runTo(elapsed() + 10_000)
 }
 
-/** The daemon goes, policy or caps change, and one `apply` has to do. */
+/** The daemon stops, policy or caps change, and one `apply` must do. */
 async function applyInTheQuiet(life: Life, untilMs: number, draw: Draw): Promise<void> {
   const { clock } = life
   void life.process?.stop()
@@ -159,7 +157,7 @@ async function applyInTheQuiet(life: Life, untilMs: number, draw: Draw): Promise
 
 let metrics: Metrics | undefined
 
-/** What others can see of the process, for the key to be looked for. */
+/** All outputs of the process, in which the key is searched. */
 async function show(life: Life): Promise<void> {
   const daemon = life.process?.daemon
   if (!daemon) return
@@ -179,7 +177,7 @@ function count(recorder: Recorder, step: Step): void {
   if (step.operation === 'UsageConfig') recorder.writes += 1
 }
 
-/** One line of the trace; what others have told already has none. */
+/** One line of the trace; undefined for steps that other lines already show. */
 function lineOf(step: Step): string | undefined {
   switch (step.kind) {
     case 'request':
@@ -219,7 +217,7 @@ function toldLine({ process, event }: Extract<Step, { kind: 'told' }>): string |
   return `p${process} : ${kind} ${briefly(rest)}`
 }
 
-/** Long values would hide the rest. */
+/** Long values would hide the others. */
 const briefly = (value: unknown): string => {
   const text = JSON.stringify(value) ?? ''
   return text.length > 300 ? `${text.slice(0, 300)}…` : text

@@ -1,4 +1,4 @@
-// Finds the least of a failing seed that still fails: fewer days, fewer events from the end, fewer kinds of faults and events.
+// Finds the smallest part of a failing seed that still fails: fewer days, fewer events from the end, fewer kinds of faults and events.
 import { EVENT_KINDS } from './lives/events/kinds.ts'
 import { type Cut, FAULT_KINDS } from './lives/scenario.ts'
 import { type RunReport, runSeed } from './run.ts'
@@ -10,7 +10,7 @@ export interface Least {
 
 const KINDS: readonly string[] = [...FAULT_KINDS, ...EVENT_KINDS.map(({ kind }) => kind)]
 
-/** Tries some runs for the kinds and a few for the rest. The same invariant must fail. */
+/** Tries some runs for the kinds and a few for the others. The same invariant must fail. */
 export async function shrink(seed: number, days: number, cut: Cut): Promise<Least> {
   const first = await runSeed({ seed, days, cut })
   const invariant = first.violations[0]?.invariant
@@ -21,7 +21,7 @@ export async function shrink(seed: number, days: number, cut: Cut): Promise<Leas
   let least: Least = { days, cut }
   const lastDay = Math.ceil(((first.violations[0]?.atMs ?? 0) + 1) / 86_400_000)
   if (lastDay > 0 && lastDay < days && (await fails(lastDay, cut))) least = { days: lastDay, cut }
-  // Halves first: most kinds have nothing to do with it.
+  // Halves first: most kinds are irrelevant.
   for (let size = Math.ceil(KINDS.length / 2); size >= 1; size = Math.floor(size / 2)) {
     const left = KINDS.filter((kind) => !least.cut.without.has(kind))
     for (let from = 0; from < left.length; from += size) {

@@ -5,7 +5,7 @@ import { EVENT_KINDS } from './lives/events/kinds.ts'
 import { drawScenario, FAULT_KINDS, NO_CUT } from './lives/scenario.ts'
 import { runSeed } from './run.ts'
 
-// Chosen so that together they give every invariant something to judge; `npm run sim -- --seed N --days 1` says what another leaves out.
+// Chosen so that together they give every invariant a case; `npm run sim -- --seed N --days 1` shows which ones another seed lacks.
 const SEEDS = [2, 247, 1100, 1581] as const
 const digests = new Map<number, string>()
 const checks: Record<string, number> = {}
@@ -24,7 +24,7 @@ it('every invariant has judged a case in these days', () => {
 })
 
 it('the same seed gives the same trace, byte for byte', async () => {
-  // The one that is lived soonest.
+  // The fastest seed.
   const seed = 1100
   const first = digests.get(seed) ?? (await runSeed({ seed, days: 1 })).digest
   expect((await runSeed({ seed, days: 1 })).digest).toBe(first)

@@ -1,5 +1,5 @@
-// What happens in the simulation, as the invariants see it: one closed union of steps, and the scene they may look at. Nothing in it comes
-// from the code under test but what is marked so.
+// The steps of the simulation that invariants see: one closed union, and the scene they may read. Nothing in it comes from the code under
+// test, except where noted.
 import type { CycleEvent, WorkspaceView } from '../../src/core/model/events.ts'
 import type { OwnedCap } from '../../src/core/model/observed.ts'
 import { type ScopeKey, scopeKey } from '../../src/core/model/scope.ts'
@@ -11,12 +11,12 @@ import type { Scenario } from './lives/scenario.ts'
 import type { Company } from './world/company.ts'
 import type { Disk } from './world/disk.ts'
 
-/** The cap in force by e-mail of everybody approved. */
+/** The cap in force of each approved person, by e-mail. */
 export type InForce = ReadonlyMap<string, ModelCap>
 
 export type Step =
   | { readonly kind: 'started' | 'died'; readonly process: number }
-  /** The client sends something; `to` for a write. */
+  /** The client sends a request; `to` for a write. */
   | {
       readonly kind: 'request'
       readonly process: number
@@ -36,8 +36,8 @@ export type Step =
       readonly after: InForce
     }
   /**
-   * An answer reached the client. For a read of a cap: what it says, `unknown` when it was spoiled. For a write: whether it was turned
-   * down. For the roster: how many approved people are on it, `unread` when it was spoiled or lists nobody.
+   * An answer reached the client. For a read of a cap: the cap, or `unknown` when the answer was damaged. For a write: whether it was
+   * refused. For the roster: the number of approved people, or `unread` when it was damaged or empty.
    */
   | {
       readonly kind: 'answered'
@@ -48,26 +48,26 @@ export type Step =
       readonly refused?: boolean
       readonly approved?: number | 'unread'
     }
-  /** Something was written to the ledger, durably. */
+  /** A durable write to the ledger. */
   | { readonly kind: 'recorded'; readonly process: number; readonly method: keyof Ledger; readonly values: readonly unknown[] }
-  /** The code under test tells what it does. */
+  /** The code under test emits an event. */
   | { readonly kind: 'told'; readonly process: number; readonly event: CycleEvent }
-  /** Somebody else changed caps. */
+  /** Another client changed caps. */
   | { readonly kind: 'foreign'; readonly scopes: readonly ScopeKey[] }
   /** People, groups or policies changed. */
   | { readonly kind: 'world'; readonly what: string }
   | { readonly kind: 'approved'; readonly id: string }
-  /** `apply` has ended, in a quiet world and where no daemon runs. */
+  /** `apply` has ended, in a quiet world without a daemon. */
   | { readonly kind: 'applied'; readonly end: ApplyEnd }
   | { readonly kind: 'output'; readonly where: string; readonly text: string }
   /** Faults and changes are over. */
   | { readonly kind: 'calm' }
-  /** Long enough after `calm` for everything to be as asked. */
+  /** Long enough after `calm` for all caps to be as desired. */
   | { readonly kind: 'settled' }
-  /** A while after `settled` in which nothing happened in the world. */
+  /** A while after `settled` without any change of the world. */
   | { readonly kind: 'quiet' }
 
-/** What invariants may look at. */
+/** The state that invariants may read. */
 export interface Scene {
   readonly scenario: Scenario
   readonly company: Company
@@ -77,43 +77,43 @@ export interface Scene {
   now(): number
   /** The service's clock minus that of the processes. */
   skewMs(): number
-  /** The last policy that was whole, as the simulation knows it. */
+  /** The last valid policy, as the simulation knows it. */
   policy(): PolicyModel
-  /** Every policy so far that was whole. */
+  /** Every valid policy so far. */
   policies(): readonly PolicyModel[]
-  /** The one that the program calls by this digest. */
+  /** The policy with this digest of the program. */
   policyNamed(digest: string): PolicyModel | undefined
-  /** What the service has at this very scope. */
+  /** The cap that the service stores at this scope. */
   stored(scope: ScopeKey): ModelCap
-  /** What a faultless read shows. */
+  /** The answer of a read without faults. */
   shows(scope: ScopeKey): ModelCap
   inForce(): InForce
-  /** Add-on credits that somebody has really used in the present cycle; kept in lives with pools. */
+  /** Add-on credits that a person has truly used in the present cycle; only in lives with pools. */
   used(email: string): number
-  /** As the configuration has it now. */
+  /** By the present configuration. */
   mode(): WorkspaceConfig['mode']
-  /** Every configuration that was in force at some time since then. */
+  /** Every configuration that was in force since then. */
   settingsSince(sinceMs: number): readonly Pick<WorkspaceConfig, 'intervalMs' | 'guards' | 'rate'>[]
-  /** Of the process that runs; told by the code under test. */
+  /** Of the running process; from the code under test. */
   view(): WorkspaceView | undefined
-  /** The ledger as it is on the disk; absent while no process runs. */
+  /** The ledger on the disk; absent while no process runs. */
   ledger(): Disk | undefined
 }
 
-/** What the ledger says of a scope that is ours. */
+/** The ledger's entry of a scope that is ours. */
 export const ownedAt = (scene: Scene, key: ScopeKey): OwnedCap | undefined =>
   scene
     .ledger()
     ?.owned()
     .find(({ scope }) => scopeKey(scope) === key)
 
-/** The scopes that the program says it manages. */
+/** The scopes that the program shows as managed. */
 export const managedScopes = (scene: Scene): ReadonlySet<ScopeKey> =>
   new Set((scene.view()?.scopes ?? []).map(({ scope }) => scopeKey(scope)))
 
-/** Takes what an invariant finds. */
+/** Receives the findings of an invariant. */
 export interface Checker {
-  /** Counts a check that was made. */
+  /** Counts a check. */
   checked(): void
   violated(message: string): void
 }

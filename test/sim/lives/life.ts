@@ -1,5 +1,5 @@
-// One simulated life: company, service, policies, the processes that come and go, and the instruments that events play on. It decides
-// nothing about when things happen; `run.ts` does.
+// One simulated life: company, service, policies, the processes that start and end, and the actions of events. It does not decide when
+// things happen; `run.ts` does.
 import { hasErrors } from '../../../src/core/model/problem.ts'
 import type { WorkspaceConfig } from '../../../src/daemon/config/settings.ts'
 import { LedgerError } from '../../../src/daemon/ledger/error.ts'
@@ -29,20 +29,20 @@ export interface Life extends Scene {
   readonly sandbox: Sandbox
   readonly service: Service
   readonly weather: Weather
-  /** Every key that may be issued in this life, the present one of the file by its number. */
+  /** Every key that this life may issue; the config file has the one with the present number. */
   readonly keys: readonly string[]
   readonly keyFile: { number: number }
-  /** Issues one key more. */
+  /** Issues the next key. */
   issueKey(): void
   keysIssued(): number
   refuseOldKeys(): void
-  /** Another configuration than the scenario's. */
+  /** Overrides of the scenario's configuration. */
   configure(changed: Partial<Changeable>): void
-  /** What policy files hold; `edit` publishes it. */
+  /** The content of the policy files; `edit` publishes it. */
   model: PolicyModel
-  /** The file that does not parse now. */
+  /** The file that is broken now. */
   broken: string | undefined
-  /** In the config file. */
+  /** The key in the config file. */
   setMode(mode: WorkspaceConfig['mode']): void
   wallOffsetMs: number
   serviceOffsetMs: number
@@ -51,15 +51,15 @@ export interface Life extends Scene {
   waiting: number
   emit(step: Step): void
   note(text: string): void
-  /** Somebody uses so many cents; in lives with pools only as far as their cap lets them. */
+  /** A person uses so many cents; in lives with pools only up to their cap. */
   use(email: string, cents: number): void
-  /** Policy files changed on the disk. */
+  /** Publishes changed policy files. */
   published(): void
   start(): void
   startLater(ms: number): void
-  /** `capkeeper apply --yes` in the place of the daemon, which has to be away. */
+  /** `capkeeper apply --yes`; the daemon must not run. */
   apply(): Promise<void>
-  /** What a short command does beside the daemon. */
+  /** Runs a short command beside the daemon. */
   withNotes(act: (ledger: Ledger) => Promise<void>): Promise<void>
   close(): Promise<void>
 }
@@ -92,7 +92,7 @@ export function createLife({ scenario, emit, note, ledger = sqliteLedger(WORKSPA
   const named = new Map<string, PolicyModel>()
   let numbers = 0
   let isOver = false
-  /** A violation ends a life at once, and the file of its ledger goes while somebody may still be at work on it. */
+  /** A violation ends a life at once: its ledger file is removed although a process may still use it. */
   const whileAlive = async (act: () => Promise<void>): Promise<void> => {
     try {
       await act()
@@ -205,10 +205,10 @@ export function createLife({ scenario, emit, note, ledger = sqliteLedger(WORKSPA
   return life
 }
 
-/** So many keys a life can have. */
+/** The most keys of a life. */
 const MOST_KEYS = 12
 
-/** A key that no other text holds by chance. */
+/** A key that occurs in no other text by chance. */
 function keyOf(seed: number, number: number): string {
   const draw = stream(seed, number === 0 ? 'key' : `key/${number}`)
   const part = (): string => Math.floor(draw() * 2 ** 48).toString(36)
@@ -251,7 +251,7 @@ function configOf({ scenario, mode }: Life, changed: Partial<Changeable>): Works
   }
 }
 
-/** The real parser and the real join over the files as they are. */
+/** Parses and joins the present files with the real parser. */
 function loadModel(life: Life, wholes: PolicyModel[], named: Map<string, PolicyModel>): PolicyLoad {
   tidyPools(life.model)
   const files = policyFiles(life.model)

@@ -1,5 +1,4 @@
-// How policies come about and change in the simulation: a first one, small edits, grants. What they make is mostly valid; what is not is
-// for the real parser to refuse.
+// Policies of the simulation: the first one, small edits, grants. Most are valid; the real parser refuses the others.
 
 import { type ScopeKey, scopeKey, userScope } from '../../../src/core/model/scope.ts'
 import { HOUR_MS } from '../../../src/core/model/units.ts'
@@ -17,7 +16,7 @@ export const drawCap = (draw: Draw): number => (draw() < 0.03 ? 0 : pick(draw, C
 
 const drawRule = (draw: Draw): ModelCap => (draw() < 0.06 ? 'none' : drawCap(draw))
 
-/** A third of the lives has them: for half of the people or more, the first before the second. */
+/** A third of the lives has these groups: for half of the people or more, the first before the second. */
 const RULES: readonly ModelRule[] = [
   { starts: 'p000', cap: 700 },
   { starts: 'p001', cap: 'none' },
@@ -25,7 +24,7 @@ const RULES: readonly ModelRule[] = [
   { starts: 'p9', cap: 200 },
 ]
 
-/** Two to four of everything that a rule can ask for, in any order. */
+/** Two to four rules with different conditions, in any order. */
 export function drawRules({ company }: Life, model: PolicyModel, draw: Draw): readonly ModelRule[] {
   const [group] = [...company.groups.keys()].filter((id) => model.groups.has(id))
   const all: readonly ModelRule[] = [
@@ -50,7 +49,7 @@ const someone = (life: Life, draw: Draw): string => {
   return pick(draw, [first ?? emailOf(0), ...rest])
 }
 
-/** Membership at the start and a policy for it. */
+/** The groups at the start and a policy for them. */
 export function drawModel(life: Life, draw: Draw): PolicyModel {
   const model = emptyModel()
   if (draw() < 0.9) model.team = drawCap(draw) || 500
@@ -58,14 +57,14 @@ export function drawModel(life: Life, draw: Draw): PolicyModel {
   const share = pick(draw, [0.1, 0.3, 0.7])
   for (const email of life.company.people.keys()) if (draw() < share) model.users.set(email, drawRule(draw))
   model.onGroupConflict = pick(draw, ['min', 'max', 'min', undefined])
-  // Not drawn, so that lives without rules are what they were.
+  // Not drawn, so that lives without rules stay the same.
   if (model.users.size % 3 === 1) model.rules = RULES
   if (life.scenario.rules) model.rules = drawRules(life, model, stream(life.scenario.seed, `rules/${life.elapsed()}`))
   if (life.scenario.pools) model.pools = drawPools(life, model, stream(life.scenario.seed, `pools/${life.elapsed()}`))
   return model
 }
 
-/** Makes the model of a life another one, a little. The model was copied before. */
+/** Edits the model of a life a little. The caller has copied it. */
 export function editModel(life: Life, draw: Draw): void {
   const { model } = life
   const [group, ...groups] = life.company.groups.keys()
@@ -86,12 +85,12 @@ export function editModel(life: Life, draw: Draw): void {
   dropBaseless(model)
 }
 
-/** What adds needs a number beneath. */
+/** A grant that adds needs a cap to add to. */
 function dropBaseless(model: PolicyModel): void {
   model.grants = model.grants.filter((one) => one.add === undefined || typeof baseOf(model, one.scope) === 'number')
 }
 
-/** A person's own cap goes and the group's goes up: the order of writes matters. */
+/** A person's own cap is removed and the group's is raised: the order of writes matters. */
 export function swapUp(model: PolicyModel, email: string, id: string): void {
   model.users.delete(email)
   model.groups.set(id, { name: groupName(id), cap: 4000 })
@@ -102,7 +101,7 @@ function baseOf(model: PolicyModel, scope: ScopeKey): ModelCap | undefined {
   return scope.startsWith('group:') ? model.groups.get(scope.slice(6))?.cap : model.users.get(scope)
 }
 
-/** A lower cap in one line, for as many people as one line can reach. */
+/** One line with a lower cap, for as many people as one line can reach. */
 export function squeeze(life: Life, draw: Draw): void {
   const { model } = life
   const groups = [...model.groups].filter(([, { cap }]) => typeof cap === 'number' && cap > 100)
@@ -112,7 +111,7 @@ export function squeeze(life: Life, draw: Draw): void {
   dropBaseless(model)
 }
 
-/** What one or two people have from a wider scope is declared to be theirs. */
+/** The cap that one or two people inherit is declared as their own. */
 export function declareAsIs({ model, company }: Life, draw: Draw): void {
   const caps = company.inForce()
   const inheriting = company.approved.filter((email) => !model.users.has(email) && !company.caps().has(scopeKey(userScope(email))))
@@ -123,7 +122,7 @@ export function declareAsIs({ model, company }: Life, draw: Draw): void {
   }
 }
 
-/** The group with a cap that has the fewest members goes to half of it, or else the team: for many people a guard would hold it. */
+/** Halves the cap of the smallest group that has one, else the team's: for many people a guard would hold it. */
 export function lowerWide({ model, company }: Life): void {
   const groups = [...model.groups].filter(([, { cap }]) => typeof cap === 'number' && cap > 1)
   const few = (id: string): number => company.groups.get(id)?.size ?? 0
@@ -133,10 +132,10 @@ export function lowerWide({ model, company }: Life): void {
   else if (model.team !== undefined && model.team !== 0) model.team = half(model.team)
 }
 
-/** No guard that counts holds what so few people lose. */
+/** So few people that no guard that counts holds the change. */
 const MOST_UNHELD = 3
 
-/** One that starts and ends within hours. */
+/** A grant that starts and ends within hours. */
 export function addShortGrant(life: Life, draw: Draw): void {
   const { model } = life
   const scope = scopeKey({ kind: 'user', email: someone(life, draw) })

@@ -1,5 +1,5 @@
-// The simulation's own idea of a policy: what is declared, as text for the real parser, and what each person should have by it. It is
-// written from product.md, section 2, and shares nothing with the code under test.
+// The simulation's own model of a policy: its declarations, as text for the real parser, and the cap that each person should have by it. It
+// is written from product.md, section 2, and shares no code with the program.
 import { type ScopeKey, scopeKey, userScope } from '../../../src/core/model/scope.ts'
 
 export type ModelCap = number | 'none'
@@ -9,17 +9,17 @@ export interface ModelGrant {
   readonly cap?: number
   readonly add?: number
   readonly fromAt?: number
-  /** Exclusive; `cycleEnd` is worked out from `fromAt`. */
+  /** Exclusive; `cycleEnd` is computed from `fromAt`. */
   readonly untilAt: number
   readonly cycleEnd?: true
 }
 
-/** For everybody of whom all holds that it asks for. */
+/** A rule for people who meet all its conditions. */
 export interface ModelRule {
-  /** The address begins so. */
+  /** The beginning of the address. */
   readonly starts?: string
   readonly role?: string
-  /** A declared one. */
+  /** The id of a declared group. */
   readonly group?: string
   readonly inactiveDays?: number
   readonly joinedWithinDays?: number
@@ -27,10 +27,10 @@ export interface ModelRule {
   readonly cap: ModelCap
 }
 
-/** Whether a rule holds for somebody; `open`: it turns about now, or the model does not know. */
+/** Whether a rule matches a person; `open`: that changes about now, or the model cannot tell. */
 export type Truth = boolean | 'open'
 
-/** A budget for some people together: those of groups, or those listed. */
+/** A budget for some people together: the members of groups, or listed people. */
 export interface ModelPool {
   readonly name: string
   readonly groups?: readonly string[]
@@ -49,7 +49,7 @@ export interface PolicyModel {
   readonly protectedPeople: Set<string>
   readonly approvals: Set<string>
   onGroupConflict: 'min' | 'max' | undefined
-  /** The first that matches counts. */
+  /** In order of precedence. */
   rules: readonly ModelRule[]
   pools: readonly ModelPool[]
 }
@@ -91,7 +91,7 @@ const head = (name: string, model: PolicyModel): string[] => [
 
 const list = (name: string, items: readonly string[]): string[] => (items.length > 0 ? [`  ${name}:`, ...items] : [])
 
-/** Two files, as people would keep them. */
+/** The policy as two files. */
 export function policyFiles(model: PolicyModel): Map<string, string> {
   const groups = [...model.groups].map(([id, { name, cap }]) => `    - id: ${id}\n      name: ${name}\n      ${capLine(cap, '      ')}`)
   const users = [...model.users].map(([email, cap]) => `    - email: ${email}\n      ${capLine(cap, '      ')}`)
@@ -157,16 +157,16 @@ function grantText({ scope, cap, add, fromAt, untilAt, cycleEnd }: ModelGrant): 
   return `    - ${lines.join('\n      ')}`
 }
 
-/** Who is where, as far as caps depend on it. */
+/** The people and their groups, as far as caps depend on them. */
 export interface Belonging {
   readonly approved: readonly string[]
   /** Ids of the groups of a person. */
   groupsOf(email: string): readonly string[]
-  /** Absent: nothing but addresses is known. */
+  /** Absent: only addresses are known. */
   holds?(rule: ModelRule, email: string): Truth
 }
 
-/** The cap of the first rule that holds. */
+/** The cap of the first rule that matches. */
 function ruleCap({ rules }: PolicyModel, email: string, { holds }: Belonging): ModelCap | undefined | 'open' {
   for (const rule of rules) {
     const truth = holds ? holds(rule, email) : email.startsWith(rule.starts ?? '')
@@ -189,22 +189,19 @@ function grantAt(model: PolicyModel, scope: ScopeKey, base: ModelCap | undefined
   return typeof below === 'number' ? below + active.add : undefined
 }
 
-/** What is asked of the team, of a group: undefined when nothing is. */
+/** The desired cap of the team, and of a group; undefined when none is declared. */
 export const teamCap = (model: PolicyModel, now: number): ModelCap | undefined => grantAt(model, TEAM, model.team, now) ?? model.team
 export const groupCap = (model: PolicyModel, id: string, now: number): ModelCap | undefined =>
   grantAt(model, GROUP(id), model.groups.get(id)?.cap, now) ?? model.groups.get(id)?.cap
 
-/**
- * `conflict`: the person's groups differ, and no rule says which counts. `open`: what a pool gives, by what was used, or a rule of which
- * the moment decides.
- */
+/** `conflict`: the person's groups differ without a conflict rule. `open`: a pool deals by use, or whether a rule matches is open. */
 export type Verdict = ModelCap | undefined | 'conflict' | 'open'
 
-/** Whether a pool deals to somebody, by where they are now. */
+/** Whether a pool deals to a person, by their present groups. */
 export const isPooled = ({ pools }: PolicyModel, email: string, { groupsOf }: Pick<Belonging, 'groupsOf'>): boolean =>
   pools.some(({ emails, groups = [] }) => emails?.includes(email) ?? groupsOf(email).some((id) => groups.includes(id)))
 
-/** What is asked at user scope alone, on a service that keeps caps in layers. */
+/** The desired cap at user scope, on a service with layered caps. */
 export function userCap(model: PolicyModel, email: string, people: Belonging, now: number): Verdict {
   if (isPooled(model, email, people)) return 'open'
   const byRule = model.users.has(email) ? undefined : ruleCap(model, email, people)
@@ -216,21 +213,21 @@ export function userCap(model: PolicyModel, email: string, people: Belonging, no
   return new Set(caps).size < 2 ? own : chosen(model, caps)
 }
 
-/** What the conflict rule makes of caps that differ. */
+/** Applies the conflict rule to caps that differ. */
 function chosen({ onGroupConflict }: PolicyModel, caps: readonly ModelCap[]): number | 'conflict' {
   if (!onGroupConflict) return 'conflict'
   const numbers = caps.filter((cap) => cap !== 'none')
   return onGroupConflict === 'min' ? Math.min(...numbers) : Math.max(...numbers)
 }
 
-/** What a grant adds to for whom nothing of their own is declared: the cap of their groups, else the team's, both without grants. */
+/** The cap that a grant adds to for a person without one of their own: that of their groups, else the team's, both without grants. */
 function widerBase(model: PolicyModel, ids: readonly string[]): Verdict {
   const caps = [...new Set(ids.flatMap((id) => model.groups.get(id)?.cap ?? []))]
   if (caps.length > 1) return chosen(model, caps)
   return typeof caps[0] === 'number' ? caps[0] : model.team
 }
 
-/** What a person should have after everything: user over groups over the team. */
+/** The cap that a person should have in force: user before groups before the team. */
 export function personCap(model: PolicyModel, email: string, people: Belonging, now: number): Verdict {
   const own = userCap(model, email, people, now)
   if (own === 'conflict' || own === 'open' || typeof own === 'number') return own
@@ -241,7 +238,7 @@ export function personCap(model: PolicyModel, email: string, people: Belonging, 
   return team ?? (own === 'none' || caps.length > 0 ? 'none' : undefined)
 }
 
-/** Every scope that something is asked of now. */
+/** Every scope with a desired cap. */
 export function askedScopes(model: PolicyModel, people: Belonging, now: number): ReadonlyMap<ScopeKey, Verdict> {
   const asked = new Map<ScopeKey, Verdict>()
   const team = teamCap(model, now)

@@ -1,12 +1,12 @@
-// Pools of simulated policies: a first one or two, and edits of them. What makes a policy no policy at all, such as a member with the cap
-// none or a min that nobody could pay, is put right before it is published, for else nothing after it would ever count.
+// Pools of simulated policies: the first one or two, and edits of them. Mistakes that would make the whole policy invalid, such as a member
+// with the cap none or a min above the credits, are removed before it is published: no later edit would ever count.
 import { between, type Draw, pick } from '../../../src/sandbox/company/random.ts'
 import type { Life } from './life.ts'
 import type { ModelPool, PolicyModel } from './policy-model.ts'
 
 const SHARES = ['need', 'equal'] as const
 
-/** One of a group, or of some people; in some lives both. */
+/** A pool of a group, or of some people; in some lives both. */
 export function drawPools({ company }: Life, model: PolicyModel, draw: Draw): readonly ModelPool[] {
   const emails = [...company.people.keys()]
   const ids = [...model.groups.keys()]
@@ -24,7 +24,7 @@ export function drawPools({ company }: Life, model: PolicyModel, draw: Draw): re
   ]
 }
 
-/** Credits cut and raised, other terms, members who come and go, a pool that ends or begins. */
+/** Edits: credits cut and raised, other terms, members who join and leave, a pool that ends or begins. */
 export function editPools(life: Life, draw: Draw): void {
   const { model, company } = life
   const roll = draw()
@@ -44,12 +44,12 @@ export function editPools(life: Life, draw: Draw): void {
   })
 }
 
-/** All of them get that much of what they had. */
+/** Multiplies the credits of all pools. */
 export function scalePools(model: PolicyModel, share: number): void {
   model.pools = model.pools.map((pool) => ({ ...pool, credits: Math.max(50, Math.round(pool.credits * share)) }))
 }
 
-/** A member gets most of a pool as a cap of their own: that is dealt first. Returns whom. */
+/** A member gets most of a pool as a cap of their own, which is dealt first. Returns the member. */
 export function favour(model: PolicyModel, draw: Draw): string | undefined {
   const [first, ...rest] = model.pools.filter(({ emails = [] }) => emails.length > 1)
   if (!first) return undefined
@@ -59,7 +59,7 @@ export function favour(model: PolicyModel, draw: Draw): string | undefined {
   return email
 }
 
-/** Who has the highest cap of those that a pool lists beside others. */
+/** The person with the highest cap among people whom a pool lists beside others. */
 export function richestMember({ model, company }: Life): string | undefined {
   const caps = company.inForce()
   const listed = model.pools.flatMap(({ emails = [] }) => (emails.length > 2 ? emails : []))
@@ -70,12 +70,12 @@ export function richestMember({ model, company }: Life): string | undefined {
   return capped.toSorted((a, b) => b.cap - a.cap)[0]?.email
 }
 
-/** No pool lists them any more. */
+/** Removes a person from all pools. */
 export function dismiss(model: PolicyModel, email: string): void {
   model.pools = model.pools.map(({ emails, ...pool }) => ({ ...pool, ...(emails && { emails: emails.filter((one) => one !== email) }) }))
 }
 
-/** What the parser would refuse is left out. */
+/** Removes what the parser would refuse. */
 export function tidyPools(model: PolicyModel): void {
   model.rules = model.rules.filter(({ group }) => group === undefined || model.groups.has(group))
   model.pools = model.pools.flatMap((pool): ModelPool[] => {

@@ -1,5 +1,5 @@
 // One capkeeper process of the simulation: the real daemon, client, ledger file, lock, log, metrics and status on simulated time, and the
-// ways it can end. Nothing of the daemon is replaced but the edges in ports.ts.
+// ways it can end. Only the interfaces of ports.ts are replaced.
 import { createWriteClient } from '../../../src/api/client.ts'
 import { createKeyRing } from '../../../src/api/keys.ts'
 import { createPaces, type Paces } from '../../../src/api/transport/paces.ts'
@@ -32,7 +32,7 @@ export interface ProcessParts {
   readonly service: Service
   readonly weather: Weather
   readonly ledger: SimLedger
-  /** What the file with the key holds now. */
+  /** The present content of the key file. */
   keyNow(): string
   /** The process's wall clock. */
   wallNow(): number
@@ -42,7 +42,7 @@ export interface ProcessParts {
   note(text: string): void
 }
 
-/** A death that waits for its moment. */
+/** A crash that waits for its moment. */
 export type Doom =
   | { readonly kind: 'ledger'; left: number; readonly when: 'before' | 'after' }
   | { readonly kind: 'request'; left: number; readonly arrives: boolean }
@@ -52,15 +52,15 @@ export interface SimProcess extends Sender {
   daemon: Daemon | undefined
   ledger: Ledger | undefined
   doom: Doom | undefined
-  /** Told to stop; it may still finish a write. */
+  /** It was told to stop; it may still finish a write. */
   stopping: boolean
-  /** Power off, now. */
+  /** Ends the process at once, as a power failure. */
   kill(): void
   /** SIGTERM. */
   stop(): Promise<void>
 }
 
-/** What `apply` comes to, and what its plan says at the end. */
+/** The result of `apply`, and the plan at its end. */
 export interface ApplyEnd {
   readonly exit: ExitCode
   readonly message?: string
@@ -72,7 +72,7 @@ export interface ApplyEnd {
 export const WORKSPACE = 'acme'
 const BASE_URL = 'http://service'
 
-/** A process with its ledger and its log, before it does anything. */
+/** A process with its ledger and its log, before it starts. */
 interface Begun {
   readonly self: SimProcess
   readonly clock: Clock
@@ -102,7 +102,7 @@ async function beginProcess(number: number, parts: ProcessParts, onEnd: () => vo
       self.alive = false
       store.close()
       parts.emit({ kind: 'died', process: number })
-      // Nobody hears what it still does; its signals let go of what they hold.
+      // Nothing that it still does has an effect; its signals free what they hold.
       void self.daemon?.stop().catch(() => undefined)
       onEnd()
     },
@@ -120,7 +120,7 @@ async function beginProcess(number: number, parts: ProcessParts, onEnd: () => vo
       format: 'json',
       clock,
       destination: { write: (text) => parts.emit({ kind: 'output', where: 'log', text }) },
-      // Left out on purpose: without the last net, whatever slips through is seen.
+      // The last error handler is left out on purpose, so that an unhandled error is seen.
       redact: (text) => text,
     }),
   )
@@ -158,7 +158,7 @@ export async function startProcess(number: number, parts: ProcessParts, onEnd: (
   return self
 }
 
-/** `capkeeper apply --yes` where no daemon runs. Throws a `LedgerError` when one does. */
+/** `capkeeper apply --yes` without a daemon. Throws a `LedgerError` when one runs. */
 export async function applyOnce(number: number, parts: ProcessParts): Promise<ApplyEnd> {
   const { self, clock, store, tell } = await beginProcess(number, parts, () => undefined)
   try {
@@ -208,7 +208,7 @@ interface Opening {
   readonly paces: Paces
 }
 
-/** As `cli/run/host.ts` opens a workspace, on the simulation's edges. */
+/** Opens a workspace as `cli/run/host.ts` does, with the simulation's ports. */
 async function openWorkspace(
   self: SimProcess,
   parts: ProcessParts,

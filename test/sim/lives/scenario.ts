@@ -1,5 +1,5 @@
-// What a seed stands for: a company, its policy, a deployment with its oddities, and a course of days with faults and events. Everything
-// is drawn from the seed, each purpose from a stream of its own, so that leaving out a kind of fault or event moves nothing else.
+// What a seed determines: a company, its policy, a deployment with its peculiarities, and days with faults and events. Each purpose draws
+// from a stream of its own, so that leaving out a kind of fault or event changes nothing else.
 
 import { DEFAULT_GUARDS, type GuardSettings } from '../../../src/core/model/change.ts'
 import { DAY_MS, HOUR_MS } from '../../../src/core/model/units.ts'
@@ -30,7 +30,7 @@ export const FAULT_KINDS = [
 ] as const
 export type FaultKind = (typeof FAULT_KINDS)[number]
 
-/** A fault that may strike each request between two instants. */
+/** A fault that may affect each request between two instants. */
 export interface FaultWindow {
   readonly kind: FaultKind
   readonly fromMs: number
@@ -43,7 +43,7 @@ export interface FaultWindow {
 export interface SimEvent {
   readonly kind: EventKind
   readonly atMs: number
-  /** Names its own stream of chance. */
+  /** The name of its stream of chance. */
   readonly name: string
 }
 
@@ -53,9 +53,9 @@ export interface Round {
   readonly calmAtMs: number
   readonly settledAtMs: number
   readonly quietAtMs: number
-  /** All holds that show are approved at the beginning of the calm. */
+  /** All shown holds are approved at the beginning of the calm. */
   readonly approving: boolean
-  /** Then the daemon goes, policy and caps change, and until then `apply` has to be through. */
+  /** Then the daemon stops, policy and caps change, and until then `apply` has to end. */
   readonly appliedAtMs?: number
 }
 
@@ -69,29 +69,29 @@ export interface Scenario {
   readonly intervalMs: number
   readonly usageIntervalMs: number
   readonly prune: boolean
-  /** What others change is shown and not put back. */
+  /** Foreign changes are shown and not reverted. */
   readonly onDrift: 'heal' | 'alert'
   readonly undeclaredUsers: 'ignore' | 'report'
   /** Policies have pools, people work up to their caps, and use shows hours late. */
   readonly pools: boolean
-  /** Policies have rules over all that the roster says of people. */
+  /** Policies have rules over all properties in the roster. */
   readonly rules: boolean
   /** Its key allows so few requests that a sweep takes longer than the interval. */
   readonly isSlow: boolean
-  /** Shares are off in some lives, so that more goes out. */
+  /** The guards that count people are off in some lives, so that more is written. */
   readonly guards: GuardSettings
   readonly rate: { readonly start: number; readonly max: number; readonly concurrency: number }
-  /** How long a request is on its way, there and back. */
+  /** The round trip of a request in milliseconds. */
   readonly latencyMs: number
   readonly faults: readonly FaultWindow[]
   readonly events: readonly SimEvent[]
   readonly rounds: readonly Round[]
 }
 
-/** What of a scenario is left out, to find the least of it that fails. */
+/** The parts of a scenario that are left out, to find the smallest one that fails. */
 export interface Cut {
   readonly without: ReadonlySet<string>
-  /** Only so many events happen, and no fault begins after the last of them. */
+  /** Only so many events, and no fault that begins after the last of them. */
   readonly until: number | undefined
 }
 
@@ -104,7 +104,7 @@ const LATEST_START = Date.UTC(2027, 0, 1)
 export function drawScenario(seed: number, days: number, cut: Cut = NO_CUT): Scenario {
   const draw = stream(seed, 'scenario')
   const isSlow = stream(seed, 'slow')() < 0.1
-  // Few sweep every 5 min: their days cost many times as much, and hold no more events.
+  // Few sweep every 5 min: their days take many times as long, and have no more events.
   const isQuick = stream(seed, 'quick')() < 0.08
   const drawnMs = pick(draw, isQuick ? [5] : [15, 20, 30, 45]) * MINUTE_MS
   const intervalMs = isSlow ? 5 * MINUTE_MS : drawnMs
@@ -127,7 +127,7 @@ export function drawScenario(seed: number, days: number, cut: Cut = NO_CUT): Sce
     startAt: drawStart(draw),
     people: between(draw, 5, 40),
     groups: between(draw, 1, 4),
-    // Add-on use by person is told in every third life.
+    // Every third service tells add-on use per person.
     switches: {
       ...drawSwitches(draw, fanOut),
       addOnRows: stream(seed, 'add-on')() < 1 / 3 ? 'served' : 'refused',
@@ -151,7 +151,7 @@ export function drawScenario(seed: number, days: number, cut: Cut = NO_CUT): Sce
   }
 }
 
-/** Mostly a service that tells use, an hour or three late. */
+/** Mostly a service that shows use an hour or three late. */
 const poolSwitches = (draw: Draw): Partial<Switches> => ({
   ...(draw() < 0.9 && { plan: 'enterprise' }),
   analyticsDelay: pick(draw, [0, 1, 3]) * HOUR_MS,
@@ -182,15 +182,15 @@ function drawSwitches(draw: Draw, fanOut: boolean): Partial<Switches> {
   }
 }
 
-/** How long after the storm everything must be as asked: the roster once or twice, three sweeps, and what back-off may still wait. */
+/** How long after the storm all caps must be as desired: time for one or two rosters, three sweeps, and back-off. */
 export const settlingMs = (intervalMs: number, usageIntervalMs: number): number =>
   15 * MINUTE_MS + 2.2 * usageIntervalMs + 3.3 * intervalMs + 5 * MINUTE_MS
 
-/** Requests a second of a slow key, and what its sweeps take longer. */
+/** Requests a second of a slow key, and the extra time of its sweeps. */
 const SLOW_RATE = 0.12
 const SLOW_MS = 4 * HOUR_MS
 
-/** `apply` is through by then, also where the key allows few requests. */
+/** `apply` has ended by then, also with a slow key. */
 const APPLY_MS = 1.5 * HOUR_MS
 
 function drawRounds(seed: number, days: number, settling: number, intervalMs: number): readonly Round[] {
@@ -206,7 +206,7 @@ function drawRounds(seed: number, days: number, settling: number, intervalMs: nu
   })
 }
 
-/** Expected number of each event in a day of storm, where the seed has it at all. */
+/** Expected number of each event in a day of storm, if the seed has the kind at all. */
 function drawEvents(seed: number, rounds: readonly Round[]): readonly SimEvent[] {
   const events = EVENT_KINDS.flatMap(({ kind, perDay, share }) => {
     const draw = stream(seed, `events/${kind}`)

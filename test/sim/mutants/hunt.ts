@@ -1,11 +1,11 @@
-// Lives one seed after the other until an invariant is violated, and prints what was found as one line of JSON. `main.ts` starts it with a
-// planted bug, or without one. Seeds that caught it before come first, then those with most of what the bug needs.
+// Runs one seed after the other until an invariant is violated, and prints the finding as one line of JSON. `main.ts` starts it with a
+// planted bug, or without one. Seeds that caught the bug before come first, then the seeds with most of what the bug needs.
 import { parseArgs } from 'node:util'
 import { drawScenario, type FaultKind, type Scenario } from '../lives/scenario.ts'
 import { runSeed } from '../run.ts'
 import type { Trait } from './plants.ts'
 
-// Thousands of simulated failures a day: their stacks are never looked at, and cost a twentieth of the time.
+// Thousands of simulated failures a day: their stacks are never used, and take a twentieth of the time.
 Error.stackTraceLimit = 0
 
 const { values } = parseArgs({
@@ -19,7 +19,7 @@ const { values } = parseArgs({
 const [count, days] = [Number(values.seeds), Number(values.days)]
 const needs = new Set(values.needs.split(',').filter((kind) => kind !== ''))
 
-/** Without these a bug that needs them cannot show itself. */
+/** A bug that needs one of these cannot show in lives without it. */
 const TRAITS: Readonly<Record<Trait, (scenario: Scenario) => boolean>> = {
   copied: ({ capSemantics, switches }) => capSemantics === 'copied' && switches.capSemantics === 'fan-out',
   'zero-lost': ({ capSemantics, switches }) =>
@@ -41,11 +41,11 @@ function likeliness(seed: number): number {
   const hours = faults.filter(({ kind }) => needs.has(kind)).map(({ fromMs, untilMs, rate }) => (rate * (untilMs - fromMs)) / 3_600_000)
   const met = events.filter(({ kind, atMs }) => needs.has(kind) && !isCutOff(atMs, faults))
   const found = needs.size === 0 ? 1 : met.length + hours.reduce((sum, one) => sum + one, 0)
-  // Lives that cost little are lived before those that are somewhat likelier.
+  // Short lives come before somewhat likelier ones.
   return found / (HEAD + (scenario.people + scenario.groups) / scenario.intervalMs)
 }
 
-/** Where most requests fail, nothing comes of what happens. */
+/** Where most requests fail, events have little effect. */
 const isCutOff = (atMs: number, faults: Scenario['faults']): boolean =>
   faults.some(({ kind, fromMs, untilMs, rate }) => CUTTING.has(kind) && rate >= 0.5 && fromMs <= atMs && atMs < untilMs)
 
@@ -60,7 +60,7 @@ const CUTTING: ReadonlySet<FaultKind> = new Set([
   'disk-full',
 ])
 
-/** What a life costs beside its sweeps, as so many scopes a millisecond. */
+/** The cost of a life beside its sweeps, as scopes read a millisecond. */
 const HEAD = 10 / 900_000
 
 const seeds = Array.from({ length: count }, (_, index) => index + 1)

@@ -1,7 +1,6 @@
-// `npm run sim:mutants`: every planted bug against the simulation, until a seed catches it. Prints a table; ends with 1 when one got away,
-// or when the program without a bug does not pass, also the seeds that caught something. `--only TEXT`, once or more, takes those whose
-// name holds the text; `--seeds`, `--days` and `--limit` (seconds for each bug) bound the search; `--known` lives the seeds alone that
-// caught before.
+// `npm run sim:mutants`: runs the simulation against every planted bug until a seed catches it. Prints a table; exit code 1 when a bug was
+// not caught, or when the program without a bug fails, also on the seeds that caught one. `--only TEXT`, repeatable, selects bugs by name;
+// `--seeds`, `--days` and `--limit` (seconds for each bug) bound the search; `--known` runs only the seeds that caught the bug before.
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -29,7 +28,7 @@ interface Caught {
   readonly seed: number
   readonly invariant: string
   readonly message: string
-  /** The first day is 1. */
+  /** The day of the violation, from 1. */
   readonly day: number
 }
 
@@ -39,14 +38,14 @@ type Outcome =
   | { readonly kind: 'broken'; readonly why: string }
 
 interface Hunt {
-  /** So many, from 1 on, those first that suit the bug. */
+  /** How many seeds, from 1 on; the seeds that suit the bug come first. */
   readonly seeds: number
-  /** Before those. */
+  /** Seeds to run before those. */
   readonly first: readonly number[]
   readonly days: number
 }
 
-/** Lives seeds until one is violated. */
+/** Runs seeds until an invariant is violated. */
 async function hunt(plant: Plant | undefined, { seeds, first: known, days }: Hunt): Promise<Outcome> {
   const hooks = plant === undefined ? [] : ['--import', hook]
   const { needs = [] } = plant ?? {}
@@ -83,7 +82,7 @@ function show(name: string, outcome: Outcome): void {
   console.log(`${name.padEnd(76)}  ${text}`)
 }
 
-/** What the program without a bug does not pass either, of the days up to which the seeds were lived. */
+/** Seeds that the program without a bug fails too, up to the days that were run. */
 async function violatedWithout(caught: readonly Caught[]): Promise<readonly Caught[]> {
   const found: Caught[] = []
   for (const [days, ones] of Map.groupBy(caught, ({ day }) => day)) {

@@ -1,5 +1,5 @@
-// Loaded before everything else (`node --import`): hands out one file of src/ with the bug that CAPKEEPER_PLANT names. Nothing on the disk
-// is touched, so that many bugs can be tried side by side.
+// Loaded before all other modules (`node --import`): serves one file of src/ with the bug that CAPKEEPER_PLANT names. No file on disk is
+// changed, so that many bugs can be tried side by side.
 import { registerHooks } from 'node:module'
 import { PLANTS, type Plant } from './plants.ts'
 
@@ -16,7 +16,7 @@ registerHooks({
   },
 })
 
-/** Throws when the text that the bug replaces is not there exactly once: the source has moved on. */
+/** Throws unless the text that the bug replaces occurs exactly once: the source has changed. */
 function planted({ name: title, file, find, replace }: Plant, source: string): string {
   const parts = source.split(find)
   if (parts.length !== 2) throw new Error(`${title}: what it replaces stands ${parts.length - 1} times in src/${file}`)

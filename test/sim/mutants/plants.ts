@@ -1,28 +1,28 @@
-// Bugs planted on purpose, one at a time, to prove that the simulation can fail: each is a small edit of one file of src/, of the kind that
-// a tired evening produces. `npm run sim:mutants` applies each and must see an invariant violated.
+// Planted bugs, used one at a time to prove that the simulation can fail: each is a small edit of one file of src/, such as a mistake in a
+// hurry. `npm run sim:mutants` applies each and must see an invariant violated.
 
 import type { EventKind } from '../lives/events/kinds.ts'
 import type { FaultKind } from '../lives/scenario.ts'
 
-/** What a deployment is like in some lives. */
+/** Properties that some lives have. */
 export type Trait = 'copied' | 'zero-lost' | 'alert' | 'pools' | 'rules' | 'slow' | 'inherited' | 'counted'
 
-/** One planted bug: `find` stands exactly once in `file`, and is replaced. */
+/** One planted bug: `find` occurs exactly once in `file`, and is replaced. */
 export interface Plant {
   readonly name: string
-  /** Below src/. */
+  /** Relative to src/. */
   readonly file: string
   readonly find: string
   readonly replace: string
-  /** What it shows itself by: seeds with most of that are lived first. */
+  /** What makes the bug show: seeds with most of it run first. */
   readonly needs?: readonly (EventKind | FaultKind | Trait)[]
-  /** A seed that caught it: lived first, so that another run is quick. */
+  /** Seeds that caught it: they run first, so that another run is quick. */
   readonly caughtBy?: readonly number[]
 }
 
 export const PLANTS: readonly Plant[] = [
   {
-    name: 'the read-back is skipped: what was sent is believed to stand',
+    name: 'the read-back is skipped: the sent cap is believed to be stored',
     file: 'daemon/cycle/write/change.ts',
     find: 'const reading = await readBack(change, kind, run)',
     replace: 'const reading: CapReading = { scope: change.scope, observed: change.to, readAt: run.clock.now() }',
@@ -37,21 +37,21 @@ export const PLANTS: readonly Plant[] = [
     caughtBy: [42],
   },
   {
-    name: 'the check before a write takes any old reading for fresh',
+    name: 'the check before a write accepts any old reading as fresh',
     file: 'daemon/cycle/write/change.ts',
     find: 'known?.readMs !== undefined && run.clock.monotonic() - known.readMs < FRESH_MS',
     replace: 'known !== undefined',
     caughtBy: [1],
   },
   {
-    name: 'an orphan that was changed by others is cleared',
+    name: 'an orphan that another client changed is cleared',
     file: 'core/plan/diff.ts',
     find: "observed === 'none' || !isOurs(owned, observed)",
     replace: "observed === 'none'",
     caughtBy: [134],
   },
   {
-    name: 'the intent is forgotten: it is recorded after the write',
+    name: 'the intent is recorded after the write',
     file: 'daemon/cycle/write/change.ts',
     find: '      const sent = await send(change, await recordIntent(change, run), run, isPatient)',
     replace: `      await run.client.writeCap(change.scope, change.to, run.cut)
@@ -67,7 +67,7 @@ export const PLANTS: readonly Plant[] = [
     caughtBy: [1],
   },
   {
-    name: 'guards count changes in place of people',
+    name: 'guards count changes instead of people',
     file: 'core/plan/guards/shares.ts',
     find: 'if (counted.size <= allowed && !teamClear) return undefined',
     replace: 'if (new Set(judged.flatMap((one) => one.changes)).size <= allowed && !teamClear) return undefined',
@@ -85,7 +85,7 @@ export const PLANTS: readonly Plant[] = [
     caughtBy: [1],
   },
   {
-    name: 'what a hold holds is written all the same',
+    name: 'a held change is written',
     file: 'core/plan/dispositions.ts',
     find: 'held(heldBy.get(one.key)) ?? ',
     replace: '',
@@ -93,7 +93,7 @@ export const PLANTS: readonly Plant[] = [
   },
 
   {
-    name: 'healing is held like an edit',
+    name: 'a revert is held like an edit',
     file: 'core/plan/guards/round.ts',
     find: '(healing && HEALING_EXEMPT.has(guard)) ||',
     replace: '',
@@ -101,7 +101,7 @@ export const PLANTS: readonly Plant[] = [
     caughtBy: [67],
   },
   {
-    name: 'the protected are not protected',
+    name: 'protected people are not protected',
     file: 'core/plan/judgement.ts',
     find: 'protectedPeople: new Set(rules.protectedEmails),',
     replace: 'protectedPeople: new Set(),',
@@ -109,7 +109,7 @@ export const PLANTS: readonly Plant[] = [
     caughtBy: [267],
   },
   {
-    name: 'a cap may go ahead of the one that keeps people from falling on the way',
+    name: 'a cap may be written before the one that keeps people from falling on the way',
     file: 'core/plan/wave.ts',
     find: 'amountOf(cap) >= floor && ',
     replace: '',
@@ -117,7 +117,7 @@ export const PLANTS: readonly Plant[] = [
   },
 
   {
-    name: 'nothing waits for a write that failed',
+    name: 'no change waits for a failed write',
     file: 'daemon/cycle/write/write.ts',
     find: '!(tried.has(key) && (isThere(key, to) || hasLanded(run, key)))',
     replace: '!tried.has(key)',
@@ -149,7 +149,7 @@ export const PLANTS: readonly Plant[] = [
     caughtBy: [818],
   },
   {
-    name: 'an intent that a crash left open counts as done, whatever is there',
+    name: 'an intent that a crash left open counts as applied, whatever cap is stored',
     file: 'daemon/cycle/write/recover.ts',
     find: 'conclude(intent, reading, ',
     replace: 'conclude(intent, { ...reading, observed: intent.change.to }, ',
@@ -158,7 +158,7 @@ export const PLANTS: readonly Plant[] = [
   },
 
   {
-    name: 'what is read back is not compared',
+    name: 'the read-back is not compared',
     file: 'core/interpret/classify.ts',
     find: "if (observed === to) return 'landed'",
     replace: "return 'landed'",
@@ -166,7 +166,7 @@ export const PLANTS: readonly Plant[] = [
   },
 
   {
-    name: 'one stale reading is enough to forget what is ours',
+    name: 'one stale reading is enough to forget ownership',
     file: 'daemon/cycle/record.ts',
     find: 'else if (!mayBeStale(owned, reading, ledger, now)) released.push(key)',
     replace: 'else released.push(key)',
@@ -174,14 +174,14 @@ export const PLANTS: readonly Plant[] = [
     caughtBy: [44],
   },
   {
-    name: 'a cap is cleared where none is set',
+    name: 'a scope without a cap is cleared',
     file: 'core/plan/diff.ts',
     find: 'if (observed === desired.cap || isInherited) {',
     replace: "if ((observed === desired.cap && desired.cap !== 'none') || isInherited) {",
     caughtBy: [837],
   },
   {
-    name: 'a file that is broken prunes what it declared',
+    name: 'a broken file prunes its declarations',
     file: 'daemon/cycle/state.ts',
     find: '=> prune && policyValid',
     replace: '=> prune || policyValid',
@@ -189,7 +189,7 @@ export const PLANTS: readonly Plant[] = [
     caughtBy: [693],
   },
   {
-    name: 'a pause is not looked at before each write',
+    name: 'a pause is not checked before each write',
     file: 'daemon/cycle/write/change.ts',
     find: "return (await run.ledger.pause(run.clock.now())) ? 'paused' : undefined",
     replace: 'return undefined',
@@ -205,7 +205,7 @@ export const PLANTS: readonly Plant[] = [
     caughtBy: [293],
   },
   {
-    name: 'error texts of the service are shown as they came',
+    name: 'error texts of the service are shown unredacted',
     file: 'api/errors.ts',
     find: 'const known = redact(text.slice(0, MAX_ERROR_TEXT))',
     replace: 'const known = text.slice(0, MAX_ERROR_TEXT)',
@@ -213,7 +213,7 @@ export const PLANTS: readonly Plant[] = [
     caughtBy: [697],
   },
   {
-    name: 'a grant goes on after its end',
+    name: 'a grant continues after its end',
     file: 'core/resolve/grants.ts',
     find: "if (window.kind === 'instant' && now >= window.untilAt) return 'ended'",
     replace: '',
@@ -229,7 +229,7 @@ export const PLANTS: readonly Plant[] = [
     caughtBy: [64],
   },
   {
-    name: 'a roster that shrank is believed at once',
+    name: 'a smaller roster is believed at once',
     file: 'core/resolve/roster.ts',
     find: 'if (fellPercent <= limitPercent) return { roster: fresh }',
     replace: 'if (fellPercent <= 100) return { roster: fresh }',
@@ -260,14 +260,14 @@ export const PLANTS: readonly Plant[] = [
     caughtBy: [587],
   },
   {
-    name: 'a cap that is in sync is written all the same when it is a person’s',
+    name: 'a person’s cap that is in sync is written',
     file: 'core/plan/diff.ts',
     find: 'if (observed === desired.cap || isInherited) {',
     replace: "if ((observed === desired.cap && desired.scope.kind !== 'user') || isInherited) {",
     caughtBy: [267],
   },
   {
-    name: 'an approval releases what other holds keep back as well',
+    name: 'an approval also releases changes of other holds',
     file: 'core/plan/approval.ts',
     find: 'const released = hold.changes.map((change) => {',
     replace: 'const released = holds.flatMap((one) => one.changes).map((change) => {',
@@ -275,7 +275,7 @@ export const PLANTS: readonly Plant[] = [
     caughtBy: [864],
   },
   {
-    name: 'a wave takes whatever is ready, whoever waits for what failed or is held',
+    name: 'a wave takes every ready change, also those that depend on a failed or held one',
     file: 'core/plan/wave.ts',
     find: 'const blocker = findBlocker(change, admitted)',
     replace: 'const blocker = undefined',
@@ -283,7 +283,7 @@ export const PLANTS: readonly Plant[] = [
     caughtBy: [880],
   },
   {
-    name: 'a cap that may only be inherited is not set before its ancestor goes below it',
+    name: 'a cap that may only be inherited is not set before its ancestor is lowered below it',
     file: 'core/plan/plan.ts',
     find: ', ...pins(result, slots, membership, given.poolReviews)',
     replace: '',
@@ -291,7 +291,7 @@ export const PLANTS: readonly Plant[] = [
     caughtBy: [145],
   },
   {
-    name: 'what a team or group write may have changed is not read again',
+    name: 'scopes that a team or group write may have changed are not read again',
     file: 'daemon/cycle/passes.ts',
     find: 'await readMoved(wrote.ancestors, cycle)',
     replace: 'await readMoved([], cycle)',
@@ -299,7 +299,7 @@ export const PLANTS: readonly Plant[] = [
     caughtBy: [860],
   },
   {
-    name: 'the cap that a lost 0 had replaced is not put back',
+    name: 'the cap that a lost 0 had replaced is not restored',
     file: 'core/plan/plan.ts',
     find: 'return left.restore === undefined ? [] : restored(one, left.restore)',
     replace: 'return []',
@@ -307,7 +307,7 @@ export const PLANTS: readonly Plant[] = [
     caughtBy: [183],
   },
   {
-    name: 'what has failed is tried again in every pass',
+    name: 'a failed write is tried again in every pass',
     file: 'core/plan/dispositions.ts',
     find: 'return failure?.to === to ? ',
     replace: 'return failure === to ? ',
@@ -315,7 +315,7 @@ export const PLANTS: readonly Plant[] = [
     caughtBy: [10],
   },
   {
-    name: 'what others changed is put back where onDrift is alert',
+    name: 'a foreign change is reverted with onDrift: alert',
     file: 'daemon/cycle/run.ts',
     find: "if (config.onDrift !== 'alert' || confirm) return {}",
     replace: 'if (!confirm || confirm) return {}',
@@ -323,7 +323,7 @@ export const PLANTS: readonly Plant[] = [
     caughtBy: [134],
   },
   {
-    name: 'nobody waits for a group whose members could not be listed',
+    name: 'no change waits for a group whose members could not be listed',
     file: 'core/plan/wave.ts',
     find: 'if (unlisted.size === 0) return (people) => people',
     replace: 'if (unlisted.size >= 0) return (people) => people',
@@ -331,7 +331,7 @@ export const PLANTS: readonly Plant[] = [
     caughtBy: [221],
   },
   {
-    name: 'what a lowered cap leaves is dealt before use under it can have shown',
+    name: 'the rest of a lowered cap is dealt before use under it can have shown',
     file: 'core/pools/observe.ts',
     find: 'at > dataAt || (!isListed',
     replace: '(at > dataAt && at < 0) || (!isListed',
@@ -339,7 +339,7 @@ export const PLANTS: readonly Plant[] = [
     caughtBy: [125],
   },
   {
-    name: 'raises of a deal go out while its lowered caps still count',
+    name: 'raises of a deal are written while its lowered caps still count',
     file: 'core/pools/count.ts',
     find: 'Math.max(standingCount(member), greatest(member.lowered.map(({ cap }) => amountOf(cap))) - member.base)',
     replace: 'standingCount(member)',
@@ -347,7 +347,7 @@ export const PLANTS: readonly Plant[] = [
     needs: ['pools', 'work', 'pool-edit'],
   },
   {
-    name: 'a raise of a deal that is open goes out while the sum is above the credits',
+    name: 'an open raise of a deal is written while the sum is above the credits',
     file: 'core/pools/ask.ts',
     find: 'inForce >= member.dealt || !isAbove(state, credits)) return',
     replace: 'inForce >= member.dealt || credits > 0) return',
@@ -371,7 +371,7 @@ export const PLANTS: readonly Plant[] = [
     caughtBy: [563],
   },
   {
-    name: 'one reading is enough for a rule to move people',
+    name: 'one reading is enough for a rule to change caps',
     file: 'core/resolve/conditions.ts',
     find: 'return past.turning ? { ...known',
     replace: 'return past.turning || isGood ? { ...known',

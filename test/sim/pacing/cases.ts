@@ -1,6 +1,6 @@
-// The families of limits that rate learning is judged by (goals.md G5): one set it was tuned on, and a hold-out set it was not. Every run
-// is two hours after a warm-up of half an hour, in which the first climb and its aftermath in the longest window (300 s) pass. Limits
-// that change do so three times in the two hours.
+// The families of limits that rate learning is judged by (goals.md G5): one set that it was tuned on, and a hold-out set. Every run is two
+// hours after a warm-up of half an hour, in which the first climb and its effects in the longest window (300 s) pass. Limits that change do
+// so three times in the two hours.
 import { allowedBetween, type LimiterSpec, type LimitKind, type LimitStep } from './limits.ts'
 import type { ClientSpec, RunSpec } from './run.ts'
 
@@ -15,7 +15,7 @@ export interface Case {
 
 const MINUTE = 60_000
 
-/** What the two sets differ in: rates in requests per second, bursts and windows in seconds, factors of a changing limit. */
+/** The values in which the two sets differ: rates in requests per second, bursts and windows in seconds, factors of a changing limit. */
 export interface Parameters {
   readonly rates: readonly number[]
   readonly bursts: readonly number[]
@@ -43,12 +43,12 @@ export const HOLD_OUT: Parameters = {
   seed: 90_210,
 }
 
-/** The same case in `minutes` after a warm-up of as long, for tests that have little time. */
+/** The same case in `minutes` after an equally long warm-up, for quick tests. */
 export function shortened(one: Case, minutes: number): Case {
   return { ...one, run: { ...one.run, warmUpMs: minutes * MINUTE, durationMs: minutes * MINUTE } }
 }
 
-/** How many requests the run allows: what it costs to simulate. */
+/** The number of requests that the run allows, which decides its duration. */
 export const requestsOf = ({ run }: Case): number => allowedBetween(run.limiter, 0, run.warmUpMs + run.durationMs)
 
 export function casesOf(parameters: Parameters, durationMs = 120 * MINUTE, warmUpMs = 30 * MINUTE): readonly Case[] {
@@ -86,7 +86,7 @@ function makeCase(wish: Wish): Case {
   const { limit, rate, retryAfter, parameters, factor, clients = 1, durationMs, warmUpMs } = wish
   const steps = factor === undefined ? [{ fromMs: 0, rate }] : changing(rate, factor, warmUpMs, durationMs)
   const highest = Math.max(...steps.map((step) => step.rate))
-  // Eight in flight must be able to carry the rate, or latency would be the limit.
+  // Eight requests in flight must suffice for the rate, or latency would be the limit.
   const latencyMs = Math.min(parameters.latencyMs, 4000 / highest)
   const client: ClientSpec = { settings: { start: 5, max: Math.max(10, 2 * highest) }, latencyMs }
   const limiter: LimiterSpec = { limit, steps, retryAfter: retryAfter ? 'seconds' : 'none' }

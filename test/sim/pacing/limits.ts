@@ -1,5 +1,5 @@
 // Rate limiters as services have them, on simulated time: token buckets, fixed windows, and sliding windows that remember every request.
-// They decide exactly who is refused and what `Retry-After` says, and know what a saturated optimal client would have got.
+// They decide which requests are refused and the value of `Retry-After`, and know the throughput of an optimal client.
 
 export type LimitKind =
   | { readonly kind: 'bucket'; readonly burstSeconds: number }
@@ -56,7 +56,7 @@ export function offer(limiter: Limiter, atMs: number): Verdict {
     : offerSliding(limiter, limit.windowMs, atMs)
 }
 
-/** How many requests a client that always has work, and knows the limit, gets through between two moments. */
+/** How many requests a client with endless work that knows the limit completes between two moments. */
 export function allowedBetween(spec: LimiterSpec, fromMs: number, toMs: number): number {
   let sum = 0
   spec.steps.forEach((step, index) => {

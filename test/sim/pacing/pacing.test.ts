@@ -7,7 +7,7 @@ import { type RunResult, type RunSpec, runFirst, runPacing } from './run.ts'
 const LEAST_USE = 0.85
 const LEAST_MEDIAN = 0.9
 const MANY_REQUESTS = 150_000
-/** All runs take about five seconds of a core that nothing else uses. */
+/** All runs take about five seconds of an idle core. */
 const HOOK_MS = 120_000
 
 interface Row {
@@ -15,7 +15,7 @@ interface Row {
   readonly result: RunResult
 }
 
-/** Steady fast limits run shorter, changing ones only in the bench. */
+/** Steady fast limits have shorter runs; changing ones run only in the bench. */
 const rowsOf = (): readonly Row[] =>
   casesOf(HOLD_OUT)
     .filter((one) => requestsOf(one) < MANY_REQUESTS || (one.retryAfter && !one.family.includes('changes')))

@@ -1,5 +1,5 @@
-// Runs clients that pace themselves by core/pace/pacing.ts against one simulated limiter, on virtual time: no network, no timers, a seed
-// decides every latency. Counts what was sent, answered and refused after the warm-up.
+// Runs clients that pace themselves by core/pace/pacing.ts against one simulated limiter, on virtual time, without network and timers; a
+// seed decides every latency. Counts requests, answers and refusals after the warm-up.
 import type { LearnedRate, Pace, RateSettings } from '../../../src/core/pace/pace.ts'
 import { answered, earliestSendAt, learnedRate, sent, startPace } from '../../../src/core/pace/pacing.ts'
 import { allowedBetween, type Limiter, type LimiterSpec, makeLimiter, offer, type Verdict } from './limits.ts'
@@ -9,11 +9,11 @@ export interface ClientSpec {
   /** Round trip of each request: `latencyMs` give or take a quarter, or the share `latencyJitter` of it. */
   readonly latencyMs: number
   readonly latencyJitter?: number
-  /** Timers fire up to so many milliseconds late; 1 when absent. */
+  /** Timers fire up to this many milliseconds late; default 1. */
   readonly timerLateMs?: number
   readonly concurrency?: number
   readonly learned?: LearnedRate
-  /** Work arrives at this rate at most; endless work when absent. */
+  /** The rate at which work arrives; endless work when absent. */
   readonly demand?: number
 }
 
@@ -29,9 +29,9 @@ export interface RunResult {
   /** Successes by client, after the warm-up. */
   readonly successes: readonly number[]
   readonly refusals: number
-  /** Successes of all clients over what the limiter would have allowed. */
+  /** Successes of all clients divided by what the limiter would have allowed. */
   readonly use: number
-  /** Refusals over requests. */
+  /** Refusals divided by requests. */
   readonly refused: number
   readonly learned: readonly LearnedRate[]
 }
@@ -74,7 +74,7 @@ export function runPacing(spec: RunSpec, trace?: Trace): RunResult {
   }
 }
 
-/** The same for the first `count` answers of a client that has learned nothing: a whole run of the command line, its climb included. */
+/** The same for the first `count` answers of a client that has learned nothing, its climb included: a run of a command. */
 export function runFirst(spec: Omit<RunSpec, 'warmUpMs' | 'durationMs'>, count: number): Pick<RunResult, 'use' | 'refusals'> {
   let answers = 0
   let refusals = 0
@@ -101,7 +101,7 @@ interface World {
   readonly trace: Trace | undefined
 }
 
-/** Lets the earliest of all sends, arrivals and answers happen and returns its time. */
+/** Carries out the earliest of all sends, arrivals and answers and returns its time. */
 function takeEvent(world: World): number {
   let atMs = Number.POSITIVE_INFINITY
   let who = 0

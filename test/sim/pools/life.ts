@@ -1,6 +1,6 @@
-// A life with pools: the real cycle, client and ledger against a sandbox that fails, answers late and shows use three hours old, with
-// people who work up to their caps, join and leave, and processes that die. It watches the sum at every write: max(cap in force, true use)
-// of everybody who is or was a member, beside the credits. A seed replays.
+// A life with pools: the real cycle, client and ledger on a sandbox that fails, answers late and shows use after three hours, with people
+// who work up to their caps, join and leave, and processes that crash. At every write it compares the sum of max(cap in force, true use)
+// over all present and former members with the credits. A seed can be replayed.
 
 import { DEFAULT_GUARDS } from '../../../src/core/model/change.ts'
 import { between, type Draw, pick, stream } from '../../../src/sandbox/company/random.ts'
@@ -13,12 +13,12 @@ const MEMBERS = ['ada', 'bob', 'cleo', 'dan', 'eve'] as const
 type Member = (typeof MEMBERS)[number]
 
 export interface PoolLife {
-  /** Writes at which the sum was above the credits, once it had been within; each names when and by how much. */
+  /** Writes at which the sum was above the credits after it had been within; each with its time and amount. */
   readonly breaches: readonly string[]
   readonly writes: number
-  /** Deals that gave somebody another cap. */
+  /** Deals that changed a cap. */
   readonly deals: number
-  /** What members used, as a share of the credits. */
+  /** The use of members as a share of the credits. */
   readonly used: number
 }
 
@@ -30,7 +30,7 @@ interface Scene {
   readonly grows: Member
 }
 
-/** Lives `hours` of a workspace with one pool. `sabotaged`: somebody raises two members half-way, which the watch has to see. */
+/** Runs `hours` of a workspace with one pool. `sabotaged`: another client raises two members half-way, which must be found. */
 export async function livePools(seed: number, hours: number, sabotaged = false): Promise<PoolLife> {
   const draw = stream(seed, 'sim/pools')
   const calm = draw() < 0.3
@@ -44,7 +44,7 @@ export async function livePools(seed: number, hours: number, sabotaged = false):
       faults: calm ? {} : { '5xx': 0.03, 'reset-before': 0.03, 'reset-after': 0.03, truncated: 0.01 },
       capReads: pick(draw, ['explicit', 'explicit', 'inherited']),
     },
-    // People are few: shares would hold every edit.
+    // There are few people: guards by share would hold every edit.
     config: { guards: { ...DEFAULT_GUARDS, maxAffected: 'off', maxLowered: 'off', maxBlocked: 'off', maxRaise: 'off' } },
     wrapTransport: (inner) => ({
       async send(operation, body, options) {
@@ -67,7 +67,7 @@ export async function livePools(seed: number, hours: number, sabotaged = false):
   let deals = 0
   for (let tick = 0; tick < hours * 2; tick += 1) {
     if (!calm && draw() < 0.05) death.at = between(draw, 1, 3)
-    // An edit is dealt at once, before use under the caps of before has shown.
+    // An edit is dealt at once, before use under the earlier caps has shown.
     if (draw() < 0.08) {
       scene.credits = Math.round(scene.credits * pick(draw, [0.9, 1, 1.02, 1.05]))
       watch.edited()
@@ -84,14 +84,14 @@ export async function livePools(seed: number, hours: number, sabotaged = false):
   return { breaches: watch.breaches, writes: watch.writes(), deals, used }
 }
 
-/** People work in the day, up to what is in force for them; one of them much more than the others. */
+/** People work during the day, up to their cap in force; one of them works much more than the others. */
 function work({ one, draw, used, grows }: Scene): void {
   const caps = one.inForce()
   const now = one.clock.now()
   const uses = MEMBERS.flatMap((who) => {
     if (draw() < 0.6) return []
     const [before, cap] = [used.get(who) ?? 0, caps[who] ?? 'none']
-    // Now and then somebody uses all there is in one go, and it shows hours later.
+    // Sometimes a person uses all credits at once, and it shows hours later.
     const wants = draw() < 0.06 ? 10_000 : between(draw, 1, who === grows ? 90 : 25)
     const gets = Math.max(0, Math.min(wants, cap === 'none' ? between(draw, 1, 40) : cap - before))
     if (gets === 0) return []
@@ -104,11 +104,11 @@ function work({ one, draw, used, grows }: Scene): void {
 interface Watch {
   readonly breaches: readonly string[]
   writes(): number
-  /** The credits are others: the sum may be above them for a while. */
+  /** The credits have changed: the sum may be above them for a while. */
   edited(): void
 }
 
-/** Looks at every write as the service has carried it out. */
+/** Checks every write after the service has carried it out. */
 function watchSum(scene: Scene): Watch {
   const { one, used } = scene
   const breaches: string[] = []

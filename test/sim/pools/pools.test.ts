@@ -1,4 +1,4 @@
-// Lives with pools: at no write is the sum of caps and use above the credits, once it was within, and the pool does its work.
+// Lives with pools: at no write the sum of caps and use exceeds the credits once it was within them, and the pool deals its credits.
 import { expect, test } from 'vitest'
 import { livePools } from './life.ts'
 

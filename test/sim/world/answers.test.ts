@@ -1,4 +1,4 @@
-// What an answer says of a write, by examples.
+// Answers to writes, by examples.
 import { expect, it } from 'vitest'
 import { isRefusal } from './answers.ts'
 

@@ -1,14 +1,14 @@
-// What an answer of the service says, read here and not with the code under test.
+// Reads answers of the service independently of the code under test.
 import type { TransportFailure, WireAnswer } from '../../../src/ports.ts'
 
 type Answer = WireAnswer | TransportFailure
 
-/** What is wrong with a request, in the words of the interface. */
+/** Faults of a request, in the words of the interface. */
 const NAMED = /\b(invalid|unknown|insufficient|exceeded|must be)\b/
 
 /**
- * Turned down by name: whatever was asked has certainly not happened. An error in the body of a success says so by its words alone, and
- * other words leave open whether it has.
+ * Whether an answer is a refusal, so that the request surely had no effect. An error in the body of a success is one only with known words;
+ * with other words the effect is open.
  */
 export function isRefusal(answer: Answer): boolean {
   if ('kind' in answer) return false
@@ -17,7 +17,7 @@ export function isRefusal(answer: Answer): boolean {
   )
 }
 
-/** How many approved people a roster lists; undefined when nothing of it can be believed, as when nobody is on it. */
+/** The number of approved people in a roster; undefined when it cannot be believed, such as when it is empty. */
 export function approvedIn(answer: Answer): number | undefined {
   if ('kind' in answer || answer.status !== 200) return undefined
   let parsed: unknown

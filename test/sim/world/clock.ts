@@ -1,8 +1,7 @@
-// The simulation's time: it passes only when nothing else can happen, and then jumps to the next sleeper. Whoever sleeps belongs to an
-// owner; a process that was killed is never woken again. The order of waking is by instant, then by who fell asleep first, so it is always
-// the same.
+// The simulation's time: it passes only when nothing else can happen, and then jumps to the next sleeper. Each sleeper has an owner, and a
+// killed process is never woken again. Sleepers wake by instant, then in the order in which they fell asleep, so the order is repeatable.
 
-/** Whom a sleeper belongs to; nobody is woken once it is not alive. */
+/** The owner of a sleeper, which is not woken once its owner is dead. */
 export interface Owner {
   alive: boolean
 }
@@ -11,7 +10,7 @@ export interface SimClock {
   /** Milliseconds since the simulation began. */
   elapsed(): number
   sleep(ms: number, signal?: AbortSignal, owner?: Owner): Promise<void>
-  /** Does something later, whoever lives then. */
+  /** Acts later, whichever processes are alive then. */
   later(ms: number, action: () => void): void
   /** Lets time pass until that instant. */
   runTo(atMs: number): Promise<void>
@@ -26,14 +25,14 @@ interface Sleeper {
 
 const WORLD: Owner = { alive: true }
 
-/** A turn of the event loop: by then every promise that could go on has gone on. */
+/** A turn of the event loop, after which every promise that could continue has done so. */
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-/** `isBusy`: something real is under way, and time stands still until it has ended. */
+/** `isBusy`: real work is under way, and time stops until it has ended. */
 export function simClock(isBusy: () => boolean = () => false): SimClock {
   const settle = async (): Promise<void> => {
     await turn()
-    // What it ends with may begin more.
+    // Its end may start more work.
     while (isBusy()) {
       await turn()
       if (!isBusy()) await turn()

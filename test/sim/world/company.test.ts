@@ -1,4 +1,4 @@
-// Of whom a rule holds, by the simulation's own book, where use shows late.
+// Whether a rule matches, by the simulation's own record, where use shows late.
 import { expect, it } from 'vitest'
 import { createSandbox } from '../../../src/sandbox/sandbox.ts'
 import { createCompany } from './company.ts'

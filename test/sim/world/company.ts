@@ -1,5 +1,5 @@
-// Who is on the team and in which groups: the simulation's own book, kept beside the sandbox's store and always changed together with it.
-// Also who has which cap in force, worked out here.
+// The people and their groups: the simulation's own record, kept beside the sandbox's store and always changed together with it. It also
+// computes the caps in force.
 import type { ScopeKey } from '../../../src/core/model/scope.ts'
 import { scopeKey } from '../../../src/core/model/scope.ts'
 import type { Sandbox } from '../../../src/sandbox/sandbox.ts'
@@ -18,13 +18,13 @@ export interface Member {
 export interface Company {
   readonly people: ReadonlyMap<string, Member>
   readonly groups: ReadonlyMap<string, ReadonlySet<string>>
-  /** Groups that the service does not know for now. */
+  /** Groups that the service does not know at present. */
   readonly gone: Set<string>
-  /** Groups that the service does not list for now, or does not list and refuses to set. */
+  /** Groups that the service does not list at present, or neither lists nor sets. */
   readonly dark: Map<string, 'unlisted' | 'unset'>
-  /** Groups whose caps the service does not set for now, and the status with which it says so. */
+  /** Groups whose caps the service does not set at present, with the status of the refusal. */
   readonly locked: Map<string, 400 | 503>
-  /** Scopes of which every reading is stale for now. */
+  /** Scopes whose readings are all stale at present. */
   readonly behind: Set<ScopeKey>
   readonly approved: readonly string[]
   groupsOf(email: string): readonly string[]
@@ -32,24 +32,24 @@ export interface Company {
   leave(email: string): void
   setStatus(email: string, status: TeamStatus): void
   regroup(email: string, group: string): void
-  /** A new group without members; its id. */
+  /** Adds a group without members and returns its id. */
   found(): string
   setRole(email: string, role: Member['role']): void
-  /** Somebody used something now. */
+  /** A person uses credits now. */
   used(email: string): void
-  /** Whether a rule holds for somebody, by what is true now. */
+  /** Whether a rule matches a person, by the true state. */
   holds(rule: ModelRule, email: string): Truth
-  /** What is set, by scope. */
+  /** The stored caps by scope. */
   caps(): ReadonlyMap<ScopeKey, number>
   inForce(): ReadonlyMap<string, ModelCap>
   capsChanged(): void
-  /** Somebody used something. */
+  /** Increases when a person uses credits. */
   usedSome(): void
-  /** A key may do less. */
+  /** Removes permissions of a key. */
   keysChanged(): void
-  /** Another one after every change. */
+  /** Changes with every change. */
   readonly version: number
-  /** Another one after every change but of use. */
+  /** Changes with every change except use. */
   readonly capsVersion: number
 }
 
@@ -66,7 +66,7 @@ export function createCompany(sandbox: Sandbox, size: { readonly people: number;
   let nextId = 0
   let version = 0
   let capsVersion = 0
-  // Worked out when somebody asks, and kept until it changes: invariants ask for all of it with every write and plan.
+  // Computed on demand and cached until it changes: invariants need it with every write and plan.
   let approved: readonly string[] | undefined
   let groupsOf: ReadonlyMap<string, readonly string[]> | undefined
   let inForce: ReadonlyMap<string, ModelCap> | undefined
@@ -191,7 +191,7 @@ export function createCompany(sandbox: Sandbox, size: { readonly people: number;
 
 const NO_GROUPS: readonly string[] = []
 
-/** In the order in which the groups were founded. */
+/** In the order in which the groups were added. */
 function groupsByPerson(groups: ReadonlyMap<string, ReadonlySet<string>>): ReadonlyMap<string, readonly string[]> {
   const groupsOf = new Map<string, string[]>()
   for (const [id, members] of groups)
@@ -203,7 +203,7 @@ function groupsByPerson(groups: ReadonlyMap<string, ReadonlySet<string>>): Reado
   return groupsOf
 }
 
-/** So near to the day on which it turns, a reading may still say the one or the other. */
+/** So close to the day of the change, a reading may still give either answer. */
 const NEAR_DAYS = 1 / 3
 const DAY_MS = 86_400_000
 
@@ -235,7 +235,7 @@ function isActiveBy(at: number, member: Member, { people }: Company, days: numbe
 
 const below = (days: number, limit: number): Truth => (Math.abs(days - limit) < NEAR_DAYS ? 'open' : days < limit)
 
-/** The cap in force of everybody approved if these were set: user over the lowest of the groups over the team. */
+/** The cap in force of all approved people with these stored caps: user before the lowest of the groups before the team. */
 export function inForceWith(company: Company, caps: ReadonlyMap<ScopeKey, number>): ReadonlyMap<string, ModelCap> {
   const at = (key: string): number | undefined => caps.get(key as ScopeKey)
   return new Map(

@@ -1,5 +1,5 @@
-// A ledger that can lose power between any two transactions, and whose disk can be full. What was committed before stays, as with the real
-// file; a process without power records nothing more and is never heard of again.
+// A ledger that can lose power between any two transactions, and whose disk can be full. Committed data remains, as with the real file; a
+// process without power records nothing more and has no effect.
 import type { RowChange, WorkspaceRows } from '../../../src/daemon/ledger/adapter.ts'
 import { LedgerError } from '../../../src/daemon/ledger/error.ts'
 import { entryFrom } from '../../../src/daemon/ledger/values/entry.ts'
@@ -7,18 +7,15 @@ import type { Ledger } from '../../../src/ports.ts'
 
 export const FULL_DISK = 'the disk of the simulation is full'
 
-/**
- * Thrown out of a ledger whose process has no power any more. What still runs of it takes it for a disk that fails, and falls asleep for
- * ever.
- */
+/** Thrown by a ledger without power. Code that still runs takes it for a failing disk, and then sleeps for ever. */
 const powerLost = (): LedgerError => new LedgerError('LEDGER_UNWRITABLE', 'power lost')
 
 export interface LedgerFate {
   isAlive(): boolean
   isFull(): boolean
-  /** Asked before and after every transaction; true kills the process there. */
+  /** Called before and after every transaction; true kills the process there. */
   diesNow(when: 'before' | 'after'): boolean
-  /** One change that is on the disk now, as the port names it. */
+  /** One change that is on the disk now, named as in the port. */
   onRecorded(method: keyof Ledger, values: readonly unknown[]): void
 }
 
@@ -65,7 +62,7 @@ export function fragileRows(real: WorkspaceRows, fate: LedgerFate): WorkspaceRow
   }
 }
 
-/** An intent as the port names it: invariants ask for the kind of its policy entry, which a row keeps as a text. */
+/** An intent as the port has it: invariants need the kind of its policy entry, which a row keeps as a text. */
 export function asIntent(data: string, id: number): object {
   const row = JSON.parse(data)
   return { ...row, entry: entryFrom(row.entry), id }
@@ -73,7 +70,7 @@ export function asIntent(data: string, id: number): object {
 
 type Told = readonly [method: keyof Ledger, values: readonly unknown[]]
 
-/** What each table's rows are put and dropped by. */
+/** How the rows of each table are put and dropped. */
 const PUTS = { owned: 'saveOwned', approval: 'saveApproval', quarantine: 'saveQuarantined', fact: 'saveFact' } as const
 const DROPS = { owned: 'releaseOwned', approval: 'saveApproval', quarantine: 'releaseQuarantined', fact: 'saveFact' } as const
 

@@ -1,5 +1,4 @@
-// What the ledger's file holds, read beside the process that writes it: invariants judge what is on the disk, not what a process means to
-// write.
+// Reads the ledger's file beside the process that writes it: invariants judge the data on the disk, not what a process is about to write.
 
 import type { Pause } from '../../../src/core/model/change.ts'
 import type { Instant } from '../../../src/core/model/units.ts'
@@ -23,7 +22,7 @@ export interface OpenDisk extends Disk {
 
 type DiskContent = Pick<Disk, 'owned' | 'openIntents' | 'approvals' | 'quarantined'>
 
-/** Rows are decoded when somebody asks for their table. */
+/** Rows are decoded when their table is first read. */
 export function contentOf(file: string, tables: Snapshot['tables'], intents: Snapshot['intents']): DiskContent {
   const { owned, approval: approvals, quarantine } = tables
   return {
@@ -48,7 +47,7 @@ export function openDisk(file: string, workspace: string): OpenDisk {
   const facts = keptRows(() => undefined)
   const fact = factsKept(file, facts)
   let seen: { readonly version: unknown; readonly content: DiskContent } | undefined
-  // Read again when anything was committed since; SQLite counts that for other connections, and this one never writes.
+  // Read again after any commit; SQLite counts commits by other connections, and this one never writes.
   const now = (): DiskContent => {
     const version = database.get('PRAGMA data_version')?.['data_version']
     if (seen && seen.version === version) return seen.content

@@ -1,13 +1,13 @@
-// Which faults strike a request, and how answers are spoiled. Every kind draws from a stream of its own.
+// Which faults affect a request, and how answers are damaged. Every kind draws from a stream of its own.
 import { pick, stream } from '../../../src/sandbox/company/random.ts'
 import type { FaultKind, Scenario } from '../lives/scenario.ts'
 
 export interface Weather {
-  /** The faults that strike one request now; counted. */
+  /** Draws and counts the faults of one request. */
   strike(): ReadonlySet<FaultKind>
   isOn(kind: FaultKind): boolean
   readonly counts: Map<FaultKind, number>
-  /** A draw for details of a kind of fault. */
+  /** Draws details of a kind of fault. */
   draw(kind: FaultKind): number
 }
 
@@ -45,7 +45,7 @@ export function createWeather({ seed, faults }: Scenario, elapsed: () => number)
 
 export const HTML = '<!doctype html><title>502 Bad Gateway</title><h1>Bad Gateway</h1>'
 
-/** Answers that are JSON and mean nothing. */
+/** Answers that are valid JSON without a meaning. */
 const ODD_BODIES = [
   'null',
   '[]',

@@ -1,5 +1,5 @@
-// The service as the simulated processes reach it: the sandbox behind a network that loses, delays and spoils. It tells what was sent, what
-// took effect and what was answered, as steps.
+// The service as simulated processes reach it: the sandbox behind a network that loses, delays and damages. It emits steps for requests
+// sent, effects and answers.
 import { groupScope, parseScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../../../src/core/model/scope.ts'
 import type { Operation, Transport, TransportFailure, WireAnswer } from '../../../src/ports.ts'
 import { stream } from '../../../src/sandbox/company/random.ts'
@@ -20,16 +20,16 @@ export interface ServiceParts {
   readonly sandbox: Sandbox
   readonly company: Company
   readonly weather: Weather
-  /** The service's own idea of the time. */
+  /** The clock of the service. */
   serviceNow(): number
   emit(step: Step): void
   note(text: string): void
 }
 
-/** A process as the network knows it. */
+/** A process as the network sees it. */
 export interface Sender extends Owner {
   readonly number: number
-  /** Asked with every request: does the process die now, and does the request arrive all the same? */
+  /** Called with every request: whether the process dies now, and whether the request arrives all the same. */
   diesSending(): 'no' | 'arrives' | 'lost'
 }
 
@@ -46,9 +46,9 @@ interface Request {
 
 export interface Service {
   transportOf(sender: Sender): Transport
-  /** What a faultless read shows. */
+  /** The answer of a read without faults. */
   shows(scope: ScopeKey): ModelCap
-  /** Somebody else sets or clears caps. */
+  /** Another client sets or clears caps. */
   write(scope: Scope, cap: ModelCap): void
 }
 
@@ -103,9 +103,9 @@ export function createService(parts: ServiceParts): Service {
   }
 }
 
-/** The sandbox, asked once for what it would answer twice: all that its answers depend on is counted in the company's version. */
+/** Caches the sandbox's answers: all that they depend on is counted in the company's version. */
 function remembering({ sandbox, company }: ServiceParts): Sandbox['handle'] {
-  // What is told late changes with time alone.
+  // Figures that are shown late also change with time.
   if ((sandbox.switches.analyticsDelay ?? 0) > 0) return sandbox.handle
   let version = -1
   let cycle = cycleAt(sandbox.now())
@@ -116,7 +116,7 @@ function remembering({ sandbox, company }: ServiceParts): Sandbox['handle'] {
   )
   return (operation, body) => {
     if (operation === 'UsageConfig') return sandbox.handle(operation, body)
-    // Neither use nor the time decides what a cap is read as.
+    // The answer to a read of a cap depends neither on use nor on time.
     if (operation === 'GetUsageConfig') return readCap(JSON.stringify(body))
     const now = sandbox.now()
     const isSameCycle = cycle.startAt <= now && now < cycle.endAt
@@ -144,7 +144,7 @@ const rememberingReads = ({ sandbox, company }: ServiceParts): ((scope: ScopeKey
     },
   )
 
-/** Asks once for each question until the version is another. */
+/** Caches answers until the version changes. */
 function sameUntil<Question, Answer extends object>(
   versionNow: () => number,
   ask: (question: Question) => Answer,
@@ -160,7 +160,7 @@ function sameUntil<Question, Answer extends object>(
   }
 }
 
-/** A stale read shows what stood there a minute ago at most. */
+/** A stale read shows the cap of at most a minute ago. */
 const STALE_MS = 60_000
 
 interface Way {
@@ -186,7 +186,7 @@ function carry(parts: ServiceParts, request: Request, way: Way, land: (request: 
     way.signal?.addEventListener('abort', giveUp, { once: true })
     const answer = (afterMs: number, what: Answer): void =>
       clock.later(afterMs, () => {
-        // Nobody waits any more for what was given up.
+        // The client has given up and no longer waits for the answer.
         way.signal?.removeEventListener('abort', giveUp)
         if (!sender.alive || way.signal?.aborted) return
         tellAnswer(parts, request, what)
@@ -227,7 +227,7 @@ function whatItSays({ operation, body }: Request, answer: Answer): Partial<Extra
   if (operation === 'GetUsageConfig')
     return { observed: 'kind' in answer || answer.status !== 200 ? 'unknown' : (capIn(answer.body) ?? 'unknown') }
   if (operation === 'UsageConfig') return { refused: isRefusal(answer) }
-  // Who is in a group, and who was active within some days, is no roster.
+  // A list of a group, or of people active within some days, is no roster.
   const isRoster = operation === 'UserPageAnalytics' && body['group_name'] === undefined && body['start_timestamp'] === undefined
   return isRoster ? { approved: approvedIn(answer) ?? 'unread' } : {}
 }
@@ -237,7 +237,7 @@ const headers = ({ serviceNow }: ServiceParts, contentType: string): WireAnswer[
   date: new Date(serviceNow()).toUTCString(),
 })
 
-/** Why the service does not even look at the request. */
+/** Why the service refuses a request before it reads it. */
 function refusalOf(parts: ServiceParts, { operation, body, faults, sender: _ }: Request, limits: RateLimits): Answer | undefined {
   const { errors = 'error' } = parts.scenario.switches
   const encode = (status: number, message: string, more = {}): Answer => {
@@ -274,7 +274,7 @@ interface RateLimits {
   retryAfter(): Readonly<Record<string, string>>
 }
 
-/** So few requests a second pass while the limit is on. */
+/** The low rate limit, in requests a second. */
 const ALLOWED_PER_SECOND = 2
 
 function rateLimits({ clock, weather, serviceNow }: ServiceParts): RateLimits {
@@ -297,7 +297,7 @@ function rateLimits({ clock, weather, serviceNow }: ServiceParts): RateLimits {
   }
 }
 
-/** What the way back does to an answer. */
+/** The network's effect on an answer. */
 function spoil({ weather }: ServiceParts, { operation, faults }: Request, answer: WireAnswer): WireAnswer {
   let { body } = answer
   const struck = (kind: FaultKind, applies = true): boolean => {
@@ -325,7 +325,7 @@ function shortened(body: string, roll: number): string {
   return JSON.stringify({ ...parsed, userTableStats: parsed.userTableStats.slice(0, Math.floor(parsed.userTableStats.length * roll)) })
 }
 
-/** The cap that an answer shows, read here and not with the code under test; undefined when it shows none that can be believed. */
+/** The cap in an answer, read independently of the code under test; undefined when there is no credible one. */
 export function capIn(body: string): ModelCap | undefined {
   let parsed: unknown
   try {

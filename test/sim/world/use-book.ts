@@ -1,16 +1,16 @@
-// What people have really used in the present cycle, beyond what their seats include: the simulation's own book, known at once and to the
-// cent, while the service shows it hours later. Nobody uses more than the cap in force for them lets them.
+// The true use in the present cycle, beyond what seats include: the simulation's own record, known at once and to the cent, while the
+// service shows it hours later. No person uses more than their cap in force allows.
 import { cycleAt } from '../../../src/sandbox/time.ts'
 import type { ModelCap } from '../lives/policy-model.ts'
 
 export interface UseBook {
   /** Add-on credits of the present cycle. */
   used(email: string): number
-  /** How much of so many cents they get, with that cap in force; it is written down as used. */
+  /** Records use up to the cap in force, and returns how many of the cents were used. */
   take(email: string, cents: number, cap: ModelCap | undefined): number
 }
 
-/** What a seat of the sandbox's companies includes. */
+/** The credits that a seat of the sandbox's companies includes. */
 const SEAT_CENTS = 50_000
 
 export function createUseBook(now: () => number): UseBook {

@@ -1,4 +1,4 @@
-// What each kind of event does to a simulated life, and how a storm ends.
+// The effect of each kind of event on a simulated life, and the end of a storm.
 import { stream } from '../../../../src/sandbox/company/random.ts'
 import type { Life } from '../life.ts'
 import type { SimEvent } from '../scenario.ts'
@@ -18,7 +18,7 @@ export function happen(life: Life, event: SimEvent): void {
   life.emit({ kind: 'world', what: event.kind })
 }
 
-/** Faults and changes are over: one process runs, enforces, and sees the right time. */
+/** Ends faults and changes: one process runs, enforces, and has the right time. */
 export function calm(life: Life): void {
   life.note('* calm')
   life.broken = undefined

@@ -1,4 +1,4 @@
-// The kinds of things that happen in the simulated world, with how often: so many a day of storm on average, in that share of the seeds.
+// The kinds of events in the simulated world: how many a day of storm on average, and in what share of the seeds.
 
 export type EventKind =
   | 'join'
@@ -101,8 +101,8 @@ export const EVENT_KINDS: readonly EventRate[] = [
   { kind: 'pool-turn', perDay: 1.5, share: 0.6 },
 ]
 
-/** They happen only in lives with pools. */
+/** Kinds that occur only in lives with pools. */
 export const POOL_EVENTS: ReadonlySet<EventKind> = new Set(['work', 'pool-edit', 'pool-turn'])
 
-/** They happen only in lives with rules. */
+/** Kinds that occur only in lives with rules. */
 export const RULE_EVENTS: ReadonlySet<EventKind> = new Set(['role', 'rule-edit'])

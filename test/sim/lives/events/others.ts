@@ -1,4 +1,4 @@
-// Somebody else writes caps.
+// Another client writes caps.
 import { scopeKey } from '../../../../src/core/model/scope.ts'
 import { between } from '../../../../src/sandbox/company/random.ts'
 import { drawCap } from '../policy-edits.ts'
@@ -20,7 +20,7 @@ export const OTHERS: Acts<'foreign-write' | 'foreign-mass' | 'race'> = {
     for (const scope of scopes) foreign(life, scope, cap)
     life.emit({ kind: 'foreign', scopes })
   },
-  // Others write while a plan of many changes is carried out.
+  // Another client writes while a plan of many changes is carried out.
   race: (life, draw) => {
     redraw(life, draw)
     whenWriting(life, () => {

@@ -1,4 +1,4 @@
-// What people do: they come and go, change groups and roles, and use credits.
+// People join and leave, change groups and roles, and use credits.
 import { between, pick } from '../../../../src/sandbox/company/random.ts'
 import { emailOf, groupName } from '../../world/company.ts'
 import type { Life } from '../life.ts'
@@ -30,8 +30,8 @@ export const PEOPLE: Acts<'join' | 'leave' | 'status' | 'regroup' | 'group-gone'
     const id = someGroup(life, draw)
     if (!life.company.gone.delete(id)) life.company.gone.add(id)
   },
-  // A group that nobody can list, and in half of the cases nobody can set either, gets a high cap in the place of what one or two of its
-  // members have of their own: for more of them a guard would hold it.
+  // A group that cannot be listed, and in half of the cases cannot be set either, gets a high cap that replaces the own caps of one or two
+  // members. A guard would hold this for more members.
   'group-dark': (life, draw) => {
     life.model = copyModel(life.model)
     const { model, company } = life
@@ -60,7 +60,7 @@ export const PEOPLE: Acts<'join' | 'leave' | 'status' | 'regroup' | 'group-gone'
     })
     if (draw() < 0.5) later(life, between(draw, 20, 200) * MINUTE_MS, () => back(life, gone))
   },
-  // Some people get another role, many of them for a moment only: one odd reading. What it does to one or two of them no guard holds.
+  // Some people get another role, many of them only for one odd reading. No guard holds what this changes for one or two of them.
   role: (life, draw) => {
     const some = life.company.approved.filter(() => draw() < 0.3).slice(0, draw() < 0.6 ? between(draw, 1, 2) : undefined)
     const flip = (): void => {

@@ -1,4 +1,4 @@
-// What happens to policies: edits small and large, broken and empty files, grants, approvals.
+// Events of policies: small and large edits, broken and empty files, grants, approvals.
 import { scopeKey } from '../../../../src/core/model/scope.ts'
 import { between, pick } from '../../../../src/sandbox/company/random.ts'
 import type { Life } from '../life.ts'
@@ -49,7 +49,7 @@ export const POLICIES: Acts<
       publish(life)
     }
     if (draw() < 0.4) return damage()
-    // While some of what was declared is being cleared.
+    // While some scopes that were declared are being cleared.
     life.model = copyModel(life.model)
     for (const email of [...life.model.users.keys()].slice(0, 4)) life.model.users.delete(email)
     life.model.grants = []
@@ -73,7 +73,7 @@ export const POLICIES: Acts<
     if (!life.model.protectedPeople.delete(email)) life.model.protectedPeople.add(email)
     publish(life)
     if (draw() < 0.1) return
-    // And then somebody forgets about them. While much else waits to be approved, a guard that counts would hold it as well.
+    // And the hold is forgotten. While many other changes wait for approval, a guard that counts would hold this one as well.
     if (draw() < 0.6) for (const id of holds(life)) approve(life, id)
     later(life, between(draw, 1, 60) * MINUTE_MS, () => {
       life.model = copyModel(life.model)
@@ -84,7 +84,7 @@ export const POLICIES: Acts<
       publish(life)
     })
   },
-  // Somebody with a cap is to have 0, which some services do not keep.
+  // A person with a cap is to have 0, which some services do not keep.
   zero: (life, draw) => {
     life.model = copyModel(life.model)
     const capped = life.company.approved.filter((email) => (life.company.caps().get(scopeKey({ kind: 'user', email })) ?? 0) > 0)
@@ -92,7 +92,7 @@ export const POLICIES: Acts<
     life.model.users.set(first === undefined ? someone(life, draw) : pick(draw, [first, ...rest]), 0)
     publish(life)
   },
-  // One or two people get from a group what they had of their own, and that group's cap cannot be set for now.
+  // One or two people get their own cap from a group instead, and that group's cap cannot be set for now.
   handover: (life, draw) => {
     const id = someGroup(life, draw)
     const some = life.company.approved.filter(() => draw() < 0.3).slice(0, between(draw, 1, 2))
@@ -108,7 +108,7 @@ export const POLICIES: Acts<
       later(life, between(draw, 30, 400) * MINUTE_MS, () => void life.company.locked.delete(id))
     })
   },
-  // A line is taken out again as soon as what it says is written, while readings still show what stood there before.
+  // A line is removed again as soon as its cap is written, while readings still show the cap before.
   'second-thoughts': (life, draw) => {
     const [first, ...rest] = life.company.approved.filter((email) => !life.model.users.has(email))
     if (first === undefined) return
@@ -127,7 +127,7 @@ export const POLICIES: Acts<
       }),
     )
   },
-  // Lines say what people have anyway, and then what they have it from goes down.
+  // Lines declare the caps that people inherit, and then the ancestor's cap is lowered.
   'as-is': (life, draw) => {
     life.model = copyModel(life.model)
     declareAsIs(life, draw)
@@ -138,7 +138,7 @@ export const POLICIES: Acts<
       publish(life)
     })
   },
-  // So many get less, and some are to have 0, that guards hold the ones and the others; those who get less are agreed to.
+  // So many people are lowered, and some blocked, that guards hold both; only the lowered ones are approved.
   'two-holds': (life, draw) => {
     const rich = [...life.company.inForce()].flatMap(([email, cap]) => (typeof cap === 'number' && cap > 100 ? [email] : []))
     const most = Math.floor(Math.max(5, life.company.approved.length / 4))
@@ -159,7 +159,7 @@ export const POLICIES: Acts<
   approve: (life, draw) => {
     const shown = holds(life)
     const [first, ...rest] = shown
-    // One of them, or everything, or else hardly anything would ever be written.
+    // All holds half of the time: else hardly any write would be made.
     if (first !== undefined) for (const id of draw() < 0.5 ? shown : [pick(draw, [first, ...rest])]) approve(life, id)
     if (draw() < 0.5) life.process?.daemon?.hurry()
   },

@@ -1,4 +1,4 @@
-// What happens to pools: people work up to their caps, and what a pool has, and whom it serves, changes within hours of a deal.
+// Events of pools: people work up to their caps, and the credits and the members of a pool change within hours of a deal.
 import { between, type Draw, pick } from '../../../../src/sandbox/company/random.ts'
 import type { Life } from '../life.ts'
 import { copyModel } from '../policy-model.ts'
@@ -6,33 +6,33 @@ import { dismiss, editPools, favour, richestMember, scalePools } from '../pool-e
 import { MINUTE_MS } from '../scenario.ts'
 import { type Acts, later, pause, publish, resume } from './tools.ts'
 
-/** Policies say that the pools have so much of what they had. */
+/** Changes the credits of all pools by this factor. */
 function scaled(life: Life, share: number): void {
   life.model = copyModel(life.model)
   scalePools(life.model, share)
   publish(life)
 }
 
-/** Soon after a deal, before what was used under the caps of before has shown. */
+/** Soon after a deal, before use under the earlier caps has shown. */
 const soon = (life: Life, draw: Draw, act: () => void): void => later(life, between(draw, 40, 150) * MINUTE_MS, act)
 
 type Course = (life: Life, draw: Draw) => void
 
 const COURSES: readonly [Course, ...Course[]] = [
   () => undefined,
-  // Credits go down and soon up again.
+  // Credits are cut and soon raised again.
   (life, draw) => {
     scaled(life, 0.6)
     soon(life, draw, () => scaled(life, 1.5))
   },
-  // The others have to make room for one of them, and before that can be known there is another deal.
+  // The other members have to make room for one, and the next deal comes before it can be known that they have.
   (life, draw) => {
     life.model = copyModel(life.model)
     favour(life.model, draw)
     publish(life)
     soon(life, draw, () => scaled(life, 1.02))
   },
-  // While nothing is written, credits go up, and down again: raises that are open then do not fit any more.
+  // While no cap is written, credits are raised and cut again: open raises no longer fit.
   (life, draw) => {
     pause(life, 8 * 60 * MINUTE_MS)
     scaled(life, 2)
@@ -43,7 +43,7 @@ const COURSES: readonly [Course, ...Course[]] = [
   },
 ]
 
-/** Whoever has most of a pool uses all of it. */
+/** The member with the highest cap of a pool uses all of it. */
 function workHard(life: Life): string | undefined {
   const richest = richestMember(life)
   if (richest === undefined) return undefined
@@ -52,9 +52,9 @@ function workHard(life: Life): string | undefined {
   return richest
 }
 
-/** What seldom comes about by chance. */
+/** Events that rarely occur by chance. */
 const TURNS: readonly [Course, ...Course[]] = [
-  // Whoever has used most leaves, and then the others are to get more.
+  // The member who has used most leaves, and the others are to get more.
   (life, draw) => {
     const richest = workHard(life)
     if (richest === undefined) return
@@ -72,8 +72,8 @@ const TURNS: readonly [Course, ...Course[]] = [
     if (email !== undefined) life.model.protectedPeople.add(email)
     publish(life)
   },
-  // While nothing is written, credits go up, and back to where they were, and one of the members works: that member's share is more than
-  // they have, and the others still have what they are to give.
+  // While no cap is written, credits are raised and cut back, and one member works: that member's share is above their cap, and the others
+  // still have the credits that they are to give up.
   (life, draw) => {
     pause(life, 8 * 60 * MINUTE_MS)
     workHard(life)
@@ -86,7 +86,7 @@ const TURNS: readonly [Course, ...Course[]] = [
 ]
 
 export const POOLS: Acts<'work' | 'pool-edit' | 'pool-turn'> = {
-  // Most people do something; now and then somebody uses all there is in one go.
+  // Most people do some work; sometimes a person uses all credits at once.
   work: (life, draw) => {
     for (const email of life.company.approved) {
       const roll = draw()

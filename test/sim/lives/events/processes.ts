@@ -1,4 +1,4 @@
-// What happens to the process, its clocks, its config and its key.
+// Events of the process, its clocks, its config and its key.
 import { DEFAULT_GUARDS } from '../../../../src/core/model/change.ts'
 import { HOUR_MS } from '../../../../src/core/model/units.ts'
 import { between, type Draw, pick } from '../../../../src/sandbox/company/random.ts'
@@ -51,7 +51,7 @@ export const PROCESSES: Acts<
   },
   'second-process': (life, draw) => {
     life.start()
-    // A rolling update: the old one goes, the new one tries again.
+    // A rolling update: the old process ends, the new one tries again.
     if (draw() < 0.5) life.clock.later(MINUTE_MS, () => void life.process?.stop().then(() => life.startLater(1000)))
     life.startLater(between(draw, 1, 30) * 1000)
   },
@@ -68,12 +68,12 @@ export const PROCESSES: Acts<
   pause: (life, draw) => {
     const lengthMs = between(draw, 5, 600) * MINUTE_MS
     if (draw() < 0.3) return pause(life, lengthMs)
-    // In the middle of a plan.
+    // During a plan.
     redraw(life, draw)
     whenWriting(life, () => pause(life, lengthMs))
   },
   resume,
-  // Others, or policies, go on meanwhile.
+  // Foreign changes or edits of policies continue meanwhile.
   mode: (life, draw) => {
     life.setMode(pick(draw, ['audit', 'paused', 'enforce']))
     if (draw() < 0.7) stir(life, draw)
@@ -87,7 +87,7 @@ export const PROCESSES: Acts<
     })
     if (draw() < 0.5) stir(life, draw)
   },
-  // The file with the new key comes before the old one is refused, or after it.
+  // The file with the new key is written before the old key is refused, or after.
   'key-rotated': (life, draw) => {
     const take = (): void => {
       life.keyFile.number = life.keysIssued()
@@ -102,7 +102,7 @@ export const PROCESSES: Acts<
     pause(life, between(draw, 10, 30) * HOUR_MS)
     redraw(life, draw)
   },
-  // Nobody looks for hours, while policy and service go on.
+  // No process runs for hours, while policy and service change.
   absence: (life, draw) => {
     life.process?.kill()
     redraw(life, draw)

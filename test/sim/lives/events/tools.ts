@@ -1,4 +1,4 @@
-// What events are made of: whom one is about, how long it may still act (never past the end of the storm), and what several of them do.
+// Parts of events: the people that an event concerns, how long it may act (never past the end of the storm), and shared actions.
 import { type ScopeKey, scopeKey } from '../../../../src/core/model/scope.ts'
 import { type Draw, pick } from '../../../../src/sandbox/company/random.ts'
 import { emailOf } from '../../world/company.ts'
@@ -7,7 +7,7 @@ import { drawCap, drawModel, editModel } from '../policy-edits.ts'
 import { copyModel, type ModelCap } from '../policy-model.ts'
 import type { EventKind } from './kinds.ts'
 
-/** What some kinds of events do. Details are drawn from the event's own stream. */
+/** The effect of some kinds of events. Details are drawn from the event's own stream. */
 export type Acts<Kind extends EventKind> = Readonly<Record<Kind, (life: Life, draw: Draw) => void>>
 
 export const someone = (life: Life, draw: Draw): string => {
@@ -27,13 +27,13 @@ export function someScope(life: Life, draw: Draw): ScopeKey {
   return scopeKey({ kind: 'user', email: someone(life, draw) })
 }
 
-/** Unless the storm is over by then. */
+/** Acts later, unless the storm is over by then. */
 export function later(life: Life, ms: number, act: () => void): void {
   const atMs = life.elapsed() + ms
   if (life.scenario.rounds.some(({ fromMs, calmAtMs }) => fromMs <= atMs && atMs < calmAtMs)) life.clock.later(ms, act)
 }
 
-/** How long the storm still lasts. */
+/** The rest of the storm in milliseconds. */
 export function stormMs({ elapsed, scenario }: Life): number {
   const now = elapsed()
   return Math.max(0, (scenario.rounds.find(({ calmAtMs }) => now < calmAtMs)?.calmAtMs ?? now) - now - 1)
@@ -41,7 +41,7 @@ export function stormMs({ elapsed, scenario }: Life): number {
 
 export function foreign(life: Life, scope: ScopeKey, drawn: ModelCap): void {
   const { capReads, zeroCap } = life.scenario.switches
-  // A 0 that reads as unset beneath a set cap would prove that reads do not show what applies: nobody could know better.
+  // A 0 that reads as unset under a set ancestor would prove that reads do not show inherited caps, and the program could not know better.
   const cap = drawn === 0 && capReads === 'inherited' && zeroCap === 'omitted' ? 1 : drawn
   const email = scope.includes('@')
   const parsed = email
@@ -61,7 +61,7 @@ export function holds(life: Life): readonly string[] {
   return (life.view()?.holds ?? []).map(({ id }) => id)
 }
 
-/** `capkeeper approve` for a hold that shows. */
+/** `capkeeper approve` for a hold that is shown. */
 export function approve(life: Life, id: string): void {
   void life.withNotes(async (ledger) => {
     if (ledger.approvals().find((one) => one.id === id)?.state === 'pending') return
@@ -72,7 +72,7 @@ export function approve(life: Life, id: string): void {
   })
 }
 
-/** Something to write, so that a death has a chance to fall between. */
+/** A change to write, so that a crash may come between its steps. */
 export function stir(life: Life, draw: Draw): void {
   if (draw() < 0.5) {
     life.model = copyModel(life.model)
@@ -86,7 +86,7 @@ export function stir(life: Life, draw: Draw): void {
   }
 }
 
-/** Does something as soon as a write is under way, within a minute. */
+/** Acts as soon as a write is under way, within a minute. */
 export function whenWriting(life: Life, act: () => void, tries = 240): void {
   later(life, 250, () => {
     if ((life.process?.ledger?.openIntents() ?? []).length > 0) act()
@@ -112,7 +112,7 @@ export function redraw(life: Life, draw: Draw): void {
   publish(life)
 }
 
-/** `spec.approvals` for a hold that shows. */
+/** `spec.approvals` for a hold that is shown. */
 export function approveInPolicy(life: Life, draw: Draw): void {
   const [first, ...rest] = holds(life)
   if (first === undefined) return

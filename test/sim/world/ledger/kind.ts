@@ -1,23 +1,22 @@
-// What a simulated life needs of a ledger, whichever database it lies in: rows for a process that writes, notes beside it, and what lies on
-// the disk.
+// What a simulated life needs of a ledger in either database: rows for a process that writes, notes beside it, and the data on the disk.
 import type { WorkspaceRows } from '../../../../src/daemon/ledger/adapter.ts'
 import type { Clock, Ledger } from '../../../../src/ports.ts'
 import type { Disk } from '../disk.ts'
 
 export interface SimLedger {
-  /** For the one process that writes; rejects with LEDGER_LOCKED while another one does. */
+  /** For the one process that writes; rejects with LEDGER_LOCKED while another one has the lock. */
   open(clock: Clock): Promise<OpenLedger>
-  /** What lies on the disk now; something was opened before. */
+  /** The data on the disk now; a ledger was opened before. */
   disk(): Disk
-  /** What a short command does beside the daemon. */
+  /** For a short command beside the daemon. */
   withNotes(clock: Clock, act: (ledger: Ledger) => Promise<void>): Promise<void>
-  /** Something is under way that takes real time: simulated time must not pass. */
+  /** Real work is under way: simulated time must not pass. */
   isBusy(): boolean
   close(): Promise<void>
 }
 
 export interface OpenLedger {
   rows(workspace: string, baseUrl: string): Promise<WorkspaceRows>
-  /** Frees the lock, whatever is under way. */
+  /** Frees the lock, even during a transaction. */
   close(): void
 }

@@ -1,5 +1,5 @@
-// The ledger of a simulated life in a real PostgreSQL: simulated time stands still while the server works. What lies on its disk is read
-// again after every transaction, because invariants ask for it in the middle of things.
+// The ledger of a simulated life in a real PostgreSQL: simulated time stops while the server works. The data on its disk is read again
+// after every transaction, because invariants may need it at any time.
 import type { Snapshot, WorkspaceRows } from '../../../../src/daemon/ledger/adapter.ts'
 import { factsKept } from '../../../../src/daemon/ledger/facts-kept.ts'
 import { inOrder } from '../../../../src/daemon/ledger/in-order.ts'
@@ -25,7 +25,7 @@ interface State {
   pauseData: unknown
 }
 
-/** `address`: of a database that is empty, and this life's own. */
+/** `address`: an empty database that this life alone uses. */
 export function postgresLedger(address: string, workspace: string): SimLedger {
   const handle = (): PostgresDatabase => openPostgres({ address, env: {}, clock: realClock() })
   const state: State = { database: handle(), workspace, busy: 0, snapshot: undefined, pauseData: undefined }
@@ -78,7 +78,7 @@ export function postgresLedger(address: string, workspace: string): SimLedger {
   }
 }
 
-/** Whoever waits for a lock waits on simulated time, which has to pass for that. */
+/** A wait for a lock is on simulated time, which has to pass for it. */
 const patient = (state: State, clock: Clock): Clock => ({
   ...clock,
   async sleep(ms, signal) {
@@ -101,7 +101,7 @@ async function refresh(state: State): Promise<void> {
 
 type Real = <T>(work: () => Promise<T>) => Promise<T>
 
-/** Each transaction and what it left on the disk, one after the other. */
+/** Each transaction and the data on the disk after it, in order. */
 function watched(rows: WorkspaceRows, state: State, real: Real): WorkspaceRows {
   const run = inOrder()
   return {

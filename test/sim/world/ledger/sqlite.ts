@@ -1,4 +1,4 @@
-// The ledger of a simulated life in a file of SQLite, in memory where the machine has such a folder. Every call ends at once.
+// The ledger of a simulated life in a file of SQLite, in memory where the machine has such a folder. No call waits.
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
