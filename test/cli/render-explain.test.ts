@@ -53,6 +53,12 @@ const whole: Explanation = {
 }
 
 describe('an explanation as text', () => {
+  test('says of a cap that no line asks for that it is no longer declared', () => {
+    const candidate = { kind: 'restore', scope: platform, cap: credits(777), reason: 'the grant is no longer declared' } as const
+    const text = renderExplainText({ ...whole, chain: [{ candidate, wins: true, why: 'it is restored' }] }, undefined)
+    expect(text).toContain('  * wins  777  group restore  no longer declared  it is restored\n')
+  })
+
   test('shows the grant, the override and the group with their lines, the winner, and the hold', () => {
     expect(renderExplainText(whole, { key: scopeKey(whole.scope), everyMs: 300_000 })).toBe(
       [

@@ -25,7 +25,7 @@ export function explained(name: string, policy: PolicySketch, more: Partial<Expl
 export const lines = ({ chain }: Explanation): string[] =>
   chain.map(({ candidate, wins, why, state }) => {
     const what = `${candidate.kind}${state ? ` (${state})` : ''} ${scopeKey(candidate.scope).replace('@example.com', '')} ${candidate.cap}`
-    return `${wins ? '> ' : ''}${what} at ${formatPosition(candidate.at)}: ${why}`
+    return `${wins ? '> ' : ''}${what} at ${candidate.at ? formatPosition(candidate.at) : 'no line'}: ${why}`
   })
 
 /** Windows of grants around now, one with an end that is easy to read. */

@@ -73,7 +73,11 @@ function chainLines({ chain }: Explanation, paint: Paint): readonly string[] {
 function candidateCells({ candidate, state }: ExplainedCandidate): readonly string[] {
   const amount = candidate.add === undefined ? capText(candidate.cap) : `${capText(candidate.cap)} (+${candidate.add})`
   const what = whatOf(candidate)
-  return [amount, `${what}${state === undefined ? '' : `, ${state}`}`, plain(formatPosition(candidate.at))]
+  return [
+    amount,
+    `${what}${state === undefined ? '' : `, ${state}`}`,
+    candidate.at ? plain(formatPosition(candidate.at)) : 'no longer declared',
+  ]
 }
 
 function whatOf({ kind, rule, pool, scope }: ExplainedCandidate['candidate']): string {

@@ -232,7 +232,7 @@ function difference(
 }
 
 /** The policy line behind a change; none where no line declares it. */
-export const sourceOf = ({ at }: { readonly at: Position }): Pick<Difference, 'source'> => (at.line > 0 ? { source: at } : {})
+export const sourceOf = ({ at }: { readonly at?: Position }): Pick<Difference, 'source'> => (at ? { source: at } : {})
 
 const observedAt = (key: ScopeKey, inputs: DiffInputs): Observed => inputs.readings.get(key)?.observed ?? 'unknown'
 

@@ -9,7 +9,7 @@ import type { Cap } from '../model/policy.ts'
 import { type Scope, type ScopeKey, scopeKey, TEAM } from '../model/scope.ts'
 import { type Credits, credits, formatInstant, type Instant, wholeCents } from '../model/units.ts'
 import { dealLines } from '../pools/figures.ts'
-import type { Candidate, DesiredCap, GrantStatus, RejectedScope, SkippedScope } from '../resolve/candidate.ts'
+import type { Candidate, DesiredCap, GrantStatus, Origin, RejectedScope, SkippedScope } from '../resolve/candidate.ts'
 import { type Declarations, type GroupVerdict, grantCandidate, personChain, previewGrant } from '../resolve/chain.ts'
 import { declaredIn, resolveDesired } from '../resolve/desired.ts'
 import { isInForce } from '../resolve/grants.ts'
@@ -34,7 +34,7 @@ export type ExplainInputs = DesiredInputs & {
 /** One declaration in the chain. Exactly one wins, unless nothing is declared or groups conflict. */
 export interface ExplainedCandidate {
   /** `cap` is `none` for a grant whose sum is invalid. */
-  readonly candidate: Candidate
+  readonly candidate: Origin
   readonly wins: boolean
   /** Why it won or lost, as a clause: "a user cap is narrower", "ended 2026-12-16 00:00 UTC". */
   readonly why: string
@@ -182,8 +182,8 @@ function viewOf(found: Declarations, scope: Scope): View {
 function chainOf(inputs: ExplainInputs, scope: Scope, ancestors: readonly Scope[], desired: DesiredCap | undefined) {
   const found = declaredIn(inputs.known?.inputs ?? inputs)
   const view = viewOf(found, scope)
-  const won = desired && isBeyondChain(desired, view) ? desired.origin : view.winner
-  const place = won ? view.candidates.indexOf(won) : -1
+  const won: Origin | undefined = desired && isBeyondChain(desired, view) ? desired.origin : view.winner
+  const place = view.candidates.findIndex((one) => one === won)
   const { open } = view
   const chain: ExplainedCandidate[] = [
     ...(open && won?.kind !== 'people' ? [{ candidate: open, wins: false, why: STAYS }] : []),
@@ -215,7 +215,7 @@ const STAYS = 'it is not known whether it matches, so the cap in force stays and
 const BENEATH_GRANT = 'a grant on the same scope is in force'
 const SETS_NOTHING = 'sets nothing here, so the next wider one applies'
 
-function whyWon(won: Candidate): string {
+function whyWon(won: Origin): string {
   switch (won.kind) {
     case 'grant':
       return won.untilAt === undefined ? 'a grant in force' : `a grant in force, ends ${formatInstant(won.untilAt)}`
@@ -233,7 +233,7 @@ function whyWon(won: Candidate): string {
   }
 }
 
-function whyLost(one: Candidate, won: Candidate | undefined, verdict: View['verdict']): string {
+function whyLost(one: Candidate, won: Origin | undefined, verdict: View['verdict']): string {
   if (won?.kind === 'pool') return one.scope.kind === 'user' ? `pool ${won.pool} deals at most what is left` : 'a pool is narrower'
   if (one.kind === 'pool') return 'a cap for the person is dealt first'
   if (one.kind === 'people' && won?.kind !== 'people' && won?.kind !== 'grant') return 'a cap for the person goes before rules'
@@ -249,7 +249,7 @@ function whyLost(one: Candidate, won: Candidate | undefined, verdict: View['verd
   return `a ${won.scope.kind} ${won.kind === 'grant' ? 'grant' : 'cap'} is narrower`
 }
 
-function stateOf(found: Declarations, { kind, scope, at }: Candidate): { readonly state?: GrantState } {
+function stateOf(found: Declarations, { kind, scope, at }: Origin): { readonly state?: GrantState } {
   const status = kind === 'grant' ? found.grantsOf.get(scopeKey(scope))?.find((one) => one.grant.at === at) : undefined
   return status ? { state: status.state } : {}
 }

@@ -176,7 +176,7 @@ type Draft = { -readonly [Key in keyof ScopeStatus]: ScopeStatus[Key] }
 function statusOf(scope: Scope, want: DesiredCap | undefined, reading: CapReading | undefined, state: ScopeState): ScopeStatus {
   const { observed, readAt } = reading?.last ?? reading ?? NOT_READ
   const status: Draft = want ? { scope, state, observed, desired: want.cap } : { scope, state, observed }
-  if (want && want.origin.at.line > 0) status.source = want.origin.at
+  if (want?.origin.at) status.source = want.origin.at
   if (want?.origin.reason !== undefined) status.reason = want.origin.reason
   if (want?.waits !== undefined) status.why = want.waits
   if (readAt !== undefined && (!reading?.failure || reading.last)) status.readAt = readAt

@@ -26,13 +26,16 @@ export interface Candidate {
   readonly pool?: string
 }
 
+/** What a desired cap comes from; without a place where no line of a policy asks for it any more. */
+export type Origin = Omit<Candidate, 'at'> & { readonly at?: Position }
+
 /** The one cap that policy asks of a scope now. */
 export interface DesiredCap {
   readonly scope: Scope
   readonly cap: Cap
   readonly owner: OwnerKind
   readonly entry: PolicyEntry
-  readonly origin: Candidate
+  readonly origin: Origin
   readonly losers: readonly Candidate[]
   /** Under a grant: the cap that is declared for this very scope, by a policy line, a rule or the conflict rule. */
   readonly base?: Cap

@@ -9,7 +9,7 @@ import type { Position } from '../model/problem.ts'
 import { compareScopes, normaliseEmail, type Scope, type ScopeKey, scopeKey, type UserScope } from '../model/scope.ts'
 import type { KeptCap } from '../pools/ask.ts'
 import { amountOf } from '../pools/observe.ts'
-import type { Candidate, DesiredCap, RejectedScope, SkippedScope } from './candidate.ts'
+import type { Candidate, DesiredCap, Origin, RejectedScope, SkippedScope } from './candidate.ts'
 import { type Declarations, declarations, listWithPlaces, type PersonChain, personChain, verdictOfGroups } from './chain.ts'
 import { type Place, poolNone, poolPeople } from './pools.ts'
 import type { DesiredInputs, Resolution } from './resolution.ts'
@@ -256,7 +256,7 @@ function keptConflict({ inputs, found }: Context, owned: OwnedCap, scope: UserSc
   if (count >= READINGS_TO_DROP || verdict.kind === 'agreed') return undefined
   const reason = `no longer in groups with different caps; dropped after ${READINGS_TO_DROP} agreeing readings, ${count} so far`
   if (known && verdict.kind === 'chosen') return wanted(scope, { ...verdict.cap, reason }, candidates)
-  return kept(owned, { kind: 'conflict', scope, cap: owned.cap, at: candidates[0]?.at ?? NOWHERE, reason }, candidates)
+  return kept(owned, { kind: 'conflict', scope, cap: owned.cap, ...atOf(candidates[0]), reason }, candidates)
 }
 
 /** The groups that differed for a person with a cap of the conflict rule; undefined where they were not recorded. */
@@ -287,7 +287,7 @@ function copiedCap(context: Context, scope: UserScope, chain: PersonChain, owned
     // A number is safe to restore at once. Restoring `none` would leave the person without that group's cap.
     if (!owned || (previous !== undefined && previous !== 'none')) return undefined
     const reason = `the members of ${unread} are not known; what was set stays until they are`
-    return kept(owned, { kind: 'copied', scope, cap: owned.cap, at: declared?.at ?? NOWHERE, reason }, candidates)
+    return kept(owned, { kind: 'copied', scope, cap: owned.cap, ...atOf(declared), reason }, candidates)
   }
   if (!winner) return undefined
   if (winner.cap === 'none' && declared) return wanted(scope, declared, candidates)
@@ -295,7 +295,7 @@ function copiedCap(context: Context, scope: UserScope, chain: PersonChain, owned
   return wanted(scope, { ...winner, kind: 'copied' }, without(candidates, winner))
 }
 
-function wanted(scope: Scope, origin: Candidate, candidates: readonly Candidate[]): DesiredCap {
+function wanted(scope: Scope, origin: Origin, candidates: readonly Candidate[]): DesiredCap {
   const { kind, cap } = origin
   const entry: AskedEntry = { kind, cap }
   const base = kind === 'grant' ? candidates.find((one) => BASES.includes(one.kind) && scopeKey(one.scope) === scopeKey(scope)) : undefined
@@ -306,7 +306,7 @@ function wanted(scope: Scope, origin: Candidate, candidates: readonly Candidate[
 const BASES: readonly OriginKind[] = ['rule', 'people', 'conflict']
 
 /** The ledger's cap goes on, under the entry that it was verified with. */
-const kept = (owned: OwnedCap, origin: Candidate, losers: readonly Candidate[]): DesiredCap => {
+const kept = (owned: OwnedCap, origin: Origin, losers: readonly Candidate[]): DesiredCap => {
   const { scope, cap, owner, entry, grant } = owned
   return { scope, cap, owner, entry, origin: { ...origin, ...(grant !== undefined && { grant }) }, losers }
 }
@@ -327,11 +327,11 @@ function restored(
   if (!owned || cap === undefined) return undefined
   const statuses = found.grantsOf.get(scopeKey(owned.scope)) ?? []
   const last = statuses.findLast((one) => one.state === 'ended') ?? statuses.at(-1)
-  const origin: Candidate = {
+  const origin: Origin = {
     kind: 'restore',
     scope: owned.scope,
     cap,
-    at: last?.grant.at ?? NOWHERE,
+    ...atOf(last?.grant),
     reason: last?.grant.reason ?? 'the grant is no longer declared',
     ...(last?.grant.ticket !== undefined && { ticket: last.grant.ticket }),
     ...(last?.untilAt !== undefined && { untilAt: last.untilAt }),
@@ -351,7 +351,7 @@ function whyAway({ inputs, people }: Context, email: string): string | undefined
   return isApproved(person, inputs.roster) ? undefined : `${email} is ${person.status}, not approved`
 }
 
-/** For a cap that no policy line asks for. */
-const NOWHERE: Position = { file: '', line: 0, column: 0 }
+/** Absent for a cap that no policy line asks for. */
+const atOf = (one: { readonly at?: Position } | undefined): Pick<Origin, 'at'> => (one?.at ? { at: one.at } : {})
 
-const without = (candidates: readonly Candidate[], one: Candidate): Candidate[] => candidates.filter((other) => other !== one)
+const without = (candidates: readonly Candidate[], one: Origin): Candidate[] => candidates.filter((other) => other !== one)

@@ -248,6 +248,12 @@ describe('the chain of a person', () => {
     ])
   })
 
+  test.each(['ada', 'group:a'])('names no place for the base that a grant of %s gives back once it is out of the policy', (name) => {
+    const owned = ownedCaps({ [name]: { cap: 6000, owner: 'grant', baseline: 300 } })
+    const [line] = lines(explained(name, { caps: { team: 500 } }, { owned }))
+    expect(line).toBe(`> restore ${name} 300 at no line: a grant has ended, and the cap from before it is restored`)
+  })
+
   test('says that a none of the person sets nothing beside what a grant gives back', () => {
     const owned = ownedCaps({ eve: { cap: 6000, owner: 'grant', baseline: 300 } })
     const policy: PolicySketch = { caps: { eve: 'none', 'group:a': 9, 'group:b': 8 }, grants: [{ on: 'eve', cap: 6000, ...over }] }

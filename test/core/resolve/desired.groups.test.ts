@@ -193,7 +193,7 @@ describe('a person in several groups', () => {
     const three = { groups: members({ a: ['eve'], b: ['eve'], c: ['eve'] }) }
     const equal = onGroupConflict === 'min' ? 900 : 1500
     const inputs = desiredInputs({ caps: { ...caps, 'group:c': equal }, onGroupConflict }, three)
-    expect(resolveDesired(inputs).desired.at(-1)?.origin.at.line).toBe(onGroupConflict === 'min' ? 2 : 1)
+    expect(resolveDesired(inputs).desired.at(-1)?.origin.at?.line).toBe(onGroupConflict === 'min' ? 2 : 1)
   })
 
   test('gets a cap that points at the group it was taken from', () => {

@@ -245,7 +245,6 @@ describe('a winner', () => {
       kind: 'restore',
       scope: scope('ada'),
       cap: 300,
-      at: { file: '', line: 0, column: 0 },
       reason: 'the grant is no longer declared',
     })
   })

@@ -120,7 +120,7 @@ function candidateEntry({ candidate, wins, why, state }: ExplainedCandidate, sho
     ...(rule !== undefined && { name: people.text(rule) }),
     ...(reason !== undefined && { reason: people.text(reason) }),
     ...(ticket !== undefined && { ticket: people.text(ticket) }),
-    source: placeOf(at, showing, revision),
+    ...(at && { source: placeOf(at, showing, revision) }),
   }
 }
 
@@ -157,7 +157,7 @@ function wouldChange(explanation: Explanation, { view, settings }: WorkspaceFact
     if (state === 'pending' && candidate.fromAt !== undefined)
       said.push(`the start of a grant of ${candidate.cap} at ${rfc3339(candidate.fromAt)}`)
   }
-  if (winner) said.push(`an edit of ${winner.candidate.at.file}:${winner.candidate.at.line}`)
+  if (winner?.candidate.at) said.push(`an edit of ${winner.candidate.at.file}:${winner.candidate.at.line}`)
   if (scope.kind === 'user' && winner?.candidate.scope.kind !== 'user') {
     said.push('a cap or a grant for this person in the policies')
     if (groups.length > 0) said.push('leaving or joining a declared group')
