@@ -159,7 +159,7 @@ function personOf(inputs: ExplainInputs, email: string, ancestors: readonly Scop
 }
 
 interface View {
-  readonly candidates: readonly Candidate[]
+  readonly candidates: readonly Origin[]
   /** The rule of which it is not known whether it matches: no later candidate counts. */
   readonly open?: Candidate
   readonly winner: Candidate | undefined
@@ -183,7 +183,7 @@ function chainOf(inputs: ExplainInputs, scope: Scope, ancestors: readonly Scope[
   const found = declaredIn(inputs.known?.inputs ?? inputs)
   const view = viewOf(found, scope)
   const won: Origin | undefined = desired && isBeyondChain(desired, view) ? desired.origin : view.winner
-  const place = view.candidates.findIndex((one) => one === won)
+  const place = won ? view.candidates.indexOf(won) : -1
   const { open } = view
   const chain: ExplainedCandidate[] = [
     ...(open && won?.kind !== 'people' ? [{ candidate: open, wins: false, why: STAYS }] : []),
@@ -233,7 +233,7 @@ function whyWon(won: Origin): string {
   }
 }
 
-function whyLost(one: Candidate, won: Origin | undefined, verdict: View['verdict']): string {
+function whyLost(one: Origin, won: Origin | undefined, verdict: View['verdict']): string {
   if (won?.kind === 'pool') return one.scope.kind === 'user' ? `pool ${won.pool} deals at most what is left` : 'a pool is narrower'
   if (one.kind === 'pool') return 'a cap for the person is dealt first'
   if (one.kind === 'people' && won?.kind !== 'people' && won?.kind !== 'grant') return 'a cap for the person goes before rules'
