@@ -1,8 +1,9 @@
 // Bounds on policies and config (product.md, section 11): whatever a file holds, it must not end the process or fill its memory. Input beyond a
 // bound is an error like any other.
 
-/** Files of at most so many bytes together are read on the calling thread; larger ones in a thread with its own bounds. */
+/** So many files of at most so many bytes together are read on the calling thread; more or larger ones in a thread with its own bounds. */
 export const SMALL_BYTES = 64 * 1024
+export const SMALL_FILES = 64
 
 /** Characters that all policy sets together may hold: four times as many as 20,000 scopes need. */
 export const MAX_SET_TEXT = 8 * 1024 * 1024

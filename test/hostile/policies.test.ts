@@ -151,6 +151,31 @@ describe('the daemon', () => {
   )
 
   test(
+    'lives through thousands of files without a document, and takes up the next policy beside them',
+    async () => {
+      const at = await world({ policy: 'team: {cap: 500}', settings: PATIENT })
+      const daemon = await at.daemon([], { command: IMAGE })
+      await until('the first cap', () => at.service.capOf('team') === 500, SLOW)
+      for (let index = 0; index < 9_000; index += 1) at.write(`new/${index}.yaml`, '')
+      renameSync(at.path('new'), at.path('policies/many'))
+      at.policy(policyText('team: {cap: 600}'))
+      let slowestMs = 0
+      await until(
+        'the next policy',
+        async () => {
+          slowestMs = Math.max(slowestMs, await livezMs(daemon.url))
+          return at.service.capOf('team') === 600
+        },
+        SLOW,
+      )
+      expect(slowestMs).toBeLessThan(liveWithinMs(slowestMs))
+      daemon.signal('SIGTERM')
+      expect(await daemon.ended).toEqual({ code: 0, signal: null })
+    },
+    3 * SLOW,
+  )
+
+  test(
     'lives through such a config, and keeps the last good one',
     async () => {
       const at = await world({ settings: PATIENT })

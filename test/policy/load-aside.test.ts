@@ -26,10 +26,13 @@ describe('policies that are read in a thread', () => {
     expect(placesWithFiles(aside.problems)[0]).toBe('p/b.yaml:7:19 DUPLICATE_SCOPE (p/a.yaml:9:13)')
   })
 
-  it('are given up in time', async () => {
-    const cwd = folder({ 'a.yaml': policyText(people(3_000)) })
+  it.each([
+    ['large ones', { 'p/a.yaml': policyText(people(3_000)) }],
+    ['many without a document', Object.fromEntries(Array.from({ length: 65 }, (_, index) => [`p/${index}.yaml`, '']))],
+  ])('are given up in time: %s', async (_name, files) => {
+    const cwd = folder(files)
     const hasty = { ...clock, sleep: () => Promise.resolve() }
-    const { sets, problems } = await loadPoliciesAside(['a.yaml'], { cwd }, hasty)
+    const { sets, problems } = await loadPoliciesAside(['p'], { cwd }, hasty)
     expect(sets.size).toBe(0)
     expect(problems).toMatchObject([{ severity: 'error', code: 'TOO_LARGE', message: expect.stringContaining('was not read within 20 s') }])
   })

@@ -265,10 +265,9 @@ function readBounded(path: string, flags = constants.O_NOFOLLOW | constants.O_NO
     if (flags !== 0 && !fstatSync(file).isFile()) throw new UnfitFileError('it is not a regular file')
     const pieces: Buffer[] = []
     for (let total = 0; total <= MAX_FILE_BYTES; ) {
-      const piece = Buffer.allocUnsafe(PIECE_BYTES)
       const length = readSync(file, piece)
       if (length === 0) return Buffer.concat(pieces)
-      pieces.push(piece.subarray(0, length))
+      pieces.push(Buffer.from(piece.subarray(0, length)))
       total += length
     }
     throw new UnfitFileError(`it has more than the ${MAX_FILE_BYTES} bytes that are read`)
@@ -277,7 +276,8 @@ function readBounded(path: string, flags = constants.O_NOFOLLOW | constants.O_NO
   }
 }
 
-const PIECE_BYTES = 65_536
+/** One for all files: thousands of them would make the collector of garbage stop the process. */
+const piece = Buffer.allocUnsafe(65_536)
 
 /** Reads a text file that is given by name, such as the config, whose lines may hold secrets. A pipe may be given, too, and the bound applies to it. */
 export function readTextFile(path: string, cwd: string): { readonly text: string } | { readonly problem: Problem } {

@@ -1,8 +1,8 @@
-// Loads policies without risk for the process: small files on the calling thread, everything else in a thread with bounds. A file that is too
+// Loads policies without risk for the process: a few small files on the calling thread, everything else in a thread with bounds. A file that is too
 // much for the thread is reported, and the others are read without it.
 import type { Problem } from '../../core/model/problem.ts'
 import type { Clock } from '../../ports.ts'
-import { READING_DEADLINE_MS, SMALL_BYTES } from '../bounds.ts'
+import { READING_DEADLINE_MS, SMALL_BYTES, SMALL_FILES } from '../bounds.ts'
 import type { Outcome } from './aside.ts'
 import { listPolicyFiles } from './files.ts'
 import { type LoadedPolicies, type LoadOptions, loadPolicies, type WorkspaceSource } from './load.ts'
@@ -13,7 +13,8 @@ const MAX_REFUSED = 8
 /** `loadPolicies` that never ends the process and never takes longer than the deadline. Never throws for bad input. */
 export async function loadPoliciesAside(paths: readonly string[], options: LoadOptions, clock: Clock): Promise<LoadedPolicies> {
   const cwd = options.cwd ?? process.cwd()
-  if (listPolicyFiles(paths, cwd).bytes <= SMALL_BYTES) return loadPolicies(paths, options)
+  const { bytes, files } = listPolicyFiles(paths, cwd)
+  if (bytes <= SMALL_BYTES && files.length <= SMALL_FILES) return loadPolicies(paths, options)
   const { beside, runAside } = await import('./aside.ts')
   const workspaces = options.workspaces?.map((one) => (typeof one === 'string' ? one : sourceOf(one)))
   const end = clock.monotonic() + READING_DEADLINE_MS
