@@ -110,6 +110,11 @@ export const CONDITIONS = {
   PoolAbove: { severity: 'warn', begun: 'the caps of a pool exceed its credits', ended: 'the caps of a pool are within its credits' },
   PoolBounds: { severity: 'warn', begun: 'a pool cannot pay its min', ended: 'a pool can pay its min again' },
   PoolNobody: { severity: 'warn', begun: 'a pool has no members', ended: 'the pool has members, or is gone' },
+  PoolUnknown: {
+    severity: 'warn',
+    begun: 'whether a pool’s condition holds is not known',
+    ended: 'whether the pool’s condition holds is known',
+  },
   PoolUsedUp: { severity: 'warn', begun: 'a pool is used up', ended: 'a pool has credits again' },
   MalformedRows: { severity: 'warn', begun: 'rows made no sense', ended: 'all rows make sense again' },
   RosterDuplicates: { severity: 'warn', begun: 'people stand in the roster twice', ended: 'nobody stands in the roster twice' },

@@ -103,7 +103,10 @@ export function explain(inputs: ExplainInputs, scope: Scope): Explanation {
     ...chainOf(inputs, scope, ancestors, desired),
     ...(desired && { desired }),
     observed: [scope, ...ancestors].map((one) => observedAt(inputs, one)),
-    ...(scope.kind === 'user' && { ...personOf(inputs, scope.email, ancestors), ...dealOf(inputs, resolution.pools, scope.email) }),
+    ...(scope.kind === 'user' && {
+      ...personOf(inputs, scope.email, ancestors),
+      ...dealOf(inputs, resolution.pools, scope.email),
+    }),
     ...(lastWrite && { lastWrite }),
     ...(change && { change }),
     ...(hold && { hold }),
@@ -114,12 +117,22 @@ export function explain(inputs: ExplainInputs, scope: Scope): Explanation {
   }
 }
 
-function dealOf({ pools = {} }: DesiredInputs, declared: readonly PoolPeople[], email: string): Pick<Explanation, 'pool'> {
+function dealOf(inputs: ExplainInputs, declared: readonly PoolPeople[], email: string): Pick<Explanation, 'pool'> {
   const one = declared.find(({ members }) => members.some((member) => member.email === email))
-  if (!one) return {}
+  if (!one) return doubtOf(inputs, declared, email)
   const { name } = one.pool
+  const { pools = {} } = inputs
   const state = Object.hasOwn(pools, name) ? pools[name] : undefined
   return { pool: { name, lines: state ? dealLines(name, one.pool, state, email, formatInstant) : [`pool ${name}: nothing is dealt yet`] } }
+}
+
+/** Of whom it is not known whether they are a member. */
+function doubtOf(inputs: ExplainInputs, declared: readonly PoolPeople[], email: string): Pick<Explanation, 'pool'> {
+  const pool = declared.find(({ unknown }) => unknown?.emails.includes(email))?.pool
+  if (pool?.members.kind !== 'when') return {}
+  const { name, members } = pool
+  const why = declaredIn(inputs.known?.inputs ?? inputs).rules.whyOf(members, email)
+  return { pool: { name, lines: [`pool ${name}: whether its condition holds is not known (${why}), so the person stays out of it`] } }
 }
 
 const isMember = (inputs: DesiredInputs, id: string, email: string): boolean =>

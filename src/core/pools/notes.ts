@@ -1,5 +1,5 @@
 // Notes about pools: the last deal stays and why, the sum is above the credits, everything is used, raises wait, the credits do not pay for
-// `min`, there are no members. They change nothing.
+// `min`, there are no members, or it is not known who is one. They change nothing.
 
 import type { Pool, PoolMembers } from '../model/policy.ts'
 import type { Position } from '../model/problem.ts'
@@ -10,7 +10,7 @@ import { waitingRaises } from './waits.ts'
 
 /** A note about one pool, placed at its credits. `POOL_BOUNDS` is an error: the declaration cannot be kept for the present members. */
 export interface PoolNote {
-  readonly code: 'POOL_FROZEN' | 'POOL_ABOVE' | 'POOL_USED_UP' | 'POOL_BOUNDS' | 'POOL_NOBODY' | 'POOL_WAITS'
+  readonly code: 'POOL_FROZEN' | 'POOL_ABOVE' | 'POOL_USED_UP' | 'POOL_BOUNDS' | 'POOL_NOBODY' | 'POOL_UNKNOWN' | 'POOL_WAITS'
   readonly pool: string
   readonly message: string
   /** Stays the same while the note says the same, whatever its figures. */
@@ -18,13 +18,20 @@ export interface PoolNote {
   readonly at: Position
 }
 
+/** `unknown`: people of whom it is not known whether the condition of the pool holds, and what is missing of the first. */
+interface PoolNow {
+  readonly pool: Pool
+  readonly members: readonly MemberNow[]
+  readonly unknown?: { readonly emails: readonly string[]; readonly why: string }
+}
+
 /** `frozen`: why a pool keeps its last deal, by name. */
 export function poolNotes(
-  pools: readonly { readonly pool: Pool; readonly members: readonly MemberNow[] }[],
+  pools: readonly PoolNow[],
   dealt: Readonly<Record<string, PoolState>>,
   frozen: Readonly<Record<string, string>>,
 ): readonly PoolNote[] {
-  return pools.flatMap(({ pool, members }) => {
+  return pools.flatMap(({ pool, members, unknown }) => {
     const { name, credits, min, members: asked, at } = pool
     const state = Object.hasOwn(dealt, name) ? dealt[name] : undefined
     const why = Object.hasOwn(frozen, name) ? frozen[name] : undefined
@@ -32,6 +39,7 @@ export function poolNotes(
     const add = (code: PoolNote['code'], text: string, version = '') =>
       notes.push({ code, pool: name, message: `pool ${name}: ${text}`, version, at })
     if (members.length === 0 && why === undefined) add('POOL_NOBODY', `has no members: ${whyNobody(asked)}`)
+    if (unknown) add('POOL_UNKNOWN', unknownText(unknown))
     const least = `${members.length} members at ${min} are ${min * members.length} credits`
     if (cannotPay(pool, members.length)) add('POOL_BOUNDS', `cannot pay its min, so nothing is dealt: ${least}, it has ${credits}`)
     if (why !== undefined) add('POOL_FROZEN', `${state?.dealtAt === undefined ? 'nothing is dealt' : 'the last deal stays'}: ${why}`, why)
@@ -53,6 +61,11 @@ function whyNobody(asked: PoolMembers): string {
   if (asked.kind === 'emails') return `${NOBODY} has one of its e-mails`
   if (asked.kind === 'groups') return `${NOBODY} is in ${asked.ids.length === 1 ? 'group' : 'one of the groups'} ${asked.ids.join(', ')}`
   return `${NOBODY} meets its condition in two readings that agree`
+}
+
+function unknownText({ emails, why }: NonNullable<PoolNow['unknown']>): string {
+  const whom = emails.length === 1 ? '1 person, who stays' : `${emails.length} people, who stay`
+  return `whether its condition holds is not known for ${whom} in or out of it as before (${why})`
 }
 
 function aboveText(state: PoolState, credits: number): string | undefined {

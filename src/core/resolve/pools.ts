@@ -33,16 +33,24 @@ export interface Place {
 export interface ResolvedPools {
   /** By the name of the pool: approved members, sorted. */
   readonly members: ReadonlyMap<string, readonly string[]>
+  /** By the name of a pool with a condition. */
+  readonly unknown: ReadonlyMap<string, UnknownPeople>
   /** Undefined for a person in more than one pool: they count in the sum of each, and none deals to them. */
   placeOf(email: string): Place | undefined
   clashOf(scope: UserScope): RejectedScope | undefined
+}
+
+/** Approved people of whom it is not known whether a pool's condition holds: they stay in or out of it. `why`: what is missing of the first. */
+export interface UnknownPeople {
+  readonly emails: readonly string[]
+  readonly why: string
 }
 
 /** Finds the members of every pool. Without a roster there are none. */
 export function resolvePools(
   { pools }: PolicySet,
   roster: Roster | undefined,
-  rules: Pick<JudgedRules, 'conditionOf'>,
+  rules: Pick<JudgedRules, 'conditionOf' | 'whyOf'>,
   dealt: DealtPools,
 ): ResolvedPools {
   const poolsOf = new Map<string, Pool[]>()
@@ -54,8 +62,10 @@ export function resolvePools(
   const members = new Map(pools.map(({ name }): [string, string[]] => [name, []]))
   for (const [email, list] of poolsOf) for (const { name } of list) members.get(name)?.push(email)
   for (const list of members.values()) list.sort()
+  const unknown = new Map(pools.flatMap((pool) => unknownOf(pool, approved, rules)))
   return {
     members,
+    unknown,
     placeOf: (email) => placeOf(poolsOf.get(email), email, dealt),
     clashOf: (scope) => clash(scope, poolsOf.get(scope.email) ?? []),
   }
@@ -69,6 +79,18 @@ function membershipOf(pool: Pool, rules: Pick<JudgedRules, 'conditionOf'>): (ema
   const when = poolCondition(pool)
   const condition = when && rules.conditionOf(when)
   return (email) => condition?.holds(email) === true
+}
+
+function unknownOf(
+  { name, members }: Pool,
+  approved: readonly string[],
+  rules: Pick<JudgedRules, 'conditionOf' | 'whyOf'>,
+): readonly (readonly [string, UnknownPeople])[] {
+  if (members.kind !== 'when') return []
+  const condition = rules.conditionOf(members.when)
+  const emails = approved.filter((email) => condition?.truthOf(email) === 'unknown')
+  const [first] = emails
+  return first === undefined ? [] : [[name, { emails, why: rules.whyOf(members, first) }]]
 }
 
 function placeOf(pools: readonly Pool[] | undefined, email: string, dealt: DealtPools): Place | undefined {
@@ -105,6 +127,7 @@ function clash(scope: UserScope, [first, second]: readonly Pool[]): RejectedScop
 export interface PoolPeople {
   readonly pool: Pool
   readonly members: readonly MemberNow[]
+  readonly unknown?: UnknownPeople
 }
 
 /**
@@ -113,7 +136,7 @@ export interface PoolPeople {
  */
 export function poolPeople(
   { pools, protectedPeople }: PolicySet,
-  { members, clashOf }: ResolvedPools,
+  { members, unknown, clashOf }: ResolvedPools,
   declaredOf: (email: string) => Candidate | undefined,
   ownedOf: (email: string) => Cap | undefined,
 ): readonly PoolPeople[] {
@@ -130,7 +153,9 @@ export function poolPeople(
   return pools.map((pool) => {
     const people = (members.get(pool.name) ?? []).map(memberNow)
     // Nothing is dealt by a pool that cannot pay its min, which is an error.
-    return { pool, members: cannotPay(pool, people.length) ? people.map((one) => ({ ...one, protected: true })) : people }
+    const dealt = cannotPay(pool, people.length) ? people.map((one) => ({ ...one, protected: true })) : people
+    const open = unknown.get(pool.name)
+    return { pool, members: dealt, ...(open && { unknown: open }) }
   })
 }
 

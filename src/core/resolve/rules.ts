@@ -29,8 +29,8 @@ export type RuleVerdict =
 /** All conditions of rules and pools, judged. */
 export interface JudgedRules {
   verdictOf(email: string): RuleVerdict
-  /** Why a rule matches a person, or why that is not known: the values that decide. */
-  whyOf(rule: PeopleRule, email: string): string
+  /** Why a rule matches a person or a pool asks for them, or why that is not known: the values that decide. */
+  whyOf(rule: Pick<PeopleRule, 'when'>, email: string): string
   /** One of the conditions of rules and pools. */
   conditionOf(when: When): JudgedCondition | undefined
   /** People whom a rule matches. */
@@ -120,7 +120,7 @@ function count(rules: readonly JudgedRule[], { roster }: ConditionInputs, verdic
   return { matched, statuses }
 }
 
-function whyOf({ when }: PeopleRule, email: string, facts: RowFacts, condition: JudgedCondition | undefined): string {
+function whyOf({ when }: Pick<PeopleRule, 'when'>, email: string, facts: RowFacts, condition: JudgedCondition | undefined): string {
   const person = facts.byEmail.get(email)
   if (!person) return 'the person is not on the roster'
   const answers = answersOf(when, person, facts)

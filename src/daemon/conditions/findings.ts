@@ -63,6 +63,7 @@ const POOL_TYPES = {
   POOL_USED_UP: 'PoolUsedUp',
   POOL_BOUNDS: 'PoolBounds',
   POOL_NOBODY: 'PoolNobody',
+  POOL_UNKNOWN: 'PoolUnknown',
   POOL_WAITS: 'PoolWaits',
 } as const
 

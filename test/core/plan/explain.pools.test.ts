@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
 import type { PoolMember, PoolState } from '../../../src/core/pools/state.ts'
-import { CYCLE, email, members, NOW, type PolicySketch, roster } from '../../support/declare.ts'
+import { CYCLE, email, members, NOW, type PolicySketch, roster, rosterRows } from '../../support/declare.ts'
 import { explained, lines } from '../../support/explained.ts'
 
 const dealt = (amount: number, more: Partial<PoolMember> = {}): PoolState => ({
@@ -94,3 +94,12 @@ test('a rule that matches goes before the wider caps, and says so', () =>
     'rule group:a 60 at acme.yaml:2:5: a rule is narrower',
     'rule team 500 at acme.yaml:1:5: a rule is narrower',
   ]))
+
+test('says of whom it is not known whether they are a member what is missing', () => {
+  const policy: PolicySketch = { pools: [{ name: 'research', credits: 100, members: { kind: 'when', when: { role: 'member' } } }] }
+  const { pool } = explained('dan', policy, { roster: rosterRows({ ada: { role: 'member' }, dan: {} }) })
+  expect(pool).toEqual({
+    name: 'research',
+    lines: ['pool research: whether its condition holds is not known (role: the roster has no role), so the person stays out of it'],
+  })
+})

@@ -278,3 +278,18 @@ describe('the notes on a pool', () => {
     expect(found.map(({ version }) => version)).toEqual(expected.map((text) => (text.startsWith('POOL_FROZEN') ? 'use is old' : '')))
   })
 })
+
+test.each([
+  [['ada'], '1 person, who stays'],
+  [['ada', 'bob'], '2 people, who stay'],
+] as const)('a note says of how many it is not known whether they are members: %j', (names, whom) => {
+  const [pool] = sketch({ members: { kind: 'when', when: { role: 'a' } } })
+  if (!pool) return
+  const unknown = { emails: names.map(email), why: 'role: the roster has no role' }
+  expect(poolNotes([{ pool, members: [{ email: email('cyd') }], unknown }], {}, {})).toMatchObject([
+    {
+      code: 'POOL_UNKNOWN',
+      message: `pool research: whether its condition holds is not known for ${whom} in or out of it as before (role: the roster has no role)`,
+    },
+  ])
+})

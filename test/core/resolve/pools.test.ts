@@ -18,6 +18,7 @@ import {
   type PolicySketch,
   type PoolSketch,
   roster,
+  rosterRows,
   short,
 } from '../../support/declare.ts'
 
@@ -340,5 +341,20 @@ describe('of a member is asked', () => {
       ['cyd', 260, undefined],
     ])
     expect(desired[1]).not.toHaveProperty('waits')
+  })
+})
+
+test('it is known of whom it is not known whether a condition holds, also while they stay a member', () => {
+  const policy: PolicySketch = { pools: [{ name: 'p', credits: 100, members: { kind: 'when', when: { role: 'a' } } }] }
+  const rows = { ada: { role: 'a' }, bob: { role: 'b' }, dan: {}, pat: { status: 'pending' } } as const
+  const first = resolveDesired(desiredInputs(policy, { roster: rosterRows(rows) }))
+  expect(first.pools[0]).toMatchObject({
+    members: [{ email: 'ada@example.com' }],
+    unknown: { emails: ['dan@example.com'], why: 'role: the roster has no role' },
+  })
+  const later = desiredInputs(policy, { roster: rosterRows({ ...rows, ada: {} }), conditions: first.conditions })
+  expect(resolveDesired(later).pools[0]).toMatchObject({
+    members: [{ email: 'ada@example.com' }],
+    unknown: { emails: ['ada@example.com', 'dan@example.com'] },
   })
 })

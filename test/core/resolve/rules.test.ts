@@ -17,7 +17,6 @@ import {
   ownedCaps,
   type PolicySketch,
   type RowSketch,
-  type RuleSketch,
   rosterRows,
   running,
   skips,
@@ -376,25 +375,6 @@ describe('what a person should know of a rule', () => {
       { roster: rosterRows(KNOWN) },
     )
     expect(ruleNotes.map(({ message }) => message)).toEqual(['rule r2 matches nobody: earlier rules match everybody that it would'])
-  })
-
-  test('that it is not known whether earlier rules match those that it would', () => {
-    const unknown = { when: { role: 'member' }, cap: 5 }
-    const everybody = { when: { email: '*@*' }, cap: 6 }
-    const last = (rules: readonly RuleSketch[]) =>
-      resolve({ rules }, { roster: rosterRows({ ada: {}, bob: {} }) }).ruleNotes.at(-1)?.message
-    expect(last([unknown, everybody])).toBe('rule r2 matches nobody: it is not known whether earlier rules match those that it would')
-    expect(last([{ when: { email: 'ada@*' }, cap: 4 }, unknown, everybody])).toBe(
-      'rule r3 matches nobody: earlier rules match everybody that it would, or it is not known whether they do',
-    )
-  })
-
-  test('that the nearest joined some hours too early', () => {
-    const { ruleNotes } = resolve(
-      { rules: [{ when: { joinedWithinDays: 14 }, cap: 5 }] },
-      { roster: rosterRows({ ada: { joinedDaysAgo: 14.01 } }) },
-    )
-    expect(ruleNotes[0]?.message).toBe('rule r1 matches nobody: nobody joined within 14 days; the nearest is more than 14 days')
   })
 
   test('that the answer is not known for some people', () => {

@@ -6,7 +6,16 @@ import { resolveDesired } from '../../../src/core/resolve/desired.ts'
 import type { DesiredInputs } from '../../../src/core/resolve/resolution.ts'
 import { judgeRules } from '../../../src/core/resolve/rules.ts'
 import { nearest } from '../../../src/policy/suggest.ts'
-import { desiredInputs, email, members, type PolicySketch, policy, type RowSketch, rosterRows } from '../../support/declare.ts'
+import {
+  desiredInputs,
+  email,
+  members,
+  type PolicySketch,
+  policy,
+  type RowSketch,
+  type RuleSketch,
+  rosterRows,
+} from '../../support/declare.ts'
 
 const PEOPLE: Readonly<Record<string, RowSketch>> = {
   ada: { role: ' Admin ', usedDaysAgo: 0, joinedDaysAgo: 400, activeDays: { 30: 20 } },
@@ -230,4 +239,21 @@ describe('a note', () => {
     expect(notes({ role: 'mamber' }, rows)).toEqual(['rule r1 matches nobody: nobody has the role mamber; the roles there are: admin'])
     expect(notes({ role: 'x' }, { bob: { status: 'pending' } })).toEqual([])
   })
+})
+
+test('a note says that it is not known whether earlier rules match those that it would', () => {
+  const unknown = { when: { role: 'member' }, cap: 5 }
+  const everybody = { when: { email: '*@*' }, cap: 6 }
+  const last = (rules: readonly RuleSketch[]) =>
+    resolveDesired(desiredInputs({ rules }, { roster: rosterRows({ ada: {}, bob: {} }) })).ruleNotes.at(-1)?.message
+  expect(last([unknown, everybody])).toBe('rule r2 matches nobody: it is not known whether earlier rules match those that it would')
+  expect(last([{ when: { email: 'ada@*' }, cap: 4 }, unknown, everybody])).toBe(
+    'rule r3 matches nobody: earlier rules match everybody that it would, or it is not known whether they do',
+  )
+})
+
+test('a note says that the nearest joined some hours too early', () => {
+  const rules = [{ when: { joinedWithinDays: 14 }, cap: 5 }]
+  const { ruleNotes } = resolveDesired(desiredInputs({ rules }, { roster: rosterRows({ ada: { joinedDaysAgo: 14.01 } }) }))
+  expect(ruleNotes[0]?.message).toBe('rule r1 matches nobody: nobody joined within 14 days; the nearest is more than 14 days')
 })
