@@ -1,4 +1,4 @@
-// Runs one random case from its seed and tells what was breached; never throws because of what the program did.
+// Runs one random case from its seed and reports its breaches; never throws because of what the program did.
 import type { Company } from './company.ts'
 import { kinds, turns } from './kinds/all.ts'
 import type { Programs } from './program.ts'
@@ -12,7 +12,7 @@ export interface CaseResult {
   readonly story: readonly string[]
 }
 
-/** The case of a seed; `only` says which kind it has to be. */
+/** The case of a seed; `only` names the kind that it must be. */
 export async function runCase(seed: number, only?: string, programs?: Programs): Promise<CaseResult> {
   const name = only ?? turns[seed % turns.length] ?? 'converge'
   const kind = kinds[name]
@@ -33,7 +33,7 @@ export async function runCase(seed: number, only?: string, programs?: Programs):
   return { seed, kind: name, breaches: [...worlds.flatMap((w) => w.breaches), ...broken], story: worlds.flatMap((w) => w.story) }
 }
 
-/** A result as text: the breaches first, then all that led there. */
+/** A result as text: the breaches first, then what led to them. */
 export function tell(result: CaseResult): string {
   const { seed, kind, breaches, story } = result
   const told = breaches.map((b) => `  ✗ ${b.rule}\n    ${b.found}`)

@@ -5,7 +5,7 @@ export interface Person {
   readonly email: string
   readonly status: 'APPROVED' | 'PENDING' | 'REJECTED'
   readonly disabled: boolean
-  /** Credits used in this cycle, of which the first `creditsPerSeat` come with the seat. */
+  /** Credits used in this cycle; the first `creditsPerSeat` are included in the seat. */
   readonly used: number
 }
 
@@ -28,7 +28,7 @@ export const values = [50, 100, 200, 300, 500, 800, 1000, 1500, 2000, 3000, 5000
 
 export const approved = (company: Company): readonly Person[] => company.people.filter((p) => p.status === 'APPROVED')
 
-/** `count` approved people p1…, all in no group, with these caps: the plain ground of the known cases. */
+/** `count` approved people p1… without groups, with these caps: the setting of the known cases. */
 export function plainCompany(count: number, caps: Readonly<Record<string, number>>, more: Partial<Company> = {}): Company {
   const people = Array.from({ length: count }, (_, i) => person(`p${i + 1}`))
   return { people, groups: [], caps: new Map(Object.entries(caps)), creditsPerSeat: 500, addOnAvailable: 1_000_000, ...more }

@@ -1,5 +1,5 @@
-// The same command lines in this process, through the program's own reader of command lines: for the cases that `npm test` tries, where
-// hundreds of starts would cost more than what they do. Never for what is about the process itself: those cases start one.
+// The same command lines inside this process, through the program's own parser: for the cases of `npm test`, where starting hundreds of
+// processes would take longer than their work. Cases about the process itself start one.
 import { join } from 'node:path'
 import type { Signals } from '../../src/cli/shared/context.ts'
 import { begin } from '../support/inside.ts'
@@ -7,7 +7,7 @@ import type { Ended, Programs } from './program.ts'
 
 const FILES: readonly string[] = ['--config', '--plan', '--out', '--ledger', '--fixture']
 
-/** Files are named from the case's folder, which cannot be this process's own. */
+/** Files are named relative to the case's folder, which cannot be the folder of this process. */
 const inFolder = (folder: string, words: readonly string[]): readonly string[] =>
   words.map((word, index) => (FILES.includes(words[index - 1] ?? '') ? join(folder, word) : word))
 

@@ -1,8 +1,8 @@
-// Reads JSON of a shape that is not trusted: each step answers undefined where the text is not what was hoped for, and never throws.
+// Reads JSON of unknown shape: each step returns undefined when the value is not as expected, and never throws.
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 
-/** The value that a text says, or undefined when it is no JSON. */
+/** The value of a text, or undefined when it is not JSON. */
 export function parseJson(text: string): Json | undefined {
   try {
     return JSON.parse(text)
@@ -11,7 +11,7 @@ export function parseJson(text: string): Json | undefined {
   }
 }
 
-/** What stands under these keys and places. */
+/** The value under these keys and indices. */
 export function at(value: Json | undefined, ...path: readonly (string | number)[]): Json | undefined {
   let here = value
   for (const step of path) {
@@ -32,7 +32,7 @@ export function textAt(value: Json | undefined, ...path: readonly (string | numb
   return typeof found === 'string' ? found : ''
 }
 
-/** The keys of an object; none of anything else. */
+/** The keys of an object; none for other values. */
 export function keysOf(value: Json | undefined): readonly string[] {
   return value !== null && typeof value === 'object' && !Array.isArray(value) ? Object.keys(value) : []
 }

@@ -1,12 +1,12 @@
-// The known cases of holds, approvals and passes as end-to-end tests: real commands against a real sandbox, in this process. The others take
-// minutes: `npm run adversary -- --known ''` runs them all, as processes.
+// The known cases of holds, approvals and passes as end-to-end tests: real commands on a real sandbox, in this process. The other cases
+// take minutes: `npm run adversary -- --known ''` runs all of them, as processes.
 import { expect, test, vi } from 'vitest'
 import { inside } from './inside.ts'
 import { guardCases } from './known/guards.ts'
 import { passCases } from './known/passes.ts'
 import { runKnown } from './known.ts'
 
-// Each case waits now and then; more at once only wait for each other.
+// Each case waits at times; more cases at once only wait for each other.
 vi.setConfig({ maxConcurrency: 2 })
 
 for (const known of [...guardCases, ...passCases]) {

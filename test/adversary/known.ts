@@ -1,4 +1,4 @@
-// All known cases, each by a sentence; `npm run adversary -- --known [TEXT]` runs those whose name has the text, without vitest.
+// All known cases, each with a sentence as its name; `npm run adversary -- --known [TEXT]` runs the cases with the text in their names.
 import type { CaseResult } from './case.ts'
 import type { Company } from './company.ts'
 import { guardCases } from './known/guards.ts'

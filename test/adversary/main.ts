@@ -1,5 +1,5 @@
-// `npm run adversary -- --seeds 1000 [--first N] [--only KIND] [--jobs N] [--brief]
-// [--ignore TEXT]`, or `--known [TEXT]` for the known cases whose name has the text: many random cases; prints each breach with all that leads to it, and ends with a count, exit 1 on any breach.
+// `npm run adversary -- --seeds 1000 [--first N] [--only KIND] [--jobs N] [--brief] [--ignore TEXT]`: many random cases; with `--known
+// [TEXT]` the known cases with the text in their names. Prints each breach with what led to it, and a count; exit code 1 on any breach.
 import { parseArgs } from 'node:util'
 import { runCase, tell } from './case.ts'
 import { knownCases, runKnown } from './known.ts'

@@ -1,12 +1,12 @@
-// The adversary's own reading of product.md sections 1 and 5: whose cap applies, and how many people a change does what to. Written from the
-// page alone; must never import from src.
+// The adversary's own reading of product.md sections 1 and 5: which cap applies to a person, and how many people a change affects in which
+// way. Written from that page alone; must never import from src.
 import { approved, type Company } from './company.ts'
 
 /** Caps by scope: `team`, `group:ID` or an e-mail. */
 export type State = ReadonlyMap<string, number>
 export type Cap = number | 'none'
 
-/** The cap that applies to somebody: user over group over team; of several groups the lowest; Infinity without any. */
+/** The cap that applies to a person: user before group before team; the lowest of several groups; Infinity without any. */
 export function effective(state: State, company: Company, email: string): number {
   const own = state.get(email)
   if (own !== undefined) return own
@@ -28,11 +28,11 @@ export interface Counts {
   readonly blocked: readonly string[]
   readonly cleared: readonly string[]
   readonly raisedBy: number
-  /** People of whom the page does not say whether they count as blocked: raised, and still at or below their use. */
+  /** People for whom product.md leaves open whether they count as blocked: raised, and still at or below their use. */
   readonly unsure: number
 }
 
-/** What a whole plan does to people, each once, by net effect (section 5). */
+/** The effects of a whole plan on people, each counted once by net effect (section 5). */
 export function countsOf(company: Company, before: State, now: State): Counts {
   const lowered: string[] = []
   const blocked: string[] = []
@@ -70,11 +70,11 @@ export const defaults: Limits = {
   maxCleared: { percent: 5, floor: 3 },
 }
 
-/** Whether a count goes past a share that is never under its floor. */
+/** Whether a count exceeds a share, which is never below its floor. */
 export const exceeds = (count: number, people: number, limit: { readonly percent: number; readonly floor: number }): boolean =>
   count > limit.floor && count * 100 > people * limit.percent
 
-/** The share guards that this count has to set off. */
+/** The guards by share that must hold at this count. */
 export function guardsDue(counts: Counts, limits: Limits): readonly (keyof Limits)[] {
   const { lowered, blocked, cleared, people } = counts
   const due: (keyof Limits)[] = []

@@ -1,4 +1,4 @@
-// A policy as data: drawn, written as YAML, and read by the adversary's own understanding of section 2 (what each scope has to be now).
+// A policy as data: drawn, written as YAML, and read by the adversary's own reading of section 2 (the desired cap of each scope now).
 import { approved, type Company, values } from './company.ts'
 import type { Cap } from './model.ts'
 import type { Random } from './random.ts'
@@ -47,13 +47,13 @@ function grantLine(grant: Grant): string {
 }
 
 export interface Declared {
-  /** What each managed scope has to be now. */
+  /** The desired cap of each managed scope now. */
   readonly wanted: ReadonlyMap<string, Cap>
-  /** Scopes of which the page leaves open what they have to be. */
+  /** Scopes whose desired cap product.md leaves open. */
   readonly loose: ReadonlySet<string>
 }
 
-/** What the policy asks of the service at an instant, by section 2. */
+/** The desired caps of a policy at an instant, by section 2. */
 export function declaredBy(policy: Policy, company: Company, now: number): Declared {
   const present = new Set(approved(company).map((p) => p.email))
   const active = policy.grants.filter((g) => (g.from === undefined || g.from.at <= now) && now < g.until.at)
@@ -89,7 +89,7 @@ function give(wanted: Map<string, Cap>, grant: Grant): void {
   else if (typeof base === 'number') wanted.set(grant.scope, base + grant.gives.add)
 }
 
-/** A random policy for a company; caps come from few values, so that many are equal, above and below what is in force. */
+/** A random policy for a company; caps are drawn from few values, so that many are equal to, above or below the caps in force. */
 export function drawPolicy(random: Random, company: Company, now: number, gentle = false): Policy {
   const cap = (): Cap =>
     random.chance(gentle ? 0.05 : 0.15) ? 'none' : random.chance(0.03) ? 0 : random.chance(0.02) ? 2147483647 : random.pick(values)

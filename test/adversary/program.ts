@@ -1,8 +1,8 @@
-// Runs capkeeper's real commands as processes, as users do. Knows nothing of what they answer.
+// Runs capkeeper's real commands as processes, as users do. Knows nothing of their output.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
 
-/** The sources; under vitest the same joined to a few files (test/support/program.ts), which start faster. */
+/** The sources; under vitest bundled to a few files (test/support/program.ts), which start faster. */
 export const mainFile = process.env['CAPKEEPER_MAIN'] ?? join(import.meta.dirname, '..', '..', 'src', 'main.ts')
 
 export interface Ended {
@@ -19,7 +19,7 @@ export interface Running {
   readonly talked: () => string
 }
 
-/** How a case runs commands to their end, and its sandbox: as processes, or inside this one (inside.ts). */
+/** How a case runs commands and its sandbox: as processes, or inside this one (inside.ts). */
 export interface Programs {
   readonly command: (folder: string, words: readonly string[]) => Promise<Ended>
   /** Started, with its address; closed with the case. */
@@ -86,5 +86,5 @@ async function addressOf(child: ChildProcess): Promise<string> {
   })
 }
 
-/** Each a process of its own, as users run them. */
+/** Each command is a process of its own, as users run it. */
 export const processes: Programs = { command: (folder, words) => start(folder, words).ended, sandbox }

@@ -1,13 +1,13 @@
-// Chance for the adversary's cases: the same seed gives the same case. Never takes chance from anywhere else.
+// Seeded random numbers for the adversary's cases: the same seed gives the same case. There is no other source of chance.
 
-/** A small seeded generator (mulberry32) and the draws that the cases need. */
+/** A small seeded generator (mulberry32) and the draws that cases need. */
 export interface Random {
   readonly next: () => number
   /** A whole number from lo to hi, both included. */
   readonly int: (lo: number, hi: number) => number
   readonly chance: (probability: number) => boolean
   readonly pick: <T>(items: readonly T[]) => T
-  /** At most `count` different items, in a drawn order. */
+  /** At most `count` different items, in random order. */
   readonly sample: <T>(items: readonly T[], count: number) => T[]
 }
 

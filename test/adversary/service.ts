@@ -1,5 +1,5 @@
-// The real sandbox, and a proxy before it that records every request in order, keeps the caps that the writes made, and may spoil
-// an answer. It never judges: that is for the checks.
+// The real sandbox, and a proxy before it that records every request in order, follows the caps by the writes, and may damage answers. It
+// never judges; the checks do.
 import { writeFileSync } from 'node:fs'
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
@@ -8,12 +8,12 @@ import { at, type Json, parseJson, textAt } from './json.ts'
 import type { Cap, State } from './model.ts'
 import type { Programs } from './program.ts'
 
-/** One request that went by. */
+/** One recorded request. */
 export interface Seen {
   readonly operation: string
-  /** Of reads and writes of caps. */
+  /** For reads and writes of caps. */
   readonly scope: string
-  /** What a write wants, or a read showed. */
+  /** The cap of a write, or the cap that a read showed. */
   readonly cap: Cap
   readonly status: number
   /** The caps before a write, and after it. */
@@ -38,16 +38,16 @@ export type Tamper = (request: {
 }) => Spoil | Promise<Spoil>
 
 export interface Service {
-  /** Where the program is sent: the proxy. */
+  /** The address that the program uses: the proxy. */
   readonly url: string
   readonly seen: Seen[]
-  /** Where the key showed up outside of a body. */
+  /** Places outside of a body where the key was seen. */
   readonly leaks: string[]
   tamper: Tamper
   readonly state: () => State
-  /** Somebody else sets or clears a cap, past the proxy's record of writes. */
+  /** Another client sets or clears a cap; the proxy does not record it as a write. */
   readonly edit: (scope: string, cap: Cap) => Promise<void>
-  /** What the sandbox itself shows at a scope. */
+  /** The cap that the sandbox itself shows at a scope. */
   readonly truth: (scope: string) => Promise<Cap>
   readonly close: () => Promise<void>
 }

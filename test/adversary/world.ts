@@ -1,4 +1,4 @@
-// One case: its folder, company, service and policy files, the commands that were run and the breaches that were found.
+// One case: its folder, company, service and policy files, the commands that were run, and the breaches.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { type Policy, toYaml } from './policy.ts'
 import { type Ended, type Programs, processes, type Running, start } from './program.ts'
 import { type Seen, type Service, startService } from './service.ts'
 
-/** A sentence of product.md that does not hold, and how that showed. */
+/** A sentence of product.md that does not hold, and the evidence. */
 export interface Breach {
   readonly rule: string
   readonly found: string
@@ -26,14 +26,14 @@ export interface World {
   readonly company: Company
   readonly service: Service
   readonly breaches: Breach[]
-  /** What was done, for the report of a breach. */
+  /** The actions so far, for the report of a breach. */
   readonly story: string[]
   readonly breach: (rule: string, found: string) => void
   readonly write: (policy: Policy | string) => void
   readonly configure: (settings: Settings) => void
   readonly command: (...words: readonly string[]) => Promise<Ended>
   readonly begin: (...words: readonly string[]) => Running
-  /** A command with `--config`; its JSON answer and what went by on the wire meanwhile. */
+  /** Runs a command with `--config`; returns its JSON and the requests meanwhile. */
   readonly run: (...words: readonly string[]) => Promise<Run>
   readonly close: () => Promise<void>
 }
@@ -43,7 +43,7 @@ export interface Run extends Ended {
   readonly seen: readonly Seen[]
 }
 
-/** All guards that have a number or a switch, turned off. */
+/** Turns off all guards that have a number or a switch. */
 export const noGuards: Readonly<Record<string, string>> = Object.fromEntries(
   ['emptyPolicy', 'maxAffected', 'maxLowered', 'maxBlocked', 'maxCleared', 'maxRaise'].map((name) => [name, 'off']),
 )

@@ -1,4 +1,4 @@
-// One daemon, with the heap of the image, keeps a good workspace beside one workspace for each thing that a service can do to it.
+// One daemon, with the heap of the image, keeps a good workspace beside one workspace for each misbehaviour of a service.
 import type { ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -22,7 +22,7 @@ import {
 
 const MIB = 1024 * 1024
 
-/** Writes the same piece until so many bytes are out, or for ever, as fast as they are taken. */
+/** Writes the same piece until so many bytes are sent, or for ever, as fast as they are read. */
 function pour(response: ServerResponse, head: string, piece: string, bytes = Number.POSITIVE_INFINITY, tail = ''): void {
   response.writeHead(200, { 'content-type': 'application/json' })
   response.write(head)
@@ -38,7 +38,7 @@ function pour(response: ServerResponse, head: string, piece: string, bytes = Num
   more()
 }
 
-/** One member after the other, as gzip allows: to press so much in one costs seconds, and to let it out as much either way. */
+/** One gzip member after the other, as the format allows: compressing so much into one takes seconds, and decompresses to the same. */
 const MEMBER = gzipSync(Buffer.alloc(8_000_000, 0x20))
 const BOMB = Buffer.concat(Array.from({ length: IS_HEAVY ? 500 : 50 }, () => MEMBER))
 const DEEP = '['.repeat(400_000)
@@ -57,7 +57,7 @@ const gzipped = (bytes: Buffer) => (_: unknown, response: ServerResponse) =>
   void response.writeHead(200, { 'content-encoding': 'gzip' }).end(bytes)
 const text = (body: string) => (_: unknown, response: ServerResponse) => void response.writeHead(200).end(body)
 
-/** What a service does, and what the log says of it. */
+/** A misbehaviour of a service, and the expected words in the log. */
 const CASES: readonly (readonly [string, string, Answers, RegExp])[] = [
   [
     'a balance of 60 MiB',
@@ -160,7 +160,7 @@ beforeAll(async () => {
 })
 afterAll(endAll)
 
-/** A byte now and then, so that nothing ever looks dead. */
+/** Sends a byte at intervals, so that the connection never looks dead. */
 async function drip(response: ServerResponse): Promise<void> {
   response.writeHead(200)
   for (let byte = 0; byte < 10_000 && !response.destroyed; byte += 1) {

@@ -1,5 +1,5 @@
-// The disk beneath the ledger: full, read-only, damaged, or of a newer version. Nothing is written to the service that could not be recorded,
-// nothing that was there is overwritten, and what can go on goes on.
+// The disk of the ledger: full, read-only, damaged, or of a newer version. Nothing is written to the service that could not be recorded,
+// existing data is not overwritten, and everything that can continue does.
 import { spawnSync } from 'node:child_process'
 import { closeSync, cpSync, mkdirSync, openSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import { atEnd, CAP, daemon, daemonFiles, endAll, type Folder, folder, heals, pa
 
 afterAll(endAll)
 
-/** A file system of one megabyte in a folder; false where this machine lets nobody mount one. */
+/** Mounts a file system of one megabyte in a folder; false where this machine does not allow it. */
 function mount(path: string): boolean {
   mkdirSync(path, { recursive: true })
   const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', path])
@@ -32,7 +32,7 @@ interface Used {
 
 let left: Promise<Used> | undefined
 
-/** A folder with a ledger that a daemon has used and left in order. */
+/** A folder with a ledger that a daemon has used and closed in order. */
 async function leave(): Promise<Used> {
   const [good, files] = [await service(), folder()]
   const one = await daemon({ workspaces: { acme: good.url }, at: files })
@@ -42,7 +42,7 @@ async function leave(): Promise<Used> {
   return { good, files }
 }
 
-/** A copy of it for each test. */
+/** Copies it for each test. */
 async function used(): Promise<Used> {
   left ??= leave()
   const { good, files: at } = await left
@@ -85,14 +85,14 @@ describe('a disk that', () => {
   })
 })
 
-/** Writes until nothing more goes in. */
+/** Writes until the disk is full. */
 function fill(file: string): void {
   const opened = openSync(file, 'w')
   for (const size of [65_536, 4_096, 512, 1]) {
     try {
       for (let piece = 0; piece < 10_000; piece += 1) writeSync(opened, Buffer.alloc(size))
     } catch {
-      // Full, for pieces of this size.
+      // Full for pieces of this size.
     }
   }
   closeSync(opened)

@@ -1,4 +1,4 @@
-// The machine beneath the program: descriptors, signals, and a clock that jumps. After each of them everything is kept as before.
+// The machine: file descriptors, signals, and a clock that jumps. After each of them caps are kept as before.
 import { spawnSync } from 'node:child_process'
 import { existsSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
@@ -38,7 +38,7 @@ describe('with 64 descriptors', () => {
 
 describe('a signal', () => {
   const ALL: readonly Operation[] = ['UserPageAnalytics', 'GetTeamCreditBalance', 'GetUsageConfig', 'UsageConfig', 'CascadeAnalytics']
-  /** The first read, the write, and what is read last. */
+  /** The first read, the write, and the last read. */
   const STEPS = IS_HEAVY ? ALL : (['UserPageAnalytics', 'UsageConfig', 'CascadeAnalytics'] as const)
 
   test(`to stop, at each of ${STEPS.length} steps, ends it in order, and the next start finishes`, async () => {

@@ -1,4 +1,4 @@
-// Clients of the pages that want too much: /ledger of a large workspace that nobody takes, thousands of connections, and slow ones.
+// Clients of the pages that ask for too much: /ledger of a large workspace that is never read, thousands of connections, and slow ones.
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { until } from '../support/process.ts'
@@ -17,10 +17,10 @@ import {
   watchLife,
 } from './world.ts'
 
-/** With 50,000 people the old space that deploy/README.md states for them. */
+/** The old space that deploy/README.md gives for 50,000 people. */
 const [PEOPLE, ENV] = IS_HEAVY ? [50_000, { NODE_OPTIONS: '--max-semi-space-size=1 --max-old-space-size=160' }] : [4_000, undefined]
 const CONNECTIONS = IS_HEAVY ? 5_000 : 1_000
-/** How often each page, and each document of the API, is asked for at once: far more than are answered at a time. */
+/** How often each page, and each document of the API, is requested at once: far more than are answered at a time. */
 const [ASKED, ASKED_OF_API] = IS_HEAVY ? [200, 40] : [100, 20]
 
 const IN_ACME = [
@@ -61,12 +61,12 @@ function connection(daemonOf: Daemon): Socket {
   return socket
 }
 
-/** Under this the daemon lives, answers and heals. */
+/** Under this load the daemon runs, answers and reverts foreign changes. */
 async function holdsUnder(trial: (daemonOf: Daemon) => Promise<void>): Promise<void> {
   const { daemon: one, good } = running()
   const watch = watchLife(one)
   await trial(one)
-  // Why it ended says more than that nothing heals.
+  // The reason why it ended is more useful than the missing revert.
   expect(one.ended()).toBeUndefined()
   await heals(good)
   const longest = await watch.stop()

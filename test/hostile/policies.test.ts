@@ -1,5 +1,5 @@
-// Policies and config that are made to stop the program, against the program as the image runs it: with its heap. A check ends with 65 and a
-// place, the daemon lives, answers within a second, keeps what it had, and takes up what is good again.
+// Policies and config that are made to stop the program, which runs with the heap of the image. A check ends with 65 and a position; the
+// daemon keeps running, answers within a second, keeps the last known good policy, and loads the next good one.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, renameSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { capkeeper, MAIN, startDaemon, until } from '../support/process.ts'
 import { realClock } from '../support/real-clock.ts'
 import { IS_HEAVY, liveWithinMs } from './world.ts'
 
-/** The flags that the image sets, and the program. */
+/** The flags of the image, and the program. */
 const IMAGE = [process.execPath, '--max-old-space-size=64', '--max-semi-space-size=1', MAIN] as const
 const MIB = 1024 * 1024
 const SLOW = 120_000
@@ -17,7 +17,7 @@ const hasMkfifo = spawnSync('mkfifo', ['--version']).status === 0
 
 const many = (piece: string, bytes: number): string => piece.repeat(Math.floor(bytes / piece.length))
 
-/** What somebody may hand over, and how the first line about it begins. */
+/** A hostile file, and the beginning of the first message about it. */
 const TEXTS: readonly (readonly [string, string, RegExp])[] = [
   ['100 KB of opened lists', many('[', 100_000), /^x\.yaml:1:6\d: error: nested too deep: at most 64 levels are read/],
   ['150 KB of empty mappings', many('{}', 150_000), /^x\.yaml:1:3: error: Unexpected flow-map-start/],
@@ -31,7 +31,7 @@ const TEXTS: readonly (readonly [string, string, RegExp])[] = [
   ['8 MiB of empty mappings', many('{}', 8 * MIB), /^x\.yaml:1:1: error: x\.yaml has 8388608 bytes, at most 1048576 are read/],
 ]
 
-/** Those that take another way through the daemon: whole or in a thread, refused by size, by depth, or line by line. */
+/** Files that take different ways through the daemon: read whole or in a thread, refused by size, by depth, or line by line. */
 const WAYS = [
   '100 KB of opened lists',
   '150 KB of empty mappings',
@@ -40,13 +40,13 @@ const WAYS = [
   '1 MiB of items',
   '8 MiB of opened lists',
 ]
-/** Read for so long that each has the program's 20 s for a folder to itself. */
+/** Files that take so long that each needs the program's 20 s for a folder. */
 const ALONE = ['200 KB of one key', '1 MiB of items']
 const TOGETHER = TEXTS.filter(([name]) => WAYS.includes(name) && !ALONE.includes(name))
 /** Refused whole and in a thread. */
 const LIVED_THROUGH = IS_HEAVY ? TEXTS : TEXTS.filter(([name]) => /^(64 KB of one key|1 MiB of items)$/.test(name))
 
-/** As configs: `npm run hostile` tries all, `npm test` the one that costs most; test/policy/hostile.test.ts has them inside the test. */
+/** As configs: `npm run hostile` tries all, `npm test` the slowest one; test/policy/hostile.test.ts has them inside the test. */
 const CONFIGS: readonly (readonly [string, string, RegExp])[] = [
   ['of one key', many('k1: 1\n', 200_000), /^c\.yaml:\d+:1: error: /],
   ['of opened lists', many('[', 100_000), /^c\.yaml:1:6\d: error: nested too deep/],
@@ -102,10 +102,10 @@ test('thousands of people in one file are not too much', async () => {
   })
 })
 
-/** Healing shows that it works, and is not stopped for being often. */
+/** Reverts show that the daemon works; they are never contested here. */
 const PATIENT = { guards: { contested: 'off' } }
 
-/** How long a page takes that must come at once. */
+/** The limit for a page that must come at once. */
 async function livezMs(url: string): Promise<number> {
   const clock = realClock()
   const before = clock.monotonic()
@@ -113,7 +113,7 @@ async function livezMs(url: string): Promise<number> {
   return clock.monotonic() - before
 }
 
-/** Puts a whole file in place at once, as mounts and checkouts do. */
+/** Replaces a file at once, as mounts and checkouts do. */
 function put(at: Place, name: string, text: string): void {
   renameSync(at.write('new', text), at.path(name))
 }

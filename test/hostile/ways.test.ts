@@ -1,5 +1,5 @@
-// The ways to the services: one daemon with a good workspace beside workspaces that hang, reset, refuse, fail TLS or are dropped; and names of
-// hosts that are looked up late or wrongly.
+// The network to the services: one daemon with a good workspace beside workspaces whose service hangs, resets, refuses, fails TLS or drops
+// packets; and host names that resolve late or wrongly.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -21,7 +21,7 @@ import {
   watchLife,
 } from './world.ts'
 
-/** An address on loopback that drops what comes: its program is stopped, and nobody else gets into its queue. */
+/** An address on loopback that drops packets: its program is stopped, and its queue is full. */
 async function droppedAddress(): Promise<string> {
   const program = "const s=require('net').createServer().listen({port:0,host:'127.0.0.1',backlog:1},()=>console.log(s.address().port))"
   const child: ChildProcess = spawn(process.execPath, ['-e', program], { stdio: ['ignore', 'pipe', 'ignore'] })
@@ -40,7 +40,7 @@ async function droppedAddress(): Promise<string> {
   return `http://127.0.0.1:${number}`
 }
 
-/** What is wrong with the way, and what the log says of it. */
+/** A fault of the network, and the expected words in the log. */
 const CASES: readonly (readonly [string, string, RegExp])[] = [
   ['hangs', 'hangs', /asking the service/],
   ['resets each connection', 'resets', /ECONNRESET/],
@@ -91,7 +91,7 @@ async function addresses(): Promise<Record<string, string | Record<string, unkno
 beforeAll(async () => {
   state.good = await service()
   const workspaces = { ...(await addresses()), good: state.good.url }
-  // More of the same, for the numbers: half of them hang.
+  // More workspaces, for the load: half of them hang.
   const others = Array.from(
     { length: IS_HEAVY ? 40 : 6 },
     (_, index) => [`more-${index}`, index % 2 === 0 ? state.hangs : 'http://127.0.0.1:9'] as const,

@@ -1,5 +1,5 @@
-// What hostile trials are made of: the program as a process with the flags of the image, services on loopback that are good or anything but,
-// and a watch that asks /livez all the time. Everything ends with the test file. Nothing leaves this machine.
+// Parts of hostile trials: the program as a process with the flags of the image, good and bad services on loopback, and a watch that
+// requests /livez all the time. Everything ends with the test file. No request leaves this machine.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
@@ -10,7 +10,7 @@ import type { Operation } from '../../src/ports.ts'
 import { MAIN, until } from '../support/process.ts'
 import { realClock } from '../support/real-clock.ts'
 
-/** What deploy/Dockerfile sets; test/deploy compares nothing here, so it is read from there. */
+/** The flags of deploy/Dockerfile, read from there because no test compares them here. */
 export const IMAGE_FLAGS: string = (() => {
   const file = readFileSync(join(import.meta.dirname, '../../deploy/Dockerfile'), 'utf8')
   const [, flags] = /NODE_OPTIONS="([^"]+)"/.exec(file) ?? []
@@ -20,12 +20,12 @@ export const IMAGE_FLAGS: string = (() => {
 
 /** The limit of deploy/kubernetes/base/statefulset.yaml. */
 export const POD_LIMIT_MIB = 384
-/** `npm run hostile`: the built program, and everything larger and longer. */
+/** `npm run hostile`: the built program, and all larger and longer cases. */
 export const IS_HEAVY = process.env['CAPKEEPER_HOSTILE'] === 'heavy'
-/** What an empty Node takes on an idle machine of today. */
+/** The start time of an empty Node on an idle machine. */
 const EMPTY_NODE_MS = 50
 
-/** How many times longer than there everything takes here, because the machine is slow or others keep it busy: the median of five starts. */
+/** How many times slower this machine is, because it is slow or busy: by the median of five starts. */
 function slowness(): number {
   const times = Array.from({ length: 5 }, () => {
     const beganMs = clock.monotonic()
@@ -39,15 +39,15 @@ const PROGRAM = process.env['CAPKEEPER_HOSTILE_MAIN'] ?? MAIN
 const clock = realClock()
 const SLOW_AT_FIRST = slowness()
 /**
- * /livez has a second; longer in proportion where everything takes longer, at first or by now. That is measured only for an answer that took
- * longer than the second.
+ * The limit for /livez is a second, and longer in proportion on a slow or busy machine. How busy it is now is measured only for an answer
+ * that took longer than the second.
  */
 export const liveWithinMs = (tookMs: number): number =>
   1_000 * (tookMs < 1_000 ? 1 : Math.max(SLOW_AT_FIRST, slowness(), (loadavg()[0] ?? 0) / availableParallelism()))
 export const pause = (ms: number): Promise<void> => clock.sleep(ms)
 
 const endings: (() => unknown)[] = []
-/** To be called after all tests of a file. */
+/** Call it after all tests of a file. */
 export async function endAll(): Promise<void> {
   for (const end of endings.splice(0).reverse()) await end()
 }
@@ -78,9 +78,9 @@ export type Answers = { readonly [operation in Operation]?: Answer }
 
 export interface Service {
   readonly url: string
-  /** The team's cap as it is stored now; a foreign hand may set it. */
+  /** The stored cap of the team; setting it is a foreign change. */
   cap: number
-  /** How often each operation was asked. */
+  /** How often each operation was requested. */
   readonly asked: Map<string, number>
   close(): Promise<void>
 }
@@ -105,7 +105,7 @@ export const rosterOf = (people: number, more: Readonly<Record<string, unknown>>
 
 const BALANCE = { promptCreditsPerSeat: 500, numSeats: 20, addOnCreditsAvailable: 1_000_000_000, addOnCreditsUsed: 5 }
 
-/** A service of a team with a cap; `answers` take the place of the good ones. */
+/** A service of a team with a cap; `answers` replace the good ones. */
 export async function service(answers: Answers = {}, people = 20): Promise<Service> {
   const roster = rosterOf(people)
   const asked = new Map<string, number>()
@@ -133,7 +133,7 @@ export async function service(answers: Answers = {}, people = 20): Promise<Servi
     })
   }
   const server = createServer(listener)
-  // A kept connection must not end just when it is used again.
+  // A kept connection must not close just when it is used again.
   server.keepAliveTimeout = 120_000
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const close = (): Promise<void> =>
@@ -146,7 +146,7 @@ export async function service(answers: Answers = {}, people = 20): Promise<Servi
   return made
 }
 
-/** A port that does with each connection as it is told. */
+/** A port that treats each connection as told. */
 export async function port(onConnection: (socket: Socket) => void): Promise<string> {
   const sockets = new Set<Socket>()
   const server = createTcpServer((socket) => {
@@ -163,7 +163,7 @@ export async function port(onConnection: (socket: Socket) => void): Promise<stri
 
 // ---- the daemon
 
-/** The cap that policies of these trials ask for. */
+/** The cap of the policies of these trials. */
 export const CAP = 400
 
 export interface Daemon {
@@ -176,11 +176,11 @@ export interface Daemon {
     headers?: Readonly<Record<string, string>>,
   ): Promise<{ readonly status: number; readonly text: string; readonly ms: number }>
   log(): readonly Readonly<Record<string, unknown>>[]
-  /** What the log says of a workspace. */
+  /** The log lines of a workspace. */
   said(workspace: string): string
-  /** The most memory that it ever had. */
+  /** The peak of its memory. */
   peakMiB(): number
-  /** Undefined while it lives. */
+  /** Undefined while it runs. */
   readonly ended: () => string | undefined
   readonly over: Promise<number | null>
 }
@@ -192,7 +192,7 @@ export interface DaemonOptions {
   readonly config?: Readonly<Record<string, unknown>>
   readonly at?: Folder
   readonly env?: Readonly<Record<string, string>>
-  /** What to run before the program, such as `['prlimit', '--nofile=64']`. */
+  /** A command to run the program with, such as `['prlimit', '--nofile=64']`. */
   readonly under?: readonly string[]
   readonly listen?: string
 }
@@ -273,11 +273,11 @@ export async function daemon(options: DaemonOptions): Promise<Daemon> {
 }
 
 export interface Watch {
-  /** Ends it; the longest that /livez took, in ms; Infinity when it failed. */
+  /** Stops the watch; the longest answer time of /livez in ms, Infinity when one failed. */
   stop(): Promise<number>
 }
 
-/** Asks /livez again and again. How long this process itself was held up meanwhile does not count. */
+/** Requests /livez all the time. Time during which this process itself was held up does not count. */
 export function watchLife(of: Daemon): Watch {
   let isOver = false
   let longest = 0
@@ -293,7 +293,7 @@ export function watchLife(of: Daemon): Watch {
     while (!isOver) {
       const before = lag
       const beganMs = clock.monotonic()
-      // Whoever had to make way asks again at once, as a probe may.
+      // A connection that was closed to make room is retried at once, as a probe may do.
       let isAlive = false
       while (!isAlive && clock.monotonic() - beganMs < 30_000) {
         isAlive = await of.get('/livez').then(
@@ -316,7 +316,7 @@ export function watchLife(of: Daemon): Watch {
   }
 }
 
-/** Somebody else changes the cap of a good service, and the daemon puts it back. */
+/** Another client changes the cap of a good service, and the daemon reverts it. */
 export async function heals(good: Service): Promise<void> {
   good.cap = 9
   await until('the cap to be put back', () => good.cap === CAP)

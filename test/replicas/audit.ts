@@ -1,13 +1,13 @@
-// What the database did with leases, from a trigger beside the tables: who had which workspace from when and until when, on the database's clock. It
-// is read again and again, so that what a failed-over copy lacks is known all the same.
+// The leases as the database gave them, from a trigger beside the tables: which replica had which workspace from when until when, by the
+// database's clock. It is read all the time, so that rows that a failed-over copy lacks are known.
 import type { Database } from './database.ts'
 import { clock } from './time.ts'
 
-/** A lease as it was given, renewed or let go. */
+/** A lease that was given, renewed or released. */
 export interface Given {
   readonly at: number
   readonly workspace: string
-  /** The id of a replica; absent: nobody. */
+  /** The id of a replica; absent: none. */
   readonly holder: string | undefined
   readonly token: number
   readonly until: number
@@ -18,7 +18,7 @@ export interface Audit {
   readonly given: readonly Given[]
   /** Names of replicas by id. */
   readonly names: ReadonlyMap<string, string>
-  /** Reads what is new. */
+  /** Reads new rows. */
   read(): Promise<void>
   close(): Promise<void>
 }
@@ -38,7 +38,7 @@ END $$;
 CREATE TRIGGER note AFTER INSERT OR UPDATE ON capkeeper.lease FOR EACH ROW EXECUTE FUNCTION judge.note();
 INSERT INTO judge.given (workspace, holder, token, until, era) SELECT workspace, holder, token, until, era FROM capkeeper.lease;`
 
-/** Since when rows are asked for again: of transactions that ended late, or of a copy that counts from before. */
+/** From when rows are read again: transactions may end late, and a copy may number rows anew. */
 const AGAIN_MS = 3_000
 const EVERY_MS = 200
 

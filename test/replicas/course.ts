@@ -1,4 +1,4 @@
-// What every fault is made of: a victim, a write on its way, the notes of who was in trouble, and what pages have to show meanwhile. It never judges.
+// Parts of all faults: a victim, a write under way, the notes of replicas in trouble, and the expected pages meanwhile. It never judges.
 import { until } from './database.ts'
 import type { Replica } from './replica.ts'
 import type { Arrival } from './service.ts'
@@ -8,20 +8,20 @@ import { capsShown, type World } from './world.ts'
 export type Roll = () => number
 
 export interface Course {
-  /** Every workspace is kept again within 30 s of this; per workspace where it differs. */
+  /** Every workspace must be kept again within 30 s of this instant; by workspace where it differs. */
   readonly sinceAt: number
   readonly later?: ReadonlyMap<string, number>
-  /** With a write in doubt: its successor waits until that must have landed. */
+  /** Workspaces with a write in doubt: the successor waits until it must have landed. */
   readonly doubted?: string
-  /** What was seen that must not be. */
+  /** Violations that were seen. */
   readonly wrong?: readonly string[]
 }
 
 export interface FaultKind {
   readonly name: string
-  /** Why it cannot be had here. */
+  /** Why this machine cannot have the fault. */
   readonly lacks?: string
-  /** It happens only to replicas with networks of their own. */
+  /** The fault needs replicas with networks of their own. */
   readonly needsNetworks?: true
   run(world: World, roll: Roll): Promise<Course>
 }
@@ -34,7 +34,7 @@ export const pick = <T>(from: readonly T[], roll: Roll): T => {
   return found
 }
 
-/** Something happens to a replica, and is over. */
+/** Something happens to a replica, and ends. */
 export function noted(world: World, { place }: Replica, fromAt = now()): { over(): void } {
   const trouble = { place, fromAt, untilAt: Number.POSITIVE_INFINITY }
   world.troubles.push(trouble)
@@ -60,7 +60,7 @@ export function victimIn(world: World, roll: Roll): Replica {
   )
 }
 
-/** A write of a workspace is held up by its service, and has come. */
+/** Resolves when a write of a workspace has reached its service, which holds it. */
 export async function midWrite(
   world: World,
   roll: Roll,
@@ -78,7 +78,7 @@ export async function midWrite(
 export const healed = (world: World, withinMs = 60_000): Promise<void> =>
   until('all is healed', () => world.workspaces.every((name) => world.service.capOf(name) === world.cap()), withinMs)
 
-/** A page of a replica that cannot record anything: not ready, and the last state. */
+/** The page of a replica that cannot record anything: not ready, with the last state. */
 export async function looksAway(world: World, replica: Replica, isAway: boolean): Promise<readonly string[]> {
   const ready = await replica.get('/readyz')
   const status = await replica.get('/status')

@@ -1,4 +1,5 @@
-// Ways of a replica that fail: to the database, to the services or to both; held up or cut by its links, or with packets lost in the kernel.
+// Connections of a replica that fail: to the database, to the services or to both; held or cut by its links, or with packets lost in the
+// kernel.
 import { type FaultKind, long, looksAway, midWrite, noted, othersOf, victimIn } from './course.ts'
 import type { LinkMode } from './link.ts'
 import type { Loss } from './network.ts'
@@ -56,10 +57,10 @@ const cutFromBoth = (mode: LinkMode, what: string, isMidWrite: boolean): FaultKi
   },
 })
 
-/** Where packets of a replica get lost. */
+/** Where packets of a replica are lost. */
 type Way = 'database' | 'services'
 
-/** In the kernel, with nobody told: what was lost is sent again when the way opens, also by connections that the process has given up. */
+/** Silently, in the kernel: lost packets are sent again when the filter ends, also by connections that the process has given up. */
 const packetsLost = (ways: readonly Way[], loss: Loss, isMidWrite = false): FaultKind => ({
   name: `${loss === 'all' ? 'packets' : 'answers'} lost between a holder and its ${ways.join(' and ')}${isMidWrite ? ', a write on its way' : ''}`,
   needsNetworks: true,
@@ -80,7 +81,7 @@ const packetsLost = (ways: readonly Way[], loss: Loss, isMidWrite = false): Faul
     victim.network.lose([])
     const overAt = now()
     trouble.over()
-    // Who still has the database keeps its workspaces, and the service away.
+    // A replica that still reaches the database keeps its workspaces, although it does not reach the service.
     const later = ways.includes('database') ? undefined : new Map(names.map((name) => [name, overAt]))
     return { sinceAt, wrong, ...(later && { later }), ...(begun && { doubted: begun.write.workspace }) }
   },

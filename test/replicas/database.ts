@@ -1,5 +1,5 @@
-// The PostgreSQL of the check: a real server, and the ways in which it fails. It restarts at once, is followed and replaced by a copy, runs out of disk,
-// refuses connections, or is kept waiting. Whoever uses it asks for its port anew with each connection.
+// The PostgreSQL of the check: a real server, and the ways in which it fails. It restarts, fails over to a copy, runs out of disk, refuses
+// connections, or is blocked. Clients ask for its port with each new connection.
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process'
 import { appendFileSync, closeSync, mkdirSync, mkdtempSync, openSync, rmSync, unlinkSync, writeFileSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,24 +9,24 @@ import { openPostgres, type PostgresDatabase } from '../../src/daemon/ledger/pos
 import { asItsUser, freePort, own, untilSaid } from '../support/postgres.ts'
 import { type Link, openLink } from './link.ts'
 import { clock, now } from './time.ts'
-/** The user of the daemons: connections of the superuser are let in when no others are. */
+/** The user of the daemons: the superuser can connect when no other user can. */
 export const USER = 'keeper'
 const NAME = 'ledger'
-/** Room for the database, where the disk can be made full; root alone can make one so small. */
+/** The size of the database's disk where it can be made full; only root can make one so small. */
 const DISK_MIB = 128
 export const hasSmallDisk = process.getuid?.() === 0
 
 export interface Database {
   port(): number
-  /** Statements of the superuser, past all links. */
+  /** Runs statements of the superuser, past all links. */
   sql(text: string): Promise<readonly Readonly<Record<string, unknown>>[]>
-  /** As after a power failure; resolves when it is back. */
+  /** Restarts as after a power failure; resolves when it is back. */
   restart(awayMs: number): Promise<void>
-  /** A copy takes its place, without what was written in the last `lostMs`; resolves with the instant when it took over. */
+  /** Fails over to a copy without the writes of the last `lostMs`; resolves with the instant of the failover. */
   failOver(lostMs: number): Promise<number>
   fillDisk(): Promise<void>
   freeDisk(): Promise<void>
-  /** Holds a table for so long that nobody else can use it. */
+  /** Locks a table for this time. */
   lock(table: string, ms: number): Promise<void>
   address(port: number, host: string): string
   close(): Promise<void>
@@ -39,7 +39,7 @@ interface Server {
   isRunning: boolean
 }
 
-/** Beside everything else: links and services must go on meanwhile. */
+/** Asynchronous, because links and services must go on meanwhile. */
 async function run(program: string, argv: readonly string[]): Promise<void> {
   const [path, args] = asItsUser(program, argv)
   await promisify(execFile)(path, [...args])
@@ -66,7 +66,7 @@ async function startServer(folder: string, port: number, isCopy = false): Promis
     server.isRunning = false
   })
   await untilSaid(child, isCopy ? 'ready to accept read-only connections' : 'ready to accept connections')
-  // Whoever does not read it would make it wait.
+  // An output that is not read would block it.
   child.stderr?.resume()
   return server
 }
@@ -100,7 +100,7 @@ async function firstServer(): Promise<Server> {
   return startServer(folder, await freePort())
 }
 
-/** A copy that follows a server over a link, which can be held up so that it lags. */
+/** A copy that follows a server over a link, which can be held so that it lags. */
 async function follower(of: Server, link: Link): Promise<Server> {
   const folder = newFolder(hasSmallDisk)
   const data = join(folder, 'data')
@@ -227,7 +227,7 @@ const isAnswering = async (sql: Database['sql']): Promise<boolean> =>
     () => false,
   )
 
-/** Looks again and again; rejects with what was waited for. */
+/** Polls; rejects with what was waited for. */
 export async function until(what: string, look: () => boolean | Promise<boolean>, withinMs = 30_000): Promise<void> {
   const endAt = clock.monotonic() + withinMs
   for (;;) {

@@ -1,5 +1,5 @@
-// What befalls the replicas of the check: pauses, deaths, cuts, a database that fails in its ways, clocks that jump, policies that lag. Each kind says from
-// when on every workspace has to be kept again. It never judges.
+// The faults of the check: pauses, kills, cuts, failures of the database, clocks that jump, policies that lag. Each kind returns from when
+// on every workspace has to be kept again. It never judges.
 import { type FaultKind, healed, long, looksAway, midWrite, noted, notedAll, othersOf, pick, victimIn } from './course.ts'
 import { CUTS } from './cuts.ts'
 import { hasSmallDisk, until } from './database.ts'
@@ -41,7 +41,7 @@ const standstillMidWrite: FaultKind = {
   },
 }
 
-/** What has come meanwhile may be taken up before any timer: a write must not leave then. */
+/** Messages that have arrived meanwhile may be handled before any timer: a write must not leave then. */
 const standstillConnecting: FaultKind = {
   name: 'holder stopped while it connects for a write',
   async run(world, roll) {
@@ -112,7 +112,7 @@ const stopping: FaultKind = {
     world.foreign(...world.workspaces)
     const wrong: string[] = []
     await healed(world)
-    // Nothing has to end first but a write in flight.
+    // Only a write in flight has to end first.
     if (now() - sinceAt > 12_000) wrong.push(`handed over after ${now() - sinceAt} ms`)
     await victim.ended()
     await victim.start()
@@ -148,7 +148,7 @@ const failedOver = (name: string, lostMs: number): FaultKind => ({
   },
 })
 
-/** The database does not serve anybody for a while. */
+/** The database serves no client for a while. */
 const withoutDatabase = (name: string, begin: (world: World, ms: number) => Promise<() => Promise<void>>, lacks?: string): FaultKind => ({
   name,
   ...(lacks !== undefined && { lacks }),
@@ -176,7 +176,7 @@ const limited = withoutDatabase('database at its connection limit', async ({ dat
 const full: FaultKind = {
   ...withoutDatabase('database out of disk', async ({ database }) => {
     await database.fillDisk()
-    // Whatever segments are left over are used up.
+    // The remaining segments are used up.
     for (let turn = 0; turn < 12; turn += 1) await database.sql('SELECT pg_switch_wal()').catch(() => undefined)
     return database.freeDisk
   }),

@@ -1,9 +1,9 @@
-// Judges replicas from outside: by what the services were sent and by what the database noted of leases. It has a model of its own, and reads nothing of
-// what the program thinks, but for the words of its log where telling is the rule.
+// Judges replicas from outside: by the requests that services received and by the leases that the database recorded. It has a model of its
+// own, and reads nothing of the program but its log, where reporting is the rule.
 import type { Audit, Given } from './audit.ts'
 import type { Arrival, Landing, Service } from './service.ts'
 
-/** product.md, section 10: the lease outlasts the time a write may take. */
+/** product.md, section 10: a lease outlasts the time that a write may take. */
 const WRITE_MS = 10_000
 /** Clocks are read at different moments. */
 const SLACK_MS = 5
@@ -13,7 +13,7 @@ export interface Violation {
   readonly found: string
 }
 
-/** Replica by the id that the database has for it. */
+/** The replica with this id in the database. */
 export type PlaceOf = (holder: string) => number | undefined
 
 /** When a replica was stopped, killed or cut off. */
@@ -28,7 +28,7 @@ export interface Evidence {
   readonly service: Pick<Service, 'arrivals' | 'landings'>
   readonly placeOf: PlaceOf
   readonly troubles: readonly Trouble[]
-  /** Of the fault that is judged. */
+  /** From the fault that is judged. */
   readonly sinceAt: number
 }
 
@@ -47,7 +47,7 @@ const perWorkspace = (given: readonly Given[]): ReadonlyMap<string, readonly Giv
   return all
 }
 
-/** No lease is given while another one could still last, unless that one was let go. */
+/** No lease is given while another may still be valid, unless that one was released. */
 function overlaps({ audit, sinceAt }: Evidence): readonly Violation[] {
   return [...perWorkspace(audit.given)].flatMap(([workspace, given]) =>
     given.flatMap((one, place): readonly Violation[] => {
@@ -60,7 +60,7 @@ function overlaps({ audit, sinceAt }: Evidence): readonly Violation[] {
   )
 }
 
-/** What the database says of a workspace at a moment. */
+/** The lease of a workspace at a moment, by the database. */
 const givenAt = (given: readonly Given[], at: number): Given | undefined => given.findLast((one) => one.at <= at)
 
 /** A write leaves its process only under a lease that outlasts the time it may take. */
@@ -83,7 +83,7 @@ const told = ({ workspace, sender, value, sentAt, arrivedAt }: Arrival): string 
 const isInTrouble = (troubles: readonly Trouble[], place: number | undefined, fromAt: number, untilAt: number): boolean =>
   troubles.some((one) => one.place === place && one.fromAt <= untilAt && one.untilAt >= fromAt)
 
-/** What stands there already is not written again, but where the answer to the first write was lost to its sender; and then once. */
+/** A stored cap is not written again, except once after the answer to the first write was lost. */
 function writtenTwice({ service, troubles, sinceAt }: Evidence): readonly Violation[] {
   const before = new Map<string, Landing>()
   const again = new Map<string, number>()
@@ -95,7 +95,7 @@ function writtenTwice({ service, troubles, sinceAt }: Evidence): readonly Violat
     const times = isSame ? (again.get(workspace) ?? 0) + 1 : 0
     again.set(workspace, times)
     if (!isSame || landing.at < sinceAt || !first.write) return []
-    // The later one may have been on its way already.
+    // The later one may have been under way already.
     const isDoubted =
       first.write.answeredAt === undefined ||
       write.sentAt <= (first.write.answeredAt ?? 0) + SLACK_MS ||
@@ -105,7 +105,7 @@ function writtenTwice({ service, troubles, sinceAt }: Evidence): readonly Violat
   })
 }
 
-/** Caps of policies rise with each revision: a lower one must not be sent once a higher one was. */
+/** Caps of policies rise with each revision: a lower one must not be sent after a higher one. */
 function oldPolicies({ service, sinceAt }: Evidence): readonly Violation[] {
   const newest = new Map<string, Arrival>()
   return [...service.arrivals]
@@ -118,12 +118,12 @@ function oldPolicies({ service, sinceAt }: Evidence): readonly Violation[] {
     })
 }
 
-/** Writes that took effect over a newer value: they have to be told. */
+/** Writes that took effect over a newer cap: they have to be reported. */
 export const lateLandings = ({ service, sinceAt }: Pick<Evidence, 'service' | 'sinceAt'>): readonly Landing[] =>
   service.landings.filter(({ at, write, before, value }) => {
     if (write === undefined || at < sinceAt || before === undefined || value === undefined || before === value) return false
     return before > value && before >= LOWEST_CAP
   })
 
-/** Caps of policies are at least so high, those of somebody else lower. */
+/** The lowest cap of policies; foreign caps are lower. */
 export const LOWEST_CAP = 1_000

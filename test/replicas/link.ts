@@ -1,17 +1,17 @@
-// The way of one replica to the database or to the service, which can be held up or cut. What is held goes on when the way opens again, also when its
-// sender has gone away since, as a network would deliver it. It knows nothing of what it carries, but for the CONNECT of a proxy.
+// The connection of one replica to the database or to the services, which can be held or cut. Held bytes are delivered when it opens again,
+// also after their sender has ended, as a network would do. It knows nothing of its content, except the CONNECT of a proxy.
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { clock, now } from './time.ts'
 
-/** `held`: nothing arrives anywhere. `deaf`: what is sent arrives, and no answer comes back. `cut`: connections break, and new ones too. */
+/** `held`: nothing arrives anywhere. `deaf`: requests arrive, and no answer returns. `cut`: connections break, new ones too. */
 export type LinkMode = 'open' | 'held' | 'deaf' | 'cut'
 
 export interface Link {
   readonly port: number
   set(mode: LinkMode): void
-  /** A proxy's answer to CONNECT takes so long. */
+  /** The delay of a proxy's answer to CONNECT. */
   slow(ms: number): void
-  /** When the last bytes came in from the replica, on the connection that leaves from this port; and how long it had taken to connect for them. */
+  /** When the last bytes arrived from the replica, on the connection from this port; and how long it took to connect. */
   lastSent(fromPort: number | undefined): LastSent | undefined
   close(): Promise<void>
 }
@@ -19,7 +19,7 @@ export interface Link {
 export interface LastSent {
   readonly at: number
   readonly connectedInMs: number
-  /** When its connection came in. */
+  /** When its connection arrived. */
   readonly openedAt: number
 }
 
@@ -37,11 +37,11 @@ interface Pair {
 }
 
 export interface LinkOptions {
-  /** Asked anew for each connection: a database may have moved. */
+  /** Read for each connection, because a database may have moved. */
   readonly target: () => number
-  /** The replica asks for the way with CONNECT, as it asks a proxy. */
+  /** The replica opens connections with CONNECT, as through a proxy. */
   readonly isProxy: boolean
-  /** Where it listens. */
+  /** The address that it listens on. */
   readonly host?: string
 }
 

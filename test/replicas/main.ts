@@ -1,5 +1,5 @@
-// `npm run replicas:check -- [--faults 100] [--seed 1] [--only TEXT] [--replicas 3] [--workspaces 6]`: real daemons on a real PostgreSQL meet faults, one after
-// the other, and are judged from outside. Prints each fault as it ends and a table; exit code 1 on any violation.
+// `npm run replicas:check -- [--faults 100] [--seed 1] [--only TEXT] [--replicas 3] [--workspaces 6]`: real daemons on a real PostgreSQL
+// under one fault after the other, judged from outside. Prints each fault as it ends and a table; exit code 1 on any violation.
 import { parseArgs } from 'node:util'
 import { stream } from '../../src/sandbox/company/random.ts'
 import { hasPostgres } from '../support/postgres.ts'
@@ -64,7 +64,7 @@ async function main(): Promise<number> {
   const world = await startWorld({ replicas: Number(values.replicas), workspaces: Number(values.workspaces), networks })
   const judged: Judged[] = []
   let isOver = false
-  // The fault under way ends first: nothing of it stays behind.
+  // The fault under way ends first, so that nothing of it remains.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => {
       isOver = true

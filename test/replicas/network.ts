@@ -1,23 +1,24 @@
-// Where one replica lives: on the machine itself, or in a network namespace of the kernel, joined to the machine by one pair of interfaces, in which
-// packets can get lost. Lost ones are sent again by the kernel, later and later, also after the process has given up. Only root can make one.
+// The network of one replica: that of the machine, or a namespace of the kernel, joined to the machine by a pair of interfaces, in which
+// packets can be lost. The kernel sends lost packets again at growing intervals, also after the process has given up. Only root can make
+// one.
 import { execFileSync } from 'node:child_process'
 import { now } from './time.ts'
 
-/** `all`: nothing comes through. `answers`: what is sent arrives, and nothing comes back. */
+/** `all`: nothing arrives. `answers`: requests arrive, and no answer returns. */
 export type Loss = 'all' | 'answers'
 
 export interface Network {
-  /** Where the machine listens for the replica. */
+  /** The address where the machine listens for the replica. */
   readonly machine: string
-  /** Where the replica listens. */
+  /** The address where the replica listens. */
   readonly replica: string
-  /** How a program is started in it. */
+  /** The command that starts a program in it. */
   started(program: string, argv: readonly string[]): readonly [program: string, argv: readonly string[]]
-  /** Packets to and from these ports of the machine get lost, until none are named any more. */
+  /** Loses packets to and from these ports of the machine; an empty list ends it. */
   lose(ports: readonly number[], loss?: Loss): void
   /**
-   * When bytes may have left that came in `at`, on a connection that was opened `openedAt`: what was lost is sent again within twice the time that the
-   * loss has lasted, because the kernel doubles its waits.
+   * When bytes may have left that arrived `at`, on a connection that was opened `openedAt`: lost packets are sent again within twice the
+   * time that the loss has lasted, because the kernel doubles its waits.
    */
   leftAt(at: number, openedAt: number): number
   close(): void
@@ -59,7 +60,7 @@ function removed(name: string): void {
   try {
     ip('netns', 'del', name)
   } catch {
-    // It was not made.
+    // It did not exist.
   }
 }
 

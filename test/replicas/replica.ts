@@ -1,5 +1,5 @@
-// One daemon of the check as a process of its own, with a folder, policies and two links of its own: one to the database, one to the services. Signals,
-// cuts and jumps of its clock reach it alone.
+// One daemon of the check as a process, with a folder, policies and two links of its own: one to the database, one to the services.
+// Signals, cuts and jumps of its clock affect it alone.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -21,7 +21,7 @@ export interface Replica {
   readonly database: Link
   readonly services: Link
   readonly network: Network
-  /** Whether one of its processes goes by this name in the database: the process's number is in it. */
+  /** Whether one of its processes has this name in the database; the name contains the process's number. */
   isNamed(name: string): boolean
   start(): Promise<void>
   signal(name: NodeJS.Signals): void
@@ -30,7 +30,7 @@ export interface Replica {
   /** Undefined: no answer. */
   get(path: string): Promise<{ readonly status: number; readonly text: string } | undefined>
   policies(cap: number): void
-  /** So far from the machine's clock. */
+  /** The offset from the machine's clock. */
   moveClock(ms: number): void
   /** Lines of its log since a time. */
   log(sinceAt: number): readonly string[]
@@ -56,7 +56,7 @@ export async function openReplica(options: ReplicaOptions): Promise<Replica> {
   const services = await openLink({ target: () => options.servicePort, isProxy: true, host })
   mkdirSync(join(folder, 'policies'), { recursive: true })
   const path = (name: string): string => join(folder, name)
-  /** Moved into its place: nobody reads half of it. */
+  /** Written and then renamed, so that no reader gets half of it. */
   const write = (name: string, text: string): void => {
     writeFileSync(path('new'), text)
     renameSync(path('new'), path(name))

@@ -1,4 +1,4 @@
-// One fault after the other on one world, each judged when it is over. What it returns is figures and violations; printing is main.ts's.
+// Runs one fault after the other in one world, each judged when it has ended. Returns figures and violations; main.ts prints them.
 import { stream } from '../../src/sandbox/company/random.ts'
 import type { Course, FaultKind, Roll } from './course.ts'
 import { lateLandings, type Violation, violationsOf } from './judge.ts'
@@ -7,17 +7,17 @@ import type { World } from './world.ts'
 
 /** product.md, section 10: a replica that dies is replaced within 30 s. */
 const KEPT_WITHIN_MS = 30_000
-/** Beyond the lease its successor waits for what may still land, and for the next sweep. */
+/** Beyond the lease its successor waits for a write that may still land, and for the next sweep. */
 const DOUBTED_WITHIN_MS = 40_000
 const SETTLED_WITHIN_MS = 90_000
-/** A late landing is told with the sweep that finds it. */
+/** A late landing is reported with the sweep that finds it. */
 const TOLD_WITHIN_MS = 5_000
 
 export interface Judged {
   readonly kind: string
   readonly number: number
   readonly violations: readonly Violation[]
-  /** The longest that a workspace was not kept, but for one with a write in doubt. */
+  /** The longest time that a workspace without a write in doubt was not kept. */
   readonly keptAgainMs: number
   /** How long a scope with a write in doubt was left alone; absent: there was none. */
   readonly doubtedMs?: number
@@ -25,7 +25,7 @@ export interface Judged {
   readonly writes: number
 }
 
-/** Faults drawn from a seed: every kind comes before any comes again. */
+/** Faults drawn from a seed: each kind occurs once before any is repeated. */
 export function drawn(kinds: readonly FaultKind[], seed: number, count: number): readonly FaultKind[] {
   const roll = stream(seed, 'kinds')
   const drawnKinds: FaultKind[] = []
@@ -72,7 +72,7 @@ export async function runFault(world: World, kind: FaultKind, number: number, ro
   }
 }
 
-/** For each change by somebody else: how long after it, and after the fault allowed for it, was it put right? */
+/** How long after each foreign change, and after the fault allowed it, the change was reverted. */
 function keptAgain({ probes, healedAt }: World, { sinceAt, later, doubted }: Course, isDoubted: boolean): number {
   return Math.max(
     0,

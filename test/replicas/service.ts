@@ -1,23 +1,23 @@
-// The services of all workspaces, with the real sandbox behind them, and a record of every write: who sent it, when it left its sender, when it came,
-// when it took effect and whether its answer went out. A write may be held up, before it takes effect or before its answer.
+// The services of all workspaces, with the real sandbox behind them, and a record of every write: its sender, when it left, arrived and
+// took effect, and whether its answer was sent. A write may be held, before it takes effect or before its answer.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Operation } from '../../src/ports.ts'
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { clock, now } from './time.ts'
 
-/** A write as the service met it; times are of the wall clock, which nobody changes for the check itself. */
+/** A write as the service received it; times are of the wall clock of the check, which no fault changes. */
 export interface Arrival {
   readonly workspace: string
-  /** The place of the replica that sent it. */
+  /** The index of the replica that sent it. */
   readonly sender: number | undefined
   readonly sentAt: number
-  /** Of the time that the write may take, so much went by while it connected. */
+  /** How much of the write's time limit the connection took. */
   readonly connectedInMs: number
   readonly arrivedAt: number
   readonly value: number | undefined
   landedAt?: number
-  /** What stood there before. */
+  /** The cap before it. */
   before?: number | undefined
   answeredAt?: number
 }
@@ -28,11 +28,11 @@ export interface Landing {
   readonly workspace: string
   readonly value: number | undefined
   readonly before: number | undefined
-  /** Absent: somebody else's. */
+  /** Absent: another client. */
   readonly write?: Arrival
 }
 
-/** What the next write of a workspace meets. */
+/** What happens to the next write of a workspace. */
 export interface HoldUp {
   readonly beforeMs?: number
   readonly afterMs?: number
@@ -43,18 +43,18 @@ export interface Service {
   readonly arrivals: readonly Arrival[]
   readonly landings: readonly Landing[]
   capOf(workspace: string): number | undefined
-  /** As somebody else would, past the wire. */
+  /** Sets a cap without a request, as another client. */
   foreign(workspace: string, value: number): void
-  /** Resolves when the next write of this workspace has come, which is then held up. */
+  /** Resolves when the next write of this workspace has arrived, which is then held. */
   nextWrite(workspace: string, holdUp: HoldUp): Promise<Arrival>
-  /** Whether connections end with each answer. */
+  /** Whether connections close after each answer. */
   endConnections(yes: boolean): void
-  /** Takes back what was planned for writes that have not come. */
+  /** Cancels the plans for writes that have not arrived. */
   forgetPlans(): void
   close(): Promise<void>
 }
 
-/** Who sent what comes from this port, and when. */
+/** The sender of requests from this port, and when they left. */
 export type SenderOf = (
   port: number | undefined,
 ) => { readonly sender: number; readonly sentAt: number; readonly connectedInMs: number } | undefined

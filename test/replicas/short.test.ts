@@ -1,5 +1,5 @@
-// A fault of `npm run replicas:check`, on a small world: that the check itself works, and that replicas meet it with every change. A database that
-// goes away is met in test/e2e/replicas.test.ts.
+// A fault of `npm run replicas:check`, on a small world: shows with every change that the check works, and that replicas pass it. The loss
+// of the database is tested in test/e2e/replicas.test.ts.
 import { expect, onTestFinished, test } from 'vitest'
 import { stream } from '../../src/sandbox/company/random.ts'
 import { hasPostgres } from '../support/postgres.ts'

@@ -1,4 +1,4 @@
-// The real clock of the check. The wall clock is that of the database as well, and nobody changes it: clocks jump in single processes only.
+// The real clock of the check, which is also that of the database. No fault changes it: clocks jump only in single processes.
 import { realClock } from '../support/real-clock.ts'
 
 export const clock = realClock()

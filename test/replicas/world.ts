@@ -1,5 +1,5 @@
-// A company on replicas: a database, services, a few daemons with links of their own, and a judge's notes of all of it. It says how things stand; what
-// happens to it is decided in faults.ts.
+// A company on replicas: a database, services, a few daemons with links of their own, and the notes of the judge. It reports states;
+// faults.ts decides what happens.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import { openNetwork } from './network.ts'
 import { openReplica, type Replica } from './replica.ts'
 import { type Service, startService } from './service.ts'
 import { clock, now } from './time.ts'
-/** A change by somebody else, and when it was put right. */
+/** A foreign change, and when it was reverted. */
 export interface Probe {
   readonly workspace: string
   readonly at: number
@@ -25,17 +25,17 @@ export interface World {
   readonly audit: Audit
   readonly troubles: Trouble[]
   readonly probes: Probe[]
-  /** What the policies ask for now. */
+  /** The cap that the policies declare now. */
   cap(): number
-  /** Policies that ask for one more, for these replicas. */
+  /** Publishes policies with a cap higher by one, for these replicas. */
   newPolicies(of?: readonly Replica[]): void
   placeOf(holder: string): number | undefined
   holderOf(workspace: string): Replica | undefined
   heldBy(replica: Replica): readonly string[]
-  /** Somebody else changes the cap. */
+  /** Another client changes the cap. */
   foreign(...workspaces: readonly string[]): void
   healedAt(probe: Probe): number | undefined
-  /** Every workspace is held, evenly, and as the policies ask. */
+  /** Every workspace is held, evenly spread, and as the policies ask. */
   settled(withinMs: number): Promise<void>
   rest(ms: number): Promise<void>
   close(): Promise<void>
@@ -44,7 +44,7 @@ export interface World {
 export interface WorldOptions {
   readonly replicas: number
   readonly workspaces: number
-  /** Each replica in a network of its own, in which packets can get lost. */
+  /** Gives each replica a network of its own, in which packets can be lost. */
   readonly networks?: boolean
 }
 

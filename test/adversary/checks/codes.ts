@@ -1,8 +1,8 @@
-// Which exit code fits what happened (product.md section 3).
+// Whether an exit code fits the result (product.md section 3).
 import { landedOf } from '../service.ts'
 import type { Run, World } from '../world.ts'
 
-/** On a service that fails now and then: the code is one of those that can fit, and 1 and 4 tell nothing done from done in part. */
+/** On an unreliable service: the code is a possible one; 1 means that nothing was done, 4 that a part was. */
 export function checkCode(world: World, run: Run): void {
   const landed = landedOf(run.seen).length
   if (![0, 1, 3, 4].includes(run.code)) world.breach('Exit codes of apply (section 3)', `exit ${run.code}: ${run.talk.slice(-300)}`)

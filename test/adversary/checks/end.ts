@@ -1,9 +1,9 @@
-// The end state: declared scopes are as declared, all others are as they were (product.md sections 1, 3 and 6).
+// The end state: declared scopes are as declared, all others are unchanged (product.md sections 1, 3 and 6).
 import type { Cap, State } from '../model.ts'
 import type { Declared } from '../policy.ts'
 import type { World } from '../world.ts'
 
-/** What each scope has to be at the end, by own arithmetic: declared, cleared because it was ours, or as it was. */
+/** The expected cap of each scope at the end, computed here: declared, cleared because it was ours, or unchanged. */
 export function expectedEnd(start: State, now: Declared, pruned: Iterable<string> = []): State {
   const end = new Map(start)
   for (const scope of pruned) end.delete(scope)
@@ -11,7 +11,7 @@ export function expectedEnd(start: State, now: Declared, pruned: Iterable<string
   return end
 }
 
-/** Compares the service with what it has to be; scopes in `loose` may be anything. */
+/** Compares the service with the expected caps; scopes in `loose` may have any. */
 export function checkEnd(world: World, expected: State, loose: ReadonlySet<string>, when: string): void {
   const actual = world.service.state()
   const wrong = differences(actual, expected).filter(([scope]) => !loose.has(scope))
@@ -23,7 +23,7 @@ export function checkEnd(world: World, expected: State, loose: ReadonlySet<strin
   }
 }
 
-/** Scopes whose cap is not the same: what it is and what it should be. */
+/** Scopes with another cap than expected: the present and the expected one. */
 export function differences(actual: State, expected: State): readonly (readonly [string, Cap, Cap])[] {
   const scopes = new Set([...actual.keys(), ...expected.keys()])
   return [...scopes]

@@ -1,10 +1,10 @@
-// Guards, holds and approvals by own arithmetic (product.md section 5). A user's cap that no policy declares is not read, so people are counted twice:
-// with it and without it; a guard must hold when both counts pass its share, and must not when neither does.
+// Guards, holds and approvals, computed independently (product.md section 5). A user's cap that no policy declares is not read, so people
+// are counted with it and without it; a guard must hold when both counts exceed its share, and must not when neither does.
 import { after, type Cap, type Counts, countsOf, guardsDue, type Limits, type State } from '../model.ts'
 import type { World } from '../world.ts'
 import type { Change, Hold } from './shape.ts'
 
-/** The caps that capkeeper can know: the team's, the groups', and those of declared people. */
+/** The caps that capkeeper can know: those of the team, of groups and of declared people. */
 function known(state: State, declared: ReadonlyMap<string, Cap>): State {
   return new Map([...state].filter(([scope]) => scope === 'team' || declared.has(scope)))
 }
@@ -13,7 +13,7 @@ function counts(world: World, declared: ReadonlyMap<string, Cap>, before: State,
   return [countsOf(world.company, before, now), countsOf(world.company, known(before, declared), known(now, declared))]
 }
 
-/** Whether the share guards held what they must, judged from where the plan began. */
+/** Whether the guards by share held what they must, counted from the beginning of the plan. */
 export function checkGuards(
   world: World,
   declared: ReadonlyMap<string, Cap>,
@@ -42,7 +42,7 @@ export function checkGuards(
   }
 }
 
-/** The protected guard, and what goes out of protected people without it. */
+/** The guard for protected people, and what is written to them without it. */
 export function checkProtected(world: World, declared: ReadonlyMap<string, Cap>, start: State, listed: readonly string[]): void {
   const [real, seen] = counts(world, declared, start, world.service.state()).map((c) => [...c.lowered, ...c.blocked, ...c.cleared])
   const harmed = listed.filter((email) => real?.includes(email) && seen?.includes(email))
@@ -53,7 +53,7 @@ export function checkProtected(world: World, declared: ReadonlyMap<string, Cap>,
     )
 }
 
-/** What went out without an approval stays within every share, counted from where the plan began. */
+/** Writes without an approval stay within every share, counted from the beginning of the plan. */
 export function checkUnapproved(world: World, declared: ReadonlyMap<string, Cap>, start: State, limits: Limits): void {
   const both = counts(world, declared, start, world.service.state())
   for (const guard of inAll(both, limits)) {

@@ -1,4 +1,4 @@
-// The JSON of plan and apply, field by field, as product.md section 3 writes it.
+// The JSON of plan and apply, field by field, as in product.md section 3.
 import { at, type Json, keysOf, listAt, textAt } from '../json.ts'
 import type { Cap } from '../model.ts'
 import type { World } from '../world.ts'
@@ -77,7 +77,7 @@ const planKeys = [
 const changeKeys = ['scope', 'action', 'effect', 'from', 'to', 'cause', 'people', 'source', 'reason']
 const rule = '--output json of plan and apply is as section 3 writes it'
 
-/** Every field that section 3 names is there, with the values it allows. */
+/** Every field that section 3 names exists, with an allowed value. */
 export function checkShape(world: World, plan: Json | undefined, command: string): void {
   const told = new Set<string>()
   const wrong = (found: string): void => {
@@ -123,6 +123,6 @@ function checkChange(change: Json, wrong: (found: string) => void): void {
   if ((textAt(change, 'action') === 'clear') !== (capOf(at(change, 'to')) === 'none')) wrong(`action and to of ${name} do not agree`)
   const source = at(change, 'source')
   const placed = textAt(source, 'file') !== '' && typeof at(source, 'line') === 'number' && typeof at(source, 'column') === 'number'
-  // What is declared no longer has no place.
+  // A scope that is no longer declared has no place in a policy.
   if (!placed && source !== null) wrong(`source of ${name}`)
 }

@@ -1,13 +1,13 @@
-// What was written against what was shown: the same changes, in the order of the plan (product.md sections 3 and 6).
+// Compares writes with the plan that was shown: the same changes, in its order (product.md sections 3 and 6).
 import type { Cap } from '../model.ts'
 import { type Seen, writesOf, writtenText } from '../service.ts'
 import type { World } from '../world.ts'
 import { type Change, keyOf } from './shape.ts'
 
-/** Whether a shown change is one that is to be written now. */
+/** Whether a shown change is ready to be written. */
 export const goesOut = (change: Change): boolean => change.hold === '' && change.waitsFor === ''
 
-/** The plan shows exactly the changes between what is and what is asked, by own arithmetic. */
+/** The plan shows exactly the differences between observed and desired caps, computed independently. */
 export function checkDifference(
   world: World,
   changes: readonly Change[],
@@ -33,7 +33,7 @@ export function checkDifference(
   }
 }
 
-/** Nothing was written that was not shown, and all that was shown to go out went; in its order when requests go one by one. */
+/** Only shown changes were written, and all ready ones were; in the order of the plan when requests are sent one by one. */
 export function checkShown(world: World, changes: readonly Change[], seen: readonly Seen[], inOrder: boolean): void {
   const shown = changes.filter(goesOut).map(keyOf)
   const waiting = new Set(changes.filter((c) => c.hold === '' && c.waitsFor !== '').map(keyOf))

@@ -1,5 +1,5 @@
-// Every state on the way (product.md section 6): nobody below the lesser of before and after, nobody uncapped on the way to a cap, no write
-// without need, each write read back. For services that keep caps per scope.
+// Every state on the way (product.md section 6): no person below the lesser of before and after, none uncapped on the way to a cap, no
+// needless write, and each write read back. For services with caps per scope.
 import { approved } from '../company.ts'
 import { effective, type State } from '../model.ts'
 import { landedOf, type Seen, writesOf } from '../service.ts'
@@ -8,7 +8,7 @@ import type { World } from '../world.ts'
 const below = 'Between any two writes nobody is below the lesser of what they had and what they will have (section 6)'
 const uncapped = 'Nobody is uncapped on the way to a cap (section 6)'
 
-/** Looks at each state between `before` and `end` that the writes made. */
+/** Checks each state between `before` and `end` that the writes produced. */
 export function checkWay(world: World, seen: readonly Seen[], before: State, end: State): void {
   const told = new Set<string>()
   for (const write of landedOf(seen)) {
@@ -24,7 +24,7 @@ export function checkWay(world: World, seen: readonly Seen[], before: State, end
   }
 }
 
-/** No write that changes nothing, and no clear of what is unset. */
+/** No write without an effect, and no clear of a scope that is not set. */
 export function checkNeed(world: World, seen: readonly Seen[]): void {
   for (const write of writesOf(seen)) {
     const was = write.before.get(write.scope) ?? 'none'
@@ -34,7 +34,7 @@ export function checkNeed(world: World, seen: readonly Seen[]): void {
   }
 }
 
-/** The same scope twice in one command, on a service where every write lands and nobody else writes. */
+/** No scope is written twice in one command, on a service where every write lands and no other client writes. */
 export function checkOnce(world: World, seen: readonly Seen[]): void {
   const count = new Map<string, number>()
   for (const write of writesOf(seen)) count.set(write.scope, (count.get(write.scope) ?? 0) + 1)

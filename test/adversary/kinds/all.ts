@@ -1,4 +1,4 @@
-// The kinds of random cases, by name, with how often each is drawn.
+// The kinds of random cases, by name, and how often each is drawn.
 import { broken } from './broken.ts'
 import { converge } from './converge.ts'
 import { copied } from './copied.ts'
@@ -26,7 +26,7 @@ export const kinds: Readonly<Record<string, Kind>> = {
   daemon,
 }
 
-/** The order in which seeds go through the kinds: those that found most come more often. */
+/** The order of kinds over the seeds: kinds that found most come more often. */
 export const turns: readonly string[] = [
   'converge',
   'guards',

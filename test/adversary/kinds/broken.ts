@@ -1,14 +1,14 @@
-// Broken policies: every error at once, each at its file:line:column (its line, where the page does not say which column), exit 65, and nothing is
-// asked of the service.
+// Broken policies: all errors are reported at once, each with file:line:column (only the line where product.md leaves the column open),
+// exit code 65, and no request is sent.
 import { person } from '../company.ts'
 import type { Random } from '../random.ts'
 import { type Kind, outcome } from './kind.ts'
 
 interface Line {
   readonly text: string
-  /** What is wrong on the line begins here; absent when nothing is wrong, or nothing with a column that the page tells. */
+  /** The text on the line at which the error is reported; absent without an error, or where the column is open. */
   readonly marks?: string
-  /** Something is wrong on this line, wherever it is. */
+  /** The line has an error, at any column. */
   readonly wrong?: true
 }
 
@@ -73,7 +73,7 @@ function userLine(random: Random, i: number): Line {
   return line
 }
 
-/** The same person twice, in other letters; the second cap may be wrong as well: both are told. */
+/** The same person twice, with another case of letters; the second cap may be wrong as well: both errors are reported. */
 function twice(random: Random): readonly Line[] {
   const second = capLine(random, '    - {email: " D@Adv.Example", cap: ', '}')
   return [

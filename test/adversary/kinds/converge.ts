@@ -1,5 +1,5 @@
-// One apply is enough: no guards, a healthy service; then the policy is edited and applied again. Plans, order, history and explain are looked at
-// on the way.
+// One apply is enough: without guards, on a healthy service; then the policy is edited and applied again. Checks plans, order, history and
+// explain on the way.
 import { differences, expectedEnd } from '../checks/end.ts'
 import { changesOf, checkShape } from '../checks/shape.ts'
 import { checkDifference, checkShown } from '../checks/shown.ts'
@@ -22,7 +22,7 @@ export const converge: Kind = async (random, open) => {
   await round(world, first, expectedEnd(world.service.state(), declared), declared.loose, alone)
   const second = random.chance(0.15) ? { ...noPolicy, team: 1000 } : mixed(first, drawPolicy(random, company, Date.now()), random.chance)
   const next = declaredBy(second, company, Date.now())
-  // What the page leaves open: what stands where a grant was taken out.
+  // Left open by product.md: the cap of a scope from which a grant was removed.
   const loose = new Set([...next.loose, ...declared.loose, ...first.grants.map(({ scope }) => scope)])
   const pruned = [...declared.wanted].filter(([scope, cap]) => cap !== 'none' && !next.wanted.has(scope)).map(([scope]) => scope)
   await round(world, second, expectedEnd(world.service.state(), next, pruned), loose, alone)

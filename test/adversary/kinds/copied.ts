@@ -1,4 +1,4 @@
-// A service that copies team and group writes to each member, and a workspace that says so: everybody declared has the resolved cap at the end.
+// A service that copies team and group writes to each member, and a config that says so: all declared people have their cap at the end.
 import { approved, drawCompany } from '../company.ts'
 import { after, effective } from '../model.ts'
 import { declaredBy, drawPolicy } from '../policy.ts'

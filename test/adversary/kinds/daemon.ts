@@ -1,4 +1,4 @@
-// The daemon lives: it enforces, puts foreign changes back, follows edits, takes up approvals, and an apply after its sudden death finds little to do.
+// The daemon enforces, reverts foreign changes, follows edits, reads approvals, and after it was killed an apply has little to do.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { differences, expectedEnd } from '../checks/end.ts'
 import { holdsOf } from '../checks/shape.ts'

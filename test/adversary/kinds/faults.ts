@@ -1,4 +1,5 @@
-// A service that loses requests and answers, or is slow to allow them: what is written stays right, and once it is well again one apply ends the work.
+// A service that loses requests and answers, or has a low rate limit: writes stay correct, and once it is healthy one apply completes the
+// work.
 import { checkCode } from '../checks/codes.ts'
 import { checkEnd, expectedEnd } from '../checks/end.ts'
 import { checkWay } from '../checks/steps.ts'

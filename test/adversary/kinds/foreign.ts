@@ -1,4 +1,4 @@
-// Somebody else edits caps: they are put back, and healing is not held by the guards against mistakes.
+// Another client edits caps: they are reverted, and the guards against mistakes do not hold the reverts.
 import { checkEnd, expectedEnd } from '../checks/end.ts'
 import { changesOf } from '../checks/shape.ts'
 import { drawCompany, values } from '../company.ts'
@@ -41,7 +41,7 @@ export const foreign: Kind = async (random, open) => {
   await checkQuiet(world)
 }
 
-/** Somebody else writes while an apply is under way: whatever that one says, the next ends where the policy says. */
+/** Another client writes during an apply: whatever its result, the next apply ends with the caps of the policy. */
 async function disturbed(world: World, random: Random, policy: Policy, declared: Declared): Promise<void> {
   const cap = (): Cap => random.pick(values) + 2
   const next: Policy = {
@@ -69,5 +69,5 @@ async function disturbed(world: World, random: Random, policy: Policy, declared:
   await checkQuiet(world)
 }
 
-/** `maxCleared` is not among the guards that healing is exempt from. */
+/** Reverts are not exempt from `maxCleared`. */
 const changesClears = (to: Cap): boolean => to === 'none'

@@ -1,4 +1,4 @@
-// Grants begin and end at their instants, and give back the base, or what was there before.
+// Grants begin and end at their instants, and their end restores the base, or the cap before the grant.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expectedEnd } from '../checks/end.ts'
 import { drawCompany, values } from '../company.ts'
@@ -31,7 +31,7 @@ export const grants: Kind = async (random, open) => {
   checkDone(world, first, original, expectedEnd(original, early), early.loose)
   await sleep(turn - Date.now() + 300)
   const late = declaredBy(policy, company, turn + 100)
-  // What a grant without a base covered comes back.
+  // The cap that a grant without a base had replaced is restored.
   const given = new Map(late.wanted)
   for (const [scope] of early.wanted) if (!late.wanted.has(scope)) given.set(scope, original.get(scope) ?? 'none')
   const start = world.service.state()

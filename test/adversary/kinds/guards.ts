@@ -79,7 +79,7 @@ function checkSame(world: World, before: readonly Hold[], now: readonly Hold[]):
   }
 }
 
-/** Releases the holds one after the other; each time exactly one goes and the rest stay, then and afterwards. */
+/** Releases the holds one after the other; each time exactly one is written and the others stay held, then and later. */
 async function release(world: World, random: Random, policy: Policy, standing: readonly Hold[]): Promise<void> {
   let holds = standing
   for (let step = 0; step < 8 && holds.length > 0; step += 1) {
@@ -131,7 +131,7 @@ async function dieHalfway(world: World, random: Random, words: readonly string[]
   world.story.push(`ended with ${ended.code} (-1: killed at a write)`)
 }
 
-/** What was released before a crash stays released until verified. */
+/** A change that was released before a crash stays released until it is verified. */
 function checkKept(world: World, run: Run, hold: Hold): void {
   const landed = new Set(landedOf(run.seen).map(writtenText))
   const waits = new Set(

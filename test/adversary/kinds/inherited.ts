@@ -1,4 +1,4 @@
-// A service whose reads show the cap that applies: what is declared is in force all the same.
+// A service whose reads show inherited caps: the declared caps are in force all the same.
 import { expectedEnd } from '../checks/end.ts'
 import { checkWay } from '../checks/steps.ts'
 import { approved, drawCompany } from '../company.ts'

@@ -1,4 +1,4 @@
-// Killed at any instant: the next apply finishes, nothing is written twice without need, and no cap of ours is forgotten.
+// A command is killed at any instant: the next apply completes the work, writes nothing twice without need, and forgets no cap of ours.
 import { expectedEnd } from '../checks/end.ts'
 import { checkNeed, checkWay } from '../checks/steps.ts'
 import { drawCompany } from '../company.ts'

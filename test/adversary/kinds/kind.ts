@@ -1,4 +1,4 @@
-// What every kind of case shares: how one starts, and the switches of a healthy service.
+// Shared by all kinds of cases: how a case starts, and the switches of a healthy service.
 import { checkEnd } from '../checks/end.ts'
 import { checkNeed, checkOnce, checkReadBack, checkWay } from '../checks/steps.ts'
 import type { Company } from '../company.ts'
@@ -10,7 +10,7 @@ import type { Run, World } from '../world.ts'
 
 export type Open = (company: Company, switches?: readonly string[]) => Promise<World>
 
-/** One random case; it tells breaches to the world that it opened. */
+/** One random case; it reports breaches to the world that it opened. */
 export type Kind = (random: Random, open: Open) => Promise<void>
 
 /** Switches under which every cap is kept per scope and reads show it. */
@@ -28,7 +28,7 @@ export function drawSwitches(random: Random): readonly string[] {
   return switches
 }
 
-/** Everything that holds of one `apply --yes` that ended with 0 on a healthy, layered service. */
+/** All checks of one `apply --yes` that ended with 0 on a healthy, layered service. */
 export function checkDone(world: World, run: Run, start: State, expected: State, loose: ReadonlySet<string>): void {
   if (run.code !== 0)
     world.breach('One apply on a healthy service ends where the policy says, with 0 (section 6)', `exit ${run.code}: ${outcome(run)}`)
@@ -39,7 +39,7 @@ export function checkDone(world: World, run: Run, start: State, expected: State,
   checkReadBack(world, run.seen)
 }
 
-/** An apply that is killed at its write number `write`, which reaches the service all the same when it is `landing`. */
+/** An apply that is killed at its write number `write`, which reaches the service when it is `landing`. */
 export async function applyKilledAt(world: World, write: number, landing: boolean, ...words: readonly string[]): Promise<Ended> {
   let left = write
   const running = world.begin('apply', '--yes', ...words, '--config', 'capkeeper.yaml')
@@ -54,7 +54,7 @@ export async function applyKilledAt(world: World, write: number, landing: boolea
   return ended
 }
 
-/** Nothing is left to do: neither `apply` nor `plan --detailed-exitcode` finds anything. */
+/** Neither `apply` nor `plan --detailed-exitcode` finds a change. */
 export async function checkQuiet(world: World): Promise<void> {
   const again = await world.run('apply', '--yes', '--output', 'json')
   for (const write of writesOf(again.seen)) world.breach('A second apply writes nothing (sections 1, 6)', `${write.scope} → ${write.cap}`)
@@ -64,6 +64,6 @@ export async function checkQuiet(world: World): Promise<void> {
     world.breach('plan --detailed-exitcode is 0 when nothing is pending (section 3)', `exit ${plan.code}: ${outcome(plan)}`)
 }
 
-/** The end of what a command said, on one line. */
+/** The end of a command's output, on one line. */
 export const outcome = (run: { readonly out: string; readonly talk: string }): string =>
   `${run.talk}${run.out}`.replaceAll(/\s+/g, ' ').slice(-500)

@@ -1,4 +1,4 @@
-// Saved plans: `plan --out`, then `apply --plan`: all of it as shown, or nothing when what it stands on has changed.
+// Saved plans: `plan --out`, then `apply --plan`: the whole plan as shown, or nothing when its basis has changed.
 import { differences, expectedEnd } from '../checks/end.ts'
 import { changesOf, checkShape } from '../checks/shape.ts'
 import { checkShown } from '../checks/shown.ts'

@@ -1,4 +1,4 @@
-// What a known case is: a trial with a name that once fell short, or that the contract states to the letter.
+// A known case: a trial that failed once, or that the contract states literally.
 import { changesOf, holdsOf } from '../checks/shape.ts'
 import type { Open } from '../kinds/kind.ts'
 import { outcome } from '../kinds/kind.ts'
@@ -6,12 +6,12 @@ import { type Seen, writesOf, writtenText } from '../service.ts'
 import type { Run, World } from '../world.ts'
 
 export interface Known {
-  /** A sentence about what the program does. */
+  /** A sentence about the behaviour of the program. */
   readonly name: string
   readonly run: (open: Open) => Promise<void>
 }
 
-/** Tells a breach unless it is so. */
+/** Reports a breach unless the condition holds. */
 export function must(world: World, rule: string, holds: boolean, found: () => string): void {
   if (!holds) world.breach(rule, found())
 }
@@ -25,7 +25,7 @@ export function mustExit(
   must(world, `exit ${code} (section 3)`, run.code === code, () => `${run.line}: exit ${run.code}: ${outcome(run)}`)
 }
 
-/** Exactly these writes went out, in any order. */
+/** Exactly these writes were sent, in any order. */
 export function mustWrite(world: World, rule: string, seen: readonly Seen[], expected: readonly string[]): void {
   const written = writesOf(seen).map(writtenText).sort()
   must(
@@ -48,5 +48,5 @@ export const told = (run: Run): string =>
     .join(' ')
     .slice(0, 1200)
 
-/** The id of the hold that keeps this change back. */
+/** The id of the hold with this change. */
 export const holdOf = (run: Run, scope: string): string => changesOf(run.json).find((c) => c.scope === scope)?.hold ?? ''

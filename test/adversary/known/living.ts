@@ -1,4 +1,4 @@
-// Known cases of the running daemon: approvals taken up, a policy that stops parsing, the ledger's lock.
+// Known cases of the running daemon: approvals, a policy that stops parsing, the lock of the ledger.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { holdsOf } from '../checks/shape.ts'
 import { plainCompany } from '../company.ts'

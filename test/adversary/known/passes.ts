@@ -1,4 +1,4 @@
-// Known cases: one apply is enough, order, what waits, what is refused (product.md section 6).
+// Known cases: one apply is enough, the order of writes, deferred and refused changes (product.md section 6).
 import { changesOf } from '../checks/shape.ts'
 import { checkShown } from '../checks/shown.ts'
 import { checkWay } from '../checks/steps.ts'
@@ -15,7 +15,7 @@ const group = (id: string, ...members: number[]): { id: string; name: string; me
   members: members.map((n) => `p${n}@adv.example`),
 })
 
-/** A case in which one apply has to end where the policy says, however many passes that takes. */
+/** A case in which one apply must end with the caps of the policy, however many passes it takes. */
 function enough(
   name: string,
   caps: Record<string, number>,

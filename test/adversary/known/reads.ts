@@ -1,4 +1,4 @@
-// Known cases of services whose reads show the cap that applies: what only looks as declared is not taken for declared (product.md section 6).
+// Known cases of services whose reads show inherited caps: a cap that only looks declared is not taken for declared (product.md section 6).
 import { checkEnd } from '../checks/end.ts'
 import { checkNeed, checkWay } from '../checks/steps.ts'
 import { plainCompany } from '../company.ts'
@@ -17,7 +17,7 @@ interface Trial {
   readonly name: string
   readonly caps: Readonly<Record<string, number>>
   readonly policy: Partial<Policy>
-  /** What has to be in force at whose scope. */
+  /** The expected cap in force by scope. */
   readonly expected: Readonly<Record<string, number>>
 }
 

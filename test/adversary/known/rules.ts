@@ -1,4 +1,4 @@
-// Known cases that the contract states to the letter: single guards, zero, copying, saved plans that are stale, pauses, the ledger's binding.
+// Known cases that the contract states literally: single guards, zero, copying, stale saved plans, pauses, the ledger's binding.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { changesOf, holdsOf } from '../checks/shape.ts'
