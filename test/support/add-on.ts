@@ -1,4 +1,4 @@
-// Add-on use for tests: measured figures by name, what a ledger promises about it as plain maps, and batches to compare the two.
+// Add-on use for tests: measured figures by name, a model of what a ledger must return as plain maps, and batches to compare the two.
 import fc from 'fast-check'
 import type { AddOnRow } from '../../src/core/model/observed.ts'
 import { credits, wholeCents } from '../../src/core/model/units.ts'
@@ -6,7 +6,7 @@ import type { MeasuredAddOn } from '../../src/core/use/add-on.ts'
 import type { AddOnAsked, AddOnBatch, AddOnSum, Ledger, LedgerFacts } from '../../src/ports.ts'
 import { CYCLE, DAY, email, NOW } from './declare.ts'
 
-/** What the service told of this cycle, by short name; `others` is nobody's. */
+/** The measured use of this cycle, by short name; `others` belongs to no person. */
 export function measuredAddOn(
   use: Readonly<Record<string, number>>,
   { others = 0, ...more }: Partial<Omit<MeasuredAddOn, 'cycles'>> & { readonly others?: number; readonly startAt?: number } = {},
@@ -55,7 +55,7 @@ export const addOnAsked: fc.Arbitrary<AddOnAsked> = fc.record({
   ...{ hasRows: fc.boolean(), emptyDays: fc.nat(), isWhole: fc.boolean() },
 })
 
-/** Two days, each person and model once a day. */
+/** Two days with each person and model once a day. */
 export const addOnBatch: fc.Arbitrary<AddOnBatch> = fc
   .record({
     fromAt: midnight,

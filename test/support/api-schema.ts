@@ -1,9 +1,9 @@
-// Holds answers of the API against the schemas of its OpenAPI document.
+// Compares answers of the API with the schemas of its OpenAPI document.
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import { OPENAPI } from '../../src/daemon/http/openapi.generated.ts'
 
-/** Holds a value against a schema of the document, formats included. */
+/** Checks a value against a schema of the document, formats included. */
 function judge(): (name: string, value: unknown) => readonly string[] {
   const ajv = new Ajv2020({ strict: false, allErrors: true })
   formats.default(ajv)
@@ -15,5 +15,5 @@ function judge(): (name: string, value: unknown) => readonly string[] {
     return check(value) ? [] : (check.errors ?? []).map((error) => `${name}${error.instancePath} ${error.message}`)
   }
 }
-/** What a value offends against in the schema of that name. */
+/** The faults of a value by the schema of that name. */
 export const offences = judge()

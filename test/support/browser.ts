@@ -1,4 +1,5 @@
-// A real Chromium for tests of pages: one browser a file, a fresh page a test, and a note of everything that a page should not do.
+// A real Chromium for tests of pages: one browser for each file, a fresh page for each test, and a list of everything that a page must not
+// do.
 import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -7,10 +8,10 @@ import { join } from 'node:path'
 import { type BrowserContext, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll } from 'vitest'
 
-/** Where it is on this machine; tests are skipped by name without it. */
+/** Its path on this machine; tests without it are skipped by name. */
 export const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path))
 
-/** For what never comes; no test is about how long it is. */
+/** A limit for events that never come; no test depends on its length. */
 const PATIENCE_MS = 90_000
 
 const FLAGS = [
@@ -27,7 +28,7 @@ export interface Opened {
   readonly page: Page
   /** Errors, and refusals of the content security policy. */
   readonly complaints: readonly string[]
-  /** Which hosts were asked for anything. */
+  /** Hosts to which a request was sent. */
   readonly hosts: ReadonlySet<string>
 }
 
@@ -36,7 +37,7 @@ export interface Browser {
   open(size?: { readonly width?: number; readonly height?: number }): Promise<Opened>
 }
 
-/** Starts one for all tests of the file that calls it. */
+/** Starts one for all tests of the calling file. */
 export function browser(): Browser {
   let context: BrowserContext | undefined
   let profile = ''
@@ -78,7 +79,7 @@ const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 /** Half a megabyte, which a page keeps until the next one is loaded. */
 let axe: Promise<string> | undefined
 
-/** What axe finds wrong with a page, by all its rules or by some: the rule, and where. */
+/** The faults that axe finds in a page, by all its rules or by some: the rule and the place. */
 export async function violations(page: Page, rules?: readonly string[]): Promise<string[]> {
   axe ??= readFile(AXE, 'utf8')
   if (!(await page.evaluate<boolean>("'axe' in globalThis"))) await page.evaluate(await axe)

@@ -1,4 +1,4 @@
-// Plain teams for the tests of burn: readings and days of even use around a cycle of 30 days, and the balance whose even pace they burn.
+// Simple teams for tests of burn: readings and days of even use in a cycle of 30 days, and the balance with the same even pace.
 
 import type { Balance, Cycle } from '../../src/core/model/observed.ts'
 import { credits, type Instant } from '../../src/core/model/units.ts'
@@ -15,7 +15,7 @@ export const at = (days: number, hours = 0): Instant => CYCLE.startAt + days * D
 
 export const reading = (takenAt: Instant, used: number): UseReading => ({ at: takenAt, used: credits(used) })
 
-/** One reading every `stepMs` after `from` up to `until`, with what `usedAt` says. */
+/** One reading every `stepMs` after `from` up to `until`, with the use of `usedAt`. */
 export function readingsOf(from: Instant, until: Instant, usedAt: (at: Instant) => number, stepMs = HOUR): readonly UseReading[] {
   return Array.from({ length: Math.floor((until - from) / stepMs) }, (_, index) => {
     const takenAt = from + (index + 1) * stepMs
@@ -26,7 +26,7 @@ export function readingsOf(from: Instant, until: Instant, usedAt: (at: Instant) 
 /** 10 credits an hour since the cycle's start. */
 export const steadily = (takenAt: Instant): number => ((takenAt - CYCLE.startAt) / HOUR) * 10
 
-/** Days that end with the last complete one before `readAt`; the last of `uses` is that one. */
+/** Days up to the last complete one before `readAt`, to which the last of `uses` belongs. */
 export function historyOf(readAt: Instant, uses: readonly number[]): DayHistory {
   const end = Math.floor((readAt - 3 * HOUR) / DAY) * DAY
   const fromAt = end - uses.length * DAY

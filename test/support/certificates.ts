@@ -1,4 +1,4 @@
-// A certificate authority of a test's own, and https servers whose certificates it signed; made with the openssl program.
+// A certificate authority for tests, and https servers with certificates that it signed; made with the openssl program.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import type { RequestListener } from 'node:http'
@@ -22,7 +22,7 @@ export interface Authority {
   sign(names: string, days?: number): Certificate
 }
 
-/** Made in `folder`, which the caller cleans up. */
+/** Made in `folder`, which the caller removes. */
 export function authority(folder: string, name: string): Authority {
   const path = (file: string): string => join(folder, `${name}-${file}`)
   const openssl = (...args: readonly string[]) => execFileSync('openssl', args, { stdio: 'ignore' })

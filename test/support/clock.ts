@@ -1,12 +1,12 @@
-// A clock that only moves when a test says so. Sleepers wake in the order of their time.
+// A clock that moves only when a test moves it. Sleepers wake in the order of their time.
 import type { Clock } from '../../src/ports.ts'
 
 export interface FakeClock extends Clock {
   /** Moves both clocks on, waking sleepers on the way; awaits microtasks between wake-ups. */
   advance(ms: number): Promise<void>
-  /** Moves only the wall clock: what an operator or NTP does. */
+  /** Moves only the wall clock, as an operator or NTP does. */
   jumpWall(ms: number): void
-  /** How many are asleep. */
+  /** The number of sleepers. */
   sleeping(): number
 }
 

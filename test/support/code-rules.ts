@@ -1,5 +1,5 @@
-// The house rules about what stands in a file: no effect in the core, time and chance in one place, no words of the wire outside their
-// folders, and the few habits of the house that the linter does not know.
+// The house rules about the content of files: no effects in the core, time and chance only in their files, names of the wire format only in
+// their folders, and a few conventions that the linter does not know.
 import { posix } from 'node:path'
 import { isIn, places, type Rule, type SourceFile, type Sources } from './house.ts'
 import type { Token } from './tokens.ts'
@@ -14,13 +14,13 @@ const TIME_AND_CHANCE = `${REAL_TIME},setImmediate,randomUUID,randomBytes,random
 const CLOCK_MODULES = /^(node:)?(timers|timers\/promises|perf_hooks)$/
 
 const CLOCK_HOME = 'src/daemon/schedule/system.ts'
-/** What runs in a browser has no ports. */
+/** Code that runs in a browser has no ports. */
 const BROWSER = 'src/console/browser/'
 
-/** Where tests may look at the real clock. */
+/** Where tests may read the real clock. */
 const REAL_TIME_TESTS = ['test/adversary/', 'test/replicas/', 'test/e2e/', 'test/bench/', 'test/support/real-clock.ts']
 
-/** Names that only the wire has; a word of ours is in none of them. interface-spec.md and the spellings of live deployments. */
+/** Names that only the wire format has; none contains a word of ours. interface-spec.md and the spellings of live deployments. */
 const WIRE_NAMES = new RegExp(
   `^(?:${[
     '(set_|clear_)?add_on_credit_cap|addOnCreditCap|addOnCredits(Available|Used)|promptCredits(Used|PerSeat)|promptsUsed|numSeats',
@@ -35,7 +35,7 @@ const inSource = (file: SourceFile): boolean => file.path.startsWith('src/')
 
 const at = (file: SourceFile, token: Token): string => `${file.path}:${token.line} has ${token.text}`
 
-/** Offences of each file that `where` admits. */
+/** Offences in each file that `where` selects. */
 const each =
   (where: (file: SourceFile) => boolean, offences: (file: SourceFile) => readonly string[]) =>
   (files: readonly SourceFile[]): readonly string[] =>
@@ -53,11 +53,11 @@ const ownClock =
   (list: string) =>
   (file: SourceFile): readonly string[] => [...runs(list)(file), ...clockImports(file)]
 
-/** A word, a key in quotes, or a member by name in brackets; prose that mentions one is no use of it. */
+/** A word, a key in quotes, or a member by name in brackets; a mention in prose is no use. */
 const wireNames = (file: SourceFile): readonly string[] =>
   file.code.filter(({ kind, text }) => WIRE_NAMES.test(kind === 'string' ? text.slice(1, -1) : text)).map((token) => at(file, token))
 
-/** `any` as a type; AbortSignal.any and a key called any are something else. */
+/** `any` as a type; AbortSignal.any and a key called any are not. */
 const anyTypes = (file: SourceFile): readonly string[] =>
   file.code
     .filter(

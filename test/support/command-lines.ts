@@ -1,10 +1,10 @@
-// Holds command lines of documents against the real program: parsed in full by it, with actions that do nothing.
+// Checks command lines of documents with the real program, which parses them completely, with actions that do nothing.
 import { Writable } from 'node:stream'
 import { buildProgram, commandsFor } from '../../src/cli/program.ts'
 import { createSecrets, NO_SIGNALS } from '../../src/cli/shared/context.ts'
 import { fakeClock } from './clock.ts'
 
-/** Words as a shell makes them of a plain line: quotes keep together, nothing is expanded. */
+/** Splits a plain line into words as a shell does: quotes keep words together, nothing is expanded. */
 export const wordsOf = (line: string): readonly string[] =>
   [...line.matchAll(/(?:[^\s'"]|'[^']*'|"[^"]*")+/g)].map(([word]) => word.replaceAll(/['"]/g, ''))
 
@@ -42,7 +42,7 @@ const namesBelow = (command: Program, path = ''): readonly string[] =>
 /** Every command, nested ones with their parent: `ledger`, `ledger backup`. */
 export const commandNames = (): readonly string[] => namesBelow(programThatDoesNothing())
 
-/** The long flags that a command takes by itself, such as `--out`; those of the program, hidden ones and `--help` are not among them. */
+/** The long flags of a command, such as `--out`; without those of the program, hidden ones and `--help`. */
 export function flagsOf(name: string): readonly string[] {
   const command = name
     .split(' ')
@@ -51,8 +51,8 @@ export function flagsOf(name: string): readonly string[] {
 }
 
 /**
- * The calls of capkeeper in a line for a shell, without what the shell keeps to itself: prompts, variables before the name, pipes,
- * redirections, comments, and what runs it elsewhere (`kubectl exec … -- capkeeper …`). Quoted `|`, `;` and `>` are not understood.
+ * The calls of capkeeper in a line for a shell, without the shell's own parts: prompts, variables before the name, pipes, redirections,
+ * comments, and commands that run it elsewhere (`kubectl exec … -- capkeeper …`). Quoted `|`, `;` and `>` are not understood.
  */
 export const callsIn = (line: string): readonly string[] =>
   line
@@ -70,7 +70,7 @@ export const callsIn = (line: string): readonly string[] =>
           ]
     })
 
-/** The calls of capkeeper in the `sh` and `console` blocks of a Markdown text; lines that end with a backslash go on. */
+/** The calls of capkeeper in the `sh` and `console` blocks of a Markdown text; a backslash at the end continues a line. */
 export const callsInBlocks = (markdown: string): readonly string[] =>
   [...markdown.matchAll(/^ *```(?:sh|console)\n([\s\S]*?)^ *```/gm)].flatMap(([, body = '']) =>
     body
@@ -79,7 +79,7 @@ export const callsInBlocks = (markdown: string): readonly string[] =>
       .flatMap(callsIn),
   )
 
-/** Why the program would not take `capkeeper …`; undefined when it would. Parts in `&&` are held one by one. */
+/** Why the program refuses `capkeeper …`; undefined when it does not. Parts of `&&` are checked one by one. */
 export function offenceOf(line: string): string | undefined {
   for (const part of line.split('&&')) {
     const [name, ...argv] = wordsOf(part)

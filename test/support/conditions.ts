@@ -1,14 +1,14 @@
-// What a workspace told of its conditions, out of its events.
+// The conditions of a workspace, from its events.
 import { CONDITIONS, type Condition, type ConditionType, kindOf } from '../../src/core/model/condition.ts'
 import type { CycleEvent } from '../../src/core/model/events.ts'
 
-/** All since the events were forgotten. */
+/** All conditions since the events were forgotten. */
 export interface ToldConditions {
-  /** Of these types, those that began or became another. */
+  /** Conditions of these types that began or changed. */
   begun(...types: readonly ConditionType[]): readonly Condition[]
-  /** Of these types, those that ended. */
+  /** Conditions of these types that ended. */
   ended(...types: readonly ConditionType[]): readonly Condition[]
-  /** The reasons of those that began and show in no plan and no outcome. */
+  /** The reasons of conditions that began and are in no plan and no outcome. */
   warned(): readonly string[]
 }
 

@@ -1,4 +1,4 @@
-// A configuration of a daemon as it is after loading, for tests that start one without files.
+// The configuration of a daemon after loading, for tests that start one without files.
 import { DEFAULT_GUARDS } from '../../src/core/model/change.ts'
 import type { Config, WorkspaceConfig } from '../../src/daemon/config/settings.ts'
 

@@ -1,4 +1,4 @@
-// A dashboard file as tests look at it: panels, also those within collapsed rows, and every query with its variables filled in.
+// A dashboard file for tests: panels, also in collapsed rows, and every query with its variables filled in.
 
 export interface PanelFile {
   readonly id: number

@@ -1,4 +1,4 @@
-// Short ways to write policies and what is known of the world, for the tests of the pure core. Names without an @ get a domain.
+// Short forms of policies and of the state of the world, for tests of the pure core. Names without an @ get a domain.
 
 import { expect } from 'vitest'
 import type { AskedEntry, OwnerKind, PolicyEntry } from '../../src/core/model/entry.ts'
@@ -66,11 +66,11 @@ export interface PolicySketch {
   readonly rules?: readonly RuleSketch[]
   readonly pools?: readonly PoolSketch[]
   readonly protected?: readonly string[]
-  /** Groups that are declared without a cap, beside those that something is for. */
+  /** Groups that are declared without a cap, besides those with an entry. */
   readonly bare?: readonly string[]
 }
 
-/** Caps stand on lines 1, 2, 3 … of acme.yaml, grants on 101, 102 … unless they say otherwise, rules on 201, 202 …, pools on 301, 302 … */
+/** By default caps are on lines 1, 2, 3 … of acme.yaml, grants on 101, 102 …, rules on 201, 202 …, pools on 301, 302 … */
 export function policy(sketch: PolicySketch): PolicySet {
   const at = (line: number): Position => ({ file: 'acme.yaml', line, column: 5 })
   const rules = Object.entries(sketch.caps ?? {}).map(
@@ -132,7 +132,7 @@ export function roster(people: Readonly<Record<string, MemberStatus | 'disabled'
   return { people: rows, readAt: NOW, statusesAbsent: false, duplicates: [], ...more }
 }
 
-/** What a row of the roster tells beside the status: days are before NOW. */
+/** The other properties of a row of the roster: days are before NOW. */
 export interface RowSketch {
   readonly status?: MemberStatus
   readonly role?: string
@@ -141,7 +141,7 @@ export interface RowSketch {
   readonly activeDays?: Readonly<Record<number, number>>
 }
 
-/** People by name with what their row tells. */
+/** People by name with these properties. */
 export function rosterRows(rows: Readonly<Record<string, RowSketch>>): Roster {
   const people = Object.entries(rows).map(([name, { status = 'approved', role, usedDaysAgo, joinedDaysAgo, activeDays }]) => ({
     ...{ email: email(name), name, status, disabled: false },
@@ -164,7 +164,7 @@ export interface OwnedSketch {
   readonly baseline?: PlainCap
   /** The grant that the cap came from. */
   readonly grant?: GrantSketch
-  /** What else is remembered of it. */
+  /** Other fields of its record. */
   readonly more?: Partial<OwnedCap>
 }
 
@@ -180,7 +180,7 @@ const ENTRY_KIND: Record<OwnerKind, AskedEntry['kind']> = {
   copied: 'copied',
 }
 
-/** What the ledger remembers, by scope name. */
+/** The records of the ledger, by scope name. */
 export function ownedCaps(caps: Readonly<Record<string, OwnedSketch>>): ReadonlyMap<ScopeKey, OwnedCap> {
   const owned = Object.entries(caps).map(([name, one]): OwnedCap => {
     const owner = one.owner ?? 'policy'
@@ -193,7 +193,7 @@ export function ownedCaps(caps: Readonly<Record<string, OwnedSketch>>): Readonly
   return byScope(owned)
 }
 
-/** Inputs with nothing known but the policy: no roster, no members, nothing ours, cycle of November 2026. */
+/** Inputs with only a policy: no roster, no members, no caps of ours, cycle of November 2026. */
 export function desiredInputs(sketch: PolicySketch, more: Partial<DesiredInputs> = {}): DesiredInputs {
   return {
     set: policy(sketch),
@@ -211,7 +211,7 @@ export function desiredInputs(sketch: PolicySketch, more: Partial<DesiredInputs>
   }
 }
 
-/** The same inputs while nobody knows the billing cycle. */
+/** The same inputs without a known billing cycle. */
 export function withoutCycle(inputs: DesiredInputs): DesiredInputs {
   const { cycle: _, ...rest } = inputs
   return rest
@@ -220,7 +220,7 @@ export function withoutCycle(inputs: DesiredInputs): DesiredInputs {
 /** A scope's key without the domain of the tests. */
 export const short = (scope: Scope): string => scopeKey(scope).replace('@example.com', '')
 
-/** What is asked, by scope: `kind cap` of the winner. */
+/** Desired caps by scope: `kind cap` of the winner. */
 export const asked = ({ desired }: Resolution): Record<string, string> =>
   Object.fromEntries(desired.map(({ scope, origin, cap }) => [short(scope), `${origin.kind} ${cap}`]))
 
@@ -232,7 +232,7 @@ export const codes = ({ rejected }: Resolution): Record<string, string> =>
 export const skips = ({ skipped }: Resolution): Record<string, string> =>
   Object.fromEntries(skipped.map((one) => [short(one.scope), one.why]))
 
-/** A decision: what policy and world come to, as `asked` and `codes` tell it. */
+/** A decision: what policy and world lead to, as `asked` and `codes` show it. */
 export interface Decision {
   readonly policy?: PolicySketch
   readonly more?: Partial<DesiredInputs>
@@ -251,9 +251,9 @@ export const running = { from: NOW - DAY, until: NOW + 3 * DAY }
 export const over = { from: NOW - 3 * DAY, until: NOW - DAY }
 export const coming = { from: NOW + DAY, until: NOW + 3 * DAY }
 
-/** A cap of ours that a grant put there. */
+/** A cap of ours that a grant has set. */
 export const byGrant = (baseline?: PlainCap): OwnedSketch => ({ cap: 6000, owner: 'grant', ...(baseline !== undefined && { baseline }) })
 
-/** `p001`, `p002` …: as a test world names so many people. */
+/** `p001`, `p002` …: the names of people in a test world. */
 export const numbered = (count: number): readonly string[] =>
   Array.from({ length: count }, (_, index) => `p${String(index + 1).padStart(3, '0')}`)

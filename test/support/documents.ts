@@ -1,4 +1,4 @@
-// Documents over views that a test made up, with records that a test may give.
+// Documents over made-up views, with records that a test may give.
 import type { WorkspaceView } from '../../src/core/model/events.ts'
 import type { Records, WorkspaceFacts, WorkspaceSource } from '../../src/daemon/http/documents/facts.ts'
 import { createLibrary, type Library } from '../../src/daemon/http/documents/make.ts'
@@ -6,7 +6,7 @@ import { EMAIL_LABELS, type PeopleLabels } from '../../src/daemon/http/status/la
 import type { Clock } from '../../src/ports.ts'
 import { fakeClock } from './clock.ts'
 
-/** A ledger that has kept nothing. */
+/** A ledger without records. */
 export const NO_RECORDS: Records = {
   history: async () => [],
   runs: async () => [],
@@ -24,11 +24,11 @@ export interface LibraryOf {
   readonly facts?: (view: WorkspaceView) => Omit<WorkspaceFacts, 'view'>
   readonly health?: () => { readonly configValid: boolean; readonly ledgerWritable: boolean }
   readonly sourceUrl?: string
-  /** Default: each look is another state. */
+  /** Default: each call is another state. */
   readonly version?: () => number
 }
 
-/** Every look is another state, so that a test sees what it has just changed. */
+/** Each call is another state, so that a test sees its latest change. */
 export function libraryOf({ views, people = EMAIL_LABELS, clock = fakeClock(), records = NO_RECORDS, ...options }: LibraryOf): Library {
   let looks = 0
   const version = options.version ?? (() => ++looks)

@@ -1,4 +1,4 @@
-// Explanations of sketched policies, and how to read them in tests.
+// Explanations of sketched policies, in a form that is easy to read in tests.
 
 import type { CapReading, Observed } from '../../src/core/model/observed.ts'
 import { formatPosition } from '../../src/core/model/problem.ts'
@@ -21,13 +21,13 @@ export function explained(name: string, policy: PolicySketch, more: Partial<Expl
   return explain({ ...desiredInputs(policy, more), readings: new Map(), history: [], holds: [], ...more }, scope(name))
 }
 
-/** One line a candidate: `> ` before the winner, the cap, the place, why. */
+/** One line for each candidate: `> ` before the winner, the cap, the place, the reason. */
 export const lines = ({ chain }: Explanation): string[] =>
   chain.map(({ candidate, wins, why, state }) => {
     const what = `${candidate.kind}${state ? ` (${state})` : ''} ${scopeKey(candidate.scope).replace('@example.com', '')} ${candidate.cap}`
     return `${wins ? '> ' : ''}${what} at ${candidate.at ? formatPosition(candidate.at) : 'no line'}: ${why}`
   })
 
-/** Windows of grants around now, one with an end that is easy to read. */
+/** Windows of grants around now, one with an end that is easy to recognise. */
 export const untilDecember = { from: NOW - DAY, until: Date.UTC(2026, 11, 16) }
 export const inDecember = { from: NOW + 11 * DAY, until: NOW + 13 * DAY }

@@ -1,4 +1,4 @@
-// Reads Prometheus' text format strictly enough for tests: every line is a comment or a sample, every sample belongs to a typed family.
+// Reads Prometheus' text format strictly: every line is a comment or a sample, every sample belongs to a typed family.
 
 export interface Sample {
   readonly name: string
@@ -11,7 +11,7 @@ export interface Exposition {
   readonly samples: readonly Sample[]
   /** The value of the one series with exactly these labels; undefined when there is none. */
   value(name: string, labels?: Readonly<Record<string, string>>): number | undefined
-  /** The series of a name that carry these labels. */
+  /** The series of a name with these labels. */
   series(name: string, labels?: Readonly<Record<string, string>>): readonly Sample[]
 }
 

@@ -1,5 +1,5 @@
-// How the fuzz tests run: the same cases in every run, so that a failure is never a matter of luck; more and others with CAPKEEPER_FUZZ=N
-// (N times as many) and CAPKEEPER_SEED=N. A failure prints its seed and the smallest case. And a way to spoil a text that was good.
+// Settings of the fuzz tests: the same cases in every run, so that no failure depends on luck; CAPKEEPER_FUZZ=N tries N times as many, and
+// CAPKEEPER_SEED=N others. A failure prints its seed and the smallest case. Also damages valid texts.
 import fc from 'fast-check'
 
 const setting = (name: string): number => Number(process.env[name] ?? 1)
@@ -7,12 +7,12 @@ const setting = (name: string): number => Number(process.env[name] ?? 1)
 /** For `fc.assert`. */
 export const runs = (count: number) => ({ numRuns: Math.ceil(count * setting('CAPKEEPER_FUZZ')) })
 
-/** Code points that are no letter by themselves, and how many there are. */
+/** Code points that are no letter by themselves, and their number. */
 const [SURROGATES, SURROGATE_COUNT] = [0xd800, 0x800]
 
 /**
- * Any letter of Unicode: the unit `binary` of fast-check, case for case. That one makes a table of a million letters in each worker, to find
- * the places of a dozen of them.
+ * Any letter of Unicode, with the same cases as the unit `binary` of fast-check, which makes a table of a million letters in each worker to
+ * find the places of a dozen.
  */
 export const letter: fc.Arbitrary<string> = fc.nat(0x10ffff - SURROGATE_COUNT).map(
   (place) => String.fromCodePoint(place < SURROGATES ? place : place + SURROGATE_COUNT),
@@ -30,7 +30,7 @@ interface Edit {
   readonly token: string
 }
 
-/** Texts near to good ones: one of them with up to `most` of its tokens changed, some for a token of `odd`. */
+/** Texts close to valid ones: one of them with up to `most` of its tokens changed, some to a token of `odd`. */
 export function spoilt(good: readonly string[], odd: readonly string[], most = 4): fc.Arbitrary<string> {
   const edit: fc.Arbitrary<Edit> = fc.record({
     at: fc.nat(100_000),

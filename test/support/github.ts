@@ -1,4 +1,5 @@
-// As much of the GitHub API as keeping a comment needs, on loopback: lists comments in pages, makes and changes them, and refuses other tokens.
+// The part of the GitHub API that keeping a comment needs, on loopback: lists comments in pages, creates and edits them, refuses other
+// tokens.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
@@ -27,7 +28,7 @@ const textOf = (body: string): string => {
   return text
 }
 
-/** Serves the comments that are there already; ends with the test. */
+/** Serves these comments; ends with the test. */
 export async function fakeGithub(before: readonly Omit<StoredComment, 'id'>[] = []): Promise<FakeGithub> {
   let comments: readonly StoredComment[] = before.map((one, index) => ({ ...one, id: index + 1 }))
   const requests: string[] = []

@@ -1,5 +1,5 @@
-// What a house rule is, and the tree it is held against. A rule carries sources that break it and sources that keep it, so that every rule
-// is shown to be able to fail.
+// A house rule, and the tree that it is applied to. A rule has sources that break it and sources that keep it, so that every rule is shown
+// to be able to fail.
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { type Import, importsIn } from './imports.ts'
 import { type Token, tokensOf } from './tokens.ts'
 
 export interface SourceFile {
-  /** From the root of the repository, with slashes: `src/core/plan/plan.ts`. */
+  /** Relative to the root of the repository, with slashes: `src/core/plan/plan.ts`. */
   readonly path: string
   readonly text: string
   /** Without comments. */
@@ -24,13 +24,13 @@ export interface Rule {
   readonly rule: string
   /** Each must give an offence; none is a real file. */
   readonly breaks: readonly Sources[]
-  /** Must give none together. */
+  /** Together they must give none. */
   readonly keeps: Sources
   /** Lines such as `src/core/plan/plan.ts:12 has Date.now`. */
   readonly offences: (files: readonly SourceFile[]) => readonly string[]
 }
 
-/** Splits a source once for all rules; an unreadable one is named. */
+/** Cuts a source into tokens once for all rules; an unreadable source is named. */
 export function sourceFile(path: string, text: string): SourceFile {
   try {
     const tokens = tokensOf(text)
@@ -41,7 +41,7 @@ export function sourceFile(path: string, text: string): SourceFile {
   }
 }
 
-/** Whether a path is one of the files or lies in one of the folders; `*` stands for the rest of a file's name. */
+/** Whether a path is one of the files or in one of the folders; `*` stands for the rest of a file's name. */
 export const isIn = (path: string, places: readonly string[]): boolean =>
   places.some((place) => {
     const [start = '', end] = place.split('*')
@@ -49,7 +49,7 @@ export const isIn = (path: string, places: readonly string[]): boolean =>
     return place.endsWith('/') ? path.startsWith(place) : path === place
   })
 
-/** Where a run of tokens stands, written with spaces between them: `Date . now`. */
+/** The places of a run of tokens, written with spaces between them: `Date . now`. */
 export function places(file: SourceFile, run: string): readonly string[] {
   const parts = run.split(' ')
   return file.code
@@ -59,7 +59,7 @@ export function places(file: SourceFile, run: string): readonly string[] {
 
 const NOT_OURS = new Set(['node_modules', '.git', 'dist', 'coverage'])
 
-/** Paths of all files under a folder, but for what is installed or built. */
+/** The paths of all files in a folder, without installed and built ones. */
 function filesUnder(root: string, folder = ''): readonly string[] {
   return readdirSync(join(root, folder), { withFileTypes: true })
     .filter((entry) => !NOT_OURS.has(entry.name) && !/\.db(-|\.|$)/.test(entry.name))
@@ -71,7 +71,7 @@ function filesUnder(root: string, folder = ''): readonly string[] {
     .sort()
 }
 
-/** Paths of all files that git keeps; without git, of all that look so. */
+/** The paths of all files that git tracks; without git, of all that look like it. */
 export function trackedFiles(root: string): readonly string[] {
   try {
     const list = execFileSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
@@ -81,7 +81,7 @@ export function trackedFiles(root: string): readonly string[] {
   }
 }
 
-/** All TypeScript of `src` and `test` that somebody wrote; what a program wrote is compared with what it would write now. */
+/** All hand-written TypeScript of `src` and `test`; generated files are compared with the output of their generators. */
 export const sourceFiles = (root: string): readonly SourceFile[] =>
   ['src', 'test'].flatMap((folder) =>
     filesUnder(root, folder)

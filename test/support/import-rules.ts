@@ -1,4 +1,4 @@
-// The house rules about who imports whom. Paths are those of the repository; a rule looks at imports alone, never at the disk.
+// The house rules about imports. Paths are those of the repository; a rule reads only imports, never the disk.
 import { posix } from 'node:path'
 import { isIn, type Rule, type SourceFile } from './house.ts'
 import type { Import } from './imports.ts'
@@ -6,7 +6,7 @@ import type { Import } from './imports.ts'
 interface Reach {
   /** Areas: a folder or file of `src` without its suffix. */
   readonly values: readonly string[]
-  /** What only `import type` may name. */
+  /** Areas that only `import type` may name. */
   readonly types: readonly string[]
 }
 
@@ -26,7 +26,7 @@ const REACH: Readonly<Record<string, Reach>> = {
   main: { values: ['cli'], types: [] },
 }
 
-/** Where each package may be imported, as value or type. A package without a home may be imported nowhere. */
+/** The files that may import each package, as value or type. A package without an entry may not be imported. */
 export const HOMES: Readonly<Record<string, readonly string[]>> = {
   ajv: ['src/sandbox/fixture/file.ts'],
   'cli-progress': ['src/cli/shared/progress.ts'],
@@ -57,10 +57,10 @@ export const HOMES: Readonly<Record<string, readonly string[]>> = {
   'node:sqlite': ['src/daemon/ledger/', 'src/sandbox/store.ts'],
 }
 
-/** Packages that only a generator loads: no file that runs loads one, or a file that does. */
+/** Packages that only generators load: no file that runs loads one, or a file that does. */
 export const BUILD_ONLY = ['typebox']
 
-/** What commands without network must not load at their start. */
+/** Packages that commands without network must not load at their start. */
 const HEAVY = new Set(['nodemailer', 'pg', 'pg-connection-string', 'got', 'hpagent', 'fastify', 'prom-client', 'pino', 'pino-pretty'])
 const PROGRAM = 'src/cli/program.ts'
 const START = ['src/cli/process.ts', PROGRAM]
@@ -71,13 +71,13 @@ const targetOf = (file: SourceFile, specifier: string): string => posix.join(pos
 const areaOf = (path: string): string => path.replace(/^src\//, '').replace(/\.ts$/, '')
 const covers = (area: string, path: string): boolean => areaOf(path) === area || areaOf(path).startsWith(`${area}/`)
 
-/** `@scope/name/part` and `name/part` are of the package before the part. */
+/** `@scope/name/part` and `name/part` belong to the package before the part. */
 export const packageOf = (specifier: string): string => specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/')
 
 const offence = (file: SourceFile, one: Import, why: string): string =>
   `${file.path}:${one.line} imports ${one.typeOnly ? 'types of ' : ''}${one.specifier ?? 'what is worked out at run time'}: ${why}`
 
-/** One offence for each import of `src` that `why` names a reason against. */
+/** One offence for each import of `src` against which `why` gives a reason. */
 const judged = (why: (file: SourceFile, one: Import) => string | undefined) => (files: readonly SourceFile[]) =>
   files.filter(inSource).flatMap((file) =>
     file.imports.flatMap((one) => {
@@ -107,7 +107,7 @@ function notAtHome(file: SourceFile, one: Import): string | undefined {
   return isIn(file.path, homes) ? undefined : `only in ${homes.join(', ')}`
 }
 
-/** Static imports that load a file: what makes a cycle, and what a start costs. */
+/** Static imports that load a file: they form cycles and take time at start. */
 const loads = (file: SourceFile): readonly Import[] => file.imports.filter((one) => one.how !== 'dynamic' && !one.typeOnly)
 
 const loadedFiles = (file: SourceFile): readonly string[] => targets(file, loads(file))
@@ -153,7 +153,7 @@ function heavyStart(files: readonly SourceFile[]): readonly string[] {
   return found
 }
 
-/** Imports of values from files that build a schema, anywhere but in such files. */
+/** Imports of values from files that build a schema, except in such files. */
 function generatorInputs(files: readonly SourceFile[]): readonly string[] {
   const inputs = new Set(
     files
@@ -170,7 +170,7 @@ function generatorInputs(files: readonly SourceFile[]): readonly string[] {
     )
 }
 
-/** Whether a file holds nothing but re-exports. */
+/** Whether a file has only re-exports. */
 function onlyPassesOn(file: SourceFile): boolean {
   const starts = file.code.filter((token) => ['import', 'export', 'const', 'function', 'class', 'interface', 'let'].includes(token.text))
   return file.code.length > 0 && file.imports.length === starts.length && file.imports.every((one) => one.how === 'export')

@@ -1,22 +1,22 @@
-// Finds what a source imports: every way in that Node or the type checker follows. It reads tokens, so that an import in a comment or in a
-// text is none.
+// Finds the imports of a source: every form that Node or the type checker follows. It reads tokens, so that an import in a comment or a
+// text does not count.
 import { type Token, tokensOf } from './tokens.ts'
 
 export interface ImportedName {
-  /** As the other file calls it; `default` and `*` for those. */
+  /** The name in the other file; `default` and `*` for those. */
   readonly name: string
-  /** Marked `type` itself: `import { type A }`. Node loads the file all the same. */
+  /** Marked `type` itself: `import { type A }`. Node still loads the file. */
   readonly typeOnly: boolean
 }
 
 export interface Import {
   /** `export`: re-exported from there. `dynamic`: import(), require() or process.getBuiltinModule(). */
   readonly how: 'import' | 'export' | 'dynamic'
-  /** Absent when it is worked out at run time. */
+  /** Absent when it is computed at run time. */
   readonly specifier?: string
   /** `import type`, `export type` and `typeof import()`: gone at run time. */
   readonly typeOnly: boolean
-  /** None for a side effect or a dynamic import. */
+  /** Empty for a side effect or a dynamic import. */
   readonly names: readonly ImportedName[]
   readonly line: number
 }
@@ -24,7 +24,7 @@ export interface Import {
 /** The imports of a source, in its order. */
 export const importsOf = (source: string): readonly Import[] => importsIn(tokensOf(source).filter((token) => token.kind !== 'comment'))
 
-/** The same for a source that is cut already; comments are left out. */
+/** The same for a source that is already cut into tokens; comments are ignored. */
 export const importsIn = (code: readonly Token[]): readonly Import[] => code.flatMap((token, index) => importAt(code, index, token) ?? [])
 
 const CALLS = new Set(['import', 'require', 'getBuiltinModule'])
@@ -60,7 +60,7 @@ function upToFrom(tokens: readonly Token[], index: number): Import | undefined {
   return undefined
 }
 
-/** `at` is where the specifier stands. */
+/** `at` is the index of the specifier. */
 function statement(tokens: readonly Token[], index: number, at: number): Import {
   const clause = tokens.slice(index + 1, Math.max(index + 1, at - 1))
   const typeOnly = clause[0]?.text === 'type' && clause.length > 1 && clause[1]?.text !== ','

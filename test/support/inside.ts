@@ -1,5 +1,5 @@
-// A command line inside this process, as `main` would run it: real files, real network, real time, streams that are kept. For tests that ask
-// what a command answers. What the process adds (signals, terminals, crashes, closed pipes) they cannot see; `process.ts` starts one.
+// Runs a command line inside this process, as `main` does: real files, real network, real time, with captured streams. For tests of a
+// command's output. Signals, terminals, crashes and closed pipes need a process: `process.ts` starts one.
 import { PassThrough, Readable } from 'node:stream'
 import { runCli } from '../../src/cli/program.ts'
 import { createSecrets, NO_SIGNALS, type Signals } from '../../src/cli/shared/context.ts'
@@ -21,7 +21,7 @@ export function begin(argv: readonly string[], env: Readonly<Record<string, stri
   return { stdout: stdout.stream, ended }
 }
 
-/** Decoded at the end: a piece may end within a letter. */
+/** Decoded at the end: a chunk may end within a letter. */
 function kept(): { readonly stream: PassThrough; readonly text: () => string } {
   const pieces: Buffer[] = []
   const stream = new PassThrough().on('data', (piece: Buffer) => pieces.push(piece))
@@ -39,7 +39,7 @@ let users = 0
 let folder = here
 let turn: Promise<unknown> = Promise.resolve()
 
-/** Runs `capkeeper …argv` to its end in `cwd`. Those of one folder may run side by side; another folder waits for them. */
+/** Runs `capkeeper …argv` to its end in `cwd`. Commands in one folder may run side by side; another folder waits for them. */
 export async function inside(argv: readonly string[], { env = {}, cwd = here }: Omit<ProcessOptions, 'command'> = {}): Promise<Ran> {
   while (users > 0 && folder !== cwd) await turn
   users += 1

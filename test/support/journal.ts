@@ -1,4 +1,4 @@
-// Journals for tests: what a ledger is to give back, and a chronicle beside the events that a test looks at.
+// Journals for tests: history that a ledger must return, and a chronicle beside the events that a test reads.
 import fc from 'fast-check'
 import type { HistoryEntry } from '../../src/core/model/change.ts'
 import type { CycleEvent } from '../../src/core/model/events.ts'
@@ -45,7 +45,7 @@ export const dayFigures: fc.Arbitrary<readonly DayFigures[]> = fc.array(
   { maxLength: 3 },
 )
 
-/** Follows events, and hands them on. */
+/** Follows events, and passes them on. */
 export function followed(
   ledger: Ledger,
   events: CycleEvent[],
@@ -60,7 +60,7 @@ export function followed(
   }
 }
 
-/** What a ledger says of its history, asked in several ways. */
+/** The history of a ledger, read in several ways. */
 export const histories = async (ledger: Ledger) => ({
   all: await ledger.history(),
   some: await ledger.history({ sinceAt: 20, limit: 3 }),
@@ -68,7 +68,7 @@ export const histories = async (ledger: Ledger) => ({
   ofTeam: await ledger.history({ scope: TEAM }),
 })
 
-/** What the filter asks for, the newest first. */
+/** The entries that the filter selects, newest first. */
 export const historyOf = (history: readonly HistoryEntry[], filter: HistoryFilter = {}): readonly HistoryEntry[] => {
   const { scope, sinceAt = Number.NEGATIVE_INFINITY, untilAt = Number.POSITIVE_INFINITY, limit = Number.POSITIVE_INFINITY } = filter
   return history

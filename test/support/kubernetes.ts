@@ -1,4 +1,4 @@
-// Kubernetes manifests as tests look at them: read from what kustomize and Helm print, held against the schemas of Kubernetes and of the
+// Kubernetes manifests for tests: read from the output of kustomize and Helm, and checked against the schemas of Kubernetes and of the
 // Prometheus operator, unknown fields included.
 import { spawnSync } from 'node:child_process'
 import { PodMonitor } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/PodMonitor'
@@ -46,14 +46,14 @@ export const named = ({ kind, metadata }: Manifest): string => `${kind} ${metada
 export const ofKind = (manifests: readonly Manifest[], kind: string): readonly Manifest[] =>
   manifests.filter((manifest) => manifest.kind === kind)
 
-/** The one StatefulSet, which there must be. */
+/** The only StatefulSet, which must exist. */
 export function statefulSet(manifests: readonly Manifest[]): IStatefulSet {
   const [found, ...more] = manifests.filter((manifest) => StatefulSet.is(manifest))
   if (!found || more.length > 0) throw new Error(`${more.length + (found ? 1 : 0)} StatefulSets, not one`)
   return found
 }
 
-/** What runs the daemon: the one StatefulSet or Deployment. */
+/** The workload of the daemon: the only StatefulSet or Deployment. */
 export function workload(manifests: readonly Manifest[]): IStatefulSet | IDeployment {
   const deployment = manifests.find((manifest) => Deployment.is(manifest))
   return deployment ?? statefulSet(manifests)
@@ -78,7 +78,7 @@ const MODELS = [
   StatefulSet,
 ]
 
-/** What the schema of its kind says against a manifest; a kind without a schema is an offence too. */
+/** The faults of a manifest by the schema of its kind; a kind without a schema is a fault too. */
 export function schemaOffences(manifest: Manifest): readonly string[] {
   const model = MODELS.find(({ apiVersion, kind }) => apiVersion === manifest.apiVersion && kind === manifest.kind)
   if (!model) return [`${named(manifest)}: there is no schema for ${manifest.apiVersion} ${manifest.kind}`]
@@ -91,7 +91,7 @@ export function schemaOffences(manifest: Manifest): readonly string[] {
   return unread(manifest, '', read).map((path) => `${named(manifest)}: the schema does not know ${path}`)
 }
 
-/** The validators pass over fields that they do not know. So what they never look at is what no schema has. */
+/** The validators ignore fields that they do not know, so a field that they never read is in no schema. */
 function watched<T>(value: T, path: string, read: Set<string>): T {
   if (value === null || typeof value !== 'object') return value
   return new Proxy(value, {
@@ -111,10 +111,10 @@ function unread(value: unknown, path: string, read: ReadonlySet<string>): readon
   )
 }
 
-/** Whether a program is there, by a command of it that does nothing. */
+/** Whether a program is installed, by a command of it that does nothing. */
 export const answers = (program: string, ...argv: readonly string[]): boolean => spawnSync(program, argv).status === 0
 
-/** Runs a program that prints manifests; what it has to complain about is thrown. */
+/** Runs a program that prints manifests; throws its error output. */
 export function rendered(program: string, ...argv: readonly string[]): readonly Manifest[] {
   const { status, stdout, stderr } = spawnSync(program, argv, { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 })
   if (status !== 0) throw new Error(`${program} ${argv.join(' ')}: ${stderr}`)

@@ -1,4 +1,4 @@
-// What a keeper of leases is given where a test is about something else: a table that says nothing, and hooks that do nothing.
+// Parts of a keeper of leases for tests about something else: an empty table, and hooks that do nothing.
 import type { LeaseHooks } from '../../src/daemon/replicas/leases.ts'
 import type { LeaseTable } from '../../src/ports.ts'
 

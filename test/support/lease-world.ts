@@ -1,5 +1,5 @@
-// A simulated world of replicas on one table of leases: processes that stand still while their clocks run, wall clocks that jump, networks that are
-// cut, and a database that fails over to a copy which lacks the last moments. Every request that leaves is written down.
+// A simulated world of replicas on one table of leases: processes that stop while their clocks run, wall clocks that jump, networks that
+// are cut, and a database that fails over to a copy without the last moments. Every request that leaves is recorded.
 import { LEASE_MS, LEASED_WRITE_MS } from '../../src/core/replicas/lease.ts'
 import type { Heartbeat, HeartbeatAnswer, LeaseRow } from '../../src/core/replicas/table.ts'
 import { LedgerError } from '../../src/daemon/ledger/error.ts'
@@ -21,7 +21,7 @@ interface Row {
   config: string
 }
 
-/** A request as it left. */
+/** A request when it left. */
 export interface Sent {
   readonly at: number
   readonly workspace: string
@@ -49,14 +49,14 @@ interface Machine {
 export interface LeaseWorld {
   readonly machines: readonly Machine[]
   readonly sent: readonly Sent[]
-  /** Intents that the table took. */
+  /** Intents that the table accepted. */
   readonly intents: readonly Omit<Sent, 'landsAt'>[]
   advance(ms: number): Promise<void>
   pause(machine: number): void
   resume(machine: number): void
   jump(machine: number, ms: number): void
   cut(machine: number, isCut: boolean): void
-  /** The copy that takes over lacks what was written in the last `lostMs`. */
+  /** The copy that takes over lacks the writes of the last `lostMs`. */
   failOver(lostMs: number): void
   stop(machine: number): Promise<void>
   now(): number
@@ -66,7 +66,7 @@ export interface LeaseWorldOptions {
   readonly replicas: number
   readonly workspaces: readonly string[]
   readonly random: () => number
-  /** A fault on purpose: what stands in for the check before a request leaves. */
+  /** A deliberate fault: replaces the check before a request leaves. */
   readonly mayLeave?: (keeper: FencedLeases, workspace: string) => boolean
 }
 
@@ -142,7 +142,7 @@ export function createLeaseWorld({ replicas, workspaces, random, mayLeave }: Lea
     return { renewed, taken, peers, leases, told: new Map() }
   }
 
-  /** The way there and the way back take their time; either may be cut. */
+  /** Both directions take time; either may be cut. */
   async function ask<T>(of: number, job: () => T): Promise<T> {
     const sleep = sleepOf(of)
     await sleep(random() * 300)
@@ -169,7 +169,7 @@ export function createLeaseWorld({ replicas, workspaces, random, mayLeave }: Lea
     }
   }
 
-  /** One loop: an intent, the check, the request, again and again. */
+  /** One loop: an intent, the check, the request, repeated. */
   async function work(of: number, workspace: string, run: Run): Promise<void> {
     const stop = run.stop.signal
     const machine = machines[of]

@@ -19,7 +19,7 @@ export const BOB = userScope('bob@example.com')
 export const PLATFORM = groupScope('grp_platform')
 export { TEAM }
 
-/** A folder that goes away with the test. */
+/** A folder that is removed with the test. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'capkeeper-test-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
@@ -77,7 +77,7 @@ export const historyOf = (change: ScopeChange, at: number, more: Partial<History
   }
 }
 
-/** The LedgerError with which `action` ends; anything else fails the test. */
+/** The LedgerError that `action` throws; another result fails the test. */
 export async function ledgerErrorOf(action: () => unknown): Promise<{ readonly code: LedgerCode; readonly message: string }> {
   try {
     await action()
@@ -97,9 +97,9 @@ export async function kept(ledger: Ledger | Promise<Ledger>, change: (ledger: Le
 }
 
 export interface Helper {
-  /** What it printed so far, stderr included. */
+  /** Its output so far, stderr included. */
   output(): string
-  /** Ends it without giving it a chance to tidy up. */
+  /** Kills it without a chance to clean up. */
   kill(): Promise<void>
   /** Resolves with its exit code. */
   ended(): Promise<number | null>
@@ -107,13 +107,13 @@ export interface Helper {
 
 const SOURCES = join(import.meta.dirname, '../../src')
 
-/** A part of the program as `program.ts` joined it, which a process loads in a third of the time; without vitest its sources. */
+/** A part of the program as `program.ts` bundled it, which loads in a third of the time; without vitest its sources. */
 export function partOfProgram(name: string, source: string): string {
   const joined = join(dirname(MAIN), `${name}-part.js`)
   return existsSync(joined) ? joined : join(SOURCES, source)
 }
 
-/** A second process that has the ledger's functions at hand; resolves once it prints `ready`, or has ended. */
+/** A second process with the ledger's functions; resolves once it prints `ready`, or has ended. */
 export async function helperProcess(script: string): Promise<Helper> {
   const prelude = `
     import { openLedger } from '${partOfProgram('ledger', 'daemon/ledger/ledger.ts')}'
@@ -123,7 +123,7 @@ export async function helperProcess(script: string): Promise<Helper> {
     const stay = () => setInterval(() => {}, 1 << 30)
   `
   const child = spawn(process.execPath, ['--input-type=module', '-e', prelude + script], { stdio: ['ignore', 'pipe', 'pipe'] })
-  // Once all that it printed is here.
+  // Once its whole output has arrived.
   const exit = new Promise<number | null>((done) => child.once('close', done))
   onTestFinished(() => void child.kill('SIGKILL'))
   const output = collect(child)

@@ -1,4 +1,4 @@
-// A workspace that lives: its loop runs on a clock that the test moves, against a real sandbox.
+// A running workspace: its loop runs on a clock that the test moves, with a real sandbox.
 import { onTestFinished } from 'vitest'
 import type { PolicyStatus } from '../../src/core/model/events.ts'
 import { type Loop, startLoop } from '../../src/daemon/schedule/loop.ts'
@@ -21,7 +21,7 @@ export interface Living {
 
 const statusOf = (valid: boolean): PolicyStatus => ({ valid, digest: 'd', revision: '', loadedAt: NOW, problems: [] })
 
-/** A running loop. It is stopped with the test. */
+/** A running loop. It stops with the test. */
 export function live(one: World): Living {
   const stopping = new AbortController()
   const cut = new AbortController()
@@ -40,7 +40,7 @@ export function live(one: World): Living {
   }
 }
 
-/** A workspace whose clock is ahead until it is put right, living for a while under a policy. */
+/** A workspace whose clock is ahead until it is corrected, running for a while under a policy. */
 export function aheadBy(one: World, aheadMs: number) {
   const skew = { ms: aheadMs }
   one.workspace = { ...one.workspace, clock: { ...one.clock, now: () => one.clock.now() + skew.ms } }
@@ -74,7 +74,7 @@ export const person = (number: number): string => `p${String(number).padStart(3,
 export const capsOf = (count: number, cap = 1000): Record<string, number> =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [person(index + 1), cap]))
 
-/** Lets time pass until something is true; returns how long that took. */
+/** Lets time pass until a condition holds; returns how long that took. */
 export async function passUntil(one: World, isTrue: () => boolean, mostMs: number, stepMs = 50): Promise<number> {
   const startedAt = one.clock.monotonic()
   while (!isTrue() && one.clock.monotonic() - startedAt < mostMs) await one.clock.pass(stepMs)

@@ -1,4 +1,4 @@
-// Metrics of a workspace or two on a clock that stands still, and a scrape of them.
+// Metrics of a workspace or two on a clock that does not move, and a scrape of them.
 import type { CycleEvent, WorkspaceView } from '../../src/core/model/events.ts'
 import { createMetrics, type MetricsOptions } from '../../src/daemon/http/metrics/metrics.ts'
 import { fakeClock } from './clock.ts'

@@ -1,9 +1,9 @@
-// In which order test files run: those that wait for processes are spread over the first part of the run, the larger first, so that others
-// use the cores meanwhile and no worker is left alone with one at the end. Within both kinds as vitest has it: by what they took before, or by size.
+// The order of test files: those that wait for processes are spread over the first part of the run, larger ones first, so that others use
+// the cores meanwhile and no worker ends with one alone. Within both kinds the order is vitest's: by their last duration, or by size.
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 const WAITING = /\/test\/(e2e|hostile|sim|adversary|replicas|console|deploy)\/|postgres/
-/** Behind this part of the others none that waits begins. */
+/** After this part of the other files none that waits begins. */
 const FIRST_PART = 0.6
 
 export class WaitingSpread extends BaseSequencer {

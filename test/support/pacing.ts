@@ -1,4 +1,4 @@
-// One client that goes as fast as its pace allows, on a clock of its own.
+// One client that sends as fast as its pace allows, on a clock of its own.
 import type { Answer, Pace, RateSettings } from '../../src/core/pace/pace.ts'
 import { answered, earliestSendAt, sent, startPace } from '../../src/core/pace/pacing.ts'
 

@@ -1,4 +1,4 @@
-// The made-up document of a comparison: three cycles, a pool, people who gain and who lose.
+// The made-up document of a comparison: three cycles, a pool, people who gain and people who lose.
 import type { ComparisonDocument } from '../../src/daemon/http/documents/types.ts'
 import { ago, headOf } from './page-parts.ts'
 

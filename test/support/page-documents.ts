@@ -1,4 +1,4 @@
-// Documents of a workspace as the daemon would make them, with every part a test may want to change: what the pages are made from.
+// Documents of a workspace as the daemon makes them, with every part a test may change: the input of the pages.
 
 import type { Documents, Query } from '../../src/daemon/http/documents/documents.ts'
 import type {
@@ -302,7 +302,7 @@ export const healthOf = (overrides: Partial<HealthDocument> = {}): HealthDocumen
   ...overrides,
 })
 
-/** Answers every question with these documents; `overrides` answer in their place. */
+/** Answers every request with these documents; `overrides` replace some. */
 export const documentsOf = (overrides: Partial<Documents> = {}): Documents => ({
   status: () => Promise.reject(new Error('no page asks for it')),
   workspaces: async (_query?: Query) => workspaceListOf([summaryOf()]),

@@ -1,4 +1,4 @@
-// What the made-up documents for pages share: an instant, a place, a hold.
+// Common parts of the made-up documents for pages: an instant, a place, a hold.
 
 const AT = '2026-11-20T12:00:00.000Z'
 export const DAY = 86_400_000

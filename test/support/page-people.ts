@@ -1,4 +1,4 @@
-// Made-up documents about groups and people: what the pages about them are made from.
+// Made-up documents about groups and people, the input of their pages.
 
 import type {
   GroupDocument,

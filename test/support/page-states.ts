@@ -1,4 +1,4 @@
-// What pages are to say in each state of a workspace: a table for those who read the markup, and for those who look at it in a browser.
+// The expected texts of pages in each state of a workspace: a table for tests of the markup, and for tests in a browser.
 import type { Documents } from '../../src/daemon/http/documents/documents.ts'
 import { comparisonOf } from './page-comparison.ts'
 import { BROKEN_POLICY, healthOf, holdListOf, policiesOf, summaryOf, workspaceListOf, workspaceOf } from './page-documents.ts'
@@ -19,7 +19,7 @@ const firstStart = () => {
   return rest
 }
 
-/** A workspace of which little is known. */
+/** A workspace without most data. */
 const unknown = (...without: readonly ('use' | 'balance' | 'bands')[]) => {
   const { use, balance, bands, ...rest } = workspaceOf()
   return {
@@ -30,7 +30,7 @@ const unknown = (...without: readonly ('use' | 'balance' | 'bands')[]) => {
 
 const NO_SCOPES = { in_sync: 0, drifted: 0, held: 0, unknown: 0, rejected: 0, contested: 0, skipped: 0, undeclared: 0 }
 
-/** Rows: what is said, where, in which state. */
+/** Rows: the text, the page, the state. */
 export const PAGE_STATES: readonly (readonly [says: string, path: string, state: Partial<Documents>, text: string])[] = [
   ['what needs a person first', '/', {}, 'Needs a person 1'],
   ['how much is left', '/', {}, 'Add-on credits left 33.8K'],

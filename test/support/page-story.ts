@@ -1,4 +1,4 @@
-// The made-up documents of what happened: the timeline and a plan.
+// The made-up documents of past events: the timeline and a plan.
 import type { ChangeListDocument, PlanDocument } from '../../src/daemon/http/documents/types.ts'
 import { ago, DAY, HOLD_ID, HOLD_MESSAGE, headOf, PLAN_ID, place } from './page-parts.ts'
 

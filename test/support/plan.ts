@@ -1,4 +1,4 @@
-// Builds plans for tests of the pure core: a policy sketch, what is observed, who is there, what the ledger remembers.
+// Builds plans for tests of the pure core: a sketch of the policy, the observed caps, the people, the records of the ledger.
 import { createHash } from 'node:crypto'
 import { countPeople } from '../../src/core/interpret/effective.ts'
 import type { ServiceModel } from '../../src/core/interpret/service-model.ts'
@@ -29,7 +29,7 @@ import {
 export const digest = (text: string): string => createHash('sha256').update(text).digest('hex')
 
 export interface PlanSketch extends PolicySketch {
-  /** What the service shows, by scope name; 'unknown' for a failed read. */
+  /** The observed caps by scope name; 'unknown' for a failed read. */
   readonly observed?: Readonly<Record<string, PlainCap | 'unknown'>>
   readonly owned?: Readonly<Record<string, OwnedSketch>>
   readonly groups?: Readonly<Record<string, readonly string[]>>
@@ -49,11 +49,11 @@ export interface PlanSketch extends PolicySketch {
   readonly facts?: Partial<PlanInputs['facts']>
   readonly baseline?: Readonly<Record<string, PlainCap>>
   readonly capSemantics?: 'layered' | 'copied'
-  /** What was dealt to members of pools, by the name of the pool. */
+  /** The dealt caps of members, by the name of the pool. */
   readonly dealt?: DealtPools
-  /** Of the service: true unless it says otherwise. */
+  /** Whether reads show only explicitly set caps; default true. */
   readonly readsExplicit?: boolean
-  /** What was seen of the service beyond that. */
+  /** Other observations of the service. */
   readonly model?: Partial<ServiceModel>
   readonly prune?: boolean
   readonly quarantined?: Parameters<typeof activeQuarantine>[0]
@@ -89,7 +89,7 @@ function rosterOf(sketch: PlanSketch): Roster | undefined {
   }
 }
 
-/** The plan for a sketch of the world. Twenty approved people p0 … p19 and no groups unless it says otherwise. */
+/** The plan for a sketch of the world. Default: twenty approved people p0 … p19 and no groups. */
 export function planOf(sketch: PlanSketch): Planned {
   return buildPlan(planInputs(sketch))
 }
@@ -159,7 +159,7 @@ export function planInputs(sketch: PlanSketch): PlanInputs {
   }
 }
 
-/** `p0 set 500>600 policy`, one line a change; held ones end in the guards. */
+/** `p0 set 500>600 policy`, one line a change; a held one ends with its guards. */
 export function lines(planned: Planned): string[] {
   const guards = new Map(planned.plan.holds.map((hold) => [hold.id, hold.guards.join('+')]))
   return planned.plan.changes.map((change) => {

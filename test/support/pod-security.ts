@@ -1,4 +1,5 @@
-// The Pod Security Standard "restricted", rule by rule, for the pods of this repository: https://kubernetes.io/docs/concepts/security/pod-security-standards/
+// The Pod Security Standard "restricted", rule by rule, for the pods of this repository:
+// https://kubernetes.io/docs/concepts/security/pod-security-standards/
 import type { IPodSpec } from 'kubernetes-models/v1/PodSpec'
 
 type Container = IPodSpec['containers'][number]
@@ -6,7 +7,7 @@ type Container = IPodSpec['containers'][number]
 const VOLUMES = ['configMap', 'csi', 'downwardAPI', 'emptyDir', 'ephemeral', 'persistentVolumeClaim', 'projected', 'secret']
 const PROFILES = ['RuntimeDefault', 'Localhost']
 
-/** What would keep a pod out of a namespace that enforces the standard; an empty list when nothing would. */
+/** Why a namespace that enforces the standard would refuse a pod; empty when it would not. */
 export function restrictedOffences(pod: IPodSpec): readonly string[] {
   const containers = [...(pod.initContainers ?? []), ...pod.containers]
   const hosts = [pod.hostNetwork && 'hostNetwork', pod.hostPID && 'hostPID', pod.hostIPC && 'hostIPC']

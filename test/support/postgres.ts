@@ -1,5 +1,5 @@
-// A real PostgreSQL for tests: one server a file, on a folder of its own that goes away with it, reached over loopback and a Unix socket. Where the
-// programs are absent, tests that need them are skipped by name.
+// A real PostgreSQL for tests: one server for each file, in a folder of its own that is removed with it, reached over loopback and a Unix
+// socket. Where the programs are absent, tests that need them are skipped by name.
 import { execFileSync, spawn } from 'node:child_process'
 import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -9,7 +9,7 @@ import { afterAll, beforeAll } from 'vitest'
 import { openPostgres } from '../../src/daemon/ledger/postgres/database.ts'
 import { realClock } from './real-clock.ts'
 
-/** Where Debian puts them, one folder a version; the newest counts. */
+/** Where Debian installs the programs, one folder for each version; the newest is used. */
 const VERSIONS = '/usr/lib/postgresql'
 const newest = existsSync(VERSIONS) ? readdirSync(VERSIONS).sort((a, b) => Number(b) - Number(a))[0] : undefined
 const PROGRAMS = join(VERSIONS, newest ?? '', 'bin')
@@ -18,29 +18,29 @@ export const hasPostgres = existsSync(join(PROGRAMS, 'postgres'))
 
 export interface PostgresServer {
   readonly port: number
-  /** Where its socket lies. */
+  /** The folder of its socket. */
   readonly folder: string
   /** The address of a database, as its owner reaches it. */
   address(database: string): string
-  /** Makes an empty database, and gives its address. */
+  /** Makes an empty database, and returns its address. */
   create(): Promise<string>
-  /** Statements of the superuser. */
+  /** Runs statements of the superuser. */
   sql(database: string, text: string): Promise<readonly Readonly<Record<string, unknown>>[]>
-  /** Lets clients in by these rules, the lines of pg_hba.conf, from now on. */
+  /** Admits clients by these rules, lines of pg_hba.conf, from now on. */
   rules(text: string): Promise<void>
-  /** Answers nothing until it is thawed. */
+  /** Stops answering until it is thawed. */
   freeze(): void
   thaw(): void
   /** Offers TLS from now on. */
   useTls(key: string, cert: string): Promise<void>
   stop(): Promise<void>
   start(): Promise<void>
-  /** Takes no writes until `pg_promote()`. */
+  /** Refuses writes until `pg_promote()`. */
   becomeStandby(): Promise<void>
   remove(): Promise<void>
 }
 
-/** PostgreSQL refuses to run as root: then it runs as the user that its package has made. */
+/** PostgreSQL refuses to run as root: then it runs as the user that its package has created. */
 export function asItsUser(program: string, argv: readonly string[]): readonly [string, readonly string[]] {
   const path = join(PROGRAMS, program)
   if (process.getuid?.() !== 0) return [path, argv]
@@ -53,14 +53,14 @@ function makeFolder(): string {
   return folder
 }
 
-/** What root has made for the server belongs to its user. */
+/** Gives files that root has made for the server to its user. */
 export function own(path: string): void {
   if (process.getuid?.() !== 0) return
   const { uid, gid } = statSync('/var/lib/postgresql')
   chownSync(path, uid, gid)
 }
 
-/** A port of loopback that nobody has now. */
+/** A free port of loopback. */
 export const freePort = (): Promise<number> =>
   new Promise((resolve, reject) => {
     const probe = createServer()
@@ -72,10 +72,10 @@ export const freePort = (): Promise<number> =>
     })
   })
 
-/** Empty clusters that were made before, one a version and user: to copy one costs a third of making it. */
+/** Empty clusters from before, one for each version and user: copying one takes a third of the time of making it. */
 const CLUSTERS = join(import.meta.dirname, '../../.cache/postgres')
 
-/** Copied as files, an empty database costs half of what it does through the log; earlier versions know no other way. */
+/** Copying files makes an empty database in half the time of copying through the log; earlier versions do not offer it. */
 const STRATEGY = Number(newest) >= 15 ? ' STRATEGY FILE_COPY' : ''
 
 /** Gives a server's folder an empty cluster. */
@@ -92,7 +92,7 @@ function makeCluster(folder: string): void {
   execFileSync('cp', ['-a', made, data])
 }
 
-/** Whoever is second leaves it as it is; nobody sees it half copied. */
+/** Renamed at its end, so that no process sees it half copied; the second of two keeps the first one's. */
 function keepCluster(data: string, made: string): void {
   mkdirSync(CLUSTERS, { recursive: true })
   const unfinished = mkdtempSync(join(CLUSTERS, 'unfinished-'))
@@ -188,7 +188,7 @@ export async function startPostgres(settings: Readonly<Record<string, string>> =
   return server
 }
 
-/** Resolves once a server says these words; rejects when it ends before. */
+/** Resolves once a server prints these words; rejects when it ends before. */
 export const untilSaid = (child: ReturnType<typeof spawn>, words: string): Promise<void> =>
   new Promise((resolve, reject) => {
     let said = ''
@@ -199,7 +199,7 @@ export const untilSaid = (child: ReturnType<typeof spawn>, words: string): Promi
     })
   })
 
-/** One server for the tests of a file; a test asks for it when it runs. */
+/** One server for the tests of a file; started when a test first needs it. */
 export function postgresForFile(settings?: Readonly<Record<string, string>>): () => PostgresServer {
   let server: PostgresServer | undefined
   beforeAll(async () => {

@@ -1,4 +1,4 @@
-// capkeeper as a process of its own: run to its end, started and watched, or on a terminal. Every process that a test starts ends with it.
+// capkeeper as a process: run to its end, started and watched, or on a terminal. Every process that a test starts ends with the test.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { onTestFailed, onTestFinished } from 'vitest'
@@ -8,15 +8,15 @@ import { realClock } from './real-clock.ts'
 const ROOT = join(import.meta.dirname, '../..')
 /** The program as its sources, as the README starts it. */
 export const SOURCE = join(ROOT, 'src/main.ts')
-/** The same, joined to a few files by `program.ts`, which starts in half the time; without vitest the sources. */
+/** The same, bundled to a few files by `program.ts`, which start in half the time; without vitest the sources. */
 export const MAIN = process.env['CAPKEEPER_MAIN'] ?? SOURCE
 const clock = realClock()
 
 export interface ProcessOptions {
-  /** On top of PATH and HOME; nothing else of this process's environment gets in. */
+  /** Added to PATH and HOME; no other variable of this process is passed on. */
   readonly env?: Readonly<Record<string, string>>
   readonly cwd?: string
-  /** What to run in place of the program, with its arguments. */
+  /** A program to run instead, with its arguments. */
   readonly command?: readonly [string, ...string[]]
 }
 
@@ -91,18 +91,18 @@ export const hasTerminals = ((): boolean => {
 
 export interface Screen {
   readonly code: number | null
-  /** All that the terminal showed, stdout and stderr together, with `\n` at the ends of lines. */
+  /** The output of the terminal, stdout and stderr together, with `\n` at the ends of lines. */
   readonly screen: string
 }
 
-/** Runs `capkeeper …argv` on a terminal. Once `question` shows, `answer` is typed; `dialogue` is several of these, one after the other. */
+/** Runs `capkeeper …argv` on a terminal. Once `question` is shown, `answer` is typed; `dialogue` is several of these in order. */
 export async function onTerminal(
   argv: readonly string[],
   options: ProcessOptions & {
     readonly question?: string
     readonly answer?: string
     readonly dialogue?: readonly (readonly [question: string, answer: string])[]
-    /** A file that takes stdout; the screen is left with stderr. */
+    /** A file for stdout; the screen then shows stderr only. */
     readonly stdout?: string
   } = {},
 ): Promise<Screen> {
@@ -122,13 +122,13 @@ export async function onTerminal(
   return { code, screen: running.stdout().replaceAll('\r\n', '\n') }
 }
 
-/** Between two looks, at first and at most: a tenth of what was waited so far, because each look costs the program an answer. */
+/** Between two attempts, at first and at most: a tenth of the time so far, because each attempt costs the program an answer. */
 const [SHORTEST_MS, LONGEST_MS] = [20, 200]
 
-/** No test is about how long this is: whatever comes at all comes within it, also where everything takes ten times as long. */
+/** No test depends on its length: every event comes within it, also on a machine ten times as slow. */
 const PATIENCE_MS = 90_000
 
-/** Looks again and again until something is there; rejects with what was waited for, and the last error, when it takes too long. */
+/** Polls until a value exists; rejects with what was waited for, and the last error, when it takes too long. */
 export async function until<T>(what: string, look: () => T | Promise<T>, withinMs = PATIENCE_MS): Promise<NonNullable<T>> {
   const begun = clock.monotonic()
   let failure: unknown
@@ -151,15 +151,15 @@ export interface DaemonProcess extends Running {
   readonly url: string
   get(path: string): Promise<{ readonly status: number; readonly text: string }>
   metrics(): Promise<Exposition>
-  /** One series; undefined when there is none. */
+  /** One series; undefined when it does not exist. */
   metric(name: string, labels?: Readonly<Record<string, string>>): Promise<number | undefined>
   /** Waits until a series has this value. */
   shows(name: string, value: number, labels?: Readonly<Record<string, string>>, withinMs?: number): Promise<number>
-  /** The log so far, line by line; what is not JSON is left out. */
+  /** The lines of the log so far; lines that are not JSON are left out. */
   log(): readonly Readonly<Record<string, unknown>>[]
 }
 
-/** A daemon that takes longer for a page is deaf. */
+/** The limit for a page of the daemon. */
 const ANSWER_MS = 30_000
 
 /** Starts `capkeeper run …argv` on a free port and waits until it answers. */
@@ -207,7 +207,7 @@ export async function startDaemon(argv: readonly string[], options: ProcessOptio
   }
 }
 
-/** Beside the sandbox, and on a terminal, the daemon prints where it is; else its log says so. */
+/** Beside the sandbox, and on a terminal, the daemon prints its address; else its log has it. */
 const pageOf = ({ stdout, stderr }: Running): string | undefined =>
   addressIn(stdout(), 'status page') ??
   jsonLines(stderr())

@@ -1,5 +1,5 @@
-// Before all tests: the whole program as a few files, so that the hundreds of processes that tests start spend their time on what they are
-// asked, not on loading five hundred sources. Never another program: the same sources and packages, joined, and nothing left out or added.
+// Before all tests: bundles the whole program into a few files, so that the hundreds of processes that tests start do not load five hundred
+// sources each. The program is the same: the same sources and packages, with nothing left out or added.
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,30 +9,30 @@ import { temporaryInMemory } from './temporary.ts'
 const ROOT = join(import.meta.dirname, '../..')
 /** As deep below the root as the sources that look for package.json. */
 const FOLDER = join(ROOT, '.cache/program')
-/** How many programs of earlier runs are kept: one of them may be running. */
+/** How many programs of earlier runs are kept, because one of them may be running. */
 const KEPT = 8
 
-/** What the program starts as a thread of its own, found by its name beside whoever asks. */
+/** Files that the program starts as threads, found by name beside the caller. */
 const ENTRIES = {
   main: 'src/main.ts',
   'load-thread': 'src/policy/load/load-thread.ts',
   'file-thread': 'src/daemon/config/file-thread.ts',
-  // What helper processes of the ledger's tests import (ledger.ts).
+  // Imported by helper processes of the ledger's tests (ledger.ts).
   'ledger-part': 'src/daemon/ledger/ledger.ts',
   'lock-part': 'src/daemon/ledger/sqlite/lock.ts',
   'database-part': 'src/daemon/ledger/sqlite/database.ts',
   'clock-part': 'src/daemon/schedule/system.ts',
 }
 
-/** Vitest calls it once, before it starts its workers, which inherit the environment; and what it gives, at the end. */
+/** Vitest calls it once, before it starts its workers, which inherit the environment; the returned function is called at the end. */
 export async function setup(): Promise<() => void> {
   process.env['CAPKEEPER_MAIN'] ??= await joinedProgram()
   return temporaryInMemory()
 }
 
 /**
- * node:http without what Node loads for an import of it, and not when it is asked for: the whole client behind `fetch`, which the program never
- * uses. That is a quarter of the start of a command that asks a service.
+ * node:http without the client behind `fetch`, which Node loads with an import of node:http and the program never uses. That is a quarter
+ * of the start of a command that sends requests.
  */
 const http = {
   name: 'http',
@@ -45,7 +45,7 @@ const http = {
   },
 }
 
-/** Joins the sources as they are now; gives the file to run. */
+/** Bundles the present sources; returns the file to run. */
 async function joinedProgram(): Promise<string> {
   await using joined = await rolldown({
     input: ENTRIES,
@@ -63,7 +63,7 @@ async function joinedProgram(): Promise<string> {
   return join(folder, 'main.js')
 }
 
-/** Another run may do the same at the same time: whoever is second leaves it as it is. */
+/** Another run may do the same at the same time: the second keeps the first one's. */
 function put(folder: string, files: readonly { readonly name: string; readonly content: string | Uint8Array }[]): void {
   mkdirSync(FOLDER, { recursive: true })
   const earlier = readdirSync(FOLDER).map((name) => ({ path: join(FOLDER, name), madeMs: statSync(join(FOLDER, name)).mtimeMs }))

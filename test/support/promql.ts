@@ -1,9 +1,9 @@
-// Looks into PromQL with Prometheus' own grammar: where a query does not parse, and which metrics and labels it names.
+// Parses PromQL with Prometheus' own grammar: syntax errors, and the metrics and labels of a query.
 import { parser } from '@prometheus-io/lezer-promql'
 import { COUNTERS, GAUGES, HISTOGRAMS } from '../../src/daemon/http/metrics/definitions.ts'
 
 export interface Named {
-  /** Pieces that are no PromQL. */
+  /** Parts that are not PromQL. */
   readonly errors: readonly string[]
   readonly metrics: readonly string[]
   /** Labels of matchers, `by`, `without`, `on`, `ignoring` and `group_left`. */
@@ -27,7 +27,7 @@ export function namesIn(query: string): Named {
 
 const TABLES = { ...GAUGES, ...COUNTERS, ...HISTOGRAMS }
 
-/** Labels by metric, as on the page: those of metrics/definitions.ts, with the parts of histograms. */
+/** Labels by metric on the metrics page: those of metrics/definitions.ts, with the series of histograms. */
 export const OUR_METRICS: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
   ...Object.entries(TABLES).map(([name, { labels }]) => [name, labels] as const),
   ...Object.entries(HISTOGRAMS).flatMap(([name, { labels }]) => [
@@ -37,11 +37,11 @@ export const OUR_METRICS: ReadonlyMap<string, readonly string[]> = new Map<strin
   ]),
 ])
 
-/** What Prometheus itself and every process has. */
+/** Metrics of Prometheus itself and of every process. */
 const isCommon = (name: string): boolean => /^(process|nodejs)_\w+$|^(up|ALERTS)$/.test(name)
 const COMMON_LABELS = ['job', 'instance', 'alertname', 'alertstate', 'severity', 'topic']
 
-/** What is wrong with a query: pieces that do not parse, metrics and labels that do not exist. `recorded` are names that rules make. */
+/** The faults of a query: syntax errors, and metrics and labels that do not exist. `recorded` are names that rules make. */
 export function offencesIn(query: string, recorded: readonly string[] = []): readonly string[] {
   const { errors, metrics, labels } = namesIn(query)
   const known = new Set([...COMMON_LABELS, ...[...OUR_METRICS.values()].flat()])
@@ -54,7 +54,7 @@ export function offencesIn(query: string, recorded: readonly string[] = []): rea
   ]
 }
 
-/** Label matchers that stand at a metric which has no such label select nothing, and nobody notices. */
+/** A label matcher on a metric without that label selects nothing, without an error. */
 function strayLabels(query: string): readonly string[] {
   const found: string[] = []
   parser.parse(query).iterate({

@@ -1,4 +1,4 @@
-// A ledger with days of use in it, written by the real adapter as a daemon's readings would: one reading at noon of each day.
+// A ledger with days of use, written by the real adapter as readings of a daemon would be: one reading at noon of each day.
 import type { GroupMembers, Roster } from '../../src/core/model/observed.ts'
 import { credits } from '../../src/core/model/units.ts'
 import { foldUsage, NOTHING_BURNED } from '../../src/core/use/burned.ts'
@@ -13,7 +13,7 @@ export interface RecordedPerson {
 
 export interface RecordedCompany {
   readonly people: readonly RecordedPerson[]
-  /** UTC midnights; the day before the first has the reading that days are counted from. */
+  /** UTC midnights; the day before the first has the reading from which days are counted. */
   readonly fromAt: number
   readonly untilAt: number
   readonly creditsPerSeat?: number

@@ -1,14 +1,14 @@
-// Where manifests name each other: ports, selectors, volumes, ConfigMaps, accounts. A name that leads nowhere passes every schema and fails in the cluster.
+// References between manifests: ports, selectors, volumes, ConfigMaps, accounts. A wrong name passes every schema and fails in the cluster.
 import type { INetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1/NetworkPolicy'
 import type { IPodSpec } from 'kubernetes-models/v1/PodSpec'
 import { type Manifest, named, ofKind, workload } from './kubernetes.ts'
 
-/** What somebody else must have made, by kind and name: `Secret capkeeper-keys`. */
+/** Objects that must exist already, by kind and name: `Secret capkeeper-keys`. */
 export type Outside = readonly string[]
 
 type Labels = Readonly<Record<string, string>>
 
-/** Names that lead nowhere, and what nobody names. */
+/** Names without an object, and objects that are never named. */
 export function referenceOffences(manifests: readonly Manifest[], outside: Outside): readonly string[] {
   const set = workload(manifests)
   const { template } = set.spec ?? {}

@@ -1,4 +1,4 @@
-// Recorded use for tests of the replay, from one list of daily credits a person.
+// Recorded use for tests of the replay, from one list of daily credits for each person.
 import type { GroupMembers, Roster } from '../../src/core/model/observed.ts'
 import type { PolicySet } from '../../src/core/model/policy.ts'
 import { credits } from '../../src/core/model/units.ts'
@@ -47,7 +47,7 @@ export interface Sketch extends Partial<Omit<SimulationInputs, 'policy' | 'again
 
 const revision = (set: PolicySet) => ({ set, digest: '0123456789ab', revision: '' })
 
-/** Simulates one cycle of 28 days, unless the sketch says otherwise. */
+/** Simulates one cycle of 28 days; the sketch may override it. */
 export function simulated({ use, caps = {}, against, perSeat = 0, ...more }: Sketch): Simulation {
   const people: Roster = roster(Object.fromEntries(Object.keys(use).map((name) => [name, 'approved'])))
   return simulate({
@@ -67,5 +67,5 @@ export function simulated({ use, caps = {}, against, perSeat = 0, ...more }: Ske
   })
 }
 
-/** The same every weekday, nothing on weekends. */
+/** The same use every weekday, none on weekends. */
 export const weekdays = (amount: number, length = 28): readonly number[] => Array.from({ length }, (_, day) => (day % 7 < 5 ? amount : 0))

@@ -1,4 +1,4 @@
-// Ends a run with the names of the tests that were skipped: what was not tried must not look as if it had passed.
+// Ends a run with the names of skipped tests: a test that did not run must not look as if it had passed.
 import type { Reporter, TestModule } from 'vitest/node'
 
 const skippedIn = (module: TestModule): readonly string[] =>

@@ -1,4 +1,4 @@
-// The house rules about what stands beside the sources: the package, its lock, the linter's settings, and every file's words.
+// The house rules about files beside the sources: the package, its lock, the linter's settings, and the words of every file.
 import { BUILD_ONLY, HOMES } from './import-rules.ts'
 
 export interface PackageFile {
@@ -11,7 +11,7 @@ export interface PackageFile {
 
 const EXACT = /^\d+\.\d+\.\d+$/
 
-/** What is wrong with package.json: an empty list when every version is exact and Node 24 comes along. */
+/** The faults of package.json: none when every version is exact and Node 24 is a dependency. */
 export function packageOffences(file: PackageFile): readonly string[] {
   const { dependencies = {}, devDependencies = {} } = file
   const loose = Object.entries({ ...dependencies, ...devDependencies }).filter(([, version]) => !EXACT.test(version))
@@ -21,7 +21,7 @@ export function packageOffences(file: PackageFile): readonly string[] {
     ...(devDependencies['node']?.startsWith('24.') ? [] : ['node 24 is no development dependency']),
     ...(file.allowScripts?.['node'] === true ? [] : ["allowScripts does not let node's binary be installed"]),
     ...(file.engines?.['node'] === '>=24' ? [] : ['engines.node is not >=24']),
-    // With this npm does not hold `engines`, which is for users of the package, against the Node that runs npm in a checkout.
+    // With this npm does not check `engines`, which is for users of the package, against the Node that runs npm in a checkout.
     ...(file.devEngines?.runtime?.version === '>=20' ? [] : ['devEngines.runtime does not let npm run on Node 20']),
     ...homes.filter((name) => !(name in dependencies)).map((name) => `${name} has a home but is no dependency`),
     ...BUILD_ONLY.filter((name) => !(name in devDependencies)).map((name) => `${name} is no development dependency`),
@@ -38,7 +38,7 @@ export interface LinterFile {
   readonly overrides?: readonly { readonly includes?: readonly string[]; readonly linter?: unknown }[]
 }
 
-/** The linter measures functions; here only that it goes on doing so in `src`. */
+/** The linter measures functions; this only checks that it still does in `src`. */
 export function linterOffences(file: LinterFile): readonly string[] {
   const rules: Readonly<Record<string, unknown>> = { ...file.linter?.rules }
   const expected = [
@@ -62,7 +62,7 @@ export function linterOffences(file: LinterFile): readonly string[] {
   ]
 }
 
-/** Words that tell where this was made. In pieces, so that this file holds none of them. */
+/** Words that tell where this was made. They are in parts, so that this file has none of them. */
 const ELSEWHERE: readonly (readonly [name: string, pattern: RegExp])[] = [
   ['a folder of the machine it was made on', new RegExp(`(^|[^\\w.])/${'work'}/`)],
   [
@@ -73,10 +73,10 @@ const ELSEWHERE: readonly (readonly [name: string, pattern: RegExp])[] = [
   ['a setting of a registry', /^\s*(@[\w-]+:)?registry\s*=/],
 ]
 
-/** Public images that everybody gets from there. */
+/** Public images from their usual registry. */
 const UPSTREAM = /\b(registry\.k8s\.io\/git-sync|gcr\.io\/distroless)\//g
 
-/** Lines of one file that say where it was made. */
+/** Lines of one file that tell where it was made. */
 export const revealing = (path: string, text: string): readonly string[] =>
   text
     .replaceAll(UPSTREAM, '')
@@ -88,7 +88,7 @@ interface Lock {
 }
 
 /**
- * A lock that lacks a package, because the registry it was made from had none for some platform, makes every `npm ci` fail, on all platforms.
+ * A lock that lacks a package for some platform, because the registry it was made from did, makes every `npm ci` fail, on all platforms.
  */
 export function missingFromLock({ packages = {} }: Lock): readonly string[] {
   const locked = new Set(Object.keys(packages).map((path) => path.split('node_modules/').at(-1)))
@@ -97,7 +97,7 @@ export function missingFromLock({ packages = {} }: Lock): readonly string[] {
   )
 }
 
-/** A lock that says where packages came from binds every user to that place. */
+/** A lock that names the source of packages binds every user to that source. */
 export const placesInLock = (text: string): readonly string[] =>
   text
     .split('\n')

@@ -1,4 +1,4 @@
-// The alert rules and the runbook as tests look at them, and the programs that may be there to check them.
+// The alert rules and the runbook for tests, and the programs that check them where they are installed.
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -44,7 +44,7 @@ export const recordedNames = (): readonly string[] =>
 export const queriesInTemplates = (text: string): readonly string[] =>
   [...text.matchAll(/query \(printf "((?:[^"\\]|\\.)*)"/g)].map(([, format = '']) => format.replaceAll('%q', '"acme"'))
 
-/** Whether a program is there to be run. */
+/** Whether a program is installed. */
 export const hasProgram = (name: string): boolean => spawnSync(name, ['--version']).status === 0
 
 export interface Checked {

@@ -1,5 +1,5 @@
-// The embedded service over loopback HTTP for tests: started on a free port, counted, and closed again. Time stands still unless the
-// test moves its clock, so latency and rate limits need a clock that moves.
+// The embedded service over loopback HTTP for tests: started on a free port, counted, and closed again. Time does not move unless the test
+// moves its clock, so latency and rate limits need a clock that moves.
 import { parseScope } from '../../src/core/model/scope.ts'
 import type { Clock, Operation, Transport } from '../../src/ports.ts'
 import type { CompanyOptions } from '../../src/sandbox/company/company.ts'
@@ -17,7 +17,7 @@ export interface SandboxFixtureOptions extends Partial<Switches>, Partial<Compan
   readonly speed?: number
   readonly data?: string
   readonly working?: boolean
-  /** In place of the seeded company. */
+  /** Replaces the seeded company. */
   readonly fixture?: Fixture
 }
 
@@ -32,9 +32,9 @@ export interface SandboxFixture {
     readonly log: readonly SandboxCall[]
     clear(): void
   }
-  /** Writes a cap as somebody else would, past the wire; `scopeKey` is `team`, `group:ID` or an e-mail. */
+  /** Writes a cap without a request, as another client; `scopeKey` is `team`, `group:ID` or an e-mail. */
   setCap(scopeKey: string, cap: number | undefined): void
-  /** What is stored at this very scope. */
+  /** The cap that is stored at this scope. */
   capOf(scopeKey: string): number | undefined
   close(): Promise<void>
 }

@@ -1,4 +1,4 @@
-// The keys that config and policies may have, mapping by mapping, as their schemas say. For tests that hold documents against all of them.
+// The keys of config and policies, mapping by mapping, from their schemas, for tests that compare documents with all of them.
 import { SCHEMA as CONFIG } from '../../src/daemon/config/schema.generated.ts'
 import { type AnnotatedSchema, keysOf } from '../../src/policy/schema/check.ts'
 import { SCHEMA as POLICY } from '../../src/policy/schema/schema.generated.ts'
@@ -10,7 +10,7 @@ const AUTH = at(CONFIG, 'auth')
 const KEYS = at(WORKSPACE, 'keys')
 const GUARDS = at(WORKSPACE, 'guards')
 
-/** The keys that each mapping of the config may have. */
+/** The keys of each mapping of the config. */
 export const CONFIG_KEYS = {
   document: keysOf(CONFIG),
   metrics: keysOf(at(CONFIG, 'metrics')),
@@ -27,7 +27,7 @@ export const CONFIG_KEYS = {
 
 const SPEC = at(POLICY, 'spec')
 
-/** The keys that each mapping of a policy may have. */
+/** The keys of each mapping of a policy. */
 export const POLICY_KEYS = {
   document: keysOf(POLICY),
   metadata: keysOf(at(POLICY, 'metadata')),

@@ -1,9 +1,9 @@
-// A server for one test, and whatever else it opens: closed when the test is over, the last opened first.
+// A server for one test, and other resources that it opens: closed after the test, the last opened first.
 import { onTestFinished } from 'vitest'
 import { type Server, type ServerOptions, startServer } from '../../src/daemon/http/server.ts'
 import { serverParts } from './server.ts'
 
-/** Closes it when the test is over. */
+/** Closes it after the test. */
 export function closing<T extends { close(): unknown }>(one: T): T {
   onTestFinished(async () => {
     await one.close()
@@ -11,5 +11,5 @@ export function closing<T extends { close(): unknown }>(one: T): T {
   return one
 }
 
-/** Starts a server over made-up views, unless the parts say otherwise. */
+/** Starts a server over made-up views; the parts may override it. */
 export const serve = async (parts: Partial<ServerOptions> = {}): Promise<Server> => closing(await startServer(serverParts(parts)))

@@ -8,7 +8,7 @@ import { fakeClock } from './clock.ts'
 import { libraryOf } from './documents.ts'
 import { noLedger } from './views.ts'
 
-/** Its documents are made of its views, unless others are given. */
+/** Its documents are made from its views, unless others are given. */
 export function serverParts(overrides: Partial<ServerOptions> = {}): ServerOptions {
   const clock = overrides.clock ?? fakeClock()
   const parts = {

@@ -1,5 +1,5 @@
-// A mail server on loopback that speaks enough of RFC 5321 for a real client: it keeps what it was given, and refuses, hangs up or falls
-// silent where a test says so.
+// A mail server on loopback that speaks enough of RFC 5321 for a real client: it keeps mails, and refuses, hangs up or stops answering
+// where a test says so.
 import { createServer, type Socket } from 'node:net'
 import { createInterface } from 'node:readline'
 import { createSecureContext, TLSSocket } from 'node:tls'
@@ -11,19 +11,19 @@ export interface Mail {
   readonly to: string
   /** It came over an encrypted connection. */
   readonly isEncrypted: boolean
-  /** As it came, headers included. */
+  /** As received, headers included. */
   readonly source: string
 }
 
-/** What it does at a step: an answer in place of the usual one, or no answer. */
+/** Its behaviour at a step: another answer than the usual one, or no answer. */
 export type Fault = string | 'hang up' | 'silence'
 
 export interface MailServer {
   readonly port: number
   readonly mails: Mail[]
-  /** What clients said of themselves, decoded. */
+  /** The credentials of clients, decoded. */
   readonly logins: string[]
-  /** Everything that came before the connection was encrypted, and where it never was. */
+  /** Everything that was received before the connection was encrypted, or without encryption. */
   readonly inTheClear: string[]
   /** By the first word of a command; `.` is the end of a mail. */
   faults: Partial<Record<'EHLO' | 'STARTTLS' | 'AUTH' | 'MAIL' | 'RCPT' | 'DATA' | '.', Fault>>
@@ -62,7 +62,7 @@ const ANSWERS: Readonly<Record<string, string>> = {
   QUIT: '221 bye',
 }
 
-/** `offered`: what STARTTLS would begin with; absent once it has. */
+/** `offered`: the start of STARTTLS; absent once the connection is encrypted. */
 function converse(server: MailServer, socket: Socket, offered: Certificate | undefined): void {
   const state = { from: '', to: '', lines: undefined as string[] | undefined }
   const say = (step: string, usual: string): boolean => {

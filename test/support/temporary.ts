@@ -1,22 +1,23 @@
-// Where tests put their temporary files: in memory, where the machine has room for them there. Each record of a ledger waits for its disk, so the
-// thousands that tests write would wait for a real one in turn. The same file system calls either way; a disk's own faults are in test/hostile.
+// The folder for temporary files of tests: in memory where the machine has room. Each record of a ledger waits for its disk, so the
+// thousands that tests write would wait for a real one in turn. The file system calls are the same; faults of a disk are tested in
+// test/hostile.
 import { accessSync, chmodSync, constants, mkdtempSync, readdirSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const IN_MEMORY = '/dev/shm'
-/** Several clusters of PostgreSQL at a time, and the profile of a browser. Containers often have 64 MiB there. */
+/** Room for several clusters of PostgreSQL at a time, and the profile of a browser. Containers often have 64 MiB there. */
 const ROOM_BYTES = 4 * 1024 ** 3
 
-/** Followed by the number of the process that made it, which says whether its run is over. */
+/** Followed by the number of the process that made it, which tells whether its run has ended. */
 const PREFIX = 'capkeeper-tests-'
 
-/** Makes a folder in memory for `os.tmpdir()` of this process and its workers, unless somebody has chosen one; gives what removes it. */
+/** Makes a folder in memory for `os.tmpdir()` of this process and its workers, unless TMPDIR is set; returns a function that removes it. */
 export function temporaryInMemory(): () => void {
   if (process.env['TMPDIR'] !== undefined || !hasRoom()) return () => undefined
   removeForgotten()
   const folder = mkdtempSync(join(IN_MEMORY, `${PREFIX}${process.pid}-`))
   const remove = (): void => rmSync(folder, { recursive: true, force: true })
-  // The user of PostgreSQL goes through it.
+  // The user of PostgreSQL needs access to it.
   chmodSync(folder, 0o755)
   if (!runsPrograms(folder)) {
     remove()
@@ -26,7 +27,7 @@ export function temporaryInMemory(): () => void {
   return remove
 }
 
-/** What our runs that were killed have left; those of other users are theirs. */
+/** Removes folders of killed runs of this user. */
 function removeForgotten(): void {
   for (const name of readdirSync(IN_MEMORY).filter((one) => one.startsWith(PREFIX))) {
     const [pid = ''] = name.slice(PREFIX.length).split('-')
@@ -36,7 +37,7 @@ function removeForgotten(): void {
   }
 }
 
-/** Only no such process is none: one of another user is alive. */
+/** Only "no such process" means that it has ended: a process of another user is alive. */
 function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0)

@@ -1,11 +1,11 @@
-// Cuts TypeScript source into tokens, so that the house rules look at code and never at what stands in a comment or in a text. It knows
-// where comments, strings, templates and regular expressions begin and end, and nothing else of the language; what it cannot end it refuses.
+// Cuts TypeScript source into tokens, so that the house rules read code and never comments or texts. It knows where comments, strings,
+// templates and regular expressions begin and end, and nothing else of the language; it refuses a source that it cannot end.
 
 export type TokenKind = 'comment' | 'word' | 'number' | 'string' | 'template' | 'regex' | 'punctuation'
 
 export interface Token {
   readonly kind: TokenKind
-  /** As it stands in the source; of a template one piece between its holes. */
+  /** As in the source; for a template one part between its holes. */
   readonly text: string
   /** Counted from 1. */
   readonly line: number
@@ -20,10 +20,10 @@ const PIECES: readonly (readonly [TokenKind, RegExp])[] = [
 const REGEX = /\/(?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/\w*/y
 const TEMPLATE = /[`}](?:[^`\\$]|\\[\s\S]|\$(?!\{))*(?:`|\$\{)/y
 
-/** After these a slash begins a regular expression although they are words. */
+/** Words after which a slash begins a regular expression. */
 const BEFORE_REGEX = new Set('return typeof case in of void delete instanceof new await yield do else throw'.split(' '))
 
-/** All tokens of a source, comments included. Throws when a text, a template or a bracket has no end: then it has misread something. */
+/** All tokens of a source, comments included. Throws when a text, a template or a bracket has no end: then it has misread the source. */
 export function tokensOf(source: string): readonly Token[] {
   const tokens: Token[] = []
   const brackets: string[] = []
@@ -80,7 +80,7 @@ function mayBeginRegex(before: Token | undefined): boolean {
 
 const CLOSING: Readonly<Record<string, string>> = { ')': '(', ']': '[', '}': '{' }
 
-/** Keeps the open brackets; the hole of a template is one of them. */
+/** Tracks the open brackets, including the holes of templates. */
 function follow(brackets: string[], token: Token): void {
   if (token.kind === 'template') {
     if (token.text.startsWith('}')) brackets.pop()

@@ -1,4 +1,4 @@
-// What a ledger promises about use, as plain maps, and steps to compare the two.
+// A model of what a ledger must return about use, as plain maps, and steps to compare the two.
 import fc from 'fast-check'
 import type { RunUse } from '../../src/core/model/observed.ts'
 import { groupScope, scopeKey, TEAM } from '../../src/core/model/scope.ts'
@@ -85,7 +85,7 @@ const midnight = fc.integer({ min: 0, max: 30 }).map((day) => day * DAY)
 const amount = fc.integer({ min: 1, max: 1_000_000 }).map((cents) => credits(cents / 100))
 const email = fc.constantFrom('ada@example.com', 'bob@example.com', "o'hara@example.com", '__proto__@example.com')
 
-/** A fact of its own as well. */
+/** Also saves a fact of its own. */
 export const asked: fc.Arbitrary<LedgerFacts['runsAsked']> = fc.dictionary(
   fc.constantFrom('team', 'group:a'),
   fc.record({ fromAt: midnight, throughAt: midnight, readAt: fc.nat(), wideAt: fc.nat() }),
@@ -110,7 +110,7 @@ const saveRuns = fc
         ledger.saveRuns(scope, { fromAt, untilAt: fromAt + 2 * DAY, rows: rows.map((one) => ({ ...one, dayAt: fromAt + DAY })), asked }),
   )
 
-/** Everybody who burned something is raised too. */
+/** All people who burned credits are raised too. */
 const step: fc.Arbitrary<BurnStep> = fc
   .record({
     team: amount,
@@ -139,7 +139,7 @@ export const useSteps: fc.Arbitrary<(ledger: Ledger) => Promise<void>> = fc.oneo
   ),
 )
 
-/** Everything that a ledger can be asked about use. */
+/** All queries of a ledger about use. */
 export const useOf = async (ledger: Ledger) => ({
   team: await ledger.runs(TEAM, { fromAt: 3 * DAY, untilAt: 25 * DAY }),
   group: await ledger.runs(groupScope('a'), { fromAt: 0, untilAt: 60 * DAY }),
@@ -148,6 +148,6 @@ export const useOf = async (ledger: Ledger) => ({
   people: await ledger.useByPerson({ fromAt: 5 * DAY, untilAt: 20 * DAY }),
   byDay: await ledger.useByDay({ fromAt: 5 * DAY, untilAt: 20 * DAY }, 'estimated'),
   person: await ledger.useOfPerson('ada@example.com', { fromAt: 5 * DAY, untilAt: 20 * DAY }),
-  // What a look costs goes by the days that were used, not by the days that are asked for: these are a hundred million.
+  // The cost of a query depends on the days with use, not on the requested days: these are a hundred million.
   ever: await ledger.useOfPerson('ada@example.com', { fromAt: 0, untilAt: 8_640_000_000_000_000 }),
 })

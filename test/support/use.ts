@@ -1,4 +1,4 @@
-// Use of the past on a sandbox: days on which people used agents, written as facts.
+// Past use on a sandbox: days on which people used agents, written as facts.
 import { email, NOW } from './declare.ts'
 import type { World } from './world.ts'
 
@@ -17,7 +17,7 @@ export const noon = (day: number, month = 11): number => Date.UTC(2026, month - 
 
 export const midnight = (day: number, month = 11): number => Date.UTC(2026, month - 1, day)
 
-/** Writes use as it happened; days after `NOW` count once they have come. */
+/** Writes use at its time; days after `NOW` count once they have come. */
 export function recordPast({ sandbox }: World, uses: readonly PastUse[]): void {
   const { store } = sandbox
   store.transaction(() => {

@@ -1,4 +1,4 @@
-// Views of workspaces as the daemon would assemble them, with every part a test may want to change.
+// Views of workspaces as the daemon makes them, with every part a test may change.
 
 import type { Hold, ScopeChange } from '../../src/core/model/change.ts'
 import type { Condition } from '../../src/core/model/condition.ts'
@@ -17,7 +17,7 @@ export const HOUR = 60 * MINUTE
 
 export const CYCLE: Cycle = { startAt: Date.UTC(2026, 10, 1), endAt: Date.UTC(2026, 11, 1) }
 
-/** A workspace at its very start: nothing was read, nothing is known. */
+/** A workspace at its start: nothing was read yet. */
 export const emptyView = (workspace = 'acme'): WorkspaceView => ({
   workspace,
   mode: 'enforce',
@@ -58,7 +58,7 @@ export const balanceOf = (overrides: Partial<Balance> = {}): Balance => ({
   ...overrides,
 })
 
-/** Everybody of the roster under one team cap. */
+/** All people of the roster under one team cap. */
 export const peopleOf = (roster: Roster, cap: number, balance?: Balance): readonly PersonStatus[] =>
   roster.people.map(({ email, used }) => {
     const use = addOnFigures({ now: NOW, balance }).of(email, used)?.credits
@@ -151,7 +151,7 @@ const scopes: readonly ScopeStatus[] = [
   },
 ]
 
-/** What is known of use beyond the readings. */
+/** Facts about use beyond the readings. */
 export const USE: UseShown = {
   burned: { team: credits(700), groups: { grp_platform: credits(12.5) } },
   runsReadAt: NOW - 10 * MINUTE,
@@ -166,7 +166,7 @@ export const USE: UseShown = {
   },
 }
 
-/** A key that may not write, as a person should know it. */
+/** The message for a key that may not write. */
 export const REFUSED: Condition = {
   type: 'KeyRefused',
   subject: 'writes',
@@ -175,7 +175,7 @@ export const REFUSED: Condition = {
   since: NOW - HOUR,
 }
 
-/** A workspace with something of everything. */
+/** A workspace with a part of every kind. */
 export function fullView(workspace = 'acme', people = 20): WorkspaceView {
   const roster = rosterOf(people)
   const balance = balanceOf()
@@ -239,7 +239,7 @@ export const CHANGE: ScopeChange = {
   grantEnd: false,
 }
 
-/** What a daemon without workspaces tells of its ledger. */
+/** The ledger's state in a daemon without workspaces. */
 export const noLedger = () =>
   pieces(JSON.stringify({ apiVersion: 'capkeeper/v1', kind: 'Ledger', createdAt: NOW, key: 'k', workspaces: [] }))
 

@@ -1,5 +1,5 @@
-// Small companies made by chance for the laws of waves: people in overlapping groups, caps that are set, caps that are to be written. And
-// what is in force for a person, worked out the slow way, so that the laws do not lean on what they judge.
+// Small random companies for the laws of waves: people in overlapping groups, stored caps, caps to write. Also the cap in force for a
+// person, computed naively, so that the laws do not depend on the code they judge.
 
 import fc from 'fast-check'
 import { countPeople, type People } from '../../src/core/interpret/effective.ts'
@@ -35,7 +35,7 @@ export const changeOf = (name: string, from: PlainCap, to: PlainCap, healing = f
 export const peopleOf = (groups: Company['groups'], names: readonly string[] = PEOPLE): People =>
   countPeople({ roster: roster(Object.fromEntries(names.map((name) => [name, 'approved']))), groups: members(groups), now: NOW })
 
-/** Layered, reads explicit, everything ready, unless it says otherwise. */
+/** Default: layered, reads explicit, everything ready. */
 export const waveOf = ({ groups, set, changes }: Company, more: Partial<WaveInputs<Difference>> = {}): WaveInputs<Difference> => {
   const caps = capsOf(set)
   return {
@@ -45,7 +45,7 @@ export const waveOf = ({ groups, set, changes }: Company, more: Partial<WaveInpu
   }
 }
 
-/** User over the lowest group over team. */
+/** User before the lowest group before the team. */
 export function inForceOf(name: string, groups: Company['groups'], caps: Caps): number {
   const at = (one: string): number | undefined => {
     const found = caps.get(keyOf(one))
@@ -64,7 +64,7 @@ export function* subsetsOf<T>(all: readonly T[]): Iterable<readonly T[]> {
 
 const amount = fc.constantFrom<PlainCap>('none', 100, 200, 300, 400)
 
-/** Everybody in any of two groups; any caps; up to six changes, some of them healing when asked for. */
+/** People in any of two groups; any caps; up to six changes, some of them reverts on request. */
 export const companies = (healing: fc.Arbitrary<boolean> = fc.constant(false)): fc.Arbitrary<Company> =>
   fc
     .record({

@@ -1,4 +1,4 @@
-// Workflows and actions of GitHub as data, and what is wrong with one: what may start it, what it may do, how long, with whose code.
+// Workflows and actions of GitHub as data, and their faults: what may start them, their permissions, their time, the code they use.
 import { parse } from 'yaml'
 
 interface Step {
@@ -32,7 +32,7 @@ export const readYaml = <T>(text: string): T => parse(text)
 
 /** A full commit; branches move, and tags can be moved. */
 const PINNED = /@[0-9a-f]{40}$/
-/** What outsiders fill in, and what a shell would run when it stood in a script: `${{ … }}` belongs into `env`. */
+/** Expressions that outsiders fill in, which a shell would run in a script: `${{ … }}` belongs into `env`. */
 const EXPRESSION = /\$\{\{/
 
 const stepOffences = (place: string, step: Step): readonly string[] => [
@@ -43,7 +43,7 @@ const stepOffences = (place: string, step: Step): readonly string[] => [
     : []),
 ]
 
-/** What is wrong with any workflow of ours. */
+/** The faults of any workflow of ours. */
 export function workflowOffences({ on, permissions, concurrency, jobs }: Workflow): readonly string[] {
   return [
     ...('pull_request_target' in on ? ['a fork gets secrets (pull_request_target)'] : []),
@@ -56,7 +56,7 @@ export function workflowOffences({ on, permissions, concurrency, jobs }: Workflo
   ]
 }
 
-/** What is wrong with any composite action of ours. */
+/** The faults of any composite action of ours. */
 export const actionOffences = ({ inputs, runs }: Action): readonly string[] => [
   ...runs.steps.flatMap((step, index) => stepOffences(`step ${index + 1}`, step)),
   ...Object.entries(inputs).flatMap(([name, { description }]) => (description ? [] : [`the input ${name} is not described`])),

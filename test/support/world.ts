@@ -1,5 +1,5 @@
 // A small world for the daemon's tests: a workspace on a real sandbox with the real client and the real ledger, and a clock on which time
-// passes only while nothing else can happen. Nothing in it is scripted: what a test asks for is what the parts do together.
+// passes only while nothing else can happen. No answer is scripted: results are what the parts do together.
 import { onTestFinished } from 'vitest'
 import { createWriteClient, type ServiceWriter } from '../../src/api/client.ts'
 import { createKeyRing } from '../../src/api/keys.ts'
@@ -27,7 +27,7 @@ import { type ToldConditions, toldConditions } from './conditions.ts'
 import { email, NOW, numbered, type PolicySketch, policy, scope } from './declare.ts'
 import { followed } from './journal.ts'
 
-/** A clock on which time passes only while somebody waits for it and nothing else can happen. */
+/** A clock on which time passes only while a sleeper waits for it and nothing else can happen. */
 export interface WorldClock extends Clock {
   /** Waits for a promise, letting as much time pass as it takes. */
   until<T>(promise: Promise<T>): Promise<T>
@@ -35,7 +35,7 @@ export interface WorldClock extends Clock {
   pass(ms: number): Promise<void>
   /** Moves the wall clock alone. */
   jumpWall(ms: number): void
-  /** True while something outside the clock is under way, such as a request over a socket. */
+  /** True while work outside the clock is under way, such as a request over a socket. */
   busy: () => boolean
 }
 
@@ -44,7 +44,7 @@ interface Sleeper {
   readonly wake: () => void
 }
 
-/** How often the event loop turns without anything to wake before a wait is called endless. */
+/** How many idle turns of the event loop make a wait endless. */
 const PATIENCE = 200_000
 
 export function worldClock(startAt = NOW): WorldClock {
@@ -108,13 +108,13 @@ export function worldClock(startAt = NOW): WorldClock {
   return clock
 }
 
-/** More than caps and grants: who is protected, which holds are approved. */
+/** Parts beyond caps and grants: protected people, approvals. */
 export interface Declared extends PolicySketch {
   readonly protect?: readonly string[]
   readonly approvals?: readonly string[]
 }
 
-/** A policy set with its identity, as loading would give it. */
+/** A policy set with its identity, as after loading. */
 export function revisionOf(declared: Declared, workspace = 'acme', revision = ''): PolicyRevision {
   const at = { file: 'acme.yaml', line: 1, column: 1 }
   const set: PolicySet = {
@@ -131,20 +131,20 @@ export interface WorldOptions {
   readonly people?: readonly string[] | number
   /** Members by group id; the group's name is the id in capitals. */
   readonly groups?: Readonly<Record<string, readonly string[]>>
-  /** What is set on the service before anything happens. */
+  /** The caps that the service stores at the start. */
   readonly caps?: Readonly<Record<string, number>>
   readonly switches?: Partial<Switches>
   readonly seed?: number
   /** Add-on credits of the cycle; default: so many that no raise is held. */
   readonly addOn?: number
   readonly config?: Partial<WorkspaceSettings>
-  /** Requests per second; default: so many that pacing does not show. */
+  /** Requests per second; default: so many that pacing has no effect. */
   readonly rate?: number
-  /** Over a loopback port in place of in-process calls. */
+  /** Over a loopback port instead of in-process calls. */
   readonly http?: boolean
   /** Default: in memory. */
   readonly ledger?: string
-  /** Puts something between the cycle and its ledger, such as a disk that fails. */
+  /** Wraps the ledger of the cycle, such as with a disk that fails. */
   readonly wrapLedger?: (ledger: Ledger) => Ledger
   readonly wrapTransport?: (transport: Transport) => Transport
   readonly clock?: WorldClock
@@ -161,17 +161,17 @@ export interface World extends ToldConditions {
   state: WorkspaceState
   /** Every request so far. */
   readonly calls: SandboxCall[]
-  /** Whether the faults of the switches are met; not over HTTP. Default: they are. */
+  /** Whether the faults of the switches occur; not over HTTP. Default: they do. */
   stormy: boolean
-  /** Called after every request, with everything it did done. */
+  /** Called after every request and its effects. */
   onCall: ((call: SandboxCall) => void) | undefined
   /** Runs one cycle with this policy, or with the last one. */
   cycle(declared?: Declared, options?: Partial<CycleOptions>): Promise<CycleReport>
-  /** A new process: nothing is known but what the ledger remembers. */
+  /** A new process: only the records of the ledger are known. */
   restart(config?: Partial<WorkspaceSettings>): void
-  /** Sets a cap as somebody else would. */
+  /** Sets a cap as another client. */
   foreign(name: string, cap: number | undefined): void
-  /** Everything that is set, by short name. */
+  /** All stored caps, by short name. */
   caps(): Record<string, number>
   /** The cap in force of each person, by name. */
   inForce(): Record<string, number | 'none'>
@@ -215,7 +215,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   const sandbox = createSandbox({
     clock,
     company: { people: 1, groups: 1, days: 0, seed: options.seed ?? 1 },
-    // Every answer takes a moment, so that one thing comes after another; over HTTP the socket does that.
+    // Every answer takes a moment, so that events have an order; over HTTP the socket does that.
     switches: { latency: options.http ? 0 : 1, ...options.switches },
     working: false,
     onCall: (call) => note(call),
@@ -379,7 +379,7 @@ function scopeOf(body: SandboxCall['body']): Scope {
   return parsed
 }
 
-/** User over group (the lowest) over team, worked out here and not with the code under test. */
+/** User before group (the lowest) before team, computed independently of the code under test. */
 function capsInForce({ store }: Sandbox): Record<string, number | 'none'> {
   const groups = store.groups().map(({ id }) => ({ cap: store.cap(scope(`group:${id}`)), members: store.members(id) }))
   const team = store.cap(scope('team'))
@@ -392,7 +392,7 @@ function capsInForce({ store }: Sandbox): Record<string, number | 'none'> {
   )
 }
 
-/** A world that goes away with the test. */
+/** A world that is closed with the test. */
 export async function testWorld(options: WorldOptions = {}): Promise<World> {
   const world = await createWorld(options)
   onTestFinished(() => world.close())
