@@ -5,7 +5,8 @@ import type { RunUse } from '../model/observed.ts'
 import type { AddOnSource } from './add-on.ts'
 
 export interface ModelUse {
-  readonly model: string
+  /** Undefined for the use of which no run tells. */
+  readonly model: string | undefined
   /** Absent where no run of the model is known. */
   readonly used?: number
   readonly addOn?: number
@@ -16,8 +17,8 @@ export interface ModelInputs {
   readonly runs: readonly Pick<RunUse, 'model' | 'used'>[]
   /** Add-on credits by model in the service's spelling, where it tells them. */
   readonly measured?: ReadonlyMap<string, number> | undefined
-  /** Add-on credits of everybody, to share out where they are not measured by model. */
-  readonly whole?: number | undefined
+  /** What everybody used, and the add-on credits in it, to share out where they are not measured by model. */
+  readonly whole?: { readonly used?: number; readonly addOn?: number }
 }
 
 /** Names of a model that is not known. */
@@ -32,21 +33,27 @@ const spelled = (model: string): string =>
         .replace(/^model_/, '')
         .replaceAll(/[^a-z0-9]/g, '')
 
-/** The models of runs in the order of their first run, then those that only rows of add-on use name. */
-export function modelUse({ runs, measured, whole }: ModelInputs): readonly ModelUse[] {
+/** The models of runs in the order of their first run, then those that only rows of add-on use name, then the use of which no run tells. */
+export function modelUse({ runs, measured, whole = {} }: ModelInputs): readonly ModelUse[] {
   const models = [...Map.groupBy(runs, ({ model }) => model)].map(([model, some]) => {
     const figures = some.flatMap(({ used }) => used ?? [])
     return { model, ...(figures.length > 0 && { used: figures.reduce((sum, used) => sum + used, 0) }) }
   })
-  if (measured && measured.size > 0) return withMeasured(models, measured)
-  const all = models.reduce((sum, { used = 0 }) => sum + used, 0)
-  if (whole === undefined || all <= 0) return models
-  return models.map((one) =>
-    one.used === undefined ? one : { ...one, addOn: (whole * one.used) / all, addOnSource: 'estimated' as const },
-  )
+  const told = models.reduce((sum, { used = 0 }) => sum + used, 0)
+  const untold = (whole.used ?? 0) - told
+  // Less than a credit is rounding.
+  const rest: readonly ModelUse[] = told > 0 && untold >= 1 ? [{ model: undefined, used: untold }] : []
+  if (measured && measured.size > 0) return [...withMeasured(models, measured), ...rest]
+  const { addOn } = whole
+  if (addOn === undefined || told <= 0) return [...models, ...rest]
+  const part = addOn / Math.max(told, whole.used ?? 0)
+  return [...models, ...rest].map((one) => (one.used === undefined ? one : { ...one, addOn: part * one.used, addOnSource: 'estimated' }))
 }
 
-function withMeasured(models: readonly Pick<ModelUse, 'model' | 'used'>[], measured: ReadonlyMap<string, number>): readonly ModelUse[] {
+function withMeasured(
+  models: readonly { readonly model: string; readonly used?: number }[],
+  measured: ReadonlyMap<string, number>,
+): readonly ModelUse[] {
   const left = new Map<string, { readonly model: string; readonly addOn: number }>()
   for (const [model, addOn] of measured) {
     const key = spelled(model)

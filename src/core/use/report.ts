@@ -55,7 +55,7 @@ export interface ReportInputs {
 
 /** One line of the table. Amounts are credits. */
 export interface ReportRow {
-  /** `team`, `group:ID`, an e-mail, a model's name; `-` for people in no declared group. */
+  /** `team`, `group:ID`, an e-mail, a model's name; `-` for people in no declared group, and for use in no run. */
   readonly key: string
   readonly name: string
   readonly people?: number
@@ -192,7 +192,7 @@ function rowsOf(inputs: ReportInputs, people: readonly Measured[]): readonly Rep
     case 'user':
       return people.map(personRow)
     case 'model':
-      return modelUse({ runs: inputs.runs ?? [], measured: inputs.addOnByModel, whole: teamRow(inputs, people).addOn }).map(modelRow)
+      return modelUse({ runs: inputs.runs ?? [], measured: inputs.addOnByModel, whole: teamRow(inputs, people) }).map(modelRow)
   }
 }
 
@@ -249,8 +249,7 @@ function personRow({ email, used, addOn, cap, headRoom, band }: Measured): Repor
 }
 
 const modelRow = ({ model, used, addOn, addOnSource }: ModelUse): ReportRow => ({
-  key: model,
-  name: model,
+  ...(model === undefined ? { key: '-', name: 'in no run' } : { key: model, name: model }),
   ...known('used', used),
   ...known('addOn', addOn),
   ...(addOnSource && { addOnSource }),

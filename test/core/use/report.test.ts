@@ -101,11 +101,12 @@ describe('a report by', () => {
     ])
   })
 
-  test('model sums modes, and its shares are of what runs say', () => {
+  test('model sums modes, its shares are of all that was used, and the last row is the rest', () => {
     const runs = [run('large', 30), run('small', 10), run('large', 60, 'read')]
     expect(report({ by: 'model', runs }).rows).toMatchObject([
-      { key: 'large', name: 'large', used: 90, share: 0.9 },
-      { key: 'small', name: 'small', used: 10, share: 0.1 },
+      { key: 'large', name: 'large', used: 90, share: 0.18 },
+      { key: 'small', name: 'small', used: 10, share: 0.02 },
+      { key: '-', name: 'in no run', used: 400, share: 0.8 },
     ])
   })
 
@@ -121,6 +122,7 @@ describe('a report by', () => {
       ['small', 10, 0, 'measured'],
       ['MODEL_TINY', undefined, 1, 'measured'],
       ['not known', undefined, 0.5, 'measured'],
+      ['in no run', 400, undefined, undefined],
     ])
     expect(notes.join()).not.toContain('estimated')
   })
@@ -128,8 +130,9 @@ describe('a report by', () => {
   test('model shares out the add-on use of everybody where it is not measured by model, and calls that an estimate', () => {
     const { rows, totals, notes } = report({ by: 'model', runs: [run('large', 75), run('small', 25)] })
     expect(rows.map(({ addOn, addOnSource }) => [addOn, addOnSource])).toEqual([
-      [0.75 * (totals.addOn ?? 0), 'estimated'],
-      [0.25 * (totals.addOn ?? 0), 'estimated'],
+      [0.15 * (totals.addOn ?? 0), 'estimated'],
+      [0.05 * (totals.addOn ?? 0), 'estimated'],
+      [0.8 * (totals.addOn ?? 0), 'estimated'],
     ])
     expect(notes.join()).toContain('Add-on use by model is estimated')
   })
