@@ -129,9 +129,10 @@ export async function createHost({ cli, flags, config, store, isEmbedded, leases
       const before = inForce.config
       if (JSON.stringify(next) === JSON.stringify(before)) return
       logger.info({}, 'configuration loaded')
-      const waiting = (['listen', 'ledger', 'ledgerToken'] as const).filter(
-        (name) => JSON.stringify(next[name]) !== JSON.stringify(before[name]),
-      )
+      const isOther = (name: 'listen' | 'ledger' | 'ledgerToken', { [name]: was }: Config): boolean =>
+        JSON.stringify(next[name]) !== JSON.stringify(was)
+      // One that went back to what the process began with waits for nothing.
+      const waiting = (['listen', 'ledger', 'ledgerToken'] as const).filter((name) => isOther(name, before) && isOther(name, config))
       if (waiting.length > 0) logger.warn({ settings: waiting }, 'settings that changed take effect with the next start')
       inForce.config = next
     },
