@@ -222,6 +222,18 @@ describe('history', () => {
     expect((await cli('history', '--limit', limit)).stderr).toBe(said)
   })
 
+  test.each([
+    ['with a workspace', ['--workspace', 'acme']],
+    ['without one', []],
+  ])('of a ledger that is not there says so and makes none, %s', async (_name, argv) => {
+    expect(await cli('history', ...argv)).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining(`there is no ledger at ${file}; name it with --ledger`),
+    })
+    expect(existsSync(file)).toBe(false)
+  })
+
   test('of a corrupt ledger fails with one line', async () => {
     writeFileSync(file, 'this is not a database, whatever its name says. '.repeat(100))
     const ran = await cli('history')

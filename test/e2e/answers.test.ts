@@ -80,7 +80,7 @@ protected: [ada.lovelace@example.com]`
 describe('history', () => {
   test('lists the writes newest first, of one scope, since a time, and as JSON', async () => {
     const at = await world({ policy: 'team: {cap: 500}\nusers:\n  - {email: ada.lovelace@example.com, cap: 4000}' })
-    expect(await at.run('history')).toMatchObject({ code: 0, stdout: 'Nothing was written.\n' })
+    expect(await at.run('history')).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('there is no ledger at') })
     await at.run('apply', '--yes')
     at.policy(policyText('team: {cap: 600}\nusers:\n  - {email: ada.lovelace@example.com, cap: 4000}'))
     await at.run('apply', '--yes')

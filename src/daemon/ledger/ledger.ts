@@ -153,6 +153,7 @@ function store(database: LedgerDatabase, { mode, clock, exists, lock }: StorePar
   const versions: Versions = new Map()
   return {
     file: database.file,
+    exists,
     async workspace(name, baseUrl, options) {
       const binding = bind(database, name, baseUrl, { mode, now: clock.now(), rebind: options?.rebind ?? false })
       const rowsOf = (id: number) => sqliteRows({ database, workspace: name, binding: id, versions })

@@ -47,6 +47,8 @@ export interface ServerReport {
 export interface LedgerStore {
   /** The name of the ledger in messages: a path, or an address without its secrets. */
   readonly file: string
+  /** False when there is no ledger (yet), which reads as an empty one. */
+  readonly exists: boolean
   /**
    * The ledger of one workspace, loaded. `baseUrl` is the identity of its service; without it the current binding is used, for commands that
    * need no service. Rejects with LEDGER_BOUND when it is bound to another service, unless `rebind` sets those records aside.

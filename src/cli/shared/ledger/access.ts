@@ -36,7 +36,10 @@ export async function withLedger(
   use: (open: OpenLedger) => Promise<void>,
 ): Promise<void> {
   const { file, names } = await ledgerFile(flags, cli)
-  const chosen = await withStore(cli, file, 'read', (store) => chooseWorkspace(store, names, options))
+  const chosen = await withStore(cli, file, 'read', async (store) => {
+    if (options.mode === 'read') mustExist(file, store)
+    return chooseWorkspace(store, names, options)
+  })
   if (!chosen.known) {
     const consequence = options.mode === 'note' ? '; this takes effect when a daemon does' : ''
     tellLine(cli, `warning: nothing has used ${shownLedger(file)} for ${chosen.workspace} yet${consequence}`)
@@ -57,11 +60,18 @@ export async function backupLedger(target: string, flags: NetworkFlags, cli: Cli
 /** `ledger check`; exits 1 when the ledger is missing or damaged. */
 export async function checkLedger(flags: NetworkFlags, cli: Cli): Promise<void> {
   const { file } = await ledgerFile(flags, cli)
-  const report = await withStore(cli, file, 'read', (store) => store.check())
-  if (!report.exists) throw new CommandError(`there is no ledger at ${shownLedger(file)}; name it with --ledger`)
+  const report = await withStore(cli, file, 'read', async (store) => {
+    mustExist(file, store)
+    return store.check()
+  })
   for (const problem of report.problems) tellLine(cli, `error: ${problem}`)
   cli.stdout.write(checkText(report))
   cli.finish(report.problems.length > 0 ? EXIT.failed : EXIT.done)
+}
+
+/** One that does not exist reads as an empty one; nothing can be told of it. */
+function mustExist(file: string, { exists }: LedgerStore): void {
+  if (!exists) throw new CommandError(`there is no ledger at ${shownLedger(file)}; name it with --ledger`)
 }
 
 function checkText(report: LedgerReport): string {

@@ -79,6 +79,7 @@ function store(database: PostgresDatabase, options: PostgresStoreOptions): Ledge
   let closed: Promise<void> | undefined
   return {
     file: database.name,
+    exists: true,
     async workspace(name, baseUrl, { rebind = false } = {}) {
       // Before anything is changed, because the holder may use another address.
       if (mode === 'write') await writer.claim(name)
