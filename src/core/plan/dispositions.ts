@@ -6,7 +6,7 @@ import { type Disposition, READY, type Release, type UnknownScope } from '../mod
 import { isSameEntry } from '../model/entry.ts'
 import type { OwnedCap } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
-import { compareScopes, type Scope, type ScopeKey, scopeKey } from '../model/scope.ts'
+import { byScope, compareScopes, type Scope, type ScopeKey, scopeKey } from '../model/scope.ts'
 import type { DesiredCap } from '../resolve/candidate.ts'
 import { type Difference, sourceOf } from './diff.ts'
 import type { Judged } from './judgement.ts'
@@ -39,8 +39,12 @@ export interface Disposed {
   readonly pending: readonly Pending[]
 }
 
+type FollowUp = readonly [Difference, Disposition]
+
 export interface DisposeInputs {
   readonly differences: readonly Difference[]
+  /** See reveals.ts. */
+  readonly reveals: readonly Difference[]
   readonly judged: Pick<Judged, 'judgement' | 'releases'>
   /** Excludes changes that no run writes, such as foreign changes with `onDrift: alert`: guards do not judge them, and they defer no other. */
   readonly watched?: (difference: Difference) => Exclusion | undefined
@@ -92,9 +96,9 @@ export function dispose(inputs: DisposeInputs): Disposed {
   return {
     order: [
       ...scheduled.flatMap((one) => disposed(one, excluded?.(one) ?? READY)),
-      ...followUps(scheduled, inputs),
       ...ready.flatMap((one) => disposed(one, deferredAfter(blocked.get(one.key), reasons))),
       ...differences.flatMap((one) => disposed(one, notReady.get(one.key))),
+      ...followUps(scheduled, notReady, inputs).flatMap(([one, disposition]) => disposed(one, disposition)),
     ],
     pending,
   }
@@ -202,44 +206,44 @@ function whyNot(disposition: Disposition | undefined): string {
   }
 }
 
-/** Writes to scopes that are in sync now and will not be once a scheduled team or group write has landed. */
-function followUps(scheduled: readonly Difference[], inputs: DisposeInputs): readonly DisposedChange[] {
-  if (scheduled.length === 0) return []
-  const known = new Set(inputs.differences.map(({ key }) => key))
-  const found = inputs.slots.model.layers === 'copied' ? rewrites(scheduled, known, inputs) : revealedClears(scheduled, known, inputs)
-  return found.toSorted((a, b) => compareScopes(a.difference.scope, b.difference.scope))
+/** Writes to scopes that are in sync now and may not be once a team or group write has landed. */
+function followUps(
+  scheduled: readonly Difference[],
+  notReady: ReadonlyMap<ScopeKey, Disposition>,
+  inputs: DisposeInputs,
+): readonly FollowUp[] {
+  return inputs.slots.model.layers === 'copied' ? rewrites(scheduled, inputs) : revealed(notReady, inputs)
 }
 
 /** Where caps are copied, a team or group write overwrites its members' caps: each that is in sync now is written again. */
-function rewrites(scheduled: readonly Difference[], known: ReadonlySet<ScopeKey>, inputs: DisposeInputs): readonly DisposedChange[] {
-  const written = new Map(scheduled.map((one) => [one.key, one]))
-  return inputs.people.approved.flatMap((person): readonly DisposedChange[] => {
-    const [ancestor] = ancestorsOf(person.key, inputs.people).flatMap((key) => written.get(key) ?? [])
-    const want = inputs.desired.get(person.key)
+function rewrites(scheduled: readonly Difference[], { differences, people, desired }: DisposeInputs): readonly FollowUp[] {
+  if (scheduled.length === 0) return []
+  const known = new Set(differences.map(({ key }) => key))
+  const written = byScope(scheduled)
+  const found = people.approved.flatMap((person): readonly FollowUp[] => {
+    const [ancestor] = ancestorsOf(person.key, people).flatMap((key) => written.get(key) ?? [])
+    const want = desired.get(person.key)
     if (!ancestor || !want || known.has(person.key) || want.cap === ancestor.to || want.cap === 'none') return []
-    return [followUp(want, ancestor.to, ancestor, 'overwrites it')]
+    const { scope, cap, entry, origin } = want
+    const change = { scope, key: person.key, from: ancestor.to, to: cap, ...sourceOf(origin), entry } as const
+    return [[{ ...change, cause: 'policy', healing: false, grantEnd: false }, after(ancestor.scope, 'overwrites it')]]
+  })
+  return found.toSorted(([a], [b]) => compareScopes(a.scope, b.scope))
+}
+
+/** Clears that a team or group write of this run, or a later one, reveals. One that guards hold is in the hold of that write. */
+function revealed(notReady: ReadonlyMap<ScopeKey, Disposition>, { reveals, judged }: DisposeInputs): readonly FollowUp[] {
+  return reveals.flatMap((one): readonly FollowUp[] => {
+    const { key, from, revealedBy } = one
+    if (!revealedBy || notReady.get(scopeKey(revealedBy))?.kind === 'excluded') return []
+    const why = `shows whether ${from} is a cap of its own: only then is it cleared`
+    return [[one, held(judged.judgement.heldBy.get(key)) ?? after(revealedBy, why)]]
   })
 }
 
-/** Where reads show inherited caps, a write to the ancestor reveals whether a scope that is to have no cap has one of its own. */
-function revealedClears(
-  scheduled: readonly Difference[],
-  known: ReadonlySet<ScopeKey>,
-  { slots, desired, people }: DisposeInputs,
-): readonly DisposedChange[] {
-  return [...desired].flatMap(([key, want]): readonly DisposedChange[] => {
-    // Few are to have no cap: the rest of tens of thousands cost no further check.
-    const shown = want.cap === 'none' ? slots.shown(key) : undefined
-    if (typeof shown !== 'number' || known.has(key) || !slots.mayBeInherited(key)) return []
-    const ancestors = new Set(ancestorsOf(key, people))
-    const ancestor = scheduled.find((one) => ancestors.has(one.key) && slots.shown(one.key) === shown)
-    return ancestor ? [followUp(want, shown, ancestor, `shows whether ${shown} is a cap of its own: only then is it cleared`)] : []
-  })
-}
-
-function followUp({ scope, cap, entry, origin }: DesiredCap, from: Cap, ancestor: Difference, why: string): DisposedChange {
-  const own = { scope, key: scopeKey(scope), from, to: cap, ...sourceOf(origin), entry }
-  const difference: Difference = { ...own, cause: 'policy', healing: false, grantEnd: false }
-  const reason = `${ancestor.key} comes first, and ${why}`
-  return { difference, disposition: { kind: 'deferred', code: 'order', reason, waitsFor: ancestor.scope } }
-}
+const after = (waitsFor: Scope, why: string): Disposition => ({
+  kind: 'deferred',
+  code: 'order',
+  reason: `${scopeKey(waitsFor)} comes first, and ${why}`,
+  waitsFor,
+})

@@ -17,6 +17,7 @@ import { countingReader, type Impact, type ImpactInputs, impactOf, isRaise, reac
 import { type JudgementInputs, judgeWithApprovals } from './judgement.ts'
 import { liftedMembers, type Membership, type PoolFollowers, pins } from './pins.ts'
 import { type ProblemInputs, planProblems } from './problems.ts'
+import { revealedClears } from './reveals.ts'
 import { rulesOf, weakenings } from './reviewed.ts'
 import { type StateInputs, scopeStates } from './states.ts'
 import type { Pending } from './wave.ts'
@@ -70,9 +71,7 @@ export function buildPlan(given: PlanInputs): Planned {
   const { desired } = result
   const declared = resolution === given.resolution ? first.desired : byScope(given.resolution.desired)
 
-  const differences = [...result.differences, ...pins(result, slots, membership, given.poolReviews)].toSorted((a, b) =>
-    compareScopes(a.scope, b.scope),
-  )
+  const differences = inOrder([...result.differences, ...pins(result, slots, membership, given.poolReviews)])
   const byKey = byScope(differences)
   const impact = impactInputs(given, slots, result)
   const whole = impactOf(byKey, impact)
@@ -80,11 +79,14 @@ export function buildPlan(given: PlanInputs): Planned {
   const writable = watched ? differences.filter((one) => !watched(one)) : differences
   const wholeWritable = writable.length === differences.length ? whole : impactOf(byScope(writable), impact)
   const contested = contestedScopes(writable, given.contests, given.guards.contested, given.now)
-  const judging = { differences: writable, impact, whole: wholeWritable, inSync: result.inSync, contested, slots }
+  const reveals = revealedClears(writable, result, slots, people)
+  const toJudge = reveals.length === 0 ? writable : inOrder([...writable, ...reveals])
+  const judging = { differences: toJudge, impact, whole: wholeWritable, inSync: result.inSync, contested, slots }
   const judged = judgeWithApprovals({ ...given, ...judging })
 
   const allRefused = [...refused, ...refusedAncestors(given, declared, desired)]
-  const disposing = { ...membership, unknown: result.unknown, refused: allRefused, differences, judged, slots, desired, pooled: lifted }
+  const changing = { differences, reveals, judged, pooled: lifted }
+  const disposing = { ...membership, ...changing, unknown: result.unknown, refused: allRefused, slots, desired }
   const disposed = dispose({ ...given, ...disposing })
   const changes = toChanges(disposed, byKey, impact, whole)
   const weakened = weakenings(rulesOf(given.policy, given.guards, given.approvalSteps), given.reviewed)
@@ -114,6 +116,9 @@ export function buildPlan(given: PlanInputs): Planned {
     contested,
   }
 }
+
+const inOrder = (differences: readonly Difference[]): readonly Difference[] =>
+  differences.toSorted((a, b) => compareScopes(a.scope, b.scope))
 
 /** Slots outlive the plan. With all of `given` in them each plan would keep the one before it in memory, without end. */
 function slotsOf({ model, readings, owned, people, facts, sent, now, writtenAt }: PlanInputs, { desired }: Resolution): Slots {

@@ -143,6 +143,27 @@ describe('where reads may show what applies', () => {
       ['p0', 500, 'none', 'ready'],
     ])
   })
+  test('what a held wide cap would reveal is in the hold of that cap, and waits for it once both are released', () => {
+    const sketch: PlanSketch = { ...HIDDEN, groups: {}, people: 8, caps: { team: 300, p0: 'none', p1: 'none' }, guards: {} }
+    const { plan } = built({ ...sketch, observed: { team: 500, p0: 500, p1: 'none' } })
+    const [hold] = plan.holds
+    expect(plan.holds).toMatchObject([{ people: 8, changes: [{ scope: scope('team') }, { scope: scope('p0'), from: 500, to: 'none' }] }])
+    expect(plan.changes.map(({ disposition }) => fate(disposition))).toEqual(['held', 'held'])
+    const { changes, holds } = built({ ...sketch, observed: { team: 500, p0: 500, p1: 'none' }, approve: [hold?.id ?? ''] }).plan
+    expect(holds).toEqual([])
+    expect(changes.map((one) => [short(one.scope), fate(one.disposition), one.released?.id])).toEqual([
+      ['team', 'ready', hold?.id],
+      ['p0', 'deferred order team', hold?.id],
+    ])
+  })
+  test('what a deferred wide cap would reveal waits for it as well', () => {
+    const sketch: PlanSketch = { ...HIDDEN, groups: { g: ['p1'] }, caps: { team: 600, 'group:g': 900, p0: 'none' } }
+    const failed = new Map([[keyOf('team'), { to: credits(600), reason: '503' }]])
+    expect(fates({ ...sketch, observed: { team: 500, 'group:g': 900, p0: 500 } }, { failed })).toEqual({
+      p0: 'deferred order team',
+      team: 'deferred',
+    })
+  })
   test.each<readonly [string, Partial<PlanSketch>, Partial<PlanInputs>]>([
     ['the wide cap is not written', {}, { excluded: only('focus', 'team') }],
     ['reads show what is set', { readsExplicit: true, caps: { team: 600, p0: 900 }, observed: { team: 500, p0: 900 } }, {}],

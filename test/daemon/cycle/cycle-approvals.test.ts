@@ -1,7 +1,7 @@
 // Approvals from end to end: they release the changes that were shown and no others.
 import { describe, expect, test } from 'vitest'
 import { DEFAULT_GUARDS } from '../../../src/core/model/change.ts'
-import { DAY, email } from '../../support/declare.ts'
+import { DAY, email, short } from '../../support/declare.ts'
 import { type Declared, testWorld, type World } from '../../support/world.ts'
 
 const person = (number: number): string => `p${String(number).padStart(3, '0')}`
@@ -25,6 +25,29 @@ describe('an approval', () => {
     approve(one, planned.plan.holds.find(({ people }) => people === 7)?.id ?? '')
     await one.cycle()
     expect(one.caps()).toEqual({ team: 50, p001: 50 })
+    await one.cycle()
+    expect(states(one)).toEqual(['spent'])
+  })
+
+  test('releases the clear that its team write reveals, which the plan has shown in the same hold', async () => {
+    const one = await testWorld({ people: 12, switches: { capReads: 'inherited' }, config: { capReads: 'inherited' } })
+    for (const name of ['team', 'p002']) one.foreign(name, 500)
+    const report = await one.cycle({ caps: { team: 200, p002: 'none', p003: 'none' } })
+    const { changes, holds } = report.planned.plan
+    expect(changes.map(({ scope, from, to }) => [short(scope), from, to])).toEqual([
+      ['team', 500, 200],
+      ['p002', 500, 'none'],
+      ['p003', 500, 'none'],
+    ])
+    expect(holds).toMatchObject([{ people: 12, changes: { length: 3 } }])
+    const id = holdOf(report)
+    approve(one, id)
+    const { applied } = await one.cycle()
+    expect([...(applied?.tried.values() ?? [])].map(({ scope, released }) => [short(scope), released?.id])).toEqual([
+      ['team', id],
+      ['p002', id],
+    ])
+    expect(one.caps()).toEqual({ team: 200 })
     await one.cycle()
     expect(states(one)).toEqual(['spent'])
   })

@@ -2,7 +2,7 @@
 // again, until no guard finds more. Only approvals of exactly the held changes release them (approval.ts).
 import { ancestorsOf, type CountedPerson } from '../../interpret/effective.ts'
 import type { GuardCode, Hold } from '../../model/change.ts'
-import { byScope, type ScopeKey } from '../../model/scope.ts'
+import { byScope, type ScopeKey, scopeKey } from '../../model/scope.ts'
 import { HOLD_ID_DIGITS } from '../approval.ts'
 import type { Difference } from '../diff.ts'
 import { impactOf } from '../impact.ts'
@@ -72,7 +72,7 @@ function holdChanges(inputs: GuardInputs): HeldChanges {
       guardsOf.set(key, guards)
       held.add(key)
     }
-    if (held.size === 0) return { guardsOf, people, findings, warnings }
+    if (held.size === 0) return { guardsOf: withReveals(guardsOf, inputs), people, findings, warnings }
     for (const { person, changes } of impacts)
       for (const key of changes) if (held.has(key)) people.set(key, (people.get(key) ?? new Set()).add(person))
     for (const key of held) active.delete(key)
@@ -96,6 +96,21 @@ function wouldOverwriteHeld(round: Round, guardsOf: ReadonlyMap<ScopeKey, readon
     }
   }
   return held
+}
+
+/**
+ * A clear that the write to an ancestor reveals is one step with that write, and people are counted by the end of both: what holds the write
+ * holds the clear, and one approval releases both.
+ */
+function withReveals(
+  guardsOf: ReadonlyMap<ScopeKey, readonly GuardCode[]>,
+  { differences, released }: GuardInputs,
+): ReadonlyMap<ScopeKey, readonly GuardCode[]> {
+  const revealed = differences.flatMap(({ key, revealedBy }) => {
+    const guards = revealedBy && !released.has(key) ? guardsOf.get(scopeKey(revealedBy)) : undefined
+    return guards ? [[key, [...new Set([...guards, ...(guardsOf.get(key) ?? [])])]] as const] : []
+  })
+  return new Map([...guardsOf, ...revealed])
 }
 
 /** Changes held by the same guards form one hold; so do all changes of one pool deal. */
