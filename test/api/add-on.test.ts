@@ -24,7 +24,7 @@ const book = (listing: unknown = ROSTER) => {
   return known
 }
 
-test('rows of somebody who was forgotten are nobody’s until a listing names them again', () => {
+test('rows of a forgotten person have no e-mail until a listing names the person again', () => {
   const known = book()
   known.forget('ada@example.com')
   expect([known.emailOf('key-of-ada'), known.emailOf('key-of-bob')]).toEqual([undefined, 'bob@example.com'])
@@ -46,7 +46,7 @@ function received(body: unknown): unknown {
 }
 
 describe('the question', () => {
-  test('is for raw rows of whole days, of everybody', () => {
+  test('asks for the raw rows of whole days and of the whole team', () => {
     expect(encodeAddOn(DAYS, book())).toEqual({
       query_requests: [
         {
@@ -60,7 +60,7 @@ describe('the question', () => {
       ],
     })
   })
-  test('has a query for each key of the people it names', () => {
+  test('has a query for each key of the named people', () => {
     const { query_requests: queries } = encodeAddOn({ ...DAYS, emails: ['bob@example.com', 'cyd@example.com', 'ada@example.com'] }, book())
     expect(queries.map(({ filters = [] }) => filters.at(-1))).toEqual(
       ['key-of-bob', 'second-of-bob', 'key-of-ada'].map((value) => ({ name: 'api_key', filter: 'QUERY_FILTER_EQUAL', value })),
@@ -85,7 +85,7 @@ describe('a refusal', () => {
 })
 
 describe('the answer', () => {
-  test('is summed by person, day and model, over two keys of a person too', () => {
+  test('is summed by person, day and model, also over two keys of one person', () => {
     const bob = (api_key: string) => row({ api_key, date: '2026-11-03', model: '<nil>' })
     expect(decode(answer(row(), row(), row({ model: 'MODEL_B' }), bob('key-of-bob'), bob('second-of-bob'))).rows).toEqual([
       { dayAt: FROM + DAY, email: 'ada@example.com', model: 'MODEL_A', used: 6, addOn: 2.5 },
@@ -93,15 +93,15 @@ describe('the answer', () => {
       { dayAt: FROM + 2 * DAY, email: 'bob@example.com', model: '<nil>', used: 6, addOn: 2.5 },
     ])
   })
-  test('names nobody for a key that no listing had, and who has none', () => {
+  test('has no e-mail for an unknown key, and lists the people without a key', () => {
     expect(decode(answer(row({ api_key: 'somebody-else' })))).toMatchObject({ rows: [{ email: '' }], unassignable: ['cyd@example.com'] })
   })
-  test('still knows the key of somebody who left', () => {
+  test('still knows the key of a person who left', () => {
     const known = book()
     known.learn({ userTableStats: [{ email: 'bob@example.com', apiKey: 'key-of-bob' }] })
     expect(decodeAddOn(answer(row()), DAYS, known, LATEST)).toMatchObject({ rows: [{ email: 'ada@example.com' }], unassignable: [] })
   })
-  test('gives a key to whom the newest listing has for it', () => {
+  test('assigns a key by the newest listing', () => {
     const known = book()
     known.learn({ userTableStats: [{ email: 'ada.king@example.com', apiKey: 'key-of-ada' }, { email: 'ada@example.com' }] })
     expect(decodeAddOn(answer(row()), DAYS, known, LATEST)).toMatchObject({
@@ -111,7 +111,7 @@ describe('the answer', () => {
     expect(known.keysOf('ada@example.com')).toEqual([])
     expect(known.keysOf('ada.king@example.com')).toEqual(['key-of-ada'])
   })
-  test('about somebody who was not asked for is not believed: each of the queries may have been answered with everybody', () => {
+  test('about a person who was not asked for is malformed: the service may have answered each query with the whole team', () => {
     const body = answer(row(), row({ api_key: 'key-of-bob' }))
     expect(() => decodeAddOn(body, { ...DAYS, emails: ['ada@example.com'] }, book(), LATEST)).toThrow(/not asked for/)
     expect(decodeAddOn(body, { ...DAYS, emails: ['ada@example.com', 'bob@example.com'] }, book(), LATEST).rows).toHaveLength(2)
@@ -119,7 +119,7 @@ describe('the answer', () => {
   test.each([
     ['whole', (body: unknown) => body],
     ['row by row', received],
-  ])('is not believed where each query was answered with everybody, though everybody was asked for, read %s', (_way, read) => {
+  ])('is malformed when each query was answered with the whole team, even if the whole team was asked for, read %s', (_way, read) => {
     const asked = { ...DAYS, emails: ['ada@example.com', 'bob@example.com'] }
     const everybody = [row(), row({ api_key: 'key-of-bob' }), row({ api_key: 'second-of-bob' })]
     const decoded = (...results: readonly (readonly unknown[])[]) =>
@@ -155,11 +155,11 @@ describe('the answer', () => {
     expect(decode(answer(row(), bad))).toMatchObject({ rows: [{ used: 3 }], malformedRows: 1 })
     expect(() => decode(answer(bad))).toThrow(why)
   })
-  test('with more kinds of use than can be kept is dropped', () => {
+  test('with too many kinds of use is malformed', () => {
     const rows = Array.from({ length: MAX_ADD_ON_SUMS + 1 }, (_, index) => row({ model: String(index) }))
     expect(() => decode(answer(...rows))).toThrow(/more than 50000 kinds of add-on use/)
   })
-  test('says the same whether it is read whole or row by row, in any order', () => {
+  test('has the same result when it is read as a whole or row by row, in any order', () => {
     const some = fc.record({
       api_key: fc.constantFrom('key-of-ada', 'key-of-bob', 'second-of-bob', 'nobody', ''),
       date: fc.constantFrom('2026-11-02', '2026-11-03', '2026-12-24', 'never'),
@@ -184,7 +184,7 @@ describe('the answer', () => {
       }),
     )
   })
-  test('never holds a key, in rows or in messages', () => {
+  test('has no key in rows or messages', () => {
     const secret = 'a1b2c3d4e5f6'
     const known = book({ userTableStats: [{ email: 'ada@example.com', apiKey: secret }] })
     const bad = row({ api_key: secret, date: 'never' })

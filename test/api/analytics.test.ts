@@ -13,7 +13,7 @@ const query: AnalyticsQuery = {
 }
 
 describe('Analytics', () => {
-  it('asks in the words of the wire', () => {
+  it('encodes a question for the wire', () => {
     expect(
       encodeAnalytics({
         groupName: 'Platform',
@@ -37,22 +37,22 @@ describe('Analytics', () => {
     })
   })
 
-  it('tells the rows of each query, numbers as text, unknown values as they are', () => {
+  it('has the rows of each query, with numbers as text and unknown values unchanged', () => {
     const body = {
       queryResults: [{ responseItems: [{ item: { day: '<nil>', accepted: 42, odd: null } }, { item: { day: 'UNKNOWN' } }, {}] }, {}],
     }
     expect(decodeAnalytics(body, [query, query])).toEqual([[{ day: '<nil>', accepted: '42', odd: '' }, { day: 'UNKNOWN' }, {}], []])
   })
 
-  it('has no rows when the list is left out', () => {
+  it('has no rows when the list is absent', () => {
     expect(decodeAnalytics({}, [query, query])).toEqual([[], []])
   })
 
-  it('is malformed when results cannot be told apart', () => {
+  it('is malformed when the results cannot be matched with the queries', () => {
     expect(() => decodeAnalytics({ queryResults: [{}] }, [query, query])).toThrow(/1 results for 2 queries/)
   })
 
-  it('gives live field names back in the spelling of the interface, but leaves names that were asked for', () => {
+  it('returns live field names in the spelling of the interface, but keeps aliases', () => {
     const pcw: AnalyticsQuery = { source: 'pcw', select: [{ field: 'assistant_bytes' }, { field: 'total_bytes', as: 'codeium_bytes' }] }
     const item = { unspecified_codeium_bytes_by_command: '1', codeium_bytes: '2' }
     expect(decodeAnalytics({ queryResults: [{ responseItems: [{ item }] }] }, [pcw])).toEqual([
@@ -146,7 +146,7 @@ describe('CascadeAnalytics', () => {
     })
   })
 
-  it('tells no credits on a plan whose answers have none', () => {
+  it('has no credits when the answers have none', () => {
     const rows = decodeCascade({ queryResults: [{ cascadeRuns: { cascadeRuns: [{ day: '2026-02-03', model: 'M', messagesSent: '1' }] } }] })
     expect(sumCascade([rows]).runs).toEqual([{ day: '2026-02-03', model: 'M', mode: '', messages: 1, conversations: 0 }])
   })
@@ -170,7 +170,7 @@ describe('runs of some days', () => {
     ],
   })
 
-  it('are asked for in one request that ends before the first day it leaves out, or has no end', () => {
+  it('are asked for in one request that ends before the first excluded day, or has no end', () => {
     expect(encodeRuns({ fromAt: midnight(1), untilAt: midnight(3), groupName: 'Platform' })).toEqual({
       group_name: 'Platform',
       start_timestamp: '2026-02-01T00:00:00.000Z',
@@ -180,7 +180,7 @@ describe('runs of some days', () => {
     expect(encodeRuns({ fromAt: midnight(1) })).not.toHaveProperty('end_timestamp')
   })
 
-  it('are summed by day in credits, without days that were not asked for', () => {
+  it('are summed by day in credits, without other days', () => {
     const body = answer('2026-01-31T00:00:00Z', '2026-02-01', '2026-02-01 00:00:00 +0000 UTC', '2026-02-03')
     expect(decodeRuns(body, { fromAt: midnight(1), untilAt: midnight(3) })).toEqual({
       rows: [{ dayAt: midnight(1), model: 'M', mode: 'X', messages: 2, used: 5 }],
@@ -191,7 +191,7 @@ describe('runs of some days', () => {
     expect(() => decodeRuns(answer('soon'), { fromAt: 0 })).toThrow('a run has no day')
   })
 
-  it('are malformed when there are too many kinds of them', () => {
+  it('are malformed when there are too many kinds', () => {
     const runs = Array.from({ length: MAX_RUN_SUMS + 1 }, (_, index) => ({ day: '2026-02-01', model: String(index) }))
     expect(() => decodeRuns({ queryResults: [{ cascadeRuns: runs }] }, { fromAt: 0 })).toThrow('more than 20000 kinds of runs')
   })

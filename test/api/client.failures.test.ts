@@ -30,7 +30,7 @@ describe('an outage', () => {
     expect(attempts.slice(1)).toEqual([1, 1])
   })
 
-  it('says for every scope what is wrong and that it was not asked', async () => {
+  it('has a failure for every scope, and says that it was not asked', async () => {
     const { pass } = await tenMinutes(20)
     const readings = await pass()
     expect(readings.at(-1)?.failure).toEqual({
@@ -39,7 +39,7 @@ describe('an outage', () => {
     })
   })
 
-  it('that is over is noticed by one probe, and the whole pass goes through', async () => {
+  it('that is over is noticed by one probe, and the whole pass succeeds', async () => {
     const { pass, heal, attempts } = await tenMinutes(100)
     heal()
     const readings = await pass()
@@ -49,7 +49,7 @@ describe('an outage', () => {
 })
 
 describe('a refused key', () => {
-  it('stops the requests of its operation at once, and not the others', async () => {
+  it('stops only the requests of its operation, at once', async () => {
     const { client, sent } = testClient(({ operation }) =>
       operation === 'GetUsageConfig' ? failing(403, 'no') : ok({ userTableStats: [] }),
     )
@@ -97,7 +97,7 @@ describe('a refused key', () => {
     expect((await client.readCap(TEAM)).observed).toBe(4)
   })
 
-  it('for one odd scope does not stop the others once it has worked', async () => {
+  it('for one scope does not stop the others once the key has worked', async () => {
     const { client } = testClient(({ body }) => (body['user_email'] === 'p3@example.com' ? failing(403, 'no') : ok({ addOnCreditCap: 1 })))
     const readings = await Promise.all([TEAM, ...people(30)].map((scope) => client.readCap(scope)))
     expect(readings.filter((reading) => reading.observed === 'unknown')).toHaveLength(1)
@@ -114,7 +114,7 @@ describe('a refused key', () => {
 })
 
 describe('the clock of the service', () => {
-  it('is not known before the first answer, then to half a second', async () => {
+  it('is unknown before the first answer, then known to half a second', async () => {
     const clock = hastyClock()
     const { client } = testClient(() => ({ headers: { date: new Date(clock.now() + 600_000).toUTCString() } }), {}, clock)
     expect(client.clockSkewMs()).toBeUndefined()
@@ -150,7 +150,7 @@ describe('the key', () => {
     [KEY, 'short-key'].map((value) => [value === KEY ? 'long' : 'short', name, script, value] as const),
   )
 
-  it.each(everyKey)('(a %s one) shows nowhere after %s', async (_length, _name, script, value) => {
+  it.each(everyKey)('(a %s one) is not shown after %s', async (_length, _name, script, value) => {
     const clock = hastyClock()
     const { client, events, learned } = testClient(script, { keys: keyRing(clock, value) }, clock)
     const seen = [

@@ -35,7 +35,7 @@ describe('a request', () => {
     expect(sent.map((one) => one.body)).toEqual([{ service_key: KEY }, { group_name: 'Platform', service_key: KEY }])
   })
 
-  it('for agent analytics goes out once for each thirty days', async () => {
+  it('for agent analytics is sent once for each thirty days', async () => {
     const { client, sent } = testClient(() =>
       ok({ queryResults: [{ cascadeToolUsage: { cascadeToolUsage: [{ tool: 'FIND', count: '1' }] } }] }),
     )
@@ -44,14 +44,14 @@ describe('a request', () => {
     expect(use.tools).toEqual([{ tool: 'FIND', count: 3 }])
   })
 
-  it('for analytics tells rows', async () => {
+  it('for analytics returns rows', async () => {
     const { client } = testClient(() => ok({ queryResults: [{ responseItems: [{ item: { n: '4' } }] }] }))
     expect(await client.analytics({ queries: [{ source: 'user', select: [{ field: 'num_acceptances', fn: 'sum', as: 'n' }] }] })).toEqual([
       [{ n: '4' }],
     ])
   })
 
-  it('takes the key of its permission', async () => {
+  it('has the key of its permission', async () => {
     const clock = hastyClock()
     const keys = createKeyRing({ default: { env: 'A' }, billingWrite: { env: 'B' } }, { env: { A: 'reader', B: 'writer' }, clock })
     const { client, sent } = testClient(() => ({}), { keys }, clock)
@@ -60,7 +60,7 @@ describe('a request', () => {
     expect(sent.map((one) => one.body['service_key'])).toEqual(['reader', 'writer'])
   })
 
-  it('carries the key of the moment it is sent, not of the moment it was asked for', async () => {
+  it('has the key that is current when it is sent, not when it was queued', async () => {
     const clock = hastyClock()
     const env = { KEY: 'old-key' }
     const keys = createKeyRing({ default: { env: 'KEY' } }, { env, clock })
@@ -92,7 +92,7 @@ describe('a balance', () => {
     expect(sent).toHaveLength(6)
   })
 
-  it('that is forbidden says nothing of the caps, which need the same permission', async () => {
+  it('that is forbidden does not stop the caps, which need the same permission', async () => {
     const { client, sent } = testClient(({ operation }) =>
       operation === 'GetTeamCreditBalance' ? failing(403, 'permission denied') : ok({ addOnCreditCap: 1 }),
     )
@@ -101,7 +101,7 @@ describe('a balance', () => {
     expect(sent).toHaveLength(2)
   })
 
-  it('whose key is unknown says nothing of caps, which are asked once', async () => {
+  it('whose key is unknown does not stop the caps, which are asked once', async () => {
     const { client, sent } = testClient(() => failing(401, 'invalid service key'))
     expect(await rejection(client.readBalance())).toMatchObject({ kind: 'auth' })
     for (let asked = 0; asked < 2; asked += 1) expect((await client.readCap(TEAM)).failure).toMatchObject({ kind: 'auth' })
@@ -151,7 +151,7 @@ describe('a read that fails', () => {
     expect(gaps).toEqual([375, 750, 20_000])
   })
 
-  it('is not tried again where the service asks for longer than an answer may take: the next reading waits', async () => {
+  it('is not tried again when the service asks for a longer wait than the timeout', async () => {
     const { client, sent } = testClient(() => failing(503, 'x', { 'retry-after': '31' }))
     expect((await client.readCap(TEAM)).failure?.kind).toBe('server')
     expect(sent).toHaveLength(1)
@@ -216,7 +216,7 @@ describe('a write', () => {
 })
 
 describe('the pace', () => {
-  it('never exceeds the rate, and lets no more than the bound be under way', async () => {
+  it('never exceeds the rate, nor the bound on requests under way', async () => {
     let underWay = 0
     let most = 0
     const clock = hastyClock()
@@ -235,7 +235,7 @@ describe('the pace', () => {
     expect(clock.elapsed()).toBeGreaterThanOrEqual(10_000)
   })
 
-  it('outlasts refusals for the rate without counting them as failures', async () => {
+  it('does not count refusals for the rate as failures', async () => {
     const { client, sent, events } = testClient((_one, count) => (count <= 30 ? failing(429) : ok({ addOnCreditCap: 2 })), {
       rate: { start: 5, max: 10, concurrency: 8 },
     })
@@ -250,7 +250,7 @@ describe('the pace', () => {
     expect(sent.length).toBeLessThanOrEqual(101)
   })
 
-  it('is learned once for two permissions that share a key, and told under its names', async () => {
+  it('is learned once for two permissions with one key, and reported under both names', async () => {
     const { client, learned } = testClient(inOrder(failing(429), {}, {}), { rate: { start: 5, max: 10, concurrency: 8 } })
     await client.readCap(TEAM)
     await client.writeCap(TEAM, 'none')
@@ -261,7 +261,7 @@ describe('the pace', () => {
     expect(client.ratePerSecond('billingWrite')).toBeUndefined()
   })
 
-  it('starts with what was learned before', async () => {
+  it('starts at the pace of earlier runs', async () => {
     const { client } = testClient(() => ({}), {
       rate: { start: 5, max: 10, concurrency: 8 },
       learned: { default: { rate: 2.5, limited: true } },
@@ -270,7 +270,7 @@ describe('the pace', () => {
     expect(client.ratePerSecond('default')).toBe(2.5)
   })
 
-  it('of a changed key starts where its predecessor was', async () => {
+  it('of a changed key continues at that of its predecessor', async () => {
     const clock = hastyClock()
     const env = { KEY: 'old-key' }
     const keys = createKeyRing({ default: { env: 'KEY' } }, { env, clock })
@@ -285,7 +285,7 @@ describe('the pace', () => {
     expect(client.ratePerSecond('default')).toBe(2.5)
   })
 
-  it('goes on at once when a probe is answered, without sitting out what the probe was given', async () => {
+  it('continues at once when a probe is answered, without waiting out the probe’s interval', async () => {
     const { client, sent } = testClient(inOrder(failing(429), {}), { rate: { start: 5, max: 10, concurrency: 8 } })
     await Promise.all([client.readCap(TEAM), client.readCap(userScope('next@example.com'))])
     await Promise.all(people(3).map((scope) => client.readCap(scope)))
@@ -293,8 +293,8 @@ describe('the pace', () => {
   })
 })
 
-describe('who goes first', () => {
-  it('is a write, then an urgent reading, then a sweep, then what only measures', async () => {
+describe('the order of requests', () => {
+  it('is a write, then an urgent reading, then a sweep, then measurements', async () => {
     const { client, sent } = testClient(({ operation }) => (operation === 'UserPageAnalytics' ? ok({ userTableStats: [] }) : {}), {
       rate: { start: 5, max: 5, concurrency: 1 },
     })
@@ -325,7 +325,7 @@ describe('aborting', () => {
     expect(await rejection(client.readCap(TEAM))).toMatchObject({ message: 'stopping' })
   })
 
-  it('of everything does not cut off a write under way, whose own signal does', async () => {
+  it('everything does not end a write under way; its own signal does', async () => {
     const stop = new AbortController()
     const cut = new AbortController()
     const answer = Promise.withResolvers<{ body: string }>()
@@ -342,7 +342,7 @@ describe('aborting', () => {
     expect(await rejection(other)).toMatchObject({ message: 'eight seconds are over' })
   })
 
-  it('of one reading leaves the others and their turn alone', async () => {
+  it('one reading does not affect the others or their turn', async () => {
     const one = new AbortController()
     const { client } = testClient(() => ({}), { rate: { start: 1, max: 1, concurrency: 1 } })
     const first = client.readCap(TEAM)

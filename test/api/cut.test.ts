@@ -44,7 +44,7 @@ const answer = fc.oneof(
 const blank = fc.constantFrom(undefined, 1, '\t')
 
 describe('an answer that is cut into rows', () => {
-  it('comes to the same value as the whole of it, in whatever pieces it arrives', () => {
+  it('has the same value as when it is parsed as a whole, in whatever pieces it arrives', () => {
     fc.assert(
       fc.property(answer, blank, fc.integer({ min: 1, max: 40 }), (value, space, size) => {
         const text = JSON.stringify(value, undefined, space) ?? ''
@@ -54,7 +54,7 @@ describe('an answer that is cut into rows', () => {
     )
   })
 
-  it('is no JSON where the whole of it is none', () => {
+  it('is invalid JSON exactly when the whole text is', () => {
     const damage = fc.record({
       at: fc.nat(200),
       remove: fc.nat(3),
@@ -70,11 +70,11 @@ describe('an answer that is cut into rows', () => {
     )
   })
 
-  it('leaves the text around the rows, and nothing of them', () => {
+  it('keeps the text around the rows, without the rows', () => {
     expect(cut('{"a":1,"rows":[{"name":"Ada"},{"name":"Bob"}],"b":2}').text).toBe('{"a":1,"rows":[],"b":2}')
   })
 
-  it('keeps of a row what its asker wants of it', () => {
+  it('keeps what the keeper returns for a row', () => {
     const plan = { ...PLAN, keeper: () => (one: unknown) => (typeof one === 'number' && one > 1 ? one * 10 : undefined) }
     expect(cut('{"rows":[1,2,3]}', 3, plan).value).toEqual({ rows: [20, 30] })
   })

@@ -71,7 +71,7 @@ const row = (fields: object) => ({ email: 'ada@example.com', name: 'Ada', teamSt
 const roster = (...rows: readonly unknown[]) => decodeRoster({ userTableStats: rows }, READ_AT)
 
 describe('a roster', () => {
-  it('tells people with normalised e-mails, credits and the cycle, in order of e-mail', () => {
+  it('has people with normalised e-mails, credits and the cycle, in order of e-mail', () => {
     const body = {
       userTableStats: [
         row({ email: ' Bob@Example.com ', name: 'Bob', promptCreditsUsed: 1250, teamStatus: 'USER_TEAM_STATUS_PENDING' }),
@@ -92,11 +92,11 @@ describe('a roster', () => {
     })
   })
 
-  it('understands the live name of a switched-off access', () => {
+  it('understands the live name of disabled access', () => {
     expect(roster(row({ disableCodeium: true })).people[0]?.disabled).toBe(true)
   })
 
-  it('skips rows without an e-mail, and what is no row at all', () => {
+  it('skips rows without an e-mail, and values that are no rows', () => {
     const read = roster(
       row({ email: '' }),
       row({ email: undefined }),
@@ -120,19 +120,19 @@ describe('a roster', () => {
     expect(read.duplicates).toEqual(['ada@example.com'])
   })
 
-  it('counts everyone as approved, and says so, when nobody carries a status', () => {
+  it('counts every person as approved when no row has a status, and reports that', () => {
     const read = roster({ email: 'a@x.y' }, { email: 'b@x.y', teamStatus: null })
     expect(read.statusesAbsent).toBe(true)
     expect(read.people.map((person) => person.status)).toEqual(['approved', 'approved'])
   })
 
-  it('counts a missing status as unspecified when others carry one', () => {
+  it('counts a missing status as unspecified when another row has one', () => {
     const read = roster(row({}), { email: 'b@x.y' }, { email: 'c@x.y', teamStatus: 'USER_TEAM_STATUS_FROZEN' })
     expect(read.statusesAbsent).toBe(false)
     expect(read.people.map((person) => person.status)).toEqual(['approved', 'unspecified', 'unspecified'])
   })
 
-  it('does not say that statuses are absent when there is nobody', () => {
+  it('does not report absent statuses when there are no rows', () => {
     expect(decodeRoster({}, READ_AT)).toEqual({ people: [], readAt: READ_AT, statusesAbsent: false, duplicates: [] })
   })
 

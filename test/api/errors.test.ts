@@ -213,7 +213,7 @@ describe('a message', () => {
     expect(judged === 'ok' ? '' : judged.message).toMatch(expected)
   })
 
-  it('names where a redirect leads, without its query', () => {
+  it('has the target of a redirect, without its query', () => {
     const judged = judge(301, '', 'UsageConfig', { location: 'https://elsewhere.example/login?key=abc#x' })
     expect(judged).toMatchObject({ kind: 'malformed', status: 301 })
     expect(judged === 'ok' ? '' : judged.message).toContain(
@@ -221,13 +221,13 @@ describe('a message', () => {
     )
   })
 
-  it('is bounded however much the service says', () => {
+  it('is bounded for any length of the service’s message', () => {
     const judged = judge(400, { error: 'x y '.repeat(100_000) })
     expect(judged === 'ok' ? 0 : judged.message.length).toBeLessThan(MAX_QUOTE + 100)
   })
 })
 
-describe('what looks like a key', () => {
+describe('a text that looks like a key', () => {
   it.each([
     ['a UUID', 'no such key 123e4567-e89b-12d3-a456-426614174000 here', 'no such key [removed] here'],
     ['a long token', 'bad c2VydmljZS1rZXktMTIzNDU2Nzg5MA== given', 'bad [removed] given'],
@@ -245,14 +245,14 @@ describe('what looks like a key', () => {
   })
 })
 
-it('an ApiError carries what is on its list and nothing else', () => {
+it('an ApiError has only the fields on its list', () => {
   const error = new ApiError({ operation: 'UsageConfig', kind: 'server', message: 'm', status: 500 })
   expect(Object.keys(error).sort()).toEqual(['kind', 'name', 'operation', 'status'])
   expect('cause' in error).toBe(false)
   expect(inspect(error)).not.toContain('undefined')
 })
 
-describe('the shape of an error is seen', () => {
+describe('the shape of an error is recognised', () => {
   it.each([
     ['as an object with an error', 400, { error: 'no' }, 'error'],
     ['as an object with code and message', 403, { code: 'permission_denied', message: 'no' }, 'coded'],

@@ -154,8 +154,8 @@ const ASKS: Readonly<Record<string, Ask>> = {
   analytics: (client) => client.analytics({ queries: [{ source: 'user', select: [{ field: 'num_acceptances', fn: 'sum' }] }] }),
 }
 
-describe('whatever the service answers', () => {
-  test.each(Object.entries(ASKS))('%s is a value that makes sense, or an ApiError', async (_what, ask) => {
+describe('any answer of the service', () => {
+  test.each(Object.entries(ASKS))('to %s is a valid value or an ApiError', async (_what, ask) => {
     await fc.assert(
       fc.asyncProperty(fc.array(answer, { minLength: 1, maxLength: 4 }), async (answers) => {
         const { client, sent, clock } = testClient((_sent, count) => answers[Math.min(count, answers.length) - 1] ?? {})
@@ -173,7 +173,7 @@ describe('whatever the service answers', () => {
     )
   })
 
-  test('a reading is a whole cap from 0 up, none, or unknown with its reason and without the key', async () => {
+  test('makes a reading a whole cap from 0 up, none, or unknown with its reason and without the key', async () => {
     const seen = new Set<string>()
     await fc.assert(
       fc.asyncProperty(answer, async (one) => {
@@ -192,7 +192,7 @@ describe('whatever the service answers', () => {
     expect(seen).toEqual(new Set(['cap', 'none', 'unknown']))
   })
 
-  test('a write is accepted, refused or in doubt, and sent once unless it was refused for the rate', async () => {
+  test('makes a write accepted, refused or ambiguous, and it is sent once unless it was refused for the rate', async () => {
     await fc.assert(
       fc.asyncProperty(answer, async (one) => {
         const { client, sent, events } = testClient((_sent, count) => (count === 1 ? one : {}))

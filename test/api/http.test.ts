@@ -53,14 +53,14 @@ describe('a request over HTTP', () => {
     },
   )
 
-  it('is JSON, and says who asks', async () => {
+  it('is JSON, with a user agent', async () => {
     const server = await serve((_request, response) => response.end('{}'))
     await transportTo(server.url).send('UsageConfig', BODY, SOON)
     expect(server.requests[0]?.request.headers).toMatchObject({ 'content-type': 'application/json', 'user-agent': 'capkeeper/1.2.3' })
     expect(JSON.parse(server.requests[0]?.body ?? '')).toEqual(BODY)
   })
 
-  it('gives the answer as it came, whatever its status', async () => {
+  it('returns the answer unchanged, whatever its status', async () => {
     const server = await serve((_request, response) =>
       response.writeHead(418, { 'Retry-After': '3', 'X-Two': ['a', 'b'] }).end('short and stout'),
     )
@@ -75,7 +75,7 @@ describe('a request over HTTP', () => {
     expect(await transportTo(server.url).send('GetUsageConfig', BODY, SOON)).toMatchObject({ body: '{"addOnCreditCap":1}' })
   })
 
-  it('takes the whole answer of a service that begins it at once while this process is busy', async () => {
+  it('gets the whole answer of a service that answers at once while this process is busy', async () => {
     const worker = new Worker(QUICK_BEGINNER, { eval: true })
     open.push({ close: () => worker.terminate() })
     const port = await new Promise((resolve) => worker.once('message', resolve))
@@ -103,7 +103,7 @@ describe('a request over HTTP', () => {
     expect(server.requests).toHaveLength(1)
   })
 
-  it('uses one kept connection for one request after another, and no more than the bound at once', async () => {
+  it('reuses a kept connection, and opens no more than the bound at once', async () => {
     const server = await serve((_request, response) => response.end('{}'))
     let connections = 0
     server.server.on('connection', () => {
@@ -188,13 +188,13 @@ describe('a request without an answer', () => {
     }
   })
 
-  it('is a failure when a small answer unpacks to more than the bound', async () => {
+  it('is a failure when a small answer decompresses to more than the bound', async () => {
     const bomb = gzipSync(Buffer.alloc(MAX_SMALL_ANSWER_BYTES + 1))
     const server = await serve((_request, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb))
     expect(await transportTo(server.url).send('GetTeamCreditBalance', BODY, SOON)).toMatchObject({ kind: 'malformed' })
   })
 
-  it('is the status and the beginning of its words when the service fails at length', async () => {
+  it('has the status and the beginning of the body when the service fails with a long one', async () => {
     const server = await serve((_request, response) => response.writeHead(503).end('x'.repeat(5_000_000)))
     const answer = await transportTo(server.url).send('GetUsageConfig', BODY, SOON)
     expect(answer).toMatchObject({ status: 503, body: 'x'.repeat(MAX_SMALL_ANSWER_BYTES) })
@@ -227,7 +227,7 @@ describe('a proxy', () => {
     return { ...proxy, asked }
   }
 
-  it('carries requests, and its tunnel is kept', async () => {
+  it('carries requests, and its tunnel is kept open', async () => {
     const server = await serve((_request, response) => response.end('{"addOnCreditCap":1}'))
     const proxy = await proxyTo(server)
     const transport = transportTo('http://service.example:81', { proxyEnv: { http_proxy: proxy.url.replace('//', '//me:pass@') } })
@@ -236,7 +236,7 @@ describe('a proxy', () => {
     expect(server.requests).toHaveLength(3)
   })
 
-  it('is asked for https by HTTPS_PROXY, and its refusal is told without its password', async () => {
+  it('is used for https with HTTPS_PROXY, and its refusal is reported without its password', async () => {
     const asked: string[] = []
     const proxy = await serve(() => undefined)
     proxy.server.on('connect', (request, socket) => {
@@ -249,7 +249,7 @@ describe('a proxy', () => {
     expect(failure).toEqual({ kind: 'network', message: 'the proxy refused to connect (403)' })
   })
 
-  it('is passed by when NO_PROXY names the host', async () => {
+  it('is not used when NO_PROXY names the host', async () => {
     const transport = transportTo('https://service.invalid', { proxyEnv: { HTTPS_PROXY: 'http://127.0.0.1:1', NO_PROXY: '.invalid' } })
     expect(await transport.send('GetUsageConfig', BODY, SOON)).toMatchObject({
       kind: 'network',

@@ -22,7 +22,7 @@ const file = (name: string, content: string): string => {
 const ringOf = (sources: KeySources, env: Record<string, string> = {}, clock = fakeClock()) => createKeyRing(sources, { env, clock })
 
 describe('a key', () => {
-  it('comes from its own source, else from the default one', () => {
+  it('comes from the source of its permission, else from the default one', () => {
     const ring = ringOf({ default: { env: 'ALL' }, billingWrite: { file: file('write', 'writer\n') } }, { ALL: 'reader' })
     expect(ring.keyFor('UsageConfig')).toMatchObject({ name: 'billingWrite', value: 'writer' })
     for (const operation of ['GetUsageConfig', 'UserPageAnalytics', 'Analytics'] as const) {
@@ -30,7 +30,7 @@ describe('a key', () => {
     }
   })
 
-  it('has the same id under two names when it is the same, so that it shares one pace', () => {
+  it('has one id under two names, so that they share one pace', () => {
     const ring = ringOf(
       { default: { env: 'A' }, billingWrite: { env: 'B' }, teamsRead: { env: 'C' } },
       { A: 'same', B: 'same', C: 'other' },
@@ -48,7 +48,7 @@ describe('a key', () => {
     expect(ringOf({ default: { file: file('key', content) } }).keyFor('Analytics').value).toBe('secret')
   })
 
-  it('is taken up anew when a secret volume swaps its link, at most a second later', async () => {
+  it('is read again within a second when a secret volume swaps its link', async () => {
     const clock = fakeClock()
     for (const [version, content] of [
       ['v1', 'first'],
@@ -70,7 +70,7 @@ describe('a key', () => {
     expect(after.id).not.toBe(before.id)
   })
 
-  it('is taken up anew when the file is written again with the same length', async () => {
+  it('is read again when the file was rewritten with the same length', async () => {
     const clock = fakeClock()
     const path = file('key', 'aaaa')
     const ring = ringOf({ default: { file: path } }, {}, clock)
@@ -80,12 +80,12 @@ describe('a key', () => {
     expect(ring.keyFor('Analytics').value).toBe('bbbb')
   })
 
-  it('is not looked for without end: a device is read no further than a key can be long', () => {
+  it('is read only up to the greatest length of a key, even from an endless device', () => {
     const ring = ringOf({ default: { file: '/dev/zero' } })
     expect(ring.problems()).toMatchObject([{ code: 'KEY_MALFORMED', message: expect.stringContaining('8192 at most') }])
   })
 
-  it('works again once a broken file is mended', async () => {
+  it('works again once a broken file is repaired', async () => {
     const clock = fakeClock()
     const path = join(folder, 'late')
     const ring = ringOf({ default: { file: path } }, {}, clock)
@@ -137,7 +137,7 @@ describe('a key that cannot be used', () => {
 })
 
 describe('redact', () => {
-  it('takes out every key ever loaded, however it is spelled', () => {
+  it('removes every key ever loaded, in every encoding', () => {
     const env = { K: 'first "quoted" key/1' }
     const ring = ringOf({ default: { env: 'K' } }, env)
     ring.keyFor('Analytics')
@@ -147,7 +147,7 @@ describe('redact', () => {
     expect(ring.redact(text)).toBe('a [key] b {"k":"[key]"} c [key] d [key] e')
   })
 
-  it('takes out long pieces of a key that was cut short', () => {
+  it('removes long pieces of a key that was cut short', () => {
     const ring = ringOf({ default: { env: 'K' } }, { K: 'abcdefghijklmnopqrstuvwxyz' })
     ring.keyFor('Analytics')
     expect(ring.redact('key abcdefghijklmnop… refused')).toBe('key [key]… refused')
@@ -155,7 +155,7 @@ describe('redact', () => {
     expect(ring.redact('abcdefgh stays')).toBe('abcdefgh stays')
   })
 
-  describe('of a key whose file is called much like it', () => {
+  describe('for a key whose file is named much like it', () => {
     const KEY = 'sandbox-billing-read'
     const ringAt = (path: string, key = KEY) => {
       const ring = createKeyRing(
@@ -181,7 +181,7 @@ describe('redact', () => {
       ['a path with both halves of it', 'sandbox-bill/lling-read12', 'sandbox-bill/lling-read12', '[key]/[key]', `${KEY}12`],
     ])('%s goes', (_name, path, text, expected, key = KEY) => expect(ringAt(path, key).redact(text)).toBe(expected))
 
-    it('whatever they are, no key shows, and no piece of it where the path does not stand', () => {
+    it('no key is shown for any path, and no piece of it outside the path', () => {
       const word = (...letters: readonly string[]) => fc.string({ unit: fc.constantFrom(...letters), minLength: 12, maxLength: 30 })
       fc.assert(
         fc.property(word('a', 'b'), word('a', 'b', '/'), fc.nat(20), fc.nat(30), (key, path, from, length) => {

@@ -23,14 +23,14 @@ function house(...answers: Parameters<typeof inOrder>) {
 }
 
 describe('the pace of a key', () => {
-  it('goes on in the client that a reload makes, from the last request', async () => {
+  it('continues after a reload from the last request', async () => {
     const { open, gaps } = house({})
     await open().client.readCap(TEAM)
     await open().client.readCap(TEAM)
     expect(gaps()).toEqual([GAP_MS])
   })
 
-  it('knows after a reload what it has learned', async () => {
+  it('keeps its learned rate over a reload', async () => {
     const { open } = house({}, failing(429), {})
     const first = open({ rate: { ...RATE, max: 20 } })
     await Promise.all(people(3).map((scope) => first.client.readCap(scope)))
@@ -39,7 +39,7 @@ describe('the pace of a key', () => {
     expect(second.client.ratePerSecond('default')).toBe(rate)
   })
 
-  it('waits out a block that began before the reload', async () => {
+  it('waits until the end of a block that began before the reload', async () => {
     const { clock, open, sent } = house(failing(429, 'x', { 'retry-after': '30' }), {})
     const stop = new AbortController()
     const before = open({ signal: stop.signal }).client.readCap(TEAM)
@@ -68,7 +68,7 @@ describe('the pace of a key', () => {
     expect(gaps()).toEqual([GAP_MS])
   })
 
-  it('keeps the gap when the key changes, also while requests wait', async () => {
+  it('keeps the gap when the key changes, even while requests wait', async () => {
     const { clock, open, gaps, sent } = house({})
     const env = { KEY: 'old-key-0123456789' }
     const { client } = open({ keys: createKeyRing({ default: { env: 'KEY' } }, { env, clock }) })

@@ -19,7 +19,7 @@ function posting(proxyEnv: Readonly<Record<string, string>> = {}) {
 }
 
 describe('a post', () => {
-  it.each([200, 302, 404, 503])('arrives once as JSON, and gives the status: %i', async (status) => {
+  it.each([200, 302, 404, 503])('arrives once as JSON, and returns the status: %i', async (status) => {
     const server = await serve((_request, response) => response.writeHead(status, { location: '/other' }).end('x'.repeat(1000)))
     expect(await posting()(`${server.url}${PATH}?key=1`)).toEqual({ status })
     expect(server.requests.map(({ request, body }) => [request.method, request.url, JSON.parse(body)])).toEqual([
@@ -28,7 +28,7 @@ describe('a post', () => {
     expect(server.requests[0]?.request.headers).toMatchObject({ 'content-type': 'application/json', 'user-agent': 'capkeeper/1.2.3' })
   })
 
-  it('does not wait for the end of an answer that has none', async () => {
+  it('does not wait for the end of an endless answer', async () => {
     const server = await serve((_request, response) => response.writeHead(200).write('on and on'))
     expect(await posting()(server.url)).toEqual({ status: 200 })
   })
@@ -52,8 +52,8 @@ describe('a post', () => {
   })
 })
 
-describe('what fails', () => {
-  it('surely did not arrive where nobody listens, the name is unknown, or the proxy refuses', async () => {
+describe('a post that fails', () => {
+  it('certainly did not arrive when nothing listens, the name is unknown, or the proxy refuses', async () => {
     const proxy = await serve(() => undefined)
     proxy.server.on('connect', (_request, socket) => socket.end('HTTP/1.1 403 Forbidden\r\n\r\n'))
     const failures = await Promise.all([
@@ -66,7 +66,7 @@ describe('what fails', () => {
     expect(JSON.stringify(failures)).not.toMatch(/secret|hooks\.example|T000/)
   })
 
-  it('may have arrived where the connection is cut or no answer comes', async () => {
+  it('may have arrived when the connection is cut or no answer comes', async () => {
     const cut = await serve((request) => request.socket.destroy())
     const silent = await serve(() => undefined)
     const failures = await Promise.all([posting()(`${cut.url}${PATH}`), posting()(`${silent.url}${PATH}`, 1_000)])

@@ -60,13 +60,13 @@ describe('asking whether a key may write', () => {
     expect(sent).toEqual([{ operation: 'UsageConfig', body: { service_key: 'key-one-long', user_email: 'nobody@capkeeper.invalid' } }])
   })
 
-  test('says so when the service accepts what it had to refuse', async () => {
+  test('reports when the service accepts the request that it must refuse', async () => {
     expect(await probe(answer(200, {})).key.mayWrite()).toEqual({ kind: 'held', accepted: true })
   })
 })
 
 describe('probes', () => {
-  test('are one to each different key, and say what is wrong with the others', () => {
+  test('are one for each different key, and unusable keys have a reason', () => {
     const sources = { default: { env: 'A' }, teamsRead: { env: 'B' }, billingRead: { env: 'A' }, billingWrite: { env: 'C' } }
     const probes = probesOf({ ...OPTIONS, clock: hastyClock(), transport: transportOf(REFUSED), sources })
     expect(probes.map(({ names }) => names)).toEqual([['default', 'billingRead'], ['teamsRead'], ['billingWrite']])

@@ -24,7 +24,7 @@ async function over(switches: Partial<Switches>, key: string) {
 }
 
 describe.each(STYLES)('with errors as %s', (errors) => {
-  it('a plan without caps is known by its caps, whatever the key, and people are still read', async () => {
+  it('a plan without caps is recognised with any key, and people are still read', async () => {
     for (const key of ['sandbox-admin', 'sandbox-billing-read']) {
       const { client, calls } = await over({ errors, plan: 'no-caps' }, key)
       expect(await client.readBalance()).toBe('unavailable')
@@ -38,7 +38,7 @@ describe.each(STYLES)('with errors as %s', (errors) => {
     }
   })
 
-  it('a key without the permission is not taken for such a plan', async () => {
+  it('a key without the permission is not mistaken for such a plan', async () => {
     const { client } = await over({ errors }, 'sandbox-teams-read')
     const team = await client.readCap(TEAM)
     expect(team.failure).toMatchObject({ kind: 'auth', message: expect.stringContaining('needs Billing Read') })
@@ -50,7 +50,7 @@ describe.each(STYLES)('with errors as %s', (errors) => {
     expect((await client.readRoster()).people).toHaveLength(20)
   })
 
-  it('a probe of its key says that nothing is known of the key', async () => {
+  it('a probe of a key on such a plan says that nothing is known about the key', async () => {
     const { options } = await over({ errors, plan: 'no-caps' }, 'sandbox-admin')
     const sources = { default: { env: 'KEY' } }
     const [probe] = probesOf({ ...options, sources, env: { KEY: 'sandbox-admin' } })

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createRoom } from '../../src/api/transport/room.ts'
 
-describe('the room that all answers share', () => {
-  it('refuses an answer that takes more than is left, and has room again when that is let go', () => {
+describe('the memory that all answers share', () => {
+  it('refuses an answer that needs more than is left, and has room again when that is freed', () => {
     const room = createRoom(1_000)
     const [one, other] = [room.open(), room.open()]
     const large = one.begin()
@@ -13,7 +13,7 @@ describe('the room that all answers share', () => {
     expect(other.begin().grow(700)).toBe(true)
   })
 
-  it('leaves everybody a share, however much the others take', () => {
+  it('leaves each workspace a share, however much the others take', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 100 }), fc.array(fc.nat(1_000_000), { maxLength: 50 }), (others, sizes) => {
         const room = createRoom(1_000_000)
@@ -29,7 +29,7 @@ describe('the room that all answers share', () => {
     )
   })
 
-  it('counts what is kept until the same is asked again, and then once', () => {
+  it('counts kept content once, until it is replaced', () => {
     const room = createRoom(1_000)
     const one = room.open()
     for (let turn = 0; turn < 10; turn += 1) {
@@ -40,7 +40,7 @@ describe('the room that all answers share', () => {
     expect(one.begin().grow(700)).toBe(false)
   })
 
-  it('gets back what a workspace that ends had taken', () => {
+  it('is freed when a workspace ends', () => {
     const room = createRoom(1_000)
     const one = room.open()
     one.begin().grow(900)

@@ -46,7 +46,7 @@ describe.skipIf(!hasOpenssl)('an https service (needs openssl)', () => {
 
   const ask = (transport: HttpTransport) => transport.send('GetUsageConfig', BODY, SOON)
 
-  it('is believed when the CA file vouches for it', async () => {
+  it('is trusted when the CA file contains its authority', async () => {
     const server = await serve(good)
     expect(await ask(transportTo(server.url, ours?.file))).toMatchObject({ status: 200 })
     expect(await ask(transportTo(`https://localhost:${server.port}`, ours?.file))).toMatchObject({ status: 200 })
@@ -59,7 +59,7 @@ describe.skipIf(!hasOpenssl)('an https service (needs openssl)', () => {
     ['its certificate is for another host', () => ours?.sign('DNS:other.example'), () => ours?.file, 'is for another host name'],
   ]
 
-  it.each(refusals)('is refused in one clear line when %s', async (_case, certificate, caFile, said) => {
+  it.each(refusals)('is refused with one clear line when %s', async (_case, certificate, caFile, said) => {
     const server = await serve(certificate() ?? good)
     const failure = await ask(transportTo(server.url, caFile()))
     expect(failure).toEqual({ kind: 'network', message: expect.stringContaining(said) })
@@ -67,7 +67,7 @@ describe.skipIf(!hasOpenssl)('an https service (needs openssl)', () => {
     expect(inspect(failure, { depth: 20, showHidden: true })).not.toContain(KEY)
   })
 
-  it('is verified although NODE_TLS_REJECT_UNAUTHORIZED says otherwise', async () => {
+  it('is verified even with NODE_TLS_REJECT_UNAUTHORIZED=0', async () => {
     const server = await serve(good)
     const before = process.env['NODE_TLS_REJECT_UNAUTHORIZED']
     process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0'
@@ -79,7 +79,7 @@ describe.skipIf(!hasOpenssl)('an https service (needs openssl)', () => {
     }
   })
 
-  it('is verified through the tunnel of a proxy as well, host name included', async () => {
+  it('is verified through the tunnel of a proxy too, host name included', async () => {
     const server = await serve(good)
     const proxy = createServer().on('connect', (_request, socket, head) => {
       const upstream = connect(server.port, '127.0.0.1', () => {
@@ -102,7 +102,7 @@ describe.skipIf(!hasOpenssl)('an https service (needs openssl)', () => {
     })
   })
 
-  it('is judged by the CA file as it is now, also when that is swapped or broken meanwhile', async () => {
+  it('is verified with the current CA file, even after that was swapped or broken', async () => {
     const server = await serve(good)
     const file = join(folder, 'changing.pem')
     const put = (text: string): void => {
@@ -142,7 +142,7 @@ describe('a CA file', () => {
     )
   })
 
-  it('may be large, but not without bound', () => {
+  it('has a bound on its size', () => {
     writeFileSync(file, ' '.repeat(4 * 1024 * 1024 + 1))
     expect(authoritiesIn(file, { monotonic: () => 0 })()).toEqual({ message: expect.stringContaining('4194305 bytes, at most 4194304') })
   })

@@ -11,7 +11,7 @@ describe('a base URL', () => {
     ['https://host/_route/api_server/api/v1//', 'https://host/_route/api_server'],
     ['HTTPS://Host:443/x/', 'https://host/x'],
     ['http://127.0.0.1:8787', 'http://127.0.0.1:8787'],
-  ])('%s is the service at %s', (text, url) => {
+  ])('%s is normalised to %s', (text, url) => {
     expect(parseBaseUrl(text)).toEqual({ url })
   })
 
@@ -22,7 +22,7 @@ describe('a base URL', () => {
     ['https://', /not an http or https address/],
     ['https://user:hunter2@host', /no user name and no password/],
     ['https://host/?key=hunter2', /holds no \?/],
-  ])('%j is refused without being quoted', (text, expected) => {
+  ])('%j is refused without quoting it', (text, expected) => {
     const parsed = parseBaseUrl(text)
     expect(parsed).toEqual({ message: expect.stringMatching(expected) })
     expect(JSON.stringify(parsed)).not.toContain('hunter2')
@@ -57,7 +57,7 @@ describe('the proxy', () => {
     ['an IPv6 address', 'https://[fd00::1]', 'fd00::1'],
     ['an IPv6 network', 'https://[fd00::1]', 'fd00::/8'],
     ['one of several separated by blanks', 'https://service.example', 'a  service.example b'],
-  ])('is left out when NO_PROXY names %s', (_name, url, noProxy) => {
+  ])('is not used when NO_PROXY names %s', (_name, url, noProxy) => {
     expect(proxyFor(url, { HTTPS_PROXY: 'http://proxy:1', NO_PROXY: noProxy })).toBeUndefined()
     expect(proxyFor(url, { HTTPS_PROXY: 'http://proxy:1', no_proxy: noProxy })).toBeUndefined()
   })
@@ -68,7 +68,7 @@ describe('the proxy', () => {
     ['another network', 'https://11.1.2.3', '10.0.0.0/8'],
     ['a broken network', 'https://10.1.2.3', '10.0.0.0/99'],
     ['nothing', 'https://service.example', ''],
-  ])('stays when NO_PROXY names %s', (_name, url, noProxy) => {
+  ])('is still used when NO_PROXY names %s', (_name, url, noProxy) => {
     expect(proxyFor(url, { HTTPS_PROXY: 'http://proxy:1', NO_PROXY: noProxy })).toBe('http://proxy:1')
   })
 })

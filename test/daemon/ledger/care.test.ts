@@ -25,7 +25,7 @@ async function usedLedger(): Promise<{ readonly folder: string; readonly file: s
   return { folder, file }
 }
 
-test('a whole ledger is reported with its version and what it holds, without the write lock', async () => {
+test('an undamaged ledger is reported with its version and its records, without the write lock', async () => {
   const { file } = await usedLedger()
   const writer = await open(file)
   const store = await open(file, 'read')
@@ -83,7 +83,7 @@ const DAMAGE: readonly (readonly [name: string, sql: string, says: string])[] = 
   ['a table that is gone', `DROP TABLE quarantine`, 'no such table: quarantine'],
 ]
 
-test.each(DAMAGE)('the check tells %s', async (_, sql, says) => {
+test.each(DAMAGE)('the check reports %s', async (_, sql, says) => {
   const { file } = await usedLedger()
   const sqlite = new DatabaseSync(file)
   sqlite.exec(sql)
@@ -93,7 +93,7 @@ test.each(DAMAGE)('the check tells %s', async (_, sql, says) => {
   await store.close()
 })
 
-test('the check lists every damaged row, not just the first', async () => {
+test('the check reports every damaged row, not only the first', async () => {
   const { file } = await usedLedger()
   const sqlite = new DatabaseSync(file)
   sqlite.exec(`UPDATE owned SET data = '{}'; UPDATE history SET data = '7'`)
@@ -103,7 +103,7 @@ test('the check lists every damaged row, not just the first', async () => {
   await store.close()
 })
 
-test('a copy made while a writer is at work is a whole ledger, private, and free of later writes', async () => {
+test('a copy made beside a writer is a complete ledger, private, and without later writes', async () => {
   const { folder, file } = await usedLedger()
   const writer = await open(file)
   const reader = await open(file, 'read')

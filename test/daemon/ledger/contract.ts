@@ -45,7 +45,7 @@ export function ledgerContract(name: string, place: () => string | Promise<strin
       await again.close()
     })
 
-    test('an outcome can release or keep what is owned', async () => {
+    test('an outcome can release or keep ownership', async () => {
       const ledger = await (await open(await place())).workspace('acme', URL_A)
       ledger.saveOwned([ownedCap(ADA, 500), ownedCap(BOB, 700)])
       const change = raise(ADA, 500, 600)
@@ -67,7 +67,7 @@ export function ledgerContract(name: string, place: () => string | Promise<strin
       expect(ledger.owned()).toHaveLength(1)
     })
 
-    test('an outcome that cannot be recorded whole is not recorded at all, and the ledger goes on', async () => {
+    test('an outcome is recorded as a whole or not at all, and the ledger can still be used', async () => {
       const ledger = await (await open(await place())).workspace('acme', URL_A)
       const change = raise(ADA, 500, 600)
       const intent = await ledger.recordIntent(intentFor(change))
@@ -77,7 +77,7 @@ export function ledgerContract(name: string, place: () => string | Promise<strin
       expect(ledger.openIntents()).toEqual([])
     })
 
-    test('ids of intents are never used again', async () => {
+    test('the id of an intent is never used again', async () => {
       const ledger = await (await open(await place())).workspace('acme', URL_A)
       const change = raise(ADA, 500, 600)
       const first = await ledger.recordIntent(intentFor(change))
@@ -85,7 +85,7 @@ export function ledgerContract(name: string, place: () => string | Promise<strin
       expect((await ledger.recordIntent(intentFor(change))).id).toBeGreaterThan(first.id)
     })
 
-    test('history is newest first, also when the clock went back, and is filtered by scope, time and number', async () => {
+    test('history is newest first, even after the clock went back, and can be filtered by scope, time and number', async () => {
       const ledger = await (await open(await place())).workspace('acme', URL_A)
       for (const [scope, at] of [
         [ADA, 10],
@@ -108,7 +108,7 @@ export function ledgerContract(name: string, place: () => string | Promise<strin
       expect(await ledger.history({ limit: 0 })).toEqual([])
     })
 
-    test('a pause ends by itself, and is over when it is taken back', async () => {
+    test('a pause ends by itself, or when it is removed', async () => {
       const store = await open(await place())
       const ledger = await store.workspace('acme', URL_A)
       const pause = { untilAt: 100, reason: 'migration', pausedAt: 1 }
@@ -121,7 +121,7 @@ export function ledgerContract(name: string, place: () => string | Promise<strin
       expect(await ledger.pause(50)).toBeUndefined()
     })
 
-    test('learned paces are read of several workspaces at once; what cannot be read is left out', async () => {
+    test('learned paces of several workspaces are read at once; one that cannot be read is left out', async () => {
       const store = await open(await place())
       for (const name of ['acme', 'beta', 'gamma']) {
         const ledger = await store.workspace(name, URL_A)
@@ -155,7 +155,7 @@ export function ledgerContract(name: string, place: () => string | Promise<strin
       expect(ledger.quarantined()).toEqual([])
     })
 
-    test('a person is forgotten with history, use and what facts and approvals say of them, and nobody else is', async () => {
+    test('forgetting a person removes their history, their use, and their address in facts and approvals, and no other person', async () => {
       const file = await place()
       const store = await open(file)
       const ledger = await store.workspace('acme', URL_A)
@@ -184,7 +184,7 @@ export function ledgerContract(name: string, place: () => string | Promise<strin
       await again.close()
     })
 
-    test('a fact is forgotten when it is saved as undefined', async () => {
+    test('saving undefined removes a fact', async () => {
       const ledger = await (await open(await place())).workspace('acme', URL_A)
       expect(ledger.fact('verifiedDeclared')).toBeUndefined()
       ledger.saveFact('verifiedDeclared', 12)
@@ -218,7 +218,7 @@ export function ledgerContract(name: string, place: () => string | Promise<strin
       expect(beta.owned()).toEqual([ownedCap(ADA, 600)])
     })
 
-    test('history is forgotten after 400 days, and nothing else is', async () => {
+    test('only history is deleted after 400 days', async () => {
       const store = await open(await place())
       const ledger = await store.workspace('acme', URL_A)
       const day = 86_400_000
@@ -234,7 +234,7 @@ export function ledgerContract(name: string, place: () => string | Promise<strin
   })
 
   describe(`binding in ${name}`, () => {
-    test('another address for the same name is refused with both addresses and the way out', async () => {
+    test('another address for the same name is refused; the message has both addresses and the way out', async () => {
       const file = await place()
       const store = await open(file)
       await store.workspace('acme', URL_A)
@@ -250,7 +250,7 @@ export function ledgerContract(name: string, place: () => string | Promise<strin
       await store.close()
     })
 
-    test('rebinding sets aside what was recorded for the old address, keeps the pause, and binding back brings all back', async () => {
+    test('rebinding sets aside the records of the old address and keeps the pause; binding back restores them', async () => {
       const store = await open(await place())
       const old = await store.workspace('acme', URL_A)
       const change = raise(ADA, 1, 2)
@@ -274,7 +274,7 @@ export function ledgerContract(name: string, place: () => string | Promise<strin
       await store.close()
     })
 
-    test('a person is forgotten in what a rebinding set aside, too, and whoever keeps the caps is told without a name', async () => {
+    test('a person is also forgotten in records that a rebinding set aside, and a mark without their name tells the daemon', async () => {
       const file = await place()
       const store = await open(file)
       const old = await store.workspace('acme', URL_A)
@@ -296,7 +296,7 @@ export function ledgerContract(name: string, place: () => string | Promise<strin
       expect(back.fact('driftSince')).toEqual({ [scopeKey(BOB)]: 6 })
     })
 
-    test('only a writer rebinds: a note would do it beneath a running daemon', async () => {
+    test('only a writer rebinds, because a note would do it while a daemon runs', async () => {
       const file = await place()
       await (await open(file)).workspace('acme', URL_A)
       const note = await open(file, 'note')
@@ -312,7 +312,7 @@ export function ledgerContract(name: string, place: () => string | Promise<strin
       expect(await store.workspaces()).toHaveLength(1)
     })
 
-    test('a reader that rebinds sees what the writer would start with, and changes nothing', async () => {
+    test('a reader that rebinds sees the records a writer would start with, and changes nothing', async () => {
       const file = await place()
       const store = await open(file)
       await kept(store.workspace('acme', URL_A), (one) => one.saveOwned([ownedCap(ADA, 500)]))
@@ -324,7 +324,7 @@ export function ledgerContract(name: string, place: () => string | Promise<strin
       await store.close()
     })
 
-    test('a pause before the first run does not bind the name; the first writer does, and finds the pause', async () => {
+    test('a pause before the first run does not bind the name to an address; the first writer does, and finds the pause', async () => {
       const file = await place()
       const note = await open(file, 'note')
       await (await note.workspace('acme', URL_B)).savePause({ untilAt: 100, reason: 'wait', pausedAt: 1 })
@@ -341,7 +341,7 @@ export function ledgerContract(name: string, place: () => string | Promise<strin
       await store.close()
     })
 
-    test('the same address under two names is two workspaces', async () => {
+    test('one address under two names is two workspaces', async () => {
       const store = await open(await place())
       await store.workspace('acme', URL_A)
       await store.workspace('beta', URL_A)

@@ -96,10 +96,10 @@ const contents = async (store: LedgerStore) => {
   return [await store.workspaces(), await of(await store.workspace('acme', undefined))]
 }
 
-describe('a ledger is moved', () => {
+describe('a ledger is copied', () => {
   const copy = async (from: LedgerStore, to: LedgerStore) => copyLedger(await from.copyEnd(), await to.copyEnd(), () => undefined)
 
-  test.skipIf(!hasPostgres)('from a file to PostgreSQL, on to another and back, with every row as it was', async () => {
+  test.skipIf(!hasPostgres)('from a file to PostgreSQL, to another one and back, with every row unchanged', async () => {
     const source = await filled(newFile())
     const places = [await server().create(), await server().create(), newFile()]
     let from = source
@@ -127,7 +127,7 @@ describe('a ledger is moved', () => {
     return store
   }
 
-  test('into an empty one only', async () => {
+  test('only into an empty ledger', async () => {
     const [from, to] = [await filled(newFile()), await filled(newFile())]
     expect(await ledgerErrorOf(() => copy(from, to))).toMatchObject({
       code: 'LEDGER_BACKUP',
@@ -135,7 +135,7 @@ describe('a ledger is moved', () => {
     })
   })
 
-  test.skipIf(!hasPostgres)('or not at all, when a row reads back otherwise than it was written', async () => {
+  test.skipIf(!hasPostgres)('not at all when a row reads back different', async () => {
     const [from, address] = [await filled(newFile()), await server().create()]
     const to = await open(address)
     const name = new URL(address).pathname.slice(1)
@@ -150,7 +150,7 @@ describe('a ledger is moved', () => {
     expect(await (await from.copyEnd()).count()).toBeGreaterThan(2_000)
   })
 
-  test('with all of its tables', async () => {
+  test('with all tables', async () => {
     const source = await filled(newFile())
     await (await source.copyEnd()).read(async (reader) => {
       for (const table of COPY_TABLES) {

@@ -43,7 +43,7 @@ test.each(GOOD)('%s', (_, schema, json) => {
   expect(fitting(json, schema)).toEqual(JSON.parse(json))
 })
 
-describe('what does not fit is named with its place', () => {
+describe('a fault is reported with its place', () => {
   const BAD: readonly (readonly [json: string, schema: Of<unknown>, message: string])[] = [
     ['{"year":1}', song, '.title is missing and should be a text'],
     ['{"title":null}', song, '.title is null and should be a text'],
@@ -70,7 +70,7 @@ describe('what does not fit is named with its place', () => {
     expect(() => fitting(json, schema)).toThrow(message)
   })
 
-  test('something that is no text at all', () => {
+  test('a value that is not a text', () => {
     expect(() => decodeJson(5, (value) => value)).toThrow('the value is 5 and should be JSON')
   })
 })

@@ -28,13 +28,13 @@ const TEXTS: readonly (readonly [text: string, entry: PolicyEntry])[] = [
   ['kept|700', entryOf('kept', 700)],
 ]
 
-test.each(TEXTS)('the text "%s" of a ledger is read, and written again as it was', (text, entry) => {
+test.each(TEXTS)('the text "%s" is read, and written again unchanged', (text, entry) => {
   expect(entryFrom(text)).toEqual(entry)
   expect(entryText(entry)).toBe(text)
 })
 
 test.each(['quota|500', 'rule', 'rule|many', 'rule|5|6', ' rule|5', 'constructor|5'])(
-  'the text "%s" stands for no entry that counts',
+  'the text "%s" is an entry that no longer counts',
   (text) => {
     expect(entryFrom(text)).toEqual(GIVEN_UP)
   },
@@ -46,7 +46,7 @@ const entries: fc.Arbitrary<PolicyEntry> = fc.oneof(
   fc.record({ kind: fc.constantFrom(...ORIGIN_KINDS, 'kept' as const), cap }),
 )
 
-test('two entries are the same exactly when their texts are', () => {
+test('two entries are equal exactly when their texts are', () => {
   fc.assert(
     fc.property(entries, entries, (one, other) => {
       expect(isSameEntry(one, other)).toBe(entryText(one) === entryText(other))
@@ -55,14 +55,14 @@ test('two entries are the same exactly when their texts are', () => {
   )
 })
 
-test('of facts only contests hold entries', () => {
+test('the only fact with entries is the contests', () => {
   expect(storedFact('contested', { [TEAM_KEY]: { at: 1, entry: entryOf('rule', 5), changes: 3 } })).toEqual({
     team: { at: 1, entry: 'rule|5', changes: 3 },
   })
   expect(storedFact('peopleSalt', 'salt')).toBe('salt')
 })
 
-test('a ledger of an earlier version is read as it is, and its rows are left as they are', async () => {
+test('a ledger of an earlier version can be read, and its rows stay unchanged', async () => {
   const file = join(temporaryFolder(), 'capkeeper.db')
   const open = () => openLedger({ file, mode: 'write', clock: fakeClock() })
   const first = await open()

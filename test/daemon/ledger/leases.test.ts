@@ -45,7 +45,7 @@ const beat = (id: string, more: Partial<Heartbeat> = {}): Heartbeat => ({
 const acme = [{ workspace: 'acme', config: 'c1' }]
 
 describe.skipIf(!hasPostgres)('a lease in PostgreSQL', () => {
-  test('is given to one replica, shown to the others, renewed under its token with the settings of its holder, and free once it was let go', async () => {
+  test('is given to one replica, shown to the others, renewed under its token with its holder’s settings, and free after its release', async () => {
     const table = await (await place()).table()
     const first = (await table.beat(beat('a', { take: acme }))).taken.get('acme')
     expect(first).toMatchObject({ quietMs: 0 })
@@ -67,7 +67,7 @@ describe.skipIf(!hasPostgres)('a lease in PostgreSQL', () => {
     expect(second?.token).toBeGreaterThan(token)
   })
 
-  test('that ends by itself is taken with the time in which a write of its holder may still land', async () => {
+  test('that ended by itself is taken with the time in which a write of its former holder may still land', async () => {
     const table = await (await place()).table()
     await table.beat(beat('a', { take: acme, lastsMs: 1 }))
     const taken = (await table.beat(beat('b', { take: acme }))).taken.get('acme')
@@ -75,7 +75,7 @@ describe.skipIf(!hasPostgres)('a lease in PostgreSQL', () => {
     expect(taken?.quietMs).toBeLessThanOrEqual(10_000)
   })
 
-  test('is void when the server is another one than it was given by, and taken anew only when it could have ended', async () => {
+  test('is void after a failover, and can be taken only when it would have ended', async () => {
     const { table: open, sql } = await place()
     const table = await open()
     const token = (await table.beat(beat('a', { take: acme }))).taken.get('acme')?.token ?? 0
@@ -92,7 +92,7 @@ describe.skipIf(!hasPostgres)('a lease in PostgreSQL', () => {
     for (const name of ['acme', 'beta']) expect(anew.get(name)?.quietMs).toBeGreaterThan(5_000)
   })
 
-  test('is of one life of the server for all replicas, also for one whose first heartbeat met a standby', async () => {
+  test('belongs to the same era for all replicas, even for one whose first heartbeat reached a standby', async () => {
     const { address, table: open, sql } = await place()
     const table = await open()
     const database = openPostgres({ address, env: {}, clock: realClock() })
@@ -113,7 +113,7 @@ describe.skipIf(!hasPostgres)('a lease in PostgreSQL', () => {
     expect(eras).toEqual([eras[0], eras[0], eras[0]])
   })
 
-  test('lets nothing be recorded by a process that does not hold it any more', async () => {
+  test('lets only its holder make records', async () => {
     const { address, table: open } = await place()
     const table = await open()
     let held: { readonly replica: string; readonly token: number } | undefined
@@ -134,7 +134,7 @@ describe.skipIf(!hasPostgres)('a lease in PostgreSQL', () => {
     await expect(ledger.commit()).rejects.toMatchObject({ code: 'LEDGER_FENCED' })
   })
 
-  test('keeps a command without one from writing, and names its holder', async () => {
+  test('keeps a command without a lease from writing; the message names the holder', async () => {
     const { address, table: open } = await place()
     await (await open()).beat(beat('a', { take: acme }))
     const store = await openLedger({ file: address, mode: 'write', clock: realClock(), env: {} })
@@ -147,7 +147,7 @@ describe.skipIf(!hasPostgres)('a lease in PostgreSQL', () => {
 })
 
 describe.skipIf(!hasPostgres)('the policies that a ledger has seen', () => {
-  test('are in the order in which they came, and an old one comes back only when every live replica has had it for long enough', async () => {
+  test('are in order of arrival, and an old one counts again only when every live replica has had it for long enough', async () => {
     const table = await (await place()).table()
     await table.beat(beat('a'))
     await table.beat(beat('b'))
@@ -164,7 +164,7 @@ describe.skipIf(!hasPostgres)('the policies that a ledger has seen', () => {
     expect((await table.followed('a', given('one'))).get('acme')).toBe('one')
   })
 
-  test('are told to be known with each heartbeat, and one that was forgotten for its age comes back as any other', async () => {
+  test('are in the answer of each heartbeat, and one that was dropped for its age can come back like any other', async () => {
     const { table: open, sql } = await place()
     const table = await open()
     expect([...(await table.beat(beat('a', { take: acme }))).told]).toEqual([])
@@ -179,7 +179,7 @@ describe.skipIf(!hasPostgres)('the policies that a ledger has seen', () => {
     expect([...(await table.beat(beat('a'))).told]).toEqual([])
   })
 
-  test('and what a holder shows, and what all share, reach the others', async () => {
+  test('reach the other replicas, as do the holders’ views and the common values', async () => {
     const table = await (await place()).table()
     const token = (await table.beat(beat('a', { take: acme }))).taken.get('acme')?.token ?? 0
     await table.saveShown('a', [
@@ -194,7 +194,7 @@ describe.skipIf(!hasPostgres)('the policies that a ledger has seen', () => {
     expect(await table.common('salt', () => 'y')).toBe('x')
   })
 
-  test('and what a holder shows names nobody who was forgotten', async () => {
+  test('and the holders’ views do not name a forgotten person', async () => {
     const one = await place()
     const table = await one.table()
     const token = (await table.beat(beat('a', { take: acme }))).taken.get('acme')?.token ?? 0

@@ -17,10 +17,10 @@ const newFile = (): string => join(temporaryFolder(), 'capkeeper.db')
 
 ledgerContract('a file', newFile)
 waitingContract('a file', newFile)
-modelContract('a file', newFile, 40)
+modelContract('a file', newFile, 25)
 
-describe('the ways to open', () => {
-  test('the ledger and its companions belong to their owner alone', async () => {
+describe('opening a ledger', () => {
+  test('only the owner can access the ledger and the files beside it', async () => {
     const file = newFile()
     const store = await open(file)
     await store.workspace('acme', URL_A)
@@ -28,7 +28,7 @@ describe('the ways to open', () => {
     await store.close()
   })
 
-  test('reading a ledger that does not exist shows an empty one and makes no file', async () => {
+  test('a ledger that does not exist reads as empty, and no file is made', async () => {
     const folder = temporaryFolder()
     for (const file of [join(folder, 'capkeeper.db'), join(folder, 'nowhere', 'capkeeper.db')]) {
       const store = await open(file, 'read')
@@ -43,21 +43,18 @@ describe('the ways to open', () => {
     expect(readdirSync(folder)).toEqual([])
   })
 
-  test.each(['a file', 'memory', 'no file yet'])(
-    'writing through a ledger that was opened for reading is a mistake of ours: %s',
-    async (kind) => {
-      const file = kind === 'memory' ? ':memory:' : newFile()
-      if (kind === 'a file') await (await open(file)).close()
-      const store = await open(file, 'read')
-      const ledger = await store.workspace('acme', URL_A)
-      await expect(kept(ledger, (one) => one.saveOwned([ownedCap(ADA, 1)]))).rejects.toThrow(BugError)
-      await expect(ledger.recordIntent(intentFor(raise(ADA, 1, 2)))).rejects.toThrow(BugError)
-      await expect(store.probe()).rejects.toThrow(BugError)
-      await store.close()
-    },
-  )
+  test.each(['a file', 'memory', 'no file yet'])('writing to a ledger that was opened for reading is a BugError: %s', async (kind) => {
+    const file = kind === 'memory' ? ':memory:' : newFile()
+    if (kind === 'a file') await (await open(file)).close()
+    const store = await open(file, 'read')
+    const ledger = await store.workspace('acme', URL_A)
+    await expect(kept(ledger, (one) => one.saveOwned([ownedCap(ADA, 1)]))).rejects.toThrow(BugError)
+    await expect(ledger.recordIntent(intentFor(raise(ADA, 1, 2)))).rejects.toThrow(BugError)
+    await expect(store.probe()).rejects.toThrow(BugError)
+    await store.close()
+  })
 
-  test('a second writer is refused, also under another name of the same file; readers and notes are not', async () => {
+  test('a second writer is refused, even under another name of the file; readers and notes are not', async () => {
     const file = newFile()
     const store = await open(file)
     await kept(store.workspace('acme', URL_A), (one) => one.saveOwned([ownedCap(ADA, 500)]))
@@ -72,7 +69,7 @@ describe('the ways to open', () => {
     await (await open(file)).close()
   })
 
-  test('a note is seen at once by the writer that is at work', async () => {
+  test('a running writer sees a note at once', async () => {
     const file = newFile()
     const store = await open(file)
     const ledger = await store.workspace('acme', URL_A)
@@ -85,7 +82,7 @@ describe('the ways to open', () => {
     await store.close()
   })
 
-  test('a file in memory is nowhere on the disk', async () => {
+  test('a ledger in memory makes no file', async () => {
     const store = await open(':memory:')
     await kept(store.workspace('acme', URL_A), (one) => one.saveOwned([ownedCap(ADA, 1)]))
     await store.probe()

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { isLocked, takeLock } from '../../../src/daemon/ledger/sqlite/lock.ts'
 import { helperProcess, ledgerErrorOf, temporaryFolder } from '../../support/ledger.ts'
 
-test('a second process is refused while the first holds the lock, and says what to do', async () => {
+test('a second process is refused while the first holds the lock; the message says what to do', async () => {
   const ledger = join(temporaryFolder(), 'capkeeper.db')
   const lock = takeLock(ledger)
   const other = await helperProcess(`try { takeLock('${ledger}'); ready() } catch (error) { console.log(error.code, error.message) }`)
@@ -24,7 +24,7 @@ test('kill -9 of the holder frees the lock', async () => {
   takeLock(ledger).release()
 })
 
-test('a refused attempt in the same process does not take the lock away from its holder', async () => {
+test('a refused attempt in the same process does not drop the holder’s lock', async () => {
   const ledger = join(temporaryFolder(), 'capkeeper.db')
   const lock = takeLock(ledger)
   expect((await ledgerErrorOf(() => takeLock(ledger))).code).toBe('LEDGER_LOCKED')
@@ -34,7 +34,7 @@ test('a refused attempt in the same process does not take the lock away from its
   lock.release()
 })
 
-test('releasing twice is fine, and the lock can be taken again', () => {
+test('the lock can be released twice, and taken again', () => {
   const ledger = join(temporaryFolder(), 'capkeeper.db')
   const lock = takeLock(ledger)
   lock.release()
@@ -42,7 +42,7 @@ test('releasing twice is fine, and the lock can be taken again', () => {
   takeLock(ledger).release()
 })
 
-test('the lock is one file that belongs to its owner alone', () => {
+test('the lock is one file that only its owner can access', () => {
   const folder = temporaryFolder()
   const ledger = join(folder, 'capkeeper.db')
   const lock = takeLock(ledger)
@@ -51,7 +51,7 @@ test('the lock is one file that belongs to its owner alone', () => {
   expect(statSync(`${ledger}.lock`).mode & 0o777).toBe(0o600)
 })
 
-test('a lock file that is something else is left alone', async () => {
+test('a lock file of another program is not changed', async () => {
   const ledger = join(temporaryFolder(), 'capkeeper.db')
   writeFileSync(`${ledger}.lock`, 'pid 4711\n'.repeat(100))
   chmodSync(`${ledger}.lock`, 0o600)
@@ -60,7 +60,7 @@ test('a lock file that is something else is left alone', async () => {
   expect(refused.message).toContain('is not a lock file of capkeeper')
 })
 
-test('whether somebody holds the lock is told without taking or making it', async () => {
+test('asking whether the lock is held neither takes nor makes it', async () => {
   const ledger = join(temporaryFolder(), 'capkeeper.db')
   expect(isLocked(ledger)).toBeUndefined()
   writeFileSync(ledger, '')

@@ -45,14 +45,14 @@ function planOf({ state, clock }: World, ledger: Parameters<typeof recall>[1]) {
 }
 
 describe('a shared ledger', () => {
-  test('names nobody, neither by address nor by display name', async () => {
+  test('contains no address and no display name', async () => {
     const world = await usedWorld()
     const text = JSON.stringify(await share(world))
     expect(text).not.toContain('example.com')
     for (const { name } of world.ledger.fact('usage')?.roster.people ?? []) expect(text).not.toContain(`"${name}"`)
   })
 
-  test('keeps to itself what no plan needs: the salt of the labels, the policy, the learned pace', async () => {
+  test('leaves out values that no plan needs: the salt of the labels, the policy, the learned pace', async () => {
     const world = await usedWorld()
     world.ledger.saveFact('peopleSalt', 'the salt of /status')
     world.ledger.saveFact('pace', { default: 'learned' })
@@ -60,13 +60,13 @@ describe('a shared ledger', () => {
     for (const word of ['the salt of /status', 'learned', '"policy":{']) expect(text).not.toContain(word)
   })
 
-  test('hashes people anew in every answer', async () => {
+  test('hashes people with another key in every answer', async () => {
     const world = await usedWorld()
     const hashes = async (key: string) => new Set(JSON.stringify(await share(world, key)).match(/[0-9a-f]{12}@people\.invalid/g))
     expect((await hashes('one')).intersection(await hashes('two')).size).toBe(0)
   })
 
-  test('read back by somebody who knows the people, says what the ledger says', async () => {
+  test('is equal to the ledger for a reader who knows the people', async () => {
     const world = await usedWorld()
     const emails = world.sandbox.store.people().map(({ email }) => email)
     const read = readShared(await share(world), 'acme', emails, sha256)
@@ -88,7 +88,7 @@ describe('a shared ledger', () => {
     expect(read?.history({ scope, limit: 1 })).toEqual(world.ledger.history({ scope, limit: 1 }))
   })
 
-  test('gives the same plan with the same holds as the ledger itself', async () => {
+  test('gives the same plan and holds as the ledger itself', async () => {
     const world = await usedWorld()
     const emails = world.sandbox.store.people().map(({ email }) => email)
     const remote = readShared(await share(world), 'acme', emails, sha256)
@@ -98,7 +98,7 @@ describe('a shared ledger', () => {
     expect(remote && planOf(world, remote)).toEqual(local)
   })
 
-  test('tells also who is going to be left alone as contested', async () => {
+  test('also has the writes that make a cap contested', async () => {
     const world = await testWorld({ people: ['ada'] })
     await world.cycle({ caps: { team: 500, ada: 1000 } })
     for (const cap of [9000, 9001, 9002]) {
@@ -114,7 +114,7 @@ describe('a shared ledger', () => {
     expect(remote && planOf(world, remote)).toEqual(local)
   })
 
-  test('leaves people whom the reader does not know under their hash, and still counts them', async () => {
+  test('keeps unknown people as hashes, and still counts them', async () => {
     const world = await usedWorld()
     const read = readShared(await share(world), 'acme', [], sha256)
     expect(read?.owned().length).toBe(world.ledger.owned().length)
@@ -122,14 +122,14 @@ describe('a shared ledger', () => {
     for (const { scope } of read?.owned() ?? []) if (scope.kind === 'user') expect(known.has(scopeKey(scope))).toBe(false)
   })
 
-  test('hashes an address whole, whatever signs it is made of', async () => {
+  test('hashes an address as a whole, whatever signs it has', async () => {
     const world = await testWorld({ people: ['a/b=c:d', 'bob'] })
     await world.cycle({ caps: { 'a/b=c:d': 700 } })
     expect(JSON.stringify(await share(world))).not.toContain('a/b')
     expect(readShared(await share(world), 'acme', [emailOf('a/b=c:d')], sha256)?.owned()).toEqual(world.ledger.owned())
   })
 
-  test('tells whom the conditions of rules hold for, with the patterns of their addresses as they are', async () => {
+  test('has the people for whom conditions of rules hold, with the patterns of addresses unchanged', async () => {
     const world = await testWorld({ people: ['ada', 'bob'] })
     await world.cycle({ rules: [{ when: { email: 'ada@*' }, cap: 700 }] })
     const answer = await share(world)
@@ -139,7 +139,7 @@ describe('a shared ledger', () => {
     expect(Object.values(world.ledger.fact('conditions') ?? {})).toEqual([{ holds: ['ada@example.com'], turning: [], open: [] }])
   })
 
-  test('knows a pause until it ends', async () => {
+  test('has a pause until it ends', async () => {
     const world = await usedWorld()
     await world.ledger.savePause({ untilAt: NOW + 60_000_000, reason: 'a move of ada@example.com', pausedAt: NOW })
     const read = readShared(await share(world), 'acme', ['ada@example.com'], sha256)
@@ -147,7 +147,7 @@ describe('a shared ledger', () => {
     expect(await read?.pause(NOW + 60_000_000)).toBeUndefined()
   })
 
-  test('of another workspace is not there', async () => {
+  test('has no other workspace', async () => {
     const world = await usedWorld()
     expect(readShared(await share(world), 'globex', [], sha256)).toBeUndefined()
     expect((await share(world)).workspaces).toMatchObject([{ workspace: 'acme', baseUrl: 'http://service' }])
@@ -159,11 +159,11 @@ describe('a shared ledger', () => {
       '{"kind":"Status"}',
       '.apiVersion is missing and should be capkeeper/v1; .kind is "Status" and should be Ledger; .createdAt is missing',
     ],
-  ])('that is none, such as %s, is refused', (text, says) => {
+  ])('is refused when it is malformed, such as %s', (text, says) => {
     expect(() => sharedLedger(JSON.parse(text))).toThrow(says)
   })
 
-  test('is refused with all that is wrong with it at once, however deep', async () => {
+  test('is refused with all of its faults at once, however deep', async () => {
     const document = await share(await usedWorld())
     const [records] = document.workspaces
     const broken = {
@@ -179,7 +179,7 @@ describe('a shared ledger', () => {
     )
   })
 
-  test('is refused exactly when a validator of JSON Schema refuses it', async () => {
+  test('is refused exactly when a JSON Schema validator refuses it', async () => {
     const document = await share(await usedWorld())
     const ajv = new Ajv2020({ strict: false })
     const isValid = ajv.compile({ ...SCHEMA, required: ['shared'] })

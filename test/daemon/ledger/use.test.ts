@@ -112,8 +112,8 @@ const RUNS = fc.record({
   ),
 })
 
-describe('whatever the service says', () => {
-  test('that the decoder lets in, the ledger takes and gives back', async () => {
+describe('any answer of the service', () => {
+  test('that the decoder accepts can be recorded and read back', async () => {
     const store = await open(newFile())
     const ledger = await store.workspace('acme', URL_A)
     await fc.assert(
@@ -142,7 +142,7 @@ describe('whatever the service says', () => {
     await store.close()
   })
 
-  test('sums beyond what can be counted are cut, and the ledger goes on', async () => {
+  test('sums beyond the exact numbers are cut, and can be recorded', async () => {
     const store = await open(newFile())
     const ledger = await store.workspace('acme', URL_A)
     const huge = Number.MAX_SAFE_INTEGER
@@ -165,8 +165,8 @@ function madeSense(read: () => RunsReading): RunsReading {
   }
 }
 
-describe('a ledger of before there was use', () => {
-  test('reads as one without, and is left as it is', async () => {
+describe('a ledger from before use was recorded', () => {
+  test('reads as one without use, and is not changed', async () => {
     const file = await versionOne()
     const store = await open(file, 'read')
     const ledger = await store.workspace('acme', URL_A)
@@ -179,7 +179,7 @@ describe('a ledger of before there was use', () => {
     await store.close()
   })
 
-  test('takes use once it was opened to write, and keeps what it had', async () => {
+  test('can record use once it was opened for writing, and keeps its records', async () => {
     const file = await versionOne()
     const store = await open(file)
     const ledger = await store.workspace('acme', URL_A)
@@ -191,7 +191,7 @@ describe('a ledger of before there was use', () => {
   })
 })
 
-test('use is forgotten after 400 days, people with nothing since go with it, and the sums stay', async () => {
+test('use is deleted after 400 days, with people who used nothing since; the sums stay', async () => {
   const store = await open(newFile())
   const ledger = await store.workspace('acme', URL_A)
   const old = NOW - 401 * DAY
@@ -241,7 +241,7 @@ describe('credits burned', () => {
     return viewOf(one.workspace).use?.burned
   }
 
-  test('go on over a restart and a reset of the cycle, for the team and its groups, and stand by day and person', async () => {
+  test('continue over a restart and a reset of the cycle, for the team and its groups, and are recorded by day and person', async () => {
     const one = await testWorld({ people: ['ada', 'bob'], groups: { a: ['ada'] } })
     const use = (who: string, amount: number): void => one.sandbox.recordUse(email(who), amount * 100)
     use('ada', 40)
@@ -270,7 +270,7 @@ describe('credits burned', () => {
     expect(await one.ledger.useByPerson({ fromAt: midnight(1, 12), untilAt: midnight(2, 12) })).toEqual([{ email: email('ada'), used: 3 }])
   })
 
-  test('are added once where the commit was made and its answer was lost', async () => {
+  test('are added once when the answer of the commit was lost', async () => {
     let isLost = false
     // As it is in memory where no answer came: the next look at the database shows what was kept.
     let remembered: LedgerFacts['burned'] | undefined
@@ -300,7 +300,7 @@ describe('credits burned', () => {
     expect(await one.ledger.useByPerson({ fromAt: NOW - DAY, untilAt: NOW + DAY })).toEqual([{ email: email('ada'), used: 7 }])
   })
 
-  test('wait while the roster is doubted, and make up for it', async () => {
+  test('wait while the roster is doubted, and are added afterwards', async () => {
     const one = await testWorld({ people: 20 })
     await one.cycle({ caps: { team: 500 } })
     const gone = Array.from({ length: 9 }, (_, index) => `p${String(index + 12).padStart(3, '0')}`)
@@ -314,7 +314,7 @@ describe('credits burned', () => {
   })
 })
 
-test('models are shown up to a hundred, the most used first, and the others as one', async () => {
+test('a hundred models are shown, the most used first, and the others as one', async () => {
   const one = await testWorld()
   const rows = Array.from({ length: 130 }, (_, index) => ({
     dayAt: midnight(3),

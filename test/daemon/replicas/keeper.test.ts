@@ -67,7 +67,7 @@ async function trouble(seed: number, options: Partial<LeaseWorldOptions> = {}): 
   return world
 }
 
-describe('in a world of pauses, cuts, clock jumps and failovers', () => {
+describe('with pauses, cut connections, clock jumps and failovers', () => {
   test(`${SEEDS * TURNS} times, no two replicas have a request under way for one workspace, and no intent is taken under an old token`, {
     timeout: 900_000,
   }, async () => {
@@ -85,7 +85,7 @@ describe('in a world of pauses, cuts, clock jumps and failovers', () => {
     expect(requests).toBeGreaterThan(SEEDS * 20)
   })
 
-  test('a check that forgets the time a request takes is found out', async () => {
+  test('a lease check that ignores the duration of a request is detected', async () => {
     let found = 0
     for (let seed = 1; seed <= 25 && found === 0; seed += 1) {
       found += overlaps((await trouble(seed, { mayLeave: () => true })).sent).length

@@ -58,22 +58,19 @@ async function setting(lastGood?: string) {
   }
 }
 
-test.each([0, 1])(
-  'a database that comes back with %i of two policies is told the last one again, and shown again what it lost',
-  async (known) => {
-    const { keeper, clock, shown, follow, putBack } = await setting()
-    await follow('one')
-    await follow('two')
-    await clock.advance(10_000)
-    const before = shown.length
-    putBack(known)
-    await clock.advance(20_000)
-    expect(keeper.isReplaced('acme')).toBe(false)
-    expect(shown.length).toBe(before + 1)
-  },
-)
+test.each([0, 1])('a database that comes back with %i of two policies gets the last one and the lost views again', async (known) => {
+  const { keeper, clock, shown, follow, putBack } = await setting()
+  await follow('one')
+  await follow('two')
+  await clock.advance(10_000)
+  const before = shown.length
+  putBack(known)
+  await clock.advance(20_000)
+  expect(keeper.isReplaced('acme')).toBe(false)
+  expect(shown.length).toBe(before + 1)
+})
 
-test('the same policies at another commit replace nothing, and those that come back with a new commit count', async () => {
+test('equal policies at another commit replace nothing, and old ones with a new commit count', async () => {
   const { keeper, clock, follow, another } = await setting()
   await follow('one')
   another('one 4f2a')
@@ -100,7 +97,7 @@ test.each([
   expect(keeper.isReplaced('acme')).toBe(false)
 })
 
-test('what stays in force while files are broken is replaced as well as it would be otherwise', async () => {
+test('newer policies also replace the last known good ones that are in force while files are broken', async () => {
   const { keeper, clock, follow, another } = await setting('one')
   expect(keeper.isReplaced('acme')).toBe(false)
   await follow('one')

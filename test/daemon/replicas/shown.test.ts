@@ -12,7 +12,7 @@ function digest(notify: string, at = 'c.yaml'): string | undefined {
   return config && wantedIn(config)[0]?.config
 }
 
-test('the same config in another folder is the same, and where a machine finds secrets and certificates makes no difference', () => {
+test('the digest of a config does not depend on its folder, nor on the places of secrets and certificates', () => {
   const mail = (password: string, ca = 'ca.pem') =>
     `email: {host: h, from: a@b.example, user: u, password: ${password}, caFile: ${ca}}\n  webhooks: [{name: chat, url: {file: chat}}]`
   const one = digest(mail('{file: mail-password}'))

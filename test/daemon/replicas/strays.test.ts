@@ -41,7 +41,7 @@ function setting(): { readonly keeper: FencedLeases; readonly beats: Heartbeat[]
   return { keeper, beats, clock }
 }
 
-test('its share is taken under a new token, and what is beyond that is let go with the next heartbeat', async () => {
+test('its share is taken under a new token, and the rest is released with the next heartbeat', async () => {
   const { keeper, beats, clock } = setting()
   await clock.advance(4_000)
   const kept = WORKSPACES.filter((name) => keeper.holds(name))
@@ -53,7 +53,7 @@ test('its share is taken under a new token, and what is beyond that is let go wi
   await stopped
 })
 
-test('one that ended early because the clock jumped is not let go before it would have ended', async () => {
+test('one that ended early because the clock jumped is not released before its end', async () => {
   const { keeper, beats, clock } = setting()
   await clock.advance(4_000)
   const [lost] = WORKSPACES.filter((name) => keeper.holds(name))
