@@ -4,11 +4,11 @@ import { type CompanyOptions, DEFAULT_COMPANY } from './company/company.ts'
 import { readWhole } from './switches.ts'
 
 /** The company, and how many times as fast as real time the sandbox's time runs. */
-export interface SandboxSettings extends CompanyOptions {
+interface SandboxSettings extends CompanyOptions {
   readonly speed: number
 }
 
-export interface SettingSpec {
+interface SettingSpec {
   readonly name: keyof SandboxSettings
   readonly flag: string
   readonly values: string

@@ -39,7 +39,7 @@ export interface StoredKey {
   readonly groupId?: string
 }
 
-export interface StoredCap {
+interface StoredCap {
   readonly scope: Scope
   readonly cap: number
 }
@@ -81,7 +81,7 @@ export type SqlValue = string | number | bigint | null
  * Values by name: the seed, the time up to which use has grown, the figures of the balance, and whether any person has ever left the
  * roster (their rows remain and do not count).
  */
-export type MetaName = 'seed' | 'grownUntil' | 'creditsPerSeat' | 'seats' | 'addOnAvailable' | 'cycleStart' | 'departed'
+type MetaName = 'seed' | 'grownUntil' | 'creditsPerSeat' | 'seats' | 'addOnAvailable' | 'cycleStart' | 'departed'
 
 export interface Store {
   readonly transaction: <T>(work: () => T) => T

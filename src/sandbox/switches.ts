@@ -59,10 +59,10 @@ export const DEFAULT_SWITCHES: Switches = {
   analyticsDelay: 0,
 }
 
-export type SwitchName = keyof Switches
+type SwitchName = keyof Switches
 
 /** One flag of `capkeeper sandbox`; help shows `values`, and `read` returns undefined for an invalid text. */
-export interface SwitchSpec<Name extends SwitchName = SwitchName> {
+interface SwitchSpec<Name extends SwitchName = SwitchName> {
   readonly name: Name
   readonly flag: string
   readonly values: string

@@ -30,7 +30,7 @@ export type Spoil =
   | { readonly kind: 'pass' }
 
 /** Asked before a request goes on to the sandbox. */
-export type Tamper = (request: {
+type Tamper = (request: {
   readonly operation: string
   readonly scope: string
   readonly cap: Cap

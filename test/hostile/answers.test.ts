@@ -65,7 +65,7 @@ const CASES: readonly (readonly [string, string, Answers, RegExp])[] = [
     { GetTeamCreditBalance: (_, response) => pour(response, '{"numSeats":1,"x":"', 'x', 60 * MIB, '"}') },
     /larger than 64 KiB/,
   ],
-  ['a cap without end', 'endless', { GetUsageConfig: (_, response) => pour(response, '{"x":"', 'x') }, /larger than 64 KiB/],
+  ['an endless cap', 'endless', { GetUsageConfig: (_, response) => pour(response, '{"x":"', 'x') }, /larger than 64 KiB/],
   [
     'a roster without end',
     'people',
@@ -85,9 +85,9 @@ const CASES: readonly (readonly [string, string, Answers, RegExp])[] = [
     { CascadeAnalytics: (_, response) => void pourRuns(response) },
     /more than 20000 kinds of runs|answers together may take/,
   ],
-  ['a bomb of gzip in place of a cap', 'bomb', { GetUsageConfig: gzipped(BOMB) }, /larger than 64 KiB/],
-  ['a bomb of gzip in place of the roster', 'bombs', { UserPageAnalytics: gzipped(BOMB) }, /larger than 64 (K|M)iB/],
-  ['a bomb within a bomb', 'twice', { UserPageAnalytics: gzipped(gzipSync(BOMB)) }, /UserPageAnalytics/],
+  ['a gzip bomb instead of a cap', 'bomb', { GetUsageConfig: gzipped(BOMB) }, /larger than 64 KiB/],
+  ['a gzip bomb instead of the roster', 'bombs', { UserPageAnalytics: gzipped(BOMB) }, /larger than 64 (K|M)iB/],
+  ['a gzip bomb within a gzip bomb', 'twice', { UserPageAnalytics: gzipped(gzipSync(BOMB)) }, /UserPageAnalytics/],
   [
     '400 KB of [ in place of everything',
     'deep',
@@ -113,7 +113,7 @@ const CASES: readonly (readonly [string, string, Answers, RegExp])[] = [
     { GetUsageConfig: (_, response) => void response.socket?.write(`HTTP/1.1 200 OK\r\nX: ${'x'.repeat(200_000)}`) },
     /HPE_HEADER_OVERFLOW|network|GetUsageConfig/,
   ],
-  ['a failure that talks without end', 'talk', { GetUsageConfig: (_, response) => pour503(response) }, /the service failed \(500\)/],
+  ['a failure with an endless body', 'talk', { GetUsageConfig: (_, response) => pour503(response) }, /the service failed \(500\)/],
 ]
 
 function pour503(response: ServerResponse): void {
@@ -170,20 +170,20 @@ async function drip(response: ServerResponse): Promise<void> {
 }
 
 describe('with the heap of the image, a workspace whose service answers with', () => {
-  test.each(CASES)('%s is told what was wrong, and only it', (_name, name, _answers, told) => {
+  test.each(CASES)('%s gets the reason in the log, and no other workspace does', (_name, name, _answers, told) => {
     expect(running().ended()).toBeUndefined()
     expect(running().said(name)).toMatch(told)
     expect(running().said('good')).not.toMatch(told)
   })
 
-  test('a byte now and then holds nobody up', async () => {
+  test('a byte at intervals delays no other workspace', async () => {
     expect(state.slow?.asked.get('GetUsageConfig')).toBeGreaterThan(0)
     if (state.good) await heals(state.good)
   })
 })
 
 describe('meanwhile', () => {
-  test('the process lives, and /livez answers within a second', () => {
+  test('the process runs, and /livez answers within a second', () => {
     expect(running().ended()).toBeUndefined()
     expect(state.longest).toBeLessThan(liveWithinMs(state.longest))
   })

@@ -69,7 +69,7 @@ describe('a disk that', () => {
     await until('the cap to be put back', () => good.cap === CAP)
   })
 
-  test.skipIf(!CAN_MOUNT)('is read-only at the start is told in one line, and the next start works', async () => {
+  test.skipIf(!CAN_MOUNT)('is read-only at the start is reported in one line, and the next start works', async () => {
     const at = folder()
     const disk = join(at.path, 'disk')
     mount(disk)
@@ -99,7 +99,7 @@ function fill(file: string): void {
 }
 
 describe('a ledger', () => {
-  test('whose write-ahead log is removed while it runs and after a crash goes on', async () => {
+  test('whose write-ahead log is removed while it runs and after a crash keeps working', async () => {
     const good = await service()
     const at = folder()
     const one = await daemon({ workspaces: { acme: good.url }, at })
@@ -115,7 +115,7 @@ describe('a ledger', () => {
     expect(next.ended()).toBeUndefined()
   })
 
-  test('of which a page was overwritten while it runs does not end the process', async () => {
+  test('with a page that was overwritten while it runs does not end the process', async () => {
     const good = await service()
     const at = folder()
     const one = await daemon({ workspaces: { acme: good.url }, at })
@@ -129,7 +129,7 @@ describe('a ledger', () => {
 
   test.each([
     ['the first page', 0],
-    ['a page further on', 4_096 * 3],
+    ['a later page', 4_096 * 3],
   ])('of which %s was overwritten is refused in words, or works; it is never made anew in silence', async (_what, at) => {
     const { files } = await used()
     overwrite(join(files.path, 'ledger.db'), at)
@@ -141,7 +141,7 @@ describe('a ledger', () => {
     expect(statSync(join(files.path, 'ledger.db')).size).toBe(size)
   })
 
-  test('of a newer version is refused, and left as it is', async () => {
+  test('of a newer version is refused, and not changed', async () => {
     const { good, files } = await used()
     const file = join(files.path, 'ledger.db')
     const sqlite = new DatabaseSync(file)
@@ -155,7 +155,7 @@ describe('a ledger', () => {
     expect(good.asked.get('GetUsageConfig')).toBe(asked)
   })
 
-  test('that was cut short is refused in words', async () => {
+  test('that was truncated is refused with a message', async () => {
     const files = folder()
     writeFileSync(join(files.path, 'ledger.db'), 'SQLite format 3\0')
     truncateSync(join(files.path, 'ledger.db'), 10)

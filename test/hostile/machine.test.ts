@@ -16,7 +16,7 @@ const LIBRARY = ['/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1', '/usr/li
 )
 
 describe('with 64 descriptors', () => {
-  test.skipIf(!HAS_SHELL_LIMIT)('clients of the pages do not keep policies from being read, nor the service from being asked', async () => {
+  test.skipIf(!HAS_SHELL_LIMIT)('clients of the pages do not stop policies from being read, nor requests to the service', async () => {
     const at = folder()
     const good = await service()
     const workspaces = { acme: good.url }

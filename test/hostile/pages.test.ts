@@ -76,7 +76,7 @@ async function holdsUnder(trial: (daemonOf: Daemon) => Promise<void>): Promise<v
 }
 
 describe(`the pages of a workspace of ${PEOPLE} people`, () => {
-  test('hold when 200 ask for /ledger and take nothing', () =>
+  test('survive 200 clients that request /ledger and read nothing', () =>
     holdsUnder(async (one) => {
       for (let client = 0; client < 200; client += 1) {
         const socket = connection(one).pause()
@@ -85,7 +85,7 @@ describe(`the pages of a workspace of ${PEOPLE} people`, () => {
       await pause(1_500)
     }))
 
-  test('hold when every page is asked for hundreds of times at once', () =>
+  test('survive hundreds of requests for every page at once', () =>
     holdsUnder(async (one) => {
       const asked = ['/', '/status', '/metrics', ...DOCUMENTS].flatMap((path) =>
         Array.from({ length: path.startsWith('/api') ? ASKED_OF_API : ASKED }, () => one.get(path).catch(() => undefined)),
@@ -94,7 +94,7 @@ describe(`the pages of a workspace of ${PEOPLE} people`, () => {
       expect(answers.filter((answer) => answer?.status === 200).length).toBeGreaterThan(0)
     }))
 
-  test('hold when 300 ask for another page of people each, and take nothing', () =>
+  test('survive 300 clients that each request another page of people, and read nothing', () =>
     holdsUnder(async (one) => {
       for (let client = 0; client < 300; client += 1) {
         const path = `/api/v1/workspaces/acme/people?limit=500&page=${1 + (client % (PEOPLE / 500))}&search=${client % 7}`
@@ -104,7 +104,7 @@ describe(`the pages of a workspace of ${PEOPLE} people`, () => {
       await pause(1_500)
     }))
 
-  test('hold when 400 listen for events and take nothing', () =>
+  test('survive 400 clients that listen for events and read nothing', () =>
     holdsUnder(async (one) => {
       for (let client = 0; client < 400; client += 1) {
         connection(one).pause().write('GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n')
@@ -112,7 +112,7 @@ describe(`the pages of a workspace of ${PEOPLE} people`, () => {
       await pause(1_500)
     }))
 
-  test(`hold with ${CONNECTIONS} connections that say nothing`, () =>
+  test(`survive ${CONNECTIONS} silent connections`, () =>
     holdsUnder(async (one) => {
       for (let client = 0; client < CONNECTIONS; client += 1) {
         connection(one)
@@ -121,7 +121,7 @@ describe(`the pages of a workspace of ${PEOPLE} people`, () => {
       await pause(300)
     }))
 
-  test('hold with 300 connections that send a header now and then', () =>
+  test('survive 300 connections that send a header at intervals', () =>
     holdsUnder(async (one) => {
       const slow = Array.from({ length: 300 }, () => connection(one))
       for (const socket of slow) socket.write('GET /status HTTP/1.1\r\nHost: localhost\r\n')
@@ -131,7 +131,7 @@ describe(`the pages of a workspace of ${PEOPLE} people`, () => {
       }
     }))
 
-  test('/ledger is whole for who takes it', async () => {
+  test('/ledger is complete for a client that reads it', async () => {
     const { daemon: one } = running()
     const ledger = await until('the ledger', async () => JSON.parse((await one.get('/ledger')).text))
     expect(ledger.workspaces[0].facts.usage.roster.people).toHaveLength(PEOPLE)
@@ -139,13 +139,13 @@ describe(`the pages of a workspace of ${PEOPLE} people`, () => {
 })
 
 describe('/ledger beyond loopback', () => {
-  test('is not given out without a token that is configured', async () => {
+  test('is refused without a configured token', async () => {
     const one = await daemon({ workspaces: { acme: running().good.url }, listen: '0.0.0.0:0' })
     expect(await one.get('/ledger')).toMatchObject({ status: 403, text: expect.stringContaining('ledgerToken') })
     expect(await one.get('/livez')).toMatchObject({ status: 200 })
   })
 
-  test('is given out to who shows it', async () => {
+  test('is served to a client with the token', async () => {
     const workspaces = { acme: running().good.url }
     const one = await daemon({ workspaces, listen: '0.0.0.0:0', config: { ledgerToken: { env: 'TOKEN' } }, env: { TOKEN: 'the-token' } })
     expect(await one.get('/ledger')).toMatchObject({ status: 401 })

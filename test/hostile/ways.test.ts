@@ -46,9 +46,9 @@ const CASES: readonly (readonly [string, string, RegExp])[] = [
   ['resets each connection', 'resets', /ECONNRESET/],
   ['refuses connections', 'refuses', /nothing listens at the address/],
   ['cuts its answers off', 'cuts', /cut off|ECONNRESET/],
-  ['speaks no HTTP', 'garbage', /HPE_INVALID/],
-  ['speaks no TLS where it should', 'plain', /EPROTO|TLS/],
-  ['drops what is sent to it', 'drops', /no connection within 10 s/],
+  ['does not speak HTTP', 'garbage', /HPE_INVALID/],
+  ['does not speak TLS where it should', 'plain', /EPROTO|TLS/],
+  ['drops packets', 'drops', /no connection within 10 s/],
   ['fails every other request', 'flaps', /the service failed \(500\)/],
   ...(hasOpenssl ? ([['shows a certificate that has expired', 'expired', /the certificate has expired/]] as const) : []),
 ]
@@ -108,23 +108,23 @@ beforeAll(async () => {
 afterAll(endAll)
 
 describe('a workspace whose service', () => {
-  test.each(CASES)('%s is told so, and disturbs no other', (_what, name, told) => {
+  test.each(CASES)('%s gets the reason in the log, and disturbs no other', (_what, name, told) => {
     expect(running().said(name)).toMatch(told)
     expect(running().said(name)).toContain('asking the service')
     expect(running().said('good')).not.toMatch(/first request failed|_UNREAD|cycle failed/)
   })
 
-  test('is away holds nobody up', async () => {
+  test('is away delays no other workspace', async () => {
     expect(running().ended()).toBeUndefined()
     expect(state.longest).toBeLessThan(liveWithinMs(state.longest))
     if (state.good) await heals(state.good)
   })
 
-  test('fails now and then is kept all the same', async () => {
+  test('fails at times is kept all the same', async () => {
     if (state.flaps) await heals(state.flaps)
   })
 
-  test.runIf(IS_HEAVY)('says nothing at all does not keep the daemon from being ready for more than 30 s', async () => {
+  test.runIf(IS_HEAVY)('never answers delays the readiness of the daemon by 30 s at most', async () => {
     await until('the daemon to be ready', async () => (await running().get('/readyz')).status === 200)
   })
 })

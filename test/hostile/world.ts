@@ -11,7 +11,7 @@ import { MAIN, until } from '../support/process.ts'
 import { realClock } from '../support/real-clock.ts'
 
 /** The flags of deploy/Dockerfile, read from there because no test compares them here. */
-export const IMAGE_FLAGS: string = (() => {
+const IMAGE_FLAGS: string = (() => {
   const file = readFileSync(join(import.meta.dirname, '../../deploy/Dockerfile'), 'utf8')
   const [, flags] = /NODE_OPTIONS="([^"]+)"/.exec(file) ?? []
   if (flags === undefined) throw new Error('deploy/Dockerfile sets no NODE_OPTIONS')
@@ -185,7 +185,7 @@ export interface Daemon {
   readonly over: Promise<number | null>
 }
 
-export interface DaemonOptions {
+interface DaemonOptions {
   /** Name and address of each workspace, or more of its settings. */
   readonly workspaces: Readonly<Record<string, string | Readonly<Record<string, unknown>>>>
   readonly settings?: Readonly<Record<string, unknown>>

@@ -14,7 +14,7 @@ export interface Violation {
 }
 
 /** The replica with this id in the database. */
-export type PlaceOf = (holder: string) => number | undefined
+type PlaceOf = (holder: string) => number | undefined
 
 /** When a replica was stopped, killed or cut off. */
 export interface Trouble {

@@ -16,7 +16,7 @@ export interface Link {
   close(): Promise<void>
 }
 
-export interface LastSent {
+interface LastSent {
   readonly at: number
   readonly connectedInMs: number
   /** When its connection arrived. */
@@ -36,7 +36,7 @@ interface Pair {
   readonly back: Pipe
 }
 
-export interface LinkOptions {
+interface LinkOptions {
   /** Read for each connection, because a database may have moved. */
   readonly target: () => number
   /** The replica opens connections with CONNECT, as through a proxy. */

@@ -14,7 +14,7 @@ const FAKETIME = ['x86_64', 'aarch64'].map((machine) => `/usr/lib/${machine}-lin
 export const canMoveClocks = FAKETIME !== undefined
 
 /** A host name that only the replica's proxy knows. */
-export const SERVICE_HOST = 'http://service.example'
+const SERVICE_HOST = 'http://service.example'
 
 export interface Replica {
   readonly place: number
@@ -37,7 +37,7 @@ export interface Replica {
   close(): Promise<void>
 }
 
-export interface ReplicaOptions {
+interface ReplicaOptions {
   readonly place: number
   readonly folder: string
   readonly workspaces: readonly string[]

@@ -33,7 +33,7 @@ export interface Landing {
 }
 
 /** What happens to the next write of a workspace. */
-export interface HoldUp {
+interface HoldUp {
   readonly beforeMs?: number
   readonly afterMs?: number
 }
@@ -55,7 +55,7 @@ export interface Service {
 }
 
 /** The sender of requests from this port, and when they left. */
-export type SenderOf = (
+type SenderOf = (
   port: number | undefined,
 ) => { readonly sender: number; readonly sentAt: number; readonly connectedInMs: number } | undefined
 

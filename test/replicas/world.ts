@@ -10,8 +10,9 @@ import { openNetwork } from './network.ts'
 import { openReplica, type Replica } from './replica.ts'
 import { type Service, startService } from './service.ts'
 import { clock, now } from './time.ts'
+
 /** A foreign change, and when it was reverted. */
-export interface Probe {
+interface Probe {
   readonly workspace: string
   readonly at: number
   readonly value: number

@@ -9,7 +9,7 @@ type Value = string | number
 type Cells = Readonly<Record<string, Value>>
 type Item = Readonly<Record<string, string>>
 
-export interface NaiveBounds {
+interface NaiveBounds {
   readonly fromAt: number
   readonly untilAt: number
   /** The people whose rows count. */

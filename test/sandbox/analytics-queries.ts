@@ -26,7 +26,7 @@ export type Known = Readonly<Record<string, readonly string[]>>
 /** All sources; the sandboxes of these tests serve the fifth too. */
 export const SERVED = { names: 'spec', addOnRows: 'served', plan: 'enterprise' } as const
 const SOURCES = sourcesServed(SERVED)
-export const rowSources: readonly AnalyticsSource[] = SOURCES.filter((source) => !source.totals)
+const rowSources: readonly AnalyticsSource[] = SOURCES.filter((source) => !source.totals)
 
 export function validQuery(known: Known): fc.Arbitrary<WireQueryRequest> {
   return chosen(SOURCES).chain((source) =>
@@ -45,7 +45,7 @@ const totalsQuery = (source: AnalyticsSource, known: Known): fc.Arbitrary<WireQu
     .map(([list, narrowed]) => query(source, list, narrowed, []))
 
 /** Nothing aggregated: every field, numbers too. */
-export const rowsQuery = (source: AnalyticsSource, known: Known): fc.Arbitrary<WireQueryRequest> =>
+const rowsQuery = (source: AnalyticsSource, known: Known): fc.Arbitrary<WireQueryRequest> =>
   fc
     .tuple(
       selections(source, () => [UNSPECIFIED]),
@@ -53,7 +53,7 @@ export const rowsQuery = (source: AnalyticsSource, known: Known): fc.Arbitrary<W
     )
     .map(([list, narrowed]) => query(source, list, narrowed, []))
 
-export const aggregateQuery = (source: AnalyticsSource, known: Known): fc.Arbitrary<WireQueryRequest> =>
+const aggregateQuery = (source: AnalyticsSource, known: Known): fc.Arbitrary<WireQueryRequest> =>
   fc.tuple(selections(source, applicable), filters(source, known)).map(([list, narrowed]) => query(source, list, narrowed, []))
 
 /** Functions over groups, or the grouped fields themselves. */

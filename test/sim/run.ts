@@ -15,7 +15,7 @@ import { type Cut, drawScenario, MINUTE_MS, NO_CUT, type Scenario } from './live
 import type { Step } from './steps.ts'
 import type { SimLedger } from './world/ledger/kind.ts'
 
-export interface RunOptions {
+interface RunOptions {
   readonly seed: number
   readonly days: number
   readonly cut?: Cut

@@ -3,7 +3,7 @@ import { EVENT_KINDS } from './lives/events/kinds.ts'
 import { type Cut, FAULT_KINDS } from './lives/scenario.ts'
 import { type RunReport, runSeed } from './run.ts'
 
-export interface Least {
+interface Least {
   readonly days: number
   readonly cut: Cut
 }

@@ -32,7 +32,7 @@ export interface Opened {
   readonly hosts: ReadonlySet<string>
 }
 
-export interface Browser {
+interface Browser {
   /** A page of its own, closed with the browser. */
   open(size?: { readonly width?: number; readonly height?: number }): Promise<Opened>
 }

@@ -1,7 +1,7 @@
 // A clock that moves only when a test moves it. Sleepers wake in the order of their time.
 import type { Clock } from '../../src/ports.ts'
 
-export interface FakeClock extends Clock {
+interface FakeClock extends Clock {
   /** Moves both clocks on, waking sleepers on the way; awaits microtasks between wake-ups. */
   advance(ms: number): Promise<void>
   /** Moves only the wall clock, as an operator or NTP does. */

@@ -7,7 +7,7 @@ import type { Clock } from '../../src/ports.ts'
 import { fakeClock } from './clock.ts'
 
 /** A ledger without records. */
-export const NO_RECORDS: Records = {
+const NO_RECORDS: Records = {
   history: async () => [],
   runs: async () => [],
   useOfPerson: async () => [],
@@ -16,7 +16,7 @@ export const NO_RECORDS: Records = {
   fact: async () => undefined,
 }
 
-export interface LibraryOf {
+interface LibraryOf {
   readonly views: () => readonly WorkspaceView[]
   readonly people?: PeopleLabels
   readonly clock?: Clock

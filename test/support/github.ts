@@ -10,7 +10,7 @@ export interface StoredComment {
   readonly user: { readonly type: 'Bot' | 'User' }
 }
 
-export interface FakeGithub {
+interface FakeGithub {
   readonly url: string
   /** The comments of pull request 7 of acme/policies. */
   comments(): readonly StoredComment[]

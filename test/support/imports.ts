@@ -2,7 +2,7 @@
 // text does not count.
 import { type Token, tokensOf } from './tokens.ts'
 
-export interface ImportedName {
+interface ImportedName {
   /** The name in the other file; `default` and `*` for those. */
   readonly name: string
   /** Marked `type` itself: `import { type A }`. Node still loads the file. */

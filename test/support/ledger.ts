@@ -96,7 +96,7 @@ export async function kept(ledger: Ledger | Promise<Ledger>, change: (ledger: Le
   return opened
 }
 
-export interface Helper {
+interface Helper {
   /** Its output so far, stderr included. */
   output(): string
   /** Kills it without a chance to clean up. */

@@ -33,7 +33,7 @@ export function packageOffences(file: PackageFile): readonly string[] {
 export const undocumented = (file: PackageFile, architecture: string): readonly string[] =>
   Object.keys({ ...file.dependencies, ...file.devDependencies }).filter((name) => !architecture.includes(`\`${name}\``))
 
-export interface LinterFile {
+interface LinterFile {
   readonly linter?: { readonly rules?: Readonly<Record<string, unknown>> }
   readonly overrides?: readonly { readonly includes?: readonly string[]; readonly linter?: unknown }[]
 }

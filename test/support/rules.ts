@@ -15,14 +15,14 @@ export interface AlertRule {
   readonly annotations: Readonly<Record<string, string>>
 }
 
-export interface RecordRule {
+interface RecordRule {
   readonly record: string
   readonly expr: string
 }
 
-export type AnyRule = AlertRule | RecordRule
+type AnyRule = AlertRule | RecordRule
 
-export interface RuleFile {
+interface RuleFile {
   readonly groups: readonly { readonly name: string; readonly rules: readonly AnyRule[] }[]
 }
 

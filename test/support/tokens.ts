@@ -1,7 +1,7 @@
 // Cuts TypeScript source into tokens, so that the house rules read code and never comments or texts. It knows where comments, strings,
 // templates and regular expressions begin and end, and nothing else of the language; it refuses a source that it cannot end.
 
-export type TokenKind = 'comment' | 'word' | 'number' | 'string' | 'template' | 'regex' | 'punctuation'
+type TokenKind = 'comment' | 'word' | 'number' | 'string' | 'template' | 'regex' | 'punctuation'
 
 export interface Token {
   readonly kind: TokenKind

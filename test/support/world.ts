@@ -28,7 +28,7 @@ import { email, NOW, numbered, type PolicySketch, policy, scope } from './declar
 import { followed } from './journal.ts'
 
 /** A clock on which time passes only while a sleeper waits for it and nothing else can happen. */
-export interface WorldClock extends Clock {
+interface WorldClock extends Clock {
   /** Waits for a promise, letting as much time pass as it takes. */
   until<T>(promise: Promise<T>): Promise<T>
   /** Lets this much time pass. */
@@ -190,7 +190,7 @@ export interface World extends ToldConditions {
   close(): Promise<void>
 }
 
-export const NO_RANDOM = { next: () => 0.5 }
+const NO_RANDOM = { next: () => 0.5 }
 
 export const SETTINGS: WorkspaceSettings = {
   name: 'acme',

@@ -23,7 +23,7 @@ export interface Column {
   readonly type: FieldType
 }
 
-export interface Compiled {
+interface Compiled {
   readonly sql: string
   readonly parameters: readonly SqlValue[]
   /** In the order of the result's columns. */

@@ -39,7 +39,7 @@ export const MAX_PARTS = 100
 export const MAX_ALIAS = 200
 
 /** The switches that decide which queries are valid and how answers are spelt. */
-export type Judging = Pick<Switches, 'names' | 'addOnRows' | 'plan'>
+type Judging = Pick<Switches, 'names' | 'addOnRows' | 'plan'>
 
 /** The queries of a request in their order; refuses with 400. */
 export function queriesOf(fields: Fields, switches: Judging): readonly Query[] {

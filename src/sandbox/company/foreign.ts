@@ -14,7 +14,7 @@ export interface ForeignWriterOptions {
 }
 
 /** Scopes whose cap is never edited. */
-export type LeftAlone = ReadonlySet<ScopeKey>
+type LeftAlone = ReadonlySet<ScopeKey>
 
 /** Makes one edit and returns its description; undefined when there is nothing to edit. */
 export type ForeignEdit = (leaveAlone?: LeftAlone) => string | undefined

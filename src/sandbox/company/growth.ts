@@ -7,7 +7,7 @@ import type { AgentUse, UseRow } from '../use.ts'
 import { habitsOf } from './company.ts'
 import { dayOf, type Worker } from './work.ts'
 
-export interface Growth {
+interface Growth {
   /** Writes the rows up to `now`; cheap when none is due. */
   readonly growTo: (now: Instant) => void
   /** Records use as a fact, whatever the caps say. */
@@ -16,7 +16,7 @@ export interface Growth {
   readonly reload: () => void
 }
 
-export interface GrowthOptions {
+interface GrowthOptions {
   readonly store: Store
   readonly seed: number
   /** The cap in force for a person, in credits. */

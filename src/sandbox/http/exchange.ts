@@ -27,7 +27,7 @@ export interface SandboxCall {
   readonly faults: readonly FaultName[]
 }
 
-export interface ExchangeParts {
+interface ExchangeParts {
   readonly store: Store
   readonly caps: CapBook
   readonly switches: Switches

@@ -6,7 +6,7 @@ import type { Switches } from '../switches.ts'
 import type { Schema } from './openapi-analytics.ts'
 import { answerSchemas, REQUEST_SCHEMAS, sharedSchemas } from './openapi-schemas.ts'
 
-export interface OperationText {
+interface OperationText {
   readonly summary: string
   readonly description: string
   /** A request body that works on any company, without the key. */

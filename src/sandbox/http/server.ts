@@ -18,14 +18,14 @@ const MAX_CONNECTIONS = 1_024
 /** Tenants may have a path prefix (service-notes.md, section 1, Base URL): any prefix is accepted. */
 const PREFIX = /^(?:\/[^/?#]+)+(?=\/api\/v1\/)/
 
-export interface SandboxServerOptions {
+interface SandboxServerOptions {
   readonly sandbox: Sandbox
   readonly host: string
   /** 0: any free port. */
   readonly port: number
 }
 
-export interface SandboxServer {
+interface SandboxServer {
   /** Such as `http://127.0.0.1:8787`; operations are under `/api/v1/`, behind any path prefix too. */
   readonly url: string
   /** Ends open connections at once. Does not close the sandbox. */

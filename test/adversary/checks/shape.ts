@@ -26,7 +26,7 @@ export interface Hold {
 export const capOf = (value: Json | undefined): Cap => (typeof value === 'number' ? value : 'none')
 export const keyOf = (change: { readonly scope: string; readonly to: Cap }): string => `${change.scope} → ${change.to}`
 
-export function scopeText(scope: Json | undefined): string {
+function scopeText(scope: Json | undefined): string {
   const kind = textAt(scope, 'kind')
   return kind === 'group' ? `group:${textAt(scope, 'id')}` : kind === 'user' ? textAt(scope, 'email') : kind
 }

@@ -22,7 +22,7 @@ import { createUseBook } from '../world/use-book.ts'
 import { copyModel, emptyModel, type PolicyModel, policyFiles } from './policy-model.ts'
 import { tidyPools } from './pool-edits.ts'
 import { applyOnce, type ProcessParts, type SimProcess, startProcess, WORKSPACE } from './process.ts'
-import { MINUTE_MS, type Scenario } from './scenario.ts'
+import type { Scenario } from './scenario.ts'
 
 export interface Life extends Scene {
   readonly clock: SimClock
@@ -64,9 +64,9 @@ export interface Life extends Scene {
   close(): Promise<void>
 }
 
-export type Changeable = Pick<WorkspaceConfig, 'intervalMs' | 'guards' | 'rate'>
+type Changeable = Pick<WorkspaceConfig, 'intervalMs' | 'guards' | 'rate'>
 
-export interface LifeOptions {
+interface LifeOptions {
   readonly scenario: Scenario
   emit(step: Step): void
   note(text: string): void
@@ -275,6 +275,3 @@ function loadModel(life: Life, wholes: PolicyModel[], named: Map<string, PolicyM
   named.set(digest, whole)
   return { sets: new Map([[WORKSPACE, { set: joined.set, digest, revision: '' }]]), problems }
 }
-
-/** How long a process that finds the ledger locked waits before it tries again. */
-export const LOCK_RETRY_MS = 2 * MINUTE_MS

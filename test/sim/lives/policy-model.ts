@@ -4,7 +4,7 @@ import { type ScopeKey, scopeKey, userScope } from '../../../src/core/model/scop
 
 export type ModelCap = number | 'none'
 
-export interface ModelGrant {
+interface ModelGrant {
   readonly scope: ScopeKey
   readonly cap?: number
   readonly add?: number
@@ -190,8 +190,8 @@ function grantAt(model: PolicyModel, scope: ScopeKey, base: ModelCap | undefined
 }
 
 /** The desired cap of the team, and of a group; undefined when none is declared. */
-export const teamCap = (model: PolicyModel, now: number): ModelCap | undefined => grantAt(model, TEAM, model.team, now) ?? model.team
-export const groupCap = (model: PolicyModel, id: string, now: number): ModelCap | undefined =>
+const teamCap = (model: PolicyModel, now: number): ModelCap | undefined => grantAt(model, TEAM, model.team, now) ?? model.team
+const groupCap = (model: PolicyModel, id: string, now: number): ModelCap | undefined =>
   grantAt(model, GROUP(id), model.groups.get(id)?.cap, now) ?? model.groups.get(id)?.cap
 
 /** `conflict`: the person's groups differ without a conflict rule. `open`: a pool deals by use, or whether a rule matches is open. */

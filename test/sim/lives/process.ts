@@ -43,7 +43,7 @@ export interface ProcessParts {
 }
 
 /** A crash that waits for its moment. */
-export type Doom =
+type Doom =
   | { readonly kind: 'ledger'; left: number; readonly when: 'before' | 'after' }
   | { readonly kind: 'request'; left: number; readonly arrives: boolean }
 

@@ -31,7 +31,7 @@ export const FAULT_KINDS = [
 export type FaultKind = (typeof FAULT_KINDS)[number]
 
 /** A fault that may affect each request between two instants. */
-export interface FaultWindow {
+interface FaultWindow {
   readonly kind: FaultKind
   readonly fromMs: number
   readonly untilMs: number
@@ -183,7 +183,7 @@ function drawSwitches(draw: Draw, fanOut: boolean): Partial<Switches> {
 }
 
 /** How long after the storm all caps must be as desired: time for one or two rosters, three sweeps, and back-off. */
-export const settlingMs = (intervalMs: number, usageIntervalMs: number): number =>
+const settlingMs = (intervalMs: number, usageIntervalMs: number): number =>
   15 * MINUTE_MS + 2.2 * usageIntervalMs + 3.3 * intervalMs + 5 * MINUTE_MS
 
 /** Requests a second of a slow key, and the extra time of its sweeps. */

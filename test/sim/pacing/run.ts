@@ -53,7 +53,7 @@ interface Client {
   lateMs: number
 }
 
-export type Trace = (atMs: number, client: number, event: 'sent' | 'ok' | 'refused', pace: Pace) => void
+type Trace = (atMs: number, client: number, event: 'sent' | 'ok' | 'refused', pace: Pace) => void
 
 export function runPacing(spec: RunSpec, trace?: Trace): RunResult {
   const limiter = makeLimiter(spec.limiter)
@@ -154,7 +154,7 @@ function takeAnswer(world: World, client: Client, who: number, flight: Flight, v
 }
 
 /** Uniform in [0, 1), a linear congruential sequence: the same seed gives the same run. */
-export function nextRandom(random: { state: number }): number {
+function nextRandom(random: { state: number }): number {
   random.state = (Math.imul(random.state, 1_664_525) + 1_013_904_223) >>> 0
   return random.state / 4_294_967_296
 }

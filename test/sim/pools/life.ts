@@ -12,7 +12,7 @@ const SEAT = 500
 const MEMBERS = ['ada', 'bob', 'cleo', 'dan', 'eve'] as const
 type Member = (typeof MEMBERS)[number]
 
-export interface PoolLife {
+interface PoolLife {
   /** Writes at which the sum was above the credits after it had been within; each with its time and amount. */
   readonly breaches: readonly string[]
   readonly writes: number

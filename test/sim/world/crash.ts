@@ -10,7 +10,7 @@ export const FULL_DISK = 'the disk of the simulation is full'
 /** Thrown by a ledger without power. Code that still runs takes it for a failing disk, and then sleeps for ever. */
 const powerLost = (): LedgerError => new LedgerError('LEDGER_UNWRITABLE', 'power lost')
 
-export interface LedgerFate {
+interface LedgerFate {
   isAlive(): boolean
   isFull(): boolean
   /** Called before and after every transaction; true kills the process there. */

@@ -14,7 +14,7 @@ import type { Owner, SimClock } from './clock.ts'
 import { type Company, groupName } from './company.ts'
 import { cutShort, HTML, oddBody, type Weather } from './faults.ts'
 
-export interface ServiceParts {
+interface ServiceParts {
   readonly scenario: Scenario
   readonly clock: SimClock
   readonly sandbox: Sandbox

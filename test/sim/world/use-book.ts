@@ -3,7 +3,7 @@
 import { cycleAt } from '../../../src/sandbox/time.ts'
 import type { ModelCap } from '../lives/policy-model.ts'
 
-export interface UseBook {
+interface UseBook {
   /** Add-on credits of the present cycle. */
   used(email: string): number
   /** Records use up to the cap in force, and returns how many of the cents were used. */

@@ -47,7 +47,7 @@ export type EventKind =
   | 'two-holds'
   | 'pool-turn'
 
-export interface EventRate {
+interface EventRate {
   readonly kind: EventKind
   readonly perDay: number
   readonly share: number
