@@ -72,7 +72,7 @@ function sentWithoutLease({ audit, service, placeOf, sinceAt }: Evidence): reado
     const isHolder = lease?.holder !== undefined && placeOf(lease.holder) === write.sender
     const leftMs = lease ? Math.round(lease.until - write.sentAt) : 0
     if (isHolder && leftMs >= WRITE_MS - write.connectedInMs) return []
-    const found = `${told(write)}; ${isHolder ? `its lease lasted ${leftMs} ms more` : `the lease was of ${lease?.holder ?? 'nobody'}`}`
+    const found = `${told(write)}; ${isHolder ? `its lease lasted ${leftMs} ms more` : `the lease was of ${lease?.holder ?? 'no replica'}`}`
     return [{ rule: 'a write leaves under a lease that outlasts it', found }]
   })
 }

@@ -144,7 +144,7 @@ function query(
   })
   return {
     data_source: source.name,
-    selections: kept.length > 0 ? kept : [{ ...(list[0] ?? { field: '' }), name: 'an alias that nobody draws' }],
+    selections: kept.length > 0 ? kept : [{ ...(list[0] ?? { field: '' }), name: 'an alias that is never drawn' }],
     ...(narrowed.length > 0 ? { filters: narrowed } : {}),
     ...(by.length > 0 ? { aggregations: by } : {}),
   }

@@ -112,7 +112,7 @@ describe.each(WAYS)('%s', (_way, ask) => {
 
   test('Team credit balance object: every field', async () => {
     expect((await ask(fixture, 'GetTeamCreditBalance', {})).body).toEqual({
-      // Ada used 125 credits, 25 beyond her seat's 100; nobody else went beyond.
+      // Ada used 125 credits, 25 beyond her seat's 100; no other person went beyond.
       ...{ promptCreditsPerSeat: 100, numSeats: 9, addOnCreditsAvailable: 5000, addOnCreditsUsed: 25 },
       ...{ billingCycleStart: '2026-11-01T00:00:00Z', billingCycleEnd: '2026-12-01T00:00:00Z' },
     })
@@ -143,10 +143,10 @@ describe.each(WAYS)('%s', (_way, ask) => {
   test.each([
     ['its own group', { group_id: 'grp_one' }, 200],
     ['a member', { user_email: 'autocomplete@example.com' }, 200],
-    ['somebody else', { user_email: 'old@example.com' }, 403],
+    ['another person', { user_email: 'old@example.com' }, 403],
     ['another group', { group_id: 'grp_none' }, 403],
     ['the team', { team_level: true }, 403],
-    ['nobody', { user_email: 'nobody@example.com' }, 404],
+    ['an unknown person', { user_email: 'nobody@example.com' }, 404],
   ])('choice: a key of one group reads and writes caps of %s: %o %i', async (_name, scope, status) => {
     expect((await ask(fixture, 'GetUsageConfig', scope, 'only-one')).status).toBe(status)
     expect((await ask(fixture, 'UsageConfig', { ...scope, set_add_on_credit_cap: 5 }, 'only-one')).status).toBe(status)

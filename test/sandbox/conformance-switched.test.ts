@@ -48,7 +48,7 @@ const ROWS: readonly (readonly [name: string, rest: Body, items: readonly Item[]
   ['by person and first date', { filters: [hers, since] }, [first, second, third]],
   ['by person and both dates', { filters: [hers, since, where('date', 'LE', '2026-11-02')] }, [first, second]],
   ['by person: a cycle before this one counts by itself', { filters: [hers] }, [october, first, second, third]],
-  ['of nobody', { filters: [where('api_key', 'EQUAL', 'hash-of-nobody')] }, []],
+  ['of an unknown person', { filters: [where('api_key', 'EQUAL', 'hash-of-nobody')] }, []],
 ]
 
 describe.each(WAYS)('%s, with add-on rows served', (_way, ask) => {

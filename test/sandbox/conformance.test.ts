@@ -45,7 +45,7 @@ const keyRows: readonly Row[] = (
   { name: `Authentication 3: ${operation} refuses an unknown key`, operation, key: 'nobody', body, status: 401, error: /service key/ },
   { name: `Authentication 3: ${operation} refuses a missing key`, operation, key: undefined, body, status: 401, error: /service key/ },
   { name: `Authentication 3: ${operation} refuses a key of another type`, operation, key: 7, body, status: 401, error: /service key/ },
-  { name: `choice: ${operation} judges the key before the rest`, operation, key: 'nobody', body: { group_id: 7 }, status: 401 },
+  { name: `choice: ${operation} checks the key before the rest`, operation, key: 'nobody', body: { group_id: 7 }, status: 401 },
 ])
 
 const scopeRows: readonly Row[] = SCOPE_OPERATIONS.flatMap(({ operation, section, rest }): Row[] => [

@@ -201,7 +201,7 @@ describe('a broken fixture is refused with the position of each problem', () => 
   }
 
   test.each([
-    ['a name nobody knows', '"role": "admin"', '"rolle": "admin"', '"rolle"', /"rolle" is not known here/],
+    ['an unknown key', '"role": "admin"', '"rolle": "admin"', '"rolle"', /"rolle" is not known here/],
     [
       'a number that is a text',
       '"addOnAvailable": 4000',
@@ -212,14 +212,14 @@ describe('a broken fixture is refused with the position of each problem', () => 
     ['a fraction', '"seats": 7', '"seats": 7.5', '7.5', /seats: must be of type integer, not 7.5/],
     ['a negative cap', '"team": 500', '"team": -1', '-1,', /team: -1 must be >= 0/],
     ['a cap beyond 32 bits', '"team": 500', '"team": 2147483648', '2147483648', /must be <= 2147483647/],
-    ['a status nobody knows', '"PENDING"', '"WAITING"', '"WAITING"', /status: "WAITING" is not known/],
+    ['an unknown status', '"PENDING"', '"WAITING"', '"WAITING"', /status: "WAITING" is not known/],
     ['a date without a time', '"2026-11-09T10:00:00Z"', '"2026-11-09"', '"2026-11-09"', /at: "2026-11-09" is not an instant/],
     ['a day that no month has', '"2026-11-09T10:00:00Z"', '"2026-11-31T10:00:00Z"', '"2026-11-31', /is not an instant/],
     ['no e-mail', '"bob@example.com"', '"bob"', '"bob"', /email: "bob" must match pattern/],
     ['another kind', '"SandboxFixture"', '"CapPolicy"', '"CapPolicy"', /kind: must be "SandboxFixture", not "CapPolicy"/],
     ['a scope that is none', '"team": 500', '"teams": 500', '"teams"', /"teams" is not a scope/],
     ['a cap of an unknown group', '"group:grp_a"', '"group:grp_x"', '"group:grp_x"', /"grp_x" is not among the groups/],
-    ['a member who is nobody', '"ADA@example.com"', '"zoe@example.com"', '"zoe@', /"zoe@example.com" is not among the people/],
+    ['an unknown member', '"ADA@example.com"', '"zoe@example.com"', '"zoe@', /"zoe@example.com" is not among the people/],
     ['one e-mail twice', '"bob@example.com"', '"ADA@EXAMPLE.com"', '"ADA@EXAMPLE.com"', /e-mail "ada@example.com" occurs twice/],
     ['one group name twice', '"name": "Group B"', '"name": "Group A"  ', '"Group A"  ', /group name "Group A" occurs twice/],
     ['a key that always exists', '"only-group-a"', '"sandbox-admin"', '"sandbox-admin"', /sandbox-admin always exists/],

@@ -245,7 +245,7 @@ export const CODE_RULES: readonly Rule[] = [
     keeps: { 'src/core/x.ts': '// Decides a.\nexport const a = 1', 'src/main.ts': '#!/usr/bin/env node\n// The way in.' },
   },
   {
-    rule: 'tests take no snapshots, leave nobody out, and do not look at the real clock',
+    rule: 'tests take no snapshots, use no .only, and do not read the real clock',
     offences: each(
       (file) => file.path.startsWith('test/'),
       (file) => [

@@ -188,7 +188,7 @@ function barrels(files: readonly SourceFile[]): readonly string[] {
 
 export const IMPORT_RULES: readonly Rule[] = [
   {
-    rule: 'each folder imports only what lies beneath it',
+    rule: 'each folder imports only from the layers it may use',
     offences: judged(beyondReach),
     breaks: [
       { 'src/core/x.ts': "import { a } from '../policy/a.ts'" },
@@ -247,7 +247,7 @@ export const IMPORT_RULES: readonly Rule[] = [
   },
   {
     rule: 'what is imported stands there in words',
-    offences: judged((_, one) => (one.specifier === undefined ? 'nobody can follow it' : undefined)),
+    offences: judged((_, one) => (one.specifier === undefined ? 'the import cannot be followed' : undefined)),
     breaks: [{ 'src/cli/x.ts': `await import(\`./commands/\${name}.ts\`)` }, { 'src/cli/x.ts': 'require(name)' }],
     keeps: { 'src/cli/x.ts': "await import('./commands/plan.ts')" },
   },

@@ -23,7 +23,7 @@ export function referenceOffences(manifests: readonly Manifest[], outside: Outsi
   const mounts = [...(pod.initContainers ?? []), ...pod.containers].flatMap(({ volumeMounts = [] }) => volumeMounts)
   return [
     ...wanted.filter((name) => !there.has(name)).map((name) => `${name} is not there`),
-    ...outside.filter((name) => !wanted.includes(name)).map((name) => `${name} is needed by nobody`),
+    ...outside.filter((name) => !wanted.includes(name)).map((name) => `${name} is needed by no object`),
     ...spareConfigMaps(manifests, wanted),
     ...mounts.filter(({ name }) => !volumes.includes(name)).map(({ name }) => `the volume ${name} is not there`),
     ...volumes.filter((name) => !mounts.some((mount) => mount.name === name)).map((name) => `the volume ${name} is mounted nowhere`),
@@ -49,7 +49,7 @@ const sourcesOf = (pod: IPodSpec): readonly string[] => [
 const spareConfigMaps = (manifests: readonly Manifest[], wanted: readonly string[]): readonly string[] =>
   ofKind(manifests, 'ConfigMap')
     .filter((manifest) => !manifest.metadata.labels?.['grafana_dashboard'] && !wanted.includes(named(manifest)))
-    .map((manifest) => `${named(manifest)} is used by nobody`)
+    .map((manifest) => `${named(manifest)} is used by no object`)
 
 interface Selecting {
   readonly selector?: { readonly matchLabels?: Labels } | Labels

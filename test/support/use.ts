@@ -23,7 +23,7 @@ export function recordPast({ sandbox }: World, uses: readonly PastUse[]): void {
   store.transaction(() => {
     uses.forEach(({ who, at, credits, model = 'Large', mode = MODE }, index) => {
       const person = store.person(email(who))
-      if (!person) throw new Error(`nobody is called ${who}`)
+      if (!person) throw new Error(`no person is called ${who}`)
       const effects = { messages: 1, linesSuggested: 0, linesAccepted: 0, tools: {} }
       const cents = Math.round(credits * 100)
       store.addUse({ source: 'agent', person: person.id, at, conversation: index, ide: 'editor', model, mode, cents, ...effects })

@@ -286,7 +286,7 @@ function populate(sandbox: Sandbox, options: WorldOptions): void {
 const ids = ({ store }: Sandbox, names: readonly string[]): readonly number[] =>
   names.map((name) => {
     const person = store.person(email(name))
-    if (!person) throw new Error(`nobody is called ${name}`)
+    if (!person) throw new Error(`no person is called ${name}`)
     return person.id
   })
 

@@ -41,8 +41,7 @@ export function checkShown(world: World, changes: readonly Change[], seen: reado
   for (const key of written)
     if (!shown.includes(key) && !waiting.has(key)) world.breach('apply writes no (scope, to) that was not shown (section 6)', key)
   for (const key of shown)
-    if (!written.includes(key))
-      world.breach('what is shown, not held and waits for nothing is written (sections 3, 5, 6)', `${key} was not`)
+    if (!written.includes(key)) world.breach('a change that is shown and ready is written (sections 3, 5, 6)', `${key} was not`)
   const order = changes
     .filter((c) => c.hold === '')
     .map(keyOf)

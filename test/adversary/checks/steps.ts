@@ -5,8 +5,8 @@ import { effective, type State } from '../model.ts'
 import { landedOf, type Seen, writesOf } from '../service.ts'
 import type { World } from '../world.ts'
 
-const below = 'Between any two writes nobody is below the lesser of what they had and what they will have (section 6)'
-const uncapped = 'Nobody is uncapped on the way to a cap (section 6)'
+const below = 'Between any two writes no person is below the lesser of the caps before and after (section 6)'
+const uncapped = 'No person is uncapped on the way to a cap (section 6)'
 
 /** Checks each state between `before` and `end` that the writes produced. */
 export function checkWay(world: World, seen: readonly Seen[], before: State, end: State): void {

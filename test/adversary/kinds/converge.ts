@@ -75,7 +75,7 @@ async function checkHistory(world: World, seen: Parameters<typeof landedOf>[0]):
   )
   for (const write of landed) {
     if (!entries.has(text(write.scope, write.cap)))
-      world.breach('history tells what capkeeper wrote, from what to what (section 3)', `${write.scope} → ${write.cap} is missing`)
+      world.breach('history shows the writes of capkeeper, with both caps (section 3)', `${write.scope} → ${write.cap} is missing`)
   }
 }
 

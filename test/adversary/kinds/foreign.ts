@@ -25,14 +25,14 @@ export const foreign: Kind = async (random, open) => {
   for (const scope of edited) {
     const to: Cap = random.chance(0.25) ? 'none' : random.pick(values) + 1
     if (to === 'none' && world.service.state().get(scope) === undefined) continue
-    world.story.push(`somebody else: ${scope} → ${to}`)
+    world.story.push(`another client: ${scope} → ${to}`)
     await world.service.edit(scope, to)
   }
   const start = world.service.state()
   const run = await world.run('apply', '--yes', '--output', 'json')
   for (const change of changesOf(run.json)) {
     if (change.cause !== 'external')
-      world.breach('cause is external when somebody else wrote (section 1)', `${change.scope} says ${change.cause}`)
+      world.breach('cause is external when another client wrote (section 1)', `${change.scope} says ${change.cause}`)
     if (change.hold !== '' && !changesClears(change.to))
       world.breach('Healing is not held (section 5)', `${change.scope} ${change.from} → ${change.to} is held`)
   }
@@ -61,7 +61,7 @@ async function disturbed(world: World, random: Random, policy: Policy, declared:
   const expected = expectedEnd(world.service.state(), now)
   const run = await world.run('apply', '--yes', '--output', 'json')
   world.service.tamper = passing
-  world.story.push(`somebody else: ${scope} → 6543 during that apply`)
+  world.story.push(`another client: ${scope} → 6543 during that apply`)
   if (run.code === 0 && left > 0) checkEnd(world, expected, declared.loose, 'after apply with exit 0')
   const start = world.service.state()
   const last = await world.run('apply', '--yes', '--output', 'json')

@@ -153,7 +153,7 @@ function checkReleased(world: World, run: Run, hold: Hold, others: readonly Hold
   const missing = hold.changes.filter((key) => !written.has(key) && !went.some((c) => keyOf(c) === key && c.waitsFor !== ''))
   if (missing.length > 0)
     world.breach(
-      'What is released and may not be written yet says what it waits for (section 6)',
+      'A released change that may not be written yet names what it waits for (section 6)',
       `${missing.join(', ')}: not written, and no waitsFor`,
     )
   for (const change of went)

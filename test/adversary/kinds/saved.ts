@@ -23,7 +23,7 @@ export const saved: Kind = async (random, open) => {
   const touched = changes.length > 0 ? random.pick(changes) : undefined
   if (stale === 'foreign' && touched)
     await world.service.edit(touched.scope, (touched.from === 'none' ? 0 : touched.from) + 7 + random.pick(values))
-  if (stale === 'foreign' && touched) world.story.push(`somebody else changed ${touched.scope}${touched.hold ? ', a held change' : ''}`)
+  if (stale === 'foreign' && touched) world.story.push(`another client changed ${touched.scope}${touched.hold ? ', a held change' : ''}`)
   if (stale === 'policy') world.write({ ...policy, users: [...policy.users.slice(1), { email: 'late@adv.example', cap: 5 }] })
   const start = world.service.state()
   const run = await world.run('apply', '--plan', 'plan.json', '--yes', '--output', 'json')

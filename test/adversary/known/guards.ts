@@ -90,7 +90,7 @@ const undeclaredTeam: Known = {
 }
 
 const releasedWaits: Known = {
-  name: 'released clears that wait for a held team write say so, in apply and in explain',
+  name: 'released clears that wait for a held team write name it, in apply and in explain',
   run: async (open) => {
     const people = Array.from({ length: 20 }, (_, i) => person(`p${i + 1}`, i > 1 ? 2000 : 0))
     const caps = { 'p1@adv.example': 500, 'p2@adv.example': 500 }
@@ -109,7 +109,7 @@ const releasedWaits: Known = {
     )
     const second = await apply(world, '--approve', id)
     mustExit(world, second, 3)
-    mustWrite(world, 'Nobody is uncapped on the way to a cap (section 6)', second.seen, [])
+    mustWrite(world, 'No person is uncapped on the way to a cap (section 6)', second.seen, [])
     const clears = changesOf(second.json).filter((c) => c.scope !== 'team')
     must(
       world,
@@ -145,7 +145,7 @@ const unrelatedGoes: Known = {
 }
 
 const raiseGoes: Known = {
-  name: 'a raise of the team goes out beside held lowerings of people who have nothing of their own yet',
+  name: 'a raise of the team is written beside held lowerings of people without a cap of their own',
   run: async (open) => {
     const world = await open(plainCompany(20, { team: 1000 }))
     world.configure({})
@@ -154,7 +154,7 @@ const raiseGoes: Known = {
       const run = await apply(world)
       mustExit(world, run, 3)
       mustWrite(world, 'the rest (grants, raises, other scopes) still goes out (section 5)', run.seen, seen)
-      must(world, 'a hold is about the people whom its changes take from (section 5)', holdsOf(run.json)[0]?.people === 10, () => told(run))
+      must(world, 'a hold counts the people whom its changes lower (section 5)', holdsOf(run.json)[0]?.people === 10, () => told(run))
     }
   },
 }
@@ -273,7 +273,7 @@ const freshLedger: Known = {
 }
 
 const unprotected: Known = {
-  name: 'a removal from protected does not count for what arrives with it, nor ahead of it',
+  name: 'a removal from protected does not count for changes that arrive with it, nor before',
   run: async (open) => {
     const world = await open(company50)
     world.configure({})
@@ -296,7 +296,7 @@ const unprotected: Known = {
 }
 
 const weakened: Known = {
-  name: 'a weakened guard does not count for what arrives with it, and is a line of the plan',
+  name: 'a weakened guard does not count for changes that arrive with it, and is a line of the plan',
   run: async (open) => {
     const world = await open(company50)
     world.configure({})
@@ -318,7 +318,7 @@ const weakened: Known = {
 }
 
 const longIds: Known = {
-  name: 'hold ids have 32 hex digits, and prefixes of 8 are taken',
+  name: 'hold ids have 32 hex digits, and prefixes of 8 are accepted',
   run: async (open) => {
     const world = await open(plainCompany(20, { team: 1000 }))
     world.configure({})

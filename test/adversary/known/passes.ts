@@ -84,13 +84,13 @@ const waysThere: readonly Known[] = [
     [group('grp_a', 1, 2), group('grp_b', 1, 3)],
   ),
   enough(
-    'lowering the team while raising a person keeps everybody above the lesser',
+    'lowering the team while raising a person keeps all people above the lesser',
     { team: 5000, 'p1@adv.example': 200 },
     { team: 300, users: [{ email: 'p1@adv.example', cap: 900 }] },
     { team: 300, 'p1@adv.example': 900 },
   ),
   enough(
-    'swapping a group cap for a team cap leaves nobody without a cap',
+    'replacing a group cap by a team cap leaves no person without a cap',
     { 'group:grp_a': 500 },
     { team: 300, groups: [{ id: 'grp_a', name: 'GRP_A', cap: 'none' }] },
     { team: 300 },
@@ -125,7 +125,7 @@ const conflictOfNone: Known = {
 }
 
 const refusedTeam: Known = {
-  name: 'a refused team cap is tried again after 24 h, not before, and what waits for it says so',
+  name: 'a refused team cap is tried again after 24 h, not before, and changes that wait for it name it',
   run: async (open) => {
     const world = await open(plainCompany(8, { 'p1@adv.example': 100 }))
     world.configure({ guards: noGuards })
@@ -144,12 +144,14 @@ const refusedTeam: Known = {
     const run = await apply(world)
     mustExit(world, run, 4)
     must(world, 'One bad scope never stops the others (section 6)', world.service.state().get('p2@adv.example') === 70, () => told(run))
-    must(world, 'Nobody is uncapped on the way to a cap (section 6)', world.service.state().get('p1@adv.example') === 100, () => told(run))
+    must(world, 'No person is uncapped on the way to a cap (section 6)', world.service.state().get('p1@adv.example') === 100, () =>
+      told(run),
+    )
     const clear = changesOf(run.json).find((c) => c.scope === 'p1@adv.example')
-    must(world, 'What waits says for what (section 6)', clear?.waitsFor.includes('team') === true, () => told(run))
+    must(world, 'A change that waits names what it waits for (section 6)', clear?.waitsFor.includes('team') === true, () => told(run))
     const again = await apply(world)
     mustWrite(world, 'quarantined; it is tried again after 24 h (section 6)', again.seen, [])
-    must(world, 'what is quarantined is not 0 done (section 3)', again.code !== 0, () => `exit ${again.code}`)
+    must(world, 'a quarantined change does not end with 0 (section 3)', again.code !== 0, () => `exit ${again.code}`)
     world.service.tamper = passing
     world.write({
       ...noPolicy,
@@ -184,7 +186,7 @@ const shownOnly: Known = {
 }
 
 const orderShown: Known = {
-  name: 'the changes of a plan stand in the order of writing',
+  name: 'the changes of a plan are in the order of writing',
   run: async (open) => {
     const world = await open(
       plainCompany(8, { team: 1000, 'group:grp_a': 500, 'p1@adv.example': 700, 'p2@adv.example': 100 }, { groups: [group('grp_a', 3, 4)] }),

@@ -25,7 +25,7 @@ const groups = [group('grp_a', 1, 2), group('grp_b', 1, 3)]
 
 const trials: readonly Trial[] = [
   {
-    name: 'a person declared at what the team shows keeps it when the team is lowered',
+    name: 'a person with the same declared cap as the team keeps it when the team is lowered',
     caps: { team: 1000 },
     policy: { team: 500, users: [{ email: email(1), cap: 1000 }] },
     expected: { team: 500, [email(1)]: 1000 },
@@ -43,13 +43,13 @@ const trials: readonly Trial[] = [
     expected: { 'group:grp_a': 5000, 'group:grp_b': 2000, [email(1)]: 5000 },
   },
   {
-    name: 'a person who is to have none is cleared, and in sync when the wider cap shows',
+    name: "a person with the desired cap none is cleared, and in sync when the ancestor's cap shows",
     caps: { team: 1000, [email(1)]: 300 },
     policy: { team: 1000, users: [{ email: email(1), cap: 'none' }] },
     expected: { team: 1000 },
   },
   {
-    name: 'a group declared at what the team shows keeps it when the team is lowered',
+    name: 'a group with the same declared cap as the team keeps it when the team is lowered',
     caps: { team: 1000 },
     policy: { team: 400, groups: [{ id: 'grp_a', name: 'GRP_A', cap: 1000 }] },
     expected: { team: 400, 'group:grp_a': 1000 },

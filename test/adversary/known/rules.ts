@@ -101,7 +101,7 @@ const zeroLost: Known = {
     )
     const again = await apply(world)
     mustWrite(world, 'not repeated until the policy changes (section 6)', again.seen, [])
-    must(world, 'still told (section 6)', again.code !== 0, () => `exit ${again.code}`)
+    must(world, 'still reported (section 6)', again.code !== 0, () => `exit ${again.code}`)
   },
 }
 
@@ -118,7 +118,7 @@ const zeroRefused: Known = {
 }
 
 const copyingSeen: Known = {
-  name: 'copying that was seen holds team and group writes with the guard semantics',
+  name: 'observed copying holds team and group writes with the guard semantics',
   run: async (open) => {
     const world = await open(plainCompany(4, {}), ['--cap-semantics', 'fan-out'])
     world.configure({ guards: noGuards })
@@ -157,7 +157,7 @@ const paused: Known = {
     mustExit(world, await world.run('pause', '--for', '1h', '--reason', 'trial'), 0)
     const run = await apply(world)
     mustWrite(world, 'pause stops writing at once (section 3)', run.seen, [])
-    must(world, 'what is paused is not done (section 3)', run.code !== 0, () => `exit ${run.code}`)
+    must(world, 'a pause does not end with 0 (section 3)', run.code !== 0, () => `exit ${run.code}`)
     mustExit(world, await world.run('resume'), 0)
     mustWrite(world, 'resume (section 3)', (await apply(world)).seen, ['team → 1500'])
   },
@@ -185,7 +185,7 @@ const bound: Known = {
 }
 
 const conflict: Known = {
-  name: 'without onGroupConflict a person of two groups is rejected and everybody else goes on',
+  name: 'without onGroupConflict a person of two groups is rejected and all others are managed',
   run: async (open) => {
     const groups = [
       { id: 'grp_a', name: 'A', members: [email(1), email(2)] },
@@ -213,7 +213,7 @@ const conflict: Known = {
 }
 
 const contested: Known = {
-  name: 'a scope that others change three times in a day stops being healed, and says so',
+  name: 'a scope that another client changes three times in a day is contested, and no longer reverted',
   run: async (open) => {
     const world = await open(plainCompany(4, { team: 1000 }))
     world.configure({})

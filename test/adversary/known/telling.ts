@@ -34,7 +34,7 @@ const matchesNothing: Known = {
 }
 
 const releasedTold: Known = {
-  name: 'what an approval releases is told, with who gave it',
+  name: 'the changes that an approval releases are shown, with who gave it',
   run: async (open) => {
     const world = await open(company)
     world.configure({})
@@ -73,7 +73,7 @@ const whyHeld: Known = {
 }
 
 const unknownId: Known = {
-  name: 'an approval of a hold that does not stand is refused',
+  name: 'an approval of a hold that does not exist is refused',
   run: async (open) => {
     const world = await open(company)
     world.configure({})
@@ -81,9 +81,9 @@ const unknownId: Known = {
     mustExit(world, await apply(world), 3)
     const id = 'ffffffffffffffffffffffffffffffff'
     const run = await world.run('approve', id)
-    must(world, 'approve takes a prefix of a hold that stands (section 3)', run.code !== 0, () => outcome(run))
+    must(world, 'approve accepts a prefix of an existing hold (section 3)', run.code !== 0, () => outcome(run))
     const tried = await apply(world, '--approve', id)
-    must(world, 'apply --approve takes a prefix of a hold that stands (section 3)', tried.code !== 0, () => outcome(tried))
+    must(world, 'apply --approve accepts a prefix of an existing hold (section 3)', tried.code !== 0, () => outcome(tried))
     mustWrite(world, 'nothing is released', tried.seen, [])
   },
 }
@@ -141,14 +141,14 @@ const textIds: Known = {
 }
 
 const uselessNone: Known = {
-  name: 'validate warns of a none where a wider cap exists',
+  name: 'validate warns of a none where an ancestor has a cap',
   run: async (open) => {
     const world = await open(company)
     world.configure({})
     world.write({ ...noPolicy, team: 1000, users: [{ email: 'p1@adv.example', cap: 'none' }] })
     const run = await world.run('validate')
     mustExit(world, run, 0)
-    must(world, 'validate warns where a wider cap exists (section 1)', /warning/i.test(`${run.out}${run.talk}`), () => outcome(run))
+    must(world, 'validate warns where an ancestor has a cap (section 1)', /warning/i.test(`${run.out}${run.talk}`), () => outcome(run))
   },
 }
 

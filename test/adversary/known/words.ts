@@ -13,7 +13,7 @@ import { apply, type Known, must, mustExit, plan, told } from './known.ts'
 const company = plainCompany(4, { team: 1000 }, { groups: [{ id: 'grp_a', name: 'A', members: ['p1@adv.example'] }] })
 
 const allErrors: Known = {
-  name: 'a bad cap and a duplicate on the same line are both told at once',
+  name: 'a bad cap and a duplicate on the same line are both reported at once',
   run: async (open) => {
     const world = await open(company)
     world.configure({})
@@ -57,7 +57,7 @@ const noBalance: Known = {
 }
 
 const nobodyThere: Known = {
-  name: 'a plan with nobody at the address fails, also when no scope is declared at present',
+  name: 'a plan without a service at the address fails, also when no scope is declared',
   run: async (open) => {
     const world = await open(company)
     world.configure({})

@@ -54,7 +54,7 @@ export const notForgotten: Invariant = {
         const isThere = scene.stored(scope) === cap && scene.shows(scope) === cap
         if (cap === 'none' || !isThere || wanted.has(scope) || isAway) continue
         if (!shown.has(scope) && !owned.has(scope))
-          checker.violated(`${scope} still has our ${cap}; nobody asks for it, and nobody remembers it`)
+          checker.violated(`${scope} still has our ${cap}, which is neither declared nor recorded`)
       }
     }
   },

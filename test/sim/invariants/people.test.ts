@@ -58,7 +58,7 @@ function said(steps: readonly Step[], { watch: watchOf }: Invariant = protectedP
 it.each<readonly [string, readonly Step[]]>([
   ['who was listed', [told(ADA)]],
   ['who is still on the believed roster', [told(ADA), kept(ADA)]],
-])('somebody protected is not lowered %s', (_title, steps) => {
+])('the lowering of a protected person %s is a violation', (_title, steps) => {
   expect(said([...steps, ...lowering])).toEqual([`${ADA} is protected and falls from 1000 to 500 with team`])
 })
 

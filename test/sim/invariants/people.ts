@@ -103,8 +103,8 @@ function looksUnset(scene: Scene, email: string): boolean {
     askedScopes(scene.policy(), { approved: [email], groupsOf: company.groupsOf, holds: company.holds }, scene.now())
   const team = scene.stored(scopeKey({ kind: 'team' }))
   // The desired caps come last, because they are expensive to compute.
-  const isFromAncestorWrite = (scope: ScopeKey, wider: readonly ModelCap[]): boolean =>
-    scene.stored(scope) !== 'none' && wider.includes(scene.stored(scope)) && asked().get(scope) === 'none'
+  const isFromAncestorWrite = (scope: ScopeKey, ancestorCaps: readonly ModelCap[]): boolean =>
+    scene.stored(scope) !== 'none' && ancestorCaps.includes(scene.stored(scope)) && asked().get(scope) === 'none'
   return (
     groups.some((group) => isFromAncestorWrite(group, [team])) ||
     isFromAncestorWrite(email as ScopeKey, [team, ...groups.map(scene.stored)])

@@ -326,5 +326,5 @@ function check(name: string, book: Book, { scene, checker, isUnseen }: Judge): v
   const listed = [...book.places].filter(([email, { left }]) => !left || scene.company.people.has(email))
   const sum = sumOf(scene, { ...book, places: new Map(listed) }, caps)
   if (sum > pool.credits && !present.some((email) => isExcused(email) || isUnseen(email)))
-    checker.violated(`pool ${name} comes to ${sum} of ${pool.credits} credits, and nobody says so`)
+    checker.violated(`pool ${name} comes to ${sum} of ${pool.credits} credits, without a reason`)
 }

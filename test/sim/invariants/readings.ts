@@ -96,7 +96,7 @@ export const readBack: Invariant = {
         if (step.operation === 'GetUsageConfig') sent.add(key)
         else {
           checker.checked()
-          if (unread.has(key)) checker.violated(`${step.scope} is set to ${step.to} once more, and nobody has looked what became of it`)
+          if (unread.has(key)) checker.violated(`${step.scope} is set to ${step.to} again, and the first write was not read back`)
           unread.add(key)
           sent.delete(key)
         }

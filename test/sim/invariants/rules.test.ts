@@ -30,7 +30,7 @@ it.each([
   ['matches by one reading', 'nnr'],
   ['matches by one reading, and by an earlier one that the next contradicts', 'nnrnr'],
   ['no longer matches by two readings', 'rrnn'],
-])('a rule that %s moves nobody', (_title, readings) => expect(said(readings)).toHaveLength(1))
+])('a rule that %s changes no cap', (_title, readings) => expect(said(readings)).toHaveLength(1))
 
 it.each([
   ['matches by two readings', 'nnrr'],

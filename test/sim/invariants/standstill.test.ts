@@ -97,7 +97,7 @@ const DOUBTED: readonly (readonly [title: string, rosters: Rosters, plannedAt: n
     46,
   ],
   [
-    'a short reading and one without anybody',
+    'a short reading and an empty one',
     [
       [0, 40],
       [15, 30],
@@ -139,7 +139,7 @@ const BELIEVED: readonly (readonly [title: string, rosters: Rosters, plannedAt: 
     31,
   ],
   [
-    'two that agree, with one without anybody between them',
+    'two that agree, with an empty one in between',
     [
       [0, 40],
       [15, 30],

@@ -116,7 +116,7 @@ const BROKEN: readonly (readonly [title: string, invariant: Invariant, steps: re
   ['the same, sent again after they joined', poolSum, [alone, clearing, dealt, clearing, bobFollows]],
   ['the same with another member raised since they joined', poolSum, [alone, clearing, dealt, adaWithin, bobFollows]],
   [
-    'somebody who falls with a wider cap of ours until their own is put back',
+    'a person who falls with a group cap of ours until their own is restored',
     safeOnTheWay,
     [known, fallsWithTeam, healing, isPutBack, finished],
   ],
@@ -134,7 +134,7 @@ const KEPT: readonly (readonly [title: string, invariant: Invariant, steps: read
   ['a first cap that replaces a 0 that reads as unset', poolSum, [dealt, sending(600, 'now'), ofHiddenZero]],
   ['a raise that the credits pay for', poolSum, [dealt, sending(400, 'now'), landed(ADA, [300, 400], caps(300, 600), caps(400, 600))]],
   [
-    'somebody whose cap others had changed, on the way to what it was',
+    'a person whose cap another client had changed, on the way back',
     safeOnTheWay,
     [{ kind: 'foreign', scopes: [ADA] }, known, fallsWithTeam, healing, isPutBack, finished],
   ],
@@ -180,6 +180,6 @@ it('a raise is a violation beside a person who left the team with a bounded last
 it.each<readonly [title: string, steps: readonly Step[]]>([
   ['whose cap was not read until shortly before', adaLeaves({})],
   ['who had none until shortly before', [{ kind: 'world', what: 'use' }, capsAda, ...adaLeaves(READ)]],
-])('a raise is nothing beside somebody who left the team, %s', (_title, steps) => {
+])('a raise is no violation beside a person who left the team, %s', (_title, steps) => {
   expect(said(poolSum, [...steps, bobRaisedBeside], { adaIsGone: true })).toEqual([])
 })

@@ -248,7 +248,7 @@ export const approvals: Invariant = {
       const [saved] = step.values
       if (typeof saved !== 'object' || saved === null || !('id' in saved) || !('state' in saved) || typeof saved.id !== 'string') return
       checker.checked()
-      if (!approved.has(saved.id)) checker.violated(`approval ${saved.id} is recorded, and nobody gave it`)
+      if (!approved.has(saved.id)) checker.violated(`approval ${saved.id} is recorded, and was not given`)
       if (spent.has(saved.id) && saved.state === 'pending') checker.violated(`approval ${saved.id} was spent and releases again`)
       if (saved.state === 'spent' && !spent.has(saved.id)) {
         spent.add(saved.id)
@@ -300,7 +300,7 @@ export const healed: Invariant = {
           const status = view?.scopes.find((one) => scopeKey(one.scope) === scopeKey(scope))
           const isOldWish = owned !== undefined && owned.cap === to && status?.desired === to && status.cause === 'external'
           if (isOldWish && owned.owner === 'policy' && !beside.has(scopeKey(scope)))
-            checker.violated(`${scopeKey(scope)} was ${to}, somebody else changed it, and ${hold.guards} holds the healing`)
+            checker.violated(`${scopeKey(scope)} was ${to}, another client changed it, and ${hold.guards} holds the revert`)
         }
       }
     }

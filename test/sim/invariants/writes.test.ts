@@ -119,11 +119,7 @@ const KEPT: readonly (readonly [title: string, invariant: Invariant, steps: read
       write('none'),
     ],
   ],
-  [
-    'a cap that is cleared, of which nobody can know whether it is ours: its write was lost',
-    notOurs,
-    [write(700), read(700), write('none')],
-  ],
+  ['a cleared cap that may be ours, because its write was lost', notOurs, [write(700), read(700), write('none')]],
   [
     'a cap that came after the last look at it, and that a lost 0 has replaced',
     zeroGivenBack,

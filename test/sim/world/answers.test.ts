@@ -19,6 +19,6 @@ it.each([
   said(503, 'invalid service key'),
   { status: 200, headers: {}, body: '{}' },
   { kind: 'network', message: 'UsageConfig: the connection was reset' } as const,
-])('of other answers nobody knows: %o', (answer) => {
+])('the effect is unknown after another answer: %o', (answer) => {
   expect(isRefusal(answer)).toBe(false)
 })

@@ -50,7 +50,7 @@ export function foreign(life: Life, scope: ScopeKey, drawn: ModelCap): void {
       ? ({ kind: 'team' } as const)
       : ({ kind: 'group', id: scope.slice(6) } as const)
   life.service.write(parsed, cap)
-  life.note(`  somebody sets ${scope} to ${cap}`)
+  life.note(`  another client sets ${scope} to ${cap}`)
 }
 
 export function publish(life: Life): void {
