@@ -21,7 +21,7 @@ import { MAX_CAP } from '../../src/core/model/units.ts'
 const READ_AT = Date.UTC(2026, 10, 20)
 const roster = (...userTableStats: readonly unknown[]) => decodeRoster({ userTableStats }, READ_AT)
 
-describe('what cannot be understood is named', () => {
+describe('a malformed answer is reported with its fault', () => {
   it.each<readonly [string, () => unknown, string]>([
     ['no JSON', () => decodeCap(undefined), 'GetUsageConfig: the answer is not JSON'],
     ['null', () => decodeRoster(null, READ_AT), 'UserPageAnalytics: the answer is null, not an object'],
@@ -79,6 +79,11 @@ describe('the spelling of a cap', () => {
       { addOnCreditCap: 5, add_on_credit_cap: 5 },
       { value: 'both', evidence: 'an answer spells the cap addOnCreditCap and add_on_credit_cap' },
     ],
+    [
+      'in the one that is not null',
+      { addOnCreditCap: null, add_on_credit_cap: 5 },
+      { value: 'snake', evidence: 'an answer spells the cap add_on_credit_cap' },
+    ],
     ['not at all', { addOnCreditCap: null }, undefined],
     ['in no object', null, undefined],
   ])('%s', (_name, body, expected) => expect(spellingSighting(body)).toEqual(expected && { aspect: 'spelling', ...expected }))
@@ -111,7 +116,7 @@ describe('a number', () => {
     ['in a list', [5], undefined],
   ])('%s', (_name, value, expected) => expect(numberOf(value)).toBe(expected))
 
-  it('counts 0 when it is a counter that is left out', () => {
+  it('is 0 when it is an absent counter', () => {
     expect([{}, { a: null }, { a: undefined }, { a: '3' }].map((fields) => counterOf('Analytics', fields, 'a'))).toEqual([0, 0, 0, 3])
   })
 })
@@ -119,6 +124,16 @@ describe('a number', () => {
 describe('an instant', () => {
   const noon = Date.UTC(2026, 1, 3, 12)
   it.each<readonly [string, unknown, number | undefined]>([
+    ['in RFC 3339', '2026-02-03T12:00:00Z', noon],
+    ['with microseconds', '2026-02-03T12:00:00.123456Z', noon + 123],
+    ['with nanoseconds and an offset', '2026-02-03T14:00:00.000000001+02:00', noon],
+    ['as a bare date', '2026-02-03', Date.UTC(2026, 1, 3)],
+    ['in the form of analytics cells', '2026-02-03 12:00:00 +0000 UTC', noon],
+    ['as a number', 1_770_000_000, undefined],
+    ['as a word', 'UNKNOWN', undefined],
+    ['of the year 1, which means not set', '0001-01-01T00:00:00Z', undefined],
+    ['of 1970, which means not set', '1970-01-01T00:00:00Z', undefined],
+    ['on a day that does not exist', '2026-13-45T00:00:00Z', undefined],
     ['without seconds', '2026-02-03T12:00Z', noon],
     ['in small letters', '2026-02-03t12:00:00z', noon],
     ['with spaces around', ' 2026-02-03T12:00:00Z ', noon],
@@ -136,14 +151,14 @@ describe('an instant', () => {
     ['as nothing', undefined, undefined],
   ])('%s', (_name, text, expected) => expect(instantOf(text)).toBe(expected))
 
-  it('makes no cycle of two ends that are the same', () => {
+  it('makes no cycle of two equal ends', () => {
     const ends = { billingCycleStart: '2026-11-01', billingCycleEnd: '2026-11-01' }
     expect(decodeBalance({ numSeats: 1, ...ends }, READ_AT).cycle).toBeUndefined()
   })
 })
 
 describe('people', () => {
-  it('have every status that is known, a name when it is one, and access unless it is switched off', () => {
+  it('have every known status, a name if it is a text, and access unless it is disabled', () => {
     const status = (name: string) => `USER_TEAM_STATUS_${name}`
     expect(
       roster(
@@ -160,11 +175,11 @@ describe('people', () => {
     ])
   })
 
-  it.each(['a b@x', 'a@', '@x', 'a@b@c', 'a', 'a@x y', 'see a@x'])('are not known by %s', (email) =>
+  it.each(['a b@x', 'a@', '@x', 'a@b@c', 'a', 'a@x y', 'see a@x'])('are skipped with the e-mail %s', (email) =>
     expect(roster({ email }).people).toEqual([]),
   )
 
-  it('that are told twice: the approved row, else the first; all named in order', () => {
+  it('with two rows: the approved row counts, else the first; duplicates are listed in order', () => {
     const row = (email: string, name: string, status: string) => ({ email, name, teamStatus: `USER_TEAM_STATUS_${status}` })
     const read = roster(
       ...[row('b@x', 'b1', 'APPROVED'), row('b@x', 'b2', 'APPROVED'), row('b@x', 'b3', 'REJECTED')],
@@ -174,12 +189,12 @@ describe('people', () => {
     expect(read.duplicates).toEqual(['a@x', 'b@x'])
   })
 
-  it('have a use of 0 beside somebody who has one, but not beside a word', () => {
+  it('have a use of 0 beside a row with a figure, but not beside a row with a word', () => {
     expect(roster({ email: 'a@x' }, { email: 'b@x', promptCreditsUsed: '0' }).people.map((one) => one.used)).toEqual([0, 0])
     expect(roster({ email: 'a@x' }, { email: 'b@x', promptCreditsUsed: 'x' }).people.map((one) => one.used)).toEqual([undefined, undefined])
   })
 
-  it('are read up to the bounds of a record, which include themselves, and names are cut at theirs', () => {
+  it('are read up to the inclusive bounds of a record, and longer names are cut', () => {
     const email = `${'e'.repeat(316)}@x.y`
     const [person] = roster({ email, name: 'n'.repeat(201), role: 'r'.repeat(101), promptCreditsUsed: MAX_CENTS }).people
     expect(person).toMatchObject({ email, name: 'n'.repeat(200), role: 'r'.repeat(100), used: MAX_CENTS / 100 })
@@ -192,7 +207,7 @@ describe('people', () => {
     expect(MAX_CENTS).toBe(MAX_CAP * 100)
   })
 
-  it('without a list are nobody, and lists may be null', () => {
+  it('are none without a list or with null', () => {
     expect([
       rowsOf('Analytics', undefined, 'rows'),
       rowsOf('Analytics', null, 'rows'),
@@ -200,7 +215,7 @@ describe('people', () => {
     ]).toEqual([[], [], [{}]])
   })
 
-  it('of a group are summed only when somebody has a figure, 0 included', () => {
+  it('of a group have a sum only when a row has a figure, 0 included', () => {
     const group = { id: 'g', name: 'G' }
     expect(decodeGroup({ userTableStats: [{ email: 'a@x', promptCreditsUsed: 0 }] }, group, READ_AT).used).toBe(0)
     expect(decodeGroup({}, group, READ_AT)).toEqual({ ...group, emails: [], readAt: READ_AT })
@@ -217,8 +232,8 @@ describe('a balance', () => {
     ['numSeats', { ...empty, seats: 3 }],
     ['addOnCreditsAvailable', { ...empty, addOnAvailable: 3 }],
     ['addOnCreditsUsed', { ...empty, addOnUsed: 3 }],
-  ])('is one with nothing but %s', (name, expected) => expect(decodeBalance({ [name]: '3' }, READ_AT)).toEqual(expected))
-  it('is one with nothing but the start of a cycle, but not with nothing at all', () => {
+  ])('may have only %s', (name, expected) => expect(decodeBalance({ [name]: '3' }, READ_AT)).toEqual(expected))
+  it('may have only the start of a cycle, but not no field at all', () => {
     expect(decodeBalance({ billingCycleStart: '2026-11-01' }, READ_AT)).toEqual(empty)
     expect(() => decodeBalance({ numSeats: null, billingCycleEnd: '2026-11-01' }, READ_AT)).toThrow('none of the fields')
   })

@@ -44,7 +44,7 @@ const asOne = (): ReturnType<typeof testClient> => testClient(({ operation }) =>
 test.each([
   ['row by row', overHttp],
   ['as one body', asOne],
-])('a key that a service puts into its data, read %s, is kept nowhere', async (_name, make) => {
+])('a key that a service puts into its data, read %s, is never kept', async (_name, make) => {
   const { client } = await make()
   const roster = await client.readRoster()
   expect(roster.people.map(({ email, name, role }) => [email, name, role])).toEqual([
@@ -59,7 +59,7 @@ test.each([
   expect(all).not.toContain(KEY)
 })
 
-test('a key so short that it may stand in a word by chance changes nothing', async () => {
+test('a key so short that a word may contain it by chance changes nothing', async () => {
   const clock = hastyClock()
   const { client } = testClient(() => ({ body: JSON.stringify({ userTableStats: [{ ...APPROVED, email: 'ada@x.y', name: 'Ada' }] }) }), {
     keys: keyRing(clock, 'ada'),

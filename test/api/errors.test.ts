@@ -99,7 +99,7 @@ describe('an answer is classified', () => {
   })
 })
 
-describe('a request that names nobody', () => {
+describe('a request that names no person or group', () => {
   it.each([
     ['by a code', { code: 'not_found', message: 'x' }],
     ['by a stem', { error: 'group not found' }],

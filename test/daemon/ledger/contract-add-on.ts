@@ -30,7 +30,7 @@ function summed(rows: readonly AddOnRow[]) {
 
 /** `place` gives the path or the address of a ledger that does not exist yet. */
 export function addOnContract(name: string, place: () => string | Promise<string>, numRuns: number): void {
-  test(`whatever batches of add-on use it was given, a ledger in ${name} says the same as plain maps`, async () => {
+  test(`after any batches of add-on use, a ledger in ${name} is equal to plain maps`, async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(addOnBatch, { maxLength: 8 }), fc.integer({ min: 0, max: 32 }), async (batches, day) => {
         const store = await openLedger({ file: await place(), mode: 'write', clock: realClock() })

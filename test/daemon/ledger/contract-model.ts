@@ -327,7 +327,7 @@ const URL = 'https://a.example'
 /** `place` gives the path or the address of a ledger that does not exist yet. */
 export function modelContract(name: string, place: () => string | Promise<string>, numRuns: number): void {
   const steps = fc.array(fc.oneof({ weight: 6, arbitrary: action }, fc.constantFrom('reopen' as const, 'load' as const)), { maxLength: 25 })
-  test(`whatever is done to a ledger in ${name}, closed and opened again at any time, it says the same as plain maps`, async () => {
+  test(`after any actions, closed and opened again at any time, a ledger in ${name} is equal to plain maps`, async () => {
     await fc.assert(
       fc.asyncProperty(steps, async (all) => {
         const file = await place()

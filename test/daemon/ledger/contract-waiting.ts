@@ -13,7 +13,7 @@ const URL_A = 'https://a.example/api/v1'
 /** `place` gives the path or the address of a ledger that does not exist yet. */
 export function waitingContract(name: string, place: () => string | Promise<string>): void {
   describe(`changes that wait in ${name}`, () => {
-    test('show at once, and are recorded with the next intent, outcome or commit, in one transaction', async () => {
+    test('are visible at once, and are recorded with the next intent, outcome or commit, in one transaction', async () => {
       const file = await place()
       const store = await open(file)
       const ledger = await store.workspace('acme', URL_A)
@@ -40,7 +40,7 @@ export function waitingContract(name: string, place: () => string | Promise<stri
       expect([seen.quarantined().length, seen.owned().length, seen.openIntents().length]).toEqual([1, 1, 0])
     })
 
-    test('go with the next transaction that succeeds when one fails, a load among them', async () => {
+    test('are recorded by the next transaction, also a load, when one fails', async () => {
       const store = await open(await place())
       const ledger = await store.workspace('acme', URL_A)
       const gone: Intent = { ...intentFor(raise(ADA, 1, 2)), id: 4711 }
@@ -56,7 +56,7 @@ export function waitingContract(name: string, place: () => string | Promise<stri
       expect([ledger.fact('verifiedDeclared'), ledger.owned(), ledger.openIntents().length]).toEqual([2, [ownedCap(ADA, 9)], 1])
     })
 
-    test('cost nothing when there are none', async () => {
+    test('need no transaction when there are none', async () => {
       const ledger = await (await open(await place())).workspace('acme', URL_A)
       await ledger.commit()
       await ledger.load()
@@ -64,7 +64,7 @@ export function waitingContract(name: string, place: () => string | Promise<stri
     })
   })
 
-  describe(`two at work in ${name}`, () => {
+  describe(`two processes with ${name}`, () => {
     const approval = (id: string, more: Partial<Approval> = {}): Approval => ({
       id,
       via: 'command',
@@ -74,7 +74,7 @@ export function waitingContract(name: string, place: () => string | Promise<stri
       ...more,
     })
 
-    test('the writer takes up with its next load what a note has left, and keeps its own changes', async () => {
+    test('the writer reads notes with its next load, and keeps its own changes', async () => {
       const file = await place()
       const writer = await (await open(file)).workspace('acme', URL_A)
       const note = await (await open(file, 'note')).workspace('acme', undefined)
@@ -85,7 +85,7 @@ export function waitingContract(name: string, place: () => string | Promise<stri
       expect([writer.approvals().length, writer.fact('verifiedDeclared')]).toEqual([1, 3])
     })
 
-    test('an approval that was noted since the writer read it is not overwritten; other changes go out', async () => {
+    test('an approval that was noted since the writer read it is not overwritten; other changes are recorded', async () => {
       const file = await place()
       const writer = await (await open(file)).workspace('acme', URL_A)
       await kept(writer, (one) => one.saveApproval(approval('aa', { via: 'policy' })))
@@ -110,7 +110,7 @@ export function waitingContract(name: string, place: () => string | Promise<stri
       expect(note.approvals()[0]?.state).toBe('spent')
     })
 
-    test('calls that are made at once are carried out in order', async () => {
+    test('concurrent calls are carried out in order', async () => {
       const ledger = await (await open(await place())).workspace('acme', URL_A)
       const intents = await Promise.all(Array.from({ length: 8 }, (_, n) => ledger.recordIntent(intentFor(raise(ADA, n, n + 1)))))
       await Promise.all(intents.map((one) => ledger.recordOutcome(one, historyOf(one.change, 60), 'kept')))
@@ -119,7 +119,7 @@ export function waitingContract(name: string, place: () => string | Promise<stri
       expect(ledger.openIntents()).toEqual([])
     })
 
-    test('what was recorded last is the last write, also on a clock that was set back', async () => {
+    test('the last recorded write is the last one, even after the clock was set back', async () => {
       const store = await open(await place())
       const ledger = await store.workspace('acme', URL_A)
       for (const [at, to] of [
@@ -135,7 +135,7 @@ export function waitingContract(name: string, place: () => string | Promise<stri
       }
     })
 
-    test('history of the last day is in memory, older history is asked for', async () => {
+    test('history of the last day is in memory, older history is read from the database', async () => {
       const day = 86_400_000
       const store = await open(await place())
       const ledger = await store.workspace('acme', URL_A)

@@ -104,7 +104,7 @@ const REFUSED: readonly (readonly [name: string, code: string, says: string, mak
 ]
 
 for (const mode of MODES) {
-  test.each(REFUSED)(`opened to ${mode}, %s is refused and left as it is`, async (_, code, says, make) => {
+  test.each(REFUSED)(`opened to ${mode}, %s is refused and not changed`, async (_, code, says, make) => {
     const file = await make()
     const before = statSync(file).isFile() ? readFileSync(file) : undefined
     const wasLocked = existsSync(`${file}.lock`)
@@ -153,7 +153,7 @@ test('a file of zero bytes is new to a writer, and empty to a reader', async () 
   await store.close()
 })
 
-test('an existing ledger that others may read is taken away from them', async () => {
+test('an existing ledger that other users may read becomes private', async () => {
   const file = await usedLedger()
   chmodSync(file, 0o644)
   const store = await open(file)
@@ -172,19 +172,19 @@ test.each<LedgerMode>(['write', 'note'])(
   },
 )
 
-test('a file where a folder should be is named', async () => {
+test('a file in the place of a folder is reported', async () => {
   const folder = temporaryFolder()
   writeFileSync(join(folder, 'file'), 'x')
   expect((await ledgerErrorOf(async () => await open(join(folder, 'file', 'capkeeper.db')))).code).toBe('LEDGER_UNWRITABLE')
 })
 
-test('a folder in the place of the journal makes the ledger unusable, and says so', async () => {
+test('a folder in the place of the journal makes the ledger unusable, and is reported', async () => {
   const file = await usedLedger()
   mkdirSync(`${file}-wal`)
   expect((await ledgerErrorOf(async () => await open(file))).code).toBe('LEDGER_UNREADABLE')
 })
 
-test('a ledger that is moved away while it is in use records nothing more, because nobody would find it', async () => {
+test('a ledger that was moved while in use records nothing more, because the records would be lost', async () => {
   const file = await usedLedger()
   const store = await open(file)
   const ledger = await store.workspace('acme', URL_A)
@@ -206,7 +206,7 @@ const ledgerOn = (database: LedgerDatabase) =>
     isKeeper: true,
   })
 
-test('a full disk is a LedgerError, nothing half-written stays, reading goes on, and what waits is recorded once there is room', async () => {
+test('a full disk is a LedgerError: nothing is half-written, reading works, and waiting changes are recorded once there is room', async () => {
   const database = openDatabase(newFile(), { readOnly: false })
   onTestFinished(() => database.close())
   migrate(database)
@@ -227,7 +227,7 @@ test('a full disk is a LedgerError, nothing half-written stays, reading goes on,
   expect((await ledgerOn(database)).owned()).toHaveLength(500)
 })
 
-test('a ledger that another process keeps busy is a LedgerError', async () => {
+test('a ledger that another process blocks is a LedgerError', async () => {
   const file = await usedLedger()
   const database = openDatabase(file, { readOnly: false })
   onTestFinished(() => database.close())
@@ -249,7 +249,7 @@ const BROKEN: readonly (readonly [table: string, sql: string, says: string])[] =
   ['owned', `UPDATE owned SET data = 'null' WHERE id = 2`, 'the value is null and should be an object'],
 ]
 
-test.each(BROKEN)('a row of table %s that cannot be read is named: %s', async (table, sql, says) => {
+test.each(BROKEN)('a row of table %s that cannot be read is reported: %s', async (table, sql, says) => {
   const file = await usedLedger()
   withSqlite(file, sql)
   const store = await open(file)

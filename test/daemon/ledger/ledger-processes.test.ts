@@ -12,7 +12,7 @@ const INTENT = `{
   change: { scope: { kind: 'team' }, action: 'set', effect: 'raise', from: 1, to: 5, cause: 'policy', people: 1, healing: false, grantEnd: false },
 }`
 
-test('after kill -9 the lock is free and every intent that was recorded is there', async () => {
+test('after kill -9 the lock is free, and every recorded intent is in the ledger', async () => {
   const file = join(temporaryFolder(), 'capkeeper.db')
   const writer = await helperProcess(`
     // Kept: with a store that nobody holds the lock goes, too.
@@ -32,7 +32,7 @@ test('after kill -9 the lock is free and every intent that was recorded is there
   await store.close()
 })
 
-test('a transaction that was under way at kill -9 leaves nothing', async () => {
+test('a transaction that was under way at kill -9 is rolled back', async () => {
   const file = join(temporaryFolder(), 'capkeeper.db')
   const writer = await helperProcess(
     `
@@ -57,7 +57,7 @@ test('a transaction that was under way at kill -9 leaves nothing', async () => {
   await store.close()
 })
 
-test('notes of other processes and a writer at work do not lose anything of each other', async () => {
+test('notes of other processes and a running writer do not lose each other’s records', async () => {
   const file = join(temporaryFolder(), 'capkeeper.db')
   const store = await open(file, 'write')
   const ledger = await store.workspace('acme', URL_A)
@@ -84,7 +84,7 @@ test('notes of other processes and a writer at work do not lose anything of each
   await store.close()
 })
 
-test('of several processes that make the same new ledger at once, one writes and the others are refused clearly; notes all succeed', async () => {
+test('of several processes that make one new ledger at once, one writes and the others get LEDGER_LOCKED; notes all succeed', async () => {
   const file = join(temporaryFolder(), 'capkeeper.db')
   const script = (mode: string) => `
     try {
@@ -107,7 +107,7 @@ test('of several processes that make the same new ledger at once, one writes and
   await store.close()
 })
 
-test('a disk that takes no more bytes fails the record, not the process, and what was recorded before stays', async () => {
+test('a full disk fails the record, not the process, and earlier records stay', async () => {
   const file = join(temporaryFolder(), 'capkeeper.db')
   await (await open(file, 'write')).close()
   // A limit on the size of files stands in for the full disk: the write fails after the transaction has begun.

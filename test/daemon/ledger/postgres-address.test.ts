@@ -29,7 +29,7 @@ test.each([
 })
 
 test.each(['mysql://ada:hidden@db/caps', 'sqlite:///var/capkeeper.db', 'file:///var/capkeeper.db'])(
-  '%s is neither a file nor an address that serves, and is refused without what is secret in it',
+  '%s is neither a file nor a supported address, and is refused without its secrets',
   async (file) => {
     const { code, message } = await ledgerErrorOf(() => openLedger({ file, mode: 'read', clock: realClock() }))
     expect(code).toBe('LEDGER_UNREADABLE')
@@ -45,7 +45,7 @@ test.each(['./capkeeper.db', '/var/postgres/x', 'postgres.db', 'https://daemon:9
   },
 )
 
-test('whatever the driver may find as a password is known as a secret', () => {
+test('every password that the driver can find is known as a secret', () => {
   const read = (path: string) => (path === '/pass' ? 'db:5432:*:ada:one\\:two\n# comment\n*:*:*:*:three\n' : undefined)
   const secrets = secretsOf('postgres://ada:f%2Fur@db/caps?password=five', { PGPASSWORD: 'six', PGPASSFILE: '/pass' }, read)
   expect(new Set(secrets)).toEqual(new Set(['f/ur', 'f%2Fur', 'five', 'six', 'one\\:two', 'one:two', 'three']))
@@ -62,12 +62,12 @@ test.each([
   expect(passwordFor(file, { host: 'db', port: 5432, database: 'caps', user: 'ada' })).toBe(password)
 })
 
-test('a socket is of localhost in a password file, and signs may be escaped anywhere', () => {
+test('a socket has the host localhost in a password file, and any sign may be escaped', () => {
   const to = { host: '/run/postgresql', port: 5432, database: 'a:b', user: 'ada' }
   expect(passwordFor('localhost:5432:a\\:b:\\ada:one', to)).toBe('one')
 })
 
-test('passwords are looked for in PGPASSFILE, else in the home folder', () => {
+test('passwords are read from PGPASSFILE, else from the home folder', () => {
   expect([passwordFileOf({ PGPASSFILE: '/pass', HOME: '/home/ada' }), passwordFileOf({ HOME: '/home/ada' })]).toEqual([
     '/pass',
     '/home/ada/.pgpass',
@@ -132,7 +132,7 @@ async function encrypted(address: string, env: Readonly<Record<string, string>> 
 }
 
 describe.skipIf(!hasPostgres || !hasOpenssl)('a real PostgreSQL', () => {
-  test('is reached over TLS as sslmode says, and without it where that is allowed; a socket works too', async () => {
+  test('is reached over TLS according to sslmode, without it where that is allowed, and over a socket', async () => {
     const { folder, remove } = certificateFolder()
     onTestFinished(remove)
     const [ours, others] = [authority(folder, 'ours'), authority(folder, 'others')]

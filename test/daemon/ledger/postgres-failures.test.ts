@@ -26,7 +26,7 @@ const sqlIn = (address: string, text: string) => server().sql(nameIn(address), t
 const CHANGE = raise(ADA, 1, 2)
 
 describe.skipIf(!hasPostgres)('a schema in PostgreSQL', () => {
-  test('is made once by several that come at once, and each goes on', async () => {
+  test('is made once by several processes that start together, and each can use it', async () => {
     const address = await server().create()
     const stores = await Promise.all(['a', 'b', 'c', 'd'].map(() => open(address)))
     const names = ['w0', 'w1', 'w2', 'w3']
@@ -36,7 +36,7 @@ describe.skipIf(!hasPostgres)('a schema in PostgreSQL', () => {
     expect((await stores[0]?.workspaces())?.map(({ workspace }) => workspace)).toEqual(names)
   })
 
-  test('is not made by a reader, for whom there is an empty ledger', async () => {
+  test('is not made by a reader, which sees an empty ledger', async () => {
     const address = await server().create()
     const store = await open(address, { mode: 'read' })
     expect((await store.workspace('acme', URL_A)).owned()).toEqual([])
@@ -44,7 +44,7 @@ describe.skipIf(!hasPostgres)('a schema in PostgreSQL', () => {
     expect(await sqlIn(address, "SELECT to_regnamespace('capkeeper') AS there")).toEqual([{ there: null }])
   })
 
-  test.each(['write', 'note', 'read'] as const)('of a newer version is refused and left as it is, opened to %s', async (mode) => {
+  test.each(['write', 'note', 'read'] as const)('of a newer version is refused and not changed, opened to %s', async (mode) => {
     const address = await server().create()
     await (await open(address)).close()
     await sqlIn(address, 'UPDATE capkeeper.schema_version SET version = 7')
@@ -54,7 +54,7 @@ describe.skipIf(!hasPostgres)('a schema in PostgreSQL', () => {
     })
   })
 
-  test('that becomes newer while a process is at work is written by it no more', async () => {
+  test('that was migrated meanwhile is not written by an older process', async () => {
     const address = await server().create()
     const ledger = await (await open(address)).workspace('acme', URL_A)
     await sqlIn(address, 'UPDATE capkeeper.schema_version SET version = 7')
@@ -68,7 +68,7 @@ describe.skipIf(!hasPostgres)('a schema in PostgreSQL', () => {
     expect((await ledgerErrorOf(() => open(address))).code).toBe('LEDGER_FOREIGN')
   })
 
-  test('without its tables is damaged, and a row that cannot be read is named', async () => {
+  test('without its tables is damaged, and a row that cannot be read is reported', async () => {
     const address = await server().create()
     const store = await open(address)
     await kept(store.workspace('acme', URL_A), (one) => one.saveOwned([ownedCap(ADA, 1)]))
@@ -82,7 +82,7 @@ describe.skipIf(!hasPostgres)('a schema in PostgreSQL', () => {
 })
 
 describe.skipIf(!hasPostgres)('a database', () => {
-  test('is reached over new connections once one has broken, because the others may be as dead', async () => {
+  test('is reached over new connections once one has broken, because the others are likely dead too', async () => {
     const address = await server().create()
     const database = openPostgres({ address, env: {}, clock })
     onTestFinished(() => database.close())
@@ -100,8 +100,8 @@ describe.skipIf(!hasPostgres)('a database', () => {
   })
 })
 
-describe.skipIf(!hasPostgres)('who may write a workspace in PostgreSQL', () => {
-  test('is one process at a time; another workspace is free, and the lock goes with its holder', async () => {
+describe.skipIf(!hasPostgres)('the writer of a workspace in PostgreSQL', () => {
+  test('is one process at a time; other workspaces are free, and the lock ends with its holder', async () => {
     const address = await server().create()
     const first = await open(address)
     await first.workspace('acme', URL_A)
@@ -113,7 +113,7 @@ describe.skipIf(!hasPostgres)('who may write a workspace in PostgreSQL', () => {
     await second.workspace('acme', URL_A)
   })
 
-  test('is nobody whose connection was cut: what it had in memory is read again before it writes', async () => {
+  test('reads its records again before it writes when its connection was cut', async () => {
     const address = await server().create()
     const ledger = await (await open(address)).workspace('acme', URL_A)
     await kept(ledger, (one) => one.saveFact('verifiedDeclared', 1))
@@ -133,7 +133,7 @@ describe.skipIf(!hasPostgres)('who may write a workspace in PostgreSQL', () => {
     expect(ledger.openIntents()).toHaveLength(1)
   })
 
-  test('with a fence is who has the token of the lease, and a transaction under way is finished before the lease can go over', async () => {
+  test('with a fence has the token of the lease, and its transaction ends before the lease can change holders', async () => {
     const address = await server().create()
     const token = { now: 5 as number | undefined }
     const fence = () => (token.now === undefined ? undefined : { replica: 'me', token: token.now })
@@ -158,7 +158,7 @@ describe.skipIf(!hasPostgres)('who may write a workspace in PostgreSQL', () => {
 })
 
 describe.skipIf(!hasPostgres)('a database that fails', () => {
-  test('and comes back is used again by itself; nothing is recorded meanwhile, and reading fails as well', async () => {
+  test('and recovers is used again by itself; meanwhile recording and reading fail', async () => {
     const address = await server().create()
     const store = await open(address)
     const ledger = await store.workspace('acme', URL_A)
@@ -190,7 +190,7 @@ describe.skipIf(!hasPostgres)('a database that fails', () => {
       'cannot be reached',
       (address: string) => address.replace('127.0.0.1', 'nowhere.invalid'),
     ],
-  ])('or %s says so without its password', async (_row, code, says, change) => {
+  ])('or %s is reported without its password', async (_row, code, says, change) => {
     const address = change(await server().create()).replace('@', ':s3cret-pass@')
     const refused = await ledgerErrorOf(() => open(address))
     expect(refused.code).toBe(code)
@@ -198,7 +198,7 @@ describe.skipIf(!hasPostgres)('a database that fails', () => {
     expect(refused.message).not.toContain('s3cret')
   })
 
-  test('or takes no writes is refused as a standby would be', async () => {
+  test('or takes no writes is refused like a standby', async () => {
     const address = await server().create()
     const ledger = await (await open(address)).workspace('acme', URL_A)
     await sqlIn(address, `ALTER DATABASE ${nameIn(address)} SET default_transaction_read_only = on`)
@@ -209,7 +209,7 @@ describe.skipIf(!hasPostgres)('a database that fails', () => {
     )
   })
 
-  test('or lacks rights names them and the way out', async () => {
+  test('or lacks rights is reported with the rights and the way out', async () => {
     const address = await server().create()
     await server()
       .sql('postgres', 'CREATE ROLE guest LOGIN')
@@ -228,7 +228,7 @@ describe.skipIf(!hasPostgres)('a database that fails', () => {
   })
 
   test.skipIf(process.getuid?.() !== 0)(
-    'has a full disk (needs root, which can make a small one): nothing is recorded, and it goes on once there is room',
+    'has a full disk (needs root to make a small one): nothing is recorded, and it can be used again once there is room',
     async () => {
       const address = await server().create()
       const disk = smallDisk()
@@ -259,7 +259,7 @@ describe.skipIf(!hasPostgres)('a database that fails', () => {
     },
   )
 
-  test('has no connection left for others, and says that', async () => {
+  test('has no free connection, and reports that', async () => {
     const address = await server().create()
     await server().sql('postgres', `ALTER DATABASE ${nameIn(address)} CONNECTION LIMIT 0`)
     await server()
@@ -272,7 +272,7 @@ describe.skipIf(!hasPostgres)('a database that fails', () => {
   })
 })
 
-test.skipIf(!hasPostgres)('a transaction waits for the disk, whatever the server does for others', async () => {
+test.skipIf(!hasPostgres)('a transaction waits for the disk, whatever the default of the server is', async () => {
   const database = openPostgres({ address: await server().create(), env: {}, clock })
   onTestFinished(() => database.close())
   expect(await database.query('SHOW synchronous_commit')).toEqual([{ synchronous_commit: 'off' }])

@@ -19,7 +19,7 @@ async function openAcme(fence?: () => { readonly replica: string; readonly token
 }
 
 describe.skipIf(!hasPostgres)('in PostgreSQL', () => {
-  test('an intent, an outcome and a commit take one statement each, and so does loading what nobody else has changed', async () => {
+  test('an intent, an outcome, a commit, and a load without foreign changes take one statement each', async () => {
     const { ledger } = await openAcme()
     const statements = counted()
     const count = async (action: () => Promise<unknown>): Promise<number> => {
@@ -42,7 +42,7 @@ describe.skipIf(!hasPostgres)('in PostgreSQL', () => {
     expect([ledger.fact('verifiedDeclared'), ledger.owned()]).toEqual([5, expect.arrayContaining([ownedCap(BOB, 5), ownedCap(ADA, 2)])])
   })
 
-  test('what is recorded is on the disk with the answer, whatever the habit of the server is', async () => {
+  test('a record is on the disk when it is answered, whatever the default of the server is', async () => {
     const { store, ledger } = await openAcme()
     const database = store.file.split('/').at(-1) ?? ''
     const areFlushed = async (write: () => Promise<unknown>): Promise<number> => {
@@ -68,7 +68,7 @@ describe.skipIf(!hasPostgres)('in PostgreSQL', () => {
     expect(ledger.owned()).toEqual([])
   })
 
-  test('a record under a token that is over is refused, and no part of it is there', async () => {
+  test('a record under an old token is refused as a whole', async () => {
     let token = 0
     const { store, ledger } = await openAcme(() => ({ replica: 'a', token }))
     const beat = { replica: { id: 'a', name: 'a' }, lastsMs: 60_000, renew: [], release: [], refuses: [], spreads: true }

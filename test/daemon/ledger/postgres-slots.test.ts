@@ -15,7 +15,7 @@ function threeSlots() {
   return { clock, take, told }
 }
 
-test('turns are given in order, and one is kept for what is urgent', async () => {
+test('slots are given in order, and one is reserved for urgent queries', async () => {
   const { clock, take, told } = threeSlots()
   const first = await take('a')
   await take('b')
@@ -40,7 +40,7 @@ test('turns are given in order, and one is kept for what is urgent', async () =>
   expect(told.at(-1)).toBe('d')
 })
 
-test('who waits for too long is told so, and stands in nobody’s way', async () => {
+test('a wait that is too long is refused, and does not block the others', async () => {
   const { clock, take, told } = threeSlots()
   const first = await take('a')
   await take('b')
