@@ -79,8 +79,8 @@ export function dispose(inputs: DisposeInputs): Disposed {
     if (disposition) notReady.set(one.key, disposition)
   }
   const unread = unreadChanges(inputs)
-  const ready = differences.filter((one) => !notReady.has(one.key))
   const pending = [...pendingChanges(inputs), ...unread, ...refusedChanges(inputs)]
+  const ready = differences.filter((one) => !notReady.has(one.key)).map((one) => ({ ...one, isFirst: isFirst(one, inputs) }))
   const { waves, blocked } = schedule({ ...waveInputs(inputs), ready, pending })
   const scheduled = waves.flat()
   const reasons: Reasons = {
@@ -126,15 +126,19 @@ function believedCap(key: ScopeKey, { slots, owned, desired }: Pick<DisposeInput
   return isOurs && (last === undefined || last === ours.cap) ? ours.cap : undefined
 }
 
-function pendingChanges({ differences, judged, watched, pooled }: DisposeInputs): readonly Pending[] {
+function pendingChanges(inputs: DisposeInputs): readonly Pending[] {
+  const { differences, judged, watched, pooled } = inputs
   return differences.flatMap((one): readonly Pending[] => {
     // A change that is only watched defers no other, except in the sum of a pool, which must never be exceeded.
     if (watched?.(one) && !pooled.has(one.key)) return []
     const isHeld = judged.judgement.heldBy.has(one.key)
     // A held revert is not written now, so no person may count on it. A held deal defers an ancestor only where that would exceed the credits.
-    return [{ ...one, healing: one.healing && !isHeld, isPooled: pooled.has(one.key) || (one.pool !== undefined && !isHeld), isHeld }]
+    const isPooled = pooled.has(one.key) || (one.pool !== undefined && !isHeld)
+    return [{ ...one, healing: one.healing && !isHeld, isFirst: isFirst(one, inputs), isPooled, isHeld }]
   })
 }
+
+const isFirst = ({ key }: Difference, { slots }: DisposeInputs): boolean => slots.mayBeInherited(key)
 
 /** Desired caps of scopes that could not be read are pending, until they have been unread for too long. */
 function unreadChanges(inputs: DisposeInputs): readonly Pending[] {

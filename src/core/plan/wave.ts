@@ -9,6 +9,8 @@ import type { Difference } from './diff.ts'
 
 /** A cap that is still to be written, by this run or by a later one. */
 export interface Pending extends Pick<Difference, 'scope' | 'key' | 'from' | 'to' | 'healing'> {
+  /** An ancestor may have given the cap that is shown. It counts as a first cap, because that cap moves with the ancestor. */
+  readonly isFirst?: boolean
   /** It counts in the sum of a pool. */
   readonly isPooled?: boolean
   /** The service has refused it, and may always refuse it. */
@@ -100,11 +102,11 @@ const PHASES = {
   copied: ['team', 'group', 'user up', 'user'],
 } as const
 
-function phases<Change extends Pending>({ ready, layers, mayBeInherited }: WaveInputs<Change>): readonly (readonly Change[])[] {
+function phases<Change extends Pending>({ ready, layers }: WaveInputs<Change>): readonly (readonly Change[])[] {
   const byPhase = Map.groupBy(ready, (one) => {
     const { kind } = one.scope
     const isSplit = layers === 'layered' || kind === 'user'
-    return isSplit && isUp(one, mayBeInherited) ? (`${kind} up` as const) : kind
+    return isSplit && isUp(one) ? (`${kind} up` as const) : kind
   })
   return PHASES[layers].flatMap((phase) => {
     const changes = byPhase.get(phase)
@@ -112,9 +114,7 @@ function phases<Change extends Pending>({ ready, layers, mayBeInherited }: WaveI
   })
 }
 
-/** A cap where nothing may be set counts as a first one: it must exist before the cap of an ancestor is lowered or cleared. */
-const isUp = ({ key, from, to }: Pending, mayBeInherited: (key: ScopeKey) => boolean): boolean =>
-  to !== 'none' && (from === 'none' || to > from || mayBeInherited(key))
+const isUp = ({ from, to, isFirst }: Pending): boolean => to !== 'none' && (isFirst || from === 'none' || to > from)
 
 /** The limits for one person's cap in force while the plan is written, under one reading of the caps. */
 interface Limits {
