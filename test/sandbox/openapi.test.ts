@@ -107,8 +107,9 @@ describe.each(SWITCHED)('%s', (_name, switches) => {
     const capless = { GetUsageConfig: 400, UsageConfig: 403, GetTeamCreditBalance: 403, ...OPEN }[operation]
     expect(await kept(operation, request)).toBe(plan === 'no-caps' ? capless : refused ? 403 : 200)
     const answers = Object.values({ ...responses?.['200']?.content?.['application/json']?.examples }) as readonly { value: unknown }[]
-    if (fixture.sandbox.switches === DEFAULT_SWITCHES) expect(answers).toHaveLength(1)
-    if (Object.keys(switches).length === 0) for (const { value } of answers) expect(valid(`${operation}Answer`, value)).toEqual([])
+    if (Object.keys(switches).length > 0) return
+    expect(answers).toHaveLength(1)
+    for (const { value } of answers) expect(valid(`${operation}Answer`, value)).toEqual([])
   })
 
   test.each(OPERATIONS)('%s: answers of every kind match the document', async (operation) => {
