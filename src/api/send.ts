@@ -147,7 +147,7 @@ async function attempt<Value>(
       }
     },
     onAdmitted(admission) {
-      if (admission === 'probe') machine.backoff = probing(machine.backoff, askerOf(request.operation, key))
+      if (admission === 'probe') machine.backoff = probing(machine.backoff, identityOf(request.operation, key))
     },
   })
   const turn = await entered.catch((error: unknown) => {
@@ -165,10 +165,10 @@ const tooLate = (operation: Operation): ApiError =>
     isLate: true,
   })
 
-const askerOf = (operation: Operation, key: ServiceKey) => ({ operation, keyId: key.id })
+const identityOf = (operation: Operation, key: ServiceKey) => ({ operation, keyId: key.id })
 
 function permitFor(machine: Machine, operation: Operation, key: ServiceKey): Permit {
-  const admission = admit(machine.backoff, askerOf(operation, key), machine.options.clock.monotonic())
+  const admission = admit(machine.backoff, identityOf(operation, key), machine.options.clock.monotonic())
   if (admission.kind === 'fail') return { kind: 'fail', error: notSent(admission.failure, operation) }
   return admission.kind === 'wait' ? { kind: 'wait' } : { kind: admission.kind, keyId: key.id }
 }
@@ -189,7 +189,7 @@ async function useTurn<Value>(
     const nowMs = clock.monotonic()
     const ending: Ending<ApiError> = exchanged ? endingOf(exchanged.result) : { kind: 'nothing' }
     // Before the turn ends: that lets the next one ask to be admitted.
-    machine.backoff = ended(machine.backoff, askerOf(request.operation, key), turn.admission, ending, {
+    machine.backoff = ended(machine.backoff, identityOf(request.operation, key), turn.admission, ending, {
       nowMs,
       roll: random.next(),
       again: turn.again,

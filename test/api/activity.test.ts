@@ -1,4 +1,4 @@
-// What rules go by in a listing of people: role, times of use and of sign-up, and on how many days of a range somebody was active.
+// The fields of people that rules select by: role, times of use and of sign-up, and active days of a range.
 import { describe, expect, test } from 'vitest'
 import { decodeActiveDays, decodeRoster } from '../../src/api/decode.ts'
 

@@ -1,4 +1,4 @@
-// Add-on use by person: how it is asked for, whose rows are whose, what becomes of rows that make no sense, and that no key gets out.
+// Add-on use by person: the question, the owners of keys, malformed rows, and that no key is shown.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ADD_ON_ROWS, createKeyBook, decodeAddOn, encodeAddOn, lacksAddOn, MAX_ADD_ON_SUMS } from '../../src/api/add-on.ts'
@@ -38,7 +38,7 @@ const row = (more: Readonly<Record<string, unknown>> = {}) => ({
 const answer = (...rows: readonly unknown[]) => ({ queryResults: [{ responseItems: rows }] })
 const decode = (body: unknown, question = DAYS) => decodeAddOn(body, question, book(), LATEST)
 
-/** As it comes over a socket: cut into rows while it arrives. */
+/** As over a socket: cut into rows while it arrives. */
 function received(body: unknown): unknown {
   const cutter = createCutter(ADD_ON_ROWS)
   cutter.push(Buffer.from(JSON.stringify(body)))

@@ -1,4 +1,4 @@
-// Answers of a service in few words, and what became of a promise.
+// Short ways to write a service's answers, and the outcome of a promise.
 import { type Scope, userScope } from '../../src/core/model/scope.ts'
 import type { Script } from './world.ts'
 
@@ -9,7 +9,7 @@ export const failing = (status: number, error = 'x', headers: Record<string, str
   body: JSON.stringify({ error }),
 })
 
-/** One after the other; the last one for all that follow. */
+/** One answer after the other; the last one is repeated. */
 export const inOrder =
   (...answers: ReturnType<Script>[]): Script =>
   (_sent, count) =>

@@ -274,7 +274,7 @@ describe('the pace', () => {
     const clock = hastyClock()
     const env = { KEY: 'old-key' }
     const keys = createKeyRing({ default: { env: 'KEY' } }, { env, clock })
-    // Taken away before the change, so that only the predecessor can tell.
+    // Removed before the change, so that only the predecessor's pace is known.
     const learned: Record<string, unknown> = { default: { rate: 2.5, limited: true } }
     const { client, sent } = testClient(() => ({}), { keys, learned, rate: { start: 5, max: 10, concurrency: 8 } }, clock)
     await client.readCap(TEAM)

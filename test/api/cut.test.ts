@@ -13,7 +13,7 @@ const PLAN: RowPlan = {
   keeper: () => (row) => row,
 }
 
-/** What comes out of a text that arrives in pieces of this many bytes. */
+/** The result for a text that arrives in pieces of this many bytes. */
 function cut(text: string, size = text.length + 1, plan = PLAN): { readonly text: string; readonly value: unknown } {
   const cutter = createCutter(plan)
   const bytes = Buffer.from(text)

@@ -17,7 +17,7 @@ import type { RowPlan } from '../../src/ports.ts'
 
 const READ_AT = Date.UTC(2026, 10, 20)
 
-/** What a reading comes to; a failure is told by its kind. */
+/** The result, or the kind of the failure. */
 function outcome<Value>(decode: () => Value): Value | string {
   try {
     return decode()

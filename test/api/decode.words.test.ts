@@ -1,4 +1,4 @@
-// What decoding says when it cannot understand, and the small readers beneath it; what is read of whole answers is in decode.test.ts.
+// The messages of decoding, and its small functions; whole answers are in decode.test.ts.
 import { describe, expect, it } from 'vitest'
 import {
   counterOf,

@@ -1,4 +1,4 @@
-// A service that says the key back where data belongs: nothing of it gets any further, and the rest of the answer counts.
+// A service that echoes the key as data: the key is removed, and the rest of the answer counts.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'

@@ -1,4 +1,4 @@
-// The last question before a request leaves: whatever happens while the connection is made, nothing is sent once it may not leave.
+// The final check before a request is sent: whatever happens while it connects, nothing is sent once it may not leave.
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
@@ -27,7 +27,7 @@ interface Way {
   readonly arrived: () => number
 }
 
-/** A proxy that leads every CONNECT to one port. */
+/** A proxy that connects every CONNECT to one port. */
 async function proxyTo(port: number): Promise<string> {
   const proxy = createServer().on('connect', (_request, near) => {
     const far = connect(port, '127.0.0.1', () => near.write('HTTP/1.1 200 OK\r\n\r\n'))

@@ -1,5 +1,5 @@
-// Whatever a service answers, in status, headers and body, through the whole client: a value that makes sense or an ApiError, never another
-// error; no number that is none; no cap but whole ones from 0 up; no wait without end; and never the key, however the service repeats it.
+// Any answer, in status, headers and body, through the whole client: the result is a valid value or an ApiError, never another
+// error; no NaN; only whole caps from 0 up; no endless wait; and never the key, however the service repeats it.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ApiError, classify, MAX_RETRY_AFTER_MS } from '../../src/api/errors.ts'
@@ -130,7 +130,7 @@ const answer: fc.Arbitrary<WireAnswer> = fc.record({
   body,
 })
 
-/** Every number that is in a value, however deep. */
+/** Every number in a value, however deep. */
 function numbersIn(value: unknown): readonly number[] {
   if (typeof value === 'number') return [value]
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(numbersIn) : []

@@ -27,7 +27,7 @@ function transportTo(baseUrl: string, overrides: Partial<HttpTransportOptions> =
   return transport
 }
 
-/** Answers in a thread of its own: half at once, the rest a little later. */
+/** Answers in another thread: half at once, the rest a little later. */
 const QUICK_BEGINNER = `
   const { createServer } = require('node:http')
   const { parentPort } = require('node:worker_threads')
@@ -81,7 +81,7 @@ describe('a request over HTTP', () => {
     const port = await new Promise((resolve) => worker.once('message', resolve))
     const transport = transportTo(`http://127.0.0.1:${port}`)
     await transport.send('GetUsageConfig', BODY, SOON)
-    // The answer is there before the event loop comes to anything else that belongs to the request.
+    // The answer arrives before the event loop handles anything else of the request.
     let isBusy = true
     open.push({ close: () => (isBusy = false) })
     const stay = async (): Promise<void> => {
@@ -211,7 +211,7 @@ describe('a request without an answer', () => {
 })
 
 describe('a proxy', () => {
-  /** Opens tunnels to the target whatever name is asked for, and remembers the names. */
+  /** Opens tunnels to the target for any name, and remembers the names. */
   async function proxyTo(target: TestServer): Promise<TestServer & { readonly asked: string[] }> {
     const asked: string[] = []
     const proxy = await serve((_request, response) => response.writeHead(500).end())

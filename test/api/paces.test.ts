@@ -1,4 +1,4 @@
-// The pace belongs to a key and outlives the clients that send: reloads, changed keys and changed limits never let a request out too early.
+// The pace belongs to a key and outlives the clients: reloads, changed keys and changed limits never let a request leave too early.
 import { describe, expect, it } from 'vitest'
 import { createKeyRing } from '../../src/api/keys.ts'
 import type { ClientOptions } from '../../src/api/send.ts'
@@ -10,13 +10,13 @@ import { hastyClock, keyRing, scripted, type TestClient, testClient } from './wo
 const RATE = { start: 5, max: 5, concurrency: 8 }
 const GAP_MS = 1_000 / RATE.max
 
-/** Clients that come one after the other, as reloads make them, over one wire. */
+/** Clients one after the other, as reloads make them, over one transport. */
 function house(...answers: Parameters<typeof inOrder>) {
   const clock = hastyClock()
   const transport = scripted(clock, inOrder(...answers))
   const paces = createPaces()
   const open = (overrides: Partial<ClientOptions> = {}): TestClient =>
-    // A ring of its own each time: so it is after a reload.
+    // A new ring each time, as after a reload.
     testClient(() => ({}), { transport, paces, keys: keyRing(clock), rate: RATE, ...overrides }, clock)
   const gaps = (): number[] => transport.sent.slice(1).map(({ at }, index) => at - (transport.sent[index]?.at ?? 0))
   return { clock, open, gaps, sent: transport.sent }

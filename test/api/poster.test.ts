@@ -1,4 +1,4 @@
-// Posts to addresses that are secrets: what arrives, what surely did not, and that no failure tells the address.
+// Posts to secret addresses: what arrives, what certainly did not, and that no failure shows the address.
 import { connect } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createPoster } from '../../src/api/transport/http.ts'

@@ -1,4 +1,4 @@
-// What a probe asks, and what it makes of the answers; above all, that its one request to the writing operation cannot write.
+// The questions of a probe and its conclusions; above all, its one request to the writing operation cannot write.
 import { describe, expect, test } from 'vitest'
 import { type Holding, type KeyProbe, probesOf, reach } from '../../src/api/probe.ts'
 import type { Transport, TransportFailure, WireAnswer } from '../../src/ports.ts'
@@ -56,7 +56,7 @@ describe('asking whether a key may write', () => {
   ])('%s', async (_row, give, kind) => {
     const { key, sent } = probe(give)
     expect((await key.mayWrite()).kind).toBe(kind)
-    // No cap, and nobody who could have one.
+    // No cap, and a person who cannot exist.
     expect(sent).toEqual([{ operation: 'UsageConfig', body: { service_key: 'key-one-long', user_email: 'nobody@capkeeper.invalid' } }])
   })
 

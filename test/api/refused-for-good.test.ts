@@ -32,7 +32,7 @@ describe.each(STYLES)('with errors as %s', (errors) => {
       expect(await client.readCap(ADA)).toMatchObject({ observed: 'unknown', failure: { lacksFeature: true } })
       expect(await client.writeCap(TEAM, credits(5))).toMatchObject({ kind: 'refused', failure: { lacksFeature: true } })
       if (key === 'sandbox-admin') expect((await client.readRoster()).people).toHaveLength(20)
-      // Nothing is tried again.
+      // Nothing is retried.
       expect(calls.count('GetUsageConfig')).toBe(2)
       expect(calls.count('UsageConfig')).toBe(1)
     }

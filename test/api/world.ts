@@ -1,4 +1,4 @@
-// What the client's tests share: a clock that jumps to the next alarm as soon as nothing else is going on, scripted answers, a service
+// Shared by the client's tests: a clock that jumps to the next alarm when the event loop is idle, scripted answers, a service
 // on a loopback port, and a client made of them.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

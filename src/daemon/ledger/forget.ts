@@ -40,7 +40,7 @@ export function withoutPerson(value: unknown, email: string): unknown {
   return isSame ? value : Object.fromEntries(kept)
 }
 
-/** Only a process that knows the address can tell whom the mark means. */
+/** A mark shows its person only to a process that knows the address. */
 export const markOf = (email: string, at: Instant): ForgottenMark => ({ at, hash: hashOf(at, email) })
 
 const hashOf = (at: Instant, email: string): string => createHash('sha256').update(`${at}\n${email}`).digest('hex')

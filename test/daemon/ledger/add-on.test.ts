@@ -1,4 +1,4 @@
-// Add-on use in the ledger: days are replaced as they are read again, sums are exact to the cent, and what is old goes.
+// Add-on use in the ledger: days are replaced as they are read again, sums are exact to the cent, and old ones are deleted.
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'

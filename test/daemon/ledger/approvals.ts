@@ -1,4 +1,4 @@
-// Arbitrary approvals, for the tests that write and read everything that a ledger keeps.
+// Arbitrary approvals, for tests that write and read every value of a ledger.
 import fc from 'fast-check'
 import type { Approval } from '../../../src/core/model/change.ts'
 import type { Cap } from '../../../src/core/model/policy.ts'

@@ -1,4 +1,4 @@
-// What every ledger promises about add-on use, held against plain maps.
+// The contract of every ledger about add-on use, checked against plain maps.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { AddOnRow } from '../../../src/core/model/observed.ts'
@@ -28,7 +28,7 @@ function summed(rows: readonly AddOnRow[]) {
   return sums
 }
 
-/** `place` gives the path or the address of a ledger that does not exist yet. */
+/** `place` returns the path or the address of a ledger that does not exist yet. */
 export function addOnContract(name: string, place: () => string | Promise<string>, numRuns: number): void {
   test(`after any batches of add-on use, a ledger in ${name} is equal to plain maps`, async () => {
     await fc.assert(

@@ -1,4 +1,4 @@
-// What every ledger promises as a whole, held against plain maps: whatever is done in whatever order.
+// The contract of every ledger for any actions in any order, checked against plain maps.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { ASPECT_VALUES, type Aspect, type AspectValue, type LatestEvidence } from '../../../src/core/interpret/evidence.ts'
@@ -324,7 +324,7 @@ const contents = async (ledger: Ledger) => ({
 
 const URL = 'https://a.example'
 
-/** `place` gives the path or the address of a ledger that does not exist yet. */
+/** `place` returns the path or the address of a ledger that does not exist yet. */
 export function modelContract(name: string, place: () => string | Promise<string>, numRuns: number): void {
   const steps = fc.array(fc.oneof({ weight: 6, arbitrary: action }, fc.constantFrom('reopen' as const, 'load' as const)), { maxLength: 25 })
   test(`after any actions, closed and opened again at any time, a ledger in ${name} is equal to plain maps`, async () => {

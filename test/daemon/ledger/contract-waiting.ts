@@ -1,4 +1,4 @@
-// What every ledger promises of changes that wait for a transaction, and of two processes at work: the tests that each adapter passes.
+// The contract of every ledger about waiting changes and two processes; each adapter passes these tests.
 
 import { describe, expect, test } from 'vitest'
 import type { Approval, Intent } from '../../../src/core/model/change.ts'
@@ -10,7 +10,7 @@ import { open } from './contract.ts'
 
 const URL_A = 'https://a.example/api/v1'
 
-/** `place` gives the path or the address of a ledger that does not exist yet. */
+/** `place` returns the path or the address of a ledger that does not exist yet. */
 export function waitingContract(name: string, place: () => string | Promise<string>): void {
   describe(`changes that wait in ${name}`, () => {
     test('are visible at once, and are recorded with the next intent, outcome or commit, in one transaction', async () => {

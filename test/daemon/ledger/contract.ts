@@ -1,4 +1,4 @@
-// What every ledger promises, whichever database it lies in: the tests that each adapter passes.
+// The contract of a ledger in any database; each adapter passes these tests.
 
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Approval } from '../../../src/core/model/change.ts'
@@ -24,7 +24,7 @@ export async function open(file: string, mode: LedgerMode = 'write'): Promise<Le
   return store
 }
 
-/** `place` gives the path or the address of a ledger that does not exist yet. */
+/** `place` returns the path or the address of a ledger that does not exist yet. */
 export function ledgerContract(name: string, place: () => string | Promise<string>): void {
   describe(`what is recorded in ${name}`, () => {
     test('an outcome closes its intent, appends to history and keeps ownership, and all of it survives closing', async () => {

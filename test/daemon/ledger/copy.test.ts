@@ -1,4 +1,4 @@
-// Moving a ledger: every row arrives as it was, from a file to PostgreSQL and back, or none does.
+// Copying a ledger between a file and PostgreSQL: every row arrives unchanged, or none does.
 
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -25,7 +25,7 @@ async function open(file: string): Promise<LedgerStore> {
   return store
 }
 
-/** Something in every table, with signs that databases take badly. */
+/** Rows in every table, with signs that are difficult for databases. */
 async function filled(file: string): Promise<LedgerStore> {
   const store = await open(file)
   await store.workspace('old', 'https://before.example')
@@ -67,7 +67,7 @@ async function filled(file: string): Promise<LedgerStore> {
 /** The binding of `acme`: two of `old` come before it. */
 const ACME = 3
 
-/** More rows than go at a time, in one transaction. */
+/** More rows than one batch, in one transaction. */
 async function fillHistory(store: LedgerStore, change: ReturnType<typeof raise>): Promise<void> {
   const [table] = COPY_TABLES.filter(({ name }) => name === 'history')
   const rows = Array.from({ length: 2_100 }, (_, n) => [
@@ -111,7 +111,7 @@ describe('a ledger is copied', () => {
       expect((await to.check()).problems).toEqual([])
       from = to
     }
-    // Ids of intents are not used again there either.
+    // Ids of intents are not used again in the copy either.
     const before = await (await source.workspace('acme', undefined)).recordIntent(intentFor(raise(ADA, 1, 2)))
     for (const store of [from, await openedAgain(places[0] ?? '')]) {
       const ledger = await store.workspace('acme', undefined)
@@ -120,7 +120,7 @@ describe('a ledger is copied', () => {
     }
   })
 
-  /** Closed with the test, as the one that was copied to still holds it. */
+  /** Closed with the test, because the target still holds its workspaces. */
   const openedAgain = async (file: string): Promise<LedgerStore> => {
     const store = await openLedger({ file, mode: 'note', clock })
     onTestFinished(() => store.close())

@@ -12,7 +12,7 @@ import { fakeClock } from '../../support/clock.ts'
 import { entryOf } from '../../support/declare.ts'
 import { ADA, BOB, kept, ownedCap, temporaryFolder } from '../../support/ledger.ts'
 
-/** What every version wrote. */
+/** The texts of every version. */
 const TEXTS: readonly (readonly [text: string, entry: PolicyEntry])[] = [
   ['', UNDECLARED],
   ['given up', GIVEN_UP],

@@ -1,4 +1,4 @@
-// What is about a person, in values of any shape.
+// Finds and removes what is about a person, in values of any shape.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { marked, markOf, withoutPerson } from '../../../src/daemon/ledger/forget.ts'

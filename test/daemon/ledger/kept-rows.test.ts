@@ -1,4 +1,4 @@
-// Rows of one table in memory: what is told of them is the same before and after a reload.
+// Rows of one table in memory are the same before and after a reload.
 import { expect, test } from 'vitest'
 import { keptRows } from '../../../src/daemon/ledger/kept-rows.ts'
 

@@ -1,4 +1,4 @@
-// Leases in a real PostgreSQL: who gets one, what a token is good for, and what a database that took another's place makes void.
+// Leases in a real PostgreSQL: who gets one, what its token protects, and that a failover voids all of them.
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Heartbeat } from '../../../src/core/replicas/table.ts'
 import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
@@ -55,14 +55,14 @@ describe.skipIf(!hasPostgres)('a lease in PostgreSQL', () => {
     expect(other.peers.map(({ id }) => id).toSorted()).toEqual(['a', 'b'])
     const token = first?.token ?? 0
     expect([...(await table.beat(beat('a', { renew: [{ workspace: 'acme', token, config: 'c2' }] }))).renewed]).toEqual(['acme'])
-    // Its holder has read other settings meanwhile, as the other one will.
+    // The holder has read other settings meanwhile, as the other replica will.
     expect((await table.beat(beat('b'))).leases).toMatchObject([{ workspace: 'acme', config: 'c2' }])
     expect([...(await table.beat(beat('a', { renew: [{ workspace: 'acme', token: token - 1, config: 'c1' }] }))).renewed]).toEqual([])
     expect(await table.hasFree()).toBe(false)
     await table.beat(beat('a', { release: [{ workspace: 'acme', token }] }))
     expect(await table.hasFree()).toBe(true)
     const second = (await table.beat(beat('b', { take: acme }))).taken.get('acme')
-    // It may have left an intent open.
+    // The former holder may have left an intent open.
     expect(second?.quietMs).toBeGreaterThan(5_000)
     expect(second?.token).toBeGreaterThan(token)
   })
@@ -88,7 +88,7 @@ describe.skipIf(!hasPostgres)('a lease in PostgreSQL', () => {
     await sql("UPDATE capkeeper.era SET since = since - interval '60 seconds'")
     const anew = (await table.beat(beat('b', { take: [...acme, { workspace: 'beta', config: 'c1' }] }))).taken
     expect(anew.get('acme')?.token).toBeGreaterThan(token)
-    // The copy may lack who held it last, and until when: what counts is when the last lease of the server before can have ended.
+    // The standby may lack the last holder and the end of its lease: every lease of the old server must have ended.
     for (const name of ['acme', 'beta']) expect(anew.get(name)?.quietMs).toBeGreaterThan(5_000)
   })
 
@@ -158,7 +158,7 @@ describe.skipIf(!hasPostgres)('the policies that a ledger has seen', () => {
     expect(await table.readopt('acme', 'one', 0)).toBe(false)
     await table.followed('b', given('one'))
     expect(await table.readopt('acme', 'one', 60_000)).toBe(false)
-    // What says the same at another commit is the same, and has been there for as long.
+    // Equal policies at another commit are the same set, known for as long.
     await table.followed('b', given('one 4f2a'))
     expect(await table.readopt('acme', 'one', 0)).toBe(true)
     expect((await table.followed('a', given('one'))).get('acme')).toBe('one')

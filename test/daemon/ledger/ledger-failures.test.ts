@@ -26,7 +26,7 @@ const MODES: readonly LedgerMode[] = ['write', 'note', 'read']
 const open = (file: string, mode: LedgerMode = 'write') => openLedger({ file, mode, clock: fakeClock() })
 const newFile = (): string => join(temporaryFolder(), 'capkeeper.db')
 
-/** A ledger with something in it. */
+/** A ledger with some records. */
 async function usedLedger(): Promise<string> {
   const file = newFile()
   const store = await open(file)

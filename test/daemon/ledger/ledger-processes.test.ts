@@ -15,7 +15,7 @@ const INTENT = `{
 test('after kill -9 the lock is free, and every recorded intent is in the ledger', async () => {
   const file = join(temporaryFolder(), 'capkeeper.db')
   const writer = await helperProcess(`
-    // Kept: with a store that nobody holds the lock goes, too.
+    // A reference is kept, because garbage collection of the store would free the lock.
     globalThis.store = await openLedger({ file: '${file}', mode: 'write', clock })
     const ledger = await store.workspace('acme', '${URL_A}')
     for (let n = 0; n < 5; n += 1) console.log('intent', (await ledger.recordIntent(${INTENT})).id)
@@ -110,7 +110,7 @@ test('of several processes that make one new ledger at once, one writes and the 
 test('a full disk fails the record, not the process, and earlier records stay', async () => {
   const file = join(temporaryFolder(), 'capkeeper.db')
   await (await open(file, 'write')).close()
-  // A limit on the size of files stands in for the full disk: the write fails after the transaction has begun.
+  // A limit on the size of files simulates the full disk: the write fails after the transaction has begun.
   const writer = await helperProcess(`
     import { spawnSync } from 'node:child_process'
     if (process.env.LIMITED === undefined) {

@@ -1,4 +1,4 @@
-// What a ledger promises, as plain maps.
+// A ledger made of plain maps.
 import type { Approval, HistoryEntry, Intent, Pause, Quarantined } from '../../../src/core/model/change.ts'
 import type { OwnedCap } from '../../../src/core/model/observed.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
@@ -9,7 +9,7 @@ import { modelUse } from '../../support/use-model.ts'
 
 const byKey = <T>(rows: ReadonlyMap<string, T>): readonly T[] => [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
 
-/** A ledger that forgets everything with the test. */
+/** A ledger in memory. */
 export function modelLedger(): Ledger {
   const owned = new Map<ScopeKey, OwnedCap>()
   const intents = new Map<number, Intent>()

@@ -11,7 +11,7 @@ interface Parts {
   readonly named: <T>(value: fc.Arbitrary<T>) => fc.Arbitrary<Record<string, T>>
 }
 
-/** What `LedgerFacts.pools` holds of one pool. */
+/** One pool in `LedgerFacts.pools`. */
 export function poolStates({ cap, instant, text, named }: Parts): fc.Arbitrary<PoolState> {
   const amounts = fc.nat().map(credits)
   const capSince = fc.record({ cap, at: instant })

@@ -1,4 +1,4 @@
-// Addresses of databases: told from files, shown without what is secret, joined with libpq's variables; and TLS against a real server.
+// Addresses of databases: told from files, shown without secrets, completed by libpq's variables; and TLS with a real server.
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
@@ -169,7 +169,7 @@ describe.skipIf(!hasPostgres || !hasOpenssl)('a real PostgreSQL', () => {
         message: expect.stringContaining("the server's certificate is not trusted"),
       })
     }
-    // What waiting does not mend is told at once, in place of being waited for.
+    // A failure that waiting cannot end is reported at once.
     const expired = ours.sign('IP:127.0.0.1', -1)
     await server.useTls(expired.key, expired.cert)
     expect(await ledgerErrorOf(() => encrypted(address, { PGSSLMODE: 'verify-full', PGSSLROOTCERT: ours.file }))).toMatchObject({

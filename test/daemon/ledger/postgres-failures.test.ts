@@ -1,4 +1,4 @@
-// What a ledger in PostgreSQL does when others write, when its database fails, and when it is not what it should be: with a real server.
+// A ledger in a real PostgreSQL with other writers, a failing database, and an invalid schema.
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -172,7 +172,7 @@ describe.skipIf(!hasPostgres)('a database that fails', () => {
     await server().start()
     await until(() => ledger.load())
     expect(ledger.openIntents()).toEqual([intent])
-    // The lock is taken again with the first attempt to write, which only says so.
+    // The first attempt to write takes the lock again, and fails.
     await ledger.recordOutcome(intent, undefined, 'kept').catch(() => ledger.load())
     await until(() => store.probe())
     if (ledger.openIntents().length > 0) await ledger.recordOutcome(intent, undefined, 'kept')
@@ -203,7 +203,7 @@ describe.skipIf(!hasPostgres)('a database that fails', () => {
     const ledger = await (await open(address)).workspace('acme', URL_A)
     await sqlIn(address, `ALTER DATABASE ${nameIn(address)} SET default_transaction_read_only = on`)
     await server().sql('postgres', `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${nameIn(address)}'`)
-    // Each dead connection is met once.
+    // Each dead connection fails once.
     await until(async () =>
       expect((await ledgerErrorOf(() => ledger.savePause(undefined))).message).toContain('the address has to lead to the primary'),
     )
@@ -279,7 +279,7 @@ test.skipIf(!hasPostgres)('a transaction waits for the disk, whatever the defaul
   expect(await database.transaction((query) => query('SHOW synchronous_commit'))).toEqual([{ synchronous_commit: 'on' }])
 })
 
-/** 24 MiB for the server's user, gone with the test. */
+/** 24 MiB for the server's user, removed with the test. */
 function smallDisk(): string {
   const folder = mkdtempSync(join(tmpdir(), 'capkeeper-disk-'))
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=24m,mode=0700', 'tmpfs', folder])
@@ -291,7 +291,7 @@ function smallDisk(): string {
   return folder
 }
 
-/** A server that has just started may still turn the first ones away. */
+/** A server that has just started may still refuse the first connections. */
 async function until(act: () => Promise<unknown>): Promise<void> {
   for (let attempt = 0; attempt < 100; attempt += 1) {
     try {

@@ -1,4 +1,4 @@
-// How many statements records cost in PostgreSQL: each of them is one transaction in one statement, and reading what is known is one as well.
+// The statements of records in PostgreSQL: one statement is one transaction, and a load without foreign changes needs one as well.
 import { Client } from 'pg'
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { scopeKey, userScope } from '../../../src/core/model/scope.ts'
@@ -54,7 +54,7 @@ describe.skipIf(!hasPostgres)('in PostgreSQL', () => {
       }
       return flushed
     }
-    // Others of the server may write in between once; without our asking none is flushed.
+    // The server itself may flush once in between; without our setting no record is flushed.
     expect(await areFlushed(() => server().sql(database, 'UPDATE capkeeper.binding SET version = version'))).toBeLessThan(2)
     expect(await areFlushed(() => ledger.recordIntent(intentFor(CHANGE)))).toBeGreaterThan(3)
   })

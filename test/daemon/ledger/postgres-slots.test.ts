@@ -1,4 +1,4 @@
-// Turns on a process's few connections.
+// Slots for a process's few connections.
 import { expect, test } from 'vitest'
 import { createSlots } from '../../../src/daemon/ledger/postgres/slots.ts'
 import { fakeClock } from '../../support/clock.ts'
@@ -27,7 +27,7 @@ test('slots are given in order, and one is reserved for urgent queries', async (
   void take('another lease', true)
   await clock.advance(1)
   expect(told).toEqual(['a', 'b', 'lease'])
-  // What is urgent goes first, and whoever waits for longest after it.
+  // Urgent queries go first, then the others in order.
   first()
   first()
   await clock.advance(1)

@@ -1,4 +1,4 @@
-// The ledger in a real PostgreSQL: what every ledger promises.
+// The contract of every ledger, with a real PostgreSQL.
 import { describe } from 'vitest'
 import { hasPostgres, postgresForFile } from '../../support/postgres.ts'
 import { ledgerContract } from './contract.ts'

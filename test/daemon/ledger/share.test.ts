@@ -28,7 +28,7 @@ async function share(world: World, key = KEY): Promise<LedgerDocument> {
   return sharedLedger(JSON.parse((await Array.fromAsync(pieces)).join('')))
 }
 
-/** A workspace with everything: caps of ours, a hold that was shown, a grant, an approval, somebody quarantined. */
+/** A workspace with every kind of record: caps of ours, a shown hold, a grant, an approval, a quarantined person. */
 async function usedWorld(): Promise<World> {
   const world = await testWorld({ people: 40, groups: { core: [person(1), person(2)] }, switches: { zeroCap: 'omitted' } })
   const caps = capsOf(30)
@@ -37,7 +37,7 @@ async function usedWorld(): Promise<World> {
   return world
 }
 
-/** What would be planned with this ledger from what was read. */
+/** The plan with this ledger, from the readings of the world. */
 function planOf({ state, clock }: World, ledger: Parameters<typeof recall>[1]) {
   const known = { ...recall(state.policy, ledger), readings: state.readings, usage: state.usage }
   const planner = { settings: SETTINGS, ledger, clock, digest: sha256 }

@@ -1,4 +1,4 @@
-// What a ledger may remember of messages, for tests that write whatever it takes.
+// Arbitrary records of sent messages, for tests that write every fact of the ledger.
 import fc from 'fast-check'
 import { TOLD_STATES, type Told } from '../../../src/core/notify/told.ts'
 
@@ -7,7 +7,7 @@ const entry = fc.record(
   { requiredKeys: ['level', 'state', 'at', 'tries'] },
 )
 
-/** Keys are JSON, and none of them names a property that objects have. */
+/** Keys are JSON, so none of them is the name of a built-in property. */
 const key = fc.array(fc.string(), { minLength: 1, maxLength: 3 }).map((parts) => JSON.stringify(parts))
 
 export const told: fc.Arbitrary<Told> = fc.record({

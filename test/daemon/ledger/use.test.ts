@@ -1,4 +1,4 @@
-// Use in the ledger: what older ledgers have of it, how long it is kept, and that sums go on over restarts and cycles.
+// Use in the ledger: in older ledgers, how long it is kept, and sums over restarts and cycles.
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import fc from 'fast-check'
@@ -47,7 +47,7 @@ async function burn(ledger: Ledger, figures: readonly { readonly at: number; rea
   }
 }
 
-/** A ledger as the first version of its schema left it. */
+/** A ledger of the first version of its schema. */
 async function versionOne(): Promise<string> {
   const file = newFile()
   const store = await open(file)
@@ -155,7 +155,7 @@ describe('any answer of the service', () => {
   })
 })
 
-/** Runs of which none makes sense are refused as a whole. */
+/** Runs are malformed when no row makes sense. */
 function madeSense(read: () => RunsReading): RunsReading {
   try {
     return read()
@@ -272,7 +272,7 @@ describe('credits burned', () => {
 
   test('are added once when the answer of the commit was lost', async () => {
     let isLost = false
-    // As it is in memory where no answer came: the next look at the database shows what was kept.
+    // Without an answer the memory is old: the next load shows what was recorded.
     let remembered: LedgerFacts['burned'] | undefined
     const wrapLedger = (real: Ledger): Ledger => ({
       ...real,

@@ -1,5 +1,5 @@
-// The keeper of leases in a simulated world with pauses, cuts, jumps of clocks and failovers: no two replicas ever have a request under way for one
-// workspace, nothing is recorded under an old token, and in the end everything is kept, evenly.
+// The keeper of leases in a simulated world with pauses, cut connections, clock jumps and failovers: no two replicas ever have a request under way for one
+// workspace, nothing is recorded under an old token, and in the end all workspaces are held, evenly.
 import { describe, expect, test } from 'vitest'
 import { LEASE_MS } from '../../../src/core/replicas/lease.ts'
 import { stream } from '../../../src/sandbox/company/random.ts'

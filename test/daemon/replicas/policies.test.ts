@@ -1,4 +1,4 @@
-// Which policies count among replicas: those that the table was told last, also when the table loses what it was told, or a file breaks.
+// Which policies count among replicas: the last reported ones, even when the table loses them or a file breaks.
 import { expect, onTestFinished, test } from 'vitest'
 import { LEASE_MS } from '../../../src/core/replicas/lease.ts'
 import type { HeartbeatAnswer } from '../../../src/core/replicas/table.ts'
@@ -10,7 +10,7 @@ import { QUIET_HOOKS, QUIET_TABLE } from '../../support/lease-parts.ts'
 
 const ME = { id: 'me', name: 'pod-1' }
 
-/** A replica that holds acme by a table whose memory of policies can be put back. */
+/** A replica that holds acme, with a table that can be restored to an earlier state. */
 async function setting(lastGood?: string) {
   const clock = fakeClock()
   let told = new Map<string, string>()
@@ -50,7 +50,7 @@ async function setting(lastGood?: string) {
   return {
     ...{ keeper, clock, shown, follow },
     another: (policy: string) => void seen.push(policy),
-    /** The table as it was when so many policies were known. */
+    /** Restores the table to the state in which it knew so many policies. */
     putBack(known: number) {
       seen = seen.slice(0, known)
       told = new Map(seen.slice(-1).map((policy) => ['acme', policy]))

@@ -1,4 +1,4 @@
-// By what replicas tell whether they have one configuration.
+// The digest by which replicas compare their configurations.
 import { expect, test } from 'vitest'
 import { loadConfig } from '../../../src/daemon/config/load.ts'
 import { wantedIn } from '../../../src/daemon/replicas/shown.ts'

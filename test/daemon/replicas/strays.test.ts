@@ -1,4 +1,4 @@
-// What the database gave by an exchange whose answer came too late: the keeper takes its share of it anew, and lets the rest go.
+// Leases from a heartbeat whose answer came too late: the keeper takes its share again, and releases the rest.
 import { expect, test } from 'vitest'
 import { LEASE_MS } from '../../../src/core/replicas/lease.ts'
 import type { Heartbeat, HeartbeatAnswer } from '../../../src/core/replicas/table.ts'
@@ -12,7 +12,7 @@ const WORKSPACES = ['a', 'b', 'c', 'd']
 const ME = { id: 'me', name: 'pod-1' }
 const OTHER = { id: 'other', name: 'pod-2' }
 
-/** A table in which `me` has all leases, whatever it knows of them. */
+/** A table in which `me` has all leases, even those that it does not know of. */
 function setting(): { readonly keeper: FencedLeases; readonly beats: Heartbeat[]; readonly clock: ReturnType<typeof fakeClock> } {
   const clock = fakeClock()
   const beats: Heartbeat[] = []

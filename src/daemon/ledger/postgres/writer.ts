@@ -101,7 +101,7 @@ const HOLDS = 'SELECT token FROM capkeeper.lease WHERE workspace = $1 AND holder
 const fenced = (name: string, workspace: string): LedgerError =>
   new LedgerError(
     'LEDGER_FENCED',
-    `${name}: another replica holds ${workspace} now, so nothing was recorded; this one goes on when it holds it again`,
+    `${name}: another replica holds ${workspace} now, so nothing was recorded; this replica continues when it holds it again`,
   )
 
 /** After a backup was restored while a daemon was running. */
