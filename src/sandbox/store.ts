@@ -115,9 +115,7 @@ export interface Store {
   readonly lastActivity: (until: Instant) => ReadonlyMap<number, LastActivity>
   /** Every row of a source, oldest first. */
   readonly use: <Source extends UseSource>(source: Source) => Iterable<UseOf<Source>>
-  /** Agent rows in the span, oldest first. */
-  readonly agentUse: (span: Span) => readonly AgentUse[]
-  /** The same rows of these people, `limit` at most. */
+  /** Agent rows of these people, oldest first, `limit` at most. */
   readonly agentRuns: (filter: AgentFilter, limit: number) => readonly AgentUse[]
   /** Lines by day; none for the terminal, which reports none. */
   readonly agentLines: (filter: AgentFilter) => readonly DayLines[]
@@ -314,20 +312,18 @@ function capPart(database: DatabaseSync): Pick<Store, 'cap' | 'setCap' | 'caps'>
 }
 
 type Columns = Readonly<Record<string, unknown>>
-type UsePart = Pick<Store, 'addUse' | 'usedCents' | 'activeDays' | 'lastActivity' | 'agentUse' | 'use' | 'select'>
+type UsePart = Pick<Store, 'addUse' | 'usedCents' | 'activeDays' | 'lastActivity' | 'use' | 'select'>
 type ActivityRow = { person: number; autocompleteAt: number | null; agentAt: number | null; commandAt: number | null }
 
 function usePart(database: DatabaseSync): UsePart {
   const used = query<{ person: number; value: number }>(database, USED_CENTS)
   const days = query<{ person: number; value: number }>(database, ACTIVE_DAYS)
   const last = query<ActivityRow>(database, LAST_ACTIVITY)
-  const agent = query<Columns>(database, 'SELECT * FROM agent_use WHERE at BETWEEN :fromAt AND :untilAt ORDER BY at, rowid')
   return {
     addUse: useWriter(database),
     usedCents: (span) => new Map(used({ ...span }).map((row) => [row.person, row.value])),
     activeDays: (span) => new Map(days({ ...span }).map((row) => [row.person, row.value])),
     lastActivity: (untilAt) => new Map(last({ untilAt }).map((row) => [row.person, activityOf(row)])),
-    agentUse: (span) => agent({ ...span }).map((row) => decodeUse('agent', row)),
     *use(source) {
       const rows = database.prepare(`SELECT * FROM ${tableOf(source)} ORDER BY at, rowid`).iterate()
       for (const row of rows) yield decodeUse(source, row)

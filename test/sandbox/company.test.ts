@@ -1,9 +1,12 @@
 // The seeded company and its months of use: the same under the same seed, and similar to real use.
 import { describe, expect, test } from 'vitest'
 import { createSandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts'
+import type { Span, Store } from '../../src/sandbox/store.ts'
 import { fakeClock } from '../support/clock.ts'
 
 const sandboxOf = (options: Partial<SandboxOptions> = {}) => createSandbox({ clock: fakeClock(), ...options })
+
+const agentUse = ({ use }: Store, { fromAt, untilAt }: Span) => [...use('agent')].filter(({ at }) => at >= fromAt && at <= untilAt)
 
 function everythingOf(options: Partial<SandboxOptions>) {
   const { store, close } = sandboxOf(options)
@@ -11,7 +14,7 @@ function everythingOf(options: Partial<SandboxOptions>) {
   const facts = {
     people: store.people(),
     groups: store.groups().map((group) => [group, [...store.members(group.id)]]),
-    use: store.agentUse(span),
+    use: [...store.use('agent')],
     days: [...store.activeDays(span)],
     last: [...store.lastActivity(span.untilAt)],
   }
@@ -35,7 +38,7 @@ describe('the seed', () => {
   test('gives the same use for the same day, whenever the sandbox was started', () => {
     const dayOf = (startAt: number, days: number) => {
       const { store } = sandboxOf({ clock: fakeClock(startAt), company: { people: 30, days } })
-      return store.agentUse({ fromAt: Date.UTC(2026, 10, 18), untilAt: Date.UTC(2026, 10, 18, 23, 59) })
+      return agentUse(store, { fromAt: Date.UTC(2026, 10, 18), untilAt: Date.UTC(2026, 10, 18, 23, 59) })
     }
     expect(dayOf(Date.UTC(2026, 10, 19), 10)).toEqual(dayOf(Date.UTC(2026, 10, 20), 4))
     expect(dayOf(Date.UTC(2026, 10, 19), 10).length).toBeGreaterThan(0)
@@ -121,7 +124,7 @@ describe('the use', () => {
   })
 
   test('is on working days, and only of approved people with access', () => {
-    const rows = store.agentUse(october)
+    const rows = agentUse(store, october)
     const weekend = rows.filter((row) => [0, 6].includes(new Date(row.at).getUTCDay())).length
     expect(weekend / rows.length).toBeLessThan(0.06)
     const idle = store.people().filter((person) => person.status !== 'APPROVED' || person.disabled)
@@ -131,7 +134,7 @@ describe('the use', () => {
 
   test('begins the requested days ago and is never in the future', () => {
     const now = Date.UTC(2026, 10, 20, 12)
-    const rows = store.agentUse({ fromAt: 0, untilAt: Number.MAX_SAFE_INTEGER })
+    const rows = [...store.use('agent')]
     expect(rows[0]?.at).toBeGreaterThan(now - 90 * 86_400_000)
     expect(rows[0]?.at).toBeLessThan(now - 88 * 86_400_000)
     expect(rows.at(-1)?.at).toBeLessThanOrEqual(now)
