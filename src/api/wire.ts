@@ -1,5 +1,5 @@
-// The names of the wire: the requests and answers of all six operations as interface-spec.md spells them, with the spellings of live
-// deployments beside them. Types and name tables only; judging what really arrived is decode.ts's work. Never leaves api/ and sandbox/.
+// The requests and answers of all six operations as interface-spec.md spells them, with the spellings of live deployments. Only types and
+// tables of names; decode.ts judges real answers. These names never leave api/ and sandbox/.
 import type { Operation } from '../ports.ts'
 
 /** Every operation is a POST to `{base_url}/api/v1/{Operation}`. interface-spec.md, Endpoints. */
@@ -27,7 +27,7 @@ export const PERMISSION_OF: Readonly<Record<Operation, Permission>> = {
   GetTeamCreditBalance: 'billingRead',
 }
 
-/** How the service's administrators know a permission. */
+/** The name of a permission in the service. */
 export const PERMISSION_NAME: Readonly<Record<Permission, string>> = {
   analyticsRead: 'Analytics Read',
   teamsRead: 'Teams Read-only',
@@ -236,8 +236,6 @@ export interface CascadeAnswer {
 /** Exactly one of the three. interface-spec.md, Endpoints 4 and 5. */
 export type WireScope = { readonly team_level: true } | { readonly group_id: string } | { readonly user_email: string }
 
-export type GetUsageConfigRequest = WireScope
-
 export interface GetUsageConfigAnswer {
   /** Absent: no cap at this very scope. */
   readonly addOnCreditCap?: number
@@ -247,12 +245,7 @@ export interface GetUsageConfigAnswer {
 
 export type UsageConfigRequest = WireScope & ({ readonly set_add_on_credit_cap: number } | { readonly clear_add_on_credit_cap: true })
 
-/** Documented as empty; `{}` or zero bytes. */
-export type UsageConfigAnswer = Readonly<Record<string, never>>
-
 // ---- 6. GetTeamCreditBalance
-
-export type BalanceRequest = Readonly<Record<string, never>>
 
 /** interface-spec.md, Team credit balance object. */
 export interface BalanceAnswer {
@@ -270,9 +263,9 @@ export interface Requests {
   readonly Analytics: AnalyticsRequest
   readonly UserPageAnalytics: UserPageRequest
   readonly CascadeAnalytics: CascadeRequest
-  readonly GetUsageConfig: GetUsageConfigRequest
+  readonly GetUsageConfig: WireScope
   readonly UsageConfig: UsageConfigRequest
-  readonly GetTeamCreditBalance: BalanceRequest
+  readonly GetTeamCreditBalance: Readonly<Record<string, never>>
 }
 
 export interface Answers {
@@ -280,6 +273,7 @@ export interface Answers {
   readonly UserPageAnalytics: UserPageAnswer
   readonly CascadeAnalytics: CascadeAnswer
   readonly GetUsageConfig: GetUsageConfigAnswer
-  readonly UsageConfig: UsageConfigAnswer
+  /** Documented as empty; `{}` or zero bytes. */
+  readonly UsageConfig: Readonly<Record<string, never>>
   readonly GetTeamCreditBalance: BalanceAnswer
 }

@@ -67,7 +67,7 @@ describe.skipIf(!hasPostgres)('a daemon with its ledger in PostgreSQL', () => {
     const open = await capkeeper(['ledger', 'check'], { cwd: at.folder, env })
     expect(open).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/the password file .*pass is not used, because others may read it/),
+      stderr: expect.stringMatching(/the password file .*pass is not used, because other users may read it/),
     })
     chmodSync(file, 0o600)
     at.write('policies/one.yaml', policyText('workspace: one\nteam: {cap: 500}', 'one'))

@@ -284,23 +284,7 @@ function asking({ rows }: State): Pick<Ledger, 'history' | 'pause'> {
   }
 }
 
-type Use = Pick<
-  Ledger,
-  | 'saveAddOnUse'
-  | 'addOnUse'
-  | 'addOnSums'
-  | 'addOnOfPerson'
-  | 'saveRuns'
-  | 'runs'
-  | 'saveBurn'
-  | 'highestUse'
-  | 'useReadings'
-  | 'useByPerson'
-  | 'useByDay'
-  | 'useOfPerson'
->
-
-function use(state: State): Use {
+function use(state: State) {
   const { rows, run, fact } = state
   const withFact = <K extends keyof LedgerFacts>(change: RowChange, name: K, value: LedgerFacts[K]): Promise<void> =>
     run(() => {
@@ -323,5 +307,5 @@ function use(state: State): Use {
     useByPerson: rows.useByPerson,
     useOfPerson: rows.useOfPerson,
     useByDay: rows.useByDay,
-  }
+  } satisfies Partial<Ledger>
 }
