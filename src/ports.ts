@@ -23,7 +23,7 @@ import type { Told } from './core/notify/told.ts'
 import type { HoldsShown } from './core/plan/approval.ts'
 import type { OpenBreaker } from './core/plan/breaker.ts'
 import type { Contest } from './core/plan/contested.ts'
-import type { NotedRules } from './core/plan/reviewed.ts'
+import type { ChangesShown, NotedRules } from './core/plan/reviewed.ts'
 import type { Heartbeat, HeartbeatAnswer, HeldWorkspace } from './core/replicas/table.ts'
 import type { ConditionMemory } from './core/resolve/conditions.ts'
 import type { DealtPools } from './core/resolve/pools.ts'
@@ -193,6 +193,8 @@ export interface LedgerFacts {
   readonly seen: ServiceEvidence
   /** Every hold as it was shown; an approval is void when the hold has grown by a quarter since. */
   readonly holdsShown: HoldsShown
+  /** Every held change as it was shown: weaker rules count only for what was shown before them. */
+  readonly changesShown: ChangesShown
   /** The deals of pools and the caps that may still be in force, by name; recorded before a deal is written. */
   readonly pools: DealtPools
   /** Guards and protected people, with the earlier ones that are still in force after a weakening. */

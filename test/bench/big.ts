@@ -149,6 +149,7 @@ export const inputsOf = (world: BigWorld, policy: PolicyRevision, resolution: Re
   approvals: [],
   approve: [],
   holdsShown: {},
+  changesShown: {},
   driftSince: {},
   facts: {
     reads: { failed: 0, total: world.readings.size, teamFailed: false },

@@ -138,6 +138,7 @@ export function planInputs(sketch: PlanSketch): PlanInputs {
     approvals: sketch.approvals ?? [],
     approve: sketch.approve ?? [],
     holdsShown: sketch.holdsShown ?? {},
+    changesShown: {},
     ...(sketch.baseline && {
       baseline: Object.fromEntries(Object.entries(sketch.baseline).map(([name, value]) => [scopeKey(scope(name)), cap(value)])),
     }),

@@ -26,7 +26,7 @@ import type { Difference, PoolReview } from './diff.ts'
 import { judge } from './guards/judge.ts'
 import type { GuardFacts, GuardInputs, Judgement } from './guards/round.ts'
 import { impactOf } from './impact.ts'
-import { type ReviewedRules, type Rules, rulesOf, strictest } from './reviewed.ts'
+import { type ChangesShown, type ReviewedRules, type Rules, rulesOf, shownSince, strictest } from './reviewed.ts'
 
 export interface JudgementInputs extends Pick<GuardInputs, 'differences' | 'impact' | 'whole' | 'idle' | 'digest' | 'instantText'> {
   readonly workspace: string
@@ -39,6 +39,7 @@ export interface JudgementInputs extends Pick<GuardInputs, 'differences' | 'impa
   /** Ids, or their beginnings, given by `apply --approve`. */
   readonly approve: readonly string[]
   readonly holdsShown: HoldsShown
+  readonly changesShown: ChangesShown
   /** `together`: an approval may arrive with the change it releases. */
   readonly approvalSteps?: 'separate' | 'together'
   /** Earlier rules that are still in force beside weaker ones, oldest first. */
@@ -186,9 +187,9 @@ function beforeReleases(
 /** `held`: the changes that were held before any release. */
 type Judge = (given: Required<Pick<GuardInputs, 'released' | 'tryAnyway'>> & { readonly held: ReadonlySet<ScopeKey> }) => Judgement
 
-/** Judges by the present rules, and where rules were weakened, also by the earlier ones: a weaker rule counts for holds shown before it. */
+/** Judges by the present rules, and where rules were weakened, also by the earlier ones: a weaker rule counts for changes shown before it. */
 function judges(inputs: JudgementInputs, landed: ReadonlyMap<ScopeKey, Difference>): Judge {
-  const { differences, impact, whole, digest, instantText, holdsShown, policy, contested, workspace } = inputs
+  const { differences, impact, whole, digest, instantText, holdsShown, changesShown, policy, contested, workspace } = inputs
   const idle = inputs.idle === undefined ? {} : { idle: inputs.idle }
   const { copying } = inputs.slots.model
   const unreleased = beforeReleases(landed, inputs)
@@ -213,16 +214,20 @@ function judges(inputs: JudgementInputs, landed: ReadonlyMap<ScopeKey, Differenc
   return (given) => {
     const present = byPresent(given)
     const first = byStrictest(given)
-    const byWeakenedSince = Map.groupBy(first.holds, ({ id }) => {
-      const shownAt = holdsShown[id]?.at ?? Number.POSITIVE_INFINITY
-      return reviewed.filter(({ weakenedAt }) => weakenedAt <= shownAt).length
-    })
-    const waived = [...byWeakenedSince].flatMap(([count, holds]) => {
+    const byWeakenedSince = Map.groupBy(
+      differences.filter(({ key }) => first.heldBy.has(key)),
+      (one) => {
+        // The amounts of a pool's deal move with each reading; it is known by its hold.
+        const hold = holdsShown[first.heldBy.get(one.key) ?? '']
+        const shownAt = Math.min(shownSince(one, changesShown), hold?.at ?? Number.POSITIVE_INFINITY)
+        return reviewed.filter(({ weakenedAt }) => weakenedAt <= shownAt).length
+      },
+    )
+    const waived = [...byWeakenedSince].flatMap(([count, held]) => {
       const { heldBy } = judgeBy(strictest(now, reviewed.slice(0, count)))(given)
-      const ids = new Set(holds.map(({ id }) => id))
-      return [...first.heldBy].flatMap(([key, id]) => (ids.has(id) && !heldBy.has(key) ? [key] : []))
+      return held.flatMap(({ key }) => (heldBy.has(key) ? [] : [key]))
     })
-    const judgement = byStrictest({ ...given, released: given.released.union(new Set(waived)) })
+    const judgement = byStrictest({ ...given, released: given.released.union(new Set(waived)), held: given.held.union(first.heldBy) })
     const isByEarlierRules = ({ changes }: Hold): boolean => changes.some(({ scope }) => !present.heldBy.has(scopeKey(scope)))
     const holds = judgement.holds.map((hold) => (isByEarlierRules(hold) ? { ...hold, message: `${hold.message}; ${NOT_YET}` } : hold))
     return { ...judgement, holds }

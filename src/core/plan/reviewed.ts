@@ -1,9 +1,11 @@
 // Weaker guards and a shorter list of protected people count at once only for changes that were shown before. For later changes the earlier
 // rules stay in force beside them for 24 h (product.md, section 5, Two steps). Nothing is held here.
 import { isYounger, notAhead } from '../model/age.ts'
-import { type BreakerLimit, GUARD_CODES, type GuardCode, type GuardSettings, type ShareLimit } from '../model/change.ts'
+import { type BreakerLimit, GUARD_CODES, type GuardCode, type GuardSettings, type HeldChange, type ShareLimit } from '../model/change.ts'
 import { type PolicyRevision, protectedEmails } from '../model/policy.ts'
+import type { ScopeKey } from '../model/scope.ts'
 import { DAY_MS, type Instant } from '../model/units.ts'
+import type { Difference } from './diff.ts'
 
 /** The rules that decide whether a change is held. */
 export interface Rules {
@@ -24,6 +26,15 @@ export interface NotedRules extends Rules {
   readonly before?: readonly ReviewedRules[]
   /** Written by 0.1.0: then these are the earlier rules themselves. */
   readonly weakenedAt?: Instant
+}
+
+/** The changes that guards have held, each as it was last shown, and since when it was shown so. */
+export type ChangesShown = Readonly<Record<ScopeKey, Pick<HeldChange, 'from' | 'to'> & { readonly at: Instant }>>
+
+/** Since when this change is shown; infinity when it never was. From or to another cap it is another change. */
+export function shownSince({ key, from, to }: Pick<Difference, 'key' | 'from' | 'to'>, shown: ChangesShown): Instant {
+  const one = Object.hasOwn(shown, key) ? shown[key] : undefined
+  return one?.from === from && one.to === to ? one.at : Number.POSITIVE_INFINITY
 }
 
 /** So long after a weakening the earlier rules stay in force (choice). */

@@ -22,7 +22,7 @@ import { isLeftTo } from '../../core/plan/contested.ts'
 import { setBefore } from '../../core/plan/diff.ts'
 import type { Planned } from '../../core/plan/plan.ts'
 import { creditsMoved, poolReviews, withReviews } from '../../core/plan/pool-review.ts'
-import { noteRules } from '../../core/plan/reviewed.ts'
+import { type ChangesShown, noteRules, shownSince } from '../../core/plan/reviewed.ts'
 import { approvedCount } from '../../core/resolve/roster.ts'
 import type { Digest, Ledger, LedgerFacts } from '../../ports.ts'
 import { countReading, type DesiredState, openBaseline, type PlanSettings, rulesNow, type WorkspaceState } from './state.ts'
@@ -48,6 +48,7 @@ export function recordPlan(planned: Planned, desired: DesiredState, state: Works
   if (desired.quarantine.over.length > 0) ledger.releaseQuarantined(desired.quarantine.over)
   const doubted = state.usage?.doubted && approvedCount(state.usage.doubted.roster)
   saveNews(ledger, 'holdsShown', holdsShown(planned, ledger.fact('holdsShown') ?? {}, doubted, now), {})
+  saveNews(ledger, 'changesShown', changesShown(planned, ledger.fact('changesShown') ?? {}, now), {})
   saveNews(ledger, 'driftSince', driftSince(planned), {})
   saveNews(ledger, 'unreadSince', unreadSince(planned, ledger.fact('unreadSince') ?? {}, now), {})
   saveNews(ledger, 'contested', stillContested(planned, ledger.fact('contested') ?? {}, now), {})
@@ -165,6 +166,18 @@ function holdsShown(planned: Planned, before: HoldsShown, doubted: number | unde
     return [id, { people, at, ...roster, ...moved, ...(isReviewed && { reviewed: true }) }] as const
   })
   return Object.fromEntries([...gone, ...shown])
+}
+
+/** A change that is not held any more may come back, as when its scope could not be read: it is kept for as long as its approval would be. */
+function changesShown({ plan, differences }: Planned, before: ChangesShown, now: Instant): ChangesShown {
+  const earlier = Object.entries(before).map(([key, one]) => [key, { ...one, at: notAhead(one.at, now) }] as const)
+  const held = plan.holds.flatMap(({ changes }) => changes)
+  const shown = held.flatMap(({ scope, from, to }) => {
+    const key = scopeKey(scope)
+    if (differences.get(key)?.pool) return []
+    return [[key, { from, to, at: Math.min(shownSince({ key, from, to }, before), now) }] as const]
+  })
+  return Object.fromEntries([...earlier.filter(([, { at }]) => now - at < APPROVAL_LIFE_MS), ...shown])
 }
 
 const unreadSince = ({ plan }: Planned, before: LedgerFacts['unreadSince'], now: Instant): LedgerFacts['unreadSince'] =>

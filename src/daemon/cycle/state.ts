@@ -276,6 +276,7 @@ export function planFrom(state: WorkspaceState, desired: DesiredState, planner: 
     ...options,
     approve: options.approve ?? [],
     holdsShown: ledger.fact('holdsShown') ?? {},
+    changesShown: ledger.fact('changesShown') ?? {},
     ...(planner.idle !== undefined && { idle: planner.idle }),
     ...(baseline && { baseline }),
     driftSince: ledger.fact('driftSince') ?? {},

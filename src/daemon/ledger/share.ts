@@ -37,6 +37,7 @@ const SHARED: Readonly<Record<keyof LedgerFacts, boolean>> = {
   pools: true,
   seen: true,
   holdsShown: true,
+  changesShown: true,
   rules: true,
   unreadSince: true,
   writesLooked: false,

@@ -58,6 +58,27 @@ test('nothing is released while no roster was ever read, whatever was approved b
     runs(100),
   ))
 
+test('rules that are weakened let out the changes that were shown before, and keep all others that the earlier rules hold', () => {
+  const off = { maxAffected: 'off', maxLowered: 'off', maxBlocked: 'off', maxCleared: 'off', maxRaise: 'off' } as const
+  fc.assert(
+    fc.property(worlds, fc.nat(), (world, which) => {
+      const strict = planOf(world).plan
+      fc.pre(strict.holds.length > 0)
+      const { guards } = planInputs(world)
+      const protectedEmails = (world.protectedPeople ?? []).map(email)
+      const shown = strict.holds.flatMap(({ changes }) => changes).filter((_change, index) => (which >> index) % 2 === 0)
+      const changesShown = Object.fromEntries(shown.map(({ scope, from, to }) => [scopeKey(scope), { from, to, at: NOW - 2 }]))
+      const reviewed = [{ guards, protectedEmails, weakenedAt: NOW - 1 }]
+      const now = planInputs({ ...world, guards: off, protectedPeople: [] })
+      const { plan } = buildPlan({ ...now, reviewed, changesShown })
+      for (const { scope } of shown) expect(held(plan)).not.toContain(scopeKey(scope))
+      const others = [...held(strict)].filter((key) => changesShown[key] === undefined)
+      expect([...held(plan)]).toEqual(expect.arrayContaining(others))
+    }),
+    runs(200),
+  )
+})
+
 describe('approving one hold', () => {
   test('releases exactly its changes, and leaves every other hold as it is', () => {
     fc.assert(

@@ -2,6 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { DEFAULT_GUARDS, type GuardSettings } from '../../../src/core/model/change.ts'
+import { scopeKey } from '../../../src/core/model/scope.ts'
 import { buildPlan, type PlanInputs } from '../../../src/core/plan/plan.ts'
 import { type NotedRules, noteRules, REVIEW_MS, type ReviewedRules, stricter, weakenings } from '../../../src/core/plan/reviewed.ts'
 import { email, entryOf, HOUR, NOW } from '../../support/declare.ts'
@@ -179,6 +180,35 @@ test('a person who was protected until this revision stays protected until a rev
   expect(lines(buildPlan({ ...planInputs(sketch), reviewed: [reviewed] }))).toEqual(['p0 lower 5>4 policy held:protected'])
   const holdsShown = { [hold?.id ?? '']: { people: 1, at: NOW - 2 * HOUR } }
   expect(lines(buildPlan({ ...planInputs(sketch), reviewed: [reviewed], holdsShown }))).toEqual(['p0 lower 5>4 policy'])
+})
+
+describe('where a change comes beside one that was shown before the rule was weakened', () => {
+  const since = NOW - 2 * HOUR
+  const shown = (sketch: PlanSketch): PlanInputs['changesShown'] => {
+    const changes = planOf(sketch).plan.holds.flatMap((hold) => hold.changes)
+    return Object.fromEntries(changes.map(({ scope, from, to }) => [scopeKey(scope), { from, to, at: since }]))
+  }
+  const planLines = (sketch: PlanSketch, reviewed: ReviewedRules, changesShown: PlanInputs['changesShown']) =>
+    lines(buildPlan({ ...planInputs(sketch), reviewed: [reviewed], changesShown }))
+
+  test('the shown one goes out, and the new one is held: a person left the protected', () => {
+    const sketch: PlanSketch = { caps: { p0: 4, p1: 4 }, observed: { p0: 5, p1: 5 } }
+    const before = shown({ ...sketch, caps: { p0: 4, p1: 5 }, protectedPeople: ['p0', 'p1'] })
+    expect(planLines(sketch, rulesBefore({}, [email('p0'), email('p1')]), before)).toEqual([
+      'p0 lower 5>4 policy',
+      'p1 lower 5>4 policy held:protected',
+    ])
+  })
+  test('the shown ones go out and still count for the new one: a limit is weaker', () => {
+    const of = (count: number): PlanSketch => ({ people: 100, caps: each(count, 400), observed: each(17, 500) })
+    const plan = planLines({ ...of(17), guards: { maxLowered: 'off' } }, rulesBefore(), shown({ ...of(16) }))
+    expect(plan.filter((line) => line.includes('held'))).toEqual(['p16 lower 500>400 policy held:maxLowered'])
+  })
+  test('a change of a shown scope to another cap is held as well', () => {
+    const sketch: PlanSketch = { caps: { p0: 4 }, observed: { p0: 5 }, protectedPeople: ['p0'] }
+    const other: PlanSketch = { caps: { p0: 3 }, observed: { p0: 5 } }
+    expect(planLines(other, rulesBefore({}, [email('p0')]), shown(sketch))).toEqual(['p0 lower 5>3 policy held:protected'])
+  })
 })
 
 describe('rules that are noted again and again', () => {

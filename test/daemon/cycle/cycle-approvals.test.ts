@@ -52,6 +52,20 @@ describe('an approval', () => {
     expect(states(one)).toEqual(['spent'])
   })
 
+  test('is not needed for a person who has left the protected, where their change was shown before', async () => {
+    const one = await testWorld({ people: 12, caps: capsOf(3, 400) })
+    const protect = ['p001', 'p002']
+    await one.cycle({ caps: { ...capsOf(3, 400), p001: 300 }, protect })
+    // The hold is gone for a while, as when its cap cannot be read.
+    await one.cycle({ caps: capsOf(3, 400), protect })
+    const { after } = await one.cycle({ caps: capsOf(2, 300) })
+    expect(one.caps()).toMatchObject({ p001: 300, p002: 400 })
+    expect(after.plan.holds.map(({ changes }) => changes.map(({ scope }) => short(scope)))).toEqual([['p002']])
+    one.restart()
+    await one.cycle()
+    expect(one.caps()).toMatchObject({ p001: 300, p002: 400 })
+  })
+
   test('names the same hold in every cycle, where a grant over a copied cap ends with its ancestor’s cap', async () => {
     const one = await testWorld({ people: 12, switches: COPIES, config: { capReads: 'explicit', ...COPIED } })
     one.foreign('team', 300)

@@ -207,6 +207,7 @@ const facts: { readonly [K in keyof LedgerFacts]: fc.Arbitrary<LedgerFacts[K]> }
       { requiredKeys: ['people', 'at'] },
     ),
   ),
+  changesShown: named(fc.record({ from: cap, to: cap, at: instant })),
   rules: fc.record(
     {
       ...{ guards: fc.constant(DEFAULT_GUARDS), protectedEmails: fc.array(text, { maxLength: 3 }), weakenedAt: instant },

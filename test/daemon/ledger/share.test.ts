@@ -79,6 +79,7 @@ describe('a shared ledger', () => {
       'planBaseline',
       'planBegunAt',
       'holdsShown',
+      'changesShown',
       'driftSince',
       'conflictsGone',
       'conflictGroups',

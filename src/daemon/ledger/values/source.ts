@@ -33,7 +33,7 @@ import { TOLD_STATES, type Told, type ToldEntry } from '../../../core/notify/tol
 import type { HoldShown } from '../../../core/plan/approval.ts'
 import type { OpenBreaker } from '../../../core/plan/breaker.ts'
 import type { Contest } from '../../../core/plan/contested.ts'
-import type { ReviewedRules } from '../../../core/plan/reviewed.ts'
+import type { ChangesShown, ReviewedRules } from '../../../core/plan/reviewed.ts'
 import type { CapSince, PoolMember, PoolState, PoolTerms } from '../../../core/pools/state.ts'
 import type { SettledCondition } from '../../../core/resolve/conditions.ts'
 import type { MeasuredAddOn, MeasuredCycle } from '../../../core/use/add-on.ts'
@@ -265,6 +265,7 @@ const facts: { readonly [K in keyof LedgerFacts]: Of<StoredFacts[K]> } = {
       ...{ reviewed: optional(boolean), goneAt: optional(number) },
     }),
   ),
+  changesShown: byScope(shape<ChangesShown[ScopeKey]>({ from: cap, to: cap, at: number })),
   rules: shape<LedgerFacts['rules']>({
     ...{ ...rules, weakenedAt: optional(number) },
     before: optional(list(shape<ReviewedRules>({ ...rules, weakenedAt: number }))),
