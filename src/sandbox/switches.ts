@@ -39,6 +39,26 @@ export interface Switches {
   readonly analyticsDelay: number
 }
 
+export const DEFAULT_SWITCHES: Switches = {
+  capSemantics: 'layered',
+  capReads: 'explicit',
+  zeroCap: 'stored',
+  capSpelling: 'camel',
+  writeBody: 'object',
+  names: 'spec',
+  int64: 'number',
+  zeros: 'kept',
+  errors: 'error',
+  rateLimit: 'off',
+  retryAfter: 'none',
+  latency: 0,
+  jitter: 0,
+  faults: {},
+  plan: 'enterprise',
+  addOnRows: 'refused',
+  analyticsDelay: 0,
+}
+
 type SwitchName = keyof Switches
 
 /** One flag of `capkeeper sandbox`; help shows `values`, and `read` returns undefined for an invalid text. */
@@ -104,10 +124,6 @@ function spec<Name extends SwitchName>(
 ): SwitchSpec<Name> {
   return { name, flag: `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`, help, ...kind }
 }
-
-export const DEFAULT_SWITCHES = Object.fromEntries(
-  Object.values(SWITCHES).map((one) => [one.name, one.read(one.default)]),
-) as unknown as Switches
 
 /** Texts by switch name, as a command line gives them; `faults` may be given several times. */
 export type SwitchTexts = Readonly<Partial<Record<SwitchName, string | readonly string[]>>>

@@ -3,7 +3,7 @@
 import type { CapReading, Observed, OwnedCap } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../model/scope.ts'
-import type { Instant } from '../model/units.ts'
+import type { Credits, Instant } from '../model/units.ts'
 import { ancestorsOf, type CapAt, inheritedCap, type People, sharedCap, TEAM_KEY } from './effective.ts'
 import type { ServiceModel } from './service-model.ts'
 
@@ -53,12 +53,14 @@ export interface Slots {
   mayBeInherited(key: ScopeKey): boolean
   /**
    * Whether nothing may be set here, whatever is shown: an ancestor may have had that cap when the scope was read, or a group has it that no policy
-   * names. Only a cap that we wrote here is surely set.
+   * names. Only a cap that we wrote here is surely set. Until reads are known, a cap under ancestors without any is taken for the scope's own.
    */
   mayBeUnset(key: ScopeKey): boolean
   /** Whether a write of ours to an ancestor caused the cap that is shown here, so that no other client did. */
   isFromAncestorWrite(key: ScopeKey): boolean
 }
+
+const isNumber = (cap: Observed | undefined): cap is Credits => typeof cap === 'number'
 
 /** Interprets the readings (product.md, section 6, Service model). */
 export function interpret(inputs: SlotInputs): Slots {
@@ -88,13 +90,15 @@ export function interpret(inputs: SlotInputs): Slots {
     return shows === shown(key) && shows !== inheritedKnown(key) ? shows : undefined
   }
   const inherited = (key: ScopeKey): Observed => unexplained(key) ?? inheritedKnown(key)
-  const mayBeUnset = (key: ScopeKey): boolean => {
+  const isWrittenHere = (key: ScopeKey): boolean => owned.get(key)?.written === true && owned.get(key)?.cap === shown(key)
+  const mayBeUnset = (key: ScopeKey): boolean =>
+    isOpen && key !== TEAM_KEY && isNumber(shown(key)) && !isWrittenHere(key) && (model.reads === 'inherited' || hasCapAbove(key))
+  const hasCapAbove = (key: ScopeKey): boolean => ancestorsOf(key, people).some((ancestor) => isNumber(shown(ancestor)))
+  const mayBeInherited = (key: ScopeKey): boolean => {
     const observed = shown(key)
-    const ours = owned.get(key)
-    return isOpen && key !== TEAM_KEY && typeof observed === 'number' && !(ours?.written && ours.cap === observed)
+    if (!isOpen || !isNumber(observed) || isWrittenHere(key)) return false
+    return mayApply(key, observed) || hiddenAncestors(key).length > 0 || unexplained(key) !== undefined
   }
-  const mayBeInherited = (key: ScopeKey): boolean =>
-    mayBeUnset(key) && (mayApply(key, shown(key) ?? 'unknown') || hiddenAncestors(key).length > 0 || unexplained(key) !== undefined)
   return {
     model,
     shown,

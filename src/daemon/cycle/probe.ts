@@ -26,7 +26,7 @@ export interface Probe {
 export async function probeReads(probe: Probe): Promise<ServiceEvidence> {
   const { client, clock, settings, seen, state, desired, signal } = probe
   const isOpen = settings.capSemantics === 'layered' && serviceModel(settings, seen).reads === 'open'
-  if (!isOpen || !desired.toRead.some((scope) => mayBeInherited(scope, desired))) return seen
+  if (!isOpen || !desired.toRead.some((scope) => desired.slots.mayBeUnset(scopeKey(scope)))) return seen
   const groupsAt = groupsListed(desired.people, desired.inputs.groups)
   // The people are compared with the caps of the team and the groups as they were read just now.
   const readings = new Map([...state.readings].filter(([, { scope }]) => scope.kind !== 'user'))
@@ -56,5 +56,3 @@ function peopleToProbe(
     .slice(0, MOST_PROBED)
     .map(({ email }) => userScope(email))
 }
-
-const mayBeInherited = (scope: Scope, { slots }: DesiredState): boolean => slots.mayBeInherited(scopeKey(scope))

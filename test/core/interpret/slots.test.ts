@@ -117,6 +117,10 @@ describe('a slot', () => {
     ['nor a scope that was not read', 'dan', OPEN, false],
     ['nor anybody where reads are explicit', 'cyd', EXPLICIT, false],
   ])('may have nothing set: %s', (_name, at, model, expected) => expect(slotsOf(shown, model).mayBeUnset(key(at))).toBe(expected))
+  test('under ancestors without any cap may have nothing set only once reads are known to show inherited caps', () => {
+    const bare = (reads: 'open' | 'inherited'): boolean => slotsOf({ team: 'none', cyd: 9 }, { ...OPEN, reads }).mayBeUnset(key('cyd'))
+    expect([bare('open'), bare('inherited')]).toEqual([false, true])
+  })
   test('has a cap set where a write of ours set it and it shows', () => {
     const owned = byScope([...ownedCaps({ cyd: { cap: 9 }, ada: { cap: 8 } }).values()].map((one) => ({ ...one, written: true })))
     expect(['cyd', 'ada'].map((at) => slotsOf(shown, OPEN, { owned }).mayBeUnset(key(at)))).toEqual([false, true])
