@@ -12,8 +12,8 @@ export default defineConfig({
     globalSetup: ['test/support/program.ts'],
     setupFiles: ['test/support/setup.ts'],
     pool: 'forks',
-    // Twice the cores that are promised: the files that come first wait for daemons and services for half of their time.
-    maxWorkers: 4,
+    // More than the two cores that are promised: the files that come first wait for daemons and services for half of their time.
+    maxWorkers: 5,
     // What a test makes lives shortly, beside modules that stay: room for it spares a twentieth of the work, which would be looking through it (MiB).
     execArgv: ['--min-semi-space-size=16', '--max-semi-space-size=64'],
     sequence: { sequencer: WaitingSpread },
