@@ -126,15 +126,15 @@ function isFromAncestorWrite(key: ScopeKey, inputs: SlotInputs, mayApply: Slots[
   const { observed, scope } = reading
   const ancestors = ancestorsOf(key, people)
   const isOpen = model.reads !== 'explicit'
-  const isCopying = model.layers === 'copied' || model.copying !== undefined
+  // Caps are copied to people; a group keeps its own.
+  const isCopying = scope.kind === 'user' && (model.layers === 'copied' || model.copying !== undefined)
   const lastAt = Math.max(...[ours?.verifiedAt ?? 0, writtenAt?.(scope) ?? 0].filter((at) => at <= now))
   const isClearShown = ({ scope: ancestor, from }: SentCap): boolean =>
     ![from, 'unknown', undefined].includes(readings.get(scopeKey(ancestor))?.observed)
   // A copied clear leaves nothing set at the scope, and the read may show what the scope inherits. A person may inherit from a group that no
   // policy names; that counts only once the clear itself is shown, because until then another client's cap may still be set there.
   const explains = (write: SentCap): boolean =>
-    write.to === observed ||
-    (write.to === 'none' && isCopying && isOpen && (mayApply(key, observed) || (scope.kind === 'user' && isClearShown(write))))
+    write.to === observed || (write.to === 'none' && isCopying && isOpen && (mayApply(key, observed) || isClearShown(write)))
   const isSent = sent.some(
     (write) =>
       explains(write) &&

@@ -307,6 +307,13 @@ describe('a value from our own team write', () => {
   })
   test('is never at a scope that is not managed and not read', () =>
     expect(slotsOf({ team: 900 }, COPYING, { sent: [sent('team', 500, 900)] }).isFromAncestorWrite(key('cyd'))).toBe(false))
+  test('is never at a group, because caps are copied to people', () =>
+    expect(
+      slotsOf({ team: 900, 'group:a': 900 }, COPYING, {
+        owned: ours({ 'group:a': { cap: 500 } }),
+        sent: [sent('team', 500, 900)],
+      }).isFromAncestorWrite(key('group:a')),
+    ).toBe(false))
   test('is never at the team itself', () =>
     expect(slotsOf({ team: 900 }, COPYING, { sent: [sent('team', 500, 900)] }).isFromAncestorWrite(key('team'))).toBe(false))
 
