@@ -280,7 +280,7 @@ export const PLANTS: readonly Plant[] = [
     find: 'const blocker = findBlocker(change, admitted)',
     replace: 'const blocker = undefined',
     needs: ['handover'],
-    caughtBy: [880],
+    caughtBy: [358],
   },
   {
     name: 'a cap that may only be inherited is not set before its ancestor is lowered below it',
@@ -336,7 +336,7 @@ export const PLANTS: readonly Plant[] = [
     find: 'at > dataAt || (!isListed',
     replace: '(at > dataAt && at < 0) || (!isListed',
     needs: ['pools', 'work', 'pool-edit'],
-    caughtBy: [125],
+    caughtBy: [838],
   },
   {
     name: 'raises of a deal are written while its lowered caps still count',
