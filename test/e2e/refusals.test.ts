@@ -150,7 +150,7 @@ describe('a key that the service does not like', () => {
       expect(stderr).toMatch(why)
       expect(stdout).not.toMatch(/No changes|nothing to write/)
     }
-    expect((await at.run('plan')).stdout).toContain('Nothing could be read, so nothing is planned.')
+    expect((await at.run('plan')).stdout).toMatch(/^acme: plan [^\n]*\n\nNothing could be read, so nothing is planned\./)
     const markdown = await at.run('plan', '--output', 'markdown')
     expect(markdown).toMatchObject({ code: 1, stdout: expect.stringMatching(/^### capkeeper: acme\n\n\*\*Nothing could be read\*\*, so/) })
   })

@@ -40,15 +40,19 @@ const NARROWEST = 50
 export function renderPlanText(view: PlanView, options: TextOptions = {}): string {
   const { plan } = view
   const layout = layoutOf(plan, options)
+  const closing = indented(closingLine(view), layout, '')
+  // That nothing could be read comes first: what follows is no plan.
+  const isUnread = view.unread !== undefined
   const blocks = [
     [heading(plan, layout)],
+    isUnread ? closing : [],
     approvalLines(plan, layout),
     weakenedLines(plan, layout),
     outgoing(plan).flatMap((change) => changeLines(change, view, layout)),
     ...plan.holds.map((hold) => holdLines(hold, view, layout)),
     unknownLines(plan, layout),
     problemLines(plan.problems, layout),
-    indented(closingLine(view), layout, ''),
+    isUnread ? [] : closing,
   ]
   return blocks
     .filter((block) => block.length > 0)
