@@ -202,8 +202,10 @@ function judges(inputs: JudgementInputs, landed: ReadonlyMap<ScopeKey, Differenc
     }
     return ({ released, tryAnyway, held }) => {
       const isReleased = released.size > 0 || landed.size > 0
+      // A change that has landed had its own approval: putting it back after another client needs no second one.
+      const stillHeld = new Set([...held].filter((key) => !landed.has(key)))
       const given = { differences, released, tryAnyway, impact, whole, facts, settings: rules.guards, digest, instantText, ...idle }
-      return judge({ ...given, ...(isReleased && held.size > 0 && { unreleased: { ...unreleased, held } }) })
+      return judge({ ...given, ...(isReleased && stillHeld.size > 0 && { unreleased: { ...unreleased, held: stillHeld } }) })
     }
   }
   const now = rulesOf(policy, inputs.guards)
