@@ -112,6 +112,32 @@ describe('approving one hold', () => {
     )
   })
 
+  test('leaves its changes, put back after another client, to the guards that judge a revert', () => {
+    fc.assert(
+      fc.property(own, fc.nat(9), fc.nat(9), (world, pick, which) => {
+        const unprotected = { ...world, protectedPeople: [] }
+        const first = planOf(unprotected).plan
+        fc.pre(first.holds.length > 1)
+        const approved = planOf({ ...unprotected, approve: [first.holds[pick % first.holds.length]?.id ?? ''] })
+        const released = approved.plan.changes.filter((change) => change.released && change.to !== 'none')
+        const one = released[which % Math.max(1, released.length)]
+        if (one?.scope.kind !== 'user') return
+        const written = Object.fromEntries(approved.plan.changes.filter(isReady).map((change) => [short(change.scope), change.to]))
+        const owned = Object.fromEntries(Object.entries(written).map(([scope, to]) => [scope, { cap: to }]))
+        const observed = { ...numbers(world.observed), ...written, [short(one.scope)]: 999 }
+        const inputs = planInputs({ ...unprotected, observed, owned, approvals: approved.approvals })
+        // The person was protected until just now: that alone may hold the revert.
+        const reviewed = [{ guards: inputs.guards, protectedEmails: [one.scope.email], weakenedAt: NOW - 1 }]
+        const key = scopeKey(one.scope)
+        const holds = buildPlan({ ...inputs, reviewed }).plan.holds.filter(({ changes }) =>
+          changes.some(({ scope }) => scopeKey(scope) === key),
+        )
+        expect(holds.map(({ guards }) => guards)).toEqual([['protected']])
+      }),
+      runs(200),
+    )
+  })
+
   test('keeps back all that other holds keep back, also where people fall back to what it has released', () => {
     fc.assert(
       fc.property(worlds, fc.nat(9), fc.nat(), (world, pick, which) => {
