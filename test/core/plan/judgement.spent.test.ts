@@ -1,7 +1,8 @@
 // When an approval is used up, or counts no more, and how a plan tells that.
 import { describe, expect, test } from 'vitest'
 import type { Approval } from '../../../src/core/model/change.ts'
-import { cap, NOW, scope } from '../../support/declare.ts'
+import { credits } from '../../../src/core/model/units.ts'
+import { CYCLE, cap, email, NOW, scope } from '../../support/declare.ts'
 import { each, type PlanSketch, planOf } from '../../support/plan.ts'
 
 describe('an approval that releases nothing any more is told', () => {
@@ -59,4 +60,29 @@ test.each<readonly [string, PlanSketch, Approval['state']]>([
   const released = [{ scope: scope('p0'), from: cap(500), to: cap('none'), verified: false }]
   const given: Approval = { id: 'a'.repeat(32), via: 'command', approvedAt: NOW, state: 'pending', released }
   expect(planOf({ ...sketch, approvals: [given] }).approvals).toMatchObject([{ state }])
+})
+
+test('the approval of a deal goes on meaning the deal, and is spent once the guards let it through', () => {
+  const member = (dealt: number) => ({ base: credits(0), use: credits(0), dealt: credits(dealt), sent: [], lowered: [] })
+  const emails = ['ada', 'bob'].map(email)
+  const dealing = (to: number, reviewed?: string): PlanSketch => ({
+    people: ['ada', 'bob', 'cyd'],
+    pools: [{ name: 'research', credits: 200, members: { kind: 'emails', emails } }],
+    dealt: {
+      research: {
+        ...{ cycle: CYCLE, readAt: NOW, dealtAt: NOW, members: Object.fromEntries(emails.map((one) => [one, member(to)])) },
+        ...(reviewed !== undefined && { reviewed }),
+      },
+    },
+    observed: { ada: 60, bob: 60 },
+    guards: { maxAffected: 'off', maxLowered: { percent: 10, floor: 0 } },
+  })
+  const first = planOf(dealing(50))
+  const approved = planOf({ ...dealing(50), approve: first.plan.holds.map(({ id }) => id) })
+  const key = approved.approvals[0]?.released[0]?.pool
+  expect(key).toMatch(/^[0-9a-f]{32}$/)
+  const later = (reviewed?: string) => planOf({ ...dealing(40, reviewed), approvals: approved.approvals })
+  expect([later().plan.holds, later().approvals[0]?.state]).toEqual([[], 'pending'])
+  expect(later('another').approvals[0]?.state).toBe('pending')
+  expect(later(key).approvals[0]?.state).toBe('spent')
 })

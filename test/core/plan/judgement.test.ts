@@ -3,9 +3,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type Approval, DEFAULT_GUARDS, type Hold, holdOf, isReady } from '../../../src/core/model/change.ts'
 import { scopeKey } from '../../../src/core/model/scope.ts'
-import { credits } from '../../../src/core/model/units.ts'
 import { buildPlan, type PlanInputs } from '../../../src/core/plan/plan.ts'
-import { CYCLE, email, NOW, short } from '../../support/declare.ts'
+import { email, NOW, short } from '../../support/declare.ts'
 import { runs } from '../../support/fuzz.ts'
 import { each, lines, type PlanSketch, planInputs, planOf } from '../../support/plan.ts'
 
@@ -369,31 +368,6 @@ describe('an approved doubt about the roster', () => {
       planOf(inputs({ approve: [id], holdsShown: { [id]: { people: 20, at: NOW, roster: size } } })).approvals[0]?.state
     expect([state(20), state(25)]).toEqual(['pending', 'void'])
   })
-})
-
-test('the approval of a deal goes on meaning the deal, and is spent once the guards let it through', () => {
-  const member = (dealt: number) => ({ base: credits(0), use: credits(0), dealt: credits(dealt), sent: [], lowered: [] })
-  const emails = ['ada', 'bob'].map(email)
-  const dealing = (to: number, reviewed?: string): PlanSketch => ({
-    people: ['ada', 'bob', 'cyd'],
-    pools: [{ name: 'research', credits: 200, members: { kind: 'emails', emails } }],
-    dealt: {
-      research: {
-        ...{ cycle: CYCLE, readAt: NOW, dealtAt: NOW, members: Object.fromEntries(emails.map((one) => [one, member(to)])) },
-        ...(reviewed !== undefined && { reviewed }),
-      },
-    },
-    observed: { ada: 60, bob: 60 },
-    guards: { maxAffected: 'off', maxLowered: { percent: 10, floor: 0 } },
-  })
-  const first = planOf(dealing(50))
-  const approved = planOf({ ...dealing(50), approve: ids(first.plan) })
-  const key = approved.approvals[0]?.released[0]?.pool
-  expect(key).toMatch(/^[0-9a-f]{32}$/)
-  const later = (reviewed?: string) => planOf({ ...dealing(40, reviewed), approvals: approved.approvals })
-  expect([later().plan.holds, later().approvals[0]?.state]).toEqual([[], 'pending'])
-  expect(later('another').approvals[0]?.state).toBe('pending')
-  expect(later(key).approvals[0]?.state).toBe('spent')
 })
 
 test('a pin that was released stays released until it is written, though its value shows already', () => {
