@@ -3,7 +3,7 @@
 import type { CapReading, Observed, OwnedCap } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../model/scope.ts'
-import type { Credits, Instant } from '../model/units.ts'
+import type { Instant } from '../model/units.ts'
 import { ancestorsOf, type CapAt, inheritedCap, type People, sharedCap, TEAM_KEY } from './effective.ts'
 import type { ServiceModel } from './service-model.ts'
 
@@ -60,7 +60,7 @@ export interface Slots {
   isFromAncestorWrite(key: ScopeKey): boolean
 }
 
-const isNumber = (cap: Observed | undefined): cap is Credits => typeof cap === 'number'
+const isNumber = (cap: Observed | undefined): boolean => typeof cap === 'number'
 
 /** Interprets the readings (product.md, section 6, Service model). */
 export function interpret(inputs: SlotInputs): Slots {
@@ -91,14 +91,11 @@ export function interpret(inputs: SlotInputs): Slots {
   }
   const inherited = (key: ScopeKey): Observed => unexplained(key) ?? inheritedKnown(key)
   const isWrittenHere = (key: ScopeKey): boolean => owned.get(key)?.written === true && owned.get(key)?.cap === shown(key)
-  const mayBeUnset = (key: ScopeKey): boolean =>
-    isOpen && key !== TEAM_KEY && isNumber(shown(key)) && !isWrittenHere(key) && (model.reads === 'inherited' || hasCapAbove(key))
+  const isUncertain = (key: ScopeKey): boolean => isOpen && isNumber(shown(key)) && !isWrittenHere(key)
   const hasCapAbove = (key: ScopeKey): boolean => ancestorsOf(key, people).some((ancestor) => isNumber(shown(ancestor)))
-  const mayBeInherited = (key: ScopeKey): boolean => {
-    const observed = shown(key)
-    if (!isOpen || !isNumber(observed) || isWrittenHere(key)) return false
-    return mayApply(key, observed) || hiddenAncestors(key).length > 0 || unexplained(key) !== undefined
-  }
+  const mayBeUnset = (key: ScopeKey): boolean => key !== TEAM_KEY && isUncertain(key) && (model.reads === 'inherited' || hasCapAbove(key))
+  const mayBeInherited = (key: ScopeKey): boolean =>
+    isUncertain(key) && (mayApply(key, shown(key) ?? 'unknown') || hiddenAncestors(key).length > 0 || unexplained(key) !== undefined)
   return {
     model,
     shown,

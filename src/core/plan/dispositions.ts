@@ -70,7 +70,8 @@ const EXCLUDES_ALL: ReadonlySet<string> = new Set(['mode', 'pause', 'replaced'])
 
 /** Gives each change its disposition, and all of them their order. */
 export function dispose(inputs: DisposeInputs): Disposed {
-  const { differences, judged, excluded, watched } = inputs
+  const { judged, excluded, watched, slots } = inputs
+  const differences = inputs.differences.map((one) => ({ ...one, isFirst: slots.mayBeInherited(one.key) }))
   const { heldBy } = judged.judgement
   const notReady = new Map<ScopeKey, Disposition>()
   for (const one of differences) {
@@ -79,8 +80,8 @@ export function dispose(inputs: DisposeInputs): Disposed {
     if (disposition) notReady.set(one.key, disposition)
   }
   const unread = unreadChanges(inputs)
-  const pending = [...pendingChanges(inputs), ...unread, ...refusedChanges(inputs)]
-  const ready = differences.filter((one) => !notReady.has(one.key)).map((one) => ({ ...one, isFirst: isFirst(one, inputs) }))
+  const pending = [...pendingChanges({ ...inputs, differences }), ...unread, ...refusedChanges(inputs)]
+  const ready = differences.filter((one) => !notReady.has(one.key))
   const { waves, blocked } = schedule({ ...waveInputs(inputs), ready, pending })
   const scheduled = waves.flat()
   const reasons: Reasons = {
@@ -126,19 +127,16 @@ function believedCap(key: ScopeKey, { slots, owned, desired }: Pick<DisposeInput
   return isOurs && (last === undefined || last === ours.cap) ? ours.cap : undefined
 }
 
-function pendingChanges(inputs: DisposeInputs): readonly Pending[] {
-  const { differences, judged, watched, pooled } = inputs
+function pendingChanges({ differences, judged, watched, pooled }: DisposeInputs): readonly Pending[] {
   return differences.flatMap((one): readonly Pending[] => {
     // A change that is only watched defers no other, except in the sum of a pool, which must never be exceeded.
     if (watched?.(one) && !pooled.has(one.key)) return []
     const isHeld = judged.judgement.heldBy.has(one.key)
     // A held revert is not written now, so no person may count on it. A held deal defers an ancestor only where that would exceed the credits.
     const isPooled = pooled.has(one.key) || (one.pool !== undefined && !isHeld)
-    return [{ ...one, healing: one.healing && !isHeld, isFirst: isFirst(one, inputs), isPooled, isHeld }]
+    return [{ ...one, healing: one.healing && !isHeld, isPooled, isHeld }]
   })
 }
-
-const isFirst = ({ key }: Difference, { slots }: DisposeInputs): boolean => slots.mayBeInherited(key)
 
 /** Desired caps of scopes that could not be read are pending, until they have been unread for too long. */
 function unreadChanges(inputs: DisposeInputs): readonly Pending[] {
