@@ -3,6 +3,7 @@
 import { PassThrough, Readable } from 'node:stream'
 import { runCli } from '../../src/cli/program.ts'
 import { createSecrets, NO_SIGNALS, type Signals } from '../../src/cli/shared/context.ts'
+import type { Clock } from '../../src/ports.ts'
 import type { ProcessOptions, Ran } from './process.ts'
 import { realClock } from './real-clock.ts'
 
@@ -12,11 +13,16 @@ export interface Begun {
 }
 
 /** Starts one; it finds its files from this process's own folder. */
-export function begin(argv: readonly string[], env: Readonly<Record<string, string>> = {}, signals: Signals = NO_SIGNALS): Begun {
+export function begin(
+  argv: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  signals: Signals = NO_SIGNALS,
+  clock: Clock = realClock(),
+): Begun {
   const [stdout, stderr] = [kept(), kept()]
   const secrets = createSecrets()
   for (const name of ['CAPKEEPER_SERVICE_KEY', 'PGPASSWORD']) secrets.add(env[name] ?? '')
-  const world = { stdin: Readable.from([]), stdout: stdout.stream, stderr: stderr.stream, env, clock: realClock(), secrets, signals }
+  const world = { stdin: Readable.from([]), stdout: stdout.stream, stderr: stderr.stream, env, clock, secrets, signals }
   const ended = runCli(argv, world).then((code) => ({ code, stdout: stdout.text(), stderr: stderr.text() }))
   return { stdout: stdout.stream, ended }
 }
@@ -40,12 +46,15 @@ let folder = here
 let turn: Promise<unknown> = Promise.resolve()
 
 /** Runs `capkeeper …argv` to its end in `cwd`. Commands in one folder may run side by side; another folder waits for them. */
-export async function inside(argv: readonly string[], { env = {}, cwd = here }: Omit<ProcessOptions, 'command'> = {}): Promise<Ran> {
+export async function inside(
+  argv: readonly string[],
+  { env = {}, cwd = here, clock }: Omit<ProcessOptions, 'command'> & { readonly clock?: Clock } = {},
+): Promise<Ran> {
   while (users > 0 && folder !== cwd) await turn
   users += 1
   folder = cwd
   process.chdir(cwd)
-  const { ended } = begin(argv, { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...env })
+  const { ended } = begin(argv, { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...env }, NO_SIGNALS, clock)
   const over = ended.finally(() => {
     users -= 1
     if (users === 0) process.chdir(here)
