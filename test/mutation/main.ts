@@ -1,7 +1,8 @@
 // `npm run mutation`: breaks the decisions one by one (a condition turned round, a call left out, a word emptied), runs the tests that
 // reach the spot, and counts how many of the breaks some test notices. `npm run mutation -- src/core/plan/diff.ts` for some files alone, with
-// `:12-40` for some lines. What nobody noticed is listed with its place. Works on a copy in the system's folder for temporary files.
-import { globSync, mkdtempSync, rmSync } from 'node:fs'
+// `:12-40` for some lines. What nobody noticed is listed with its place. `--idle` also lists the tests that noticed nothing which the tests asked
+// before them had not noticed; `--first=GLOB` asks some tests before all others. Works on a copy in the system's folder for temporary files.
+import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { Stryker } from '@stryker-mutator/core'
@@ -28,10 +29,15 @@ const MISSED = new Set(['Survived', 'NoCoverage'])
 const root = join(import.meta.dirname, '../..')
 const scratch = mkdtempSync(join(tmpdir(), 'capkeeper-mutation-'))
 process.chdir(root)
-const mutate = process.argv.length > 2 ? process.argv.slice(2) : MUTATED
+const flags = process.argv.slice(2).filter((one) => one.startsWith('--'))
+const named = process.argv.slice(2).filter((one) => !one.startsWith('--'))
+const mutate = named.length > 0 ? named : MUTATED
 const broken = globSync(mutate.map((one) => one.replace(/:\d.*$/, '')))
 process.env['CAPKEEPER_TESTS'] = testsThatReach(broken, globSync(TESTS)).join(' ')
 process.env['CAPKEEPER_MUTATED'] = broken.join(' ')
+process.env['CAPKEEPER_FIRST'] = globSync(flags.filter((one) => one.startsWith('--first=')).map((one) => one.slice(8))).join(' ')
+const idle = join(scratch, 'idle.json')
+if (flags.includes('--idle')) process.env['CAPKEEPER_IDLE'] = idle
 try {
   const mutants = await new Stryker({
     testRunner: 'in-process',
@@ -51,6 +57,7 @@ try {
   }).runMutationTest()
   for (const mutant of mutants.filter(({ status }) => MISSED.has(status))) console.log(lineOf(mutant))
   console.log(tableOf(mutants))
+  if (flags.includes('--idle')) console.log(idleOf(JSON.parse(readFileSync(idle, 'utf8')), mutants))
 } finally {
   rmSync(scratch, { recursive: true, force: true })
 }
@@ -58,6 +65,17 @@ try {
 function lineOf({ fileName, location, mutatorName, replacement, status }: Mutant): string {
   const { line, column } = location.start
   return `${relative(root, fileName)}:${line}:${column} ${status === 'Survived' ? 'not noticed' : 'not reached'}: ${mutatorName} -> ${replacement.replace(/\s+/g, ' ').slice(0, 80)}`
+}
+
+/** The tests without a break of their own, by file. */
+function idleOf(tests: readonly string[], mutants: readonly Mutant[]): string {
+  const busy = new Set(mutants.flatMap(({ killedBy = [] }) => killedBy))
+  const groups = Map.groupBy(tests, (id) => id.slice(0, id.indexOf('#')))
+  const blocks = [...groups].map(([file, own]) => {
+    const without = own.filter((id) => !busy.has(id))
+    return [`${file}: ${without.length} of ${own.length} idle`, ...without.map((id) => `  ${id.slice(file.length)}`)].join('\n')
+  })
+  return ['', ...blocks].join('\n')
 }
 
 /** One row a file, the worst first, and one for all: of the breaks that were tried, how many a test noticed. */

@@ -94,6 +94,8 @@ class InProcessRunner {
     }
     await this.#checkLoadingAnew()
     for (const hits of Object.values(coverage.perTest)) for (const id of Object.keys(hits)) delete coverage.static[id]
+    const idle = process.env['CAPKEEPER_IDLE']
+    if (idle !== undefined) writeFileSync(idle, JSON.stringify(tests.map(({ id }) => id)))
     const unbroken: Unbroken = { times: Object.fromEntries(tests.map(({ id, timeSpentMs }) => [id, timeSpentMs])), atLoad }
     writeFileSync(UNBROKEN, JSON.stringify(unbroken))
     return { status: 'complete', tests, mutantCoverage: coverage }
@@ -194,11 +196,12 @@ function setThoroughness(isOwn: boolean): void {
 /** A test of another folder that takes longer is not asked: nearly all that it would notice, a quick one notices. */
 const MOST_MS_ELSEWHERE = 100
 
-/** The tests of the broken file itself first, then those of its folder, then the others; of each the quick ones first. */
+/** The named tests first, then the tests of the broken file itself, then those of its folder, then the others; of each the quick ones first. */
 function inOrder(ids: readonly string[], times: Unbroken['times'], source: string): readonly string[] {
   const own = ownTests(source)
   const near = own.slice(0, own.lastIndexOf('/') + 1)
-  const rank = (id: string): number => (id.startsWith(own) ? 0 : id.startsWith(near) ? 1 : 2)
+  const first = (process.env['CAPKEEPER_FIRST'] ?? '').split(' ')
+  const rank = (id: string): number => (first.includes(fileOf(id)) ? -1 : id.startsWith(own) ? 0 : id.startsWith(near) ? 1 : 2)
   const timeOf = (id: string): number => times[id] ?? 0
   const asked = ids.filter((id) => rank(id) < 2 || timeOf(id) <= MOST_MS_ELSEWHERE)
   return asked.toSorted((a, b) => rank(a) - rank(b) || timeOf(a) - timeOf(b))
