@@ -115,11 +115,14 @@ function put(stage: Stage, name: string, lines: readonly string[]): void {
       .map((line) => `${line}\n`)
       .join('')
       .replaceAll('http://service', stage.service?.url ?? 'http://service'),
+    // Owner only, as for keys.
+    { mode: 0o600 },
   )
 }
 
 /** `--name value` pairs: the flags of `capkeeper sandbox`. */
 async function open(stage: Stage, flags: string): Promise<void> {
+  if (stage.service) throw new Error('a scene has one service')
   const texts = Object.fromEntries([...flags.matchAll(/--(\S+) (\S+)/g)].map(([, name = '', value = '']) => [camel(name), value]))
   const settings = parseSettings(texts)
   const switches = parseSwitches(texts)
@@ -188,7 +191,7 @@ async function command(line: string, stage: Stage): Promise<readonly string[]> {
   return [`$ ${line}${ran.code === 0 ? '' : `  # exit ${ran.code}`}`, ...shown]
 }
 
-/** Each line behind its mark, without what differs from run to run: the folder, the address, how long an answer took. */
+/** Each line behind its mark, without what differs from run to run: the folder, the address, how long an answer took, how full the disk is. */
 function quoted(mark: string, text: string, { folder, service }: Stage): readonly string[] {
   if (text === '') return []
   const told = text
@@ -196,6 +199,7 @@ function quoted(mark: string, text: string, { folder, service }: Stage): readonl
     .replaceAll(`${folder}/`, '')
     .replaceAll(folder, '.')
     .replace(/\b\d+ ms\b/g, 'N ms')
+    .replace(/[\d,]+ MiB free/g, 'N MiB free')
   return told
     .replace(/\n$/, '')
     .split('\n')
