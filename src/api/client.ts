@@ -1,11 +1,10 @@
 // The six operations as methods: encodes each question, sets its timeout and urgency, and hands it to send.ts. The preview path gets the
 // reading client, which has no method that writes.
-
-import type { CapReading } from '../core/model/observed.ts'
+import type { CapReading, RunsReading } from '../core/model/observed.ts'
 import type { Cap } from '../core/model/policy.ts'
 import type { Scope } from '../core/model/scope.ts'
-import { DAY_MS } from '../core/model/units.ts'
-import type { Clock, ReadClient, RowPlan, WriteClient, WriteFailure, WriteOutcome } from '../ports.ts'
+import { cents, creditsOf, DAY_MS, type Instant } from '../core/model/units.ts'
+import type { Clock, ReadClient, RowPlan, RunsQuestion, WriteClient, WriteFailure, WriteOutcome } from '../ports.ts'
 import { ADD_ON_ROWS, createKeyBook, decodeAddOn, encodeAddOn, lacksAddOn } from './add-on.ts'
 import {
   ANALYTICS_ROWS,
@@ -19,6 +18,7 @@ import {
   decodeCascade,
   encodeAnalytics,
   encodeCascade,
+  RUN_PATHS,
   sumCascade,
   timestamp,
 } from './analytics.ts'
@@ -29,15 +29,20 @@ import {
   decodeCap,
   decodeGroup,
   decodeRoster,
+  type Fields,
+  isAbsent,
+  MAX_CENTS,
+  MAX_FIGURE,
   rosterRows,
+  setAside,
   spellingSighting,
 } from './decode.ts'
 import { ApiError } from './errors.ts'
 import type { KeyName } from './keys.ts'
-import { decodeRuns, encodeRuns, RUN_ROWS } from './runs.ts'
+import { countOf, dayAtOf, type Judged, MAX_NAME, nameOf, type SumKind, shown, summingRows, sumRows, withoutFuture } from './row-sums.ts'
 import { type ApiRequest, type ClientOptions, createSender, type Sender } from './send.ts'
 import type { Urgency } from './transport/lane.ts'
-import type { UsageConfigRequest, UserPageRequest, WireScope } from './wire.ts'
+import type { CascadeRequest, UsageConfigRequest, UserPageRequest, WireScope } from './wire.ts'
 
 /** How long an answer may take. Choice. */
 export const TIMEOUT_MS = 30_000
@@ -238,4 +243,72 @@ function wireScope(scope: Scope): WireScope {
     case 'user':
       return { user_email: scope.email }
   }
+}
+
+// Runs of agents, summed by day, model and mode for the record of use (interface-spec.md, Agent analytics result objects). Pure.
+
+/** Sums of one answer: a month of 20 models in 10 modes has a third of that. Choice. */
+export const MAX_RUN_SUMS = 20_000
+
+/** One day, model and mode. */
+interface RunSum {
+  readonly dayAt: Instant
+  readonly model: string
+  readonly mode: string
+  messages: number
+  /** Undefined while no row told credits. */
+  cents: number | undefined
+}
+
+const RUNS: SumKind<RunSum> = {
+  operation: 'CascadeAnalytics',
+  of: 'runs',
+  most: MAX_RUN_SUMS,
+  judge,
+  keyOf: ({ dayAt, model, mode }) => JSON.stringify([dayAt, model, mode]),
+  add(into, { messages, cents: used }) {
+    into.messages = Math.min(MAX_FIGURE, into.messages + messages)
+    if (used !== undefined) into.cents = Math.min(MAX_FIGURE, (into.cents ?? 0) + used)
+  },
+}
+
+const RUN_ROWS: RowPlan = summingRows(RUN_PATHS, RUNS)
+
+/** interface-spec.md, Endpoints 3: runs of some days in one request. A range ends 1 ms before the day that it excludes. */
+export function encodeRuns({ fromAt, untilAt, groupName }: RunsQuestion): CascadeRequest {
+  return {
+    ...(groupName === undefined ? {} : { group_name: groupName }),
+    start_timestamp: timestamp(fromAt),
+    ...(untilAt === undefined ? {} : { end_timestamp: timestamp(untilAt - 1) }),
+    query_requests: [{ cascade_runs: {} }],
+  }
+}
+
+/** The runs of the requested days. Rows that make no sense, or are later than `latestAt`, are set aside; malformed when nothing else is left. */
+export function decodeRuns(
+  body: unknown,
+  { fromAt, untilAt = Number.POSITIVE_INFINITY }: RunsQuestion,
+  latestAt = Number.POSITIVE_INFINITY,
+): RunsReading {
+  const { sums, aside } = withoutFuture(sumRows(decodeCascade(body).cascade_runs, RUNS), latestAt, 'CascadeAnalytics')
+  const tellsUse = sums.some((sum) => sum.cents !== undefined)
+  const rows = sums
+    .filter(({ dayAt }) => dayAt >= fromAt && dayAt < untilAt)
+    .map(({ dayAt, model, mode, messages, cents: used = 0 }) => ({
+      ...{ dayAt, model, mode, messages },
+      ...(tellsUse && { used: creditsOf(cents(used)) }),
+    }))
+  return { rows, ...setAside(aside) }
+}
+
+function judge(row: Fields): Judged<RunSum> {
+  const [day = '', model = '', mode = ''] = [row['day'], row['model'], row['mode']].map(nameOf)
+  const dayAt = dayAtOf(day)
+  const [messages, used] = [countOf(row['messagesSent']), countOf(row['promptsUsed'])]
+  if (Number.isNaN(dayAt)) return { why: 'a run has no day' }
+  if (model.length > MAX_NAME || mode.length > MAX_NAME) return { why: `a name of a run has more than ${MAX_NAME} characters` }
+  if (!Number.isInteger(messages) || Math.abs(messages) > MAX_FIGURE)
+    return { why: `messagesSent of a run is ${shown(row['messagesSent'])}` }
+  if (Number.isNaN(used) || Math.abs(used) > MAX_CENTS) return { why: `promptsUsed of a run is ${shown(row['promptsUsed'])}` }
+  return { sum: { dayAt, model, mode, messages, cents: isAbsent(row['promptsUsed']) ? undefined : used } }
 }

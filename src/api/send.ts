@@ -7,8 +7,7 @@ import type { RequestOutcome } from '../core/model/events.ts'
 import { admit, type Backoff, type Ending, ended, probing, retryDelayMs, spendRetry, startBackoff } from '../core/pace/backoff.ts'
 import type { LearnedRate, RateSettings } from '../core/pace/pace.ts'
 import type { Clock, Operation, Random, RowPlan, Transport, TransportFailure, WireAnswer } from '../ports.ts'
-import { rowsWithoutEcho, withoutEcho } from './echo.ts'
-import { ApiError, classify, errorSighting, notSent, outcomeOfFailure, tidy } from './errors.ts'
+import { ApiError, classify, errorSighting, isObject, notSent, outcomeOfFailure, tidy } from './errors.ts'
 import type { KeyRing, ServiceKey } from './keys.ts'
 import type { Permit, Turn, Urgency } from './transport/lane.ts'
 import type { Paces } from './transport/paces.ts'
@@ -288,3 +287,36 @@ const eventOf = (operation: Operation, result: Result<unknown>, durationMs: numb
   ...{ operation, durationMs },
   ...(result.kind === 'value' ? { outcome: 'ok' } : { outcome: outcomeOfFailure(result.error), message: result.error.message }),
 })
+
+// Removes the key from answers: it is in every request body, and a service may echo it in a name, a model, an address. A text that contains
+// the key is replaced as a whole, so that the rest of it cannot pass for another e-mail.
+
+/** A shorter key may be part of a text by chance. */
+const MIN_KEY_LENGTH = 12
+const REPLACEMENT = '[key]'
+
+/** The value without any text that contains the key; the very same value when none does. */
+function withoutEcho(value: unknown, key: string): unknown {
+  return key.length >= MIN_KEY_LENGTH && holds(value, key) ? replaced(value, key) : value
+}
+
+/** Removes the key from each row before it is kept. */
+const rowsWithoutEcho = (plan: RowPlan, key: string): RowPlan => ({
+  ...plan,
+  keeper() {
+    const keep = plan.keeper()
+    return (row) => keep(withoutEcho(row, key))
+  },
+})
+
+function holds(value: unknown, key: string): boolean {
+  if (typeof value === 'string') return value.includes(key)
+  if (Array.isArray(value)) return value.some((one) => holds(one, key))
+  return isObject(value) && Object.values(value).some((one) => holds(one, key))
+}
+
+function replaced(value: unknown, key: string): unknown {
+  if (typeof value === 'string') return value.includes(key) ? REPLACEMENT : value
+  if (Array.isArray(value)) return value.map((one) => replaced(one, key))
+  return isObject(value) ? Object.fromEntries(Object.entries(value).map(([name, one]) => [name, replaced(one, key)])) : value
+}

@@ -1,6 +1,4 @@
 // The style sheet of all pages and of reports: light and dark, from a phone's screen to a wall's, and on paper.
-import { CHART_STYLE } from './style-charts.ts'
-import { TOKENS } from './style-tokens.ts'
 
 const BASE = `
 * { box-sizing: border-box; }
@@ -175,6 +173,109 @@ const PAPER = `
   a { color: inherit; text-decoration: none; }
 }
 @media (prefers-reduced-motion: no-preference) { .skip { transition: top 0.1s; } }
+`
+
+// Colours and measures of all pages, light and dark. Chart colours can be told apart by colour-blind people (after Okabe and Ito) and have a contrast of
+// 3:1; text has 4.5:1. Nothing is said by colour alone.
+
+const TOKENS = `
+:root {
+  color-scheme: light dark;
+  --ground: light-dark(#f5f6f8, #11141a);
+  --card: light-dark(#ffffff, #1a1e26);
+  --mute: light-dark(#eceff3, #262c37);
+  --line: light-dark(#dce0e7, #323a47);
+  --ink: light-dark(#1a2029, #e7eaf0);
+  --soft: light-dark(#566072, #9ba6b7);
+  --link: light-dark(#0b57b0, #7db8ff);
+  --focus: light-dark(#0b57b0, #a9d0ff);
+  --good: light-dark(#12663a, #6fd39b);
+  --good-ground: light-dark(#e1f3e8, #15301f);
+  --warn: light-dark(#7a4a00, #f0bd62);
+  --warn-ground: light-dark(#fdf0d5, #382a10);
+  --bad: light-dark(#a01c1c, #ff9d95);
+  --bad-ground: light-dark(#fce6e4, #421c1b);
+  --info: light-dark(#0b4f9e, #8cc2ff);
+  --info-ground: light-dark(#e4effc, #14294a);
+  --c-main: light-dark(#0072b2, #4aa8e0);
+  --c-even: light-dark(#7a8494, #8a95a5);
+  --c-limit: light-dark(#a01c1c, #ff9d95);
+  --c-balance: light-dark(#9a7400, #e0bd3f);
+  --c-good: light-dark(#009e73, #2fc295);
+  --c-bad: light-dark(#d55e00, #f08a3c);
+  --c-s0: light-dark(#0072b2, #4aa8e0);
+  --c-s1: light-dark(#d55e00, #f08a3c);
+  --c-s2: light-dark(#009e73, #2fc295);
+  --c-s3: light-dark(#a2528f, #d991c5);
+  --c-s4: light-dark(#3d9bd4, #8cccf2);
+  --c-s5: light-dark(#9a7400, #e0bd3f);
+  --c-s6: light-dark(#5b5fc7, #9ea1f2);
+  --c-rest: light-dark(#8791a1, #727d8e);
+  --heat: light-dark(#0072b2, #4aa8e0);
+  --heat-warm: light-dark(#d58a00, #e0bd3f);
+  --heat-hot: light-dark(#d55e00, #f08a3c);
+  --gap: 1rem;
+  --radius: 8px;
+  --text: system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif;
+  --code: ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace;
+}
+`
+
+// Styles of charts. Colours go by the class of a tone, so that one drawing fits both themes and paper.
+
+const TONES = ['main', 'even', 'limit', 'balance', 'good', 'bad', 's0', 's1', 's2', 's3', 's4', 's5', 's6', 'rest']
+
+/** How strong a cell of a heat map is, by step. */
+const HEAT = [0, 10, 18, 28, 40, 55]
+const HEATS = [
+  ['none', '--c-rest'],
+  ['cool', '--heat'],
+  ['warm', '--heat-warm'],
+  ['hot', '--heat-hot'],
+] as const
+
+const CHART_STYLE = `
+figure.chart { margin: 0; min-width: 0; }
+.facts + figure.chart, figure.chart + figure.chart { margin-top: 1.5rem; }
+figcaption h2, figcaption h3 { margin: 0; font-size: 1rem; }
+figcaption p { margin: 0.15rem 0 0; }
+.drawing { container-type: inline-size; position: relative; margin-top: 0.5rem; padding-left: 42px; }
+.plot { display: block; overflow: visible; }
+.plot > svg { overflow: visible; }
+.plot .grid { stroke: var(--line); stroke-width: 1; }
+.plot .axis { stroke: var(--soft); stroke-width: 1; }
+.plot .tick { fill: var(--soft); font-size: 11px; font-variant-numeric: tabular-nums; }
+@container (max-width: 30rem) { .plot .tick.odd { display: none; } }
+.plot .word { fill: var(--ink); font-size: 11px; font-weight: 600; }
+.plot .slots rect { fill: transparent; }
+.plot .slots rect:hover, .plot .slots rect.at { fill: var(--soft); fill-opacity: 0.14; }
+.line { fill: none; stroke-width: 2; stroke-linejoin: round; vector-effect: non-scaling-stroke; }
+.area { stroke: none; fill-opacity: 0.14; }
+.band { stroke: none; fill-opacity: 0.2; }
+.bar { stroke: none; }
+.dot { stroke: var(--card); stroke-width: 1.5; }
+.instant { stroke-width: 1; stroke-dasharray: 2 3; }
+.dashed { stroke-dasharray: 5 4; }
+${TONES.map(
+  (tone) => `.line.t-${tone}, .instant.t-${tone} { stroke: var(--c-${tone}); }
+.area.t-${tone}, .band.t-${tone}, .bar.t-${tone}, .dot.t-${tone} { fill: var(--c-${tone}); }`,
+).join('\n')}
+.legend { display: flex; flex-wrap: wrap; gap: 0.15rem 1rem; margin: 0.5rem 0 0; padding: 0; list-style: none; font-size: 0.85rem; color: var(--soft); }
+.legend .key { margin-right: 0.4rem; vertical-align: -1px; }
+.tip { position: absolute; top: 0; z-index: 2; max-width: 16rem; padding: 0.4rem 0.6rem; border: 1px solid var(--line); border-radius: 6px; background: var(--card); color: var(--ink); font-size: 0.8rem; box-shadow: 0 2px 8px light-dark(#0002, #0008); pointer-events: none; }
+.tip dl { display: grid; grid-template-columns: auto auto; gap: 0 0.75rem; margin: 0; }
+.tip dt { color: var(--soft); }
+.tip dd { margin: 0; text-align: right; font-variant-numeric: tabular-nums; }
+.meter { display: block; min-width: 5rem; max-width: 26rem; margin-top: 0.45em; }
+.meter .trough { fill: var(--mute); }
+table.amounts th[scope="row"] { min-width: 6.5rem; }
+td.measure { width: 30%; min-width: 6rem; vertical-align: middle; }
+table.heat td, table.heat th { padding: 0.4rem 0.7rem; }
+table.heat td { border: 2px solid var(--card); }
+table.heat td a { color: inherit; }
+${HEATS.flatMap(([tone, colour]) =>
+  HEAT.map((strength, step) => `.heat-${tone}.h${step} { background: color-mix(in srgb, var(${colour}) ${strength}%, transparent); }`),
+).join('\n')}
 `
 
 export const STYLE = `${TOKENS}${BASE}${FRAME}${PARTS}${CHART_STYLE}${PAPER}`

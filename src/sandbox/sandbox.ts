@@ -2,13 +2,13 @@
 // `capkeeper run --sandbox` create it here.
 
 import { BugError } from '../core/model/problem.ts'
-import { normaliseEmail } from '../core/model/scope.ts'
+import { normaliseEmail, type Scope, type ScopeKey, scopeKey, userScope } from '../core/model/scope.ts'
 import { DAY_MS, type Instant } from '../core/model/units.ts'
 import type { Clock, Operation } from '../ports.ts'
 import { type CapBook, openCaps } from './caps.ts'
 import { type CompanyOptions, DEFAULT_COMPANY, MODELS, seedCompany } from './company/company.ts'
-import { createForeignEdit, type ForeignEdit, type ForeignWriterOptions, keepEditing } from './company/foreign.ts'
 import { createGrowth } from './company/growth.ts'
+import { between, type Draw, stream } from './company/random.ts'
 import { createChance, createRateLimiter } from './faults.ts'
 import { type Fixture, loadFixture } from './fixture/fixture.ts'
 import { type Exchange, exchange, type SandboxCall, serve } from './http/exchange.ts'
@@ -148,4 +148,60 @@ function useNow(store: Store, email: string, at: Instant, cents: number): AgentU
   const mode = 'CONVERSATIONAL_PLANNER_MODE_DEFAULT'
   const effects = { messages: 1, linesSuggested: 0, linesAccepted: 0, tools: {} }
   return { source: 'agent', person: person.id, at, conversation: 1000, ide: 'editor', model: MODELS[0], mode, cents, ...effects }
+}
+
+// Another client ("somebody else"): an administrator who edits caps by hand, so that a demonstration shows drift and its revert. The seed
+// decides which of the user and group caps is edited, or which approved person gets one when there are none.
+
+interface ForeignWriterOptions {
+  readonly everySeconds: number
+  /** Takes a line such as `somebody else set ada.lovelace@example.com to 9000`. */
+  readonly say: (line: string) => void
+  readonly leaveAlone?: LeftAlone
+}
+
+/** Scopes whose cap is never edited. */
+type LeftAlone = ReadonlySet<ScopeKey>
+
+/** Makes one edit and returns its description; undefined when there is nothing to edit. */
+type ForeignEdit = (leaveAlone?: LeftAlone) => string | undefined
+
+function createForeignEdit(store: Store, caps: CapBook, seed: number): ForeignEdit {
+  const draw = stream(seed, 'somebody else')
+  return (leaveAlone) => {
+    const scope = chooseScope(store, draw, leaveAlone)
+    if (!scope) return undefined
+    const before = store.cap(scope)
+    const clears = before !== undefined && draw() < 0.2
+    const cap = clears ? undefined : chooseCap(before, draw)
+    caps.write(scope, cap)
+    return cap === undefined ? `somebody else cleared ${scopeKey(scope)}` : `somebody else set ${scopeKey(scope)} to ${cap}`
+  }
+}
+
+function chooseScope(store: Store, draw: Draw, leaveAlone?: LeftAlone): Scope | undefined {
+  const capped = store.caps().flatMap(({ scope }) => (scope.kind === 'team' || leaveAlone?.has(scopeKey(scope)) ? [] : [scope]))
+  const people = (): readonly Scope[] => store.people().flatMap((one) => (one.status === 'APPROVED' ? [userScope(one.email)] : []))
+  const scopes = capped.length > 0 ? capped : people()
+  return scopes[between(draw, 0, scopes.length - 1)]
+}
+
+/** Never the present cap. */
+function chooseCap(before: number | undefined, draw: Draw): number {
+  const cap = between(draw, 1, 18) * 500
+  return cap === before ? cap + 500 : cap
+}
+
+/** Makes edits at intervals until `signal` aborts; waits on the real clock, not the sped-up one. */
+async function keepEditing(
+  edit: ForeignEdit,
+  clock: Clock,
+  { everySeconds, say, leaveAlone }: ForeignWriterOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    await clock.sleep(everySeconds * 1000, signal).catch(() => undefined)
+    const line = signal.aborted ? undefined : edit(leaveAlone)
+    if (line !== undefined) say(line)
+  }
 }

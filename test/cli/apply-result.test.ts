@@ -1,7 +1,6 @@
 // What apply tells once it is through, of runs in which more happened than was planned at first.
 import { expect, test } from 'vitest'
-import { viewOf } from '../../src/cli/apply/result.ts'
-import { exitOfAll } from '../../src/cli/apply/run.ts'
+import { exitOfAll, viewOf } from '../../src/cli/apply/run.ts'
 import { renderResultText } from '../../src/cli/plan/render.ts'
 import { outcomeOf } from '../../src/cli/plan/view.ts'
 import { holdOf } from '../../src/core/model/change.ts'

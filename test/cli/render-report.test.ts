@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { renderReportMarkdown, renderReportText } from '../../src/cli/report/render.ts'
-import { renderReportCsv, renderReportJson } from '../../src/cli/report/render-data.ts'
+import { renderReportCsv, renderReportJson } from '../../src/cli/report/run.ts'
 import { renderReportPage } from '../../src/console/report.ts'
 import { TEAM } from '../../src/core/model/scope.ts'
 import { credits } from '../../src/core/model/units.ts'

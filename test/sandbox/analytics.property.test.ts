@@ -3,7 +3,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { WireQueryRequest } from '../../src/api/wire.ts'
-import { compile } from '../../src/sandbox/analytics/compile.ts'
+import { compile } from '../../src/sandbox/analytics/analytics.ts'
 import { queriesOf } from '../../src/sandbox/analytics/query.ts'
 import { ask, bag, errorOf, HOUR, knownOf, NOW, sandboxOf } from './analytics-asking.ts'
 import { evaluate } from './analytics-naive.ts'

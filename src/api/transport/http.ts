@@ -3,17 +3,18 @@
 // got and hpagent are loaded with the first request, because commands that need no network must not pay for them.
 import { type ClientRequest, Agent as HttpAgent, type IncomingHttpHeaders } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
-import type { LookupFunction } from 'node:net'
+import type { LookupFunction, Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { TLSSocket } from 'node:tls'
 import type { Got } from 'got'
 import { InputError, type Problem } from '../../core/model/problem.ts'
-import type { Operation, SendOptions, Transport, TransportFailure, WireAnswer } from '../../ports.ts'
-import { BoundError, CONNECT_TIMEOUT_MS } from '../bounds.ts'
+import type { Operation, RowPlan, SendOptions, Transport, TransportFailure, WireAnswer } from '../../ports.ts'
+import { BoundError, CONNECT_TIMEOUT_MS, MAX_ANSWER_BYTES, MAX_SMALL_ANSWER_BYTES, tooLarge } from '../bounds.ts'
 import { parseBaseUrl, proxyFor } from '../url.ts'
 import { OPERATION_PATH } from '../wire.ts'
 import type { Authorities } from './authorities.ts'
-import { checkBeforeSending, isKeptBack } from './final-check.ts'
-import { receive } from './receive.ts'
-import { type Account, processRoom, type Room } from './room.ts'
+import { createCutter } from './cut.ts'
+import { type Account, type Claim, noRoom, processRoom, type Room } from './room.ts'
 import { onAbort } from './signals.ts'
 
 export interface HttpTransportOptions {
@@ -285,4 +286,100 @@ function failureOf(error: unknown, timeout: Delays): TransportFailure {
   if (proxyStatus) return { kind: 'network', message: `the proxy refused to connect (${proxyStatus})` }
   const reason = REASONS[code] ?? (/CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ISSUER/.test(code) ? UNTRUSTED : 'the request did not get through')
   return { kind: 'network', message: `${reason} (${code})` }
+}
+
+// The final check before a request is sent, made once its connection is open. A process may be suspended while it connects, and afterwards
+// Node may handle the socket before any timer: so no byte may reach the socket before the check.
+
+class KeptBack extends Error {}
+
+/** A request that `checkBeforeSending` ended: nothing of it was sent. got wraps the error that ends a stream. */
+const isKeptBack = (error: unknown): boolean => error instanceof KeptBack || (error instanceof Error && error.cause instanceof KeptBack)
+
+/** Asks `mayLeave` once the connection is open, and ends the request unsent when the answer is no. */
+function checkBeforeSending(stream: Duplex, mayLeave: () => boolean): void {
+  stream.once('request', (request: ClientRequest) => {
+    request.once('socket', (socket) => {
+      const check = (): void => {
+        if (mayLeave()) return
+        // The socket first: destroying the stream must not flush the bytes that wait in the socket.
+        socket.destroy()
+        stream.destroy(new KeptBack('it may not leave any more'))
+      }
+      const opening = openingEvent(socket)
+      if (opening === undefined) return check()
+      // Holds written bytes in this socket: the layers below would send them by themselves.
+      socket.cork()
+      socket.prependOnceListener(opening, () => {
+        check()
+        socket.uncork()
+      })
+    })
+  })
+}
+
+/** The event after which a socket can send; undefined when it already can. */
+function openingEvent(socket: Socket): 'connect' | 'secureConnect' | undefined {
+  if (socket instanceof TLSSocket) return socket.connecting || socket.getProtocol() === null ? 'secureConnect' : undefined
+  return socket.connecting ? 'connect' : undefined
+}
+
+// Reads one answer as its decompressed bytes arrive: listings row by row, all else as text, never more than its bound. It awaits each chunk,
+// so that other work runs in between.
+
+/** Status and headers, as they come before the body. */
+interface Answer {
+  readonly statusCode: number
+  readonly headers: IncomingHttpHeaders
+}
+
+interface Received extends Pick<WireAnswer, 'body' | 'rows'> {
+  readonly answer: Answer
+}
+
+interface Receiving {
+  readonly operation: Operation
+  readonly rows: RowPlan | undefined
+  readonly room: Room
+  readonly claim: Claim
+}
+
+/** Rejects with the stream's error, or with a `BoundError`. */
+async function receive(stream: Duplex, { operation, rows, room, claim }: Receiving): Promise<Received> {
+  const answer = await begun(stream)
+  const succeeded = answer.statusCode >= 200 && answer.statusCode < 300
+  if (!succeeded) return { answer, body: await beginningOf(stream) }
+  const limit = rows ? MAX_ANSWER_BYTES[operation] : MAX_SMALL_ANSWER_BYTES
+  if (Number(answer.headers['content-length']) > limit) throw new BoundError(tooLarge(limit))
+  const cutter = rows && createCutter(rows)
+  const whole: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of stream) {
+    bytes += chunk.length
+    if (bytes > limit) throw new BoundError(tooLarge(limit))
+    if (!cutter) whole.push(chunk)
+    else if (!claim.grow(cutter.push(chunk))) throw new BoundError(noRoom(room))
+  }
+  if (!cutter) return { answer, body: new TextDecoder().decode(Buffer.concat(whole)) }
+  const { text, value } = cutter.end()
+  return { answer, body: text, rows: { value } }
+}
+
+const begun = (stream: Duplex): Promise<Answer> =>
+  new Promise((resolve, reject) => {
+    // Never removed: an error after reading has ended must not end the process.
+    stream.on('error', reject)
+    stream.once('response', resolve)
+  })
+
+/** The status tells the failure, so the beginning of its text is enough. */
+async function beginningOf(stream: Duplex): Promise<string> {
+  const parts: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of stream) {
+    parts.push(chunk)
+    bytes += chunk.length
+    if (bytes >= MAX_SMALL_ANSWER_BYTES) break
+  }
+  return new TextDecoder().decode(Buffer.concat(parts).subarray(0, MAX_SMALL_ANSWER_BYTES))
 }

@@ -1,22 +1,26 @@
 // `audit`: reads everything that a plan reads, and the cap of every other approved person.
-
+import { code, escaped, row, tableHead } from '../../core/escape/markdown.ts'
+import { plain } from '../../core/escape/terminal.ts'
 import { scopeKey, TEAM, userScope } from '../../core/model/scope.ts'
-import { audit } from '../../core/plan/audit.ts'
+import type { Instant } from '../../core/model/units.ts'
+import { type Audit, audit } from '../../core/plan/audit.ts'
 import { isReached } from '../../core/resolve/desired.ts'
-import { addOnFigures } from '../../core/use/add-on.ts'
+import { type AddOnSource, addOnFigures } from '../../core/use/add-on.ts'
 import { sweep } from '../../daemon/cycle/read.ts'
 import { cycleOf, desiredInputs } from '../../daemon/cycle/state.ts'
+import { EMAIL_LABELS, type PeopleLabels } from '../../daemon/http/status/labels.ts'
 import type { SharedLedger } from '../../daemon/ledger/share.ts'
 import { readSetup } from '../compose.ts'
 import { showWarnings } from '../plan/output.ts'
-import { type Cli, painter } from '../shared/context.ts'
+import { type Cli, type Paint, painter, unpainted } from '../shared/context.ts'
+import { documentText } from '../shared/document.ts'
 import { EXIT, type ExitCode, worstExit } from '../shared/exit.ts'
 import { openLedgers } from '../shared/ledger/ledgers.ts'
 import { labelsFor } from '../shared/people.ts'
 import { readEach, type WorkspaceReader, withReader } from '../shared/reader.ts'
 import { tellLine } from '../shared/tell.ts'
+import { amountText, capText, columns, count, people } from '../shared/text.ts'
 import type { AuditFlags } from './command.ts'
-import { type AuditedWorkspace, renderAuditJson, renderAuditMarkdown, renderAuditText } from './render.ts'
 
 /** Audits all workspaces. Exits 4 when a workspace or some caps could not be read, and 1 when none could. */
 export async function auditCommand(flags: AuditFlags, cli: Cli): Promise<void> {
@@ -69,4 +73,129 @@ async function auditOne(reader: WorkspaceReader<SharedLedger>, cli: Cli): Promis
   const useUnknown = approved.filter(({ email }) => useOf(email) === undefined).length
   const seen = { audit: found, read: readings.size, addOnUse: figures.source, useUnknown }
   return { workspace: config.name, ...seen, ...(salt !== undefined && { salt }) }
+}
+
+// An audit as text for a terminal, JSON for a script and Markdown for a ticket. JSON has whole lists; elsewhere long ones are cut with a count.
+
+interface AuditedWorkspace {
+  readonly workspace: string
+  readonly audit: Audit
+  /** How many scopes were read, or tried. */
+  readonly read: number
+  /** Where add-on use comes from. */
+  readonly addOnUse: AddOnSource
+  /** People whose add-on use is not known, so that they cannot be seen near their cap. */
+  readonly useUnknown: number
+  /** The salt of people's hashes. */
+  readonly salt?: string
+}
+
+/** Lines shown of each list. */
+const VISIBLE = 50
+
+/** `{apiVersion, kind: "Audit", createdAt, workspaces: [{workspace, people, undeclared, uncapped, unreached, near, unread, addOnUse, useIsUpperBound, useUnknown}]}` (choice). */
+const renderAuditJson = (audited: readonly AuditedWorkspace[], now: Instant): string =>
+  documentText('Audit', {
+    createdAt: now,
+    workspaces: audited.map(({ workspace, audit, addOnUse, useUnknown }) => ({
+      ...{ workspace, ...audit },
+      ...{ addOnUse, useIsUpperBound: addOnUse === 'upperBound', useUnknown },
+    })),
+  })
+
+/** One list of findings. */
+interface Finding {
+  readonly title: string
+  readonly head: readonly string[]
+  readonly rows: readonly (readonly string[])[]
+}
+
+function findings({ audit, addOnUse }: AuditedWorkspace): readonly Finding[] {
+  return [
+    {
+      title: `${count(audit.undeclared.length, 'user-level cap')} that no policy declares`,
+      head: ['PERSON', 'CAP', 'SET BY'],
+      rows: audit.undeclared.map((one) => [
+        one.email,
+        capText(one.cap),
+        one.ours ? 'capkeeper; the next sweep clears it' : 'somebody else',
+      ]),
+    },
+    {
+      title: `${people(audit.uncapped.length)} without any cap`,
+      head: ['PERSON', 'USED'],
+      rows: audit.uncapped.map((one) => [one.email, one.used === undefined ? 'unknown' : amountText(one.used)]),
+    },
+    {
+      title: `${people(audit.unreached.length)} whom no rule, group or cap of the policies reaches`,
+      head: ['PERSON', 'USED'],
+      rows: audit.unreached.map((one) => [one.email, one.used === undefined ? 'unknown' : amountText(one.used)]),
+    },
+    {
+      title: `${people(audit.near.length)} at 85 % of their cap or more${addOnUse === 'upperBound' ? `, ${SOURCE_WORDS.upperBound}` : ''}`,
+      head: ['PERSON', 'USED', 'CAP', 'SHARE', 'CAP SET AT'],
+      rows: audit.near.map((one) => [one.email, amountText(one.used), capText(one.cap), shareText(one.used, one.cap), one.from]),
+    },
+    {
+      title: `${count(audit.unread.length, 'cap')} could not be read`,
+      head: ['SCOPE', 'WHY'],
+      rows: audit.unread.map((one) => [one.scope, one.message]),
+    },
+  ]
+}
+
+const SOURCE_WORDS: Readonly<Record<AddOnSource, string>> = {
+  measured: 'measured',
+  estimated: 'estimated',
+  upperBound: 'an upper bound while the balance is unknown',
+}
+
+const shareText = (used: number, cap: number): string => (cap === 0 ? 'blocked' : `${Math.floor((used / cap) * 100)} %`)
+
+/** How many people were checked, and how much of their use is known. */
+function coverage({ audit, addOnUse, useUnknown }: AuditedWorkspace, isEmpty: boolean): string {
+  const found = isEmpty ? ', nothing found' : useUnknown < audit.people ? `; add-on use is ${SOURCE_WORDS[addOnUse]}` : ''
+  const missing =
+    useUnknown > 0 ? `; the add-on use of ${people(useUnknown)} is not known, so nobody can see how near their cap they are` : ''
+  return `${people(audit.people)} looked at${found}${missing}`
+}
+
+const left = (total: number): readonly string[] => (total > VISIBLE ? [`… and ${total - VISIBLE} more; --output json has all`] : [])
+
+/** A block for each list that is not empty, and one line when all are. */
+function renderAuditText(audited: readonly AuditedWorkspace[], paint: Paint = unpainted): string {
+  const blocks = audited.flatMap((one) => {
+    const found = findings(one).filter(({ rows }) => rows.length > 0)
+    const title = `${paint('bold', plain(one.workspace))}: ${coverage(one, found.length === 0)}`
+    return [
+      [title],
+      ...found.map(({ title: name, head, rows }) => [
+        `${paint('yellow', name)}:`,
+        ...columns([head, ...rows.slice(0, VISIBLE).map((cells) => cells.map(plain))]).map((line) => `  ${line}`),
+        ...left(rows.length).map((line) => `  ${line}`),
+      ]),
+    ]
+  })
+  return blocks.map((lines) => `${lines.join('\n')}\n`).join('\n')
+}
+
+/** Tables for others; people show as `labels` says. */
+function renderAuditMarkdown(audited: readonly AuditedWorkspace[], labels: PeopleLabels = EMAIL_LABELS): string {
+  const parts = audited.flatMap((one) => {
+    const found = findings(one).filter(({ rows }) => rows.length > 0)
+    const cell = (text: string): string => escaped(labels.text(text))
+    return [
+      `### capkeeper audit: ${escaped(one.workspace)}`,
+      `${coverage(one, found.length === 0)}.`,
+      ...found.flatMap(({ title, head, rows }) => [
+        `**${title}**`,
+        [
+          ...tableHead(head),
+          ...rows.slice(0, VISIBLE).map(([first = '', ...rest]) => row([code(labels.text(first)), ...rest.map(cell)])),
+        ].join('\n'),
+        ...left(rows.length),
+      ]),
+    ]
+  })
+  return `${parts.join('\n\n')}\n`
 }

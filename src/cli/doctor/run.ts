@@ -1,10 +1,14 @@
 // `doctor`: checks everything that capkeeper needs, from the configuration to the permissions of each key, and names the way out. It changes
 // nothing: the ledger is only read, and the client has no method that sets a cap.
 
+import type { ServiceReader } from '../../api/client.ts'
 import { probesOf } from '../../api/probe.ts'
 import type { HttpTransport } from '../../api/transport/http.ts'
-import type { Observation } from '../../core/interpret/evidence.ts'
+import { plain } from '../../core/escape/terminal.ts'
+import { type Observation, observeReadings, type ServiceEvidence } from '../../core/interpret/evidence.ts'
+import type { CapReading, Roster } from '../../core/model/observed.ts'
 import { hasErrors, InputError, type Problem } from '../../core/model/problem.ts'
+import { type ScopeKey, scopeKey, TEAM, userScope } from '../../core/model/scope.ts'
 import { type LoadedConfig, networkProblems } from '../../daemon/config/config.ts'
 import { loadConfigAside } from '../../daemon/config/load-aside.ts'
 import type { Config, WorkspaceConfig } from '../../daemon/config/settings.ts'
@@ -12,21 +16,25 @@ import { plainHttpProblems } from '../../daemon/config/transport.ts'
 import type { LedgerReport, LedgerStore } from '../../daemon/ledger/ledger.ts'
 import { systemRandom } from '../../daemon/schedule/system.ts'
 import type { LoadedPolicies } from '../../policy/load/load.ts'
+import { compareProblems } from '../../policy/yaml.ts'
+import type { Ledger } from '../../ports.ts'
 import { openTransport } from '../compose.ts'
-import type { Cli } from '../shared/context.ts'
+import { type Cli, type Paint, painter, type Style } from '../shared/context.ts'
+import { documentText } from '../shared/document.ts'
+import { EXIT, type ExitCode, inputExit } from '../shared/exit.ts'
 import { interruptible } from '../shared/interrupt.ts'
 import { openStore } from '../shared/ledger/store.ts'
 import { named, policyPaths, readPolicies } from '../shared/policies.ts'
-import { count } from '../shared/text.ts'
+import { problemsText } from '../shared/problems.ts'
+import { count, padEnd } from '../shared/text.ts'
+import { VERSION } from '../shared/version.ts'
 import { tellOfWaiting } from '../shared/waiting.ts'
-import { failed, notChecked, ok, type Tell, warning } from './check.ts'
+import { type Area, CHECK_STATUSES, type Check, type CheckStatus, failed, notChecked, ok, type Tell, warning } from './check.ts'
 import type { DoctorFlags } from './command.ts'
-import { checkKeys } from './keys.ts'
+import { checkKeys, type KeyReport } from './keys.ts'
 import { checkFiles, checkLedgerFile, checkProgram } from './machine.ts'
 import { checkPlan } from './plan.ts'
-import { sampleReads } from './reads.ts'
 import { checkActivity, checkPace, checkSeen, recordsOf, seenNow } from './records.ts'
-import { collect, doctorJson, exitOf, type Findings, summary, type WorkspaceReport } from './render.ts'
 import { checkService } from './service.ts'
 
 /** Runs all checks and sets the exit code. */
@@ -166,4 +174,113 @@ function transportOf(config: WorkspaceConfig, cli: Cli, tell: Tell): HttpTranspo
     for (const { message } of error.problems) tell('transport', failed(message))
     return undefined
   }
+}
+
+// How reads work where nothing is set can only be observed at people without an explicitly set cap, so a few of them are read.
+
+/** Enough to include a person without an explicitly set cap in most teams (choice). */
+const SAMPLE = 3
+
+/** Reads the team's cap and, when it is set, the caps of a few people for whom we set none. Rejects only when `signal` aborts. */
+async function sampleReads(
+  reader: ServiceReader,
+  roster: Roster,
+  ledger: Ledger | undefined,
+  signal: AbortSignal,
+): Promise<readonly Observation[]> {
+  const team = await reader.readCap(TEAM, signal)
+  if (typeof team.observed !== 'number') return []
+  const owned = new Set(ledger?.owned().map(({ scope }) => scopeKey(scope)))
+  const people = roster.people.filter(({ email, status }) => status === 'approved' && !owned.has(scopeKey(userScope(email))))
+  const readings = new Map<ScopeKey, CapReading>([[scopeKey(TEAM), team]])
+  for (const { email } of people.slice(0, SAMPLE)) readings.set(scopeKey(userScope(email)), await reader.readCap(userScope(email), signal))
+  return observeReadings({}, readings)
+}
+
+// The output of `doctor`: a line for each check as it is made, or one JSON document at the end.
+
+/** Facts about one workspace, for the JSON document. */
+interface WorkspaceReport {
+  readonly workspace: string
+  readonly baseUrl: string
+  readonly reached: boolean
+  readonly keys: readonly KeyReport[]
+  readonly seen: ServiceEvidence
+}
+
+interface Findings {
+  readonly checks: readonly Check[]
+  /** Reports checks of one area, for one workspace or for all. */
+  about(area: Area, workspace?: string): Tell
+}
+
+const WORDS: Readonly<Record<CheckStatus, string>> = { ok: 'ok', warning: 'warning', failed: 'failed', not_checked: 'not checked' }
+const STYLES: Readonly<Record<CheckStatus, Style>> = { ok: 'green', warning: 'yellow', failed: 'red', not_checked: 'dim' }
+const COLUMN = 13
+
+/** Collects checks; with `text` each is printed at once. */
+function collect(output: 'text' | 'json', cli: Cli): Findings {
+  const checks: Check[] = []
+  const paint = painter(cli.stdout)
+  let title = ''
+  return {
+    checks,
+    about: (area, workspace) => (name, finding) => {
+      const check: Check = { area, name, ...(workspace !== undefined && { workspace }), ...finding }
+      checks.push(check)
+      if (output === 'json') return
+      const next = workspace === undefined ? area : `${plain(workspace)}: ${area}`
+      if (next !== title) cli.stdout.write(`${title === '' ? '' : '\n'}${paint('bold', next)}\n`)
+      title = next
+      cli.stdout.write(cli.secrets.redact(checkText(check, paint)))
+    },
+  }
+}
+
+function checkText({ status, message, hint, problems = [] }: Check, paint: Paint): string {
+  const head = `  ${paint(STYLES[status], padEnd(WORDS[status], COLUMN))}${plain(message)}\n`
+  const way = hint === undefined ? '' : `  ${' '.repeat(COLUMN)}→ ${plain(hint)}\n`
+  return `${head}${way}${problemsText(problems, paint).replace(/^(?=.)/gm, '    ')}`
+}
+
+/** `1 failed, 2 warnings, 17 ok, 3 not checked`. */
+function summary(checks: readonly Check[]): string {
+  const { failed, warning, ok, not_checked } = countsOf(checks)
+  const parts = [
+    failed > 0 && `${failed} failed`,
+    warning > 0 && count(warning, 'warning'),
+    `${ok} ok`,
+    not_checked > 0 && `${not_checked} not checked`,
+  ]
+  return parts.filter((part) => part !== false).join(', ')
+}
+
+const countsOf = (checks: readonly Check[]): Readonly<Record<CheckStatus, number>> => {
+  const of = (status: CheckStatus): number => checks.filter((check) => check.status === status).length
+  return { ok: of('ok'), warning: of('warning'), failed: of('failed'), not_checked: of('not_checked') }
+}
+
+/** 65 for configuration and policies that cannot be used, 1 for anything else that failed (product.md, section 3). */
+function exitOf(checks: readonly Check[]): ExitCode {
+  const failed = checks.filter(({ status }) => status === 'failed')
+  const input = failed.filter(({ area }) => area === 'config' || area === 'policies')
+  if (input.length > 0) return inputExit(input.flatMap(({ problems = [] }) => problems))
+  return failed.length > 0 ? EXIT.failed : EXIT.done
+}
+
+/** `{apiVersion, kind: "Doctor", version, at, result, counts, workspaces[], checks[]}` (choice). */
+function doctorJson(checks: readonly Check[], workspaces: readonly WorkspaceReport[], now: number): string {
+  const counts = countsOf(checks)
+  const result = CHECK_STATUSES.find((status) => status === 'failed' && counts[status] > 0) ?? (counts.warning > 0 ? 'warning' : 'ok')
+  return documentText('Doctor', {
+    version: VERSION,
+    at: now,
+    result,
+    counts,
+    workspaces: workspaces.map(({ seen, ...rest }) => ({
+      ...rest,
+      seen: Object.entries(seen).map(([aspect, one]) => ({ aspect, ...one })),
+    })),
+    checks: checks.map(({ problems, ...check }) => ({ ...check, ...(problems && { problems: problems.toSorted(compareProblems) }) })),
+  })
 }

@@ -2,6 +2,7 @@
 // figures. Data that cannot be read becomes a note in the report.
 
 import { renderReportPage } from '../../console/report.ts'
+import { csvText } from '../../core/escape/csv.ts'
 import { effectiveCap } from '../../core/interpret/effective.ts'
 import type { Cycle, RunUse } from '../../core/model/observed.ts'
 import { scopeKey, userScope } from '../../core/model/scope.ts'
@@ -9,28 +10,29 @@ import { type Credits, credits, DAY_MS, type Instant, midnight } from '../../cor
 import { type AddOnFigures, addOnFigures } from '../../core/use/add-on.ts'
 import { type BurnFigures, burnOf } from '../../core/use/burn.ts'
 import { forecastReadsFrom } from '../../core/use/forecast.ts'
-import { type Report, type ReportCycle, type ReportInputs, type ReportPerson, reportOf } from '../../core/use/report.ts'
+import { type Report, type ReportCycle, type ReportInputs, type ReportPerson, type ReportRow, reportOf } from '../../core/use/report.ts'
 import { cycleSums, hasWholeCycle, measuredCycle, readCycle } from '../../daemon/collect/add-on.ts'
 import { failureOf } from '../../daemon/collect/failure.ts'
 import { historyOf } from '../../daemon/collect/usage-summary.ts'
 import type { Config } from '../../daemon/config/settings.ts'
 import type { Preview } from '../../daemon/cycle/preview.ts'
 import { cycleOf } from '../../daemon/cycle/state.ts'
+import type { PeopleLabels } from '../../daemon/http/status/labels.ts'
 import { cycleBeside } from '../../daemon/replay/cycles.ts'
 import type { AddOnSum, Ledger } from '../../ports.ts'
 import { readSetup } from '../compose.ts'
 import { showWarnings } from '../plan/output.ts'
 import { type Cli, CommandError, painter } from '../shared/context.ts'
+import { documentText } from '../shared/document.ts'
 import { EXIT, worstExit } from '../shared/exit.ts'
 import { openOwnLedgers } from '../shared/ledger/ledgers.ts'
-import { labelsFor } from '../shared/people.ts'
+import { labelsFor, scopeShown } from '../shared/people.ts'
 import { readEach, type WorkspaceReader, withReader } from '../shared/reader.ts'
 import { tellLine } from '../shared/tell.ts'
-import { dayText } from '../shared/text.ts'
+import { dayText, rfc3339 } from '../shared/text.ts'
 import type { ReportFlags } from './command.ts'
-import { reportShown } from './people.ts'
 import { renderReportMarkdown, renderReportText } from './render.ts'
-import { renderReportCsv, renderReportJson } from './render-data.ts'
+import { columnsOf } from './table.ts'
 
 /** The service is asked for 30 days at most (service-notes.md, section 2, point 8). */
 const CHUNK_MS = 30 * DAY_MS
@@ -266,3 +268,61 @@ async function figuresOf(
     ...(usage.balance && { balance: usage.balance }),
   })
 }
+
+// A report with people by e-mail or as hashes, as `people` of the config says, in rows and in texts.
+
+/** The report with people as `labels` shows them. */
+function reportShown(report: Report, labels: PeopleLabels): Report {
+  if (labels.shown === 'email') return report
+  const { by, rows, near, changes, notes } = report
+  return {
+    ...report,
+    rows: by === 'user' ? rows.map((one) => ({ ...one, key: labels.label(one.key), name: labels.label(one.name) })) : rows,
+    near: near.map((one) => ({ ...one, email: labels.label(one.email) })),
+    changes: {
+      ...changes,
+      latest: changes.latest.map((one) => ({
+        ...one,
+        scope: scopeShown(one.scope, labels),
+        ...(one.reason !== undefined && { reason: labels.text(one.reason) }),
+        ...(one.error !== undefined && { error: labels.text(one.error) }),
+      })),
+    },
+    notes: notes.map(labels.text),
+  }
+}
+
+// A report for programs: all of it as JSON, the table as CSV. Nothing is cut.
+
+/** `{apiVersion, kind: "Report", createdAt, reports: [{workspace, which, by, cycle, totals, projected?, exhaustedAt?, rows, days?, near, changes, notes}]}` (choice). */
+export const renderReportJson = (reports: readonly Report[], now: Instant): string => documentText('Report', { createdAt: now, reports })
+
+/** RFC 4180, one table for all workspaces, with every column that any of them has. */
+export function renderReportCsv(reports: readonly Report[]): string {
+  const shown = new Map(reports.flatMap((report) => columnsOf(report).map((column) => [column.title, column] as const)))
+  const titles = [...shown.keys()]
+  const hasMoney = reports.some(({ by }) => by === 'group')
+  const head = ['workspace', 'cycle_start', 'key', ...titles.slice(1).map(nameOf), ...(hasMoney ? CHARGES.map(({ name }) => name) : [])]
+  const lines = reports.flatMap((report) =>
+    report.rows.map((row) => [
+      report.workspace,
+      dayText(report.cycle.startAt),
+      row.key,
+      ...titles.slice(1).map((title) => shown.get(title)?.raw(row) ?? ''),
+      ...(hasMoney ? CHARGES.map(({ of }) => of(report, row) ?? '') : []),
+    ]),
+  )
+  return csvText([head, ...lines])
+}
+
+const nameOf = (title: string): string => title.toLowerCase().replaceAll(/[- ]/g, '_')
+
+/** Columns for finance tools, as in FOCUS (docs/chargeback.md); the amount is the cost of the add-on credits. */
+const CHARGES: readonly { readonly name: string; readonly of: (report: Report, row: ReportRow) => string | number | undefined }[] = [
+  { name: 'period_start', of: ({ cycle }) => rfc3339(cycle.startAt) },
+  { name: 'period_end', of: ({ cycle }) => rfc3339(cycle.endAt) },
+  { name: 'group', of: (_, { name }) => name },
+  { name: 'unit_price', of: ({ pricePerCredit }) => pricePerCredit },
+  { name: 'amount', of: (_, { addOnCost }) => addOnCost },
+  { name: 'currency', of: ({ currency }) => currency },
+]

@@ -1,20 +1,34 @@
 // `simulate`: replays recorded use workspace by workspace, and prints the result with people as the config says.
 
 import { renderSimulationPage } from '../../console/simulation.ts'
-import type { Simulation } from '../../core/use/replay/document.ts'
+import { plain } from '../../core/escape/terminal.ts'
+import type { Simulation, SimulationRow } from '../../core/use/replay/document.ts'
 import { simulate } from '../../core/use/replay/simulation.ts'
 import type { PeopleLabels } from '../../daemon/http/status/labels.ts'
 import { showWarnings } from '../plan/output.ts'
-import { type Cli, painter } from '../shared/context.ts'
+import { type Cli, type Paint, painter, unpainted } from '../shared/context.ts'
 import { documentText } from '../shared/document.ts'
 import { type Answers, inEach } from '../shared/each.ts'
 import { EXIT, worstExit } from '../shared/exit.ts'
 import { labelsFor } from '../shared/people.ts'
 import { sweepProgress } from '../shared/progress.ts'
+import { columns, dayText, padEnd, people, wrap } from '../shared/text.ts'
 import type { SimulateFlags } from './command.ts'
 import { type Gathered, gather, inputsOf } from './gather.ts'
-import { renderSimulationText } from './render.ts'
 import { renderSimulationMarkdown } from './render-markdown.ts'
+import {
+  besideText,
+  besideTitle,
+  blockedText,
+  changeText,
+  cyclesText,
+  figure,
+  money,
+  neverReached,
+  range,
+  spanText,
+  verdictOf,
+} from './words.ts'
 
 /** Simulates all workspaces of policies and ledger; exits 4 when some have no recorded use, and fails when none has. */
 export async function simulateCommand(paths: readonly string[], flags: SimulateFlags, cli: Cli): Promise<void> {
@@ -61,4 +75,126 @@ export function shownAs(simulation: Simulation, labels: PeopleLabels): Simulatio
     caps: simulation.caps.map((one) => ({ ...one, scope: labels.text(one.scope) })),
     notes: simulation.notes.map(labels.text),
   }
+}
+
+// A simulation as text, on about one screen: the verdict, a line for each cycle and group, then people and caps. Long lists are cut with a
+// count; JSON has all of it.
+
+/** Groups shown for each cycle, people and caps of each list. */
+const VISIBLE = { groups: 8, blocked: 8, changed: 3, caps: 6 }
+/** With more lines than this for groups, only the last cycle shows its groups. */
+const GROUP_LINES = 18
+const WIDTH = 110
+
+/** Simulations as text, a blank line between blocks. */
+const renderSimulationText = (simulations: readonly Simulation[], paint: Paint = unpainted): string =>
+  simulations.map((one) => `${blocksOf(one, paint).join('\n\n')}\n`).join('\n')
+
+function blocksOf(simulation: Simulation, paint: Paint): readonly string[] {
+  const { workspace, policy, notes } = simulation
+  const title = `${workspace}: policy ${policy.digest} over ${cyclesText(simulation)}, ${spanText(simulation)}, beside ${besideText(simulation)}`
+  return [
+    [paint('bold', plain(title)), ...wrap(verdictOf(simulation), WIDTH)].join('\n'),
+    table(simulation, paint),
+    ...blockedBlock(simulation, paint),
+    ...listsOf(simulation),
+    notes
+      .flatMap((note) => wrap(`note: ${plain(note)}`, WIDTH).map((line, index) => paint('dim', index === 0 ? line : `      ${line}`)))
+      .join('\n'),
+  ].filter((block) => block !== '')
+}
+
+function table(simulation: Simulation, paint: Paint): string {
+  const hasMoney = simulation.pricePerCredit !== undefined
+  const beside = besideTitle(simulation)
+  const heads = [
+    ['', '', 'ADD-ON CREDITS', '', '', ...(hasMoney ? [''] : []), 'PEOPLE BLOCKED', '', 'DAYS BLOCKED', '', ''],
+    ['CYCLE', 'PEOPLE', beside, 'policy', 'kept', ...(hasMoney ? ['money'] : []), beside, 'policy', beside, 'policy', 'of'],
+  ]
+  const { cycles } = simulation
+  const isLong = cycles.reduce((sum, one) => sum + Math.min(VISIBLE.groups, one.groups.length), 0) > GROUP_LINES
+  const rows = cycles.flatMap(({ startAt, isWhole, total, groups: all, pools }, index) => {
+    const groups = isLong && index < cycles.length - 1 ? [] : all
+    return [
+      cells(`${dayText(startAt)}${isWhole ? '' : ' (in part)'}`, total, hasMoney),
+      ...groups.slice(0, VISIBLE.groups).map((group) => cells(`  ${plain(group.name)}`, group, hasMoney)),
+      ...(groups.length > VISIBLE.groups ? [[`  … and ${groups.length - VISIBLE.groups} more groups`]] : []),
+      ...pools.slice(0, VISIBLE.groups).map((pool) => cells(`  ${plain(pool.name)} (${figure(pool.credits)})`, pool, hasMoney)),
+      ...(pools.length > VISIBLE.groups ? [[`  … and ${pools.length - VISIBLE.groups} more pools`]] : []),
+    ]
+  })
+  const [first = '', second = '', ...body] = columns([...heads, ...rows], (column) => column > 0)
+  return [paint('dim', first), paint('dim', second), ...body, ...ranges(simulation)].join('\n')
+}
+
+const cells = (name: string, row: SimulationRow, hasMoney: boolean): readonly string[] => [
+  name,
+  figure(row.people),
+  figure(row.beside.credits.middle),
+  figure(row.policy.credits.middle),
+  figure(row.kept),
+  ...(hasMoney ? [row.keptMoney === undefined ? '' : money(row.keptMoney)] : []),
+  figure(row.beside.blockedPeople.middle),
+  figure(row.policy.blockedPeople.middle),
+  figure(row.beside.blockedDays.middle),
+  figure(row.policy.blockedDays.middle),
+  figure(row.workingDays),
+]
+
+/** The ranges of figures that are uncertain, because people were at a cap. */
+function ranges(simulation: Simulation): readonly string[] {
+  const [{ cycles }, title] = [simulation, besideTitle(simulation)]
+  return cycles.flatMap(({ startAt, total: { policy, beside } }) => {
+    const parts = [
+      ['credits', range(policy.credits)],
+      ['people blocked', range(policy.blockedPeople)],
+      ['days blocked', range(policy.blockedDays)],
+      [`people blocked ${title}`, range(beside.blockedPeople)],
+    ].flatMap(([of, text]) => (text === undefined ? [] : [`${text} ${of}`]))
+    return parts.length === 0 ? [] : [`range ${dayText(startAt)}: ${parts.join(', ')}`]
+  })
+}
+
+function blockedBlock(simulation: Simulation, paint: Paint): readonly string[] {
+  const listed = simulation.blocked.filter(({ policy }) => policy)
+  if (listed.length === 0) return []
+  const beside = besideTitle(simulation)
+  const head = ['BLOCKED UNDER THIS POLICY', 'CYCLE', 'BLOCKED', 'CAP', beside.toUpperCase()]
+  const rows = listed
+    .slice(0, VISIBLE.blocked)
+    .map((one) => [
+      plain(one.email),
+      dayText(one.cycleStartAt),
+      blockedText(one, 'policy'),
+      figure(one.policy?.cap ?? 0),
+      blockedText(one, 'beside'),
+    ])
+  const [title = '', ...body] = columns([head, ...rows], (column) => column === 3)
+  return [[paint('dim', title), ...body, ...more(listed.length, rows.length)].join('\n')]
+}
+
+const more = (all: number, shown: number): readonly string[] => (all > shown ? [`… and ${all - shown} more; --output json has all`] : [])
+
+function listsOf(simulation: Simulation): readonly string[] {
+  const { gains, losses } = simulation
+  const unreached = neverReached(simulation)
+  const changed = (list: Simulation['gains']): string => {
+    const named = list.slice(0, VISIBLE.changed).map((one) => `${plain(one.email)} (${changeText(one)})`)
+    return `${people(list.length)}: ${named.join('; ')}${list.length > named.length ? '; …' : ''}`
+  }
+  const caps = unreached
+    .slice(0, VISIBLE.caps)
+    .map(({ scope, cap, highest }) => `${plain(scope)} ${figure(cap)} (highest ${figure(highest)})`)
+  const lines = [
+    ...(gains.length > 0 ? [['Gain', changed(gains)]] : []),
+    ...(losses.length > 0 ? [['Lose', changed(losses)]] : []),
+    ...(unreached.length > 0
+      ? [['Caps never reached', `${caps.join(', ')}${unreached.length > caps.length ? `, … ${unreached.length - caps.length} more` : ''}`]]
+      : []),
+  ]
+  const indent = Math.max(...lines.map(([name = '']) => name.length)) + 2
+  const wrapped = lines.flatMap(([name = '', text = '']) =>
+    wrap(text, WIDTH - indent).map((line, index) => `${padEnd(index === 0 ? name : '', indent)}${line}`),
+  )
+  return lines.length > 0 ? [wrapped.join('\n')] : []
 }

@@ -1,6 +1,7 @@
 // The ledger of one workspace, over any database. Rows that were read stay in memory. Changes wait there, and go out as one transaction with
 // the next intent, outcome or commit. A row that cannot be read is reported as a damaged ledger, and never skipped: skipping it would
 // silently lose ownership of a cap.
+
 import type { Approval, HistoryEntry, Intent, Quarantined } from '../../core/model/change.ts'
 import type { OwnedCap } from '../../core/model/observed.ts'
 import { type ScopeKey, scopeKey } from '../../core/model/scope.ts'
@@ -9,13 +10,12 @@ import { CONTEST_MS } from '../../core/plan/contested.ts'
 import type { Clock, Ledger, LedgerFacts, Records, RecordsReader } from '../../ports.ts'
 import type { KeyedTable, RowChange, Snapshot, WorkspaceRows } from './adapter.ts'
 import { LedgerError } from './error.ts'
-import { factsKept } from './facts-kept.ts'
 import { markOf, withoutPerson } from './forget.ts'
 import { inOrder } from './in-order.ts'
 import { type KeptRows, keptRows } from './kept-rows.ts'
 import { readRow } from './values/rows.ts'
 import { stored, storedFact } from './values/stored.ts'
-import { approval, historyEntry, intent, ownedCap, pause, quarantined } from './values/values.ts'
+import { approval, factFrom, historyEntry, intent, ownedCap, pause, quarantined } from './values/values.ts'
 
 /** Longer than the day of history that plans need, so that a long cycle still has all of it. */
 const LATELY_MS = CONTEST_MS + 6 * 3_600_000
@@ -308,4 +308,20 @@ function use(state: State) {
     useOfPerson: rows.useOfPerson,
     useByDay: rows.useByDay,
   } satisfies Partial<Ledger>
+}
+
+// The facts of a workspace, decoded at first use and again only after they change.
+
+/** `name` is the name of the ledger in messages. */
+export function factsKept(name: string, rows: KeptRows<unknown>): RecordsReader['fact'] {
+  const decoded = new Map<keyof LedgerFacts, { readonly data: unknown; readonly value: unknown }>()
+  return <K extends keyof LedgerFacts>(fact: K): LedgerFacts[K] | undefined => {
+    const row = rows.row(fact)
+    if (!row) return undefined
+    const known = decoded.get(fact)
+    if (known && known.data === row.data) return known.value as LedgerFacts[K]
+    const value = readRow(name, 'fact', row, (data) => factFrom(fact, data))
+    decoded.set(fact, { data: row.data, value })
+    return value
+  }
 }

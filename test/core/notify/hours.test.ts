@@ -1,6 +1,6 @@
 // Quiet hours and the days of digests in local time, across changes of the clock.
 import { describe, expect, test } from 'vitest'
-import { dayOf, digestLevel, isQuiet } from '../../../src/core/notify/hours.ts'
+import { dayOf, digestLevel, isQuiet } from '../../../src/core/notify/due.ts'
 
 const at = (text: string): number => Date.parse(text)
 const hours = (from: number, until: number) => ({ fromMinute: from * 60, untilMinute: until * 60 })

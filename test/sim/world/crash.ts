@@ -2,7 +2,7 @@
 // process without power records nothing more and has no effect.
 import type { RowChange, WorkspaceRows } from '../../../src/daemon/ledger/adapter.ts'
 import { LedgerError } from '../../../src/daemon/ledger/error.ts'
-import { entryFrom } from '../../../src/daemon/ledger/values/entry.ts'
+import { entryFrom } from '../../../src/daemon/ledger/values/stored.ts'
 import type { Ledger } from '../../../src/ports.ts'
 
 export const FULL_DISK = 'the disk of the simulation is full'

@@ -4,12 +4,12 @@ import type { Pause } from '../../../src/core/model/change.ts'
 import type { Instant } from '../../../src/core/model/units.ts'
 import type { Snapshot } from '../../../src/daemon/ledger/adapter.ts'
 import { bindings } from '../../../src/daemon/ledger/binding.ts'
-import { factsKept } from '../../../src/daemon/ledger/facts-kept.ts'
 import { keptRows } from '../../../src/daemon/ledger/kept-rows.ts'
 import { type LedgerDatabase, openDatabase } from '../../../src/daemon/ledger/sqlite/database.ts'
 import { pauseRow, readRows } from '../../../src/daemon/ledger/sqlite/rows.ts'
 import { readRow } from '../../../src/daemon/ledger/values/rows.ts'
 import { approval, intent, ownedCap, pause, quarantined } from '../../../src/daemon/ledger/values/values.ts'
+import { factsKept } from '../../../src/daemon/ledger/workspace.ts'
 import type { RecordsReader } from '../../../src/ports.ts'
 
 export interface Disk extends Pick<RecordsReader, 'owned' | 'openIntents' | 'approvals' | 'quarantined' | 'fact'> {

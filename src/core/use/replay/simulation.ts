@@ -4,15 +4,27 @@
 import { isApproved } from '../../interpret/effective.ts'
 import type { Roster } from '../../model/observed.ts'
 import type { PolicyRevision } from '../../model/policy.ts'
+import { groupScope, scopeKey } from '../../model/scope.ts'
+import { DAY_MS, wholeCents } from '../../model/units.ts'
+import type { RejectedScope } from '../../resolve/candidate.ts'
 import { type CycleDemand, demandByCycle } from './demand.ts'
-import type { Outcomes, ReplayedCycle, SimulatedCycle, Simulation, SimulationInputs } from './document.ts'
+import type {
+  Blocked,
+  BlockedPerson,
+  CapReach,
+  Counts,
+  Outcomes,
+  PersonChange,
+  ReplayedCycle,
+  SimulatedCycle,
+  Simulation,
+  SimulationInputs,
+} from './document.ts'
 import { capsInForce } from './in-force.ts'
-import { simulationNotes } from './notes.ts'
 import { capsOfPolicy, type PolicyCaps } from './policy-caps.ts'
-import { type ReplayPeople, recordedSpan, replayPeople } from './recorded.ts'
+import { isWeekend, type RecordedDays, type ReplayPeople, recordedSpan, replayPeople } from './recorded.ts'
 import { type BandEnd, type CapUse, noCapUse, type Outcome, recordedCycle, replayCycle, workingDays } from './replay.ts'
-import { simulatedCycle } from './rows.ts'
-import { capsReached, tallyOf } from './tally.ts'
+import { isCounted, simulatedCycle, tenth } from './rows.ts'
 
 /** Replays the cycles and builds the document. */
 export function simulate(inputs: SimulationInputs): Simulation {
@@ -95,4 +107,195 @@ function banded(demand: CycleDemand, replay: (band: BandEnd) => Outcome): Outcom
   const middle = replay('middle')
   if (demand.days.every(({ cutOff }) => cutOff.length === 0)) return { low: middle, middle, high: middle }
   return { low: replay('low'), middle, high: replay('high') }
+}
+
+// The notes of a simulation: what recorded use cannot tell, and what makes the figures less reliable than they look. Each note names a number and,
+// where there is one, the way out.
+
+interface Found {
+  readonly tally: Counts
+  readonly rejected: readonly RejectedScope[]
+}
+
+/** The most important first. */
+function simulationNotes(inputs: SimulationInputs, people: ReplayPeople, { tally, rejected }: Found): readonly string[] {
+  const { creditsPerSeat, recorded } = inputs
+  return [
+    ...unknownMembers(inputs),
+    ...rejected.map(({ message }) => message),
+    ...(creditsPerSeat === undefined ? ['What a seat includes is not known, so all use counts as add-on use: an upper bound.'] : []),
+    ...(recorded.addOn === 'estimated' && creditsPerSeat !== undefined
+      ? [`Add-on use is estimated: what a person used in a cycle beyond the ${creditsPerSeat} credits of a seat, as they are today.`]
+      : []),
+    ...atCapNotes(tally),
+    ...withoutCap(inputs, people),
+    ...poolNotes(inputs),
+    ...silentDays(recorded, inputs),
+    'Groups and roles are those of today. Recorded use does not tell what people would have done had they known of another cap.',
+  ]
+}
+
+function unknownMembers({ policy, groups }: SimulationInputs): readonly string[] {
+  const known = new Set(groups.map(({ id }) => id))
+  const unknown = policy.set.groups.filter(({ scope }) => !known.has(scope.id))
+  if (unknown.length === 0) return []
+  const names = unknown.slice(0, 5).map(({ scope, name }) => `${scopeKey(groupScope(scope.id))} (${name})`)
+  const rest = unknown.length > 5 ? ` and ${unknown.length - 5} more` : ''
+  return [
+    `The ledger does not know the members of ${names.join(', ')}${rest}, so their caps reach nobody here; a daemon lists them once its policies declare them.`,
+  ]
+}
+
+function atCapNotes({ atCap, unknown }: Counts): readonly string[] {
+  if (atCap === 0) return []
+  const were = atCap === 1 ? '1 person was' : `${atCap} people were`
+  return [
+    `${were} at a cap: what they would have used is the mean of up to four earlier equal weekdays; ranges go from nothing more to the highest of them.`,
+    ...(unknown > 0 ? [`For ${unknown} of them no earlier day tells what they would have used; nothing is added for those days.`] : []),
+  ]
+}
+
+const OTHERS =
+  'In force counts what the ledger knows: caps that capkeeper wrote or declared, and what it saw other clients write there. A cap that was set ' +
+  'where no policy declares one is not in the ledger and counts as none.'
+
+function withoutCap({ against, owned, history }: SimulationInputs, { emails }: ReplayPeople): readonly string[] {
+  if (against || emails.length === 0) return []
+  if (owned.length > 0 || history.length > 0) return [OTHERS]
+  return ['The ledger knows of no cap that was in force: people count as without one, and nobody as blocked.']
+}
+
+function poolNotes({ policy, against }: SimulationInputs): readonly string[] {
+  if (policy.set.pools.length === 0 && (against?.set.pools.length ?? 0) === 0) return []
+  return [
+    'Pools are dealt once a day from the use of the days before, with a first deal on the first day shown; a daemon deals up to every 4 h, and so blocks fewer.',
+  ]
+}
+
+/** Weekdays without any use: more likely no daemon was running than that nobody worked. */
+function silentDays({ days }: RecordedDays, { cycles, shown }: SimulationInputs): readonly string[] {
+  const [first, last] = [cycles.at(-shown) ?? cycles[0], cycles.at(-1)]
+  const inside = days.filter(({ dayAt }) => first && last && dayAt >= first.startAt && dayAt < last.endAt)
+  let silent = 0
+  for (const [index, { dayAt }] of inside.entries()) {
+    const previous = inside[index - 1]?.dayAt ?? dayAt
+    for (let at = previous + DAY_MS; at < dayAt; at += DAY_MS) if (!isWeekend(at)) silent += 1
+  }
+  if (silent === 0) return []
+  const on = silent === 1 ? '1 weekday has' : `${silent} weekdays have`
+  return [`${on} no use at all: if no daemon ran then, that use counts on the day after, or is missing.`]
+}
+
+// What a simulation says of single people and single caps over all cycles: who is blocked, who gains and loses, how far each cap was used.
+
+/** For names that differ. */
+const inOrder = (a: string, b: string): number => (a < b ? -1 : 1)
+
+/** The caps of a policy, reached ones first. */
+function capsReached({ scopes }: PolicyCaps, { highest, cap, isReached }: CapUse, held: Held): readonly CapReach[] {
+  return scopes
+    .flatMap((scope, place): readonly CapReach[] => {
+      const most = highest[place]
+      if (most === undefined) return []
+      const [personCycles, blocked] = [held.personCycles[place] ?? 0, held.blocked[place] ?? 0]
+      return [{ scope, cap: cap[place] ?? 0, highest: wholeCents(most), isReached: isReached[place] === true, personCycles, blocked }]
+    })
+    .sort((a, b) => Number(b.isReached) - Number(a.isReached) || inOrder(a.scope, b.scope))
+}
+
+/** By place of the scope. */
+interface Held {
+  readonly personCycles: number[]
+  readonly blocked: number[]
+}
+
+function addHeld({ personCycles, blocked }: Held, people: ReplayPeople, replayed: ReplayedCycle): void {
+  const { from, blockedDays } = replayed.policy.middle
+  for (const [person, place] of from?.entries() ?? []) {
+    if (place < 0 || !isCounted(people, replayed, person)) continue
+    personCycles[place] = (personCycles[place] ?? 0) + 1
+    blocked[place] = (blocked[place] ?? 0) + Number((blockedDays[person] ?? 0) > 0)
+  }
+}
+
+interface Tally {
+  add(replayed: ReplayedCycle): void
+  lists(): Pick<Simulation, 'blocked' | 'gains' | 'losses'>
+  counts(): Counts
+  held(): Held
+}
+
+/** Add one replayed cycle after the other. */
+function tallyOf(people: ReplayPeople): Tally {
+  const blocked: BlockedPerson[] = []
+  const sums = { policy: sumsOf(people), beside: sumsOf(people) }
+  const atCap = new Uint8Array(people.emails.length)
+  const held: Held = { personCycles: [], blocked: [] }
+  return {
+    held: () => held,
+    add(replayed) {
+      addHeld(held, people, replayed)
+      for (const side of ['policy', 'beside'] as const) addOutcome(sums[side], replayed[side].middle)
+      for (const [person, email] of people.emails.entries()) {
+        atCap[person] = Math.max(atCap[person] ?? 0, replayed.demand.atCap[person] ?? 0)
+        const both = { policy: blockedOf(replayed, 'policy', person), beside: blockedOf(replayed, 'beside', person) }
+        if (!both.policy && !both.beside) continue
+        blocked.push({
+          email,
+          cycleStartAt: replayed.demand.cycle.startAt,
+          workingDays: tenth(replayed.workingDays[person] ?? 0),
+          ...(both.policy && { policy: both.policy }),
+          ...(both.beside && { beside: both.beside }),
+        })
+      }
+    },
+    lists: () => ({
+      blocked: blocked.sort(
+        (a, b) => b.cycleStartAt - a.cycleStartAt || (b.policy?.days ?? 0) - (a.policy?.days ?? 0) || inOrder(a.email, b.email),
+      ),
+      ...changesOf(people, sums),
+    }),
+    counts: () => ({
+      atCap: atCap.reduce((sum, one) => sum + Number(one > 0), 0),
+      unknown: atCap.reduce((sum, one) => sum + Number(one === 2), 0),
+    }),
+  }
+}
+
+type Sums = Pick<Outcome, 'addOn' | 'blockedDays'>
+
+const sumsOf = ({ emails: { length } }: ReplayPeople): Sums => ({ addOn: new Float64Array(length), blockedDays: new Float64Array(length) })
+
+function addOutcome({ addOn, blockedDays }: Sums, outcome: Sums): void {
+  for (let person = 0; person < addOn.length; person += 1) {
+    addOn[person] = (addOn[person] ?? 0) + (outcome.addOn[person] ?? 0)
+    blockedDays[person] = (blockedDays[person] ?? 0) + (outcome.blockedDays[person] ?? 0)
+  }
+}
+
+function blockedOf({ demand, ...replayed }: ReplayedCycle, side: 'policy' | 'beside', person: number): Blocked | undefined {
+  const { firstBlocked, blockedDays, capThen } = replayed[side].middle
+  const day = demand.days[firstBlocked[person] ?? -1]
+  return day && { fromAt: day.dayAt, days: tenth(blockedDays[person] ?? 0), cap: capThen[person] ?? 0 }
+}
+
+function changesOf(
+  { emails }: ReplayPeople,
+  { policy, beside }: { readonly policy: Sums; readonly beside: Sums },
+): Pick<Simulation, 'gains' | 'losses'> {
+  const all = emails.map(
+    (email, person): PersonChange => ({
+      email,
+      credits: { policy: wholeCents(policy.addOn[person] ?? 0), beside: wholeCents(beside.addOn[person] ?? 0) },
+      blockedDays: { policy: tenth(policy.blockedDays[person] ?? 0), beside: tenth(beside.blockedDays[person] ?? 0) },
+    }),
+  )
+  const days = ({ blockedDays: { policy: now, beside: then } }: PersonChange): number => now - then
+  const more = ({ credits: { policy: now, beside: then } }: PersonChange): number => now - then
+  return {
+    gains: all
+      .filter((one) => days(one) < 0 || (days(one) === 0 && more(one) > 0))
+      .sort((a, b) => days(a) - days(b) || more(b) - more(a) || inOrder(a.email, b.email)),
+    losses: all.filter((one) => days(one) > 0).sort((a, b) => days(b) - days(a) || more(a) - more(b) || inOrder(a.email, b.email)),
+  }
 }

@@ -1,19 +1,21 @@
 // A ledger in PostgreSQL, with the same modes as a ledger in a file. In place of SQLite's file lock, `run` and `apply` hold a lock or a lease
 // on each workspace.
+import { DAY_MS, type Instant } from '../../../core/model/units.ts'
 import type { Clock } from '../../../ports.ts'
-import type { LedgerMode } from '../binding.ts'
+import type { Binding, LedgerMode } from '../binding.ts'
 import { LedgerError } from '../error.ts'
-import type { LedgerStore, ServerReport } from '../store.ts'
-import { pacesIn, pausesIn } from '../values/rows.ts'
+import { HISTORY_DAYS, MAX_PROBLEMS, TABLES } from '../sqlite/care.ts'
+import type { BindingReport, LedgerReport, LedgerStore, ServerReport } from '../store.ts'
+import type { Decode } from '../values/decode.ts'
+import { pacesIn, pausesIn, readRow } from '../values/rows.ts'
 import { workspaceLedger } from '../workspace.ts'
 import { bind, bindings } from './binding.ts'
-import { checkPostgres, prunePostgres } from './care.ts'
 import { postgresCopy } from './copy.ts'
-import { openPostgres, type PostgresDatabase } from './database.ts'
+import { openPostgres, type PostgresDatabase, type Query } from './database.ts'
 import { postgresLeases } from './leases.ts'
 import { postgresRows } from './rows/rows.ts'
+import { pruneUse } from './rows/use.ts'
 import { migratePostgres, POSTGRES_VERSION, postgresVersion, VERSION_SQL } from './schema.ts'
-import { serverReport } from './server.ts'
 import { keptText, textKept } from './text.ts'
 import { type Fence, fencedWriter, freeWriter, lockingWriter, noWriter, readOnly, type Writer } from './writer.ts'
 
@@ -124,4 +126,121 @@ function store(database: PostgresDatabase, options: PostgresStoreOptions): Ledge
       return closed
     },
   }
+}
+
+// Describes the server of a ledger for `doctor`: version, missing rights, latency and clock. It only reads.
+
+const ROUND_TRIPS = 5
+
+async function serverReport(database: PostgresDatabase, clock: Pick<Clock, 'now' | 'monotonic'>): Promise<ServerReport> {
+  const session = await database.session()
+  try {
+    const { query } = session
+    const [server] = await query(
+      `SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS number,
+         pg_is_in_recovery() AS standby, coalesce((SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()), false) AS tls`,
+    )
+    const times: { readonly tookMs: number; readonly skewMs: number }[] = []
+    for (let trip = 0; trip < ROUND_TRIPS; trip += 1) times.push(await roundTrip(query, clock))
+    // The fastest answer gives the best estimate of the clock, the median the latency.
+    const [fastest, , middle] = times.toSorted((a, b) => a.tookMs - b.tookMs)
+    return {
+      version: String(server?.['version']),
+      versionNumber: Number(server?.['number']),
+      isStandby: server?.['standby'] === true,
+      isEncrypted: server?.['tls'] === true,
+      latencyMs: middle?.tookMs ?? 0,
+      clockSkewMs: Math.round(fastest?.skewMs ?? 0),
+      missingRights: await missingRights(query),
+    }
+  } finally {
+    session.release()
+  }
+}
+
+async function roundTrip(query: Query, clock: Pick<Clock, 'now' | 'monotonic'>) {
+  const [sentAt, began] = [clock.now(), clock.monotonic()]
+  const [row] = await query('SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now')
+  const tookMs = clock.monotonic() - began
+  return { tookMs, skewMs: Number(row?.['now']) - (sentAt + tookMs / 2) }
+}
+
+async function missingRights(query: Query): Promise<readonly string[]> {
+  const rows = await query(
+    `SELECT nspname || '.' || relname AS name, privilege FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+     CROSS JOIN unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) AS privilege
+     WHERE nspname = 'capkeeper' AND relkind = 'r' AND NOT has_table_privilege(pg_class.oid, privilege) ORDER BY 1, 2`,
+  )
+  if (rows.length > 0) return rows.map((row) => `${String(row['privilege'])} on ${String(row['name'])}`)
+  const [schema] = await query(
+    `SELECT to_regnamespace('capkeeper') IS NOT NULL AS there, has_database_privilege(current_database(), 'CREATE') AS may,
+       coalesce(has_schema_privilege(to_regnamespace('capkeeper'), 'USAGE'), true) AS enters`,
+  )
+  if (schema?.['there'] !== true && schema?.['may'] !== true) return ['CREATE on the database, to make the schema capkeeper']
+  return schema?.['enters'] === false ? ['USAGE on the schema capkeeper'] : []
+}
+
+// Maintains a ledger in PostgreSQL: checks that each row can be read, and deletes old history. Pages, backups and standbys are left to the
+// database.
+
+/** Rows in one query. */
+const AT_A_TIME = 5_000
+
+/** Checks every row. Damage is reported, and does not reject. */
+async function checkPostgres(database: PostgresDatabase): Promise<LedgerReport> {
+  const problems: string[] = []
+  for (const [table, decode] of TABLES) await checkRows(database, table, decode, problems)
+  const workspaces: BindingReport[] = []
+  for (const binding of await bindings(database.query)) workspaces.push(await countRows(database, binding))
+  return {
+    file: database.name,
+    exists: true,
+    schemaVersion: await postgresVersion(database.query, database.name),
+    problems,
+    workspaces,
+    note: 'each row was read; checking the pages is left to PostgreSQL (data checksums, pg_amcheck)',
+  }
+}
+
+async function checkRows(database: PostgresDatabase, table: string, decode: Decode<unknown>, problems: string[]): Promise<void> {
+  const data = table === 'fact' ? "'[' || to_json(name)::text || ',' || data || ']'" : 'data'
+  const sql = `SELECT id, ${data} AS data FROM capkeeper.${table} WHERE id > $1 ORDER BY id LIMIT ${AT_A_TIME}`
+  let after = 0
+  for (;;) {
+    const rows = await database.query(sql, [after])
+    for (const row of rows) {
+      after = Number(row['id'])
+      try {
+        readRow(database.name, table, row, decode)
+      } catch (error) {
+        if (!(error instanceof LedgerError)) throw error
+        if (problems.length < MAX_PROBLEMS) problems.push(error.message)
+      }
+    }
+    if (rows.length < AT_A_TIME) return
+  }
+}
+
+async function countRows({ query }: PostgresDatabase, { id, ...binding }: Binding): Promise<BindingReport> {
+  const tables = ['owned', 'intent', 'history', 'approval', 'quarantine']
+  const counts = tables.map((table) => `(SELECT count(*) FROM capkeeper.${table} WHERE binding = $1) AS ${table}`)
+  const [row] = await query(`SELECT ${counts.join(', ')}`, [id])
+  return {
+    ...binding,
+    owned: Number(row?.['owned']),
+    openIntents: Number(row?.['intent']),
+    history: Number(row?.['history']),
+    approvals: Number(row?.['approval']),
+    quarantined: Number(row?.['quarantine']),
+  }
+}
+
+/** Deletes history and use older than 400 days. Resolves with the number of deleted rows. */
+function prunePostgres(database: PostgresDatabase, now: Instant): Promise<number> {
+  const before = now - HISTORY_DAYS * DAY_MS
+  return database.transaction(async (query) => {
+    const sql = 'WITH gone AS (DELETE FROM capkeeper.history WHERE at < $1 RETURNING 1) SELECT count(*) AS n FROM gone'
+    const [gone] = await query(sql, [before])
+    return Number(gone?.['n']) + (await pruneUse(query, before))
+  }, VERSION_SQL)
 }

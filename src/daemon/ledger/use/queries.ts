@@ -1,10 +1,11 @@
 // Reads use from the ledger: runs by day, model and mode, each person's use by day, add-on use, and the readings that a forecast needs. The
 // SQL is the same in every database, but for the few words in `UseDatabase`. Sums are made here, and no decisions.
+
 import type { AddOnRow, RunUse } from '../../../core/model/observed.ts'
 import { type Credits, cents, credits, creditsOf, DAY_MS, type Instant } from '../../../core/model/units.ts'
+import type { RecordedDays } from '../../../core/use/replay/recorded.ts'
 import type { AddOnSum } from '../../../ports.ts'
 import type { WorkspaceRows } from '../adapter.ts'
-import { recorded } from './recorded-days.ts'
 import { bounds, MOST } from './values.ts'
 
 export type UseRow = Readonly<Record<string, unknown>>
@@ -148,3 +149,52 @@ const daysAsked = (table: string): string =>
      UNION ALL
      SELECT (SELECT min(day) FROM ${table} WHERE binding = ?1 AND day > asked.day AND day < ?3) FROM asked WHERE asked.day IS NOT NULL
    )`
+
+// Decodes use by day for a replay: each row is a day, with its people and amounts as JSON lists.
+
+interface Person {
+  readonly id: number
+  readonly email: string
+}
+
+/** Rows of people who are not in `known` are left out. */
+function recorded(
+  source: RecordedDays['addOn'],
+  known: readonly Person[],
+  days: readonly Readonly<Record<string, unknown>>[],
+): RecordedDays {
+  const places = new Map(known.map(({ id }, place) => [id, place]))
+  return {
+    addOn: source,
+    people: known.map(({ email }) => email),
+    days: days.map((row) => {
+      const [ids, cents] = [listOf(row['people']), listOf(row['cents'])]
+      const addOn = source === 'measured' ? listOf(row['add_on']) : undefined
+      const day = {
+        people: new Int32Array(ids.length),
+        cents: new Float64Array(ids.length),
+        addOnCents: new Float64Array(addOn?.length ?? 0),
+      }
+      let named = 0
+      for (let index = 0; index < ids.length; index += 1) {
+        const place = places.get(Number(ids[index]))
+        if (place === undefined) continue
+        day.people[named] = place
+        day.cents[named] = Number(cents[index])
+        if (addOn) day.addOnCents[named] = Number(addOn[index])
+        named += 1
+      }
+      return {
+        dayAt: Number(row['day']) * DAY_MS,
+        people: day.people.subarray(0, named),
+        cents: day.cents.subarray(0, named),
+        ...(addOn && { addOnCents: day.addOnCents.subarray(0, named) }),
+      }
+    }),
+  }
+}
+
+function listOf(json: unknown): readonly unknown[] {
+  const list: unknown = JSON.parse(String(json))
+  return Array.isArray(list) ? list : []
+}

@@ -1,10 +1,10 @@
 // The differences between values in the ledger and in memory: policy entries are stored as texts, and fields of later versions may be absent.
-import type { PolicyEntry } from '../../../core/model/entry.ts'
+import { type AskedEntry, GIVEN_UP, ORIGIN_KINDS, type PolicyEntry, UNDECLARED } from '../../../core/model/entry.ts'
 import type { PolicyRevision } from '../../../core/model/policy.ts'
 import type { ScopeKey } from '../../../core/model/scope.ts'
+import { credits } from '../../../core/model/units.ts'
 import type { Contest } from '../../../core/plan/contested.ts'
 import type { LedgerFacts } from '../../../ports.ts'
-import { entryFrom, entryText } from './entry.ts'
 import type { StoredPolicySet } from './policy-source.ts'
 
 /** A value as it is stored: its policy entry is a text. */
@@ -46,4 +46,24 @@ export function restoredFact<K extends keyof LedgerFacts>(name: K, value: Stored
 const READ: { readonly [K in keyof LedgerFacts]?: (value: StoredFacts[K]) => LedgerFacts[K] } = {
   contested: (all) => contests(all, restored),
   policy: ({ set, ...revision }) => ({ ...revision, set: { peopleRules: [], pools: [], ...set } }),
+}
+
+// Stores a policy entry as a short text, such as `rule|500`, and reads every text that an earlier version wrote.
+
+const ASKED: readonly AskedEntry['kind'][] = [...ORIGIN_KINDS, 'kept']
+
+const NOTHING = ''
+const GIVEN_UP_TEXT = 'given up'
+
+export function entryText(entry: PolicyEntry): string {
+  if (entry.kind === 'undeclared') return NOTHING
+  return entry.kind === 'given_up' ? GIVEN_UP_TEXT : `${entry.kind}|${entry.cap}`
+}
+
+/** A text of an unknown kind is an entry that no longer counts. */
+export function entryFrom(text: string): PolicyEntry {
+  if (text === NOTHING) return UNDECLARED
+  const [, name, cap] = /^([a-z]+)\|(none|\d+)$/.exec(text) ?? []
+  const kind = ASKED.find((one) => one === name)
+  return kind ? { kind, cap: cap === 'none' ? cap : credits(Number(cap)) } : GIVEN_UP
 }

@@ -1,7 +1,6 @@
 // The ledger of a simulated life in a real PostgreSQL: simulated time stops while the server works. The data on its disk is read again
 // after every transaction, because invariants may need it at any time.
 import type { Snapshot, WorkspaceRows } from '../../../../src/daemon/ledger/adapter.ts'
-import { factsKept } from '../../../../src/daemon/ledger/facts-kept.ts'
 import { inOrder } from '../../../../src/daemon/ledger/in-order.ts'
 import { keptRows } from '../../../../src/daemon/ledger/kept-rows.ts'
 import { openLedger } from '../../../../src/daemon/ledger/ledger.ts'
@@ -12,6 +11,7 @@ import { migratePostgres } from '../../../../src/daemon/ledger/postgres/schema.t
 import { lockingWriter, noWriter } from '../../../../src/daemon/ledger/postgres/writer.ts'
 import { readRow } from '../../../../src/daemon/ledger/values/rows.ts'
 import { pause } from '../../../../src/daemon/ledger/values/values.ts'
+import { factsKept } from '../../../../src/daemon/ledger/workspace.ts'
 import type { Clock } from '../../../../src/ports.ts'
 import { realClock } from '../../../support/real-clock.ts'
 import { contentOf, type Disk } from '../disk.ts'
