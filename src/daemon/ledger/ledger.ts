@@ -14,7 +14,7 @@ import { forReading, isInMemory, type LedgerDatabase, MEMORY, openDatabase } fro
 import { createPrivately, isFolder, lookAt, makePrivate } from './sqlite/files.ts'
 import { type Lock, takeLock } from './sqlite/lock.ts'
 import { sqliteRows, type Versions } from './sqlite/rows.ts'
-import { migrate, schemaVersion } from './sqlite/schema.ts'
+import { create, schemaVersion } from './sqlite/schema.ts'
 import type { LedgerStore } from './store.ts'
 import { pacesIn, pausesIn } from './values/rows.ts'
 import { workspaceLedger } from './workspace.ts'
@@ -78,7 +78,7 @@ async function openDatabaseLedger({ file, mode, clock, env = process.env, fence 
 
 function emptyLedger(name: string, mode: LedgerMode): LedgerDatabase {
   const database = openDatabase(MEMORY, { readOnly: false, name })
-  migrate(database)
+  create(database)
   return mode === 'read' ? forReading(database) : database
 }
 
@@ -107,7 +107,7 @@ function openForWriting(path: string, mode: LedgerMode): { readonly database: Le
       database.execute('PRAGMA synchronous = FULL')
       // Overwrites deleted rows, so that `ledger forget` removes a person from the file as well.
       database.execute('PRAGMA secure_delete = ON')
-      migrate(database)
+      create(database)
       for (const suffix of ['', '-wal', '-shm', '.lock']) makePrivate(`${path}${suffix}`)
       if (mode === 'write') mustBeWhole(database)
       return { database, lock }

@@ -16,7 +16,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { type LedgerMode, openLedger } from '../../../src/daemon/ledger/ledger.ts'
 import { type LedgerDatabase, openDatabase } from '../../../src/daemon/ledger/sqlite/database.ts'
 import { sqliteRows } from '../../../src/daemon/ledger/sqlite/rows.ts'
-import { migrate } from '../../../src/daemon/ledger/sqlite/schema.ts'
+import { create } from '../../../src/daemon/ledger/sqlite/schema.ts'
 import { workspaceLedger } from '../../../src/daemon/ledger/workspace.ts'
 import { fakeClock } from '../../support/clock.ts'
 import { ADA, intentFor, kept, ledgerErrorOf, ownedCap, raise, temporaryFolder } from '../../support/ledger.ts'
@@ -209,7 +209,7 @@ const ledgerOn = (database: LedgerDatabase) =>
 test('a full disk is a LedgerError: nothing is half-written, reading works, and waiting changes are recorded once there is room', async () => {
   const database = openDatabase(newFile(), { readOnly: false })
   onTestFinished(() => database.close())
-  migrate(database)
+  create(database)
   database.execute("INSERT INTO binding (workspace, base_url, bound_at, current) VALUES ('acme', '', 0, 1)")
   const ledger = await ledgerOn(database)
   const pages = Number(database.get('PRAGMA page_count')?.['page_count'])

@@ -1,6 +1,5 @@
-// Use in the ledger: in older ledgers, how long it is kept, and sums over restarts and cycles.
+// Use in the ledger: how long it is kept, and sums over restarts and cycles.
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { decodeRuns } from '../../../src/api/client.ts'
@@ -18,7 +17,7 @@ import type { Ledger, LedgerFacts } from '../../../src/ports.ts'
 import { fakeClock } from '../../support/clock.ts'
 import { CYCLE, DAY, email, HOUR, NOW, roster } from '../../support/declare.ts'
 import { letter } from '../../support/fuzz.ts'
-import { ADA, kept, ownedCap, temporaryFolder } from '../../support/ledger.ts'
+import { temporaryFolder } from '../../support/ledger.ts'
 import { midnight } from '../../support/use.ts'
 import { testWorld } from '../../support/world.ts'
 
@@ -45,19 +44,6 @@ async function burn(ledger: Ledger, figures: readonly { readonly at: number; rea
     await ledger.saveBurn(step)
     burned = step.burned
   }
-}
-
-/** A ledger of the first version of its schema. */
-async function versionOne(): Promise<string> {
-  const file = newFile()
-  const store = await open(file)
-  await kept(store.workspace('acme', URL_A), (one) => one.saveOwned([ownedCap(ADA, 5)]))
-  await store.close()
-  const sqlite = new DatabaseSync(file)
-  for (const table of ['add_on_use', 'run_use', 'person_use', 'person', 'use_reading']) sqlite.exec(`DROP TABLE ${table}`)
-  sqlite.exec('PRAGMA user_version = 1')
-  sqlite.close()
-  return file
 }
 
 const figure = fc.oneof(
@@ -164,32 +150,6 @@ function madeSense(read: () => RunsReading): RunsReading {
     throw error
   }
 }
-
-describe('a ledger from before use was recorded', () => {
-  test('reads as one without use, and is not changed', async () => {
-    const file = await versionOne()
-    const store = await open(file, 'read')
-    const ledger = await store.workspace('acme', URL_A)
-    expect(ledger.owned()).toHaveLength(1)
-    expect(await ledger.runs(TEAM, { fromAt: 0, untilAt: NOW })).toEqual([])
-    expect(await ledger.useByPerson({ fromAt: 0, untilAt: NOW })).toEqual([])
-    expect(await ledger.highestUse()).toEqual(new Map())
-    expect(await ledger.useReadings()).toEqual([])
-    expect(await store.check()).toMatchObject({ schemaVersion: 1, problems: [] })
-    await store.close()
-  })
-
-  test('can record use once it was opened for writing, and keeps its records', async () => {
-    const file = await versionOne()
-    const store = await open(file)
-    const ledger = await store.workspace('acme', URL_A)
-    await saveRuns(ledger, midnight(3), 12)
-    expect(await ledger.runs(TEAM, { fromAt: 0, untilAt: NOW })).toHaveLength(1)
-    expect(ledger.owned()).toHaveLength(1)
-    expect(await store.check()).toMatchObject({ schemaVersion: 4, problems: [] })
-    await store.close()
-  })
-})
 
 test('use is deleted after 400 days, with people who used nothing since; the sums stay', async () => {
   const store = await open(newFile())

@@ -8,137 +8,125 @@ import type { LedgerDatabase } from './database.ts'
 const APPLICATION_ID = 0x6361706b
 
 /**
- * One script for each version, never changed once released. All records of a workspace refer to a binding: its name with a service's
- * address. `data` is one value as JSON; the other columns are for searching. Instants are milliseconds since the epoch.
+ * All records of a workspace refer to a binding: its name with a service's address. `data` is one value as JSON; the other columns are for
+ * searching. Instants are milliseconds since the epoch.
  */
-const MIGRATIONS: readonly string[] = [
-  `CREATE TABLE binding (
-     id INTEGER PRIMARY KEY,
-     workspace TEXT NOT NULL,
-     base_url TEXT NOT NULL,
-     bound_at REAL NOT NULL,
-     current INTEGER NOT NULL CHECK (current IN (0, 1)),
-     UNIQUE (workspace, base_url)
-   ) STRICT;
-   CREATE UNIQUE INDEX binding_current ON binding (workspace) WHERE current = 1;
+const SCHEMA = `
+  CREATE TABLE binding (
+    id INTEGER PRIMARY KEY,
+    workspace TEXT NOT NULL,
+    base_url TEXT NOT NULL,
+    bound_at REAL NOT NULL,
+    current INTEGER NOT NULL CHECK (current IN (0, 1)),
+    UNIQUE (workspace, base_url)
+  ) STRICT;
+  CREATE UNIQUE INDEX binding_current ON binding (workspace) WHERE current = 1;
 
-   CREATE TABLE owned (
-     id INTEGER PRIMARY KEY,
-     binding INTEGER NOT NULL REFERENCES binding,
-     scope TEXT NOT NULL,
-     data TEXT NOT NULL,
-     UNIQUE (binding, scope)
-   ) STRICT;
+  CREATE TABLE owned (
+    id INTEGER PRIMARY KEY,
+    binding INTEGER NOT NULL REFERENCES binding,
+    scope TEXT NOT NULL,
+    data TEXT NOT NULL,
+    UNIQUE (binding, scope)
+  ) STRICT;
 
-   CREATE TABLE intent (
-     id INTEGER PRIMARY KEY AUTOINCREMENT,
-     binding INTEGER NOT NULL REFERENCES binding,
-     data TEXT NOT NULL
-   ) STRICT;
+  CREATE TABLE intent (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    binding INTEGER NOT NULL REFERENCES binding,
+    data TEXT NOT NULL
+  ) STRICT;
 
-   CREATE TABLE history (
-     id INTEGER PRIMARY KEY,
-     binding INTEGER NOT NULL REFERENCES binding,
-     at REAL NOT NULL,
-     scope TEXT NOT NULL,
-     data TEXT NOT NULL
-   ) STRICT;
-   CREATE INDEX history_at ON history (binding, at);
-   CREATE INDEX history_scope ON history (binding, scope, at);
+  CREATE TABLE history (
+    id INTEGER PRIMARY KEY,
+    binding INTEGER NOT NULL REFERENCES binding,
+    at REAL NOT NULL,
+    scope TEXT NOT NULL,
+    data TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX history_at ON history (binding, at);
+  CREATE INDEX history_scope ON history (binding, scope, at);
 
-   CREATE TABLE approval (
-     id INTEGER PRIMARY KEY,
-     binding INTEGER NOT NULL REFERENCES binding,
-     hold TEXT NOT NULL,
-     data TEXT NOT NULL,
-     UNIQUE (binding, hold)
-   ) STRICT;
+  CREATE TABLE approval (
+    id INTEGER PRIMARY KEY,
+    binding INTEGER NOT NULL REFERENCES binding,
+    hold TEXT NOT NULL,
+    data TEXT NOT NULL,
+    UNIQUE (binding, hold)
+  ) STRICT;
 
-   CREATE TABLE quarantine (
-     id INTEGER PRIMARY KEY,
-     binding INTEGER NOT NULL REFERENCES binding,
-     scope TEXT NOT NULL,
-     data TEXT NOT NULL,
-     UNIQUE (binding, scope)
-   ) STRICT;
+  CREATE TABLE quarantine (
+    id INTEGER PRIMARY KEY,
+    binding INTEGER NOT NULL REFERENCES binding,
+    scope TEXT NOT NULL,
+    data TEXT NOT NULL,
+    UNIQUE (binding, scope)
+  ) STRICT;
 
-   CREATE TABLE fact (
-     id INTEGER PRIMARY KEY,
-     binding INTEGER NOT NULL REFERENCES binding,
-     name TEXT NOT NULL,
-     data TEXT NOT NULL,
-     UNIQUE (binding, name)
-   ) STRICT;
+  CREATE TABLE fact (
+    id INTEGER PRIMARY KEY,
+    binding INTEGER NOT NULL REFERENCES binding,
+    name TEXT NOT NULL,
+    data TEXT NOT NULL,
+    UNIQUE (binding, name)
+  ) STRICT;
 
-   CREATE TABLE pause (
-     id INTEGER PRIMARY KEY,
-     workspace TEXT NOT NULL UNIQUE,
-     data TEXT NOT NULL
-   ) STRICT;`,
-  // Use. Days are counted from the epoch, amounts are cents (100 = 1 credit). Days come first in the keys, because rows are added at the end
-  // and deleted at the beginning. `cents` of runs is NULL where the plan shows no credits.
-  `CREATE TABLE run_use (
-     binding INTEGER NOT NULL REFERENCES binding,
-     day INTEGER NOT NULL,
-     scope TEXT NOT NULL,
-     model TEXT NOT NULL,
-     mode TEXT NOT NULL,
-     messages INTEGER NOT NULL,
-     cents INTEGER,
-     PRIMARY KEY (binding, day, scope, model, mode)
-   ) STRICT, WITHOUT ROWID;
+  CREATE TABLE pause (
+    id INTEGER PRIMARY KEY,
+    workspace TEXT NOT NULL UNIQUE,
+    data TEXT NOT NULL
+  ) STRICT;
 
-   CREATE TABLE person (
-     id INTEGER PRIMARY KEY,
-     binding INTEGER NOT NULL REFERENCES binding,
-     email TEXT NOT NULL,
-     highest INTEGER NOT NULL,
-     last_day INTEGER NOT NULL,
-     UNIQUE (binding, email)
-   ) STRICT;
+  -- Use. Days are counted from the epoch, amounts are cents (100 = 1 credit). Days come first in the keys, because rows are added at the end and
+  -- deleted at the beginning. cents of runs is NULL where the plan shows no credits.
+  CREATE TABLE run_use (
+    binding INTEGER NOT NULL REFERENCES binding,
+    day INTEGER NOT NULL,
+    scope TEXT NOT NULL,
+    model TEXT NOT NULL,
+    mode TEXT NOT NULL,
+    messages INTEGER NOT NULL,
+    cents INTEGER,
+    PRIMARY KEY (binding, day, scope, model, mode)
+  ) STRICT, WITHOUT ROWID;
 
-   CREATE TABLE person_use (
-     binding INTEGER NOT NULL REFERENCES binding,
-     day INTEGER NOT NULL,
-     person INTEGER NOT NULL,
-     cents INTEGER NOT NULL,
-     PRIMARY KEY (binding, day, person)
-   ) STRICT, WITHOUT ROWID;
+  CREATE TABLE person (
+    id INTEGER PRIMARY KEY,
+    binding INTEGER NOT NULL REFERENCES binding,
+    email TEXT NOT NULL,
+    highest INTEGER NOT NULL,
+    last_day INTEGER NOT NULL,
+    UNIQUE (binding, email)
+  ) STRICT;
 
-   CREATE TABLE use_reading (
-     binding INTEGER NOT NULL REFERENCES binding,
-     at REAL NOT NULL,
-     cents INTEGER NOT NULL,
-     PRIMARY KEY (binding, at)
-   ) STRICT, WITHOUT ROWID;`,
-  // The evidence about the deployment becomes one fact.
-  `INSERT OR IGNORE INTO fact (binding, name, data) SELECT DISTINCT binding, 'seen', '{}' FROM fact WHERE name IN ('copyingSeen', 'inheritedReadsSeen');
-   UPDATE fact SET data = json_set(data, '$.caps', (
-     SELECT json(json_set(old.data, '$.value', 'copied')) FROM fact AS old WHERE old.binding = fact.binding AND old.name = 'copyingSeen'
-   )) WHERE name = 'seen' AND EXISTS (SELECT 1 FROM fact AS old WHERE old.binding = fact.binding AND old.name = 'copyingSeen');
-   UPDATE fact SET data = json_set(data, '$.reads', (
-     SELECT json(json_set(old.data, '$.value', 'inherited')) FROM fact AS old WHERE old.binding = fact.binding AND old.name = 'inheritedReadsSeen'
-   )) WHERE name = 'seen' AND EXISTS (SELECT 1 FROM fact AS old WHERE old.binding = fact.binding AND old.name = 'inheritedReadsSeen');
-   DELETE FROM fact WHERE name IN ('copyingSeen', 'inheritedReadsSeen', 'wideLooks');`,
-  // Add-on use as the service tells it. It refers to the table `person`, as use by day does.
-  `CREATE TABLE add_on_use (
-     binding INTEGER NOT NULL REFERENCES binding,
-     day INTEGER NOT NULL,
-     person INTEGER NOT NULL,
-     model TEXT NOT NULL,
-     cents INTEGER NOT NULL,
-     add_on_cents INTEGER NOT NULL,
-     PRIMARY KEY (binding, day, person, model)
-   ) STRICT, WITHOUT ROWID;`,
-]
+  CREATE TABLE person_use (
+    binding INTEGER NOT NULL REFERENCES binding,
+    day INTEGER NOT NULL,
+    person INTEGER NOT NULL,
+    cents INTEGER NOT NULL,
+    PRIMARY KEY (binding, day, person)
+  ) STRICT, WITHOUT ROWID;
 
-/** The first version with use; readers may meet an older one. */
-export const USE_VERSION = 2
-/** The first version with add-on use. */
-export const ADD_ON_VERSION = 4
+  CREATE TABLE use_reading (
+    binding INTEGER NOT NULL REFERENCES binding,
+    at REAL NOT NULL,
+    cents INTEGER NOT NULL,
+    PRIMARY KEY (binding, at)
+  ) STRICT, WITHOUT ROWID;
 
-/** The version that this capkeeper reads and writes (`PRAGMA user_version`). */
-export const SCHEMA_VERSION = MIGRATIONS.length
+  -- Add-on use as the service tells it.
+  CREATE TABLE add_on_use (
+    binding INTEGER NOT NULL REFERENCES binding,
+    day INTEGER NOT NULL,
+    person INTEGER NOT NULL,
+    model TEXT NOT NULL,
+    cents INTEGER NOT NULL,
+    add_on_cents INTEGER NOT NULL,
+    PRIMARY KEY (binding, day, person, model)
+  ) STRICT, WITHOUT ROWID;
+`
+
+/** The version that this capkeeper reads and writes (`PRAGMA user_version`); none before it was ever released. */
+const SCHEMA_VERSION = 4
 
 /** 0 for an empty database. Throws LEDGER_FOREIGN or LEDGER_NEWER, and LEDGER_CORRUPT when it is no database at all. */
 export function schemaVersion(database: LedgerDatabase): number {
@@ -154,17 +142,17 @@ export function schemaVersion(database: LedgerDatabase): number {
       `${database.file} was written by a newer capkeeper: its schema version is ${version}, this one knows ${SCHEMA_VERSION}; use the newer capkeeper`,
     )
   }
-  if (version < 1) throw corrupt(database.file, `its schema version is ${version}`)
+  if (version < SCHEMA_VERSION) throw corrupt(database.file, `its schema version is ${version}`)
   return version
 }
 
-/** Brings a ledger to the current version in one transaction; an empty database becomes a ledger. */
-export function migrate(database: LedgerDatabase): void {
+/** Makes an empty database a ledger, in one transaction. */
+export function create(database: LedgerDatabase): void {
   if (schemaVersion(database) === SCHEMA_VERSION) return
   database.write(() => {
-    // Read again: another process may have migrated it meanwhile.
-    for (const script of MIGRATIONS.slice(schemaVersion(database))) database.execute(script)
-    database.execute(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}`)
+    // Read again: another process may have made it meanwhile.
+    if (schemaVersion(database) === SCHEMA_VERSION) return
+    database.execute(`${SCHEMA}; PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}`)
   })
 }
 

@@ -6,11 +6,9 @@ import type { AddOnBatch, RunsBatch } from '../../../ports.ts'
 import type { UseDatabase } from '../use/queries.ts'
 import { bounds, centsOf, dayOf, lastDays, MOST, READINGS_KEPT_MS } from '../use/values.ts'
 import type { LedgerDatabase } from './database.ts'
-import { ADD_ON_VERSION, schemaVersion, USE_VERSION } from './schema.ts'
 
 export const sqliteUse = (database: LedgerDatabase): UseDatabase => ({
-  ask: async (kind, sql, values) =>
-    schemaVersion(database) < (kind === 'addOn' ? ADD_ON_VERSION : USE_VERSION) ? [] : database.all(sql, ...values),
+  ask: async (sql, values) => database.all(sql, ...values),
   schema: '',
   least: 'min',
   listOf: (column) => `json_group_array(${column})`,

@@ -10,12 +10,9 @@ import { bounds, MOST } from './values.ts'
 
 export type UseRow = Readonly<Record<string, unknown>>
 
-/** The version of the schema that a query needs: an older ledger, which only a reader can meet, has no such rows. */
-export type UseKind = 'use' | 'addOn'
-
 export interface UseDatabase {
   /** Values are written `?1`, `?2` and so on. */
-  ask(kind: UseKind, sql: string, values: readonly (string | number)[]): Promise<readonly UseRow[]>
+  ask(sql: string, values: readonly (string | number)[]): Promise<readonly UseRow[]>
   /** Before the name of a table. */
   readonly schema: string
   /** The function that returns the least of its arguments. */
@@ -36,7 +33,6 @@ export function useRows(database: UseDatabase, binding: number): UseRows {
   return {
     async runs(scope, days) {
       const rows = await ask(
-        'use',
         `SELECT day, model, mode, messages, cents FROM ${schema}run_use
          WHERE binding = ?1 AND day >= ?2 AND day < ?3 AND scope = ?4 ORDER BY day, model, mode`,
         [binding, ...bounds(days), keptText(scope)],
@@ -53,15 +49,14 @@ export function useRows(database: UseDatabase, binding: number): UseRows {
     },
     async highestUse() {
       const sql = `SELECT email, highest FROM ${schema}person WHERE binding = ?1 AND highest > 0 ORDER BY id`
-      return new Map((await ask('use', sql, [binding])).map((row) => [textKept(row['email']), amountOf(row['highest'])]))
+      return new Map((await ask(sql, [binding])).map((row) => [textKept(row['email']), amountOf(row['highest'])]))
     },
     async useReadings() {
-      const rows = await ask('use', `SELECT at, cents FROM ${schema}use_reading WHERE binding = ?1 ORDER BY at`, [binding])
+      const rows = await ask(`SELECT at, cents FROM ${schema}use_reading WHERE binding = ?1 ORDER BY at`, [binding])
       return rows.map((row) => ({ at: Number(row['at']), used: amountOf(row['cents']) }))
     },
     async useByPerson(days) {
       const rows = await ask(
-        'use',
         `SELECT email, ${least}(sum(cents), ${MOST}) AS cents FROM ${schema}person_use JOIN ${schema}person ON person.id = person_use.person
          WHERE person_use.binding = ?1 AND day >= ?2 AND day < ?3 GROUP BY person.id ORDER BY sum(cents) DESC, email`,
         [binding, ...bounds(days)],
@@ -70,7 +65,6 @@ export function useRows(database: UseDatabase, binding: number): UseRows {
     },
     async useOfPerson(email, days) {
       const rows = await ask(
-        'use',
         `${daysAsked(`${schema}person_use`)}
          SELECT asked.day, cents FROM asked JOIN ${schema}person ON person.binding = ?1 AND person.email = ?4
          JOIN ${schema}person_use ON person_use.binding = ?1 AND person_use.day = asked.day AND person_use.person = person.id ORDER BY asked.day`,
@@ -79,17 +73,15 @@ export function useRows(database: UseDatabase, binding: number): UseRows {
       return rows.map((row) => ({ dayAt: dayAtOf(row), used: amountOf(row['cents']) }))
     },
     async useByDay(days, source) {
-      const kind = source === 'measured' ? 'addOn' : 'use'
-      const people = await ask(kind, `SELECT id, email FROM ${schema}person WHERE binding = ?1 AND email <> '' ORDER BY id`, [binding])
+      const people = await ask(`SELECT id, email FROM ${schema}person WHERE binding = ?1 AND email <> '' ORDER BY id`, [binding])
       return recorded(
         source,
         people.map((row) => ({ id: Number(row['id']), email: textKept(row['email']) })),
-        await ask(kind, byDaySql(database)[source], [binding, ...bounds(days)]),
+        await ask(byDaySql(database)[source], [binding, ...bounds(days)]),
       )
     },
     async addOnUse(days) {
       const rows = await ask(
-        'addOn',
         `SELECT day, email, model, cents, add_on_cents FROM ${schema}add_on_use JOIN ${schema}person ON person.id = add_on_use.person
          WHERE add_on_use.binding = ?1 AND day >= ?2 AND day < ?3 ORDER BY day, email, model`,
         [binding, ...bounds(days)],
@@ -100,7 +92,6 @@ export function useRows(database: UseDatabase, binding: number): UseRows {
     },
     async addOnSums(days) {
       const rows = await ask(
-        'addOn',
         `SELECT email, ${least}(sum(cents), ${MOST}) AS cents, ${least}(sum(add_on_cents), ${MOST}) AS add_on_cents
          FROM ${schema}add_on_use JOIN ${schema}person ON person.id = add_on_use.person
          WHERE add_on_use.binding = ?1 AND day >= ?2 AND day < ?3 GROUP BY person.id ORDER BY email`,
@@ -110,7 +101,6 @@ export function useRows(database: UseDatabase, binding: number): UseRows {
     },
     async addOnOfPerson(email, days) {
       const rows = await ask(
-        'addOn',
         `${daysAsked(`${schema}add_on_use`)}
          SELECT asked.day, ${least}(sum(add_on_cents), ${MOST}) AS cents FROM asked
          JOIN ${schema}person ON person.binding = ?1 AND person.email = ?4

@@ -8,7 +8,7 @@ import type { Query } from '../database.ts'
 import { keptText, textKept } from '../text.ts'
 
 export const postgresUse = (query: Query): UseDatabase => ({
-  ask: (_, sql, values) => query(sql.replaceAll(/\?(\d)/g, '$$$1'), values),
+  ask: (sql, values) => query(sql.replaceAll(/\?(\d)/g, '$$$1'), values),
   schema: 'capkeeper.',
   least: 'least',
   listOf: (column) => `json_agg(${column})::text`,
