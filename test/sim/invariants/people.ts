@@ -225,6 +225,7 @@ export const safeOnTheWay: Invariant = {
     const sight = createSight()
     let run: Run | undefined
     let isTrue = false
+    let plan: Plan | undefined
     let healing: ReadonlySet<string> = new Set()
     // Scopes where another client wrote last, or a write of ours landed long after its sender gave it up.
     const others = new Set<ScopeKey>()
@@ -242,7 +243,9 @@ export const safeOnTheWay: Invariant = {
         deals = dealt
       }
       if (step.kind === 'told' && step.event.kind === 'planned') {
-        if (run && hasTurned(scene, run.beganAt)) end()
+        // A policy that arrives in the middle of a cycle begins anew: what the one before had already written is where it begins.
+        if (run && (hasTurned(scene, run.beganAt) || step.event.plan.policyDigest !== plan?.policyDigest)) end()
+        plan = step.event.plan
         healing = new Set(step.event.plan.changes.flatMap((one) => (one.healing ? [`${scopeKey(one.scope)} ${one.to}`] : [])))
       }
       if (step.kind === 'landed' && isLayered(scene)) {
@@ -261,6 +264,10 @@ export const safeOnTheWay: Invariant = {
           // not judged. A write that only undoes one of our own is no revert.
           if (healing.has(`${step.scope} ${step.to}`) || others.has(step.scope))
             for (const [email, cap] of step.after) if (cap !== step.before.get(email) && isOthers(email)) run.known.delete(email)
+          // The service showed an old cap, so the plan was made for people who had another.
+          const planned = plan?.changes.find(({ scope }) => scopeKey(scope) === step.scope)
+          if (planned && planned.from !== step.from)
+            for (const [email, cap] of step.after) if (cap !== step.before.get(email)) run.known.delete(email)
           run.states.push(step.after)
         }
         if (step.late) others.add(step.scope)

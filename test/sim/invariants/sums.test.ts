@@ -60,7 +60,7 @@ const roster = { people: [{ email: ADA, status: 'approved' }], statusesAbsent: f
 const known = { kind: 'told', process: 1, event: { kind: 'usage-read', groups: [], roster } } as unknown as Step
 const healing = {
   ...{ kind: 'told', process: 1 },
-  event: { kind: 'planned', plan: { changes: [{ scope: ADA_SCOPE, to: 500, healing: true }], holds: [] } },
+  event: { kind: 'planned', plan: { changes: [{ scope: ADA_SCOPE, from: 200, to: 500, healing: true }], holds: [] } },
 } as unknown as Step
 const finished = { kind: 'told', process: 1, event: { kind: 'cycle-finished', result: 'success' } } as unknown as Step
 const fallsWithTeam = landed(TEAM, [500, 200], caps(500, 500), caps(200, 500))

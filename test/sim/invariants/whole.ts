@@ -1,5 +1,5 @@
 // The program as a whole: quiet in a quiet world, within its pace, never showing its key, and exact about approvals and foreign changes.
-import { GUARD_CODES, type GuardCode, type Hold, type ScopeChange } from '../../../src/core/model/change.ts'
+import { GUARD_CODES, type GuardCode, type Hold, type Plan, type ScopeChange } from '../../../src/core/model/change.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import { DAY_MS, HOUR_MS } from '../../../src/core/model/units.ts'
 import { REVIEW_MS } from '../../../src/core/plan/reviewed.ts'
@@ -32,13 +32,15 @@ export const quiet: Invariant = {
     // Scopes that are no longer ours. A group remains known, and is read because its members' readings may show its cap, until groups are
     // listed.
     let letGo = new Set<unknown>()
+    let plan: Plan | undefined
     return (step) => {
       if (step.kind === 'recorded' && step.method === 'releaseOwned') for (const key of [step.values[0]].flat()) letGo.add(key)
       if (step.kind === 'told' && step.event.kind === 'usage-read')
         letGo = new Set([...letGo].filter((key) => !isGroup(key) || reads.has(key as ScopeKey)))
+      if (step.kind === 'told' && step.event.kind === 'planned') plan = step.event.plan
       if (step.kind === 'settled') {
         watching = true
-        retried = retriedByTime(scene)
+        retried = withWaiting(retriedByTime(scene), plan)
         sweeps = 0
         reads = new Map()
       }
@@ -50,7 +52,7 @@ export const quiet: Invariant = {
       const isNear = changesNear(scene)
       // Changes that a cycle had still to write when the world became quiet may be held by now, such as by the breaker.
       if (watching && isNear && step.kind === 'told' && step.event.kind === 'cycle-finished')
-        retried = new Set([...retried, ...retriedByTime(scene)])
+        retried = withWaiting(new Set([...retried, ...retriedByTime(scene)]), plan)
       if (!watching || isNear) return
       if (step.kind === 'request' && step.operation === 'UsageConfig')
         checker.violated(`${step.scope} is written to ${step.to} in a quiet world`)
@@ -65,6 +67,17 @@ export const quiet: Invariant = {
       }
     }
   },
+}
+
+/** With the changes that wait for one of these scopes, as a group's cap waits for a member whom a pool still deals. */
+function withWaiting(scopes: ReadonlySet<ScopeKey>, plan: Plan | undefined): ReadonlySet<ScopeKey> {
+  const all = new Set(scopes)
+  for (let known = -1; known !== all.size; ) {
+    known = all.size
+    for (const { scope, disposition } of plan?.changes ?? [])
+      if (disposition.kind === 'deferred' && disposition.waitsFor && all.has(scopeKey(disposition.waitsFor))) all.add(scopeKey(scope))
+  }
+  return all
 }
 
 const isGroup = (key: unknown): boolean => typeof key === 'string' && key.startsWith('group:')

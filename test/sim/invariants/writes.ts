@@ -172,7 +172,7 @@ function isAskedOf(scope: ScopeKey, cap: ModelCap, scene: Scene): boolean {
   if (isDeclared(scope, cap, [scene.policy()])) return true
   if (!scope.includes('@')) return false
   // Whether a rule matches a person changes with readings, so the cap of any rule may have been theirs.
-  if (scene.scenario.rules && scene.policies().some(({ rules }) => rules.some((rule) => rule.cap === cap))) return true
+  if (scene.policies().some(({ rules }) => rules.some((rule) => rule.cap === cap))) return true
   const people = { approved: [], groupsOf: scene.company.groupsOf, holds: scene.company.holds }
   const asked = scene.scenario.capSemantics === 'copied' ? personCap : userCap
   const policy = scene.policy()
