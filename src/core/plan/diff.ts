@@ -7,7 +7,7 @@
 //   n          none              any               set
 //   n          m                 any               raise or lower
 //   none       none              any               in sync; ours from now on
-//   none       maybe inherited   not at it         in sync: the inherited cap applies, as desired
+//   none       maybe inherited   not at it         in sync: the inherited cap applies, as desired; ours once it is known what reads show
 //   none       maybe inherited   at it             clear: it may be the cap that we set here
 //   none       m                 any               clear
 //   restore    foreign value     any               release: the base that a grant gives back was replaced by another client
@@ -148,6 +148,8 @@ function compareDeclared(desired: DesiredCap, key: ScopeKey, inputs: DiffInputs,
   }
   if (observed === desired.cap || isInherited) {
     draft.inSync.push(desired)
+    // While it is open what reads show, the cap may be the scope's own: nothing was verified that was not before.
+    if (isInherited && slots.model.reads === 'open' && owned?.cap !== 'none') return
     if (desired.origin.kind === 'restore') {
       const left = afterEnd(desired.cap, owned, inputs.now)
       if (left === 'released') draft.released.push(key)

@@ -70,6 +70,8 @@ export interface WorkspaceState {
   /** Why pools keep their last deal, by name. */
   frozenPools: Readonly<Record<string, string>>
   clockSkewMs: number | undefined
+  /** When people were last read to learn what reads show. */
+  probedAt: Instant | undefined
 }
 
 /** The state of a workspace at its start, from the ledger. */
@@ -87,6 +89,7 @@ export function recall(policy: PolicyRevision, ledger: RecordsReader): Workspace
     pools: ledger.fact('pools') ?? {},
     frozenPools: {},
     clockSkewMs: undefined,
+    probedAt: undefined,
   }
 }
 

@@ -337,6 +337,15 @@ describe('what the ledger is to remember', () => {
     expect(adopted('none', none)).toEqual([undefined])
   })
 
+  test('a `none` that shows a cap which may be inherited is not verified while it is open what reads show', () => {
+    const adopted = (p0: PlainCap) =>
+      diffOf({ caps: { team: 500, p0: 'none' }, observed: { team: 500, p0 }, readsExplicit: false }).adopted.map((one) =>
+        scopeKey(one.scope),
+      )
+    expect(adopted(500)).toEqual([scopeKey(scope('team'))])
+    expect(adopted('none')).toHaveLength(2)
+  })
+
   test('a rule of an ancestor is no base of a grant', () => {
     const [, person] = planInputs({ caps: { team: 500 }, grants: [running] }).resolution.desired
     expect(person && ownedFrom(person, undefined, credits(9), NOW).baseline).toBe(9)
