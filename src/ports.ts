@@ -1,5 +1,4 @@
 // The interfaces to the outside world: clock, chance, HTTP, service, ledger. A simulation implements them as well. Types only, no code.
-
 import type { ServiceEvidence } from './core/interpret/evidence.ts'
 import type { Approval, HistoryEntry, Intent, Pause, Quarantined } from './core/model/change.ts'
 import type { DayFigures, JournalEntry } from './core/model/journal.ts'
@@ -109,10 +108,7 @@ export interface ReadClient {
   readRoster(signal?: AbortSignal): Promise<Roster & SetAside>
   /** Endpoints 2 with `group_name`; rejects with kind `not_found` when the service does not know the group. */
   readGroup(group: { readonly id: string; readonly name: string }, signal?: AbortSignal): Promise<GroupMembers>
-  /**
-   * Endpoints 2: each person's active days in a range between two UTC midnights, by e-mail. A person without an entry is not known. A missing
-   * figure is 0 where the service omits zeros.
-   */
+  /** Active days by e-mail, in a range between two UTC midnights. A person without an entry is not known; zeros may be omitted by the service. */
   readActiveDays(days: DayRange, signal?: AbortSignal): Promise<ReadonlyMap<string, number>>
   /** Endpoints 6; `unavailable` when the plan lacks the feature. */
   readBalance(signal?: AbortSignal): Promise<Balance | 'unavailable'>
@@ -163,8 +159,8 @@ export interface WriteFailure {
 
 export interface WriteClient extends ReadClient {
   /**
-   * Endpoints 5: sets a cap, or clears it when `cap` is `none`. A write with an unknown outcome is not sent again; never rejects with an
-   * `ApiError`. `signal` aborts it at any time, `turn` only while it waits for the rate.
+   * Sets a cap (`none` clears it). One with an unknown outcome is not sent again; never rejects with an `ApiError`. `signal` aborts it at any
+   * time, `turn` only while it waits for the rate. docs/service.md, UsageConfig.
    */
   writeCap(scope: Scope, cap: Cap, signal?: AbortSignal, turn?: AbortSignal): Promise<WriteOutcome>
 }
@@ -383,6 +379,8 @@ export interface Ledger extends Records {
 export interface LeaseTable {
   /** One round trip for all workspaces. A lease is renewed only under its token, and taken only when it has expired. */
   beat(heartbeat: Heartbeat): Promise<HeartbeatAnswer>
+  /** Reports the settings of this replica for all of its workspaces. */
+  configured(replica: string, configs: ReadonlyMap<string, string>): Promise<void>
   /** Whether a released workspace is free to be taken. */
   hasFree(): Promise<boolean>
   /** Records the policies that this replica has now; resolves with the latest of each of these workspaces. */

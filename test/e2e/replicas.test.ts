@@ -142,7 +142,7 @@ describe.skipIf(!hasPostgres)('replicas on one PostgreSQL', () => {
     // The other one has settings of its own for acme, and has had newer policies of beta; it lives on, so old ones do not come back.
     const daemon = await replica()
     await daemon.shows('capkeeper_workspace_held', 1, { workspace: 'gamma' })
-    const told = /pod-7 keeps it under settings another, here they are [0-9a-f]{12}; this replica leaves it alone/
+    const told = /pod-7 has settings another, which count, here they are [0-9a-f]{12}; this replica leaves it alone/
     const tells = (path: string, words: RegExp) => async (): Promise<boolean> => words.test((await daemon.get(path)).text)
     for (const path of ['/status', '/', '/workspaces/acme/health']) await until(`${path} tells of the difference`, tells(path, told))
     // What concerns one workspace is told where that one is shown, and so to nobody who may not see it.

@@ -3,6 +3,7 @@ import type { LeaseHooks } from '../../src/daemon/replicas/leases.ts'
 import type { LeaseTable } from '../../src/ports.ts'
 
 export const QUIET_TABLE: Omit<LeaseTable, 'beat'> = {
+  configured: async () => undefined,
   hasFree: async () => false,
   followed: async (_, policies) => policies,
   readopt: async () => false,

@@ -59,6 +59,8 @@ export interface LeaseWorld {
   /** The copy that takes over lacks the writes of the last `lostMs`. */
   failOver(lostMs: number): void
   stop(machine: number): Promise<void>
+  /** The machine reads other settings. */
+  configure(machine: number, config: string): void
   now(): number
 }
 
@@ -66,6 +68,8 @@ export interface LeaseWorldOptions {
   readonly replicas: number
   readonly workspaces: readonly string[]
   readonly random: () => number
+  /** The digest of each machine's settings; all have the same when absent. */
+  readonly configs?: readonly string[]
   /** A deliberate fault: replaces the check before a request leaves. */
   readonly mayLeave?: (keeper: FencedLeases, workspace: string) => boolean
 }
@@ -75,13 +79,14 @@ const settle = async (): Promise<void> => {
   for (let turn = 0; turn < 12; turn += 1) await Promise.resolve()
 }
 
-export function createLeaseWorld({ replicas, workspaces, random, mayLeave }: LeaseWorldOptions): LeaseWorld {
+export function createLeaseWorld({ replicas, workspaces, random, mayLeave, configs: settings = [] }: LeaseWorldOptions): LeaseWorld {
   let time = 0
   let sleepers: Sleeper[] = []
   let rows = new Map<string, Row>()
   let history: { readonly at: number; readonly rows: ReadonlyMap<string, Row> }[] = []
   let era = { id: 1, since: Number.NEGATIVE_INFINITY }
   const alive = new Map<string, { until: number; spreads: boolean; refuses: readonly string[]; name: string }>()
+  const configs = new Map<string, ReadonlyMap<string, string>>()
   const sent: Sent[] = []
   const intents: Omit<Sent, 'landsAt'>[] = []
   const machines: Machine[] = []
@@ -139,7 +144,12 @@ export function createLeaseWorld({ replicas, workspaces, random, mayLeave }: Lea
         ...(isHeld && row.holder !== undefined && { holder: { id: row.holder, name: row.holder } }),
       }
     })
-    return { renewed, taken, peers, leases, told: new Map() }
+    const isLive = (id: string): boolean => id === replica.id || (alive.get(id)?.spreads === true && (alive.get(id)?.until ?? 0) > time)
+    const votes = new Map<string, { readonly id: string; readonly config: string }[]>()
+    for (const [id, told] of configs)
+      for (const [workspace, config] of isLive(id) ? told : []) votes.set(workspace, [...(votes.get(workspace) ?? []), { id, config }])
+    for (const [workspace, all] of votes) if (all.every(({ config }) => config === all[0]?.config)) votes.delete(workspace)
+    return { renewed, taken, peers, leases, votes, told: new Map() }
   }
 
   /** Both directions take time; either may be cut. */
@@ -159,6 +169,7 @@ export function createLeaseWorld({ replicas, workspaces, random, mayLeave }: Lea
   function tableOf(of: number): LeaseTable {
     return {
       beat: (heartbeat) => ask(of, () => beat(heartbeat)),
+      configured: (replica, told) => ask(of, () => void configs.set(replica, told)),
       hasFree: () => ask(of, () => [...rows.values()].some(({ holder, until }) => holder === undefined || until <= time)),
       followed: async (_, policies) => policies,
       readopt: async () => false,
@@ -204,7 +215,7 @@ export function createLeaseWorld({ replicas, workspaces, random, mayLeave }: Lea
     const keeper = createKeeper({ replica: { id: name, name }, table: tableOf(of), clock })
     const running = new Map<string, Run>()
     machines.push({ name, keeper, paused: false, skew: 0, cut: false, running })
-    keeper.want(workspaces.map((workspace) => ({ workspace, config: 'same' })))
+    keeper.want(workspaces.map((workspace) => ({ workspace, config: settings[of] ?? 'same' })))
     keeper.begin({
       async taken(workspace) {
         const run = { stop: new AbortController(), busy: Promise.resolve() }
@@ -257,6 +268,9 @@ export function createLeaseWorld({ replicas, workspaces, random, mayLeave }: Lea
     },
     resume(of) {
       machineAt(of).paused = false
+    },
+    configure(of, config) {
+      machineAt(of).keeper.want(workspaces.map((workspace) => ({ workspace, config })))
     },
     jump(of, ms) {
       machineAt(of).skew += ms

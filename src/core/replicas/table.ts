@@ -1,4 +1,5 @@
 // The exchange between a replica and the table of leases. Types only.
+import type { Vote } from './spread.ts'
 
 /** A workspace that a replica holds, or held. */
 export interface HeldWorkspace {
@@ -52,6 +53,8 @@ export interface HeartbeatAnswer {
   /** Live replicas that take a share of the workspaces. */
   readonly peers: readonly (ReplicaName & { readonly refuses: readonly string[] })[]
   readonly leases: readonly LeaseRow[]
+  /** The settings of the live replicas for each workspace about which they differ, those that this replica reported included. */
+  readonly votes: ReadonlyMap<string, readonly Vote[]>
   /** The policies that this replica reported to the table, by workspace. */
   readonly told: ReadonlyMap<string, string>
 }

@@ -2,7 +2,7 @@
 // lease is over. Its own clocks decide whether a lease still holds, the database whether one may be taken. A write may leave only under a
 // lease that is certain.
 import { BEAT_MS, LEASE_MS, LOOK_MS, leftMs, type Moment, mayLeave, quietUntil } from '../../core/replicas/lease.ts'
-import { type Held, spread } from '../../core/replicas/spread.ts'
+import { type Held, settingsThatCount, spread } from '../../core/replicas/spread.ts'
 import type { HeartbeatAnswer, HeldWorkspace } from '../../core/replicas/table.ts'
 import { LedgerError } from '../ledger/error.ts'
 import type { FencedLeases, LeaseStatus } from './leases.ts'
@@ -118,6 +118,8 @@ async function takeFree(state: State): Promise<void> {
 function fail(state: State, error: unknown): void {
   if (!(error instanceof LedgerError)) state.complain?.(messageOf(error))
   state.trouble = messageOf(error)
+  // A server that takes the place of another may lack what was told last.
+  state.configsTold = undefined
   state.due.beat = state.clock.monotonic() + BEAT_MS / 3
   // A replica that is older than the schema leaves the work to newer ones.
   if (error instanceof LedgerError && error.code === 'LEDGER_NEWER') for (const workspace of state.held.keys()) lose(state, workspace)
@@ -126,6 +128,12 @@ function fail(state: State, error: unknown): void {
 /** Asks the table; the function that it resolves with applies the answer, unless that came too late. */
 async function exchange(state: State): Promise<() => void> {
   const { replica, table, held, leaving, stopping } = state
+  // Before anything is taken: the others must know, and so the answer can tell whether these settings count.
+  if (state.configsTold !== state.configs) {
+    const { configs } = state
+    await table.configured(replica.id, configs)
+    state.configsTold = configs
+  }
   const asked = momentOf(state)
   const configOf = (workspace: string): string => state.configs.get(workspace) ?? ''
   const moves = state.answer && !stopping && state.hooks ? movesOf(state) : { take: [], release: [] }
@@ -135,7 +143,7 @@ async function exchange(state: State): Promise<() => void> {
     leaving.has(workspace) ? [] : [{ workspace, token, config: configOf(workspace) }],
   )
   const take = moves.take.map((workspace) => ({ workspace, config: configOf(workspace) }))
-  const refuses = state.wanted.flatMap(({ workspace }) => (refusalOf(state, workspace) || isFailed(state, workspace) ? [workspace] : []))
+  const refuses = [...refusedIn(state)]
   const answer = await table.beat({ replica, lastsMs: LEASE_MS, renew, release, take, refuses, spreads: !stopping })
   return () => {
     for (const { workspace } of release) leaving.delete(workspace)
@@ -215,13 +223,27 @@ async function after(state: State): Promise<void> {
 const isFailed = ({ failed, clock }: State, workspace: string): boolean =>
   (failed.get(workspace) ?? Number.NEGATIVE_INFINITY) > clock.monotonic()
 
-/** Another replica keeps the workspace with other settings: two replicas would undo each other's work. */
-function refusalOf(state: State, workspace: string): LeaseStatus['refused'] {
-  const row = state.rows.get(workspace)
-  const own = state.configs.get(workspace)
-  if (!row?.holder || row.holder.id === state.replica.id || own === undefined || row.config === own) return undefined
-  return { ours: own, theirs: row.config, holder: row.holder.name }
+/** Other settings than those of this replica count: two replicas would undo each other's work. `holder` is a replica that has them. */
+function refusalOf({ rows, configs, replica, answer, held }: State, workspace: string): LeaseStatus['refused'] {
+  const ours = configs.get(workspace)
+  if (ours === undefined) return undefined
+  const { holder, config } = rows.get(workspace) ?? {}
+  const told = answer?.votes.get(workspace) ?? []
+  const votes = new Map(told.map((one) => [one.id, one.config]))
+  if (holder && config !== undefined && holder.id !== replica.id) votes.set(holder.id, config)
+  votes.set(replica.id, ours)
+  const theirs = settingsThatCount(
+    [...votes].map(([id, one]) => ({ id, config: one })),
+    held.has(workspace) ? ours : config,
+  )
+  if (theirs === undefined || theirs === ours) return undefined
+  const peers = [...(holder ? [holder] : []), ...(answer?.peers ?? [])]
+  return { ours, theirs, holder: peers.find(({ id }) => votes.get(id) === theirs)?.name ?? 'another replica' }
 }
+
+/** Workspaces that this replica does not keep: other settings count, or it could not open them. */
+const refusedIn = (state: State): ReadonlySet<string> =>
+  new Set(state.wanted.flatMap(({ workspace }) => (refusalOf(state, workspace) || isFailed(state, workspace) ? [workspace] : [])))
 
 function statusOf(state: State, workspace: string): LeaseStatus {
   if (state.held.has(workspace)) return { isHere: true, holder: state.replica.name }
@@ -239,7 +261,7 @@ function noteFree({ answer, freeSince, clock }: State): void {
 
 function movesOf(state: State): ReturnType<typeof spread> {
   const { answer, replica, held, busy, freeSince, clock, rows } = state
-  const refuses = new Set(state.wanted.flatMap(({ workspace }) => (isFailed(state, workspace) ? [workspace] : [])))
+  const refuses = refusedIn(state)
   const peers = (answer?.peers ?? []).map(({ id, refuses: theirs }) => ({ id, refuses: id === replica.id ? refuses : new Set(theirs) }))
   const leases = state.wanted.map(({ workspace }): Held => {
     if (held.has(workspace) || busy.has(workspace)) return { workspace, holder: replica.id }
@@ -249,7 +271,9 @@ function movesOf(state: State): ReturnType<typeof spread> {
     return { workspace, freeForMs: since === undefined ? 0 : clock.monotonic() - since }
   })
   const { take, release } = spread(replica.id, peers, leases)
-  return { take, release: release.filter((workspace) => held.has(workspace) && !busy.has(workspace)) }
+  // Whoever has the settings that count takes it.
+  const outvoted = [...held.keys()].filter((workspace) => refusalOf(state, workspace) !== undefined)
+  return { take, release: [...new Set([...release, ...outvoted])].filter((workspace) => held.has(workspace) && !busy.has(workspace)) }
 }
 
 /** Runs the jobs of a workspace one after the other. */

@@ -32,7 +32,7 @@ export interface LeaseHooks {
 export interface LeaseStatus {
   readonly isHere: boolean
   readonly holder?: string
-  /** Why this replica does not take it from its holder: their settings differ. */
+  /** Why this replica does not keep it: other settings count, those of `holder`. */
   readonly refused?: { readonly ours: string; readonly theirs: string; readonly holder: string }
 }
 

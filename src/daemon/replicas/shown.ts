@@ -166,7 +166,7 @@ const differing = (
   type: 'ConfigDiffers',
   subject: workspace,
   reason: 'CONFIG_DIFFERS',
-  message: `${workspace}: ${holder} keeps it under settings ${theirs}, here they are ${ours}; this replica leaves it alone until both have one configuration`,
+  message: `${workspace}: ${holder} has settings ${theirs}, which count, here they are ${ours}; this replica leaves it alone until it has the same configuration, or the replicas with the other one are gone`,
   version: `${ours} ${theirs}`,
 })
 

@@ -21,6 +21,8 @@ export interface State extends KeeperOptions {
   wanted: readonly Wanted[]
   /** The digests of settings in `wanted`, by workspace. */
   configs: ReadonlyMap<string, string>
+  /** The `configs` that the table has. */
+  configsTold: ReadonlyMap<string, string> | undefined
   /** The leases in the last answer, by workspace. */
   rows: ReadonlyMap<string, LeaseRow>
   hooks: LeaseHooks | undefined
@@ -61,6 +63,7 @@ export const newState = (options: KeeperOptions): State => ({
   ...{
     wanted: [],
     configs: new Map(),
+    configsTold: undefined,
     rows: new Map(),
     hooks: undefined,
     answer: undefined,

@@ -1,7 +1,7 @@
 // The spread of workspaces over replicas: even, stable, with few moves when replicas come and go, and no workspace left over.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Held, LEFT_OVER_MS, type Peer, spread } from '../../../src/core/replicas/spread.ts'
+import { type Held, LEFT_OVER_MS, type Peer, settingsThatCount, spread } from '../../../src/core/replicas/spread.ts'
 
 const peer = (id: string, refuses: readonly string[] = []): Peer => ({ id, refuses: new Set(refuses) })
 const names = (count: number): readonly string[] => Array.from({ length: count }, (_, at) => `w${at}`)
@@ -134,4 +134,16 @@ describe('whatever the order of replicas', () => {
       { a: ['w2'] },
     ],
   ])('%s', (_title, peers, leases, take, release) => expect(moves(peers, leases)).toEqual([take, release]))
+})
+
+describe('the settings that count', () => {
+  const votes = (text: string) => [...text].map((config, place) => ({ id: `r${place}`, config }))
+  test.each<readonly [string, string, string | undefined, string]>([
+    ['are those of most', 'abb', 'a', 'b'],
+    ['are the present ones where as many have each', 'ab', 'b', 'b'],
+    ['are those of the first by id where the present ones are gone', 'ab', 'c', 'a'],
+    ['are those of the first by id where nobody ever kept it', 'ba', undefined, 'b'],
+    ['are the only ones', 'a', 'c', 'a'],
+    ['are not the present ones that fewer have', 'aabbc', 'c', 'a'],
+  ])('%s', (_name, text, present, counts) => expect(settingsThatCount(votes(text), present)).toBe(counts))
 })

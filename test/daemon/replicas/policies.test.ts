@@ -19,7 +19,14 @@ async function setting(lastGood?: string) {
   const answer = (): HeartbeatAnswer => {
     const policy = seen.at(-1)
     const lease = { workspace: 'acme', token: 8, holder: ME, lastsMs: LEASE_MS, config: 'c', ...(policy !== undefined && { policy }) }
-    return { renewed: new Set(['acme']), taken: new Map(), peers: [{ ...ME, refuses: [] }], leases: [lease], told: new Map(told) }
+    return {
+      renewed: new Set(['acme']),
+      taken: new Map(),
+      peers: [{ ...ME, refuses: [] }],
+      leases: [lease],
+      votes: new Map(),
+      told: new Map(told),
+    }
   }
   const table: LeaseTable = {
     ...QUIET_TABLE,

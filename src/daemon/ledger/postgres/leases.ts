@@ -32,6 +32,9 @@ export function postgresLeases(database: PostgresDatabase): LeaseTable {
       const rows = await database.urgent(await beatSql(), valuesOf(heartbeat))
       return answerOf(rows, database.name)
     },
+    async configured(replica, configs) {
+      await database.urgent(CONFIGURED, [replica, [...configs.keys()].map(keptText), [...configs.values()]])
+    },
     async hasFree() {
       const [row] = await database.urgent(
         'SELECT EXISTS (SELECT FROM capkeeper.lease WHERE holder IS NULL OR until <= clock_timestamp()) AS free',
@@ -55,6 +58,7 @@ export function postgresLeases(database: PostgresDatabase): LeaseTable {
     async leave(replica) {
       await database.urgent('UPDATE capkeeper.lease SET holder = NULL, until = clock_timestamp() WHERE holder = $1', [replica])
       await database.urgent('DELETE FROM capkeeper.replica WHERE id = $1', [replica])
+      await database.urgent('DELETE FROM capkeeper.replica_config WHERE replica = $1', [replica])
     },
     async common(name, make) {
       await database.query('INSERT INTO capkeeper.common (name, data) VALUES ($1, $2) ON CONFLICT DO NOTHING', [name, make()])
@@ -126,7 +130,12 @@ taken AS (
   FROM free, now WHERE lease.workspace = free.workspace
   RETURNING lease.workspace, lease.token, extract(epoch FROM free.former - at) * 1000 AS former
 ),
-gone AS (DELETE FROM capkeeper.replica USING now WHERE replica.until < now.at - interval '1 hour')
+gone AS (DELETE FROM capkeeper.replica USING now WHERE replica.until < now.at - interval '1 hour' RETURNING id),
+unsaid AS (DELETE FROM capkeeper.replica_config USING gone WHERE replica = gone.id),
+votes AS (
+  SELECT workspace, replica, config FROM capkeeper.replica_config, now
+  WHERE replica = $1 OR EXISTS (SELECT FROM capkeeper.replica WHERE id = replica_config.replica AND spreads AND until > at)
+)
 SELECT 'version' AS kind, '' AS workspace, version::bigint AS token, NULL::float8 AS ms, NULL AS holder, NULL AS name, NULL AS config, NULL AS policy, NULL::text[] AS refuses
   FROM capkeeper.schema_version
 UNION ALL SELECT 'renewed', workspace, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM renewed
@@ -137,9 +146,16 @@ UNION ALL SELECT 'taken', workspace, token, former, NULL, NULL, NULL, NULL, NULL
 UNION ALL SELECT 'peer', '', NULL, NULL, id, name, NULL, NULL, refuses FROM capkeeper.replica, now WHERE spreads AND until > at AND id <> $1
 UNION ALL SELECT 'peer', '', NULL, NULL, $1, $2, NULL, NULL, $5::text[] WHERE $4::boolean
 UNION ALL SELECT 'told', workspace, NULL, NULL, NULL, NULL, NULL, policy, NULL FROM capkeeper.replica_policy WHERE replica = $1
+UNION ALL SELECT 'vote', workspace, NULL, NULL, replica, NULL, config, NULL, NULL FROM votes
+  WHERE workspace IN (SELECT workspace FROM votes GROUP BY workspace HAVING min(config) <> max(config))
 UNION ALL SELECT 'lease', workspace, token, extract(epoch FROM lease.until - at) * 1000, lease.holder, coalesce(replica.name, lease.holder), config,
     (SELECT policy FROM capkeeper.policy_seen AS seen WHERE seen.workspace = lease.workspace ORDER BY seen_at DESC LIMIT 1), NULL
   FROM capkeeper.lease CROSS JOIN now LEFT JOIN capkeeper.replica ON replica.id = lease.holder`
+
+const CONFIGURED = `WITH told AS (SELECT * FROM unnest($2::text[], $3::text[]) AS told (workspace, config)),
+  gone AS (DELETE FROM capkeeper.replica_config WHERE replica = $1 AND workspace NOT IN (SELECT workspace FROM told))
+  INSERT INTO capkeeper.replica_config AS known (replica, workspace, config) SELECT $1, workspace, config FROM told
+  ON CONFLICT (replica, workspace) DO UPDATE SET config = excluded.config WHERE known.config <> excluded.config`
 
 function valuesOf({ replica, lastsMs, spreads, refuses, renew, release, take }: Heartbeat) {
   const names = (held: readonly { readonly workspace: string }[]) => held.map(({ workspace }) => keptText(workspace))
@@ -188,7 +204,11 @@ function answerOf(rows: readonly Row[], name: string): HeartbeatAnswer {
     }
   })
   const told = new Map(of('told').map((row) => [workspaceOf(row), String(row['policy'])]))
-  return { renewed: new Set(of('renewed').map(workspaceOf)), taken, peers, leases, told }
+  const votes = Map.groupBy(
+    of('vote').map((row) => ({ workspace: workspaceOf(row), id: String(row['holder']), config: String(row['config']) })),
+    ({ workspace }) => workspace,
+  )
+  return { renewed: new Set(of('renewed').map(workspaceOf)), taken, peers, leases, votes, told }
 }
 
 /** Records the replica's policies, and returns the latest of each workspace. A policy set that was never seen becomes the latest. */

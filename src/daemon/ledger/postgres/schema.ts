@@ -160,6 +160,13 @@ const MIGRATIONS: readonly string[] = [
      PRIMARY KEY (replica, workspace)
    );
 
+   CREATE TABLE capkeeper.replica_config (
+     replica TEXT NOT NULL,
+     workspace TEXT COLLATE "C" NOT NULL,
+     config TEXT NOT NULL,
+     PRIMARY KEY (replica, workspace)
+   );
+
    CREATE TABLE capkeeper.shown (
      workspace TEXT COLLATE "C" PRIMARY KEY,
      document TEXT NOT NULL,
