@@ -44,20 +44,21 @@ export interface ConnectionLimits {
 /** Stands between the connections of a server and the server. */
 export function boundConnections(server: Server, limits: ConnectionLimits, clock: Pick<Clock, 'monotonic' | 'sleep'>): void {
   const lanes = new Set<Lane>()
-  // Those without a request under way, and since when, in this order.
+  // Those that ask for nothing, and since when, in this order.
   const idle = new Map<Lane, number>()
   const unread = unreadAnswers(clock)
-  const takeTurn = turns()
+  const turns = createTurns()
   function look(lane: Lane): void {
     if (!lane.isIdle) idle.delete(lane)
-    else if (!lane.destroyed && !idle.has(lane)) idle.set(lane, clock.monotonic())
-    if (lane.isReady) takeTurn(lane)
+    else if (!idle.has(lane)) idle.set(lane, clock.monotonic())
+    if (lane.isReady) turns.take(lane)
   }
   const attach = server.listeners('connection')
   server.removeAllListeners('connection')
   server.on('connection', (socket: Socket) => {
     // The newest is always accepted, so that no number of connections blocks /livez.
     if (lanes.size >= limits.maxConnections) (first(idle.keys()) ?? unread.slowest() ?? first(lanes))?.destroy()
+    turns.accepted()
     const lane = new Lane(socket, { ...unread, look })
     lanes.add(lane)
     look(lane)
@@ -96,20 +97,45 @@ export function boundConnections(server: Server, limits: ConnectionLimits, clock
 
 const first = <T>(all: Iterable<T>): T | undefined => all[Symbol.iterator]().next().value
 
-/** Lanes take turns: one hands over one piece in each turn of the event loop. */
-function turns(): (lane: Lane) => void {
-  const queue = new Set<Lane>()
+/** Connections that are accepted between two requests: a turn of the event loop accepts one, and those that wait too long come back seconds later.
+ * Choice. */
+const ACCEPTED_BETWEEN = 8
+
+/** Lanes take turns: one hands over one piece in a turn of the event loop. Every other time it is one that asks whether the daemon lives. */
+function createTurns() {
+  const probes = new Set<Lane>()
+  const others = new Set<Lane>()
+  let isForProbes = true
+  let isAccepting = false
+  let accepted = 0
   function turn(): void {
+    if (isAccepting && accepted < ACCEPTED_BETWEEN) nextTurn(turn)
+    else {
+      accepted = 0
+      handOne()
+    }
+    isAccepting = false
+  }
+  function handOne(): void {
+    isForProbes = !isForProbes
+    const [queue, rest] = (isForProbes && probes.size > 0) || others.size === 0 ? [probes, others] : [others, probes]
     const lane = first(queue)
     if (!lane) return
     queue.delete(lane)
     // Before it, so that an error of one does not stop the others.
-    if (queue.size > 0) nextTurn(turn)
+    if (queue.size + rest.size > 0) nextTurn(turn)
     if (lane.isReady) lane.hand()
   }
-  return (lane) => {
-    if (queue.size === 0) nextTurn(turn)
-    queue.add(lane)
+  return {
+    accepted(): void {
+      isAccepting = true
+      accepted += 1
+    },
+    take(lane: Lane): void {
+      if (probes.size + others.size === 0) nextTurn(turn)
+      if (lane.isProbe) probes.add(lane)
+      else others.add(lane)
+    },
   }
 }
 

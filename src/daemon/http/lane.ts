@@ -7,6 +7,8 @@ import { Duplex } from 'node:stream'
 /** Bytes taken from the socket at once, about 32 requests. Choice. */
 const MOST_TAKEN_BYTES = 2_048
 const [LINE_FEED, CARRIAGE_RETURN] = [10, 13]
+/** How a request begins that goes before others. */
+const PROBES = ['GET /livez ', 'GET /readyz ']
 const NOTHING = Buffer.alloc(0)
 
 type Chunk = { readonly chunk: Buffer | string; readonly encoding: BufferEncoding }
@@ -43,6 +45,7 @@ export class Lane extends Duplex {
     socket.on('readable', () => {
       // The end is only told to who reads beyond it.
       if (socket.readableLength === 0) socket.read(0)
+      else if (this.#rest.length === 0 && this.request === undefined) this.#rest = this.#take()
       owner.look(this)
     })
     socket.on('end', () => {
@@ -57,15 +60,23 @@ export class Lane extends Duplex {
     return this.#socket.remoteAddress
   }
 
-  /** No request is under way. */
+  /** It asks for nothing. */
   get isIdle(): boolean {
-    return this.request === undefined
+    return this.request === undefined && !this.#hasBytes && !this.destroyed
+  }
+
+  /** What it asks next is whether the daemon lives or is ready. */
+  get isProbe(): boolean {
+    return PROBES.some((probe) => this.#rest.toString('latin1', 0, probe.length) === probe)
+  }
+
+  get #hasBytes(): boolean {
+    return this.#rest.length > 0 || this.#socket.readableLength > 0
   }
 
   /** There is something to hand over, the server wants it, and all answers were read. Of a request that is under way the body may be handed over. */
   get isReady(): boolean {
-    const hasBytes = this.#rest.length > 0 || this.#socket.readableLength > 0
-    return this.#isWanted && hasBytes && this.writableLength === 0 && this.request?.complete !== true && !this.destroyed
+    return this.#isWanted && this.#hasBytes && this.writableLength === 0 && this.request?.complete !== true && !this.destroyed
   }
 
   /** Gives the server the next piece. */
