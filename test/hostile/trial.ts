@@ -23,6 +23,8 @@ interface Trial {
   readonly attacker: Attacker
   readonly share: number
   readonly forMs: number
+  /** Whether a foreign change is made meanwhile; 0 is shown without. */
+  readonly healing: boolean
 }
 
 const clock = realClock()
@@ -48,11 +50,11 @@ export function startAttacker(): Attacker {
   }
 }
 
-export async function tried({ attack, on, good, attacker, share, forMs }: Trial): Promise<Outcome> {
+export async function tried({ attack, on, good, attacker, share, forMs, healing }: Trial): Promise<Outcome> {
   const watch = watchLife(on)
   const over = attacker.run({ name: attack.name, url: on.url, share, forMs })
   await pause(Math.min(500, forMs / 4))
-  const healedMs = await healing(on, good)
+  const healedMs = healing ? await healed(on, good) : 0
   const bytes = await over
   const livezMs = await watch.stop()
   const ended = on.ended()
@@ -60,7 +62,7 @@ export async function tried({ attack, on, good, attacker, share, forMs }: Trial)
 }
 
 /** How long a foreign change stays. */
-async function healing(on: Daemon, good: Service): Promise<number> {
+async function healed(on: Daemon, good: Service): Promise<number> {
   const beganMs = clock.monotonic()
   good.cap = 9
   while (good.cap !== CAP) {
