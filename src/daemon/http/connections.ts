@@ -99,7 +99,7 @@ const first = <T>(all: Iterable<T>): T | undefined => all[Symbol.iterator]().nex
 
 /** Connections that are accepted between two requests: a turn of the event loop accepts one, and those that wait too long come back seconds later.
  * Choice. */
-const ACCEPTED_BETWEEN = 8
+const ACCEPTED_BETWEEN = 32
 
 /** Lanes take turns: one hands over one piece in a turn of the event loop. Every other time it is one that asks whether the daemon lives. */
 function createTurns() {

@@ -59,7 +59,7 @@ export const SERVER_LIMITS: ServerLimits = {
 }
 
 /** Connections that may wait to be accepted; the system drops further ones, which come back seconds later. Choice. */
-const BACKLOG = 1_024
+const BACKLOG = 4_096
 
 /** Rejects with a `ListenError` that names the address and the way out. */
 export async function startServer(options: ServerOptions): Promise<Server> {
