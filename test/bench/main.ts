@@ -23,6 +23,7 @@ const BENCHES = [
   'forecast',
   'pools',
   'reading',
+  'hostile',
   'replicas',
 ]
 

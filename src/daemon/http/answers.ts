@@ -1,14 +1,13 @@
 // A cache of answers: each is made once for a state of the workspace and shared by all requests until that state changes. It bounds what is kept and
-// what is being sent to slow readers, because any client may ask for anything and read it slowly.
+// how many wait to be made, because any client may ask for anything.
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../ports.ts'
+import { DocumentError } from './documents/documents.ts'
 
 /** An answer is shared for this many times as long as making it took, whatever changes: so making it takes at most a fifth of the time. Choice. */
 const SHARED_TIMES = 4
 const MOST_KEPT = 200
 const MOST_KEPT_BYTES = 4 * 1024 * 1024
-/** Bytes that may be sent to readers at once; further readers are asked to come back. Choice. */
-const MOST_SENT_BYTES = 24 * 1024 * 1024
 
 export interface Answer {
   readonly bytes: Buffer
@@ -17,12 +16,11 @@ export interface Answer {
 }
 
 export interface Answers {
-  /** `state` names the state that the answer depends on. A failure is not kept. */
-  get(question: string, state: string, make: () => Promise<string>): Promise<Answer>
+  /** `state` names the state that the answer depends on. A failure is not kept. Rejects with a `DocumentError` 503 when too many answers wait to be
+   * made, or nobody waits for this one any more. */
+  get(question: string, state: string, make: () => Promise<string>, isGone: () => boolean): Promise<Answer>
   /** The tag of the answer for this state, without making the answer. */
   etag(question: string, state: string): string
-  /** Reserves room to send it, until `release`; undefined when there is no room. */
-  reserve(bytes: Buffer): { readonly release: () => void } | undefined
 }
 
 interface Kept {
@@ -32,14 +30,18 @@ interface Kept {
   readonly costMs: number
 }
 
+interface Making {
+  readonly answer: Promise<Answer>
+  /** Of each that asked for it, whether it has left. */
+  readonly areGone: (() => boolean)[]
+}
+
 /** `boot` names this process: tags of another process never match. */
 export function createAnswers(clock: Pick<Clock, 'monotonic' | 'sleep'>, boot: string): Answers {
   const kept = new Map<string, Kept>()
-  const making = new Map<string, Promise<Answer>>()
-  const sending = new Map<Buffer, number>()
+  const making = new Map<string, Making>()
   const runBounded = boundedRunner(clock)
   let keptBytes = 0
-  let sentBytes = 0
 
   const etag = (question: string, state: string): string =>
     `W/"${createHash('sha256').update(`${boot}\n${state}\n${question}`).digest('hex').slice(0, 24)}"`
@@ -66,55 +68,50 @@ export function createAnswers(clock: Pick<Clock, 'monotonic' | 'sleep'>, boot: s
   }
   return {
     etag,
-    async get(question, state, write) {
+    async get(question, state, write, isGone) {
       const one = kept.get(question)
       const ageMs = one ? clock.monotonic() - one.madeMs : 0
       if (one && (ageMs < one.costMs * SHARED_TIMES || one.state === state)) return one.answer
       // Requests that come while it is made share it, also when the state has changed since.
-      const pending = making.get(question) ?? runBounded(() => make(question, state, write)).finally(() => making.delete(question))
-      making.set(question, pending)
-      return pending
-    },
-    reserve(bytes) {
-      const users = sending.get(bytes) ?? 0
-      if (users === 0 && sentBytes > 0 && sentBytes + bytes.length > MOST_SENT_BYTES) return undefined
-      if (users === 0) sentBytes += bytes.length
-      sending.set(bytes, users + 1)
-      let isDone = false
-      return {
-        release() {
-          if (isDone) return
-          isDone = true
-          const left = (sending.get(bytes) ?? 1) - 1
-          if (left > 0) sending.set(bytes, left)
-          else if (sending.delete(bytes)) sentBytes -= bytes.length
-        },
+      const pending = making.get(question)
+      if (pending) {
+        pending.areGone.push(isGone)
+        return pending.answer
       }
+      const areGone = [isGone]
+      const isWanted = (): boolean => areGone.some((gone) => !gone())
+      const answer = runBounded(() => make(question, state, write), isWanted).finally(() => making.delete(question))
+      making.set(question, { answer, areGone })
+      return answer
     },
   }
 }
 
 /** Answers that are made at the same time; each holds its data in memory. Choice. */
 const MOST_MADE = 4
+/** Answers that wait to be made; whoever asks for another one is asked to come back. Choice. */
+const MOST_WAITING = 64
 /** Answers are made for this long without a pause. The pause is longer than the other answers take, or their timers would leave the event loop no
  * time for anything else. */
 const STRETCH_MS = 8
 const REST_MS = 50
 
 /** Runs a few jobs at the same time while the others wait, and leaves the event loop time for everything else. */
-function boundedRunner(clock: Pick<Clock, 'monotonic' | 'sleep'>): <T>(job: () => Promise<T>) => Promise<T> {
+function boundedRunner(clock: Pick<Clock, 'monotonic' | 'sleep'>): <T>(job: () => Promise<T>, isWanted: () => boolean) => Promise<T> {
   const waiting: (() => void)[] = []
   let running = 0
   let sinceMs = clock.monotonic()
-  return async (job) => {
+  return async (job, isWanted) => {
     if (running === 0) sinceMs = clock.monotonic()
+    if (waiting.length >= MOST_WAITING) throw new DocumentError(503, TOO_MANY)
     if (running >= MOST_MADE) await new Promise<void>((resolve) => waiting.push(resolve))
     else running += 1
-    if (clock.monotonic() - sinceMs >= STRETCH_MS) {
-      await clock.sleep(REST_MS)
-      sinceMs = clock.monotonic()
-    }
     try {
+      if (!isWanted()) throw new DocumentError(503, TOO_MANY)
+      if (clock.monotonic() - sinceMs >= STRETCH_MS) {
+        await clock.sleep(REST_MS)
+        sinceMs = clock.monotonic()
+      }
       return await job()
     } finally {
       const next = waiting.shift()
@@ -123,3 +120,5 @@ function boundedRunner(clock: Pick<Clock, 'monotonic' | 'sleep'>): <T>(job: () =
     }
   }
 }
+
+const TOO_MANY = 'too many pages are being made; ask again in a few seconds'

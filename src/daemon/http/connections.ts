@@ -1,8 +1,12 @@
-// Bounds the connections to the pages, so that clients never use up the descriptors that policies, ledger and service need. At the bound the connection
-// that has been idle longest is closed, so that no number of idle connections blocks /livez.
+// Bounds what all clients of the pages together cost: connections, work and memory. One request is begun in each turn of the event loop, of each connection
+// in turn, so that everything else of the daemon goes on between two requests, and a client that sends many waits for its own alone. Who does not read
+// its answer gets no other, and who has not read it for longest leaves when room is needed.
 import { readFileSync } from 'node:fs'
-import type { Server } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Clock } from '../../ports.ts'
+import { nextTurn } from '../schedule/system.ts'
+import { Lane } from './lane.ts'
 
 /** Far more than a scraper and some people need. Choice. */
 const MOST_CONNECTIONS = 512
@@ -11,6 +15,8 @@ const OWN_DESCRIPTORS = 40
 /** The pages get a quarter of the others, and at least a few. */
 const PAGES_SHARE = 4
 const FEWEST_CONNECTIONS = 4
+/** Bytes of answers that are not read, beside the largest one: an answer of any size can be sent. An answer that several read counts once. Choice. */
+const MOST_UNREAD_BYTES = 24 * 1024 * 1024
 
 /** How many connections the pages may have when the process may have this many descriptors. */
 export const connectionsWithin = (descriptors: number): number =>
@@ -26,31 +32,146 @@ export function descriptorLimit(): number {
   }
 }
 
-/** Keeps the connections of a server within a bound; the newest is always accepted. */
-export function boundConnections(server: Server, most: number): void {
-  // In the order in which they became idle or busy, so the first one has been so for longest.
-  const idle = new Set<Socket>()
-  const busy = new Set<Socket>()
-  server.on('connection', (socket) => {
-    if (idle.size + busy.size >= most) {
-      const [leaving] = [...idle.values().take(1), ...busy.values().take(1)]
-      if (leaving) {
-        forget(leaving)
-        leaving.destroy()
-      }
-    }
-    idle.add(socket)
-    socket.once('close', () => forget(socket))
+export interface ConnectionLimits {
+  readonly maxConnections: number
+  /** Until an answer is read; a slower client is cut off. */
+  readonly answerTimeoutMs: number
+  /** Until a connection that asks for nothing is closed. */
+  readonly idleTimeoutMs: number
+  readonly checkEveryMs: number
+}
+
+/** Stands between the connections of a server and the server. */
+export function boundConnections(server: Server, limits: ConnectionLimits, clock: Pick<Clock, 'monotonic' | 'sleep'>): void {
+  const lanes = new Set<Lane>()
+  // Those that ask for nothing, and since when, in this order.
+  const idle = new Map<Lane, number>()
+  const unread = unreadAnswers(clock)
+  const turns = createTurns()
+  function look(lane: Lane): void {
+    if (!lane.isIdle) idle.delete(lane)
+    else if (!idle.has(lane)) idle.set(lane, clock.monotonic())
+    if (lane.isReady) turns.take(lane)
+  }
+  const attach = server.listeners('connection')
+  server.removeAllListeners('connection')
+  server.on('connection', (socket: Socket) => {
+    // The newest is always accepted, so that no number of connections blocks /livez.
+    if (lanes.size >= limits.maxConnections) (first(idle.keys()) ?? unread.slowest() ?? first(lanes))?.destroy()
+    turns.accepted()
+    const lane = new Lane(socket, { ...unread, look })
+    lanes.add(lane)
+    look(lane)
+    lane.once('close', () => {
+      lanes.delete(lane)
+      idle.delete(lane)
+    })
+    for (const one of attach) one.call(server, lane)
   })
-  server.on('request', ({ socket }, response) => {
-    if (!idle.delete(socket)) return
-    busy.add(socket)
+  server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
+    const lane: unknown = request.socket
+    if (!(lane instanceof Lane)) return
+    // Only behind a body can there be another one.
+    if (lane.request) lane.destroy()
+    lane.request = request
+    look(lane)
     response.once('close', () => {
-      if (busy.delete(socket) && !socket.destroyed) idle.add(socket)
+      lane.request = undefined
+      look(lane)
     })
   })
-  function forget(socket: Socket): void {
-    idle.delete(socket)
-    busy.delete(socket)
+  // Node would answer these itself, past all that is above.
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response))
+  const closed = new AbortController()
+  server.once('listening', () => void cutSlow(closed.signal))
+  server.once('close', () => closed.abort())
+  async function cutSlow(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await clock.sleep(limits.checkEveryMs, signal).catch(() => undefined)
+      unread.cut(limits.answerTimeoutMs)
+      const untilMs = clock.monotonic() - limits.idleTimeoutMs
+      for (const [lane, sinceMs] of idle) if (sinceMs <= untilMs) lane.destroy()
+    }
+  }
+}
+
+const first = <T>(all: Iterable<T>): T | undefined => all[Symbol.iterator]().next().value
+
+/** Connections that are accepted between two requests: a turn of the event loop accepts one, and those that wait too long come back seconds later.
+ * Choice. */
+const ACCEPTED_BETWEEN = 32
+
+/** Lanes take turns: one hands over one piece in a turn of the event loop. Every other time it is one that asks whether the daemon lives. */
+function createTurns() {
+  const probes = new Set<Lane>()
+  const others = new Set<Lane>()
+  let isForProbes = true
+  let isAccepting = false
+  let accepted = 0
+  function turn(): void {
+    if (isAccepting && accepted < ACCEPTED_BETWEEN) nextTurn(turn)
+    else {
+      accepted = 0
+      handOne()
+    }
+    isAccepting = false
+  }
+  function handOne(): void {
+    isForProbes = !isForProbes
+    const [queue, rest] = (isForProbes && probes.size > 0) || others.size === 0 ? [probes, others] : [others, probes]
+    const lane = first(queue)
+    if (!lane) return
+    queue.delete(lane)
+    // Before it, so that an error of one does not stop the others.
+    if (queue.size + rest.size > 0) nextTurn(turn)
+    if (lane.isReady) lane.hand()
+  }
+  return {
+    accepted(): void {
+      isAccepting = true
+      accepted += 1
+    },
+    take(lane: Lane): void {
+      if (probes.size + others.size === 0) nextTurn(turn)
+      if (lane.isProbe) probes.add(lane)
+      else others.add(lane)
+    },
+  }
+}
+
+/** What was sent and is not read, within a bound. */
+function unreadAnswers(clock: Pick<Clock, 'monotonic'>) {
+  // In the order in which they stopped to read.
+  const lanes = new Set<Lane>()
+  const readers = new Map<Buffer | string, number>()
+  let bytes = 0
+  const largest = (): number => Math.max(0, ...readers.keys().map(({ length }) => length))
+  function sent(lane: Lane): void {
+    for (const chunk of lane.unread) {
+      const left = (readers.get(chunk) ?? 1) - 1
+      if (left > 0) readers.set(chunk, left)
+      else if (readers.delete(chunk)) bytes -= chunk.length
+    }
+    lane.unread = []
+    lanes.delete(lane)
+  }
+  return {
+    sent,
+    sending(lane: Lane): void {
+      lane.unreadSinceMs = clock.monotonic()
+      lanes.add(lane)
+      for (const chunk of lane.unread) {
+        const before = readers.get(chunk) ?? 0
+        if (before === 0) bytes += chunk.length
+        readers.set(chunk, before + 1)
+      }
+      while (bytes > MOST_UNREAD_BYTES && bytes - largest() > MOST_UNREAD_BYTES) first(lanes)?.destroy()
+    },
+    slowest: () => first(lanes),
+    /** Closes those that have not read for so long. */
+    cut(afterMs: number): void {
+      const untilMs = clock.monotonic() - afterMs
+      for (const lane of lanes) if (lane.unreadSinceMs <= untilMs) lane.destroy()
+    },
   }
 }

@@ -64,7 +64,7 @@ export interface Question {
   readonly make: (viewer: Viewer) => Promise<string>
 }
 
-/** Answers from the cache: 304 where the client has the answer, 503 where there is no room to send it. */
+/** Answers from the cache: 304 where the client has the answer, 503 where too many others wait. */
 export async function answer(
   reply: FastifyReply,
   request: FastifyRequest,
@@ -76,18 +76,16 @@ export async function answer(
   const state = given.state ?? documents.state(paramsOf(request)['workspace'])
   const known = request.headers['if-none-match']?.split(',').map((tag) => tag.trim()) ?? []
   if (known.includes(answers.etag(question, state))) return reply.code(304).send()
-  const { bytes, etag } = await answers.get(question, state, () => make(viewer))
-  // A client that closed its connection meanwhile must not reserve room: its `close` event was before, and would never release it.
-  if (reply.raw.destroyed) return reply.hijack()
+  const { bytes, etag } = await answers.get(
+    question,
+    state,
+    () => make(viewer),
+    () => reply.raw.destroyed,
+  )
   // `*` means any answer at all; it is checked late, so that only a reader who may have one learns that it exists.
   if (known.includes('*')) return reply.code(304).header('ETag', etag).send()
-  const room = answers.reserve(bytes)
-  if (!room) return reply.code(503).header('Retry-After', '5').type('text/plain; charset=utf-8').send(TOO_MANY)
-  reply.raw.once('close', room.release)
   return reply.header('ETag', etag).type(type).send(bytes)
 }
-
-const TOO_MANY = 'too many answers are being sent to slow readers; ask again in a few seconds\n'
 
 export const pathOf = ({ url }: FastifyRequest): string => url.split('?', 1)[0] ?? ''
 

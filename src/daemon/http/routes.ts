@@ -2,7 +2,6 @@
 // and /ledger. Only GET and HEAD are allowed; an answer never has a stack trace or a key.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isHostOfHere, isLoopback } from '../../core/model/loopback.ts'
-import type { Clock } from '../../ports.ts'
 import { createAnswers } from './answers.ts'
 import { API_HELP, addApi, isApi, OPENAPI_PATH, refuseJson } from './api.ts'
 import { API_ROUTES } from './api-table.ts'
@@ -23,16 +22,12 @@ const ALLOWED = 'GET, HEAD'
 const TEXT = 'text/plain; charset=utf-8'
 const JSON_TYPE = 'application/json; charset=utf-8'
 
-export function addRoutes(
-  server: FastifyInstance,
-  options: ServedOptions,
-  limits: { readonly answerTimeoutMs: number; readonly maxConnections: number },
-): void {
+export function addRoutes(server: FastifyInstance, options: ServedOptions, limits: { readonly maxConnections: number }): void {
   const { clock, console, documents, live } = options
   const gate: Gate = options.gate ?? (() => EVERYBODY)
   const viewers = new WeakMap<FastifyRequest, Viewer>()
   const viewerOf = (request: FastifyRequest): Viewer => viewers.get(request) ?? NOBODY
-  addChecks(server, options, { gate, viewers, answerTimeoutMs: limits.answerTimeoutMs })
+  addChecks(server, options, { gate, viewers })
   addRefusals(server, options)
   const parts = { documents, answers: createAnswers(clock, live.boot), viewerOf }
   addProbes(server, options, viewerOf)
@@ -54,11 +49,10 @@ const NOBODY: Viewer = { name: 'nobody', maySee: () => false, seesAll: false }
 interface Checks {
   readonly gate: Gate
   readonly viewers: WeakMap<FastifyRequest, Viewer>
-  readonly answerTimeoutMs: number
 }
 
 /** Judged before anything else: the host that was asked for, the reader, and the method. */
-function addChecks(server: FastifyInstance, options: ServedOptions, { gate, viewers, answerTimeoutMs }: Checks): void {
+function addChecks(server: FastifyInstance, options: ServedOptions, { gate, viewers }: Checks): void {
   const isPrivate = isLoopback(options.host)
   const { routes, assets } = options.console
   const isKnown = pathMatcher([
@@ -70,8 +64,6 @@ function addChecks(server: FastifyInstance, options: ServedOptions, { gate, view
   ])
   server.addHook('onRequest', async (request, reply) => {
     const path = pathOf(request)
-    // Streams of events go on; events.ts closes those that are not read.
-    if (path !== EVENTS_PATH) cutSlowReader(reply, options.clock, answerTimeoutMs)
     reply.header('X-Content-Type-Options', 'nosniff').header('Referrer-Policy', 'no-referrer').header('Cache-Control', 'no-store')
     reply.header('Cross-Origin-Resource-Policy', 'same-origin').header('X-Frame-Options', 'DENY')
     // A page of another site must not read this one through a browser on this machine.
@@ -99,7 +91,10 @@ const refuseEntry = (reply: FastifyReply, request: FastifyRequest, { status, mes
 function addRefusals(server: FastifyInstance, { onError }: ServedOptions): void {
   server.setNotFoundHandler((request, reply) => notFound(reply, request))
   server.setErrorHandler((error, request, reply) => {
-    if (error instanceof DocumentError) return refuse(reply, request, error.status, `${error.message}\n`)
+    if (error instanceof DocumentError) {
+      if (error.status === 503) reply.header('Retry-After', '5')
+      return refuse(reply, request, error.status, `${error.message}\n`)
+    }
     // Fastify itself refuses mistakes of the client, such as a path that cannot be decoded.
     const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
     if (status >= 400 && status < 500) return badAddress(reply, request)
@@ -148,16 +143,6 @@ function addLedger(server: FastifyInstance, options: ServedOptions, viewerOf: (r
 /** The answer at this address is about all workspaces, so the reader must be allowed to see all. */
 const ofAll = (path: string, { seesAll }: Viewer, wayOut = ''): Refusal | undefined =>
   seesAll ? undefined : { status: 403, message: `${path} is about all workspaces, and you may not see all of them${wayOut}\n` }
-
-/** Closes the connection of an answer that is not read in time. */
-function cutSlowReader({ raw }: FastifyReply, clock: Clock, withinMs: number): void {
-  const over = new AbortController()
-  raw.once('close', () => over.abort())
-  clock.sleep(withinMs, over.signal).then(
-    () => raw.destroy(),
-    () => undefined,
-  )
-}
 
 const refuse = (reply: FastifyReply, request: FastifyRequest, status: number, message: string): FastifyReply =>
   isApi(pathOf(request)) ? refuseJson(reply, status, message) : reply.code(status).type(TEXT).send(message)

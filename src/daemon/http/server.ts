@@ -34,7 +34,7 @@ export interface ServerLimits {
   readonly headersTimeoutMs: number
   /** Until the whole request has come. */
   readonly requestTimeoutMs: number
-  /** How long a connection may be idle, also one that does not read its answer. */
+  /** How long a connection may be idle. */
   readonly idleTimeoutMs: number
   readonly checkEveryMs: number
   readonly maxHeaderBytes: number
@@ -59,7 +59,7 @@ export const SERVER_LIMITS: ServerLimits = {
 }
 
 /** Connections that may wait to be accepted; the system drops further ones, which come back seconds later. Choice. */
-const BACKLOG = 1_024
+const BACKLOG = 4_096
 
 /** Rejects with a `ListenError` that names the address and the way out. */
 export async function startServer(options: ServerOptions): Promise<Server> {
@@ -82,18 +82,19 @@ function createServer(options: ServerOptions, limits: ServerLimits): FastifyInst
   const server = fastify({
     forceCloseConnections: true,
     requestTimeout: limits.requestTimeoutMs,
-    connectionTimeout: limits.idleTimeoutMs,
     keepAliveTimeout: limits.idleTimeoutMs,
     http: {
       headersTimeout: limits.headersTimeoutMs,
       connectionsCheckingInterval: limits.checkEveryMs,
       maxHeaderSize: limits.maxHeaderBytes,
+      // No more is read from a socket than the system gives at once.
+      highWaterMark: limits.maxHeaderBytes,
     },
     bodyLimit: 1024,
     routerOptions: { maxParamLength: MOST_PARAM_LETTERS },
     frameworkErrors: (_, request, reply) => void badAddress(reply, request),
   })
-  boundConnections(server.server, limits.maxConnections)
+  boundConnections(server.server, limits, options.clock)
   addRoutes(server, options, limits)
   return server
 }

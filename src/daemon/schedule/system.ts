@@ -35,6 +35,9 @@ export const systemClock: Clock = {
   },
 }
 
+/** Calls back when all that is ready now, timers and messages of other machines, had its turn. */
+export const nextTurn = (then: () => void): void => void setImmediate(then)
+
 /** Random enough for jitter and the sandbox; never for secrets. */
 export const systemRandom: Random = { next: () => Math.random() }
 

@@ -16,6 +16,7 @@ describe('the pages', () => {
     ['/readyz', 'text/plain; charset=utf-8', 'ok\n'],
     ['/status', 'application/json; charset=utf-8', '"kind": "Status"'],
     ['/', 'text/html; charset=utf-8', '<a href="/workspaces/acme">acme</a>'],
+    ['/?utm=x&utm=y', 'text/html; charset=utf-8', '<a href="/workspaces/acme">acme</a>'],
     ['/metrics?name=x', 'text/plain; version=0.0.4; charset=utf-8', 'capkeeper_build_info'],
   ]
   test.each(rows)('%s answers GET with its content, and HEAD without', async (path, type, content) => {

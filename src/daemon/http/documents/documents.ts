@@ -62,11 +62,11 @@ export interface Documents {
   poolSeries(workspace: string): Promise<PoolSeries>
 }
 
-/** 400: a parameter is invalid; 404: what was asked for does not exist. The message is for the client. */
+/** 400: a parameter is invalid; 404: what was asked for does not exist; 503: too much is asked at once. The message is for the client. */
 export class DocumentError extends Error {
   override readonly name = 'DocumentError'
-  readonly status: 400 | 404
-  constructor(status: 400 | 404, message: string) {
+  readonly status: 400 | 404 | 503
+  constructor(status: 400 | 404 | 503, message: string) {
     super(message)
     this.status = status
   }
