@@ -1,8 +1,6 @@
 // The step `plan` of a cycle: makes a plan, records what it found out, and shows it. The decisions are in core/plan.
-import { isYounger } from '../../core/model/age.ts'
 import { isReady } from '../../core/model/change.ts'
 import { type ScopeKey, scopeKey } from '../../core/model/scope.ts'
-import { HOUR_MS } from '../../core/model/units.ts'
 import type { Difference } from '../../core/plan/diff.ts'
 import type { Exclusion } from '../../core/plan/dispositions.ts'
 import { showPlan } from '../conditions/show.ts'
@@ -20,31 +18,25 @@ export interface FirstPlan extends Pass {
   readonly reread: ReadonlySet<ScopeKey>
 }
 
-/** Makes the first plan; makes it again once it is known what reads show, or what the scopes show that it depends on. */
+/**
+ * Makes the first plan; makes it again once it is known what reads show, or what the scopes show that it depends on. People are read to learn the
+ * former before anything is written, and once also where nothing is: what is held or in sync may look otherwise then, as it does to `plan`.
+ */
 export async function planFirst(cycle: CycleRun, desired: DesiredState): Promise<FirstPlan> {
   const { workspace, withheld, startedAt, options } = cycle
   const planWith = (reread: ReadonlySet<ScopeKey>): Pass =>
     makePlan(cycle, desired, { excluded: () => withheld, ...(options.approve && { approve: options.approve }) }, reread)
   const pass = planWith(new Set())
-  const isEstablished = (pass.planned.plan.changes.some(isReady) || isProbeDue(cycle)) && (await establishReads(cycle, desired))
+  const isEstablished = (!cycle.state.hasProbed || pass.planned.plan.changes.some(isReady)) && (await establishReads(cycle, desired))
   const reread = await rereadDependencies(pass, startedAt - workspace.config.intervalMs, cycle)
   return { ...(isEstablished || reread.size > 0 ? planWith(reread) : pass), reread }
 }
-
-/**
- * How often people are read to learn what reads show while nothing is to be written: what is held or in sync may look otherwise once it is
- * known, and `plan` reads them always (choice).
- */
-const PROBE_MS = HOUR_MS
-
-const isProbeDue = ({ state: { probedAt }, workspace: { clock } }: CycleRun): boolean =>
-  probedAt === undefined || !isYounger(probedAt, clock.now(), PROBE_MS)
 
 /** True when it has just become known whether a read shows an inherited cap. */
 async function establishReads({ workspace, state, options: { stop } }: CycleRun, desired: DesiredState): Promise<boolean> {
   const { client, clock, config, ledger } = workspace
   const before = seenIn(ledger)
-  state.probedAt = clock.now()
+  state.hasProbed = true
   const seen = await probeReads({ client, clock, settings: config, seen: before, state, desired, ...(stop && { signal: stop }) })
   if (seen !== before) ledger.saveFact('seen', seen)
   return seen !== before

@@ -70,8 +70,8 @@ export interface WorkspaceState {
   /** Why pools keep their last deal, by name. */
   frozenPools: Readonly<Record<string, string>>
   clockSkewMs: number | undefined
-  /** When people were last read to learn what reads show. */
-  probedAt: Instant | undefined
+  /** People were read to learn what reads show, if the plan depended on it. */
+  hasProbed: boolean
 }
 
 /** The state of a workspace at its start, from the ledger. */
@@ -89,7 +89,7 @@ export function recall(policy: PolicyRevision, ledger: RecordsReader): Workspace
     pools: ledger.fact('pools') ?? {},
     frozenPools: {},
     clockSkewMs: undefined,
-    probedAt: undefined,
+    hasProbed: false,
   }
 }
 
