@@ -1,8 +1,9 @@
 // The service's keys: one per permission, from a file or the environment, read again when the file changes. A key's text leaves this file
 // only through `keyFor`, for a request body. No message, problem or error shows any of it, and `redact` removes it from other texts.
 import { createHash } from 'node:crypto'
-import { closeSync, openSync, readSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import type { Problem } from '../core/model/problem.ts'
+import { FileError, readText } from '../files.ts'
 import type { Clock, Operation } from '../ports.ts'
 import { ApiError } from './errors.ts'
 import { PERMISSION_NAME, PERMISSION_OF, PERMISSIONS, type Permission } from './wire.ts'
@@ -76,20 +77,7 @@ const diskFiles: KeyFiles = {
     const stat = statSync(file, { bigint: true })
     return stat.isFile() ? `${stat.dev}:${stat.ino}:${stat.size}:${stat.mtimeNs}:${stat.ctimeNs}` : 'stream'
   },
-  read: readStart,
-}
-
-/** Reads more than the longest key, but never a whole device without end. */
-function readStart(file: string): string {
-  const bytes = Buffer.alloc(4 * MAX_KEY_LENGTH)
-  const opened = openSync(file, 'r')
-  try {
-    let length = 0
-    for (let got = -1; got !== 0 && length < bytes.length; length += got) got = readSync(opened, bytes, length, bytes.length - length, null)
-    return bytes.toString('utf8', 0, length)
-  } finally {
-    closeSync(opened)
-  }
+  read: (file) => readText(file, 4 * MAX_KEY_LENGTH),
 }
 
 export function createKeyRing(sources: KeySources, options: KeyRingOptions): KeyRing {
@@ -180,7 +168,9 @@ function readKeyFile(
     return { identity, loaded: checkedKey(files.read(file), `the key file ${file}`) }
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : ''
-    return { identity: '', loaded: { code: 'KEY_UNREADABLE', message: `the key file ${file} cannot be read${code}` } }
+    const why = error instanceof FileError ? `${error.message}${code}` : `cannot be read${code}`
+    const loaded: Loaded = { code: 'KEY_UNREADABLE', message: `the key file ${file} ${why}` }
+    return { identity: '', loaded: before && 'value' in before.loaded ? before.loaded : loaded }
   }
 }
 
@@ -198,6 +188,10 @@ function checkedKey(text: string, subject: string): Loaded {
     return { code: 'KEY_MALFORMED', message: `${subject} has ${value.length} characters; a key has ${MAX_KEY_LENGTH} at most` }
   }
   if (/[\r\n]/.test(value)) return { code: 'KEY_MALFORMED', message: `${subject} has more than one line; write the key alone` }
+  if (/^(['"`]).*\1$/.test(value)) {
+    return { code: 'KEY_MALFORMED', message: `${subject} is in quotes; write the key alone, without them` }
+  }
+  if (/\0|^\uFFFD/.test(value)) return { code: 'KEY_MALFORMED', message: `${subject} looks like UTF-16; save it as UTF-8` }
   if (/\p{Cc}/u.test(value)) return { code: 'KEY_MALFORMED', message: `${subject} contains control characters; write the key alone` }
   return { value }
 }

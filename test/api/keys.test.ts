@@ -80,9 +80,33 @@ describe('a key', () => {
     expect(ring.keyFor('Analytics').value).toBe('bbbb')
   })
 
-  it('is read only up to the greatest length of a key, even from an endless device', () => {
+  it('is never read from a device', () => {
     const ring = ringOf({ default: { file: '/dev/zero' } })
-    expect(ring.problems()).toMatchObject([{ code: 'KEY_MALFORMED', message: expect.stringContaining('8192 at most') }])
+    const message = 'the key file /dev/zero is not a regular file (NOT_A_FILE)'
+    expect(ring.problems()).toMatchObject([{ code: 'KEY_UNREADABLE', message }])
+  })
+
+  it.each([
+    ['in quotes', '"abcdef-secret"\n', /is in quotes/],
+    ['in UTF-16', Buffer.from('\uFEFFabcdef-secret', 'utf16le'), /looks like UTF-16/],
+    ['with a second line', 'abcdef-secret\nmore', /more than one line/],
+  ])('%s is refused with the reason, and is not shown', (_, text, reason) => {
+    const path = join(folder, 'odd')
+    writeFileSync(path, text)
+    const [problem] = ringOf({ default: { file: path } }).problems()
+    expect(problem).toMatchObject({ code: 'KEY_MALFORMED', message: expect.stringMatching(reason) })
+    expect(problem?.message).not.toContain('secret')
+  })
+
+  it('stays the last good one while its file is gone', async () => {
+    const clock = fakeClock()
+    const path = join(folder, 'going')
+    writeFileSync(path, 'good')
+    const ring = ringOf({ default: { file: path } }, {}, clock)
+    expect(ring.keyFor('Analytics').value).toBe('good')
+    rmSync(path)
+    await clock.advance(1_000)
+    expect(ring.keyFor('Analytics').value).toBe('good')
   })
 
   it('works again once a broken file is repaired', async () => {

@@ -92,7 +92,41 @@ function crowded(files: readonly SourceFile[]): readonly string[] {
 /** One folder with so many files. */
 const folderOf = (count: number): Sources => Object.fromEntries(Array.from({ length: count }, (_, at) => [`src/core/plan/x${at}.ts`, '']))
 
+/** What reads a path, beside `node:fs` of which `statSync` and its like open nothing. */
+const READERS = /^(open|openSync|readFile|readFileSync|createReadStream|openAsBlob|promises)$/
+
+/** `files.ts` reads what comes from outside; the others open what they write themselves, the manifest of this program, and /proc. */
+const OPENERS = [
+  'src/files.ts',
+  'src/cli/shared/save.ts',
+  'src/cli/shared/version.ts',
+  'src/daemon/http/connections.ts',
+  'src/daemon/ledger/sqlite/care.ts',
+  'src/daemon/ledger/sqlite/files.ts',
+]
+
+const readers = (file: SourceFile): readonly string[] =>
+  file.imports
+    .filter(({ specifier = '' }) => /^(node:)?fs(\/promises)?$/.test(specifier))
+    .flatMap((one) =>
+      one.specifier?.endsWith('/promises') || one.names.some(({ name }) => name === '*' || name === 'default' || READERS.test(name))
+        ? [`${file.path}:${one.line} may open a path by ${one.specifier}`]
+        : [],
+    )
+
 export const CODE_RULES: readonly Rule[] = [
+  {
+    rule: 'only files.ts opens paths for reading',
+    offences: each((file) => inSource(file) && !OPENERS.includes(file.path), readers),
+    breaks: [
+      "import { readFileSync } from 'node:fs'",
+      "import { openSync } from 'fs'",
+      "import fs from 'node:fs'",
+      "import * as fs from 'node:fs'",
+      "import { readFile } from 'node:fs/promises'",
+    ].map((source) => ({ 'src/cli/x.ts': source })),
+    keeps: { 'src/cli/x.ts': "import { statSync } from 'node:fs'", 'src/files.ts': "import { openSync } from 'node:fs'" },
+  },
   {
     rule: 'core is pure: plain data in, plain data out',
     offences: each((file) => isIn(file.path, ['src/core/']), runs(EFFECTS)),

@@ -13,16 +13,17 @@ interface Reach {
 /** core <- policy, api, sandbox <- daemon <- console, cli <- main. */
 const REACH: Readonly<Record<string, Reach>> = {
   ports: { values: [], types: ['core'] },
+  files: { values: [], types: [] },
   core: { values: ['core'], types: ['ports'] },
-  policy: { values: ['core', 'policy'], types: ['ports'] },
-  api: { values: ['core', 'api'], types: ['ports'] },
+  policy: { values: ['core', 'policy', 'files'], types: ['ports'] },
+  api: { values: ['core', 'api', 'files'], types: ['ports'] },
   sandbox: { values: ['core', 'sandbox'], types: ['ports', 'api/wire'] },
-  daemon: { values: ['core', 'policy', 'api', 'daemon'], types: ['ports'] },
+  daemon: { values: ['core', 'policy', 'api', 'daemon', 'files'], types: ['ports'] },
   console: {
     values: ['core', 'console'],
     types: ['ports', 'daemon/http/status/document', 'daemon/http/status/labels', 'daemon/http/console', 'daemon/http/documents'],
   },
-  cli: { values: ['core', 'policy', 'api', 'sandbox', 'daemon', 'console', 'cli'], types: ['ports'] },
+  cli: { values: ['core', 'policy', 'api', 'sandbox', 'daemon', 'console', 'cli', 'files'], types: ['ports'] },
   main: { values: ['cli'], types: [] },
 }
 

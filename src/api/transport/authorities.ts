@@ -1,7 +1,8 @@
 // A file of CA certificates to trust instead of the usual ones, read again when it changes. Nothing here, and no setting anywhere, turns
 // verification off.
 import { X509Certificate } from 'node:crypto'
-import { readFileSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
+import { readText } from '../../files.ts'
 import type { Clock } from '../../ports.ts'
 
 /** The CA certificates to trust, in PEM; or why there are none. */
@@ -41,7 +42,7 @@ function readAuthorities(file: string, before: Known | undefined): Known {
     if (stats.size > MAX_BYTES) {
       return { identity, found: { message: `the CA file ${file} has ${stats.size} bytes, at most ${MAX_BYTES} are read` } }
     }
-    return { identity, found: checkedPem(readFileSync(file, 'utf8'), file) }
+    return { identity, found: checkedPem(readText(file, MAX_BYTES), file) }
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : ''
     return { identity: '', found: { message: `the CA file ${file} cannot be read${code}` } }

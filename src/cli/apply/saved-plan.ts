@@ -1,11 +1,11 @@
 // Compares a saved plan with the present state: it is applied as it was reviewed, or refused as a whole, with all workspaces in its file.
-import { readFileSync } from 'node:fs'
 import { CLOCKS_APART_MS } from '../../core/model/age.ts'
 import { type Change, holdOf, type Plan } from '../../core/model/change.ts'
 import type { Cap } from '../../core/model/policy.ts'
 import { byScope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
 import type { LedgerStore } from '../../daemon/ledger/store.ts'
+import { readText } from '../../files.ts'
 import type { Setup, WorkspaceSetup } from '../compose.ts'
 import { plansFromJson } from '../plan/file.ts'
 import { type Cli, CommandError } from '../shared/context.ts'
@@ -17,10 +17,12 @@ import type { ApplyFlags } from './command.ts'
 /** A plan older than this is refused. */
 export const PLAN_LIFE_MS = 24 * 3_600_000
 
+const MAX_PLAN_BYTES = 256 * 1024 * 1024
+
 /** Reads the plans of a file. Throws a `CommandError` when it cannot be read, and an `InputError` when it is no plan. */
 export function readPlans(file: string): readonly Plan[] {
   try {
-    return plansFromJson(readFileSync(file, 'utf8'), file)
+    return plansFromJson(readText(file, MAX_PLAN_BYTES), file)
   } catch (error) {
     if (error instanceof Error && 'code' in error && typeof error.code === 'string') {
       throw new CommandError(`${file} cannot be read (${error.code})`)

@@ -1,10 +1,11 @@
 // The readings of an interrupted `import`, one line of JSON each, so that a crash loses at most one line. A journal that cannot be written only
 // costs the resumption. A file that is no journal is never written to or removed.
-import { appendFileSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { appendFileSync, rmSync, statSync } from 'node:fs'
 import { isYounger } from '../../core/model/age.ts'
 import type { Cap } from '../../core/model/policy.ts'
 import { parseScope, type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import { credits, type Instant, MAX_CAP } from '../../core/model/units.ts'
+import { readText } from '../../files.ts'
 import { UsageError } from '../shared/context.ts'
 
 /** Older readings are read again, because others may have written since. Choice. */
@@ -51,6 +52,8 @@ function succeeds(act: () => void): boolean {
   }
 }
 
+const MAX_JOURNAL_BYTES = 256 * 1024 * 1024
+
 /** The start of a journal: `keep` writes the workspace first. */
 const JOURNAL = /^(?:$|\{"workspace":)/
 
@@ -58,7 +61,7 @@ const JOURNAL = /^(?:$|\{"workspace":)/
 function linesOf(file: string): readonly string[] {
   const found = statSync(file, { throwIfNoEntry: false })
   if (!found) return []
-  const text = found.isFile() ? readFileSync(file, 'utf8') : 'something else'
+  const text = found.isFile() ? readText(file, MAX_JOURNAL_BYTES) : 'something else'
   if (JOURNAL.test(text)) return text.split('\n')
   throw new UsageError(`${file} is not a journal of import: name another file with --journal`)
 }

@@ -20,6 +20,7 @@ import { ledgerPieces, type SharedWorkspace } from '../../daemon/ledger/share.ts
 import { type Comparisons, createComparisons } from '../../daemon/replay/comparisons.ts'
 import { type Daemon, startDaemon } from '../../daemon/schedule/daemon.ts'
 import { randomSalt, sha256 } from '../../daemon/schedule/system.ts'
+import { refusePipes } from '../../files.ts'
 import { type Watcher, watchPaths } from '../../policy/load/watch.ts'
 import { type Embedded, LEFT_ALONE, onSandbox, startBeside, withSandboxKey } from '../sandbox/embedded.ts'
 import { type Cli, UsageError } from '../shared/context.ts'
@@ -47,6 +48,7 @@ export interface Reader {
 
 /** Runs the daemon until it is stopped, or one cycle with --once. */
 export async function runCommand(flags: RunFlags, outer: Cli): Promise<void> {
+  refusePipes()
   if (flags.listen !== undefined && !parseListen(flags.listen)) {
     throw new UsageError(`--listen '${flags.listen}' is not an address: write host:port, such as 127.0.0.1:9464`)
   }

@@ -1,8 +1,8 @@
 // Fixture files: read for `sandbox --fixture`, written whole or not at all by `sandbox --export`.
 
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { InputError } from '../../core/model/problem.ts'
+import { readText } from '../../files.ts'
 import { exportFixture } from '../../sandbox/fixture/export.ts'
 import { readFixture } from '../../sandbox/fixture/file.ts'
 import type { Fixture } from '../../sandbox/fixture/fixture.ts'
@@ -12,6 +12,8 @@ import { type Cli, CommandError } from '../shared/context.ts'
 import { saveWhole } from '../shared/save.ts'
 import { messageOf } from '../shared/text.ts'
 
+const MAX_FIXTURE_BYTES = 512 * 1024 * 1024
+
 /** Reads a fixture file. Throws an `InputError` with the place of each problem. */
 export function openFixture(file: string, cli: Pick<Cli, 'clock'>): Fixture {
   return readFixture(file, textOf(file), cli.clock.now())
@@ -19,7 +21,7 @@ export function openFixture(file: string, cli: Pick<Cli, 'clock'>): Fixture {
 
 function textOf(file: string): string {
   try {
-    return readFileSync(file, 'utf8')
+    return readText(file, MAX_FIXTURE_BYTES)
   } catch (error) {
     const message = `fixture ${file} cannot be read: ${messageOf(error)}`
     throw new InputError([{ severity: 'error', code: 'FIXTURE_UNREADABLE', message }])

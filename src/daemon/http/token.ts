@@ -1,8 +1,8 @@
 // Which requests may read /ledger: those on loopback, or with the token that the config names. The token is read for each request, so that a new one
 // counts at once, and compared in a time that reveals nothing of it. It must never get into an answer, a log or an error.
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { closeSync, openSync, readSync } from 'node:fs'
 import { isLoopback } from '../../core/model/loopback.ts'
+import { readText } from '../../files.ts'
 
 /** Where a token is found. */
 export type TokenSource = { readonly file: string } | { readonly env: string }
@@ -65,13 +65,7 @@ export function readSecret(secret: TokenSource, env: LedgerGateOptions['env']): 
 
 function beginningOf(file: string): string | undefined {
   try {
-    const opened = openSync(file, 'r')
-    try {
-      const bytes = Buffer.alloc(MAX_TOKEN_BYTES)
-      return bytes.toString('utf8', 0, readSync(opened, bytes))
-    } finally {
-      closeSync(opened)
-    }
+    return readText(file, MAX_TOKEN_BYTES)
   } catch {
     return undefined
   }

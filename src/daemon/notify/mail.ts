@@ -1,10 +1,10 @@
 // Mail over SMTP with nodemailer, which is loaded with the first mail: plain text to one address at a time. Errors of the package may quote the message and
 // the server, so only their codes are used.
-import { readFileSync } from 'node:fs'
 import { PassThrough } from 'node:stream'
 import type { Transporter } from 'nodemailer'
 import type { Message } from '../../core/notify/due.ts'
 import type { Delivery } from '../../core/notify/told.ts'
+import { readText } from '../../files.ts'
 import type { MailConfig } from '../config/notify-values.ts'
 
 export interface Mailer {
@@ -16,6 +16,7 @@ export interface Mailer {
 
 const CONNECT_TIMEOUT_MS = 10_000
 const ANSWER_TIMEOUT_MS = 30_000
+const MAX_CA_BYTES = 4 * 1024 * 1024
 
 /** One address: nothing that could be read as several, or as a header. */
 const ADDRESS = /^[^\s@:<>(),;"\\[\]\p{Cc}]+@[^\s@:<>(),;"\\[\]\p{Cc}]+$/u
@@ -92,7 +93,7 @@ class NoAuthorities extends Error {
 
 function readAuthorities(file: string): string {
   try {
-    return readFileSync(file, 'utf8')
+    return readText(file, MAX_CA_BYTES)
   } catch {
     throw new NoAuthorities()
   }

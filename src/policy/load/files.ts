@@ -2,21 +2,11 @@
 // mounted ConfigMap count, which lead through `..data`. A link must stay within its policy folder, but the path itself may be a link to anywhere
 // (git-sync). All texts are of one state: files that change while they are read are read again.
 import { isUtf8 } from 'node:buffer'
-import {
-  type BigIntStats,
-  closeSync,
-  constants,
-  type Dirent,
-  fstatSync,
-  opendirSync,
-  openSync,
-  readSync,
-  realpathSync,
-  statSync,
-} from 'node:fs'
+import { type BigIntStats, constants, type Dirent, opendirSync, realpathSync, statSync } from 'node:fs'
 import { isAbsolute, join, normalize, relative, resolve, sep } from 'node:path'
 import { compareText } from '../../core/model/order.ts'
 import type { Problem } from '../../core/model/problem.ts'
+import { FileError, readBytes } from '../../files.ts'
 import type { ProblemCode } from '../codes.ts'
 import { withoutLine } from '../tree.ts'
 import { type Place, placeAt, sourceOf } from '../yaml.ts'
@@ -157,7 +147,7 @@ function visitEntry(walk: Walk, path: string, shown: string, { depth, isLink }: 
 }
 
 function addFile(walk: Walk, real: string, shown: string, stats: BigIntStats): undefined {
-  if (!stats.isFile()) return complain(walk, shown, 'FILE_UNREADABLE', 'is not a regular file')
+  if (!stats.isFile()) return complain(walk, shown, 'NOT_A_FILE', 'is not a regular file')
   if (stats.size > MAX_FILE_BYTES)
     return complain(walk, shown, 'TOO_LARGE', `has ${stats.size} bytes, at most ${MAX_FILE_BYTES} are read`, 'split it into several files')
   const known = walk.found.get(real)
@@ -193,6 +183,10 @@ const REASONS: Readonly<Record<string, string>> = {
 }
 
 function fileProblem(roots: readonly string[], shown: string, error: unknown): FileProblem {
+  if (error instanceof FileError) {
+    const at = { file: shown, line: 1, column: 1 }
+    return { problem: { severity: 'error', code: error.code, message: `${shown} ${error.message}`, at }, roots }
+  }
   const code = error instanceof Error && 'code' in error ? String(error.code) : undefined
   const reason = (code && REASONS[code]) ?? `cannot be read: ${code ?? (error instanceof Error ? error.message : String(error))}`
   const place = error instanceof UnfitFileError ? error.place : {}
@@ -217,7 +211,7 @@ function readListed(listing: Listing): ReadFiles {
   const problems = [...listing.problems]
   for (const file of listing.files) {
     try {
-      texts.push({ ...file, text: decode(file.shown, readBounded(file.real)) })
+      texts.push({ ...file, text: decode(file.shown, readBytes(file.real, MAX_FILE_BYTES, constants.O_NOFOLLOW)) })
     } catch (error) {
       problems.push(fileProblem(file.roots, file.shown, error))
     }
@@ -258,38 +252,12 @@ class UnfitFileError extends Error {
   }
 }
 
-/** The file may have changed since it was listed: no link is followed, no pipe is waited for, and at most the bound is read. */
-function readBounded(path: string, flags = constants.O_NOFOLLOW | constants.O_NONBLOCK): Buffer {
-  const file = openSync(path, constants.O_RDONLY | flags)
-  try {
-    if (flags !== 0 && !fstatSync(file).isFile()) throw new UnfitFileError('it is not a regular file')
-    const pieces: Buffer[] = []
-    for (let total = 0; total <= MAX_FILE_BYTES; ) {
-      const length = readSync(file, piece)
-      if (length === 0) return Buffer.concat(pieces)
-      pieces.push(Buffer.from(piece.subarray(0, length)))
-      total += length
-    }
-    throw new UnfitFileError(`it has more than the ${MAX_FILE_BYTES} bytes that are read`)
-  } finally {
-    closeSync(file)
-  }
-}
-
-/** One for all files: thousands of them would make the collector of garbage stop the process. */
-const piece = Buffer.allocUnsafe(65_536)
-
 /** Reads a text file that is given by name, such as the config, whose lines may hold secrets. A pipe may be given, too, and the bound applies to it. */
 export function readTextFile(path: string, cwd: string): { readonly text: string } | { readonly problem: Problem } {
   const shown = shownPath(path, cwd) || path
   try {
     const absolute = resolve(cwd, path)
-    const { size } = statSync(absolute)
-    if (size > MAX_FILE_BYTES) {
-      const message = `${shown} has ${size} bytes, at most ${MAX_FILE_BYTES} are read`
-      return { problem: { severity: 'error', code: 'TOO_LARGE', message, at: { file: shown, line: 1, column: 1 } } }
-    }
-    return { text: decode(shown, readBounded(absolute, 0)) }
+    return { text: decode(shown, readBytes(absolute, MAX_FILE_BYTES)) }
   } catch (error) {
     return { problem: withoutLine(fileProblem([], shown, error).problem) }
   }

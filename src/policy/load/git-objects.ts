@@ -1,7 +1,8 @@
 // Reads commits and trees from a repository's own files, loose or packed, to find what a commit holds at a path. It runs no program and reads only
 // the repository and its alternates. An object that cannot be read is unknown, never an error.
-import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs'
+import { closeSync, readdirSync, readSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
+import { openFile, readBytes, readText } from '../../files.ts'
 
 /** Larger trees and commits are not those of a policy repository. Choice. */
 const MAX_OBJECT_BYTES = 16 * 1024 * 1024
@@ -57,7 +58,7 @@ export function openRepository(gitDir: string): Repository {
 
 function alternatesOf(store: string): readonly string[] {
   try {
-    const lines = readFileSync(join(store, 'info/alternates'), 'utf8').split('\n')
+    const lines = readText(join(store, 'info/alternates'), MAX_OBJECT_BYTES).split('\n')
     return lines.filter((line) => line !== '').map((line) => (isAbsolute(line) ? line : join(store, line)))
   } catch {
     return []
@@ -86,7 +87,7 @@ const inflate = (bytes: Buffer, maxOutputLength: number): Buffer =>
 function loose(store: string, id: string): GitObject | undefined {
   let bytes: Buffer
   try {
-    bytes = readFileSync(join(store, id.slice(0, 2), id.slice(2)))
+    bytes = readBytes(join(store, id.slice(0, 2), id.slice(2)), MAX_OBJECT_BYTES)
   } catch {
     return undefined
   }
@@ -100,9 +101,9 @@ function packed(store: string, id: string): GitObject | undefined {
   const folder = join(store, 'pack')
   for (const name of namesIn(folder)) {
     if (!name.endsWith('.idx')) continue
-    const offset = offsetIn(readFileSync(join(folder, name)), Buffer.from(id, 'hex'))
+    const offset = offsetIn(readBytes(join(folder, name), MAX_INDEX_BYTES), Buffer.from(id, 'hex'))
     if (offset === undefined) continue
-    const file = openSync(join(folder, `${name.slice(0, -4)}.pack`), 'r')
+    const file = openFile(join(folder, `${name.slice(0, -4)}.pack`))
     try {
       return unpacked(file, offset, id.length / 2, (base) => loose(store, base) ?? packed(store, base))
     } finally {

@@ -1,12 +1,15 @@
 // Finds the commit of a worktree and whether policy files were edited since, from git's own files. No git program is run, because a repository's
 // configuration could make it run commands.
 import { createHash } from 'node:crypto'
-import { readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs'
+import { readlinkSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
+import { readText } from '../../files.ts'
 import { openRepository, type Repository, type TreeEntry } from './git-objects.ts'
 
 const COMMIT = /^([0-9a-f]{40}|[0-9a-f]{64})$/
 const MAX_LINKS = 5
+/** `packed-refs` of large repositories has some MiB. */
+const MAX_TEXT_BYTES = 64 * 1024 * 1024
 
 /** A worktree and its commit, '' when that is not known. */
 export interface Checkout {
@@ -171,7 +174,7 @@ function packed(commonDir: string, ref: string): string {
 
 function textOf(path: string): string {
   try {
-    return readFileSync(path, 'utf8')
+    return readText(path, MAX_TEXT_BYTES)
   } catch {
     return ''
   }

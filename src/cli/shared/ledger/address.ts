@@ -1,6 +1,6 @@
 // The address of a ledger: a file, a daemon or a database. A password in it must never be shown.
-import { readFileSync } from 'node:fs'
 import { isPostgresAddress, secretsOf, shownAddress } from '../../../daemon/ledger/postgres/address.ts'
+import { readText } from '../../../files.ts'
 import type { Cli } from '../context.ts'
 
 /** A path as it is; an address without its secrets. */
@@ -17,7 +17,7 @@ export function hidePasswords({ env, secrets }: Pick<Cli, 'env' | 'secrets'>, le
 
 function textIn(file: string): string | undefined {
   try {
-    return readFileSync(file, 'utf8')
+    return readText(file, 1024 * 1024)
   } catch {
     return undefined
   }

@@ -1,8 +1,10 @@
 // The ledger's handle on PostgreSQL: a pool of connections, time limits for every statement, failures as LedgerErrors, and transactions that
 // are on the disk when they resolve. After a failure to connect it waits, longer each time. It knows nothing about the content.
-import { readFileSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
+
 import { Client, type ClientConfig, Pool, type PoolClient, type PoolConfig } from 'pg'
 import { parseIntoClientConfig } from 'pg-connection-string'
+import { readText } from '../../../files.ts'
 import type { Clock } from '../../../ports.ts'
 import { LedgerError } from '../error.ts'
 import { passwordFileOf, passwordFor, shownAddress, targetOf } from './address.ts'
@@ -199,7 +201,7 @@ function passwordInFile(file: string, { host, port, database = '', user = '' }: 
     const stat = statSync(file, { throwIfNoEntry: false })
     if (!stat) return ''
     if ((stat.mode & OTHERS) !== 0) throw unusable('is not used, because other users may read it; run chmod 600 on it')
-    return passwordFor(readFileSync(file, 'utf8'), { host, port, database, user }) ?? ''
+    return passwordFor(readText(file, MAX_PASSWORD_FILE_BYTES), { host, port, database, user }) ?? ''
   } catch (error) {
     throw error instanceof LedgerError ? error : unusable(`cannot be read (${error instanceof Error ? error.message : String(error)})`)
   }
@@ -207,6 +209,7 @@ function passwordInFile(file: string, { host, port, database = '', user = '' }: 
 
 /** The rights of the group and of all other users. */
 const OTHERS = 0o077
+const MAX_PASSWORD_FILE_BYTES = 1024 * 1024
 
 /** Repeats an attempt once when its connection was dead: a connection of the pool may have died unnoticed. */
 async function again<T>(attempt: () => Promise<T>, mayRepeat: () => boolean = () => true): Promise<T> {
