@@ -101,7 +101,7 @@ export interface Transport {
 export interface ReadClient {
   /**
    * Never rejects with an `ApiError`: a failed reading is `unknown` with its failure. `urgent` readings decide a write or read one back, and
-   * go before those of a sweep. `late` readings are only shown, and go after them. interface-spec.md, Endpoints 4.
+   * go before those of a sweep. `late` readings are only shown, and go after them. docs/service.md, GetUsageConfig.
    */
   readCap(scope: Scope, signal?: AbortSignal, urgency?: 'urgent' | 'late'): Promise<CapReading>
   /** Endpoints 2, the whole team. */
@@ -116,7 +116,7 @@ export interface ReadClient {
   readRuns(question: RunsQuestion, signal?: AbortSignal): Promise<RunsReading>
   /**
    * Add-on use by person, day and model; `unavailable` where the service does not tell it. The roster must have been read before, because it
-   * says whose the rows are: otherwise rejects with kind `malformed`. service-notes.md, section 1, Add-on use per person.
+   * says whose the rows are: otherwise rejects with kind `malformed`. docs/service.md, Add-on use per person.
    */
   readAddOnUse(question: AddOnQuestion, signal?: AbortSignal): Promise<AddOnReading | 'unavailable'>
   /** Forgets the service's keys of a person, until a roster lists them again. */
@@ -125,7 +125,7 @@ export interface ReadClient {
   clockSkewMs(): number | undefined
 }
 
-/** Runs from a UTC midnight on, at most 30 days at once (service-notes.md, section 2, point 8). */
+/** Runs from a UTC midnight on, at most 30 days at once (docs/service.md, What the client tolerates, point 8). */
 export interface RunsQuestion {
   readonly fromAt: Instant
   /** Exclusive; absent: up to the latest. */

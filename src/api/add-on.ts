@@ -1,5 +1,5 @@
 // Add-on use by person, day and model, from the data source of Analytics that some deployments have beside the four of the interface
-// (service-notes.md, section 1, Add-on use per person). Rows name people by a hash of their key. The hash never leaves this folder: results
+// (docs/service.md, Add-on use per person). Rows name people by a hash of their key. The hash never leaves this folder: results
 // name people by e-mail. Pure.
 
 import type { AddOnReading, AddOnRow } from '../core/model/observed.ts'
@@ -98,7 +98,7 @@ export function encodeAddOn({ fromAt, untilAt, emails }: AddOnQuestion, book: Pi
   }
 }
 
-/** The service has no such data source; documented by its stem, "invalid query table:" (service-notes.md, section 1, Error texts). */
+/** The service has no such data source; documented by its stem, "invalid query table:" (docs/service.md, Errors). */
 export const lacksAddOn = ({ operation, kind, message }: ApiError): boolean =>
   operation === 'Analytics' && kind === 'invalid' && /query.?table|data.?source|UNSPECIFIED/i.test(message)
 

@@ -1,6 +1,6 @@
 // Encodes questions to Analytics and CascadeAnalytics, and decodes their answers. Pure. Columns of Analytics are named by the caller, so
-// their values stay text. Agent rows are summed, because the service may split one conversation over several rows (interface-spec.md,
-// Agent analytics result objects).
+// their values stay text. Agent rows are summed, because the service may split one conversation over several rows (docs/service.md,
+// Rows of the agent).
 
 import { compareText } from '../core/model/order.ts'
 import { BugError } from '../core/model/problem.ts'
@@ -12,7 +12,7 @@ import { isObject, malformed } from './errors.ts'
 import type { AnalyticsRequest, CascadeRequest, CascadeSource, IdeType, WireQueryRequest } from './wire.ts'
 import { CASCADE_WRAPPER } from './wire.ts'
 
-/** Days of agent analytics in one request (service-notes.md, section 2, point 8). */
+/** Days of agent analytics in one request (docs/service.md, What the client tolerates, point 8). */
 const CASCADE_CHUNK_DAYS = 30
 /** The longest range of one question: ten years. Choice. */
 const MAX_CHUNKS = 122
@@ -20,7 +20,7 @@ const MAX_CHUNKS = 122
 // ---- Analytics
 
 export interface AnalyticsQuery {
-  /** `addOn`: add-on use by person, which only some deployments tell (service-notes.md, section 1). */
+  /** `addOn`: add-on use by person, which only some deployments tell (docs/service.md). */
   readonly source: 'user' | 'chat' | 'command' | 'pcw' | 'addOn'
   /** Either every selection has a `fn`, or none has. */
   readonly select: readonly {
@@ -68,7 +68,7 @@ const FILTERS = {
 
 export const timestamp = (at: Instant): string => new Date(at).toISOString()
 
-/** interface-spec.md, Endpoints 1. */
+/** docs/service.md, Analytics. */
 export function encodeAnalytics(question: AnalyticsQuestion): AnalyticsRequest {
   return {
     ...(question.groupName === undefined ? {} : { group_name: question.groupName }),
@@ -160,7 +160,7 @@ export interface CascadeUse {
   readonly tools: readonly CascadeTool[]
 }
 
-/** interface-spec.md, Endpoints 3, in chunks cut at UTC midnights. A chunk ends 1 ms before the next, so that no day counts twice. */
+/** docs/service.md, CascadeAnalytics, in chunks cut at UTC midnights. A chunk ends 1 ms before the next, so that no day counts twice. */
 export function encodeCascade(question: CascadeQuestion): readonly CascadeRequest[] {
   const common = {
     ...(question.of && ('groupName' in question.of ? { group_name: question.of.groupName } : { emails: question.of.emails })),

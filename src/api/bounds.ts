@@ -1,4 +1,4 @@
-// Bounds on the answers of a service, and the error past one (product.md, section 11). Sizes are in bytes, after decompression.
+// Bounds on the answers of a service, and the error past one (docs/operations.md, Bounds). Sizes are in bytes, after decompression.
 import type { Operation } from '../ports.ts'
 
 const KIB = 1024

@@ -53,9 +53,9 @@ const ROSTER_TIMEOUT_MS = 60_000
 
 /** The reading client, with the questions of `doctor` and reports beside those of the daemon. */
 export interface ServiceReader extends ReadClient {
-  /** The rows of each query, in the order asked. interface-spec.md, Endpoints 1. */
+  /** The rows of each query, in the order asked. docs/service.md, Analytics. */
   analytics(question: AnalyticsQuestion, signal?: AbortSignal): Promise<readonly (readonly AnalyticsRow[])[]>
-  /** Agent use, summed by day, model and mode; asked in chunks of 30 days. interface-spec.md, Endpoints 3. */
+  /** Agent use, summed by day, model and mode; asked in chunks of 30 days. docs/service.md, CascadeAnalytics. */
   cascade(question: CascadeQuestion, signal?: AbortSignal): Promise<CascadeUse>
   /** Requests per second that a key may send at now; undefined before it was used. */
   ratePerSecond(keyName: KeyName): number | undefined
@@ -172,7 +172,7 @@ async function readingOf(scope: Scope, sent: Promise<Cap>, clock: Pick<Clock, 'n
   }
 }
 
-/** A read of the team's cap contains nothing that could be invalid: a service that says so has no caps (service-notes.md, section 1). */
+/** A read of the team's cap contains nothing that could be invalid: a service that says so has no caps (docs/service.md). */
 const isRefusedForGood = (scope: Scope, { kind, status = 0 }: ApiError): boolean =>
   scope.kind === 'team' && kind === 'invalid' && [200, 400, 403, 412, 422].includes(status)
 
@@ -198,7 +198,7 @@ interface CapWrite extends Pick<ApiRequest<unknown>, 'signal' | 'turn' | 'timeou
   readonly cap: Cap
 }
 
-/** interface-spec.md, Endpoints 5. The body of a success does not matter: reading back decides. */
+/** docs/service.md, UsageConfig. The body of a success does not matter: reading back decides. */
 async function writeCap(sender: Sender, { scope, cap, timeoutMs, signal, turn }: CapWrite): Promise<WriteOutcome> {
   const body: UsageConfigRequest = {
     ...wireScope(scope),
@@ -245,7 +245,7 @@ function wireScope(scope: Scope): WireScope {
   }
 }
 
-// Runs of agents, summed by day, model and mode for the record of use (interface-spec.md, Agent analytics result objects). Pure.
+// Runs of agents, summed by day, model and mode for the record of use (docs/service.md, Rows of the agent). Pure.
 
 /** Sums of one answer: a month of 20 models in 10 modes has a third of that. Choice. */
 export const MAX_RUN_SUMS = 20_000
@@ -274,7 +274,7 @@ const RUNS: SumKind<RunSum> = {
 
 const RUN_ROWS: RowPlan = summingRows(RUN_PATHS, RUNS)
 
-/** interface-spec.md, Endpoints 3: runs of some days in one request. A range ends 1 ms before the day that it excludes. */
+/** docs/service.md, CascadeAnalytics: runs of some days in one request. A range ends 1 ms before the day that it excludes. */
 export function encodeRuns({ fromAt, untilAt, groupName }: RunsQuestion): CascadeRequest {
   return {
     ...(groupName === undefined ? {} : { group_name: groupName }),

@@ -1,4 +1,4 @@
-// Decodes caps, people and the balance. Pure, and tolerant as service-notes.md, section 2, says: fields may be missing, numbers may be
+// Decodes caps, people and the balance. Pure, and tolerant as docs/service.md, What the client tolerates, says: fields may be missing, numbers may be
 // strings, names may have the live spelling. A value that cannot be understood is `malformed`, never guessed.
 
 import type { WireObservation } from '../core/interpret/evidence.ts'
@@ -80,7 +80,7 @@ function cycleOf(fields: Fields, readAt: Instant): { readonly cycle?: Cycle } {
 
 const CAP_SPELLINGS = ['addOnCreditCap', 'add_on_credit_cap'] as const
 
-/** interface-spec.md, Endpoints 4: an object without the field means that nothing is set at this scope. */
+/** docs/service.md, GetUsageConfig: an object without the field means that nothing is set at this scope. */
 export function decodeCap(body: unknown): Cap {
   const fields = objectOf('GetUsageConfig', body)
   const caps = CAP_SPELLINGS.filter((name) => !isAbsent(fields[name])).map((name) => capOf(name, fields[name]))
@@ -149,7 +149,7 @@ const makesSense = ({ email, fields }: RosterRow): boolean =>
   email.length <= MAX_EMAIL && !/[\p{Cc}\p{Cs}]/u.test(email) && Math.abs(numberOf(fields['promptCreditsUsed']) ?? 0) <= MAX_CENTS
 
 /**
- * interface-spec.md, Endpoints 2. Rows without an e-mail are skipped, rows that make no sense are set aside and counted. Of duplicates the
+ * docs/service.md, UserPageAnalytics. Rows without an e-mail are skipped, rows that make no sense are set aside and counted. Of duplicates the
  * first approved one is kept, else the first.
  */
 export function decodeRoster(body: unknown, readAt: Instant): Roster & SetAside {
@@ -205,7 +205,7 @@ function emailRowsOf(answer: Fields): readonly RosterRow[] {
 
 /**
  * Whether an absent figure means 0: zeros may be left out. It does when any row has a figure. When no row has one, it does only if the cycle
- * is known and no one used the agent in it: else the plan shows no credits (service-notes.md, Agent analytics), and use is unknown.
+ * is known and no one used the agent in it: else the plan shows no credits (docs/service.md, Rows of the agent), and use is unknown.
  */
 function tellsUseOf(rows: readonly RosterRow[], { cycle }: { readonly cycle?: Cycle }): boolean {
   if (rows.some(({ fields }) => numberOf(fields['promptCreditsUsed']) !== undefined)) return true
@@ -246,7 +246,7 @@ export const activeDayRows = (): RowPlan => ({
 })
 
 /**
- * Active days by e-mail. interface-spec.md, Endpoints 2. When some rows have the figure and none is 0, the service leaves zeros out, so an
+ * Active days by e-mail. docs/service.md, UserPageAnalytics. When some rows have the figure and none is 0, the service leaves zeros out, so an
  * absent figure is 0. Otherwise an absent figure is unknown.
  */
 export function decodeActiveDays(body: unknown): ReadonlyMap<string, number> {
@@ -282,7 +282,7 @@ function statusOf(value: unknown): MemberStatus {
 
 const BALANCE_FIELDS = ['promptCreditsPerSeat', 'numSeats', 'addOnCreditsAvailable', 'addOnCreditsUsed', 'billingCycleStart'] as const
 
-/** interface-spec.md, Endpoints 6. Zeros may be left out, but an object without any of the fields is malformed. */
+/** docs/service.md, GetTeamCreditBalance. Zeros may be left out, but an object without any of the fields is malformed. */
 export function decodeBalance(body: unknown, readAt: Instant): Balance {
   const operation = 'GetTeamCreditBalance'
   const fields = objectOf(operation, body)

@@ -1,4 +1,4 @@
-// Classifies failed requests. An answer is judged by its status, then its code, then the stem of its message (service-notes.md, section 2,
+// Classifies failed requests. An answer is judged by its status, then its code, then the stem of its message (docs/service.md, What the client tolerates,
 // points 4 and 5). An ApiError is built afresh from an allow-list: it never has a cause and never holds a request or an answer. The
 // service's own words go through `tidy` first, because a service may echo the key that it refuses.
 
@@ -55,7 +55,7 @@ export class ApiError extends Error implements ApiErrorFacts {
   }
 }
 
-/** The answer arrived, but breaks interface-spec.md. */
+/** The answer arrived, but is not as docs/service.md says. */
 export const malformed = (operation: Operation, what: string): ApiError =>
   new ApiError({ operation, kind: 'malformed', message: `${operation}: ${what}` })
 
@@ -78,7 +78,7 @@ export interface ClassifyContext {
 /** `body` is the parsed JSON; undefined when the body is not JSON at all. */
 export type Verdict = { readonly kind: 'ok'; readonly body: unknown } | { readonly kind: 'failed'; readonly error: ApiError }
 
-/** Judges an answer of any status; a 2xx with a non-empty `error` is a failure. interface-spec.md, Errors; the rest is choice. */
+/** Judges an answer of any status; a 2xx with a non-empty `error` is a failure. docs/service.md, Errors; the rest is choice. */
 export function classify(answer: WireAnswer, operation: Operation, context: ClassifyContext): Verdict {
   const body = bodyOf(answer)
   const succeeded = answer.status >= 200 && answer.status < 300
@@ -158,7 +158,7 @@ const KIND_TEXT: Readonly<Record<ApiErrorKind, string>> = {
   malformed: 'the answer cannot be understood',
 }
 
-/** What metrics call a failure: an answer that is not the service's word on the request goes by its status. service-notes.md, section 2, point 5. */
+/** What metrics call a failure: an answer that is not the service's word on the request goes by its status. docs/service.md, What the client tolerates, point 5. */
 export const outcomeOfFailure = ({ kind, status = 0 }: ApiErrorFacts): ApiErrorKind =>
   kind === 'malformed' && status >= 400 ? clientError(status) : kind
 
@@ -225,8 +225,8 @@ const STEMS: readonly (readonly [RegExp, ApiErrorKind])[] = [
 ]
 
 /**
- * "Plan without the feature (enterprise tier needed)" is documented for the balance (interface-spec.md, Errors). A plan may also lack caps
- * (service-notes.md, section 1): only the words tell that from a wrong key. A refused value or id never counts as a lacking feature.
+ * "Plan without the feature (enterprise tier needed)" is documented for the balance (docs/service.md, Errors). A plan may also lack caps
+ * (docs/service.md): only the words tell that from a wrong key. A refused value or id never counts as a lacking feature.
  */
 function lacksFeature(operation: Operation, status: number, said: ErrorText, kind: ApiErrorKind): boolean {
   if (status === 401 || status === 429 || (status >= 500 && status !== 501)) return false

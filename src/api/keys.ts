@@ -10,7 +10,7 @@ import { PERMISSION_NAME, PERMISSION_OF, PERMISSIONS, type Permission } from './
 
 export type KeySource = { readonly file: string } | { readonly env: string }
 
-/** Permissions without a source of their own fall back to `default` (product.md, section 4). */
+/** Permissions without a source of their own fall back to `default` (docs/configuration.md). */
 export type KeySources = { readonly [name in KeyName]?: KeySource }
 export type KeyName = Permission | 'default'
 

@@ -167,7 +167,7 @@ const NOBODY = 'nobody@capkeeper.invalid'
  * Sends a write without a cap, for a person who cannot exist. The interface demands exactly one of the two cap fields, so the service must
  * refuse it; since it checks the key first, the kind of refusal tells about the key. An invalid value would not do, because a lenient
  * service may round it; nor a missing scope, which may be taken for the team. A service that takes a missing cap for 0 or for a clear
- * does no harm, as there is no such person. Sent once, never again. interface-spec.md, Endpoints 5.
+ * does no harm, as there is no such person. Sent once, never again. docs/service.md, UsageConfig.
  */
 async function mayWrite(sender: Sender, signal: AbortSignal | undefined): Promise<Holding> {
   const request = {

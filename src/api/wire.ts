@@ -1,8 +1,8 @@
-// The requests and answers of all six operations as interface-spec.md spells them, with the spellings of live deployments. Only types and
+// The requests and answers of all six operations as docs/service.md spells them, with the spellings of live deployments. Only types and
 // tables of names; decode.ts judges real answers. These names never leave api/ and sandbox/.
 import type { Operation } from '../ports.ts'
 
-/** Every operation is a POST to `{base_url}/api/v1/{Operation}`. interface-spec.md, Endpoints. */
+/** Every operation is a POST to `{base_url}/api/v1/{Operation}`. docs/service.md, Requests. */
 export const OPERATION_PATH = '/api/v1/'
 
 export const OPERATIONS = [
@@ -17,7 +17,7 @@ export const OPERATIONS = [
 export const PERMISSIONS = ['analyticsRead', 'teamsRead', 'billingRead', 'billingWrite'] as const
 export type Permission = (typeof PERMISSIONS)[number]
 
-/** interface-spec.md, Authentication 2. */
+/** docs/service.md, Requests. */
 export const PERMISSION_OF: Readonly<Record<Operation, Permission>> = {
   Analytics: 'analyticsRead',
   UserPageAnalytics: 'teamsRead',
@@ -45,7 +45,7 @@ const DATA_SOURCES = [
   'QUERY_DATA_SOURCE_CHAT_DATA',
   'QUERY_DATA_SOURCE_COMMAND_DATA',
   'QUERY_DATA_SOURCE_PCW_DATA',
-  // Not in the interface; some deployments have it (service-notes.md, section 1, Add-on use per person).
+  // Not in the interface; some deployments have it (docs/service.md, Add-on use per person).
   'QUERY_DATA_SOURCE_CASCADE_DATA',
 ] as const
 export type DataSource = (typeof DATA_SOURCES)[number]
@@ -70,7 +70,7 @@ const FILTER_OPERATIONS = [
 ] as const
 export type FilterOperation = (typeof FILTER_OPERATIONS)[number]
 
-/** interface-spec.md, Selection. */
+/** docs/service.md, Query requests. */
 export interface WireSelection {
   readonly field: string
   /** Alias; default `{aggregation_function}_{field_name}` in lower case. */
@@ -78,7 +78,7 @@ export interface WireSelection {
   readonly aggregation_function?: AggregationFunction
 }
 
-/** interface-spec.md, Filter. */
+/** docs/service.md, Query requests. */
 export interface WireFilter {
   readonly name: string
   readonly filter: FilterOperation
@@ -86,13 +86,13 @@ export interface WireFilter {
   readonly value: string
 }
 
-/** interface-spec.md, Aggregation (group-by). */
+/** docs/service.md, Query requests. */
 export interface WireAggregation {
   readonly field: string
   readonly name: string
 }
 
-/** interface-spec.md, Query request object. */
+/** docs/service.md, Query requests. */
 export interface WireQueryRequest {
   readonly data_source: DataSource
   readonly selections: readonly WireSelection[]
@@ -100,7 +100,7 @@ export interface WireQueryRequest {
   readonly aggregations?: readonly WireAggregation[]
 }
 
-/** interface-spec.md, Endpoints 1. */
+/** docs/service.md, Analytics. */
 export interface AnalyticsRequest {
   readonly group_name?: string
   /** RFC 3339; date bounds of PCW queries. */
@@ -124,7 +124,7 @@ export interface AnalyticsAnswer {
 
 // ---- 2. UserPageAnalytics
 
-/** interface-spec.md, Endpoints 2. */
+/** docs/service.md, UserPageAnalytics. */
 export interface UserPageRequest {
   readonly group_name?: string
   /** RFC 3339; both affect `activeDays` only. */
@@ -140,7 +140,7 @@ export const TEAM_STATUSES = [
 ] as const
 export type TeamStatus = (typeof TEAM_STATUSES)[number]
 
-/** interface-spec.md, User statistics object. Times are RFC 3339. */
+/** docs/service.md, A person. Times are RFC 3339. */
 export interface WireUser {
   readonly name?: string
   readonly email?: string
@@ -188,7 +188,7 @@ export type IdeType = Open<'editor' | 'cli' | 'jetbrains'>
 /** Holds one data source key with an empty object. */
 export type WireCascadeQuery = { readonly [source in CascadeSource]?: Readonly<Record<string, never>> }
 
-/** interface-spec.md, Endpoints 3; `group_name` and `emails` exclude each other. */
+/** docs/service.md, CascadeAnalytics; `group_name` and `emails` exclude each other. */
 export interface CascadeRequest {
   readonly group_name?: string
   readonly start_timestamp?: string
@@ -233,7 +233,7 @@ export interface CascadeAnswer {
 
 // ---- 4. GetUsageConfig, 5. UsageConfig
 
-/** Exactly one of the three. interface-spec.md, Endpoints 4 and 5. */
+/** Exactly one of the three. docs/service.md, GetUsageConfig and UsageConfig. */
 export type WireScope = { readonly team_level: true } | { readonly group_id: string } | { readonly user_email: string }
 
 export interface GetUsageConfigAnswer {
@@ -247,7 +247,7 @@ export type UsageConfigRequest = WireScope & ({ readonly set_add_on_credit_cap: 
 
 // ---- 6. GetTeamCreditBalance
 
-/** interface-spec.md, Team credit balance object. */
+/** docs/service.md, GetTeamCreditBalance. */
 export interface BalanceAnswer {
   readonly promptCreditsPerSeat?: number | string
   readonly numSeats?: number | string

@@ -1,4 +1,4 @@
-// Bounds on policies and config (product.md, section 11): whatever a file holds, it must not end the process or fill its memory. Input beyond a
+// Bounds on policies and config (docs/operations.md, Bounds): whatever a file holds, it must not end the process or fill its memory. Input beyond a
 // bound is an error like any other.
 
 /** So many files of at most so many bytes together are read on the calling thread; more or larger ones in a thread with its own bounds. */

@@ -32,10 +32,10 @@ interface YamlText {
   readonly damaged: boolean
 }
 
-/** The longest text that is read, in UTF-16 units: the length of the longest file. product.md, section 11. */
+/** The longest text that is read, in UTF-16 units: the length of the longest file. docs/operations.md, Bounds. */
 const MAX_TEXT_LENGTH = 1024 * 1024
 
-/** Mappings and lists within each other. product.md, section 11. */
+/** Mappings and lists within each other. docs/operations.md, Bounds. */
 export const MAX_NESTING = 64
 
 /** Documents in one text. */

@@ -1,5 +1,5 @@
 // The caps of the service: one value for each scope; a person's own cap comes before group caps, and these before the team's. Follows the
-// switches for cap semantics and reads (service-notes.md, section 1, Cap semantics). Must never judge who may read or write.
+// switches for cap semantics and reads (docs/service.md, How caps work). Must never judge who may read or write.
 import { groupScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../core/model/scope.ts'
 import type { Store } from './store.ts'
 import type { Switches } from './switches.ts'

@@ -21,7 +21,7 @@ const MAX_RUNS = 1_000_000
 const SOURCES: readonly CascadeSource[] = ['cascade_lines', 'cascade_runs', 'cascade_tool_usage']
 
 /**
- * interface-spec.md, Endpoints 3. Without a range all rows count; both ends are included (choice). Lines and tools are not recorded for the
+ * docs/service.md, CascadeAnalytics. Without a range all rows count; both ends are included (choice). Lines and tools are not recorded for the
  * terminal, so these are empty when `ide_types` is only `cli`, also in conversations that were continued elsewhere (choice).
  */
 export function cascadeAnalytics(context: ServiceContext, key: StoredKey, fields: Fields): CascadeAnswer {
@@ -97,7 +97,7 @@ function resultOf(source: CascadeSource, filter: AgentFilter, { store, switches 
 const counters = (values: Readonly<Record<string, number>>, { zeros }: Switches): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(values).flatMap(([name, value]) => (value === 0 && zeros === 'omitted' ? [] : [[name, String(value)]])))
 
-/** interface-spec.md, Agent analytics result objects: all strings. */
+/** docs/service.md, Rows of the agent: all strings. */
 const lineOf = ({ day, suggested, accepted }: DayLines, switches: Switches): WireCascadeLine => ({
   day: formatSeconds(day * DAY_MS),
   ...counters({ linesSuggested: suggested, linesAccepted: accepted }, switches),

@@ -1,8 +1,8 @@
-// Refusals of the service: each has a status and is written in one of the error styles that deployments use (service-notes.md, sections 1
-// and 3). A refusal must never contain a key.
+// Refusals of the service: each has a status and is written in one of the error styles that deployments use (docs/service.md, Errors,
+// and docs/sandbox.md). A refusal must never contain a key.
 import type { Switches } from './switches.ts'
 
-/** A request the service refuses. Status codes: service-notes.md, section 3. */
+/** A request the service refuses. Status codes: docs/sandbox.md, Behaviour. */
 export class Refusal extends Error {
   override readonly name = 'Refusal'
   readonly status: number

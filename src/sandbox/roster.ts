@@ -9,7 +9,7 @@ import type { LastActivity, Store, StoredKey, StoredPerson } from './store.ts'
 import type { Switches } from './switches.ts'
 import { cycleAt, formatMicros, formatSeconds } from './time.ts'
 
-/** interface-spec.md, Endpoints 2: people of every status, in the order of the roster. */
+/** docs/service.md, UserPageAnalytics: people of every status, in the order of the roster. */
 export function userPageAnalytics(context: ServiceContext, key: StoredKey, fields: Fields): UserPageAnswer {
   const { store, now, switches, quirks } = context
   const listed = peopleOf(store, key, textField(fields, 'group_name'))
@@ -42,7 +42,7 @@ interface Figures {
   readonly last: LastActivity
 }
 
-/** interface-spec.md, User statistics object. */
+/** docs/service.md, A person. */
 function statistics(person: StoredPerson, { used, days, last }: Figures, switches: Switches): WireUser {
   const stamp = (at: Instant): string => formatMicros(at, person.id)
   const latest = Math.max(person.signupAt, last.autocompleteAt ?? 0, last.agentAt ?? 0, last.commandAt ?? 0)

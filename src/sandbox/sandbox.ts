@@ -18,7 +18,7 @@ import { DEFAULT_SWITCHES, type Switches } from './switches.ts'
 import { sandboxTime } from './time.ts'
 import type { AgentUse } from './use.ts'
 
-/** The keys that the sandbox prints and accepts; they guard nothing but invented data. product.md, section 8. */
+/** The keys that the sandbox prints and accepts; they guard nothing but invented data. docs/sandbox.md. */
 export const SANDBOX_KEYS: readonly StoredKey[] = [
   { secret: 'sandbox-admin', permissions: PERMISSIONS },
   { secret: 'sandbox-analytics', permissions: ['Analytics Read'] },

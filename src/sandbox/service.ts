@@ -1,5 +1,5 @@
 // The operations of the service as functions over its data. Each checks the key first, then the fields, then what they name
-// (service-notes.md, section 3). Knows nothing of HTTP and faults; refusals are thrown as `Refusal`, and nothing else is thrown.
+// (docs/sandbox.md, Behaviour). Knows nothing of HTTP and faults; refusals are thrown as `Refusal`, and nothing else is thrown.
 import type { BalanceAnswer, GetUsageConfigAnswer } from '../api/wire.ts'
 import { groupScope, type Scope, TEAM, userScope } from '../core/model/scope.ts'
 import { MAX_CAP } from '../core/model/units.ts'
@@ -13,7 +13,7 @@ import { userPageAnalytics } from './roster.ts'
 import type { Permission, Store, StoredKey } from './store.ts'
 import { cycleAt, formatSeconds } from './time.ts'
 
-/** interface-spec.md, Authentication 2. */
+/** docs/service.md, Requests. */
 export const PERMISSION_OF: Readonly<Record<Operation, Permission>> = {
   Analytics: 'Analytics Read',
   UserPageAnalytics: 'Teams Read-only',
@@ -32,7 +32,7 @@ export function authenticate(store: Store, body: unknown): StoredKey {
 }
 
 /**
- * How a plan without caps refuses, whatever the key may do (service-notes.md, section 1, Caps and balance). Choice: a valid read of a cap
+ * How a plan without caps refuses, whatever the key may do (docs/service.md, Errors). Choice: a valid read of a cap
  * gets the code for invalid requests, and the others the code for forbidden ones; both codes were seen.
  */
 export const WITHOUT_CAPS: Readonly<Partial<Record<Operation, number>>> = {
@@ -64,7 +64,7 @@ export function answer(context: ServiceContext, key: StoredKey, operation: Opera
   }
 }
 
-/** interface-spec.md, Endpoints 4. */
+/** docs/service.md, GetUsageConfig. */
 function getUsageConfig({ caps, switches, store, quirks }: ServiceContext, key: StoredKey, fields: Fields): GetUsageConfigAnswer {
   const scope = scopeOf(store, key, fields)
   const cap = quirks?.staleRead ? caps.readStale(scope) : caps.read(scope)
@@ -75,7 +75,7 @@ function getUsageConfig({ caps, switches, store, quirks }: ServiceContext, key: 
   }
 }
 
-/** interface-spec.md, Endpoints 5. A cap is 0 to 2147483647 (choice: the range of a 32-bit integer). */
+/** docs/service.md, UsageConfig. A cap is 0 to 2147483647 (choice: the range of a 32-bit integer). */
 function usageConfig({ caps, switches, store }: ServiceContext, key: StoredKey, fields: Fields): Answer {
   const cap = wholeField(fields, 'set_add_on_credit_cap', MAX_CAP)
   const clear = flagField(fields, 'clear_add_on_credit_cap')
@@ -121,7 +121,7 @@ function isWithin(store: Store, groupId: string, scope: Scope): boolean {
 }
 
 /**
- * interface-spec.md, Endpoints 6. Add-on use is each person's use in the cycle beyond their seat's credits, summed over all rows and
+ * docs/service.md, GetTeamCreditBalance. Add-on use is each person's use in the cycle beyond their seat's credits, summed over all rows and
  * rounded once to whole credits. Without an enterprise plan: 403 (choice), the error that the interface names.
  */
 function getTeamCreditBalance({ store, switches, now }: ServiceContext): BalanceAnswer {

@@ -1,4 +1,4 @@
-// The flags for the company and the speed of the sandbox (product.md, section 8): one table with values, defaults and help, and one reader.
+// The flags for the company and the speed of the sandbox (docs/sandbox.md): one table with values, defaults and help, and one reader.
 // Flags for the behaviour of the service are in switches.ts.
 import { type CompanyOptions, DEFAULT_COMPANY } from './company/company.ts'
 import { readWhole } from './switches.ts'

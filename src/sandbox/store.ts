@@ -12,7 +12,7 @@ export const TEAM_STATUSES = ['UNSPECIFIED', 'PENDING', 'APPROVED', 'REJECTED'] 
 export type TeamStatus = (typeof TEAM_STATUSES)[number]
 
 export const PERMISSIONS = ['Analytics Read', 'Teams Read-only', 'Billing Read', 'Billing Write'] as const
-/** interface-spec.md, Authentication 2. */
+/** docs/service.md, Requests. */
 export type Permission = (typeof PERMISSIONS)[number]
 
 /** A person of the team; `id` is their place in the roster, from 0. */
@@ -32,7 +32,7 @@ export interface StoredGroup {
   readonly name: string
 }
 
-/** A service key; one with a `groupId` sees only that group (service-notes.md, section 1). */
+/** A service key; one with a `groupId` sees only that group (docs/service.md). */
 export interface StoredKey {
   readonly secret: string
   readonly permissions: readonly Permission[]

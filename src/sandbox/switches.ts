@@ -1,4 +1,4 @@
-// The ways in which deployments differ, as switches (service-notes.md, section 3): one table with flags, values, defaults and help, and one
+// The ways in which deployments differ, as switches (docs/sandbox.md, Behaviour): one table with flags, values, defaults and help, and one
 // reader that turns texts into settings or into problems of one line. The first value is the default.
 import { DAY_MS, HOUR_MS } from '../core/model/units.ts'
 
@@ -84,7 +84,7 @@ const delay = { values: 'a duration such as 3h', default: '0', read: readDuratio
 const rate = { values: 'off | N/s | N/m | N/h', default: 'off', read: readRate }
 const faults = { values: 'a list such as 5xx=0.1,timeout=0.05', default: 'none', read: readFaults }
 
-/** Every switch, in the order of service-notes.md, section 3. */
+/** Every switch, in the order of docs/sandbox.md, Behaviour. */
 export const SWITCHES: { readonly [Name in SwitchName]: SwitchSpec<Name> } = {
   capSemantics: spec(
     'capSemantics',

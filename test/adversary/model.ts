@@ -1,4 +1,4 @@
-// The adversary's own reading of product.md sections 1 and 5: which cap applies to a person, and how many people a change affects in which
+// The adversary's own reading of docs/words.md and 5: which cap applies to a person, and how many people a change affects in which
 // way. Written from that page alone; must never import from src.
 import { approved, type Company } from './company.ts'
 
@@ -28,7 +28,7 @@ export interface Counts {
   readonly blocked: readonly string[]
   readonly cleared: readonly string[]
   readonly raisedBy: number
-  /** People for whom product.md leaves open whether they count as blocked: raised, and still at or below their use. */
+  /** People for whom the documents leave open whether they count as blocked: raised, and still at or below their use. */
   readonly unsure: number
 }
 

@@ -49,7 +49,7 @@ function grantLine(grant: Grant): string {
 export interface Declared {
   /** The desired cap of each managed scope now. */
   readonly wanted: ReadonlyMap<string, Cap>
-  /** Scopes whose desired cap product.md leaves open. */
+  /** Scopes whose desired cap the documents leave open. */
   readonly loose: ReadonlySet<string>
 }
 

@@ -8,7 +8,7 @@ import { type Policy, toYaml } from './policy.ts'
 import { type Ended, type Programs, processes, type Running, start } from './program.ts'
 import { type Seen, type Service, startService } from './service.ts'
 
-/** A sentence of product.md that does not hold, and the evidence. */
+/** A sentence of the documents that does not hold, and the evidence. */
 export interface Breach {
   readonly rule: string
   readonly found: string

@@ -1,4 +1,4 @@
-// Prints how well unknown rate limits are used (goals.md G5): a table by family for the set the design was tuned on and for the hold-out
+// Prints how well unknown rate limits are used (docs/development.md, Figures): a table by family for the set the design was tuned on and for the hold-out
 // set it was not, then every case that misses the goal. Simulated time; a run takes about a minute and is the same every time.
 // Use = successes over what the limiter would have allowed; refused = refusals over requests; both over two hours after the warm-up.
 import { type Case, casesOf, HOLD_OUT, TUNING } from '../sim/pacing/cases.ts'

@@ -1,4 +1,4 @@
-// History is kept 400 days (product.md, section 4), as a clock says that had time to be put right.
+// History is kept 400 days (docs/configuration.md), as a clock says that had time to be put right.
 import { expect, test } from 'vitest'
 import { forgetOldHistory, type Host } from '../../src/cli/run/host.ts'
 import { DAY, HOUR } from '../support/declare.ts'

@@ -1,4 +1,4 @@
-// `people: hash` governs every output that leaves the machine (product.md, section 11); what a terminal shows and JSON holds stays.
+// `people: hash` governs every output that leaves the machine (docs/operations.md, Bounds); what a terminal shows and JSON holds stays.
 import { describe, expect, test } from 'vitest'
 import { configText, policyText, type World, workspace, world } from './world.ts'
 

@@ -1,4 +1,4 @@
-// Weaker rules by the commands themselves: what arrives with them is held, whatever else was weakened the day before (product.md, section 5).
+// Weaker rules by the commands themselves: what arrives with them is held, whatever else was weakened the day before (docs/guards-and-approvals.md).
 import { expect, test } from 'vitest'
 import { world } from './world.ts'
 

@@ -1,4 +1,4 @@
-// All errors are told at once (product.md, section 2): what is wrong between lines shows whatever else is wrong in these very lines.
+// All errors are told at once (docs/policies.md): what is wrong between lines shows whatever else is wrong in these very lines.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'

@@ -3,7 +3,7 @@
 import type { Audit, Given } from './audit.ts'
 import type { Arrival, Landing, Service } from './service.ts'
 
-/** product.md, section 10: a lease outlasts the time that a write may take. */
+/** docs/replicas.md: a lease outlasts the time that a write may take. */
 const WRITE_MS = 10_000
 /** Clocks are read at different moments. */
 const SLACK_MS = 5

@@ -5,7 +5,7 @@ import { lateLandings, type Violation, violationsOf } from './judge.ts'
 import { now } from './time.ts'
 import type { World } from './world.ts'
 
-/** product.md, section 10: a replica that dies is replaced within 30 s. */
+/** docs/replicas.md: a replica that dies is replaced within 30 s. */
 const KEPT_WITHIN_MS = 30_000
 /** Beyond the lease its successor waits for a write that may still land, and for the next sweep. */
 const DOUBTED_WITHIN_MS = 40_000

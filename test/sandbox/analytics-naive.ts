@@ -1,4 +1,4 @@
-// A naive evaluation of Analytics: plain TypeScript over the raw rows, written from interface-spec.md, without any code shared with
+// A naive evaluation of Analytics: plain TypeScript over the raw rows, written from docs/service.md, without any code shared with
 // the sandbox's queries. Every cell of a row is computed first; filters, groups and functions then work on cells.
 import type { WireFilter, WireQueryRequest } from '../../src/api/wire.ts'
 import type { Store } from '../../src/sandbox/store.ts'

@@ -5,7 +5,7 @@ import type { Switches } from '../../src/sandbox/switches.ts'
 import { ask, type Body, errorOf, itemsOf, sandboxOf } from './analytics-asking.ts'
 
 /**
- * interface-spec.md, the four tables of fields, and service-notes.md, section 1, the fifth; typed from there. L: UNSPECIFIED, COUNT; N:
+ * docs/service.md, Fields of the data sources, and docs/service.md, Add-on use per person; typed from there. L: UNSPECIFIED, COUNT; N:
  * SUM, MAX, MIN, AVG; T: SUM, COUNT; U: UNSPECIFIED.
  */
 const INTERFACE: Readonly<Record<string, string>> = {
@@ -52,7 +52,7 @@ describe('the field table', () => {
     const field = name.replace('UTC-x', 'UTC-8')
     for (const fn of FUNCTIONS) {
       const short = fn.replace('QUERY_AGGREGATION_', '')
-      // Without any function the rows themselves are shown, figures too (service-notes.md, section 3).
+      // Without any function the rows themselves are shown, figures too (docs/sandbox.md, Behaviour).
       const raw = short === 'UNSPECIFIED' && 'NT'.includes(kind)
       const query = { data_source: source, selections: [{ field, aggregation_function: fn }] }
       const { status, body } = ask(sandbox, { query_requests: [query] })

@@ -62,7 +62,7 @@ function check(told: Answered, of: readonly AgentUse[]): void {
   expect(new Map(told.tools.map(({ tool, count }) => [tool, count]))).toEqual(expected.tools)
 }
 
-describe('interface-spec.md, Endpoints 3', () => {
+describe('docs/service.md, CascadeAnalytics', () => {
   test('without filters answers all rows of all people', () => {
     expect(rows.length).toBeGreaterThan(500)
     check(answerOf(sandbox), rows)
@@ -154,7 +154,7 @@ describe('interface-spec.md, Endpoints 3', () => {
   })
 })
 
-describe('interface-spec.md, Agent analytics result objects', () => {
+describe('docs/service.md, Rows of the agent', () => {
   const { runs, lines, tools } = answerOf(sandbox)
 
   test('hold texts only', () => {

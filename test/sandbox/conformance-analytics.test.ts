@@ -1,5 +1,5 @@
 // Analytics and CascadeAnalytics, one row per rule, enum value, field and error condition, on a company that can be counted by hand. Rows
-// name their section of interface-spec.md and run twice: in process and over loopback HTTP. Every field with every function is in
+// name their section of docs/service.md and run twice: in process and over loopback HTTP. Every field with every function is in
 // analytics.test.ts; sums over many rows are in the property tests.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type SandboxFixture, startSandbox } from '../support/sandbox.ts'

@@ -1,5 +1,5 @@
 // UserPageAnalytics and the balance, field by field, on a company that can be counted by hand; and the permissions of keys. Rows name their
-// section of interface-spec.md and run twice: in process and over loopback HTTP.
+// section of docs/service.md and run twice: in process and over loopback HTTP.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Operation } from '../../src/ports.ts'
 import { SANDBOX_KEYS } from '../../src/sandbox/sandbox.ts'
@@ -19,7 +19,7 @@ const micros = (stamp: string) => expect.stringMatching(new RegExp(`^${stamp.rep
 
 type FieldRow = readonly [who: string, field: string, value: unknown, name: string]
 
-/** interface-spec.md, User statistics object. */
+/** docs/service.md, A person. */
 const FIELDS: readonly FieldRow[] = [
   ['ada', 'name', 'Ada', 'the display name'],
   ['ada', 'email', 'ada@example.com', 'the e-mail address'],
@@ -71,7 +71,7 @@ const REQUESTS: Readonly<Record<Operation, Body>> = {
 }
 const OPERATIONS = Object.keys(REQUESTS) as readonly Operation[]
 
-/** interface-spec.md, Authentication 2, as it stands there. */
+/** docs/service.md, Requests, as it stands there. */
 const NEEDED: Readonly<Record<Operation, string>> = {
   Analytics: 'Analytics Read',
   UserPageAnalytics: 'Teams Read-only',
@@ -169,7 +169,7 @@ describe.each(WAYS)('%s', (_way, ask) => {
   })
 })
 
-test('the five keys have the permissions of product.md, and the admin all of them', () => {
+test('the five keys have the permissions of docs/sandbox.md, and the admin all of them', () => {
   expect(SANDBOX_KEYS.map(({ secret, permissions }) => [secret, permissions.join()])).toEqual([
     ['sandbox-admin', PERMISSIONS.join()],
     ...[['sandbox-analytics', 'Analytics Read'] as const, ['sandbox-teams-read', 'Teams Read-only'] as const],

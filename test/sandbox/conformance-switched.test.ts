@@ -1,4 +1,4 @@
-// The operations under two switches of service-notes.md, section 3: `--add-on-rows served` and `--plan no-caps`. Rows run twice: in
+// The operations under two switches of docs/sandbox.md, Behaviour: `--add-on-rows served` and `--plan no-caps`. Rows run twice: in
 // process and over loopback HTTP, on the company that can be counted by hand.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Operation } from '../../src/ports.ts'

@@ -1,4 +1,4 @@
-// One row per rule, field and error condition of the operations, each naming its section of interface-spec.md. Every row runs
+// One row per rule, field and error condition of the operations, each naming its section of docs/service.md. Every row runs
 // twice: in process and over loopback HTTP.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Operation } from '../../src/ports.ts'

@@ -1,4 +1,4 @@
-// Each switch of service-notes.md, section 3: how its text is read, and its effect on answers.
+// Each switch of docs/sandbox.md, Behaviour: how its text is read, and its effect on answers.
 import { describe, expect, test } from 'vitest'
 import type { Operation } from '../../src/ports.ts'
 import { parseSettings, SETTINGS } from '../../src/sandbox/settings.ts'

@@ -110,7 +110,7 @@ describe('the same seed', () => {
   })
 })
 
-describe('interface-spec.md, User statistics object', () => {
+describe('docs/service.md, A person', () => {
   test('active days are the days with an acceptance, agent use or a command, and follow from the rows', () => {
     const days = new Map<number, Set<number>>()
     for (const row of [...use.agent, ...use.command, ...use.autocomplete.filter((one) => one.acceptances > 0)]) {

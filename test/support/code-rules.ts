@@ -21,7 +21,7 @@ const BROWSER = 'src/console/browser/'
 const SCENES = 'test/scenes/scenes.test.ts'
 const REAL_TIME_TESTS = ['test/adversary/', 'test/replicas/', 'test/e2e/', 'test/bench/', 'test/support/real-clock.ts']
 
-/** Names that only the wire format has; none contains a word of ours. interface-spec.md and the spellings of live deployments. */
+/** Names that only the wire format has; none contains a word of ours. docs/service.md and the spellings of live deployments. */
 const WIRE_NAMES = new RegExp(
   `^(?:${[
     '(set_|clear_)?add_on_credit_cap|addOnCreditCap|addOnCredits(Available|Used)|promptCredits(Used|PerSeat)|promptsUsed|numSeats',

@@ -260,7 +260,7 @@ const countsOf = (checks: readonly Check[]): Readonly<Record<CheckStatus, number
   return { ok: of('ok'), warning: of('warning'), failed: of('failed'), not_checked: of('not_checked') }
 }
 
-/** 65 for configuration and policies that cannot be used, 1 for anything else that failed (product.md, section 3). */
+/** 65 for configuration and policies that cannot be used, 1 for anything else that failed (docs/commands.md). */
 function exitOf(checks: readonly Check[]): ExitCode {
   const failed = checks.filter(({ status }) => status === 'failed')
   const input = failed.filter(({ area }) => area === 'config' || area === 'policies')

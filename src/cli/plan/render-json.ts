@@ -1,4 +1,4 @@
-// A plan as the JSON document of product.md, section 3: what `--output json` and `plan --out` write. `file.ts` reads it back.
+// A plan as the JSON document of docs/commands.md: what `--output json` and `plan --out` write. `file.ts` reads it back.
 import type { Change, PlanApproval, Release } from '../../core/model/change.ts'
 import { formatPosition } from '../../core/model/problem.ts'
 import { documentOrList } from '../shared/document.ts'

@@ -26,7 +26,7 @@ import { shownAs } from '../simulate/run.ts'
 import { blockedPeople, cyclesText, figure, money, range, spanText, totalsOf } from '../simulate/words.ts'
 import type { RecommendFlags } from './command.ts'
 
-/** The share of the people with a cap who may be blocked, by default (product.md, section 3). */
+/** The share of the people with a cap who may be blocked, by default (docs/commands.md). */
 const BLOCKED = 0.02
 
 /** Recommends caps for all workspaces of policies and ledger; exits 4 when some failed. */

@@ -34,7 +34,7 @@ import type { ReportFlags } from './command.ts'
 import { renderReportMarkdown, renderReportText } from './render.ts'
 import { columnsOf } from './table.ts'
 
-/** The service is asked for 30 days at most (service-notes.md, section 2, point 8). */
+/** The service is asked for 30 days at most (docs/service.md, What the client tolerates, point 8). */
 const CHUNK_MS = 30 * DAY_MS
 
 /** Reports on all workspaces; exits 4 when some failed. */

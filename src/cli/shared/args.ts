@@ -12,7 +12,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number]
 const LOG_FORMATS = ['json', 'pretty'] as const
 type LogFormat = (typeof LOG_FORMATS)[number]
 
-/** The flags of every network command (product.md, section 3). A flag that is not given is absent: the config file or a default decides. */
+/** The flags of every network command (docs/commands.md). A flag that is not given is absent: the config file or a default decides. */
 export interface NetworkFlags {
   readonly config?: string
   readonly policies?: readonly string[]

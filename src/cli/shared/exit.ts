@@ -2,7 +2,7 @@
 
 import type { Problem } from '../../core/model/problem.ts'
 
-/** product.md, section 3. */
+/** docs/commands.md. */
 export const EXIT = {
   /** Done, nothing left. */
   done: 0,

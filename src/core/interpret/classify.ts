@@ -39,7 +39,7 @@ export interface ReadBack {
 
 export type Verdict = 'unread' | 'landed' | 'zeroDropped' | 'notLanded' | 'unmoved' | 'foreign'
 
-/** Judges one write by its read-back (product.md, section 6). */
+/** Judges one write by its read-back (docs/operations.md). */
 export function classify({ from, to, answer }: Sent, { observed, mayApply, isPerson, model, wasInVain }: ReadBack): Verdict {
   if (observed === 'unknown') return 'unread'
   const mayBeInherited = mayApply && model.reads !== 'explicit'

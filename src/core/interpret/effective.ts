@@ -50,7 +50,7 @@ export function countPeople(inputs: PeopleInputs): People {
   const groupsOf = new Map<string, ScopeKey[]>()
   for (const group of groups) for (const email of group.emails) append(groupsOf, email, scopeKey(groupScope(group.id)))
   const cycle = roster?.cycle ?? balance?.cycle
-  // The use at the end of the previous cycle still counts while the new figures are near zero (product.md, section 5) or unknown.
+  // The use at the end of the previous cycle still counts while the new figures are near zero (docs/guards-and-approvals.md) or unknown.
   const isSettling = cycle !== undefined && now - cycle.startAt < SETTLE_MS
   const present = addOnFigures({ now, cycle, measured, balance })
   const before = previousCycle ? addOnFigures({ now, cycle: previousCycle.cycle, measured, balance }) : undefined

@@ -6,7 +6,7 @@ import { groupScope, type ScopeKey, scopeKey, TEAM } from '../model/scope.ts'
 import { HOUR_MS, type Instant, MINUTE_MS } from '../model/units.ts'
 import type { People } from './effective.ts'
 
-/** Every aspect with its possible values. service-notes.md, section 1. */
+/** Every aspect with its possible values. docs/service.md. */
 export const ASPECT_VALUES = {
   /** Each scope keeps its own value, or a team or group write is copied to each member. */
   caps: ['layered', 'copied'],

@@ -1,5 +1,5 @@
 // How this deployment treats caps: what a team or group write does to descendants, what a read shows, what becomes of a 0. One value for
-// the workspace, declared or established by evidence, and never guessed scope by scope (product.md, section 6).
+// the workspace, declared or established by evidence, and never guessed scope by scope (docs/operations.md).
 import type { AspectValue, ServiceEvidence } from './evidence.ts'
 
 export interface DeclaredModel {

@@ -62,7 +62,7 @@ export interface Slots {
 
 const isNumber = (cap: Observed | undefined): boolean => typeof cap === 'number'
 
-/** Interprets the readings (product.md, section 6, Service model). */
+/** Interprets the readings (docs/operations.md). */
 export function interpret(inputs: SlotInputs): Slots {
   const { model, people, readings, owned } = inputs
   const unlisted = [...(inputs.unlisted ?? [])]

@@ -191,7 +191,7 @@ export interface GuardSettings {
   readonly contested: number | 'off'
 }
 
-/** product.md, section 5. */
+/** docs/guards-and-approvals.md. */
 export const DEFAULT_GUARDS: GuardSettings = {
   emptyPolicy: true,
   rosterShrink: 20,
@@ -231,7 +231,7 @@ export interface Approval {
   readonly withdrawn?: boolean
 }
 
-/** product.md, section 3. */
+/** docs/commands.md. */
 export const LONGEST_PAUSE_MS = 7 * DAY_MS
 
 export interface Pause {

@@ -29,5 +29,5 @@ export function sweepTooLong(scopes: number, ratePerSecond: number, intervalMs: 
   )
 }
 
-/** The most passes of a cycle; what remains after them is reported (product.md, section 6). */
+/** The most passes of a cycle; what remains after them is reported (docs/operations.md). */
 export const MOST_PASSES = 8

@@ -7,7 +7,7 @@ import type { Credits, Instant } from './units.ts'
 /** Three-valued: a cap, `none` (nothing set), or `unknown`, which never causes a write. */
 export type Observed = Cap | 'unknown'
 
-/** How a request can fail (service-notes.md, section 2, point 5). */
+/** How a request can fail (docs/service.md, What the client tolerates, point 5). */
 export type ApiErrorKind = 'rate_limited' | 'auth' | 'invalid' | 'not_found' | 'server' | 'timeout' | 'network' | 'malformed'
 
 /** One reading of one scope. `failure` is present exactly when `observed` is `unknown`. */
@@ -27,7 +27,7 @@ export interface CapReading {
 
 export type MemberStatus = 'approved' | 'pending' | 'rejected' | 'unspecified'
 
-/** A row of the roster (interface-spec.md, User statistics object). */
+/** A row of the roster (docs/service.md, A person). */
 export interface Person {
   /** Normalised. */
   readonly email: string
@@ -77,7 +77,7 @@ export interface GroupMembers {
   readonly readAt: Instant
 }
 
-/** interface-spec.md, Team credit balance object. All figures are of the current cycle. */
+/** docs/service.md, GetTeamCreditBalance. All figures are of the current cycle. */
 export interface Balance {
   readonly creditsPerSeat: Credits
   readonly seats: number
@@ -87,7 +87,7 @@ export interface Balance {
   readonly readAt: Instant
 }
 
-/** The sum of all runs of one UTC day, model and mode. interface-spec.md, Agent analytics result objects. */
+/** The sum of all runs of one UTC day, model and mode. docs/service.md, Rows of the agent. */
 export interface RunUse {
   /** Midnight, UTC. */
   readonly dayAt: Instant
@@ -104,7 +104,7 @@ export interface RunsReading extends SetAside {
   readonly rows: readonly RunUse[]
 }
 
-/** What one person used of one model on one UTC day (service-notes.md, section 1, Add-on use per person). */
+/** What one person used of one model on one UTC day (docs/service.md, Add-on use per person). */
 export interface AddOnRow {
   /** Midnight, UTC. */
   readonly dayAt: Instant

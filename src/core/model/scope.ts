@@ -33,7 +33,7 @@ export const groupScope = (id: string): GroupScope => ({ kind: 'group', id })
 
 export const userScope = (email: string): UserScope => ({ kind: 'user', email: normaliseEmail(email) })
 
-/** E-mails compare trimmed and case-insensitively (product.md, section 2). */
+/** E-mails compare trimmed and case-insensitively (docs/policies.md). */
 export const normaliseEmail = (email: string): string => email.trim().toLowerCase()
 
 /** For a trimmed text. A colon is not allowed: it would make the text the key of a group. */

@@ -1,5 +1,5 @@
 // Credits and cents: the two units of the service, branded so that they cannot be mixed by accident. Caps and balances are whole
-// credits; what a person used arrives in cents (100 cents = 1 credit, interface-spec.md, Limits 4) and is converted exactly once.
+// credits; what a person used arrives in cents (100 cents = 1 credit, docs/service.md, Limits) and is converted exactly once.
 
 declare const unit: unique symbol
 

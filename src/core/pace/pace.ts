@@ -1,7 +1,7 @@
 // The state of a pace, and what is measured with it: rates in requests per second, and goodput between two moments of the busy clock, which
 // stops while there is nothing to send. Values and arithmetic only; pacing.ts, advance.ts and refusal.ts decide.
 
-/** What the configuration allows, in requests per second (product.md section 4); `max` is at least 0.1. */
+/** What the configuration allows, in requests per second (docs/configuration.md); `max` is at least 0.1. */
 export interface RateSettings {
   readonly start: number
   readonly max: number

@@ -66,7 +66,7 @@ export function tally(before: Tally, end: End): Tally {
 }
 
 /**
- * Whether the run must stop: 3 failures in a row or 10 % (product.md, section 5). The share is of the planned changes, and needs as many
+ * Whether the run must stop: 3 failures in a row or 10 % (docs/guards-and-approvals.md). The share is of the planned changes, and needs as many
  * failures as the row does, so that one failure of three does not stop the run (choice).
  */
 export function isTripped({ inARow, failed, refused, done }: Tally, limit: BreakerLimit, planned: number): boolean {

@@ -83,7 +83,7 @@ export interface Explanation {
   readonly owned?: OwnedCap
 }
 
-/** Explains one scope (product.md, section 3, `explain`). */
+/** Explains one scope (docs/commands.md, explain). */
 export function explain(inputs: ExplainInputs, scope: Scope): Explanation {
   const key = scopeKey(scope)
   const here = (one: { readonly scope?: Scope }): boolean => one.scope !== undefined && scopeKey(one.scope) === key

@@ -144,7 +144,7 @@ function isRosterAccepted(approvals: readonly Approval[], { holds }: Judgement, 
   return approvals.some(({ releasedAt = -1, roster }) => releasedAt >= doubtedAt && roster !== undefined && agree(roster, rosterDoubt.now))
 }
 
-/** For so long a release lets no other held change through (product.md, section 5). */
+/** For so long a release lets no other held change through (docs/guards-and-approvals.md). */
 const BESIDE_MS = DAY_MS
 
 /** The scopes whose change is the same that was held when an approval released another. */

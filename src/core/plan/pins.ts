@@ -71,7 +71,7 @@ export interface LiftedMembers {
 
 /**
  * Members whom a pending cap of an ancestor would lift above the credits of their pool, or off the 0 where the deal leaves them. No write
- * of ours may do that (product.md, section 2, The sum).
+ * of ours may do that (docs/policies.md, Pools).
  */
 export function liftedMembers(
   diff: Diff,

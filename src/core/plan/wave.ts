@@ -1,6 +1,6 @@
 // Which changes may be written now, side by side. A change is admitted only if each person it reaches stays within the limits that `Limits`
 // lists, in whichever order the writes of the wave land and whichever of them fail. A change that failed, is held or could not be read is
-// still pending, and so defers every change that would be unsafe without it (product.md, section 6).
+// still pending, and so defers every change that would be unsafe without it (docs/operations.md).
 import { type CapAt, type CountedPerson, effectiveCap, type People, TEAM_KEY } from '../interpret/effective.ts'
 import type { Observed } from '../model/observed.ts'
 import { byScope, type Scope, type ScopeKey } from '../model/scope.ts'

@@ -7,7 +7,7 @@ import { type Aim, aim, give, matters } from './share-out.ts'
 import { memberOf, type PoolMember, type PoolState, type PoolTerms } from './state.ts'
 import { type Laid, layOut } from './table.ts'
 
-/** The least time between two deals (product.md, section 2, Calm). */
+/** The least time between two deals (docs/policies.md, Pools). */
 export const REST_MS = 4 * HOUR_MS
 
 interface DealOptions {

@@ -3,7 +3,7 @@
 import type { Cycle } from '../model/observed.ts'
 import { DAY_MS, HOUR_MS, type Instant } from '../model/units.ts'
 
-/** The weight of the pool's mean, in a person's own days (goals.md: found by trial). */
+/** The weight of the pool's mean, in a person's own days (found by trial). */
 const MEAN_WEIGHT_DAYS = 3
 /** Early in a cycle, a division by hours would give paces that nobody has. */
 const FEWEST_DAYS = 0.5

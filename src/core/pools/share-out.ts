@@ -5,14 +5,14 @@ import { capAt, costAt, highestLevel, type Levels, levelsOf, paidAt } from './le
 import type { PoolTerms } from './state.ts'
 import type { PoolTable } from './table.ts'
 
-/** A member is near the cap when their use is within 15 % of it (product.md, section 2, Calm). */
+/** A member is near the cap when their use is within 15 % of it (docs/policies.md, Pools). */
 const NEAR = 0.85
 /** A deal matters when it moves more than this share of all caps. */
 const MOVED = 0.1
 /** The least gain and loss of head-room that are worth a write. A member near the cap gets less too. Choices, found by trial. */
 const WORTH_RAISING = 0.1
 const WORTH_LOWERING = 0.2
-/** Nobody is lowered below use plus this share of a day's pace (goals.md: found by trial). */
+/** Nobody is lowered below use plus this share of a day's pace (found by trial). */
 const SLACK_DAYS = 0.9
 
 /** Members with a cap of their own are the first part, the others the second: each part has its own level. */

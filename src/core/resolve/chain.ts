@@ -1,5 +1,5 @@
 // Everything that is declared, found by scope and by person: the chain user grant > user > rule > group grant > group (with the conflict
-// rule) > team grant > team (product.md, section 2). It ignores the status of people, readings of caps and the ledger; `desired.ts` adds them.
+// rule) > team grant > team (docs/policies.md). It ignores the status of people, readings of caps and the ledger; `desired.ts` adds them.
 
 import { TEAM_KEY } from '../interpret/effective.ts'
 import { comparePositions, compareText } from '../model/order.ts'

@@ -1,5 +1,5 @@
 // What policy asks of every scope at an instant: one winner per scope, with the declarations that lost kept for `explain`. It does no input
-// or output, never guesses a missing base, and never desires a cap for a person who is not approved (product.md, section 2).
+// or output, never guesses a missing base, and never desires a cap for a person who is not approved (docs/policies.md).
 
 import { isApproved, TEAM_KEY } from '../interpret/effective.ts'
 import { type AskedEntry, type OriginKind, ownerOf } from '../model/entry.ts'
@@ -19,7 +19,7 @@ import { ruleCandidate } from './rules.ts'
 const READINGS_TO_DROP = 2
 
 /**
- * Resolves the policy to one desired cap a scope (product.md, section 2). A scope is in at most one of `desired`, `skipped` and `rejected`,
+ * Resolves the policy to one desired cap a scope (docs/policies.md). A scope is in at most one of `desired`, `skipped` and `rejected`,
  * with one exception: a rejected scope may also be in `desired` with the cap that the end of a grant restores.
  * Inputs must never change: results are cached by the object.
  */

@@ -22,7 +22,7 @@ type GrantWindow =
   | { readonly kind: 'cycle-unknown' }
 
 /**
- * When a grant ends. `cycleEnd` is the end of the cycle that contains `from` (product.md, section 2): the known cycle's end when `from`
+ * When a grant ends. `cycleEnd` is the end of the cycle that contains `from` (docs/policies.md): the known cycle's end when `from`
  * lies in it. With `from` before the known cycle the grant is over; with `from` after it, the grant's cycle is yet to come.
  */
 export function grantWindow(grant: GrantTimes, cycle: Cycle | undefined): GrantWindow {

@@ -21,7 +21,7 @@ export interface AddOnUse {
   readonly source: AddOnSource
 }
 
-/** The sums of the service's own rows, by billing cycle (service-notes.md, section 1, Add-on use per person). */
+/** The sums of the service's own rows, by billing cycle (docs/service.md, Add-on use per person). */
 export interface MeasuredAddOn {
   readonly readAt: Instant
   /** UTC midnight of the last day with rows; later use has not arrived yet. */

@@ -20,14 +20,14 @@ import { forecastFrom, type Projection, projectionOf } from './forecast.ts'
 import { isSameCycle } from './turn.ts'
 import { burnedByDays, burnedByReadings, type DayHistory, type UseCurve, type UseReading, useCurve } from './use-curve.ts'
 
-/** The windows of `capkeeper_burn_ratio` (product.md, section 7), in milliseconds. */
+/** The windows of `capkeeper_burn_ratio` (docs/metrics.md), in milliseconds. */
 const BURN_WINDOWS_MS = { '6h': DAY_MS / 4, '24h': DAY_MS, '3d': 3 * DAY_MS, '7d': 7 * DAY_MS } as const
 export type BurnWindow = keyof typeof BURN_WINDOWS_MS
 export const BURN_WINDOWS = ['6h', '24h', '3d', '7d'] as const satisfies readonly BurnWindow[]
 
-/** How long the service takes to show use (service-notes.md, section 1, Freshness). */
+/** How long the service takes to show use (docs/service.md, Limits). */
 export const FRESHNESS_MS = DAY_MS / 8
-/** Older readings do not count (product.md, section 7). */
+/** Older readings do not count (docs/metrics.md). */
 export const LONGEST_AGE_MS = DAY_MS
 
 export interface BurnInputs {

@@ -4,7 +4,7 @@ import { notAhead } from '../model/age.ts'
 import type { Cycle, GroupMembers, Person, Roster } from '../model/observed.ts'
 import { type Credits, DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../model/units.ts'
 
-/** Two readings that name another cycle must be so far apart (product.md, section 2, Figures). */
+/** Two readings that name another cycle must be so far apart (docs/policies.md, Pools). */
 const AGREE_MS = 10 * MINUTE_MS
 
 /** How long after its start a new cycle may still show the figures of the one before. Choice. */

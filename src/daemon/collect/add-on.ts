@@ -1,4 +1,4 @@
-// Collects add-on use by person where the service measures it (service-notes.md, section 1, Add-on use per person): first the days of this
+// Collects add-on use by person where the service measures it (docs/service.md, Add-on use per person): first the days of this
 // cycle, then all days before them, later only the days that may have changed. It never decides about a cap, and its requests wait for all
 // that do.
 
@@ -273,7 +273,7 @@ export function measuredCycle(startAt: Instant, sums: Iterable<readonly [string,
   return { startAt, people: Object.fromEntries(people), others }
 }
 
-/** Newer use has not arrived anyway (service-notes.md, section 1, Freshness). */
+/** Newer use has not arrived anyway (docs/service.md, Limits). */
 const FRESH_MS = 3 * HOUR_MS
 /** A command waits no longer: estimates will do. Choice. */
 const PATIENCE_MS = 30_000

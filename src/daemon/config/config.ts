@@ -1,4 +1,4 @@
-// The settings of a run: flags over environment over config file over defaults (product.md, section 4). The result is a whole config or problems. It has
+// The settings of a run: flags over environment over config file over defaults (docs/configuration.md). The result is a whole config or problems. It has
 // references to service keys, never a key. `networkProblems` checks what only commands that reach the service need, so that `validate` runs without it.
 
 import { parseBaseUrl } from '../../api/url.ts'

@@ -27,7 +27,7 @@ export interface Rate {
   readonly concurrency: number
 }
 
-/** How old figures of use can be (product.md, section 2). */
+/** How old figures of use can be (docs/policies.md). */
 export const DEFAULT_USAGE_LAG_MS = 3.5 * 3_600_000
 export const DEFAULT_RATE: Rate = { start: 5, max: 10, concurrency: 8 }
 

@@ -1,5 +1,5 @@
 // Carries plans out in passes: after the writes of a pass, everything that they may have changed is read again and planned again, until
-// nothing is ready (product.md, section 6). It orders the steps and decides nothing about caps.
+// nothing is ready (docs/operations.md). It orders the steps and decides nothing about caps.
 import { type Change, isReady, mayHaveLanded } from '../../core/model/change.ts'
 import { MOST_PASSES } from '../../core/model/limits.ts'
 import { type ScopeKey, scopeKey } from '../../core/model/scope.ts'

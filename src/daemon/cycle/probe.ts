@@ -1,5 +1,5 @@
 // Establishes before the first write whether a read shows only an explicitly set cap, by reading a few unmanaged people: one without a cap of
-// their own, under a set team or group cap, tells it (product.md, section 6, Service model).
+// their own, under a set team or group cap, tells it (docs/operations.md).
 import { TEAM_KEY } from '../../core/interpret/effective.ts'
 import { addObservation, groupsListed, observeReadings, type ServiceEvidence } from '../../core/interpret/evidence.ts'
 import { serviceModel } from '../../core/interpret/service-model.ts'

@@ -245,7 +245,7 @@ function unlistedGroups({ usage, policy }: WorkspaceState, owned: ReadonlyMap<Sc
   return new Set(keys.filter((key) => !listed.has(key)))
 }
 
-/** A plan that is held for longer counts as a new one by then (product.md: for a day at least). */
+/** A plan that is held for longer counts as a new one by then (docs/guards-and-approvals.md: for a day at least). */
 const PLAN_LIFE_MS = 24 * 3_600_000
 
 /** The caps from which an unfinished plan began, for a day. An older baseline, or one of unknown age, would make lowerings look like raises. */
@@ -324,7 +324,7 @@ const writtenBy =
   (scope: Scope): Instant | undefined =>
     ledger.writtenLately(scope, now - LANDING_MS).find((one) => mayHaveLanded(one) && one.at <= now)?.at
 
-/** No change waits longer for a scope that cannot be read (product.md, section 6). */
+/** No change waits longer for a scope that cannot be read (docs/operations.md). */
 const UNREAD_LIFE_MS = 24 * 3_600_000
 
 /** Scopes that no change waits for any more. A wait of unknown age counts as one that begins now. */

@@ -1,4 +1,4 @@
-// Which address is answered with what, which requests are let in, and how a refusal reads: the addresses of product.md section 7, the console, /api/v1,
+// Which address is answered with what, which requests are let in, and how a refusal reads: the addresses of docs/metrics.md, the console, /api/v1,
 // and /ledger. Only GET and HEAD are allowed; an answer never has a stack trace or a key.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isHostOfHere, isLoopback } from '../../core/model/loopback.ts'

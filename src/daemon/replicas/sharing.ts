@@ -3,7 +3,7 @@ import type { HeldWorkspace } from '../../core/replicas/table.ts'
 import { saySame } from './policies.ts'
 import { inForce, type State } from './state.ts'
 
-/** Old policies count again when every live replica has had them for so long (product.md, section 10). */
+/** Old policies count again when every live replica has had them for so long (docs/replicas.md). */
 export const READOPT_MS = 600_000
 export const READOPT_EVERY_MS = 20_000
 export const SHOW_EVERY_MS = 9_000

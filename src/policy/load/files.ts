@@ -47,7 +47,7 @@ const MAX_FILES = 10_000
 /** Names in all folders together, hidden ones and other files included. */
 const MAX_NAMES = 100_000
 const MAX_DEPTH = 32
-/** Of one file, and of all policy files together. product.md, section 11. */
+/** Of one file, and of all policy files together. docs/operations.md, Bounds. */
 const MAX_FILE_BYTES = 1024 * 1024
 const MAX_BYTES_TOGETHER = 16 * 1024 * 1024
 const MAX_READINGS = 5

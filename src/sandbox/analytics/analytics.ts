@@ -13,7 +13,7 @@ import { type ApiKeyOf, writeCell } from './values.ts'
 const MAX_ANSWER_CHARACTERS = 80_000_000
 
 /**
- * interface-spec.md, Endpoints 1. The time range of the request applies only to sources of totals, both ends included; without one all
+ * docs/service.md, Analytics. The time range of the request applies only to sources of totals, both ends included; without one all
  * rows count (choice). A key limited to one group sees only the people of that group.
  */
 export function analytics(context: ServiceContext, key: StoredKey, fields: Fields): AnalyticsAnswer {

@@ -1,6 +1,6 @@
 // Every field of the data sources: its meaning, type, functions, values, and the SQL that reads it. Queries, errors, the OpenAPI document
 // and the tests use this table and nothing else. Only the SQL in this table is run: a request selects from it, and its values are bound as
-// parameters. interface-spec.md, Fields of the … data source.
+// parameters. docs/service.md, Fields of the data sources.
 
 import type { AggregationFunction, DataSource, FilterOperation } from '../../api/wire.ts'
 import { HOUR_MS } from '../../core/model/units.ts'
@@ -24,7 +24,7 @@ export type FieldType =
 
 export interface AnalyticsField {
   readonly name: string
-  /** How live deployments spell it (service-notes.md, section 1, Wire names); requests take both. */
+  /** How live deployments spell it (docs/service.md, How deployments differ); requests take both. */
   readonly liveName?: string
   readonly meaning: string
   readonly type: FieldType
@@ -59,7 +59,7 @@ export const FUNCTIONS: readonly AggregationFunction[] = [
   'QUERY_AGGREGATION_MIN',
 ]
 
-/** The six operations of filters and their SQL. interface-spec.md, Filter. */
+/** The six operations of filters and their SQL. docs/service.md, Query requests. */
 export const FILTERS: Readonly<Record<FilterOperation, string>> = {
   QUERY_FILTER_EQUAL: '=',
   QUERY_FILTER_NOT_EQUAL: '<>',
@@ -123,7 +123,7 @@ const API_KEY: AnalyticsField = {
   ...{ name: 'api_key', meaning: 'hash of the user API key', type: 'person', functions: LISTED, ...PLAIN, sql: 'person' },
 }
 const date = (meaning: string): AnalyticsField => ({ name: 'date', meaning, type: 'date', functions: LISTED, ...PLAIN, sql: DAY })
-/** The command source has no shifted date: interface-spec.md, Fields of the command data source. */
+/** The command source has no shifted date: docs/service.md, Fields of the data sources. */
 const datesOf = (meaning: string): readonly AnalyticsField[] => [
   date(meaning),
   {
@@ -250,7 +250,7 @@ const PCW_DATA: AnalyticsSource = {
 const ANALYTICS_SOURCES: readonly AnalyticsSource[] = [USER_DATA, CHAT_DATA, COMMAND_DATA, PCW_DATA]
 
 /**
- * Add-on use per person (service-notes.md, section 1). Choices: one row for each entry of a conversation; `prompts_used` is its whole cost,
+ * Add-on use per person (docs/service.md). Choices: one row for each entry of a conversation; `prompts_used` is its whole cost,
  * as `promptsUsed` of CascadeAnalytics, and `flex_credits_used` the part of it that was paid from add-on credits; metadata is unknown.
  */
 export const CASCADE_DATA: AnalyticsSource = {

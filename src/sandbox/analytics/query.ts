@@ -1,6 +1,6 @@
-// Reads the queries of a request and checks fields, functions, aliases, groups and filters by the rules of interface-spec.md, Endpoints 1.
+// Reads the queries of a request and checks fields, functions, aliases, groups and filters by the rules of docs/service.md, Analytics.
 // Every refusal names what is wrong and what would be valid. It begins with the text that live deployments use, where that is documented
-// (service-notes.md, section 1, Error texts). Knows no SQL.
+// (docs/service.md, Errors). Knows no SQL.
 import type { AggregationFunction, FilterOperation } from '../../api/wire.ts'
 import { Refusal } from '../refusal.ts'
 import { type Fields, listField, textField } from '../request.ts'
@@ -64,7 +64,7 @@ function queryOf(request: Fields, place: string, switches: Judging): Query {
   return { source, selections, groups, filters }
 }
 
-/** An unknown data source is read as the unspecified one (service-notes.md, section 1). */
+/** An unknown data source is read as the unspecified one (docs/service.md). */
 function sourceOf(request: Fields, place: string, switches: Judging): AnalyticsSource {
   const sources = sourcesServed(switches)
   const name = textField(request, 'data_source')
@@ -146,7 +146,7 @@ function requireUniform(selections: readonly Selection[], place: string): void {
 
 /**
  * Rule 5. UNSPECIFIED is also valid on numbers and booleans when nothing is aggregated: the answer has the rows as they are
- * (service-notes.md, section 3). With groups, a selection without a function must be a grouped field, because there is one item per group
+ * (docs/sandbox.md, Behaviour). With groups, a selection without a function must be a grouped field, because there is one item per group
  * (choice).
  */
 function requireValid(

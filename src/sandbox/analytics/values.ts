@@ -1,5 +1,5 @@
 // Converts values between the texts of requests and answers and the units in which rows are read: the values of filters, and the cells of
-// answers. service-notes.md, section 1, Analytics cells. Must never decide which fields exist.
+// answers. docs/service.md, Fields of the data sources. Must never decide which fields exist.
 import { DAY_MS, HOUR_MS } from '../../core/model/units.ts'
 import { parseTimestamp } from '../time.ts'
 import { type FieldType, PAIR } from './fields.ts'

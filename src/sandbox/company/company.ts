@@ -52,7 +52,7 @@ export function seedCompany(store: Store, options: CompanyOptions): void {
     }
     const approved = people.filter((person) => person.status === 'APPROVED').length
     store.setMeta('creditsPerSeat', 500)
-    // A few seats are always free: numSeats need not equal the length of the roster (service-notes.md, section 1).
+    // A few seats are always free: numSeats need not equal the length of the roster (docs/service.md).
     store.setMeta('seats', approved + Math.ceil(approved / 20))
     store.setMeta('seed', options.seed)
   })

@@ -108,7 +108,7 @@ function roomCents(tally: Tally, person: number, capOf: (person: number) => numb
 
 /**
  * Starts or resumes the cycle of `at`. Add-on credits are recomputed at each cycle start from the previous cycle's consumption
- * (interface-spec.md, Team credit balance object): a quarter more than was used, and one seat's worth per seat at least. Choice.
+ * (docs/service.md, GetTeamCreditBalance): a quarter more than was used, and one seat's worth per seat at least. Choice.
  */
 function openCycle(store: Store, at: Instant): Tally {
   const cycle = cycleAt(at)

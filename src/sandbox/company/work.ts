@@ -14,7 +14,7 @@ export interface Worker {
 const WRITE_MODE = 'CONVERSATIONAL_PLANNER_MODE_DEFAULT'
 const READ_MODE = 'CONVERSATIONAL_PLANNER_MODE_READ_ONLY'
 const LEGACY_MODE = 'CONVERSATIONAL_PLANNER_MODE_NO_TOOL'
-/** interface-spec.md, Agent analytics result objects; write mode is the most frequent. */
+/** docs/service.md, Rows of the agent; write mode is the most frequent. */
 export const MODES = [WRITE_MODE, WRITE_MODE, WRITE_MODE, READ_MODE, LEGACY_MODE, 'UNKNOWN'] as const
 
 /** Every tool of the interface, how often a message uses it, and whether it only reads. */
@@ -95,7 +95,7 @@ function effectsOf(
   return { linesSuggested, linesAccepted: Math.floor(linesSuggested * draw()), tools }
 }
 
-/** Some conversations are split into two entries, the later one without its mode or its model. interface-spec.md, as above. */
+/** Some conversations are split into two entries, the later one without its mode or its model. docs/service.md, as above. */
 function split(row: AgentUse, day: number, draw: Draw): readonly AgentUse[] {
   if (draw() >= 0.12 || row.cents < 2) return [row]
   const cents = between(draw, 1, row.cents - 1)

@@ -94,7 +94,7 @@ const ONE_CHANGE: readonly Schema[] = [
   { required: ['clear_add_on_credit_cap'], properties: { clear_add_on_credit_cap: { const: true } } },
 ]
 
-/** The request of each operation. interface-spec.md, Endpoints. */
+/** The request of each operation. docs/service.md, Requests. */
 export const REQUEST_SCHEMAS: Readonly<Record<Operation, Schema>> = {
   Analytics: request(ANALYTICS, ['query_requests']),
   UserPageAnalytics: request(USER_PAGE),

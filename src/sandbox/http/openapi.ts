@@ -1,5 +1,5 @@
 // The service as an OpenAPI 3.1 document: made from the tables that the operations use, for the switches in force, and served at
-// /openapi.json. Points that interface-spec.md leaves open are marked `x-choice`.
+// /openapi.json. Points that docs/service.md leaves open are marked `x-choice`.
 import type { Operation } from '../../ports.ts'
 import { PERMISSION_OF, WITHOUT_CAPS } from '../service.ts'
 import type { Switches } from '../switches.ts'
@@ -12,7 +12,7 @@ interface OperationText {
   /** A request body that works on any company, without the key. */
   readonly example: Readonly<Record<string, unknown>>
   readonly answer: unknown
-  /** When the operation answers 400 and 404; interface-spec.md, Errors, and the rules of Endpoints. */
+  /** When the operation answers 400 and 404; docs/service.md, Errors, and the rules of Endpoints. */
   readonly invalid: string
   readonly notFound?: string
 }
@@ -183,7 +183,7 @@ function success(operation: Operation, answer: unknown, switches: Switches): Sch
   return { description: 'the answer', content: { 'application/json': { schema, ...examples } } }
 }
 
-/** interface-spec.md, Errors; the other shapes were seen on live deployments (service-notes.md, section 1). */
+/** docs/service.md, Errors; the other shapes were seen on live deployments (docs/service.md). */
 function errorSchema({ errors }: Switches): Schema {
   const text = { type: 'string' }
   if (errors === 'text') return text

@@ -22,7 +22,7 @@ export const MAX_BODY_BYTES = 1_048_576
 
 const MAX_CONNECTIONS = 1_024
 
-/** Tenants may have a path prefix (service-notes.md, section 1, Base URL): any prefix is accepted. */
+/** Tenants may have a path prefix (docs/service.md, Requests): any prefix is accepted. */
 const PREFIX = /^(?:\/[^/?#]+)+(?=\/api\/v1\/)/
 
 interface SandboxServerOptions {
@@ -39,7 +39,7 @@ interface SandboxServer {
   readonly close: () => Promise<void>
 }
 
-/** Listens; rejects when the port cannot be had. interface-spec.md, Endpoints. */
+/** Listens; rejects when the port cannot be had. docs/service.md, Requests. */
 export async function startSandboxServer({ sandbox, host, port }: SandboxServerOptions): Promise<SandboxServer> {
   const app = fastify({
     logger: false,

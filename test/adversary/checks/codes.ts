@@ -1,4 +1,4 @@
-// Whether an exit code fits the result (product.md section 3).
+// Whether an exit code fits the result (docs/commands.md).
 import { landedOf } from '../service.ts'
 import type { Run, World } from '../world.ts'
 

@@ -1,4 +1,4 @@
-// The end state: declared scopes are as declared, all others are unchanged (product.md sections 1, 3 and 6).
+// The end state: declared scopes are as declared, all others are unchanged (docs/words.md, 3 and 6).
 import type { Cap, State } from '../model.ts'
 import type { Declared } from '../policy.ts'
 import type { World } from '../world.ts'

@@ -1,4 +1,4 @@
-// Guards, holds and approvals, computed independently (product.md section 5). A user's cap that no policy declares is not read, so people
+// Guards, holds and approvals, computed independently (docs/guards-and-approvals.md). A user's cap that no policy declares is not read, so people
 // are counted with it and without it; a guard must hold when both counts exceed its share, and must not when neither does.
 import { after, type Cap, type Counts, countsOf, guardsDue, type Limits, type State } from '../model.ts'
 import type { World } from '../world.ts'

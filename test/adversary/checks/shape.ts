@@ -1,4 +1,4 @@
-// The JSON of plan and apply, field by field, as in product.md section 3.
+// The JSON of plan and apply, field by field, as in docs/commands.md.
 import { at, type Json, keysOf, listAt, textAt } from '../json.ts'
 import type { Cap } from '../model.ts'
 import type { World } from '../world.ts'

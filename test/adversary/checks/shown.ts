@@ -1,4 +1,4 @@
-// Compares writes with the plan that was shown: the same changes, in its order (product.md sections 3 and 6).
+// Compares writes with the plan that was shown: the same changes, in its order (docs/commands.md and 6).
 import type { Cap } from '../model.ts'
 import { type Seen, writesOf, writtenText } from '../service.ts'
 import type { World } from '../world.ts'

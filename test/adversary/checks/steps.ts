@@ -1,4 +1,4 @@
-// Every state on the way (product.md section 6): no person below the lesser of before and after, none uncapped on the way to a cap, no
+// Every state on the way (docs/operations.md): no person below the lesser of before and after, none uncapped on the way to a cap, no
 // needless write, and each write read back. For services with caps per scope.
 import { approved } from '../company.ts'
 import { effective, type State } from '../model.ts'

@@ -1,4 +1,4 @@
-// Broken policies: all errors are reported at once, each with file:line:column (only the line where product.md leaves the column open),
+// Broken policies: all errors are reported at once, each with file:line:column (only the line where the documents leave the column open),
 // exit code 65, and no request is sent.
 import { person } from '../company.ts'
 import type { Random } from '../random.ts'

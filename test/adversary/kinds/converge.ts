@@ -22,7 +22,7 @@ export const converge: Kind = async (random, open) => {
   await round(world, first, expectedEnd(world.service.state(), declared), declared.loose, alone)
   const second = random.chance(0.15) ? { ...noPolicy, team: 1000 } : mixed(first, drawPolicy(random, company, Date.now()), random.chance)
   const next = declaredBy(second, company, Date.now())
-  // Left open by product.md: the cap of a scope from which a grant was removed.
+  // Left open by the documents: the cap of a scope from which a grant was removed.
   const loose = new Set([...next.loose, ...declared.loose, ...first.grants.map(({ scope }) => scope)])
   const pruned = [...declared.wanted].filter(([scope, cap]) => cap !== 'none' && !next.wanted.has(scope)).map(([scope]) => scope)
   await round(world, second, expectedEnd(world.service.state(), next, pruned), loose, alone)

@@ -1,4 +1,4 @@
-// Known cases: guards, holds and approvals (product.md section 5).
+// Known cases: guards, holds and approvals (docs/guards-and-approvals.md).
 import { changesOf, holdsOf } from '../checks/shape.ts'
 import { person, plainCompany } from '../company.ts'
 import { noPolicy } from '../policy.ts'

@@ -1,4 +1,4 @@
-// Known cases: one apply is enough, the order of writes, deferred and refused changes (product.md section 6).
+// Known cases: one apply is enough, the order of writes, deferred and refused changes (docs/operations.md).
 import { changesOf } from '../checks/shape.ts'
 import { checkShown } from '../checks/shown.ts'
 import { checkWay } from '../checks/steps.ts'

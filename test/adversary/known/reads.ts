@@ -1,4 +1,4 @@
-// Known cases of services whose reads show inherited caps: a cap that only looks declared is not taken for declared (product.md section 6).
+// Known cases of services whose reads show inherited caps: a cap that only looks declared is not taken for declared (docs/operations.md).
 import { checkEnd } from '../checks/end.ts'
 import { checkNeed, checkWay } from '../checks/steps.ts'
 import { plainCompany } from '../company.ts'

@@ -1,4 +1,4 @@
-// Known cases: approvals and holds in every output, run --once, the output of validate (product.md sections 1, 2, 3 and 5).
+// Known cases: approvals and holds in every output, run --once, the output of validate (docs/words.md, 2, 3 and 5).
 import { holdsOf } from '../checks/shape.ts'
 import { plainCompany } from '../company.ts'
 import { at, listAt } from '../json.ts'

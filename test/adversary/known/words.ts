@@ -1,4 +1,4 @@
-// Known cases: messages and exit codes for errors (product.md sections 2, 3, 4 and 9).
+// Known cases: messages and exit codes for errors (docs/policies.md, 3, 4 and 9).
 import { execFileSync } from 'node:child_process'
 import { createServer } from 'node:net'
 import { join } from 'node:path'

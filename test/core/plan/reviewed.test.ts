@@ -1,4 +1,4 @@
-// Weaker rules and removed protection count only for what was shown before them (product.md, section 5, Two steps).
+// Weaker rules and removed protection count only for what was shown before them (docs/guards-and-approvals.md, Two steps).
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { DEFAULT_GUARDS, type GuardSettings } from '../../../src/core/model/change.ts'

@@ -1,5 +1,5 @@
 // Waves: what may be written side by side, whatever of it fails. The laws walk every way on which a plan can go, by the reading of
-// product.md section 6 and a slow count of their own.
+// docs/operations.md and a slow count of their own.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Scope, ScopeKey } from '../../../src/core/model/scope.ts'

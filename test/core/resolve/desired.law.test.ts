@@ -1,4 +1,4 @@
-// Laws of resolving, over random worlds: a naive chain written from product.md section 2 agrees with the real one, the order of
+// Laws of resolving, over random worlds: a naive chain written from docs/policies.md agrees with the real one, the order of
 // inputs never matters, and no scope is asked for and refused at once.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -50,7 +50,7 @@ const world: fc.Arbitrary<World> = fc.record({
   inside: fc.record({ a: fc.subarray(PEOPLE), b: fc.subarray(PEOPLE), c: fc.subarray(PEOPLE) }),
 })
 
-/** What a slow reader of product.md makes of it: a number, `none`, nothing declared, or `clash` (groups differ without a rule). */
+/** What a slow reader of docs/policies.md makes of it: a number, `none`, nothing declared, or `clash` (groups differ without a rule). */
 type Naive = PlainCap | undefined | 'clash'
 
 function naiveGroups(caps: readonly PlainCap[], rule: 'min' | 'max' | undefined): Naive {

@@ -1,4 +1,4 @@
-// Scopes that cannot be read never keep a foreign change of another scope from being reverted (product.md, section 6).
+// Scopes that cannot be read never keep a foreign change of another scope from being reverted (docs/operations.md).
 import { describe, expect, test } from 'vitest'
 import type { Transport, WireAnswer } from '../../../src/ports.ts'
 import { email } from '../../support/declare.ts'

@@ -1,4 +1,4 @@
-// A write that waits for the rate is not in flight yet: whatever stops writing stops it as well (product.md, sections 3, 4 and 6).
+// A write that waits for the rate is not in flight yet: whatever stops writing stops it as well (docs/commands.md, 4 and 6).
 import { expect, test } from 'vitest'
 import type { Transport } from '../../../src/ports.ts'
 import { HOUR } from '../../support/declare.ts'

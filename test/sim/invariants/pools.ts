@@ -135,7 +135,7 @@ const sumOf = (scene: Scene, { places }: Book, caps: InForce, lately: (email: st
     return sum + Math.max(was, countOf(scene, email, place, caps))
   }, 0)
 
-/** Use may show this late (product.md, section 2), so a cap that was lowered counts as before for this time. */
+/** Use may show this late (docs/policies.md), so a cap that was lowered counts as before for this time. */
 const LAG_MS = 3.5 * HOUR_MS
 
 /** The highest caps that were in force in the last hours, before writes lowered them. */

@@ -124,7 +124,7 @@ function isEndingAbout(grant: string, scene: Scene): boolean {
 }
 
 /**
- * For a day, an interrupted plan is counted from where it began, and releases with the changes held beside them (product.md, section 5).
+ * For a day, an interrupted plan is counted from where it began, and releases with the changes held beside them (docs/guards-and-approvals.md).
  */
 function isDayEnding(scene: Scene): boolean {
   const days = (scene.ledger()?.approvals() ?? []).map(({ releasedAt }) => releasedAt)
@@ -146,7 +146,7 @@ const isPlanEnding = (scene: Scene): boolean =>
 const overwrittenUntilNow = (scene: Scene): ReadonlySet<string> =>
   new Set(isLayered(scene) || !isPlanEnding(scene) ? [] : Object.keys(scene.ledger()?.fact('planBaseline') ?? {}))
 
-/** Earlier, stricter guards that cease to count about now, a day after they were weakened (product.md, section 5, Two steps). */
+/** Earlier, stricter guards that cease to count about now, a day after they were weakened (docs/guards-and-approvals.md, Two steps). */
 function reviewedAbout(scene: Scene) {
   const before = scene.ledger()?.fact('rules')?.before ?? []
   const ending = before.filter(({ weakenedAt }) => isDayOver(weakenedAt, scene, REVIEW_MS))
@@ -160,7 +160,7 @@ function reviewedAbout(scene: Scene) {
 
 const BY_COUNT: ReadonlySet<string> = new Set(['maxAffected', 'maxLowered', 'maxBlocked', 'maxCleared'])
 
-/** Blocking depends on use, and the use of the previous cycle counts for the first 6 h of the next (product.md, section 5). */
+/** Blocking depends on use, and the use of the previous cycle counts for the first 6 h of the next (docs/guards-and-approvals.md). */
 const BY_USE: ReadonlySet<string> = new Set(['maxBlocked', 'maxAffected', 'protected'])
 
 /** A cycle begins about now, or its first hours end. */

@@ -1,4 +1,4 @@
-// The simulation's own model of a policy, by examples from product.md, section 2; and the real parser accepts its text.
+// The simulation's own model of a policy, by examples from docs/policies.md; and the real parser accepts its text.
 import { expect, it } from 'vitest'
 import type { ScopeKey } from '../../../src/core/model/scope.ts'
 import { parsePolicyText } from '../../../src/policy/parse.ts'

@@ -1,5 +1,5 @@
 // The simulation's own model of a policy: its declarations, as text for the real parser, and the cap that each person should have by it. It
-// is written from product.md, section 2, and shares no code with the program.
+// is written from docs/policies.md, and shares no code with the program.
 import { type ScopeKey, scopeKey, userScope } from '../../../src/core/model/scope.ts'
 
 export type ModelCap = number | 'none'

@@ -1,4 +1,4 @@
-// The families of limits that rate learning is judged by (goals.md G5): one set that it was tuned on, and a hold-out set. Every run is two
+// The families of limits that rate learning is judged by (docs/development.md, Figures): one set that it was tuned on, and a hold-out set. Every run is two
 // hours after a warm-up of half an hour, in which the first climb and its effects in the longest window (300 s) pass. Limits that change do
 // so three times in the two hours.
 import { allowedBetween, type LimiterSpec, type LimitKind, type LimitStep } from './limits.ts'

@@ -1,4 +1,4 @@
-// How well unknown limits are used (goals.md G5), on the families of cases.ts, in the set that the pace was not tuned on.
+// How well unknown limits are used (docs/development.md, Figures), on the families of cases.ts, in the set that the pace was not tuned on.
 // test/bench/pacing.ts runs every case of both sets at full length.
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type Case, casesOf, HOLD_OUT, requestsOf, shortened } from './cases.ts'

@@ -94,14 +94,14 @@ export function holdWhere(guard: GuardCode, round: Round, why: string, test: (on
   return { guard, held, why }
 }
 
-/** The guards that a revert and a grant's end are exempt from (product.md, sections 2 and 5). */
+/** The guards that a revert and a grant's end are exempt from (docs/guards-and-approvals.md). */
 const HEALING_EXEMPT: ReadonlySet<GuardCode> = new Set(['maxAffected', 'maxLowered', 'maxBlocked', 'maxRaise'])
 const GRANT_END_EXEMPT: ReadonlySet<GuardCode> = new Set(['maxAffected', 'maxLowered', 'maxBlocked', 'protected'])
 
 /** The same for restoring the cap before a 0 that was not stored: the 0 itself was judged, and affects the same people. */
 const RESTORE_EXEMPT: ReadonlySet<GuardCode> = new Set([...HEALING_EXEMPT, 'protected', 'semantics'])
 
-/** Later deals of a pool stay within the deal that was judged (product.md, section 2). */
+/** Later deals of a pool stay within the deal that was judged (docs/policies.md). */
 const POOL_EXEMPT: ReadonlySet<GuardCode> = new Set(['maxAffected', 'maxLowered', 'maxBlocked', 'maxCleared', 'maxRaise'])
 
 const isExempt = ({ healing, grantEnd, pool, entry, cause }: Difference, guard: GuardCode): boolean =>

@@ -1,4 +1,4 @@
-// Names, types, labels and help texts of every metric: product.md section 7, to the letter. gauges.ts and metrics.ts decide the values.
+// Names, types, labels and help texts of every metric: docs/metrics.md, to the letter. gauges.ts and metrics.ts decide the values.
 import type { Operation } from '../../../ports.ts'
 
 export interface Definition {
@@ -141,7 +141,7 @@ export const HISTOGRAMS = {
 
 export type HistogramName = keyof typeof HISTOGRAMS
 
-/** interface-spec.md, Endpoints 1 to 6. */
+/** docs/service.md, Requests. */
 export const OPERATIONS: readonly Operation[] = [
   'Analytics',
   'UserPageAnalytics',

@@ -23,7 +23,7 @@ import { APPROVAL_STATES, DRIFT_DIRECTIONS, type DriftDirection, type GaugeName 
 /** Sets one series; an undefined value sets nothing. */
 export type Put = (name: GaugeName, labels: Readonly<Record<string, string>>, value: number | undefined) => void
 
-/** Use and balance are shown this long after they were read (product.md, section 7). */
+/** Use and balance are shown this long after they were read (docs/metrics.md). */
 const USAGE_SHOWN_MS = 24 * 3_600_000
 
 /** Puts every gauge of a workspace but those per user. */

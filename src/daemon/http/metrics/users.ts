@@ -11,7 +11,7 @@ export interface PerUserSettings {
   readonly userLabel: (email: string) => string
 }
 
-/** Users with series, over all workspaces (product.md, section 7). */
+/** Users with series, over all workspaces (docs/metrics.md). */
 const MAX_USERS = 1000
 
 /** Users of `top`, per workspace. Choice. */

@@ -45,7 +45,7 @@ export interface StatusInputs {
   readonly version: string
 }
 
-/** The state of every workspace as a document; product.md section 7. */
+/** The state of every workspace as a document; docs/metrics.md. */
 export function statusDocument({ views, health, people, now, version }: StatusInputs): StatusDocument {
   return {
     apiVersion: 'capkeeper/v1',

@@ -15,7 +15,7 @@ import { createPrivately, lookAt } from './files.ts'
 import { schemaVersion } from './schema.ts'
 import { pruneUse } from './use.ts'
 
-/** How long history is kept (product.md, section 4). */
+/** How long history is kept (docs/configuration.md). */
 export const HISTORY_DAYS = 400
 
 /** The most faults that are reported. */
