@@ -33,7 +33,7 @@ export function dealPool(terms: PoolTerms, state: PoolState, now: Instant, { alw
   const aimed = aim(laid.table, terms, laid.undealt)
   const isOver = dealtSum(state) > terms.credits
   const isRested = now - (state.dealtAt ?? 0) >= REST_MS && state.readAt > (state.dealtAt ?? 0)
-  const isDue = always || hasChanged(terms, state) || (isRested && matters(laid.table, isOver))
+  const isDue = always || hasChanged(terms, state) || (isRested && matters(laid.table, aimed, isOver))
   const after = isDue || hasShown ? dealt(terms, state, { ...laid, aimed }, { now, isOver, raisesOnly: !isDue }) : state
   return {
     state: after,

@@ -69,16 +69,17 @@ function spread(
   return { levels, level }
 }
 
-/** Whether a deal matters: a member near their cap would get more, many caps would move, or the sum has to come down. */
-export function matters(table: PoolTable, isOver: boolean): boolean {
-  const { size, present, target } = table
+/** Whether a deal matters: a cap has to change, or those that it would change move by more than a part of all caps. */
+export function matters(table: PoolTable, { parts }: Aim, isOver: boolean): boolean {
   let [moved, total] = [0, 0]
-  for (let place = 0; place < size; place += 1) {
-    const now = present[place] ?? Number.NaN
-    const cap = target[place] ?? 0
-    if (Number.isNaN(now) || (isOver && cap < now) || wants(table, place)) return true
-    moved += cap > now ? cap - now : now - cap
-    total += now
+  for (const { levels } of parts) {
+    for (let place = levels.from; place < levels.to; place += 1) {
+      const now = table.present[place] ?? Number.NaN
+      const cap = isRaised(table, levels, place) ? (table.target[place] ?? 0) : lowered(table, place, isOver)
+      if (Number.isNaN(now) || (cap !== now && (isOver ? cap < now : isOutside(table, levels, place))) || wants(table, place)) return true
+      moved += cap > now ? cap - now : now - cap
+      total += now
+    }
   }
   return moved > MOVED * total
 }
@@ -90,6 +91,12 @@ function wants(table: PoolTable, place: number): boolean {
   const cap = table.target[place] ?? 0
   if (isOwn(table, place, cap)) return cap > now
   return use >= NEAR * now && isHelped(table, place, cap) && cap - now >= WORTH_RAISING * (now - use)
+}
+
+/** The present cap is above what the member may get at most, or below `min`. */
+function isOutside({ present, most }: PoolTable, { min }: Levels, place: number): boolean {
+  const now = present[place] ?? Number.NaN
+  return now > (most[place] ?? 0) || now < Math.min(min, most[place] ?? 0)
 }
 
 /** All of the cap that policy declares for the member: the service must show exactly that, even where it does not help. */
@@ -126,7 +133,7 @@ export function give(table: PoolTable, { parts }: Aim, { room, isOver, raisesOnl
 /** Gives the highest common level whose raises the room pays for; none while the sum is above. A raise up to what a member counts for costs nothing. */
 function raiseWithin(table: PoolTable, { levels, level: top }: Part, room: number): number {
   const raised: number[] = []
-  for (let place = levels.from; place < levels.to; place += 1) if (isRaised(table, place)) raised.push(place)
+  for (let place = levels.from; place < levels.to; place += 1) if (isRaised(table, levels, place)) raised.push(place)
   if (raised.length === 0) return 0
   const cost = (at: number): number => {
     let sum = 0
@@ -145,23 +152,28 @@ function raiseWithin(table: PoolTable, { levels, level: top }: Part, room: numbe
   return cost(level)
 }
 
-/** Whether the member is near the cap, or would get a tenth more. */
-function isRaised(table: PoolTable, place: number): boolean {
+/** Whether the member is near the cap, below `min`, or would get a tenth more. */
+function isRaised(table: PoolTable, levels: Levels, place: number): boolean {
   if (table.isRead[place] === 0) return false
   if (wants(table, place)) return true
   const now = table.present[place] ?? Number.NaN
   const cap = table.target[place] ?? 0
-  return cap > now * (1 + WORTH_RAISING) && isHelped(table, place, cap)
+  return isHelped(table, place, cap) && (cap > now * (1 + WORTH_RAISING) || isOutside(table, levels, place))
 }
 
-/** The target, where it is lower; while the sum is within the credits, not below use and most of a day's pace. A small difference is no reason to lower. */
-function lowered({ present, target, use, pace, fixedSize }: PoolTable, place: number, isOver: boolean): number {
+/**
+ * The target, where it is lower; while the sum is within the credits, not below use and most of a day's pace, as far as the most that the
+ * member may get. A small difference is no reason to lower, except to that most.
+ */
+function lowered({ present, target, use, pace, most, fixedSize }: PoolTable, place: number, isOver: boolean): number {
   const now = present[place] ?? Number.NaN
   const cap = target[place] ?? 0
   if (Number.isNaN(now)) return cap
   if (cap >= now) return now
   if (isOver || place < fixedSize) return cap
   const used = use[place] ?? 0
-  if (now - cap < WORTH_LOWERING * (now - used)) return now
-  return Math.min(now, Math.max(cap, Math.ceil(used + SLACK_DAYS * (pace[place] ?? 0))))
+  const highest = most[place] ?? 0
+  const kept = Math.max(cap, Math.min(now, highest, Math.ceil(used + SLACK_DAYS * (pace[place] ?? 0))))
+  const within = Math.min(now, highest)
+  return within - kept < WORTH_LOWERING * (now - used) ? within : kept
 }

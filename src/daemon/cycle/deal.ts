@@ -61,7 +61,7 @@ export function useNow({ usage, measured }: Pick<WorkspaceState, 'usage' | 'meas
   const { cycle } = roster
   const figures = addOnFigures({ now, cycle, measured, balance })
   const isMeasured = figures.source === 'measured'
-  if (!isMeasured && roster.people.every(({ used }) => used === undefined))
+  if (roster.people.every(({ email, used }) => used === undefined && !(isMeasured && (figures.of(email, used)?.credits ?? 0) > 0)))
     return {
       kind: 'unknown',
       why: turn ? 'the new billing cycle still shows the figures of the last one' : 'no row of the roster carries use',

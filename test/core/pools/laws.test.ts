@@ -215,3 +215,104 @@ describe('a deal', () => {
     )
   })
 })
+
+/** The caps just dealt are in force, and use under all lowered caps has shown. */
+const landed = (state: PoolState, readAt: number): PoolState => ({
+  ...state,
+  readAt,
+  members: Object.fromEntries(
+    Object.entries(state.members).map(([who, member]) => [
+      who,
+      { ...member, ...(member.dealt !== undefined && { inForce: { cap: member.dealt, at: readAt } }) },
+    ]),
+  ),
+})
+
+const bounded = fc.record({
+  people: sketches,
+  total: totals,
+  share: shares,
+  min: fc.nat(100),
+  over: fc.nat(900),
+})
+
+/** The first deal lowers; the second gives the raises that it pays for. */
+const CALM_AFTER = 1
+
+const capOf = ({ members }: PoolState, who: string): number => members[who]?.dealt ?? Number.NaN
+
+describe('a pool whose use does not move', () => {
+  test('is calm after the raises that its lowered caps pay for, for ever', () => {
+    fc.assert(
+      fc.property(bounded, ({ people, total, share, min, over }) => {
+        const terms = termsOf(total, share, min, min + over)
+        let state = stateOf(named(people))
+        let last = 0
+        for (let index = 0; index < 12; index += 1) {
+          const after = dealPool(terms, landed({ ...state, readAt: AT }, AT), AT + index, { always: true }).state
+          const before = Object.values(state.members).map(({ dealt }) => dealt)
+          if (JSON.stringify(before) !== JSON.stringify(Object.values(after.members).map(({ dealt }) => dealt))) last = index
+          state = after
+        }
+        expect(last).toBeLessThanOrEqual(CALM_AFTER)
+      }),
+      runs(300),
+    )
+  })
+
+  test('has every cap between `min` and `max` once it was dealt, but for use', () => {
+    fc.assert(
+      fc.property(bounded, ({ people, total, share, min, over }) => {
+        const list = named(people.map(({ fixed: _, ...one }) => one))
+        const max = min + over
+        const terms = termsOf(total, share, min, max)
+        const first = dealPool(terms, stateOf(list), AT).state
+        for (const [who, { use, cap }] of list) {
+          const most = Math.max(1, max, Math.ceil(use))
+          expect(capOf(first, who)).toBeLessThanOrEqual(most)
+          // A cap is not lowered below use, and one that is below it is not raised to it.
+          if (typeof cap === 'number') expect(capOf(first, who)).toBeGreaterThanOrEqual(Math.min(cap, Math.max(1, use)))
+        }
+      }),
+    )
+  })
+
+  test('corrects a cap above `max` also long after the first deal', () => {
+    fc.assert(
+      fc.property(bounded, fc.integer({ min: 1, max: 900 }), ({ people, share, min, over }, more) => {
+        const max = min + over
+        const list = named(people.map(({ use, cap }) => ({ use, cap: cap === 'none' ? 1 : cap })))
+        const terms = termsOf(2_000_000, share, min, max)
+        const first = dealPool(terms, stateOf(list), AT - 9 * HOUR).state
+        const [[who] = ['']] = list
+        const above = Math.max(1, max, Math.ceil(first.members[who]?.use ?? 0))
+        const members = { ...first.members, [who]: { ...first.members[who], dealt: credits(above + more) } as PoolMember }
+        expect(capOf(dealPool(terms, landed({ ...first, members }, AT), AT).state, who)).toBe(above)
+      }),
+    )
+  })
+
+  test.each<readonly [string, readonly Sketch[], number, number, readonly number[]]>([
+    ['use above `max`', [{ cap: 700, use: 600 }], 1200, 500, [600]],
+    [
+      'use above `max` and above the cap',
+      [
+        { cap: 400, use: 600 },
+        { cap: 560, use: 480 },
+      ],
+      1200,
+      500,
+      [400, 500],
+    ],
+    ['use a little below `max`', [{ cap: 1000, use: 485 }], 1200, 500, [500]],
+    ['a cap a little above `max`', [{ cap: 373, use: 0 }], 1550, 300, [300]],
+    ['a cap far above `max`', [{ cap: 3730, use: 0 }], 1550, 300, [300]],
+  ])('has %s and is written once', (_name, people, total, max, expected) => {
+    const terms = termsOf(total, 'need', 0, max)
+    let state = stateOf(named(people))
+    for (let round = 0; AT + round * 5 * HOUR < CYCLE.endAt; round += 1) {
+      state = dealPool(terms, landed(state, AT + round * 5 * HOUR), AT + round * 5 * HOUR).state
+      expect(Object.values(state.members).map(({ dealt }) => dealt)).toEqual(expected)
+    }
+  })
+})

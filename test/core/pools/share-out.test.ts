@@ -52,7 +52,7 @@ function shared(members: Readonly<Record<string, Person>>, under: PoolTerms, { r
     target: byName(emails, table.target),
     given: byName(emails, table.given),
     left: aimed.left,
-    matters: matters(table, isOver),
+    matters: matters(table, aimed, isOver),
   }
 }
 
@@ -107,8 +107,8 @@ describe('a deal matters', () => {
     ['not where it moves by a tenth of it', two(500, 500), terms(1100), false, false],
     ['where it moves up by more', two(500, 500), terms(1102), false, true],
     ['not where it moves down by little', two(540, 540), terms(1000), false, false],
-    ['where it moves down by more', two(600, 600), terms(1000), false, true],
-    ['where it moves for one as much as for another', two(440, 560), terms(1000), false, true],
+    ['where it moves down by more', two(700, 700), terms(1000), false, true],
+    ['where it moves for one as much as for another', two(380, 620), terms(1000), false, true],
     ['where the sum is above, and a member has to come down', two(540, 540), terms(1000), true, true],
     ['not where the sum is above, and nobody has to', two(500, 500), terms(1100), true, false],
     [

@@ -124,7 +124,7 @@ function dealOn(pool: PoolOnDays, { at, cycle, used }: ReplayDay): void {
   claim(table, terms, poolPace(usedByThem + seen.used, table.size + pool.undealt.length, cycle, at))
   const aimed = aim(table, terms, undealt)
   const isOver = undealt + seen.counted > terms.credits
-  if (isNewCycle || seen.isOpen || matters(table, isOver)) {
+  if (isNewCycle || seen.isOpen || matters(table, aimed, isOver)) {
     pool.cycleStartAt = cycle.startAt
     give(table, aimed, { room: terms.credits - standing - seen.counted, isOver })
     for (let row = 0; row < table.size; row += 1) {
