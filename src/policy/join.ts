@@ -65,7 +65,6 @@ export function joinDocuments(input: JoinInput): Joined {
   checkOverlaps(together)
   checkBases(together)
   if (!isUnread(input, 'groups')) checkGroups(together)
-  if (!isUnread(input, 'uses')) checkBareGroups(together)
   checkRulesAndPools(together)
   warnAboutNone(together)
   warnAboutEnded(together)
@@ -267,20 +266,6 @@ function checkGroups(together: Together): void {
     if (scope.kind !== 'group' || declared.has(scope.id)) continue
     add(together, at, 'GRANT_GROUP', `group ${scope.id} is not declared in groups`, {
       hint: 'declare it there with id and name; its cap may be left out',
-    })
-  }
-}
-
-function checkBareGroups(together: Together): void {
-  const all = allOf(together)
-  const granted = new Set(all.flatMap(({ grants }) => grants).flatMap(({ scope }) => (scope.kind === 'group' ? [scope.id] : [])))
-  const named = new Set(
-    all.flatMap(({ peopleRules, pools }) => [...peopleRules, ...pools]).flatMap(({ groups }) => groups.map(({ value }) => value)),
-  )
-  for (const group of together.documents.flatMap(({ bareGroups }) => bareGroups)) {
-    if (granted.has(group.scope.id) || named.has(group.scope.id)) continue
-    add(together, group.at, 'MISSING', `group ${group.scope.id} has no cap, and no grant, rule or pool is for it`, {
-      hint: 'write cap: 500, or cap: none',
     })
   }
 }

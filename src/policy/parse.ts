@@ -9,7 +9,7 @@ import { type PlacedPool, type PlacedRule, readPeopleRule, readPool } from './pe
 import { checkDocument } from './schema/faults.ts'
 import { capOf, refuse } from './schema/kinds.ts'
 import { check, SCHEMA } from './schema/schema.generated.ts'
-import type { GroupText, PeopleRuleText, PolicyText, PoolText, RuleText, SpecText, UserText } from './schema/source.ts'
+import type { GroupText, PolicyText, RuleText, SpecText, UserText } from './schema/source.ts'
 import { type Branch, field, good, isMapping, items, keyPlaceOf, type Placed, placed, placeOf } from './tree.ts'
 import { readYaml, type Source } from './yaml.ts'
 
@@ -24,8 +24,6 @@ export interface PolicyDocument {
   readonly declared: readonly DeclaredScope[]
   readonly grants: readonly PlacedGrant[]
   readonly groups: readonly DeclaredGroup[]
-  /** The groups without a cap: declared for a grant, rule or pool, but not managed. */
-  readonly bareGroups: readonly DeclaredGroup[]
   readonly protectedPeople: readonly ProtectedPerson[]
   readonly approvals: readonly PolicyApproval[]
   readonly onGroupConflict?: Placed<'min' | 'max'>
@@ -39,8 +37,8 @@ export interface PolicyDocument {
   readonly problems: readonly Problem[]
 }
 
-/** Declared groups; scopes with caps; the scopes and people of grants, rules and pools. */
-export type Part = 'groups' | 'caps' | 'uses'
+/** Declared groups; scopes with caps. */
+export type Part = 'groups' | 'caps'
 
 /** `isBare`: without a cap. */
 interface DeclaredScope extends Placed<Scope> {
@@ -76,10 +74,11 @@ function readDocument(root: Branch<PolicyText>, yamlProblems: readonly Problem[]
   const spec = field(root, 'spec')
   if (!spec || !isMapping(spec)) return undefined
   const workspace = field(spec, 'workspace')
-  const problems = [...yamlProblems, ...root.reader.problems]
   const metadata = field(root, 'metadata')
   const name = metadata && placed(field(metadata, 'name'))
   const declared = readSpec(spec, name?.value ?? '')
+  // Reading finds what the schema cannot, such as a day that does not exist.
+  const problems = [...yamlProblems, ...root.reader.problems]
   return {
     file: root.reader.source.file,
     name: name ?? { value: '', at: placeOf(root) },
@@ -108,9 +107,7 @@ function readSpec(spec: Branch<SpecText>, document: string): Declared {
     unread: unreadOf(spec, {
       groups: groups.every(({ rule }) => rule.declared),
       caps: ofTeam !== false && rules.every(({ declared }) => declared) && grants.every((grant) => grant?.amount),
-      uses: grants.every((grant) => grant) && items(field(spec, 'rules')).every(isUseRead) && items(field(spec, 'pools')).every(isUseRead),
     }),
-    bareGroups: groups.flatMap(({ group, rule }) => (group && rule.declared?.isBare ? [group] : [])),
     grants: grants.flatMap((grant) => grant ?? []),
     protectedPeople: items(field(spec, 'protected')).flatMap((person) => {
       const email = placed(person)
@@ -127,7 +124,7 @@ function readSpec(spec: Branch<SpecText>, document: string): Declared {
 }
 
 /** The keys that may hold a part. */
-const KEYS_OF = { groups: ['groups'], caps: ['team', 'groups', 'users', 'grants'], uses: ['grants', 'rules', 'pools'] } as const
+const KEYS_OF = { groups: ['groups'], caps: ['team', 'groups', 'users', 'grants'] } as const
 
 /** An unknown key and a second spec may hold any part, a value that is no list or stands twice any part of its key. */
 function unreadOf(spec: Branch<SpecText>, known: Readonly<Record<Part, boolean>>): ReadonlySet<Part> {
@@ -139,11 +136,7 @@ function unreadOf(spec: Branch<SpecText>, known: Readonly<Record<Part, boolean>>
   return new Set(PARTS.filter((part) => isOpen || !known[part] || !KEYS_OF[part].every(isListed)))
 }
 
-const PARTS: readonly Part[] = ['groups', 'caps', 'uses']
-
-/** Whether the people of a rule or a pool could be read. */
-const isUseRead = (branch: Branch<PeopleRuleText> | Branch<PoolText>): boolean =>
-  good<unknown>(branch.children.get('when') ?? branch.children.get('members')) !== undefined
+const PARTS: readonly Part[] = ['groups', 'caps']
 
 const UTC = 'UTC'
 

@@ -64,7 +64,7 @@ describe('problems between lines are reported together with problems in them', (
     [
       'a group declared twice, both without a cap and one without a name',
       'groups: [{id: g}, {id: g, name: G}]',
-      ['5:12 MISSING', '5:26 MISSING', '5:26 DUPLICATE_SCOPE'],
+      ['5:12 MISSING', '5:26 DUPLICATE_SCOPE'],
     ],
   ])('%s', (_name, spec, expected) => expect(told(spec)).toEqual(expected))
 

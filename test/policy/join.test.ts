@@ -51,7 +51,7 @@ describe('rules across documents', () => {
     ],
     ['different conflict rules', files('onGroupConflict: min', 'onGroupConflict: max'), ['b.yaml:6:20 CONFLICT_RULES (a.yaml:6:20)']],
     ['equal conflict rules', files('onGroupConflict: min', 'onGroupConflict: min'), []],
-    ['a group without a cap and without a grant', files('groups: [{id: g, name: G}]', '{}'), ['a.yaml:6:17 MISSING']],
+    ['a group without a cap and without a grant', files('groups: [{id: g, name: G}]', '{}'), []],
     ['a group without a cap and with a grant', files('groups: [{id: g, name: G}]', `grants: [{group: g, cap: 5, ${GRANT}}]`), []],
     ['a grant for a group that nothing declares', files('{}', `grants: [{group: g, cap: 5, ${GRANT}}]`), ['b.yaml:6:20 GRANT_GROUP']],
     [

@@ -91,7 +91,6 @@ spec:
           { value: { kind: 'user', email: 'ada@example.com' }, at: { file, line: 18, column: 14 }, isBare: false },
         ],
         groups: [{ scope: { kind: 'group', id: 'grp_platform' }, name: 'Platform', at: { file, line: 13, column: 11 } }],
-        bareGroups: [],
         grants: [
           {
             scope: { kind: 'user', email: 'bob@example.com' },
@@ -233,7 +232,7 @@ describe('groups, users and lists', () => {
   })
 
   it('know a group without a cap', () =>
-    expect(parseOne('groups: [{id: g, name: G}]')).toMatchObject({ rules: [], bareGroups: [{ name: 'G' }] }))
+    expect(parseOne('groups: [{id: g, name: G}]')).toMatchObject({ rules: [], groups: [{ name: 'G' }] }))
 })
 
 describe('unknown and repeated keys', () => {

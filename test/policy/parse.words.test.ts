@@ -118,7 +118,7 @@ describe('what is given back', () => {
         name: { value: 'test', at: { line: 4, column: 9 } },
         workspace: { value: 'acme', at: { line: 6, column: 14 } },
       },
-      ...{ onGroupConflict: { value: 'min', at: { line: 7, column: 20 } }, grants: [], groups: [], bareGroups: [] },
+      ...{ onGroupConflict: { value: 'min', at: { line: 7, column: 20 } }, grants: [], groups: [] },
       rules: [
         {
           value: { scope: { kind: 'team' }, cap: 5, reason: 'r', document: 'test', at: { line: 8, column: 15 } },
@@ -157,16 +157,16 @@ describe('what is given back', () => {
     ['caps, where a person cannot be read', 'users: [{email: a@b.c, cap: 5}, {cap: 5}]', ['caps']],
     ['groups and caps, where the id of a group cannot be read', 'groups: [{name: G}]', ['groups', 'caps']],
     ['caps, where the amount of a grant cannot be read', 'grants: [{team: true}]', ['caps']],
-    ['caps and uses, where it cannot be read whom a grant is for', 'grants: [{cap: 5}]', ['caps', 'uses']],
-    ['uses, where it cannot be read whom a rule is for', 'rules: [{name: r, when: {role: a}}, {name: r, cap: 5}]', ['uses']],
-    ['uses, where it cannot be read whom a pool is for', 'pools: [{name: p, credits: 5}]', ['uses']],
+    ['caps, where it cannot be read whom a grant is for', 'grants: [{cap: 5}]', ['caps']],
+    ['nothing, where it cannot be read whom a rule is for', 'rules: [{name: r, when: {role: a}}, {name: r, cap: 5}]', []],
+    ['nothing, where it cannot be read whom a pool is for', 'pools: [{name: p, credits: 5}]', []],
     ['caps, where people are no list', 'users: x', ['caps']],
     ['groups and caps, where groups are no list', 'groups: x', ['groups', 'caps']],
-    ['caps and uses, where grants are no list', 'grants: x', ['caps', 'uses']],
-    ['uses, where rules are no list', 'rules: {}', ['uses']],
-    ['uses, where pools are no list', 'pools: 5', ['uses']],
-    ['anything, where nobody knows a key', 'gruops: []', ['groups', 'caps', 'uses']],
-    ['anything, where a key of the spec is no word', '[a]: b', ['groups', 'caps', 'uses']],
+    ['caps, where grants are no list', 'grants: x', ['caps']],
+    ['nothing, where rules are no list', 'rules: {}', []],
+    ['nothing, where pools are no list', 'pools: 5', []],
+    ['anything, where nobody knows a key', 'gruops: []', ['groups', 'caps']],
+    ['anything, where a key of the spec is no word', '[a]: b', ['groups', 'caps']],
     ['caps, where people stand twice', 'users: []\nusers: []', ['caps']],
     ['groups and caps, where groups stand twice', 'groups: []\ngroups: []', ['groups', 'caps']],
     ['groups and caps, where the id of a group stands twice', 'groups: [{id: g, id: h, name: G}]', ['groups', 'caps']],
@@ -185,7 +185,7 @@ describe('what is given back', () => {
       ['b', 'B', 8],
       ['e', 'E', 11],
     ])
-    expect(one.bareGroups.map(({ scope }) => scope.id)).toEqual(['b'])
+    expect(one.declared.flatMap(({ value, isBare }) => (isBare && value.kind === 'group' ? [value.id] : []))).toEqual(['b'])
     expect(one.rules.map(({ value, at }) => [value.scope, at.column])).toEqual([[{ kind: 'group', id: 'a' }, 10]])
   })
 

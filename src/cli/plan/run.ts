@@ -1,5 +1,6 @@
 // `plan`: previews all workspaces side by side, prints and saves the plans, and sets the exit code.
 import type { Plan } from '../../core/model/change.ts'
+import { hasErrors } from '../../core/model/problem.ts'
 import { pauseFindings } from '../../daemon/conditions/findings.ts'
 import { readSetup } from '../compose.ts'
 import { ledgerArgs, shellWord } from '../shared/args.ts'
@@ -62,11 +63,11 @@ function releaseCommand(plans: readonly Plan[], known: readonly string[], flags:
   }
 }
 
-/** 1 when nothing could be read. With --detailed-exitcode: 4 for a partial reading, 3 for a hold, 2 for changes. */
+/** 1 when nothing could be read. With --detailed-exitcode, as `apply`: 4 where a scope is rejected or unread, 3 for a hold, 2 for changes. */
 function exitOf({ plan, unread }: PlanView, detailed: boolean): ExitCode {
   if (unread !== undefined) return EXIT.failed
   if (!detailed) return EXIT.done
-  if (plan.unknown.length > 0) return EXIT.partial
+  if (plan.unknown.length > 0 || hasErrors(plan.problems)) return EXIT.partial
   if (plan.holds.length > 0) return EXIT.held
   return plan.changes.length > 0 ? EXIT.pending : EXIT.done
 }
