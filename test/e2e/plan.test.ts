@@ -39,7 +39,7 @@ describe('plan', () => {
       policy: `team: {cap: 500}\ngroups:\n  - {id: grp_typo, name: Platform, cap: 1500}\nusers:\n  - {email: ada.lovelace@example.com, cap: 4000}`,
     })
     const shown = await at.run('plan', '--detailed-exitcode')
-    expect(shown).toMatchObject({ code: 2, stdout: expect.stringContaining('SCOPE_UNKNOWN') })
+    expect(shown).toMatchObject({ code: 4, stdout: expect.stringContaining('SCOPE_UNKNOWN') })
     expect(shown.stdout).toContain('Plan: 2 to set. 1 rejected.')
     const applied = await at.run('apply', '--yes')
     expect(applied.stdout.split('\n').slice(0, shown.stdout.split('\n').length)).toEqual(shown.stdout.split('\n'))

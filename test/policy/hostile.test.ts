@@ -37,7 +37,7 @@ describe('a policy folder', () => {
   })
 
   it('with a huge file, or with too much in all files, is refused before anything is read', () => {
-    const root = folder({ 'a.yaml': GOOD, 'b.yaml': '', 'c.yaml': '' })
+    const root = folder({ 'a.yaml': GOOD, 'b.yaml': '' })
     truncateSync(join(root, 'b.yaml'), 2 ** 40)
     expect(refusals(root)).toEqual(['b.yaml has 1099511627776 bytes, at most 1048576 are read'])
     const most = folder(Object.fromEntries(Array.from({ length: 17 }, (_, index) => [`${String(index).padStart(2, '0')}.yaml`, ''])))

@@ -145,8 +145,8 @@ async function applyOne(job: Job): Promise<Done> {
     },
   })
   try {
-    ledger.saveFact('policy', policy)
     const state = recall(policy, ledger)
+    ledger.saveFact('policy', policy)
     workspace.state = state
     const report = await reconcile(workspace, state, {
       usage: true,

@@ -44,8 +44,8 @@ async function cycle(
     if (!policy) throw new CommandError(`${config.name}: there is no policy`)
     const opened = await openWorkspace(config, host)
     try {
-      opened.parts.ledger.saveFact('policy', policy)
       const state = recall(policy, opened.parts.ledger)
+      opened.parts.ledger.saveFact('policy', policy)
       return { report: await reconcile(createWorkspace(opened.parts), state, { usage: true, alone: true, ...signals }) }
     } finally {
       await opened.finish?.()

@@ -141,6 +141,8 @@ export interface PolicyRevision {
   readonly digest: string
   /** The commit of the worktree the files lie in, or '' outside one. */
   readonly revision: string
+  /** Files that were read and hold no policy; absent: none. */
+  readonly empty?: readonly string[]
 }
 
 /** A revision to be shown: each commit cut to its first 12 digits, `+dirty` unchanged. */

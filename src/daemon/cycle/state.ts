@@ -10,6 +10,7 @@ import { type GuardSettings, LANDING_MS, mayHaveLanded, type Pause, type Quarant
 import type { Mode } from '../../core/model/events.ts'
 import { type CapReading, type Cycle, mayBeSet, type OwnedCap } from '../../core/model/observed.ts'
 import type { Cap, PolicyRevision } from '../../core/model/policy.ts'
+import { InputError } from '../../core/model/problem.ts'
 import { byScope, groupScope, type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
 import { isOpen } from '../../core/plan/breaker.ts'
@@ -23,6 +24,7 @@ import { followersIn } from '../../core/pools/ask.ts'
 import { poolNotes } from '../../core/pools/notes.ts'
 import type { ConditionMemory } from '../../core/resolve/conditions.ts'
 import { resolveDesired } from '../../core/resolve/desired.ts'
+import { emptied } from '../../core/resolve/emptied.ts'
 import type { DealtPools } from '../../core/resolve/pools.ts'
 import type { DesiredInputs, Resolution } from '../../core/resolve/resolution.ts'
 import { approvedCount, ROSTER_LIFE_MS } from '../../core/resolve/roster.ts'
@@ -74,8 +76,10 @@ export interface WorkspaceState {
   hasProbed: boolean
 }
 
-/** The state of a workspace at its start, from the ledger. */
+/** The state of a workspace at its start, from the ledger. Throws an `InputError` for a file that held policies of the ledger and is empty now. */
 export function recall(policy: PolicyRevision, ledger: RecordsReader): WorkspaceState {
+  const problems = emptied(policy, ledger.fact('policy')?.set)
+  if (problems.length > 0) throw new InputError(problems)
   return {
     policy,
     policyValid: true,

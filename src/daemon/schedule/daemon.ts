@@ -7,11 +7,13 @@ import type { WorkspaceView } from '../../core/model/events.ts'
 import type { PolicyRevision } from '../../core/model/policy.ts'
 import { InputError, type Problem } from '../../core/model/problem.ts'
 import type { Instant } from '../../core/model/units.ts'
+import { emptied } from '../../core/resolve/emptied.ts'
 import type { Clock } from '../../ports.ts'
 import { configFinding, LEDGER_UNWRITABLE } from '../conditions/process.ts'
 import type { Config, WorkspaceConfig } from '../config/settings.ts'
 import type { Health } from '../http/metrics/metrics.ts'
 import type { Readiness } from '../http/options.ts'
+import { orNothing } from '../ledger/error.ts'
 import type { SharedWorkspace } from '../ledger/share.ts'
 import { type LeaseHooks, type Leases, soleLeases } from '../replicas/leases.ts'
 import { lastGood, lastGoodId, policyId } from '../replicas/policies.ts'
@@ -332,8 +334,10 @@ function distribute(state: State, load: PolicyLoad, only?: string): void {
       workspace.attempted = true
       continue
     }
-    const policy = sets.get(name)
-    const problems = load.problemsOf?.get(name) ?? load.problems
+    const read = sets.get(name)
+    const lost = read ? emptied(read, (workspace.state?.policy ?? orNothing(() => workspace.ledger.fact('policy')))?.set) : []
+    const policy = lost.length > 0 ? undefined : read
+    const problems = [...lost, ...(load.problemsOf?.get(name) ?? load.problems)]
     const known = policy ?? lastGood(workspace)
     const status = {
       valid: policy !== undefined,

@@ -114,8 +114,22 @@ export function loadPolicies(paths: readonly string[], options: LoadOptions = {}
 function parseFile({ shown, text }: PolicyText, { refused, onFile }: LoadOptions): ParsedPolicyText {
   onFile?.(shown)
   const refusal = refused?.get(shown)
-  if (!refusal) return parsePolicyText(shown, text)
+  if (!refusal) return warnedIfEmpty(parsePolicyText(shown, text))
   return { source: { file: shown, text: '', lineStarts: [0] }, documents: [], problems: [refusal], damaged: true }
+}
+
+/** It can be read, and there is nothing in it but comments. */
+const isEmptied = ({ documents, damaged }: ParsedPolicyText): boolean => documents.length === 0 && !damaged
+
+function warnedIfEmpty(parsed: ParsedPolicyText): ParsedPolicyText {
+  if (!isEmptied(parsed)) return parsed
+  const { file } = parsed.source
+  const hint = 'write a policy, or delete the file'
+  const at = { file, line: 1, column: 1 }
+  return {
+    ...parsed,
+    problems: [...parsed.problems, { severity: 'warning', code: 'EMPTY_FILE', message: `${file} holds no policy`, hint, at }],
+  }
 }
 
 /** Sets are kept in memory and in the ledger, once for each workspace, even when aliases make the files short. */
@@ -306,7 +320,11 @@ function withRevisions(sets: ReturnType<typeof joinAll>, read: Read): ReadonlyMa
   const problem = beyondText(said.map(({ lines }) => lines))
   if (problem) return { problem }
   return new Map(
-    said.map(({ name, set, files, lines }) => [name, { set, digest: digestOfLines(lines), revision: revisionOf(name, files, read) }]),
+    said.map(({ name, set, files, lines }) => {
+      const empty = read.files.filter((one) => isEmptied(one) && one.readers.includes(name)).map(({ file }) => file.shown)
+      const revision: PolicyRevision = { set, digest: digestOfLines(lines), revision: revisionOf(name, files, read) }
+      return [name, empty.length > 0 ? { ...revision, empty } : revision]
+    }),
   )
 }
 

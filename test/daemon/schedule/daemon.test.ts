@@ -298,6 +298,26 @@ describe('policies', () => {
     await one.clock.until(again.stop())
   })
 
+  test('of which a file is emptied stay in force, also after a restart, until the file is gone', async () => {
+    const one = await house(['acme'], { acme: { caps: { team: 500, ada: 4000 } } })
+    await one.clock.pass(MINUTE)
+    const [{ at } = { at: undefined }] = revisionOf({ caps: { ada: 4000 } }).set.rules
+    one.sets.set('acme', { ...revisionOf({ caps: { team: 500 } }), empty: [at?.file ?? ''] })
+    one.daemon.policiesChanged()
+    await one.clock.pass(10 * MINUTE)
+    expect(viewOf(one)?.policy).toMatchObject({ valid: false, problems: [{ code: 'EMPTY_FILE' }] })
+    await one.clock.until(one.daemon.stop())
+    const again = await startDaemon(partsOf(one))
+    await one.clock.pass(10 * MINUTE)
+    expect(again.views()[0]?.policy).toMatchObject({ valid: false, problems: [{ code: 'EMPTY_FILE' }] })
+    expect(worldOf(one).caps()).toEqual({ team: 500, ada: 4000 })
+    one.sets.set('acme', revisionOf({ caps: { team: 500 } }))
+    again.policiesChanged()
+    await one.clock.pass(10 * MINUTE)
+    expect(worldOf(one).caps()).toEqual({ team: 500 })
+    await one.clock.until(again.stop())
+  })
+
   test('that were never good leave everything alone, and the daemon is ready all the same', async () => {
     const one = await house(['acme'], {}, { caps: { ada: 123 } })
     await one.clock.pass(10 * MINUTE)

@@ -22,7 +22,7 @@ type Contests<C> = Readonly<Record<ScopeKey, C>>
 /** Facts as they are stored. */
 export interface StoredFacts extends Omit<LedgerFacts, 'contested' | 'policy'> {
   readonly contested: Contests<Stored<Contest>>
-  readonly policy: Omit<PolicyRevision, 'set'> & { readonly set: StoredPolicySet }
+  readonly policy: Omit<PolicyRevision, 'set' | 'empty'> & { readonly set: StoredPolicySet }
 }
 
 const contests = <A, B>(all: Contests<A>, change: (one: A) => B): Contests<B> =>
