@@ -88,11 +88,13 @@ export async function createHost({ cli, flags, config, store, isEmbedded, leases
   const salt = await saltOf(store, config, { isEmbedded, rebind: flags.rebind === true })
   const hashed = hashLabels(sha256, salt)
   const inForce = { config }
+  const people = chosenLabels(() => (inForce.config.people === 'email' ? EMAIL_LABELS : hashed))
   const revision = commitOf(fileURLToPath(new URL('../../..', import.meta.url)))
   const metrics = createMetrics({
     version: VERSION,
     revision,
     clock: cli.clock,
+    people,
     users: {
       get perUser() {
         return inForce.config.metrics.perUser
@@ -123,7 +125,7 @@ export async function createHost({ cli, flags, config, store, isEmbedded, leases
       paces.set(id, own)
       return own
     },
-    people: chosenLabels(() => (inForce.config.people === 'email' ? EMAIL_LABELS : hashed)),
+    people,
     config: () => inForce.config,
     use(next) {
       const before = inForce.config
@@ -156,6 +158,7 @@ const chosenLabels = (chosen: () => PeopleLabels): PeopleLabels => ({
   },
   label: (email) => chosen().label(email),
   text: (text) => chosen().text(text),
+  all: (value) => chosen().all(value),
 })
 
 const PROBE_EVERY_MS = 30_000

@@ -7,7 +7,7 @@ import { type Scope, scopeKey } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
 import { CONTEST_MS } from '../../core/plan/contested.ts'
 import type { Digest, Ledger, LedgerFacts, RecordsReader, UsageFacts } from '../../ports.ts'
-import { hashLabels } from '../http/status/labels.ts'
+import { emailsIn, hashLabels, mapTexts } from '../http/status/labels.ts'
 import type { LedgerDocument, SharedRecords } from './values/source.ts'
 import { restored, restoredFact, stored, storedFact } from './values/stored.ts'
 import { FACT_NAMES } from './values/values.ts'
@@ -61,9 +61,9 @@ const SHARED_FACTS = FACT_NAMES.filter((name) => SHARED[name] && name !== 'usage
 /** A text that is only an address is hashed as a whole, whatever signs it has. */
 const isEmail = (text: string): boolean => /^[^\s@|]+@[^\s@|]+$/.test(text)
 
-const suffix = '@people.invalid'
-const withSuffix = (hash: string): string => `${hash}${suffix}`
-const HASHED = /[0-9a-f]{12}@people\.invalid/g
+/** Keys of conditions have `%40` for the @, and must have it again when they are read. */
+const withSuffix = (hash: string, raw: string): string => `${hash}${raw.includes('@') ? '@' : '%40'}people.invalid`
+const HASHED = /([0-9a-f]{12})(@|%40)people\.invalid/g
 
 export interface ShareOptions {
   readonly workspaces: Iterable<SharedWorkspace> | AsyncIterable<SharedWorkspace>
@@ -164,34 +164,23 @@ const counted = ({ email, status, disabled, used }: Person): Person => ({
   ...(used !== undefined && { used }),
 })
 
-/** A copy with `change` applied to every text, keys of objects included. */
-function mapTexts<T>(value: T, change: (text: string) => string): T {
-  const mapped = (one: unknown): unknown => {
-    if (typeof one === 'string') return change(one)
-    if (Array.isArray(one)) return one.map(mapped)
-    if (typeof one !== 'object' || one === null) return one
-    return Object.fromEntries(
-      Object.entries(one).flatMap(([key, inside]) => (inside === undefined ? [] : [[change(key), mapped(inside)] as const])),
-    )
-  }
-  return mapped(value) as T
-}
-
 /**
- * Reads one workspace of an answer. `emails` are the people that the reader knows from its policies and the roster; the address of any other
- * person stays a hash.
+ * Reads one workspace of an answer. `said` is what the reader knows from its policies and the roster: people, patterns, names. An address that is
+ * in none of it stays a hash.
  */
 export function readShared(
   { key, workspaces }: LedgerDocument,
   workspace: string,
-  emails: Iterable<string>,
+  said: Iterable<string>,
   digest: Digest,
 ): SharedLedger | undefined {
   const found = workspaces.find((one) => one.workspace === workspace)
   if (found === undefined) return undefined
-  const labels = hashLabels(digest, key, withSuffix)
-  const known = new Map([...emails].map((email) => [labels.label(email), email]))
-  const unmask = (masked: string): string => masked.replace(HASHED, (hash) => known.get(hash) ?? hash)
+  const { label } = hashLabels(digest, key, (hash) => hash)
+  const emails = [...said].flatMap((text) => [...(isEmail(text) ? [text] : []), ...emailsIn(text).map(({ email }) => email)])
+  const known = new Map(emails.map((email) => [label(email), email]))
+  const unmask = (masked: string): string =>
+    masked.replace(HASHED, (all, hash: string, at: string) => known.get(hash)?.replace('@', at) ?? all)
   const { owned, openIntents, approvals, quarantined, pause, lastWrites, facts } = mapTexts(found, unmask)
   const kept = { owned: owned.map(restored), openIntents: openIntents.map(restored), quarantined: quarantined.map(restored) }
   return {

@@ -8,6 +8,7 @@ import { type CycleEvent, RECONCILE_RESULTS, REQUEST_OUTCOMES, type WorkspaceVie
 import { SCOPE_KINDS } from '../../../core/model/scope.ts'
 import { burnedOf } from '../../../core/use/burned.ts'
 import type { Clock } from '../../../ports.ts'
+import { EMAIL_LABELS, type PeopleLabels } from '../status/labels.ts'
 import {
   COUNTERS,
   type CounterName,
@@ -48,6 +49,8 @@ export interface MetricsOptions {
   /** The commit this program was built from, or ''. */
   readonly revision: string
   readonly clock: Pick<Clock, 'now'>
+  /** How people in names of rules, pools and groups are shown. */
+  readonly people?: PeopleLabels
   /** Off when absent. */
   readonly users?: PerUserSettings
 }
@@ -60,6 +63,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   collectDefaultMetrics({ register: registry })
   for (const name of REFUSED_DEFAULTS) registry.removeSingleMetric(name)
   const parts = createParts(registry)
+  const { people = EMAIL_LABELS } = options
   /** Label values by name. */
   const workspaces = new Map<string, string>()
   let mostDropped = 0
@@ -76,7 +80,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     for (const { workspace, lease } of views) put('capkeeper_workspace_held', { workspace }, Number(lease?.isHere ?? true))
     // A workspace that another replica holds is counted only there.
     const own = views.filter(({ lease }) => lease?.isHere ?? true)
-    for (const view of own) putWorkspaceGauges(put, view, now)
+    for (const view of own) putWorkspaceGauges((name, labels, value) => put(name, people.all(labels), value), view, now)
     const dropped = options.users ? putUserGauges(put, own, options.users, now) : 0
     parts.counters.capkeeper_metrics_dropped_series_total.inc(Math.max(0, dropped - mostDropped))
     mostDropped = Math.max(mostDropped, dropped)
@@ -91,7 +95,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     // All gauges are set before the first await, so that overlapping scrapes never see half of them.
     async render(views, health) {
       setGauges(views, health)
-      setBurned(parts, views, workspaces)
+      setBurned(parts, views, workspaces, people)
       setTransfers(parts, views)
       return registry.metrics()
     },
@@ -176,7 +180,12 @@ function setTransfers({ counters }: Parts, views: readonly WorkspaceView[]): voi
 }
 
 /** The ledger keeps the sums, so they survive restarts; until they are known there is no series. A group has one while the view has the group. */
-function setBurned({ counters }: Parts, views: readonly WorkspaceView[], workspaces: ReadonlyMap<string, string>): void {
+function setBurned(
+  { counters }: Parts,
+  views: readonly WorkspaceView[],
+  workspaces: ReadonlyMap<string, string>,
+  people: PeopleLabels,
+): void {
   counters.capkeeper_credits_burned_total.reset()
   counters.capkeeper_group_credits_burned_total.reset()
   for (const { workspace: name, groups, use } of views) {
@@ -184,7 +193,7 @@ function setBurned({ counters }: Parts, views: readonly WorkspaceView[], workspa
     const workspace = labelText(name)
     counters.capkeeper_credits_burned_total.inc({ workspace }, use.burned.team)
     for (const { id } of groups) {
-      counters.capkeeper_group_credits_burned_total.inc({ workspace, group: labelText(id) }, burnedOf(use.burned.groups, id))
+      counters.capkeeper_group_credits_burned_total.inc({ workspace, group: labelText(people.text(id)) }, burnedOf(use.burned.groups, id))
     }
   }
 }

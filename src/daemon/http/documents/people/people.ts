@@ -5,6 +5,7 @@ import { BANDS, type Band, SCOPE_STATES } from '../../../../core/model/events.ts
 import { groupScope, type ScopeKey, scopeKey } from '../../../../core/model/scope.ts'
 import type { Candidate } from '../../../../core/resolve/candidate.ts'
 import { bandRank } from '../../../../core/use/bands.ts'
+import type { PeopleLabels } from '../../status/labels.ts'
 import { DocumentError, type Query } from '../documents.ts'
 import type { Showing, WorkspaceFacts } from '../facts.ts'
 import { type Asked, asked, limitOf, PAGE, text, word } from '../query.ts'
@@ -33,7 +34,7 @@ export const PEOPLE_QUERY = [
 export function peopleDocument(facts: WorkspaceFacts, index: PeopleIndex, showing: Showing, query: Query): PersonListDocument {
   const question = asked(query, PEOPLE_QUERY)
   const [page, limit] = [question.whole('page'), question.whole('limit')]
-  const { rows, bands, total } = found(index, wantedBy(question, facts, index), orderOf(question, index), {
+  const { rows, bands, total } = found(index, wantedBy(question, facts, index, showing), orderOf(question, index), {
     from: (page - 1) * limit,
     limit,
   })
@@ -47,7 +48,7 @@ export function peopleDocument(facts: WorkspaceFacts, index: PeopleIndex, showin
     items: rows.map((row) => personEntry(row, facts, showing, names)),
     bands,
     groups: [...names].map(([id, name]) => ({ id: showing.people.text(id), name })),
-    rules: rulesOf(index),
+    rules: rulesOf(index, showing),
   }
 }
 
@@ -57,16 +58,16 @@ interface Wanted {
   readonly fits: (row: PersonRow) => boolean
 }
 
-function wantedBy(question: Asked, facts: WorkspaceFacts, index: PeopleIndex): Wanted {
+function wantedBy(question: Asked, facts: WorkspaceFacts, index: PeopleIndex, { people }: Showing): Wanted {
   const search = question.text('search')?.trim().toLowerCase() ?? ''
-  const group = knownGroup(facts, question.text('group'))
+  const group = knownGroup(facts, question.text('group'), people)
   const [rule, state, status] = [question.text('rule'), question.word('state', SCOPE_STATES), question.word('status', STATUSES)]
   return {
     band: question.word('band', BANDS),
     fits: (row) =>
       (search === '' || row.label.includes(search)) &&
       (group === undefined || row.groups.includes(group)) &&
-      (rule === undefined || ruleOf(row, index) === rule) &&
+      (rule === undefined || people.text(ruleOf(row, index)) === rule) &&
       (state === undefined || row.state === state) &&
       (status === undefined || row.status === status),
   }
@@ -98,10 +99,11 @@ function orderOf(question: Asked, index: PeopleIndex): Uint32Array {
   return known
 }
 
-function knownGroup({ view, policy }: WorkspaceFacts, id: string | undefined): ScopeKey | undefined {
-  if (id === undefined) return undefined
+function knownGroup({ view, policy }: WorkspaceFacts, shown: string | undefined, people: PeopleLabels): ScopeKey | undefined {
+  if (shown === undefined) return undefined
   const known = [...view.groups.map((group) => group.id), ...(policy?.set.groups ?? []).map(({ scope }) => scope.id)]
-  if (!known.includes(id)) throw new DocumentError(404, 'no declared group has this id')
+  const id = known.find((one) => people.text(one) === shown)
+  if (id === undefined) throw new DocumentError(404, 'no declared group has this id')
   return scopeKey(groupScope(id))
 }
 
@@ -114,14 +116,14 @@ export function groupNames({ view, policy }: WorkspaceFacts, { people }: Showing
 /** Filters that a page offers. Choice. */
 const MOST_RULES = 100
 
-function rulesOf(index: PeopleIndex): PersonListDocument['rules'] {
+function rulesOf(index: PeopleIndex, { people: labels }: Showing): PersonListDocument['rules'] {
   const counts = new Map<string, number>()
   for (const row of index.rows) {
     const name = ruleOf(row, index)
     counts.set(name, (counts.get(name) ?? 0) + 1)
   }
   return [...counts]
-    .map(([name, people]) => ({ name, people }))
+    .map(([name, people]) => ({ name: labels.text(name), people }))
     .sort((a, b) => b.people - a.people)
     .slice(0, MOST_RULES)
 }
