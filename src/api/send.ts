@@ -119,9 +119,11 @@ async function sendPatiently<Value>(machine: Machine, request: ApiRequest<Value>
   }
 }
 
-/** A late request that timed out is left to the next cycle, because caps wait for it. */
-const mayRetry = ({ kind }: ApiError, { once, urgency }: ApiRequest<unknown>): boolean =>
-  !once && (kind === 'server' || kind === 'network' || kind === 'malformed' || (kind === 'timeout' && urgency !== 'late'))
+/** A late request that timed out is left to the next cycle, because caps wait for it. A redirect would only be sent again. */
+const mayRetry = ({ kind, status = 0 }: ApiError, { once, urgency }: ApiRequest<unknown>): boolean =>
+  !once &&
+  !(status >= 300 && status < 400) &&
+  (kind === 'server' || kind === 'network' || kind === 'malformed' || (kind === 'timeout' && urgency !== 'late'))
 
 /** Waits for a turn, and uses it. Throws when the request may not be sent at all. */
 async function attempt<Value>(

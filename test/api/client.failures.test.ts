@@ -48,6 +48,14 @@ describe('an outage', () => {
   })
 })
 
+describe('a redirect', () => {
+  it('is not asked again, because the answer would be the same', async () => {
+    const { client, sent } = testClient(() => ({ status: 302, headers: { location: 'https://elsewhere.example' }, body: '' }))
+    expect((await client.readCap(TEAM)).failure?.message).toContain('redirects are not followed')
+    expect(sent).toHaveLength(1)
+  })
+})
+
 describe('a refused key', () => {
   it('stops only the requests of its operation, at once', async () => {
     const { client, sent } = testClient(({ operation }) =>
