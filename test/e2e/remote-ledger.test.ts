@@ -63,6 +63,27 @@ describe('plan with the ledger of a running daemon', () => {
     }
   })
 
+  test('remembers for whom a rule with a pattern of addresses holds, as the file does', async () => {
+    const rule = 'rules:\n  - {name: for ceo@example.com, when: {email: "ada*@example.com", role: member}, cap: 700}'
+    const at = await world({ policy: `team: {cap: 500}\n${rule}`, settings: { mode: 'enforce', usageInterval: '1h' } })
+    const { store } = at.service.sandbox
+    const setRole = (role: string): void => {
+      const ada = store.person('ada.lovelace@example.com')
+      if (ada) store.savePerson({ ...ada, role })
+    }
+    setRole('member')
+    const daemon = await at.daemon()
+    await daemon.shows('capkeeper_scopes', 1, { workspace: 'acme', kind: 'user', state: 'in_sync' })
+    // One reading that says otherwise changes nothing yet, for whoever remembers what was so before.
+    setRole('admin')
+    const config = at.write('review.yaml', configText([workspace('acme', at.service.url)]))
+    const plan = (ledger: string) => asReviewer(at, 'plan', '--config', config, '--ledger', ledger, '--output', 'json')
+    const [remote, local] = [await plan(daemon.url), await plan(at.path('ledger.db'))]
+    expect(planOf(local.stdout)).toEqual({ changes: [], holds: [] })
+    expect(planOf(remote.stdout)).toEqual(planOf(local.stdout))
+    expect(await (await fetch(`${daemon.url}/ledger`)).text()).not.toContain('example.com')
+  })
+
   test('sends the token that the daemon asks for, from the environment or a file; another token is refused', async () => {
     const at = await world({ policy: 'team: {cap: 500}' })
     at.write('token', 'the-token-of-the-ledger\n')

@@ -4,7 +4,6 @@
 import type { PolicySet } from '../../../core/model/policy.ts'
 import { failureOf } from '../../../daemon/collect/failure.ts'
 import type { WorkspaceConfig } from '../../../daemon/config/settings.ts'
-import { mapTexts } from '../../../daemon/http/status/labels.ts'
 import { LedgerError } from '../../../daemon/ledger/error.ts'
 import { readShared, type SharedLedger, type SharedWorkspace } from '../../../daemon/ledger/share.ts'
 import { Undecodable } from '../../../daemon/ledger/values/decode.ts'
@@ -59,12 +58,10 @@ async function remoteLedgers(address: string, { clock }: Cli, token: string | un
     known: document.workspaces.map((one) => one.workspace),
     async of({ config, policy }, client, stop) {
       mustServe(url, config, document.workspaces)
-      const said = [...declaredEmails(policy.set), ...(await rosterEmails(client, config, stop))]
+      const { peopleRules, pools } = policy.set
       // Patterns and names of rules and pools may have addresses in them.
-      mapTexts([policy.set.rules, policy.set.pools], (text) => {
-        said.push(text)
-        return text
-      })
+      const named = JSON.stringify([peopleRules, pools])
+      const said = [...declaredEmails(policy.set), ...(await rosterEmails(client, config, stop)), named]
       const ledger = readShared(document, config.name, said, sha256)
       if (!ledger) throw new CommandError(`${url} knows no workspace ${config.name}`)
       return ledger
