@@ -1,11 +1,24 @@
 // The schema of a ledger file: its owner, version and tables. A file of another program or of a newer capkeeper is never changed, and a
 // ledger that cannot be read is never replaced by a new one. An empty file is a new ledger.
 
+import { KEYS } from '../adapter.ts'
 import { corrupt, LedgerError } from '../error.ts'
 import type { LedgerDatabase } from './database.ts'
 
 /** "capk": tells a ledger from other SQLite files (`PRAGMA application_id`). */
 const APPLICATION_ID = 0x6361706b
+
+const KEYED_TABLES = Object.entries(KEYS)
+  .map(
+    ([table, key]) => `CREATE TABLE ${table} (
+    id INTEGER PRIMARY KEY,
+    binding INTEGER NOT NULL REFERENCES binding,
+    ${key} TEXT NOT NULL,
+    data TEXT NOT NULL,
+    UNIQUE (binding, ${key})
+  ) STRICT;`,
+  )
+  .join('\n\n  ')
 
 /**
  * All records of a workspace refer to a binding: its name with a service's address. `data` is one value as JSON; the other columns are for
@@ -22,13 +35,7 @@ const SCHEMA = `
   ) STRICT;
   CREATE UNIQUE INDEX binding_current ON binding (workspace) WHERE current = 1;
 
-  CREATE TABLE owned (
-    id INTEGER PRIMARY KEY,
-    binding INTEGER NOT NULL REFERENCES binding,
-    scope TEXT NOT NULL,
-    data TEXT NOT NULL,
-    UNIQUE (binding, scope)
-  ) STRICT;
+  ${KEYED_TABLES}
 
   CREATE TABLE intent (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -45,30 +52,6 @@ const SCHEMA = `
   ) STRICT;
   CREATE INDEX history_at ON history (binding, at);
   CREATE INDEX history_scope ON history (binding, scope, at);
-
-  CREATE TABLE approval (
-    id INTEGER PRIMARY KEY,
-    binding INTEGER NOT NULL REFERENCES binding,
-    hold TEXT NOT NULL,
-    data TEXT NOT NULL,
-    UNIQUE (binding, hold)
-  ) STRICT;
-
-  CREATE TABLE quarantine (
-    id INTEGER PRIMARY KEY,
-    binding INTEGER NOT NULL REFERENCES binding,
-    scope TEXT NOT NULL,
-    data TEXT NOT NULL,
-    UNIQUE (binding, scope)
-  ) STRICT;
-
-  CREATE TABLE fact (
-    id INTEGER PRIMARY KEY,
-    binding INTEGER NOT NULL REFERENCES binding,
-    name TEXT NOT NULL,
-    data TEXT NOT NULL,
-    UNIQUE (binding, name)
-  ) STRICT;
 
   CREATE TABLE pause (
     id INTEGER PRIMARY KEY,
