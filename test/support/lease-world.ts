@@ -145,10 +145,10 @@ export function createLeaseWorld({ replicas, workspaces, random, mayLeave, confi
       }
     })
     const isLive = (id: string): boolean => id === replica.id || (alive.get(id)?.spreads === true && (alive.get(id)?.until ?? 0) > time)
-    const votes = new Map<string, { readonly id: string; readonly config: string }[]>()
+    const votes = new Map<string, Map<string, string>>()
     for (const [id, told] of configs)
-      for (const [workspace, config] of isLive(id) ? told : []) votes.set(workspace, [...(votes.get(workspace) ?? []), { id, config }])
-    for (const [workspace, all] of votes) if (all.every(({ config }) => config === all[0]?.config)) votes.delete(workspace)
+      for (const [workspace, config] of isLive(id) ? told : []) votes.set(workspace, (votes.get(workspace) ?? new Map()).set(id, config))
+    for (const [workspace, all] of votes) if (new Set(all.values()).size === 1) votes.delete(workspace)
     return { renewed, taken, peers, leases, votes, told: new Map() }
   }
 

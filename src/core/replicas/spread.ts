@@ -22,25 +22,22 @@ export interface Moves {
   readonly release: readonly string[]
 }
 
-/** The settings with which a live replica would keep a workspace. */
-export interface Vote {
-  readonly id: string
-  /** The digest of the settings. */
-  readonly config: string
-}
+/** The digests of the settings with which live replicas would keep a workspace, by their ids. */
+export type Votes = ReadonlyMap<string, string>
 
 /**
  * The settings under which a workspace is kept: those of most live replicas; of as many, those under which it is kept now or was kept last, else
  * those of the first replica by id. So all replicas come to the same settings, some replica has them, and none waits for ever. `votes` is not
  * empty; `present` is absent for a workspace that was never kept.
  */
-export function settingsThatCount(votes: readonly Vote[], present: string | undefined): string | undefined {
+export function settingsThatCount(votes: Votes, present: string | undefined): string | undefined {
   const counts = new Map<string, number>()
-  for (const { config } of votes) counts.set(config, (counts.get(config) ?? 0) + 1)
+  for (const config of votes.values()) counts.set(config, (counts.get(config) ?? 0) + 1)
   const most = Math.max(...counts.values())
   const leading = new Set([...counts].flatMap(([config, count]) => (count === most ? [config] : [])))
   if (present !== undefined && leading.has(present)) return present
-  return votes.toSorted((a, b) => (a.id < b.id ? -1 : 1)).find(({ config }) => leading.has(config))?.config
+  const [first = ''] = [...votes.keys()].filter((id) => leading.has(votes.get(id) ?? '')).sort()
+  return votes.get(first)
 }
 
 /** A workspace free for longer goes to any replica that does not refuse it, however many that holds. */

@@ -1,5 +1,5 @@
 // The exchange between a replica and the table of leases. Types only.
-import type { Vote } from './spread.ts'
+import type { Votes } from './spread.ts'
 
 /** A workspace that a replica holds, or held. */
 export interface HeldWorkspace {
@@ -54,7 +54,7 @@ export interface HeartbeatAnswer {
   readonly peers: readonly (ReplicaName & { readonly refuses: readonly string[] })[]
   readonly leases: readonly LeaseRow[]
   /** The settings of the live replicas for each workspace about which they differ, those that this replica reported included. */
-  readonly votes: ReadonlyMap<string, readonly Vote[]>
+  readonly votes: ReadonlyMap<string, Votes>
   /** The policies that this replica reported to the table, by workspace. */
   readonly told: ReadonlyMap<string, string>
 }

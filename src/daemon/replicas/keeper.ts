@@ -228,14 +228,10 @@ function refusalOf({ rows, configs, replica, answer, held }: State, workspace: s
   const ours = configs.get(workspace)
   if (ours === undefined) return undefined
   const { holder, config } = rows.get(workspace) ?? {}
-  const told = answer?.votes.get(workspace) ?? []
-  const votes = new Map(told.map((one) => [one.id, one.config]))
+  const votes = new Map(answer?.votes.get(workspace))
   if (holder && config !== undefined && holder.id !== replica.id) votes.set(holder.id, config)
   votes.set(replica.id, ours)
-  const theirs = settingsThatCount(
-    [...votes].map(([id, one]) => ({ id, config: one })),
-    held.has(workspace) ? ours : config,
-  )
+  const theirs = settingsThatCount(votes, held.has(workspace) ? ours : config)
   if (theirs === undefined || theirs === ours) return undefined
   const peers = [...(holder ? [holder] : []), ...(answer?.peers ?? [])]
   return { ours, theirs, holder: peers.find(({ id }) => votes.get(id) === theirs)?.name ?? 'another replica' }
@@ -272,8 +268,8 @@ function movesOf(state: State): ReturnType<typeof spread> {
   })
   const { take, release } = spread(replica.id, peers, leases)
   // Whoever has the settings that count takes it.
-  const outvoted = [...held.keys()].filter((workspace) => refusalOf(state, workspace) !== undefined)
-  return { take, release: [...new Set([...release, ...outvoted])].filter((workspace) => held.has(workspace) && !busy.has(workspace)) }
+  const refused = [...held.keys()].filter((workspace) => refuses.has(workspace))
+  return { take, release: [...new Set([...release, ...refused])].filter((workspace) => held.has(workspace) && !busy.has(workspace)) }
 }
 
 /** Runs the jobs of a workspace one after the other. */

@@ -137,7 +137,7 @@ describe('whatever the order of replicas', () => {
 })
 
 describe('the settings that count', () => {
-  const votes = (text: string) => [...text].map((config, place) => ({ id: `r${place}`, config }))
+  const votes = (text: string) => new Map([...text].map((config, place) => [`r${place}`, config]))
   test.each<readonly [string, string, string | undefined, string]>([
     ['are those of most', 'abb', 'a', 'b'],
     ['are the present ones where as many have each', 'ab', 'b', 'b'],

@@ -204,9 +204,11 @@ function answerOf(rows: readonly Row[], name: string): HeartbeatAnswer {
     }
   })
   const told = new Map(of('told').map((row) => [workspaceOf(row), String(row['policy'])]))
-  const votes = Map.groupBy(
-    of('vote').map((row) => ({ workspace: workspaceOf(row), id: String(row['holder']), config: String(row['config']) })),
-    ({ workspace }) => workspace,
+  const votes = new Map(
+    [...Map.groupBy(of('vote'), workspaceOf)].map(([name, all]) => [
+      name,
+      new Map(all.map((row) => [String(row['holder']), String(row['config'])])),
+    ]),
   )
   return { renewed: new Set(of('renewed').map(workspaceOf)), taken, peers, leases, votes, told }
 }
