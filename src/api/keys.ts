@@ -187,11 +187,11 @@ function checkedKey(text: string, subject: string): Loaded {
   if (value.length > MAX_KEY_LENGTH) {
     return { code: 'KEY_MALFORMED', message: `${subject} has ${value.length} characters; a key has ${MAX_KEY_LENGTH} at most` }
   }
+  if (/\0|^\uFFFD/.test(value)) return { code: 'KEY_MALFORMED', message: `${subject} looks like UTF-16; save it as UTF-8` }
   if (/[\r\n]/.test(value)) return { code: 'KEY_MALFORMED', message: `${subject} has more than one line; write the key alone` }
   if (/^(['"`]).*\1$/.test(value)) {
     return { code: 'KEY_MALFORMED', message: `${subject} is in quotes; write the key alone, without them` }
   }
-  if (/\0|^\uFFFD/.test(value)) return { code: 'KEY_MALFORMED', message: `${subject} looks like UTF-16; save it as UTF-8` }
   if (/\p{Cc}/u.test(value)) return { code: 'KEY_MALFORMED', message: `${subject} contains control characters; write the key alone` }
   return { value }
 }

@@ -89,6 +89,7 @@ describe('a key', () => {
   it.each([
     ['in quotes', '"abcdef-secret"\n', /is in quotes/],
     ['in UTF-16', Buffer.from('\uFEFFabcdef-secret', 'utf16le'), /looks like UTF-16/],
+    ['in UTF-16, with a line end', Buffer.from('\uFEFFabcdef-secret\n', 'utf16le'), /looks like UTF-16/],
     ['with a second line', 'abcdef-secret\nmore', /more than one line/],
   ])('%s is refused with the reason, and is not shown', (_, text, reason) => {
     const path = join(folder, 'odd')
