@@ -1,5 +1,5 @@
 // The state of a pace, and what is measured with it: rates in requests per second, and goodput between two moments of the busy clock, which
-// stops while there is nothing to send. Values and arithmetic only; pacing.ts, advance.ts and refusal.ts decide.
+// stops while there is nothing to send. Values and arithmetic only; pacing.ts decides.
 
 /** What the configuration allows, in requests per second (docs/configuration.md); `max` is at least 0.1. */
 export interface RateSettings {
@@ -78,7 +78,7 @@ export interface Lesson {
  *         +-------------------> [blocked] <-----------------------+
  *                            single probes only
  * ```
- * A refusal sets the next rate to 0.97 x the goodput since some moment, within bounds (`verdictOn` in refusal.ts):
+ * A refusal sets the next rate to 0.97 x the goodput since some moment, within bounds (`verdictOn` in pacing.ts):
  * - in a climb: since the step before, because the slow start is no evidence of the limit. When the first probe is answered, the block was
  *   only our own waiting: the climb goes on between the rate that held and the one that was refused.
  * - in a try: the first steps go back to the rate that the try began from; later steps have held, so the measure is since the step before.

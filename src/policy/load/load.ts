@@ -119,10 +119,10 @@ function parseFile({ shown, text }: PolicyText, { refused, onFile }: LoadOptions
 }
 
 /** It can be read, and there is nothing in it but comments. */
-const isEmptied = ({ documents, damaged }: ParsedPolicyText): boolean => documents.length === 0 && !damaged
+const holdsNothing = ({ documents, damaged }: ParsedPolicyText): boolean => documents.length === 0 && !damaged
 
 function warnedIfEmpty(parsed: ParsedPolicyText): ParsedPolicyText {
-  if (!isEmptied(parsed)) return parsed
+  if (!holdsNothing(parsed)) return parsed
   const { file } = parsed.source
   const hint = 'write a policy, or delete the file'
   const at = { file, line: 1, column: 1 }
@@ -321,7 +321,7 @@ function withRevisions(sets: ReturnType<typeof joinAll>, read: Read): ReadonlyMa
   if (problem) return { problem }
   return new Map(
     said.map(({ name, set, files, lines }) => {
-      const empty = read.files.filter((one) => isEmptied(one) && one.readers.includes(name)).map(({ file }) => file.shown)
+      const empty = read.files.filter((one) => holdsNothing(one) && one.readers.includes(name)).map(({ file }) => file.shown)
       const revision: PolicyRevision = { set, digest: digestOfLines(lines), revision: revisionOf(name, files, read) }
       return [name, empty.length > 0 ? { ...revision, empty } : revision]
     }),

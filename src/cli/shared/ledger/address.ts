@@ -1,5 +1,5 @@
 // The address of a ledger: a file, a daemon or a database. A password in it must never be shown.
-import { isPostgresAddress, secretsOf, shownAddress } from '../../../daemon/ledger/postgres/address.ts'
+import { isPostgresAddress, MAX_PASSWORD_FILE_BYTES, secretsOf, shownAddress } from '../../../daemon/ledger/postgres/address.ts'
 import { readText } from '../../../files.ts'
 import type { Cli } from '../context.ts'
 
@@ -17,7 +17,7 @@ export function hidePasswords({ env, secrets }: Pick<Cli, 'env' | 'secrets'>, le
 
 function textIn(file: string): string | undefined {
   try {
-    return readText(file, 1024 * 1024)
+    return readText(file, MAX_PASSWORD_FILE_BYTES)
   } catch {
     return undefined
   }

@@ -43,6 +43,9 @@ export function secretsOf(
   return [...inAddress, env['PGPASSWORD'] ?? '', ...inFile].filter((one) => one !== '')
 }
 
+/** Of the file of passwords, in bytes. */
+export const MAX_PASSWORD_FILE_BYTES = 1024 * 1024
+
 /** Where libpq looks for passwords. */
 export const passwordFileOf = (env: Readonly<Record<string, string | undefined>>): string =>
   env['PGPASSFILE'] || `${env['HOME'] ?? '.'}/.pgpass`

@@ -1,13 +1,12 @@
 // The ledger's handle on PostgreSQL: a pool of connections, time limits for every statement, failures as LedgerErrors, and transactions that
 // are on the disk when they resolve. After a failure to connect it waits, longer each time. It knows nothing about the content.
 import { statSync } from 'node:fs'
-
 import { Client, type ClientConfig, Pool, type PoolClient, type PoolConfig } from 'pg'
 import { parseIntoClientConfig } from 'pg-connection-string'
 import { readText } from '../../../files.ts'
 import type { Clock } from '../../../ports.ts'
 import { LedgerError } from '../error.ts'
-import { passwordFileOf, passwordFor, shownAddress, targetOf } from './address.ts'
+import { MAX_PASSWORD_FILE_BYTES, passwordFileOf, passwordFor, shownAddress, targetOf } from './address.ts'
 import { fromPostgres, isBroken, isWithoutTls } from './error.ts'
 import { createSlots } from './slots.ts'
 
@@ -209,7 +208,6 @@ function passwordInFile(file: string, { host, port, database = '', user = '' }: 
 
 /** The rights of the group and of all other users. */
 const OTHERS = 0o077
-const MAX_PASSWORD_FILE_BYTES = 1024 * 1024
 
 /** Repeats an attempt once when its connection was dead: a connection of the pool may have died unnoticed. */
 async function again<T>(attempt: () => Promise<T>, mayRepeat: () => boolean = () => true): Promise<T> {
