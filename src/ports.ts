@@ -24,7 +24,7 @@ import type { OpenBreaker } from './core/plan/breaker.ts'
 import type { Contest } from './core/plan/contested.ts'
 import type { ChangesShown, NotedRules } from './core/plan/reviewed.ts'
 import type { Heartbeat, HeartbeatAnswer, HeldWorkspace } from './core/replicas/table.ts'
-import type { ConditionMemory } from './core/resolve/conditions.ts'
+import type { MatchMemory } from './core/resolve/matches.ts'
 import type { DealtPools } from './core/resolve/pools.ts'
 import type { MeasuredAddOn } from './core/use/add-on.ts'
 import type { BurnedFacts, BurnStep } from './core/use/burned.ts'
@@ -184,7 +184,7 @@ export interface LedgerFacts {
   /** For each person with a cap of the conflict rule: the groups that differed when last read. */
   readonly conflictGroups: Readonly<Record<string, readonly string[]>>
   /** The people who match the conditions of rules and pools, as agreeing readings of the roster have confirmed. */
-  readonly conditions: ConditionMemory
+  readonly conditions: MatchMemory
   /** How this deployment was observed to work, with the evidence. */
   readonly seen: ServiceEvidence
   /** Every hold as it was shown; an approval is void when the hold has grown by a quarter since. */

@@ -1,61 +1,20 @@
-// Whether a condition of a rule or pool holds for a person's row on the roster: yes, no, or unknown when the row does not say. A changed
-// answer counts after two good readings of the roster that agree, so that one odd reading moves nobody. It decides nothing about caps.
+// Whether a condition of a rule or pool holds for a person's row on the roster: yes, no, or unknown when the row does not say. When an answer
+// counts is decided in matches.ts. It decides nothing about caps.
 
-import type { GroupMembers, OwnedCap, Person, Roster } from '../model/observed.ts'
+import type { GroupMembers, Person, Roster } from '../model/observed.ts'
 import type { Pool, When } from '../model/policy.ts'
-import { type ScopeKey, scopeKey } from '../model/scope.ts'
 import { DAY_MS, type Instant } from '../model/units.ts'
 
 export type Truth = boolean | 'unknown'
 
-/** Good readings in a row that must agree before a condition changes. */
-export const READINGS_TO_TURN = 2
-
-/**
- * The settled answers, by condition (`conditionKey`). The first reading settles a condition that is not in it.
- */
-export type ConditionMemory = Readonly<Record<string, SettledCondition>>
-
-export interface SettledCondition {
-  /** E-mails of people for whom the condition holds. */
-  readonly holds: readonly string[]
-  /** For these people the last good reading said the opposite. */
-  readonly turning: readonly string[]
-  /** For these people no reading has answered yet: the first good reading that does settles it. */
-  readonly open: readonly string[]
-}
-
-/** A reading of the roster that is believed. Agreement is counted by it, and only for what it read anew. */
-export interface NewReading {
-  /** Ids of the groups that were listed with it. It says nothing of other groups, whatever an earlier reading said. */
-  readonly groups: readonly string[]
-}
-
-/** What conditions are judged by. */
-export interface ConditionInputs {
+/** What rows of the roster are judged by. */
+export interface RowInputs {
   readonly roster?: Roster
   readonly groups: readonly GroupMembers[]
   /** Ids the service does not know. */
   readonly unknownGroups: readonly string[]
-  readonly memory: ConditionMemory
-  /** What was read since `memory` was written. */
-  readonly newReading: NewReading | undefined
-  readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
   /** The clocks disagree, so how long ago a person joined is not known. */
   readonly clockDoubted: boolean
-}
-
-/** One condition, judged for everybody on the roster. */
-export interface JudgedCondition {
-  /** The answer that counts now. */
-  truthOf(email: string): Truth
-  /** The settled answer, even while the present one is unknown. */
-  holds(email: string): boolean
-  /** The last good reading said otherwise, for the first time. */
-  isTurning(email: string): boolean
-  readonly settled: SettledCondition
-  /** At least one good reading has answered. */
-  isSettled(email: string): boolean
 }
 
 /** Equal conditions have equal keys. A key has no @: it would be taken for an e-mail where people are hashed. */
@@ -66,61 +25,6 @@ export const conditionKey = ({ email, role, groups, inactiveDays, joinedWithinDa
 export function poolCondition({ members }: Pool): When | undefined {
   if (members.kind === 'groups') return { groups: members.ids }
   return members.kind === 'when' ? members.when : undefined
-}
-
-/** Judges a condition for everybody on the roster, against the settled answers. */
-export function judgeCondition(when: When, facts: RowFacts, inputs: ConditionInputs): JudgedCondition {
-  const { roster, memory, owned } = inputs
-  const told = toldBy(inputs.newReading, when, facts)
-  const before = memory[conditionKey(when)]
-  const [held, turned, opened] = [new Set(before?.holds), new Set(before?.turning), new Set(before?.open)]
-  const [holds, turning, open, unknown] = [new Set<string>(), new Set<string>(), new Set<string>(), new Set<string>()]
-  for (const person of roster?.people ?? []) {
-    const { email } = person
-    const past = { isOpen: !before || opened.has(email), holds: held.has(email), turning: turned.has(email) }
-    const now = settle(truthOf(when, person, facts), past, !before || told(person))
-    if (now.isUnknown) unknown.add(email)
-    if (now.isOpen) open.add(email)
-    if (now.holds) holds.add(email)
-    if (now.turning) turning.add(email)
-  }
-  // A person who is off the roster for a while keeps their answer as long as the ledger has a cap of theirs.
-  for (const email of held) {
-    if (!facts.byEmail.has(email) && (!roster || owned.has(scopeKey({ kind: 'user', email })))) holds.add(email)
-  }
-  return {
-    truthOf: (email) => (unknown.has(email) || !facts.byEmail.has(email) ? 'unknown' : holds.has(email)),
-    holds: (email) => holds.has(email),
-    isTurning: (email) => turning.has(email),
-    isSettled: (email) => !open.has(email),
-    settled: { holds: [...holds].sort(), turning: [...turning].sort(), open: [...open].sort() },
-  }
-}
-
-/**
- * Whether a new reading by itself answers for a person. What it did not read anew is unknown in it: a value of an earlier reading must not
- * be counted as a second one that agrees.
- */
-function toldBy(reading: NewReading | undefined, when: When, facts: RowFacts): (person: Person) => boolean {
-  if (!reading) return () => false
-  const membersOf = new Map([...facts.membersOf].filter(([id]) => reading.groups.includes(id)))
-  return (person) => truthOf(when, person, { ...facts, membersOf }) !== 'unknown'
-}
-
-interface Settled {
-  readonly isOpen: boolean
-  readonly holds: boolean
-  readonly turning: boolean
-}
-
-/** One person's next settled answer: the first answer counts at once, a different one after two good readings in a row. */
-function settle(truth: Truth, past: Settled, isGood: boolean): Settled & { readonly isUnknown: boolean } {
-  if (truth === 'unknown' || (past.isOpen && !isGood)) return { ...past, isUnknown: true }
-  const known = { ...past, isUnknown: false }
-  if (past.isOpen) return { ...known, isOpen: false, holds: truth, turning: false }
-  if (!isGood) return known
-  if (truth === past.holds) return { ...known, turning: false }
-  return past.turning ? { ...known, holds: truth, turning: false } : { ...known, turning: true }
 }
 
 /** What is known of everybody, computed once for all conditions. */
@@ -135,7 +39,7 @@ export interface RowFacts {
 }
 
 /** `named`: the groups that conditions name. */
-export function rowFacts({ roster, groups, unknownGroups, clockDoubted }: ConditionInputs, named: ReadonlySet<string>): RowFacts {
+export function rowFacts({ roster, groups, unknownGroups, clockDoubted }: RowInputs, named: ReadonlySet<string>): RowFacts {
   const known = groups.filter(({ id }) => named.has(id) && !unknownGroups.includes(id))
   const newestUseAt = roster && newestUse(roster)
   return {

@@ -11,7 +11,7 @@ import { capToAsk, type KeptCap, keepsCap, keptCap } from '../pools/ask.ts'
 import { cannotPay, type MemberNow, memberOf, type PoolState } from '../pools/state.ts'
 import { waitingRaises, waitingText } from '../pools/waits.ts'
 import type { Candidate, RejectedScope } from './candidate.ts'
-import { poolCondition } from './conditions.ts'
+import { conditionKey, poolCondition } from './conditions.ts'
 import type { JudgedRules } from './rules.ts'
 
 /** What was dealt, by the name of the pool. */
@@ -50,7 +50,7 @@ export interface UnknownPeople {
 export function resolvePools(
   { pools }: PolicySet,
   roster: Roster | undefined,
-  rules: Pick<JudgedRules, 'conditionOf' | 'whyOf'>,
+  rules: Pick<JudgedRules, 'membersOf' | 'whyOf'>,
   dealt: DealtPools,
 ): ResolvedPools {
   const poolsOf = new Map<string, Pool[]>()
@@ -71,24 +71,25 @@ export function resolvePools(
   }
 }
 
-function membershipOf(pool: Pool, rules: Pick<JudgedRules, 'conditionOf'>): (email: string) => boolean {
+function membershipOf(pool: Pool, rules: Pick<JudgedRules, 'membersOf'>): (email: string) => boolean {
   if (pool.members.kind === 'emails') {
     const emails = new Set(pool.members.emails)
     return (email) => emails.has(email)
   }
   const when = poolCondition(pool)
-  const condition = when && rules.conditionOf(when)
-  return (email) => condition?.holds(email) === true
+  const matches = when && rules.membersOf(when)
+  const key = when && conditionKey(when)
+  return (email) => key !== undefined && matches?.settled(email) === key
 }
 
 function unknownOf(
   { name, members }: Pool,
   approved: readonly string[],
-  rules: Pick<JudgedRules, 'conditionOf' | 'whyOf'>,
+  rules: Pick<JudgedRules, 'membersOf' | 'whyOf'>,
 ): readonly (readonly [string, UnknownPeople])[] {
   if (members.kind !== 'when') return []
-  const condition = rules.conditionOf(members.when)
-  const emails = approved.filter((email) => condition?.truthOf(email) === 'unknown')
+  const matches = rules.membersOf(members.when)
+  const emails = approved.filter((email) => matches?.of(email).kind === 'unknown')
   const [first] = emails
   return first === undefined ? [] : [[name, { emails, why: rules.whyOf(members, first) }]]
 }

@@ -4,8 +4,8 @@ import type { PolicySet } from '../model/policy.ts'
 import type { ScopeKey } from '../model/scope.ts'
 import type { Instant } from '../model/units.ts'
 import type { DesiredCap, GrantStatus, RejectedScope, SkippedScope } from './candidate.ts'
-import type { ConditionMemory, NewReading } from './conditions.ts'
 import type { GrantClock } from './grants.ts'
+import type { MatchMemory, NewReading } from './matches.ts'
 import type { DealtPools, PoolPeople } from './pools.ts'
 import type { NearestWord, RuleNote, RuleStatus } from './rule-notes.ts'
 
@@ -27,7 +27,7 @@ export interface Resolution {
   readonly pools: readonly PoolPeople[]
   readonly ruleNotes: readonly RuleNote[]
   /** The next value of the ledger fact `conditions`. */
-  readonly conditions: ConditionMemory
+  readonly conditions: MatchMemory
 }
 
 export interface DesiredInputs {
@@ -46,7 +46,7 @@ export interface DesiredInputs {
   /** The groups that differed for people with a cap of the conflict rule; absent: not recorded. */
   readonly conflictGroups?: Readonly<Record<string, readonly string[]>>
   /** Settled answers of conditions; absent: none, so the present roster settles them. */
-  readonly conditions?: ConditionMemory
+  readonly conditions?: MatchMemory
   /** The reading that conditions have not counted yet; undefined when all were counted. */
   readonly newReading: NewReading | undefined
   /** The states of pools, by name; absent: nothing was dealt. */

@@ -12,7 +12,7 @@ export interface RuleStatus {
   readonly name: string
   readonly at: Position
   readonly people: number
-  /** Approved people for whom its condition holds, even if an earlier rule matches them. */
+  /** Approved people for whom its condition holds, even if an earlier rule matches them; 0 while it waits for a second reading for others. */
   readonly holds: number
   /** Approved people for whom the answer is not known. */
   readonly unknown: number

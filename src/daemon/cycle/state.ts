@@ -22,9 +22,9 @@ import { noteRules, type ReviewedRules, type Rules, rulesOf } from '../../core/p
 import { activeQuarantine, entriesOf, scopesToRead, skippedScopes, unknownScopes } from '../../core/plan/states.ts'
 import { followersIn } from '../../core/pools/ask.ts'
 import { poolNotes } from '../../core/pools/notes.ts'
-import type { ConditionMemory } from '../../core/resolve/conditions.ts'
 import { resolveDesired } from '../../core/resolve/desired.ts'
 import { emptied } from '../../core/resolve/emptied.ts'
+import type { MatchMemory } from '../../core/resolve/matches.ts'
 import type { DealtPools } from '../../core/resolve/pools.ts'
 import type { DesiredInputs, Resolution } from '../../core/resolve/resolution.ts'
 import { approvedCount, ROSTER_LIFE_MS } from '../../core/resolve/roster.ts'
@@ -66,7 +66,7 @@ export interface WorkspaceState {
   unknownGroups: readonly string[]
   conflictsGone: Readonly<Record<string, number>>
   conflictGroups: Readonly<Record<string, readonly string[]>>
-  conditions: ConditionMemory
+  conditions: MatchMemory
   /** The last deal of each pool, and the use counted against it. */
   pools: DealtPools
   /** Why pools keep their last deal, by name. */

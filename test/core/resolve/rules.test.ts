@@ -1,7 +1,7 @@
 // Rules over people: what a condition makes of a row, which rule counts, and how a match changes.
 import { describe, expect, test } from 'vitest'
 import type { When } from '../../../src/core/model/policy.ts'
-import { type ConditionInputs, fitsGlob, rowFacts, truthOf } from '../../../src/core/resolve/conditions.ts'
+import { fitsGlob, type RowInputs, rowFacts, truthOf } from '../../../src/core/resolve/conditions.ts'
 import { isReached, resolveDesired, resolvePerson } from '../../../src/core/resolve/desired.ts'
 import type { DesiredInputs, Resolution } from '../../../src/core/resolve/resolution.ts'
 import { nearest } from '../../../src/policy/suggest.ts'
@@ -59,13 +59,13 @@ const PEOPLE: Readonly<Record<string, RowSketch>> = {
 }
 
 describe('a condition', () => {
-  const inputs: ConditionInputs = {
+  const inputs: RowInputs = {
     roster: rosterRows(PEOPLE),
     groups: members({ a: ['ada'], b: ['bob'] }),
     unknownGroups: ['lost'],
-    ...{ memory: {}, newReading: { groups: [] }, owned: new Map(), clockDoubted: false },
+    clockDoubted: false,
   }
-  const truths = (when: When, more: Partial<ConditionInputs> = {}) => {
+  const truths = (when: When, more: Partial<RowInputs> = {}) => {
     const all = { ...inputs, ...more }
     const facts = rowFacts(all, new Set(when.groups))
     return all.roster?.people.map((person) => truthOf(when, person, facts))

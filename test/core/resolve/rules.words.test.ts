@@ -1,7 +1,7 @@
 // The words about rules: the answer to each condition, what is missing, and notes on rules that may not do what was meant.
 import { describe, expect, test } from 'vitest'
 import type { When } from '../../../src/core/model/policy.ts'
-import { answersOf, type ConditionInputs, rowFacts, truthOf } from '../../../src/core/resolve/conditions.ts'
+import { answersOf, type RowInputs, rowFacts, truthOf } from '../../../src/core/resolve/conditions.ts'
 import { resolveDesired } from '../../../src/core/resolve/desired.ts'
 import type { DesiredInputs } from '../../../src/core/resolve/resolution.ts'
 import { judgeRules } from '../../../src/core/resolve/rules.ts'
@@ -24,8 +24,8 @@ const PEOPLE: Readonly<Record<string, RowSketch>> = {
 }
 
 describe('the answer to a condition', () => {
-  const told = (name: string, when: When, more: Partial<ConditionInputs> = {}): readonly string[] => {
-    const inputs: ConditionInputs = {
+  const told = (name: string, when: When, more: Partial<RowInputs> = {}): readonly string[] => {
+    const inputs: RowInputs = {
       roster: rosterRows(PEOPLE),
       groups: members({ a: ['ada'], b: ['bob'] }),
       unknownGroups: ['lost'],
@@ -37,7 +37,7 @@ describe('the answer to a condition', () => {
       ? answersOf(when, person, rowFacts(inputs, new Set(when.groups))).map(({ key, truth, text }) => `${key} ${truth}: ${text}`)
       : []
   }
-  test.each<readonly [string, string, When, Partial<ConditionInputs>, string]>([
+  test.each<readonly [string, string, When, Partial<RowInputs>, string]>([
     ['on an e-mail', 'ada', { email: 'ada@*' }, {}, 'email true: e-mail matches ada@*'],
     ['on a role, whatever its case and the spaces about it', 'ada', { role: 'admin  ' }, {}, 'role true: role is  Admin '],
     ['on groups, with the one that they are in', 'bob', { groups: ['a', 'b'] }, {}, 'groups true: in group b'],
@@ -102,10 +102,7 @@ describe('the answer to a condition', () => {
 
   test('stays unknown when the next one is yes', () => {
     const roster = rosterRows(PEOPLE)
-    const facts = rowFacts(
-      { roster, groups: [], unknownGroups: [], memory: {}, newReading: { groups: [] }, owned: new Map(), clockDoubted: false },
-      new Set(),
-    )
+    const facts = rowFacts({ roster, groups: [], unknownGroups: [], clockDoubted: false }, new Set())
     expect(roster.people.map((person) => truthOf({ role: 'member', email: '*' }, person, facts))).toEqual([false, true, 'unknown'])
   })
 })

@@ -195,7 +195,9 @@ const facts: { readonly [K in keyof LedgerFacts]: fc.Arbitrary<LedgerFacts[K]> }
   planBegunAt: instant,
   conflictsGone: named(fc.nat()),
   conflictGroups: named(fc.array(text)),
-  conditions: named(fc.record({ holds: fc.array(text), turning: fc.array(text), open: fc.array(text) })),
+  conditions: named(
+    fc.record({ conditions: fc.array(text), matched: named(fc.array(text)), turning: named(fc.array(text)), open: fc.array(text) }),
+  ),
   pools: named(poolStates({ cap, instant, text, named })),
   seen: fc.record(
     { caps: finding('caps'), reads: finding('reads'), zero: finding('zero'), spelling: finding('spelling'), errors: finding('errors') },

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { scopeKey, userScope } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
+import { conditionKey } from '../../../src/core/resolve/conditions.ts'
 import { desiredState, planFrom, recall } from '../../../src/daemon/cycle/state.ts'
 import { ledgerPieces, readShared } from '../../../src/daemon/ledger/share.ts'
 import { Undecodable } from '../../../src/daemon/ledger/values/decode.ts'
@@ -137,7 +138,10 @@ describe('a shared ledger', () => {
     expect(JSON.stringify(answer)).not.toContain('ada@example.com')
     const emails = world.sandbox.store.people().map(({ email }) => email)
     expect(readShared(answer, 'acme', [...emails, 'ada@*'], sha256)?.fact('conditions')).toEqual(world.ledger.fact('conditions'))
-    expect(Object.values(world.ledger.fact('conditions') ?? {})).toEqual([{ holds: ['ada@example.com'], turning: [], open: [] }])
+    const key = conditionKey({ email: 'ada@*' })
+    expect(world.ledger.fact('conditions')).toEqual({
+      rules: { conditions: [key], matched: { [key]: ['ada@example.com'] }, turning: {}, open: [] },
+    })
   })
 
   test('has a pause until it ends', async () => {

@@ -35,7 +35,7 @@ import type { OpenBreaker } from '../../../core/plan/breaker.ts'
 import type { Contest } from '../../../core/plan/contested.ts'
 import type { ChangesShown, ReviewedRules } from '../../../core/plan/reviewed.ts'
 import type { CapSince, PoolMember, PoolState, PoolTerms } from '../../../core/pools/state.ts'
-import type { SettledCondition } from '../../../core/resolve/conditions.ts'
+import type { SettledMatches } from '../../../core/resolve/matches.ts'
 import type { MeasuredAddOn, MeasuredCycle } from '../../../core/use/add-on.ts'
 import type { BurnedFacts } from '../../../core/use/burned.ts'
 import type { EndedCycle, Turn } from '../../../core/use/turn.ts'
@@ -256,7 +256,9 @@ const facts: { readonly [K in keyof LedgerFacts]: Of<StoredFacts[K]> } = {
   planBegunAt: number,
   conflictsGone: record(number),
   conflictGroups: record(list(text)),
-  conditions: record(shape<SettledCondition>({ holds: list(text), turning: list(text), open: list(text) })),
+  conditions: record(
+    shape<SettledMatches>({ conditions: list(text), matched: record(list(text)), turning: record(list(text)), open: list(text) }),
+  ),
   pools: record(poolState),
   seen,
   holdsShown: record(

@@ -1,0 +1,197 @@
+// Which condition of an ordered list a person matches: the first that holds, none, or unknown while an earlier one has no answer. A match is
+// a fact about the person. It changes after two good readings of the roster that agree on the new one, so that one odd reading moves nobody;
+// an edit of the list counts at once. Rules are one list; each pool is a list of one condition. It decides nothing about caps.
+
+import type { OwnedCap, Person } from '../model/observed.ts'
+import type { When } from '../model/policy.ts'
+import { type ScopeKey, scopeKey, userScope } from '../model/scope.ts'
+import { conditionKey, type RowFacts, type RowInputs, truthOf } from './conditions.ts'
+
+/** Good readings in a row that must agree before a match changes. */
+export const READINGS_TO_TURN = 2
+
+/** Stands for a condition where none matches. */
+export const NO_MATCH = 'none'
+
+/** The settled matches, by the name of the list: `rules`, or the key of a pool's condition. The first reading settles a new list. */
+export type MatchMemory = Readonly<Record<string, SettledMatches>>
+
+/** People are e-mails, sorted; conditions are keys of `conditionKey`. Who is in neither `matched` nor `open` matches none. */
+export interface SettledMatches {
+  /** The list that it was settled by, in order. */
+  readonly conditions: readonly string[]
+  readonly matched: Readonly<Record<string, readonly string[]>>
+  /** By the condition, or `none`, that the last good reading showed for the first time in place of the settled one. */
+  readonly turning: Readonly<Record<string, readonly string[]>>
+  /** For these people no reading has answered yet: the first good reading that does settles it. */
+  readonly open: readonly string[]
+}
+
+/** A reading of the roster that is believed. Agreement is counted by it, and only for what it read anew. */
+export interface NewReading {
+  /** Ids of the groups that were listed with it. It says nothing of other groups, whatever an earlier reading said. */
+  readonly groups: readonly string[]
+}
+
+/** What conditions are judged by, and against. */
+export interface ConditionInputs extends RowInputs {
+  readonly memory: MatchMemory
+  /** What was read since `memory` was written. */
+  readonly newReading: NewReading | undefined
+  readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
+}
+
+/** What a person matches now: the key of a condition, `none`, or unknown. */
+export type Match =
+  | { readonly kind: 'known'; readonly key: string }
+  /** `asks`: the first condition without an answer. `settled`: what was matched before; absent where nothing was settled. */
+  | { readonly kind: 'unknown'; readonly asks: string; readonly settled?: string }
+
+export interface JudgedMatches {
+  of(email: string): Match
+  /** What counted last, even while the answer is unknown; undefined where nothing was settled. */
+  settled(email: string): string | undefined
+  /** The condition, or `none`, that one good reading has shown; undefined when the readings agree with what is settled. */
+  turningTo(email: string): string | undefined
+  /** The first condition that holds by the last reading alone; undefined when unknown. */
+  readonly readings: ReadonlyMap<string, string | undefined>
+  readonly memory: SettledMatches
+}
+
+/** Judges an ordered list of conditions for everybody on the roster, against what is settled. */
+export function judgeMatches(
+  whens: readonly When[],
+  before: SettledMatches | undefined,
+  facts: RowFacts,
+  inputs: ConditionInputs,
+): JudgedMatches {
+  const list = whens.map((when): Listed => ({ when, key: conditionKey(when) }))
+  const past = pastOf(before)
+  const tell = tellerOf(list, before, facts, inputs.newReading)
+  const known = new Map<string, Settled>()
+  const asks = new Map<string, string>()
+  const readings = new Map<string, string | undefined>()
+  for (const person of inputs.roster?.people ?? []) {
+    const { email } = person
+    const first = firstOf(list, person, facts)
+    const now = before ? settle(past(email), first, tell, person) : { settled: first.match }
+    known.set(email, now)
+    readings.set(email, first.match)
+    if (first.match === undefined || now.settled === undefined) asks.set(email, first.asks ?? list[0]?.key ?? NO_MATCH)
+  }
+  const memory = inputs.roster || !before ? memoryOf(list, known, away(before, inputs)) : before
+  const settled = (email: string): string | undefined => (known.get(email) ?? past(email)).settled
+  return {
+    of(email) {
+      const key = settled(email)
+      const missing = known.has(email) ? asks.get(email) : (list[0]?.key ?? NO_MATCH)
+      if (missing === undefined && key !== undefined) return { kind: 'known', key }
+      return { kind: 'unknown', asks: missing ?? NO_MATCH, ...(key !== undefined && { settled: key }) }
+    },
+    settled,
+    turningTo: (email) => known.get(email)?.turning,
+    readings,
+    memory,
+  }
+}
+
+interface Listed {
+  readonly when: When
+  readonly key: string
+}
+
+/** Both absent: nothing has answered yet. */
+interface Settled {
+  readonly settled?: string | undefined
+  readonly turning?: string | undefined
+}
+
+interface First {
+  /** The first condition that holds, or `none`; undefined when an earlier one has no answer. */
+  readonly match?: string
+  readonly asks?: string
+}
+
+function firstOf(list: readonly Listed[], person: Person, facts: RowFacts): First {
+  for (const { when, key } of list) {
+    const truth = truthOf(when, person, facts)
+    if (truth === 'unknown') return { asks: key }
+    if (truth) return { match: key }
+  }
+  return { match: NO_MATCH }
+}
+
+/** Two questions about one person's row. */
+interface Teller {
+  /**
+   * Whether a new reading by itself answers. What it did not read anew is unknown in it: a value of an earlier reading must not be counted as
+   * a second one that agrees.
+   */
+  isNew(person: Person): boolean
+  readonly isEdited: boolean
+  /** Whether the conditions that are in the old list and in the new one show something else than what is settled by them. */
+  hasMoved(person: Person, settled: string): boolean
+  isListed(key: string): boolean
+}
+
+function tellerOf(list: readonly Listed[], before: SettledMatches | undefined, facts: RowFacts, reading: NewReading | undefined): Teller {
+  const membersOf = new Map([...facts.membersOf].filter(([id]) => reading?.groups.includes(id)))
+  const byKey = new Map(list.map((one) => [one.key, one]))
+  const kept = before?.conditions.flatMap((key) => byKey.get(key) ?? []) ?? []
+  return {
+    isNew: (person) => reading !== undefined && firstOf(list, person, { ...facts, membersOf }).match !== undefined,
+    isEdited: before !== undefined && (kept.length !== list.length || kept.some(({ key }, index) => key !== list[index]?.key)),
+    hasMoved(person, settled) {
+      const { match } = firstOf(kept, person, facts)
+      return match !== undefined && match !== settled
+    },
+    isListed: (key) => key === NO_MATCH || byKey.has(key),
+  }
+}
+
+/** One person's next settled match. */
+function settle(past: Settled, { match }: First, tell: Teller, person: Person): Settled {
+  if (tell.isEdited) {
+    const stays = past.settled !== undefined && tell.isListed(past.settled)
+    // Readings that move the person as well must still agree twice: one odd reading counts no sooner because a rule was edited.
+    if (stays && match !== past.settled && tell.hasMoved(person, past.settled)) return { settled: past.settled, turning: match }
+    return { settled: match ?? (stays ? past.settled : undefined) }
+  }
+  if (match === undefined || !tell.isNew(person)) return past
+  if (past.settled === undefined || match === past.settled || match === past.turning) return { settled: match }
+  return { settled: past.settled, turning: match }
+}
+
+/** What is settled for a person. Who is nowhere in the memory is new and matches none. */
+function pastOf(before: SettledMatches | undefined): (email: string) => Settled {
+  const [settled, turning] = [byEmail(before?.matched), byEmail(before?.turning)]
+  const open = new Set(before?.open)
+  return (email) =>
+    before === undefined || open.has(email) ? {} : { settled: settled.get(email) ?? NO_MATCH, turning: turning.get(email) }
+}
+
+const byEmail = (lists: Readonly<Record<string, readonly string[]>> = {}): ReadonlyMap<string, string> =>
+  new Map(Object.entries(lists).flatMap(([key, emails]) => emails.map((email) => [email, key] as const)))
+
+/** People who are off the roster for a while keep their match as long as the ledger has a cap of theirs. */
+function away(before: SettledMatches | undefined, { roster, owned }: ConditionInputs): ReadonlyMap<string, string> {
+  const present = new Set(roster?.people.map(({ email }) => email))
+  return new Map([...byEmail(before?.matched)].filter(([email]) => !present.has(email) && owned.has(scopeKey(userScope(email)))))
+}
+
+function memoryOf(list: readonly Listed[], known: ReadonlyMap<string, Settled>, gone: ReadonlyMap<string, string>): SettledMatches {
+  const [matched, turning, open] = [new Map<string, string[]>(), new Map<string, string[]>(), [] as string[]]
+  const put = (lists: Map<string, string[]>, key: string, email: string) => {
+    const emails = lists.get(key)
+    if (emails) emails.push(email)
+    else lists.set(key, [email])
+  }
+  for (const [email, key] of gone) put(matched, key, email)
+  for (const [email, one] of known) {
+    if (one.settled === undefined) open.push(email)
+    else if (one.settled !== NO_MATCH) put(matched, one.settled, email)
+    if (one.turning !== undefined) put(turning, one.turning, email)
+  }
+  const sorted = (lists: ReadonlyMap<string, string[]>) => Object.fromEntries([...lists].map(([key, emails]) => [key, emails.toSorted()]))
+  return { conditions: list.map(({ key }) => key), matched: sorted(matched), turning: sorted(turning), open: open.toSorted() }
+}

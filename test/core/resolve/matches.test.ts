@@ -1,0 +1,121 @@
+// How the matches of one person count over several readings of the roster, and what is remembered of them; what a row answers is in
+// rules.test.ts.
+import { describe, expect, test } from 'vitest'
+import type { When } from '../../../src/core/model/policy.ts'
+import { conditionKey, rowFacts } from '../../../src/core/resolve/conditions.ts'
+import { type ConditionInputs, type JudgedMatches, judgeMatches, type SettledMatches } from '../../../src/core/resolve/matches.ts'
+import { email, members, ownedCaps, type RowSketch, rosterRows } from '../../support/declare.ts'
+
+type Rows = Readonly<Record<string, RowSketch>>
+
+/** Rules by one letter: a person with the role `a` matches `a`. */
+const rulesOf = (letters: string): readonly When[] => [...letters].map((role) => ({ role }))
+const NEW = { groups: [] }
+
+const judged = (list: string, rows: Rows | undefined, before?: SettledMatches, more: Partial<ConditionInputs> = {}): JudgedMatches => {
+  const inputs = { groups: [], unknownGroups: [], memory: {}, newReading: NEW, owned: new Map(), clockDoubted: false, ...more }
+  const all = { ...inputs, ...(rows && { roster: rosterRows(rows) }) }
+  return judgeMatches(rulesOf(list), before, rowFacts(all, new Set()), all)
+}
+
+const row = (sign: string): RowSketch => (sign === '?' ? {} : { role: sign })
+
+/**
+ * Each sign is the role in a good reading, or after a dot in one that was looked at before; `?`: the row has none; `x`: one that no rule
+ * names. `[abc]` is an edit of the rules. The answer: a rule, `x` for none, a dash for unknown.
+ */
+function counted(readings: string): string {
+  let memory: SettledMatches | undefined
+  let list = ''
+  let answers = ''
+  for (const [, edit, old, sign = ''] of readings.matchAll(/\[(\w*)\]|(\.?)(.)/g)) {
+    if (edit !== undefined) list = edit
+    else {
+      const one = judged(list, { ada: row(sign) }, memory, { newReading: old === '' ? NEW : undefined })
+      memory = one.memory
+      const match = one.of(email('ada'))
+      const rule = rulesOf(list).findIndex((when) => match.kind === 'known' && conditionKey(when) === match.key)
+      answers += match.kind === 'unknown' ? '-' : (list[rule] ?? 'x')
+    }
+  }
+  return answers
+}
+
+describe('a match', () => {
+  test.each([
+    ['counts at once when it is the first', '[a]a', 'a'],
+    ['counts at once when it is the first, also where it is none', '[a]x', 'x'],
+    ['turns when two good readings in a row agree on another', '[a]axx', 'aax'],
+    ['turns back in the same way', '[a]axxaa', 'aaxxa'],
+    ['does not turn by one reading after others that agreed', '[a]aaax', 'aaaa'],
+    ['does not turn by readings that do not follow each other', '[a]axaxa', 'aaaaa'],
+    ['does not turn by one reading that is evaluated twice', '[a]ax.x.x', 'aaaa'],
+    ['turns by the second good one, whatever was evaluated again between them', '[a]ax.xx', 'aaax'],
+    ['is not confirmed by what was read before', '[a]ax.ax', 'aaax'],
+    ['is not known while the row does not say', '[a]a?', 'a-'],
+    ['counts again as before when the row says it once more', '[a]a?a', 'a-a'],
+    ['turns by two readings with one between them that does not say', '[a]ax?x', 'aa-x'],
+    ['counts by the first good reading that tells, when none has', '[a]?.aa', '--a'],
+    ['turns to no rule by two readings that disagree with each other', '[abc]cbab', 'cccc'],
+    ['turns to the rule on which two readings agree', '[abc]cbaa', 'ccca'],
+    ['counts a new rule at once', '[b]a[ab].a', 'xa'],
+    ['counts a new rule at once, with a new reading as well', '[b]x[ab]a', 'xa'],
+    ['waits for a second reading where the reading moved as well as the rules', '[a]a[ba]bb', 'aab'],
+    ['counts a removed rule at once', '[ab]a[b].a', 'ax'],
+    ['keeps its rule when rules around it are edited', '[ab]b[bc]bb[xb]b', 'bbbb'],
+    ['does not turn by an odd reading because another rule was edited', '[ab]b[abc]xb', 'bbb'],
+    ['turns by the second reading after an edit', '[ab]b[abc]xx', 'bbx'],
+    ['is not known where the edited rules ask what the row does not say', '[a]a[ba]?b', 'a-a'],
+  ])('%s: %s', (_name, readings, expected) => expect(counted(readings)).toBe(expected))
+})
+
+test('a rule after one without an answer was never a match', () => {
+  const rules: readonly When[] = [{ groups: ['g'], joinedWithinDays: 7 }, { groups: ['g'] }]
+  let before: SettledMatches | undefined
+  const kinds = [['eve'], ['eve'], [], []].map((emails) => {
+    const inputs = { groups: members({ g: emails }), unknownGroups: [], memory: {}, owned: new Map(), clockDoubted: false }
+    const all = { ...inputs, roster: rosterRows({ eve: {} }), newReading: { groups: ['g'] } }
+    const judgement = judgeMatches(rules, before, rowFacts(all, new Set(['g'])), all)
+    before = judgement.memory
+    const match = judgement.of(email('eve'))
+    return match.kind === 'known' ? match.key : match.kind
+  })
+  expect(kinds).toEqual(['unknown', 'unknown', 'none', 'none'])
+})
+
+describe('what is remembered', () => {
+  const both = [email('ada'), email('bob')]
+  const [KEY = ''] = rulesOf('a').map(conditionKey)
+  const rows = (bob: string, ada: string): Rows => ({ bob: row(bob), ada: row(ada) })
+
+  test('is in the order of addresses, whatever the order of the roster', () => {
+    const first = judged('a', rows('a', 'a'))
+    expect(first.memory).toEqual({ conditions: [KEY], matched: { [KEY]: both }, turning: {}, open: [] })
+    const turning = judged('a', rows('x', 'x'), first.memory).memory
+    expect(turning).toEqual({ conditions: [KEY], matched: { [KEY]: both }, turning: { none: both }, open: [] })
+    expect(judged('a', rows('?', '?')).memory).toEqual({ conditions: [KEY], matched: {}, turning: {}, open: both })
+  })
+
+  test('stays as it is while there is no roster', () => {
+    const { memory } = judged('ab', rows('a', '?'))
+    expect(judged('ab', undefined, memory).memory).toEqual(memory)
+  })
+
+  test.each<readonly [string, Rows | undefined, boolean, boolean]>([
+    ['is still a match for a person who is away and has a cap of ours', { bob: {} }, true, true],
+    ['is no match for a person who is away without one', { bob: {} }, false, false],
+    ['is no match for a present person whose row says otherwise twice, even with a cap of ours', { ada: { role: 'x' } }, true, false],
+    ['is still a match for everybody while there is no roster', undefined, false, true],
+  ])('%s', (_name, present, isOurs, expected) => {
+    const memory = { conditions: [KEY], matched: { [KEY]: [email('ada')] }, turning: { none: [email('ada')] }, open: [] }
+    const owned = isOurs ? ownedCaps({ ada: { cap: 5 } }) : new Map()
+    const next = judged('a', present, memory, { owned }).memory
+    expect(next.matched[KEY]?.includes(email('ada')) ?? false).toBe(expected)
+  })
+
+  test('goes by a key that is no address, and another one for each condition', () => {
+    const keys = [{ email: '*@x.y' }, { email: '*x.y' }, { role: '*@x.y' }, { email: '*%x.y' }].map(conditionKey)
+    expect(new Set(keys).size).toBe(keys.length)
+    expect(keys.join('')).not.toContain('@')
+  })
+})
