@@ -39,12 +39,18 @@ function must(isSo: boolean, what: string): void {
   say(`  ok: ${what}`)
 }
 
+/** Into a folder where the last word ends with a slash, else to that name. */
+function copy(app: string, words: readonly string[]): void {
+  const to = words.at(-1) ?? ''
+  for (const source of words.slice(0, -1))
+    cpSync(join(ROOT, source), join(app, to, to.endsWith('/') ? basename(source) : ''), { recursive: true })
+}
+
 /** The first stage: its COPY lines from the checkout, its npm commands in order. */
 function build(app: string): void {
   mkdirSync(app)
   for (const { name, value } of BUILD) {
-    if (name === 'COPY')
-      for (const source of value.split(' ').slice(0, -1)) cpSync(join(ROOT, source), join(app, basename(source)), { recursive: true })
+    if (name === 'COPY') copy(app, value.split(' '))
     if (name !== 'RUN' || !value.startsWith('npm ')) continue
     say(`  ${value}`)
     execFileSync('npm', value.split(' ').slice(1), {
@@ -120,7 +126,7 @@ export async function within<T>({ child, said }: Started, what: string, find: ()
 
 /** The address that a program says it has: the system chose its port, so no other program answers there. */
 export const addressOf = (started: Started): Promise<string> =>
-  within(started, 'its address', () => /http:\/\/127\.0\.0\.1:\d+/.exec(started.said())?.[0])
+  within(started, 'its address', () => /(?:page\W+|^)(http:\/\/127\.0\.0\.1:\d+)/m.exec(started.said())?.[1])
 
 const answer = (started: Started, url: string): Promise<string> =>
   within(started, url, async () => {

@@ -23,6 +23,8 @@ if (Number(process.versions.node.split('.')[0]) < NEEDED) {
 } else {
   listenEarly()
   process.getBuiltinModule('node:module').enableCompileCache()
+  // Stacks are shown with it alone; to read the maps of the built program takes time and memory.
+  if (process.env['CAPKEEPER_DEBUG']) process.setSourceMapsEnabled(true)
   const { main } = await import('./cli/process.ts')
   process.exitCode = await main(process)
 }

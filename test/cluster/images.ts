@@ -77,7 +77,7 @@ function packages(): readonly string[] {
 function capkeeper(folder: string): void {
   putNode(folder)
   const app = join(folder, 'app')
-  execFileSync('npx', ['tsc', '-p', 'tsconfig.build.json', '--outDir', join(app, 'dist')], {
+  execFileSync(process.execPath, ['--no-warnings', 'deploy/build.ts', join(app, 'dist')], {
     cwd: ROOT,
     stdio: ['ignore', 'ignore', 'inherit'],
   })

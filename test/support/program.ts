@@ -7,7 +7,6 @@ import { rolldown } from 'rolldown'
 import { temporaryInMemory } from './temporary.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-/** As deep below the root as the sources that look for package.json. */
 const FOLDER = join(ROOT, '.cache/program')
 /** How many programs of earlier runs are kept, because one of them may be running. */
 const KEPT = 8

@@ -1,6 +1,5 @@
 // The parts that all workspaces of a daemon share: log, metrics, ledger, labels for people. Also opens a workspace with real parts.
 
-import { fileURLToPath } from 'node:url'
 import { createPaces, type Paces } from '../../api/transport/paces.ts'
 import type { Emit } from '../../core/model/events.ts'
 import { hasErrors, type Problem } from '../../core/model/problem.ts'
@@ -31,7 +30,7 @@ import { type Sharers, sharersIn } from '../shared/ledger/sharers.ts'
 import { ledgerOf } from '../shared/ledger/store.ts'
 import { policyPaths, readPolicies } from '../shared/policies.ts'
 import { messageOf } from '../shared/text.ts'
-import { VERSION } from '../shared/version.ts'
+import { PACKAGE_FOLDER, VERSION } from '../shared/version.ts'
 
 export interface Host {
   readonly cli: Cli
@@ -89,7 +88,7 @@ export async function createHost({ cli, flags, config, store, isEmbedded, leases
   const hashed = hashLabels(sha256, salt)
   const inForce = { config }
   const people = chosenLabels(() => (inForce.config.people === 'email' ? EMAIL_LABELS : hashed))
-  const revision = commitOf(fileURLToPath(new URL('../../..', import.meta.url)))
+  const revision = commitOf(PACKAGE_FOLDER)
   const metrics = createMetrics({
     version: VERSION,
     revision,

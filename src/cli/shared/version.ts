@@ -1,8 +1,14 @@
-// The version of this program, from package.json, which is beside `src` and `dist` alike.
+// The version of this program, from its package.json, which is found wherever the program was built to.
 import { readFileSync } from 'node:fs'
+import { findPackageJSON } from 'node:module'
+import { dirname } from 'node:path'
 
-const manifest: unknown = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'))
+const file = findPackageJSON(import.meta.url)
+const manifest: unknown = file === undefined ? undefined : JSON.parse(readFileSync(file, 'utf8'))
 
 /** Such as `0.1.0`; also in `User-Agent: capkeeper/VERSION` and in `capkeeper_build_info`. */
 export const VERSION: string =
   typeof manifest === 'object' && manifest !== null && 'version' in manifest ? String(manifest.version) : 'unknown'
+
+/** The folder of the package, in which a checkout has its `.git`. */
+export const PACKAGE_FOLDER = file === undefined ? '.' : dirname(file)
