@@ -28,6 +28,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Register>>> = {
   report: async () => (await import('./report/command.ts')).registerReport,
   notify: async () => (await import('./notify/command.ts')).registerNotify,
   history: async () => (await import('./history/command.ts')).registerHistory,
+  me: async () => (await import('./me/command.ts')).registerMe,
   status: async () => (await import('./status/command.ts')).registerStatus,
   doctor: async () => (await import('./doctor/command.ts')).registerDoctor,
   schema: async () => (await import('./schema/command.ts')).registerSchema,

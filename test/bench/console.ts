@@ -11,7 +11,7 @@ import { sourceOf } from '../../src/daemon/http/documents/source.ts'
 import { startServer } from '../../src/daemon/http/server.ts'
 import { EMAIL_LABELS } from '../../src/daemon/http/status/labels.ts'
 import { systemClock } from '../../src/daemon/schedule/system.ts'
-import { libraryOf } from '../support/documents.ts'
+import { HASHED_LABELS, libraryOf } from '../support/documents.ts'
 import { serverParts } from '../support/server.ts'
 import { fullView, HOLD, NOW, personEmail } from '../support/views.ts'
 import { median, ms, publish, type Row, watchLoop } from './bench.ts'
@@ -100,6 +100,7 @@ const known = createLibrary({
   sources: () => [sourceOf(workspace, () => ++looks)],
   daemon: () => ({ version: '0.1.0', configValid: true, ledgerWritable: true }),
   people: EMAIL_LABELS,
+  hashed: HASHED_LABELS,
   clock: { ...systemClock, now: () => world.now },
 })
 const whole = await startServer(serverParts({ views: () => [viewOf(workspace)], clock: systemClock, documents: known }))

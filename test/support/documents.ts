@@ -2,7 +2,8 @@
 import type { WorkspaceView } from '../../src/core/model/events.ts'
 import type { Records, WorkspaceFacts, WorkspaceSource } from '../../src/daemon/http/documents/facts.ts'
 import { createLibrary, type Library } from '../../src/daemon/http/documents/make.ts'
-import { EMAIL_LABELS, type PeopleLabels } from '../../src/daemon/http/status/labels.ts'
+import { EMAIL_LABELS, hashLabels, type PeopleLabels } from '../../src/daemon/http/status/labels.ts'
+import { sha256 } from '../../src/daemon/schedule/system.ts'
 import type { Clock } from '../../src/ports.ts'
 import { fakeClock } from './clock.ts'
 
@@ -28,11 +29,15 @@ interface LibraryOf {
   readonly version?: () => number
 }
 
+/** People as hashes. */
+export const HASHED_LABELS = hashLabels(sha256, 'a-salt')
+
 /** Each call is another state, so that a test sees its latest change. */
 export function libraryOf({ views, people = EMAIL_LABELS, clock = fakeClock(), records = NO_RECORDS, ...options }: LibraryOf): Library {
   let looks = 0
   const version = options.version ?? (() => ++looks)
   return createLibrary({
+    hashed: HASHED_LABELS,
     sources: () =>
       views().map(
         (view): WorkspaceSource => ({

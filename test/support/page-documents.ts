@@ -305,6 +305,7 @@ export const healthOf = (overrides: Partial<HealthDocument> = {}): HealthDocumen
 /** Answers every request with these documents; `overrides` replace some. */
 export const documentsOf = (overrides: Partial<Documents> = {}): Documents => ({
   status: () => Promise.reject(new Error('no page asks for it')),
+  me: async () => ({ apiVersion: 'capkeeper/v1', kind: 'Me', workspaces: [] }),
   workspaces: async (_query?: Query) => workspaceListOf([summaryOf()]),
   workspace: async () => workspaceOf(),
   groups: async () => groupListOf(),

@@ -41,6 +41,8 @@ export interface Host {
   /** Changes, for open pages. */
   readonly live: Live
   readonly people: PeopleLabels
+  /** Labels as hashes, whatever the config shows. */
+  readonly hashed: PeopleLabels
   readonly flags: NetworkFlags & { readonly rebind?: boolean }
   readonly isEmbedded: boolean
   readonly leases: Leases
@@ -125,6 +127,7 @@ export async function createHost({ cli, flags, config, store, isEmbedded, leases
       return own
     },
     people,
+    hashed,
     config: () => inForce.config,
     use(next) {
       const before = inForce.config

@@ -293,6 +293,7 @@ const listenOn = (config: Config, running: Readonly<Running>, host: Host): Promi
       sources: () => sourcesOf(running, host),
       daemon: () => ({ version: VERSION, ...healthOf(running, host) }),
       people: host.people,
+      hashed: host.hashed,
       clock: host.cli.clock,
       refresh: () => refresh(running, host),
       sourceUrl: () => host.config().sourceUrl,

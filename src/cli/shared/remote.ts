@@ -9,7 +9,7 @@ import { shownLedger, withoutUser } from './ledger/address.ts'
 export const isLedgerUrl = (ledger: string): boolean => /^https?:\/\//i.test(ledger)
 
 /** The URL of a daemon's page, from the address in a flag. Throws a `UsageError` for an address that cannot be used. */
-export function pageAt(address: string, page: '/status' | '/ledger', flag: '--url' | '--ledger'): string {
+export function pageAt(address: string, page: '/status' | '/ledger' | '/api/v1/me', flag: '--url' | '--ledger'): string {
   const url = URL.parse(address)
   if (!url || !/^https?:$/.test(url.protocol))
     throw new UsageError(`${flag} is '${withoutUser(address)}'; write an address such as http://127.0.0.1:9464`)

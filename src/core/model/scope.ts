@@ -33,8 +33,12 @@ export const groupScope = (id: string): GroupScope => ({ kind: 'group', id })
 
 export const userScope = (email: string): UserScope => ({ kind: 'user', email: normaliseEmail(email) })
 
-/** E-mails compare trimmed and case-insensitively (docs/policies.md). */
-export const normaliseEmail = (email: string): string => email.trim().toLowerCase()
+/** E-mails compare trimmed, with the letters of ASCII folded and nothing else: other foldings make one address of two (docs/policies.md). */
+export const normaliseEmail = (email: string): string => asciiFold(email.trim())
+
+const asciiFold = (text: string): string =>
+  IS_ASCII.test(text) ? text.toLowerCase() : text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
+const IS_ASCII = /^[ -~]*$/
 
 /** For a trimmed text. A colon is not allowed: it would make the text the key of a group. */
 export const isEmail = (text: string): boolean => /^[^\s@:]+@[^\s@:]+$/.test(text)

@@ -10,12 +10,12 @@ import { didYouMean } from '../../policy/suggest.ts'
 import { type Branch, field, good, items, nameOf, placeOf, report, shownPlaceOf, withoutLine } from '../../policy/tree.ts'
 import { API_VERSION, CONFIG_KIND } from '../../policy/words.ts'
 import { type Place, problemOn, quoted, readYaml } from '../../policy/yaml.ts'
-import { type AuthSettings, isNetwork } from '../http/auth.ts'
+import { type AuthSettings, isNetwork, type ViewerRule } from '../http/auth.ts'
 import { isPostgresAddress, otherScheme } from '../ledger/postgres/address.ts'
 import { checkNotify, reportDuplicates } from './notify-check.ts'
 import { type FileNotify, notifyOf } from './notify-values.ts'
 import { check, SCHEMA } from './schema.generated.ts'
-import type { ConfigText, WorkspaceText } from './schema-source.ts'
+import type { ConfigText, ViewerText, WorkspaceText } from './schema-source.ts'
 import type { Config, WorkspaceConfig } from './settings.ts'
 import { DEFAULT_RATE, guardsOf, type KeyRef, type Keys, parseDuration, parseListen, type Rate, WORKSPACE_DEFAULTS } from './values.ts'
 
@@ -135,13 +135,33 @@ function checkViewers(root: Branch<ConfigText>): void {
     const hint = 'name the header in auth.proxyHeader, or leave viewers out'
     report(viewers, 'AUTH', 'viewers are distinguished by groups that a proxy names, and no proxy is configured', { on: 'key', hint })
   }
+  const emailHeader = auth && field(auth, 'emailHeader')
+  if (emailHeader && items(viewers).length === 0) {
+    const hint = 'say in viewers who sees what, such as {self: true}'
+    report(emailHeader, 'AUTH', 'auth.emailHeader tells readers apart, and viewers do not say who sees what', { on: 'key', hint })
+  }
   const known = items(field(root, 'workspaces')).flatMap((workspace) => good(field(workspace, 'name')) ?? [])
   for (const viewer of items(viewers)) {
+    checkViewer(viewer, emailHeader !== undefined)
     for (const workspace of items(field(viewer, 'workspaces'))) {
       const name = good(workspace)
       if (name === undefined || name === '*' || known.length === 0 || known.includes(name)) continue
       report(workspace, 'AUTH', `${nameOf(workspace)} is ${quoted(name)}, and no workspace is called so`, { hint: didYouMean(name, known) })
     }
+  }
+}
+
+function checkViewer(viewer: Branch<ViewerText>, asksEmail: boolean): void {
+  const [self, only] = [field(viewer, 'self'), field(viewer, 'only')]
+  if (self && good(self) === true && !asksEmail) {
+    const hint = 'name the header in which the proxy names the reader in auth.emailHeader'
+    report(self, 'AUTH', `${nameOf(self)} needs the address of the reader, and no header names it`, { on: 'key', hint })
+  }
+  if (self && only && good(self) === true) {
+    report(only, 'AUTH', `${nameOf(only)} is beside self, which shows nobody else`, { on: 'key', hint: 'write two entries' })
+  }
+  if (only && items(field(only, 'groups')).length === 0) {
+    report(only, 'AUTH', `${nameOf(only)} names no group, so it shows nobody`, { on: 'key', hint: 'write it as {groups: [ID]}' })
   }
 }
 
@@ -187,12 +207,25 @@ function configOf(root: Branch<ConfigText>, locate: Locate): FileConfig {
 
 function authOf({ auth, viewers }: ConfigText, locate: Locate): AuthSettings | undefined {
   if (!auth) return undefined
-  const { token, proxyHeader, from, metrics } = auth
+  const { token, proxyHeader, emailHeader, from, metrics } = auth
   return {
     ...(token && { token: referenceOf(token, locate) }),
-    ...(proxyHeader !== undefined && { proxy: { header: proxyHeader, from: from ?? [] } }),
+    ...(proxyHeader !== undefined && {
+      proxy: { header: proxyHeader, ...(emailHeader !== undefined && { emailHeader }), from: from ?? [] },
+    }),
     metrics: metrics ?? false,
-    ...(viewers && { viewers: viewers.map((one) => ({ groups: one.groups ?? [], workspaces: one.workspaces ?? [] })) }),
+    ...(viewers && { viewers: viewers.map(viewerOf) }),
+  }
+}
+
+function viewerOf({ groups, workspaces, only, self, people }: ViewerText): ViewerRule {
+  const isSelf = self === true
+  return {
+    ...(groups ? { groups } : isSelf ? {} : { groups: [] }),
+    workspaces: workspaces ?? (isSelf ? ['*'] : []),
+    ...(only && { only: only.groups ?? [] }),
+    ...(isSelf && { self: true }),
+    ...(people === 'email' && { emails: true }),
   }
 }
 

@@ -121,6 +121,9 @@ const AUTH = object(
     proxyHeader: optional(
       pattern('header', HEADER_PATTERN, 'The header in which the proxy names the groups of the reader, with commas between.'),
     ),
+    emailHeader: optional(
+      pattern('header', HEADER_PATTERN, 'The header in which the proxy names the address of the reader; with viewers.'),
+    ),
     from: list('Addresses and networks of the proxy, such as 10.0.0.0/8; its header counts only from them.', text()),
     metrics: orNothing(flag('Check /metrics as well; default false.')),
   },
@@ -129,7 +132,7 @@ const AUTH = object(
       {
         'x-rule': 'auth',
         oneOf: [
-          { required: ['token'], not: { anyOf: [{ required: ['proxyHeader'] }, { required: ['from'] }] } },
+          { required: ['token'], not: { anyOf: [{ required: ['proxyHeader'] }, { required: ['emailHeader'] }, { required: ['from'] }] } },
           { required: ['proxyHeader', 'from'], not: { required: ['token'] } },
         ],
       },
@@ -137,9 +140,12 @@ const AUTH = object(
   },
 )
 
-const VIEWER = object('Groups of readers and the workspaces they see.', {
+const VIEWER = object('Groups of readers and what they see.', {
   groups: list("Groups of the proxy's header; * for every reader it lets in.", text()),
-  workspaces: list('Names of workspaces; * for all.', text()),
+  workspaces: list('Names of workspaces; * for all; with self all by default.', text()),
+  only: optional(object('Only the people of some groups of the policies.', { groups: list('Ids of groups in the policies.', text()) })),
+  self: orNothing(flag('Everybody sees themselves; needs auth.emailHeader.')),
+  people: orNothing(choice(['email', 'hash'], 'How the people that it shows are shown to its readers; default: as people says.')),
 })
 
 const KEYS = object(
@@ -314,4 +320,5 @@ export type ConfigText = Static<typeof CONFIG>
 export type WorkspaceText = Static<typeof WORKSPACE>
 export type GuardsText = Static<typeof GUARDS>
 export type NotifyText = Static<typeof NOTIFY>
+export type ViewerText = Static<typeof VIEWER>
 export type OwnerText = Static<typeof OWNER>

@@ -16,6 +16,7 @@ export const API = '/api/v1'
 
 /** The kinds of documents, which are the names of their schemas. */
 export type DocumentKind =
+  | 'Me'
   | 'WorkspaceList'
   | 'Workspace'
   | 'GroupList'
@@ -41,6 +42,8 @@ export interface ApiRoute {
   readonly summary: string
   readonly kind: DocumentKind
   readonly parameters: readonly Parameter[]
+  /** About the person who asks: it is made for each request, and kept by nobody but them. */
+  readonly isOwn?: boolean
   readonly make: (documents: Documents, params: Params, query: Query) => Promise<object>
 }
 
@@ -100,6 +103,7 @@ const ofOne = (
   )
 
 export const API_ROUTES: readonly ApiRoute[] = [
+  { ...route(`${API}/me`, 'Me', 'What is left for the person who asks.', (documents) => documents.me()), isOwn: true },
   route(
     `${API}/workspaces`,
     'WorkspaceList',

@@ -12,10 +12,11 @@ export const OPENAPI_PATH = '/openapi.json'
 export const isApi = (path: string): boolean => path === '/api' || path.startsWith('/api/')
 
 export function addApi(server: FastifyInstance, parts: Omit<PageParts, 'console'>): void {
-  for (const { path, make } of API_ROUTES) {
+  for (const { path, make, isOwn = false } of API_ROUTES) {
     server.get(path, (request, reply) =>
       answer(reply, request, parts, {
         type: JSON_TYPE,
+        isOwn,
         make: async (viewer) => `${JSON.stringify(await make(parts.documents.for(viewer), paramsOf(request), queryOf(request)))}\n`,
       }),
     )

@@ -1,35 +1,71 @@
-// Which readers may see which workspaces: everyone who reaches the address, or sends the token, or comes through a proxy that names their groups. Headers
-// count only from the addresses of the proxy. A token is compared in a time that reveals nothing of it.
+// Which readers may see what of which workspaces: everyone who reaches the address, or sends the token, or comes through a proxy that names their
+// groups and their address. Headers count only from the addresses of the proxy. A token is compared in a time that reveals nothing of it.
 import type { IncomingHttpHeaders } from 'node:http'
 import { BlockList, isIP } from 'node:net'
+import { isEmail } from '../../core/model/scope.ts'
 import type { Clock } from '../../ports.ts'
 import { isShown, type Refusal, readToken, sourceText, type TokenSource } from './token.ts'
+
+/** The headers count only from these networks. */
+export interface Proxy {
+  /** Names the reader's groups. */
+  readonly header: string
+  /** Names the reader's address. */
+  readonly emailHeader?: string
+  readonly from: readonly string[]
+}
 
 /** `auth` and `viewers` of the config. */
 export interface AuthSettings {
   readonly token?: TokenSource
-  /** The header that names the reader's groups; it counts only from these networks. */
-  readonly proxy?: { readonly header: string; readonly from: readonly string[] }
+  readonly proxy?: Proxy
   /** Check `/metrics` as well. */
   readonly metrics: boolean
-  /** Which groups may see which workspaces, `*` for all; absent: every reader sees everything. */
+  /** Who sees what; absent: every reader sees everything. */
   readonly viewers?: readonly ViewerRule[]
 }
 
+/** One entry of `viewers`. */
 export interface ViewerRule {
-  readonly groups: readonly string[]
+  /** Of the proxy's header; `*` for every reader who is let in. Absent with `self`: everybody whose address the proxy names. */
+  readonly groups?: readonly string[]
+  /** `*` for all. */
   readonly workspaces: readonly string[]
+  /** Only the people of these groups of the policies. */
+  readonly only?: readonly string[]
+  /** Everybody sees themselves, and nobody else. */
+  readonly self?: boolean
+  /** The people that it shows are shown by address. */
+  readonly emails?: boolean
 }
 
-/** A reader who was let in; `name` is the same for all readers who see the same. */
+/** Only the people of these groups; those of `named` by address. */
+export interface PartSight {
+  readonly kind: 'part'
+  readonly groups: readonly string[]
+  readonly named: readonly string[]
+}
+
+/** What a reader sees of a workspace; `named`: people are shown by address. */
+export type Sight = { readonly kind: 'whole'; readonly named: boolean } | PartSight | { readonly kind: 'nothing' }
+
+/** A reader who was let in; `name` is the same for all readers who see the same, but for themselves. */
 export interface Viewer {
   readonly name: string
-  readonly maySee: (workspace: string) => boolean
+  readonly sightOf: (workspace: string) => Sight
+  /** The whole of every workspace. */
   readonly seesAll: boolean
+  /** The reader's address, as the proxy names it. */
+  readonly email?: string
+  readonly seesSelf: (workspace: string) => boolean
+  /** Headers by which readers are told apart. */
+  readonly asks: readonly string[]
 }
 
 export interface Asking {
   readonly headers: IncomingHttpHeaders
+  /** Names and values by turns, as they were sent. */
+  readonly rawHeaders?: readonly string[]
   readonly remoteAddress: string | undefined
 }
 
@@ -38,12 +74,19 @@ export const isRefused = (one: Viewer | Refusal): one is Refusal => 'status' in 
 /** Lets a reader in, or refuses. */
 export type Gate = (asking: Asking) => Viewer | Refusal
 
-export const EVERYBODY: Viewer = { name: '', maySee: () => true, seesAll: true }
+const WHOLE: Sight = { kind: 'whole', named: false }
+const NOTHING_SEEN: Sight = { kind: 'nothing' }
+
+export const EVERYBODY: Viewer = { name: '', sightOf: () => WHOLE, seesAll: true, seesSelf: () => false, asks: [] }
+/** A request that was not judged sees nothing. */
+export const NOBODY: Viewer = { name: 'nobody', sightOf: () => NOTHING_SEEN, seesAll: false, seesSelf: () => false, asks: [] }
 
 const NO_TOKEN: Refusal = { status: 401, message: 'this page needs the token of capkeeper: send it as Authorization: Bearer\n' }
 const NO_HEADER: Refusal = { status: 401, message: 'the proxy named no groups of yours; sign in there\n' }
+const NO_READER: Refusal = { status: 401, message: 'the proxy named neither an address nor groups of yours; sign in there\n' }
+const BAD_ADDRESS: Refusal = { status: 401, message: 'the proxy did not name one address of yours\n' }
 const FOREIGN: Refusal = { status: 403, message: 'this address answers only its proxy\n' }
-const NOTHING: Refusal = { status: 403, message: 'none of your groups may see a workspace here\n' }
+const NOTHING: Refusal = { status: 403, message: 'you may not see a workspace here\n' }
 
 /** A token is read again after this time. Choice. */
 const READ_AGAIN_MS = 1_000
@@ -66,7 +109,7 @@ export function createGate({ settings, env, clock }: GateOptions): Gate {
     if (auth.token) return byToken(asking, tokens(auth.token), auth.token)
     if (!auth.proxy) return EVERYBODY
     if (networks?.from !== auth.proxy.from) networks = { from: auth.proxy.from, list: networkList(auth.proxy.from) }
-    return byProxy(asking, auth.proxy.header, networks.list, auth.viewers)
+    return byProxy(asking, auth.proxy, networks.list, auth.viewers)
   }
 }
 
@@ -86,27 +129,68 @@ function byToken({ headers }: Asking, expected: string | undefined, source: Toke
   return isShown(headers.authorization, expected) ? EVERYBODY : NO_TOKEN
 }
 
-function byProxy(
-  { headers, remoteAddress }: Asking,
-  header: string,
-  from: BlockList,
-  rules: readonly ViewerRule[] | undefined,
-): Viewer | Refusal {
-  if (!isWithin(remoteAddress, from)) return FOREIGN
-  const value = headers[header.toLowerCase()]
+function byProxy(asking: Asking, proxy: Proxy, from: BlockList, rules: readonly ViewerRule[] | undefined): Viewer | Refusal {
+  if (!isWithin(asking.remoteAddress, from)) return FOREIGN
+  const { header, emailHeader } = proxy
+  const value = asking.headers[header.toLowerCase()]
   const groups = (Array.isArray(value) ? value.join(',') : (value ?? ''))
     .split(',', MOST_GROUPS)
     .map((group) => group.trim())
     .filter((group) => group !== '')
-  if (groups.length === 0) return NO_HEADER
-  if (!rules) return EVERYBODY
+  const address = emailHeader === undefined ? undefined : addressIn(asking, emailHeader)
+  if (address === 'malformed') return BAD_ADDRESS
+  if (groups.length === 0 && address === undefined) return emailHeader === undefined ? NO_HEADER : NO_READER
+  const reader = {
+    ...(address !== undefined && { email: address.email }),
+    asks: emailHeader === undefined ? [header] : [header, emailHeader],
+  }
+  if (!rules) return { ...EVERYBODY, ...reader }
   const own = new Set(groups)
-  const seen = new Set(
-    rules.filter((rule) => rule.groups.some((group) => group === '*' || own.has(group))).flatMap((rule) => rule.workspaces),
-  )
-  if (seen.size === 0) return NOTHING
-  if (seen.has('*')) return EVERYBODY
-  return { name: JSON.stringify([...seen].sort()), maySee: (workspace) => seen.has(workspace), seesAll: false }
+  const matching = rules.filter((rule) => concerns(rule, own, reader.email))
+  if (matching.length === 0) return NOTHING
+  return { ...sighted(rules, matching), ...reader }
+}
+
+function concerns({ groups, self = false }: ViewerRule, own: ReadonlySet<string>, email: string | undefined): boolean {
+  if (self && email === undefined) return false
+  return groups === undefined ? self : groups.some((group) => group === '*' || own.has(group))
+}
+
+/** The union of the entries that match. */
+function sighted(rules: readonly ViewerRule[], matching: readonly ViewerRule[]): Omit<Viewer, 'email' | 'asks'> {
+  const [selves, others] = [matching.filter(({ self }) => self), matching.filter(({ self }) => !self)]
+  const isOf = (workspace: string) => (rule: ViewerRule) => rule.workspaces.includes('*') || rule.workspaces.includes(workspace)
+  const seesAll = others.some(({ workspaces, only }) => only === undefined && workspaces.includes('*'))
+  const isPlain = seesAll && !others.some(({ emails }) => emails)
+  return {
+    // Who sees everything has the answers of readers who are not told apart.
+    name: isPlain ? EVERYBODY.name : JSON.stringify(others.map((rule) => rules.indexOf(rule))),
+    seesAll,
+    seesSelf: (workspace) => selves.some(isOf(workspace)),
+    sightOf(workspace) {
+      const mine = others.filter(isOf(workspace))
+      const whole = mine.filter(({ only }) => only === undefined)
+      if (whole.length > 0) return { kind: 'whole', named: whole.some(({ emails }) => emails) }
+      const groups = mine.flatMap(({ only = [] }) => only)
+      if (groups.length === 0) return NOTHING_SEEN
+      return { kind: 'part', groups, named: mine.filter(({ emails }) => emails).flatMap(({ only = [] }) => only) }
+    },
+  }
+}
+
+/** Bytes of an address. */
+const MOST_ADDRESS_BYTES = 254
+
+/** One header with one address; undefined where there is none. A header that is sent twice is counted as it was sent: Node joins or drops it. */
+function addressIn({ headers, rawHeaders }: Asking, name: string): { readonly email: string } | 'malformed' | undefined {
+  const wanted = name.toLowerCase()
+  const sent = rawHeaders?.filter((text, at) => at % 2 === 0 && text.toLowerCase() === wanted).length ?? 1
+  const value = headers[wanted]
+  if (value === undefined) return undefined
+  if (sent > 1 || typeof value !== 'string' || Buffer.byteLength(value, 'latin1') > MOST_ADDRESS_BYTES) return 'malformed'
+  // Node reads headers as Latin-1; proxies send UTF-8.
+  const email = Buffer.from(value, 'latin1').toString('utf8')
+  return /[\s,\p{C}]/u.test(email) || !isEmail(email) ? 'malformed' : { email }
 }
 
 /** `10.0.0.0/8`, or one address. */

@@ -15,6 +15,8 @@ export interface ConsoleRoute {
   /** `/workspaces/:workspace/people`; a part that begins with a colon is a parameter. */
   readonly path: string
   /** The whole HTML document. May throw a `DocumentError`, which is answered with its status and its message. */
+  /** About the person who asks: it is made for each request, and kept by nobody but them. */
+  readonly isOwn?: boolean
   readonly render: (documents: Documents, request: PageRequest) => Promise<string>
 }
 

@@ -73,11 +73,18 @@ export function addEvents(server: FastifyInstance, parts: EventParts): void {
 function workspaceOf(request: FastifyRequest, { workspaces, gate }: EventParts): string | undefined {
   const only = asked(queryOf(request), QUERY).text('workspace')
   const viewer = gate(askingOf(request))
-  if (only === undefined || (!isRefused(viewer) && workspaces().includes(only) && viewer.maySee(only))) return only
+  if (only === undefined || (!isRefused(viewer) && workspaces().includes(only) && hears(viewer, only))) return only
   throw new DocumentError(404, 'there is no such workspace, or it is not yours to see')
 }
 
-export const askingOf = ({ headers, socket }: FastifyRequest) => ({ headers, remoteAddress: socket.remoteAddress })
+export const askingOf = ({ headers, socket, raw }: FastifyRequest) => ({
+  headers,
+  rawHeaders: raw.rawHeaders,
+  remoteAddress: socket.remoteAddress,
+})
+
+/** Who sees only some people is told of no change: it may be one of others. */
+const hears = ({ sightOf }: Viewer, workspace: string): boolean => sightOf(workspace).kind === 'whole'
 
 function open(reply: FastifyReply, { method }: FastifyRequest): void {
   for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) reply.raw.setHeader(name, value)
@@ -90,7 +97,7 @@ const eventText = (event: string, data: object, id?: string): string =>
   `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`
 
 const concerns = ({ viewer, only }: Listener, { workspace }: LiveChange): boolean =>
-  (only === undefined || only === workspace) && viewer.maySee(workspace)
+  (only === undefined || only === workspace) && hears(viewer, workspace)
 
 /** A listener that does not read is closed before it costs memory. */
 function send({ response }: Listener, message: string): void {

@@ -1,4 +1,5 @@
 // Serves the pages of the console and the files they load. The console decides what a page says; the gate decides which workspaces a reader sees.
+import { createHash } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Answers } from './answers.ts'
 import { API, API_ROUTES } from './api-table.ts'
@@ -23,18 +24,28 @@ export function addPages(server: FastifyInstance, parts: PageParts): void {
     server.get(route.path, async (request, reply) => {
       reply.header('Content-Security-Policy', parts.console.contentSecurityPolicy)
       const path = pathOf(request)
+      const home = path === '/' ? homeOf(parts.viewerOf(request), parts.documents.names()) : undefined
+      if (home !== undefined) return reply.redirect(home, 303)
       const query = queryOf(request, known)
       // Parameters that the page does not know must not make another answer of it.
       const url = `${path}?${new URLSearchParams(query)}`
       const params = paramsOf(request)
       const make = (viewer: Viewer): Promise<string> => route.render(parts.documents.for(viewer), { params, query, path })
-      return answer(reply, request, parts, { type: HTML, url, make })
+      return answer(reply, request, parts, { type: HTML, url, make, isOwn: route.isOwn ?? false })
     })
   }
   for (const { path, type, body } of parts.console.assets) {
     const bytes = Buffer.from(body)
     server.get(path, (_, reply) => reply.header('Cache-Control', 'public, max-age=31536000, immutable').type(type).send(bytes))
   }
+}
+
+/** Where a reader begins who sees the whole of no workspace. */
+function homeOf({ sightOf, email }: Viewer, names: readonly string[]): string | undefined {
+  if (names.some((name) => sightOf(name).kind === 'whole')) return undefined
+  const part = names.find((name) => sightOf(name).kind === 'part')
+  if (part !== undefined) return `/workspaces/${encodeURIComponent(part)}/people`
+  return email === undefined ? undefined : '/me'
 }
 
 /** Browsers get a refusal as a page, programs as plain text. */
@@ -62,6 +73,8 @@ export interface Question {
   /** Default: the address as it was sent. */
   readonly url?: string
   readonly make: (viewer: Viewer) => Promise<string>
+  /** About the person who asks. */
+  readonly isOwn?: boolean
 }
 
 /** Answers from the cache: 304 where the client has the answer, 503 where too many others wait. */
@@ -69,12 +82,26 @@ export async function answer(
   reply: FastifyReply,
   request: FastifyRequest,
   { answers, documents, viewerOf }: Pick<PageParts, 'answers' | 'documents' | 'viewerOf'>,
-  { type, make, url = request.url, ...given }: Question,
+  { type, make, url = request.url, isOwn = false, ...given }: Question,
 ): Promise<FastifyReply> {
   const viewer = viewerOf(request)
+  const workspace = paramsOf(request)['workspace']
+  if (isOwn) {
+    reply.header('Cache-Control', 'private, max-age=60').header('Vary', viewer.asks.join(', '))
+    return byContent(reply, request, type, Buffer.from(await make(viewer)))
+  }
   const question = `${viewer.name}\n${url}`
-  const state = given.state ?? documents.state(paramsOf(request)['workspace'])
-  const known = request.headers['if-none-match']?.split(',').map((tag) => tag.trim()) ?? []
+  const state = given.state ?? documents.state(workspace)
+  if (isRestricted(viewer, workspace)) {
+    const made = await answers.get(
+      question,
+      state,
+      () => make(viewer),
+      () => reply.raw.destroyed,
+    )
+    return byContent(reply, request, type, made.bytes)
+  }
+  const known = knownTags(request)
   if (known.includes(answers.etag(question, state))) return reply.code(304).send()
   const { bytes, etag } = await answers.get(
     question,
@@ -85,6 +112,20 @@ export async function answer(
   // `*` means any answer at all; it is checked late, so that only a reader who may have one learns that it exists.
   if (known.includes('*')) return reply.code(304).header('ETag', etag).send()
   return reply.header('ETag', etag).type(type).send(bytes)
+}
+
+/** The state that an answer is made for changes with what this reader may not see. */
+const isRestricted = ({ seesAll, sightOf }: Viewer, workspace: string | undefined): boolean =>
+  workspace === undefined ? !seesAll : sightOf(workspace).kind === 'part'
+
+const knownTags = ({ headers }: FastifyRequest): readonly string[] => headers['if-none-match']?.split(',').map((tag) => tag.trim()) ?? []
+
+/** The tag tells of nothing but the answer: that of a state would tell a reader when others change. */
+function byContent(reply: FastifyReply, request: FastifyRequest, type: string, bytes: Buffer): FastifyReply {
+  const etag = `"${createHash('sha256').update(bytes).digest('hex').slice(0, 24)}"`
+  reply.header('ETag', etag)
+  const known = knownTags(request)
+  return known.includes(etag) || known.includes('*') ? reply.code(304).send() : reply.type(type).send(bytes)
 }
 
 export const pathOf = ({ url }: FastifyRequest): string => url.split('?', 1)[0] ?? ''

@@ -5,7 +5,7 @@ import { isHostOfHere, isLoopback } from '../../core/model/loopback.ts'
 import { createAnswers } from './answers.ts'
 import { API_HELP, addApi, isApi, OPENAPI_PATH, refuseJson } from './api.ts'
 import { API_ROUTES } from './api-table.ts'
-import { EVERYBODY, type Gate, isRefused, type Viewer } from './auth.ts'
+import { EVERYBODY, type Gate, isRefused, NOBODY, type Viewer } from './auth.ts'
 import { DocumentError } from './documents/documents.ts'
 import { addEvents, askingOf, EVENTS_PATH } from './events.ts'
 import type { ServedOptions } from './options.ts'
@@ -42,9 +42,6 @@ export function addRoutes(server: FastifyInstance, options: ServedOptions, limit
   addApi(server, parts)
   addEvents(server, { live, clock, gate, workspaces: documents.names, maxConnections: limits.maxConnections })
 }
-
-/** A request that was not judged sees nothing. */
-const NOBODY: Viewer = { name: 'nobody', maySee: () => false, seesAll: false }
 
 interface Checks {
   readonly gate: Gate

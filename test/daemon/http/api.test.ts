@@ -1,10 +1,12 @@
 // /api/v1 over real HTTP: every answer keeps to the schema that the OpenAPI document names, whatever the workspace is like, and questions that make no
 // sense are refused in words.
+
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { describe, expect, test } from 'vitest'
 import { createConsole } from '../../../src/console/routes.ts'
 import type { WorkspaceView } from '../../../src/core/model/events.ts'
 import { API_ROUTES } from '../../../src/daemon/http/api-table.ts'
+import { EVERYBODY, type Viewer } from '../../../src/daemon/http/auth.ts'
 import { createLibrary } from '../../../src/daemon/http/documents/make.ts'
 import { sourceOf } from '../../../src/daemon/http/documents/source.ts'
 import { OPENAPI } from '../../../src/daemon/http/openapi.generated.ts'
@@ -18,6 +20,7 @@ import { COMPANY, recordedPlace } from '../../cli/recorded-place.ts'
 import { offences } from '../../support/api-schema.ts'
 import { fakeClock } from '../../support/clock.ts'
 import { email } from '../../support/declare.ts'
+import { HASHED_LABELS } from '../../support/documents.ts'
 import { recordCompany } from '../../support/recorded.ts'
 import { closing, serve } from '../../support/serve.ts'
 import { emptyView, fullView } from '../../support/views.ts'
@@ -44,9 +47,13 @@ const libraryOver = ({ workspace, clock }: World, people: PeopleLabels = EMAIL_L
     sources: () => [sourceOf(workspace, () => 1)],
     daemon: () => ({ version: '0.1.0', configValid: true, ledgerWritable: true }),
     people,
+    hashed: HASHED_LABELS,
     clock: { ...clock, monotonic: () => 0 },
     sourceUrl: () => 'https://git.example/acme/caps/blob/{revision}/{file}#L{line}',
   })
+
+/** A reader who sees everything, and whose address is known. */
+const ADA: Viewer = { ...EVERYBODY, email: 'ada@example.com', asks: ['X-Groups', 'X-Email'] }
 
 const json = async (url: string) => JSON.parse(await (await fetch(url)).text())
 
@@ -100,7 +107,7 @@ async function comparedCompany(): Promise<Compared> {
 describe('a plan', () => {
   test('is found from each write, hold and foreign change of the timeline, and holds them', async () => {
     const world = await busyWorld()
-    const { url } = await serve({ documents: libraryOver(world) })
+    const { url } = await serve({ documents: libraryOver(world), gate: () => ADA })
     const base = `${url}/api/v1/workspaces/acme`
     const { items } = await json(`${base}/changes?limit=200`)
     const kinds = new Set<string>()
@@ -116,7 +123,7 @@ describe('a plan', () => {
 
   test('that is the present one shows its remaining changes, and the hold they are part of', async () => {
     const world = await busyWorld()
-    const { url } = await serve({ documents: libraryOver(world) })
+    const { url } = await serve({ documents: libraryOver(world), gate: () => ADA })
     const base = `${url}/api/v1/workspaces/acme`
     const { items: held } = await json(`${base}/changes?kind=hold`)
     const plan = await json(`${base}/plans/${held[0].planId}`)
@@ -128,7 +135,7 @@ describe('a plan', () => {
 
   test('without any record is refused in words', async () => {
     const world = await busyWorld()
-    const { url } = await serve({ documents: libraryOver(world) })
+    const { url } = await serve({ documents: libraryOver(world), gate: () => ADA })
     const answer = await fetch(`${url}/api/v1/workspaces/acme/plans/0123456789abcdef`)
     expect([answer.status, JSON.parse(await answer.text()).message]).toEqual([
       404,
@@ -148,7 +155,7 @@ describe('a comparison', () => {
   test.each(states)('keeps to its schema and shows no e-mail where people are hashed: %s', async (_, made) => {
     const state = await made()
     const world = await busyWorld()
-    const { url } = await serve({ documents: libraryOver(world, hashLabels(sha256, 'salt'), { of: () => state }) })
+    const { url } = await serve({ documents: libraryOver(world, hashLabels(sha256, 'salt'), { of: () => state }), gate: () => ADA })
     const value = await json(`${url}/api/v1/workspaces/acme/comparison`)
     expect(offences('Comparison', value)).toEqual([])
     expect(JSON.stringify(value)).not.toMatch(/@example|ada\b/)
@@ -175,7 +182,7 @@ describe('every answer keeps to its schema', () => {
     ['with something of everything, and no plan yet', () => fullView()],
   ]
   test.each(views)('%s', async (_name, view) => {
-    const { url } = await serve({ views: () => [view()] })
+    const { url } = await serve({ views: () => [view()], gate: () => ADA })
     expect(await allOffences(url)).toEqual([])
   })
 
@@ -184,7 +191,7 @@ describe('every answer keeps to its schema', () => {
     ['by hash', hashLabels(sha256, 'salt')],
   ])('after cycles with a foreign change and a hold, people %s', async (_name, people) => {
     const world = await busyWorld()
-    const { url } = await serve({ documents: libraryOver(world, people), people })
+    const { url } = await serve({ documents: libraryOver(world, people), people, gate: () => ADA })
     expect(world.workspace.shown.planned?.plan.holds.length).toBeGreaterThan(0)
     expect(await allOffences(url)).toEqual([])
   })
@@ -336,7 +343,7 @@ describe('an answer', () => {
   })
 
   test('of a page is the same, made once, whatever others have put behind its address', async () => {
-    const { url } = await serve({ documents: libraryOver(await busyWorld()) })
+    const { url } = await serve({ documents: libraryOver(await busyWorld()), gate: () => ADA })
     const shown = async (path: string) => {
       const { status, headers } = await fetch(url + path)
       return { status, etag: headers.get('etag') }

@@ -2,6 +2,7 @@
 import { connect, type Socket } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { CycleEvent } from '../../../src/core/model/events.ts'
+import { EVERYBODY } from '../../../src/daemon/http/auth.ts'
 import { createLive, type Live } from '../../../src/daemon/http/live.ts'
 import type { ServerOptions } from '../../../src/daemon/http/server.ts'
 import type { Clock } from '../../../src/ports.ts'
@@ -135,9 +136,8 @@ describe('a listener', () => {
 
   test('one that lost its access is disconnected with the next beat', async () => {
     let isIn = true
-    const everybody = { name: '', maySee: () => true, seesAll: true }
     const { url, clock } = await serve({
-      gate: () => (isIn ? everybody : { status: 401, message: 'no' }),
+      gate: () => (isIn ? EVERYBODY : { status: 401, message: 'no' }),
       isChecked: () => ({ metrics: false }),
     })
     const one = await listen(`${url}/api/v1/events`)

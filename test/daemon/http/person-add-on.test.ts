@@ -1,10 +1,12 @@
 // A person by day, as the documents show it: add-on use, measured where the ledger has measured days, else estimated, and the cap in force.
+
 import { expect, test } from 'vitest'
 import { EVERYBODY } from '../../../src/daemon/http/auth.ts'
 import { createLibrary } from '../../../src/daemon/http/documents/make.ts'
 import { sourceOf } from '../../../src/daemon/http/documents/source.ts'
 import { EMAIL_LABELS } from '../../../src/daemon/http/status/labels.ts'
 import { DAY, HOUR } from '../../support/declare.ts'
+import { HASHED_LABELS } from '../../support/documents.ts'
 import { live, MINUTE } from '../../support/living.ts'
 import { daily, midnight, noon, recordPast } from '../../support/use.ts'
 import { testWorld, type World, worldClock } from '../../support/world.ts'
@@ -14,6 +16,7 @@ async function personIn(one: World) {
     sources: () => [sourceOf(one.workspace, () => 1)],
     daemon: () => ({ version: '0.1.0', configValid: true, ledgerWritable: true }),
     people: EMAIL_LABELS,
+    hashed: HASHED_LABELS,
     clock: { ...one.clock, monotonic: () => 0 },
   })
   return library.for(EVERYBODY).person('acme', 'ada@example.com')

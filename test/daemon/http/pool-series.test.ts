@@ -1,5 +1,6 @@
 // Pools over the cycle, as documents tell them from what each plan left in the figures of its day. That the answer keeps to its schema is looked at
 // in api.test.ts.
+
 import { afterEach, describe, expect, test } from 'vitest'
 import { EVERYBODY } from '../../../src/daemon/http/auth.ts'
 import { createLibrary } from '../../../src/daemon/http/documents/make.ts'
@@ -7,6 +8,7 @@ import { sourceOf } from '../../../src/daemon/http/documents/source.ts'
 import type { PoolSeries } from '../../../src/daemon/http/documents/types.ts'
 import { EMAIL_LABELS } from '../../../src/daemon/http/status/labels.ts'
 import { email, HOUR } from '../../support/declare.ts'
+import { HASHED_LABELS } from '../../support/documents.ts'
 import { createWorld, type World } from '../../support/world.ts'
 
 const open: { close(): Promise<unknown> }[] = []
@@ -19,6 +21,7 @@ const seriesOf = ({ workspace, clock }: World): Promise<PoolSeries> =>
     sources: () => [sourceOf(workspace, () => 1)],
     daemon: () => ({ version: '0.1.0', configValid: true, ledgerWritable: true }),
     people: EMAIL_LABELS,
+    hashed: HASHED_LABELS,
     clock: { ...clock, monotonic: () => 0 },
     sourceUrl: () => undefined,
   })

@@ -1,9 +1,11 @@
 // Sweeps that take longer than the interval are read in slices: foreign changes are reverted within the interval, and no scope waits too long.
+
 import { expect, test } from 'vitest'
 import { EVERYBODY } from '../../../src/daemon/http/auth.ts'
 import { createLibrary } from '../../../src/daemon/http/documents/make.ts'
 import { sourceOf } from '../../../src/daemon/http/documents/source.ts'
 import { EMAIL_LABELS } from '../../../src/daemon/http/status/labels.ts'
+import { HASHED_LABELS } from '../../support/documents.ts'
 import { capsOf, type Living, live, MINUTE, SECOND } from '../../support/living.ts'
 import { createWorld, type World } from '../../support/world.ts'
 
@@ -74,6 +76,7 @@ test('documents say when a scope is read next, and why then', () =>
       sources: () => [sourceOf(one.workspace, () => 1)],
       daemon: () => ({ version: '0.1.0', configValid: true, ledgerWritable: true }),
       people: EMAIL_LABELS,
+      hashed: HASHED_LABELS,
       clock: { ...one.clock, monotonic: () => 0 },
     })
     const shown = async (name: string) => (await library.for(EVERYBODY).person('acme', `${name}@example.com`)).reading

@@ -12,6 +12,7 @@ import type {
   HealthDocument,
   HoldDocument,
   HoldListDocument,
+  MeDocument,
   NearSeries,
   PersonDocument,
   PersonListDocument,
@@ -30,6 +31,8 @@ export type Query = Readonly<Record<string, string>>
 export interface Documents {
   /** What `/status` says. */
   status(): Promise<StatusDocument>
+  /** What is left for the person who asks. */
+  me(): Promise<MeDocument>
   /** `page`, `limit`. */
   workspaces(query?: Query): Promise<WorkspaceListDocument>
   workspace(workspace: string): Promise<WorkspaceDocument>

@@ -83,4 +83,6 @@ export interface Showing {
   readonly now: Instant
   /** Address of a policy line, with `{revision}`, `{file}` and `{line}` in it. */
   readonly sourceUrl?: string
+  /** The reader sees only some people: names and places of declarations stay out. */
+  readonly isPart?: boolean
 }

@@ -6,12 +6,14 @@ import type { WorkspaceView } from '../../../core/model/events.ts'
 import type { Clock } from '../../../ports.ts'
 import type { Comparisons } from '../../replay/comparisons.ts'
 import type { Viewer } from '../auth.ts'
-import type { PeopleLabels } from '../status/labels.ts'
+import { EMAIL_LABELS, type PeopleLabels } from '../status/labels.ts'
 import { statusDocument } from '../status/status.ts'
 import { DocumentError, type Documents, type Query } from './documents.ts'
-import type { DaemonFacts, Showing, WorkspaceFacts, WorkspaceSource } from './facts.ts'
+import type { DaemonFacts, Records, Showing, WorkspaceFacts, WorkspaceSource } from './facts.ts'
 import { healthDocument } from './health.ts'
 import { holdDocument, holdsDocument } from './holds.ts'
+import { meDocument } from './me.ts'
+import { type Part, partOf, stepOf } from './part.ts'
 import { groupsDocument } from './people/groups.ts'
 import { peopleDocument } from './people/people.ts'
 import { groupDocument, personDocument } from './people/person.ts'
@@ -28,6 +30,8 @@ export interface DocumentOptions {
   readonly sources: () => readonly WorkspaceSource[]
   readonly daemon: () => DaemonFacts
   readonly people: PeopleLabels
+  /** Labels as hashes, whatever `people` is. */
+  readonly hashed: PeopleLabels
   readonly clock: Clock
   /** Called before anything is shown, to read what other processes change, such as pauses. Never rejects. */
   readonly refresh?: () => Promise<void>
@@ -36,8 +40,8 @@ export interface DocumentOptions {
   readonly comparisons?: Pick<Comparisons, 'of'>
 }
 
-/** What a reader may see. */
-export type Reader = Pick<Viewer, 'maySee' | 'seesAll'>
+/** What a reader may see, and who it is. */
+export type Reader = Omit<Viewer, 'name'>
 
 export interface Library {
   for(reader: Reader): Documents
@@ -67,6 +71,7 @@ export function createLibrary(options: DocumentOptions): Library {
 
 interface Found {
   readonly source: WorkspaceSource
+  readonly records: Records
   readonly facts: WorkspaceFacts
   readonly showing: Showing
 }
@@ -76,39 +81,71 @@ type AboutOne = <Rest extends readonly unknown[], Document>(
   make: (found: Found, ...rest: Rest) => Document | Promise<Document>,
 ) => (workspace: string, ...rest: Rest) => Promise<Document>
 
-function documentsFor(options: DocumentOptions, indexOf: IndexOf, { maySee, seesAll }: Reader): Documents {
-  const { people, clock, refresh = async () => undefined } = options
-  const sources = (): readonly WorkspaceSource[] => options.sources().filter(({ name }) => maySee(name))
+function documentsFor(options: DocumentOptions, wholeIndex: IndexOf, reader: Reader): Documents {
+  const { people, clock, hashed, refresh = async () => undefined } = options
+  const { sightOf, seesAll } = reader
+  const sources = (): readonly WorkspaceSource[] => options.sources().filter(({ name }) => sightOf(name).kind === 'whole')
   const daemon = (): DaemonFacts => (seesAll ? options.daemon() : withoutDetail(options.daemon()))
-  const showing = (): Showing => {
+  const now = (): number => (seesAll ? clock.now() : stepOf(clock.now()))
+  const showing = (named = false): Showing => {
     const sourceUrl = options.sourceUrl?.()
-    return { people, clock, now: clock.now(), ...(sourceUrl !== undefined && { sourceUrl }) }
+    return { people: named ? EMAIL_LABELS : people, clock, now: now(), ...(sourceUrl !== undefined && { sourceUrl }) }
   }
+  const parts = new WeakMap<Found, { readonly part: Part; readonly whole: Found }>()
+  const found = async (name: string): Promise<Found> => {
+    const sight = sightOf(name)
+    const source = options.sources().find((candidate) => candidate.name === name)
+    // The same answer whether it exists: a reader is not told of workspaces of others.
+    if (!source || sight.kind === 'nothing') throw new DocumentError(404, 'there is no such workspace, or it is not yours to see')
+    await refresh()
+    const whole = { source, records: source.records, facts: await source.facts(), showing: showing(sight.kind === 'whole' && sight.named) }
+    if (sight.kind === 'whole') return whole
+    const part = partOf(whole, sight, hashed)
+    const one = { source, records: part.records, facts: part.facts, showing: part.showing }
+    parts.set(one, { part, whole })
+    return one
+  }
+  const indexOf: IndexOf = async (one) => {
+    const known = parts.get(one)
+    return known ? known.part.indexOf(await wholeIndex(known.whole)) : wholeIndex(one)
+  }
+  /** Documents that are made for readers of a part as well. */
   const about: AboutOne =
     (make) =>
+    async (name, ...rest) =>
+      make(await found(name), ...rest)
+  const aboutWhole: AboutOne =
+    (make) =>
     async (name, ...rest) => {
-      const source = sources().find((candidate) => candidate.name === name)
-      // The same answer whether it exists: a reader is not told of workspaces of others.
-      if (!source) throw new DocumentError(404, 'there is no such workspace, or it is not yours to see')
-      await refresh()
-      return make({ source, facts: await source.facts(), showing: showing() }, ...rest)
+      const one = await found(name)
+      if (parts.has(one)) throw new DocumentError(404, 'there is no such page for you')
+      return make(one, ...rest)
     }
   const views = async (): Promise<readonly WorkspaceView[]> => {
     await refresh()
     return (await Promise.all(sources().map((source) => source.facts()))).map(({ view }) => view)
   }
   return {
+    me: async () => {
+      const { email, seesSelf, asks } = reader
+      if (asks.length < 2) throw new DocumentError(404, 'nobody is known by address here: the config has no auth.emailHeader')
+      if (email === undefined) throw new DocumentError(404, 'the proxy named no address of yours')
+      await refresh()
+      const own = options.sources().filter(({ name }) => seesSelf(name) || sightOf(name).kind === 'whole')
+      return meDocument(await Promise.all(own.map((source) => source.facts())), email, hashed, clock.now())
+    },
     status: async () => {
       const { version, ...health } = daemon()
-      return statusDocument({ views: await views(), health, people, version, now: clock.now() })
+      return statusDocument({ views: await views(), health, people, version, now: now() })
     },
     workspaces: async (query = {}) => workspacesDocument(await views(), daemon(), showing(), query),
-    health: about(({ facts, showing: how }) => healthDocument(facts, daemon(), how)),
-    comparison: about(({ source, facts, showing: how }) => {
+    health: aboutWhole(({ facts, showing: how }) => healthDocument(facts, daemon(), how)),
+    comparison: aboutWhole(({ source, facts, showing: how }) => {
       const digest = facts.view.policy?.digest ?? facts.policy?.digest
       return comparisonDocument(facts, digest === undefined ? undefined : options.comparisons?.of(source.name, digest), how)
     }),
-    ...aboutOne(about, indexOf),
+    ...aboutOne(aboutWhole, indexOf),
+    ...aboutPeople(about, indexOf),
   }
 }
 
@@ -118,34 +155,39 @@ const withoutDetail = ({ conditions = [], ...daemon }: DaemonFacts): DaemonFacts
   conditions: conditions.map((one) => ({ ...one, message: kindOf(one.type).begun })),
 })
 
-const aboutOne = (about: AboutOne, indexOf: IndexOf): Omit<Documents, 'status' | 'workspaces' | 'health' | 'comparison'> => ({
-  workspace: about(async (found) => workspaceDocument(found.facts, found.showing, await holdsSince(found))),
+type OfPeople = Pick<Documents, 'groups' | 'group' | 'people' | 'person'>
+
+const aboutPeople = (about: AboutOne, indexOf: IndexOf): OfPeople => ({
   groups: about(async (found, query: Query = {}) => groupsDocument(found.facts, await indexOf(found), found.showing, query)),
-  group: about(async (found, id: string) => groupDocument(found.facts, await indexOf(found), found.source.records, found.showing, id)),
+  group: about(async (found, id: string) => groupDocument(found.facts, await indexOf(found), found.records, found.showing, id)),
   people: about(async (found, query: Query = {}) => peopleDocument(found.facts, await indexOf(found), found.showing, query)),
-  person: about(async (found, person: string) =>
-    personDocument(found.facts, await indexOf(found), found.source.records, found.showing, person),
-  ),
+  person: about(async (found, person: string) => personDocument(found.facts, await indexOf(found), found.records, found.showing, person)),
+})
+
+type OfWorkspace = Omit<Documents, keyof OfPeople | 'me' | 'status' | 'workspaces' | 'health' | 'comparison'>
+
+const aboutOne = (about: AboutOne, indexOf: IndexOf): OfWorkspace => ({
+  workspace: about(async (found) => workspaceDocument(found.facts, found.showing, await holdsSince(found))),
   policies: about(async (found, query: Query = {}) => policiesDocument(found.facts, await indexOf(found), found.showing, query)),
   changes: about(async (found, query: Query = {}) => {
     // Only a scope in the question may be a person.
     const index = query['scope'] ? await indexOf(found) : undefined
-    return changesDocument(found.facts, index, found.source.records, found.showing, query)
+    return changesDocument(found.facts, index, found.records, found.showing, query)
   }),
-  plan: about(({ facts, source, showing }, id: string, query: Query = {}) => planDocument(facts, id, source.records, showing, query)),
+  plan: about(({ facts, records, showing }, id: string, query: Query = {}) => planDocument(facts, id, records, showing, query)),
   holds: about(async (found, query: Query = {}) => holdsDocument(found.facts, await holdsSince(found), found.showing, query)),
   hold: about(async (found, id: string, query: Query = {}) => holdDocument(found.facts, id, await holdsSince(found), found.showing, query)),
   creditsSeries: about(({ facts, showing }) => creditsSeries(facts, showing)),
-  burnSeries: about(({ facts, source, showing }, query: Query = {}) => burnSeries(facts, source.records, showing, query)),
+  burnSeries: about(({ facts, records, showing }, query: Query = {}) => burnSeries(facts, records, showing, query)),
   driftSeries: about(({ facts, showing }, query: Query = {}) => driftSeries(facts, showing, query)),
   nearSeries: about(async (found) => nearSeries(found.facts, await indexOf(found), found.showing)),
   poolSeries: about(({ facts, showing }) => poolSeries(facts, showing)),
 })
 
 /** When each hold was first shown, by id. */
-async function holdsSince({ source, facts }: Found): Promise<ReadonlyMap<string, number>> {
+async function holdsSince({ records, facts }: Found): Promise<ReadonlyMap<string, number>> {
   if (facts.view.holds.length === 0) return new Map()
-  const shown = await source.records.fact('holdsShown')
+  const shown = await records.fact('holdsShown')
   return new Map(Object.entries(shown ?? {}).map(([id, { at }]) => [id, at]))
 }
 
@@ -164,24 +206,25 @@ interface KeptIndex {
   madeMs?: number
 }
 
-function peopleIndexes({ people, clock }: DocumentOptions): IndexOf {
+function peopleIndexes({ clock }: DocumentOptions): IndexOf {
   const kept = new Map<string, KeptIndex>()
   return ({ source, facts, showing }) => {
-    const id = `${source.version()} ${people.shown}`
-    const known = kept.get(source.name)
-    if (known?.id.endsWith(people.shown) && isFresh(known, id)) return known.index
+    const id = `${source.version()} ${showing.people.shown}`
+    const name = `${source.name} ${showing.people.shown}`
+    const known = kept.get(name)
+    if (known?.id.endsWith(showing.people.shown) && isFresh(known, id)) return known.index
     // Deleted first, so that the newest comes last.
-    kept.delete(source.name)
+    kept.delete(name)
     const one: KeptIndex = { id, index: peopleIndex(facts, showing) }
-    kept.set(source.name, one)
+    kept.set(name, one)
     one.index.then(
       () => {
         one.madeMs = clock.monotonic()
       },
       // The next request makes it anew.
-      () => kept.delete(source.name),
+      () => kept.delete(name),
     )
-    for (const name of kept.keys()) if (kept.size > MOST_KEPT) kept.delete(name)
+    for (const oldest of kept.keys()) if (kept.size > MOST_KEPT) kept.delete(oldest)
     return one.index
   }
   /** One that is being made serves as well: two at a time would take twice the memory. */

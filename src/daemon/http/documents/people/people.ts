@@ -8,6 +8,7 @@ import { bandRank } from '../../../../core/use/bands.ts'
 import type { PeopleLabels } from '../../status/labels.ts'
 import { DocumentError, type Query } from '../documents.ts'
 import type { Showing, WorkspaceFacts } from '../facts.ts'
+import { declaredReason, entryWord } from '../part.ts'
 import { type Asked, asked, limitOf, PAGE, text, word } from '../query.ts'
 import { cents, headOf, keyText, placeOf, ratio } from '../show.ts'
 import type { PersonEntry, PersonListDocument } from '../types.ts'
@@ -151,11 +152,13 @@ const SORTS: Readonly<Record<Exclude<Sort, 'rule'>, (row: PersonRow) => string |
   headroom: headRoomOf,
 }
 
-const ruleEntry = (winner: Candidate, showing: Showing, revision = '') => ({
-  kind: winner.kind,
-  name: showing.people.text(ruleName(winner)),
-  source: placeOf(winner.at, showing, revision),
-})
+function ruleEntry(winner: Candidate, showing: Showing, revision = '') {
+  if (showing.isPart) {
+    const reason = declaredReason(winner)
+    return { kind: winner.kind, name: entryWord(winner), ...(reason !== undefined && { reason: showing.people.text(reason) }) }
+  }
+  return { kind: winner.kind, name: showing.people.text(ruleName(winner)), source: placeOf(winner.at, showing, revision) }
+}
 
 export function personEntry(row: PersonRow, facts: WorkspaceFacts, showing: Showing, names: ReadonlyMap<string, string>): PersonEntry {
   const { used, addOn } = row

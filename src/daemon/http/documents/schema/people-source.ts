@@ -154,7 +154,14 @@ const PERSON_ENTRY = {
   cap: optional(observed('The cap in force, from the readings.')),
   from: optional(scopeName),
   declared: optional(cap('The desired cap.')),
-  rule: optional(object('The declaration that decides.', { kind: text(), name: text(), source: optional(place) })),
+  rule: optional(
+    object('The declaration that decides.', {
+      kind: text(),
+      name: text(),
+      source: optional(place),
+      reason: optional(text('For readers who see only some people, in the place of the source.')),
+    }),
+  ),
   used: optional(figure('All credits used in this cycle.')),
   addOn: optional(figure('Add-on use.')),
   addOnSource: optional(words(ADD_ON_SOURCES, 'Where the figure of add-on use comes from.')),

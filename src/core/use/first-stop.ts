@@ -1,0 +1,50 @@
+// What stops a person first in this cycle: their own cap, the pool that deals it, or the add-on credits of the workspace. It decides nothing else.
+import type { Cycle } from '../model/observed.ts'
+import type { Instant } from '../model/units.ts'
+import { exhaustionAt, workingDays } from '../pools/pace.ts'
+
+export const STOPS = ['cap', 'pool', 'balance', 'nothing'] as const
+export type Stop = (typeof STOPS)[number]
+
+/** `at`: when it is expected, within the cycle; an instant at or before now: it has happened. Absent only with `nothing`. */
+export interface FirstStop {
+  readonly what: Stop
+  readonly at?: Instant
+}
+
+/** When something runs out; absent: not within the cycle, or not known. */
+interface Limit {
+  readonly exhaustedAt?: Instant | undefined
+}
+
+export interface StopInputs {
+  readonly now: Instant
+  readonly cycle: Cycle | undefined
+  /** Credits until the cap is reached, those of the seat included, and all credits used in the cycle. Absent without a cap. */
+  readonly own?: { readonly left: number; readonly used: number }
+  readonly pool?: Limit & { readonly isUsedUp: boolean }
+  readonly balance?: Limit
+}
+
+/** A pace is not taken from less than this part of a working day. */
+const FEWEST_DAYS = 0.5
+
+/** The earliest counts; of two at once the one that is nearer to the person. */
+export function firstStop({ now, cycle, own, pool, balance }: StopInputs): FirstStop {
+  const found: FirstStop[] = [
+    { what: 'cap', at: own && capReachedAt(own, now, cycle) },
+    { what: 'pool', at: pool?.isUsedUp ? now : pool?.exhaustedAt },
+    { what: 'balance', at: balance?.exhaustedAt },
+  ].flatMap(({ what, at }) => (at === undefined ? [] : [{ what: what as Stop, at }]))
+  return found.reduce<FirstStop>((first, one) => ((one.at ?? 0) < (first.at ?? Number.POSITIVE_INFINITY) ? one : first), {
+    what: 'nothing',
+  })
+}
+
+/** At the person's own pace of the cycle so far, on working days. */
+function capReachedAt({ left, used }: NonNullable<StopInputs['own']>, now: Instant, cycle: Cycle | undefined): Instant | undefined {
+  if (left <= 0) return now
+  if (!cycle || now >= cycle.endAt) return undefined
+  const pace = used / Math.max(FEWEST_DAYS, workingDays(cycle.startAt, now))
+  return exhaustionAt(left, pace, now, cycle.endAt)
+}

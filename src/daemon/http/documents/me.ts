@@ -1,0 +1,95 @@
+// What is left for the person who asks, in each workspace where they may see themselves. It tells a person only of themselves: of a pool or the balance
+// that they are what stops the person first, and when.
+
+import type { Person, Roster } from '../../../core/model/observed.ts'
+import { normaliseEmail } from '../../../core/model/scope.ts'
+import type { Credits, Instant } from '../../../core/model/units.ts'
+import { declaredIn, resolvePerson } from '../../../core/resolve/desired.ts'
+import { type FirstStop, firstStop } from '../../../core/use/first-stop.ts'
+import type { PeopleLabels } from '../status/labels.ts'
+import type { WorkspaceFacts } from './facts.ts'
+import { declaredReason, entryWord } from './part.ts'
+import { cents, rfc3339 } from './show.ts'
+import type { MeDocument } from './types.ts'
+
+/** Letters of a reason, and grants, so that a workspace takes at most 2 KiB. */
+const MOST_LETTERS = 200
+const MOST_GRANTS = 4
+
+type MeEntry = MeDocument['workspaces'][number]
+
+/** `hashed`: an address in a reason may be another person's. */
+export function meDocument(facts: readonly WorkspaceFacts[], email: string, hashed: PeopleLabels, now: Instant): MeDocument {
+  const workspaces = facts.flatMap((one) => {
+    const person = one.view.roster && onlyOne(one.view.roster, email)
+    return person ? [entryOf(one, person, hashed, now)] : []
+  })
+  return { apiVersion: 'capkeeper/v1', kind: 'Me', workspaces }
+}
+
+const rows = new WeakMap<Roster, ReadonlyMap<string, Person | 'several'>>()
+
+/** The row of an address; undefined when no row fits, or more than one. */
+function onlyOne(roster: Roster, email: string): Person | undefined {
+  let known = rows.get(roster)
+  if (!known) {
+    const made = new Map<string, Person | 'several'>()
+    for (const person of roster.people) {
+      const key = normaliseEmail(person.email)
+      made.set(key, made.has(key) ? 'several' : person)
+    }
+    known = made
+    rows.set(roster, made)
+  }
+  const found = known.get(normaliseEmail(email))
+  return found === 'several' ? undefined : found
+}
+
+function entryOf({ view, desiredState }: WorkspaceFacts, person: Person, hashed: PeopleLabels, now: Instant): MeEntry {
+  const shown = view.people.find(({ email }) => email === person.email)
+  const chain = (desiredState && resolvePerson(person.email, desiredState.inputs)?.chain) ?? []
+  const [winner] = chain
+  const cap = shown?.cap
+  const left = typeof cap === 'number' && shown?.used !== undefined ? cap - shown.used : undefined
+  const pool = desiredState && declaredIn(desiredState.inputs).pools.placeOf(person.email)?.pool.name
+  const figures = view.pools?.find(({ name }) => name === pool)?.figures
+  const cycle = view.roster?.cycle ?? view.balance?.cycle
+  const stop = firstStop({
+    now,
+    cycle,
+    ...(left !== undefined && {
+      own: { left: left + seatLeft(person, shown?.used, view.balance?.creditsPerSeat), used: person.used ?? 0 },
+    }),
+    ...(figures && { pool: figures }),
+    ...(view.use?.figures && { balance: view.use.figures }),
+  })
+  return {
+    workspace: view.workspace,
+    ...(view.roster && { readAt: rfc3339(view.roster.readAt) }),
+    ...(person.used !== undefined && { used: cents(person.used) }),
+    ...(shown?.used !== undefined && { addOn: cents(shown.used), ...(shown.source && { addOnSource: shown.source }) }),
+    ...(cap !== undefined && { cap }),
+    ...(winner && { entry: { kind: entryWord(winner), ...reasonOf(declaredReason(winner), hashed) } }),
+    ...(left !== undefined && { left: cents(Math.max(0, left)) }),
+    stopsFirst: stopEntry(stop),
+    grants: chain
+      .filter(({ kind, untilAt }) => kind === 'grant' && untilAt !== undefined)
+      .slice(0, MOST_GRANTS)
+      .map(({ scope, kind, cap: granted, untilAt = now, reason }) => ({
+        kind: entryWord({ kind, scope }),
+        cap: granted,
+        until: rfc3339(untilAt),
+        ...reasonOf(reason, hashed),
+      })),
+    ...(cycle && { cycleEnd: rfc3339(cycle.endAt) }),
+  }
+}
+
+/** Credits of the seat that are still to be used before add-on credits are. */
+const seatLeft = ({ used }: Person, addOn: Credits | undefined, creditsPerSeat: number | undefined): number =>
+  used === undefined || addOn === undefined || addOn > 0 || creditsPerSeat === undefined ? 0 : Math.max(0, creditsPerSeat - used)
+
+const stopEntry = ({ what, at }: FirstStop): MeEntry['stopsFirst'] => ({ what, ...(at !== undefined && { on: rfc3339(at).slice(0, 10) }) })
+
+const reasonOf = (reason: string | undefined, { text }: PeopleLabels) =>
+  reason === undefined ? {} : { reason: text(reason).slice(0, MOST_LETTERS) }

@@ -1,0 +1,126 @@
+// What a reader sees of a workspace of which only some people are theirs to see. The facts are cut before any document is made of them, so a document
+// cannot tell what is not in them: a fact that is not named here does not exist for such a reader.
+
+import { GRANT_STATES, type GrantState, type WorkspaceView } from '../../../core/model/events.ts'
+import { groupScope, type ScopeKey, scopeKey, userScope } from '../../../core/model/scope.ts'
+import { DAY_MS, type Instant } from '../../../core/model/units.ts'
+import type { Candidate } from '../../../core/resolve/candidate.ts'
+import type { PartSight } from '../auth.ts'
+import type { PeopleLabels } from '../status/labels.ts'
+import type { Records, Showing, WorkspaceFacts } from './facts.ts'
+import type { PeopleIndex } from './people/roster.ts'
+
+/** Members of a group that was not read for this long are shown to nobody. Choice. */
+const MEMBERS_LIFE_MS = DAY_MS
+/** Restricted documents name this instant, so that their age tells of nobody's changes. Choice. */
+const STEP_MS = 15_000
+
+/** The kind of a declaration, without a name or a place: `user`, `group grant`, `rule`. */
+export function entryWord({ kind, scope }: Pick<Candidate, 'kind' | 'scope'>): string {
+  if (kind === 'rule') return scope.kind
+  if (kind === 'grant') return `${scope.kind} grant`
+  return kind === 'people' ? 'rule' : kind
+}
+
+/** The reason that a policy gives. Those that capkeeper words for rules, pools and conflicts name groups, figures and people of others. */
+export const declaredReason = ({ kind, reason }: Pick<Candidate, 'kind' | 'reason'>): string | undefined =>
+  kind === 'rule' || kind === 'grant' ? reason : undefined
+
+export interface Part {
+  readonly facts: WorkspaceFacts
+  readonly records: Records
+  readonly showing: Showing
+  /** The rows of the people who are seen. */
+  indexOf(whole: PeopleIndex): PeopleIndex
+}
+
+/** `hashed`: labels as hashes, whatever the config shows to others. */
+export function partOf(
+  whole: { readonly facts: WorkspaceFacts; readonly records: Records; readonly showing: Showing },
+  sight: PartSight,
+  hashed: PeopleLabels,
+): Part {
+  const { view, readings } = whole.facts
+  const groups = view.groups.filter(({ id, readAt }) => sight.groups.includes(id) && whole.showing.now - readAt <= MEMBERS_LIFE_MS)
+  const seen = new Set(groups.flatMap(({ emails }) => [...emails]))
+  const named = new Set(groups.filter(({ id }) => sight.named.includes(id)).flatMap(({ emails }) => [...emails]))
+  const isNamed = (email: string): boolean => seen.has(email) && (named.has(email) || whole.showing.people.shown === 'email')
+  const keys = new Set<ScopeKey>([
+    ...[...seen].map((email) => scopeKey(userScope(email))),
+    ...groups.map(({ id }) => scopeKey(groupScope(id))),
+  ])
+  const people = labelsOf(hashed, isNamed, [...seen].every(isNamed))
+  const showing: Showing = { people, clock: whole.showing.clock, now: stepOf(whole.showing.now), isPart: true }
+  const own = new Map([...(readings ?? [])].filter(([key]) => keys.has(key)))
+  return {
+    facts: { view: viewOf(view, { groups, seen, keys }), ...(readings && { readings: own }) },
+    records: recordsOf(whole.records),
+    showing,
+    indexOf(index) {
+      const rows = index.rows
+        .filter(({ email }) => seen.has(email))
+        .map((row) => ({
+          ...row,
+          label: people.label(row.email),
+          groups: row.groups.filter((key) => keys.has(key)),
+          from: row.from === undefined || row.from === 'team' || keys.has(row.from) ? row.from : undefined,
+        }))
+      const names = new Map(rows.flatMap(({ winner }) => (winner ? [[winner, entryWord(winner)] as const] : [])))
+      return { rows, names, orders: new Map() }
+    },
+  }
+}
+
+/** The last instant that restricted documents name. */
+export const stepOf = (now: Instant): Instant => Math.floor(now / STEP_MS) * STEP_MS
+
+/** An address in a text is always hashed: it may be that of somebody out of sight. */
+const labelsOf = (hashed: PeopleLabels, isNamed: (email: string) => boolean, areAllNamed: boolean): PeopleLabels => ({
+  shown: areAllNamed ? 'email' : 'hash',
+  label: (email) => (isNamed(email) ? email : hashed.label(email)),
+  text: hashed.text,
+  all: hashed.all,
+})
+
+const NO_GRANTS = Object.fromEntries(GRANT_STATES.map((state) => [state, 0])) as Record<GrantState, number>
+
+interface Seen {
+  readonly groups: WorkspaceView['groups']
+  readonly seen: ReadonlySet<string>
+  readonly keys: ReadonlySet<ScopeKey>
+}
+
+function viewOf({ workspace, mode, roster, people, scopes }: WorkspaceView, { groups, seen, keys }: Seen): WorkspaceView {
+  return {
+    workspace,
+    mode,
+    groups,
+    ...(roster && {
+      roster: {
+        people: roster.people.filter(({ email }) => seen.has(email)),
+        readAt: roster.readAt,
+        ...(roster.cycle && { cycle: roster.cycle }),
+        statusesAbsent: roster.statusesAbsent,
+        duplicates: [],
+      },
+    }),
+    people: people.filter(({ email }) => seen.has(email)),
+    scopes: scopes
+      .filter(({ scope }) => keys.has(scopeKey(scope)))
+      .map(({ scope, state, desired, observed }) => ({ scope, state, observed, ...(desired !== undefined && { desired }) })),
+    holds: [],
+    approvals: [],
+    grants: NO_GRANTS,
+    conditions: [],
+  }
+}
+
+/** Writes name plans and revisions, and holds are of others too. */
+const recordsOf = ({ runs, useOfPerson, addOnOfPerson, fact }: Records): Records => ({
+  history: async () => [],
+  useReadings: async () => [],
+  runs,
+  useOfPerson,
+  addOnOfPerson,
+  fact: async (name) => (name === 'runsAsked' || name === 'addOnAsked' ? fact(name) : undefined),
+})

@@ -1,0 +1,248 @@
+// Who is asking, by the headers of a proxy, and what they see: themselves at /me, the people of some groups, and nothing of anybody else.
+import { request } from 'node:http'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { createConsole } from '../../../src/console/routes.ts'
+import type { OriginKind } from '../../../src/core/model/entry.ts'
+import type { WorkspaceView } from '../../../src/core/model/events.ts'
+import { credits } from '../../../src/core/model/units.ts'
+import { API_ROUTES } from '../../../src/daemon/http/api-table.ts'
+import { type AuthSettings, createGate } from '../../../src/daemon/http/auth.ts'
+import { declaredReason } from '../../../src/daemon/http/documents/part.ts'
+import { hashLabels } from '../../../src/daemon/http/status/labels.ts'
+import { sha256 } from '../../../src/daemon/schedule/system.ts'
+import { fakeClock } from '../../support/clock.ts'
+import { serve as start } from '../../support/serve.ts'
+import { fullView, personEmail } from '../../support/views.ts'
+
+const ME = '/api/v1/me'
+const LEADS = { groups: ['leads'], workspaces: ['acme'], only: ['grp_platform'] }
+const settings: AuthSettings = {
+  proxy: { header: 'X-Groups', emailHeader: 'X-Email', from: ['127.0.0.1'] },
+  metrics: true,
+  viewers: [{ groups: ['platform'], workspaces: ['*'] }, LEADS, { self: true, workspaces: ['*'] }],
+}
+
+type Headers = Readonly<Record<string, string | readonly string[]>>
+
+async function serve(views: () => readonly WorkspaceView[] = () => [fullView('acme')], auth: AuthSettings = settings) {
+  const clock = fakeClock()
+  const people = hashLabels(sha256, 'salt')
+  const { url } = await start({ views, clock, people, gate: createGate({ settings: () => auth, env: {}, clock }), isChecked: () => auth })
+  return (path: string, headers: Headers = {}) => get(url + path, headers)
+}
+
+interface Got {
+  readonly status: number
+  readonly headers: Readonly<Record<string, unknown>>
+  readonly text: string
+}
+
+/** As it is sent: `fetch` joins headers. */
+const get = (url: string, headers: Headers): Promise<Got> =>
+  new Promise((resolve, reject) => {
+    const asked = request(url, { headers: headers as Record<string, string | string[]>, agent: false }, (answer) => {
+      const parts: Buffer[] = []
+      answer.on('data', (part: Buffer) => parts.push(part))
+      answer.on('end', () => resolve({ status: answer.statusCode ?? 0, headers: answer.headers, text: Buffer.concat(parts).toString() }))
+    })
+    asked.on('error', reject).end()
+  })
+
+type Person = NonNullable<WorkspaceView['roster']>['people'][number]
+
+/** The view with other rows on the roster. */
+const named = (view: WorkspaceView, change: (one: Person, at: number) => Person): WorkspaceView => ({
+  ...view,
+  ...(view.roster && { roster: { ...view.roster, people: view.roster.people.map(change) } }),
+})
+
+const ADA = personEmail(1)
+const LEAD: Headers = { 'X-Groups': 'leads' }
+
+describe('an address', () => {
+  test.each<readonly [string, Headers, number]>([
+    ['alone is a reader', { 'X-Email': ADA }, 200],
+    ['beside groups is one too', { 'X-Email': ADA, 'X-Groups': 'platform' }, 200],
+    ['is compared with ASCII letters folded', { 'X-Email': ADA.toUpperCase() }, 200],
+    ['that is missing beside groups has no page about itself', { 'X-Groups': 'platform' }, 404],
+    ['and groups that are missing are refused', {}, 401],
+    ['that is sent twice is refused', { 'X-Email': [ADA, ADA] }, 401],
+    ['with a comma is refused', { 'X-Email': `${ADA},${personEmail(2)}` }, 401],
+    ['with a blank is refused', { 'X-Email': `${ADA} x` }, 401],
+    ['with a control character is refused', { 'X-Email': `${ADA}\tx` }, 401],
+    ['with a no-break space is refused', { 'X-Email': Buffer.from(`a\u00a0${ADA}`).toString('latin1') }, 401],
+    ['that is longer than 254 bytes is refused', { 'X-Email': `${'a'.repeat(250)}@x.io` }, 401],
+    ['that is none is refused', { 'X-Email': 'ada' }, 401],
+    ['that is empty is refused', { 'X-Email': '' }, 401],
+  ])('%s', async (_name, headers, status) => expect((await (await serve())(ME, headers)).status).toBe(status))
+
+  test('that fits nobody, or somebody by another folding, shows nobody', async () => {
+    const view = fullView('acme')
+    const kelvin = named(view, (one, at) => (at === 0 ? { ...one, email: 'kim@example.com' } : one))
+    const ask = await serve(() => [kelvin])
+    const seen = async (email: string) =>
+      JSON.parse((await ask(ME, { 'X-Email': Buffer.from(email).toString('latin1') })).text).workspaces.length
+    expect([
+      await seen('kim@example.com'),
+      await seen('KIM@example.com'),
+      await seen('\u212aim@example.com'),
+      await seen('no@example.com'),
+    ]).toEqual([1, 1, 0, 0])
+  })
+
+  test('that fits two people shows neither', async () => {
+    const view = fullView('acme')
+    const [first] = view.roster?.people ?? []
+    const twins = {
+      ...view,
+      roster: view.roster && first && { ...view.roster, people: [first, { ...first, email: first.email.toUpperCase() }] },
+    }
+    const ask = await serve(() => [twins as WorkspaceView])
+    expect(JSON.parse((await ask(ME, { 'X-Email': first?.email ?? '' })).text).workspaces).toEqual([])
+  })
+
+  test('is not asked for where the config has no header for it', async () => {
+    const ask = await serve(undefined, { proxy: { header: 'X-Groups', from: ['127.0.0.1'] }, metrics: false })
+    const { status, text } = await ask(ME, { 'X-Groups': 'platform', 'X-Email': ADA })
+    expect([status, text]).toEqual([404, expect.stringContaining('auth.emailHeader')])
+  })
+})
+
+describe('/me', () => {
+  test('tells a person what is left, and is kept by nobody else', async () => {
+    const ask = await serve()
+    const { headers, text } = await ask(ME, { 'X-Email': ADA })
+    expect([headers['cache-control'], headers['vary']]).toEqual(['private, max-age=60', 'X-Groups, X-Email'])
+    expect((await ask(ME, { 'X-Email': ADA, 'If-None-Match': String(headers['etag']) })).status).toBe(304)
+    const [one] = JSON.parse(text).workspaces
+    expect(one).toMatchObject({ workspace: 'acme', stopsFirst: { what: expect.stringMatching(/^(cap|balance)$/) } })
+    expect(text.length).toBeLessThan(2_048)
+    expect((await ask('/me', { 'X-Email': ADA })).text).toContain('What is left for you')
+  })
+
+  test('is all that there is for who sees only themselves', async () => {
+    const ask = await serve()
+    const asked = ['/', '/status', '/ledger', '/metrics', '/workspaces/acme', '/api/v1/workspaces/acme/people'].map((path) =>
+      ask(path, { 'X-Email': ADA }),
+    )
+    expect((await Promise.all(asked)).map(({ status }) => status)).toEqual([303, 200, 403, 403, 404, 404])
+    expect(JSON.parse((await ask('/status', { 'X-Email': ADA })).text).workspaces).toEqual([])
+  })
+})
+
+/** Every address of the API and the console, for the person and the group that are seen, and for those that are not. */
+function addresses(): readonly string[] {
+  const { label } = hashLabels(sha256, 'salt')
+  const people = [personEmail(1), personEmail(5)].map(label)
+  const parts: Readonly<Record<string, readonly string[]>> = {
+    workspace: ['acme'],
+    group: ['grp_platform', 'grp_other'],
+    person: people,
+    hold: ['7d1f0c2a9b34e8c15a6b7c8d9e0f1a2b'],
+    plan: ['0123456789abcdef'],
+    name: ['grp_platform', 'grp_other', ...people],
+  }
+  const fill = (path: string): readonly string[] => {
+    const [part, name = ''] = /:(\w+)/.exec(path) ?? []
+    return part === undefined ? [path] : (parts[name] ?? []).flatMap((value) => fill(path.replace(part, value)))
+  }
+  const asked = ['?search=a', '?sort=use', '?band=at_cap', '?group=grp_other', '?rule=team', '?page=2'].map(
+    (query) => `/api/v1/workspaces/acme/people${query}`,
+  )
+  return [...API_ROUTES, ...createConsole().routes]
+    .filter(({ path }) => path !== ME && path !== '/me')
+    .flatMap(({ path }) => fill(path))
+    .concat(asked, '/status', '/ledger', '/metrics')
+}
+
+describe('a reader of some groups', () => {
+  test('sees their people and groups, by hash or by address, and nobody else', async () => {
+    const ask = await serve()
+    const people = JSON.parse((await ask('/api/v1/workspaces/acme/people', LEAD)).text)
+    expect([people.total, people.peopleShown, people.groups.length]).toEqual([2, 'hash', 1])
+    const named = await serve(undefined, { ...settings, viewers: [{ ...LEADS, emails: true }] })
+    const byName = JSON.parse((await named('/api/v1/workspaces/acme/people', LEAD)).text)
+    expect(byName.items.map(({ person }: { person: string }) => person).toSorted()).toEqual([personEmail(1), personEmail(2)].toSorted())
+    expect((await ask('/', LEAD)).headers['location']).toBe('/workspaces/acme/people')
+  })
+
+  test('sees nobody in a group that was not read for a day', async () => {
+    const view = fullView('acme')
+    const old = { ...view, groups: view.groups.map((group) => ({ ...group, readAt: group.readAt - 25 * 3_600_000 })) }
+    const ask = await serve(() => [old])
+    expect(JSON.parse((await ask('/api/v1/workspaces/acme/people', LEAD)).text).total).toBe(0)
+  })
+
+  test('gets the same bytes whatever becomes of what they may not see', async () => {
+    let view = fullView('acme')
+    const ask = await serve(() => [view])
+    const all = async () =>
+      Promise.all(
+        addresses().map(async (path) => {
+          const { status, headers, text } = await ask(path, LEAD)
+          return [path, status, headers['etag'], headers['content-length'], text]
+        }),
+      )
+    const before = await all()
+    expect(before.filter(([, status]) => status === 200).length).toBeGreaterThan(5)
+    await fc.assert(
+      fc.asyncProperty(world(), async (change) => {
+        view = change(fullView('acme'))
+        expect(await all()).toEqual(before)
+      }),
+      { numRuns: 25 },
+    )
+  }, 60_000)
+})
+
+/** Changes whatever is not of the two people of the group. */
+function world(): fc.Arbitrary<(view: WorkspaceView) => WorkspaceView> {
+  const isSeen = (email: string): boolean => [personEmail(1), personEmail(2)].includes(email)
+  return fc
+    .record({
+      amount: fc.integer({ min: 1, max: 5_000 }),
+      isKept: fc.func(fc.boolean()),
+      word: fc.string({ minLength: 1, maxLength: 20 }),
+      isBare: fc.boolean(),
+    })
+    .map(({ amount, isKept, word, isBare }) => (view) => {
+      const others = (email: string): boolean => isSeen(email) || isKept(email)
+      const { balance, use, pause, seen, ...rest } = view
+      return {
+        ...rest,
+        ...(!isBare && {
+          ...(pause && { pause: { ...pause, reason: word } }),
+          ...(use && { use }),
+          ...(seen && { seen }),
+          ...(balance && { balance: { ...balance, addOnUsed: credits(amount) } }),
+        }),
+        ...(view.roster && {
+          roster: {
+            ...view.roster,
+            people: view.roster.people
+              .filter(({ email }) => others(email))
+              .map((one) => (isSeen(one.email) ? one : { ...one, used: credits(amount), name: word })),
+          },
+        }),
+        people: view.people.filter(({ email }) => others(email)).map((one) => (isSeen(one.email) ? one : { ...one, cap: credits(amount) })),
+        scopes: view.scopes.filter(({ scope }) => (scope.kind === 'group' && scope.id === 'grp_platform') || isKept(JSON.stringify(scope))),
+        groups: [...view.groups, { id: 'grp_other', name: word, emails: [personEmail(5)], readAt: view.groups[0]?.readAt ?? 0 }],
+        holds: isBare ? [] : view.holds,
+        conditions: view.conditions.map((one) => ({ ...one, message: word })),
+        ratePerSecond: amount,
+        ...(view.policy && { policy: { ...view.policy, digest: word, revision: word } }),
+        ...(view.lastCycle && { lastCycle: { ...view.lastCycle, message: word } }),
+      }
+    })
+}
+
+test.each<readonly [OriginKind, string | undefined]>([
+  ['rule', 'why'],
+  ['grant', 'why'],
+  ['people', undefined],
+  ['pool', undefined],
+  ['conflict', undefined],
+])('the reason of a %s is shown only where the policy gives it', (kind, shown) =>
+  expect(declaredReason({ kind, reason: 'why' })).toBe(shown),
+)
