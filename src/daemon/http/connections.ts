@@ -6,7 +6,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Clock } from '../../ports.ts'
 import { nextTurn } from '../schedule/system.ts'
-import { Lane } from './lane.ts'
+import { Lane, type LaneOwner } from './lane.ts'
 
 /** Far more than a scraper and some people need. Choice. */
 const MOST_CONNECTIONS = 512
@@ -54,19 +54,26 @@ export function boundConnections(server: Server, limits: ConnectionLimits, clock
     if (lane.isReady) turns.take(lane)
   }
   const attach = server.listeners('connection')
+  // The server gets a connection with its first request: under a flood most are closed before.
+  const owner: LaneOwner = {
+    ...unread,
+    look,
+    open: (lane) => {
+      for (const one of attach) one.call(server, lane)
+    },
+  }
   server.removeAllListeners('connection')
   server.on('connection', (socket: Socket) => {
     // The newest is always accepted, so that no number of connections blocks /livez.
     if (lanes.size >= limits.maxConnections) (first(idle.keys()) ?? unread.slowest() ?? first(lanes))?.destroy()
     turns.accepted()
-    const lane = new Lane(socket, { ...unread, look })
+    const lane = new Lane(socket, owner)
     lanes.add(lane)
     look(lane)
     lane.once('close', () => {
       lanes.delete(lane)
       idle.delete(lane)
     })
-    for (const one of attach) one.call(server, lane)
   })
   server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
     const lane: unknown = request.socket
@@ -80,6 +87,12 @@ export function boundConnections(server: Server, limits: ConnectionLimits, clock
       look(lane)
     })
   })
+  // At the end; the server knows only those that have asked.
+  const closeAll = server.closeAllConnections
+  server.closeAllConnections = () => {
+    for (const lane of lanes) lane.destroy()
+    closeAll.call(server)
+  }
   // Node would answer these itself, past all that is above.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   const closed = new AbortController()

@@ -15,6 +15,8 @@ type Chunk = { readonly chunk: Buffer | string; readonly encoding: BufferEncodin
 type Done = (error?: Error | null) => void
 
 export interface LaneOwner {
+  /** The first piece is about to be handed over. */
+  open(lane: Lane): void
   /** The lane may be ready, idle or neither now. */
   look(lane: Lane): void
   /** The system has not taken all of `lane.unread`. */
@@ -34,7 +36,9 @@ export class Lane extends Duplex {
   readonly #owner: LaneOwner
   /** Taken from the socket and not handed over. */
   #rest: Buffer = NOTHING
-  #isWanted = false
+  /** As long as it is not open, whoever will read wants the first piece. */
+  #isWanted = true
+  #isOpen = false
   #hasEnded = false
   #isLineEmpty = true
 
@@ -50,7 +54,8 @@ export class Lane extends Duplex {
     })
     socket.on('end', () => {
       this.#hasEnded = true
-      if (this.#rest.length === 0) this.push(null)
+      if (!this.#isOpen && !this.#hasBytes) this.destroy()
+      else if (this.#rest.length === 0) this.push(null)
     })
     socket.on('error', (error) => this.destroy(error))
     socket.on('close', () => this.destroy())
@@ -81,6 +86,10 @@ export class Lane extends Duplex {
 
   /** Gives the server the next piece. */
   hand(): void {
+    if (!this.#isOpen) {
+      this.#isOpen = true
+      this.#owner.open(this)
+    }
     const bytes = this.#rest.length > 0 ? this.#rest : this.#take()
     const end = this.#endOfPiece(bytes)
     this.#rest = end < bytes.length ? bytes.subarray(end) : NOTHING
