@@ -1,6 +1,7 @@
 // The only file that opens a path from outside for reading. An open never blocks, and only a regular file is read, up to a bound: a FIFO, device,
 // socket or folder must never hang or fill the process.
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
+import { isMainThread } from 'node:worker_threads'
 
 /** A path leads to something that is not read: not a regular file, or too large. */
 export class FileError extends Error {
@@ -16,7 +17,8 @@ export class FileError extends Error {
 const PIPE_WAITS_MS = 5_000
 const STEP_MS = 20
 
-let readsPipes = true
+/** A thread reads for a process that must not wait. */
+let readsPipes = isMainThread
 
 /** For the daemon: a pipe that nobody writes to would stop all workspaces. */
 export function refusePipes(): void {

@@ -121,6 +121,8 @@ export interface ReadClient {
   readAddOnUse(question: AddOnQuestion, signal?: AbortSignal): Promise<AddOnReading | 'unavailable'>
   /** Forgets the service's keys of a person, until a roster lists them again. */
   forget?(email: string): void
+  /** Why keys and certificates cannot be read any more, of those whose last good form is used. */
+  filesKept?(): readonly string[]
   /** The service's clock minus ours, from the last `Date` header; absent before the first answer. */
   clockSkewMs(): number | undefined
 }

@@ -82,7 +82,7 @@ type Question<Value> = Omit<ApiRequest<Value>, 'once' | 'signal' | 'timeoutMs' |
 }
 
 /** The reading client over a sender that is shared with other kinds of requests. */
-export function readerOver(sender: Sender, { clock, onSeen }: ClientOptions): ServiceReader {
+export function readerOver(sender: Sender, { clock, onSeen, keys, filesKept = () => [] }: ClientOptions): ServiceReader {
   const book = createKeyBook()
   const ask = <Value>(question: Question<Value>): Promise<Value> =>
     sender.send({ timeoutMs: TIMEOUT_MS, urgency: 'late', once: false, ...question })
@@ -155,6 +155,7 @@ export function readerOver(sender: Sender, { clock, onSeen }: ClientOptions): Se
       return unavailableWhen(lacksAddOn, addOnUse)
     },
     clockSkewMs: sender.clockSkewMs,
+    filesKept: () => [...keys.kept(), ...filesKept()],
     ratePerSecond: sender.ratePerSecond,
   }
 }

@@ -25,6 +25,8 @@ export interface ServiceKey {
 export interface KeyRing {
   /** The key for an operation, read again when its file changed. Throws an `ApiError` of kind `auth` when it cannot be used. */
   keyFor(operation: Operation): ServiceKey
+  /** Why files cannot be read any more whose last good key is used. Each source is named once. */
+  kept(): readonly string[]
   /** The problems of all sources, for start-up and `doctor`; a permission without any key is a warning. */
   problems(): readonly Problem[]
   /** Removes every key ever loaded from a text, whole or in long pieces. The path of a key's file stays unless it reveals the key. */
@@ -84,15 +86,15 @@ export function createKeyRing(sources: KeySources, options: KeyRingOptions): Key
   const { env, clock, files = diskFiles } = options
   const paths = Object.values(sources).flatMap((source) => ('file' in source ? [source.file] : []))
   const known = new Map<string, Known>()
-  const remembered = new Map<string, { identity: string; loaded: Loaded; checkedAt: number }>()
+  const remembered = new Map<string, Remembered>()
 
   function loadFile(file: string): Loaded {
     const before = remembered.get(file)
     const checkedAt = clock.monotonic()
     if (before && checkedAt - before.checkedAt < CHECK_EVERY_MS) return before.loaded
-    const { identity, loaded } = readKeyFile(files, file, before)
-    remembered.set(file, { identity, loaded, checkedAt })
-    return loaded
+    const read = readKeyFile(files, file, before)
+    remembered.set(file, { ...read, checkedAt })
+    return read.loaded
   }
 
   function load(source: KeySource): Loaded {
@@ -110,6 +112,7 @@ export function createKeyRing(sources: KeySources, options: KeyRingOptions): Key
       if ('code' in loaded) throw unusable(operation, loaded)
       return { name: name ?? 'default', id: (known.get(loaded.value) ?? knownOf(loaded.value)).id, value: loaded.value }
     },
+    kept: () => [...remembered.values()].flatMap(({ unread }) => unread ?? []),
     problems() {
       if (Object.keys(sources).length === 0) return [{ severity: 'error', ...NO_KEY }]
       const lacking = PERMISSIONS.filter((permission) => !keyNameFor(sources, permission)).map(missing)
@@ -157,11 +160,18 @@ function unusable(operation: Operation, why: Unusable): ApiError {
   return new ApiError({ operation, kind: 'auth', permission, unsent: true, message: `${operation}: ${why.message}` })
 }
 
-function readKeyFile(
-  files: KeyFiles,
-  file: string,
-  before?: { readonly identity: string; readonly loaded: Loaded },
-): { identity: string; loaded: Loaded } {
+interface ReadKey {
+  readonly identity: string
+  readonly loaded: Loaded
+  /** Why the last good key is used. */
+  readonly unread?: string
+}
+
+interface Remembered extends ReadKey {
+  readonly checkedAt: number
+}
+
+function readKeyFile(files: KeyFiles, file: string, before?: ReadKey): ReadKey {
   try {
     const identity = files.identify(file)
     if (before?.identity === identity) return { identity, loaded: before.loaded }
@@ -169,8 +179,9 @@ function readKeyFile(
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : ''
     const why = error instanceof FileError ? `${error.message}${code}` : `cannot be read${code}`
-    const loaded: Loaded = { code: 'KEY_UNREADABLE', message: `the key file ${file} ${why}` }
-    return { identity: '', loaded: before && 'value' in before.loaded ? before.loaded : loaded }
+    const message = `the key file ${file} ${why}`
+    if (before && 'value' in before.loaded) return { identity: '', loaded: before.loaded, unread: message }
+    return { identity: '', loaded: { code: 'KEY_UNREADABLE', message } }
   }
 }
 

@@ -45,6 +45,8 @@ export interface ClientOptions {
   readonly mayLeave?: (timeoutMs: number) => boolean
   /** The timeout of a write; absent: that of other requests. */
   readonly writeTimeoutMs?: number
+  /** Of the transport (`ServiceReader`). */
+  readonly filesKept?: () => readonly string[]
   /** Called at the end of every attempt that was not aborted. */
   readonly onRequest?: (event: RequestEvent) => void
   /** Ends waiting and reading at once. A write under way ends only by its own signal. */

@@ -76,11 +76,17 @@ function connect(cli: Cli, config: WorkspaceConfig, reports: ClientReports) {
   const broken = keys.problems().filter((problem) => problem.severity === 'error')
   if (broken.length > 0) throw new InputError(broken.map((problem) => ({ ...problem, message: `${config.name}: ${problem.message}` })))
   cli.secrets.alsoRedact(keys.redact)
-  const transport = openTransport(cli, config, config.rate.concurrency)
+  const { caFile } = config
+  const authorities = caFile === undefined ? undefined : authoritiesIn(caFile, cli.clock)
+  const transport = openTransport(cli, config, config.rate.concurrency, authorities)
   const waiting = tellOfWaiting(cli, config.name)
   const options: ClientOptions = {
     transport,
     keys,
+    filesKept() {
+      const found = authorities?.()
+      return found && 'unread' in found ? [found.unread] : []
+    },
     clock: cli.clock,
     random: systemRandom,
     rate: config.rate,
@@ -96,11 +102,14 @@ function connect(cli: Cli, config: WorkspaceConfig, reports: ClientReports) {
 }
 
 /** Connections to a workspace's service, this many at a time. Throws an `InputError` when the proxy or the CA file cannot be used. */
-export const openTransport = (cli: Cli, { baseUrl, caFile }: WorkspaceConfig, concurrency: number): HttpTransport =>
-  createHttpTransport({
-    ...{ baseUrl, userAgent: USER_AGENT, proxyEnv: cli.env, concurrency },
-    ...(caFile !== undefined && { authorities: authoritiesIn(caFile, cli.clock) }),
-  })
+export function openTransport(
+  { env, clock }: Cli,
+  { baseUrl, caFile }: WorkspaceConfig,
+  concurrency: number,
+  authorities = caFile === undefined ? undefined : authoritiesIn(caFile, clock),
+): HttpTransport {
+  return createHttpTransport({ baseUrl, userAgent: USER_AGENT, proxyEnv: env, concurrency, ...(authorities && { authorities }) })
+}
 
 const USER_AGENT = `capkeeper/${VERSION}`
 

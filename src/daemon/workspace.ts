@@ -67,6 +67,7 @@ export type FindingSource =
   | 'pause'
   | 'writes'
   | 'service'
+  | 'files'
   | 'deployment'
   | 'cycle'
   | 'notify'

@@ -1,4 +1,4 @@
-import { renameSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { join } from 'node:path'
@@ -115,9 +115,9 @@ describe.skipIf(!hasOpenssl)('an https service (needs openssl)', () => {
     expect(await ask(transport)).toMatchObject({ status: 200 })
     put(others?.pem ?? '')
     expect(await ask(transport)).toMatchObject({ message: expect.stringContaining('not trusted') })
-    put('nothing')
-    expect(await ask(transport)).toMatchObject({ kind: 'network', message: expect.stringContaining('holds no certificate') })
     put(ours?.pem ?? '')
+    expect(await ask(transport)).toMatchObject({ status: 200 })
+    put('nothing')
     expect(await ask(transport)).toMatchObject({ status: 200 })
   })
 })
@@ -140,6 +140,29 @@ describe('a CA file', () => {
     expect(() => createHttpTransport({ baseUrl: 'https://x', userAgent: 'x', proxyEnv: {}, concurrency: 1, authorities })).toThrow(
       expect.objectContaining({ problems: [expect.objectContaining({ code: 'CA_INVALID', message: expect.stringMatching(said) })] }),
     )
+  })
+
+  it.skipIf(!hasOpenssl)('stays the last good one while the file cannot be used (needs openssl)', () => {
+    const { folder: made, remove } = certificateFolder()
+    const pem = readFileSync(authority(made, 'kept').file, 'utf8')
+    writeFileSync(file, pem)
+    let now = 0
+    const trusted = authoritiesIn(file, { monotonic: () => now })
+    const good = trusted()
+    for (const [spoil, said] of [
+      [() => writeFileSync(file, 'no certificate'), /holds no certificate/],
+      [() => rmSync(file), /cannot be read \(ENOENT\)/],
+      [() => mkdirSync(file), /is not a regular file/],
+    ] as const) {
+      spoil()
+      now += 1_000
+      expect(trusted()).toEqual({ ...good, unread: expect.stringMatching(said) })
+    }
+    rmSync(file, { recursive: true })
+    writeFileSync(file, pem)
+    now += 1_000
+    expect(trusted()).toEqual(good)
+    remove()
   })
 
   it('has a bound on its size', () => {

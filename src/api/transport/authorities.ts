@@ -6,7 +6,9 @@ import { readText } from '../../files.ts'
 import type { Clock } from '../../ports.ts'
 
 /** The CA certificates to trust, in PEM; or why there are none. */
-export type Authorities = { readonly pem: string } | { readonly message: string }
+export type Authorities =
+  /** `unread`: why the file cannot be used any more; these are its last good ones. */
+  { readonly pem: string; readonly unread?: string } | { readonly message: string }
 
 /** The file is checked for changes at most this often. */
 const CHECK_EVERY_MS = 1_000
@@ -23,7 +25,9 @@ export function authoritiesIn(file: string, clock: Pick<Clock, 'monotonic'>): ()
   return () => {
     if (known && clock.monotonic() - checkedAt < CHECK_EVERY_MS) return known.found
     checkedAt = clock.monotonic()
-    known = readAuthorities(file, known)
+    const read = readAuthorities(file, known)
+    const last = known?.found
+    known = 'message' in read.found && last && 'pem' in last ? { identity: '', found: { pem: last.pem, unread: read.found.message } } : read
     return known.found
   }
 }

@@ -283,6 +283,12 @@ async function* ledgersOf({ daemon }: Readonly<Running>, { store, leases, config
   }
 }
 
+/** The log tells of it: a token is of no workspace. */
+const unread =
+  ({ logger }: Host) =>
+  (message: string): void =>
+    logger.error({ error: message }, 'a token cannot be read')
+
 const listenOn = (config: Config, running: Readonly<Running>, host: Host): Promise<Server> =>
   startServer({
     ...config.listen,
@@ -304,9 +310,9 @@ const listenOn = (config: Config, running: Readonly<Running>, host: Host): Promi
     views: () => running.daemon?.views() ?? [],
     health: () => healthOf(running, host),
     refresh: () => refresh(running, host),
-    gate: createGate({ settings: () => host.config().auth, env: host.cli.env, clock: host.cli.clock }),
+    gate: createGate({ settings: () => host.config().auth, env: host.cli.env, clock: host.cli.clock, onUnread: unread(host) }),
     isChecked: () => host.config().auth,
-    ledgerGate: ledgerGate({ host: config.listen.host, token: config.ledgerToken, env: host.cli.env }),
+    ledgerGate: ledgerGate({ host: config.listen.host, token: config.ledgerToken, env: host.cli.env, onUnread: unread(host) }),
     ledgerHasToken: config.ledgerToken !== undefined,
     ledger: () => ledgerPieces({ workspaces: ledgersOf(running, host), now: host.cli.clock.now(), key: randomSalt(), digest: sha256 }),
     ready: () => running.daemon?.ready() ?? { ready: false, reasons: [running.why?.() ?? 'starting'] },

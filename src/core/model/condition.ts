@@ -69,6 +69,11 @@ export const CONDITIONS = {
     ended: 'the key works again',
     explains: ['CycleFailed', 'CycleIncomplete'],
   },
+  FileUnread: {
+    severity: 'error',
+    begun: 'a file cannot be read, the last good one stays in force',
+    ended: 'the file can be read again',
+  },
   ServiceUnreachable: {
     severity: 'error',
     begun: 'the service gives no usable answer',

@@ -199,6 +199,10 @@ export function serviceFindings(scopes: readonly Scope[], readings: WorkspaceSta
 
 const NO_CAPS = 'caps are refused for good, whatever the key, so none is kept; use and reports go on. Another plan of the service has caps'
 
+/** Keys and certificates that were good and can no longer be read. */
+export const fileFindings = (kept: readonly string[], workspace: string): readonly Finding[] =>
+  kept.map((message) => finding('FileUnread', 'FILE_UNREADABLE', `${workspace}: ${message}; the last good one is used`, message))
+
 /** Why the service takes no writes: because of the key, or of something else that holds for every write. */
 export function refusalFindings(refusal: string | undefined, isKey: boolean): readonly Finding[] {
   if (refusal === undefined) return []

@@ -17,6 +17,7 @@ import { report, type Workspace } from '../workspace.ts'
 import {
   cycleFindings,
   deploymentFindings,
+  fileFindings,
   foreignFinding,
   foreignFindings,
   LATE_MS,
@@ -201,6 +202,7 @@ export function foundBy(workspace: Workspace, { state, scopes, applied }: CycleS
   const copying = caps?.value === 'copied' && config.capSemantics === 'layered' ? caps : undefined
   const isTried = applied && (applied.refusal !== undefined || applied.results.size > 0)
   return {
+    files: fileFindings(workspace.client.filesKept?.() ?? [], config.name),
     deployment: deploymentFindings(state, copying, config.name),
     ...(scopes.length > 0 && { service: serviceFindings(scopes, state.readings, config.name) }),
     ...(isTried && { writes: refusalFindings(applied.refusal, applied.isKey === true) }),

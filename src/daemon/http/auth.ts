@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { BlockList, isIP } from 'node:net'
 import { isEmail } from '../../core/model/scope.ts'
 import type { Clock } from '../../ports.ts'
-import { isShown, type Refusal, readToken, sourceText, type TokenSource } from './token.ts'
+import { isShown, type Refusal, sourceText, type TokenSource, tokenReader } from './token.ts'
 
 /** The headers count only from these networks. */
 export interface Proxy {
@@ -98,10 +98,15 @@ export interface GateOptions {
   readonly settings: () => AuthSettings | undefined
   readonly env: Readonly<Record<string, string | undefined>>
   readonly clock: Pick<Clock, 'monotonic'>
+  /** Called once when the file of the token cannot be read. */
+  readonly onUnread?: (message: string) => void
 }
 
-export function createGate({ settings, env, clock }: GateOptions): Gate {
-  const tokens = tokenReader(env, clock)
+export function createGate({ settings, env, clock, onUnread }: GateOptions): Gate {
+  const tokens = nowAndThen(tokenReader(env, onUnread), clock)
+  // Read before anybody asks, so that there is a last good one.
+  const { token } = settings() ?? {}
+  if (token) tokens(token)
   let networks: { readonly from: readonly string[]; readonly list: BlockList } | undefined
   return (asking) => {
     const auth = settings()
@@ -113,11 +118,14 @@ export function createGate({ settings, env, clock }: GateOptions): Gate {
   }
 }
 
-function tokenReader(env: GateOptions['env'], clock: GateOptions['clock']): (source: TokenSource) => string | undefined {
+function nowAndThen(
+  read: (source: TokenSource) => string | undefined,
+  clock: GateOptions['clock'],
+): (source: TokenSource) => string | undefined {
   let last: { readonly source: TokenSource; readonly atMs: number; readonly token: string | undefined } | undefined
   return (source) => {
     const nowMs = clock.monotonic()
-    if (last?.source !== source || nowMs - last.atMs >= READ_AGAIN_MS) last = { source, atMs: nowMs, token: readToken(source, env) }
+    if (last?.source !== source || nowMs - last.atMs >= READ_AGAIN_MS) last = { source, atMs: nowMs, token: read(source) }
     return last.token
   }
 }

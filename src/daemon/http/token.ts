@@ -2,7 +2,7 @@
 // counts at once, and compared in a time that reveals nothing of it. It must never get into an answer, a log or an error.
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { isLoopback } from '../../core/model/loopback.ts'
-import { readText } from '../../files.ts'
+import { FileError, readText } from '../../files.ts'
 
 /** Where a token is found. */
 export type TokenSource = { readonly file: string } | { readonly env: string }
@@ -21,15 +21,20 @@ export interface LedgerGateOptions {
   readonly host: string
   readonly token: TokenSource | undefined
   readonly env: Readonly<Record<string, string | undefined>>
+  /** Called once when the file of the token cannot be read. */
+  readonly onUnread?: (message: string) => void
 }
 
 const MAX_TOKEN_BYTES = 4_096
 
 /** Choice: 403 where no token would help, 401 where the right one would. */
-export function ledgerGate({ host, token, env }: LedgerGateOptions): LedgerGate {
+export function ledgerGate({ host, token, env, onUnread }: LedgerGateOptions): LedgerGate {
+  const read = tokenReader(env, onUnread)
   if (!token) return () => (isLoopback(host) ? undefined : { status: 403, message: NO_TOKEN })
+  // Before anybody asks, so that there is a last good one.
+  read(token)
   return (authorization) => {
-    const expected = readToken(token, env)
+    const expected = read(token)
     if (expected === undefined) return { status: 403, message: `the token for /ledger cannot be read from ${sourceText(token)}\n` }
     return isShown(authorization, expected) ? undefined : { status: 401, message: WRONG_TOKEN }
   }
@@ -51,15 +56,45 @@ export function isShown(authorization: string | undefined, expected: string): bo
 
 const digestOf = (text: string): Buffer => createHash('sha256').update(text, 'utf8').digest()
 
+/** Reads a token again for each request, or after a while; a file that cannot be read any more keeps its last good token, and is told once. */
+export function tokenReader(
+  env: LedgerGateOptions['env'],
+  onUnread: (message: string) => void = () => undefined,
+): (source: TokenSource) => string | undefined {
+  let last: { readonly source: TokenSource; readonly token: string | undefined; readonly unread?: string } | undefined
+  return (source) => {
+    const before = last?.source === source ? last : undefined
+    try {
+      last = { source, token: tokenIn('file' in source ? readText(source.file, MAX_TOKEN_BYTES) : env[source.env]) }
+    } catch (error) {
+      const why = error instanceof FileError ? error.message : `cannot be read (${codeOf(error)})`
+      const unread = `the token file ${sourceText(source)} ${why}`
+      if (before?.unread !== unread) onUnread(before?.token === undefined ? unread : `${unread}; the last good token is used`)
+      last = { source, token: before?.token, unread }
+    }
+    return last.token
+  }
+}
+
+const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : String(error))
+
+const tokenIn = (text: string | undefined): string | undefined => {
+  const secret = secretIn(text)
+  return secret === undefined || /\s/.test(secret) ? undefined : secret
+}
+
 /** Without white space around it; undefined when there is none. */
 export function readToken(token: TokenSource, env: LedgerGateOptions['env']): string | undefined {
-  const text = readSecret(token, env)
-  return text === undefined || /\s/.test(text) ? undefined : text
+  return tokenIn(readSecret(token, env))
 }
 
 /** One line without white space around it; a password may have some inside. Undefined when there is none. */
 export function readSecret(secret: TokenSource, env: LedgerGateOptions['env']): string | undefined {
-  const text = ('file' in secret ? beginningOf(secret.file) : env[secret.env])?.trim()
+  return secretIn('file' in secret ? beginningOf(secret.file) : env[secret.env])
+}
+
+function secretIn(given: string | undefined): string | undefined {
+  const text = given?.trim()
   return text === undefined || text === '' || /\p{Cc}/u.test(text) ? undefined : text
 }
 

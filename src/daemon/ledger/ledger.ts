@@ -11,7 +11,7 @@ import { isPostgresAddress, otherScheme, shownAddress } from './postgres/address
 import type { Fence } from './postgres/writer.ts'
 import { backupLedger, checkLedger, damage, pruneHistory } from './sqlite/care.ts'
 import { forReading, isInMemory, type LedgerDatabase, MEMORY, openDatabase } from './sqlite/database.ts'
-import { createPrivately, isFolder, lookAt, makePrivate } from './sqlite/files.ts'
+import { createPrivately, lookAt, makePrivate, mustBeFile } from './sqlite/files.ts'
 import { type Lock, takeLock } from './sqlite/lock.ts'
 import { sqliteRows, type Versions } from './sqlite/rows.ts'
 import { create, schemaVersion } from './sqlite/schema.ts'
@@ -85,8 +85,9 @@ function emptyLedger(name: string, mode: LedgerMode): LedgerDatabase {
 /** Undefined when there is no ledger yet. */
 function openForReading(path: string): LedgerDatabase | undefined {
   const found = lookAt(path)
-  if (!found || found.size === 0) return undefined
-  if (found.isDirectory()) throw isFolder(path)
+  if (!found) return undefined
+  mustBeFile(path, found)
+  if (found.size === 0) return undefined
   const database = openDatabase(path, { readOnly: true })
   return closingOnFailure(database, () => {
     if (schemaVersion(database) > 0) return database

@@ -1,5 +1,5 @@
 // Access over real HTTP: by token, through a proxy, and to which workspaces.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -67,8 +67,8 @@ describe('with a token', () => {
     writeFileSync(file, 'first\n')
     let nowMs = 0
     const clock = { ...fakeClock(), monotonic: () => nowMs }
-    const gate = createGate({ settings: () => settings, env: {}, clock })
     const settings: AuthSettings = { token: { file }, metrics: false }
+    const gate = createGate({ settings: () => settings, env: {}, clock })
     const asks = (token: string) => {
       const verdict = gate({ headers: { authorization: `Bearer ${token}` }, remoteAddress: '127.0.0.1' })
       return isRefused(verdict) ? verdict.status : 'in'
@@ -80,6 +80,24 @@ describe('with a token', () => {
     writeFileSync(file, '')
     nowMs += 1_000
     expect([asks('second'), asks('')]).toEqual([403, 403])
+  })
+
+  test('a file that cannot be read any more keeps its last good token, and is told once', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'capkeeper-token-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const file = join(folder, 'token')
+    writeFileSync(file, 'good\n')
+    const told: string[] = []
+    const gate = ledgerGate({ host: '10.0.0.1', token: { file }, env: {}, onUnread: (message) => told.push(message) })
+    const asks = (token: string) => gate(`Bearer ${token}`)?.status ?? 'in'
+    expect([asks('good'), asks('bad')]).toEqual(['in', 401])
+    rmSync(file)
+    mkdirSync(file)
+    expect([asks('good'), asks('bad'), asks('good')]).toEqual(['in', 401, 'in'])
+    expect(told).toEqual([`the token file ${file} is not a regular file; the last good token is used`])
+    rmSync(file, { recursive: true })
+    writeFileSync(file, 'new\n')
+    expect([asks('good'), asks('new')]).toEqual([401, 'in'])
   })
 
   test('/ledger has a token of its own where the config names one', async () => {

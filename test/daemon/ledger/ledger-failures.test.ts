@@ -101,6 +101,7 @@ const REFUSED: readonly (readonly [name: string, code: string, says: string, mak
     },
   ],
   ['a folder', 'LEDGER_UNWRITABLE', 'is a folder', () => temporaryFolder()],
+  ['a device', 'LEDGER_UNWRITABLE', 'is not a regular file', () => '/dev/null'],
 ]
 
 for (const mode of MODES) {

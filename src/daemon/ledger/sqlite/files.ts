@@ -7,7 +7,8 @@ const OWNER_ONLY = 0o600
 
 /** Makes an empty file that only its owner may read, or checks that the existing one can be written. Throws a `LedgerError`. */
 export function createPrivately(file: string): void {
-  if (lookAt(file)?.isDirectory()) throw isFolder(file)
+  const stats = lookAt(file)
+  if (stats) mustBeFile(file, stats)
   try {
     closeSync(openSync(file, 'wx', OWNER_ONLY))
   } catch (error) {
@@ -44,8 +45,12 @@ export function lookAt(file: string): Stats | undefined {
   }
 }
 
-export const isFolder = (file: string): LedgerError =>
-  new LedgerError(
+/** Throws a `LedgerError` for anything else, which might wait for ever when it is opened. */
+export function mustBeFile(file: string, stats: Stats): void {
+  if (stats.isFile()) return
+  if (!stats.isDirectory()) throw new LedgerError('LEDGER_UNWRITABLE', `${file} is not a regular file, and the ledger is one`)
+  throw new LedgerError(
     'LEDGER_UNWRITABLE',
     `${file} is a folder, and the ledger is a file; write --ledger ${file.replace(/\/+$/, '')}/capkeeper.db`,
   )
+}
