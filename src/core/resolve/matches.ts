@@ -1,6 +1,7 @@
 // Which condition of an ordered list a person matches: the first that holds, none, or unknown while an earlier one has no answer. A match is
-// a fact about the person. It changes after two good readings of the roster that agree on the new one, so that one odd reading moves nobody;
-// an edit of the list counts at once. Rules are one list; each pool is a list of one condition. It decides nothing about caps.
+// a fact about the person. It changes after two good readings of the roster that agree on the new one, so that one odd reading moves nobody,
+// be it from a rule, from none or from unknown; an edit of the list counts at once. Rules are one list; each pool is a list of one condition. It
+// decides nothing about caps.
 
 import type { OwnedCap, Person } from '../model/observed.ts'
 import type { When } from '../model/policy.ts'
@@ -13,6 +14,9 @@ export const READINGS_TO_TURN = 2
 /** Stands for a condition where none matches. */
 export const NO_MATCH = 'none'
 
+/** Stands for a condition where a later one has no answer, while readings say that the settled one does not hold. */
+const UNKNOWN = 'unknown'
+
 /** The settled matches, by the name of the list: `rules`, or the key of a pool's condition. The first reading settles a new list. */
 export type MatchMemory = Readonly<Record<string, SettledMatches>>
 
@@ -21,9 +25,9 @@ export interface SettledMatches {
   /** The list that it was settled by, in order. */
   readonly conditions: readonly string[]
   readonly matched: Readonly<Record<string, readonly string[]>>
-  /** By the condition, or `none`, that the last good reading showed for the first time in place of the settled one. */
+  /** By the condition, `none` or `unknown`, that the last good reading showed for the first time in place of the settled one. */
   readonly turning: Readonly<Record<string, readonly string[]>>
-  /** For these people no reading has answered yet: the first good reading that does settles it. */
+  /** For these people no reading has counted yet. */
   readonly open: readonly string[]
 }
 
@@ -77,7 +81,7 @@ export function judgeMatches(
     const now = before ? settle(past(email), first, tell, person) : { settled: first.match }
     known.set(email, now)
     readings.set(email, first.match)
-    if (first.match === undefined || now.settled === undefined) asks.set(email, first.asks ?? list[0]?.key ?? NO_MATCH)
+    if (first.match === undefined || now.settled === undefined) asks.set(email, askedBy(first, list))
   }
   const memory = inputs.roster || !before ? memoryOf(list, known, away(before, inputs)) : before
   const settled = (email: string): string | undefined => (known.get(email) ?? past(email)).settled
@@ -100,7 +104,7 @@ interface Listed {
   readonly key: string
 }
 
-/** Both absent: nothing has answered yet. */
+/** `settled` is absent while nothing that was read has counted yet. */
 interface Settled {
   readonly settled?: string | undefined
   readonly turning?: string | undefined
@@ -121,13 +125,19 @@ function firstOf(list: readonly Listed[], person: Person, facts: RowFacts): Firs
   return { match: NO_MATCH }
 }
 
-/** Two questions about one person's row. */
+/** The condition that an unknown match is explained by. */
+const askedBy = ({ asks, match }: First, list: readonly Listed[]): string =>
+  asks ?? (match === NO_MATCH ? undefined : match) ?? list[0]?.key ?? NO_MATCH
+
+/** Questions about one person's row. */
 interface Teller {
   /**
    * Whether a new reading by itself answers. What it did not read anew is unknown in it: a value of an earlier reading must not be counted as
    * a second one that agrees.
    */
   isNew(person: Person): boolean
+  /** Whether a new reading by itself says that this condition does not hold. */
+  isFalse(person: Person, key: string): boolean
   readonly isEdited: boolean
   /** Whether the conditions that are in the old list and in the new one show something else than what is settled by them. */
   hasMoved(person: Person, settled: string): boolean
@@ -140,6 +150,10 @@ function tellerOf(list: readonly Listed[], before: SettledMatches | undefined, f
   const kept = before?.conditions.flatMap((key) => byKey.get(key) ?? []) ?? []
   return {
     isNew: (person) => reading !== undefined && firstOf(list, person, { ...facts, membersOf }).match !== undefined,
+    isFalse(person, key) {
+      const when = byKey.get(key)?.when
+      return reading !== undefined && when !== undefined && truthOf(when, person, { ...facts, membersOf }) === false
+    },
     isEdited: before !== undefined && (kept.length !== list.length || kept.some(({ key }, index) => key !== list[index]?.key)),
     hasMoved(person, settled) {
       const { match } = firstOf(kept, person, facts)
@@ -157,9 +171,16 @@ function settle(past: Settled, { match }: First, tell: Teller, person: Person): 
     if (stays && match !== past.settled && tell.hasMoved(person, past.settled)) return { settled: past.settled, turning: match }
     return { settled: match ?? (stays ? past.settled : undefined) }
   }
-  if (match === undefined || !tell.isNew(person)) return past
-  if (past.settled === undefined || match === past.settled || match === past.turning) return { settled: match }
+  if (match === undefined) return disproved(past, tell, person)
+  if (!tell.isNew(person)) return past
+  if (match === past.settled || match === past.turning) return { settled: match }
   return { settled: past.settled, turning: match }
+}
+
+/** While a later condition has no answer, readings can still agree that the settled one does not hold; then nothing is settled any more. */
+function disproved(past: Settled, tell: Teller, person: Person): Settled {
+  if (past.settled === undefined || !tell.isFalse(person, past.settled)) return past
+  return past.turning === UNKNOWN ? {} : { settled: past.settled, turning: UNKNOWN }
 }
 
 /** What is settled for a person. Who is nowhere in the memory is new and matches none. */
@@ -167,7 +188,7 @@ function pastOf(before: SettledMatches | undefined): (email: string) => Settled 
   const [settled, turning] = [byEmail(before?.matched), byEmail(before?.turning)]
   const open = new Set(before?.open)
   return (email) =>
-    before === undefined || open.has(email) ? {} : { settled: settled.get(email) ?? NO_MATCH, turning: turning.get(email) }
+    before === undefined ? {} : { settled: open.has(email) ? undefined : (settled.get(email) ?? NO_MATCH), turning: turning.get(email) }
 }
 
 const byEmail = (lists: Readonly<Record<string, readonly string[]>> = {}): ReadonlyMap<string, string> =>

@@ -127,8 +127,10 @@ function whyOf(rule: Pick<PeopleRule, 'when'>, email: string, facts: RowFacts, m
   if (unknown.length > 0) return unknown.map(({ key, text }) => `${key}: ${text}`).join(', ')
   const values = answers.map(({ text }) => text).join(', ')
   const next = matches.turningTo(email)
-  if (next === undefined || matches.settled(email) !== conditionKey(rule.when)) return values
+  const settled = matches.settled(email)
+  if (next === undefined || (settled !== undefined && settled !== conditionKey(rule.when))) return values
   const waits = `counts after ${READINGS_TO_TURN} agreeing readings, 1 so far`
+  if (settled === undefined) return `${values}; ${waits}`
   const other = byKey.get(next)
   const isStill = answers.every(({ truth }) => truth === true)
   return isStill && other ? `${values}; now rule ${other.name} goes before it; ${waits}` : `no longer so (${values}); ${waits}`

@@ -55,7 +55,8 @@ describe('a match', () => {
     ['is not known while the row does not say', '[a]a?', 'a-'],
     ['counts again as before when the row says it once more', '[a]a?a', 'a-a'],
     ['turns by two readings with one between them that does not say', '[a]ax?x', 'aa-x'],
-    ['counts by the first good reading that tells, when none has', '[a]?.aa', '--a'],
+    ['counts by the second good reading that tells, when the first did not', '[a]?.aaa', '---a'],
+    ['does not count by one odd reading after one that did not tell', '[ab]?a?b', '----'],
     ['turns to no rule by two readings that disagree with each other', '[abc]cbab', 'cccc'],
     ['turns to the rule on which two readings agree', '[abc]cbaa', 'ccca'],
     ['counts a new rule at once', '[b]a[ab].a', 'xa'],
@@ -80,7 +81,20 @@ test('a rule after one without an answer was never a match', () => {
     const match = judgement.of(email('eve'))
     return match.kind === 'known' ? match.key : match.kind
   })
-  expect(kinds).toEqual(['unknown', 'unknown', 'none', 'none'])
+  expect(kinds).toEqual(['unknown', 'unknown', 'unknown', 'none'])
+})
+
+test('a match is settled no more when two readings say that it does not hold, though a later rule has no answer', () => {
+  const rules: readonly When[] = [{ role: 'a' }, { inactiveDays: 5 }]
+  let before: SettledMatches | undefined
+  const settled = ['a', 'x', 'a', 'x', 'x', 'a', 'a'].map((role) => {
+    const inputs = { groups: [], unknownGroups: [], memory: {}, owned: new Map(), clockDoubted: false, newReading: NEW }
+    const all = { ...inputs, roster: rosterRows({ ada: { role } }) }
+    const judgement = judgeMatches(rules, before, rowFacts(all, new Set()), all)
+    before = judgement.memory
+    return judgement.settled(email('ada')) !== undefined
+  })
+  expect(settled).toEqual([true, true, true, true, false, false, true])
 })
 
 describe('what is remembered', () => {

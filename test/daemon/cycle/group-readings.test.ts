@@ -102,6 +102,8 @@ test('a renamed group has no members until it was listed under the new name', as
   storm.name = ''
   await one.clock.pass(HOUR)
   await one.cycle()
+  await one.clock.pass(HOUR)
+  await one.cycle()
   expect(one.caps()).toEqual({ team: 900, cleo: 100 })
 })
 
