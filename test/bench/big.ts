@@ -56,7 +56,7 @@ export function bigWorld({ scopes, people, drifted }: Size): BigWorld {
   })
   const owned = declared.map(([scope, cap]): [ScopeKey, OwnedCap] => [
     scopeKey(scope),
-    { scope, cap: credits(cap), owner: 'policy', entry: entryOf('rule', cap), verifiedAt: NOW },
+    { scope, cap: credits(cap), owner: 'policy', entry: entryOf('cap', cap), verifiedAt: NOW },
   ])
   return {
     now: NOW,

@@ -34,7 +34,7 @@ export async function rememberWrites(ledger: Ledger, { now, roster }: BigWorld):
     } as const
     const at = now - (WRITES - index) * 30_000
     const planId = planOf(index)
-    const intent = await ledger.recordIntent({ at, planId, change, entry: entryOf('rule', 1_000), digest, revision })
+    const intent = await ledger.recordIntent({ at, planId, change, entry: entryOf('cap', 1_000), digest, revision })
     const { people: _, healing: __, grantEnd: ___, ...written } = change
     await ledger.recordOutcome(intent, { ...written, at, result: 'applied', planId, digest, revision }, 'kept')
   }

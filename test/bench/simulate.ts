@@ -63,7 +63,7 @@ async function record(ledger: Ledger, people: number): Promise<void> {
     balance: { creditsPerSeat: credits(300), seats: people, addOnAvailable: credits(1e6), addOnUsed: credits(0), cycle, readAt },
   })
   // A cap in force, so that demand is cut off for some.
-  ledger.saveOwned([{ scope: { kind: 'team' }, cap: credits(600), owner: 'policy', entry: entryOf('rule', 600), verifiedAt: FROM }])
+  ledger.saveOwned([{ scope: { kind: 'team' }, cap: credits(600), owner: 'policy', entry: entryOf('cap', 600), verifiedAt: FROM }])
   await ledger.commit()
 }
 

@@ -23,11 +23,11 @@ const whole: Explanation = {
       state: 'active',
     },
     {
-      candidate: { kind: 'rule', scope: ada, cap: credits(4000), at: at(14), reason: 'migration lead' },
+      candidate: { kind: 'cap', scope: ada, cap: credits(4000), at: at(14), reason: 'migration lead' },
       wins: false,
       why: 'a grant on the same scope is in force',
     },
-    { candidate: { kind: 'rule', scope: platform, cap: credits(1500), at: at(9) }, wins: false, why: 'a user grant is narrower' },
+    { candidate: { kind: 'cap', scope: platform, cap: credits(1500), at: at(9) }, wins: false, why: 'a user grant is narrower' },
   ],
   observed: [
     { scope: ada, reading: { scope: ada, observed: credits(4000), readAt } },

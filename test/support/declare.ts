@@ -172,9 +172,9 @@ export interface OwnedSketch {
 export const entryOf = (kind: AskedEntry['kind'], value: PlainCap): AskedEntry => ({ kind, cap: cap(value) })
 
 const ENTRY_KIND: Record<OwnerKind, AskedEntry['kind']> = {
-  policy: 'rule',
+  policy: 'cap',
   grant: 'grant',
-  rule: 'people',
+  rule: 'rule',
   pool: 'pool',
   conflict: 'conflict',
   copied: 'copied',

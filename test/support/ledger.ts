@@ -30,7 +30,7 @@ export const ownedCap = (scope: Scope, cap: number | 'none', more: Partial<Owned
   scope,
   cap: cap === 'none' ? cap : credits(cap),
   owner: 'policy',
-  entry: entryOf('rule', cap),
+  entry: entryOf('cap', cap),
   verifiedAt: 1_000,
   ...more,
 })
@@ -53,7 +53,7 @@ export const intentFor = (change: ScopeChange, more: Partial<Intent> = {}): Omit
   at: 1_000,
   planId: '0123456789abcdef',
   change,
-  entry: entryOf('rule', change.to),
+  entry: entryOf('cap', change.to),
   digest: 'd1gest',
   revision: 'abc1234',
   ...more,

@@ -48,8 +48,8 @@ const CHAIN: GroupDocument['chain'] = [
     ticket: 'OPS-12',
     source: place(40),
   },
-  { kind: 'rule', scope: 'group:grp_platform', cap: 1_500, wins: false, why: 'a narrower scope decides', source: place(24) },
-  { kind: 'rule', scope: 'team', cap: 500, wins: false, why: 'a narrower scope decides', source: place(8) },
+  { kind: 'cap', scope: 'group:grp_platform', cap: 1_500, wins: false, why: 'a narrower scope decides', source: place(24) },
+  { kind: 'cap', scope: 'team', cap: 500, wins: false, why: 'a narrower scope decides', source: place(8) },
 ]
 
 const EXPLAINED = {

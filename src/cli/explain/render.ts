@@ -8,7 +8,6 @@ import { formatPosition } from '../../core/model/problem.ts'
 import { type Scope, scopeKey } from '../../core/model/scope.ts'
 import { type Rhythm, type RhythmBound, rhythmBoundText, rhythmText } from '../../core/pace/rhythm.ts'
 import type { ExplainedCandidate, Explanation } from '../../core/plan/explain.ts'
-import { stored } from '../../daemon/ledger/values/stored.ts'
 import { historyDocument } from '../history/render.ts'
 import { RESULT_WORDS, SIGNS } from '../plan/view.ts'
 import { type Paint, unpainted } from '../shared/context.ts'
@@ -81,11 +80,9 @@ function candidateCells({ candidate, state }: ExplainedCandidate): readonly stri
 }
 
 function whatOf({ kind, rule, pool, scope }: ExplainedCandidate['candidate']): string {
-  if (kind === 'people') return `rule ${plain(rule ?? '')}`
-  return kind === 'pool' ? `pool ${plain(pool ?? '')}` : `${scope.kind} ${kindWord(kind)}`
+  if (kind === 'rule') return `rule ${plain(rule ?? '')}`
+  return kind === 'pool' ? `pool ${plain(pool ?? '')}` : `${scope.kind} ${kind}`
 }
-
-const kindWord = (kind: ExplainedCandidate['candidate']['kind']): string => (kind === 'rule' ? 'cap' : kind)
 
 function observedCells(scope: Scope, reading: Explanation['observed'][number]['reading']): readonly string[] {
   const key = plain(scopeKey(scope))
@@ -186,12 +183,9 @@ export const renderExplainTexts = (all: readonly Explained[], paint: Paint = unp
 
 function explanationDocument({ workspace, explanation, reading }: Explained) {
   const { lastWrite: last, ...rest } = explanation
-  const { desired, owned } = rest
   return {
     workspace,
     ...rest,
-    ...(desired && { desired: stored(desired) }),
-    ...(owned && { owned: stored(owned) }),
     ...(last && { lastWrite: historyDocument(last) }),
     ...(reading && { reading: readingDocument(reading) }),
   }

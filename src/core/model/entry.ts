@@ -3,10 +3,10 @@
 import type { Cap } from './policy.ts'
 
 /**
- * Where a desired cap comes from: a cap declared for its scope (`rule`), a grant, a rule over people, a pool, the group conflict rule, a copy
- * at user scope, or the base a grant gives back.
+ * Where a desired cap comes from: a cap declared for its scope, a grant, a rule, a pool, the group conflict rule, a copy at user scope, or the
+ * base a grant gives back.
  */
-export const ORIGIN_KINDS = ['rule', 'grant', 'people', 'pool', 'conflict', 'copied', 'restore'] as const
+export const ORIGIN_KINDS = ['cap', 'grant', 'rule', 'pool', 'conflict', 'copied', 'restore'] as const
 export type OriginKind = (typeof ORIGIN_KINDS)[number]
 
 /** `rule` and `pool`: the cap of a person who matched a rule, or is a member of a pool; such caps are at user scope. */
@@ -31,13 +31,13 @@ const capOf = (entry: PolicyEntry): Cap | undefined => ('cap' in entry ? entry.c
 export const isSameEntry = (one: PolicyEntry, other: PolicyEntry): boolean => one.kind === other.kind && capOf(one) === capOf(other)
 
 const OWNERS: Readonly<Record<PolicyEntry['kind'], OwnerKind>> = {
-  rule: 'policy',
+  cap: 'policy',
   kept: 'policy',
   undeclared: 'policy',
   given_up: 'policy',
   grant: 'grant',
   restore: 'grant',
-  people: 'rule',
+  rule: 'rule',
   pool: 'pool',
   conflict: 'conflict',
   copied: 'copied',

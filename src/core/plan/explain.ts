@@ -199,8 +199,8 @@ function chainOf(inputs: ExplainInputs, scope: Scope, ancestors: readonly Scope[
   const place = won ? view.candidates.indexOf(won) : -1
   const { open } = view
   const chain: ExplainedCandidate[] = [
-    ...(open && won?.kind !== 'people' ? [{ candidate: open, wins: false, why: STAYS }] : []),
-    ...(won ? [{ candidate: won, wins: true, why: open && won.kind === 'people' ? STAYS : whyWon(won), ...stateOf(found, won) }] : []),
+    ...(open && won?.kind !== 'rule' ? [{ candidate: open, wins: false, why: STAYS }] : []),
+    ...(won ? [{ candidate: won, wins: true, why: open && won.kind === 'rule' ? STAYS : whyWon(won), ...stateOf(found, won) }] : []),
     ...view.candidates.flatMap((one, index) => {
       if (one === won) return []
       const why = open
@@ -217,7 +217,7 @@ function chainOf(inputs: ExplainInputs, scope: Scope, ancestors: readonly Scope[
 
 /** Whether the desired cap is none of the chain: a base that a grant gives back, a conflict cap to be removed, or a copy that is kept. */
 function isBeyondChain({ origin, cap }: DesiredCap, { winner, verdict }: View): boolean {
-  if (origin.kind === 'rule' || origin.kind === 'grant') return false
+  if (origin.kind === 'cap' || origin.kind === 'grant') return false
   if (!winner) return true
   if (origin.kind === 'pool') return winner.kind !== 'pool'
   if (origin.kind === 'restore') return cap !== 'none'
@@ -232,11 +232,11 @@ function whyWon(won: Origin): string {
   switch (won.kind) {
     case 'grant':
       return won.untilAt === undefined ? 'a grant in force' : `a grant in force, ends ${formatInstant(won.untilAt)}`
-    case 'rule':
+    case 'cap':
       return won.cap === 'none' ? 'no cap is declared here or wider' : 'the narrowest cap declared'
     case 'restore':
       return 'a grant has ended, and the cap from before it is restored'
-    case 'people':
+    case 'rule':
       return won.cap === 'none' ? SETS_NOTHING : 'the first rule that matches, and nothing is declared for the person alone'
     case 'pool':
       return 'what the pool deals'
@@ -249,16 +249,16 @@ function whyWon(won: Origin): string {
 function whyLost(one: Origin, won: Origin | undefined, verdict: View['verdict']): string {
   if (won?.kind === 'pool') return one.scope.kind === 'user' ? `pool ${won.pool} deals at most what is left` : 'a pool is narrower'
   if (one.kind === 'pool') return 'a cap for the person is dealt first'
-  if (one.kind === 'people' && won?.kind !== 'people' && won?.kind !== 'grant') return 'a cap for the person goes before rules'
+  if (one.kind === 'rule' && won?.kind !== 'rule' && won?.kind !== 'grant') return 'a cap for the person goes before rules'
   if (!won)
     return one.scope.kind === 'group' ? 'the groups of this person differ and spec.onGroupConflict is not set' : 'a group cap is narrower'
-  if (one.kind === 'rule' && won.kind === 'grant' && scopeKey(one.scope) === scopeKey(won.scope)) return BENEATH_GRANT
+  if (one.kind === 'cap' && won.kind === 'grant' && scopeKey(one.scope) === scopeKey(won.scope)) return BENEATH_GRANT
   if (one.scope.kind === 'group' && won.kind === 'conflict' && verdict === 'chosen')
     return 'spec.onGroupConflict decides between the groups'
   if (one.scope.kind === 'group' && won.scope.kind === 'group') {
     return one.cap === won.cap ? `${scopeKey(won.scope)} asks for the same` : BENEATH_GRANT
   }
-  if (won.kind === 'people') return 'a rule is narrower'
+  if (won.kind === 'rule') return 'a rule is narrower'
   return `a ${won.scope.kind} ${won.kind === 'grant' ? 'grant' : 'cap'} is narrower`
 }
 

@@ -98,7 +98,7 @@ function addRule(scopes: Map<ScopeKey, ScopeFacts>, rule: CapRule): void {
   const known = scopes.get(key)?.rule
   if (known && comparePositions(known.at, rule.at) <= 0) return
   const { scope, cap, at, reason } = rule
-  scopes.set(key, { scope, rule: { kind: 'rule', scope, cap, at, ...(reason !== undefined && { reason }) } })
+  scopes.set(key, { scope, rule: { kind: 'cap', scope, cap, at, ...(reason !== undefined && { reason }) } })
 }
 
 /** The cap that a grant adds to, or why there is none. */

@@ -236,7 +236,7 @@ function keptUnknown(context: Context, key: ScopeKey, scope: UserScope, { verdic
   if (owned.owner !== 'grant') {
     const cap = place ? unraised(owned, place.inForce) : owned.cap
     if (cap === undefined) return undefined
-    return kept({ ...owned, cap }, { kind: 'people', scope, cap, at: rule.at, reason, rule: rule.name }, candidates)
+    return kept({ ...owned, cap }, { kind: 'rule', scope, cap, at: rule.at, reason, rule: rule.name }, candidates)
   }
   if (!settled) return restored(context, owned, candidates, false)
   return wanted(scope, { ...ruleCandidate(settled, scope, 'it did before'), reason }, candidates)
@@ -303,7 +303,7 @@ function wanted(scope: Scope, origin: Origin, candidates: readonly Candidate[]):
 }
 
 /** What a grant may replace at its own scope. What a pool deals is no base, because it depends on the grant. */
-const BASES: readonly OriginKind[] = ['rule', 'people', 'conflict']
+const BASES: readonly OriginKind[] = ['cap', 'rule', 'conflict']
 
 /** The ledger's cap goes on, under the entry that it was verified with. */
 const kept = (owned: OwnedCap, origin: Origin, losers: readonly Candidate[]): DesiredCap => {

@@ -26,14 +26,14 @@ test('no pause is longer than 7 days', () => expect(LONGEST_PAUSE_MS).toBe(7 * D
 describe('a scope that is left alone', () => {
   test.each<readonly [string, string, PolicyEntry, boolean]>([
     ['is only skipped where the service does not know it and no policy declares it', 'SCOPE_UNKNOWN', UNDECLARED, true],
-    ['is an error where policy still declares what the service does not know', 'SCOPE_UNKNOWN', entryOf('rule', 5), false],
+    ['is an error where policy still declares what the service does not know', 'SCOPE_UNKNOWN', entryOf('cap', 5), false],
     [
       'is an error where the service refused a value for an undeclared scope, because it may be restored yet',
       'CAP_REFUSED',
       UNDECLARED,
       false,
     ],
-    ['is an error where the service refused what policy declares', 'CAP_REFUSED', entryOf('rule', 5), false],
+    ['is an error where the service refused what policy declares', 'CAP_REFUSED', entryOf('cap', 5), false],
   ])('%s', (_name, code, entry, gone) =>
     expect(isGone({ scope: scope('group:a'), code, message: 'unknown group', entry, at: NOW })).toBe(gone),
   )

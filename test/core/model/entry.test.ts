@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { GIVEN_UP, isSameEntry, ownerOf, type PolicyEntry, UNDECLARED } from '../../../src/core/model/entry.ts'
 import { credits } from '../../../src/core/model/units.ts'
 
-const ruleOf = (cap: number): PolicyEntry => ({ kind: 'rule', cap: credits(cap) })
+const ruleOf = (cap: number): PolicyEntry => ({ kind: 'cap', cap: credits(cap) })
 
 describe('two entries', () => {
   test.each<readonly [string, PolicyEntry, PolicyEntry, boolean]>([
@@ -17,13 +17,13 @@ describe('two entries', () => {
 })
 
 test.each<readonly [PolicyEntry['kind'], string]>([
-  ['rule', 'policy'],
+  ['cap', 'policy'],
   ['kept', 'policy'],
   ['undeclared', 'policy'],
   ['given_up', 'policy'],
   ['grant', 'grant'],
   ['restore', 'grant'],
-  ['people', 'rule'],
+  ['rule', 'rule'],
   ['pool', 'pool'],
   ['conflict', 'conflict'],
   ['copied', 'copied'],

@@ -60,11 +60,11 @@ describe('a scope', () => {
 })
 
 describe('a policy entry', () => {
-  const asked = (kind: 'rule' | 'grant', amount: number): PolicyEntry => ({ kind, cap: cap(amount) })
+  const asked = (kind: 'cap' | 'grant', amount: number): PolicyEntry => ({ kind, cap: cap(amount) })
   test.each<readonly [string, PolicyEntry, PolicyEntry, boolean]>([
-    ['of the same kind and cap', asked('rule', 5), asked('rule', 5), true],
-    ['of another kind', asked('rule', 5), asked('grant', 5), false],
-    ['of another cap', asked('rule', 5), asked('rule', 6), false],
+    ['of the same kind and cap', asked('cap', 5), asked('cap', 5), true],
+    ['of another kind', asked('cap', 5), asked('grant', 5), false],
+    ['of another cap', asked('cap', 5), asked('cap', 6), false],
     ['that asks for nothing, twice', { kind: 'undeclared' }, { kind: 'undeclared' }, true],
     ['that asks for nothing for another reason', { kind: 'undeclared' }, { kind: 'given_up' }, false],
   ])('%s is the same: or not', (_name, one, other, same) => {

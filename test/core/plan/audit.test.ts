@@ -28,7 +28,7 @@ const owned = (name: string, cap: number): OwnedCap => ({
   scope: scope(name),
   cap: credits(cap),
   owner: 'policy',
-  entry: entryOf('rule', 1),
+  entry: entryOf('cap', 1),
   verifiedAt: NOW,
 })
 

@@ -15,7 +15,7 @@ const difference = (more: Partial<Difference> = {}): Difference => ({
   from: cap(900),
   to: cap(500),
   cause: 'external',
-  entry: entryOf('rule', 500),
+  entry: entryOf('cap', 500),
   healing: true,
   grantEnd: false,
   ...more,
@@ -43,7 +43,7 @@ const contested = (entries: readonly Entry[], more: Partial<Difference> = {}, kn
   contestedScopes([difference(more)], inputs(entries, known), limit, NOW).get(KEY)
 
 describe('a scope that others keep changing', () => {
-  const FRESH = { at: NOW, entry: entryOf('rule', 500), changes: 3 }
+  const FRESH = { at: NOW, entry: entryOf('cap', 500), changes: 3 }
   test.each<readonly [string, readonly Entry[], Contest | undefined]>([
     ['is not contested by the first change', [], undefined],
     ['nor by the second', [wrote(1)], undefined],
@@ -57,13 +57,13 @@ describe('a scope that others keep changing', () => {
     ['is by more than three as well', [wrote(1), wrote(2), wrote(3)], { ...FRESH, changes: 4 }],
   ])('%s', (_name, entries, expected) => expect(contested(entries)).toEqual(expected))
 
-  const before: Contest = { at: NOW - 23 * HOUR, entry: entryOf('rule', 500), changes: 3 }
+  const before: Contest = { at: NOW - 23 * HOUR, entry: entryOf('cap', 500), changes: 3 }
   test('stays so for 24 h, counted from when it became so', () => {
     expect(contested([], {}, before)).toEqual(before)
     expect(contested([], {}, { ...before, at: NOW - CONTEST_MS })).toBeUndefined()
   })
   test('is not when policy has asked for something else since', () =>
-    expect(contested([], { entry: entryOf('rule', 600) }, before)).toBeUndefined())
+    expect(contested([], { entry: entryOf('cap', 600) }, before)).toBeUndefined())
   test('is not when the difference is none of somebody else', () => expect(contested([], { cause: 'policy' }, before)).toBeUndefined())
   test('is not when the clock was set back to before it began', () =>
     expect(contested([], {}, { ...before, at: NOW + HOUR })).toBeUndefined())

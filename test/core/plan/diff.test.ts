@@ -284,7 +284,7 @@ const TABLE: readonly (readonly [string, PlanSketch, readonly string[]])[] = [
       observed: { p0: 'none' },
       owned: { p0: { cap: 0 } },
       quarantined: [
-        { scope: scope('p0'), code: 'ZERO_NOT_STORED', message: 'reads unset', entry: entryOf('rule', 0), at: NOW, restore: cap('none') },
+        { scope: scope('p0'), code: 'ZERO_NOT_STORED', message: 'reads unset', entry: entryOf('cap', 0), at: NOW, restore: cap('none') },
       ],
     },
     [],

@@ -24,7 +24,7 @@ describe('a difference', () => {
     [
       'of a rule has its line, no reason, and no history',
       { caps: { p0: 500 }, observed: { p0: 400 } },
-      { ...P0, from: 400, to: 500, cause: 'policy', source: AT, entry: entryOf('rule', 500), healing: false, grantEnd: false },
+      { ...P0, from: 400, to: 500, cause: 'policy', source: AT, entry: entryOf('cap', 500), healing: false, grantEnd: false },
     ],
     [
       'of a grant has its reason',
@@ -92,22 +92,22 @@ describe('a difference', () => {
     [
       'heals what others changed under the same entry',
       { caps: { p0: 500 }, observed: { p0: 900 }, owned: { p0: { cap: 500 } } },
-      { ...P0, from: 900, to: 500, cause: 'external', source: AT, entry: entryOf('rule', 500), healing: true, grantEnd: false },
+      { ...P0, from: 900, to: 500, cause: 'external', source: AT, entry: entryOf('cap', 500), healing: true, grantEnd: false },
     ],
     [
       'heals nothing under another entry',
-      { caps: { p0: 500 }, observed: { p0: 900 }, owned: { p0: { cap: 500, entry: entryOf('rule', 700) } } },
-      { ...P0, from: 900, to: 500, cause: 'policy', source: AT, entry: entryOf('rule', 500), healing: false, grantEnd: false },
+      { caps: { p0: 500 }, observed: { p0: 900 }, owned: { p0: { cap: 500, entry: entryOf('cap', 700) } } },
+      { ...P0, from: 900, to: 500, cause: 'policy', source: AT, entry: entryOf('cap', 500), healing: false, grantEnd: false },
     ],
     [
       'heals nothing that was not verified at the value asked for',
-      { caps: { p0: 500 }, observed: { p0: 900 }, owned: { p0: { cap: 400, entry: entryOf('rule', 500) } } },
-      { ...P0, from: 900, to: 500, cause: 'external', source: AT, entry: entryOf('rule', 500), healing: false, grantEnd: false },
+      { caps: { p0: 500 }, observed: { p0: 900 }, owned: { p0: { cap: 400, entry: entryOf('cap', 500) } } },
+      { ...P0, from: 900, to: 500, cause: 'external', source: AT, entry: entryOf('cap', 500), healing: false, grantEnd: false },
     ],
     [
       'is no foreign change where the ledger shows the same value under the same entry',
-      { caps: { p0: 500 }, observed: { p0: 400 }, owned: { p0: { cap: 400, entry: entryOf('rule', 500) } } },
-      { ...P0, from: 400, to: 500, cause: 'policy', source: AT, entry: entryOf('rule', 500), healing: false, grantEnd: false },
+      { caps: { p0: 500 }, observed: { p0: 400 }, owned: { p0: { cap: 400, entry: entryOf('cap', 500) } } },
+      { ...P0, from: 400, to: 500, cause: 'policy', source: AT, entry: entryOf('cap', 500), healing: false, grantEnd: false },
     ],
     [
       'of a grant that follows another is no end of it',
@@ -127,7 +127,7 @@ describe('a difference', () => {
     [
       'under the entry it was verified with is no end of a grant',
       { caps: { p0: 500 }, grants: [ended], observed: { p0: 900 }, owned: { p0: { cap: 500, grant: ended } } },
-      { ...P0, from: 900, to: 500, cause: 'external', source: AT, entry: entryOf('rule', 500), healing: true, grantEnd: false },
+      { ...P0, from: 900, to: 500, cause: 'external', source: AT, entry: entryOf('cap', 500), healing: true, grantEnd: false },
     ],
   ])('%s', (_name, sketch, expected) => expect(diffOf(sketch).differences).toStrictEqual([expected]))
 
@@ -232,7 +232,7 @@ describe('what the ledger is to remember', () => {
   const base = { scope: scope('p0'), verifiedAt: NOW }
 
   test.each<readonly [string, Parameters<typeof ownedFrom>[0], OwnedSketch | undefined, PlainCap, object]>([
-    ['of a rule: no base', rule, undefined, 9, { cap: 500, owner: 'policy', entry: entryOf('rule', 500) }],
+    ['of a rule: no base', rule, undefined, 9, { cap: 500, owner: 'policy', entry: entryOf('cap', 500) }],
     [
       'of a grant without a rule: what stood there',
       granted,
@@ -308,14 +308,14 @@ describe('what the ledger is to remember', () => {
       rule,
       { cap: 500, more: { written: true } },
       500,
-      { cap: 500, owner: 'policy', entry: entryOf('rule', 500), written: true },
+      { cap: 500, owner: 'policy', entry: entryOf('cap', 500), written: true },
     ],
     [
       'of a cap that is found where a write of ours had set another: no write of ours',
       rule,
       { cap: 400, more: { written: true } },
       500,
-      { cap: 500, owner: 'policy', entry: entryOf('rule', 500) },
+      { cap: 500, owner: 'policy', entry: entryOf('cap', 500) },
     ],
     [
       'of a grant after a rule with a base: what stood there last',
@@ -329,11 +329,11 @@ describe('what the ledger is to remember', () => {
   )
 
   test('what is shown since a clear of ours, and nothing known explains, is remembered until it is gone', () => {
-    const none = { cap: 'none' as const, entry: entryOf('rule', 'none'), more: { shows: credits(300) } }
+    const none = { cap: 'none' as const, entry: entryOf('cap', 'none'), more: { shows: credits(300) } }
     const adopted = (shown: PlainCap, owned: OwnedSketch) =>
       diffOf({ caps: { p0: 'none' }, observed: { p0: shown }, owned: { p0: owned }, readsExplicit: false }).adopted.map((one) => one.shows)
     expect(adopted(300, none)).toEqual([])
-    expect(adopted(300, { ...none, entry: entryOf('rule', 5) })).toEqual([300])
+    expect(adopted(300, { ...none, entry: entryOf('cap', 5) })).toEqual([300])
     expect(adopted('none', none)).toEqual([undefined])
   })
 
@@ -366,9 +366,9 @@ describe('what the ledger is to remember', () => {
   test.each<readonly [string, OwnedSketch | undefined, PlanSketch, boolean]>([
     ['nothing is known of it', undefined, equal, true],
     ['it is known just so', { cap: 500 }, equal, false],
-    ['it was verified under another entry', { cap: 500, entry: entryOf('rule', 400) }, equal, true],
-    ['it was verified at another value', { cap: 400, entry: entryOf('rule', 500) }, equal, true],
-    ['it was ours for another cause', { cap: 500, owner: 'copied', entry: entryOf('rule', 500) }, equal, true],
+    ['it was verified under another entry', { cap: 500, entry: entryOf('cap', 400) }, equal, true],
+    ['it was verified at another value', { cap: 400, entry: entryOf('cap', 500) }, equal, true],
+    ['it was ours for another cause', { cap: 500, owner: 'copied', entry: entryOf('cap', 500) }, equal, true],
     ['another value was tried there since, which does not show', { cap: 500, tried: 900 }, equal, true],
     ['it came from a grant', { cap: 500, grant: running }, equal, true],
     ['a grant is known just so', byGrant({ baseline: 'none' }), { grants: [running], observed: { p0: 6000 } }, false],

@@ -31,7 +31,7 @@ describe('the clear of a person’s cap', () => {
     ['waits for a team’s cap that fails', LEAK, failing('team', 500), 'order team'],
     [
       'goes out where the team’s cap is refused, which may be for good',
-      { ...LEAK, quarantined: [{ scope: scope('team'), code: 'CAP_REFUSED', message: 'no', entry: entryOf('rule', 500), at: NOW }] },
+      { ...LEAK, quarantined: [{ scope: scope('team'), code: 'CAP_REFUSED', message: 'no', entry: entryOf('cap', 500), at: NOW }] },
       {},
       'ready',
     ],

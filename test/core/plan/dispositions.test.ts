@@ -138,7 +138,7 @@ describe('a scope that could not be read', () => {
     ['defers no change when nothing is to be set there', { ...UNREAD, caps: { team: 100, p0: 'none' } }, {}, 'ready'],
     [
       'keeps out what counts on it when the ledger verified another value under the same entry',
-      { ...UNREAD, owned: { p0: { cap: 400, entry: entryOf('rule', 500) } } },
+      { ...UNREAD, owned: { p0: { cap: 400, entry: entryOf('cap', 500) } } },
       {},
       'deferred unread p0',
     ],
@@ -247,14 +247,14 @@ describe('a foreign value', () => {
       ...{ people: ['p0', 'p1'], groups: { g: ['p0'] }, guards: OFF, owned: { team: { cap: 100 } } },
       ...{ caps: { team: 100, 'group:g': 300, p0: 500 }, observed: { team: 900, 'group:g': 'none', p0: 'none' } },
     }
-    const known = { [keyOf('team')]: { at: NOW, entry: entryOf('rule', 100), changes: 3 } }
+    const known = { [keyOf('team')]: { at: NOW, entry: entryOf('cap', 100), changes: 3 } }
     const excluded = only('focus', 'p0')
     expect(fates(sketch, { excluded })).toEqual({ team: 'ready', 'group:g': 'ready', p0: 'excluded focus' })
     const waiting = { team: 'held', 'group:g': 'deferred order p0', p0: 'excluded focus' }
     expect(fates({ ...sketch, contests: { known } }, { excluded })).toEqual(waiting)
   })
   test.each<readonly [string, PlanSketch]>([
-    ['was refused', { quarantined: [{ scope: scope('team'), code: 'CAP_REFUSED', message: 'no', entry: entryOf('rule', 100), at: NOW }] }],
+    ['was refused', { quarantined: [{ scope: scope('team'), code: 'CAP_REFUSED', message: 'no', entry: entryOf('cap', 100), at: NOW }] }],
     ['could not be read', { observed: { team: 'unknown', 'group:g': 'none', p0: 'none' } }],
   ])('is not what stands at a team whose own cap %s: no person falls below the present cap', (_name, more) => {
     const sketch: PlanSketch = {
@@ -307,7 +307,7 @@ describe('a deferred ancestor names the change it waits for', () => {
 
 describe('a team or group cap that the service refused', () => {
   const REFUSED = (name: string, code = 'CAP_REFUSED', value: PlainCap = 500): NonNullable<PlanSketch['quarantined']> => [
-    { scope: scope(name), code, message: 'too high', entry: entryOf('rule', value), at: NOW },
+    { scope: scope(name), code, message: 'too high', entry: entryOf('cap', value), at: NOW },
   ]
   const GROUP: PlanSketch = {
     ...{ people: ['p0', 'p1'], groups: { g: ['p0'] }, caps: { 'group:g': 500, p0: 'none' }, guards: OFF },

@@ -11,9 +11,9 @@ describe('the chain of a person', () => {
     const explanation = explained('ada', { caps, grants: [{ on: 'ada', cap: 6000, ...untilDecember }] }, { groups })
     expect(lines(explanation)).toEqual([
       '> grant (active) ada 6000 at acme.yaml:101:5: a grant in force, ends 2026-12-16 00:00 UTC',
-      'rule ada 4000 at acme.yaml:3:5: a grant on the same scope is in force',
-      'rule group:a 1500 at acme.yaml:2:5: a user grant is narrower',
-      'rule team 500 at acme.yaml:1:5: a user grant is narrower',
+      'cap ada 4000 at acme.yaml:3:5: a grant on the same scope is in force',
+      'cap group:a 1500 at acme.yaml:2:5: a user grant is narrower',
+      'cap team 500 at acme.yaml:1:5: a user grant is narrower',
     ])
     expect([explanation.cap, explanation.desired?.cap, explanation.groups]).toEqual([6000, 6000, [{ id: 'a', name: 'A' }]])
   })
@@ -26,26 +26,26 @@ describe('the chain of a person', () => {
   })
 
   test.each<[string, string, PolicySketch, readonly string[]]>([
-    ['names the rule that won', 'ada', { caps: { ada: 4000 } }, ['> rule ada 4000 at acme.yaml:1:5: the narrowest cap declared']],
+    ['names the rule that won', 'ada', { caps: { ada: 4000 } }, ['> cap ada 4000 at acme.yaml:1:5: the narrowest cap declared']],
     [
       'says that a user cap is narrower than the team’s',
       'ada',
       { caps: { team: 500, ada: 4000 } },
-      ['> rule ada 4000 at acme.yaml:2:5: the narrowest cap declared', 'rule team 500 at acme.yaml:1:5: a user cap is narrower'],
+      ['> cap ada 4000 at acme.yaml:2:5: the narrowest cap declared', 'cap team 500 at acme.yaml:1:5: a user cap is narrower'],
     ],
     [
       'says that a group cap is narrower than the team’s',
       'ada',
       { caps: { team: 500, 'group:a': 1500 } },
-      ['> rule group:a 1500 at acme.yaml:2:5: the narrowest cap declared', 'rule team 500 at acme.yaml:1:5: a group cap is narrower'],
+      ['> cap group:a 1500 at acme.yaml:2:5: the narrowest cap declared', 'cap team 500 at acme.yaml:1:5: a group cap is narrower'],
     ],
     [
       'says what a grant to come adds to a group’s cap',
       'group:a',
       { caps: { team: 500, 'group:a': 1500 }, grants: [{ on: 'group:a', add: 800, ...inDecember }] },
       [
-        '> rule group:a 1500 at acme.yaml:2:5: the narrowest cap declared',
-        'rule team 500 at acme.yaml:1:5: a group cap is narrower',
+        '> cap group:a 1500 at acme.yaml:2:5: the narrowest cap declared',
+        'cap team 500 at acme.yaml:1:5: a group cap is narrower',
         'grant (pending) group:a 2300 at acme.yaml:101:5: starts 2026-12-01 12:00 UTC',
       ],
     ],
@@ -54,22 +54,22 @@ describe('the chain of a person', () => {
       'ada',
       { caps: { team: 500, ada: 'none' } },
       [
-        '> rule team 500 at acme.yaml:1:5: the narrowest cap declared',
-        'rule ada none at acme.yaml:2:5: sets nothing here, so the next wider one applies',
+        '> cap team 500 at acme.yaml:1:5: the narrowest cap declared',
+        'cap ada none at acme.yaml:2:5: sets nothing here, so the next wider one applies',
       ],
     ],
     [
       'ends at a none when there is nothing else',
       'ada',
       { caps: { team: 'none' } },
-      ['> rule team none at acme.yaml:1:5: no cap is declared here or wider'],
+      ['> cap team none at acme.yaml:1:5: no cap is declared here or wider'],
     ],
     [
       'says when a grant ended',
       'ada',
       { caps: { ada: 4000 }, grants: [{ on: 'ada', cap: 6000, ...over }] },
       [
-        '> rule ada 4000 at acme.yaml:1:5: the narrowest cap declared',
+        '> cap ada 4000 at acme.yaml:1:5: the narrowest cap declared',
         'grant (ended) ada 6000 at acme.yaml:101:5: ended 2026-11-19 12:00 UTC',
       ],
     ],
@@ -78,7 +78,7 @@ describe('the chain of a person', () => {
       'ada',
       { caps: { ada: 4000 }, grants: [{ on: 'ada', cap: 6000, ...inDecember }] },
       [
-        '> rule ada 4000 at acme.yaml:1:5: the narrowest cap declared',
+        '> cap ada 4000 at acme.yaml:1:5: the narrowest cap declared',
         'grant (pending) ada 6000 at acme.yaml:101:5: starts 2026-12-01 12:00 UTC',
       ],
     ],
@@ -87,7 +87,7 @@ describe('the chain of a person', () => {
       'ada',
       { caps: { ada: 4000 }, grants: [{ on: 'ada', add: 800, ...inDecember }] },
       [
-        '> rule ada 4000 at acme.yaml:1:5: the narrowest cap declared',
+        '> cap ada 4000 at acme.yaml:1:5: the narrowest cap declared',
         'grant (pending) ada 4800 at acme.yaml:101:5: starts 2026-12-01 12:00 UTC',
       ],
     ],
@@ -102,7 +102,7 @@ describe('the chain of a person', () => {
         ],
       },
       [
-        '> rule group:a 9 at acme.yaml:1:5: the narrowest cap declared',
+        '> cap group:a 9 at acme.yaml:1:5: the narrowest cap declared',
         'grant (pending) group:a 2 at acme.yaml:102:5: starts 2026-12-01 12:00 UTC',
         'grant (ended) team 1 at acme.yaml:101:5: ended 2026-11-19 12:00 UTC',
       ],
@@ -111,7 +111,7 @@ describe('the chain of a person', () => {
       'leaves out groups of others',
       'dan',
       { caps: { team: 1, 'group:a': 9 } },
-      ['> rule team 1 at acme.yaml:1:5: the narrowest cap declared'],
+      ['> cap team 1 at acme.yaml:1:5: the narrowest cap declared'],
     ],
     [
       'says that the cycle of a grant is over',
@@ -132,9 +132,9 @@ describe('the chain of a person', () => {
       'eve',
       { caps: { team: 1, 'group:a': 9, 'group:b': 8 } },
       [
-        'rule group:a 9 at acme.yaml:2:5: the groups of this person differ and spec.onGroupConflict is not set',
-        'rule group:b 8 at acme.yaml:3:5: the groups of this person differ and spec.onGroupConflict is not set',
-        'rule team 1 at acme.yaml:1:5: a group cap is narrower',
+        'cap group:a 9 at acme.yaml:2:5: the groups of this person differ and spec.onGroupConflict is not set',
+        'cap group:b 8 at acme.yaml:3:5: the groups of this person differ and spec.onGroupConflict is not set',
+        'cap team 1 at acme.yaml:1:5: a group cap is narrower',
       ],
     ],
     [
@@ -142,9 +142,9 @@ describe('the chain of a person', () => {
       'eve',
       { caps: { eve: 'none', 'group:a': 9, 'group:b': 8 } },
       [
-        'rule eve none at acme.yaml:1:5: sets nothing here, so the next wider one applies',
-        'rule group:a 9 at acme.yaml:2:5: the groups of this person differ and spec.onGroupConflict is not set',
-        'rule group:b 8 at acme.yaml:3:5: the groups of this person differ and spec.onGroupConflict is not set',
+        'cap eve none at acme.yaml:1:5: sets nothing here, so the next wider one applies',
+        'cap group:a 9 at acme.yaml:2:5: the groups of this person differ and spec.onGroupConflict is not set',
+        'cap group:b 8 at acme.yaml:3:5: the groups of this person differ and spec.onGroupConflict is not set',
       ],
     ],
     [
@@ -153,8 +153,8 @@ describe('the chain of a person', () => {
       { caps: { 'group:a': 9, 'group:b': 8 }, onGroupConflict: 'min' },
       [
         '> conflict eve 8 at acme.yaml:2:5: onGroupConflict: min of group:a (9) and group:b (8)',
-        'rule group:a 9 at acme.yaml:1:5: spec.onGroupConflict decides between the groups',
-        'rule group:b 8 at acme.yaml:2:5: spec.onGroupConflict decides between the groups',
+        'cap group:a 9 at acme.yaml:1:5: spec.onGroupConflict decides between the groups',
+        'cap group:b 8 at acme.yaml:2:5: spec.onGroupConflict decides between the groups',
       ],
     ],
     [
@@ -163,9 +163,9 @@ describe('the chain of a person', () => {
       { caps: { eve: 'none', 'group:a': 9, 'group:b': 8 }, onGroupConflict: 'min' },
       [
         '> conflict eve 8 at acme.yaml:3:5: onGroupConflict: min of group:a (9) and group:b (8)',
-        'rule eve none at acme.yaml:1:5: sets nothing here, so the next wider one applies',
-        'rule group:a 9 at acme.yaml:2:5: spec.onGroupConflict decides between the groups',
-        'rule group:b 8 at acme.yaml:3:5: spec.onGroupConflict decides between the groups',
+        'cap eve none at acme.yaml:1:5: sets nothing here, so the next wider one applies',
+        'cap group:a 9 at acme.yaml:2:5: spec.onGroupConflict decides between the groups',
+        'cap group:b 8 at acme.yaml:3:5: spec.onGroupConflict decides between the groups',
       ],
     ],
     [
@@ -173,10 +173,10 @@ describe('the chain of a person', () => {
       'eve',
       { caps: { eve: 7, 'group:a': 9, 'group:b': 8 }, onGroupConflict: 'min' },
       [
-        '> rule eve 7 at acme.yaml:1:5: the narrowest cap declared',
+        '> cap eve 7 at acme.yaml:1:5: the narrowest cap declared',
         'conflict eve 8 at acme.yaml:3:5: a user cap is narrower',
-        'rule group:a 9 at acme.yaml:2:5: a user cap is narrower',
-        'rule group:b 8 at acme.yaml:3:5: a user cap is narrower',
+        'cap group:a 9 at acme.yaml:2:5: a user cap is narrower',
+        'cap group:b 8 at acme.yaml:3:5: a user cap is narrower',
       ],
     ],
     [
@@ -186,15 +186,15 @@ describe('the chain of a person', () => {
       [
         '> grant (active) eve 7 at acme.yaml:101:5: a grant in force, ends 2026-12-16 00:00 UTC',
         'conflict eve 8 at acme.yaml:2:5: a user grant is narrower',
-        'rule group:a 9 at acme.yaml:1:5: a user grant is narrower',
-        'rule group:b 8 at acme.yaml:2:5: a user grant is narrower',
+        'cap group:a 9 at acme.yaml:1:5: a user grant is narrower',
+        'cap group:b 8 at acme.yaml:2:5: a user grant is narrower',
       ],
     ],
     [
       'names groups that ask for the same',
       'eve',
       { caps: { 'group:a': 9, 'group:b': 9 } },
-      ['> rule group:a 9 at acme.yaml:1:5: the narrowest cap declared', 'rule group:b 9 at acme.yaml:2:5: group:a asks for the same'],
+      ['> cap group:a 9 at acme.yaml:1:5: the narrowest cap declared', 'cap group:b 9 at acme.yaml:2:5: group:a asks for the same'],
     ],
     [
       'sets a rule beneath its grant apart from a group that asks for the same',
@@ -202,8 +202,8 @@ describe('the chain of a person', () => {
       { caps: { 'group:a': 9, 'group:b': 8 }, grants: [{ on: 'group:b', cap: 9, ...untilDecember }] },
       [
         '> grant (active) group:b 9 at acme.yaml:101:5: a grant in force, ends 2026-12-16 00:00 UTC',
-        'rule group:a 9 at acme.yaml:1:5: group:b asks for the same',
-        'rule group:b 8 at acme.yaml:2:5: a grant on the same scope is in force',
+        'cap group:a 9 at acme.yaml:1:5: group:b asks for the same',
+        'cap group:b 8 at acme.yaml:2:5: a grant on the same scope is in force',
       ],
     ],
     ['is empty where nothing is declared', 'ada', {}, []],
@@ -233,7 +233,7 @@ describe('the chain of a person', () => {
     expect(explanation.cap).toBe(300)
     expect(lines(explanation)).toEqual([
       '> restore ada 300 at acme.yaml:101:5: a grant has ended, and the cap from before it is restored',
-      'rule team 500 at acme.yaml:1:5: a user cap is narrower',
+      'cap team 500 at acme.yaml:1:5: a user cap is narrower',
       'grant (ended) ada 6000 at acme.yaml:101:5: ended 2026-11-19 12:00 UTC',
     ])
   })
@@ -244,7 +244,7 @@ describe('the chain of a person', () => {
     expect([explanation.cap, explanation.desired?.cap, lines(explanation)]).toEqual([
       500,
       'none',
-      ['> rule team 500 at acme.yaml:1:5: the narrowest cap declared'],
+      ['> cap team 500 at acme.yaml:1:5: the narrowest cap declared'],
     ])
   })
 
@@ -259,7 +259,7 @@ describe('the chain of a person', () => {
     const policy: PolicySketch = { caps: { eve: 'none', 'group:a': 9, 'group:b': 8 }, grants: [{ on: 'eve', cap: 6000, ...over }] }
     expect(lines(explained('eve', policy, { owned, groups })).slice(0, 2)).toEqual([
       '> restore eve 300 at acme.yaml:101:5: a grant has ended, and the cap from before it is restored',
-      'rule eve none at acme.yaml:1:5: sets nothing here, so the next wider one applies',
+      'cap eve none at acme.yaml:1:5: sets nothing here, so the next wider one applies',
     ])
   })
 
@@ -268,7 +268,7 @@ describe('the chain of a person', () => {
     const inputs = { owned, groups: [...groups, ...members({ b: [] })] }
     expect(lines(explained('ada', { caps: { 'group:a': 1500, 'group:b': 900 }, onGroupConflict: 'min' }, inputs))).toEqual([
       '> conflict ada 900 at acme.yaml:1:5: no longer in groups with different caps; dropped after 2 agreeing readings, 1 so far',
-      'rule group:a 1500 at acme.yaml:1:5: a user cap is narrower',
+      'cap group:a 1500 at acme.yaml:1:5: a user cap is narrower',
     ])
   })
 
@@ -276,7 +276,7 @@ describe('the chain of a person', () => {
     const explanation = explained('ada', { caps: { team: 500 } }, { capSemantics: 'copied', roster: roster({ ada: 'approved' }) })
     expect([explanation.desired?.owner, ...lines(explanation)]).toEqual([
       'copied',
-      '> rule team 500 at acme.yaml:1:5: the narrowest cap declared',
+      '> cap team 500 at acme.yaml:1:5: the narrowest cap declared',
     ])
   })
 
@@ -304,9 +304,9 @@ describe('the chain of a group and of the team', () => {
 
   test('of a group goes on to the team', () => {
     expect(lines(explained('group:a', policy))).toEqual([
-      '> rule group:a 1500 at acme.yaml:2:5: the narrowest cap declared',
+      '> cap group:a 1500 at acme.yaml:2:5: the narrowest cap declared',
       'grant (active) team 8 at acme.yaml:102:5: a group cap is narrower',
-      'rule team 500 at acme.yaml:1:5: a group cap is narrower',
+      'cap team 500 at acme.yaml:1:5: a group cap is narrower',
       'grant (pending) group:a 9 at acme.yaml:101:5: starts 2026-12-01 12:00 UTC',
     ])
   })
@@ -315,7 +315,7 @@ describe('the chain of a group and of the team', () => {
     const explanation = explained('team', policy)
     expect(lines(explanation)).toEqual([
       '> grant (active) team 8 at acme.yaml:102:5: a grant in force, ends 2026-12-16 00:00 UTC',
-      'rule team 500 at acme.yaml:1:5: a grant on the same scope is in force',
+      'cap team 500 at acme.yaml:1:5: a grant on the same scope is in force',
     ])
     expect(explanation).not.toHaveProperty('person')
   })

@@ -34,7 +34,7 @@ describe('the chain of a member', () => {
       dealt(40, inForce),
       [
         '> pool ada 40 at acme.yaml:301:5: what the pool deals',
-        'rule team 500 at acme.yaml:1:5: a pool is narrower',
+        'cap team 500 at acme.yaml:1:5: a pool is narrower',
         ...DEAL,
         'ada@example.com: used 7 of it, dealt 40',
       ],
@@ -45,7 +45,7 @@ describe('the chain of a member', () => {
       dealt(40, { fixed: credits(90), ...inForce }),
       [
         '> pool ada 40 at acme.yaml:301:5: what the pool deals',
-        'rule ada 90 at acme.yaml:1:5: pool research deals at most what is left',
+        'cap ada 90 at acme.yaml:1:5: pool research deals at most what is left',
         ...DEAL,
         'ada@example.com: used 7 of it, dealt 40, own cap 90, dealt first',
       ],
@@ -55,7 +55,7 @@ describe('the chain of a member', () => {
       { rules: [{ when: { email: 'ada@*' }, cap: 30 }] },
       dealt(30, { fixed: credits(30), ...inForce }),
       [
-        '> people ada 30 at acme.yaml:201:5: the first rule that matches, and nothing is declared for the person alone',
+        '> rule ada 30 at acme.yaml:201:5: the first rule that matches, and nothing is declared for the person alone',
         'pool ada 30 at acme.yaml:301:5: a cap for the person is dealt first',
         ...DEAL,
         'ada@example.com: used 7 of it, dealt 30, own cap 30, dealt first',
@@ -65,7 +65,7 @@ describe('the chain of a member', () => {
       'says what applies until something is dealt',
       { caps: { team: 500 } },
       undefined,
-      ['> rule team 500 at acme.yaml:1:5: the narrowest cap declared', 'pool research: nothing is dealt yet'],
+      ['> cap team 500 at acme.yaml:1:5: the narrowest cap declared', 'pool research: nothing is dealt yet'],
     ],
   ])('%s', (_name, policy, state, expected) => {
     const found = explainedOf(policy, state)
@@ -90,9 +90,9 @@ test('a rule that matches goes before the wider caps, and says so', () =>
       ),
     ),
   ).toEqual([
-    '> people ada 30 at acme.yaml:201:5: the first rule that matches, and nothing is declared for the person alone',
-    'rule group:a 60 at acme.yaml:2:5: a rule is narrower',
-    'rule team 500 at acme.yaml:1:5: a rule is narrower',
+    '> rule ada 30 at acme.yaml:201:5: the first rule that matches, and nothing is declared for the person alone',
+    'cap group:a 60 at acme.yaml:2:5: a rule is narrower',
+    'cap team 500 at acme.yaml:1:5: a rule is narrower',
   ]))
 
 test('says of whom it is not known whether they are a member what is missing', () => {

@@ -13,60 +13,57 @@ test.each<[string, PolicySketch, readonly string[]]>([
     'the rule that matches, over the cap of the team',
     { caps: { team: 500 }, rules: [MEMBER] },
     [
-      '> people ada 100 at acme.yaml:201:5: the first rule that matches, and nothing is declared for the person alone',
-      'rule team 500 at acme.yaml:1:5: a rule is narrower',
+      '> rule ada 100 at acme.yaml:201:5: the first rule that matches, and nothing is declared for the person alone',
+      'cap team 500 at acme.yaml:1:5: a rule is narrower',
     ],
   ],
   [
     'a cap of the person, over the rule',
     { caps: { ada: 7 }, rules: [MEMBER] },
-    [
-      '> rule ada 7 at acme.yaml:1:5: the narrowest cap declared',
-      'people ada 100 at acme.yaml:201:5: a cap for the person goes before rules',
-    ],
+    ['> cap ada 7 at acme.yaml:1:5: the narrowest cap declared', 'rule ada 100 at acme.yaml:201:5: a cap for the person goes before rules'],
   ],
   [
     'a rule over the groups, which then need not agree',
     { caps: { 'group:a': 1, 'group:b': 2 }, rules: [MEMBER] },
     [
-      '> people ada 100 at acme.yaml:201:5: the first rule that matches, and nothing is declared for the person alone',
-      'rule group:a 1 at acme.yaml:1:5: a rule is narrower',
-      'rule group:b 2 at acme.yaml:2:5: a rule is narrower',
+      '> rule ada 100 at acme.yaml:201:5: the first rule that matches, and nothing is declared for the person alone',
+      'cap group:a 1 at acme.yaml:1:5: a rule is narrower',
+      'cap group:b 2 at acme.yaml:2:5: a rule is narrower',
     ],
   ],
   [
     'none of the person, which keeps the rule away',
     { caps: { ada: 'none', 'group:a': 1 }, rules: [MEMBER] },
     [
-      '> rule group:a 1 at acme.yaml:2:5: the narrowest cap declared',
-      'rule ada none at acme.yaml:1:5: sets nothing here, so the next wider one applies',
-      'people ada 100 at acme.yaml:201:5: a cap for the person goes before rules',
+      '> cap group:a 1 at acme.yaml:2:5: the narrowest cap declared',
+      'cap ada none at acme.yaml:1:5: sets nothing here, so the next wider one applies',
+      'rule ada 100 at acme.yaml:201:5: a cap for the person goes before rules',
     ],
   ],
   [
     'none of the person, which keeps the rule away from groups that differ, too',
     { caps: { ada: 'none', 'group:a': 1, 'group:b': 2 }, rules: [MEMBER] },
     [
-      'rule ada none at acme.yaml:1:5: sets nothing here, so the next wider one applies',
-      'people ada 100 at acme.yaml:201:5: a cap for the person goes before rules',
-      'rule group:a 1 at acme.yaml:2:5: the groups of this person differ and spec.onGroupConflict is not set',
-      'rule group:b 2 at acme.yaml:3:5: the groups of this person differ and spec.onGroupConflict is not set',
+      'cap ada none at acme.yaml:1:5: sets nothing here, so the next wider one applies',
+      'rule ada 100 at acme.yaml:201:5: a cap for the person goes before rules',
+      'cap group:a 1 at acme.yaml:2:5: the groups of this person differ and spec.onGroupConflict is not set',
+      'cap group:b 2 at acme.yaml:3:5: the groups of this person differ and spec.onGroupConflict is not set',
     ],
   ],
   [
     'none of a rule, before groups that differ',
     { caps: { 'group:a': 1, 'group:b': 2 }, rules: [{ ...MEMBER, cap: 'none' }] },
     [
-      'people ada none at acme.yaml:201:5: sets nothing here, so the next wider one applies',
-      'rule group:a 1 at acme.yaml:1:5: the groups of this person differ and spec.onGroupConflict is not set',
-      'rule group:b 2 at acme.yaml:2:5: the groups of this person differ and spec.onGroupConflict is not set',
+      'rule ada none at acme.yaml:201:5: sets nothing here, so the next wider one applies',
+      'cap group:a 1 at acme.yaml:1:5: the groups of this person differ and spec.onGroupConflict is not set',
+      'cap group:b 2 at acme.yaml:2:5: the groups of this person differ and spec.onGroupConflict is not set',
     ],
   ],
 ])('tells %s', (_name, sketch, expected) => expect(ada(sketch, { groups: members({ a: ['ada'], b: ['ada'] }) })).toEqual(expected))
 
 test('tells a grant, over the rule that it adds to', () => {
   const [won, lost] = ada({ grants: [{ on: 'ada', add: 50, ...running }], rules: [MEMBER] })
-  expect([won, lost]).toEqual([expect.stringContaining('> grant (active) ada 150'), expect.stringContaining('people ada 100')])
+  expect([won, lost]).toEqual([expect.stringContaining('> grant (active) ada 150'), expect.stringContaining('rule ada 100')])
 })
 
 test('names the value that made the rule match', () => {
@@ -78,8 +75,8 @@ test('says of whom it is not known which field is absent, and that what is in fo
   const sketch = { caps: { team: 500 }, rules: [MEMBER] }
   const open = explained('dan', sketch, { roster })
   expect(lines(open)).toEqual([
-    'people dan 100 at acme.yaml:201:5: it is not known whether it matches, so the cap in force stays and no later rule is tried',
-    'rule team 500 at acme.yaml:1:5: whether rule r1 matches is not known',
+    'rule dan 100 at acme.yaml:201:5: it is not known whether it matches, so the cap in force stays and no later rule is tried',
+    'cap team 500 at acme.yaml:1:5: whether rule r1 matches is not known',
   ])
   expect(open.chain[0]?.candidate.reason).toBe('rule r1 (role: the roster has no role): as agreed')
   expect(open.cap).toBeUndefined()

@@ -164,7 +164,7 @@ describe('what became of a scope', () => {
   })
 
   test('is what the ledger remembers of it', () => {
-    expect(explained('ada', policy, { owned: ownedCaps({ ada: { cap: 1 } }) }).owned?.entry).toEqual(entryOf('rule', 1))
+    expect(explained('ada', policy, { owned: ownedCaps({ ada: { cap: 1 } }) }).owned?.entry).toEqual(entryOf('cap', 1))
   })
 })
 

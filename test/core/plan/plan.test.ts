@@ -103,7 +103,7 @@ describe('quarantine', () => {
     scope: { kind: 'user', email: 'p0@example.com' },
     code: 'CAP_REFUSED',
     message: 'p0@example.com: refused',
-    entry: entryOf('rule', 500),
+    entry: entryOf('cap', 500),
     at: NOW,
   } as const
   const sketch: PlanSketch = { caps: { p0: 500, p1: 500 }, observed: { p0: 400, p1: 400 }, quarantined: [entry] }
@@ -113,7 +113,7 @@ describe('quarantine', () => {
   test('is over after 24 h', () => expect(changed({ now: NOW + 24 * HOUR })).toHaveLength(2))
   test('is over when the policy entry changes', () => expect(changed({ caps: { p0: 501, p1: 500 } })).toHaveLength(2))
   test('asks for what stood there before a 0 that is not kept, and says so', () => {
-    const zero = { ...entry, code: 'ZERO_NOT_STORED', entry: entryOf('rule', 0), restore: cap(300) }
+    const zero = { ...entry, code: 'ZERO_NOT_STORED', entry: entryOf('cap', 0), restore: cap(300) }
     const { plan } = planOf({ caps: { p0: 0, p1: 400 }, observed: { p0: 'none', p1: 400 }, quarantined: [zero] })
     expect(plan.changes).toMatchObject([
       { scope: scope('p0'), from: 'none', to: 300, reason: 'the service does not store a cap of 0 here, so the cap before it stays' },

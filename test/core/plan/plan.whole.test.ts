@@ -224,7 +224,7 @@ describe('the problems of a plan', () => {
       scope: { kind: 'user', email: 'p0@example.com' },
       code: 'CAP_REFUSED',
       message: 'refused',
-      entry: entryOf('rule', 500),
+      entry: entryOf('cap', 500),
       at: NOW,
     } as const
     const planned = planOf({ caps: { p0: 500 }, observed: { p0: 400 }, quarantined: [refused] })

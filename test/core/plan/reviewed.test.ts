@@ -138,7 +138,7 @@ describe('a weakened rule', () => {
     const one: PlanSketch = { caps: { p0: 400 }, observed: { p0: 500 }, owned: { p0: { cap: 400 } } }
     expect(planned({ ...one, facts: { breaker } }, { reviewed: [reviewed] }).holds.map((hold) => hold.guards)).toEqual([['breaker']])
     expect(planned({ ...one, facts: { breaker }, guards: { breaker: 'off' } }, { reviewed: [reviewed] }).holds).toEqual([])
-    const known = { [email('p0')]: { at: NOW - HOUR, entry: entryOf('rule', 400), changes: 5 } }
+    const known = { [email('p0')]: { at: NOW - HOUR, entry: entryOf('cap', 400), changes: 5 } }
     const [hold] = planned({ ...one, contests: { known }, guards: { contested: 5 } }, { reviewed: [reviewed] }).holds
     expect(hold?.message).toContain('the limit is 5 in 24 h')
   })

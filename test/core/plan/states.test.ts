@@ -42,7 +42,7 @@ describe('quarantine', () => {
     scope: scope('p0'),
     code: 'CAP_REFUSED',
     message: 'refused',
-    entry: entryOf('rule', 500),
+    entry: entryOf('cap', 500),
     at: NOW,
     ...more,
   })
@@ -55,7 +55,7 @@ describe('quarantine', () => {
     ['holds for a day', entry(), [], NOW + 24 * HOUR - 1, 'p0'],
     ['is over after a day', entry(), [], NOW + QUARANTINE_MS, 'over p0'],
     ['of a zero that is not stored is not over after a day', entry({ code: 'ZERO_NOT_STORED' }), [], NOW + 9 * DAY, 'p0'],
-    ['is over when the entry changes', entry({ entry: entryOf('rule', 400) }), [], NOW, 'over p0'],
+    ['is over when the entry changes', entry({ entry: entryOf('cap', 400) }), [], NOW, 'over p0'],
     ['is over when the scope is skipped', entry(), ['p0'], NOW, 'over p0'],
     [
       'of an unknown scope is over: the last reading says whether the service knows it',
@@ -175,7 +175,7 @@ describe('the state of a scope', () => {
   })
 
   test('contested, with how often others changed it and until when it is left alone', () => {
-    const known = { [key('p0')]: { at: NOW - HOUR, entry: entryOf('rule', 500), changes: 3 } }
+    const known = { [key('p0')]: { at: NOW - HOUR, entry: entryOf('cap', 500), changes: 3 } }
     const fought: PlanSketch = { caps: { p0: 500 }, observed: { p0: 4 }, owned: { p0: { cap: 500 } }, contests: { known } }
     const [one] = states(fought)
     expect(one).toMatchObject({ state: 'contested', cause: 'external' })
@@ -198,7 +198,7 @@ describe('the state of a scope', () => {
   })
 
   test('rejected, in one row, where a 0 was not stored and the cap before it is set', () => {
-    const zero = { code: 'ZERO_NOT_STORED', message: 'a 0 is not kept', entry: entryOf('rule', 0), restore: credits(7), at: NOW }
+    const zero = { code: 'ZERO_NOT_STORED', message: 'a 0 is not kept', entry: entryOf('cap', 0), restore: credits(7), at: NOW }
     const kept = states({ caps: { p0: 0 }, observed: { p0: 7 }, quarantined: [{ scope: scope('p0'), ...zero }] })
     expect(kept.map((one) => [short(one.scope), one.state, one.observed])).toEqual([['p0', 'rejected', 7]])
   })
@@ -214,7 +214,7 @@ describe('the state of a scope', () => {
       ['group:b', 'in_sync', undefined],
       ['p0', 'rejected', 'p0@example.com is in groups wi'],
     ])
-    const quarantined = [{ scope: scope('p0'), code: 'CAP_REFUSED', message: 'refused', entry: entryOf('rule', 500), at: NOW }]
+    const quarantined = [{ scope: scope('p0'), code: 'CAP_REFUSED', message: 'refused', entry: entryOf('cap', 500), at: NOW }]
     expect(states({ caps: { p0: 500 }, observed: { p0: 4 }, quarantined })).toEqual([
       { scope: scope('p0'), state: 'rejected', why: 'refused', observed: 4, readAt: NOW, ...rule },
     ])

@@ -23,7 +23,7 @@ describe('where the service copies shared caps to people', () => {
     ...more,
   })
   const caps = { team: 500, 'group:a': 1500 }
-  const wide = { team: 'rule 500', 'group:a': 'rule 1500' }
+  const wide = { team: 'cap 500', 'group:a': 'cap 1500' }
   test.each<[string, Decision]>([
     [
       'everybody approved keeps the cap that applies to them',
@@ -34,7 +34,7 @@ describe('where the service copies shared caps to people', () => {
       {
         policy: { caps: { ...caps, ada: 4000 } },
         more: copied(),
-        desired: { ...wide, ada: 'rule 4000', bob: 'copied 1500', cyd: 'copied 500' },
+        desired: { ...wide, ada: 'cap 4000', bob: 'copied 1500', cyd: 'copied 500' },
       },
     ],
     [
@@ -55,18 +55,18 @@ describe('where the service copies shared caps to people', () => {
     ],
     [
       'a none of their own with nothing wider stays none',
-      { policy: { caps: { bob: 'none' } }, more: copied(), desired: { bob: 'rule none' } },
+      { policy: { caps: { bob: 'none' } }, more: copied(), desired: { bob: 'cap none' } },
     ],
     [
       "a rule's none with nothing wider stays none",
-      { policy: { rules: [{ when: { email: 'bob@*' }, cap: 'none' }] }, more: copied(), desired: { bob: 'people none' } },
+      { policy: { rules: [{ when: { email: 'bob@*' }, cap: 'none' }] }, more: copied(), desired: { bob: 'rule none' } },
     ],
     [
       'a grant on the group reaches its members',
       {
         policy: { caps, grants: [{ on: 'group:a', cap: 9, ...running }] },
         more: copied(),
-        desired: { team: 'rule 500', 'group:a': 'grant 9', ada: 'copied 500', bob: 'copied 9', cyd: 'copied 500' },
+        desired: { team: 'cap 500', 'group:a': 'grant 9', ada: 'copied 500', bob: 'copied 9', cyd: 'copied 500' },
       },
     ],
     [
@@ -74,23 +74,23 @@ describe('where the service copies shared caps to people', () => {
       {
         policy: { caps, grants: [{ on: 'team', cap: 9000, ...running }] },
         more: copied(),
-        desired: { team: 'grant 9000', 'group:a': 'rule 1500', ada: 'copied 9000', bob: 'copied 1500', cyd: 'copied 9000' },
+        desired: { team: 'grant 9000', 'group:a': 'cap 1500', ada: 'copied 9000', bob: 'copied 1500', cyd: 'copied 9000' },
       },
     ],
     [
       'nobody gets anything where nothing applies',
-      { policy: { caps: { 'group:a': 1500 } }, more: copied(), desired: { 'group:a': 'rule 1500', bob: 'copied 1500' } },
+      { policy: { caps: { 'group:a': 1500 } }, more: copied(), desired: { 'group:a': 'cap 1500', bob: 'copied 1500' } },
     ],
     [
       'none is not written to those of whom nothing is ours',
-      { policy: { caps: { team: 'none' } }, more: copied(), desired: { team: 'rule none' } },
+      { policy: { caps: { team: 'none' } }, more: copied(), desired: { team: 'cap none' } },
     ],
     [
       'none is written to those who have a cap of ours',
       {
         policy: { caps: { team: 'none' } },
         more: copied({ owned: ownedCaps({ ada: { cap: 500, owner: 'copied' } }) }),
-        desired: { team: 'rule none', ada: 'copied none' },
+        desired: { team: 'cap none', ada: 'copied none' },
       },
     ],
     [
@@ -102,7 +102,7 @@ describe('where the service copies shared caps to people', () => {
       {
         policy: { caps: { ...caps, 'group:b': 900 }, onGroupConflict: 'min' },
         more: copied({ groups: members({ a: ['bob'], b: ['bob'] }) }),
-        desired: { ...wide, 'group:b': 'rule 900', ada: 'copied 500', bob: 'conflict 900', cyd: 'copied 500' },
+        desired: { ...wide, 'group:b': 'cap 900', ada: 'copied 500', bob: 'conflict 900', cyd: 'copied 500' },
       },
     ],
     [
@@ -110,7 +110,7 @@ describe('where the service copies shared caps to people', () => {
       {
         policy: { caps: { 'group:a': 1500, 'group:b': 900 } },
         more: copied({ groups: members({ a: ['bob'], b: ['bob'] }) }),
-        desired: { 'group:a': 'rule 1500', 'group:b': 'rule 900' },
+        desired: { 'group:a': 'cap 1500', 'group:b': 'cap 900' },
         rejected: { bob: 'GROUP_CONFLICT' },
       },
     ],
@@ -119,7 +119,7 @@ describe('where the service copies shared caps to people', () => {
       {
         policy: { caps: { 'group:a': 1500, 'group:b': 900, bob: 'none' } },
         more: copied({ groups: members({ a: ['bob'], b: ['bob'] }) }),
-        desired: { 'group:a': 'rule 1500', 'group:b': 'rule 900' },
+        desired: { 'group:a': 'cap 1500', 'group:b': 'cap 900' },
         rejected: { bob: 'GROUP_CONFLICT' },
       },
     ],
@@ -128,12 +128,12 @@ describe('where the service copies shared caps to people', () => {
       {
         policy: { caps: { 'group:a': 1500, 'group:b': 900, bob: 'none' }, onGroupConflict: 'min' },
         more: copied({ groups: members({ a: ['bob'], b: ['bob'] }) }),
-        desired: { 'group:a': 'rule 1500', 'group:b': 'rule 900', bob: 'conflict 900' },
+        desired: { 'group:a': 'cap 1500', 'group:b': 'cap 900', bob: 'conflict 900' },
       },
     ],
     [
       'nothing new is copied while the members of a group are not known',
-      { policy: { caps: { ...caps, ada: 4000 } }, more: copied({ groups: [] }), desired: { ...wide, ada: 'rule 4000' } },
+      { policy: { caps: { ...caps, ada: 4000 } }, more: copied({ groups: [] }), desired: { ...wide, ada: 'cap 4000' } },
     ],
     [
       'what was copied stays while the members of a group are not known',
@@ -160,7 +160,7 @@ describe('where the service copies shared caps to people', () => {
       {
         policy: { caps: { 'group:a': 1500, 'group:b': 900, 'group:c': 7 } },
         more: copied({ groups: members({ a: ['bob'], b: ['bob'] }), owned: ownedCaps({ bob: { cap: 77, owner: 'copied' } }) }),
-        desired: { 'group:a': 'rule 1500', 'group:b': 'rule 900', 'group:c': 'rule 7' },
+        desired: { 'group:a': 'cap 1500', 'group:b': 'cap 900', 'group:c': 'cap 7' },
         rejected: { bob: 'GROUP_CONFLICT' },
       },
     ],
@@ -169,7 +169,7 @@ describe('where the service copies shared caps to people', () => {
       {
         policy: { caps },
         more: copied({ groups: [], unknownGroups: ['a'] }),
-        desired: { team: 'rule 500', ada: 'copied 500', bob: 'copied 500', cyd: 'copied 500' },
+        desired: { team: 'cap 500', ada: 'copied 500', bob: 'copied 500', cyd: 'copied 500' },
       },
     ],
     [
@@ -201,7 +201,7 @@ describe('where the service copies shared caps to people', () => {
   test('what is kept stays under the entry it was verified with', () => {
     const owned = ownedCaps({ bob: { cap: 4000, owner: 'policy' } })
     const bob = resolveDesired(desiredInputs({ caps }, copied({ groups: [], owned }))).desired.at(-1)
-    expect(bob).toMatchObject({ owner: 'policy', entry: entryOf('rule', 4000) })
+    expect(bob).toMatchObject({ owner: 'policy', entry: entryOf('cap', 4000) })
     expect(bob?.origin.reason).toContain('group:a')
   })
 })

@@ -33,7 +33,7 @@ describe('a grant that adds', () => {
       {
         policy: { caps: { team: 500, 'group:a': 1500, bob: 2000 }, grants: [{ on: 'bob', ...add }] },
         more: inA,
-        desired: { team: 'rule 500', 'group:a': 'rule 1500', bob: 'grant 2800' },
+        desired: { team: 'cap 500', 'group:a': 'cap 1500', bob: 'grant 2800' },
       },
     ],
     [
@@ -41,19 +41,19 @@ describe('a grant that adds', () => {
       {
         policy: { caps: { team: 500, 'group:a': 1500 }, grants: [{ on: 'bob', ...add }] },
         more: inA,
-        desired: { team: 'rule 500', 'group:a': 'rule 1500', bob: 'grant 2300' },
+        desired: { team: 'cap 500', 'group:a': 'cap 1500', bob: 'grant 2300' },
       },
     ],
     [
       'comes on top of the team’s rule',
-      { policy: { caps: { team: 500 }, grants: [{ on: 'bob', ...add }] }, desired: { team: 'rule 500', bob: 'grant 1300' } },
+      { policy: { caps: { team: 500 }, grants: [{ on: 'bob', ...add }] }, desired: { team: 'cap 500', bob: 'grant 1300' } },
     ],
     [
       'passes by a group that sets none',
       {
         policy: { caps: { team: 500, 'group:a': 'none' }, grants: [{ on: 'bob', ...add }] },
         more: inA,
-        desired: { team: 'rule 500', 'group:a': 'rule none', bob: 'grant 1300' },
+        desired: { team: 'cap 500', 'group:a': 'cap none', bob: 'grant 1300' },
       },
     ],
     [
@@ -80,7 +80,7 @@ describe('a grant that adds', () => {
           ],
         },
         more: inA,
-        desired: { team: 'rule 500', 'group:a': 'grant 9000', bob: 'grant 1300' },
+        desired: { team: 'cap 500', 'group:a': 'grant 9000', bob: 'grant 1300' },
       },
     ],
     [
@@ -88,7 +88,7 @@ describe('a grant that adds', () => {
       {
         policy: { caps: { 'group:a': 1500, 'group:b': 900 }, onGroupConflict: 'min', grants: [{ on: 'bob', ...add }] },
         more: inAB,
-        desired: { 'group:a': 'rule 1500', 'group:b': 'rule 900', bob: 'grant 1700' },
+        desired: { 'group:a': 'cap 1500', 'group:b': 'cap 900', bob: 'grant 1700' },
       },
     ],
     [
@@ -96,7 +96,7 @@ describe('a grant that adds', () => {
       {
         policy: { caps: { 'group:a': 1500, 'group:b': 900 }, onGroupConflict: 'max', grants: [{ on: 'bob', ...add }] },
         more: inAB,
-        desired: { 'group:a': 'rule 1500', 'group:b': 'rule 900', bob: 'grant 2300' },
+        desired: { 'group:a': 'cap 1500', 'group:b': 'cap 900', bob: 'grant 2300' },
       },
     ],
     [
@@ -104,7 +104,7 @@ describe('a grant that adds', () => {
       {
         policy: { caps: { 'group:a': 1500, 'group:b': 900 }, grants: [{ on: 'bob', ...add }] },
         more: inAB,
-        desired: { 'group:a': 'rule 1500', 'group:b': 'rule 900' },
+        desired: { 'group:a': 'cap 1500', 'group:b': 'cap 900' },
         rejected: { bob: 'ADD_WITHOUT_BASE' },
       },
     ],
@@ -112,7 +112,7 @@ describe('a grant that adds', () => {
       'is rejected on a person’s own none',
       {
         policy: { caps: { team: 500, bob: 'none' }, grants: [{ on: 'bob', ...add }] },
-        desired: { team: 'rule 500' },
+        desired: { team: 'cap 500' },
         rejected: { bob: 'ADD_WITHOUT_BASE' },
       },
     ],
@@ -122,7 +122,7 @@ describe('a grant that adds', () => {
       {
         policy: { caps: { 'group:a': 'none' }, grants: [{ on: 'bob', ...add }] },
         more: inA,
-        desired: { 'group:a': 'rule none' },
+        desired: { 'group:a': 'cap none' },
         rejected: { bob: 'ADD_WITHOUT_BASE' },
       },
     ],
@@ -130,7 +130,7 @@ describe('a grant that adds', () => {
       'is rejected while a declared group was never read',
       {
         policy: { caps: { team: 500, 'group:a': 1500 }, grants: [{ on: 'bob', ...add }] },
-        desired: { team: 'rule 500', 'group:a': 'rule 1500' },
+        desired: { team: 'cap 500', 'group:a': 'cap 1500' },
         rejected: { bob: 'ADD_WITHOUT_BASE' },
       },
     ],
@@ -138,25 +138,25 @@ describe('a grant that adds', () => {
       'needs no group readings on top of an own rule',
       {
         policy: { caps: { 'group:a': 1500, bob: 2000 }, grants: [{ on: 'bob', ...add }] },
-        desired: { 'group:a': 'rule 1500', bob: 'grant 2800' },
+        desired: { 'group:a': 'cap 1500', bob: 'grant 2800' },
       },
     ],
     [
       'on a group comes on top of its rule',
       {
         policy: { caps: { team: 500, 'group:a': 1500 }, grants: [{ on: 'group:a', ...add }] },
-        desired: { team: 'rule 500', 'group:a': 'grant 2300' },
+        desired: { team: 'cap 500', 'group:a': 'grant 2300' },
       },
     ],
     [
       'on a group without a rule comes on top of the team’s',
-      { policy: { caps: { team: 500 }, grants: [{ on: 'group:a', ...add }] }, desired: { team: 'rule 500', 'group:a': 'grant 1300' } },
+      { policy: { caps: { team: 500 }, grants: [{ on: 'group:a', ...add }] }, desired: { team: 'cap 500', 'group:a': 'grant 1300' } },
     ],
     [
       'on a group is rejected on its none',
       {
         policy: { caps: { team: 500, 'group:a': 'none' }, grants: [{ on: 'group:a', ...add }] },
-        desired: { team: 'rule 500' },
+        desired: { team: 'cap 500' },
         rejected: { 'group:a': 'ADD_WITHOUT_BASE' },
       },
     ],
@@ -246,11 +246,11 @@ describe('the end of a grant on a scope without a rule', () => {
     ['restores nothing that a rule wrote', { more: { owned: ownedCaps({ bob: { cap: 6000, baseline: 300 } }) } }],
     [
       'yields to a rule that was declared meanwhile',
-      { policy: { ...ended, caps: { bob: 1000 } }, more: { owned }, desired: { bob: 'rule 1000' } },
+      { policy: { ...ended, caps: { bob: 1000 } }, more: { owned }, desired: { bob: 'cap 1000' } },
     ],
     [
       'yields to a rule none that was declared meanwhile',
-      { policy: { ...ended, caps: { bob: 'none' } }, more: { owned }, desired: { bob: 'rule none' } },
+      { policy: { ...ended, caps: { bob: 'none' } }, more: { owned }, desired: { bob: 'cap none' } },
     ],
     [
       'is not there while the grant runs',
@@ -262,7 +262,7 @@ describe('the end of a grant on a scope without a rule', () => {
       {
         policy: { ...ended, caps: { 'group:a': 1, 'group:b': 2 }, onGroupConflict: 'max' },
         more: { owned, groups: members({ a: ['bob'], b: ['bob'] }) },
-        desired: { 'group:a': 'rule 1', 'group:b': 'rule 2', bob: 'conflict 2' },
+        desired: { 'group:a': 'cap 1', 'group:b': 'cap 2', bob: 'conflict 2' },
       },
     ],
     [
@@ -270,7 +270,7 @@ describe('the end of a grant on a scope without a rule', () => {
       {
         policy: { ...ended, caps: { 'group:a': 1, 'group:b': 2 } },
         more: { owned, groups: members({ a: ['bob'], b: ['bob'] }) },
-        desired: { 'group:a': 'rule 1', 'group:b': 'rule 2', bob: 'restore 300' },
+        desired: { 'group:a': 'cap 1', 'group:b': 'cap 2', bob: 'restore 300' },
         rejected: { bob: 'GROUP_CONFLICT' },
       },
     ],
@@ -279,7 +279,7 @@ describe('the end of a grant on a scope without a rule', () => {
       {
         policy: { ...ended, caps: { team: 500 } },
         more: { owned, capSemantics: 'copied', roster: roster({ bob: 'approved' }) },
-        desired: { team: 'rule 500', bob: 'copied 500' },
+        desired: { team: 'cap 500', bob: 'copied 500' },
       },
     ],
     [
@@ -287,7 +287,7 @@ describe('the end of a grant on a scope without a rule', () => {
       {
         policy: { ...ended, caps: { team: 'none' } },
         more: { owned, capSemantics: 'copied', roster: roster({ bob: 'approved' }) },
-        desired: { team: 'rule none', bob: 'restore 300' },
+        desired: { team: 'cap none', bob: 'restore 300' },
       },
     ],
   ])('%s', (_, row) => checkDecision(row))

@@ -19,7 +19,7 @@ import {
 
 describe('a person in several groups', () => {
   const caps = { 'group:a': 1500, 'group:b': 900 }
-  const wide = { 'group:a': 'rule 1500', 'group:b': 'rule 900' }
+  const wide = { 'group:a': 'cap 1500', 'group:b': 'cap 900' }
   const both = { groups: members({ a: ['eve'], b: ['eve'] }) }
   test.each<[string, Decision]>([
     [
@@ -36,14 +36,14 @@ describe('a person in several groups', () => {
     ],
     [
       'with the same cap twice is no conflict',
-      { policy: { caps: { 'group:a': 9, 'group:b': 9 } }, more: both, desired: { 'group:a': 'rule 9', 'group:b': 'rule 9' } },
+      { policy: { caps: { 'group:a': 9, 'group:b': 9 } }, more: both, desired: { 'group:a': 'cap 9', 'group:b': 'cap 9' } },
     ],
     [
       'with none twice is no conflict',
       {
         policy: { caps: { 'group:a': 'none', 'group:b': 'none' } },
         more: both,
-        desired: { 'group:a': 'rule none', 'group:b': 'rule none' },
+        desired: { 'group:a': 'cap none', 'group:b': 'cap none' },
       },
     ],
     [
@@ -51,7 +51,7 @@ describe('a person in several groups', () => {
       {
         policy: { caps: { 'group:a': 'none', 'group:b': 9 } },
         more: both,
-        desired: { 'group:a': 'rule none', 'group:b': 'rule 9' },
+        desired: { 'group:a': 'cap none', 'group:b': 'cap 9' },
         rejected: { eve: 'GROUP_CONFLICT' },
       },
     ],
@@ -60,7 +60,7 @@ describe('a person in several groups', () => {
       {
         policy: { caps: { 'group:a': 'none', 'group:b': 9 }, onGroupConflict: 'min' },
         more: both,
-        desired: { 'group:a': 'rule none', 'group:b': 'rule 9', eve: 'conflict 9' },
+        desired: { 'group:a': 'cap none', 'group:b': 'cap 9', eve: 'conflict 9' },
       },
     ],
     [
@@ -68,10 +68,10 @@ describe('a person in several groups', () => {
       {
         policy: { caps: { 'group:a': 9, 'group:b': 'none' }, onGroupConflict: 'max' },
         more: both,
-        desired: { 'group:a': 'rule 9', 'group:b': 'rule none', eve: 'conflict 9' },
+        desired: { 'group:a': 'cap 9', 'group:b': 'cap none', eve: 'conflict 9' },
       },
     ],
-    ['and a rule of their own is no conflict', { policy: { caps: { ...caps, eve: 7 } }, more: both, desired: { ...wide, eve: 'rule 7' } }],
+    ['and a rule of their own is no conflict', { policy: { caps: { ...caps, eve: 7 } }, more: both, desired: { ...wide, eve: 'cap 7' } }],
     [
       'and a none of their own gets the conflict rule',
       { policy: { caps: { ...caps, eve: 'none' }, onGroupConflict: 'min' }, more: both, desired: { ...wide, eve: 'conflict 900' } },
@@ -136,7 +136,7 @@ describe('a person in several groups', () => {
       {
         policy: { caps, onGroupConflict: 'min', grants: [{ on: 'group:b', cap: 8000, ...running }] },
         more: both,
-        desired: { 'group:a': 'rule 1500', 'group:b': 'grant 8000', eve: 'conflict 1500' },
+        desired: { 'group:a': 'cap 1500', 'group:b': 'grant 8000', eve: 'conflict 1500' },
       },
     ],
     [
@@ -144,12 +144,12 @@ describe('a person in several groups', () => {
       {
         policy: { caps, grants: [{ on: 'group:b', cap: 1500, ...running }] },
         more: both,
-        desired: { 'group:a': 'rule 1500', 'group:b': 'grant 1500' },
+        desired: { 'group:a': 'cap 1500', 'group:b': 'grant 1500' },
       },
     ],
     [
       'is no conflict while the service does not know one of them',
-      { policy: { caps }, more: { ...both, unknownGroups: ['b'] }, desired: { 'group:a': 'rule 1500' } },
+      { policy: { caps }, more: { ...both, unknownGroups: ['b'] }, desired: { 'group:a': 'cap 1500' } },
     ],
     [
       'listed twice in one group is no conflict',
@@ -157,7 +157,7 @@ describe('a person in several groups', () => {
     ],
     [
       'whose second group nothing declares is no conflict',
-      { policy: { caps: { 'group:a': 1500 } }, more: both, desired: { 'group:a': 'rule 1500' } },
+      { policy: { caps: { 'group:a': 1500 } }, more: both, desired: { 'group:a': 'cap 1500' } },
     ],
     [
       'is not rejected while nobody knows whether a rule decides for the person',
@@ -308,7 +308,7 @@ describe('a cap of the conflict rule whose conflict is gone', () => {
   test('gives way at once to a declaration of their own', () => {
     const caps = { 'group:a': 1500, 'group:b': 900, eve: 7 }
     const resolution = resolveDesired(desiredInputs({ caps }, { owned, groups: members({ a: ['eve'], b: [] }) }))
-    expect([asked(resolution)['eve'], resolution.conflictsGone]).toEqual(['rule 7', {}])
+    expect([asked(resolution)['eve'], resolution.conflictsGone]).toEqual(['cap 7', {}])
   })
 
   test('stays for a reading also beside a none of their own', () => {
@@ -316,7 +316,7 @@ describe('a cap of the conflict rule whose conflict is gone', () => {
     const inputs = desiredInputs({ caps, onGroupConflict: 'min' }, { owned, groups: members({ a: ['eve'], b: [] }) })
     const first = resolveDesired(inputs)
     const second = resolveDesired({ ...inputs, conflictsGone: first.conflictsGone })
-    expect([asked(first)['eve'], asked(second)['eve']]).toEqual(['conflict 900', 'rule none'])
+    expect([asked(first)['eve'], asked(second)['eve']]).toEqual(['conflict 900', 'cap none'])
   })
 
   test('stays for a reading as it is when the conflict rule was removed as well', () => {

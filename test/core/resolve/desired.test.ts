@@ -34,10 +34,10 @@ describe('what is asked of a scope', () => {
       'its own rule',
       {
         policy: { caps: { team: 500, 'group:a': 1500, ada: 4000 } },
-        desired: { team: 'rule 500', 'group:a': 'rule 1500', ada: 'rule 4000' },
+        desired: { team: 'cap 500', 'group:a': 'cap 1500', ada: 'cap 4000' },
       },
     ],
-    ['none where the rule says none', { policy: { caps: { team: 500, ada: 'none' } }, desired: { team: 'rule 500', ada: 'rule none' } }],
+    ['none where the rule says none', { policy: { caps: { team: 500, ada: 'none' } }, desired: { team: 'cap 500', ada: 'cap none' } }],
     [
       'a running grant before its rule',
       { policy: { caps: { ada: 4000 }, grants: [{ on: 'ada', cap: 6000, ...running }] }, desired: { ada: 'grant 6000' } },
@@ -49,9 +49,9 @@ describe('what is asked of a scope', () => {
     ['a running grant without a rule', { policy: { grants: [{ on: 'ada', cap: 6000, ...running }] }, desired: { ada: 'grant 6000' } }],
     [
       'its rule before a grant starts',
-      { policy: { caps: { ada: 4000 }, grants: [{ on: 'ada', ...coming }] }, desired: { ada: 'rule 4000' } },
+      { policy: { caps: { ada: 4000 }, grants: [{ on: 'ada', ...coming }] }, desired: { ada: 'cap 4000' } },
     ],
-    ['its rule after a grant ended', { policy: { caps: { ada: 4000 }, grants: [{ on: 'ada', ...over }] }, desired: { ada: 'rule 4000' } }],
+    ['its rule after a grant ended', { policy: { caps: { ada: 4000 }, grants: [{ on: 'ada', ...over }] }, desired: { ada: 'cap 4000' } }],
     ['nothing before a grant without a rule starts', { policy: { grants: [{ on: 'ada', ...coming }] } }],
     [
       'the one of two grants that runs',
@@ -77,9 +77,9 @@ describe('what is asked of a scope', () => {
     const { from: fromAt, until: untilAt } = running
     expect(ada?.origin).toMatchObject({ at: { line: 101 }, reason: 'release week', ticket: 'OPS-12', fromAt, untilAt })
     expect(ada?.losers.map((one) => `${one.kind} ${one.cap} line ${one.at.line}`)).toEqual([
-      'rule 4000 line 3',
-      'rule 1500 line 2',
-      'rule 500 line 1',
+      'cap 4000 line 3',
+      'cap 1500 line 2',
+      'cap 500 line 1',
     ])
   })
 
@@ -107,7 +107,7 @@ describe('what is asked of a scope', () => {
   test('is the first place in the files should a scope come twice', () => {
     const { set, ...rest } = desiredInputs({ caps: { ada: 1, 'ada@EXAMPLE.com': 2 } })
     for (const rules of [set.rules, set.rules.toReversed()])
-      expect(asked(resolveDesired({ ...rest, set: { ...set, rules } }))).toEqual({ ada: 'rule 1' })
+      expect(asked(resolveDesired({ ...rest, set: { ...set, rules } }))).toEqual({ ada: 'cap 1' })
   })
 })
 
@@ -201,43 +201,43 @@ describe('the cap of a person', () => {
   }
 
   test.each<[string, string, PolicySketch, (string | number)[] | undefined]>([
-    ['is their own rule', 'ada', { caps }, [4000, 'rule ada 4000', 'rule group:a 1500', 'rule team 500']],
+    ['is their own rule', 'ada', { caps }, [4000, 'cap ada 4000', 'cap group:a 1500', 'cap team 500']],
     [
       'is their own grant before all else',
       'ada',
       { caps, grants: [{ on: 'ada', cap: 6, ...running }] },
-      [6, 'grant ada 6', 'rule ada 4000', 'rule group:a 1500', 'rule team 500'],
+      [6, 'grant ada 6', 'cap ada 4000', 'cap group:a 1500', 'cap team 500'],
     ],
-    ['is the next inherited one under a none', 'eve', { caps }, [1500, 'rule group:a 1500', 'rule eve none', 'rule team 500']],
+    ['is the next inherited one under a none', 'eve', { caps }, [1500, 'cap group:a 1500', 'cap eve none', 'cap team 500']],
     [
       'is the group’s grant before its rule',
       'eve',
       { caps, grants: [{ on: 'group:a', cap: 6, ...running }] },
-      [6, 'grant group:a 6', 'rule eve none', 'rule group:a 1500', 'rule team 500'],
+      [6, 'grant group:a 6', 'cap eve none', 'cap group:a 1500', 'cap team 500'],
     ],
-    ['is the team’s where nothing else is declared', 'zoe', { caps }, [500, 'rule team 500']],
+    ['is the team’s where nothing else is declared', 'zoe', { caps }, [500, 'cap team 500']],
     [
       'is the team’s grant before its rule',
       'zoe',
       { caps, grants: [{ on: 'team', cap: 6, ...running }] },
-      [6, 'grant team 6', 'rule team 500'],
+      [6, 'grant team 6', 'cap team 500'],
     ],
     [
       'is chosen by the conflict rule',
       'bob',
       { caps, onGroupConflict: 'max' },
-      [1500, 'conflict bob 1500', 'rule group:a 1500', 'rule group:b 900', 'rule team 500'],
+      [1500, 'conflict bob 1500', 'cap group:a 1500', 'cap group:b 900', 'cap team 500'],
     ],
     ['is undecided where groups clash', 'bob', { caps }, undefined],
     [
       'is decided where groups clash beneath a cap of their own',
       'bob',
       { caps: { ...caps, bob: 7 } },
-      [7, 'rule bob 7', 'rule group:a 1500', 'rule group:b 900', 'rule team 500'],
+      [7, 'cap bob 7', 'cap group:a 1500', 'cap group:b 900', 'cap team 500'],
     ],
     ['is undecided where groups clash and their own cap is none', 'bob', { caps: { ...caps, bob: 'none' } }, undefined],
-    ['is none where the team’s none is all', 'zoe', { caps: { team: 'none' } }, ['none', 'rule team none']],
-    ['is none by the last none', 'eve', { caps: { team: 'none', eve: 'none' } }, ['none', 'rule team none', 'rule eve none']],
+    ['is none where the team’s none is all', 'zoe', { caps: { team: 'none' } }, ['none', 'cap team none']],
+    ['is none by the last none', 'eve', { caps: { team: 'none', eve: 'none' } }, ['none', 'cap team none', 'cap eve none']],
     ['is undefined where nothing is declared', 'zoe', { caps: { ada: 1 } }, undefined],
   ])('%s', (_, name, policy, expected) => expect(person(name, policy)).toEqual(expected))
 

@@ -179,8 +179,8 @@ describe('a winner', () => {
         ...{ grant: grantId(grant(full, at(101))), fromAt: running.from, untilAt: running.until },
       },
       losers: [
-        { kind: 'rule', scope: scope('ada'), cap: 500, at: at(1) },
-        { kind: 'rule', scope: scope('team'), cap: 9, at: at(2) },
+        { kind: 'cap', scope: scope('ada'), cap: 500, at: at(1) },
+        { kind: 'cap', scope: scope('team'), cap: 9, at: at(2) },
       ],
       base: 500,
     })

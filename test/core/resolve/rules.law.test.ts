@@ -81,7 +81,7 @@ test('a roster that is doubted moves nobody, whatever it says', () => {
       // Who is known in both readings is asked the same; who is not known in one of them keeps what they have.
       for (const [name, cap] of Object.entries(asked(second))) {
         const before = asked(first)[name]
-        const kept = one.owned[name] && `people ${one.owned[name].cap}`
+        const kept = one.owned[name] && `rule ${one.owned[name].cap}`
         expect([before, kept]).toContain(cap)
       }
       expect(second.conditions).toEqual(first.conditions)
@@ -108,7 +108,7 @@ test('a person of whom the roster tells nothing keeps what is in force, unless a
       const told = one.rules.filter((rule) => rule.when.email === undefined && rule.when.groups === undefined)
       const silent = Object.fromEntries(NAMES.map((name) => [name, {}]))
       const resolution = resolveDesired(inputsOf({ ...one, rules: told, rows: silent }))
-      const kept = Object.fromEntries(Object.entries(one.owned).map(([name, { cap }]) => [name, `people ${cap}`]))
+      const kept = Object.fromEntries(Object.entries(one.owned).map(([name, { cap }]) => [name, `rule ${cap}`]))
       expect(asked(resolution)).toEqual(told.length === 0 ? {} : kept)
     }),
     runs(100),

@@ -119,7 +119,7 @@ const resolve = (sketch: PolicySketch, more: Partial<DesiredInputs> = {}): Resol
 
 describe('the rule that counts', () => {
   test.each<[string, PolicySketch, Partial<DesiredInputs>, Record<string, string>]>([
-    ['caps everybody who matches', { rules: [{ when: MEMBERS, cap: 100 }] }, {}, { bob: 'people 100', cyd: 'people 100' }],
+    ['caps everybody who matches', { rules: [{ when: MEMBERS, cap: 100 }] }, {}, { bob: 'rule 100', cyd: 'rule 100' }],
     [
       'is the first that matches',
       {
@@ -131,13 +131,13 @@ describe('the rule that counts', () => {
       },
       {},
       // Whether dan is a member is not known, so the rule for everybody is not tried.
-      { ada: 'people 3', bob: 'people 1', cyd: 'people 2' },
+      { ada: 'rule 3', bob: 'rule 1', cyd: 'rule 2' },
     ],
     [
       'yields to the cap and to the grant of a person',
       { caps: { bob: 7 }, grants: [{ on: 'cyd', cap: 9, ...running }], rules: [{ when: MEMBERS, cap: 100 }] },
       {},
-      { bob: 'rule 7', cyd: 'grant 9' },
+      { bob: 'cap 7', cyd: 'grant 9' },
     ],
     [
       'wins over grants and caps of groups and of the team, and over their conflict',
@@ -148,7 +148,7 @@ describe('the rule that counts', () => {
         rules: [{ when: MEMBERS, cap: 100 }],
       },
       { groups: members({ a: ['bob'], b: ['bob'] }) },
-      { team: 'rule 1', 'group:a': 'grant 9', 'group:b': 'rule 3', bob: 'people 100', cyd: 'people 100' },
+      { team: 'cap 1', 'group:a': 'grant 9', 'group:b': 'cap 3', bob: 'rule 100', cyd: 'rule 100' },
     ],
     [
       'may set nothing, and stops those after it',
@@ -159,13 +159,13 @@ describe('the rule that counts', () => {
         ],
       },
       {},
-      { bob: 'people none', cyd: 'people 5' },
+      { bob: 'rule none', cyd: 'rule 5' },
     ],
     [
       'is the base that a grant adds to',
       { grants: [{ on: 'bob', add: 50, ...running }], rules: [{ when: MEMBERS, cap: 100 }] },
       {},
-      { bob: 'grant 150', cyd: 'people 100' },
+      { bob: 'grant 150', cyd: 'rule 100' },
     ],
     [
       'is copied like a cap of the person where caps are copied',
@@ -177,13 +177,13 @@ describe('the rule that counts', () => {
         ],
       },
       { capSemantics: 'copied' },
-      { team: 'rule 7', ada: 'copied 7', bob: 'people 100', cyd: 'copied 7', dan: 'copied 7' },
+      { team: 'cap 7', ada: 'copied 7', bob: 'rule 100', cyd: 'copied 7', dan: 'copied 7' },
     ],
     [
       'yields to none of the person, where the next wider cap then applies',
       { caps: { bob: 'none', 'group:a': 9 }, rules: [{ when: { email: 'bob@*' }, cap: 100 }] },
       { capSemantics: 'copied', groups: members({ a: ['bob'] }) },
-      { 'group:a': 'rule 9', bob: 'copied 9' },
+      { 'group:a': 'cap 9', bob: 'copied 9' },
     ],
     ['reaches nobody while the roster is unknown', { rules: [{ when: { email: '*' }, cap: 5 }] }, { roster: rosterRows({}) }, {}],
     [
@@ -201,7 +201,7 @@ describe('the rule that counts', () => {
     const [bob] = resolve({ rules }).desired
     expect(bob).toMatchObject({
       owner: 'rule',
-      entry: entryOf('people', 5),
+      entry: entryOf('rule', 5),
       origin: {
         rule: 'quiet',
         at: { line: 201 },
@@ -231,7 +231,7 @@ describe('the rule that counts', () => {
 
   test('is what resolvePerson tells', () => {
     const inputs = desiredInputs({ caps: { team: 7 }, rules: [{ when: MEMBERS, cap: 100 }] }, { roster: rosterRows(PEOPLE) })
-    expect(resolvePerson('bob@example.com', inputs)?.chain.map(({ kind }) => kind)).toEqual(['people', 'rule'])
+    expect(resolvePerson('bob@example.com', inputs)?.chain.map(({ kind }) => kind)).toEqual(['rule', 'cap'])
   })
 })
 
@@ -253,9 +253,9 @@ describe('where a field is absent', () => {
     return asked(resolution)['dan'] ?? codes(resolution)['dan'] ?? skips(resolution)['dan']
   }
   test('the person keeps the cap that is ours, whatever it came from, and no later rule is tried', () => {
-    expect(dan({ cap: 50, owner: 'rule' })).toBe('people 50')
-    expect(dan({ cap: 40, owner: 'conflict' })).toBe('people 40')
-    expect(dan({ cap: 30 })).toBe('people 30')
+    expect(dan({ cap: 50, owner: 'rule' })).toBe('rule 50')
+    expect(dan({ cap: 40, owner: 'conflict' })).toBe('rule 40')
+    expect(dan({ cap: 30 })).toBe('rule 30')
   })
   test('nothing is asked for a person without a cap of ours', () => {
     expect(dan()).toBeUndefined()
@@ -264,7 +264,7 @@ describe('where a field is absent', () => {
   test('a grant that is over ends all the same', () => {
     expect(dan(byGrant(20))).toBe('restore 20')
     const conditions = resolve(sketch, { roster: rosterRows({ dan: { role: 'member' } }) }).conditions
-    expect(dan(byGrant(), { conditions })).toBe('people 100')
+    expect(dan(byGrant(), { conditions })).toBe('rule 100')
     expect(dan(byGrant())).toBeUndefined()
   })
   test('a grant that adds has nothing to add to', () => {
@@ -290,7 +290,7 @@ describe('a match changes', () => {
       return asked(resolution)['bob']
     })
   }
-  const IN = 'people 100'
+  const IN = 'rule 100'
   test.each<[string, readonly (string | undefined)[], readonly (string | undefined)[]]>([
     ['at once where nothing was known', ['member'], [IN]],
     ['to yes after two readings', ['admin', 'member', 'member'], [undefined, undefined, IN]],
@@ -309,9 +309,9 @@ describe('a match changes', () => {
       { rules: [{ when: { role: 'guest' }, cap: 1 }, ...(sketch.rules ?? [])] },
       { roster: roleOf('member'), conditions },
     )
-    expect(asked(edited)).toEqual({ bob: 'people 100' })
+    expect(asked(edited)).toEqual({ bob: 'rule 100' })
     expect(asked(resolve({ rules: [] }, { conditions }))).toEqual({})
-    expect(asked(resolve({ rules: [{ when: MEMBERS, cap: 70 }] }, { roster: roleOf('member'), conditions }))).toEqual({ bob: 'people 70' })
+    expect(asked(resolve({ rules: [{ when: MEMBERS, cap: 70 }] }, { roster: roleOf('member'), conditions }))).toEqual({ bob: 'rule 70' })
   })
 
   test('with the second good reading that answers, where nothing was known', () => {

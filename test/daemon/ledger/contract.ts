@@ -147,7 +147,7 @@ export function ledgerContract(name: string, place: () => string | Promise<strin
       ledger.saveApproval(spent)
       expect(ledger.approvals()).toEqual([spent])
 
-      const entry = { scope: ADA, code: 'CAP_REFUSED', message: 'no', entry: entryOf('rule', 5), at: 9 }
+      const entry = { scope: ADA, code: 'CAP_REFUSED', message: 'no', entry: entryOf('cap', 5), at: 9 }
       ledger.saveQuarantined(entry)
       ledger.saveQuarantined({ ...entry, at: 10 })
       expect(ledger.quarantined()).toEqual([{ ...entry, at: 10 }])

@@ -15,11 +15,11 @@ import { ADA, BOB, kept, ownedCap, temporaryFolder } from '../../support/ledger.
 const TEXTS: readonly (readonly [text: string, entry: PolicyEntry])[] = [
   ['', UNDECLARED],
   ['given up', GIVEN_UP],
-  ['rule|500', entryOf('rule', 500)],
-  ['rule|0', entryOf('rule', 0)],
-  ['rule|none', entryOf('rule', 'none')],
+  ['rule|500', entryOf('cap', 500)],
+  ['rule|0', entryOf('cap', 0)],
+  ['rule|none', entryOf('cap', 'none')],
   ['grant|6000', entryOf('grant', 6000)],
-  ['people|5', entryOf('people', 5)],
+  ['people|5', entryOf('rule', 5)],
   ['pool|2147483647', entryOf('pool', 2_147_483_647)],
   ['conflict|900', entryOf('conflict', 900)],
   ['copied|1500', entryOf('copied', 1500)],
@@ -55,7 +55,7 @@ test('two entries are equal exactly when their texts are', () => {
 })
 
 test('the only fact with entries is the contests', () => {
-  expect(storedFact('contested', { [TEAM_KEY]: { at: 1, entry: entryOf('rule', 5), changes: 3 } })).toEqual({
+  expect(storedFact('contested', { [TEAM_KEY]: { at: 1, entry: entryOf('cap', 5), changes: 3 } })).toEqual({
     team: { at: 1, entry: 'rule|5', changes: 3 },
   })
   expect(storedFact('peopleSalt', 'salt')).toBe('salt')

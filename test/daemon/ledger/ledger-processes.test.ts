@@ -8,7 +8,7 @@ const URL_A = 'https://a.example/api/v1'
 const open = (file: string, mode: 'write' | 'note' | 'read') => openLedger({ file, mode, clock: fakeClock() })
 
 const INTENT = `{
-  at: 1, planId: 'p', entry: { kind: 'rule', cap: 5 }, digest: 'd', revision: '',
+  at: 1, planId: 'p', entry: { kind: 'cap', cap: 5 }, digest: 'd', revision: '',
   change: { scope: { kind: 'team' }, action: 'set', effect: 'raise', from: 1, to: 5, cause: 'policy', people: 1, healing: false, grantEnd: false },
 }`
 

@@ -39,10 +39,10 @@ function said(steps: readonly Step[]): readonly string[] {
 }
 
 it.each<readonly [string, readonly Step[]]>([
-  ['of ours that is no longer declared', [sending('rule', 400), landed('none', 400)]],
+  ['of ours that is no longer declared', [sending('cap', 400), landed('none', 400)]],
   ['of another client that policy asked for before a grant, and no longer does', [foreign, owning(400), ...granted, ...givenBack]],
-  ['of another client that policy has sent as well', [foreign, ...granted, sending('rule', 400), landed(900, 400)]],
-  ['of ours that a grant has replaced and restored', [sending('rule', 400), landed('none', 400), ...granted, ...givenBack]],
+  ['of another client that policy has sent as well', [foreign, ...granted, sending('cap', 400), landed(900, 400)]],
+  ['of ours that a grant has replaced and restored', [sending('cap', 400), landed('none', 400), ...granted, ...givenBack]],
 ])('a cap %s is found', (_title, steps) => {
   expect(said(steps)).toEqual([`${ADA} should have none in force and has 400`])
 })

@@ -36,16 +36,16 @@ function said(invariant: Invariant, steps: readonly Step[], team: ModelCap = 'no
 const granted = [...writing('grant', 500, 400), ...writing('grant', 400, 500)]
 
 it.each<readonly [string, readonly Step[]]>([
-  ['of a rule', [...writing('rule', 400, 500), released]],
+  ['of a rule', [...writing('cap', 400, 500), released]],
   ['of a grant that replaced no foreign cap', [...granted, released]],
-  ['of a grant where a rule wrote after another client', [foreign, ...writing('rule', 500, 400), ...writing('grant', 400, 500), released]],
+  ['of a grant where a rule wrote after another client', [foreign, ...writing('cap', 500, 400), ...writing('grant', 400, 500), released]],
   ['of a grant where policy had asked for the foreign cap', [foreign, owning('policy'), ...granted, released]],
 ])('a cap %s is not let go', (_title, steps) => {
   expect(said(notForgotten, steps)).toEqual([`${ADA} still has our 500, and is let go`])
 })
 
 it.each<readonly [string, readonly Step[]]>([
-  ['another client has set', [...writing('rule', 400, 500), foreign, released]],
+  ['another client has set', [...writing('cap', 400, 500), foreign, released]],
   ['another client had set, and that a grant has replaced and returned to', [foreign, owning('grant'), ...granted, released]],
 ])('a cap that %s is given back', (_title, steps) => {
   expect(said(notForgotten, steps)).toEqual([])

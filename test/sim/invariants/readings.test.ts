@@ -24,7 +24,7 @@ const intentFor = (to: number | 'none', entry: PolicyEntry, more = {}) => ({
   entry,
   change: { scope: ADA_SCOPE, from: 100, to, grantEnd: false, ...more },
 })
-const intent = (to: number | 'none' = 200, entry: PolicyEntry = entryOf('rule', 200), more = {}): Step => ({
+const intent = (to: number | 'none' = 200, entry: PolicyEntry = entryOf('cap', 200), more = {}): Step => ({
   kind: 'recorded',
   process: 1,
   method: 'recordIntent',
@@ -34,7 +34,7 @@ const outcome = (result: string): Step => ({
   kind: 'recorded',
   process: 1,
   method: 'recordOutcome',
-  values: [intentFor(200, entryOf('rule', 200)), { result }, 'kept'],
+  values: [intentFor(200, entryOf('cap', 200)), { result }, 'kept'],
 })
 const planned = (to: number | 'none' = 200): Step => {
   const plan = { id: 'p1', changes: [{ scope: ADA_SCOPE, from: 100, to, disposition: { kind: 'ready' } }], holds: [] } as unknown as Plan
@@ -81,7 +81,7 @@ const BROKEN: readonly (readonly [title: string, invariant: Invariant, steps: re
   ['a lost write that is sent again', readBack, [write, written(false), write]],
   ['a second write in a pause', paused, [intent(), intent()]],
   ['a grant that starts on a wrong clock', wrongClock, [read(100), planned(), intent(900, entryOf('grant', 900))]],
-  ['a grant that ends on a wrong clock', wrongClock, [read(100), planned(), intent(200, entryOf('rule', 200), { grantEnd: true })]],
+  ['a grant that ends on a wrong clock', wrongClock, [read(100), planned(), intent(200, entryOf('cap', 200), { grantEnd: true })]],
   ['a lower cap by a roster in doubt', rosterDoubt, [...roster(10), ...roster(7), planned(50), LOWER]],
   ['an orphan that is pruned while a file is broken', wholeOnly, [loaded(false), planned('none'), intent('none', UNDECLARED)]],
 ]

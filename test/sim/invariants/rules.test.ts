@@ -9,7 +9,7 @@ const rule = { role: 'admin', cap: 600 } as ModelRule
 
 const given: Step = {
   ...{ kind: 'recorded', process: 1, method: 'recordIntent' },
-  values: [{ id: 1, planId: 'p', change: { scope: ADA_SCOPE, to: 600 }, entry: { kind: 'people' } }],
+  values: [{ id: 1, planId: 'p', change: { scope: ADA_SCOPE, to: 600 }, entry: { kind: 'rule' } }],
 }
 
 /** Violations where ADA gets the cap of a rule after readings of her role; `r` is the role that the rule asks for. */

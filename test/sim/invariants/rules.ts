@@ -76,7 +76,7 @@ export const rulesAgree: Invariant = {
       }
       if (step.kind === 'told' && step.event.kind === 'usage-read') learn(step.event)
       const intent = step.kind === 'recorded' && step.method === 'recordIntent' ? intentOf(step) : undefined
-      if (intent?.entry.kind !== 'people' || intent.change.scope.kind !== 'user' || sinceReadings < 3) return
+      if (intent?.entry.kind !== 'rule' || intent.change.scope.kind !== 'user' || sinceReadings < 3) return
       const { scope, to } = intent.change
       // A restored cap of a rule changes nothing for the person, even if that rule no longer exists.
       if (ownedAt(scene, scopeKey(scope))?.cap === to) return

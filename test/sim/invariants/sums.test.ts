@@ -129,7 +129,7 @@ it.each(BROKEN)('%s is a violation', (_title, invariant, steps) => {
 const KEPT: readonly (readonly [title: string, invariant: Invariant, steps: readonly Step[]])[] = [
   ['a raise that was under way when credits were cut', poolSum, [dealt, sending(600, 'before'), raised]],
   ['a cleared group cap that was under way when a person joined', poolSum, [alone, clearing, dealt, bobFollows]],
-  ['a cap by policy for a person who left, equal to the dealt one', poolSum, [dealt, left, sending(600, 'now', 'rule'), raised]],
+  ['a cap by policy for a person who left, equal to the dealt one', poolSum, [dealt, left, sending(600, 'now', 'cap'), raised]],
   ['a raise beside a person who left with a foreign cap equal to the dealt one', poolSum, [dealt, leftAs(500), bobRaised]],
   ['a first cap that replaces a 0 that reads as unset', poolSum, [dealt, sending(600, 'now'), ofHiddenZero]],
   ['a raise that the credits pay for', poolSum, [dealt, sending(400, 'now'), landed(ADA, [300, 400], caps(300, 600), caps(400, 600))]],

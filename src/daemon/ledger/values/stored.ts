@@ -52,18 +52,23 @@ const READ: { readonly [K in keyof LedgerFacts]?: (value: StoredFacts[K]) => Led
 
 const ASKED: readonly AskedEntry['kind'][] = [...ORIGIN_KINDS, 'kept']
 
+/** The first version called a declared cap `rule` and a rule `people`; the stored texts keep these names. */
+const STORED_NAMES: Readonly<Partial<Record<AskedEntry['kind'], string>>> = { cap: 'rule', rule: 'people' }
+
+const storedName = (kind: AskedEntry['kind']): string => STORED_NAMES[kind] ?? kind
+
 const NOTHING = ''
 const GIVEN_UP_TEXT = 'given up'
 
 export function entryText(entry: PolicyEntry): string {
   if (entry.kind === 'undeclared') return NOTHING
-  return entry.kind === 'given_up' ? GIVEN_UP_TEXT : `${entry.kind}|${entry.cap}`
+  return entry.kind === 'given_up' ? GIVEN_UP_TEXT : `${storedName(entry.kind)}|${entry.cap}`
 }
 
 /** A text of an unknown kind is an entry that no longer counts. */
 export function entryFrom(text: string): PolicyEntry {
   if (text === NOTHING) return UNDECLARED
   const [, name, cap] = /^([a-z]+)\|(none|\d+)$/.exec(text) ?? []
-  const kind = ASKED.find((one) => one === name)
+  const kind = ASKED.find((one) => storedName(one) === name)
   return kind ? { kind, cap: cap === 'none' ? cap : credits(Number(cap)) } : GIVEN_UP
 }

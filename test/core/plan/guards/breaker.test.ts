@@ -6,7 +6,7 @@ import { cap, entryOf, NOW, scope, short } from '../../../support/declare.ts'
 import { COPYING, each, lines, type PlanSketch, planInputs, planOf } from '../../../support/plan.ts'
 
 const guardsOf = (sketch: PlanSketch): string[] => planOf(sketch).plan.holds.map((hold) => hold.guards.join('+'))
-const rule = (name: string, value: number, owned = value) => ({ [name]: { cap: owned, entry: entryOf('rule', value) } })
+const rule = (name: string, value: number, owned = value) => ({ [name]: { cap: owned, entry: entryOf('cap', value) } })
 
 describe('writes that failed for a shared cause', () => {
   const breaker = {

@@ -5,7 +5,7 @@ import { each, lines, type PlanSketch, planOf } from '../../../support/plan.ts'
 
 const guardsOf = (sketch: PlanSketch): string[] => planOf(sketch).plan.holds.map((hold) => hold.guards.join('+'))
 const HOUR = 3_600_000
-const rule = (name: string, value: number, owned = value) => ({ [name]: { cap: owned, entry: entryOf('rule', value) } })
+const rule = (name: string, value: number, owned = value) => ({ [name]: { cap: owned, entry: entryOf('cap', value) } })
 
 describe('a scope that another client keeps changing', () => {
   const KEY: ScopeKey = scopeKey(scope('p0'))
@@ -14,7 +14,7 @@ describe('a scope that another client keeps changing', () => {
     caps: { p0: 500, p1: 500 },
     observed: { p0: 900, p1: 900 },
     owned: { ...rule('p0', 500), ...rule('p1', 500) },
-    contests: { known: { [KEY]: { at: since, entry: entryOf('rule', 500), changes: 3 } } },
+    contests: { known: { [KEY]: { at: since, entry: entryOf('cap', 500), changes: 3 } } },
   }
 
   test('is left alone, is shown as contested, and defers no other change', () => {
@@ -37,7 +37,7 @@ describe('a scope that another client keeps changing', () => {
     [5, 'p2', ' and 2 more'],
   ])('of %i, three are named and the rest is counted', (count, last, more = '') => {
     const owned = Object.assign({}, ...Object.keys(each(count, 0)).map((name) => rule(name, 500)))
-    const contest = { at: since, entry: entryOf('rule', 500), changes: 3 }
+    const contest = { at: since, entry: entryOf('cap', 500), changes: 3 }
     const known = Object.fromEntries(Object.keys(each(count, 0)).map((name) => [scopeKey(scope(name)), contest]))
     const [hold] = planOf({ caps: each(count, 500), observed: each(count, 900), owned, contests: { known } }).plan.holds
     const until = new Date(since + 24 * HOUR).toISOString()
@@ -63,7 +63,7 @@ describe('a scope that another client keeps changing', () => {
   test('becomes so with the change that is one too many', () => {
     const written = () => [1, 2].map(() => ({ cause: 'external' as const, from: cap(800), to: cap(500), result: 'applied' as const }))
     const planned = planOf({ ...CONTESTED, contests: { written } })
-    expect([...planned.contested.values()]).toEqual([1, 2].map(() => ({ at: NOW, entry: entryOf('rule', 500), changes: 3 })))
+    expect([...planned.contested.values()]).toEqual([1, 2].map(() => ({ at: NOW, entry: entryOf('cap', 500), changes: 3 })))
     expect(guardsOf({ ...CONTESTED, contests: { written } })).toEqual(['contested'])
   })
 })

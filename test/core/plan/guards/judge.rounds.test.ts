@@ -7,7 +7,7 @@ import { cap, DAY, entryOf, NOW, roster, scope } from '../../../support/declare.
 import { COPYING, each, lines, type PlanSketch, planInputs, planOf } from '../../../support/plan.ts'
 
 const guardsOf = (sketch: PlanSketch): string[] => planOf(sketch).plan.holds.map((hold) => hold.guards.join('+'))
-const healing = (value: number) => ({ cap: value, entry: entryOf('rule', value) })
+const healing = (value: number) => ({ cap: value, entry: entryOf('cap', value) })
 const open = (sketch: PlanSketch): string[] => lines(planOf(sketch)).filter((line) => !line.includes('held'))
 const key = (name: string) => scopeKey(scope(name))
 

@@ -6,7 +6,7 @@ import { entryOf } from '../../../support/declare.ts'
 import { each, lines, type PlanSketch, planOf } from '../../../support/plan.ts'
 
 const guardsOf = (sketch: PlanSketch): string[] => planOf(sketch).plan.holds.map((hold) => hold.guards.join('+'))
-const rule = (name: string, value: number, owned = value) => ({ [name]: { cap: owned, entry: entryOf('rule', value) } })
+const rule = (name: string, value: number, owned = value) => ({ [name]: { cap: owned, entry: entryOf('cap', value) } })
 
 describe('raises beyond the credits that are left', () => {
   const left = (creditsRemaining: number, sketch: PlanSketch): PlanSketch => ({ ...sketch, facts: { creditsRemaining } })

@@ -75,7 +75,7 @@ export function ruleName({ kind, scope, rule, pool }: Candidate): string {
   if (rule !== undefined) return `rule ${rule}`
   if (pool !== undefined) return `pool ${pool}`
   const at = scope.kind === 'user' ? 'user' : scopeKey(scope)
-  return kind === 'rule' ? at : `${kind} ${at}`
+  return kind === 'cap' ? at : `${kind} ${at}`
 }
 
 /** The declaration that decides for a person; `none` where there is none. */

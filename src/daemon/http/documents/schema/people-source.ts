@@ -53,7 +53,7 @@ export const GROUPS = object('The groups that the policies declare.', {
 })
 
 const candidate = object('A declaration that applies to a scope.', {
-  kind: words(ORIGIN_KINDS, '`rule`: a cap declared at a scope; `people`: a rule over people.'),
+  kind: words(ORIGIN_KINDS, '`cap`: a cap declared for the scope; `rule`: a cap for everybody who matches a condition.'),
   scope: scopeName,
   cap: cap(),
   wins: flag('It decides the cap.'),
