@@ -20,7 +20,7 @@ describe.skipIf(!CHROMIUM)('the console of a daemon', () => {
     await page.locator('tbody th').nth(1).waitFor({ state: 'detached' })
     expect(await page.locator('tbody th').allInnerTexts()).toEqual(['grace.hopper@example.com'])
     await page.getByRole('link', { name: 'grace.hopper@example.com' }).click()
-    await page.locator('main', { hasText: 'rule on team' }).waitFor()
+    await page.locator('main', { hasText: 'cap on team' }).waitFor()
 
     await page.goto(`${daemon.url}workspaces/acme/changes`)
     await page.evaluate('globalThis.isTheSamePage = true')

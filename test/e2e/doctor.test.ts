@@ -205,7 +205,7 @@ describe('the configuration', () => {
 
   test('with several workspaces checks all, or the one that is named', async () => {
     const one = await world()
-    const text = configText([workspace('acme', one.service.url), workspace('beta', one.service.url, { policies: [] })])
+    const text = configText([workspace('acme', one.service.url), workspace('beta', `${one.service.url}/beta`, { policies: [] })])
     const flags = ['--config', one.write('two.yaml', text)]
     const all = await doctor(flags)
     expect(new Set(all.checks.map((check) => check.workspace))).toEqual(new Set([undefined, 'acme', 'beta']))

@@ -136,7 +136,10 @@ describe('plan', () => {
   test('puts the plans of several workspaces into one document, and --workspace takes one', async () => {
     const at = await world({ policy: 'workspace: acme\nteam: {cap: 500}' })
     const { workspaces, ...rest } = JSON.parse(at.read('config.yaml'))
-    at.write('config.yaml', JSON.stringify({ ...rest, workspaces: [...workspaces, { ...workspaces[0], name: 'beta' }] }))
+    at.write(
+      'config.yaml',
+      JSON.stringify({ ...rest, workspaces: [...workspaces, { ...workspaces[0], name: 'beta', baseUrl: `${at.service.url}/beta` }] }),
+    )
     at.write('policies/beta.yaml', at.read('policies/acme.yaml').replaceAll('acme', 'beta').replace('500', '700'))
     const both = JSON.parse((await at.run('plan', '--output', 'json')).stdout)
     expect(both).toMatchObject({ kind: 'PlanList', items: [{ workspace: 'acme' }, { workspace: 'beta' }] })

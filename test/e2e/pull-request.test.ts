@@ -28,7 +28,10 @@ function installed(at: World): string {
 test('a pull request gets one comment, which follows its commits, also when a plan fails, and nothing is written to the service', async () => {
   const at = await world()
   const github = await fakeGithub()
-  const [acme, globex] = ['acme', 'globex'].map((name) => ({ ...workspace(name, at.service.url), policies: [`policies/${name}.yaml`] }))
+  const [acme, globex] = ['acme', 'globex'].map((name) => ({
+    ...workspace(name, `${at.service.url}/${name}`),
+    policies: [`policies/${name}.yaml`],
+  }))
   at.write('config.yaml', configText([acme ?? {}, globex ?? {}]))
   const env = {
     PATH: installed(at),

@@ -28,7 +28,9 @@ async function company() {
     interval: '100ms',
     usageInterval: '1h',
   }
-  const all = NAMES.map((name) => workspace(name, one.url, { ...settings, policies: [`policies/${name}.yaml`] }))
+  const all = NAMES.map((name, index) =>
+    workspace(name, one.url, { ...settings, ...(index > 0 && { mode: 'audit' }), policies: [`policies/${name}.yaml`] }),
+  )
   const flags = ['--config', at.write('config.yaml', configText(all, { ledger: address }))]
   return { one, address, replica: () => startDaemon(flags, { cwd: at.folder }) }
 }

@@ -1,7 +1,7 @@
 // Parses the text of the config file. The schema validates each value; this file compares values with each other. All problems are found at once, each
 // with its place. Flags and environment come on top in `config.ts`.
 
-import { dirname, isAbsolute, join } from 'node:path'
+import { dirname, isAbsolute, join, normalize } from 'node:path'
 import { parseBaseUrl } from '../../api/url.ts'
 import { hasErrors, type Problem } from '../../core/model/problem.ts'
 import { checkDocument } from '../../policy/schema/faults.ts'
@@ -9,7 +9,7 @@ import { refuse } from '../../policy/schema/kinds.ts'
 import { didYouMean } from '../../policy/suggest.ts'
 import { type Branch, field, good, items, nameOf, placeOf, report, shownPlaceOf, withoutLine } from '../../policy/tree.ts'
 import { API_VERSION, CONFIG_KIND } from '../../policy/words.ts'
-import { type Place, problemOn, quoted, readYaml } from '../../policy/yaml.ts'
+import { type Place, quoted, readYaml } from '../../policy/yaml.ts'
 import { type AuthSettings, isNetwork, type ViewerRule } from '../http/auth.ts'
 import { isPostgresAddress, otherScheme } from '../ledger/postgres/address.ts'
 import { checkNotify, reportDuplicates } from './notify-check.ts'
@@ -55,7 +55,7 @@ export function parseConfigText(file: string, text: string, path = file): Parsed
   const workspaces = items(field(root, 'workspaces'))
   const names = reportDuplicates('workspace', workspaces)
   for (const workspace of workspaces) checkWorkspace(workspace)
-  if (!hasErrors(root.reader.problems)) checkTwins(workspaces)
+  if (!hasErrors(root.reader.problems)) checkTwins(workspaces, locator(path))
   checkNotify(root, names)
   checkViewers(root)
   const problems = [...yaml.problems, ...root.reader.problems].map(withoutSecrets)
@@ -85,24 +85,22 @@ function withoutSecrets<T extends Place>(place: T): T | Omit<T, 'sourceLine' | '
 }
 
 /** Two workspaces that write to one team: each would revert what the other sets, for ever. */
-function checkTwins(workspaces: readonly Branch<WorkspaceText>[]): void {
+function checkTwins(workspaces: readonly Branch<WorkspaceText>[], locate: Locate): void {
   const first = new Map<string, Branch<WorkspaceText>>()
   for (const workspace of workspaces) {
     const { name, baseUrl = '', keys = {}, mode = 'enforce' } = workspace.value
     const address = parseBaseUrl(baseUrl)
     const key = keys.billingWrite ?? keys.default
     if (!('url' in address) || !key || mode !== 'enforce') continue
-    const team = JSON.stringify([address.url, key.file, key.env])
+    const team = JSON.stringify([address.url, key.file === undefined ? undefined : normalize(locate(key.file)), key.env])
     const other = first.get(team)
     if (!other) {
       first.set(team, workspace)
       continue
     }
-    const { source, problems } = workspace.reader
     const message = `${quoted(name)} writes with the key and to the address of ${quoted(other.value.name)}: each would revert what the other sets`
     const hint = 'declare the caps of one team in one workspace, or set mode: audit in the other'
-    const at = field(workspace, 'name') ?? workspace
-    problems.push(problemOn(source, placeOf(at), 'warning', 'SAME_TEAM', message, { hint, other: placeOf(field(other, 'name') ?? other) }))
+    report(field(workspace, 'name') ?? workspace, 'SAME_TEAM', message, { hint, other: placeOf(field(other, 'name') ?? other) })
   }
 }
 

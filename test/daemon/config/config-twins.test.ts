@@ -8,6 +8,7 @@ const one = (name: string, more = ''): string =>
 test.each([
   ['with the same address and key', one('b'), ['SAME_TEAM']],
   ['with the address written another way', one('b').replace('/api/v1/', ''), ['SAME_TEAM']],
+  ['with the file of the key written another way', one('b').replace('file: k', 'file: ./x/../k'), ['SAME_TEAM']],
   ['that only plans', one('b', ', mode: audit'), []],
   ['with another key', one('b').replace('file: k', 'file: other'), []],
   ['with a key of its own for writing', one('b').replace('default', 'billingRead: {file: k}, billingWrite'), ['SAME_TEAM']],
@@ -15,6 +16,8 @@ test.each([
 ])('a second workspace %s', (_row, second, codes) => {
   const text = `apiVersion: capkeeper/v1\nkind: Config\nworkspaces:\n  - ${one('a')}\n  - ${second}\n`
   const { config, problems } = parseConfigText('c.yaml', text)
-  expect(problems.map(({ code, severity, at }) => [code, severity, at?.line])).toEqual(codes.map((code) => [code, 'warning', 5]))
-  expect(config?.workspaces).toHaveLength(2)
+  expect(problems.map(({ code, severity, at, other }) => [code, severity, at?.line, other?.line])).toEqual(
+    codes.map((code) => [code, 'error', 5, 4]),
+  )
+  expect(config === undefined).toBe(codes.length > 0)
 })
