@@ -5,7 +5,7 @@ import type { CapRule } from '../core/model/policy.ts'
 import type { Position } from '../core/model/problem.ts'
 import type { ProblemCode } from './codes.ts'
 import type { PlacedPool, PlacedRule } from './people.ts'
-import { nearest } from './suggest.ts'
+import { meant } from './suggest.ts'
 import type { Placed } from './tree.ts'
 import { type ProblemExtra, quoted } from './yaml.ts'
 
@@ -55,11 +55,13 @@ function checkNames(all: readonly Named[], what: string, code: 'DUPLICATE_RULE' 
 function checkGroups(who: string, groups: readonly Placed<string>[], { groups: declared }: PeopleInput, tell: Tell): void {
   for (const { value, at } of groups) {
     if (!declared || declared.has(value)) continue
-    const near = nearest(value, [...declared].sort())
-    const hint = near === undefined ? 'declare it there with id and name; its cap may be left out' : `did you mean "${near}"?`
-    tell(at, 'UNDECLARED_GROUP', `${who} names group ${value}, which is not declared in groups`, { hint })
+    tell(at, 'UNDECLARED_GROUP', `${who} names group ${value}, which is not declared in groups`, { hint: undeclaredHint(value, declared) })
   }
 }
+
+/** What to do where a group is named and not declared. */
+export const undeclaredHint = (id: string, declared: ReadonlySet<string>): string =>
+  meant(id, [...declared].sort()) ?? 'declare it there with id and name; its cap may be left out'
 
 /** A pattern that matches every address. Whether another one matches everybody on the roster is not known here. */
 function warnAboutEverybody({ value, emailAt }: PlacedRule, tell: Tell): void {

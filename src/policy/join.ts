@@ -8,7 +8,7 @@ import { byScope, compareScopes, type Scope, type ScopeKey, scopeKey, TEAM } fro
 import type { Instant } from '../core/model/units.ts'
 import type { ProblemCode } from './codes.ts'
 import type { PlacedGrant, Times } from './grant.ts'
-import { checkPeople } from './join-people.ts'
+import { checkPeople, undeclaredHint } from './join-people.ts'
 import type { Part, PolicyDocument } from './parse.ts'
 import type { PlacedPool, PlacedRule } from './people.ts'
 import type { Placed } from './tree.ts'
@@ -264,9 +264,7 @@ function checkGroups(together: Together): void {
   const declared = declaredGroups(together)
   for (const { scope, at } of together.grants) {
     if (scope.kind !== 'group' || declared.has(scope.id)) continue
-    add(together, at, 'GRANT_GROUP', `group ${scope.id} is not declared in groups`, {
-      hint: 'declare it there with id and name; its cap may be left out',
-    })
+    add(together, at, 'GRANT_GROUP', `group ${scope.id} is not declared in groups`, { hint: undeclaredHint(scope.id, declared) })
   }
 }
 

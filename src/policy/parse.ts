@@ -174,7 +174,7 @@ function readGroup(branch: Branch<GroupText>, document: string) {
   const at = id?.at ?? placeOf(branch)
   const { rule, ...named } = declare(branch, { scope, at, document, isBare })
   return {
-    group: scope && name ? ({ scope, name: name.value, at } satisfies DeclaredGroup) : undefined,
+    group: scope && name ? ({ scope, name: name.value, at, nameAt: name.at } satisfies DeclaredGroup) : undefined,
     rule: { ...named, ...(rule && name ? { rule } : {}) },
   }
 }

@@ -90,7 +90,14 @@ spec:
           { value: { kind: 'group', id: 'grp_platform' }, at: { file, line: 13, column: 11 }, isBare: false },
           { value: { kind: 'user', email: 'ada@example.com' }, at: { file, line: 18, column: 14 }, isBare: false },
         ],
-        groups: [{ scope: { kind: 'group', id: 'grp_platform' }, name: 'Platform', at: { file, line: 13, column: 11 } }],
+        groups: [
+          {
+            scope: { kind: 'group', id: 'grp_platform' },
+            name: 'Platform',
+            at: { file, line: 13, column: 11 },
+            nameAt: { file, line: 14, column: 13 },
+          },
+        ],
         grants: [
           {
             scope: { kind: 'user', email: 'bob@example.com' },

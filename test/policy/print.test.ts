@@ -14,7 +14,9 @@ const load = (files: Readonly<Record<string, string>>) => loadPolicies(['.'], { 
 /** What a set means, without places and document names. */
 const meaning = (set: PolicySet): unknown =>
   JSON.parse(
-    JSON.stringify(set, (key, value) => (['at', 'document', 'documents'].includes(key) && typeof value !== 'number' ? undefined : value)),
+    JSON.stringify(set, (key, value) =>
+      ['at', 'nameAt', 'document', 'documents'].includes(key) && typeof value !== 'number' ? undefined : value,
+    ),
   )
 
 /** Policy sets of any shape that is valid. */

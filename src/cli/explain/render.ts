@@ -46,13 +46,14 @@ function headline(one: Explanation, paint: Paint): string {
   return `${paint('bold', plain(scopeKey(one.scope)))}: ${asks}`
 }
 
-function statusLines({ scope, chain, person, groups, skipped, rejected }: Explanation): readonly string[] {
+function statusLines({ scope, chain, person, groups, skipped, rejected, nearest }: Explanation): readonly string[] {
   const isNamed = chain.some(({ candidate }) => scopeKey(candidate.scope) === scopeKey(scope))
   const status = person ? [`${person.status}${person.disabled ? ', access switched off' : ''}`] : []
   const member = groups.length > 0 ? [`in ${groups.map((group) => `group:${group.id} (${group.name})`).join(', ')}`] : []
   return [
     ...(scope.kind === 'group' && !isNamed ? ['  no policy sets a cap for this group'] : []),
     ...(status.length + member.length > 0 ? [`  ${plain([...status, ...member].join(', '))}`] : []),
+    ...(nearest !== undefined && !skipped ? [`  did you mean ${plain(nearest)}?`] : []),
     ...(skipped ? [`  skipped, neither read nor written: ${plain(skipped.why)}`] : []),
     ...(rejected ? [`  rejected: ${plain(rejected.message)} (${rejected.code})`] : []),
   ]

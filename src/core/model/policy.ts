@@ -96,6 +96,8 @@ export interface DeclaredGroup {
   readonly scope: GroupScope
   readonly name: string
   readonly at: Position
+  /** Absent in a set that an earlier version stored. */
+  readonly nameAt?: Position
 }
 
 export interface ProtectedPerson {

@@ -59,6 +59,8 @@ export interface Explanation {
     readonly status: MemberStatus | 'off-roster'
     readonly disabled: boolean
   }
+  /** The scope that was most likely meant, where neither the roster nor a policy knows this one. */
+  readonly nearest?: ScopeKey
   /** Declared groups of a user. */
   readonly groups: readonly { readonly id: string; readonly name: string }[]
   /** The cap that all declarations result in; absent when none applies or groups conflict. */
@@ -100,6 +102,7 @@ export function explain(inputs: ExplainInputs, scope: Scope): Explanation {
   return {
     scope,
     groups: groups.map((group) => ({ id: group.scope.id, name: group.name })),
+    ...nearestOf(inputs, scope),
     ...chainOf(inputs, scope, ancestors, desired),
     ...(desired && { desired }),
     observed: [scope, ...ancestors].map((one) => observedAt(inputs, one)),
@@ -115,6 +118,20 @@ export function explain(inputs: ExplainInputs, scope: Scope): Explanation {
     problems: inputs.plan?.problems.filter(here) ?? [],
     ...(owned && { owned }),
   }
+}
+
+/** Nothing while there is no roster: then every address may be right. */
+function nearestOf({ set, roster, nearest }: ExplainInputs, scope: Scope): Pick<Explanation, 'nearest'> {
+  const key = scopeKey(scope)
+  const declared = [...set.rules, ...set.grants, ...set.groups, ...set.protectedPeople].map((one) => one.scope)
+  const listed = scope.kind === 'user' ? roster?.people.map(({ email }): Scope => ({ kind: 'user', email })) : []
+  if (!nearest || !listed) return {}
+  const known = [...new Set([...listed, ...declared].flatMap((one) => (one.kind === scope.kind ? scopeKey(one) : [])))]
+  const isKnown = scope.kind === 'user' ? listed.some((one) => scopeKey(one) === key) : known.includes(key)
+  const others = isKnown ? [] : known.filter((one) => one !== key)
+  const near = nearest(key, others)
+  const found = others.find((one) => one === near)
+  return found === undefined ? {} : { nearest: found }
 }
 
 function dealOf(inputs: ExplainInputs, declared: readonly PoolPeople[], email: string): Pick<Explanation, 'pool'> {

@@ -1,7 +1,7 @@
 // What policy asks of every scope at an instant: one winner per scope, with the declarations that lost kept for `explain`. It does no input
 // or output, never guesses a missing base, and never desires a cap for a person who is not approved (docs/policies.md).
 
-import { isApproved, TEAM_KEY } from '../interpret/effective.ts'
+import { TEAM_KEY } from '../interpret/effective.ts'
 import { type AskedEntry, type OriginKind, ownerOf } from '../model/entry.ts'
 import type { OwnedCap, Person } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
@@ -9,6 +9,7 @@ import type { Position } from '../model/problem.ts'
 import { compareScopes, normaliseEmail, type Scope, type ScopeKey, scopeKey, type UserScope } from '../model/scope.ts'
 import type { KeptCap } from '../pools/ask.ts'
 import { amountOf } from '../pools/observe.ts'
+import { whyAway, whyUnknown } from './away.ts'
 import type { Candidate, DesiredCap, Origin, RejectedScope, SkippedScope } from './candidate.ts'
 import { type Declarations, declarations, listWithPlaces, type PersonChain, personChain, verdictOfGroups } from './chain.ts'
 import { type Place, poolNone, poolPeople } from './pools.ts'
@@ -120,7 +121,8 @@ function decideShared(context: Context, key: ScopeKey, scope: Scope, draft: Draf
   const own = facts?.grant ?? facts?.rule
   const at = own?.at ?? facts?.rejected?.at
   if (scope.kind === 'group' && context.unknownGroups.has(scope.id)) {
-    draft.skipped.push({ scope, why: `the service does not know group ${scope.id}`, ...(at && { at }) })
+    const named = context.inputs.set.groups.find((group) => group.scope.id === scope.id)?.nameAt ?? at
+    draft.skipped.push({ scope, why: whyUnknown(context.inputs, scope.id), ...(named && { at: named }) })
   } else if (facts?.rejected) draft.rejected.push(facts.rejected)
   else if (own) draft.desired.push(wanted(scope, own, candidates))
   else {
@@ -133,7 +135,7 @@ function decideUser(context: Context, key: ScopeKey, scope: UserScope, draft: Dr
   const { inputs, found } = context
   const facts = found.scopes.get(key)
   const owned = inputs.owned.get(key)
-  const away = whyAway(context, scope.email)
+  const away = whyAway(inputs, context.people, scope.email)
   if (away !== undefined) {
     const at = facts?.grant?.at ?? facts?.rule?.at ?? facts?.rejected?.at
     if (facts || owned) draft.skipped.push({ scope, why: away, ...(at && { at }) })
@@ -342,13 +344,6 @@ function restored(
 function conflict(scope: UserScope, among: readonly Candidate[]): RejectedScope {
   const message = `${scope.email} is in groups with different caps: ${listWithPlaces(among)}; set spec.onGroupConflict to min or max, or declare a cap for this user`
   return { scope, code: 'GROUP_CONFLICT', message, ...(among[0] && { at: among[0].at }) }
-}
-
-function whyAway({ inputs, people }: Context, email: string): string | undefined {
-  if (!inputs.roster || !people) return undefined
-  const person = people.get(email)
-  if (!person) return `${email} is not on the roster`
-  return isApproved(person, inputs.roster) ? undefined : `${email} is ${person.status}, not approved`
 }
 
 /** Absent for a cap that no policy line asks for. */

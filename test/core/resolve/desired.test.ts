@@ -151,7 +151,7 @@ describe('a scope is skipped', () => {
     [
       'for groups the service does not know',
       { unknownGroups: ['a'] },
-      { skipped: { 'group:a': 'the service does not know group a' }, asked: ['team', 'ada', 'bob'] },
+      { skipped: { 'group:a': 'the service does not know group a by the name A' }, asked: ['team', 'ada', 'bob'] },
     ],
     [
       'when it is ours and its person is away, so that it is no orphan',

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { resolveDesired, resolvePerson } from '../../../src/core/resolve/desired.ts'
 import { grantId } from '../../../src/core/resolve/grants.ts'
 import type { DesiredInputs } from '../../../src/core/resolve/resolution.ts'
+import { nearest } from '../../../src/policy/suggest.ts'
 import {
   byGrant,
   CYCLE,
@@ -143,7 +144,7 @@ describe('why a scope is left alone', () => {
       'the service does not know a group',
       { caps: { 'group:a': 5 } },
       { unknownGroups: ['a'] },
-      [{ scope: scope('group:a'), why: 'the service does not know group a', at: at(1) }],
+      [{ scope: scope('group:a'), why: 'the service does not know group a by the name A', at: at(1) }],
     ],
     [
       'a group of ours that nobody declares',
@@ -161,10 +162,33 @@ describe('why a scope is left alone', () => {
       'a group of which a grant makes no sense',
       { grants: [{ on: 'group:a', add: 5, ...running }] },
       { unknownGroups: ['a'] },
-      [{ scope: scope('group:a'), why: 'the service does not know group a', at: at(101) }],
+      [{ scope: scope('group:a'), why: 'the service does not know group a by the name A', at: at(101) }],
+    ],
+    [
+      'somebody is off the roster whose address is nearly that of another',
+      { caps: { bobb: 5 } },
+      { roster: people, nearest },
+      [{ scope: scope('bobb'), why: 'bobb@example.com is not on the roster; did you mean bob@example.com?', at: at(1) }],
+    ],
+    [
+      'the service does not know a group whose name is nearly that of another',
+      { caps: { 'group:data': 5, 'group:date': 6 } },
+      { unknownGroups: ['date'], nearest },
+      [{ scope: scope('group:date'), why: 'the service does not know group date by the name DATE; did you mean DATA?', at: at(2) }],
     ],
     ['a person in two groups who is away is not named', { caps: { 'group:a': 5, 'group:b': 6 } }, { ...two, roster: people }, []],
   ])('%s', (_name, sketch, more, expected) => expect(skipped(sketch, more)).toEqual(expected))
+  test('of many people off the roster only the first are compared with everybody', () => {
+    const typed = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`bobb${String.fromCharCode(97 + index)}`, 5]))
+    const all = skipped({ caps: typed }, { roster: roster({ bobbie: 'approved' }), nearest })
+    expect(all).toHaveLength(30)
+    expect(all.filter(({ why }) => why.includes('did you mean'))).toHaveLength(20)
+  })
+  test('a group is placed at its name, where the service does not know it', () => {
+    const set = policy({ caps: { 'group:a': 5 } })
+    const named = { ...set, groups: set.groups.map((group) => ({ ...group, nameAt: at(7) })) }
+    expect(resolveDesired({ ...desiredInputs({}), set: named, unknownGroups: ['a'] }).skipped).toMatchObject([{ at: at(7) }])
+  })
   test('nobody while the roster is unknown', () => expect(skipped({ caps: { ada: 5 } }, {})).toEqual([]))
 })
 
