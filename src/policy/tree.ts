@@ -4,6 +4,7 @@ import { type Alias, isAlias, isMap, isScalar, isSeq, type Node, type Scalar, vi
 import type { Position, Problem } from '../core/model/problem.ts'
 import type { ProblemCode } from './codes.ts'
 import type { AnnotatedSchema } from './schema/check.ts'
+import { templateHint } from './slips.ts'
 import {
   NULLS,
   type Place,
@@ -62,6 +63,9 @@ type Convert = (scalar: Scalar, schema: AnnotatedSchema) => unknown
 const MAX_ALIASES = 10_000
 const MAX_ALIASED_NODES = 200_000
 const MAX_ALIASED_TEXT = 1024 * 1024
+
+/** A longer value is not looked through for what a template should have filled in. */
+const MAX_PLACEHOLDER = 200
 
 /** Problems that are kept of one document. */
 const MAX_PROBLEMS = 1_000
@@ -290,7 +294,9 @@ export const report = (
 function reportAt(branch: Branch, node: Node, code: ProblemCode, message: string, extra: ProblemExtra = {}): undefined {
   markFaulty(branch)
   const { reader } = branch
-  const problem = problemAt(reader.source, rangeOf(node), 'error', code, message, extra)
+  const [start, end] = rangeOf(node)
+  const hint = end - start <= MAX_PLACEHOLDER ? templateHint(reader.source.text.slice(start, end)) : undefined
+  const problem = problemAt(reader.source, [start, end], 'error', code, message, { ...extra, ...(hint !== undefined && { hint }) })
   push(reader, isSecret(branch) ? withoutLine(problem) : problem)
 }
 

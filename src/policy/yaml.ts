@@ -1,11 +1,12 @@
 // Parses YAML of policies and config to documents with places, and prints problems. Every fault becomes a `Problem` with its place; nothing here
 // throws for bad input. Scalars stay the text that was written (`1e3` is not 1000, `7e1` in an id is not 70); `schema/kinds.ts` converts them.
-import { Composer, type CST, type Document, isScalar, Lexer, type Node, Parser, type YAMLError } from 'yaml'
+import { Composer, type CST, type Document, isScalar, Lexer, type Node, Parser, visit, type YAMLError } from 'yaml'
 import { excerptLines } from '../core/escape/excerpt.ts'
 import { plain } from '../core/escape/terminal.ts'
 import { comparePositions, compareText } from '../core/model/order.ts'
 import { formatPosition, hasErrors, type Position, type Problem } from '../core/model/problem.ts'
 import type { ProblemCode } from './codes.ts'
+import { blankSlip, columnSlip, mergeSlip, type Slip, templateSlip } from './slips.ts'
 
 /** A node of a document; `null` where nothing is written. */
 export type YamlNode = Node | null
@@ -141,14 +142,34 @@ function sortOut(source: Source, parsed: readonly Document.Parsed[]): YamlText {
   const documents: YamlDocument[] = []
   const problems: Problem[] = []
   let damaged = false
+  const hasBlanks = HIDDEN_BLANK.test(source.text)
   for (const document of parsed) {
-    const found = [...document.warnings.map((warning) => warningProblem(source, warning)), ...syntaxProblems(source, document.errors)]
+    const hidden = document.errors.length > 0 || !hasBlanks ? [] : hiddenBlanks(source, document)
+    const told = [...syntaxProblems(source, document.errors), ...hidden]
+    const found = [...document.warnings.map((warning) => warningProblem(source, warning)), ...told]
     problems.push(...found)
-    const isRead = document.errors.length === 0
+    const isRead = told.length === 0
     if (isRead && document.contents && !isEmpty(document.contents)) documents.push({ root: document.contents, document, problems: found })
     else if (hasErrors(found)) damaged = true
   }
   return { source, documents, problems, damaged }
+}
+
+/** A line that begins with a blank which YAML takes for a letter. */
+const HIDDEN_BLANK = /^ *[\u00a0\u2000-\u200d\u202f\u205f\u2060\u3000\ufeff]/m
+
+/** Keys that begin with such a blank, which therefore stand in another mapping than they seem to. */
+function hiddenBlanks(source: Source, document: Document.Parsed): readonly Problem[] {
+  const byLine = new Map<number, Problem>()
+  visit(document, {
+    Pair(_index, { key }) {
+      if (!isScalar(key) || !HIDDEN_BLANK.test(String(key.value))) return
+      const { line } = positionAt(source, key.range?.[0] ?? 0)
+      const slip = blankSlip(lineAt(source, line))
+      if (slip && byLine.size < MAX_SYNTAX_PROBLEMS) byLine.set(line, slipProblem(source, { ...slip, line }))
+    },
+  })
+  return [...byLine.values()]
 }
 
 const isEmpty = (node: Node): boolean => isScalar(node) && node.type === 'PLAIN' && NULLS.has(String(node.value))
@@ -166,13 +187,58 @@ function warningProblem(source: Source, warning: YAMLError): Problem {
 
 function syntaxProblems(source: Source, errors: readonly YAMLError[]): readonly Problem[] {
   const byLine = new Map<number, Problem>()
+  let isCaused = false
   for (const error of errors) {
-    const message = error.code === 'RESOURCE_EXHAUSTION' ? 'nested too deep to be read' : firstLine(error.message)
-    const problem = problemAt(source, insideText(source, error.pos), 'error', 'YAML_SYNTAX', message, hintFor(error))
-    const line = problem.at?.line ?? 0
-    if (!byLine.has(line) && byLine.size < MAX_SYNTAX_PROBLEMS) byLine.set(line, problem)
+    if (byLine.size >= MAX_SYNTAX_PROBLEMS) break
+    const position = insideText(source, error.pos)
+    const { line } = positionAt(source, position[0])
+    const slip = slipNear(source, line, error.code)
+    if (slip && (slip.isCause || !isCaused)) {
+      if (!byLine.has(slip.line)) byLine.set(slip.line, slipProblem(source, slip))
+      isCaused ||= slip.isCause
+    } else if (!slip && !isCaused && !byLine.has(line)) {
+      const message = error.code === 'RESOURCE_EXHAUSTION' ? 'nested too deep to be read' : firstLine(error.message)
+      byLine.set(line, problemAt(source, position, 'error', 'YAML_SYNTAX', message, hintFor(error)))
+    }
   }
   return [...byLine.values()]
+}
+
+/** Lines above an error in which the level is searched that it belongs to. */
+const MAX_LINES_ABOVE = 1_000
+
+type PlacedSlip = Slip & { readonly line: number }
+
+/** The slip that causes an error: on its line, or on the next one, which YAML has taken for a part of it. */
+function slipNear(source: Source, line: number, code: YAMLError['code']): PlacedSlip | undefined {
+  for (const at of [line, line + 1]) {
+    const text = lineAt(source, at)
+    const slip = mergeSlip(text) ?? blankSlip(text) ?? (at === line ? templateSlip(text) : undefined) ?? misplaced(source, at, code)
+    if (slip) return { ...slip, line: at }
+  }
+  return undefined
+}
+
+/** Errors that a wrong indentation gives. */
+const INDENTATION: ReadonlySet<YAMLError['code']> = new Set([
+  'BAD_INDENT',
+  'BLOCK_AS_IMPLICIT_KEY',
+  'MULTILINE_IMPLICIT_KEY',
+  'MISSING_CHAR',
+])
+
+function misplaced(source: Source, line: number, code: YAMLError['code']): Slip | undefined {
+  if (!INDENTATION.has(code)) return undefined
+  const first = Math.max(1, line - MAX_LINES_ABOVE)
+  return columnSlip(
+    lineAt(source, line),
+    Array.from({ length: line - first }, (_, index) => lineAt(source, first + index)),
+  )
+}
+
+function slipProblem(source: Source, { line, column, length, message, hint }: PlacedSlip): Problem {
+  const start = (source.lineStarts[line - 1] ?? 0) + column
+  return problemAt(source, [start, start + length], 'error', 'YAML_SYNTAX', message, { hint })
 }
 
 /** An error at the end of the text is shown at its last character, not on an empty line. */

@@ -96,7 +96,9 @@ beforeAll(async () => {
     { length: IS_HEAVY ? 40 : 6 },
     (_, index) => [`more-${index}`, index % 2 === 0 ? state.hangs : 'http://127.0.0.1:9'] as const,
   )
-  state.daemon = await daemon({ workspaces: { ...workspaces, ...Object.fromEntries(others.map(([name, url]) => [name, url ?? ''])) } })
+  state.daemon = await daemon({
+    workspaces: { ...workspaces, ...Object.fromEntries(others.map(([name, url]) => [name, `${url}/${name}`])) },
+  })
   const watch = watchLife(running())
   await heals(state.good)
   await until('all but what hangs to be told', () => CASES.every(([, name, told]) => told.test(running().said(name)))).catch(

@@ -2,6 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { hasErrors, type Problem } from '../../src/core/model/problem.ts'
+import { readTextFile } from '../../src/policy/load/files.ts'
 import { type LoadOptions, loadPolicies } from '../../src/policy/load/load.ts'
 import { folders, placesWithFiles, policyText } from './support.ts'
 
@@ -63,7 +64,22 @@ describe('what is read', () => {
     writeFileSync(join(root, 'a.yaml'), Buffer.concat([Buffer.from('# \uFFFD is a letter\na: b\u00e9'), Buffer.from([0xff, 0xfe, 0x63])]))
     const [problem] = loadPolicies(['.'], { cwd: root }).problems
     expect(problem).toMatchObject({ at: { file: 'a.yaml', line: 2, column: 6 }, length: 1, sourceLine: 'a: b\u00e9\uFFFD\uFFFDc' })
-    expect(problem?.message).toBe('a.yaml cannot be read: the text is not UTF-8 here')
+    expect(problem?.message).toBe(
+      'a.yaml cannot be read: the byte FF is not UTF-8 here, as in a text in Latin-1 or Windows-1252: save it as UTF-8',
+    )
+  })
+
+  it.each([
+    ['with a mark', Buffer.from('\ufeffa: b', 'utf16le')],
+    ['with a mark, its bytes swapped', Buffer.from('\ufeffa: b', 'utf16le').swap16()],
+    ['without a mark', Buffer.from('a: b', 'utf16le')],
+    ['without a mark, its bytes swapped', Buffer.from('a: b', 'utf16le').swap16()],
+  ])('is an error that says so when a file is UTF-16, %s, and so is a config', (_row, bytes) => {
+    const root = folder({})
+    writeFileSync(join(root, 'a.yaml'), bytes)
+    const said = { message: 'a.yaml cannot be read: the text is UTF-16: save it as UTF-8', at: { file: 'a.yaml', line: 1, column: 1 } }
+    expect(loadPolicies(['.'], { cwd: root }).problems).toMatchObject([said])
+    expect(readTextFile('a.yaml', root)).toMatchObject({ problem: said })
   })
 
   it('is an empty, whole set when there is no policy at all', () => {

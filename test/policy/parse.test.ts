@@ -134,6 +134,8 @@ spec:
   })
 })
 
+const NO_TEMPLATE = 'this file is not a template: write the value itself, or fill the file in before capkeeper reads it'
+
 describe('caps', () => {
   it.each([
     ['a number', '500', 500],
@@ -145,13 +147,22 @@ describe('caps', () => {
 
   it.each([
     ['an underscore', '1_000', 'write 1000'],
-    ['a comma', '"1,000"', 'write 1000'],
+    ['a comma before three digits', '"12,500"', 'write 12500 if the "," separates thousands; if not, 12.500 is no whole number'],
+    ['a point before three digits', '1.500', 'write 1500 if the "." separates thousands; if not, 1.500 is no whole number'],
+    ['a point before three zeros', '12.000', 'write 12000 if the "." separates thousands, or 12 if it is a decimal point'],
+    ['several points', '1.000.000', 'write 1000000'],
+    ['several commas', '"1,000,000"', 'write 1000000'],
+    ['a fraction below 1', '0.500', 'write a whole number: there are no fractions here'],
+    ['a fraction with a comma', '"1,5"', 'write a whole number: there are no fractions here'],
+    ['a placeholder', `\${TEAM_CAP}`, NO_TEMPLATE],
+    ['a placeholder of Helm', '{{ .Values.cap }}', NO_TEMPLATE],
+    ['a placeholder in quotes', '"{{ .Values.cap }}"', NO_TEMPLATE],
     ['an exponent', '1e3', 'write 1000'],
     ['hexadecimal', '0x10', 'write 16'],
     ['octal', '0o17', 'write 15'],
     ['a leading zero', '010', 'write 10'],
     ['a fraction of nothing', '500.0', 'write 500'],
-    ['a fraction', '1.5', 'write 2'],
+    ['a fraction', '1.5', 'write a whole number: there are no fractions here'],
     ['a plus', '+5', 'write 5'],
     ['quotes', '"500"', 'write 500 without quotes'],
     ['single quotes', "'500'", 'write 500 without quotes'],

@@ -10,6 +10,9 @@ const document = (lines: Readonly<Record<string, string>>): string =>
     .map(([key, value]) => (value === '-' ? '' : `${key}: ${value}\n`))
     .join('')
 
+const WHAT_SPEC_HAS =
+  'write below it what it has: workspace, timezone, onGroupConflict, team, groups, users, grants, rules, pools, protected, approvals'
+
 describe('the head of a document', () => {
   it.each<readonly [string, Readonly<Record<string, string>>, readonly string[]]>([
     ['that is whole', {}, []],
@@ -24,7 +27,7 @@ describe('the head of a document', () => {
       ['kind is Config, not CapPolicy; the config is given with --config and lies outside the policy folders'],
     ],
     ['without metadata', { metadata: '-' }, ['the document has no metadata; write metadata: …']],
-    ['with a word for metadata', { metadata: 'x' }, ['metadata is x, not a mapping of keys']],
+    ['with a word for metadata', { metadata: 'x' }, ['metadata is x, not a mapping of keys; write it like {name: …}']],
     ['without a name', { metadata: '{}' }, ['metadata has no name; write name: …']],
     ['without a name, but with labels', { metadata: '{labels: {a: b}}' }, ['metadata has no name; write name: …']],
     [
@@ -33,7 +36,7 @@ describe('the head of a document', () => {
       ['unknown key "owner" in metadata; known here: name, labels, annotations'],
     ],
     ['without spec', { spec: '-' }, ['the document has no spec; write spec: …']],
-    ['with a word for spec', { spec: 'x' }, ['spec is x, not a mapping of keys']],
+    ['with a word for spec', { spec: 'x' }, [`spec is x, not a mapping of keys; ${WHAT_SPEC_HAS}`]],
     ['with a key that nobody knows', { more: '1' }, ['unknown key "more" in the document; known here: apiVersion, kind, metadata, spec']],
     ['with labels that are text', { metadata: '{name: x, labels: {a: b, c: 5, d: }, annotations: {e: "f"}}' }, []],
     ['with no labels', { metadata: '{name: x, labels: , annotations: ~}' }, []],
@@ -94,6 +97,12 @@ describe('a declaration', () => {
       ['spec.approvals[0] is x7d1f0c2a9b34, not a hold id; a hold id has 32 hex digits, as `capkeeper plan` prints it'],
     ],
     ['of an approval that is a list', 'approvals: [[a]]', ['spec.approvals[0] is a list, not a hold id']],
+    [
+      'of a person who is only an address',
+      'users: [a@b]',
+      ['spec.users[0] is a@b, not a mapping of keys; write it like {email: a@b, cap: 500}'],
+    ],
+    ['of a grant that is a word', 'grants: [x]', ['spec.grants[0] is x, not a mapping of keys; write it like {until: …, reason: …}']],
     ['of a key that nobody knows', 'grant: []', ['unknown key "grant" in spec; did you mean "grants"?']],
     ['of nothing', 'timezone:\nusers:\ngroups:\ngrants:\nprotected:\napprovals:', []],
   ])('%s', (_name, spec, expected) => expect(said(policyText(spec))).toEqual(expected))

@@ -221,9 +221,18 @@ function readListed(listing: Listing): ReadFiles {
 
 function decode(shown: string, bytes: Buffer): string {
   const text = bytes.toString('utf8')
+  // The first letter of a file is ASCII, so that one of its two bytes is 0.
+  const mark = bytes.subarray(0, 2).toString('hex')
+  if (mark === 'fffe' || mark === 'feff' || (bytes.length > 1 && (bytes[0] === 0) !== (bytes[1] === 0))) {
+    throw new UnfitFileError('the text is UTF-16: save it as UTF-8', { at: { file: shown, line: 1, column: 1 } })
+  }
   if (isUtf8(bytes)) return text
   const at = firstReplaced(bytes, text)
-  throw new UnfitFileError('the text is not UTF-8 here', placeAt(sourceOf(shown, text), [at, at + 1]))
+  const byte = (bytes[Buffer.byteLength(text.slice(0, at))] ?? 0).toString(16).toUpperCase()
+  throw new UnfitFileError(
+    `the byte ${byte} is not UTF-8 here, as in a text in Latin-1 or Windows-1252: save it as UTF-8`,
+    placeAt(sourceOf(shown, text), [at, at + 1]),
+  )
 }
 
 /** Where decoding has put U+FFFD in the place of something else. A text may also hold that character itself. */

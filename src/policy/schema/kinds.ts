@@ -9,7 +9,9 @@ import { didYouMean } from '../suggest.ts'
 import { type Branch, describe, isNothing, isPlain, nameOf, report, textOf, written } from '../tree.ts'
 import { CONFIG_KIND } from '../words.ts'
 import { quoted } from '../yaml.ts'
+import { oddCharacter } from './address.ts'
 import type { AnnotatedSchema } from './check.ts'
+import { TIME_HINT, timeSlip } from './times.ts'
 
 /** The message about a wrong value of one kind. */
 interface Kind {
@@ -35,7 +37,8 @@ const TEXTS = new Set(['text', 'header', 'approval', 'timezone', 'listen', 'curr
 /** The value of a scalar, by the text that was written. 1e3, 0x10 and 010 are no numbers here, and a cap has only digits. */
 export function convert(node: Scalar, { 'x-kind': kind = '' }: AnnotatedSchema): unknown {
   const text = textOf(node)
-  if (kind === 'email' || kind === 'glob') return normaliseEmail(text)
+  // No schema accepts an empty address.
+  if (kind === 'email' || kind === 'glob') return oddCharacter(normaliseEmail(text)) === undefined ? normaliseEmail(text) : ''
   if (TEXTS.has(kind)) return isPlain(node) && /^\s*(true|false)\s*$/i.test(text) ? true : trimmed(text, kind)
   if (!isPlain(node)) return text
   if (text === 'true' || text === 'false') return text === 'true'
@@ -58,7 +61,7 @@ export function refuse(branch: Branch): undefined {
     return report(branch, 'NOT_A_LIST', `${nameOf(branch)} is ${describe(node)}, not a list`, { hint })
   }
   if (!kind || (isSeq(node) && schema.anyOf?.some(({ properties }) => properties)) || (isSeq(node) && schema.properties)) {
-    return report(branch, 'NOT_A_MAPPING', `${nameOf(branch)} is ${describe(node)}, not a mapping of keys`)
+    return report(branch, 'NOT_A_MAPPING', `${nameOf(branch)} is ${describe(node)}, not a mapping of keys`, hintOf(shapeHint(branch)))
   }
   const { code, what, hint, says } = kind
   if (!isScalar(node)) {
@@ -72,6 +75,25 @@ export function refuse(branch: Branch): undefined {
     ...hintOf(hint?.(text, branch) ?? kind.hintForNothing),
     ...(isMappingKind(kind) ? { on: 'key' } : {}),
   })
+}
+
+/** A mapping with the keys that it needs, or the keys that it may have. An address that was written for it is kept. */
+function shapeHint({ node, schema }: Branch): string | undefined {
+  const { properties, required = [] } = schema
+  if (!properties) return undefined
+  const given = isScalar(node) && !isNothing(node) ? normaliseEmail(textOf(node)) : ''
+  const example = (key: string): string => {
+    switch (properties[key]?.['x-kind']) {
+      case 'email':
+        return /^[^\s@:]+@[^\s@:]+$/.test(given) ? given : 'name@example.com'
+      case 'cap':
+        return '500'
+      default:
+        return '…'
+    }
+  }
+  if (required.length === 0) return `write below it what it has: ${Object.keys(properties).join(', ')}`
+  return `write it like {${required.map((key) => `${key}: ${example(key)}`).join(', ')}}`
 }
 
 const hintOf = (hint: string | undefined): { readonly hint?: string } => (hint === undefined ? {} : { hint })
@@ -92,8 +114,13 @@ function refuseNothing(branch: Branch, kind: Kind | undefined): undefined {
     return report(branch, 'MISSING', `${name} is empty`, { on: 'key', hint: 'write cap: 500 below it, or leave it out' })
   }
   const isRequired = parent?.schema.required?.includes(key) === true
-  if (isRequired && EMPTY_IS_MISSING.has(schema['x-kind'])) return report(branch, 'MISSING', `${name} is empty`, { on: 'key' })
-  if (!kind) return report(branch, 'NOT_A_MAPPING', `${name} is empty, not a mapping of keys`, node ? {} : { on: 'key' })
+  if (isRequired && EMPTY_IS_MISSING.has(schema['x-kind'])) {
+    return report(branch, 'MISSING', `${name} is empty`, { on: 'key', ...hintOf(shapeHint(branch)) })
+  }
+  if (!kind) {
+    const hint = hintOf(shapeHint(branch))
+    return report(branch, 'NOT_A_MAPPING', `${name} is empty, not a mapping of keys`, node ? hint : { on: 'key', ...hint })
+  }
   if (isMappingKind(kind))
     return report(branch, kind.code, kind.says?.('', branch) ?? name, { on: 'key', hint: kind.hint?.('', branch) ?? '' })
   if (kind.isText) return report(branch, 'NOT_TEXT', `${name} is empty, not a text`, { on: 'key' })
@@ -129,16 +156,36 @@ function capHint(text: string, { node }: Branch): string {
   if (/^none$/i.test(digits)) return 'write none'
   if (/^-/.test(digits)) return 'a cap is never negative: write 0 with allowZero: true, or none'
   const meant = meantNumber(digits)
+  if (typeof meant === 'string') return meant
   if (meant !== undefined) return meant > MAX_CAP ? `${MAX_CAP} is the largest cap` : `write ${meant}`
   return WRITE_A_CAP
 }
 
-/** The whole number that was most likely meant. */
-function meantNumber(text: string): number | undefined {
-  const digits = text.replace(/(?<=\d)[_ ,'](?=\d)/g, '').replace(/^\+/, '')
+/** The whole number that was surely meant, or what to do where it may be a fraction: that is for the person to say, so nothing is rounded. */
+function meantNumber(text: string): number | string | undefined {
+  const written = text.replace(/(?<=\d)[_ '](?=\d)/g, '').replace(/^\+/, '')
+  const [, thousands, mark = '', rest] = /^([1-9]\d{0,2})([.,])(\d{3})$/.exec(written) ?? []
+  if (thousands !== undefined) {
+    const fraction = `${thousands}.${rest}`
+    const both = `write ${thousands}${rest} if the "${mark}" separates thousands`
+    return Number.isInteger(Number(fraction))
+      ? `${both}, or ${thousands} if it is a decimal point`
+      : `${both}; if not, ${fraction} is no whole number`
+  }
+  const isGrouped = /^[1-9]\d{0,2}(\.\d{3}){2,}$|^[1-9]\d{0,2}(,\d{3}){2,}$/.test(written)
+  const digits = isGrouped ? written.replace(/[.,]/g, '') : written
   if (/^0[0-9]+$/.test(digits)) return Number(digits)
   const value = digits === '' || /[^0-9a-fxoA-FXO.+-]/.test(digits) ? Number.NaN : Number(digits)
-  return Number.isFinite(value) && value >= 0 ? Math.round(value) : undefined
+  if (!Number.isFinite(value) || value < 0) return /^\d+,\d+$/.test(digits) ? NO_FRACTION : undefined
+  return Number.isInteger(value) ? value : NO_FRACTION
+}
+
+const NO_FRACTION = 'write a whole number: there are no fractions here'
+
+/** Such a character is easily overlooked, or not to be seen at all. */
+function oddHint(text: string): string | undefined {
+  const odd = oddCharacter(normaliseEmail(text))
+  return odd === undefined ? undefined : `${odd}: type the address anew`
 }
 
 const WRITE_A_GLOB = 'write it as "*@contractor.example": * is any text, ? one character'
@@ -153,7 +200,7 @@ function wholeHint(text: string, { node, schema: { minimum = 0, maximum = MAX_CA
   const digits = text.trim()
   if (isScalar(node) && !isPlain(node) && WHOLE_NUMBER.test(digits)) return `write ${digits} without quotes`
   const meant = meantNumber(digits)
-  if (meant === undefined) return undefined
+  if (meant === undefined || typeof meant === 'string') return meant
   return meant < minimum ? `${minimum} is the least` : meant > maximum ? `${maximum} is the most` : `write ${meant}`
 }
 
@@ -175,7 +222,6 @@ const word: Kind = {
 
 const WRITE_A_FLAG = 'write true or false, without quotes'
 
-const TIME_HINT = 'write a date such as 2026-12-15, or an instant such as 2026-12-15T18:00:00Z'
 const time = (forms: string, hint: (text: string) => string): Kind => ({
   code: 'TIME',
   isText: true,
@@ -232,11 +278,11 @@ const KINDS: Readonly<Record<string, Kind>> = {
   cap: cap(CAP_OR_NONE),
   'grant-cap': cap(CAP_WORDS),
   add: { ...cap(`a whole number from 1 to ${MAX_CAP}`), hint: addHint },
-  email: { code: 'EMAIL', what: () => 'not an e-mail address', hintForNothing: 'write it as name@example.com' },
+  email: { code: 'EMAIL', what: () => 'not an e-mail address', hint: oddHint, hintForNothing: 'write it as name@example.com' },
   glob: {
     code: 'EMAIL_PATTERN',
     what: () => 'not a pattern for e-mail addresses',
-    hint: globHint,
+    hint: (text) => oddHint(text) ?? globHint(text),
     hintForNothing: WRITE_A_GLOB,
   },
   whole: { code: 'NUMBER', what: bounds, hint: wholeHint },
@@ -249,9 +295,9 @@ const KINDS: Readonly<Record<string, Kind>> = {
         : 'a hold id has 32 hex digits, as `capkeeper plan` prints it',
   },
   timezone: trimmedText('TIMEZONE', 'not a known time zone', 'write a name of the IANA database such as Europe/Berlin'),
-  from: time('a date or an RFC 3339 instant', () => TIME_HINT),
+  from: time('a date or an RFC 3339 instant', (text) => timeSlip(text.trim()) ?? TIME_HINT),
   until: time('a date, an RFC 3339 instant or cycleEnd', (text) =>
-    /^cycle.?end$/i.test(text.trim()) ? 'write cycleEnd' : `${TIME_HINT}, or cycleEnd`,
+    /^cycle.?end$/i.test(text.trim()) ? 'write cycleEnd' : (timeSlip(text.trim()) ?? `${TIME_HINT}, or cycleEnd`),
   ),
   hour: { code: 'TIME', what: () => 'not a time of day', hintForNothing: 'write it like 19:00' },
   number: { code: 'NUMBER', what: bounds },
