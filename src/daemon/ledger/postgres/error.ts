@@ -22,6 +22,10 @@ const withoutTls: Meaning = {
   code: 'LEDGER_UNREADABLE',
   says: (told) => `sslmode demands TLS, and the server offers none (${told}); switch it on there, or choose another sslmode`,
 }
+const unusable: Meaning = {
+  code: 'LEDGER_UNREADABLE',
+  says: (told) => `no connection can be made (${told}); check host, port, sslmode and the files of certificates and keys`,
+}
 const standby: Meaning = {
   code: 'LEDGER_UNWRITABLE',
   says: (told) => `the server takes no writes (${told}); the address has to lead to the primary`,
@@ -95,19 +99,31 @@ export function fromPostgres(error: unknown, name: string): unknown {
 const CERTIFICATE =
   /CERT|SELF_SIGNED|UNABLE_TO_(?:VERIFY|GET)|ISSUER|^(?:HOSTNAME_MISMATCH|INVALID_CA|PATH_LENGTH_EXCEEDED|INVALID_PURPOSE)$/
 
-/** Only a network failure can end by waiting. */
-function connectionFailure({ message }: Error, code: string): Meaning {
-  if (isWithoutTls(message)) return withoutTls
-  return CERTIFICATE.test(code) ? untrusted : away
+/** What can end by waiting: a network, a server or a process that has too little of something. A socket's file is absent while its server starts. */
+const TRANSIENT =
+  /^(ECONN(REFUSED|RESET|ABORTED)|ETIMEDOUT|EPIPE|E(HOST|NET)(UNREACH|DOWN)|ENETRESET|EADDRNOTAVAIL|EAI_AGAIN|ENOTFOUND|ENOENT|ENOTCONN|ESHUTDOWN|EAGAIN|E[MN]FILE|ENOBUFS|ENOMEM|ECANCELED|ABORT_ERR|ERR_STREAM_\w+|ERR_SOCKET_\w+)$/
+
+/** The driver's words for the same; its errors have no code. */
+const LOST = /terminated|timeout|timed out|not queryable|closed|ended/i
+
+/** Everything else stays as it is until a person changes something, so it is not waited for. */
+function connectionFailure(error: Error, code: string): Meaning {
+  if (isWithoutTls(error.message)) return withoutTls
+  const all = [code, ...attemptsOf(error).map((one) => fields(one).code)].filter((one) => one !== '')
+  if (all.some((one) => TRANSIENT.test(one)) || (all.length === 0 && LOST.test(error.message))) return away
+  return all.some((one) => CERTIFICATE.test(one)) ? untrusted : unusable
 }
+
+/** The errors of the single addresses, where a name has several. */
+const attemptsOf = (error: Error): readonly Error[] =>
+  'errors' in error && Array.isArray(error.errors) ? error.errors.filter((one) => one instanceof Error) : []
 
 /** Whether the driver says that the server has no TLS. */
 export const isWithoutTls = (message: string): boolean => /does not support SSL/.test(message)
 
 /** An attempt over several addresses has an empty message of its own. */
 function toldBy(error: Error, code: string): string {
-  const first = 'errors' in error && Array.isArray(error.errors) ? error.errors.find((one) => one instanceof Error) : undefined
-  const told = first instanceof Error ? first.message : error.message || code || error.name
+  const told = attemptsOf(error)[0]?.message || error.message || code || error.name
   // The rest is advice about flags of Node.
   return told.split('; ')[0] ?? told
 }
