@@ -1,5 +1,6 @@
 // What further values of the chart do to its objects: monitoring, git-sync, placement, security contexts, the volume, and objects of one's own.
 import { describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
 import { generatedFiles } from '../../deploy/generate.ts'
 import { type Manifest, named, ofKind, schemaOffences, statefulSet } from '../support/kubernetes.ts'
 import { restrictedOffences } from '../support/pod-security.ts'
@@ -192,5 +193,27 @@ describe('the README of the chart', () => {
     ['a section', '| **backup** |  | A copy of the ledger by schedule'],
   ])('has %s', (_row, line) => {
     expect(readme).toContain(line)
+  })
+})
+
+// `helm upgrade --reuse-values` renders a newer chart with the values of an older one, without its new keys.
+describe('values of an older release', () => {
+  const values: Readonly<Record<string, unknown>> = parse(readDeploy('helm/capkeeper/values.yaml'))
+  const isMapping = (value: unknown): value is Readonly<Record<string, unknown>> =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+  const mappings = (of: Readonly<Record<string, unknown>>, path = ''): readonly string[] =>
+    Object.entries(of).flatMap(([key, value]) => (isMapping(value) ? [`${path}${key}`, ...mappings(value, `${path}${key}.`)] : []))
+  // Every release has had these, and nothing may be guessed in their place.
+  const needed = ['image', 'persistence'] as const
+  const lacking = mappings(values).filter((path) => path !== 'image' && path !== 'persistence')
+
+  test.skipIf(!hasHelm).each(lacking)('may lack %s (needs helm)', (path) => {
+    const manifests = helmed('--set', `${path}=null`)
+    expect(manifests.map(named)).toContain('StatefulSet capkeeper')
+    expect(manifests.flatMap(schemaOffences)).toEqual([])
+  })
+
+  test.skipIf(!hasHelm).each(needed)('say what to do where %s is lacking (needs helm)', (path) => {
+    expect(() => helmed('--set', `${path}=null`)).toThrow(/is lacking: upgrade with --reset-then-reuse-values, or set it/)
   })
 })

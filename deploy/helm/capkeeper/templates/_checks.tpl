@@ -9,22 +9,22 @@
 {{- if has .name $seen }}{{ fail (printf "extraEnv names %s a second time" .name) }}{{ end }}
 {{- $seen = append $seen .name }}
 {{- end }}
-{{- if and .Values.serviceMonitor.enabled (eq (toString .Values.podMonitor.enabled) "true") }}
+{{- if and (.Values.serviceMonitor).enabled (eq (toString (.Values.podMonitor).enabled) "true") }}
 {{- fail "podMonitor.enabled and serviceMonitor.enabled are both true, and every series would be there twice; leave podMonitor.enabled at auto" }}
 {{- end }}
-{{- if .Values.backup.enabled }}
-{{- if not (or .Values.backup.existingClaim .Values.backup.s3.bucket) }}
+{{- if (.Values.backup).enabled }}
+{{- if not (or (.Values.backup).existingClaim ((.Values.backup).s3).bucket) }}
 {{- fail "backup.enabled needs a place for the copies: backup.existingClaim, backup.s3.bucket, or both" }}
 {{- end }}
-{{- if eq .Values.persistence.accessMode "ReadWriteOncePod" }}
+{{- if eq (.Values.persistence).accessMode "ReadWriteOncePod" }}
 {{- fail "backup.enabled needs persistence.accessMode ReadWriteOnce: with ReadWriteOncePod no second pod may read the ledger" }}
 {{- end }}
 {{- end }}
-{{- if eq .Values.ledger.kind "postgres" }}
-{{- if not .Values.ledger.postgres.existingSecret }}
+{{- if eq (.Values.ledger).kind "postgres" }}
+{{- if not ((.Values.ledger).postgres).existingSecret }}
 {{- fail "ledger.kind postgres needs ledger.postgres.existingSecret: a Secret with the address of the database" }}
 {{- end }}
-{{- if .Values.backup.enabled }}
+{{- if (.Values.backup).enabled }}
 {{- fail "backup.enabled is for a ledger in a volume; with ledger.kind postgres the database's own backups are made" }}
 {{- end }}
 {{- end }}
@@ -48,7 +48,7 @@
   {{- if ne (default "OrderedReady" .spec.podManagementPolicy) "Parallel" }}
     {{- fail (printf "the StatefulSet %s was made by an older chart, and Kubernetes cannot change its podManagementPolicy in place. Run `kubectl -n %s delete statefulset %s --cascade=orphan`, which leaves the pod and its volume as they are, and this command again. Nothing was changed" .metadata.name $root.Release.Namespace .metadata.name) }}
   {{- end }}
-  {{- if eq $root.Values.ledger.kind "sqlite" }}
+  {{- if ne ($root.Values.ledger).kind "postgres" }}
   {{- include "capkeeper.checkOfClaim" (dict "root" $root "claims" (default list .spec.volumeClaimTemplates) "name" .metadata.name) }}
   {{- end }}
 {{- end }}

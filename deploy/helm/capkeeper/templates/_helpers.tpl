@@ -35,21 +35,21 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- end }}
 
 {{- define "capkeeper.serviceAccount" -}}
-{{- if .Values.serviceAccount.create }}
-{{- default (include "capkeeper.fullname" .) .Values.serviceAccount.name }}
+{{- if (.Values.serviceAccount).create }}
+{{- default (include "capkeeper.fullname" .) (.Values.serviceAccount).name }}
 {{- else }}
-{{- default "default" .Values.serviceAccount.name }}
+{{- default "default" (.Values.serviceAccount).name }}
 {{- end }}
 {{- end }}
 
 {{- define "capkeeper.policiesConfigMap" -}}
-{{- default (printf "%s-policies" (include "capkeeper.fullname" .)) .Values.policies.existingConfigMap }}
+{{- default (printf "%s-policies" (include "capkeeper.fullname" .)) (.Values.policies).existingConfigMap }}
 {{- end }}
 
 {{- /* Where capkeeper finds the policies. */ -}}
 {{- define "capkeeper.policiesPath" -}}
-{{- if .Values.gitSync.enabled }}
-{{- printf "/git/root/current/%s" .Values.gitSync.folder | trimSuffix "/" }}
+{{- if (.Values.gitSync).enabled }}
+{{- printf "/git/root/current/%s" (.Values.gitSync).folder | trimSuffix "/" }}
 {{- else -}}
 /policies
 {{- end }}
@@ -57,16 +57,18 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 
 {{- /* One image, from {repository, tag, digest} and the tag to use when there is none. */ -}}
 {{- define "capkeeper.image" -}}
-{{- if .image.digest }}
-{{- printf "%s@%s" .image.repository .image.digest | quote }}
+{{- $image := default dict .image }}
+{{- $repository := required "the repository of an image is lacking: upgrade with --reset-then-reuse-values, or set it" $image.repository }}
+{{- if $image.digest }}
+{{- printf "%s@%s" $repository $image.digest | quote }}
 {{- else }}
-{{- printf "%s:%s" .image.repository (default .tag .image.tag) | quote }}
+{{- printf "%s:%s" $repository (default .tag $image.tag) | quote }}
 {{- end }}
 {{- end }}
 
 {{- define "capkeeper.ownImage" -}}
 image: {{ include "capkeeper.image" (dict "image" .Values.image "tag" .Chart.AppVersion) }}
-imagePullPolicy: {{ .Values.image.pullPolicy }}
+imagePullPolicy: {{ (.Values.image).pullPolicy }}
 {{- end }}
 
 {{- /* Of any pod that nothing is to be done from. */ -}}
@@ -97,7 +99,7 @@ apiVersion: capkeeper/v1
 kind: Config
 listen: 0.0.0.0:9464
 people: {{ .Values.people }}
-{{- if eq .Values.ledger.kind "sqlite" }}
+{{- if ne (.Values.ledger).kind "postgres" }}
 ledger: /data/capkeeper.db
 {{- end }}
 {{- with .Values.metrics }}
@@ -109,7 +111,7 @@ metrics:
 {{- end }}
 workspaces:
 {{- range .Values.workspaces }}
-  {{- $key := dict "file" (printf "/var/run/secrets/capkeeper/%s" $.Values.keys.entry) }}
+  {{- $key := dict "file" (printf "/var/run/secrets/capkeeper/%s" ($.Values.keys).entry) }}
   {{- $policies := list (include "capkeeper.policiesPath" $) }}
   {{- $filled := dict "mode" $.Values.mode "keys" (dict "default" $key) "policies" $policies }}
   {{- range $name, $value := . }}{{ $_ := set $filled $name $value }}{{ end }}
@@ -119,7 +121,7 @@ workspaces:
 {{- end }}
 
 {{- define "capkeeper.policyFiles" -}}
-{{- range $name, $text := .Values.policies.files }}
+{{- range $name, $text := (.Values.policies).files }}
 {{ $name | quote }}: |
   {{- $text | trim | nindent 2 }}
 {{- else }}{}
@@ -157,20 +159,20 @@ workspaces:
 
 {{- define "capkeeper.hasPodMonitor" -}}
 {{- $isKnown := .Capabilities.APIVersions.Has "monitoring.coreos.com/v1/PodMonitor" }}
-{{- if eq (toString .Values.podMonitor.enabled) "auto" }}
-{{- if and $isKnown (not .Values.serviceMonitor.enabled) }}yes{{ end }}
-{{- else if .Values.podMonitor.enabled }}yes{{ end }}
+{{- if eq (toString (.Values.podMonitor).enabled) "auto" }}
+{{- if and $isKnown (not (.Values.serviceMonitor).enabled) }}yes{{ end }}
+{{- else if (.Values.podMonitor).enabled }}yes{{ end }}
 {{- end }}
 
 {{- define "capkeeper.hasRules" -}}
 {{- $isKnown := .Capabilities.APIVersions.Has "monitoring.coreos.com/v1/PrometheusRule" }}
-{{- if eq (toString .Values.prometheusRule.enabled) "auto" }}
+{{- if eq (toString (.Values.prometheusRule).enabled) "auto" }}
 {{- if and $isKnown (not (include "capkeeper.madeByAnother" (dict "root" . "apiVersion" "monitoring.coreos.com/v1" "kind" "PrometheusRule" "component" "alerts"))) }}yes{{ end }}
-{{- else if .Values.prometheusRule.enabled }}yes{{ end }}
+{{- else if (.Values.prometheusRule).enabled }}yes{{ end }}
 {{- end }}
 
 {{- define "capkeeper.hasDashboards" -}}
-{{- if .Values.dashboards.enabled }}
+{{- if (.Values.dashboards).enabled }}
 {{- if not (include "capkeeper.madeByAnother" (dict "root" . "apiVersion" "v1" "kind" "ConfigMap" "component" "dashboards")) }}yes{{ end }}
 {{- end }}
 {{- end }}

@@ -5,8 +5,8 @@ that git-sync makes, and so owns: git trusts no other. */ -}}
 {{- define "capkeeper.gitSync" -}}
 {{- with .Values.gitSync }}
 - name: git-sync
-  image: {{ include "capkeeper.image" (dict "image" .image "tag" .image.tag) }}
-  imagePullPolicy: {{ $.Values.image.pullPolicy }}
+  image: {{ include "capkeeper.image" (dict "image" .image "tag" (.image).tag) }}
+  imagePullPolicy: {{ ($.Values.image).pullPolicy }}
   restartPolicy: Always
   args:
     - {{ printf "--repo=%s" .repository | quote }}
@@ -34,7 +34,7 @@ that git-sync makes, and so owns: git trusts no other. */ -}}
   resources:
     {{- toYaml .resources | nindent 4 }}
   securityContext:
-    {{- toYaml (mergeOverwrite (deepCopy $.Values.securityContext) .securityContext) | nindent 4 }}
+    {{- toYaml (mergeOverwrite (deepCopy (default dict $.Values.securityContext)) (default dict .securityContext)) | nindent 4 }}
   volumeMounts:
     - {name: git, mountPath: /git}
     - {name: git-tmp, mountPath: /tmp}
@@ -69,20 +69,20 @@ that git-sync makes, and so owns: git trusts no other. */ -}}
     name: {{ include "capkeeper.fullname" . }}-config
 - name: keys
   secret:
-    secretName: {{ .Values.keys.existingSecret | quote }}
+    secretName: {{ (.Values.keys).existingSecret | quote }}
     defaultMode: 288 # 0440
-{{- if .Values.gitSync.enabled }}
+{{- if (.Values.gitSync).enabled }}
 - name: git
   emptyDir: {sizeLimit: 1Gi}
 - name: git-tmp
   emptyDir: {sizeLimit: 64Mi}
-{{- with .Values.gitSync.existingSecret }}
+{{- with (.Values.gitSync).existingSecret }}
 - name: git-secret
   secret:
     secretName: {{ . | quote }}
     defaultMode: 288 # 0440
 {{- end }}
-{{- with .Values.gitSync.sshSecret }}
+{{- with (.Values.gitSync).sshSecret }}
 - name: git-ssh
   secret:
     secretName: {{ . | quote }}
@@ -93,10 +93,10 @@ that git-sync makes, and so owns: git trusts no other. */ -}}
   configMap:
     name: {{ include "capkeeper.policiesConfigMap" . | quote }}
 {{- end }}
-{{- if and (eq .Values.ledger.kind "sqlite") .Values.persistence.existingClaim }}
+{{- if and (ne (.Values.ledger).kind "postgres") (.Values.persistence).existingClaim }}
 - name: data
   persistentVolumeClaim:
-    claimName: {{ .Values.persistence.existingClaim | quote }}
+    claimName: {{ (.Values.persistence).existingClaim | quote }}
 {{- end }}
 - name: tmp
   emptyDir: {sizeLimit: 64Mi}
@@ -109,7 +109,7 @@ that git-sync makes, and so owns: git trusts no other. */ -}}
 {{- define "capkeeper.podTemplate" -}}
 metadata:
   labels:
-    {{- with mergeOverwrite dict .Values.commonLabels .Values.podLabels }}
+    {{- with mergeOverwrite dict (default dict .Values.commonLabels) (default dict .Values.podLabels) }}
     {{- toYaml . | nindent 4 }}
     {{- end }}
     {{- include "capkeeper.selectorLabels" . | nindent 4 }}
@@ -133,7 +133,7 @@ spec:
   dnsConfig:
     {{- toYaml . | nindent 4 }}
   {{- end }}
-  {{- if .Values.gitSync.enabled }}
+  {{- if (.Values.gitSync).enabled }}
   initContainers:
     {{- include "capkeeper.gitSync" . | trim | nindent 4 }}
   {{- end }}
@@ -156,13 +156,19 @@ spec:
           protocol: TCP
       startupProbe:
         httpGet: {path: /livez, port: http}
-        {{- toYaml .Values.probes.startup | nindent 8 }}
+        {{- with (.Values.probes).startup }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
       livenessProbe:
         httpGet: {path: /livez, port: http}
-        {{- toYaml .Values.probes.liveness | nindent 8 }}
+        {{- with (.Values.probes).liveness }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
       readinessProbe:
         httpGet: {path: /readyz, port: http}
-        {{- toYaml .Values.probes.readiness | nindent 8 }}
+        {{- with (.Values.probes).readiness }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
       resources:
         {{- toYaml .Values.resources | nindent 8 }}
       securityContext:
@@ -171,12 +177,12 @@ spec:
         # Whole folders, never subPath: only so do changes of the files arrive.
         - {name: config, mountPath: /etc/capkeeper, readOnly: true}
         - {name: keys, mountPath: /var/run/secrets/capkeeper, readOnly: true}
-        {{- if .Values.gitSync.enabled }}
+        {{- if (.Values.gitSync).enabled }}
         - {name: git, mountPath: /git, readOnly: true}
         {{- else }}
         - {name: policies, mountPath: /policies, readOnly: true}
         {{- end }}
-        {{- if eq .Values.ledger.kind "sqlite" }}
+        {{- if ne (.Values.ledger).kind "postgres" }}
         - {name: data, mountPath: /data}
         {{- end }}
         - {name: tmp, mountPath: /tmp}
@@ -201,7 +207,7 @@ spec:
   topologySpreadConstraints:
     {{- toYaml . | nindent 4 }}
   {{- else }}
-  {{- if eq .Values.ledger.kind "postgres" }}
+  {{- if eq (.Values.ledger).kind "postgres" }}
   # Another node, and another zone, for each as far as there are any.
   topologySpreadConstraints:
     {{- range list "kubernetes.io/hostname" "topology.kubernetes.io/zone" }}
