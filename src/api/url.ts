@@ -25,18 +25,36 @@ type Environment = Readonly<Record<string, string | undefined>>
  * The proxy for an address: `HTTPS_PROXY` for https, `HTTP_PROXY` for http outside this machine, unless `NO_PROXY` names the host; lower-case
  * names win. Undefined: none.
  */
-export function proxyFor(address: string, env: Environment): string | undefined {
+export function proxyFor(address: string, env: Environment): NamedProxy | undefined {
   const { protocol, hostname, port } = new URL(address)
   const host = hostname.replace(/^\[|\]$/g, '').toLowerCase()
   const secure = protocol === 'https:'
   if (!secure && isLoopback(host)) return undefined
   const proxy = secure ? first(env, 'https_proxy', 'HTTPS_PROXY') : first(env, 'http_proxy', 'HTTP_PROXY')
-  if (proxy === undefined || exempt(host, port || (secure ? '443' : '80'), first(env, 'no_proxy', 'NO_PROXY') ?? '')) return undefined
-  return proxy.includes('://') ? proxy : `http://${proxy}`
+  if (!proxy || exempt(host, port || (secure ? '443' : '80'), first(env, 'no_proxy', 'NO_PROXY')?.value ?? '')) return undefined
+  return { url: proxy.value.includes('://') ? proxy.value : `http://${proxy.value}`, variable: proxy.variable }
 }
 
-const first = (env: Environment, ...names: readonly string[]): string | undefined =>
-  names.map((name) => env[name]?.trim()).find((value) => value !== undefined && value !== '')
+/** A proxy, and the variable that names it. Its URL may hold a password, so no message has it. */
+export interface NamedProxy {
+  readonly url: string
+  readonly variable: string
+}
+
+/** Why a proxy cannot be used; undefined where it can. A password with a # or an @ in it would end in another host. */
+export function whyNoProxy({ url, variable }: NamedProxy): string | undefined {
+  const [authority = '', path = ''] = /^[^:]*:\/\/([^/?#]*)(.*)$/s.exec(url)?.slice(1) ?? []
+  const isRaw = authority.split('@').length > 2 || (path !== '' && path !== '/')
+  if (isRaw)
+    return `${variable} is not an address such as http://user:password@host:port: in the user and the password, write # as %23, @ as %40, / as %2F, ? as %3F and % as %25`
+  const isUsable = URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)
+  return isUsable ? undefined : `${variable} is not an address such as http://host:port`
+}
+
+function first(env: Environment, ...names: readonly string[]): { readonly variable: string; readonly value: string } | undefined {
+  const variable = names.find((name) => (env[name]?.trim() ?? '') !== '')
+  return variable === undefined ? undefined : { variable, value: env[variable]?.trim() ?? '' }
+}
 
 /** `*`, `host`, `.host`, `*.host` (each with its subdomains), `host:port`, an IP address or a network such as `10.0.0.0/8`. */
 function exempt(host: string, port: string, noProxy: string): boolean {

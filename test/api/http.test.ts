@@ -257,6 +257,14 @@ describe('a proxy', () => {
     })
   })
 
+  it('whose name nobody knows is named by its variable, without its password', async () => {
+    const transport = transportTo('https://service.example', { proxyEnv: { HTTPS_PROXY: 'http://me:hunter2@nowhere.invalid:1' } })
+    expect(await transport.send('GetUsageConfig', BODY, SOON)).toMatchObject({
+      kind: 'network',
+      message: expect.stringMatching(/^the proxy of HTTPS_PROXY: the host name (?!.*hunter2)/),
+    })
+  })
+
   it.each([
     ['base URL', { baseUrl: 'host' }, 'BASE_URL_INVALID'],
     ['proxy', { baseUrl: 'https://host', proxyEnv: { HTTPS_PROXY: 'socks5://x' } }, 'PROXY_INVALID'],

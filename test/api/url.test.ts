@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseBaseUrl, proxyFor } from '../../src/api/url.ts'
+import { parseBaseUrl, proxyFor, whyNoProxy } from '../../src/api/url.ts'
 
 describe('a base URL', () => {
   it.each([
@@ -40,7 +40,7 @@ describe('the proxy', () => {
     ['is HTTP_PROXY for http', 'http://service.example', { HTTP_PROXY: 'http://proxy:1', HTTPS_PROXY: 'http://other:1' }, 'http://proxy:1'],
     ['is none for http on this machine', 'http://127.0.0.1:8787', { HTTP_PROXY: 'http://proxy:1' }, undefined],
   ])('%s', (_name, url, env, expected) => {
-    expect(proxyFor(url, env)).toBe(expected)
+    expect(proxyFor(url, env)?.url).toBe(expected)
   })
 
   it.each([
@@ -69,6 +69,25 @@ describe('the proxy', () => {
     ['a broken network', 'https://10.1.2.3', '10.0.0.0/99'],
     ['nothing', 'https://service.example', ''],
   ])('is still used when NO_PROXY names %s', (_name, url, noProxy) => {
-    expect(proxyFor(url, { HTTPS_PROXY: 'http://proxy:1', NO_PROXY: noProxy })).toBe('http://proxy:1')
+    expect(proxyFor(url, { HTTPS_PROXY: 'http://proxy:1', NO_PROXY: noProxy })?.url).toBe('http://proxy:1')
+  })
+
+  it.each([
+    ['a raw #', 'http://me:p#ssw0rd@proxy:3128', /%23/],
+    ['a raw # after digits, which would be a port', 'http://me:12#34w0rd@proxy:3128', /%23/],
+    ['a raw @', 'http://me:p@ssw0rd@proxy:3128', /%40/],
+    ['a raw /, without a scheme', 'me:1/ssw0rd@proxy:3128', /%2F/],
+    ['a raw ?', 'me:1?ssw0rd@proxy:3128', /%3F/],
+  ])('is refused by the name of its variable, without the password, where that has %s', (_row, https_proxy, how) => {
+    const proxy = proxyFor('https://service.example', { https_proxy })
+    const why = proxy && whyNoProxy(proxy)
+    expect(why).toMatch(/^https_proxy is not an address/)
+    expect(why).toMatch(how)
+    expect(why).not.toContain('w0rd')
+  })
+
+  it.each(['http://me:p%23%40ss@proxy:3128', 'proxy:3128/', 'https://proxy'])('is used as %s', (HTTPS_PROXY) => {
+    const proxy = proxyFor('https://service.example', { HTTPS_PROXY })
+    expect(proxy && whyNoProxy(proxy)).toBeUndefined()
   })
 })

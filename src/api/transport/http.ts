@@ -10,7 +10,7 @@ import type { Got } from 'got'
 import { InputError, type Problem } from '../../core/model/problem.ts'
 import type { Operation, RowPlan, SendOptions, Transport, TransportFailure, WireAnswer } from '../../ports.ts'
 import { BoundError, CONNECT_TIMEOUT_MS, MAX_ANSWER_BYTES, MAX_SMALL_ANSWER_BYTES, tooLarge } from '../bounds.ts'
-import { parseBaseUrl, proxyFor } from '../url.ts'
+import { type NamedProxy, parseBaseUrl, proxyFor, whyNoProxy } from '../url.ts'
 import { OPERATION_PATH } from '../wire.ts'
 import type { Authorities } from './authorities.ts'
 import { createCutter } from './cut.ts'
@@ -63,7 +63,7 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
       // node:https reuses a connection only for requests with the same authorities.
       if (!client || client.pem !== trusted?.pem) client = { pem: trusted?.pem, got: openClient(agents, options, trusted?.pem) }
       return exchange(
-        { client: await client.got, room, account },
+        { client: await client.got, room, account, proxy },
         { operation, url: `${base.url}${OPERATION_PATH}${operation}` },
         body,
         sendOptions,
@@ -97,16 +97,17 @@ export interface Poster {
 /** Posts JSON to any address, through the proxy that is set for it. Answers are not read. */
 export function createPoster({ userAgent, proxyEnv }: Pick<HttpTransportOptions, 'userAgent' | 'proxyEnv'>): Poster {
   const agents = new Map<string | undefined, Promise<Agents>>()
-  const agentsFor = (proxy: string | undefined): Promise<Agents> => {
-    const opened = agents.get(proxy) ?? openAgents(proxy, POSTS_AT_A_TIME)
-    agents.set(proxy, opened)
+  const agentsFor = (proxy: NamedProxy | undefined): Promise<Agents> => {
+    const opened = agents.get(proxy?.url) ?? openAgents(proxy, POSTS_AT_A_TIME)
+    agents.set(proxy?.url, opened)
     return opened
   }
   return {
     async post(url, body, { timeoutMs, signal }) {
       signal?.throwIfAborted()
       const proxy = proxyFor(url, proxyEnv)
-      if (proxy !== undefined && !isProxy(proxy)) return { kind: 'network', message: NO_PROXY_ADDRESS, unsent: true }
+      const unusable = proxy && whyNoProxy(proxy)
+      if (unusable !== undefined) return { kind: 'network', message: unusable, unsent: true }
       const client = await openClient(agentsFor(proxy), { userAgent }, undefined)
       const timeout = delaysOf(timeoutMs)
       const stream = open(client, url, JSON.stringify(body), timeout)
@@ -115,7 +116,7 @@ export function createPoster({ userAgent, proxyEnv }: Pick<HttpTransportOptions,
         return await statusOf(stream)
       } catch (error) {
         signal?.throwIfAborted()
-        return { ...failureOf(error, timeout), ...(isUnsent(error) && { unsent: true }) }
+        return { ...failureOf(error, timeout, proxy), ...(isUnsent(error) && { unsent: true }) }
       } finally {
         release()
         stream.destroy()
@@ -148,13 +149,10 @@ function isUnsent(error: unknown): boolean {
   return UNSENT.test(codeOf(error)) || /^Bad response: \d{3}$/.test(error.message)
 }
 
-const isProxy = (proxy: string): boolean => URL.canParse(proxy) && /^https?:$/.test(new URL(proxy).protocol)
-
-const NO_PROXY_ADDRESS = 'HTTPS_PROXY or HTTP_PROXY is not an address such as http://host:port'
-
-function checkedProxy(proxy: string | undefined): string | undefined {
-  if (proxy === undefined || isProxy(proxy)) return proxy
-  throw new InputError([{ severity: 'error', code: 'PROXY_INVALID', message: NO_PROXY_ADDRESS }])
+function checkedProxy(proxy: NamedProxy | undefined): NamedProxy | undefined {
+  const message = proxy && whyNoProxy(proxy)
+  if (message === undefined) return proxy
+  throw new InputError([{ severity: 'error', code: 'PROXY_INVALID', message }])
 }
 
 function checkVerification(url: string, { authorities, proxyEnv }: HttpTransportOptions): void {
@@ -171,12 +169,12 @@ const UNVERIFIED: Problem = {
   hint: 'unset it; a private CA is named by --ca-file, CAPKEEPER_CA_FILE or caFile in the config',
 }
 
-async function openAgents(proxy: string | undefined, concurrency: number): Promise<Agents> {
+async function openAgents(proxy: NamedProxy | undefined, concurrency: number): Promise<Agents> {
   const settings = { keepAlive: true, maxSockets: concurrency, maxFreeSockets: concurrency }
   if (proxy === undefined) return { http: new HttpAgent(settings), https: new HttpsAgent(settings) }
   const { HttpProxyAgent, HttpsProxyAgent } = await import('hpagent')
   // NODE_TLS_REJECT_UNAUTHORIZED has no say here either.
-  const through = { ...settings, proxy, proxyRequestOptions: { rejectUnauthorized: true } }
+  const through = { ...settings, proxy: proxy.url, proxyRequestOptions: { rejectUnauthorized: true } }
   return { http: new HttpProxyAgent(through), https: new HttpsProxyAgent(through) }
 }
 
@@ -220,10 +218,11 @@ interface Way {
   readonly client: Got
   readonly room: Room
   readonly account: Account
+  readonly proxy: NamedProxy | undefined
 }
 
 async function exchange(
-  { client, room, account }: Way,
+  { client, room, account, proxy }: Way,
   { operation, url }: { readonly operation: Operation; readonly url: string },
   body: Readonly<Record<string, unknown>>,
   { timeoutMs, signal, rows, mayLeave }: SendOptions,
@@ -241,7 +240,7 @@ async function exchange(
   } catch (error) {
     if (signal?.aborted) throw signal.reason
     if (isKeptBack(error)) return { kind: 'network', message: 'the request was kept back', isKeptBack: true }
-    return error instanceof BoundError ? { kind: 'malformed', message: error.message } : failureOf(error, timeout)
+    return error instanceof BoundError ? { kind: 'malformed', message: error.message } : failureOf(error, timeout, proxy)
   } finally {
     release()
     claim.free()
@@ -270,10 +269,12 @@ const REASONS: Readonly<Record<string, string | undefined>> = {
   EPROTO: 'no TLS connection could be agreed on; does the address speak https?',
 }
 
+const UNCONNECTED = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/
+
 const UNTRUSTED = 'the certificate is not trusted; name a private CA with --ca-file, or caFile in the config'
 
 /** Uses only the code of an error: got's message may quote addresses, and its object holds the request. */
-function failureOf(error: unknown, timeout: Delays): TransportFailure {
+function failureOf(error: unknown, timeout: Delays, proxy?: NamedProxy): TransportFailure {
   const code = codeOf(error)
   if (code === 'ETIMEDOUT' && error instanceof Error && error.name === 'TimeoutError') {
     const isAnswer = !('event' in error) || error.event === 'request'
@@ -285,7 +286,9 @@ function failureOf(error: unknown, timeout: Delays): TransportFailure {
   const proxyStatus = error instanceof Error ? /^Bad response: (\d{3})$/.exec(error.message)?.[1] : undefined
   if (proxyStatus) return { kind: 'network', message: `the proxy refused to connect (${proxyStatus})` }
   const reason = REASONS[code] ?? (/CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ISSUER/.test(code) ? UNTRUSTED : 'the request did not get through')
-  return { kind: 'network', message: `${reason} (${code})` }
+  // Then it is the proxy that the connection is made to.
+  const whose = proxy && UNCONNECTED.test(code) ? `the proxy of ${proxy.variable}: ` : ''
+  return { kind: 'network', message: `${whose}${reason} (${code})` }
 }
 
 // The final check before a request is sent, made once its connection is open. A process may be suspended while it connects, and afterwards

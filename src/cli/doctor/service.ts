@@ -25,7 +25,7 @@ export async function checkService(
   const url = new URL(config.baseUrl)
   tell('address', ok(`${normal(config.baseUrl)}/api/v1/…`))
   const proxy = proxyFor(config.baseUrl, cli.env)
-  if (proxy !== undefined) tell('proxy', ok(`through ${proxyName(proxy)}`))
+  if (proxy !== undefined) tell('proxy', ok(`through ${proxyName(proxy.url)}`))
   else if (!(await checkName(url.hostname, tell))) return undefined
   const reached = await reach(transport, cli.clock, cli.secrets.redact, signal)
   if (reached.kind === 'failed') {

@@ -307,7 +307,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
     says: (_text, branch) => (branch.value === 0 ? `${nameOf(branch)} is 0` : undefined),
     hint: (_text, { value }) => (value === 0 ? 'leave it out to show no money' : undefined),
   },
-  header: trimmedText('UNKNOWN_VALUE', 'not the name of a header', 'write one name, such as X-Forwarded-Groups'),
+  header: trimmedText('AUTH', 'not the name of a header', 'write one name without spaces, such as X-Forwarded-Groups'),
   'source-url': trimmedText('URL', 'not a web address', 'write it like https://git.example/acme/caps/blob/{revision}/{file}#L{line}'),
   currency: trimmedText('UNKNOWN_VALUE', 'not a currency', 'write the three letters of ISO 4217, such as EUR'),
   interval: {

@@ -235,7 +235,7 @@ workspaces:
     ['auth by token and proxy', `${HEAD}auth: {token: {env: T}, proxyHeader: X-Groups, from: [10.0.0.0/8]}`, ['3:1 AUTH']],
     ['a proxy from nowhere', `${HEAD}auth: {proxyHeader: X-Groups}`, ['3:1 AUTH']],
     ['a proxy without its header', `${HEAD}auth: {from: [10.0.0.0/8]}`, ['3:1 AUTH']],
-    ['a header that is none', `${HEAD}auth: {proxyHeader: "X Groups", from: [10.0.0.1]}`, ['3:21 UNKNOWN_VALUE']],
+    ['a header that is none', `${HEAD}auth: {proxyHeader: "X Groups", from: [10.0.0.1]}`, ['3:21 AUTH']],
     ['links that lead nowhere', `${HEAD}sourceUrl: foo`, ['3:12 URL']],
     ['a network that is none', `${HEAD}auth: {proxyHeader: X-Groups, from: [10.0.0.0/33]}`, ['3:38 AUTH']],
     ['viewers whom nobody tells apart', `${HEAD}viewers: [{groups: [eng], workspaces: [acme]}]`, ['3:1 AUTH']],
