@@ -238,9 +238,9 @@ function world(): fc.Arbitrary<(view: WorkspaceView) => WorkspaceView> {
 }
 
 test.each<readonly [OriginKind, string | undefined]>([
-  ['rule', 'why'],
+  ['cap', 'why'],
   ['grant', 'why'],
-  ['people', undefined],
+  ['rule', undefined],
   ['pool', undefined],
   ['conflict', undefined],
 ])('the reason of a %s is shown only where the policy gives it', (kind, shown) =>

@@ -17,14 +17,13 @@ const STEP_MS = 15_000
 
 /** The kind of a declaration, without a name or a place: `user`, `group grant`, `rule`. */
 export function entryWord({ kind, scope }: Pick<Candidate, 'kind' | 'scope'>): string {
-  if (kind === 'rule') return scope.kind
-  if (kind === 'grant') return `${scope.kind} grant`
-  return kind === 'people' ? 'rule' : kind
+  if (kind === 'cap') return scope.kind
+  return kind === 'grant' ? `${scope.kind} grant` : kind
 }
 
 /** The reason that a policy gives. Those that capkeeper words for rules, pools and conflicts name groups, figures and people of others. */
 export const declaredReason = ({ kind, reason }: Pick<Candidate, 'kind' | 'reason'>): string | undefined =>
-  kind === 'rule' || kind === 'grant' ? reason : undefined
+  kind === 'cap' || kind === 'grant' ? reason : undefined
 
 export interface Part {
   readonly facts: WorkspaceFacts
