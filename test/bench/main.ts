@@ -5,6 +5,7 @@ import { type Row, tableOf } from './bench.ts'
 
 /** In the order they run; every one is also a program of its own: `node test/bench/NAME.ts`. */
 const BENCHES = [
+  'house',
   'load',
   'plan',
   'simulate',
