@@ -42,6 +42,8 @@ export const PROBLEM_CODES = {
   POOL_NONE: 'a member of a pool whose own cap is none',
   POOL_COPIED: 'a pool where caps are copied',
   APPROVAL: 'not a hold id',
+  EDIT_BY_HAND: 'a change that `edit` cannot make without touching anything else',
+  EDIT_UNPROVEN: 'an edit after which the policies would not say exactly what was asked for',
   DUPLICATE_NAME: 'one metadata.name on two documents',
   DUPLICATE_SCOPE: 'one scope declared twice',
   DUPLICATE_RULE: 'one name on two rules',

@@ -29,6 +29,13 @@ export function readInstant(text: string): Instant | undefined {
   )
 }
 
+/** What `from` and `until` mean: a day's start or end in the zone, or an instant as it is; undefined for a day that does not exist. */
+export function readTime(text: string, zone: Zone, edge: 'start' | 'end'): Instant | undefined {
+  const day = readDate(text)
+  if (day === undefined) return readInstant(text)
+  return edge === 'start' ? zone.startOfDay(day) : zone.endOfDay(day)
+}
+
 /** Days of a time zone. UTC does without `Intl`, whose loading takes a good part of the time that `validate` needs to start. */
 export interface Zone {
   readonly name: string

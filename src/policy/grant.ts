@@ -4,7 +4,7 @@ import type { Grant } from '../core/model/policy.ts'
 import type { Position } from '../core/model/problem.ts'
 import { groupScope, type Scope, TEAM, userScope } from '../core/model/scope.ts'
 import { credits, type Instant } from '../core/model/units.ts'
-import { readDate, readInstant, type Zone } from './dates.ts'
+import { readTime, type Zone } from './dates.ts'
 import { refuse } from './schema/kinds.ts'
 import type { GrantText } from './schema/source.ts'
 import { type Branch, describe, field, good, keyPlaceOf, nameOf, type Placed, placed, placeOf, report } from './tree.ts'
@@ -55,9 +55,9 @@ function amountOf(branch: Branch<GrantText>): Placed<Grant['amount']> | undefine
 
 function readTimes(branch: Branch<GrantText>, zone: Zone): Times | undefined {
   const [fromField, untilField] = [field(branch, 'from'), field(branch, 'until')]
-  const fromAt = instantOf(fromField, (day) => zone.startOfDay(day))
+  const fromAt = instantOf(fromField, zone, 'start')
   const isCycleEnd = good(untilField) === 'cycleEnd'
-  const untilAt = isCycleEnd ? undefined : instantOf(untilField, (day) => zone.endOfDay(day))
+  const untilAt = isCycleEnd ? undefined : instantOf(untilField, zone, 'end')
   if (fromField?.faulty || !untilField || untilField.faulty) return undefined
   const from = fromAt === undefined ? {} : { fromAt }
   if (isCycleEnd) return { ...from, until: { kind: 'cycleEnd' } }
@@ -72,10 +72,8 @@ function readTimes(branch: Branch<GrantText>, zone: Zone): Times | undefined {
   return { ...from, until: { kind: 'instant', at: untilAt } }
 }
 
-/** A day in the zone, or an instant as it is. Reports a day that does not exist, which the pattern of the schema allows. */
-function instantOf(branch: Branch<string> | undefined, ofDay: (day: Instant) => Instant): Instant | undefined {
+/** Reports a day that does not exist, which the pattern of the schema allows. */
+function instantOf(branch: Branch<string> | undefined, zone: Zone, edge: 'start' | 'end'): Instant | undefined {
   const text = good(branch)
-  if (branch === undefined || text === undefined) return undefined
-  const day = readDate(text)
-  return (day === undefined ? readInstant(text) : ofDay(day)) ?? refuse(branch)
+  return branch === undefined || text === undefined ? undefined : (readTime(text, zone, edge) ?? refuse(branch))
 }

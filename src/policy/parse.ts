@@ -35,6 +35,8 @@ export interface PolicyDocument {
   readonly whole: boolean
   /** Problems of the document by itself. */
   readonly problems: readonly Problem[]
+  /** Its tree, where trees are kept. */
+  readonly root?: Branch<PolicyText>
 }
 
 /** Declared groups; scopes with caps. */
@@ -53,9 +55,12 @@ export interface ParsedPolicyText {
   readonly damaged: boolean
 }
 
-/** Parses the text of a policy file; `file` is the name that positions carry. A text without a document is fine. Never throws. */
-export function parsePolicyText(file: string, text: string): ParsedPolicyText {
-  const yaml = readYaml(file, text)
+/**
+ * Parses the text of a policy file; `file` is the name that positions carry. A text without a document is fine. With `keepTrees` documents have
+ * their trees, with the tokens of the text. Never throws.
+ */
+export function parsePolicyText(file: string, text: string, { keepTrees = false } = {}): ParsedPolicyText {
+  const yaml = readYaml(file, text, { keepTokens: keepTrees })
   const problems = [...yaml.problems]
   const documents: PolicyDocument[] = []
   let { damaged } = yaml
@@ -63,7 +68,7 @@ export function parsePolicyText(file: string, text: string): ParsedPolicyText {
     const root = checkDocument<PolicyText>({ source: yaml.source, document, name: 'the document' }, SCHEMA, check)
     const parsed = readDocument(root, document.problems)
     problems.push(...root.reader.problems)
-    if (parsed) documents.push(parsed)
+    if (parsed) documents.push(keepTrees ? { ...parsed, root } : parsed)
     else damaged = true
   }
   return { source: yaml.source, documents, problems, damaged }
@@ -140,7 +145,8 @@ const PARTS: readonly Part[] = ['groups', 'caps']
 
 const UTC = 'UTC'
 
-function readZone(branch: Branch<string> | undefined): Zone | undefined {
+/** The time zone of a document; an unknown one is reported. */
+export function readZone(branch: Branch<string> | undefined): Zone | undefined {
   const zone = zoneNamed(good(branch) ?? UTC)
   if (!zone && branch) refuse(branch)
   return zone ?? zoneNamed(UTC)

@@ -45,6 +45,7 @@ export interface Reader {
   readonly problems: Problem[]
   readonly convert: Convert
   readonly says: Says
+  /** The node behind each alias, once one was met. */
   anchors?: ReadonlyMap<Alias, Node>
   aliasCount: number
   /** The nodes and the text behind the aliases that were followed. */

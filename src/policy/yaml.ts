@@ -50,15 +50,15 @@ const MAX_SYNTAX_PROBLEMS = 10
 
 /**
  * Parses a text of any number of YAML documents. Documents without content are left out; documents that are not YAML are left out and
- * reported, one problem a line. A byte order mark is skipped.
+ * reported, one problem a line. A byte order mark is skipped. With `keepTokens` nodes have their tokens, for an edit of the text.
  */
-export function readYaml(file: string, text: string): YamlText {
+export function readYaml(file: string, text: string, { keepTokens = false } = {}): YamlText {
   const clean = text.startsWith('\uFEFF') ? text.slice(1) : text
   const source = sourceOf(file, clean)
   if (clean.length > MAX_TEXT_LENGTH)
     return unreadable(source, 'TOO_LARGE', `${clean.length} characters, at most ${MAX_TEXT_LENGTH} are read`)
   try {
-    const parsed = compose(clean)
+    const parsed = compose(clean, keepTokens)
     if (typeof parsed === 'number') {
       const extra = { hint: 'nothing here needs so many levels' }
       const message = `nested too deep: at most ${MAX_NESTING} levels are read`
@@ -75,8 +75,8 @@ export function readYaml(file: string, text: string): YamlText {
  * At most one document more than the bound, or the offset at which the text is nested too deep, which is found before nodes are built. Aliases
  * are not expanded here; `tree.ts` follows and counts them.
  */
-function compose(text: string): readonly Document.Parsed[] | number {
-  const composer = new Composer({ schema: 'failsafe', uniqueKeys: false, prettyErrors: false, logLevel: 'silent' })
+function compose(text: string, keepSourceTokens: boolean): readonly Document.Parsed[] | number {
+  const composer = new Composer({ schema: 'failsafe', uniqueKeys: false, prettyErrors: false, logLevel: 'silent', keepSourceTokens })
   keepFewErrors(composer)
   const documents: Document.Parsed[] = []
   const tooDeep: { offset?: number } = {}

@@ -10,7 +10,7 @@ import type { LedgerStore } from '../../src/daemon/ledger/ledger.ts'
 import { sha256 } from '../../src/daemon/schedule/system.ts'
 import { createWorkspace } from '../../src/daemon/workspace.ts'
 import { joinDocuments } from '../../src/policy/join.ts'
-import { digestOf } from '../../src/policy/load/load.ts'
+import { digestOf } from '../../src/policy/load/digest.ts'
 import { parsePolicyText } from '../../src/policy/parse.ts'
 import type { Clock, Operation, Transport } from '../../src/ports.ts'
 

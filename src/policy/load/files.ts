@@ -48,8 +48,8 @@ const MAX_FILES = 10_000
 const MAX_NAMES = 100_000
 const MAX_DEPTH = 32
 /** Of one file, and of all policy files together. docs/operations.md, Bounds. */
-const MAX_FILE_BYTES = 1024 * 1024
-const MAX_BYTES_TOGETHER = 16 * 1024 * 1024
+export const MAX_FILE_BYTES = 1024 * 1024
+export const MAX_BYTES_TOGETHER = 16 * 1024 * 1024
 const MAX_READINGS = 5
 
 interface Walk {

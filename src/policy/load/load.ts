@@ -1,17 +1,16 @@
 // Loads policy paths to one policy set per workspace. It decides the workspace of each document, and which sets are whole. An incomplete set is
 // never returned, so that the last good one stays in force. No file, document or workspace name is ever ignored.
-import { createHash } from 'node:crypto'
 import { dirname, resolve } from 'node:path'
 import { compareText } from '../../core/model/order.ts'
 import type { PolicyRevision, PolicySet } from '../../core/model/policy.ts'
 import { hasErrors, type Problem } from '../../core/model/problem.ts'
-import { scopeKey } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
 import { MAX_PROBLEMS_TOGETHER, MAX_SET_TEXT } from '../bounds.ts'
 import { joinDocuments } from '../join.ts'
 import { type ParsedPolicyText, type PolicyDocument, parsePolicyText } from '../parse.ts'
 import { didYouMean } from '../suggest.ts'
 import { compareProblems, problemOn, quoted, type Source } from '../yaml.ts'
+import { digestOfLines, linesOf } from './digest.ts'
 import { type PolicyText, readPolicyFiles } from './files.ts'
 import { type Checkout, checkoutOf, isEdited } from './git.ts'
 
@@ -36,6 +35,10 @@ export interface LoadOptions {
   readonly refused?: ReadonlyMap<string, Problem>
   /** Called with each file before it is parsed. */
   readonly onFile?: (shown: string) => void
+  /** Texts to load in place of those of the files, by real path. */
+  readonly replaced?: ReadonlyMap<string, string>
+  /** Returns the documents with their trees. */
+  readonly keepTrees?: boolean
 }
 
 /**
@@ -51,6 +54,13 @@ export interface LoadedPolicies {
   /** Paths as shown, sorted. */
   readonly files: readonly string[]
   readonly workspace?: string
+  readonly kept?: KeptTexts
+}
+
+/** Where trees are kept: the files, and the documents of each workspace. */
+export interface KeptTexts {
+  readonly texts: readonly PolicyText[]
+  readonly documents: ReadonlyMap<string, readonly PolicyDocument[]>
 }
 
 const DEFAULT_WORKSPACE = 'default'
@@ -84,7 +94,8 @@ interface Homeless {
 export function loadPolicies(paths: readonly string[], options: LoadOptions = {}): LoadedPolicies {
   const cwd = options.cwd ?? process.cwd()
   const read = readPolicyFiles(paths, cwd)
-  const parsed = read.texts.map((file) => ({ ...parseFile(file, options), file }))
+  const texts = read.texts.map((file) => ({ ...file, text: options.replaced?.get(file.real) ?? file.text }))
+  const parsed = texts.map((file) => ({ ...parseFile(file, options), file }))
   const single = options.workspaces ? undefined : singleWorkspace(parsed, options.workspace)
   const workspaces = options.workspaces?.map(asSource) ?? [{ name: single ?? DEFAULT_WORKSPACE }]
   const readersOf = readersFinder(workspaces, cwd)
@@ -108,13 +119,14 @@ export function loadPolicies(paths: readonly string[], options: LoadOptions = {}
     problemsOf: new Map([...assigned.told].map(([name, problems]) => [name, inOrder(problems)])),
     files: read.texts.map(({ shown }) => shown),
     ...(single === undefined ? {} : { workspace: single }),
+    ...(options.keepTrees && { kept: { texts, documents: assigned.documents } }),
   }
 }
 
-function parseFile({ shown, text }: PolicyText, { refused, onFile }: LoadOptions): ParsedPolicyText {
+function parseFile({ shown, text }: PolicyText, { refused, onFile, keepTrees = false }: LoadOptions): ParsedPolicyText {
   onFile?.(shown)
   const refusal = refused?.get(shown)
-  if (!refusal) return warnedIfEmpty(parsePolicyText(shown, text))
+  if (!refusal) return warnedIfEmpty(parsePolicyText(shown, text, { keepTrees }))
   return { source: { file: shown, text: '', lineStarts: [0] }, documents: [], problems: [refusal], damaged: true }
 }
 
@@ -341,35 +353,4 @@ function revisionOf(name: string, files: readonly string[], { files: parsed, roo
   const commits = new Set([...checkouts.values()].map(({ commit }) => commit))
   const isDirty = [...checkouts.values()].some((checkout) => isEdited(checkout, texts, paths))
   return [...[...commits].sort(), ...(isDirty ? ['dirty'] : [])].join('+')
-}
-
-/**
- * 12 hex digits of SHA-256 over what a set means: scopes, caps, times, reasons, lists. File names, places, document names, order,
- * formatting and comments make no difference.
- */
-export const digestOf = (set: PolicySet): string => digestOfLines(linesOf(set))
-
-const digestOfLines = (lines: readonly string[]): string =>
-  createHash('sha256').update(lines.toSorted(compareText).join('\n')).digest('hex').slice(0, 12)
-
-/** What a set means, in lines. */
-function linesOf(set: PolicySet): readonly string[] {
-  return [
-    ...set.rules.map(({ scope, cap, reason }) => ['rule', scopeKey(scope), cap, reason ?? null]),
-    ...set.grants.map((grant) => [
-      'grant',
-      scopeKey(grant.scope),
-      grant.amount,
-      grant.fromAt ?? null,
-      grant.until,
-      grant.reason,
-      grant.ticket ?? null,
-    ]),
-    ...set.groups.map(({ scope, name }) => ['group', scope.id, name]),
-    ...set.protectedPeople.map(({ scope }) => ['protected', scope.email]),
-    ...set.approvals.map(({ id }) => ['approval', id]),
-    ...set.peopleRules.map(({ name, when, cap, reason }, index) => ['people', index, name, when, cap, reason ?? null]),
-    ...set.pools.map(({ name, members, credits, share, min, max }) => ['pool', name, members, credits, share, min, max ?? null]),
-    ['onGroupConflict', set.onGroupConflict ?? null],
-  ].map((line) => JSON.stringify(line))
 }

@@ -1,0 +1,208 @@
+// The edits of one document as splices: which entry changes, where a new one goes, and what is left for a person. The text around stays as it is.
+import { isMap, isScalar, isSeq, type Pair, type Scalar, type YAMLMap, type YAMLSeq } from 'yaml'
+import type { SpecText } from '../schema/source.ts'
+import { type Branch, field, items, nameOf, textOf } from '../tree.ts'
+import type { YamlNode } from '../yaml.ts'
+import { byHand, guardPlace, guardRemoval } from './guard.ts'
+import { columnOf, hasComment, type Layout, layoutOf, linesOf, nextLine, type Splice } from './layout.ts'
+import { fillMarked, indented, insertAfter, linesAt, removeAt, wholeLines } from './splice.ts'
+import {
+  type Fields,
+  itemText,
+  lastStyle,
+  mappingText,
+  PLAIN_STYLE,
+  quotesOf,
+  type Style,
+  styleOf,
+  type Value,
+  valueText,
+} from './style.ts'
+
+export type Spec = Branch<SpecText>
+export type ListKey = 'groups' | 'users' | 'grants' | 'protected' | 'approvals'
+
+const textIn = ({ reader }: Branch): string => reader.source.text
+
+const endOf = (node: YamlNode): number => node?.range?.[1] ?? 0
+
+/** A mapping with the layout of its keys. */
+function keysOf(branch: Branch): { readonly node: YAMLMap; readonly layout: Layout } {
+  guardPlace(branch)
+  const node = branch.node as YAMLMap
+  return { node, layout: layoutOf(textIn(branch), node, branch.parent ? endOf(branch.keyNode) : 0) }
+}
+
+const indexOf = (node: YAMLMap, { keyNode }: Branch): number => node.items.findIndex(({ key }) => key === keyNode)
+
+/** Replaces the value of a key by a scalar, in the quotes that it has. */
+export function setScalar(branch: Branch, value: Value): readonly Splice[] {
+  guardPlace(branch)
+  const { node } = branch
+  if (!isScalar(node)) return byHand(branch.reader.source, endOf(branch.keyNode), `${nameOf(branch)} is no scalar`, 'change it by hand')
+  const { parent } = branch
+  const written = valueText(value, quotesOf(node), isMap(parent?.node) && parent.node.flow === true)
+  const [start, end] = [node.range?.[0] ?? 0, endOf(node)]
+  if (node.type !== 'BLOCK_LITERAL' && node.type !== 'BLOCK_FOLDED') return [{ start, end, text: written }]
+  // A comment behind its header stays.
+  const body = nextLine(textIn(branch), start)
+  const header = /^\S+/.exec(textIn(branch).slice(start, body))?.[0].length ?? 0
+  const top = { start, end: start + header, text: written }
+  return [top, { start: body, end: Math.max(body, end), text: '' }]
+}
+
+/** Inserts keys into a mapping, after one of its keys. */
+export function addKeys(branch: Branch, after: Branch, fields: Fields): readonly Splice[] {
+  const { node, layout } = keysOf(branch)
+  const style = { ...styleOf(layout.text, node), padding: '' }
+  const { lines, flow } = mappingText(fields, style)
+  return insertAfter(layout, indexOf(node, after), { lines, flow: flow.slice(1, -1) })
+}
+
+/** Takes a key out of a mapping; the last one of a spec leaves `{}`. */
+export function removeKey(branch: Branch, key: Branch): readonly Splice[] {
+  guardRemoval(key)
+  const { node, layout } = keysOf(branch)
+  const index = indexOf(node, key)
+  if (layout.isFlow || node.items.length > 1) return removeAt(layout, index)
+  const { start, end } = linesOf(layout, index)
+  const colon = layout.text.indexOf(':', endOf(branch.keyNode)) + 1
+  return [{ start: colon, end: colon, text: ' {}' }, wholeLines(layout.text, start, end)]
+}
+
+/** Appends a mapping to a list. */
+export function addEntry(spec: Spec, key: ListKey, fields: Fields): readonly Splice[] {
+  const style = neighbourStyle(spec, key)
+  return append(spec, key, (inFlow) => itemText(mappingText(fields, inFlow ? { ...style, isFlow: true } : style), style))
+}
+
+/** Appends a text to a list of texts. */
+export function addText(spec: Spec, key: 'protected' | 'approvals', text: string): readonly Splice[] {
+  const last = items<unknown>(field(spec, key)).at(-1)
+  const quotes = quotesOf(last?.node ?? null)
+  return append(spec, key, (inFlow) => {
+    const written = valueText({ text }, quotes, inFlow)
+    return { lines: [`- ${written}`], flow: written }
+  })
+}
+
+/** Puts `team` into a spec. */
+export function addTeam(spec: Spec, fields: Fields): readonly Splice[] {
+  const { lines, flow } = mappingText(fields, neighbourStyle(spec, 'users'))
+  const body = lines.length === 1 && lines[0]?.startsWith('{') ? [`team: ${lines[0]}`] : ['team:', ...indented(lines, stepOf(spec))]
+  return addToSpec(spec, 'team', body, `team: ${flow}`)
+}
+
+/** The style of the last entry of the list, else of the lists beside it. */
+function neighbourStyle(spec: Spec, key: ListKey): Style {
+  const text = textIn(spec)
+  for (const one of [key, 'users', 'grants', 'groups', 'rules'] as const) {
+    const list = field(spec, one)
+    if (!list || !isSeq(list.node) || list.alias) continue
+    const { entries } = layoutOf(text, list.node, endOf(list.keyNode))
+    const found = lastStyle(
+      text,
+      list.node.items.map((item, index) => [item as YamlNode, entries[index]?.start] as const),
+    )
+    if (found) return one === key ? found : { ...found, quotes: new Map([['', found.quotes.get('') ?? '']]) }
+  }
+  return PLAIN_STYLE
+}
+
+type Written = ReturnType<typeof itemText>
+
+/** `write`: the entry, in brackets or behind a dash. */
+function append(spec: Spec, key: ListKey, write: (inFlow: boolean) => Written): readonly Splice[] {
+  const text = textIn(spec)
+  const branch = spec.children.get(key)
+  if (!branch) {
+    const { lines } = write(false)
+    return addToSpec(spec, key, [`${key}:`, ...indented(lines, offsetIn(spec, key))], `${key}: [${write(true).flow}]`)
+  }
+  guardPlace(branch)
+  if (!isSeq(branch.node)) return fillNothing(spec, branch, write(false).lines)
+  const layout = layoutOf(text, branch.node, endOf(branch.keyNode))
+  if (layout.isFlow && layout.entries.length === 0 && isFlow(spec)) return [fillMarked(layout, write(true).flow)]
+  return insertAfter(layout, layout.entries.length - 1, write(layout.isFlow))
+}
+
+const isFlow = ({ node }: Branch): boolean => isMap(node) && node.flow === true
+
+/** Puts a key into a spec, behind those that come before it in the manual. */
+function addToSpec(spec: Spec, key: string, lines: readonly string[], flow: string): readonly Splice[] {
+  const { node, layout } = keysOf(spec)
+  const order = Object.keys(spec.schema.properties ?? {})
+  const keys = (node.items as readonly Pair<Scalar, YamlNode>[]).map((pair) => order.indexOf(textOf(pair.key)))
+  const before = keys.filter((one) => one < order.indexOf(key))
+  const index = before.length > 0 ? keys.indexOf(Math.max(...before)) : keys.length - 1
+  return insertAfter(layout, index, { lines, flow })
+}
+
+/** Entries under a key without a value. Where no comment marks the place, they are indented unlike those of other lists: see `keepsKey`. */
+function fillNothing(spec: Spec, branch: Branch, lines: readonly string[]): readonly Splice[] {
+  const { node, layout } = keysOf(spec)
+  const { text } = layout
+  const { source } = spec.reader
+  const key = endOf(branch.keyNode)
+  const value = branch.node && isScalar(branch.node) ? text.slice(branch.node.range?.[0] ?? 0, endOf(branch.node)) : ''
+  if (layout.isFlow || value !== '' || /[&!]/.test(text.slice(key, nextLine(text, key)).split('#')[0] ?? ''))
+    return byHand(source, key, `${nameOf(branch)} is written without a value`, 'write [] there, or leave the key out')
+  const around = linesOf(layout, indexOf(node, branch))
+  const below = nextLine(text, key)
+  const comment = /^[ \t]*(?=#)/.exec(text.slice(below, around.end).trimStart() === '' ? '' : firstLine(text.slice(below, around.end)))
+  const column = columnOf(text, branch.keyNode.range?.[0] ?? 0)
+  const offset = hasComment(text.slice(around.start, around.end)) ? offsetIn(spec, branch.key) : unlike(spec, offsetIn(spec, branch.key))
+  const indent = ' '.repeat(Math.max(column + offset.length, comment?.[0].length ?? 0))
+  return [linesAt(text, below, indented(lines, indent))]
+}
+
+const firstLine = (text: string): string => text.split('\n').find((line) => line.trim() !== '') ?? ''
+
+/** The blanks by which the entries of lists are indented from their keys: as in the other lists of the spec. */
+function offsetIn(spec: Spec, except: string | number): string {
+  for (const [key, branch] of spec.children) {
+    if (key === except || branch.alias || !isSeq(branch.node) || branch.node.flow === true) continue
+    return ' '.repeat(Math.max(0, dashOffset(spec, branch)))
+  }
+  return stepOf(spec)
+}
+
+/** How far the entries of a list in block style are indented from its key. */
+const dashOffset = (spec: Spec, list: Branch): number => {
+  const text = textIn(spec)
+  const [first] = layoutOf(text, list.node as YAMLSeq, endOf(list.keyNode)).entries
+  return columnOf(text, first?.start ?? 0) - columnOf(text, list.keyNode.range?.[0] ?? 0)
+}
+
+const unlike = (spec: Spec, offset: string): string => (offset === '' ? stepOf(spec) : '')
+
+/** The blanks by which `spec` indents its keys. */
+function stepOf(spec: Spec): string {
+  const text = textIn(spec)
+  const [own, inside] = [spec.keyNode.range?.[0] ?? 0, spec.node?.range?.[0] ?? 0]
+  return isFlow(spec) ? '  ' : ' '.repeat(Math.max(2, columnOf(text, inside) - columnOf(text, own)))
+}
+
+/** Takes an entry out of a list; with the last one its key goes, unless something else marks its place. */
+export function removeEntry(spec: Spec, list: Branch, index: number): readonly Splice[] {
+  const entry = list.children.get(index)
+  if (!entry || !isSeq(list.node)) return []
+  guardRemoval(entry)
+  const text = textIn(spec)
+  const layout = layoutOf(text, list.node, endOf(list.keyNode))
+  if (layout.entries.length > 1 || (layout.isFlow && !isFlow(spec))) return removeAt(layout, index)
+  if (layout.isFlow) return text[layout.close - 1] === ' ' ? removeAt(layout, index) : removeKey(spec, list)
+  const own = linesOf(layout, index)
+  return keepsKey(spec, list, own) ? [wholeLines(text, own.start, own.end)] : removeKey(spec, list)
+}
+
+/**
+ * Whether a list's key stays when its last entry goes: it has a comment that is not the entry's, or the entries were put under a key that was
+ * there (`fillNothing`).
+ */
+function keepsKey(spec: Spec, list: Branch, own: { readonly start: number; readonly end: number }): boolean {
+  const { node, layout } = keysOf(spec)
+  const all = linesOf(layout, indexOf(node, list))
+  const others = layout.text.slice(all.start, own.start) + layout.text.slice(own.end, Math.max(own.end, all.end))
+  return hasComment(others) || dashOffset(spec, list) !== offsetIn(spec, list.key).length
+}

@@ -1,0 +1,236 @@
+// Works out edits and proves them: the edited texts are loaded as all texts are, and must declare exactly what was asked for, with no more problems
+// than before. It writes nothing.
+import { realpathSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { compareText } from '../../core/model/order.ts'
+import type { PolicySet } from '../../core/model/policy.ts'
+import { BugError, InputError, type Problem } from '../../core/model/problem.ts'
+import { nameOf } from '../join.ts'
+import { linesOf } from '../load/digest.ts'
+import { MAX_FILE_BYTES, type PolicyText } from '../load/files.ts'
+import { type KeptTexts, type LoadedPolicies, type LoadOptions, loadPolicies } from '../load/load.ts'
+import { parsePolicyText } from '../parse.ts'
+import { type Edit, subjectOf } from './edit.ts'
+import { foreignTo } from './guard.ts'
+import { type Splice, spliced } from './layout.ts'
+import { ChoiceError, type Place, placesIn } from './place.ts'
+import { stepOf } from './step.ts'
+
+/** What is edited, where. `edits` are made one after the other. */
+export interface EditInput {
+  readonly paths: readonly string[]
+  readonly options: LoadOptions
+  readonly edits: readonly WorkspaceEdit[]
+  /** As `--file` names it. */
+  readonly file?: string
+  /** Only documents of this workspace. */
+  readonly workspace?: string
+}
+
+/** `workspace`: only in its documents. `because`: why, for those who did not ask. */
+export type WorkspaceEdit = Edit & { readonly workspace?: string; readonly because?: string }
+
+/** A file whose text changes. */
+export interface EditedFile {
+  readonly shown: string
+  readonly real: string
+  readonly before: string
+  readonly after: string
+}
+
+/** One edit that changes something. */
+export interface MadeEdit {
+  readonly subject: string
+  readonly workspace: string
+  readonly file: string
+  readonly because?: string
+}
+
+/** `refused`: exit code 65; `choice`: wrong usage; `nothing`: why edits change nothing. */
+export type EditPlan =
+  | { readonly kind: 'refused'; readonly problems: readonly Problem[] }
+  | { readonly kind: 'choice'; readonly message: string }
+  | {
+      readonly kind: 'proven'
+      readonly files: readonly EditedFile[]
+      readonly made: readonly MadeEdit[]
+      readonly nothing: readonly string[]
+      /** New warnings that say what was asked for means. */
+      readonly warnings: readonly Problem[]
+    }
+
+/** Works out edits and proves them. Never throws for bad input. */
+export function planEdits(input: EditInput): EditPlan {
+  try {
+    return proven(input)
+  } catch (error) {
+    if (error instanceof InputError) return { kind: 'refused', problems: error.problems }
+    if (error instanceof ChoiceError) return { kind: 'choice', message: error.message }
+    throw error
+  }
+}
+
+function proven(input: EditInput): EditPlan {
+  const { kept, ...before } = loadPolicies(input.paths, { ...input.options, keepTrees: true })
+  if (before.sets.size === 0) throw new InputError(before.problems)
+  const wanted = new Map([...before.sets].map(([name, { set }]) => [name, set]))
+  const desk = openDesk(input, kept ?? { texts: [], documents: new Map() })
+  const made: MadeEdit[] = []
+  const nothing: string[] = []
+  for (const edit of input.edits) {
+    const done = makeOne(edit, { desk, wanted, before })
+    if (done.length > 0) made.push(...done.filter((one): one is MadeEdit => typeof one !== 'string'))
+    nothing.push(...done.filter((one): one is string => typeof one === 'string'))
+  }
+  const files = desk.changed()
+  return { kind: 'proven', files, made, nothing, warnings: files.length > 0 ? prove({ input, before, wanted, files }) : [] }
+}
+
+interface Making {
+  readonly desk: Desk
+  readonly wanted: Map<string, PolicySet>
+  readonly before: LoadedPolicies
+}
+
+/** An address or id may stand in several lists: its removal is made until it stands in none. */
+function makeOne(edit: WorkspaceEdit, { desk, wanted, before }: Making): readonly (MadeEdit | string)[] {
+  const made: MadeEdit[] = []
+  for (;;) {
+    const step = stepOf(edit, { ...desk.around(edit.workspace), sets: wanted })
+    if ('nothing' in step) return made.length > 0 ? made : [step.nothing]
+    const { place, splices } = step
+    const set = wanted.get(place.workspace)
+    if (!set)
+      throw new InputError(before.problemsOf.get(place.workspace)?.filter(({ severity }) => severity === 'error') ?? before.problems)
+    const foreign = foreignTo(place.file.shown, place.file.text)
+    if (foreign) throw new InputError([foreign])
+    wanted.set(place.workspace, step.wanted(set))
+    desk.apply(place.file, splices)
+    const because = edit.because === undefined ? {} : { because: edit.because }
+    made.push({ subject: subjectOf(edit), workspace: place.workspace, file: place.file.shown, ...because })
+    if (edit.kind !== 'remove' || !('email' in edit.target || 'id' in edit.target)) return made
+  }
+}
+
+/** The texts as edited so far. */
+interface Desk {
+  around(workspace: string | undefined): { readonly places: readonly Place[]; readonly all: readonly Place[] }
+  apply(file: PolicyText, splices: readonly Splice[]): void
+  changed(): readonly EditedFile[]
+}
+
+function openDesk({ options, file: wantedFile, workspace: only }: EditInput, { texts, documents }: KeptTexts): Desk {
+  const cwd = options.cwd ?? process.cwd()
+  const files = new Map(texts.map((file) => [file.shown, file]))
+  const now = new Map(texts.map((file) => [file.shown, file.text]))
+  const stale = new Set<string>()
+  let places: readonly Place[] = [...documents].flatMap(([workspace, some]) =>
+    some.flatMap((document) => {
+      const [file, { root }] = [files.get(document.file), document]
+      return file && root ? [{ workspace, file, document: { ...document, root } }] : []
+    }),
+  )
+  /** Documents keep their names and their order when a text is edited. */
+  const refreshed = (place: Place): Place => {
+    if (!stale.has(place.file.shown)) return place
+    const text = now.get(place.file.shown) ?? ''
+    const { documents } = parsePolicyText(place.file.shown, text, { keepTrees: true })
+    const document = documents.find(({ name }) => name.value === place.document.name.value)
+    if (!document?.root) throw new BugError(`${place.file.shown} lost its document ${place.document.name.value} by an edit`)
+    return { ...place, file: { ...place.file, text }, document: { ...document, root: document.root } }
+  }
+  return {
+    around(workspace) {
+      places = places.map(refreshed)
+      stale.clear()
+      const all = places.filter((place) => (workspace ?? only ?? place.workspace) === place.workspace)
+      return { all, places: placesIn(wantedFile, all, (place, path) => isSameFile(place.file, resolve(cwd, path), cwd)) }
+    },
+    apply({ shown, text }, splices) {
+      const mark = text.startsWith('\uFEFF') ? '\uFEFF' : ''
+      now.set(shown, mark + spliced(text.slice(mark.length), splices))
+      stale.add(shown)
+    },
+    changed: () =>
+      texts.flatMap(({ shown, real, text: before }) => {
+        const after = now.get(shown) ?? before
+        return after === before ? [] : [{ shown, real, before, after }]
+      }),
+  }
+}
+
+function isSameFile({ shown, real }: PolicyText, path: string, cwd: string): boolean {
+  if (resolve(cwd, shown) === path) return true
+  try {
+    return realpathSync(path) === real
+  } catch {
+    return false
+  }
+}
+
+interface Proof {
+  readonly input: EditInput
+  readonly before: LoadedPolicies
+  readonly wanted: ReadonlyMap<string, PolicySet>
+  readonly files: readonly EditedFile[]
+}
+
+/** Loads the edited texts; returns the new warnings that are what was asked for. Throws an `InputError` unless exactly that was declared. */
+function prove({ input, before, wanted, files }: Proof): readonly Problem[] {
+  refuseLarge(files)
+  const replaced = new Map(files.map(({ real, after }) => [real, after]))
+  const after = loadPolicies(input.paths, { ...input.options, replaced })
+  const fresh = newProblems(before.problems, after.problems)
+  const meant = fresh.filter((problem) => isMeant(problem, input.edits))
+  const others = fresh.filter((problem) => !meant.includes(problem))
+  if (others.length > 0)
+    throw new InputError([
+      unproven(`the edit is refused: the policies would have ${others.length} more ${others.length === 1 ? 'problem' : 'problems'}`),
+      ...others,
+    ])
+  const differing = [...new Set([...before.sets.keys(), ...after.sets.keys()])].find((name) => {
+    const [asked, got] = [wanted.get(name), after.sets.get(name)?.set]
+    return !asked || !got || !isSame(linesOf(asked), linesOf(got)) || !isSame(asked.documents, got.documents)
+  })
+  if (differing !== undefined)
+    throw new InputError([unproven(`the edit is refused: the policies of ${differing} would declare something else than was asked for`)])
+  return meant
+}
+
+const unproven = (message: string): Problem => ({
+  severity: 'error',
+  code: 'EDIT_UNPROVEN',
+  message,
+  hint: 'nothing was written; make the change by hand',
+})
+
+const isSame = (one: readonly string[], other: readonly string[]): boolean =>
+  one.length === other.length && one.toSorted(compareText).join('\n') === other.toSorted(compareText).join('\n')
+
+/** Problems of which there are more than before, by code; places move with the text. */
+function newProblems(before: readonly Problem[], after: readonly Problem[]): readonly Problem[] {
+  const kind = ({ severity, code }: Problem): string => `${severity} ${code}`
+  const old = Map.groupBy(before, kind)
+  return [...Map.groupBy(after, kind)].flatMap(([key, problems]) => {
+    const known = old.get(key) ?? []
+    if (problems.length <= known.length) return []
+    const messages = new Set(known.map(({ message }) => message))
+    const fresh = problems.filter(({ message }) => !messages.has(message))
+    return fresh.length > 0 ? fresh : problems.slice(known.length)
+  })
+}
+
+/** `none` falls back to an ancestor's cap: who asks for `none` is told so. */
+const isMeant = ({ code, message }: Problem, edits: readonly Edit[]): boolean =>
+  code === 'NONE_FALLS_BACK' &&
+  edits.some((edit) => edit.kind === 'cap' && edit.cap === 'none' && message.includes(` ${nameOf(edit.scope)}:`))
+
+/** What is written must be read again. */
+function refuseLarge(files: readonly EditedFile[]): void {
+  for (const { shown, after } of files) {
+    const size = Buffer.byteLength(after)
+    if (size <= MAX_FILE_BYTES) continue
+    const message = `${shown} would have ${size} bytes, at most ${MAX_FILE_BYTES} are read`
+    throw new InputError([{ severity: 'error', code: 'TOO_LARGE', message, hint: 'split it into several files first' }])
+  }
+}

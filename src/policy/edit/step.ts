@@ -1,0 +1,322 @@
+// One edit of a document: the splices that make it, and what the workspace must declare afterwards. The two are worked out apart from each other,
+// so that the proof can compare them.
+import type { CapRule, DeclaredGroup, Grant, PolicySet } from '../../core/model/policy.ts'
+import { formatPosition, type Position } from '../../core/model/problem.ts'
+import { type Scope, scopeKey, userScope } from '../../core/model/scope.ts'
+import { credits, DAY_MS } from '../../core/model/units.ts'
+import { readTime } from '../dates.ts'
+import type { PlacedGrant, Times } from '../grant.ts'
+import { readZone } from '../parse.ts'
+import { type Branch, field, good, items, placeOf } from '../tree.ts'
+import type { CapEdit, Edit, ExtendEdit, GrantEdit, Target } from './edit.ts'
+import { addEntry, addKeys, addTeam, addText, removeEntry, removeKey, setScalar } from './entries.ts'
+import { byHand } from './guard.ts'
+import type { Splice } from './layout.ts'
+import { ChoiceError, entryOf, type Found, grantsOf, type Place, placeFor, specOf, textItem } from './place.ts'
+import type { Fields, Value } from './style.ts'
+
+/** What an edit does; `nothing` says why there is nothing to do. */
+export type Step =
+  | { readonly nothing: string }
+  | { readonly place: Place; readonly splices: readonly Splice[]; readonly wanted: (set: PolicySet) => PolicySet }
+
+/** `places`: the documents that may be edited; `all`: every one of the same workspaces. */
+export interface Around {
+  readonly places: readonly Place[]
+  readonly all: readonly Place[]
+  readonly sets: ReadonlyMap<string, PolicySet>
+}
+
+/** Works out an edit. Throws an `InputError` for what is left to a person, and a `ChoiceError` for wrong usage. */
+export function stepOf(edit: Edit, around: Around): Step {
+  const { places } = around
+  switch (edit.kind) {
+    case 'cap':
+      return setCap(edit, placeFor(edit, places))
+    case 'grant':
+      return addGrant(edit, placeFor(edit, places))
+    case 'extend':
+      return extend(edit, placeFor(edit, places))
+    case 'protect':
+      return addListed(edit, 'protected', edit.email, around)
+    case 'approve':
+      return addListed(edit, 'approvals', edit.id, around)
+    case 'remove':
+      return remove(edit.target, around)
+  }
+}
+
+const word = (value: number | string | true): Value => ({ word: String(value) })
+const text = (value: string): Value => ({ text: value })
+const optional = (key: string, value: string | undefined): Fields => (value === undefined ? [] : [[key, text(value)]])
+
+/** An added declaration gets its place from the text; the proof compares meanings only. */
+const placeless = ({ file, document }: Place): { readonly at: Position; readonly document: string } => ({
+  at: { file: file.shown, line: 1, column: 1 },
+  document: document.name.value,
+})
+
+function setCap(edit: CapEdit, place: Place): Step {
+  const { scope, cap, reason, name } = edit
+  const key = scopeKey(scope)
+  const spec = specOf(place)
+  const found = entryOf(place, scope)
+  const declared = name === undefined || scope.kind !== 'group' ? undefined : { scope, name, ...placeless(place) }
+  const wanted = (set: PolicySet): PolicySet => withCap(set, edit, placeless(place), found ? undefined : declared)
+  const fields: Fields = [['cap', word(cap)], ...(cap === 0 ? ([['allowZero', word(true)]] as const) : []), ...optional('reason', reason)]
+  if (!found) {
+    if (scope.kind === 'team') return { place, splices: addTeam(spec, fields), wanted }
+    if (scope.kind === 'user') return { place, splices: addEntry(spec, 'users', [['email', text(scope.email)], ...fields]), wanted }
+    if (name === undefined) throw new ChoiceError(`${key} is not declared yet: give its group_name with --name`)
+    return { place, splices: addEntry(spec, 'groups', [['id', text(scope.id)], ['name', text(name)], ...fields]), wanted }
+  }
+  refuseRenaming(found.entry, key, name)
+  const splices = changedCap(found.entry, edit)
+  return splices.length === 0
+    ? { nothing: `${key} has the cap ${cap} already (${formatPosition(placeOf(found.entry))})` }
+    : { place, splices, wanted }
+}
+
+function refuseRenaming(entry: Branch, key: string, name: string | undefined): void {
+  const own = entry.children.get('name')
+  if (name === undefined || own === undefined || own.value === name.trim()) return
+  const { source } = entry.reader
+  byHand(
+    source,
+    own.node?.range?.[0] ?? 0,
+    `${key} is declared with the name ${String(own.value)}, not ${name}`,
+    'leave --name out, or rename it by hand',
+  )
+}
+
+type CapEntry = Branch<{ cap?: number | 'none'; allowZero?: boolean; reason?: string }>
+
+/** Only what differs. */
+function changedCap(given: Branch, { cap, reason }: CapEdit): readonly Splice[] {
+  const entry = given as CapEntry
+  const [own, zero, why] = [field(entry, 'cap'), entry.children.get('allowZero'), field(entry, 'reason')]
+  const splices: Splice[] = []
+  const more: [key: string, value: Value][] = []
+  if (!own) more.push(['cap', word(cap)])
+  else if (good(own) !== cap) splices.push(...setScalar(own, word(cap)))
+  if (cap === 0 && zero === undefined) more.push(['allowZero', word(true)])
+  else if (cap === 0 && zero && good(zero) !== true) splices.push(...setScalar(zero, word(true)))
+  if (reason !== undefined && !why) more.push(['reason', text(reason)])
+  else if (reason !== undefined && why && good(why) !== reason.trim()) splices.push(...setScalar(why, text(reason)))
+  const after = own ?? entry.children.get('name') ?? entry.children.get('id')
+  return more.length > 0 && after ? [...splices, ...addKeys(entry, after, more)] : splices
+}
+
+function withCap(
+  set: PolicySet,
+  { scope, cap, reason }: CapEdit,
+  at: Pick<CapRule, 'at' | 'document'>,
+  declared: DeclaredGroup | undefined,
+): PolicySet {
+  const old = set.rules.find((rule) => scopeKey(rule.scope) === scopeKey(scope))
+  const why = reason?.trim() ?? old?.reason
+  const rule: CapRule = { ...at, scope, cap, ...(why === undefined ? {} : { reason: why }) }
+  return {
+    ...set,
+    rules: [...set.rules.filter((one) => one !== old), rule],
+    groups: declared ? [...set.groups, { ...declared, name: declared.name.trim() }] : set.groups,
+  }
+}
+
+/** Times as a document means them. Undefined where a day does not exist. */
+function timesIn(place: Place, from: string | undefined, until: string): Times | undefined {
+  const zone = readZone(field(specOf(place), 'timezone'))
+  if (!zone) return undefined
+  const fromAt = from === undefined ? undefined : readTime(from.trim(), zone, 'start')
+  const untilAt = readTime(until.trim(), zone, 'end')
+  if ((from !== undefined && fromAt === undefined) || (until !== 'cycleEnd' && untilAt === undefined)) return undefined
+  return {
+    ...(fromAt === undefined ? {} : { fromAt }),
+    until: untilAt === undefined ? { kind: 'cycleEnd' } : { kind: 'instant', at: untilAt },
+  }
+}
+
+const NO_DAY = 'there is no such day: write a date such as 2026-12-15, or an RFC 3339 instant'
+
+const isSameTime = (one: Times | undefined, other: Times): boolean =>
+  one !== undefined &&
+  one.fromAt === other.fromAt &&
+  one.until.kind === other.until.kind &&
+  (one.until.kind !== 'instant' || other.until.kind !== 'instant' || one.until.at === other.until.at)
+
+function addGrant(edit: GrantEdit, place: Place): Step {
+  const { scope, amount, from, until, reason, ticket } = edit
+  const times = timesIn(place, from, until)
+  if (!times) throw new ChoiceError(`--from or --until: ${NO_DAY}`)
+  const value: Grant = {
+    ...placeless(place),
+    scope,
+    amount: { kind: amount.kind, credits: credits(amount.credits) },
+    ...times,
+    reason: reason.trim(),
+    ...(ticket === undefined ? {} : { ticket: ticket.trim() }),
+  }
+  const own = grantsIn(place, scope)
+  const same = own.find(({ grant }) => grant.value && isSameGrant(grant.value, value))
+  if (same) return { nothing: `${scopeKey(scope)} has this grant already (${formatPosition(same.grant.at)})` }
+  const subject: Fields = [
+    scope.kind === 'team' ? ['team', word(true)] : scope.kind === 'group' ? ['group', text(scope.id)] : ['user', text(scope.email)],
+  ]
+  const fields: Fields = [
+    ...subject,
+    [amount.kind, word(amount.credits)],
+    ...(amount.credits === 0 ? ([['allowZero', word(true)]] as const) : []),
+    ...optional('from', from?.trim()),
+    ['until', text(until.trim())],
+    ['reason', text(reason)],
+    ...optional('ticket', ticket),
+  ]
+  return { place, splices: addEntry(specOf(place), 'grants', fields), wanted: (set) => ({ ...set, grants: [...set.grants, value] }) }
+}
+
+const isSameGrant = (one: Grant, other: Grant): boolean =>
+  isSameTime(one, other) &&
+  one.amount.kind === other.amount.kind &&
+  one.amount.credits === other.amount.credits &&
+  one.reason === other.reason &&
+  one.ticket === other.ticket
+
+interface GrantFound extends Found {
+  readonly grant: PlacedGrant
+  readonly place: Place
+}
+
+const grantsIn = (place: Place, scope: Scope): readonly GrantFound[] =>
+  grantsOf(place, scope).flatMap((found) => {
+    const grant = place.document.grants[found.index]
+    return grant ? [{ ...found, grant, place }] : []
+  })
+
+/** The only grant, or the one that begins at `from`. */
+function chosen(scope: Scope, found: readonly GrantFound[], from: string | undefined): GrantFound | undefined {
+  const fits = found.filter(({ place, grant }) => from === undefined || grant.times?.fromAt === timesIn(place, from, 'cycleEnd')?.fromAt)
+  if (fits.length <= 1) return fits[0]
+  const list = fits.map(({ grant }) => formatPosition(grant.at)).join(', ')
+  throw new ChoiceError(`${scopeKey(scope)} has ${fits.length} grants (${list}); name one with --from DATE`)
+}
+
+const LONGEST_CYCLE_MS = 31 * DAY_MS
+
+function extend({ scope, until, from }: ExtendEdit, place: Place): Step {
+  const found = chosen(scope, grantsIn(place, scope), from)
+  const times = timesIn(place, undefined, until)
+  if (!times || times.until.kind === 'cycleEnd') throw new ChoiceError(`--until: ${NO_DAY}`)
+  const old = found?.grant.value
+  const branch = found && field(found.entry as Branch<{ until: string }>, 'until')
+  if (!found || !old || !branch) throw new ChoiceError(`${scopeKey(scope)} has no${from === undefined ? '' : ' such'} grant to extend`)
+  if (isSameTime({ ...times, ...(old.fromAt === undefined ? {} : { fromAt: old.fromAt }) }, old))
+    return { nothing: `the grant of ${scopeKey(scope)} ends then already (${formatPosition(placeOf(branch))})` }
+  const latest = old.until.kind === 'instant' ? old.until.at : (old.fromAt ?? 0) + LONGEST_CYCLE_MS
+  if (times.until.at <= latest) {
+    const { source } = branch.reader
+    const message = `the grant of ${scopeKey(scope)} ends at ${String(branch.value)}, and ${until} is not surely later`
+    byHand(source, branch.node?.range?.[0] ?? 0, message, 'a later day extends it; write an earlier one by hand')
+  }
+  const value: Grant = { ...old, until: times.until }
+  const wanted = (set: PolicySet): PolicySet => ({
+    ...set,
+    grants: set.grants.map((one) => (scopeKey(one.scope) === scopeKey(scope) && isSameGrant(one, old) ? value : one)),
+  })
+  return { place, splices: setScalar(branch, text(until.trim())), wanted }
+}
+
+function addListed(edit: Edit, key: 'protected' | 'approvals', value: string, { places, all }: Around): Step {
+  const workspaces = new Set(places.map(({ workspace }) => workspace))
+  const near = all.filter(({ workspace }) => workspaces.has(workspace))
+  const known = near.map((place) => textItem(place, key, value)).find((found) => found)
+  if (known) return { nothing: `${value} is in ${key} already (${formatPosition(placeOf(known.entry))})` }
+  const place = placeFor(edit, places)
+  const at = placeless(place)
+  const wanted = (set: PolicySet): PolicySet =>
+    key === 'protected'
+      ? { ...set, protectedPeople: [...set.protectedPeople, { scope: userScope(value), ...at }] }
+      : { ...set, approvals: [...set.approvals, { id: value, ...at }] }
+  return { place, splices: addText(specOf(place), key, value), wanted }
+}
+
+function remove(target: Target, around: Around): Step {
+  switch (target.kind) {
+    case 'scope':
+      return removeScope(target.scope, around)
+    case 'protect':
+      return removeListed('protected', target.email, around)
+    case 'approval':
+      return removeListed('approvals', target.id, around)
+    case 'grant':
+      return removeGrant(target, around)
+  }
+}
+
+function removeScope(scope: Scope, { places, sets }: Around): Step {
+  const key = scopeKey(scope)
+  const found = places.flatMap((place) => {
+    const entry = entryOf(place, scope)
+    return entry ? [{ place, ...entry }] : []
+  })
+  const [only] = found
+  if (!only) return { nothing: `${key} has no entry` }
+  if (found.length > 1) placeFor({ kind: 'cap', scope, cap: 'none' }, places)
+  const { place, list, index, entry } = only
+  const without = (set: PolicySet): PolicySet => ({ ...set, rules: set.rules.filter((rule) => scopeKey(rule.scope) !== key) })
+  if (!list) return { place, splices: removeKey(specOf(place), entry), wanted: without }
+  const set = sets.get(place.workspace)
+  const namer = scope.kind === 'group' && set ? namerOf(scope.id, set) : undefined
+  const cap = entry.children.get('cap')
+  if (namer === undefined) {
+    const wanted = (before: PolicySet): PolicySet => ({
+      ...without(before),
+      groups: before.groups.filter((group) => scopeKey(group.scope) !== key),
+    })
+    return { place, splices: removeEntry(specOf(place), list, index), wanted }
+  }
+  if (!cap) return { nothing: `${key} has no cap, and ${namer} names it` }
+  return { place, splices: removeKey(entry, cap), wanted: without }
+}
+
+/** Who needs a declared group. */
+function namerOf(id: string, { grants, peopleRules, pools }: PolicySet): string | undefined {
+  const grant = grants.find(({ scope }) => scope.kind === 'group' && scope.id === id)
+  if (grant) return `the grant at ${formatPosition(grant.at)}`
+  const rule = peopleRules.find(({ when }) => when.groups?.includes(id))
+  if (rule) return `the rule ${rule.name}`
+  const pool = pools.find(({ members }) =>
+    members.kind === 'groups' ? members.ids.includes(id) : members.kind === 'when' && members.when.groups?.includes(id),
+  )
+  return pool && `the pool ${pool.name}`
+}
+
+/** One of several entries of the text; the caller comes again until none is left. The declaration goes with the last one. */
+function removeListed(key: 'protected' | 'approvals', value: string, { places, all }: Around): Step {
+  for (const place of places) {
+    const found = textItem(place, key, value)
+    if (!found?.list) continue
+    const siblings = all.filter(({ workspace }) => workspace === place.workspace)
+    const isLast =
+      siblings.flatMap((one) => items<unknown>(field(specOf(one), key)).filter((item) => String(good(item)) === value)).length === 1
+    const wanted = (set: PolicySet): PolicySet =>
+      !isLast
+        ? set
+        : key === 'protected'
+          ? { ...set, protectedPeople: set.protectedPeople.filter(({ scope }) => scope.email !== value) }
+          : { ...set, approvals: set.approvals.filter(({ id }) => id !== value) }
+    return { place, splices: removeEntry(specOf(place), found.list, found.index), wanted }
+  }
+  return { nothing: `${value} is not in ${key}` }
+}
+
+function removeGrant({ scope, from, times }: Extract<Target, { kind: 'grant' }>, { places }: Around): Step {
+  const all = places.flatMap((place) => grantsIn(place, scope))
+  const found = chosen(scope, times ? all.filter(({ grant }) => isSameTime(grant.times, times)) : all, from)
+  const old = found?.grant.value
+  if (!found?.list || !old) return { nothing: `${scopeKey(scope)} has no${from === undefined ? '' : ' such'} grant` }
+  const wanted = (set: PolicySet): PolicySet => ({
+    ...set,
+    grants: set.grants.filter((one) => scopeKey(one.scope) !== scopeKey(scope) || !isSameGrant(one, old)),
+  })
+  return { place: found.place, splices: removeEntry(specOf(found.place), found.list, found.index), wanted }
+}

@@ -1,0 +1,34 @@
+// What a policy set means, as lines and as a digest. File names, places, document names, order, formatting and comments make no difference to them.
+import { createHash } from 'node:crypto'
+import { compareText } from '../../core/model/order.ts'
+import type { PolicySet } from '../../core/model/policy.ts'
+import { scopeKey } from '../../core/model/scope.ts'
+
+/** 12 hex digits of SHA-256 over what a set means: scopes, caps, times, reasons, lists. */
+export const digestOf = (set: PolicySet): string => digestOfLines(linesOf(set))
+
+/** The digest of a set from its lines. */
+export const digestOfLines = (lines: readonly string[]): string =>
+  createHash('sha256').update(lines.toSorted(compareText).join('\n')).digest('hex').slice(0, 12)
+
+/** What a set means, in lines: one for each declaration. */
+export function linesOf(set: PolicySet): readonly string[] {
+  return [
+    ...set.rules.map(({ scope, cap, reason }) => ['rule', scopeKey(scope), cap, reason ?? null]),
+    ...set.grants.map((grant) => [
+      'grant',
+      scopeKey(grant.scope),
+      grant.amount,
+      grant.fromAt ?? null,
+      grant.until,
+      grant.reason,
+      grant.ticket ?? null,
+    ]),
+    ...set.groups.map(({ scope, name }) => ['group', scope.id, name]),
+    ...set.protectedPeople.map(({ scope }) => ['protected', scope.email]),
+    ...set.approvals.map(({ id }) => ['approval', id]),
+    ...set.peopleRules.map(({ name, when, cap, reason }, index) => ['people', index, name, when, cap, reason ?? null]),
+    ...set.pools.map(({ name, members, credits, share, min, max }) => ['pool', name, members, credits, share, min, max ?? null]),
+    ['onGroupConflict', set.onGroupConflict ?? null],
+  ].map((line) => JSON.stringify(line))
+}
