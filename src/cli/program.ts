@@ -20,6 +20,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Register>>> = {
   resume: async () => (await import('./pause/resume.ts')).registerResume,
   validate: async () => (await import('./validate/command.ts')).registerValidate,
   explain: async () => (await import('./explain/command.ts')).registerExplain,
+  edit: async () => (await import('./edit/command.ts')).registerEdit,
   init: async () => (await import('./init/command.ts')).registerInit,
   import: async () => (await import('./import/command.ts')).registerImport,
   simulate: async () => (await import('./simulate/command.ts')).registerSimulate,

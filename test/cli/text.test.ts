@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { durationMs, readHoldId, readSince, shellWord } from '../../src/cli/shared/args.ts'
+import { durationMs, readHoldId, readSince } from '../../src/cli/shared/args.ts'
 import { createSecrets } from '../../src/cli/shared/context.ts'
 import { columns, span, wrap } from '../../src/cli/shared/text.ts'
+import { shellWord } from '../../src/core/escape/shell.ts'
 
 describe('text', () => {
   test('wraps at spaces and keeps a long word whole', () => {

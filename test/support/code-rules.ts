@@ -103,6 +103,7 @@ const OPENERS = [
   'src/daemon/http/connections.ts',
   'src/daemon/ledger/sqlite/care.ts',
   'src/daemon/ledger/sqlite/files.ts',
+  'src/policy/edit/write.ts',
 ]
 
 const readers = (file: SourceFile): readonly string[] =>

@@ -15,6 +15,7 @@ const KEPT = 8
 const ENTRIES = {
   main: 'src/main.ts',
   'load-thread': 'src/policy/load/load-thread.ts',
+  'plan-thread': 'src/policy/edit/plan-thread.ts',
   'file-thread': 'src/daemon/config/file-thread.ts',
   // Imported by helper processes of the ledger's tests (ledger.ts).
   'ledger-part': 'src/daemon/ledger/ledger.ts',

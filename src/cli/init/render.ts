@@ -1,5 +1,6 @@
 // The texts that `init` writes and prints: config, policy, workflow and summary. No key ever comes here, only its place.
 
+import { shellWord } from '../../core/escape/shell.ts'
 import { plain } from '../../core/escape/terminal.ts'
 import type { Instant } from '../../core/model/units.ts'
 import type { Adopted } from '../../core/resolve/adopt.ts'
@@ -8,7 +9,6 @@ import { printPolicy } from '../../policy/print.ts'
 import type { Live } from '../import/live.ts'
 import { notesOf, policyOf } from '../import/policy.ts'
 import { schemaText } from '../schema/text.ts'
-import { shellWord } from '../shared/args.ts'
 import { count, dayText, padEnd, people } from '../shared/text.ts'
 import { VERSION } from '../shared/version.ts'
 import type { NewFile } from './files.ts'

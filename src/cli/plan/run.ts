@@ -1,9 +1,11 @@
 // `plan`: previews all workspaces side by side, prints and saves the plans, and sets the exit code.
+
+import { shellWord } from '../../core/escape/shell.ts'
 import type { Plan } from '../../core/model/change.ts'
 import { hasErrors } from '../../core/model/problem.ts'
 import { pauseFindings } from '../../daemon/conditions/findings.ts'
 import { readSetup } from '../compose.ts'
-import { ledgerArgs, shellWord } from '../shared/args.ts'
+import { ledgerArgs } from '../shared/args.ts'
 import { type Cli, CommandError, columnsOf, painter } from '../shared/context.ts'
 import { EXIT, type ExitCode, worstExit } from '../shared/exit.ts'
 import { openLedgers } from '../shared/ledger/ledgers.ts'

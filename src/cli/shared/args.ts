@@ -1,6 +1,7 @@
 // The flags that commands share, and the parsers of flag values. A flag wins over the environment, and the environment over the config file.
 // There is no flag for the service key, because everybody on the machine can see a command line.
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import { shellWord } from '../../core/escape/shell.ts'
 import type { Instant } from '../../core/model/units.ts'
 import { readDate } from '../../policy/dates.ts'
 import { UsageError } from './context.ts'
@@ -190,9 +191,6 @@ export function readHoldId(text: string): string {
     throw new InvalidArgumentError('A hold id has 32 hex digits, as `capkeeper plan` prints it; its first 8 or more are enough.')
   return id
 }
-
-/** A word, quoted for a shell where that is needed. */
-export const shellWord = (text: string): string => (/^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`)
 
 /** The flags that a suggested command must repeat to use the same ledger, such as `['--ledger', 'x.db']`. */
 export const ledgerArgs = (flags: NetworkFlags): readonly string[] => [

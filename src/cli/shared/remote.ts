@@ -77,6 +77,6 @@ export function causeOf(error: unknown): string {
 export function mustBeOwn(ledger: string): void {
   if (isLedgerUrl(ledger))
     throw new UsageError(
-      `${shownLedger(ledger)} is the ledger of a running daemon: only plan, explain and audit can read it; name a file with --ledger`,
+      `${shownLedger(ledger)} is the ledger of a running daemon: only plan, explain, audit and edit tidy can read it; name a file with --ledger`,
     )
 }

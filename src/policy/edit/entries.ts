@@ -138,7 +138,7 @@ function addToSpec(spec: Spec, key: string, lines: readonly string[], flow: stri
   return insertAfter(layout, index, { lines, flow })
 }
 
-/** Entries under a key without a value. Where no comment marks the place, they are indented unlike those of other lists: see `keepsKey`. */
+/** Entries under a key without a value. Where no comment marks the place, they are indented unlike others: see `keepsKey`. */
 function fillNothing(spec: Spec, branch: Branch, lines: readonly string[]): readonly Splice[] {
   const { node, layout } = keysOf(spec)
   const { text } = layout
@@ -151,7 +151,7 @@ function fillNothing(spec: Spec, branch: Branch, lines: readonly string[]): read
   const below = nextLine(text, key)
   const comment = /^[ \t]*(?=#)/.exec(text.slice(below, around.end).trimStart() === '' ? '' : firstLine(text.slice(below, around.end)))
   const column = columnOf(text, branch.keyNode.range?.[0] ?? 0)
-  const offset = hasComment(text.slice(around.start, around.end)) ? offsetIn(spec, branch.key) : unlike(spec, offsetIn(spec, branch.key))
+  const offset = hasComment(text.slice(around.start, around.end)) ? offsetIn(spec, branch.key) : markedOffset(offsetIn(spec, branch.key))
   const indent = ' '.repeat(Math.max(column + offset.length, comment?.[0].length ?? 0))
   return [linesAt(text, below, indented(lines, indent))]
 }
@@ -174,7 +174,8 @@ const dashOffset = (spec: Spec, list: Branch): number => {
   return columnOf(text, first?.start ?? 0) - columnOf(text, list.keyNode.range?.[0] ?? 0)
 }
 
-const unlike = (spec: Spec, offset: string): string => (offset === '' ? stepOf(spec) : '')
+/** An indentation that marks entries under a key that was there: one that no other list has. */
+const markedOffset = (usual: string): string => (usual === ' ' ? '   ' : ' ')
 
 /** The blanks by which `spec` indents its keys. */
 function stepOf(spec: Spec): string {
@@ -204,5 +205,5 @@ function keepsKey(spec: Spec, list: Branch, own: { readonly start: number; reado
   const { node, layout } = keysOf(spec)
   const all = linesOf(layout, indexOf(node, list))
   const others = layout.text.slice(all.start, own.start) + layout.text.slice(own.end, Math.max(own.end, all.end))
-  return hasComment(others) || dashOffset(spec, list) !== offsetIn(spec, list.key).length
+  return hasComment(others) || dashOffset(spec, list) === markedOffset(offsetIn(spec, list.key)).length
 }

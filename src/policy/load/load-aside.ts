@@ -16,11 +16,10 @@ export async function loadPoliciesAside(paths: readonly string[], options: LoadO
   const { bytes, files } = listPolicyFiles(paths, cwd)
   if (bytes <= SMALL_BYTES && files.length <= SMALL_FILES) return loadPolicies(paths, options)
   const { beside, runAside } = await import('./aside.ts')
-  const workspaces = options.workspaces?.map((one) => (typeof one === 'string' ? one : sourceOf(one)))
   const end = clock.monotonic() + READING_DEADLINE_MS
   const refused = new Map<string, Problem>()
   for (;;) {
-    const data = { paths, options: { ...options, cwd, ...(workspaces && { workspaces }), refused } }
+    const data = { paths, options: plainSources({ ...options, cwd, refused }) }
     const deadlineMs = Math.max(1, end - clock.monotonic())
     const outcome = await runAside<LoadedPolicies>({ file: beside(import.meta.url, 'load-thread'), data, clock, deadlineMs })
     if (outcome.kind === 'answer') return outcome.answer
@@ -31,6 +30,12 @@ export async function loadPoliciesAside(paths: readonly string[], options: LoadO
     refused.set(outcome.at, problem)
   }
 }
+
+/** Options that can be sent to a thread. */
+export const plainSources = ({ workspaces, ...options }: LoadOptions): LoadOptions => ({
+  ...options,
+  ...(workspaces && { workspaces: workspaces.map((one) => (typeof one === 'string' ? one : sourceOf(one))) }),
+})
 
 /** The part of a configured workspace that the thread needs. */
 const sourceOf = ({ name, policies, capSemantics }: WorkspaceSource): WorkspaceSource => ({

@@ -62,7 +62,7 @@ export function writtenPolicy(random: Random): Written {
 
 const habitsOf = (random: Random): Habits => ({
   step: random.pick([2, 2, 2, 3, 4, 8]),
-  dash: random.pick([0, 2, 2, 4, 5]),
+  dash: random.pick([0, 0, 1, 2, 2, 4, 5]),
   gap: random.pick([' ', ' ', '  ', '   ']),
   inFlow: random.pick([0, 0.1, 0.5, 1]),
   quote: random.pick(['', '', "'", '"'] as const),

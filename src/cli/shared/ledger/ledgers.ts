@@ -7,6 +7,7 @@ import type { WorkspaceConfig } from '../../../daemon/config/settings.ts'
 import { LedgerError } from '../../../daemon/ledger/error.ts'
 import { readShared, type SharedLedger, type SharedWorkspace } from '../../../daemon/ledger/share.ts'
 import { Undecodable } from '../../../daemon/ledger/values/decode.ts'
+import type { LedgerDocument } from '../../../daemon/ledger/values/source.ts'
 import { sharedLedger } from '../../../daemon/ledger/values/values.ts'
 import { sha256 } from '../../../daemon/schedule/system.ts'
 import type { Ledger, ReadClient } from '../../../ports.ts'
@@ -51,9 +52,7 @@ export async function openOwnLedgers(cli: Cli, { config }: Setup, rebind = false
 const TIMEOUT_MS = 30_000
 
 async function remoteLedgers(address: string, { clock }: Cli, token: string | undefined, signal: AbortSignal): Promise<Ledgers> {
-  const url = pageAt(address, '/ledger', '--ledger')
-  const answer = await download({ url, timeoutMs: TIMEOUT_MS, clock, signal, token })
-  const document = decoded(url, () => sharedLedger(answer))
+  const { url, document } = await sharedAt(address, { clock, token, signal })
   return {
     known: document.workspaces.map((one) => one.workspace),
     async of({ config, policy }, client, stop) {
@@ -68,6 +67,16 @@ async function remoteLedgers(address: string, { clock }: Cli, token: string | un
     },
     close: async () => undefined,
   }
+}
+
+/** What a running daemon shares, by the address in `--ledger`. Throws a `CommandError` when no daemon answers. */
+export async function sharedAt(
+  address: string,
+  asking: Pick<DaemonQuestion, 'clock' | 'token' | 'signal'>,
+): Promise<{ readonly url: string; readonly document: LedgerDocument }> {
+  const url = pageAt(address, '/ledger', '--ledger')
+  const answer = await download({ ...asking, url, timeoutMs: TIMEOUT_MS })
+  return { url, document: decoded(url, () => sharedLedger(answer)) }
 }
 
 async function download(question: DaemonQuestion): Promise<unknown> {
@@ -113,7 +122,8 @@ function decoded<T>(url: string, read: () => T): T {
   }
 }
 
-const declaredEmails = (set: PolicySet): readonly string[] =>
+/** Whom a set names. */
+export const declaredEmails = (set: PolicySet): readonly string[] =>
   [...set.rules, ...set.grants, ...set.protectedPeople].flatMap(({ scope }) => (scope.kind === 'user' ? [scope.email] : []))
 
 /** The daemon's ledger has people as hashes: without the roster none could be matched, and all caps of ours would look foreign. */

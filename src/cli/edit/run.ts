@@ -1,0 +1,131 @@
+// `edit`: plans the edits, shows them, and writes the files. It reads no key, and uses no network but the ledger's, for `tidy`.
+import { printable } from '../../core/escape/terminal.ts'
+import { hasErrors, InputError, type Problem } from '../../core/model/problem.ts'
+import type { LoadedConfig } from '../../daemon/config/config.ts'
+import { loadConfigAside } from '../../daemon/config/load-aside.ts'
+import type { Edit } from '../../policy/edit/edit.ts'
+import { looksLikeTemplate } from '../../policy/edit/guard.ts'
+import type { EditedFile, EditInput, EditPlan, MadeEdit, WorkspaceEdit } from '../../policy/edit/plan.ts'
+import { planEditsAside } from '../../policy/edit/plan-aside.ts'
+import { ChangedError, writeEdits } from '../../policy/edit/write.ts'
+import { compareProblems } from '../../policy/yaml.ts'
+import { type Cli, CommandError, painter, UsageError } from '../shared/context.ts'
+import { documentText } from '../shared/document.ts'
+import { EXIT, inputExit } from '../shared/exit.ts'
+import { policyPaths } from '../shared/policies.ts'
+import { problemsText } from '../shared/problems.ts'
+import { tellLine } from '../shared/tell.ts'
+import { messageOf } from '../shared/text.ts'
+import type { EditFlags } from './command.ts'
+import { unifiedDiff } from './diff.ts'
+
+/** Makes edits. Exits 2 with `--check` when there is something to do, 64 where a choice is needed, and 65 where an edit is refused. */
+export async function editCommand(edits: readonly Edit[], flags: EditFlags, cli: Cli): Promise<void> {
+  for (const edit of edits) refuseTemplates(edit)
+  const config = await editedConfig(flags, cli)
+  await makeEdits(edits, { config, flags, cli })
+}
+
+/** The config and the policies that it, or a flag, names. Throws an `InputError`, or a `UsageError` without policies. */
+export async function editedConfig(flags: EditFlags, cli: Cli): Promise<LoadedConfig> {
+  const config = await loadConfigAside({ env: cli.env, flags }, cli.clock)
+  if (hasErrors(config.problems)) throw new InputError(config.problems)
+  if (policyPaths(config.config).length === 0)
+    throw new UsageError('no policies to edit: name files or folders with --policies, or a config file with --config')
+  return config
+}
+
+interface Making {
+  readonly config: LoadedConfig
+  readonly flags: EditFlags
+  readonly cli: Cli
+}
+
+/** Plans edits, shows them, and writes them unless `--check` is given. */
+export async function makeEdits(edits: readonly WorkspaceEdit[], making: Making): Promise<void> {
+  const { flags, cli } = making
+  const plan = await planEditsAside(inputOf(edits, making), cli.clock)
+  if (plan.kind === 'choice') throw new UsageError(plan.message)
+  if (plan.kind === 'refused') return refuse(plan.problems, making)
+  const isWritten = plan.files.length > 0 && !flags.check
+  if (isWritten) write(plan.files, making)
+  show(plan, isWritten, making)
+  cli.finish(flags.check && plan.files.length > 0 ? EXIT.pending : EXIT.done)
+}
+
+function inputOf(edits: readonly WorkspaceEdit[], { config, flags, cli }: Making): EditInput {
+  const { configured } = config
+  const only = flags.workspace
+  return {
+    paths: policyPaths(config.config),
+    options: { ...(configured && { workspaces: configured }), ...(only !== undefined && { workspace: only }), now: cli.clock.now() },
+    edits,
+    ...(flags.file !== undefined && { file: flags.file }),
+    ...(configured && only !== undefined && { workspace: only }),
+  }
+}
+
+/** A file with such a text could not be edited again. */
+function refuseTemplates(edit: Edit): void {
+  const texts = [
+    ...('reason' in edit ? [edit.reason] : []),
+    ...('ticket' in edit ? [edit.ticket] : []),
+    ...('name' in edit ? [edit.name] : []),
+  ]
+  const found = texts.find((text) => text !== undefined && looksLikeTemplate(text))
+  if (found !== undefined)
+    throw new UsageError('a text with {{ }}, {% %} or <% %> would make the file look like a template; write it in other words')
+}
+
+function refuse(problems: readonly Problem[], { flags, cli }: Making): void {
+  if (flags.output === 'json') cli.stdout.write(cli.secrets.redact(editJson({ files: [], made: [], nothing: [], problems }, false)))
+  else cli.stderr.write(cli.secrets.redact(problemsText(problems, painter(cli.stderr))))
+  cli.finish(inputExit(problems))
+}
+
+function write(files: readonly EditedFile[], { flags, cli }: Making): void {
+  try {
+    writeEdits(files)
+  } catch (error) {
+    if (error instanceof InputError || error instanceof ChangedError)
+      throw error instanceof InputError ? error : new CommandError(error.message)
+    throw new CommandError(`${files.map(({ shown }) => shown).join(', ')} could not be written: ${messageOf(error)}; the old text stays`)
+  }
+  if (flags.output === 'diff') for (const { shown } of files) tellLine(cli, `wrote ${shown}`)
+}
+
+type Proven = Extract<EditPlan, { readonly kind: 'proven' }>
+
+function show({ files, made, nothing, warnings }: Proven, isWritten: boolean, { flags, cli }: Making): void {
+  const { stdout, stderr, secrets } = cli
+  if (flags.output === 'json') {
+    stdout.write(secrets.redact(editJson({ files, made, nothing, problems: warnings }, isWritten)))
+    return
+  }
+  const diff = secrets.redact(files.map(diffOf).join(''))
+  // A terminal is read by a person, anything else by a program that applies the diff.
+  stdout.write(stdout.isTTY === true ? printable(diff) : diff)
+  for (const { subject, because } of made) if (because !== undefined) tellLine(cli, `${subject}: ${because}`)
+  for (const why of nothing) tellLine(cli, `nothing to do: ${why}`)
+  stderr.write(secrets.redact(problemsText(warnings, painter(stderr))))
+}
+
+const diffOf = ({ shown, before, after }: EditedFile): string => unifiedDiff(shown, before, after)
+
+interface Shown {
+  readonly files: readonly EditedFile[]
+  readonly made: readonly MadeEdit[]
+  readonly nothing: readonly string[]
+  readonly problems: readonly Problem[]
+}
+
+/** `{apiVersion, kind: "Edit", changes, written, edits[], nothing[], files[], problems[]}`. */
+const editJson = ({ files, made, nothing, problems }: Shown, isWritten: boolean): string =>
+  documentText('Edit', {
+    changes: files.length > 0,
+    written: isWritten,
+    edits: made,
+    nothing,
+    files: files.map((file) => ({ file: file.shown, diff: diffOf(file) })),
+    problems: problems.toSorted(compareProblems),
+  })

@@ -1,0 +1,112 @@
+// `edit tidy`: removes what the ledger shows to be over: grants whose end was verified long ago, and approvals that are spent or void. What the
+// ledger does not tell of stays.
+
+import type { Grant, PolicySet } from '../../core/model/policy.ts'
+import { hasErrors, InputError } from '../../core/model/problem.ts'
+import { scopeKey } from '../../core/model/scope.ts'
+import type { Instant } from '../../core/model/units.ts'
+import type { SharedLedger } from '../../daemon/ledger/share.ts'
+import type { WorkspaceEdit } from '../../policy/edit/plan.ts'
+import type { Cli } from '../shared/context.ts'
+import { CommandError } from '../shared/context.ts'
+import { interruptible } from '../shared/interrupt.ts'
+import { policyPaths, readPolicies } from '../shared/policies.ts'
+import { isLedgerUrl } from '../shared/remote.ts'
+import { dayText, span } from '../shared/text.ts'
+import type { TidyFlags } from './command.ts'
+import { editedConfig, makeEdits } from './run.ts'
+
+/** Removes grants and approvals that are over. */
+export async function tidyCommand(flags: TidyFlags, cli: Cli): Promise<void> {
+  const config = await editedConfig(flags, cli)
+  const { sets, problems } = await readPolicies(policyPaths(config.config), config, flags, cli)
+  if (hasErrors(problems)) throw new InputError(problems)
+  const chosen = [...sets].flatMap(([name, { set }]) => (flags.workspace === undefined || flags.workspace === name ? [set] : []))
+  const address = config.config?.ledger ?? ''
+  const found = await interruptible(cli, (signal) =>
+    withLedgers(address, { flags, cli, signal }, (of) => everything(chosen, of, { flags, cli })),
+  )
+  if (found.length > 0) return makeEdits(found, { config, flags, cli })
+  await makeEdits([], { config, flags, cli })
+  cli.stderr.write('nothing to do: no grant or approval is over\n')
+}
+
+/** The records of a workspace; undefined where the ledger has none. */
+type LedgerOf = (set: PolicySet) => Promise<Pick<SharedLedger, 'approvals' | 'history' | 'owned'> | undefined>
+
+interface Opening {
+  readonly flags: TidyFlags
+  readonly cli: Cli
+  readonly signal: AbortSignal
+}
+
+/** Loaded here, so that the other edits start without a database and without the network. */
+async function withLedgers<T>(address: string, { flags, cli, signal }: Opening, use: (of: LedgerOf) => Promise<T>): Promise<T> {
+  if (!isLedgerUrl(address)) {
+    const { currentWorkspaces, withStore } = await import('../shared/ledger/store.ts')
+    return withStore(cli, address, 'read', async (store) => {
+      if (!store.exists) throw new CommandError(`there is no ledger at ${store.file}; name it with --ledger`)
+      const known = await currentWorkspaces(store)
+      return use(async ({ workspace }) => (known.includes(workspace) ? store.workspace(workspace, undefined) : undefined))
+    })
+  }
+  const [{ declaredEmails, sharedAt }, { ledgerToken }, { readShared }, { sha256 }] = await Promise.all([
+    import('../shared/ledger/ledgers.ts'),
+    import('../shared/remote.ts'),
+    import('../../daemon/ledger/share.ts'),
+    import('../../daemon/schedule/system.ts'),
+  ])
+  const { document } = await sharedAt(address, { clock: cli.clock, token: ledgerToken(flags, cli), signal })
+  return use(async (set) => readShared(document, set.workspace, declaredEmails(set), sha256))
+}
+
+async function everything(
+  sets: readonly PolicySet[],
+  of: LedgerOf,
+  { flags, cli }: Pick<Opening, 'flags' | 'cli'>,
+): Promise<readonly WorkspaceEdit[]> {
+  const edits: WorkspaceEdit[] = []
+  for (const set of sets) {
+    const ledger = await of(set)
+    if (!ledger) continue
+    for (const grant of set.grants) {
+      const endedAt = await verifiedEnd(grant, set, ledger)
+      if (endedAt === undefined || cli.clock.now() - endedAt < flags.ended) continue
+      const { scope, fromAt, until } = grant
+      const times = { ...(fromAt === undefined ? {} : { fromAt }), until }
+      const because = `its end was verified on ${dayText(endedAt)}, ${span(cli.clock.now() - endedAt)} ago`
+      edits.push({ kind: 'remove', target: { kind: 'grant', scope, times }, workspace: set.workspace, because })
+    }
+    const states = new Map(ledger.approvals().map(({ id, state }) => [id, state]))
+    for (const { id } of set.approvals) {
+      const state = states.get(id)
+      if (state !== 'spent' && state !== 'void') continue
+      edits.push({
+        kind: 'remove',
+        target: { kind: 'approval', id },
+        workspace: set.workspace,
+        because: `it is ${state}, and releases nothing any more`,
+      })
+    }
+  }
+  return edits
+}
+
+/** When the ledger first shows that a grant is over: its end was written and read back, or the cap behind it was found in force. */
+async function verifiedEnd(grant: Grant, set: PolicySet, ledger: Pick<SharedLedger, 'history' | 'owned'>): Promise<Instant | undefined> {
+  const { scope, fromAt = 0, until } = grant
+  const endAt = until.kind === 'instant' ? until.at : fromAt + 1
+  const key = scopeKey(scope)
+  // The next grant on the scope has an end of its own.
+  const next = set.grants
+    .filter((one) => one !== grant && scopeKey(one.scope) === key && (one.fromAt ?? 0) >= endAt)
+    .map((one) => one.fromAt ?? 0)
+  const isIts = (at: Instant): boolean => at >= endAt && at < Math.min(Number.POSITIVE_INFINITY, ...next)
+  const written = (await ledger.history({ scope, sinceAt: endAt })).filter(
+    ({ cause, result, at }) => cause === 'expired' && result === 'applied' && isIts(at),
+  )
+  const ours = ledger.owned().find((one) => scopeKey(one.scope) === key)
+  const inForce = ours && ours.owner !== 'grant' && until.kind === 'instant' && ours.verifiedAt >= endAt ? [ours.verifiedAt] : []
+  const [first] = [...written.map(({ at }) => at), ...inForce].toSorted((a, b) => a - b)
+  return first
+}

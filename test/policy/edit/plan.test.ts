@@ -1,0 +1,361 @@
+// What each edit writes, and what it leaves to a person, as texts before and after.
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { parseScope, type Scope } from '../../../src/core/model/scope.ts'
+import { credits } from '../../../src/core/model/units.ts'
+import type { Edit } from '../../../src/policy/edit/edit.ts'
+import { type EditPlan, planEdits } from '../../../src/policy/edit/plan.ts'
+import { folders, policyText } from '../support.ts'
+
+const folder = folders()
+const NOW = Date.UTC(2026, 10, 20)
+
+const of = (text: string): Scope => parseScope(text) as Scope
+const cap = (scope: string, amount: number | 'none', more: object = {}): Edit => ({
+  kind: 'cap',
+  scope: of(scope),
+  cap: amount === 'none' ? amount : credits(amount),
+  ...more,
+})
+const grant = (scope: string, more: object = {}): Edit => ({
+  kind: 'grant',
+  scope: of(scope),
+  amount: { kind: 'cap', credits: 900 },
+  until: '2026-12-15',
+  reason: 'release',
+  ...more,
+})
+const extend = (scope: string, until: string, more: object = {}): Edit => ({ kind: 'extend', scope: of(scope), until, ...more })
+const remove = (scope: string): Edit => ({ kind: 'remove', target: { kind: 'scope', scope: of(scope) } })
+const removeGrant = (scope: string, more: object = {}): Edit => ({ kind: 'remove', target: { kind: 'grant', scope: of(scope), ...more } })
+const ID = '7d1f0c2a9b347d1f0c2a9b347d1f0c2a'
+
+function planned(files: Readonly<Record<string, string>>, edits: readonly Edit[], more: object = {}): EditPlan {
+  const root = folder(files)
+  return planEdits({ paths: [root], options: { now: NOW, cwd: root }, edits, ...more })
+}
+
+/** The text of `a.yaml` after an edit, or what was said instead. */
+function edited(text: string, edit: Edit): string {
+  const plan = planned({ 'a.yaml': text }, [edit])
+  if (plan.kind === 'choice') return `choice: ${plan.message}`
+  if (plan.kind === 'refused')
+    return plan.problems.map(({ code, message, at }) => `${at?.line}:${at?.column} ${code} ${message}`).join('\n')
+  return plan.files[0]?.after ?? `nothing: ${plan.nothing.join()}`
+}
+
+const lines = (...spec: readonly string[]): string => policyText(spec.join('\n')).replace(/^ +$/gm, '')
+
+const ADA = ['users:', '- email: ada@example.com # lead', '  cap: 500', '  reason: migration']
+
+describe('an edit writes', () => {
+  test.each<readonly [string, readonly string[], Edit, readonly string[]]>([
+    ['a cap in the place of the old one', ADA, cap('ada@example.com', 700), [...ADA.slice(0, 2), '  cap: 700', ...ADA.slice(3)]],
+    [
+      'a reason in the quotes that it had',
+      ['team: {cap: 5, reason: "old"}'],
+      cap('team', 5, { reason: 'say "hi"' }),
+      ['team: {cap: 5, reason: "say \\"hi\\""}'],
+    ],
+    [
+      'a reason in the place of a block scalar, whose comment stays',
+      ['team:', '  reason: >- # why', '    old', '    text', '  cap: 5'],
+      cap('team', 5, { reason: 'new' }),
+      ['team:', '  reason: new # why', '  cap: 5'],
+    ],
+    ['allowZero beside a 0', ['team: {cap: 5}'], cap('team', 0), ['team: {cap: 0, allowZero: true}']],
+    [
+      'a person behind the last one, as that one is written',
+      ADA,
+      cap('Bob@example.com', 5, { reason: 'a: b' }),
+      [...ADA, '- email: bob@example.com', '  cap: 5', '  reason: "a: b"'],
+    ],
+    [
+      'a person between blank lines where the others have them',
+      [...ADA, '', '- email: cyd@example.com', '  cap: 7'],
+      cap('bob@example.com', 5),
+      [...ADA, '', '- email: cyd@example.com', '  cap: 7', '', '- email: bob@example.com', '  cap: 5'],
+    ],
+    [
+      'a list that is not there, where the manual has it',
+      ['team: {cap: 5}', `approvals: [${ID}]`],
+      cap('ada@example.com', 5),
+      ['team: {cap: 5}', 'users:', '  - email: ada@example.com', '    cap: 5', `approvals: [${ID}]`],
+    ],
+    ['into empty brackets', ['users: []'], cap('ada@example.com', 5), ['users: [{email: ada@example.com, cap: 5}]']],
+    [
+      'into a list of several lines, with the comma of the line above',
+      ['protected: [', '  ada@example.com # on call', '  ]'],
+      { kind: 'protect', email: 'bob@example.com' },
+      ['protected: [', '  ada@example.com, # on call', '  bob@example.com', '  ]'],
+    ],
+    [
+      'the cap of a group that was only named',
+      ['groups:', '- {id: g, name: G}'],
+      cap('group:g', 5),
+      ['groups:', '- {id: g, name: G, cap: 5}'],
+    ],
+    [
+      'a new group with its name',
+      ['groups:', '- {id: "g", name: "G"}'],
+      cap('group:h', 5, { name: 'H' }),
+      ['groups:', '- {id: "g", name: "G"}', '- {id: "h", name: "H", cap: 5}'],
+    ],
+    [
+      'a grant with all that it has',
+      ['team: {cap: 5}'],
+      grant('ada@example.com', { from: '2026-11-25', ticket: 'OPS-12' }),
+      [
+        'team: {cap: 5}',
+        'grants:',
+        '  - user: ada@example.com',
+        '    cap: 900',
+        '    from: 2026-11-25',
+        '    until: 2026-12-15',
+        '    reason: release',
+        '    ticket: OPS-12',
+      ],
+    ],
+    [
+      'the end of a grant, and nothing else of it',
+      ['grants:', '- {team: true, cap: 5, until: 2026-12-01, reason: r} # soon'],
+      extend('team', '2026-12-08'),
+      ['grants:', '- {team: true, cap: 5, until: 2026-12-08, reason: r} # soon'],
+    ],
+    [
+      'nothing of an entry that it removes, nor of its comments',
+      ['users:', '# free', '', '# his', '- email: bob@example.com', '  cap: 5 # five', '', '- email: ada@example.com', '  cap: 7'],
+      remove('bob@example.com'),
+      ['users:', '# free', '', '- email: ada@example.com', '  cap: 7'],
+    ],
+    [
+      'only the cap away where a grant names the group',
+      ['groups:', '- id: g', '  cap: 5 # five', '  name: G', 'grants:', '- {group: g, cap: 9, until: 2026-12-01, reason: r}'],
+      remove('group:g'),
+      ['groups:', '- id: g', '  name: G', 'grants:', '- {group: g, cap: 9, until: 2026-12-01, reason: r}'],
+    ],
+    [
+      'the key away with the last entry',
+      ['team: {cap: 5}', 'protected: # nobody', '- ada@example.com', 'users:', '- {email: ada@example.com, cap: 5}'],
+      remove('ada@example.com'),
+      ['team: {cap: 5}', 'protected: # nobody', '- ada@example.com'],
+    ],
+    ['the last key of a spec away', ['team:', '  cap: 5'], remove('team'), []],
+  ])('%s', (_row, before, edit, after) => {
+    const expected = after.length === 0 ? lines('x').replace('spec:\n  x\n', 'spec: {}\n') : lines(...after)
+    expect(edited(lines(...before), edit)).toBe(expected)
+  })
+
+  test('with the line ends, the mark and the open end of the file', () => {
+    const text = `\uFEFF${lines(...ADA)
+      .trimEnd()
+      .replaceAll('\n', '\r\n')}`
+    expect(edited(text, cap('bob@example.com', 5))).toBe(`${text}\r\n  - email: bob@example.com\r\n    cap: 5`)
+  })
+
+  test('each approval away, wherever it stands', () => {
+    const files = {
+      'a.yaml': policyText(`approvals: [${ID}]`, 'a'),
+      'b.yaml': policyText(`team: {cap: 5}\napprovals:\n- ${ID}\n- ${ID}`, 'b'),
+    }
+    const plan = planned(files, [{ kind: 'remove', target: { kind: 'approval', id: ID } }])
+    expect(plan.kind === 'proven' && plan.files.map(({ shown, after }) => [shown, after])).toEqual([
+      ['a.yaml', policyText('approvals: []', 'a')],
+      ['b.yaml', policyText('team: {cap: 5}', 'b')],
+    ])
+  })
+})
+
+describe('there is nothing to do', () => {
+  test.each<readonly [string, readonly string[], Edit, string]>([
+    ['for a cap that is there', ADA, cap('ada@example.com', 500), 'ada@example.com has the cap 500 already (a.yaml:7:5)'],
+    [
+      'for a grant that is there',
+      ['grants:', '- {team: true, cap: 900, until: 2026-12-15T24:00:00Z, reason: release}'].map((line) => line.replace('T24:00:00Z', '')),
+      grant('team'),
+      'team has this grant already (a.yaml:7:6)',
+    ],
+    [
+      'for a person who is protected',
+      ['protected: [Ada@example.com]'],
+      { kind: 'protect', email: 'ada@example.com' },
+      'ada@example.com is in protected already (a.yaml:6:15)',
+    ],
+    ['where nothing is to be removed', ADA, remove('bob@example.com'), 'bob@example.com has no entry'],
+    [
+      'for a group without a cap that others name',
+      ['groups: [{id: g, name: G}]', 'rules: [{name: r, when: {groups: [g]}, cap: 5}]'],
+      remove('group:g'),
+      'group:g has no cap, and the rule r names it',
+    ],
+  ])('%s', (_row, before, edit, why) => {
+    expect(edited(lines(...before), edit)).toBe(`nothing: ${why}`)
+  })
+})
+
+describe('a person is left', () => {
+  test.each<readonly [string, readonly string[], Edit, string]>([
+    [
+      'an entry that comes by an alias',
+      ['users: [{email: &a ada@example.com, cap: 5}]', 'protected: [*a]'],
+      { kind: 'remove', target: { kind: 'protect', email: 'ada@example.com' } },
+      '7:15 EDIT_BY_HAND spec.protected[0] comes from the alias *a',
+    ],
+    [
+      'a list whose anchor others use',
+      ['protected: &p [ada@example.com]', 'pools: [{name: q, members: {emails: *p}, credits: 9}]'],
+      { kind: 'protect', email: 'bob@example.com' },
+      '6:17 EDIT_BY_HAND the anchor &p here is used elsewhere',
+    ],
+    [
+      'a cap that comes by an alias',
+      ['team: {cap: &c 5}', 'users: [{email: ada@example.com, cap: *c}]'],
+      cap('ada@example.com', 7),
+      '7:41 EDIT_BY_HAND spec.users[0].cap comes from the alias *c',
+    ],
+    [
+      'a cap whose anchor others use',
+      ['team: {cap: &c 5}', 'users: [{email: ada@example.com, cap: *c}]'],
+      cap('team', 7),
+      '6:18 EDIT_BY_HAND the anchor &c here is used elsewhere',
+    ],
+    [
+      'an entry with an anchor that others use',
+      ['users:', '- {email: ada@example.com, cap: &c 5}', '- {email: bob@example.com, cap: *c}'],
+      remove('ada@example.com'),
+      '7:38 EDIT_BY_HAND the anchor &c here is used elsewhere',
+    ],
+    ['a template', ['team: {cap: 5} # {{ .Values.cap }}'], cap('team', 7), '6:20 EDIT_BY_HAND a.yaml is a template here'],
+    [
+      'what sops encrypts',
+      ['team: {cap: 5, reason: "ENC[AES256_GCM,data:x,iv:y]"}'],
+      cap('team', 7),
+      '6:27 EDIT_BY_HAND a.yaml is encrypted here',
+    ],
+    ['a set that does not load', ['team: {cap: 5, colour: red}'], cap('team', 7), '6:18 UNKNOWN_KEY unknown key "colour" in spec.team'],
+    [
+      'a merge',
+      ['team: {<<: {cap: 5}}'],
+      cap('team', 7),
+      '6:9 MISSING spec.team has no cap\n6:10 UNKNOWN_KEY unknown key "<<" in spec.team',
+    ],
+    [
+      'a grant that overlaps another',
+      ['grants:', '- {team: true, cap: 5, until: 2026-12-01, reason: r}'],
+      grant('team', { from: '2026-11-30' }),
+      'undefined:undefined EDIT_UNPROVEN the edit is refused: the policies would have 1 more problem\n8:6 GRANT_OVERLAP two grants for the team overlap in time',
+    ],
+    [
+      'an end that is not later',
+      ['grants:', '- {team: true, cap: 5, until: 2026-12-01, reason: r}'],
+      extend('team', '2026-11-30'),
+      '7:33 EDIT_BY_HAND the grant of team ends at 2026-12-01, and 2026-11-30 is not surely later',
+    ],
+    [
+      'a grant that is over before it is written',
+      ['team: {cap: 5}'],
+      grant('team', { until: '2026-11-01' }),
+      'undefined:undefined EDIT_UNPROVEN the edit is refused: the policies would have 1 more problem\n8:7 GRANT_ENDED the grant for the team ended at 2026-11-02T00:00:00Z',
+    ],
+    [
+      'a base that a grant adds to',
+      ['users: [{email: ada@example.com, cap: 5}]', 'grants: [{user: ada@example.com, add: 5, until: 2026-12-01, reason: r}]'],
+      remove('ada@example.com'),
+      'undefined:undefined EDIT_UNPROVEN the edit is refused: the policies would have 1 more problem\n7:41 GRANT_ADD_BASE add has nothing to add to: no cap is declared for ada@example.com or its ancestors',
+    ],
+    [
+      'a group under another name',
+      ['groups: [{id: g, name: G, cap: 5}]'],
+      cap('group:g', 5, { name: 'H' }),
+      '6:26 EDIT_BY_HAND group:g is declared with the name G, not H',
+    ],
+    [
+      'a null that was written out',
+      ['protected: ~'],
+      { kind: 'protect', email: 'ada@example.com' },
+      '6:12 EDIT_BY_HAND spec.protected is written without a value',
+    ],
+  ])('%s', (_row, before, edit, said) => {
+    expect(edited(lines(...before), edit)).toBe(said)
+  })
+
+  test('the choice of several grants, and of a name', () => {
+    const two = lines(
+      'grants:',
+      '- {team: true, cap: 5, until: 2026-11-25, reason: r}',
+      '- {team: true, cap: 5, from: 2026-12-01, until: 2026-12-02, reason: r}',
+    )
+    expect(edited(two, removeGrant('team'))).toBe('choice: team has 2 grants (a.yaml:7:6, a.yaml:8:6); name one with --from DATE')
+    expect(edited(two, removeGrant('team', { from: '2026-12-01' }))).toBe(
+      lines('grants:', '- {team: true, cap: 5, until: 2026-11-25, reason: r}'),
+    )
+    expect(edited(lines('team: {cap: 5}'), cap('group:g', 5))).toBe('choice: group:g is not declared yet: give its group_name with --name')
+  })
+})
+
+describe('an edit goes to', () => {
+  const files = {
+    'a.yaml': policyText('users: [{email: ada@example.com, cap: 5}]', 'a'),
+    'b.yaml': `${policyText('team: {cap: 5}', 'b')}---\n${policyText('groups: [{id: g, name: G, cap: 5}]', 'c')}`,
+  }
+  const goal = (edit: Edit, more: object = {}): unknown => {
+    const plan = planned(files, [edit], more)
+    return plan.kind === 'proven' ? plan.made.map(({ file }) => file) : plan.kind === 'choice' ? plan.message : plan.problems
+  }
+
+  test.each<readonly [string, Edit, object, unknown]>([
+    ['the document that declares the scope', grant('ada@example.com'), {}, ['a.yaml']],
+    ['the document that declares the person, to protect them', { kind: 'protect', email: 'ada@example.com' }, {}, ['a.yaml']],
+    ['a document that is chosen', cap('bob@example.com', 5), { file: 'a.yaml' }, ['a.yaml']],
+    ['one of several documents of a file', cap('bob@example.com', 5), { file: 'b.yaml#c' }, ['b.yaml']],
+    [
+      'none where several may hold it',
+      cap('bob@example.com', 5),
+      {},
+      '3 documents may hold it; choose one with --file: a.yaml, b.yaml#b, b.yaml#c',
+    ],
+    [
+      'none where the file has several',
+      cap('bob@example.com', 5),
+      { file: 'b.yaml' },
+      '2 documents may hold it; choose one with --file: b.yaml#b, b.yaml#c',
+    ],
+    [
+      'none where no such file is loaded',
+      cap('bob@example.com', 5),
+      { file: 'd.yaml' },
+      '--file d.yaml is no file that is loaded with a policy; there are a.yaml, b.yaml#b, b.yaml#c',
+    ],
+  ])('%s', (_row, edit, more, expected) => {
+    expect(goal(edit, more)).toEqual(expected)
+  })
+
+  test('the workspace that is chosen, and another one that is broken does not stop it', () => {
+    const spec = (name: string, more: string) => policyText(`workspace: ${name}\n${more}`, name)
+    const root = folder({
+      'x.yaml': spec('x', 'team: {cap: 5}'),
+      'y.yaml': spec('y', 'team: {cap: 5}'),
+      'z.yaml': spec('z', 'team: {cap: 5.0}'),
+    })
+    const made = (more: object) =>
+      planEdits({ paths: [root], options: { now: NOW, cwd: root, workspaces: ['x', 'y', 'z'] }, edits: [cap('team', 7)], ...more })
+    expect(made({})).toMatchObject({ kind: 'choice' })
+    expect(made({ workspace: 'y' })).toMatchObject({ kind: 'proven', files: [{ shown: 'y.yaml' }] })
+    expect(made({ workspace: 'z' })).toMatchObject({ kind: 'refused', problems: [{ code: 'CAP', at: { file: 'z.yaml' } }] })
+  })
+})
+
+test('who asks for none is told what it means, and a new team cap says what it does to others', () => {
+  const none = planned({ 'a.yaml': lines('team: {cap: 5}', 'users: [{email: ada@example.com, cap: 5}]') }, [cap('ada@example.com', 'none')])
+  expect(none).toMatchObject({ kind: 'proven', warnings: [{ code: 'NONE_FALLS_BACK' }] })
+  const team = planned({ 'a.yaml': lines('users: [{email: ada@example.com, cap: none}]') }, [cap('team', 5)])
+  expect(team).toMatchObject({ kind: 'refused', problems: [{ code: 'EDIT_UNPROVEN' }, { code: 'NONE_FALLS_BACK' }] })
+})
+
+test('a text that would grow beyond what is read is refused', () => {
+  const root = folder({})
+  writeFileSync(join(root, 'a.yaml'), `${lines('team: {cap: 5}')}#${'x'.repeat(1024 * 1024 - 130)}\n`)
+  const plan = planEdits({ paths: [root], options: { now: NOW, cwd: root }, edits: [grant('team', { reason: 'r'.repeat(200) })] })
+  expect(plan).toMatchObject({ kind: 'refused', problems: [{ code: 'TOO_LARGE' }] })
+})

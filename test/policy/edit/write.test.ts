@@ -1,0 +1,157 @@
+// Writing edited files: whole at any time, as they were after a failure, with owner and mode, through links.
+import { spawnSync } from 'node:child_process'
+import { chmodSync, linkSync, readdirSync, readFileSync, readlinkSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { InputError } from '../../../src/core/model/problem.ts'
+import { type EditPlan, planEdits } from '../../../src/policy/edit/plan.ts'
+import { ChangedError, writeEdits } from '../../../src/policy/edit/write.ts'
+import { folders, policyText } from '../support.ts'
+
+const folder = folders()
+const ID = '7d1f0c2a9b347d1f0c2a9b347d1f0c2a'
+const NAMES = ['a.yaml', 'b.yaml', 'sub/c.yaml']
+const OLD = Object.fromEntries(NAMES.map((name) => [name, policyText(`approvals: [${ID}] # ü`, name)]))
+const NEW = Object.fromEntries(Object.entries(OLD).map(([name, text]) => [name, text.replace(ID, '')]))
+
+/** Each process takes a tenth of a second: CAPKEEPER_FUZZ=3 tries every call. */
+const STEP = process.env['CAPKEEPER_FUZZ'] === undefined ? 3 : 1
+
+const plan = (root: string): EditPlan =>
+  planEdits({ paths: [root], options: { cwd: root, now: 0 }, edits: [{ kind: 'remove', target: { kind: 'approval', id: ID } }] })
+
+function edited(root: string) {
+  const made = plan(root)
+  if (made.kind !== 'proven') throw new Error(JSON.stringify(made))
+  return made.files
+}
+
+const texts = (root: string) => Object.fromEntries(NAMES.map((name) => [name, readFileSync(join(root, name), 'utf8')]))
+const names = (root: string): readonly string[] =>
+  readdirSync(root, { recursive: true })
+    .map(String)
+    .filter((name) => name.includes('.'))
+    .toSorted()
+
+test('several files are replaced, with their modes, and nothing else is left', () => {
+  const root = folder(OLD)
+  chmodSync(join(root, 'a.yaml'), 0o640)
+  writeEdits(edited(root))
+  expect(texts(root)).toEqual(NEW)
+  expect(statSync(join(root, 'a.yaml')).mode & 0o777).toBe(0o640)
+  expect(names(root)).toEqual(NAMES)
+})
+
+test('a file is replaced behind its links, which stay, as in a mounted folder of Kubernetes', () => {
+  const root = folder({ '..one/a.yaml': OLD['a.yaml'] ?? '' })
+  symlinkSync('..one', join(root, '..data'))
+  symlinkSync('..data/a.yaml', join(root, 'a.yaml'))
+  writeEdits(edited(root))
+  expect(readlinkSync(join(root, 'a.yaml'))).toBe('..data/a.yaml')
+  expect(readFileSync(join(root, '..one/a.yaml'), 'utf8')).toBe(NEW['a.yaml'])
+})
+
+test('a file that changed since it was read is left alone, and so are the others', () => {
+  const root = folder(OLD)
+  const files = edited(root)
+  writeFileSync(join(root, 'b.yaml'), 'mine')
+  expect(() => writeEdits(files)).toThrow(ChangedError)
+  expect(texts(root)).toEqual({ ...OLD, 'b.yaml': 'mine' })
+  expect(names(root)).toEqual(NAMES)
+})
+
+test('a change that keeps size and time is seen as well', () => {
+  const root = folder(OLD)
+  const files = edited(root)
+  const { atime, mtime } = statSync(join(root, 'a.yaml'))
+  writeFileSync(join(root, 'a.yaml'), (OLD['a.yaml'] ?? '').replace('# ü', '# ö'))
+  utimesSync(join(root, 'a.yaml'), atime, mtime)
+  expect(() => writeEdits(files)).toThrow('a.yaml was changed by somebody else meanwhile')
+})
+
+test('a file with a second name is left alone, because that one would keep the old text', () => {
+  const root = folder(OLD)
+  linkSync(join(root, 'a.yaml'), join(root, 'other.txt'))
+  expect(() => writeEdits(edited(root))).toThrow(InputError)
+  expect(texts(root)).toEqual(OLD)
+})
+
+test.skipIf(process.getuid?.() !== 0)('a file whose owner cannot be kept is refused, and nothing is left', () => {
+  const root = folder(OLD)
+  chmodSync(root, 0o777)
+  for (const name of NAMES) chmodSync(join(root, name), 0o644)
+  chmodSync(join(root, 'sub'), 0o777)
+  const { status, stdout } = asChild(root, { before: 'process.setgid(65534); process.setuid(65534)' })
+  expect([status, stdout]).toEqual([0, 'InputError: a.yaml cannot be replaced with its owner and mode kept (EPERM)'])
+  expect(texts(root)).toEqual(OLD)
+  expect(names(root)).toEqual(NAMES)
+})
+
+/** Runs the writing in a process of its own, whose file system calls are counted: at the `at`th it is killed, or the call fails. */
+function asChild(
+  root: string,
+  { at = 0, how = 'kill', before = '' }: { readonly at?: number; readonly how?: 'kill' | 'fail'; readonly before?: string },
+) {
+  const source = new URL('../../../src/policy/edit/', import.meta.url)
+  const script = `
+    import fs from 'node:fs'
+    import { syncBuiltinESMExports } from 'node:module'
+    const { planEdits } = await import('${source}plan.ts')
+    const { writeEdits } = await import('${source}write.ts')
+    const { files } = planEdits({ paths: ['${root}'], options: { cwd: '${root}', now: 0 }, edits: [{ kind: 'remove', target: { kind: 'approval', id: '${ID}' } }] })
+    let calls = 0
+    for (const name of ['openSync', 'writeFileSync', 'fchmodSync', 'fsyncSync', 'closeSync', 'linkSync', 'lstatSync', 'renameSync', 'rmSync']) {
+      const real = fs[name]
+      fs[name] = (...given) => {
+        calls += 1
+        if (calls === ${at} && '${how}' === 'kill') process.kill(process.pid, 'SIGKILL')
+        if (calls === ${at}) throw Object.assign(new Error('no space'), { code: 'ENOSPC' })
+        return real(...given)
+      }
+    }
+    syncBuiltinESMExports()
+    ${before}
+    try {
+      writeEdits(files)
+      process.stdout.write('calls ' + calls)
+    } catch (error) {
+      process.stdout.write(error.name + ': ' + error.message)
+    }`
+  return spawnSync(process.execPath, ['--no-warnings', '--input-type=module', '--eval', script], { encoding: 'utf8' })
+}
+
+const callsOf = (): number => {
+  const { stdout, stderr } = asChild(folder(OLD), {})
+  const calls = Number(/^calls (\d+)$/.exec(stdout)?.[1])
+  if (!(calls > 20)) throw new Error(stdout + stderr)
+  return calls
+}
+
+test('a kill between any two system calls leaves whole files, and a policy that loads', () => {
+  const calls = callsOf()
+  let mixed = 0
+  for (let at = 1; at <= calls; at += STEP) {
+    const root = folder(OLD)
+    expect(asChild(root, { at }).signal).toBe('SIGKILL')
+    const found = texts(root)
+    for (const name of NAMES) expect([OLD[name], NEW[name]], `${name} at call ${at}`).toContain(found[name])
+    expect(plan(root).kind).toBe('proven')
+    if (new Set(NAMES.map((name) => found[name] === OLD[name])).size === 2) mixed += 1
+  }
+  expect(mixed).toBeGreaterThan(0)
+})
+
+test('a call that fails puts all files back, or leaves them all written', () => {
+  const calls = callsOf()
+  let back = 0
+  for (let at = 1; at <= calls; at += STEP) {
+    const root = folder(OLD)
+    const { stdout } = asChild(root, { at, how: 'fail' })
+    expect(stdout).not.toBe('')
+    const found = texts(root)
+    const isBack = found['a.yaml'] === OLD['a.yaml']
+    expect(found, `call ${at}: ${stdout}`).toEqual(isBack ? OLD : NEW)
+    if (isBack) back += 1
+  }
+  expect(back).toBeGreaterThan(5)
+})
