@@ -1,5 +1,6 @@
 // Joins all documents of a workspace to its policy set, and checks them against each other: duplicate scopes, overlapping grants, `add` without a
 // base, conflicting settings. The order of the set does not depend on the order of the files.
+import { editLine } from '../core/escape/shell.ts'
 import { beyondLimit } from '../core/model/limits.ts'
 import { comparePositions, compareText } from '../core/model/order.ts'
 import type { CapRule, DeclaredGroup, Grant, PolicySet } from '../core/model/policy.ts'
@@ -289,11 +290,19 @@ function warnAboutNone(together: Together): void {
 }
 
 function warnAboutEnded(together: Together): void {
-  const { now } = together
+  const { now, grants } = together
   if (now === undefined) return
-  for (const { scope, at, times } of together.grants) {
+  const several = Map.groupBy(grants, ({ scope }) => scopeKey(scope))
+  for (const { scope, at, times } of grants) {
     if (times?.until.kind !== 'instant' || times.until.at > now) continue
+    const { fromAt } = times
+    const isAlone = several.get(scopeKey(scope))?.length === 1
+    const from = isAlone || fromAt === undefined ? [] : ['--from', new Date(fromAt).toISOString()]
+    const line = isAlone || fromAt !== undefined ? `: ${editLine('remove', `grant:${scopeKey(scope)}`, ...from)}` : ''
     const ended = new Date(times.until.at).toISOString().replace('.000Z', 'Z')
-    add(together, at, 'GRANT_ENDED', `the grant for ${nameOf(scope)} ended at ${ended}`, { hint: 'it can be removed', warning: true })
+    add(together, at, 'GRANT_ENDED', `the grant for ${nameOf(scope)} ended at ${ended}`, {
+      hint: `it can be removed${line}`,
+      warning: true,
+    })
   }
 }

@@ -14,6 +14,8 @@ const ROWS: readonly Row[] = [
   ['the values of a flag', ['capkeeper', 'history', '--output', ''], ['json', 'text']],
   ['the values of a flag that others have too', ['capkeeper', 'report', '--output', 'm'], ['markdown']],
   ['commands of a command', ['capkeeper', 'ledger', 'b'], ['backup']],
+  ['the edits', ['capkeeper', 'edit', 'gr'], ['grant']],
+  ['a flag of an edit', ['capkeeper', 'edit', 'grant', '--ex'], ['--extend']],
   ['the flags of a nested command', ['capkeeper', 'ledger', 'backup', '--l'], ['--ledger']],
   ['the values of an argument', ['capkeeper', 'schema', 'p'], ['policy']],
   ['commands that read', ['capkeeper', 'i'], ['import', 'init']],

@@ -102,9 +102,10 @@ describe('the process', () => {
 
   test('a command loads no other command, and one without network loads no network package', async () => {
     const validate = await loadedBy(['validate', file('acme.yaml', policy('500'))])
+    const edit = await loadedBy(['edit', 'cap', 'team', '7', '--policies', file('acme.yaml', policy('500'))])
     const help = await loadedBy(['--help'])
-    const packages = /node_modules\/(got|fastify|prom-client|pino|hpagent)\//
-    for (const loaded of [help, validate, await loadedBy(['schema', 'config'])])
+    const packages = /node_modules\/(got|fastify|prom-client|pino|hpagent|pg)\/|^node:sqlite$/
+    for (const loaded of [help, validate, edit, await loadedBy(['schema', 'config'])])
       expect(loaded.filter((url) => packages.test(url))).toEqual([])
     const commands = validate.flatMap((url) => /\/src\/cli\/(\w+)\/\w+\.ts$/.exec(url)?.[1] ?? [])
     expect([...new Set(commands)].toSorted()).toEqual(['shared', 'validate'])

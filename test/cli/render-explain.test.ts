@@ -82,6 +82,7 @@ describe('an explanation as text', () => {
         '',
         'Now: ~ raise 4000 → 6000, cause policy (held by readQuality, hold 7d1f0c2a9b34e8c15a6b7c8d9e0f1a2b)',
         '  acme: 9 of 20 reads failed',
+        'To change it in the policies: capkeeper edit cap ada@example.com 6000',
         '',
         'Last write: none by capkeeper.',
         'By a daemon read with every sweep, every 5 min.',
@@ -122,7 +123,9 @@ describe('an explanation as text', () => {
     } as const
     const { change: _, hold: _hold, ...still } = whole
     expect(renderExplainText({ ...still, desired: { ...desired, waits } }, undefined)).toContain(`Now: nothing to write.\n  ${waits}\n`)
-    expect(renderExplainText({ ...still, desired }, undefined)).toContain('Now: nothing to write.\n\n')
+    expect(renderExplainText({ ...still, desired }, undefined)).toContain(
+      'Now: nothing to write.\nTo change it in the policies: capkeeper edit cap ada@example.com 6000\n\n',
+    )
     expect(renderExplainText({ ...whole, desired: { ...desired, waits } }, undefined)).toContain(
       `  acme: 9 of 20 reads failed\n  ${waits}\n`,
     )

@@ -24,7 +24,7 @@ describe('a plan as Markdown', () => {
         '>',
         '> - &#33; block `bob@example.com` 800 → **100**',
         '>',
-        '> To release exactly this change: `capkeeper approve 7d1f0c2a9b34e8c15a6b7c8d9e0f1a2b`, or add `7d1f0c2a9b34e8c15a6b7c8d9e0f1a2b` to `spec.approvals`.',
+        '> To release exactly this change: `capkeeper approve 7d1f0c2a9b34e8c15a6b7c8d9e0f1a2b`, or add `7d1f0c2a9b34e8c15a6b7c8d9e0f1a2b` to `spec.approvals`: `capkeeper edit approve 7d1f0c2a9b34e8c15a6b7c8d9e0f1a2b`.',
         '',
         '| Change | Who | Cap | People | Why |',
         '| --- | --- | --- | --- | --- |',

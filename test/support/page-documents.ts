@@ -183,6 +183,7 @@ export const holdOf = (): HoldDocument => ({
       how: 'policy',
       who: 'whoever may merge a policy',
       text: `spec:\n  approvals:\n    - ${HOLD_ID}`,
+      edit: `capkeeper edit approve ${HOLD_ID}`,
       file: 'policies/acme.yaml',
       note: 'In a pull request of its own, after the daemon has shown this hold.',
     },

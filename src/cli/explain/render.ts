@@ -1,6 +1,7 @@
 // Renders an explanation of `core/plan/explain.ts`: the declarations with file:line and the winner, observed caps, use, the last write, and why
 // a write waits.
 
+import { editLine } from '../../core/escape/shell.ts'
 import { plain } from '../../core/escape/terminal.ts'
 import type { Change } from '../../core/model/change.ts'
 import { shortRevision } from '../../core/model/policy.ts'
@@ -117,8 +118,9 @@ function useLine({ use }: Explanation): readonly string[] {
   }
 }
 
-function presentLines({ scope, observed, change, hold, problems, desired, skipped }: Explanation, paint: Paint): readonly string[] {
-  const own = observed.find((one) => scopeKey(one.scope) === scopeKey(scope))
+function presentLines(one: Explanation, paint: Paint): readonly string[] {
+  const { scope, observed, change, hold, problems, desired, skipped } = one
+  const own = observed.find((each) => scopeKey(each.scope) === scopeKey(scope))
   const isRead = own?.reading !== undefined && own.reading.failure === undefined
   const held = hold ? ` (held by ${hold.guards.join(', ')}, hold ${hold.id})` : ''
   const now = change
@@ -138,7 +140,14 @@ function presentLines({ scope, observed, change, hold, problems, desired, skippe
     ...(desired?.waits === undefined ? [] : [paint('yellow', `  ${plain(desired.waits)}`)]),
     ...(change && WAITS.has(change.disposition.kind) ? [paint('yellow', `  ${plain(whyNotNow(change))}`)] : []),
     ...problems.map((problem) => `  ${problem.severity}: ${plain(problem.message)} (${problem.code})`),
+    ...editLines(one),
   ]
+}
+
+/** The line to type for another cap; a group needs a declaration first. */
+function editLines({ scope, cap, chain }: Explanation): readonly string[] {
+  const isNamed = scope.kind !== 'group' || chain.some(({ candidate }) => scopeKey(candidate.scope) === scopeKey(scope))
+  return cap === undefined || !isNamed ? [] : [plain(`To change it in the policies: ${editLine('cap', scopeKey(scope), capText(cap))}`)]
 }
 
 const WAITS: ReadonlySet<string> = new Set(['deferred', 'excluded'])

@@ -2,6 +2,7 @@
 // whatever does not fit is counted, never dropped in silence.
 
 import { code, escaped, fitting, folded, row, tableHead } from '../../core/escape/markdown.ts'
+import { editLine } from '../../core/escape/shell.ts'
 import type { Change, Effect, Hold, Plan } from '../../core/model/change.ts'
 import { formatPosition } from '../../core/model/problem.ts'
 import { scopeKey } from '../../core/model/scope.ts'
@@ -146,7 +147,10 @@ function holdBlock(hold: Hold, plan: Plan, release: (holdId: string) => string):
     ...more,
     ...(hold.release === 'never'
       ? []
-      : ['>', `> ${releaseText(hold)}: ${code(release(hold.id))}, or add ${code(hold.id)} to ${code('spec.approvals')}.`]),
+      : [
+          '>',
+          `> ${releaseText(hold)}: ${code(release(hold.id))}, or add ${code(hold.id)} to ${code('spec.approvals')}: ${code(editLine('approve', hold.id))}.`,
+        ]),
   ].join('\n')
 }
 

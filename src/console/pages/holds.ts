@@ -95,10 +95,10 @@ function releasePart({ releases, id, void: voidText }: HoldDocument): Html {
   return section(
     'If this is intended: how to release it',
     html`<ol class="steps">${releases.map(
-      ({ how, who, text, file, note }) =>
+      ({ how, who, text, edit, file, note }) =>
         html`<li><strong>${HOW_TEXT[how]}</strong> <span class="soft">${who}</span>${
           how === 'wait' ? html`<p>${text}</p>` : paste(text, `${HOW_TEXT[how]}: what to paste`)
-        }${file !== undefined && html`<p class="small">in <code>${file}</code></p>`}${note !== undefined && html`<p class="small soft">${note}</p>`}</li>`,
+        }${edit !== undefined && html`<p class="small">or by command</p>${paste(edit, `${HOW_TEXT[how]}: the command`)}`}${file !== undefined && html`<p class="small">in <code>${file}</code></p>`}${note !== undefined && html`<p class="small soft">${note}</p>`}</li>`,
     )}</ol><p class="small soft">The whole id is <code>${id}</code>. ${voidText}</p>
 <p class="small soft">If it is not intended, change the policy: the hold ends when its changes are gone.</p>`,
   )

@@ -1,5 +1,6 @@
 // The problems that a plan shows beside its changes: weakened rules, rejected and skipped scopes, guards without a change to hold, approvals
 // that can be removed.
+import { editLine } from '../escape/shell.ts'
 import { isGone, type PlanProblem, type Quarantined } from '../model/change.ts'
 import type { PolicyRevision } from '../model/policy.ts'
 import type { ScopeKey } from '../model/scope.ts'
@@ -45,6 +46,6 @@ export function planProblems(inputs: ProblemInputs, judged: Judged): readonly Pl
 function approvalProblem({ id, state, at, note, releases }: Judged['shown'][number]): readonly PlanProblem[] {
   if (releases.length > 0 || note === undefined) return []
   const code = state === 'pending' ? 'APPROVAL_UNMATCHED' : `APPROVAL_${state.toUpperCase()}`
-  const way = state === 'pending' || !at ? '' : '; remove it from spec.approvals'
+  const way = state === 'pending' || !at ? '' : `; remove it from spec.approvals: ${editLine('remove', `approval:${id}`)}`
   return at || state === 'pending' ? [{ severity: 'warning', code, message: `approval ${id}: ${note}${way}`, ...(at && { at }) }] : []
 }

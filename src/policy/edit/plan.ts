@@ -71,19 +71,24 @@ export function planEdits(input: EditInput): EditPlan {
 }
 
 function proven(input: EditInput): EditPlan {
+  const { before, wanted, files, made, nothing } = workOut(input)
+  return { kind: 'proven', files, made, nothing, warnings: files.length > 0 ? prove({ input, before, wanted, files }) : [] }
+}
+
+/** Apart from the proof, so that the trees of the texts before are gone when the texts after are loaded. */
+function workOut(input: EditInput) {
   const { kept, ...before } = loadPolicies(input.paths, { ...input.options, keepTrees: true })
   if (before.sets.size === 0) throw new InputError(before.problems)
   const wanted = new Map([...before.sets].map(([name, { set }]) => [name, set]))
   const desk = openDesk(input, kept ?? { texts: [], documents: new Map() })
-  const made: MadeEdit[] = []
-  const nothing: string[] = []
-  for (const edit of input.edits) {
-    const done = makeOne(edit, { desk, wanted, before })
-    if (done.length > 0) made.push(...done.filter((one): one is MadeEdit => typeof one !== 'string'))
-    nothing.push(...done.filter((one): one is string => typeof one === 'string'))
+  const ended = input.edits.flatMap((edit) => makeOne(edit, { desk, wanted, before }))
+  return {
+    before,
+    wanted,
+    files: desk.changed(),
+    made: ended.filter((one) => typeof one !== 'string'),
+    nothing: ended.filter((one) => typeof one === 'string'),
   }
-  const files = desk.changed()
-  return { kind: 'proven', files, made, nothing, warnings: files.length > 0 ? prove({ input, before, wanted, files }) : [] }
 }
 
 interface Making {

@@ -62,7 +62,7 @@ describe('an approval', () => {
     const planned = planOf({ approvals: [spent], approvalIds: [holdId] })
     expect(planned.plan.problems.map((one) => [one.code, one.message])).toContainEqual([
       'APPROVAL_SPENT',
-      `approval ${holdId}: it was used, and releases nothing any more; remove it from spec.approvals`,
+      `approval ${holdId}: it was used, and releases nothing any more; remove it from spec.approvals: capkeeper edit remove approval:${holdId}`,
     ])
   })
 

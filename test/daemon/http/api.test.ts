@@ -284,7 +284,9 @@ describe('one of them', () => {
     expect(one.items.at(-1)).toMatchObject({ before: 500, after: 100, effect: 'lowered' })
     const counted = one.arithmetic.find(({ guard }: { guard: string }) => guard === 'maxLowered')
     expect(counted).toMatchObject({ of: 40, exceeded: true, allowed: 6, setting: 'guards.maxLowered' })
-    expect(one.releases).toContainEqual(expect.objectContaining({ how: 'policy', text: `approvals: [${hold?.id}]` }))
+    expect(one.releases).toContainEqual(
+      expect.objectContaining({ how: 'policy', text: `approvals: [${hold?.id}]`, edit: `capkeeper edit approve ${hold?.id}` }),
+    )
     expect(one.releases).toContainEqual(expect.objectContaining({ how: 'command', text: `capkeeper approve ${hold?.id} --workspace acme` }))
   })
 })

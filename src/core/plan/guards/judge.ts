@@ -1,5 +1,7 @@
 // The guards: what a plan may not do to people without a review. Each guard holds every change of its class. The remaining changes are judged
 // again, until no guard finds more. Only approvals of exactly the held changes release them (approval.ts).
+
+import { editLine } from '../../escape/shell.ts'
 import { ancestorsOf, type CountedPerson } from '../../interpret/effective.ts'
 import type { GuardCode, Hold } from '../../model/change.ts'
 import { byScope, type ScopeKey, scopeKey } from '../../model/scope.ts'
@@ -132,7 +134,8 @@ function holdsFrom(
     const affected = new Set(members.flatMap(({ key }) => [...(people.get(key) ?? [])]))
     const why = guards.map((guard) => findings.get(guard)?.why ?? guard).join('; ')
     const release = releaseNow(inputs)
-    const ways = release === 'never' ? `no approval releases this; ${wayOut(guards)}` : `approve hold ${id} or ${wayOut(guards)}`
+    const out = wayOut(guards, findings)
+    const ways = release === 'never' ? `no approval releases this; ${out}` : `approve hold ${id} (${editLine('approve', id)}) or ${out}`
     const now = inputs.idle === undefined ? '' : `; nothing is written now: ${inputs.idle}`
     holds.push({
       id,
@@ -163,9 +166,12 @@ export const SETTLED_OTHERWISE: Partial<Record<GuardCode, string>> = {
   contested: 'stop the other writer',
 }
 
-function wayOut(guards: readonly GuardCode[]): string {
+function wayOut(guards: readonly GuardCode[], findings: HeldChanges['findings']): string {
   const limits = guards.filter((guard) => !SETTLED_OTHERWISE[guard]).map((guard) => `guards.${guard}`)
-  const others = guards.flatMap((guard) => SETTLED_OTHERWISE[guard] ?? [])
+  const others = guards.flatMap((guard) => {
+    const [way, { edits = [] }] = [SETTLED_OTHERWISE[guard], findings.get(guard) ?? { edits: [] }]
+    return way === undefined ? [] : [edits.length > 0 ? `${way} (${edits.join('; ')})` : way]
+  })
   return [...(limits.length > 0 ? [`raise ${limits.join(' and ')}`] : []), ...others].join(', and ')
 }
 

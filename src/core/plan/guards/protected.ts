@@ -1,8 +1,12 @@
 // Holds every change that would lower, block or clear a person on the policy's list of protected people.
+import { editLine } from '../../escape/shell.ts'
 import type { CountedPerson } from '../../interpret/effective.ts'
 import { type ScopeKey, scopeKey, userScope } from '../../model/scope.ts'
 import { type Impact, impactOn, isFree } from '../impact.ts'
 import { type Guard, mayHold, type Round } from './round.ts'
+
+/** People whom the message names. */
+const NAMED = 3
 
 export const protectedGuard: Guard = (round) => {
   const { facts, settings } = round.inputs
@@ -12,9 +16,9 @@ export const protectedGuard: Guard = (round) => {
   if (judged.length === 0) return undefined
   const held = new Set(judged.flatMap((one) => one.changes).filter(isHeld))
   const who = judged.map((one) => one.person.email)
-  const named = who.length > 3 ? `${who.slice(0, 3).join(', ')} and ${who.length - 3} more` : who.join(', ')
+  const named = who.length > NAMED ? `${who.slice(0, NAMED).join(', ')} and ${who.length - NAMED} more` : who.join(', ')
   const why = `${named} ${who.length === 1 ? 'is' : 'are'} protected and would be ${judged.map((one) => one.effect)[0]}`
-  return { guard: 'protected', held: [...held], why }
+  return { guard: 'protected', held: [...held], why, edits: who.slice(0, NAMED).map((email) => editLine('remove', `protect:${email}`)) }
 }
 
 /**

@@ -67,6 +67,8 @@ export interface Finding {
   readonly guard: GuardCode
   readonly held: readonly ScopeKey[]
   readonly why: string
+  /** Command lines that change what it goes by. */
+  readonly edits?: readonly string[]
   /** The people it counts, in this round and in earlier ones. */
   readonly counted?: ReadonlySet<CountedPerson>
 }

@@ -1,6 +1,7 @@
 // Holds: what is held, why, the people it affects with their caps before and after, and the exact ways to release it. The guards count; this file only
 // shows it.
 
+import { editLine, shellWord } from '../../../core/escape/shell.ts'
 import type { GuardCode, GuardSettings, Hold, ShareLimit } from '../../../core/model/change.ts'
 import { type ScopeKey, scopeKey } from '../../../core/model/scope.ts'
 import { credits, DAY_MS } from '../../../core/model/units.ts'
@@ -212,6 +213,7 @@ function releasesOf({ id, guards, release }: Hold, { policy, settings, view }: W
       how: 'policy',
       who: 'a person who may merge policy changes',
       text: `approvals: [${id}]`,
+      edit: editLine('approve', id),
       ...(file !== undefined && { file: showing.people.text(file) }),
       note: isSeparate
         ? 'Write it under spec. It counts because this hold was shown before the line was added; remove it once it is spent.'
@@ -235,8 +237,6 @@ function releasesOf({ id, guards, release }: Hold, { policy, settings, view }: W
     ...waits,
   ]
 }
-
-const shellWord = (name: string): string => (/^[\w.-]+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`)
 
 function limitNow(guard: GuardCode, settings: GuardSettings | undefined): string {
   const value = settings?.[guard]

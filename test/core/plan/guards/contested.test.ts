@@ -28,7 +28,7 @@ describe('a scope that another client keeps changing', () => {
     const [hold] = planOf(CONTESTED).plan.holds
     const until = new Date(since + 24 * HOUR).toISOString()
     expect(hold?.message).toBe(
-      `acme: p0@example.com was changed by others 3 times (now 900, not 500, left alone until ${until}); the limit is 3 in 24 h, so they are not healed for 24 h; approve hold ${hold?.id} or stop the other writer`,
+      `acme: p0@example.com was changed by others 3 times (now 900, not 500, left alone until ${until}); the limit is 3 in 24 h, so they are not healed for 24 h; approve hold ${hold?.id} (capkeeper edit approve ${hold?.id}) or stop the other writer`,
     )
   })
 

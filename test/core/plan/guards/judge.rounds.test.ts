@@ -72,7 +72,9 @@ describe('what is left after a hold', () => {
   test('two guards that are settled otherwise name both ways out', () => {
     const reads = { failed: 1, total: 9, teamFailed: true }
     const [hold] = planOf({ caps: { p0: 4 }, observed: { p0: 5 }, protectedPeople: ['p0'], facts: { reads } }).plan.holds
-    expect(hold?.message).toContain(`approve hold ${hold?.id} or change spec.protected, and wait for the service to answer`)
+    expect(hold?.message).toContain(
+      `approve hold ${hold?.id} (capkeeper edit approve ${hold?.id}) or change spec.protected (capkeeper edit remove protect:p0@example.com), and wait for the service to answer`,
+    )
   })
 })
 

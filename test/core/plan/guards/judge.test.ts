@@ -87,7 +87,7 @@ describe('shares of people', () => {
   test('the message names both numbers and the way out', () => {
     const [hold] = planOf(lowering(34, 100)).plan.holds
     expect(hold?.message).toBe(
-      `acme: 34 of 100 people would be lowered, blocked or cleared (34 %), the limit is 25 %; 34 of 100 people would be lowered (34 %), the limit is 15 %; approve hold ${hold?.id} or raise guards.maxAffected and guards.maxLowered`,
+      `acme: 34 of 100 people would be lowered, blocked or cleared (34 %), the limit is 25 %; 34 of 100 people would be lowered (34 %), the limit is 15 %; approve hold ${hold?.id} (capkeeper edit approve ${hold?.id}) or raise guards.maxAffected and guards.maxLowered`,
     )
     expect(hold?.people).toBe(34)
   })

@@ -22,13 +22,17 @@ describe('a hold', () => {
       ...([
         6,
         6,
-        '6 of 20 people would be lowered, blocked or cleared (30 %), the limit is 25 %; approve hold ID or raise guards.maxAffected',
+        '6 of 20 people would be lowered, blocked or cleared (30 %), the limit is 25 %; approve hold ID (capkeeper edit approve ID) or raise guards.maxAffected',
       ] as const),
     ],
     [
       'maxLowered',
       { people: 100, caps: each(16, 400), observed: each(16, 500) },
-      ...([16, 16, '16 of 100 people would be lowered (16 %), the limit is 15 %; approve hold ID or raise guards.maxLowered'] as const),
+      ...([
+        16,
+        16,
+        '16 of 100 people would be lowered (16 %), the limit is 15 %; approve hold ID (capkeeper edit approve ID) or raise guards.maxLowered',
+      ] as const),
     ],
     [
       'maxAffected and maxLowered together',
@@ -36,7 +40,7 @@ describe('a hold', () => {
       ...([
         6,
         6,
-        '6 of 20 people would be lowered, blocked or cleared (30 %), the limit is 25 %; 6 of 20 people would be lowered (30 %), the limit is 15 %; approve hold ID or raise guards.maxAffected and guards.maxLowered',
+        '6 of 20 people would be lowered, blocked or cleared (30 %), the limit is 25 %; 6 of 20 people would be lowered (30 %), the limit is 15 %; approve hold ID (capkeeper edit approve ID) or raise guards.maxAffected and guards.maxLowered',
       ] as const),
     ],
     [
@@ -45,7 +49,7 @@ describe('a hold', () => {
       ...([
         4,
         4,
-        '4 of 100 people would be blocked, by a cap of 0 or one at or below their use (4 %), the limit is 3 people (use is an upper bound while the balance is unknown); approve hold ID or raise guards.maxBlocked',
+        '4 of 100 people would be blocked, by a cap of 0 or one at or below their use (4 %), the limit is 3 people (use is an upper bound while the balance is unknown); approve hold ID (capkeeper edit approve ID) or raise guards.maxBlocked',
       ] as const),
     ],
     [
@@ -54,7 +58,7 @@ describe('a hold', () => {
       ...([
         4,
         4,
-        '4 of 100 people would be blocked, by a cap of 0 or one at or below their use (4 %), the limit is 3 people; approve hold ID or raise guards.maxBlocked',
+        '4 of 100 people would be blocked, by a cap of 0 or one at or below their use (4 %), the limit is 3 people; approve hold ID (capkeeper edit approve ID) or raise guards.maxBlocked',
       ] as const),
     ],
     [
@@ -63,21 +67,27 @@ describe('a hold', () => {
       ...([
         4,
         4,
-        '4 of 20 people would be left without any cap (20 %), the limit is 3 people; approve hold ID or raise guards.maxCleared',
+        '4 of 20 people would be left without any cap (20 %), the limit is 3 people; approve hold ID (capkeeper edit approve ID) or raise guards.maxCleared',
       ] as const),
     ],
     [
       'maxCleared of the team, however few they are',
       { people: 3, caps: { team: 'none' }, observed: { team: 5 } },
-      ...([3, 1, 'the team cap would be cleared; approve hold ID or raise guards.maxCleared'] as const),
+      ...([3, 1, 'the team cap would be cleared; approve hold ID (capkeeper edit approve ID) or raise guards.maxCleared'] as const),
     ],
-    ['protected', protect(['p0']), 1, 1, 'p0@example.com is protected and would be lowered; approve hold ID or change spec.protected'],
+    [
+      'protected',
+      protect(['p0']),
+      1,
+      1,
+      'p0@example.com is protected and would be lowered; approve hold ID (capkeeper edit approve ID) or change spec.protected (capkeeper edit remove protect:p0@example.com)',
+    ],
     [
       'protected, of three',
       protect(['p0', 'p1', 'p2']),
       3,
       3,
-      'p0@example.com, p1@example.com, p2@example.com are protected and would be lowered; approve hold ID or change spec.protected',
+      'p0@example.com, p1@example.com, p2@example.com are protected and would be lowered; approve hold ID (capkeeper edit approve ID) or change spec.protected (capkeeper edit remove protect:p0@example.com; capkeeper edit remove protect:p1@example.com; capkeeper edit remove protect:p2@example.com)',
     ],
     [
       'protected, of more',
@@ -85,7 +95,7 @@ describe('a hold', () => {
       ...([
         5,
         5,
-        'p0@example.com, p1@example.com, p2@example.com and 2 more are protected and would be lowered; approve hold ID or change spec.protected',
+        'p0@example.com, p1@example.com, p2@example.com and 2 more are protected and would be lowered; approve hold ID (capkeeper edit approve ID) or change spec.protected (capkeeper edit remove protect:p0@example.com; capkeeper edit remove protect:p1@example.com; capkeeper edit remove protect:p2@example.com)',
       ] as const),
     ],
     [
@@ -94,18 +104,22 @@ describe('a hold', () => {
       ...([
         19,
         1,
-        'this service copies a team or group cap to each member (seen), while capSemantics is layered; approve hold ID or set capSemantics: copied',
+        'this service copies a team or group cap to each member (seen), while capSemantics is layered; approve hold ID (capkeeper edit approve ID) or set capSemantics: copied',
       ] as const),
     ],
     [
       'readQuality, with the cause',
       { ...LOWER, facts: { reads: { failed: 6, total: 100, teamFailed: false, cause: '503' } } },
-      ...([1, 1, '6 of 100 reads failed (6 %), the limit is 5 %: 503; approve hold ID or wait for the service to answer'] as const),
+      ...([
+        1,
+        1,
+        '6 of 100 reads failed (6 %), the limit is 5 %: 503; approve hold ID (capkeeper edit approve ID) or wait for the service to answer',
+      ] as const),
     ],
     [
       'readQuality of the team',
       { ...LOWER, facts: { reads: { failed: 1, total: 100, teamFailed: true } } },
-      ...([1, 1, 'the team cap could not be read; approve hold ID or wait for the service to answer'] as const),
+      ...([1, 1, 'the team cap could not be read; approve hold ID (capkeeper edit approve ID) or wait for the service to answer'] as const),
     ],
     [
       'readQuality without a roster',
@@ -122,7 +136,7 @@ describe('a hold', () => {
       ...([
         1,
         1,
-        'the roster was not read for 24 h, so people cannot be counted; approve hold ID or wait for the service to answer',
+        'the roster was not read for 24 h, so people cannot be counted; approve hold ID (capkeeper edit approve ID) or wait for the service to answer',
       ] as const),
     ],
     [
@@ -131,7 +145,7 @@ describe('a hold', () => {
       ...([
         1,
         1,
-        'the roster was not read since the clock went back, so people cannot be counted; approve hold ID or wait for the service to answer',
+        'the roster was not read since the clock went back, so people cannot be counted; approve hold ID (capkeeper edit approve ID) or wait for the service to answer',
       ] as const),
     ],
     [
@@ -144,18 +158,26 @@ describe('a hold', () => {
       ...([
         0,
         1,
-        'group:g: its members are not known, so they cannot be counted; approve hold ID or wait for the service to answer',
+        'group:g: its members are not known, so they cannot be counted; approve hold ID (capkeeper edit approve ID) or wait for the service to answer',
       ] as const),
     ],
     [
       'emptyPolicy without any scope',
       { observed: { p0: 5 }, owned: { p0: { cap: 5 } }, facts: { verifiedDeclared: 9 } },
-      ...([1, 1, 'no policy declares any scope (9 before), so nothing is cleared; approve hold ID or put the policies back'] as const),
+      ...([
+        1,
+        1,
+        'no policy declares any scope (9 before), so nothing is cleared; approve hold ID (capkeeper edit approve ID) or put the policies back',
+      ] as const),
     ],
     [
       'emptyPolicy after a fall, of clears alone',
       { caps: { p1: 6 }, observed: { p0: 5, p1: 5 }, owned: { p0: { cap: 5 } }, facts: { verifiedDeclared: 12 } },
-      ...([1, 1, 'declared scopes fell from 12 to 1, so nothing is cleared; approve hold ID or put the policies back'] as const),
+      ...([
+        1,
+        1,
+        'declared scopes fell from 12 to 1, so nothing is cleared; approve hold ID (capkeeper edit approve ID) or put the policies back',
+      ] as const),
     ],
     [
       'rosterShrink, of all but raises of people',
@@ -167,7 +189,7 @@ describe('a hold', () => {
       ...([
         19,
         3,
-        'approved people fell from 40 to 20 (50 %), the limit is 20 %; approve hold ID or wait for two agreeing readings of the roster',
+        'approved people fell from 40 to 20 (50 %), the limit is 20 %; approve hold ID (capkeeper edit approve ID) or wait for two agreeing readings of the roster',
       ] as const),
     ],
     [
@@ -176,12 +198,12 @@ describe('a hold', () => {
       ...([
         4,
         4,
-        '4 of 20 people would be raised by 400 credits in all, the limit is 399 (100 % of the 399 add-on credits remaining); approve hold ID or raise guards.maxRaise',
+        '4 of 20 people would be raised by 400 credits in all, the limit is 399 (100 % of the 399 add-on credits remaining); approve hold ID (capkeeper edit approve ID) or raise guards.maxRaise',
       ] as const),
     ],
   ])('of %s', (_name, sketch, people, changes, message) => {
     const { holds } = planOf(sketch).plan
-    expect(holds.map((hold) => [hold.people, hold.changes.length, hold.message.replace(hold.id, 'ID')])).toEqual([
+    expect(holds.map((hold) => [hold.people, hold.changes.length, hold.message.replaceAll(hold.id, 'ID')])).toEqual([
       [people, changes, `acme: ${message}`],
     ])
   })

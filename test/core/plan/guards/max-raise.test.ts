@@ -68,7 +68,7 @@ describe('raises beyond the credits that are left', () => {
   test('the message names the people, both sums and the way out', () => {
     const [hold] = planOf(left(300, RAISED)).plan.holds
     expect(hold?.message).toBe(
-      `acme: 4 of 20 people would be raised by 400 credits in all, the limit is 300 (100 % of the 300 add-on credits remaining); approve hold ${hold?.id} or raise guards.maxRaise`,
+      `acme: 4 of 20 people would be raised by 400 credits in all, the limit is 300 (100 % of the 300 add-on credits remaining); approve hold ${hold?.id} (capkeeper edit approve ${hold?.id}) or raise guards.maxRaise`,
     )
   })
 

@@ -141,6 +141,7 @@ const release = object('A way to release the hold.', {
   how: words(['policy', 'command', 'apply', 'setting', 'wait']),
   who: text('Who may do it.'),
   text: text('The exact line or command, or what to wait for.'),
+  edit: optional(text('The command that writes the line into the policies.')),
   file: optional(text('Where the line goes.')),
   note: optional(text()),
 })
