@@ -61,7 +61,7 @@ export const PROBLEM_CODES = {
   KEY_REFERENCE: 'not a reference to a key',
   NOTIFY_OWNER: 'an owner of neither or both of group and pool, or one who cannot be reached',
   NOTIFY_CHANNEL: 'somebody to be told by a channel that is not configured, or would show a password',
-  NOTIFY_PLACEHOLDER: 'a placeholder that this kind of message does not have',
+  NOTIFY_PLACEHOLDER: 'a placeholder that this kind of message or link does not have',
   AUTH: 'who may look is not said in a way that can be checked',
   NEEDS_WORKSPACE: 'a setting of one workspace, and several are configured',
   NO_BASE_URL: 'no address of the service',

@@ -25,6 +25,7 @@ interface LibraryOf {
   readonly facts?: (view: WorkspaceView) => Omit<WorkspaceFacts, 'view'>
   readonly health?: () => { readonly configValid: boolean; readonly ledgerWritable: boolean }
   readonly sourceUrl?: string
+  readonly requestUrl?: string
   /** Default: each call is another state. */
   readonly version?: () => number
 }
@@ -51,5 +52,6 @@ export function libraryOf({ views, people = EMAIL_LABELS, clock = fakeClock(), r
     people,
     clock,
     ...(options.sourceUrl !== undefined && { sourceUrl: () => options.sourceUrl }),
+    ...(options.requestUrl !== undefined && { requestUrl: () => options.requestUrl }),
   })
 }

@@ -267,5 +267,12 @@ export const PAGE_STATES: readonly (readonly [says: string, path: string, state:
   ['no holds', '/workspaces/acme/holds', { holds: async () => holdListOf({ items: [], total: 0 }) }, 'Nothing is held'],
   ['the command that releases a hold', `/workspaces/acme/holds/${HOLD_ID}`, {}, `capkeeper approve ${HOLD_ID}`],
   ['the line that releases a hold', `/workspaces/acme/holds/${HOLD_ID}`, {}, `spec: approvals: - ${HOLD_ID}`],
+  ['the edit that writes it', `/workspaces/acme/holds/${HOLD_ID}`, {}, `or by command capkeeper edit approve ${HOLD_ID}`],
+  [
+    'where to ask for more',
+    '/workspaces/acme/people/ada@example.com',
+    { person: async () => personOf({ requestUrl: 'https://git.example.com/new?for=a%26b' }) },
+    'Ask for more',
+  ],
   ['what a guard counted', `/workspaces/acme/holds/${HOLD_ID}`, {}, 'people whose cap falls 41 120 34 % 15 %, never under 3 (18)'],
 ]

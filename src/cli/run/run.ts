@@ -303,6 +303,7 @@ const listenOn = (config: Config, running: Readonly<Running>, host: Host): Promi
       clock: host.cli.clock,
       refresh: () => refresh(running, host),
       sourceUrl: () => host.config().sourceUrl,
+      requestUrl: () => host.config().requests?.url,
       comparisons: comparisonsOf(config, host),
     }),
     people: host.people,

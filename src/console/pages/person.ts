@@ -25,6 +25,7 @@ export async function personPage(documents: Documents, workspace: string, person
     at: one.at,
     parts: [
       figures(one),
+      one.requestUrl !== undefined && html`<p><a href="${one.requestUrl}" rel="noreferrer">Ask for more</a></p>`,
       html`<section>${chart ? chartFigure(chart) : html`<h2>Add-on use against the cap</h2>${empty('No day of this person was read yet: figures by day are recorded from the first reading on.')}`}</section>`,
       chainPart(one),
       html`<div class="grid">${nowPart(one)}${section('Ask on the command line', html`${paste(`capkeeper explain ${one.person}`, 'The command that explains this cap')}<p class="small soft">It answers offline from policies and ledger, in the same words as this page.</p>`)}</div>`,

@@ -5,6 +5,7 @@ import type { Cycle, GroupMembers } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
 import { type Credits, type Instant, wholeCents } from '../model/units.ts'
 import { type AddOnSource, worstSource } from '../use/add-on.ts'
+import { requestLink } from './request-link.ts'
 import type { Digest, MessageKind, NotifySettings, Owner, QuietHours, Target } from './settings.ts'
 import { type Values, type WebhookMessage, written } from './text.ts'
 import { isDue, type Leveled, type Told, toldIn } from './told.ts'
@@ -141,7 +142,11 @@ function personMessages(context: Context): readonly Message[] {
       source: SOURCES[source],
       cycleEnd: dayOf(cycle.endAt, settings.timezone),
     }
-    return messageOf(context, { kind: 'person', key: [email], level, to: { kind: 'email', address: email }, values })
+    const found = messageOf(context, { kind: 'person', key: [email], level, to: { kind: 'email', address: email }, values })
+    const { requestUrl } = settings
+    if (requestUrl === undefined) return found
+    const link = requestLink(requestUrl, { email, cap, used: values.used })
+    return found.map((message) => ({ ...message, text: `${message.text}\n\nTo ask for more: ${link}` }))
   })
   return messages.sort((a, b) => b.level - a.level)
 }

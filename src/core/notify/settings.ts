@@ -49,6 +49,8 @@ export interface NotifySettings {
   readonly timezone: string
   readonly quietHours?: QuietHours
   readonly templates: Readonly<Record<MessageKind, Template>>
+  /** Where people ask for more, with placeholders of `request-link.ts`. */
+  readonly requestUrl?: string
 }
 
 export const DEFAULT_POOL_THRESHOLDS: readonly number[] = [80]

@@ -4,6 +4,7 @@
 import { dirname, isAbsolute, join, normalize } from 'node:path'
 import { parseBaseUrl } from '../../api/url.ts'
 import { hasErrors, type Problem } from '../../core/model/problem.ts'
+import { REQUEST_PLACEHOLDERS, unknownInRequest } from '../../core/notify/request-link.ts'
 import { checkDocument } from '../../policy/schema/faults.ts'
 import { refuse } from '../../policy/schema/kinds.ts'
 import { didYouMean } from '../../policy/suggest.ts'
@@ -58,6 +59,7 @@ export function parseConfigText(file: string, text: string, path = file): Parsed
   if (!hasErrors(root.reader.problems)) checkTwins(workspaces, locator(path))
   checkNotify(root, names)
   checkViewers(root)
+  checkRequests(root)
   const problems = [...yaml.problems, ...root.reader.problems].map(withoutSecrets)
   return hasErrors(problems) ? { problems } : { config: configOf(root, locator(path)), problems }
 }
@@ -163,6 +165,17 @@ function checkViewer(viewer: Branch<ViewerText>, asksEmail: boolean): void {
   }
 }
 
+/** Placeholders that the link to ask for more does not have. */
+function checkRequests(root: Branch<ConfigText>): void {
+  const requests = field(root, 'requests')
+  const url = requests && field(requests, 'url')
+  for (const unknown of new Set(unknownInRequest(good(url) ?? ''))) {
+    if (!url) continue
+    const message = `${nameOf(url)} has {${unknown}}, which is no placeholder of this link`
+    report(url, 'NOTIFY_PLACEHOLDER', message, { hint: didYouMean(unknown, REQUEST_PLACEHOLDERS) })
+  }
+}
+
 type Locate = (path: string) => string
 
 /** Paths are relative to the folder of the config file, as in Prometheus. */
@@ -177,7 +190,7 @@ const optional = <K extends string, T>(key: K, value: T | undefined) =>
 
 /** The settings of a file without an error. */
 function configOf(root: Branch<ConfigText>, locate: Locate): FileConfig {
-  const { listen, people, ledger, ledgerToken, approvals, metrics, pricePerCredit, currency, sourceUrl } = root.value
+  const { listen, people, ledger, ledgerToken, approvals, metrics, pricePerCredit, currency, sourceUrl, requests } = root.value
   const notify = good(field(root, 'notify'))
   const located = { locate, reference: (given: Reference) => referenceOf(given, locate) }
   const perUser = metrics?.perUser ?? 'off'
@@ -194,6 +207,7 @@ function configOf(root: Branch<ConfigText>, locate: Locate): FileConfig {
     ...optional('ledgerToken', ledgerToken && referenceOf(ledgerToken, locate)),
     ...optional('auth', authOf(root.value, locate)),
     ...optional('sourceUrl', sourceUrl),
+    ...optional('requests', requests),
     ...optional('pricePerCredit', pricePerCredit),
     ...optional('currency', currency?.trim()),
     ...optional('notify', notify && notifyOf(notify, located)),

@@ -53,10 +53,12 @@ export interface FileNotify {
   readonly owners: readonly { readonly workspace?: string; readonly owner: Owner }[]
 }
 
-export const notifyFor = ({ config, owners }: FileNotify, name: string): NotifyConfig => ({
+/** `requestUrl`: where people ask for more. */
+export const notifyFor = ({ config, owners }: FileNotify, name: string, requestUrl: string | undefined): NotifyConfig => ({
   ...config,
   settings: {
     ...config.settings,
+    ...(requestUrl !== undefined && { requestUrl }),
     owners: owners.flatMap(({ workspace, owner }) => (workspace === undefined || workspace === name ? [owner] : [])),
   },
 })

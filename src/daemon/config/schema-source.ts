@@ -36,6 +36,9 @@ const HEADER_PATTERN = "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$"
 /** Only a web address may become a link. */
 const SOURCE_URL_PATTERN = '^\\s*https?://[^\\s"<>]{1,1000}\\s*$'
 
+/** A link that values are filled into leads to the same place for everybody: https, and nothing to fill in before the path. */
+const REQUEST_URL_PATTERN = '^\\s*https://[^\\s"<>{}/?#@\\\\]{1,255}/[^\\s"<>]{0,1000}\\s*$'
+
 /** `off` and `false` switch a guard off, `on` and `true` leave it at its default. Helm writes `off` as false. */
 const SWITCH = { enum: ['on', 'off', true, false, 'true', 'false'] }
 export type Switch = 'on' | 'off' | boolean | 'true' | 'false'
@@ -298,6 +301,11 @@ export const CONFIG = object(
     viewers: list('Which groups see which workspaces, with auth.proxyHeader; absent: every reader sees all.', VIEWER),
     sourceUrl: orNothing(
       pattern('source-url', SOURCE_URL_PATTERN, 'Address of a policy line, for links, with {revision}, {file} and {line} in it.'),
+    ),
+    requests: orNothing(
+      object('Where people ask for more.', {
+        url: pattern('request-url', REQUEST_URL_PATTERN, 'Link to a form, with {email}, {cap} and {used} in it where wanted; https.'),
+      }),
     ),
     approvals: orNothing(
       choice(

@@ -24,6 +24,8 @@ export interface Config {
   readonly auth?: AuthSettings
   /** Address of a policy line, with `{revision}`, `{file}` and `{line}` in it. */
   readonly sourceUrl?: string
+  /** Where people ask for more, with `{email}`, `{cap}` and `{used}` in it. */
+  readonly requests?: { readonly url: string }
   readonly metrics: { readonly perUser: 'off' | 'top' | 'all'; readonly userLabel: 'hash' | 'email' }
   readonly pricePerCredit?: number
   /** Of the price; ISO 4217. */

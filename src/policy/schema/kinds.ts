@@ -32,7 +32,7 @@ interface Kind {
 const WHOLE_NUMBER = /^(0|[1-9][0-9]*)$/
 const DECIMAL = /^(0|[1-9][0-9]*)(\.[0-9]+)?$/
 const CAPS = new Set(['cap', 'grant-cap', 'add', 'whole'])
-const TEXTS = new Set(['text', 'header', 'approval', 'timezone', 'listen', 'currency', 'url', 'source-url', 'from', 'until'])
+const TEXTS = new Set(['text', 'header', 'approval', 'timezone', 'listen', 'currency', 'url', 'source-url', 'request-url', 'from', 'until'])
 
 /** The value of a scalar, by the text that was written. 1e3, 0x10 and 010 are no numbers here, and a cap has only digits. */
 export function convert(node: Scalar, { 'x-kind': kind = '' }: AnnotatedSchema): unknown {
@@ -309,6 +309,11 @@ const KINDS: Readonly<Record<string, Kind>> = {
   },
   header: trimmedText('AUTH', 'not the name of a header', 'write one name without spaces, such as X-Forwarded-Groups'),
   'source-url': trimmedText('URL', 'not a web address', 'write it like https://git.example/acme/caps/blob/{revision}/{file}#L{line}'),
+  'request-url': trimmedText(
+    'URL',
+    'not an https address with nothing to fill in before its path',
+    'write it like https://git.example/acme/caps/issues/new?person={email}&cap={cap}&used={used}',
+  ),
   currency: trimmedText('UNKNOWN_VALUE', 'not a currency', 'write the three letters of ISO 4217, such as EUR'),
   interval: {
     code: 'DURATION',

@@ -54,6 +54,16 @@ const settle = (told: Told, messages: readonly Message[], kind: Delivery['kind']
     now,
   )
 
+test('a person is told where to ask for more, by a link that has their figures encoded', () => {
+  const requestUrl = 'https://git.example/new?for={email}&cap={cap}&used={used}'
+  const settings = { ...SETTINGS, requestUrl, templates: { ...DEFAULT_TEMPLATES, person: { subject: 's', text: 'my own text' } } }
+  const texts = (given: NotifySettings) => due({ settings: given, people: [person('a&b=c d', 900)] }).messages.map(({ text }) => text)
+  expect(texts(settings)).toEqual([
+    'my own text\n\nTo ask for more: https://git.example/new?for=a%26b%3Dc%20d%40example.com&cap=1000&used=900',
+  ])
+  expect(texts(SETTINGS)[0]).not.toContain('ask for more')
+})
+
 describe('a person', () => {
   test.each<[string, PersonUse, readonly string[]]>([
     ['below every threshold is told nothing', person('ada', 849.99), []],

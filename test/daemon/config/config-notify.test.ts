@@ -85,3 +85,32 @@ describe('notify', () => {
     expect(load('templates: {person: {text: "{percnt}"}}').problems).toMatchObject([{ hint: 'did you mean "percent"?' }])
   })
 })
+
+describe('requests', () => {
+  const requests = (url: string) =>
+    loadConfig({
+      file: 'c.yaml',
+      env: {},
+      flags: {},
+      cwd: folder({ 'c.yaml': `apiVersion: capkeeper/v1\nkind: Config\nnotify: {${EMAIL}}\nrequests: {url: '${url}'}\n` }),
+    })
+
+  it('say where people ask for more, on the pages and in messages', () => {
+    const url = 'https://git.example/new?for={email}&cap={cap}&used={used}'
+    const { config, problems } = requests(` ${url} `)
+    expect(problems).toEqual([])
+    expect([config?.requests?.url, config?.workspaces[0]?.notify?.settings.requestUrl]).toEqual([url, url])
+  })
+
+  it.each([
+    ['without encryption', 'http://x.example/new', 'URL'],
+    ['whose host is filled in', 'https://{email}.example/new', 'URL'],
+    ['with a value before its path', 'https://x.example?for={email}', 'URL'],
+    ['without a path', 'https://x.example', 'URL'],
+    ['with a user in it', 'https://me@x.example/new', 'URL'],
+    ['with a backslash before its path', 'https://x.example\\@evil.example/', 'URL'],
+    ['with a value that nobody knows', 'https://x.example/{emial}', 'NOTIFY_PLACEHOLDER'],
+  ])('refuse a link %s', (_row, url, code) => {
+    expect(requests(url).problems).toMatchObject([{ code, at: { line: 4, column: 17 } }])
+  })
+})

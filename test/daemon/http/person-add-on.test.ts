@@ -4,22 +4,24 @@ import { expect, test } from 'vitest'
 import { EVERYBODY } from '../../../src/daemon/http/auth.ts'
 import { createLibrary } from '../../../src/daemon/http/documents/make.ts'
 import { sourceOf } from '../../../src/daemon/http/documents/source.ts'
-import { EMAIL_LABELS } from '../../../src/daemon/http/status/labels.ts'
+import { EMAIL_LABELS, hashLabels } from '../../../src/daemon/http/status/labels.ts'
+import { sha256 } from '../../../src/daemon/schedule/system.ts'
 import { DAY, HOUR } from '../../support/declare.ts'
 import { HASHED_LABELS } from '../../support/documents.ts'
 import { live, MINUTE } from '../../support/living.ts'
 import { daily, midnight, noon, recordPast } from '../../support/use.ts'
 import { testWorld, type World, worldClock } from '../../support/world.ts'
 
-async function personIn(one: World) {
+async function personIn(one: World, people = EMAIL_LABELS) {
   const library = createLibrary({
     sources: () => [sourceOf(one.workspace, () => 1)],
     daemon: () => ({ version: '0.1.0', configValid: true, ledgerWritable: true }),
-    people: EMAIL_LABELS,
+    people,
     hashed: HASHED_LABELS,
     clock: { ...one.clock, monotonic: () => 0 },
+    requestUrl: () => 'https://git.example/new?for={email}&cap={cap}',
   })
-  return library.for(EVERYBODY).person('acme', 'ada@example.com')
+  return library.for(EVERYBODY).person('acme', people.label('ada@example.com'))
 }
 
 test.each([
@@ -62,4 +64,16 @@ test('the cap of a past day is the one that was in force, also a foreign one tha
     ['08', 9000, false],
     ['09', 9000, false],
   ])
+})
+
+test('the link to ask for more has the name by which the person is shown, so that a hash stays a hash', async () => {
+  const one = await testWorld({ people: ['ada'] })
+  const life = live(one)
+  life.set({ caps: { team: 5000 } })
+  await one.clock.pass(MINUTE)
+  expect((await personIn(one)).requestUrl).toBe('https://git.example/new?for=ada%40example.com&cap=5000')
+  const hashed = await personIn(one, hashLabels(sha256, 'salt'))
+  expect(hashed.requestUrl).toBe(`https://git.example/new?for=${encodeURIComponent(hashed.person)}&cap=5000`)
+  expect(hashed.requestUrl).not.toContain('ada')
+  await life.stop()
 })

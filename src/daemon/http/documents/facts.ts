@@ -85,4 +85,6 @@ export interface Showing {
   readonly sourceUrl?: string
   /** The reader sees only some people: names and places of declarations stay out. */
   readonly isPart?: boolean
+  /** Where people ask for more, with placeholders. */
+  readonly requestUrl?: string
 }

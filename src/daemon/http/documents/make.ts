@@ -36,6 +36,7 @@ export interface DocumentOptions {
   /** Called before anything is shown, to read what other processes change, such as pauses. Never rejects. */
   readonly refresh?: () => Promise<void>
   readonly sourceUrl?: () => string | undefined
+  readonly requestUrl?: () => string | undefined
   /** Absent: past cycles are not compared here. */
   readonly comparisons?: Pick<Comparisons, 'of'>
 }
@@ -88,8 +89,14 @@ function documentsFor(options: DocumentOptions, wholeIndex: IndexOf, reader: Rea
   const daemon = (): DaemonFacts => (seesAll ? options.daemon() : withoutDetail(options.daemon()))
   const now = (): number => (seesAll ? clock.now() : stepOf(clock.now()))
   const showing = (named = false): Showing => {
-    const sourceUrl = options.sourceUrl?.()
-    return { people: named ? EMAIL_LABELS : people, clock, now: now(), ...(sourceUrl !== undefined && { sourceUrl }) }
+    const [sourceUrl, requestUrl] = [options.sourceUrl?.(), options.requestUrl?.()]
+    return {
+      people: named ? EMAIL_LABELS : people,
+      clock,
+      now: now(),
+      ...(sourceUrl !== undefined && { sourceUrl }),
+      ...(requestUrl !== undefined && { requestUrl }),
+    }
   }
   const parts = new WeakMap<Found, { readonly part: Part; readonly whole: Found }>()
   const found = async (name: string): Promise<Found> => {

@@ -5,6 +5,7 @@ import { sharedCap } from '../../../../core/interpret/effective.ts'
 import type { Observed } from '../../../../core/model/observed.ts'
 import { groupScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../../../../core/model/scope.ts'
 import { DAY_MS, type Instant, midnight } from '../../../../core/model/units.ts'
+import { requestLink } from '../../../../core/notify/request-link.ts'
 import { bandRank } from '../../../../core/use/bands.ts'
 import { type CapChange, capChanges } from '../../../../core/use/replay/in-force.ts'
 import { DocumentError } from '../documents.ts'
@@ -53,8 +54,15 @@ export async function personDocument(
     ...explained(explanation, { facts, scope, history }, showing),
     ...(isProtected && { protected: true }),
     guards,
+    ...requestOf(entry, showing),
     use: useByDay({ days, burned, measured, caps, headRoom: headRoomOf(row) }, facts, showing),
   }
+}
+
+/** The link has the name by which the person is shown, so that a hash stays a hash. */
+function requestOf({ person, cap, addOn }: ReturnType<typeof personEntry>, { requestUrl }: Showing): { readonly requestUrl?: string } {
+  const known = cap === 'unknown' ? undefined : cap
+  return requestUrl === undefined ? {} : { requestUrl: requestLink(requestUrl, { email: person, cap: known, used: addOn }) }
 }
 
 interface Days {

@@ -199,6 +199,7 @@ export const PERSON = object('One person.', {
   ...EXPLAINED,
   protected: optional(flag('Never lowered, blocked or cleared.')),
   guards: list(guard, 'Guards that hold a change for this person.'),
+  requestUrl: optional(text('Where to ask for more, where the config has `requests`.')),
   use: object('Use by day against the cap.', {
     days: list(personDay, 'From the start of the cycle, or the last 30 days if that is longer.'),
     addOnSource: optional(words(['measured', 'estimated'], 'Where the add-on use of the days comes from; absent without any.')),
