@@ -2,8 +2,8 @@
 
 import type { Command } from 'commander'
 import { plain } from '../../core/escape/terminal.ts'
-import type { Approval } from '../../core/model/change.ts'
-import { asShown, HOLD_ID_DIGITS, type HoldShown } from '../../core/plan/approval.ts'
+import { type Approval, HOLD_ID_DIGITS } from '../../core/model/change.ts'
+import { asShown, type HoldShown } from '../../core/plan/approval.ts'
 import type { Ledger } from '../../ports.ts'
 import { addLedgerFlags, examples, type NetworkFlags, readHoldId } from '../shared/args.ts'
 import { type Cli, CommandError } from '../shared/context.ts'

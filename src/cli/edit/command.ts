@@ -1,9 +1,9 @@
 // `edit`: the smallest change to policy files that does the job. The command lines are read here, and the work is done in `run.ts`.
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import { HOLD_ID_DIGITS } from '../../core/model/change.ts'
 import type { Cap } from '../../core/model/policy.ts'
 import { isEmail, normaliseEmail, parseScope, type Scope } from '../../core/model/scope.ts'
 import { credits, MAX_CAP } from '../../core/model/units.ts'
-import { HOLD_ID_DIGITS } from '../../core/plan/approval.ts'
 import { readDate, readInstant } from '../../policy/dates.ts'
 import type { Edit, Target } from '../../policy/edit/edit.ts'
 import { addUsedFlags, examples, type NetworkFlags, readDuration, readInteger } from '../shared/args.ts'

@@ -231,6 +231,9 @@ export interface Approval {
   readonly withdrawn?: boolean
 }
 
+/** 128 bits: nobody can construct two sets of changes with the same id. */
+export const HOLD_ID_DIGITS = 32
+
 /** docs/commands.md. */
 export const LONGEST_PAUSE_MS = 7 * DAY_MS
 

@@ -19,9 +19,6 @@ export const APPROVAL_LIFE_MS = 14 * DAY_MS
 /** An approval is void when more than this many times the people shown are affected. */
 export const APPROVAL_GROWTH = 1.25
 
-/** 128 bits: nobody can construct two sets of changes with the same id. */
-export const HOLD_ID_DIGITS = 32
-
 /** An operator must type at least so many digits of a hold's id. */
 export const MIN_HOLD_PREFIX = 8
 

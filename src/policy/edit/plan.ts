@@ -7,7 +7,7 @@ import type { PolicySet } from '../../core/model/policy.ts'
 import { BugError, InputError, type Problem } from '../../core/model/problem.ts'
 import { nameOf } from '../join.ts'
 import { linesOf } from '../load/digest.ts'
-import { MAX_FILE_BYTES, type PolicyText } from '../load/files.ts'
+import { MAX_BYTES_TOGETHER, MAX_FILE_BYTES, type PolicyText } from '../load/files.ts'
 import { type KeptTexts, type LoadedPolicies, type LoadOptions, loadPolicies } from '../load/load.ts'
 import { parsePolicyText } from '../parse.ts'
 import { type Edit, subjectOf } from './edit.ts'
@@ -78,17 +78,28 @@ function proven(input: EditInput): EditPlan {
 /** Apart from the proof, so that the trees of the texts before are gone when the texts after are loaded. */
 function workOut(input: EditInput) {
   const { kept, ...before } = loadPolicies(input.paths, { ...input.options, keepTrees: true })
-  if (before.sets.size === 0) throw new InputError(before.problems)
+  if (before.sets.size === 0) throw new InputError(unloaded(before.problems, kept?.texts ?? []))
   const wanted = new Map([...before.sets].map(([name, { set }]) => [name, set]))
   const desk = openDesk(input, kept ?? { texts: [], documents: new Map() })
   const ended = input.edits.flatMap((edit) => makeOne(edit, { desk, wanted, before }))
+  const files = desk.changed()
+  refuseLarge(files, desk.texts)
   return {
     before,
     wanted,
-    files: desk.changed(),
+    files,
     made: ended.filter((one) => typeof one !== 'string'),
     nothing: ended.filter((one) => typeof one === 'string'),
   }
+}
+
+/** Why a set does not load. A file with errors that a program fills in or encrypts is told as such. */
+function unloaded(problems: readonly Problem[], texts: readonly PolicyText[]): readonly Problem[] {
+  const errors = problems.filter(({ severity }) => severity === 'error')
+  const files = new Set(errors.map(({ at }) => at?.file))
+  const foreign = texts.flatMap(({ shown, text }) => (files.has(shown) ? (foreignTo(shown, text) ?? []) : []))
+  const told = new Set(foreign.map(({ at }) => at?.file))
+  return [...foreign, ...errors.filter(({ at }) => !told.has(at?.file))]
 }
 
 interface Making {
@@ -105,10 +116,9 @@ function makeOne(edit: WorkspaceEdit, { desk, wanted, before }: Making): readonl
     if ('nothing' in step) return made.length > 0 ? made : [step.nothing]
     const { place, splices } = step
     const set = wanted.get(place.workspace)
-    if (!set)
-      throw new InputError(before.problemsOf.get(place.workspace)?.filter(({ severity }) => severity === 'error') ?? before.problems)
     const foreign = foreignTo(place.file.shown, place.file.text)
     if (foreign) throw new InputError([foreign])
+    if (!set) throw new InputError(unloaded(before.problemsOf.get(place.workspace) ?? before.problems, desk.texts))
     wanted.set(place.workspace, step.wanted(set))
     desk.apply(place.file, splices)
     const because = edit.because === undefined ? {} : { because: edit.because }
@@ -119,6 +129,8 @@ function makeOne(edit: WorkspaceEdit, { desk, wanted, before }: Making): readonl
 
 /** The texts as edited so far. */
 interface Desk {
+  /** As they were read. */
+  readonly texts: readonly PolicyText[]
   around(workspace: string | undefined): { readonly places: readonly Place[]; readonly all: readonly Place[] }
   apply(file: PolicyText, splices: readonly Splice[]): void
   changed(): readonly EditedFile[]
@@ -145,6 +157,7 @@ function openDesk({ options, file: wantedFile, workspace: only }: EditInput, { t
     return { ...place, file: { ...place.file, text }, document: { ...document, root: document.root } }
   }
   return {
+    texts,
     around(workspace) {
       places = places.map(refreshed)
       stale.clear()
@@ -182,7 +195,6 @@ interface Proof {
 
 /** Loads the edited texts; returns the new warnings that are what was asked for. Throws an `InputError` unless exactly that was declared. */
 function prove({ input, before, wanted, files }: Proof): readonly Problem[] {
-  refuseLarge(files)
   const replaced = new Map(files.map(({ real, after }) => [real, after]))
   const after = loadPolicies(input.paths, { ...input.options, replaced })
   const fresh = newProblems(before.problems, after.problems)
@@ -230,12 +242,17 @@ const isMeant = ({ code, message }: Problem, edits: readonly Edit[]): boolean =>
   code === 'NONE_FALLS_BACK' &&
   edits.some((edit) => edit.kind === 'cap' && edit.cap === 'none' && message.includes(` ${nameOf(edit.scope)}:`))
 
-/** What is written must be read again. */
-function refuseLarge(files: readonly EditedFile[]): void {
-  for (const { shown, after } of files) {
-    const size = Buffer.byteLength(after)
-    if (size <= MAX_FILE_BYTES) continue
-    const message = `${shown} would have ${size} bytes, at most ${MAX_FILE_BYTES} are read`
+/** What is written must be read again. `texts`: of all files, as they were. */
+function refuseLarge(files: readonly EditedFile[], texts: readonly PolicyText[]): void {
+  const refuse = (message: string): never => {
     throw new InputError([{ severity: 'error', code: 'TOO_LARGE', message, hint: 'split it into several files first' }])
   }
+  for (const { shown, after } of files) {
+    const size = Buffer.byteLength(after)
+    if (size > MAX_FILE_BYTES) refuse(`${shown} would have ${size} bytes, at most ${MAX_FILE_BYTES} are read`)
+  }
+  const before = texts.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0)
+  const together = files.reduce((sum, file) => sum + Buffer.byteLength(file.after) - Buffer.byteLength(file.before), before)
+  if (together > MAX_BYTES_TOGETHER)
+    refuse(`the policy files would have ${together} bytes together, at most ${MAX_BYTES_TOGETHER} are read`)
 }

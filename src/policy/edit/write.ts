@@ -11,6 +11,7 @@ import {
   linkSync,
   lstatSync,
   openSync,
+  readdirSync,
   renameSync,
   rmSync,
   writeFileSync,
@@ -39,6 +40,7 @@ export function writeEdits(files: readonly EditedFile[]): void {
   const done: Replacement[] = []
   try {
     for (const one of replacements) prepare(one, replacements.length > 1)
+    for (const one of replacements) mustBeAlone(one)
     for (const one of replacements) {
       mustBeSame(one)
       renameSync(one.fresh, one.real)
@@ -56,9 +58,33 @@ export function writeEdits(files: readonly EditedFile[]): void {
 
 function replacementOf(file: EditedFile): Replacement {
   const stats = lstatSync(file.real, { bigint: true })
-  const hidden = join(dirname(file.real), `.${basename(file.real)}.${process.pid}`)
+  const hidden = join(dirname(file.real), `${hiddenPrefix(file)}${process.pid}`)
   if (stats.nlink > 1n) refuse(file, `is one file with ${stats.nlink} names, and the others would keep the old text`)
   return { ...file, stats, fresh: `${hidden}.new`, old: `${hidden}.old` }
+}
+
+/** The beginning of all hidden names beside a file; the process that made it follows. */
+const hiddenPrefix = ({ real }: EditedFile): string => `.${basename(real)}.capkeeper-`
+
+/** Of two edits at once at least one sees the other. What a killed one left behind is removed. */
+function mustBeAlone(one: Replacement): void {
+  const [folder, prefix] = [dirname(one.real), hiddenPrefix(one)]
+  for (const name of readdirSync(folder)) {
+    if (!name.startsWith(prefix)) continue
+    const pid = Number.parseInt(name.slice(prefix.length), 10)
+    if (pid === process.pid) continue
+    if (isAlive(pid)) changed(one)
+    rmSync(join(folder, name), { force: true })
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+  }
 }
 
 /** The text under a hidden name, flushed, with the owner and mode of the file; and where several are replaced, the old one under another. */
@@ -107,7 +133,7 @@ function mustBeSame(one: Replacement): void {
 }
 
 function changed({ shown }: Replacement): never {
-  throw new ChangedError(`${shown} was changed by somebody else meanwhile; nothing was written, so try again`)
+  throw new ChangedError(`${shown} was changed by somebody else meanwhile, or is being edited; nothing was written, so try again`)
 }
 
 function refuse({ shown }: EditedFile, why: string): never {

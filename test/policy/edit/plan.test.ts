@@ -233,6 +233,12 @@ describe('a person is left', () => {
       cap('team', 7),
       '6:27 EDIT_BY_HAND a.yaml is encrypted here',
     ],
+    [
+      'a template that does not even load',
+      ['team: {cap: {{ .Values.cap }}}'],
+      cap('team', 7),
+      '6:15 EDIT_BY_HAND a.yaml is a template here',
+    ],
     ['a set that does not load', ['team: {cap: 5, colour: red}'], cap('team', 7), '6:18 UNKNOWN_KEY unknown key "colour" in spec.team'],
     [
       'a merge',
@@ -278,6 +284,11 @@ describe('a person is left', () => {
     ],
   ])('%s', (_row, before, edit, said) => {
     expect(edited(lines(...before), edit)).toBe(said)
+  })
+
+  test('a file of sops, which has a key of its own', () => {
+    const said = edited(`${lines('team: {cap: 5}')}sops:\n  mac: x\n`, cap('team', 7))
+    expect(said).toBe('7:1 EDIT_BY_HAND a.yaml is encrypted here')
   })
 
   test('the choice of several grants, and of a name', () => {

@@ -1,5 +1,5 @@
 // Writing edited files: whole at any time, as they were after a failure, with owner and mode, through links.
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { chmodSync, linkSync, readdirSync, readFileSync, readlinkSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -66,7 +66,7 @@ test('a change that keeps size and time is seen as well', () => {
   const { atime, mtime } = statSync(join(root, 'a.yaml'))
   writeFileSync(join(root, 'a.yaml'), (OLD['a.yaml'] ?? '').replace('# ü', '# ö'))
   utimesSync(join(root, 'a.yaml'), atime, mtime)
-  expect(() => writeEdits(files)).toThrow('a.yaml was changed by somebody else meanwhile')
+  expect(() => writeEdits(files)).toThrow('a.yaml was changed by somebody else meanwhile, or is being edited')
 })
 
 test('a file with a second name is left alone, because that one would keep the old text', () => {
@@ -87,6 +87,39 @@ test.skipIf(process.getuid?.() !== 0)('a file whose owner cannot be kept is refu
   expect(names(root)).toEqual(NAMES)
 })
 
+test('of edits at the same time each is made or told that it was not, and none is lost', async () => {
+  const root = folder({ 'a.yaml': policyText('team: {cap: 5}') })
+  const people = Array.from({ length: 8 }, (_, index) => `p${index}@example.com`)
+  const source = new URL('../../../src/policy/edit/', import.meta.url)
+  const codes = await Promise.all(
+    people.map((email) => {
+      const script = `
+        const { planEdits } = await import('${source}plan.ts')
+        const { writeEdits } = await import('${source}write.ts')
+        const { files } = planEdits({ paths: ['${root}'], options: { cwd: '${root}', now: 0 }, edits: [{ kind: 'protect', email: '${email}' }] })
+        try {
+          writeEdits(files)
+        } catch (error) {
+          process.exitCode = error.name === 'ChangedError' ? 1 : 2
+        }`
+      return new Promise<number | null>((resolve) => {
+        spawn(process.execPath, ['--no-warnings', '--input-type=module', '--eval', script], { stdio: 'inherit' }).on('exit', resolve)
+      })
+    }),
+  )
+  const text = readFileSync(join(root, 'a.yaml'), 'utf8')
+  expect(people.map((email) => text.includes(email))).toEqual(codes.map((code) => code === 0))
+  expect(codes.filter((code) => code !== 0 && code !== 1)).toEqual([])
+  expect(names(root)).toEqual(['a.yaml'])
+})
+
+test('what a killed edit left behind is removed by the next one', () => {
+  const root = folder({ ...OLD, '.a.yaml.capkeeper-999999999.new': 'half' })
+  writeEdits(edited(root))
+  expect(texts(root)).toEqual(NEW)
+  expect(names(root)).toEqual(NAMES)
+})
+
 /** Runs the writing in a process of its own, whose file system calls are counted: at the `at`th it is killed, or the call fails. */
 function asChild(
   root: string,
@@ -100,7 +133,7 @@ function asChild(
     const { writeEdits } = await import('${source}write.ts')
     const { files } = planEdits({ paths: ['${root}'], options: { cwd: '${root}', now: 0 }, edits: [{ kind: 'remove', target: { kind: 'approval', id: '${ID}' } }] })
     let calls = 0
-    for (const name of ['openSync', 'writeFileSync', 'fchmodSync', 'fsyncSync', 'closeSync', 'linkSync', 'lstatSync', 'renameSync', 'rmSync']) {
+    for (const name of ['openSync', 'writeFileSync', 'fchmodSync', 'fsyncSync', 'closeSync', 'linkSync', 'lstatSync', 'readdirSync', 'renameSync', 'rmSync']) {
       const real = fs[name]
       fs[name] = (...given) => {
         calls += 1

@@ -109,9 +109,10 @@ function scalar(pen: Pen, value: string, isText: boolean, inFlow: boolean): stri
   const anchor = random.chance(0.05) ? `&a${numbered(pen)} ` : ''
   if (anchor !== '' && WORDS.includes(value)) pen.anchors.push(anchor.trim().slice(1))
   const isPlain = /^[\p{L}\d][\p{L}\d .@_+’-]*$/u.test(value) && !(inFlow && value.includes(','))
+  const tag = random.chance(0.03) ? '!!str ' : ''
   const quote = habits.quote === '' && !isPlain ? '"' : random.chance(0.1) ? random.pick(['"', "'"]) : habits.quote
-  if (quote === '"') return anchor + JSON.stringify(value)
-  return anchor + (quote === "'" ? `'${value.replaceAll("'", "''")}'` : value)
+  if (quote === '"') return anchor + tag + JSON.stringify(value)
+  return anchor + tag + (quote === "'" ? `'${value.replaceAll("'", "''")}'` : value)
 }
 
 const flowMap = (pen: Pen, fields: readonly Field[]): string => {
@@ -122,6 +123,21 @@ const flowMap = (pen: Pen, fields: readonly Field[]): string => {
   )
   const end = pen.random.chance(0.1) ? ',' : ''
   return `{${padding}${body.join(pen.random.pick([', ', ', ', ',  ', ' , ']))}${end}${padding}}`
+}
+
+/** An entry in braces over several lines, comments and all. */
+function wideFlowMap(pen: Pen, fields: readonly Field[], owner: string, indent: string): readonly string[] {
+  const { random, habits } = pen
+  const inner = `${indent}    `
+  const end = random.pick(['', ','])
+  return [
+    `${indent}-${habits.gap}{${trailing(pen, owner)}`,
+    ...fields.flatMap(([key, value, isText = false], index) => [
+      ...own(pen, owner, inner).slice(0, 1),
+      `${inner}${key}: ${scalar(pen, value, isText, true)}${index < fields.length - 1 ? ',' : end}${trailing(pen, owner)}`,
+    ]),
+    `${indent}  }${trailing(pen, owner)}`,
+  ]
 }
 
 /** The lines of a mapping in block style; comments in it belong to the entry. */
@@ -143,6 +159,12 @@ function blockMap(pen: Pen, fields: readonly Field[], owner: string, indent: str
     }
     if (random.chance(0.04))
       return [...head, `${indent}? ${shown}`, `${indent}: ${scalar(pen, value, isText, false)}${trailing(pen, owner)}`]
+    if (key === 'reason' && random.chance(0.1)) {
+      const text = random.pick([`more\n${indent}  lines of text`, `"in\n\n${indent} quotes"`, `'in\n${indent}   quotes # no comment'`])
+      return [...head, ...`${indent}${shown}: ${text}${trailing(pen, owner)}`.split('\n')]
+    }
+    if (key === 'reason' && random.chance(0.05))
+      return [...head, `${indent}${shown}: |${habits.step < 3 ? 3 : 4}-${trailing(pen, owner)}`, `${indent}     # indented`]
     if (isText && random.chance(0.05))
       return [...head, `${indent}${shown}:`, `${indent} ${scalar(pen, value, isText, false)}${trailing(pen, owner)}`]
     return [...head, `${indent}${shown}${habits.colon}${scalar(pen, value, isText, false)}${trailing(pen, owner)}`]
@@ -178,7 +200,8 @@ function listLines(
     if (fields.length === 1 && only && only[0] === '') {
       lines.push(`${indent}-${habits.gap}${scalar(pen, only[1], true, false)}${trailing(pen, owner)}`)
     } else if (random.chance(habits.inFlow)) {
-      lines.push(`${indent}-${habits.gap}${flowMap(pen, fields)}${trailing(pen, owner)}`)
+      if (random.chance(0.2)) lines.push(...wideFlowMap(pen, fields, owner, indent))
+      else lines.push(`${indent}-${habits.gap}${flowMap(pen, fields)}${trailing(pen, owner)}`)
     } else {
       const inner = `${indent} ${habits.gap}`
       const body = blockMap(pen, fields, owner, inner)

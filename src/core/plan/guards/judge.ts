@@ -3,9 +3,8 @@
 
 import { editLine } from '../../escape/shell.ts'
 import { ancestorsOf, type CountedPerson } from '../../interpret/effective.ts'
-import type { GuardCode, Hold } from '../../model/change.ts'
+import { type GuardCode, HOLD_ID_DIGITS, type Hold } from '../../model/change.ts'
 import { byScope, type ScopeKey, scopeKey } from '../../model/scope.ts'
-import { HOLD_ID_DIGITS } from '../approval.ts'
 import type { Difference } from '../diff.ts'
 import { impactOf } from '../impact.ts'
 import { breaker } from './breaker.ts'
