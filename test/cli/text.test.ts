@@ -65,7 +65,7 @@ describe('flag values', () => {
 
   test('a word is quoted for the shell only when it must be', () => {
     expect(shellWord('a/b.db')).toBe('a/b.db')
-    expect(shellWord("it's here")).toBe("'it'\\''s here'")
+    expect(shellWord("it's here")).toBe(`"it's here"`)
   })
 })
 

@@ -19,9 +19,12 @@ export function unifiedDiff(file: string, before: string, after: string): string
   const [old, now] = [linesOf(before), linesOf(after)]
   const changes = changesOf(old, now)
   if (changes.length === 0) return ''
-  const name = file.startsWith('/') ? [file, file] : [`a/${file}`, `b/${file}`]
-  return [`--- ${name[0]}\n`, `+++ ${name[1]}\n`, ...hunksOf(changes).map((hunk) => hunkText(hunk, old, now))].join('')
+  const name = (side: string): string => nameOf(file.startsWith('/') ? file : `${side}/${file}`)
+  return [`--- ${name('a')}\n`, `+++ ${name('b')}\n`, ...hunksOf(changes).map((hunk) => hunkText(hunk, old, now))].join('')
 }
+
+/** In quotes where it would not be one line of plain text, as git writes it. */
+const nameOf = (file: string): string => (/["\\\p{Cc}]/u.test(file) ? JSON.stringify(file) : file)
 
 /** Each line with its end; the last one may have none. */
 const linesOf = (text: string): readonly string[] => text.match(/[^\n]*\n|[^\n]+$/g) ?? []

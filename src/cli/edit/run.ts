@@ -9,7 +9,7 @@ import type { EditedFile, EditInput, EditPlan, MadeEdit, WorkspaceEdit } from '.
 import { planEditsAside } from '../../policy/edit/plan-aside.ts'
 import { ChangedError, writeEdits } from '../../policy/edit/write.ts'
 import { compareProblems } from '../../policy/yaml.ts'
-import { type Cli, CommandError, painter, UsageError } from '../shared/context.ts'
+import { type Cli, CommandError, type Paint, painter, type Style, UsageError } from '../shared/context.ts'
 import { documentText } from '../shared/document.ts'
 import { EXIT, inputExit } from '../shared/exit.ts'
 import { policyPaths } from '../shared/policies.ts'
@@ -104,11 +104,22 @@ function show({ files, made, nothing, warnings }: Proven, isWritten: boolean, { 
   }
   const diff = secrets.redact(files.map(diffOf).join(''))
   // A terminal is read by a person, anything else by a program that applies the diff.
-  stdout.write(stdout.isTTY === true ? printable(diff) : diff)
+  stdout.write(stdout.isTTY === true ? forPeople(diff, painter(stdout)) : diff)
   for (const { subject, because } of made) if (because !== undefined) tellLine(cli, `${subject}: ${because}`)
   for (const why of nothing) tellLine(cli, `nothing to do: ${why}`)
   stderr.write(secrets.redact(problemsText(warnings, painter(stderr))))
 }
+
+const COLOURS: Readonly<Record<string, Style>> = { '+': 'green', '-': 'red', '@': 'cyan' }
+
+const forPeople = (diff: string, paint: Paint): string =>
+  printable(diff.replaceAll('\r\n', '\n'))
+    .split('\n')
+    .map((line) => {
+      const colour = COLOURS[line.charAt(0)]
+      return colour ? paint(colour, line) : line
+    })
+    .join('\n')
 
 const diffOf = ({ shown, before, after }: EditedFile): string => unifiedDiff(shown, before, after)
 
