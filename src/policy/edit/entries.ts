@@ -12,6 +12,7 @@ import {
   lastStyle,
   mappingText,
   PLAIN_STYLE,
+  type Quotes,
   quotesOf,
   type Style,
   styleOf,
@@ -79,7 +80,7 @@ export function addEntry(spec: Spec, key: ListKey, fields: Fields): readonly Spl
 /** Appends a text to a list of texts. */
 export function addText(spec: Spec, key: 'protected' | 'approvals', text: string): readonly Splice[] {
   const last = items<unknown>(field(spec, key)).at(-1)
-  const quotes = quotesOf(last?.node ?? null)
+  const quotes = last ? quotesOf(last.node) : keyQuotes(spec)
   return append(spec, key, (inFlow) => {
     const written = valueText({ text }, quotes, inFlow)
     return { lines: [`- ${written}`], flow: written }
@@ -89,8 +90,9 @@ export function addText(spec: Spec, key: 'protected' | 'approvals', text: string
 /** Puts `team` into a spec. */
 export function addTeam(spec: Spec, fields: Fields): readonly Splice[] {
   const { lines, flow } = mappingText(fields, neighbourStyle(spec, 'users'))
-  const body = lines.length === 1 && lines[0]?.startsWith('{') ? [`team: ${lines[0]}`] : ['team:', ...indented(lines, stepOf(spec))]
-  return addToSpec(spec, 'team', body, `team: ${flow}`)
+  const name = keyText(spec, 'team')
+  const body = lines.length === 1 && lines[0]?.startsWith('{') ? [`${name}: ${lines[0]}`] : [`${name}:`, ...indented(lines, stepOf(spec))]
+  return addToSpec(spec, 'team', body, `${name}: ${flow}`)
 }
 
 /** The style of the last entry of the list, else of the lists beside it. */
@@ -106,8 +108,15 @@ function neighbourStyle(spec: Spec, key: ListKey): Style {
     )
     if (found) return one === key ? found : { ...found, quotes: new Map([['', found.quotes.get('') ?? '']]) }
   }
-  return PLAIN_STYLE
+  const quotes = keyQuotes(spec)
+  return { ...PLAIN_STYLE, keys: quotes, quotes: new Map([['', quotes]]) }
 }
+
+/** The quotes of the first key of a spec, or of its own. Programs write all texts in double ones. */
+const keyQuotes = ({ node, keyNode }: Spec): Quotes =>
+  quotesOf((isMap(node) && (node.items[0] as Pair<Scalar> | undefined)?.key) || keyNode)
+
+const keyText = (spec: Spec, key: string): string => `${keyQuotes(spec)}${key}${keyQuotes(spec)}`
 
 type Written = ReturnType<typeof itemText>
 
@@ -116,8 +125,8 @@ function append(spec: Spec, key: ListKey, write: (inFlow: boolean) => Written): 
   const text = textIn(spec)
   const branch = spec.children.get(key)
   if (!branch) {
-    const { lines } = write(false)
-    return addToSpec(spec, key, [`${key}:`, ...indented(lines, offsetIn(spec, key))], `${key}: [${write(true).flow}]`)
+    const [{ lines }, name] = [write(false), keyText(spec, key)]
+    return addToSpec(spec, key, [`${name}:`, ...indented(lines, offsetIn(spec, key))], `${name}: [${write(true).flow}]`)
   }
   guardPlace(branch)
   if (!isSeq(branch.node)) return fillNothing(spec, branch, write(false).lines)

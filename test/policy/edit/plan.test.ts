@@ -154,6 +154,28 @@ describe('an edit writes', () => {
     expect(edited(text, cap('bob@example.com', 5))).toBe(`${text}\r\n  - email: bob@example.com\r\n    cap: 5`)
   })
 
+  test.each([0, 2, '\t'])('JSON into JSON, indented by %j, and back', (indent) => {
+    const spec = { team: { cap: 5 }, users: [{ email: 'ada@example.com', cap: 7 }], approvals: [] }
+    const json = JSON.stringify({ apiVersion: 'capkeeper/v1', kind: 'CapPolicy', metadata: { name: 'a' }, spec }, null, indent)
+    for (const [edit, target] of [
+      [cap('bob@example.com', 5, { reason: 'a "b"' }), { kind: 'scope', scope: of('bob@example.com') }],
+      [cap('group:g', 5, { name: 'G' }), { kind: 'scope', scope: of('group:g') }],
+      [grant('team', { ticket: '7' }), { kind: 'grant', scope: of('team') }],
+      [
+        { kind: 'protect', email: 'ada@example.com' },
+        { kind: 'protect', email: 'ada@example.com' },
+      ],
+      [
+        { kind: 'approve', id: ID },
+        { kind: 'approval', id: ID },
+      ],
+    ] as const) {
+      const text = edited(json, edit)
+      expect(JSON.parse(text)).not.toEqual(JSON.parse(json))
+      expect(edited(text, { kind: 'remove', target })).toBe(json)
+    }
+  })
+
   test('each approval away, wherever it stands', () => {
     const files = {
       'a.yaml': policyText(`approvals: [${ID}]`, 'a'),
