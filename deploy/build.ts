@@ -10,6 +10,7 @@ const ROOT = join(import.meta.dirname, '..')
 const ENTRIES = {
   main: 'src/main.ts',
   'load-thread': 'src/policy/load/load-thread.ts',
+  'plan-thread': 'src/policy/edit/plan-thread.ts',
   'file-thread': 'src/daemon/config/file-thread.ts',
   'compare-thread': 'src/daemon/replay/compare-thread.ts',
 }

@@ -49,7 +49,8 @@ export function partOf(
     ...groups.map(({ id }) => scopeKey(groupScope(id))),
   ])
   const people = labelsOf(hashed, isNamed, [...seen].every(isNamed))
-  const showing: Showing = { people, clock: whole.showing.clock, now: stepOf(whole.showing.now), isPart: true }
+  const { clock, now, requestUrl } = whole.showing
+  const showing: Showing = { people, clock, now: stepOf(now), isPart: true, ...(requestUrl !== undefined && { requestUrl }) }
   const own = new Map([...(readings ?? [])].filter(([key]) => keys.has(key)))
   return {
     facts: { view: viewOf(view, { groups, seen, keys }), ...(readings && { readings: own }) },
