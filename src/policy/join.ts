@@ -191,10 +191,16 @@ function checkConflictRules(together: Together): void {
 
 const LONGEST_CYCLE_MS = 31 * 86_400_000
 
-/** In the order of time, a grant must not begin before all earlier grants on its scope have ended. One without `from` begins now. */
+/**
+ * In the order of time, a grant must not begin before all earlier grants on its scope have ended. One without `from` begins now, unless it is
+ * over: then it is not known when it began.
+ */
 function checkOverlaps(together: Together): void {
-  const now = together.now === undefined ? {} : { fromAt: together.now }
-  const timed = together.grants.flatMap(({ times, scope, at }) => (times ? [{ scope, at, ...now, ...times }] : []))
+  const { now } = together
+  const begins = now === undefined ? {} : { fromAt: now }
+  const isOver = ({ fromAt, until }: Times): boolean =>
+    now !== undefined && fromAt === undefined && until.kind === 'instant' && until.at <= now
+  const timed = together.grants.flatMap(({ times, scope, at }) => (times && !isOver(times) ? [{ scope, at, ...begins, ...times }] : []))
   const byScope = Map.groupBy(timed, ({ scope }) => scopeKey(scope))
   for (const grants of byScope.values()) {
     const [first, ...later] = grants.toSorted(compareGrants)

@@ -155,6 +155,15 @@ describe('rules across documents', () => {
     expect(placesWithFiles(problems.filter(({ severity }) => severity === 'error'))).toEqual(expected)
   })
 
+  it('let a grant without from that is over be, also beside one that began before now', () => {
+    const grants = [
+      '{user: a@b.c, cap: 5, until: 2026-11-10, reason: r}',
+      '{user: a@b.c, cap: 6, from: 2026-11-12, until: 2027-01-01, reason: r}',
+    ]
+    const { problems } = load({ 'a.yaml': policyText(`grants:\n- ${grants.join('\n- ')}`) }, { now: Date.parse('2026-11-21T12:00:00Z') })
+    expect(problems).toMatchObject([{ severity: 'warning', code: 'GRANT_ENDED' }])
+  })
+
   it('join protected people and approvals', () => {
     const { sets } = load(
       files(

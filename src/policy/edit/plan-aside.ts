@@ -22,20 +22,13 @@ export async function planEditsAside(input: EditInput, clock: Clock): Promise<Ed
     memory: { ...THREAD_MEMORY_MIB, maxOldGenerationSizeMb: LOADS * THREAD_MEMORY_MIB.maxOldGenerationSizeMb },
   })
   if (outcome.kind === 'answer') return outcome.answer
-  const message = {
-    memory: 'need more memory to be edited than is given',
-    time: 'were not edited in time',
-    error: `cannot be edited: ${outcome.message}`,
-  }
+  const hint = 'edit them by hand, or split the files'
+  const { kind } = outcome
+  const message =
+    kind === 'memory' ? 'need more memory to be edited than is given' : kind === 'time' ? 'were not edited in time' : outcome.message
+  const code = kind === 'error' ? 'EDIT_UNPROVEN' : 'TOO_LARGE'
   return {
     kind: 'refused',
-    problems: [
-      {
-        severity: 'error',
-        code: 'TOO_LARGE',
-        message: `the policies ${message[outcome.kind]}`,
-        hint: 'name only the file to edit with --policies',
-      },
-    ],
+    problems: [{ severity: 'error', code, message: `the policies ${kind === 'error' ? 'cannot be edited: ' : ''}${message}`, hint }],
   }
 }

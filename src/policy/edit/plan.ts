@@ -5,6 +5,7 @@ import { resolve } from 'node:path'
 import { compareText } from '../../core/model/order.ts'
 import type { PolicySet } from '../../core/model/policy.ts'
 import { BugError, InputError, type Problem } from '../../core/model/problem.ts'
+import type { Instant } from '../../core/model/units.ts'
 import { nameOf } from '../join.ts'
 import { linesOf } from '../load/digest.ts'
 import { MAX_BYTES_TOGETHER, MAX_FILE_BYTES, type PolicyText } from '../load/files.ts'
@@ -112,7 +113,7 @@ interface Making {
 function makeOne(edit: WorkspaceEdit, { desk, wanted, before }: Making): readonly (MadeEdit | string)[] {
   const made: MadeEdit[] = []
   for (;;) {
-    const step = stepOf(edit, { ...desk.around(edit.workspace), sets: wanted })
+    const step = stepOf(edit, { ...desk.around(edit.workspace), sets: wanted, now: desk.now })
     if ('nothing' in step) return made.length > 0 ? made : [step.nothing]
     const { place, splices } = step
     const set = wanted.get(place.workspace)
@@ -131,6 +132,7 @@ function makeOne(edit: WorkspaceEdit, { desk, wanted, before }: Making): readonl
 interface Desk {
   /** As they were read. */
   readonly texts: readonly PolicyText[]
+  readonly now: Instant
   around(workspace: string | undefined): { readonly places: readonly Place[]; readonly all: readonly Place[] }
   apply(file: PolicyText, splices: readonly Splice[]): void
   changed(): readonly EditedFile[]
@@ -158,6 +160,7 @@ function openDesk({ options, file: wantedFile, workspace: only }: EditInput, { t
   }
   return {
     texts,
+    now: options.now ?? 0,
     around(workspace) {
       places = places.map(refreshed)
       stale.clear()

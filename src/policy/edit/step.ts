@@ -3,7 +3,7 @@
 import type { CapRule, DeclaredGroup, Grant, PolicySet } from '../../core/model/policy.ts'
 import { formatPosition, type Position } from '../../core/model/problem.ts'
 import { type Scope, scopeKey, userScope } from '../../core/model/scope.ts'
-import { credits, DAY_MS } from '../../core/model/units.ts'
+import { credits, DAY_MS, type Instant } from '../../core/model/units.ts'
 import { readTime } from '../dates.ts'
 import type { PlacedGrant, Times } from '../grant.ts'
 import { readZone } from '../parse.ts'
@@ -25,6 +25,7 @@ export interface Around {
   readonly places: readonly Place[]
   readonly all: readonly Place[]
   readonly sets: ReadonlyMap<string, PolicySet>
+  readonly now: Instant
 }
 
 /** Works out an edit. Throws an `InputError` for what is left to a person, and a `ChoiceError` for wrong usage. */
@@ -36,7 +37,7 @@ export function stepOf(edit: Edit, around: Around): Step {
     case 'grant':
       return addGrant(edit, placeFor(edit, places))
     case 'extend':
-      return extend(edit, placeFor(edit, places))
+      return extend(edit, placeFor(edit, places), around.now)
     case 'protect':
       return addListed(edit, 'protected', edit.email, around)
     case 'approve':
@@ -202,8 +203,11 @@ function chosen(scope: Scope, found: readonly GrantFound[], from: string | undef
 
 const LONGEST_CYCLE_MS = 31 * DAY_MS
 
-function extend({ scope, until, from }: ExtendEdit, place: Place): Step {
-  const found = chosen(scope, grantsIn(place, scope), from)
+/** Where one of several has not ended yet, it is that one. */
+function extend({ scope, until, from }: ExtendEdit, place: Place, now: Instant): Step {
+  const all = grantsIn(place, scope)
+  const open = all.filter(({ grant }) => grant.times?.until.kind !== 'instant' || grant.times.until.at > now)
+  const found = chosen(scope, from === undefined && open.length > 0 ? open : all, from)
   const times = timesIn(place, undefined, until)
   if (!times || times.until.kind === 'cycleEnd') throw new ChoiceError(`--until: ${NO_DAY}`)
   const old = found?.grant.value

@@ -1,35 +1,11 @@
 // What each edit writes, and what it leaves to a person, as texts before and after.
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { parseScope, type Scope } from '../../../src/core/model/scope.ts'
-import { credits } from '../../../src/core/model/units.ts'
 import type { Edit } from '../../../src/policy/edit/edit.ts'
 import { type EditPlan, planEdits } from '../../../src/policy/edit/plan.ts'
 import { folders, policyText } from '../support.ts'
+import { cap, extend, grant, ID, lines, NOW, of, remove, removeGrant } from './edits.ts'
 
 const folder = folders()
-const NOW = Date.UTC(2026, 10, 20)
-
-const of = (text: string): Scope => parseScope(text) as Scope
-const cap = (scope: string, amount: number | 'none', more: object = {}): Edit => ({
-  kind: 'cap',
-  scope: of(scope),
-  cap: amount === 'none' ? amount : credits(amount),
-  ...more,
-})
-const grant = (scope: string, more: object = {}): Edit => ({
-  kind: 'grant',
-  scope: of(scope),
-  amount: { kind: 'cap', credits: 900 },
-  until: '2026-12-15',
-  reason: 'release',
-  ...more,
-})
-const extend = (scope: string, until: string, more: object = {}): Edit => ({ kind: 'extend', scope: of(scope), until, ...more })
-const remove = (scope: string): Edit => ({ kind: 'remove', target: { kind: 'scope', scope: of(scope) } })
-const removeGrant = (scope: string, more: object = {}): Edit => ({ kind: 'remove', target: { kind: 'grant', scope: of(scope), ...more } })
-const ID = '7d1f0c2a9b347d1f0c2a9b347d1f0c2a'
 
 function planned(files: Readonly<Record<string, string>>, edits: readonly Edit[], more: object = {}): EditPlan {
   const root = folder(files)
@@ -44,8 +20,6 @@ function edited(text: string, edit: Edit): string {
     return plan.problems.map(({ code, message, at }) => `${at?.line}:${at?.column} ${code} ${message}`).join('\n')
   return plan.files[0]?.after ?? `nothing: ${plan.nothing.join()}`
 }
-
-const lines = (...spec: readonly string[]): string => policyText(spec.join('\n')).replace(/^ +$/gm, '')
 
 const ADA = ['users:', '- email: ada@example.com # lead', '  cap: 500', '  reason: migration']
 
@@ -122,6 +96,20 @@ describe('an edit writes', () => {
       ['grants:', '- {team: true, cap: 5, until: 2026-12-01, reason: r} # soon'],
       extend('team', '2026-12-08'),
       ['grants:', '- {team: true, cap: 5, until: 2026-12-08, reason: r} # soon'],
+    ],
+    [
+      'the end of the grant that has not ended',
+      [
+        'grants:',
+        '- {team: true, cap: 5, until: 2026-11-01, reason: r}',
+        '- {team: true, cap: 5, from: 2026-11-10, until: 2026-12-01, reason: r}',
+      ],
+      extend('team', '2026-12-08'),
+      [
+        'grants:',
+        '- {team: true, cap: 5, until: 2026-11-01, reason: r}',
+        '- {team: true, cap: 5, from: 2026-11-10, until: 2026-12-08, reason: r}',
+      ],
     ],
     [
       'nothing of an entry that it removes, nor of its comments',
@@ -325,70 +313,4 @@ describe('a person is left', () => {
     )
     expect(edited(lines('team: {cap: 5}'), cap('group:g', 5))).toBe('choice: group:g is not declared yet: give its group_name with --name')
   })
-})
-
-describe('an edit goes to', () => {
-  const files = {
-    'a.yaml': policyText('users: [{email: ada@example.com, cap: 5}]', 'a'),
-    'b.yaml': `${policyText('team: {cap: 5}', 'b')}---\n${policyText('groups: [{id: g, name: G, cap: 5}]', 'c')}`,
-  }
-  const goal = (edit: Edit, more: object = {}): unknown => {
-    const plan = planned(files, [edit], more)
-    return plan.kind === 'proven' ? plan.made.map(({ file }) => file) : plan.kind === 'choice' ? plan.message : plan.problems
-  }
-
-  test.each<readonly [string, Edit, object, unknown]>([
-    ['the document that declares the scope', grant('ada@example.com'), {}, ['a.yaml']],
-    ['the document that declares the person, to protect them', { kind: 'protect', email: 'ada@example.com' }, {}, ['a.yaml']],
-    ['a document that is chosen', cap('bob@example.com', 5), { file: 'a.yaml' }, ['a.yaml']],
-    ['one of several documents of a file', cap('bob@example.com', 5), { file: 'b.yaml#c' }, ['b.yaml']],
-    [
-      'none where several may hold it',
-      cap('bob@example.com', 5),
-      {},
-      '3 documents may hold it; choose one with --file: a.yaml, b.yaml#b, b.yaml#c',
-    ],
-    [
-      'none where the file has several',
-      cap('bob@example.com', 5),
-      { file: 'b.yaml' },
-      '2 documents may hold it; choose one with --file: b.yaml#b, b.yaml#c',
-    ],
-    [
-      'none where no such file is loaded',
-      cap('bob@example.com', 5),
-      { file: 'd.yaml' },
-      '--file d.yaml is no file that is loaded with a policy; there are a.yaml, b.yaml#b, b.yaml#c',
-    ],
-  ])('%s', (_row, edit, more, expected) => {
-    expect(goal(edit, more)).toEqual(expected)
-  })
-
-  test('the workspace that is chosen, and another one that is broken does not stop it', () => {
-    const spec = (name: string, more: string) => policyText(`workspace: ${name}\n${more}`, name)
-    const root = folder({
-      'x.yaml': spec('x', 'team: {cap: 5}'),
-      'y.yaml': spec('y', 'team: {cap: 5}'),
-      'z.yaml': spec('z', 'team: {cap: 5.0}'),
-    })
-    const made = (more: object) =>
-      planEdits({ paths: [root], options: { now: NOW, cwd: root, workspaces: ['x', 'y', 'z'] }, edits: [cap('team', 7)], ...more })
-    expect(made({})).toMatchObject({ kind: 'choice' })
-    expect(made({ workspace: 'y' })).toMatchObject({ kind: 'proven', files: [{ shown: 'y.yaml' }] })
-    expect(made({ workspace: 'z' })).toMatchObject({ kind: 'refused', problems: [{ code: 'CAP', at: { file: 'z.yaml' } }] })
-  })
-})
-
-test('who asks for none is told what it means, and a new team cap says what it does to others', () => {
-  const none = planned({ 'a.yaml': lines('team: {cap: 5}', 'users: [{email: ada@example.com, cap: 5}]') }, [cap('ada@example.com', 'none')])
-  expect(none).toMatchObject({ kind: 'proven', warnings: [{ code: 'NONE_FALLS_BACK' }] })
-  const team = planned({ 'a.yaml': lines('users: [{email: ada@example.com, cap: none}]') }, [cap('team', 5)])
-  expect(team).toMatchObject({ kind: 'refused', problems: [{ code: 'EDIT_UNPROVEN' }, { code: 'NONE_FALLS_BACK' }] })
-})
-
-test('a text that would grow beyond what is read is refused', () => {
-  const root = folder({})
-  writeFileSync(join(root, 'a.yaml'), `${lines('team: {cap: 5}')}#${'x'.repeat(1024 * 1024 - 130)}\n`)
-  const plan = planEdits({ paths: [root], options: { now: NOW, cwd: root }, edits: [grant('team', { reason: 'r'.repeat(200) })] })
-  expect(plan).toMatchObject({ kind: 'refused', problems: [{ code: 'TOO_LARGE' }] })
 })
