@@ -1,6 +1,7 @@
 // One person: the cap in force and why, use against it by day, when it is used up, and the writes so far.
 
 import { html } from '../../core/escape/html.ts'
+import { editLine } from '../../core/escape/shell.ts'
 import { SOURCE_TEXT } from '../../core/use/add-on.ts'
 import type { Documents } from '../../daemon/http/documents/documents.ts'
 import type { PersonDocument } from '../../daemon/http/documents/types.ts'
@@ -28,11 +29,17 @@ export async function personPage(documents: Documents, workspace: string, person
       one.requestUrl !== undefined && html`<p><a href="${one.requestUrl}" rel="noreferrer">Ask for more</a></p>`,
       html`<section>${chart ? chartFigure(chart) : html`<h2>Add-on use against the cap</h2>${empty('No day of this person was read yet: figures by day are recorded from the first reading on.')}`}</section>`,
       chainPart(one),
-      html`<div class="grid">${nowPart(one)}${section('Ask on the command line', html`${paste(`capkeeper explain ${one.person}`, 'The command that explains this cap')}<p class="small soft">It answers offline from policies and ledger, in the same words as this page.</p>`)}</div>`,
+      html`<div class="grid">${nowPart(one)}${section('Ask on the command line', html`${paste(`capkeeper explain ${one.person}`, 'The command that explains this cap')}<p class="small soft">It answers offline from policies and ledger, in the same words as this page.</p>${editPart(one)}`)}</div>`,
       historyPart(one),
     ],
   })
 }
+
+/** The line that changes the cap in the policies; a hash is nobody there. */
+const editPart = ({ person, cap = 'unknown' }: PersonDocument) =>
+  cap !== 'unknown' &&
+  person.includes('@') &&
+  html`<p class="small">Another cap in the policies:</p>${paste(editLine('cap', person, String(cap)), 'The command that changes the policies')}`
 
 function figures(one: PersonDocument) {
   const { cap, from, addOn, addOnSource, isUpperBound, headRoom, share, use, band, groups, workspace, used, guards } = one
