@@ -144,10 +144,13 @@ function presentLines(one: Explanation, paint: Paint): readonly string[] {
   ]
 }
 
-/** The line to type for another cap; a group needs a declaration first. */
-function editLines({ scope, cap, chain }: Explanation): readonly string[] {
-  const isNamed = scope.kind !== 'group' || chain.some(({ candidate }) => scopeKey(candidate.scope) === scopeKey(scope))
-  return cap === undefined || !isNamed ? [] : [plain(`To change it in the policies: ${editLine('cap', scopeKey(scope), capText(cap))}`)]
+/** The line to type for another cap. An address that nobody has, and a group that is not declared, may be misspelt. */
+function editLines({ scope, cap, chain, person }: Explanation): readonly string[] {
+  const isKnown =
+    scope.kind === 'team' ||
+    (person !== undefined && person.status !== 'off-roster') ||
+    chain.some(({ candidate }) => scopeKey(candidate.scope) === scopeKey(scope))
+  return cap === undefined || !isKnown ? [] : [plain(`To change it in the policies: ${editLine('cap', scopeKey(scope), capText(cap))}`)]
 }
 
 const WAITS: ReadonlySet<string> = new Set(['deferred', 'excluded'])
