@@ -75,6 +75,7 @@ function linesOf({
   stopsFirst,
   grants,
   cycleEnd,
+  requestUrl,
 }: MeDocument['workspaces'][number]) {
   const until = cycleEnd === undefined ? '' : ` until ${cycleEnd.slice(0, 10)}`
   const head = left === undefined ? `cap ${cap ?? 'not known'}` : `${left} of ${cap} credits left`
@@ -86,6 +87,7 @@ function linesOf({
       : [`  used ${used}${addOn === undefined ? '' : `, ${addOn} of it add-on credits (${addOnSource ?? 'estimated'})`}`]),
     ...(entry ? [`  cap from: ${entry.kind}${said(entry.reason)}`] : []),
     `  stops first: ${STOP_TEXT[stopsFirst.what]}${on}`,
+    ...(requestUrl === undefined ? [] : [`  ask for more: ${requestUrl}`]),
     ...grants.map((grant) => `  ${grant.kind}: ${grant.cap} until ${grant.until.slice(0, 10)}${said(grant.reason)}`),
   ]
 }

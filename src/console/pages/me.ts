@@ -17,7 +17,7 @@ export async function mePage(documents: Documents): Promise<string> {
 const STOP_TEXT = { cap: 'your cap', pool: 'the pool', balance: "the workspace's balance", nothing: 'nothing in this cycle' } as const
 
 function workspacePart(one: Entry): Html {
-  const { workspace, cap, left, used, addOn, entry, stopsFirst, grants, cycleEnd } = one
+  const { workspace, cap, left, used, addOn, entry, stopsFirst, grants, cycleEnd, requestUrl } = one
   const contents = [
     tiles([
       { name: 'Left', value: left === undefined ? '–' : figure(left), note: cycleEnd !== undefined && html`until ${day(cycleEnd)}` },
@@ -33,6 +33,7 @@ function workspacePart(one: Entry): Html {
       },
       { name: 'Stops you first', value: STOP_TEXT[stopsFirst.what], note: stopsFirst.on !== undefined && `expected on ${stopsFirst.on}` },
     ]),
+    requestUrl !== undefined && html`<p><a href="${requestUrl}">Ask for more</a></p>`,
     grants.length > 0 &&
       table(
         `Temporary caps in ${workspace}`,

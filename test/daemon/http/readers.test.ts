@@ -12,6 +12,7 @@ import { declaredReason } from '../../../src/daemon/http/documents/part.ts'
 import { hashLabels } from '../../../src/daemon/http/status/labels.ts'
 import { sha256 } from '../../../src/daemon/schedule/system.ts'
 import { fakeClock } from '../../support/clock.ts'
+import { libraryOf } from '../../support/documents.ts'
 import { serve as start } from '../../support/serve.ts'
 import { fullView, personEmail } from '../../support/views.ts'
 
@@ -28,7 +29,15 @@ type Headers = Readonly<Record<string, string | readonly string[]>>
 async function serve(views: () => readonly WorkspaceView[] = () => [fullView('acme')], auth: AuthSettings = settings) {
   const clock = fakeClock()
   const people = hashLabels(sha256, 'salt')
-  const { url } = await start({ views, clock, people, gate: createGate({ settings: () => auth, env: {}, clock }), isChecked: () => auth })
+  const documents = libraryOf({ views, clock, people, requestUrl: 'https://git.example/new?for={email}&used={used}' })
+  const { url } = await start({
+    views,
+    clock,
+    people,
+    documents,
+    gate: createGate({ settings: () => auth, env: {}, clock }),
+    isChecked: () => auth,
+  })
   return (path: string, headers: Headers = {}) => get(url + path, headers)
 }
 
@@ -116,6 +125,7 @@ describe('/me', () => {
     expect([headers['cache-control'], headers['vary']]).toEqual(['private, max-age=60', 'X-Groups, X-Email'])
     expect((await ask(ME, { 'X-Email': ADA, 'If-None-Match': String(headers['etag']) })).status).toBe(304)
     const [one] = JSON.parse(text).workspaces
+    expect(one.requestUrl).toMatch(new RegExp(`^https://git.example/new[?]for=${encodeURIComponent(ADA)}&used=`))
     expect(one).toMatchObject({ workspace: 'acme', stopsFirst: { what: expect.stringMatching(/^(cap|balance)$/) } })
     expect(text.length).toBeLessThan(2_048)
     expect((await ask('/me', { 'X-Email': ADA })).text).toContain('What is left for you')

@@ -372,9 +372,9 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     name: 'one reading is enough for a rule to change caps',
-    file: 'core/resolve/conditions.ts',
-    find: 'return past.turning ? { ...known',
-    replace: 'return past.turning || isGood ? { ...known',
+    file: 'core/resolve/matches.ts',
+    find: 'match === past.settled || match === past.turning',
+    replace: 'match !== undefined',
     needs: ['rules', 'role'],
     caughtBy: [88],
   },

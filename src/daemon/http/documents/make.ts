@@ -139,7 +139,7 @@ function documentsFor(options: DocumentOptions, wholeIndex: IndexOf, reader: Rea
       if (email === undefined) throw new DocumentError(404, 'the proxy named no address of yours')
       await refresh()
       const own = options.sources().filter(({ name }) => seesSelf(name) || sightOf(name).kind === 'whole')
-      return meDocument(await Promise.all(own.map((source) => source.facts())), email, hashed, clock.now())
+      return meDocument(await Promise.all(own.map((source) => source.facts())), email, hashed, showing())
     },
     status: async () => {
       const { version, ...health } = daemon()

@@ -4,10 +4,11 @@
 import type { Person, Roster } from '../../../core/model/observed.ts'
 import { normaliseEmail } from '../../../core/model/scope.ts'
 import type { Credits, Instant } from '../../../core/model/units.ts'
+import { requestLink } from '../../../core/notify/request-link.ts'
 import { declaredIn, resolvePerson } from '../../../core/resolve/desired.ts'
 import { type FirstStop, firstStop } from '../../../core/use/first-stop.ts'
 import type { PeopleLabels } from '../status/labels.ts'
-import type { WorkspaceFacts } from './facts.ts'
+import type { Showing, WorkspaceFacts } from './facts.ts'
 import { declaredReason, entryWord } from './part.ts'
 import { cents, rfc3339 } from './show.ts'
 import type { MeDocument } from './types.ts'
@@ -15,16 +16,30 @@ import type { MeDocument } from './types.ts'
 /** Letters of a reason, and grants, so that a workspace takes at most 2 KiB. */
 const MOST_LETTERS = 200
 const MOST_GRANTS = 4
+const MOST_LINK_LETTERS = 700
 
 type MeEntry = MeDocument['workspaces'][number]
 
 /** `hashed`: an address in a reason may be another person's. */
-export function meDocument(facts: readonly WorkspaceFacts[], email: string, hashed: PeopleLabels, now: Instant): MeDocument {
+export function meDocument(
+  facts: readonly WorkspaceFacts[],
+  email: string,
+  hashed: PeopleLabels,
+  { now, requestUrl }: Showing,
+): MeDocument {
   const workspaces = facts.flatMap((one) => {
     const person = one.view.roster && onlyOne(one.view.roster, email)
-    return person ? [entryOf(one, person, hashed, now)] : []
+    return person ? [{ ...entryOf(one, person, hashed, now), ...linkOf(one, person, requestUrl) }] : []
   })
   return { apiVersion: 'capkeeper/v1', kind: 'Me', workspaces }
+}
+
+/** The link to ask for more. It is left out where it would take most of what a workspace may take. */
+function linkOf({ view }: WorkspaceFacts, { email }: Person, url: string | undefined): { readonly requestUrl?: string } {
+  if (url === undefined) return {}
+  const shown = view.people.find((one) => one.email === email)
+  const requestUrl = requestLink(url, { email, cap: shown?.cap, used: shown?.used === undefined ? undefined : cents(shown.used) })
+  return requestUrl.length > MOST_LINK_LETTERS ? {} : { requestUrl }
 }
 
 const rows = new WeakMap<Roster, ReadonlyMap<string, Person | 'several'>>()

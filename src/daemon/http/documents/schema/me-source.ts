@@ -26,6 +26,7 @@ const WORKSPACE = object('A workspace that lists the person.', {
   stopsFirst: STOP,
   grants: list(GRANT, 'In force or to come.'),
   cycleEnd: optional(instant('The first instant of the next cycle.')),
+  requestUrl: optional(text('Where to ask for more, as `requests` of the config says.')),
 })
 
 export const ME = object('What is left for the person who asks.', {
