@@ -68,7 +68,7 @@ export const conditionEntries = (conditions: readonly Condition[], { people }: S
     type,
     severity: kindOf(type).severity,
     subject: scope ? scopeText(scope, { people }) : people.text(subject),
-    reason,
+    reason: people.text(reason),
     message: people.text(message),
     since: rfc3339(since),
   }))
