@@ -73,7 +73,7 @@ export function addEvents(server: FastifyInstance, parts: EventParts): void {
 function workspaceOf(request: FastifyRequest, { workspaces, gate }: EventParts): string | undefined {
   const only = asked(queryOf(request), QUERY).text('workspace')
   const viewer = gate(askingOf(request))
-  if (only === undefined || (!isRefused(viewer) && workspaces().includes(only) && hears(viewer, only))) return only
+  if (only === undefined || (!isRefused(viewer) && workspaces().includes(only) && viewer.sightOf(only).kind !== 'nothing')) return only
   throw new DocumentError(404, 'there is no such workspace, or it is not yours to see')
 }
 
@@ -83,7 +83,7 @@ export const askingOf = ({ headers, socket, raw }: FastifyRequest) => ({
   remoteAddress: socket.remoteAddress,
 })
 
-/** Who sees only some people is told of no change: it may be one of others. */
+/** Who sees only some people is told of no change, which may be one of others, but with each beat that there may be one. */
 const hears = ({ sightOf }: Viewer, workspace: string): boolean => sightOf(workspace).kind === 'whole'
 
 function open(reply: FastifyReply, { method }: FastifyRequest): void {
@@ -107,6 +107,12 @@ function send({ response }: Listener, message: string): void {
 
 /** A listener that connects again is told what it missed, or that this is not known. */
 function greet(listener: Listener, log: ChangeLog, { live, workspaces }: EventParts): void {
+  const { viewer, only } = listener
+  // The id counts the changes of others.
+  if (only !== undefined && !hears(viewer, only)) {
+    send(listener, eventText('hello', { versions: {}, beatSeconds: BEAT_MS / 1000 }))
+    return
+  }
   const last = listener.request.headers['last-event-id']
   const missed = typeof last === 'string' ? log.since(last) : undefined
   if (missed) {
@@ -129,6 +135,9 @@ async function beat(listeners: Set<Listener>, { clock, gate }: EventParts, signa
       else {
         listener.viewer = viewer
         send(listener, 'event: beat\ndata: {}\n\n')
+        const { only } = listener
+        if (only !== undefined && viewer.sightOf(only).kind === 'part')
+          send(listener, eventText('change', { workspace: only, version: 0, topics: ['people'] }))
       }
     }
   }

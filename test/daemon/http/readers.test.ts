@@ -9,6 +9,7 @@ import { credits } from '../../../src/core/model/units.ts'
 import { API_ROUTES } from '../../../src/daemon/http/api-table.ts'
 import { type AuthSettings, createGate } from '../../../src/daemon/http/auth.ts'
 import { declaredReason } from '../../../src/daemon/http/documents/part.ts'
+import { createLive } from '../../../src/daemon/http/live.ts'
 import { hashLabels } from '../../../src/daemon/http/status/labels.ts'
 import { sha256 } from '../../../src/daemon/schedule/system.ts'
 import { fakeClock } from '../../support/clock.ts'
@@ -182,6 +183,26 @@ describe('a reader of some groups', () => {
     const old = { ...view, groups: view.groups.map((group) => ({ ...group, readAt: group.readAt - 25 * 3_600_000 })) }
     const ask = await serve(() => [old])
     expect(JSON.parse((await ask('/api/v1/workspaces/acme/people', LEAD)).text).total).toBe(0)
+  })
+
+  test('is told by the stream of events when to look again, and of no change', async () => {
+    const clock = fakeClock()
+    const live = createLive(clock, 'boot')
+    const gate = createGate({ settings: () => settings, env: {}, clock })
+    const { url } = await start({ views: () => [fullView('acme')], clock, live, gate, isChecked: () => settings })
+    const answer = await fetch(`${url}/api/v1/events?workspace=acme`, { headers: { 'X-Groups': 'leads' } })
+    const reader = answer.body?.getReader()
+    let heard = ''
+    const until = async (text: string): Promise<void> => {
+      while (!heard.includes(text)) heard += new TextDecoder().decode((await reader?.read())?.value)
+    }
+    await until('hello')
+    live.changed('acme', ['holds'])
+    await clock.advance(15_000)
+    await until('"topics":["people"]')
+    expect(heard).not.toContain('holds')
+    expect(heard).not.toContain('id:')
+    await reader?.cancel()
   })
 
   test('gets the same bytes whatever becomes of what they may not see', async () => {
