@@ -27,7 +27,9 @@ import type { Heartbeat, HeartbeatAnswer, HeldWorkspace } from './core/replicas/
 import type { MatchMemory } from './core/resolve/matches.ts'
 import type { DealtPools } from './core/resolve/pools.ts'
 import type { MeasuredAddOn } from './core/use/add-on.ts'
+import type { AddOnAsked, RunsAsked } from './core/use/asked.ts'
 import type { BurnedFacts, BurnStep } from './core/use/burned.ts'
+import type { HistoryChange, HistoryState, PersonHistory } from './core/use/history.ts'
 import type { RecordedDays } from './core/use/replay/recorded.ts'
 import type { EndedCycle, Turn } from './core/use/turn.ts'
 import type { UseReading } from './core/use/use-curve.ts'
@@ -221,29 +223,14 @@ export interface LedgerFacts {
   readonly addOn: MeasuredAddOn
   /** Credits burned since the first reading; survives cycle resets and restarts. */
   readonly burned: BurnedFacts
+  /** What the service's answers about the past of single people are worth. */
+  readonly history: HistoryState
+  /** People who were forgotten, as keyed hashes: their past is not read again unless somebody names them. */
+  readonly forgottenHashes: readonly string[]
   /** The messages of this billing cycle that were sent, are being sent, or could not be sent. */
   readonly told: Told
   /** People whom another process has erased, until the process that holds the workspace has erased them too. `hash`: SHA-256 of `at`, a line end and the e-mail. */
   readonly forgotten: readonly { readonly at: Instant; readonly hash: string }[]
-}
-
-/** Every day from `fromAt` to `throughAt` was read; both are UTC midnights. */
-export interface RunsAsked {
-  readonly fromAt: Instant
-  readonly throughAt: Instant
-  readonly readAt: Instant
-  /** When the earlier days were last read again, because the service may amend them. */
-  readonly wideAt: Instant
-}
-
-/** The days for which add-on use was read, and how far back it goes. */
-export interface AddOnAsked extends RunsAsked {
-  /** The service has ever returned a row: without any, nothing follows from missing rows. */
-  readonly hasRows: boolean
-  /** The number of the earliest days read that had no rows. */
-  readonly emptyDays: number
-  /** Days before `fromAt` need not be read. */
-  readonly isWhole: boolean
 }
 
 /** Add-on use on some days from one response; it replaces the earlier rows of these days. */
@@ -351,6 +338,17 @@ export interface Ledger extends Records {
    * aside. `email` is normalised.
    */
   forget(email: string): Promise<void>
+  /** What is known of everybody's past use, by e-mail in order. */
+  histories(): Promise<readonly PersonHistory[]>
+  /**
+   * Changes what is known of one person's past use, also beside other processes, and replaces their use on some days with it. `change` makes
+   * the new value from the present one, and may be called again; undefined changes nothing. Resolves with whether anything was changed.
+   */
+  changeHistory(email: string, change: (before: PersonHistory) => HistoryChange | undefined): Promise<boolean>
+  /** Removes all use that `changeHistory` has saved, and saves the fact `history`. */
+  dropHistories(state: HistoryState): Promise<void>
+  /** The first day of which only readings tell. */
+  recordedFrom(): Promise<Instant | undefined>
   /** Saves the rows of some days, and the fact `runsAsked`. */
   saveRuns(scope: TeamScope | GroupScope, batch: RunsBatch): Promise<void>
   /** Runs by day, model and mode; for a group by day only. `runsAsked` says which days are complete. */

@@ -3,7 +3,8 @@ import fc from 'fast-check'
 import type { AddOnRow } from '../../src/core/model/observed.ts'
 import { credits, wholeCents } from '../../src/core/model/units.ts'
 import type { MeasuredAddOn } from '../../src/core/use/add-on.ts'
-import type { AddOnAsked, AddOnBatch, AddOnSum, Ledger, LedgerFacts } from '../../src/ports.ts'
+import type { AddOnAsked } from '../../src/core/use/asked.ts'
+import type { AddOnBatch, AddOnSum, Ledger, LedgerFacts } from '../../src/ports.ts'
 import { CYCLE, DAY, email, NOW } from './declare.ts'
 
 /** The measured use of this cycle, by short name; `others` belongs to no person. */

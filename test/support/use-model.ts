@@ -4,10 +4,25 @@ import type { RunUse } from '../../src/core/model/observed.ts'
 import { groupScope, scopeKey, TEAM } from '../../src/core/model/scope.ts'
 import { type Credits, credits } from '../../src/core/model/units.ts'
 import type { BurnStep } from '../../src/core/use/burned.ts'
+import { type PersonHistory, withDays } from '../../src/core/use/history.ts'
 import type { Ledger, LedgerFacts } from '../../src/ports.ts'
 import { DAY } from './declare.ts'
 
-type Use = Pick<Ledger, 'saveRuns' | 'runs' | 'saveBurn' | 'highestUse' | 'useReadings' | 'useByPerson' | 'useByDay' | 'useOfPerson'>
+type Use = Pick<
+  Ledger,
+  | 'histories'
+  | 'changeHistory'
+  | 'dropHistories'
+  | 'recordedFrom'
+  | 'saveRuns'
+  | 'runs'
+  | 'saveBurn'
+  | 'highestUse'
+  | 'useReadings'
+  | 'useByPerson'
+  | 'useByDay'
+  | 'useOfPerson'
+>
 
 const inCents = (amount: number): Credits => credits(Math.round(amount * 100) / 100)
 const byWords = (a: RunUse, b: RunUse): number => {
@@ -19,6 +34,9 @@ const byWords = (a: RunUse, b: RunUse): number => {
 export function modelUse(keep: <K extends keyof LedgerFacts>(name: K, value: LedgerFacts[K]) => void): Use {
   const runs = new Map<string, readonly RunUse[]>()
   const days = new Map<string, Map<number, number>>()
+  /** Days that the service told, by `E-MAIL DAY`. */
+  const told = new Set<string>()
+  const histories = new Map<string, PersonHistory>()
   const highest = new Map<string, Credits>()
   const known = new Set<string>()
   let readings: readonly { readonly at: number; readonly used: Credits }[] = []
@@ -38,11 +56,41 @@ export function modelUse(keep: <K extends keyof LedgerFacts>(name: K, value: Led
       for (const [email, increase] of increases) {
         const own = days.get(email) ?? new Map<number, number>()
         const day = Math.floor(readAt / DAY)
-        days.set(email, own.set(day, inCents((own.get(day) ?? 0) + increase)))
+        if (!told.has(`${email} ${day}`)) days.set(email, own.set(day, inCents((own.get(day) ?? 0) + increase)))
       }
       const kept = readings.filter(({ at }) => at !== readAt && at >= readAt - 9 * DAY)
       if (used !== undefined) readings = [...kept, { at: readAt, used }].sort((a, b) => a.at - b.at)
       keep('burned', burned)
+    },
+    histories: async () => [...histories.values()].sort((a, b) => (a.email < b.email ? -1 : 1)),
+    async changeHistory(email, change) {
+      const made = change(histories.get(email) ?? { email, known: [] })
+      if (!made) return false
+      histories.set(email, made.history)
+      if (!made.told) return true
+      known.add(email)
+      const own = days.get(email) ?? new Map<number, number>()
+      for (let day = made.told.fromAt / DAY; day < made.told.untilAt / DAY; day += 1) {
+        own.delete(day)
+        told.delete(`${email} ${day}`)
+      }
+      for (const { dayAt, used } of made.told.rows) {
+        if (used === 0) continue
+        own.set(dayAt / DAY, used)
+        told.add(`${email} ${dayAt / DAY}`)
+      }
+      days.set(email, own)
+      return true
+    },
+    async dropHistories(state) {
+      for (const [email, own] of days) for (const day of [...own.keys()]) if (told.has(`${email} ${day}`)) own.delete(day)
+      told.clear()
+      histories.clear()
+      keep('history', state)
+    },
+    async recordedFrom() {
+      const recorded = [...days].flatMap(([email, own]) => [...own.keys()].filter((day) => !told.has(`${email} ${day}`)))
+      return recorded.length === 0 ? undefined : Math.min(...recorded) * DAY
     },
     highestUse: async () => new Map([...highest].filter(([, amount]) => amount > 0)),
     useReadings: async () => readings,
@@ -130,8 +178,28 @@ const step: fc.Arbitrary<BurnStep> = fc
     }
   })
 
-export const useSteps: fc.Arbitrary<(ledger: Ledger) => Promise<void>> = fc.oneof(
+/** What a collector keeps of one answer. */
+const answer = fc
+  .record({
+    who: email,
+    fromAt: midnight,
+    length: fc.integer({ min: 1, max: 12 }),
+    amounts: fc.array(fc.option(amount, { nil: undefined }), { maxLength: 12 }),
+    readAt: fc.nat(),
+  })
+  .map(({ who, fromAt, length, amounts, readAt }) => (ledger: Ledger) => {
+    const range = { fromAt, untilAt: fromAt + length * DAY }
+    const rows = amounts.slice(0, length).flatMap((used, index) => (used === undefined ? [] : [{ dayAt: fromAt + index * DAY, used }]))
+    return ledger.changeHistory(who, (before) => ({
+      history: { ...before, known: withDays(before.known, { ...range, readAt }, 0) },
+      told: { ...range, rows },
+    }))
+  })
+
+export const useSteps: fc.Arbitrary<(ledger: Ledger) => Promise<unknown>> = fc.oneof(
   saveRuns,
+  answer,
+  { arbitrary: fc.constant((ledger: Ledger) => ledger.dropHistories({ checkedAt: 1, isFiltered: false, hasCredits: true })), weight: 1 },
   step.map(
     (one) =>
       (ledger: Ledger): Promise<void> =>
@@ -145,6 +213,8 @@ export const useOf = async (ledger: Ledger) => ({
   group: await ledger.runs(groupScope('a'), { fromAt: 0, untilAt: 60 * DAY }),
   highest: Object.fromEntries(await ledger.highestUse()),
   readings: await ledger.useReadings(),
+  histories: await ledger.histories(),
+  recordedFrom: await ledger.recordedFrom(),
   people: await ledger.useByPerson({ fromAt: 5 * DAY, untilAt: 20 * DAY }),
   byDay: await ledger.useByDay({ fromAt: 5 * DAY, untilAt: 20 * DAY }, 'estimated'),
   person: await ledger.useOfPerson('ada@example.com', { fromAt: 5 * DAY, untilAt: 20 * DAY }),

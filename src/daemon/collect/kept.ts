@@ -5,7 +5,7 @@ import type { WorkspaceView } from '../../core/model/events.ts'
 import type { CapReading, RunUse } from '../../core/model/observed.ts'
 import type { Scope, ScopeKey } from '../../core/model/scope.ts'
 import { DAY_MS, type Instant } from '../../core/model/units.ts'
-import type { RunsAsked } from '../../ports.ts'
+import type { RunsAsked } from '../../core/use/asked.ts'
 
 /** Days of one request, unless the service says that it is too much. */
 export const CHUNK_DAYS = 30

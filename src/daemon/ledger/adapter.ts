@@ -5,6 +5,7 @@ import type { AddOnRow, RunUse } from '../../core/model/observed.ts'
 import { BugError } from '../../core/model/problem.ts'
 import type { Credits, Instant } from '../../core/model/units.ts'
 import type { BurnStep } from '../../core/use/burned.ts'
+import type { ToldDays } from '../../core/use/history.ts'
 import type { RecordedDays } from '../../core/use/replay/recorded.ts'
 import type { UseReading } from '../../core/use/use-curve.ts'
 import type { AddOnBatch, AddOnDay, AddOnSum, DayRange, HistoryFilter, RunsBatch } from '../../ports.ts'
@@ -14,6 +15,9 @@ export type KeyedTable = 'owned' | 'approval' | 'quarantine' | 'fact'
 
 /** The key column of each table. */
 export const KEYS: Readonly<Record<KeyedTable, string>> = { owned: 'scope', approval: 'hold', quarantine: 'scope', fact: 'name' }
+
+/** The same with the table whose rows are read on demand. */
+export const DATA_KEYS: Readonly<Record<KeyedTable | 'known_days', string>> = { ...KEYS, known_days: 'email' }
 
 /** A stored row: `data` is one value as JSON. */
 export interface DataRow {
@@ -43,6 +47,16 @@ export type RowChange =
   | { readonly kind: 'runs'; readonly scope: string; readonly batch: RunsBatch }
   | { readonly kind: 'burn'; readonly step: BurnStep }
   | { readonly kind: 'addOn'; readonly batch: AddOnBatch }
+  /** Replaces a person's use on some days, and what is known of them, while that is `before`. Rejects with a `StaleRow` otherwise. */
+  | {
+      readonly kind: 'days'
+      readonly email: string
+      readonly data: string
+      readonly before: string | undefined
+      readonly told?: ToldDays
+    }
+  /** Removes all use that `days` has saved. */
+  | { readonly kind: 'noDays' }
   /** Removes a person's history and use. */
   | { readonly kind: 'forget'; readonly email: string }
 
@@ -58,6 +72,11 @@ export interface Snapshot {
 export const notOpen = (close: Extract<RowChange, { readonly kind: 'close' }> | undefined): BugError =>
   new BugError(`intent ${close?.id} for ${close?.scope} has an outcome already`)
 
+/** Another process has changed the row since it was read; nothing was written. */
+export class StaleRow extends Error {
+  override readonly name = 'StaleRow'
+}
+
 /** The rows of one workspace. Every method rejects with a `LedgerError` when the database fails. */
 export interface WorkspaceRows {
   /** The name of the ledger in messages. */
@@ -68,6 +87,10 @@ export interface WorkspaceRows {
   write(changes: readonly RowChange[]): Promise<number | undefined>
   history(filter: HistoryFilter): Promise<readonly DataRow[]>
   pause(): Promise<DataRow | undefined>
+  /** What is known of the past use of everybody, or of one person. */
+  knownDays(email?: string): Promise<readonly KeyedRow[]>
+  /** The first day of which only readings tell. */
+  recordedFrom(): Promise<Instant | undefined>
   runs(scope: string, days: DayRange): Promise<readonly RunUse[]>
   addOnUse(days: DayRange): Promise<readonly AddOnRow[]>
   addOnSums(days: DayRange): Promise<ReadonlyMap<string, AddOnSum>>

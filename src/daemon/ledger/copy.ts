@@ -30,7 +30,8 @@ export const COPY_TABLES: readonly CopyTable[] = [
     columns: [BINDING, ['day', 'number'], ['scope', 'key'], ['model', 'key'], ['mode', 'key'], ['messages', 'number'], ['cents', 'number']],
   },
   { name: 'person', columns: [ID, BINDING, ['email', 'key'], ['highest', 'number'], ['last_day', 'number']] },
-  { name: 'person_use', columns: [BINDING, ['day', 'number'], ['person', 'number'], ['cents', 'number']] },
+  { name: 'person_use', columns: [BINDING, ['day', 'number'], ['person', 'number'], ['cents', 'number'], ['told', 'flag']] },
+  { name: 'known_days', columns: [ID, BINDING, ['email', 'key'], DATA] },
   {
     name: 'add_on_use',
     columns: [BINDING, ['day', 'number'], ['person', 'number'], ['model', 'key'], ['cents', 'number'], ['add_on_cents', 'number']],

@@ -1,7 +1,7 @@
 // Removes a person from any value of the ledger: entries under their address, items about them, and their address in sentences. It depends on
 // no schema, so that it works for values of later versions too. The daemon learns of it by a mark, which holds only a hash and is removed
 // once the daemon has forgotten the person as well.
-import { createHash } from 'node:crypto'
+import { createHash, createHmac } from 'node:crypto'
 import type { Instant } from '../../core/model/units.ts'
 import type { LedgerFacts } from '../../ports.ts'
 
@@ -42,6 +42,9 @@ export function withoutPerson(value: unknown, email: string): unknown {
 
 /** A mark shows its person only to a process that knows the address. */
 export const markOf = (email: string, at: Instant): ForgottenMark => ({ at, hash: hashOf(at, email) })
+
+/** Names a forgotten person to processes that know both the key and the address. */
+export const keyedHash = (salt: string, email: string): string => createHmac('sha256', salt).update(email).digest('hex')
 
 const hashOf = (at: Instant, email: string): string => createHash('sha256').update(`${at}\n${email}`).digest('hex')
 

@@ -45,6 +45,8 @@ const SHARED: Readonly<Record<keyof LedgerFacts, boolean>> = {
   driftSince: true,
   runsAsked: false,
   addOnAsked: false,
+  history: false,
+  forgottenHashes: false,
   addOn: true,
   burned: false,
   told: false,

@@ -8,14 +8,15 @@ import { type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
 import { CONTEST_MS } from '../../core/plan/contested.ts'
 import type { Clock, Ledger, LedgerFacts, Records, RecordsReader } from '../../ports.ts'
-import type { KeyedTable, RowChange, Snapshot, WorkspaceRows } from './adapter.ts'
+import { randomSalt } from '../schedule/system.ts'
+import { type DataRow, type KeyedTable, type RowChange, type Snapshot, StaleRow, type WorkspaceRows } from './adapter.ts'
 import { LedgerError } from './error.ts'
-import { markOf, withoutPerson } from './forget.ts'
+import { keyedHash, markOf, withoutPerson } from './forget.ts'
 import { inOrder } from './in-order.ts'
 import { type KeptRows, keptRows } from './kept-rows.ts'
 import { readRow } from './values/rows.ts'
 import { stored, storedFact } from './values/stored.ts'
-import { approval, factFrom, historyEntry, intent, ownedCap, pause, quarantined } from './values/values.ts'
+import { approval, factFrom, historyEntry, intent, ownedCap, pause, personHistory, quarantined } from './values/values.ts'
 
 /** Longer than the day of history that plans need, so that a long cycle still has all of it. */
 const LATELY_MS = CONTEST_MS + 6 * 3_600_000
@@ -192,7 +193,7 @@ function writing(state: State): Pick<Ledger, 'load' | 'commit' | 'recordIntent' 
         }
         await durable(state, [])
         const changes = forgetting(email, await snapshotOf(state.rows, state))
-        await durable(state, [...changes, ...(state.isKeeper ? [] : [mark(state, email)])])
+        await durable(state, [...changes, ...hashed(state, email), ...(state.isKeeper ? [] : [mark(state, email)])])
         // Everything is read again, recent history too.
         state.latelySince = Number.POSITIVE_INFINITY
         await load(state)
@@ -223,6 +224,15 @@ function forgetting(email: string, { tables }: Snapshot): readonly RowChange[] {
 function mark({ rows, fact, clock }: State, email: string): RowChange {
   const marks = factsKept(rows.name, fact)('forgotten') ?? []
   return { kind: 'put', table: 'fact', key: 'forgotten', data: JSON.stringify([...marks, markOf(email, clock.now())].slice(-MAX_MARKS)) }
+}
+
+/** The person's past is not read again. The key of the hash is made where no daemon has made one yet. */
+function hashed({ rows, fact }: State, email: string): readonly RowChange[] {
+  const facts = factsKept(rows.name, fact)
+  const salt = facts('peopleSalt') ?? randomSalt()
+  const hashes = new Set([...(facts('forgottenHashes') ?? []), keyedHash(salt, email)])
+  const put = (key: keyof LedgerFacts, value: unknown): RowChange => ({ kind: 'put', table: 'fact', key, data: JSON.stringify(value) })
+  return [...(facts('peopleSalt') === undefined ? [put('peopleSalt', salt)] : []), put('forgottenHashes', [...hashes])]
 }
 
 /** Bounds the marks while no keeper runs. Choice. */
@@ -293,6 +303,8 @@ function use(state: State) {
     })
   return {
     saveRuns: (scope, batch) => withFact({ kind: 'runs', scope: scopeKey(scope), batch }, 'runsAsked', batch.asked),
+    ...histories(state),
+    recordedFrom: rows.recordedFrom,
     runs: (scope, days) => rows.runs(scopeKey(scope), days),
     saveAddOnUse: (batch) => withFact({ kind: 'addOn', batch }, 'addOnAsked', batch.asked),
     addOnUse: rows.addOnUse,
@@ -308,6 +320,39 @@ function use(state: State) {
     useOfPerson: rows.useOfPerson,
     useByDay: rows.useByDay,
   } satisfies Partial<Ledger>
+}
+
+/** How often a change of one person is tried again after another process was faster. */
+const MOST_TRIES = 20
+
+function histories({ rows, run, ...state }: State): Pick<Ledger, 'histories' | 'changeHistory' | 'dropHistories'> {
+  const decoded = (row: DataRow) => readRow(rows.name, 'known_days', row, personHistory)
+  return {
+    histories: async () => (await rows.knownDays()).map(decoded),
+    changeHistory: (email, change) =>
+      run(async () => {
+        for (let attempt = 0; attempt < MOST_TRIES; attempt += 1) {
+          const [row] = await rows.knownDays(email)
+          const made = change(row ? decoded(row) : { email, known: [] })
+          if (!made) return false
+          const { history, told } = made
+          const before = row && String(row.data)
+          try {
+            await rows.write([{ kind: 'days', email, data: JSON.stringify(history), before, ...(told && { told }) }])
+            return true
+          } catch (error) {
+            if (!(error instanceof StaleRow)) throw error
+          }
+        }
+        return false
+      }),
+    dropHistories: (found) =>
+      run(async () => {
+        const data = JSON.stringify(found)
+        await rows.write([{ kind: 'noDays' }, { kind: 'put', table: 'fact', key: 'history', data }])
+        state.fact.put('history', data)
+      }),
+  }
 }
 
 // The facts of a workspace, decoded at first use and again only after they change.

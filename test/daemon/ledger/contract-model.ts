@@ -225,6 +225,8 @@ const facts: { readonly [K in keyof LedgerFacts]: fc.Arbitrary<LedgerFacts[K]> }
   driftSince: named(instant),
   runsAsked: asked,
   addOnAsked,
+  history: fc.record({ checkedAt: instant, isFiltered: fc.boolean(), hasCredits: fc.boolean() }),
+  forgottenHashes: fc.array(text),
   addOn: fc.record(
     {
       readAt: instant,

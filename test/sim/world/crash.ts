@@ -50,6 +50,8 @@ export function fragileRows(real: WorkspaceRows, fate: LedgerFate): WorkspaceRow
     },
     history: (filter) => reading(() => real.history(filter)),
     pause: () => reading(() => real.pause()),
+    knownDays: (email) => reading(() => real.knownDays(email)),
+    recordedFrom: () => reading(() => real.recordedFrom()),
     runs: (scope, days) => reading(() => real.runs(scope, days)),
     addOnUse: (days) => reading(() => real.addOnUse(days)),
     addOnSums: (days) => reading(() => real.addOnSums(days)),

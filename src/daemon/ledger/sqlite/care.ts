@@ -9,7 +9,7 @@ import type { BindingReport, LedgerReport } from '../store.ts'
 
 import { type Decode, Undecodable, unlike } from '../values/decode.ts'
 import { readRow } from '../values/rows.ts'
-import { approval, factFrom, historyEntry, intent, isFact, ownedCap, pause, quarantined } from '../values/values.ts'
+import { approval, factFrom, historyEntry, intent, isFact, ownedCap, pause, personHistory, quarantined } from '../values/values.ts'
 import type { LedgerDatabase } from './database.ts'
 import { createPrivately, lookAt } from './files.ts'
 import { schemaVersion } from './schema.ts'
@@ -63,6 +63,7 @@ export const TABLES: readonly (readonly [table: string, decode: Decode<unknown>]
   ['history', historyEntry],
   ['approval', approval],
   ['quarantine', quarantined],
+  ['known_days', personHistory],
   ['pause', pause],
   ['fact', fact],
 ]

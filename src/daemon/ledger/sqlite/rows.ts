@@ -14,7 +14,7 @@ import {
 } from '../adapter.ts'
 import { useRows } from '../use/queries.ts'
 import type { LedgerDatabase, Row } from './database.ts'
-import { keepAddOn, keepBurn, keepRuns, sqliteUse } from './use.ts'
+import { keepAddOn, keepBurn, keepDays, keepRuns, sqliteUse } from './use.ts'
 
 /** How often each binding's rows were changed through this handle, which several ledgers of one workspace may share. */
 export type Versions = Map<number, number>
@@ -128,6 +128,13 @@ function apply(database: LedgerDatabase, workspace: string, binding: number, cha
     case 'addOn':
       keepAddOn(database, binding, change.batch)
       return undefined
+    case 'days':
+      keepDays(database, binding, change)
+      return undefined
+    case 'noDays':
+      database.run('DELETE FROM person_use WHERE binding = ? AND told = 1', binding)
+      database.run('DELETE FROM known_days WHERE binding = ?', binding)
+      return undefined
     case 'forget':
       forget(database, binding, change.email)
       return undefined
@@ -139,6 +146,7 @@ function forget(database: LedgerDatabase, binding: number, email: string): void 
   database.run('DELETE FROM history WHERE binding = ? AND scope = ?', binding, email)
   for (const table of ['person_use', 'add_on_use'])
     database.run(`DELETE FROM ${table} WHERE binding = ? AND ${person}`, binding, binding, email)
+  database.run('DELETE FROM known_days WHERE binding = ? AND email = ?', binding, email)
   database.run('DELETE FROM person WHERE binding = ? AND email = ?', binding, email)
 }
 

@@ -1,14 +1,14 @@
 // The schema of a ledger file: its owner, version and tables. A file of another program or of a newer capkeeper is never changed, and a
 // ledger that cannot be read is never replaced by a new one. An empty file is a new ledger.
 
-import { KEYS } from '../adapter.ts'
+import { DATA_KEYS } from '../adapter.ts'
 import { corrupt, LedgerError } from '../error.ts'
 import type { LedgerDatabase } from './database.ts'
 
 /** "capk": tells a ledger from other SQLite files (`PRAGMA application_id`). */
 const APPLICATION_ID = 0x6361706b
 
-const KEYED_TABLES = Object.entries(KEYS)
+const KEYED_TABLES = Object.entries(DATA_KEYS)
   .map(
     ([table, key]) => `CREATE TABLE ${table} (
     id INTEGER PRIMARY KEY,
@@ -60,7 +60,7 @@ const SCHEMA = `
   ) STRICT;
 
   -- Use. Days are counted from the epoch, amounts are cents (100 = 1 credit). Days come first in the keys, because rows are added at the end and
-  -- deleted at the beginning. cents of runs is NULL where the plan shows no credits.
+  -- deleted at the beginning. A day of a person is told by the service, or summed from readings. cents of runs is NULL where the plan shows no credits.
   CREATE TABLE run_use (
     binding INTEGER NOT NULL REFERENCES binding,
     day INTEGER NOT NULL,
@@ -86,6 +86,7 @@ const SCHEMA = `
     day INTEGER NOT NULL,
     person INTEGER NOT NULL,
     cents INTEGER NOT NULL,
+    told INTEGER NOT NULL CHECK (told IN (0, 1)),
     PRIMARY KEY (binding, day, person)
   ) STRICT, WITHOUT ROWID;
 

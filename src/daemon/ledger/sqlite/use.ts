@@ -3,6 +3,7 @@
 import { credits, type Instant } from '../../../core/model/units.ts'
 import type { BurnStep } from '../../../core/use/burned.ts'
 import type { AddOnBatch, RunsBatch } from '../../../ports.ts'
+import { type RowChange, StaleRow } from '../adapter.ts'
 import type { UseDatabase } from '../use/queries.ts'
 import { bounds, centsOf, dayOf, lastDays, MOST, READINGS_KEPT_MS } from '../use/values.ts'
 import type { LedgerDatabase } from './database.ts'
@@ -25,9 +26,9 @@ export function keepBurn(database: LedgerDatabase, binding: number, step: BurnSt
   const known = `INSERT INTO person (binding, email, highest, last_day) VALUES (?, ?, ?, ?)
                  ON CONFLICT (binding, email) DO UPDATE SET highest = excluded.highest, last_day = excluded.last_day`
   for (const email of raised) database.run(known, binding, email, centsOf(burned.highest?.get(email) ?? credits(0)), day)
-  const burn = `INSERT INTO person_use (binding, day, person, cents)
-                SELECT binding, ?, id, ? FROM person WHERE binding = ? AND email = ?
-                ON CONFLICT (binding, day, person) DO UPDATE SET cents = min(cents + excluded.cents, ${MOST})`
+  const burn = `INSERT INTO person_use (binding, day, person, cents, told)
+                SELECT binding, ?, id, ?, 0 FROM person WHERE binding = ? AND email = ?
+                ON CONFLICT (binding, day, person) DO UPDATE SET cents = min(cents + excluded.cents, ${MOST}) WHERE told = 0`
   for (const [email, increase] of increases) database.run(burn, day, centsOf(increase), binding, email)
   if (used === undefined) return
   const reading =
@@ -43,6 +44,30 @@ export function keepRuns(database: LedgerDatabase, binding: number, scope: strin
   for (const { dayAt, model, mode, messages, used } of batch.rows) {
     database.run(sql, binding, dayOf(dayAt), scope, model, mode, messages, used === undefined ? null : centsOf(used))
   }
+}
+
+/** Inside a transaction: replaces one person's use on some days. Throws a `StaleRow` when what is known of them has changed since it was read. */
+export function keepDays(database: LedgerDatabase, binding: number, change: Extract<RowChange, { kind: 'days' }>): void {
+  const { email, data, before, told } = change
+  const kept =
+    before === undefined
+      ? database.run('INSERT INTO known_days (binding, email, data) VALUES (?, ?, ?) ON CONFLICT DO NOTHING', binding, email, data)
+      : database.run('UPDATE known_days SET data = ? WHERE binding = ? AND email = ? AND data = ?', data, binding, email, before)
+  if (kept.changes === 0) throw new StaleRow()
+  if (!told) return
+  const last = dayOf(told.untilAt - 1)
+  database.run(
+    `INSERT INTO person (binding, email, highest, last_day) VALUES (?, ?, 0, ?)
+     ON CONFLICT (binding, email) DO UPDATE SET last_day = max(last_day, excluded.last_day)`,
+    ...[binding, email, last],
+  )
+  const id = Number(database.get('SELECT id FROM person WHERE binding = ? AND email = ?', binding, email)?.['id'])
+  const [from, until] = bounds(told)
+  // One day after the other, because the key begins with the day.
+  for (let day = from; day < until; day += 1)
+    database.run('DELETE FROM person_use WHERE binding = ? AND day = ? AND person = ?', binding, day, id)
+  const sql = 'INSERT INTO person_use (binding, day, person, cents, told) VALUES (?, ?, ?, ?, 1)'
+  for (const { dayAt, used } of told.rows) if (used > 0) database.run(sql, binding, dayOf(dayAt), id, centsOf(used))
 }
 
 /** Inside a transaction: replaces the add-on use of some days. */

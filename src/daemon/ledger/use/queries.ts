@@ -25,7 +25,17 @@ export interface UseDatabase {
 
 type UseRows = Pick<
   WorkspaceRows,
-  'runs' | 'highestUse' | 'useReadings' | 'useByPerson' | 'useByDay' | 'useOfPerson' | 'addOnUse' | 'addOnSums' | 'addOnOfPerson'
+  | 'runs'
+  | 'knownDays'
+  | 'recordedFrom'
+  | 'highestUse'
+  | 'useReadings'
+  | 'useByPerson'
+  | 'useByDay'
+  | 'useOfPerson'
+  | 'addOnUse'
+  | 'addOnSums'
+  | 'addOnOfPerson'
 >
 
 export function useRows(database: UseDatabase, binding: number): UseRows {
@@ -46,6 +56,17 @@ export function useRows(database: UseDatabase, binding: number): UseRows {
           ...(row['cents'] !== null && { used: credits(Number(row['cents']) / 100) }),
         }),
       )
+    },
+    async knownDays(email) {
+      const rows = await ask(
+        `SELECT id, email, data FROM ${schema}known_days WHERE binding = ?1${email === undefined ? '' : ' AND email = ?2'} ORDER BY email`,
+        [binding, ...(email === undefined ? [] : [keptText(email)])],
+      )
+      return rows.map((row) => ({ id: Number(row['id']), key: textKept(row['email']), data: row['data'] }))
+    },
+    async recordedFrom() {
+      const [row] = await ask(`SELECT day FROM ${schema}person_use WHERE binding = ?1 AND NOT told ORDER BY day LIMIT 1`, [binding])
+      return row && dayAtOf(row)
     },
     async highestUse() {
       const sql = `SELECT email, highest FROM ${schema}person WHERE binding = ?1 AND highest > 0 ORDER BY id`

@@ -37,9 +37,11 @@ import type { ChangesShown, ReviewedRules } from '../../../core/plan/reviewed.ts
 import type { CapSince, PoolMember, PoolState, PoolTerms } from '../../../core/pools/state.ts'
 import type { SettledMatches } from '../../../core/resolve/matches.ts'
 import type { MeasuredAddOn, MeasuredCycle } from '../../../core/use/add-on.ts'
+import type { AddOnAsked, RunsAsked } from '../../../core/use/asked.ts'
 import type { BurnedFacts } from '../../../core/use/burned.ts'
+import type { FigureDoubt, HistoryClaim, HistoryState, KnownDays, PersonHistory } from '../../../core/use/history.ts'
 import type { EndedCycle, Turn } from '../../../core/use/turn.ts'
-import type { AddOnAsked, LedgerFacts, RunsAsked, UsageFacts } from '../../../ports.ts'
+import type { LedgerFacts, UsageFacts } from '../../../ports.ts'
 import {
   anything,
   boolean,
@@ -305,9 +307,18 @@ const facts: { readonly [K in keyof LedgerFacts]: Of<StoredFacts[K]> } = {
     cycleStartAt: number,
     entries: record(shape<ToldEntry>({ level: number, state: oneOf(TOLD_STATES), at: number, tries: number, reason: optional(text) })),
   }),
+  forgottenHashes: list(text),
+  history: shape<HistoryState>({ checkedAt: number, isFiltered: boolean, hasCredits: boolean }),
   forgotten: list(shape<LedgerFacts['forgotten'][number]>({ at: number, hash: text })),
   burned: shape<BurnedFacts>({ team: amount, groups: record(amount), cycleStartAt: optional(number) }),
 }
+
+const personHistory = shape<PersonHistory>({
+  email: text,
+  known: list(shape<KnownDays>({ fromAt: number, untilAt: number, readAt: number, isSilent: optional(boolean) })),
+  doubt: optional(shape<FigureDoubt>({ cycleStartAt: number, told: amount, listed: amount })),
+  claim: optional(shape<HistoryClaim>({ by: text, untilAt: number })),
+})
 
 const parts = partsOf(facts)
 
@@ -339,7 +350,7 @@ export type SharedRecords = Static<typeof records>
 /** The answer of `GET /ledger`. */
 export type LedgerDocument = Static<typeof shared>
 
-const values = { ownedCap, intent, historyEntry, approval, quarantined, pause, facts: parts, shared }
+const values = { ownedCap, intent, historyEntry, approval, quarantined, pause, personHistory, facts: parts, shared }
 
 /** All values of a ledger by name. */
 export type LedgerValues = { readonly [K in keyof typeof values]: Static<(typeof values)[K]> }

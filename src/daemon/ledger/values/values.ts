@@ -1,6 +1,8 @@
 // Decodes each value of the ledger by its schema (source.ts). Values are written with JSON.stringify, except for the changes in stored.ts.
+
 import type { Approval, HistoryEntry, Intent, Pause, Quarantined } from '../../../core/model/change.ts'
 import type { OwnedCap } from '../../../core/model/observed.ts'
+import type { PersonHistory } from '../../../core/use/history.ts'
 import type { LedgerFacts } from '../../../ports.ts'
 import { type Decode, mustFit, type Schema } from './decode.ts'
 import { SCHEMA } from './schema.generated.ts'
@@ -31,6 +33,7 @@ export const quarantined: Decode<Quarantined> = (value) => restored(quarantinedR
 export const historyEntry: Decode<HistoryEntry> = checked('historyEntry')
 export const approval: Decode<Approval> = checked('approval')
 export const pause: Decode<Pause> = checked('pause')
+export const personHistory: Decode<PersonHistory> = checked('personHistory')
 
 /** The answer of `GET /ledger`, people as hashes. */
 export const sharedLedger: Decode<LedgerDocument> = checked('shared')

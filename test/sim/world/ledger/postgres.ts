@@ -117,6 +117,8 @@ function watched(rows: WorkspaceRows, state: State, real: Real): WorkspaceRows {
       ),
     history: (filter) => real(() => rows.history(filter)),
     pause: () => real(() => rows.pause()),
+    knownDays: (email) => real(() => rows.knownDays(email)),
+    recordedFrom: () => real(() => rows.recordedFrom()),
     runs: (scope, days) => real(() => rows.runs(scope, days)),
     addOnUse: (days) => real(() => rows.addOnUse(days)),
     addOnSums: (days) => real(() => rows.addOnSums(days)),

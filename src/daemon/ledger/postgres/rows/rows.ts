@@ -19,7 +19,7 @@ import type { PostgresDatabase, Query, Row } from '../database.ts'
 import { keptText, textKept } from '../text.ts'
 import type { Writer } from '../writer.ts'
 import { type Batch, singleOf } from './single.ts'
-import { keepAddOn, keepBurn, keepRuns, postgresUse } from './use.ts'
+import { keepAddOn, keepBurn, keepDays, keepRuns, postgresUse } from './use.ts'
 
 export interface PostgresRowsOptions {
   readonly database: PostgresDatabase
@@ -182,6 +182,13 @@ async function apply(query: Query, { workspace, binding }: Place, [change, ...mo
     case 'burn':
       await keepBurn(query, binding, change.step)
       return undefined
+    case 'days':
+      await keepDays(query, binding, change)
+      return undefined
+    case 'noDays':
+      await query('DELETE FROM capkeeper.person_use WHERE binding = $1 AND told', [binding])
+      await query('DELETE FROM capkeeper.known_days WHERE binding = $1', [binding])
+      return undefined
     case 'forget':
       await forget(query, binding, keptText(change.email))
       // The holder of the workspace saves it again, without the person.
@@ -214,5 +221,6 @@ async function forget(query: Query, binding: number, email: string): Promise<voi
   await query('DELETE FROM capkeeper.history WHERE binding = $1 AND scope = $2', [binding, email])
   for (const table of ['person_use', 'add_on_use'])
     await query(`DELETE FROM capkeeper.${table} WHERE binding = $1 AND ${person}`, [binding, email])
+  await query('DELETE FROM capkeeper.known_days WHERE binding = $1 AND email = $2', [binding, email])
   await query('DELETE FROM capkeeper.person WHERE binding = $1 AND email = $2', [binding, email])
 }

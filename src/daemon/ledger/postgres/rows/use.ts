@@ -2,6 +2,7 @@
 import { credits, type Instant } from '../../../../core/model/units.ts'
 import type { BurnStep } from '../../../../core/use/burned.ts'
 import type { AddOnBatch, RunsBatch } from '../../../../ports.ts'
+import { type RowChange, StaleRow } from '../../adapter.ts'
 import type { UseDatabase } from '../../use/queries.ts'
 import { bounds, centsOf, dayOf, lastDays, MOST, READINGS_KEPT_MS } from '../../use/values.ts'
 import type { Query } from '../database.ts'
@@ -38,6 +39,47 @@ export async function keepRuns(query: Query, binding: number, scope: string, bat
       rows.map(({ messages }) => messages),
       rows.map(({ used }) => (used === undefined ? null : centsOf(used))),
     ],
+  )
+}
+
+/** Inside a transaction: replaces one person's use on some days. Rejects with a `StaleRow` when what is known of them has changed since it was read. */
+export async function keepDays(query: Query, binding: number, change: Extract<RowChange, { kind: 'days' }>): Promise<void> {
+  const { data, before, told } = change
+  const email = keptText(change.email)
+  const kept =
+    before === undefined
+      ? await query('INSERT INTO capkeeper.known_days (binding, email, data) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING RETURNING 1', [
+          binding,
+          email,
+          data,
+        ])
+      : await query('UPDATE capkeeper.known_days SET data = $3 WHERE binding = $1 AND email = $2 AND data = $4 RETURNING 1', [
+          binding,
+          email,
+          data,
+          before,
+        ])
+  if (kept.length === 0) throw new StaleRow()
+  if (!told) return
+  const [person] = await query(
+    `INSERT INTO capkeeper.person (binding, email, highest, last_day) VALUES ($1, $2, 0, $3)
+     ON CONFLICT (binding, email) DO UPDATE SET last_day = greatest(person.last_day, excluded.last_day) RETURNING id`,
+    [binding, email, dayOf(told.untilAt - 1)],
+  )
+  const id = Number(person?.['id'])
+  const [from, until] = bounds(told)
+  // Each day by itself, because the key begins with the day.
+  await query(
+    `DELETE FROM capkeeper.person_use USING generate_series($2::bigint, $3::bigint - 1) AS asked (day)
+     WHERE binding = $1 AND person_use.day = asked.day AND person = $4`,
+    [binding, from, until, id],
+  )
+  const rows = told.rows.filter(({ used }) => used > 0)
+  if (rows.length === 0) return
+  await query(
+    `INSERT INTO capkeeper.person_use (binding, person, day, cents, told)
+     SELECT $1::bigint, $2::bigint, day, cents, true FROM unnest($3::bigint[], $4::bigint[]) AS given (day, cents)`,
+    [binding, id, rows.map(({ dayAt }) => dayOf(dayAt)), rows.map(({ used }) => centsOf(used))],
   )
 }
 
@@ -85,10 +127,11 @@ export async function keepBurn(query: Query, binding: number, step: BurnStep): P
   }
   if (increases.size > 0) {
     await query(
-      `INSERT INTO capkeeper.person_use (binding, day, person, cents)
-       SELECT $1::bigint, $2::bigint, person.id, burn.cents FROM unnest($3::text[], $4::bigint[]) AS burn (email, cents)
+      `INSERT INTO capkeeper.person_use (binding, day, person, cents, told)
+       SELECT $1::bigint, $2::bigint, person.id, burn.cents, false FROM unnest($3::text[], $4::bigint[]) AS burn (email, cents)
        JOIN capkeeper.person ON person.binding = $1 AND person.email = burn.email
-       ON CONFLICT (binding, day, person) DO UPDATE SET cents = least(person_use.cents + excluded.cents, ${MOST})`,
+       ON CONFLICT (binding, day, person) DO UPDATE SET cents = least(person_use.cents + excluded.cents, ${MOST})
+       WHERE NOT person_use.told`,
       [binding, day, [...increases.keys()].map(keptText), [...increases.values()].map(centsOf)],
     )
   }

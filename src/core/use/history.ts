@@ -1,0 +1,236 @@
+// The past use of people by day: which days are known, from where, and which must still be read. It decides the grade of every figure, and what a
+// service's answer is worth. It never adds figures of two sources, and never scales one.
+import { type Credits, credits, DAY_MS, type Instant, wholeCents } from '../model/units.ts'
+
+/** Whole UTC days; `untilAt` is exclusive. */
+export interface Days {
+  readonly fromAt: Instant
+  readonly untilAt: Instant
+}
+
+/** Days of one person that were read in answers about this person alone, or that need no answer because nobody used anything. */
+export interface KnownDays extends Days {
+  readonly readAt: Instant
+  /** The answer had no row, while the listing of people has active days: unknown, and not 0. */
+  readonly isSilent?: boolean
+}
+
+/** The service's two figures for one cycle, where they are too far apart to be one. */
+export interface FigureDoubt {
+  readonly cycleStartAt: Instant
+  /** The sum of the days. */
+  readonly told: Credits
+  /** The listing of people. */
+  readonly listed: Credits
+}
+
+/** What is known of one person's past; kept by e-mail. */
+export interface PersonHistory {
+  readonly email: string
+  readonly known: readonly KnownDays[]
+  readonly doubt?: FigureDoubt
+  /** Another process reads this person until then. */
+  readonly claim?: HistoryClaim
+}
+
+/** One process at a time reads a person; a claim of a process that ended runs out. */
+export interface HistoryClaim {
+  readonly by: string
+  readonly untilAt: Instant
+}
+
+/** What the service's answers about single people are worth, as it was last found. */
+export interface HistoryState {
+  readonly checkedAt: Instant
+  /** An answer about one person tells of nobody else. */
+  readonly isFiltered: boolean
+  /** Past runs carry credits. */
+  readonly hasCredits: boolean
+}
+
+/** Days of one request (docs/service.md, What the client tolerates). */
+export const RANGE_DAYS = 30
+
+/** The first day that may still change: use of a day arrives until `lagMs` after its end. */
+export const openFrom = (readAt: Instant, lagMs: number): Instant => Math.floor((readAt - lagMs) / DAY_MS) * DAY_MS
+
+/** The part of the days that will not change any more; empty where `fromAt` is not before `untilAt`. */
+const settled = ({ fromAt, untilAt, readAt }: KnownDays, lagMs: number): Days => ({
+  fromAt,
+  untilAt: Math.min(untilAt, openFrom(readAt, lagMs)),
+})
+
+const isEmpty = ({ fromAt, untilAt }: Days): boolean => fromAt >= untilAt
+
+/** `days` without `hole`. */
+const without = (days: Days, hole: Days): readonly Days[] =>
+  [
+    { fromAt: days.fromAt, untilAt: Math.min(days.untilAt, hole.fromAt) },
+    { fromAt: Math.max(days.fromAt, hole.untilAt), untilAt: days.untilAt },
+  ].filter((part) => !isEmpty(part))
+
+/** The days of `wanted` that none of `known` has, in the order of time. */
+export const missingDays = (wanted: Days, known: readonly Days[]): readonly Days[] =>
+  known.reduce<readonly Days[]>(
+    (left, hole) => (isEmpty(hole) ? left : left.flatMap((days) => without(days, hole))),
+    isEmpty(wanted) ? [] : [wanted],
+  )
+
+/** Adjoining days are read again together; a gap is not bridged. Newest first, at most 30 days each. */
+const inRanges = (days: readonly Days[]): readonly Days[] =>
+  days.toReversed().flatMap(({ fromAt, untilAt }) => {
+    const ranges: Days[] = []
+    for (let end = untilAt; end > fromAt; end -= RANGE_DAYS * DAY_MS)
+      ranges.push({ fromAt: Math.max(fromAt, end - RANGE_DAYS * DAY_MS), untilAt: end })
+    return ranges
+  })
+
+/**
+ * The ranges of `wanted` that must be read for one person, newest first. Days that are known and cannot change any more are left out, and so are
+ * those of `measured`, which another answer tells for everybody.
+ */
+export const rangesToRead = (wanted: Days, known: readonly KnownDays[], measured: readonly Days[], lagMs: number): readonly Days[] =>
+  inRanges(missingDays(wanted, [...known.map((one) => settled(one, lagMs)), ...measured]))
+
+/** `known` with the days of one more answer, in the order of time. Neighbours are joined where that loses nothing. */
+export function withDays(known: readonly KnownDays[], read: KnownDays, lagMs: number): readonly KnownDays[] {
+  const rest = known.flatMap((one) => without(one, read).map((part) => ({ ...one, ...part })))
+  const joined: KnownDays[] = []
+  for (const next of [...rest, read].sort((a, b) => a.fromAt - b.fromAt)) {
+    const last = joined.at(-1)
+    const isJoint =
+      last?.untilAt === next.fromAt &&
+      last.isSilent === next.isSilent &&
+      openFrom(last.readAt, lagMs) >= last.untilAt &&
+      openFrom(next.readAt, lagMs) >= next.fromAt
+    if (last && isJoint) joined[joined.length - 1] = { ...next, fromAt: last.fromAt }
+    else joined.push(next)
+  }
+  return joined
+}
+
+/**
+ * The origin of a figure of one person and day, the best first. `measured`: the source that names the part paid from add-on credits.
+ * `reconstructed`: the past runs of this person. `partial`: only readings of the listing, or two figures that contradict each other.
+ */
+export const DAY_GRADES = ['measured', 'reconstructed', 'partial', 'missing'] as const
+export type DayGrade = (typeof DAY_GRADES)[number]
+
+/** What is known beside the answers about single people. */
+export interface CommonDays {
+  /** Days of which one source tells everybody's add-on use, except of `unassignable` people. */
+  readonly measured?: Days
+  readonly unassignable: ReadonlySet<string>
+  /** Days in which the listing of people was read again and again. */
+  readonly recorded?: Days
+}
+
+const covers = (days: Days | undefined, dayAt: Instant): boolean => days !== undefined && dayAt >= days.fromAt && dayAt < days.untilAt
+
+/** The grade of one person's day. Every figure of past use has the grade that this function says. */
+export function gradeOf(dayAt: Instant, { email, known, doubt }: PersonHistory, common: CommonDays): DayGrade {
+  if (covers(common.measured, dayAt) && !common.unassignable.has(email)) return 'measured'
+  const told = known.find((days) => covers(days, dayAt))
+  const isDoubted = doubt !== undefined && dayAt >= doubt.cycleStartAt
+  if (told && !told.isSilent) return isDoubted ? 'partial' : 'reconstructed'
+  return covers(common.recorded, dayAt) ? 'partial' : 'missing'
+}
+
+/** How many days of a person have each grade. */
+export function countGrades(wanted: Days, person: PersonHistory, common: CommonDays): Readonly<Record<DayGrade, number>> {
+  const counts = { measured: 0, reconstructed: 0, partial: 0, missing: 0 }
+  for (let dayAt = wanted.fromAt; dayAt < wanted.untilAt; dayAt += DAY_MS) counts[gradeOf(dayAt, person, common)] += 1
+  return counts
+}
+
+/** Smaller figures are not compared. */
+const FEWEST_COMPARED = 20
+/** How far apart two figures for the same may be. */
+const FARTHEST_APART = 0.1
+
+/** Whether two figures of one cycle contradict each other; undefined where there is nothing to compare. */
+export function doubtOf(cycleStartAt: Instant, told: Credits, listed: Credits | undefined): FigureDoubt | undefined {
+  if (listed === undefined || Math.max(told, listed) < FEWEST_COMPARED) return undefined
+  return Math.abs(told - listed) > FARTHEST_APART * Math.max(told, listed) ? { cycleStartAt, told, listed } : undefined
+}
+
+/** The use of one UTC day. */
+export interface UsedDay {
+  readonly dayAt: Instant
+  readonly used: Credits
+}
+
+/** The part of each day that add-on credits paid: what the running total of the cycle has above the seat's credits. Days in the order of time. */
+export function addOnByDay(days: readonly UsedDay[], creditsPerSeat: Credits): readonly (UsedDay & { readonly addOn: Credits })[] {
+  let total = 0
+  return days.map(({ dayAt, used }) => {
+    const before = Math.max(0, total - creditsPerSeat)
+    total += used
+    return { dayAt, used, addOn: wholeCents(Math.max(0, total - creditsPerSeat) - before) }
+  })
+}
+
+/** One person's use on whole days, as the service tells it; a day without a row had none. */
+export interface ToldDays extends Days {
+  readonly rows: readonly UsedDay[]
+}
+
+/** What is known of a person from now on, and the use that goes with it. */
+export interface HistoryChange {
+  readonly history: PersonHistory
+  readonly told?: ToldDays
+}
+
+/** Use by day from rows of one person. Rows outside the range belong to another answer, and are dropped. */
+export function usedByDay(rows: readonly { readonly dayAt: Instant; readonly used?: Credits }[], days: Days): readonly UsedDay[] {
+  const sums = new Map<Instant, number>()
+  for (const { dayAt, used = 0 } of rows) if (covers(days, dayAt)) sums.set(dayAt, (sums.get(dayAt) ?? 0) + used)
+  return [...sums].sort(([a], [b]) => a - b).map(([dayAt, used]) => ({ dayAt, used: wholeCents(used) }))
+}
+
+/** Whether people together have more than the workspace itself: then an answer about one person tells of others too. */
+export const isAboveTotal = (people: number, total: Credits): boolean => people > total + Math.max(1, total / 100)
+
+/** The sum of some days. */
+export const sumOfDays = (days: readonly UsedDay[]): Credits => credits(wholeCents(days.reduce((sum, { used }) => sum + used, 0)))
+
+export interface HistoryPlan {
+  /** Requests for the use of one person in one range. */
+  readonly people: number
+  /** Requests for who was active in a range. */
+  readonly listings: number
+}
+
+/** One range and everybody for whom it must be read. */
+export interface RangeOfPeople extends Days {
+  readonly emails: readonly string[]
+}
+
+/** What must be read, newest days first. People come in their order; `skipped` people are left out. */
+export function planHistory(
+  people: readonly PersonHistory[],
+  wanted: Days,
+  { common, lagMs, skipped }: { readonly common: CommonDays; readonly lagMs: number; readonly skipped: ReadonlySet<string> },
+): readonly RangeOfPeople[] {
+  const ranges = new Map<string, Days & { readonly emails: string[] }>()
+  for (const { email, known } of people) {
+    if (skipped.has(email)) continue
+    const measured = common.measured && !common.unassignable.has(email) ? [common.measured] : []
+    for (const { fromAt, untilAt } of rangesToRead(wanted, known, measured, lagMs)) {
+      const key = `${fromAt} ${untilAt}`
+      const range = ranges.get(key)
+      if (range) range.emails.push(email)
+      else ranges.set(key, { fromAt, untilAt, emails: [email] })
+    }
+  }
+  return [...ranges.values()].sort((a, b) => b.untilAt - a.untilAt || b.fromAt - a.fromAt)
+}
+
+/** At most so many requests. Who was active in a range is asked only where that can save more than it costs. */
+export const requestsOf = (plan: readonly RangeOfPeople[]): HistoryPlan => ({
+  people: plan.reduce((sum, { emails }) => sum + emails.length, 0),
+  listings: plan.filter(({ emails }) => emails.length > 1).length,
+})
+
+/** The least share of the people and of the workspace's use that must be known for a cycle to count. */
+export const ENOUGH_KNOWN = 0.95

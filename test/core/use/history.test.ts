@@ -1,0 +1,226 @@
+// Past use by day: which ranges are read, which grade a figure has, and what makes an answer doubtful.
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { credits, DAY_MS, HOUR_MS } from '../../../src/core/model/units.ts'
+import {
+  addOnByDay,
+  countGrades,
+  type Days,
+  doubtOf,
+  gradeOf,
+  isAboveTotal,
+  type KnownDays,
+  missingDays,
+  openFrom,
+  planHistory,
+  RANGE_DAYS,
+  rangesToRead,
+  requestsOf,
+  usedByDay,
+  withDays,
+} from '../../../src/core/use/history.ts'
+
+const LAG_MS = 3.5 * HOUR_MS
+const at = (day: number): number => day * DAY_MS
+const span = (from: number, until: number): Days => ({ fromAt: at(from), untilAt: at(until) })
+const known = (from: number, until: number, readDay = until + 10): KnownDays => ({ ...span(from, until), readAt: at(readDay) })
+const dayNumbers = (days: readonly Days[]): readonly number[] =>
+  days.flatMap(({ fromAt, untilAt }) => Array.from({ length: (untilAt - fromAt) / DAY_MS }, (_, index) => fromAt / DAY_MS + index))
+
+const anySpan = fc
+  .tuple(fc.integer({ min: 0, max: 200 }), fc.integer({ min: 1, max: 120 }))
+  .map(([from, length]) => span(from, from + length))
+const anyKnown = fc
+  .tuple(anySpan, fc.integer({ min: -20, max: 20 }), fc.integer({ min: 0, max: 23 }))
+  .map(([days, later, hour]): KnownDays => ({ ...days, readAt: days.untilAt + later * DAY_MS + hour * HOUR_MS }))
+
+describe('the ranges that are read', () => {
+  const cases: readonly (readonly [string, readonly KnownDays[], readonly Days[], readonly Days[]])[] = [
+    ['all days in ranges of 30, newest first', [], [], [span(70, 100), span(40, 70), span(10, 40)]],
+    ['nothing where every day is known for good', [known(10, 100)], [], []],
+    ['the last day again while its use may still arrive', [{ ...known(10, 100), readAt: at(100) + HOUR_MS }], [], [span(99, 100)]],
+    ['only new days after an earlier run', [known(0, 90)], [], [span(90, 100)]],
+    ['nothing of the days that one source tells for everybody', [], [span(60, 100)], [span(30, 60), span(10, 30)]],
+    ['each gap by itself', [known(20, 30), known(60, 90)], [], [span(90, 100), span(30, 60), span(10, 20)]],
+  ]
+  for (const [name, before, measured, expected] of cases)
+    test(name, () => expect(rangesToRead(span(10, 100), before, measured, LAG_MS)).toEqual(expected))
+
+  test('cover each missing day once, and no other', () => {
+    fc.assert(
+      fc.property(anySpan, fc.array(anyKnown, { maxLength: 4 }), fc.array(anySpan, { maxLength: 2 }), (wanted, before, measured) => {
+        const ranges = rangesToRead(wanted, before, measured, LAG_MS)
+        const isDone = (day: number): boolean =>
+          measured.some((days) => at(day) >= days.fromAt && at(day) < days.untilAt) ||
+          before.some((days) => at(day) >= days.fromAt && at(day) < days.untilAt && at(day) < openFrom(days.readAt, LAG_MS))
+        const expected = dayNumbers([wanted]).filter((day) => !isDone(day))
+        expect([...dayNumbers(ranges)].sort((a, b) => a - b)).toEqual(expected)
+        expect(ranges.every(({ fromAt, untilAt }) => untilAt > fromAt && untilAt - fromAt <= RANGE_DAYS * DAY_MS)).toBe(true)
+        expect(ranges.map(({ untilAt }) => untilAt)).toEqual(ranges.map(({ untilAt }) => untilAt).sort((a, b) => b - a))
+      }),
+    )
+  })
+
+  test('once they are read for good, none is left', () => {
+    fc.assert(
+      fc.property(anySpan, fc.array(anyKnown, { maxLength: 3 }), (wanted, before) => {
+        let now = before.reduce<readonly KnownDays[]>((all, one) => withDays(all, one, LAG_MS), [])
+        for (const range of rangesToRead(wanted, now, [], LAG_MS)) now = withDays(now, { ...range, readAt: at(1_000) }, LAG_MS)
+        expect(rangesToRead(wanted, now, [], LAG_MS)).toEqual([])
+      }),
+    )
+  })
+
+  test('are the same however often an answer is kept', () => {
+    fc.assert(
+      fc.property(fc.array(anyKnown, { maxLength: 4 }), anyKnown, (before, read) => {
+        const all = before.reduce<readonly KnownDays[]>((sum, one) => withDays(sum, one, LAG_MS), [])
+        const once = withDays(all, read, LAG_MS)
+        expect(withDays(once, read, LAG_MS)).toEqual(once)
+        expect(missingDays(read, once)).toEqual([])
+        for (const [index, one] of once.entries()) expect(one.fromAt).toBeGreaterThanOrEqual(once[index - 1]?.untilAt ?? 0)
+      }),
+    )
+  })
+
+  test('joining neighbours makes no day count as final before it is', () => {
+    fc.assert(
+      fc.property(fc.array(anyKnown, { minLength: 1, maxLength: 5 }), (answers) => {
+        const all = answers.reduce<readonly KnownDays[]>((sum, one) => withDays(sum, one, LAG_MS), [])
+        const wanted = span(0, 400)
+        const open = dayNumbers(rangesToRead(wanted, all, [], LAG_MS))
+        // The last answer about a day decides.
+        const isFinal = (day: number): boolean => {
+          const last = answers.findLast((days) => at(day) >= days.fromAt && at(day) < days.untilAt)
+          return last !== undefined && at(day) < openFrom(last.readAt, LAG_MS)
+        }
+        expect([...open].sort((a, b) => a - b)).toEqual(dayNumbers([wanted]).filter((day) => !isFinal(day)))
+      }),
+    )
+  })
+})
+
+describe('the plan', () => {
+  const person = (email: string, ...days: readonly KnownDays[]) => ({ email, known: days })
+  const options = { common: { unassignable: new Set<string>() }, lagMs: LAG_MS, skipped: new Set<string>() }
+  const people = [person('ada@example.com'), person('bob@example.com', known(40, 100)), person('eve@example.com')]
+
+  test('asks for newest days first, and for each person alone', () => {
+    const plan = planHistory(people, span(40, 100), options)
+    expect(plan).toEqual([
+      { ...span(70, 100), emails: ['ada@example.com', 'eve@example.com'] },
+      { ...span(40, 70), emails: ['ada@example.com', 'eve@example.com'] },
+    ])
+    expect(requestsOf(plan)).toEqual({ people: 4, listings: 2 })
+  })
+  test('leaves out people who were forgotten', () => {
+    const skipped = new Set(['ada@example.com'])
+    expect(planHistory(people, span(70, 100), { ...options, skipped })).toEqual([{ ...span(70, 100), emails: ['eve@example.com'] }])
+  })
+  test('asks only for people without a key where one source tells the others', () => {
+    const common = { measured: span(0, 100), unassignable: new Set(['eve@example.com']) }
+    expect(planHistory(people, span(70, 100), { ...options, common })).toEqual([{ ...span(70, 100), emails: ['eve@example.com'] }])
+  })
+})
+
+describe('the grade of a figure', () => {
+  const ada = { email: 'ada@example.com', known: [known(10, 20), { ...known(30, 40), isSilent: true }] }
+  const common = { unassignable: new Set(['bob@example.com']), measured: span(0, 5), recorded: span(35, 50) }
+  const cases: readonly (readonly [string, number, Parameters<typeof gradeOf>[1], string])[] = [
+    ['a day that the better source tells is measured', 4, ada, 'measured'],
+    ['a day of a person without a key is not', 4, { ...ada, email: 'bob@example.com' }, 'missing'],
+    ['a day of the runs of one person is reconstructed', 12, ada, 'reconstructed'],
+    [
+      'a day of which two figures contradict each other is known in part',
+      12,
+      { ...ada, doubt: { cycleStartAt: at(10), told: credits(1), listed: credits(99) } },
+      'partial',
+    ],
+    [
+      'a doubt says nothing about cycles before it',
+      12,
+      { ...ada, doubt: { cycleStartAt: at(15), told: credits(1), listed: credits(99) } },
+      'reconstructed',
+    ],
+    ['an empty answer about an active person leaves the day unknown', 32, ada, 'missing'],
+    ['a day of readings only is known in part', 36, ada, 'partial'],
+    ['any other day is missing', 60, ada, 'missing'],
+  ]
+  for (const [name, day, person, expected] of cases) test(name, () => expect(gradeOf(at(day), person, common)).toBe(expected))
+
+  test('every day has exactly one', () => {
+    fc.assert(
+      fc.property(anySpan, fc.array(anyKnown, { maxLength: 3 }), fc.option(anySpan, { nil: undefined }), (wanted, days, measured) => {
+        const one = { email: 'ada@example.com', known: days }
+        const counts = countGrades(wanted, one, { unassignable: new Set(), ...(measured && { measured }) })
+        expect(Object.values(counts).reduce((sum, count) => sum + count, 0)).toBe((wanted.untilAt - wanted.fromAt) / DAY_MS)
+      }),
+    )
+  })
+})
+
+describe('the comparison with the figure of the cycle', () => {
+  const cases: readonly (readonly [string, number, number | undefined, boolean])[] = [
+    ['a tenth apart is the same', 90, 100, false],
+    ['more than a tenth apart is a doubt', 89, 100, true],
+    ['in both directions', 112, 100, true],
+    ['a figure below 20 credits is not compared', 1, 19, false],
+    ['from 20 credits on it is', 17, 20, true],
+    ['a figure that the service does not tell says nothing', 500, undefined, false],
+  ]
+  for (const [name, told, listed, isDoubted] of cases)
+    test(name, () => {
+      const doubt = doubtOf(0, credits(told), listed === undefined ? undefined : credits(listed))
+      expect(doubt).toEqual(isDoubted ? { cycleStartAt: 0, told, listed } : undefined)
+    })
+})
+
+describe('add-on use of a day', () => {
+  const day = fc.integer({ min: 0, max: 100_000 }).map((cents) => credits(cents / 100))
+  test('adds up to what the cycle has above the credits of a seat, and is never below 0', () => {
+    fc.assert(
+      fc.property(fc.array(day, { maxLength: 31 }), day, (amounts, seat) => {
+        const days = addOnByDay(
+          amounts.map((used, index) => ({ dayAt: at(index), used })),
+          seat,
+        )
+        const total = amounts.reduce((sum, amount) => sum + amount, 0)
+        expect(days.every(({ addOn, used }) => addOn >= 0 && addOn <= used + 0.01)).toBe(true)
+        expect(days.reduce((sum, { addOn }) => sum + addOn, 0)).toBeCloseTo(Math.max(0, total - seat), 1)
+      }),
+    )
+  })
+})
+
+describe('an answer', () => {
+  test('is summed by day; days outside the range are dropped', () => {
+    const rows = [
+      { dayAt: at(3), used: credits(1.5) },
+      { dayAt: at(1), used: credits(2) },
+      { dayAt: at(3), used: credits(0.25) },
+      { dayAt: at(2) },
+      { dayAt: at(9), used: credits(7) },
+    ]
+    expect(usedByDay(rows, span(1, 9))).toEqual([
+      { dayAt: at(1), used: 2 },
+      { dayAt: at(2), used: 0 },
+      { dayAt: at(3), used: 1.75 },
+    ])
+  })
+  test('is the same in any order of its rows', () => {
+    const row = fc.record({
+      dayAt: fc.integer({ min: 0, max: 40 }).map(at),
+      used: fc.integer({ min: 0, max: 9_999 }).map((one) => credits(one / 100)),
+    })
+    fc.assert(
+      fc.property(fc.array(row), (rows) => {
+        expect(usedByDay(rows.toReversed(), span(5, 30))).toEqual(usedByDay(rows, span(5, 30)))
+      }),
+    )
+  })
+  test('tells of others where people together have more than the workspace', () => {
+    expect(isAboveTotal(1_010, credits(1_000))).toBe(false)
+    expect(isAboveTotal(1_011, credits(1_000))).toBe(true)
+    expect(isAboveTotal(1, credits(0))).toBe(false)
+  })
+})
