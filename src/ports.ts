@@ -134,8 +134,10 @@ export interface RunsQuestion {
   readonly fromAt: Instant
   /** Exclusive; absent: up to the latest. */
   readonly untilAt?: Instant
-  /** Absent: the whole team. */
+  /** Absent: the whole team. Never together with `email`. */
   readonly groupName?: string
+  /** One person: rows name nobody. */
+  readonly email?: string
 }
 
 /** Whole UTC days of add-on use. */

@@ -276,9 +276,10 @@ const RUNS: SumKind<RunSum> = {
 const RUN_ROWS: RowPlan = summingRows(RUN_PATHS, RUNS)
 
 /** docs/service.md, CascadeAnalytics: runs of some days in one request. A range ends 1 ms before the day that it excludes. */
-export function encodeRuns({ fromAt, untilAt, groupName }: RunsQuestion): CascadeRequest {
+export function encodeRuns({ fromAt, untilAt, groupName, email }: RunsQuestion): CascadeRequest {
   return {
     ...(groupName === undefined ? {} : { group_name: groupName }),
+    ...(email === undefined ? {} : { emails: [email] }),
     start_timestamp: timestamp(fromAt),
     ...(untilAt === undefined ? {} : { end_timestamp: timestamp(untilAt - 1) }),
     query_requests: [{ cascade_runs: {} }],

@@ -24,6 +24,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Register>>> = {
   init: async () => (await import('./init/command.ts')).registerInit,
   import: async () => (await import('./import/command.ts')).registerImport,
   simulate: async () => (await import('./simulate/command.ts')).registerSimulate,
+  collect: async () => (await import('./collect/command.ts')).registerCollect,
   recommend: async () => (await import('./recommend/command.ts')).registerRecommend,
   audit: async () => (await import('./audit/command.ts')).registerAudit,
   report: async () => (await import('./report/command.ts')).registerReport,

@@ -10,7 +10,7 @@ import type { Burned } from '../core/use/burned.ts'
 import type { UseReading } from '../core/use/use-curve.ts'
 import type { Clock, Digest, Ledger, Random, WriteClient } from '../ports.ts'
 import type { Collector, KnownRuns, UndeclaredPass } from './collect/kept.ts'
-import { idleCollector } from './collect/kept.ts'
+import { newCollector } from './collect/kept.ts'
 import type { Chronicle } from './conditions/chronicle.ts'
 import type { Shown } from './conditions/shown.ts'
 import type { PlanSettings, WorkspaceState } from './cycle/state.ts'
@@ -128,7 +128,7 @@ export const createWorkspace = (
   burnedFrom: undefined,
   useReadings: undefined,
   runs: undefined,
-  collector: { chunkDays: new Map(), triedAt: new Map(), addOn: idleCollector() },
+  collector: newCollector(),
 })
 
 /**

@@ -18,6 +18,9 @@ import type { AgentUse } from './use.ts'
 const MAX_QUERIES = 100
 const MAX_RUNS = 1_000_000
 
+/** How far runs outside the range are away. */
+const AROUND_MS = 3 * DAY_MS
+
 const SOURCES: readonly CascadeSource[] = ['cascade_lines', 'cascade_runs', 'cascade_tool_usage']
 
 /**
@@ -29,23 +32,23 @@ export function cascadeAnalytics(context: ServiceContext, key: StoredKey, fields
   const groupName = textField(fields, 'group_name')
   const emails = textsField(fields, 'emails')
   if (groupName !== undefined && emails.length > 0) throw new Refusal(400, 'group_name and emails cannot be combined')
-  const fromAt = timeField(fields, 'start_timestamp') ?? 0
-  const untilAt = Math.min(timeField(fields, 'end_timestamp') ?? now, now - switches.analyticsDelay)
+  const around = switches.runsOrder === 'around' ? AROUND_MS : 0
+  const fromAt = (timeField(fields, 'start_timestamp') ?? 0) - around
+  const untilAt = Math.min((timeField(fields, 'end_timestamp') ?? now) + around, now - switches.analyticsDelay)
   const ides = idesOf(fields)
   const sources = sourcesOf(fields)
   const all = peopleOf(store, key, groupName)
-  const people = (emails.length > 0 ? peopleByEmail(all, emails) : all).map((person) => person.id)
+  const people = (emails.length > 0 && switches.runsFilter === 'kept' ? peopleByEmail(all, emails) : all).map((person) => person.id)
   const filter = { fromAt, untilAt, people, ...(ides.length > 0 ? { ides } : {}) }
   let room = MAX_RUNS
-  return {
-    queryResults: sources.map((source) => {
-      const result = resultOf(source, filter, context, room)
-      room -= result.cascadeRuns?.cascadeRuns?.length ?? 0
-      if (room < 0)
-        throw new Refusal(400, `the answer would hold more than ${MAX_RUNS} runs: ask for a shorter range, or in several requests`)
-      return result
-    }),
-  }
+  const results = sources.map((source) => {
+    const result = resultOf(source, filter, context, room)
+    room -= result.cascadeRuns?.cascadeRuns?.length ?? 0
+    if (room < 0)
+      throw new Refusal(400, `the answer would hold more than ${MAX_RUNS} runs: ask for a shorter range, or in several requests`)
+    return result
+  })
+  return { queryResults: switches.runsOrder === 'doubled' ? [...results, ...results] : results }
 }
 
 /** Empty: no filter. */
@@ -83,7 +86,8 @@ function resultOf(source: CascadeSource, filter: AgentFilter, { store, switches 
       return { cascadeLines: shown(cascadeLines, { cascadeLines }) }
     }
     case 'cascade_runs': {
-      const cascadeRuns = store.agentRuns(filter, room + 1).map((one) => runOf(one, switches))
+      const recorded = store.agentRuns(filter, room + 1).map((one) => runOf(one, switches))
+      const cascadeRuns = switches.runsOrder === 'reversed' ? recorded.reverse() : recorded
       return { cascadeRuns: shown(cascadeRuns, { cascadeRuns }) }
     }
     case 'cascade_tool_usage': {

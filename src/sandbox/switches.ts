@@ -35,6 +35,10 @@ export interface Switches {
   readonly plan: 'enterprise' | 'team' | 'quota' | 'no-caps'
   /** Whether Analytics serves the fifth data source, add-on use per person. */
   readonly addOnRows: 'refused' | 'served'
+  /** `ignored`: an answer about some people has the runs of everybody. */
+  readonly runsFilter: 'kept' | 'ignored'
+  /** How runs come: as they were recorded, backwards, each answer twice, or with the days around the range. */
+  readonly runsOrder: 'recorded' | 'reversed' | 'doubled' | 'around'
   /** Milliseconds that analytics, and so `promptCreditsUsed`, lag behind. */
   readonly analyticsDelay: number
 }
@@ -56,6 +60,8 @@ export const DEFAULT_SWITCHES: Switches = {
   faults: {},
   plan: 'enterprise',
   addOnRows: 'refused',
+  runsFilter: 'kept',
+  runsOrder: 'recorded',
   analyticsDelay: 0,
 }
 
@@ -114,6 +120,16 @@ export const SWITCHES: { readonly [Name in SwitchName]: SwitchSpec<Name> } = {
     'team has no credit balance, quota no credit fields in analytics, no-caps neither balance nor caps, whatever the key',
   ),
   addOnRows: spec('addOnRows', oneOf('refused', 'served'), 'whether Analytics serves add-on use per person, its fifth data source'),
+  runsFilter: spec(
+    'runsFilter',
+    oneOf('kept', 'ignored'),
+    'whether runs of some people are only theirs; ignored answers with the runs of everybody',
+  ),
+  runsOrder: spec(
+    'runsOrder',
+    oneOf('recorded', 'reversed', 'doubled', 'around'),
+    'how runs come: as recorded, backwards, each result twice, or with the days around the range',
+  ),
   analyticsDelay: spec('analyticsDelay', delay, 'how far analytics and credits used lag behind'),
 }
 

@@ -18,7 +18,8 @@ describe('the table of switches', () => {
   test('names every flag of the notes', () => {
     expect(Object.values(SWITCHES).map((spec) => spec.flag)).toEqual([
       ...['--cap-semantics', '--cap-reads', '--zero-cap', '--cap-spelling', '--write-body', '--names', '--int64', '--zeros', '--errors'],
-      ...['--rate-limit', '--retry-after', '--latency', '--jitter', '--faults', '--plan', '--add-on-rows', '--analytics-delay'],
+      ...['--rate-limit', '--retry-after', '--latency', '--jitter', '--faults', '--plan', '--add-on-rows', '--runs-filter', '--runs-order'],
+      '--analytics-delay',
     ])
   })
 

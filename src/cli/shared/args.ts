@@ -175,6 +175,13 @@ export function readSince(text: string): (now: Instant) => Instant {
 
 const isDate = (text: string): boolean => (DATE_ONLY.test(text) || DATE_TIME.test(text)) && readDate(text.slice(0, 10)) !== undefined
 
+/** Reads a day, by its start in UTC. */
+export function readDay(text: string): Instant {
+  const day = text.trim()
+  if (!DATE_ONLY.test(day) || !isDate(day)) throw new InvalidArgumentError('Write a date such as 2026-11-01.')
+  return Date.parse(day)
+}
+
 /** Reads a whole number between two bounds. */
 export const readInteger =
   (least: number, most: number) =>

@@ -11,7 +11,7 @@ export interface Days {
 /** Days of one person that were read in answers about this person alone, or that need no answer because nobody used anything. */
 export interface KnownDays extends Days {
   readonly readAt: Instant
-  /** The answer had no row, while the listing of people has active days: unknown, and not 0. */
+  /** The answer had no row, while the listing of people has active days, and no answer ever had one: unknown, and not 0. */
   readonly isSilent?: boolean
 }
 
@@ -28,6 +28,8 @@ export interface FigureDoubt {
 export interface PersonHistory {
   readonly email: string
   readonly known: readonly KnownDays[]
+  /** The service has answered with a run of this person: it finds them, so an empty answer means no use. */
+  readonly isFound?: boolean
   readonly doubt?: FigureDoubt
   /** Another process reads this person until then. */
   readonly claim?: HistoryClaim
@@ -128,11 +130,11 @@ export interface CommonDays {
 const covers = (days: Days | undefined, dayAt: Instant): boolean => days !== undefined && dayAt >= days.fromAt && dayAt < days.untilAt
 
 /** The grade of one person's day. Every figure of past use has the grade that this function says. */
-export function gradeOf(dayAt: Instant, { email, known, doubt }: PersonHistory, common: CommonDays): DayGrade {
+export function gradeOf(dayAt: Instant, { email, known, doubt, isFound }: PersonHistory, common: CommonDays): DayGrade {
   if (covers(common.measured, dayAt) && !common.unassignable.has(email)) return 'measured'
   const told = known.find((days) => covers(days, dayAt))
   const isDoubted = doubt !== undefined && dayAt >= doubt.cycleStartAt
-  if (told && !told.isSilent) return isDoubted ? 'partial' : 'reconstructed'
+  if (told && (isFound || !told.isSilent)) return isDoubted ? 'partial' : 'reconstructed'
   return covers(common.recorded, dayAt) ? 'partial' : 'missing'
 }
 
@@ -206,15 +208,14 @@ export interface RangeOfPeople extends Days {
   readonly emails: readonly string[]
 }
 
-/** What must be read, newest days first. People come in their order; `skipped` people are left out. */
+/** What must be read, newest days first. People come in their order. */
 export function planHistory(
   people: readonly PersonHistory[],
   wanted: Days,
-  { common, lagMs, skipped }: { readonly common: CommonDays; readonly lagMs: number; readonly skipped: ReadonlySet<string> },
+  { common, lagMs }: { readonly common: CommonDays; readonly lagMs: number },
 ): readonly RangeOfPeople[] {
   const ranges = new Map<string, Days & { readonly emails: string[] }>()
   for (const { email, known } of people) {
-    if (skipped.has(email)) continue
     const measured = common.measured && !common.unassignable.has(email) ? [common.measured] : []
     for (const { fromAt, untilAt } of rangesToRead(wanted, known, measured, lagMs)) {
       const key = `${fromAt} ${untilAt}`

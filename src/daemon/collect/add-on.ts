@@ -16,10 +16,9 @@ import type { AddOnAsked } from '../../core/use/asked.ts'
 import type { AddOnSum, Clock, DayRange, Ledger, ReadClient } from '../../ports.ts'
 import { malformedRows, unread } from '../conditions/findings.ts'
 import { DEFAULT_USAGE_LAG_MS } from '../config/values.ts'
-import { cycleOf, type WorkspaceState } from '../cycle/state.ts'
-import type { Workspace } from '../workspace.ts'
+import { cycleOf } from '../cycle/state.ts'
 import { type Failure, failureOf, isTooMuch } from './failure.ts'
-import { believed, CHUNK_DAYS, LONGEST_BACK_DAYS } from './kept.ts'
+import { believed, CHUNK_DAYS, type CollectParts, type CollectState, LONGEST_BACK_DAYS } from './kept.ts'
 
 const ABSENT_REST_MS = DAY_MS
 const DENIED_REST_MS = HOUR_MS
@@ -36,23 +35,29 @@ const MANY_PEOPLE = 1_000
 const MANY_REST_MS = 3 * HOUR_MS
 
 interface Round {
-  readonly workspace: Workspace
-  readonly state: WorkspaceState
+  readonly workspace: CollectParts
+  readonly state: CollectState
   readonly cycle: Cycle
   readonly signal: AbortSignal | undefined
   readonly now: Instant
+  readonly backTo: Instant | undefined
   malformedRows: number
   latestDayAt: Instant | undefined
   unassignable: readonly string[] | undefined
 }
 
-/** Collects what is due; a failure becomes a finding. Rejects only when `signal` aborts, or with a `LedgerError`. */
-export async function collectAddOn(workspace: Workspace, state: WorkspaceState, signal?: AbortSignal): Promise<readonly Finding[]> {
+/** Collects what is due, no further back than `backTo` (default: 400 days); a failure becomes a finding. Rejects only when `signal` aborts, or with a `LedgerError`. */
+export async function collectAddOn(
+  workspace: CollectParts,
+  state: CollectState,
+  signal?: AbortSignal,
+  backTo?: Instant,
+): Promise<readonly Finding[]> {
   const { clock, collector } = workspace
   const cycle = cycleOf(state.usage)
   if (!cycle || clock.monotonic() < collector.addOn.restUntil) return collector.addOn.found
   const latestDayAt = state.measured?.latestDayAt
-  const round: Round = { workspace, state, cycle, signal, now: clock.now(), malformedRows: 0, latestDayAt, unassignable: undefined }
+  const round: Round = { workspace, state, cycle, signal, now: clock.now(), backTo, malformedRows: 0, latestDayAt, unassignable: undefined }
   const failure = (await forward(round)) ?? (await backward(round))
   if (failure === 'unavailable') return forget(workspace, state)
   if (failure && isFinal(failure)) return rest(workspace, failure)
@@ -80,7 +85,7 @@ const DOUBTED: Finding = {
 }
 
 /** The service does not measure add-on use, or not any more: from now on it is estimated. */
-async function forget({ ledger, clock, collector }: Workspace, state: WorkspaceState): Promise<readonly Finding[]> {
+async function forget({ ledger, clock, collector }: CollectParts, state: CollectState): Promise<readonly Finding[]> {
   if (ledger.fact('addOnAsked')) ledger.saveFact('addOnAsked', undefined)
   if (ledger.fact('addOn')) ledger.saveFact('addOn', undefined)
   await ledger.commit()
@@ -94,7 +99,7 @@ async function forget({ ledger, clock, collector }: Workspace, state: WorkspaceS
 /** The same request would soon be refused again. */
 const isFinal = ({ kind, unsent }: Failure): boolean => kind === 'auth' || (kind === 'invalid' && !unsent)
 
-function rest({ clock, collector }: Workspace, failure: Failure): readonly Finding[] {
+function rest({ clock, collector }: CollectParts, failure: Failure): readonly Finding[] {
   const isDenied = failure.kind === 'auth'
   collector.addOn.restUntil = clock.monotonic() + (isDenied ? DENIED_REST_MS : ABSENT_REST_MS)
   collector.addOn.whyNot = isDenied ? 'denied' : 'absent'
@@ -144,9 +149,9 @@ async function backward(round: Round): Promise<Ended> {
   const earliestAt = midnight(now) - LONGEST_BACK_DAYS * DAY_MS
   let before = workspace.ledger.fact('addOnAsked')
   if (!before || before.isWhole) return undefined
-  while (!before.isWhole) {
+  while (!before.isWhole && before.fromAt > (round.backTo ?? Number.NEGATIVE_INFINITY)) {
     const untilAt: Instant = before.fromAt
-    const fromAt = Math.max(earliestAt, untilAt - workspace.collector.addOn.chunkDays * DAY_MS)
+    const fromAt = Math.max(earliestAt, round.backTo ?? earliestAt, untilAt - workspace.collector.addOn.chunkDays * DAY_MS)
     const reading = fromAt < untilAt ? await ask(round, { fromAt, untilAt }) : NOTHING
     if ('failure' in reading) return reading.failure
     const emptyDays: number = reading.rows.length === 0 ? before.emptyDays + (untilAt - fromAt) / DAY_MS : 0
@@ -288,7 +293,7 @@ export interface AskParts {
  * Reads this cycle's add-on use for commands, which collect nothing, unless the ledger has recent figures. What the service does not measure is
  * estimated. Rejects only when `signal` aborts.
  */
-export async function askMeasured({ client, clock }: AskParts, state: WorkspaceState, signal?: AbortSignal): Promise<void> {
+export async function askMeasured({ client, clock }: AskParts, state: CollectState, signal?: AbortSignal): Promise<void> {
   const cycle = cycleOf(state.usage)
   if (!cycle || (state.measured && isYounger(state.measured.readAt, clock.now(), FRESH_MS))) return
   const over = new AbortController()

@@ -6,6 +6,8 @@ import type { CapReading, RunUse } from '../../core/model/observed.ts'
 import type { Scope, ScopeKey } from '../../core/model/scope.ts'
 import { DAY_MS, type Instant } from '../../core/model/units.ts'
 import type { RunsAsked } from '../../core/use/asked.ts'
+import type { Clock, Ledger, ReadClient } from '../../ports.ts'
+import type { WorkspaceState } from '../cycle/state.ts'
 
 /** Days of one request, unless the service says that it is too much. */
 export const CHUNK_DAYS = 30
@@ -31,6 +33,18 @@ export interface KnownRuns {
   readonly rows: readonly RunUse[]
 }
 
+/** What collecting needs of a workspace, in the daemon and in a command. */
+export interface CollectParts {
+  readonly config: { readonly name: string; readonly usageLagMs?: number }
+  readonly client: ReadClient
+  readonly ledger: Ledger
+  readonly clock: Clock
+  readonly collector: Collector
+}
+
+/** What it needs of the workspace's state. */
+export type CollectState = Pick<WorkspaceState, 'policy' | 'usage' | 'measured' | 'unknownGroups'>
+
 /** The memory of collecting, for the life of the process. */
 export interface Collector {
   /** Days of one request, where it is not 30. */
@@ -51,7 +65,9 @@ export interface AddOnCollector {
   byPerson: boolean
 }
 
-export const idleCollector = (): AddOnCollector => ({
+export const newCollector = (): Collector => ({ chunkDays: new Map(), triedAt: new Map(), addOn: idleCollector() })
+
+const idleCollector = (): AddOnCollector => ({
   restUntil: Number.NEGATIVE_INFINITY,
   whyNot: undefined,
   found: [],

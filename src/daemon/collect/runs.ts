@@ -15,10 +15,9 @@ import type { RunsAsked } from '../../core/use/asked.ts'
 import { forecastReadsFrom } from '../../core/use/forecast.ts'
 import type { LedgerFacts, RunsBatch } from '../../ports.ts'
 import { malformedRows, RUNS, unread } from '../conditions/findings.ts'
-import { cycleOf, type WorkspaceState } from '../cycle/state.ts'
-import type { Workspace } from '../workspace.ts'
+import { cycleOf } from '../cycle/state.ts'
 import { type Failure, failureOf, isTooMuch } from './failure.ts'
-import { believed, CHUNK_DAYS, LONGEST_BACK_DAYS } from './kept.ts'
+import { believed, CHUNK_DAYS, type CollectParts, type CollectState, LONGEST_BACK_DAYS } from './kept.ts'
 import { sumOfKnown } from './usage-summary.ts'
 
 const AMEND_EVERY_MS = 6 * HOUR_MS
@@ -34,7 +33,7 @@ interface Target {
 }
 
 /** Collects what is due; all failures become one finding. Rejects only when `signal` aborts, or with a `LedgerError`. */
-export async function collectRuns(workspace: Workspace, state: WorkspaceState, signal?: AbortSignal): Promise<readonly Finding[]> {
+export async function collectRuns(workspace: CollectParts, state: CollectState, signal?: AbortSignal): Promise<readonly Finding[]> {
   const malformed: Malformed = { rows: 0 }
   const failure = await collect(workspace, state, { scope: TEAM }, malformed, signal)
   // The requests for groups would fail for the same cause.
@@ -55,7 +54,86 @@ interface Malformed {
   rows: number
 }
 
-function dueGroups({ ledger, clock, collector }: Workspace, state: WorkspaceState): readonly Target[] {
+/**
+ * Collects the team's and the groups' runs back to a day, the latest first; `onRequest` is called before each request. Failures become findings,
+ * and end the target. Rejects only when `signal` aborts, or with a `LedgerError`.
+ */
+export async function collectRunsBack(
+  workspace: CollectParts,
+  state: CollectState,
+  backTo: Instant,
+  { signal, onRequest = async () => undefined }: { readonly signal?: AbortSignal; readonly onRequest?: () => Promise<void> } = {},
+): Promise<readonly Finding[]> {
+  const malformed: Malformed = { rows: 0 }
+  const found: Finding[] = []
+  for (const target of [{ scope: TEAM } as const, ...groupsOf(state)]) {
+    const key = scopeKey(target.scope)
+    const asked = believed(workspace.ledger.fact('runsAsked')?.[key], workspace.clock.now())
+    await onRequest()
+    const isFresh = asked && isYounger(asked.readAt, workspace.clock.now(), FRESH_MS)
+    const failed =
+      (isFresh ? undefined : await collect(workspace, state, target, malformed, signal)) ??
+      (await goBack(workspace, state, target, backTo, malformed, { onRequest, ...(signal && { signal }) }))
+    if (failed) found.push(unread('RUNS_UNREAD', RUNS, `${RUNS} of ${key} could not be read: ${failed.message}`))
+    if (failed && failed.kind !== 'invalid' && failed.kind !== 'not_found') break
+  }
+  return [...found, ...malformedRows(RUNS, malformed.rows)]
+}
+
+/** Runs that are younger are not read again for the past. */
+const FRESH_MS = HOUR_MS
+
+/** The requests that `collectRunsBack` will make. */
+export function runsRequests({ ledger, clock }: Pick<CollectParts, 'ledger' | 'clock'>, state: CollectState, backTo: Instant): number {
+  const now = clock.now()
+  const first = firstDay(undefined, cycleOf(state.usage), now)
+  const ranges = (days: number): number => Math.max(0, Math.ceil(days / DAY_MS / CHUNK_DAYS))
+  return [TEAM, ...groupsOf(state).map(({ scope }) => scope)]
+    .map((scope) => {
+      const asked = believed(ledger.fact('runsAsked')?.[scopeKey(scope)], now)
+      const isFresh = asked && isYounger(asked.readAt, now, FRESH_MS)
+      const forward = asked ? (isFresh ? 0 : 1) : ranges(midnight(now) + DAY_MS - first)
+      return forward + ranges((asked?.fromAt ?? first) - backTo)
+    })
+    .reduce((sum, one) => sum + one, 0)
+}
+
+const groupsOf = (state: CollectState): readonly Target[] =>
+  state.policy.set.groups
+    .filter(({ scope }) => !state.unknownGroups.includes(scope.id))
+    .map(({ scope, name }) => ({ scope: groupScope(scope.id), groupName: name }))
+
+/** Collects the days before those that are known, chunk by chunk. */
+async function goBack(
+  workspace: CollectParts,
+  state: CollectState,
+  target: Target,
+  backTo: Instant,
+  malformed: Malformed,
+  { signal, onRequest }: { readonly signal?: AbortSignal; readonly onRequest: () => Promise<void> },
+): Promise<Failure | undefined> {
+  const { ledger, collector } = workspace
+  const key = scopeKey(target.scope)
+  for (let asked = ledger.fact('runsAsked')?.[key]; asked && asked.fromAt > backTo; asked = ledger.fact('runsAsked')?.[key]) {
+    const chunkDays = collector.chunkDays.get(key) ?? CHUNK_DAYS
+    const range = { fromAt: Math.max(backTo, asked.fromAt - chunkDays * DAY_MS), untilAt: asked.fromAt }
+    try {
+      await onRequest()
+      const groupName = target.groupName === undefined ? {} : { groupName: target.groupName }
+      const { rows, malformedRows: count = 0 } = await workspace.client.readRuns({ ...range, ...groupName }, signal)
+      malformed.rows += count
+      await save(workspace, state, target, { ...range, rows }, { ...asked, fromAt: range.fromAt })
+    } catch (error) {
+      signal?.throwIfAborted()
+      const failure = failureOf(error)
+      if (!isTooMuch(failure) || chunkDays === 1) return failure
+      collector.chunkDays.set(key, Math.max(1, Math.floor(chunkDays / 2)))
+    }
+  }
+  return undefined
+}
+
+function dueGroups({ ledger, clock, collector }: CollectParts, state: CollectState): readonly Target[] {
   const asked = ledger.fact('runsAsked') ?? {}
   const now = clock.now()
   const unknown = new Set(state.unknownGroups)
@@ -77,8 +155,8 @@ function dueGroups({ ledger, clock, collector }: Workspace, state: WorkspaceStat
 
 /** Collects what is due of one target, chunk by chunk. Returns the failure that ended it, if any. */
 async function collect(
-  workspace: Workspace,
-  state: WorkspaceState,
+  workspace: CollectParts,
+  state: CollectState,
   target: Target,
   malformed: Malformed,
   signal?: AbortSignal,
@@ -128,8 +206,8 @@ function firstDay(known: RunsAsked | undefined, cycle: Cycle | undefined, now: I
 
 /** Saves a chunk. A group that is not declared any more is collected from the start when it comes back. */
 async function save(
-  { ledger }: Workspace,
-  state: WorkspaceState,
+  { ledger }: CollectParts,
+  state: CollectState,
   { scope }: Target,
   batch: Omit<RunsBatch, 'asked'>,
   asked: RunsAsked,

@@ -66,13 +66,13 @@ export function chosen({ all, ledger }: Bound, workspace: string, baseUrl: strin
   const current = ofName.find((one) => one.current)
   if (!current) return undefined
   if (baseUrl === undefined || current.baseUrl === baseUrl) return current.id
-  if (current.baseUrl === '') return options.mode === 'write' ? undefined : current.id
+  if (current.baseUrl === '') return options.mode === 'read' ? current.id : undefined
   if (!options.rebind || options.mode === 'note') throw boundElsewhere(ledger, current, baseUrl)
   return options.mode === 'read' ? (ofName.find((one) => one.baseUrl === baseUrl)?.id ?? NO_BINDING) : undefined
 }
 
-function make(database: LedgerDatabase, workspace: string, baseUrl: string | undefined, { mode, now }: BindOptions): number {
-  const url = mode === 'write' ? (baseUrl ?? '') : ''
+function make(database: LedgerDatabase, workspace: string, baseUrl: string | undefined, { now }: BindOptions): number {
+  const url = baseUrl ?? ''
   const claimed = database.get("SELECT id FROM binding WHERE workspace = ? AND base_url = '' AND current = 1", workspace)
   if (claimed) {
     database.run('UPDATE binding SET base_url = ?, bound_at = ? WHERE id = ?', url, now, Number(claimed['id']))

@@ -102,7 +102,7 @@ describe('the ranges that are read', () => {
 
 describe('the plan', () => {
   const person = (email: string, ...days: readonly KnownDays[]) => ({ email, known: days })
-  const options = { common: { unassignable: new Set<string>() }, lagMs: LAG_MS, skipped: new Set<string>() }
+  const options = { common: { unassignable: new Set<string>() }, lagMs: LAG_MS }
   const people = [person('ada@example.com'), person('bob@example.com', known(40, 100)), person('eve@example.com')]
 
   test('asks for newest days first, and for each person alone', () => {
@@ -112,10 +112,6 @@ describe('the plan', () => {
       { ...span(40, 70), emails: ['ada@example.com', 'eve@example.com'] },
     ])
     expect(requestsOf(plan)).toEqual({ people: 4, listings: 2 })
-  })
-  test('leaves out people who were forgotten', () => {
-    const skipped = new Set(['ada@example.com'])
-    expect(planHistory(people, span(70, 100), { ...options, skipped })).toEqual([{ ...span(70, 100), emails: ['eve@example.com'] }])
   })
   test('asks only for people without a key where one source tells the others', () => {
     const common = { measured: span(0, 100), unassignable: new Set(['eve@example.com']) }
@@ -143,6 +139,7 @@ describe('the grade of a figure', () => {
       'reconstructed',
     ],
     ['an empty answer about an active person leaves the day unknown', 32, ada, 'missing'],
+    ['an empty answer about a person whom the service has found is no use', 32, { ...ada, isFound: true }, 'reconstructed'],
     ['a day of readings only is known in part', 36, ada, 'partial'],
     ['any other day is missing', 60, ada, 'missing'],
   ]

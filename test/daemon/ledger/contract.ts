@@ -324,14 +324,17 @@ export function ledgerContract(name: string, place: () => string | Promise<strin
       await store.close()
     })
 
-    test('a pause before the first run does not bind the name to an address; the first writer does, and finds the pause', async () => {
+    test('a pause before the first run does not bind the name to an address; whoever asks the service does, and finds the pause', async () => {
       const file = await place()
       const note = await open(file, 'note')
-      await (await note.workspace('acme', URL_B)).savePause({ untilAt: 100, reason: 'wait', pausedAt: 1 })
+      await (await note.workspace('acme', undefined)).savePause({ untilAt: 100, reason: 'wait', pausedAt: 1 })
       await kept(note.workspace('acme', undefined), (one) =>
         one.saveApproval({ id: '7d1f0c2a9b34', via: 'command', approvedAt: 5, state: 'pending', released: [] }),
       )
       expect((await note.workspaces()).map((one) => one.baseUrl)).toEqual([''])
+      await note.workspace('acme', URL_A)
+      expect((await note.workspaces()).map((one) => one.baseUrl)).toEqual([URL_A])
+      await expect(note.workspace('acme', URL_B)).rejects.toMatchObject({ code: 'LEDGER_BOUND' })
       await note.close()
       const store = await open(file)
       const ledger = await store.workspace('acme', URL_A)

@@ -37,8 +37,8 @@ export async function bind(
   })
 }
 
-async function make(query: Query, workspace: string, baseUrl: string | undefined, { mode, now }: BindOptions): Promise<number> {
-  const url = keptText(mode === 'write' ? (baseUrl ?? '') : '')
+async function make(query: Query, workspace: string, baseUrl: string | undefined, { now }: BindOptions): Promise<number> {
+  const url = keptText(baseUrl ?? '')
   const name = keptText(workspace)
   const [claimed] = await query("SELECT id FROM capkeeper.binding WHERE workspace = $1 AND base_url = '' AND current", [name])
   if (claimed) {

@@ -316,6 +316,7 @@ const facts: { readonly [K in keyof LedgerFacts]: Of<StoredFacts[K]> } = {
 const personHistory = shape<PersonHistory>({
   email: text,
   known: list(shape<KnownDays>({ fromAt: number, untilAt: number, readAt: number, isSilent: optional(boolean) })),
+  isFound: optional(boolean),
   doubt: optional(shape<FigureDoubt>({ cycleStartAt: number, told: amount, listed: amount })),
   claim: optional(shape<HistoryClaim>({ by: text, untilAt: number })),
 })

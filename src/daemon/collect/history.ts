@@ -1,0 +1,331 @@
+// Collects the past use of people, one person and 30 days a request, newest days first, into the ledger. It first proves that an answer about
+// one person tells of nobody else, and keeps nothing where it does. It never decides about a cap, and goes on from wherever another run ended.
+
+// Choices. A person who was not active in a range is not asked for. An empty answer about somebody who was active is unknown, and not 0. A claim
+// of a person runs out after two minutes, longer than any answer takes. The proof is made again after a day.
+
+import { isYounger } from '../../core/model/age.ts'
+import type { Roster, RunUse } from '../../core/model/observed.ts'
+import { scopeKey, TEAM } from '../../core/model/scope.ts'
+import { type Credits, credits, DAY_MS, type Instant, MINUTE_MS, midnight, wholeCents } from '../../core/model/units.ts'
+import {
+  type CommonDays,
+  type Days,
+  doubtOf,
+  type HistoryState,
+  isAboveTotal,
+  missingDays,
+  type PersonHistory,
+  planHistory,
+  type RangeOfPeople,
+  sumOfDays,
+  type UsedDay,
+  usedByDay,
+  withDays,
+} from '../../core/use/history.ts'
+import type { Ledger } from '../../ports.ts'
+import { DEFAULT_USAGE_LAG_MS } from '../config/values.ts'
+import { keyedHash } from '../ledger/forget.ts'
+import { type Failure, failureOf } from './failure.ts'
+import { believed, type CollectParts, LONGEST_BACK_DAYS } from './kept.ts'
+import { sumOfKnown } from './usage-summary.ts'
+
+const CLAIM_MS = 2 * MINUTE_MS
+/** How often, and how often at most, people whom another process reads are looked at again. */
+const WAIT_MS = 5_000
+const MOST_ROUNDS = 1_000
+const PROOF_LIFE_MS = DAY_MS
+/** So many failed answers in a row end the run: more would fail for the same cause. */
+const MOST_FAILURES = 5
+
+/** Why the past of people is not read. */
+export type HistoryStop =
+  | { readonly code: 'HISTORY_UNFILTERED' | 'HISTORY_WITHOUT_CREDITS' }
+  | { readonly code: 'HISTORY_UNREAD'; readonly failure: Failure }
+
+export interface HistoryRun {
+  /** Whose past is read. */
+  readonly roster: Roster
+  readonly wanted: Days
+  /** Of these people only. */
+  readonly only?: readonly string[]
+  /** This process, in claims. */
+  readonly by: string
+  readonly concurrency: number
+  readonly signal?: AbortSignal
+  /** Called before each request: waits for its turn. */
+  readonly onRequest?: () => Promise<void>
+  /** Called with the number of requests of a person's range that are over, or were not needed. */
+  readonly onDone?: (count: number) => void
+}
+
+export interface HistoryOutcome {
+  readonly stopped?: HistoryStop
+  /** Ranges of people that could not be read. */
+  readonly failed: number
+  /** Why the first one could not. */
+  readonly why?: Failure
+}
+
+/** Whole days only: the present day is known from readings. */
+export const wantedDays = (now: Instant, days: number): Days => ({
+  fromAt: midnight(now) - Math.min(days, LONGEST_BACK_DAYS) * DAY_MS,
+  untilAt: midnight(now),
+})
+
+/** What is known of everybody at once. */
+export async function commonDays(ledger: Pick<Ledger, 'fact' | 'recordedFrom'>, now: Instant): Promise<CommonDays> {
+  const asked = believed(ledger.fact('addOnAsked'), now)
+  const recordedFrom = await ledger.recordedFrom()
+  return {
+    ...(asked?.hasRows && { measured: { fromAt: asked.isWhole ? 0 : asked.fromAt, untilAt: asked.throughAt + DAY_MS } }),
+    unassignable: new Set(ledger.fact('addOn')?.unassignable ?? []),
+    ...(recordedFrom !== undefined && { recorded: { fromAt: recordedFrom, untilAt: ledger.fact('usage')?.roster.readAt ?? now } }),
+  }
+}
+
+/** The people of a roster whose past may be read; those who were forgotten are left out. */
+export function skippedPeople(ledger: Pick<Ledger, 'fact'>, { people }: Roster): ReadonlySet<string> {
+  const hashes = new Set(ledger.fact('forgottenHashes') ?? [])
+  const salt = ledger.fact('peopleSalt')
+  if (salt === undefined || hashes.size === 0) return new Set()
+  return new Set(people.flatMap(({ email }) => (hashes.has(keyedHash(salt, email)) ? [email] : [])))
+}
+
+/** Whose past is read: approved people who were not forgotten, or these. */
+export function peopleToRead(ledger: Pick<Ledger, 'fact'>, roster: Roster, only?: readonly string[]): readonly string[] {
+  const skipped = skippedPeople(ledger, roster)
+  return only ?? roster.people.flatMap(({ email, status }) => (status === 'approved' && !skipped.has(email) ? [email] : []))
+}
+
+/** What is to be read of whom. */
+export async function historyPlan(
+  { ledger, clock, config }: Pick<CollectParts, 'ledger' | 'clock' | 'config'>,
+  { roster, wanted, only }: Pick<HistoryRun, 'roster' | 'wanted' | 'only'>,
+): Promise<readonly RangeOfPeople[]> {
+  const known = new Map((await ledger.histories()).map((one) => [one.email, one]))
+  return planHistory(
+    peopleToRead(ledger, roster, only).map((email) => known.get(email) ?? { email, known: [] }),
+    wanted,
+    { common: await commonDays(ledger, clock.now()), lagMs: config.usageLagMs ?? DEFAULT_USAGE_LAG_MS },
+  )
+}
+
+interface Run extends HistoryRun {
+  readonly parts: CollectParts
+  readonly lagMs: number
+  failures: number
+  failed: number
+  /** Ranges that another process has claimed. */
+  others: number
+  isOver: boolean
+  why: Failure | undefined
+  stopped: HistoryStop | undefined
+  /** Use of the present day, which is compared and not kept, by e-mail. */
+  readonly today: Map<string, Credits>
+}
+
+/** Reads what is missing. Failures are part of the outcome. Rejects only when `signal` aborts, or with a `LedgerError`. */
+export async function collectHistory(parts: CollectParts, options: HistoryRun): Promise<HistoryOutcome> {
+  const lagMs = parts.config.usageLagMs ?? DEFAULT_USAGE_LAG_MS
+  const run: Run = {
+    ...options,
+    parts,
+    lagMs,
+    failures: 0,
+    failed: 0,
+    others: 0,
+    isOver: false,
+    why: undefined,
+    stopped: undefined,
+    today: new Map(),
+  }
+  let plan = await historyPlan(parts, options)
+  const [newest] = plan
+  if (newest) await prove(run, newest)
+  for (let round = 0; plan.length > 0 && !run.stopped && round < MOST_ROUNDS; round += 1) {
+    run.others = 0
+    for (const range of plan) if (!run.stopped) await readRange(run, range)
+    if (run.others === 0 || run.stopped) break
+    // Another process reads them now, or has ended while it did.
+    await parts.clock.sleep(WAIT_MS, options.signal)
+    plan = await historyPlan(parts, options)
+  }
+  if (!run.stopped) await compare(run)
+  const { stopped, failed, why } = run
+  return { failed, ...(stopped && { stopped }), ...(why && { why }) }
+}
+
+/** Before the first figure is kept: past runs carry credits, and somebody whom nobody knows has no runs. */
+async function prove(run: Run, range: Days): Promise<void> {
+  const { ledger, clock, client } = run.parts
+  const runs = await ledger.runs(TEAM, run.wanted)
+  if (runs.length > 0 && runs.every(({ used }) => used === undefined)) {
+    run.stopped = { code: 'HISTORY_WITHOUT_CREDITS' }
+    return keepState(run, { isFiltered: true, hasCredits: false })
+  }
+  const before = ledger.fact('history')
+  if (before?.isFiltered && before.hasCredits && isYounger(before.checkedAt, clock.now(), PROOF_LIFE_MS)) return undefined
+  // Of a domain that can never exist, and new each time.
+  const email = `nobody-${run.by}-${clock.now().toString(36)}@capkeeper.invalid`
+  const answer = await ask(run, () => client.readRuns({ ...range, email }, run.signal))
+  // A service that does not know the person has looked for them.
+  const isFiltered = 'failure' in answer ? ['not_found', 'invalid'].includes(answer.failure.kind) : answer.value.rows.length === 0
+  if ('failure' in answer && !isFiltered) run.stopped = { code: 'HISTORY_UNREAD', failure: answer.failure }
+  else if (!isFiltered) await unfiltered(run)
+  else await keepState(run, { isFiltered: true, hasCredits: true })
+}
+
+async function keepState({ parts: { ledger, clock } }: Run, found: Omit<HistoryState, 'checkedAt'>): Promise<void> {
+  ledger.saveFact('history', { checkedAt: clock.now(), ...found })
+  await ledger.commit()
+}
+
+/** Everything that was kept may be use of others. */
+async function unfiltered(run: Run): Promise<void> {
+  run.stopped = { code: 'HISTORY_UNFILTERED' }
+  await run.parts.ledger.dropHistories({ checkedAt: run.parts.clock.now(), isFiltered: false, hasCredits: true })
+}
+
+async function ask<T>(run: Run, request: () => Promise<T>): Promise<{ readonly value: T } | { readonly failure: Failure }> {
+  try {
+    await run.onRequest?.()
+    const value = await request()
+    run.failures = 0
+    return { value }
+  } catch (error) {
+    run.signal?.throwIfAborted()
+    const failure = failureOf(error)
+    run.failures += 1
+    run.why ??= failure
+    if (failure.kind === 'auth' || run.failures >= MOST_FAILURES) run.stopped ??= { code: 'HISTORY_UNREAD', failure }
+    return { failure }
+  }
+}
+
+async function readRange(run: Run, { emails, ...range }: RangeOfPeople): Promise<void> {
+  const { client } = run.parts
+  const total = await totalOf(run, range)
+  const listed = emails.length > 1 ? await ask(run, () => client.readActiveDays(range, run.signal)) : undefined
+  const active = listed && 'value' in listed ? listed.value : undefined
+  const queue = emails.values()
+  let told = 0
+  const work = async (): Promise<void> => {
+    for (const email of queue) {
+      if (run.stopped || run.isOver) return
+      const used = await readPerson(run, range, email, active?.get(email), total)
+      if (used === 'claimed') run.others += 1
+      else {
+        run.onDone?.(1)
+        told += used
+      }
+      if (!run.stopped && (await exceeds(run, range, told, total))) await unfiltered(run)
+    }
+  }
+  const all = Array.from({ length: Math.max(1, run.concurrency) }, work)
+  try {
+    await Promise.all(all)
+  } catch (error) {
+    run.isOver = true
+    await Promise.allSettled(all)
+    throw error
+  }
+}
+
+/** The use of the whole workspace in a range; it is read again before anything is held against it. */
+interface Total {
+  /** Undefined where its days are not known. */
+  used: Credits | undefined
+  isNew: boolean
+}
+
+async function totalOf({ parts: { ledger } }: Run, range: Days): Promise<Total> {
+  const asked = ledger.fact('runsAsked')?.[scopeKey(TEAM)]
+  const isKnown = asked !== undefined && asked.fromAt <= range.fromAt && asked.throughAt >= range.untilAt - DAY_MS
+  return { used: isKnown ? totalUsed(await ledger.runs(TEAM, range)) : undefined, isNew: false }
+}
+
+const totalUsed = (rows: readonly RunUse[]): Credits => sumOfKnown(rows.map(({ used }) => used)) ?? credits(0)
+
+/** Whether people have more than the workspace. Use of the last days may have arrived since the workspace was read. */
+async function exceeds(run: Run, range: Days, people: number, total: Total): Promise<boolean> {
+  if (total.used === undefined || !isAboveTotal(people, total.used)) return false
+  if (!total.isNew) {
+    const answer = await ask(run, () => run.parts.client.readRuns(range, run.signal))
+    if ('failure' in answer) return false
+    total.used = totalUsed(answer.value.rows)
+    total.isNew = true
+  }
+  return isAboveTotal(people, total.used)
+}
+
+/** Returns the use that was kept; `claimed`: another process reads this person now. */
+async function readPerson(run: Run, range: Days, email: string, activeDays: number | undefined, total: Total): Promise<number | 'claimed'> {
+  const { ledger, clock, client } = run.parts
+  if (activeDays === 0) {
+    await keep(run, range, email, { rows: [], isFound: false, isSilent: false })
+    return 0
+  }
+  const isMine = await ledger.changeHistory(email, (history) => claimed(history, run.by, clock.now()))
+  if (!isMine) return 'claimed'
+  // The newest answer also has the present day: the figure of the cycle has it too.
+  const isNewest = range.untilAt === run.wanted.untilAt && midnight(clock.now()) === range.untilAt
+  const question = isNewest ? { fromAt: range.fromAt, email } : { ...range, email }
+  const answer = await ask(run, () => client.readRuns(question, run.signal))
+  if ('failure' in answer) {
+    run.failed += 1
+    await ledger.changeHistory(email, (history) => ({ history: withoutClaim(history) }))
+    return 0
+  }
+  const rows = usedByDay(answer.value.rows, range)
+  const sum = sumOfDays(rows)
+  if (await exceeds(run, range, sum, total)) {
+    await unfiltered(run)
+    return 0
+  }
+  if (isNewest)
+    run.today.set(email, sumOfDays(usedByDay(answer.value.rows, { fromAt: range.untilAt, untilAt: range.untilAt + 2 * DAY_MS })))
+  const isFound = answer.value.rows.length > 0
+  await keep(run, range, email, { rows, isFound, isSilent: !isFound && (activeDays ?? 0) > 0 })
+  return sum
+}
+
+const claimed = (history: PersonHistory, by: string, now: Instant): { readonly history: PersonHistory } | undefined => {
+  const { claim } = history
+  const isOthers = claim !== undefined && claim.by !== by && claim.untilAt > now && claim.untilAt <= now + CLAIM_MS
+  return isOthers ? undefined : { history: { ...history, claim: { by, untilAt: now + CLAIM_MS } } }
+}
+
+const withoutClaim = ({ claim: _, ...history }: PersonHistory): PersonHistory => history
+
+async function keep(
+  { parts: { ledger, clock }, lagMs }: Run,
+  range: Days,
+  email: string,
+  { rows, isFound, isSilent }: { readonly rows: readonly UsedDay[]; readonly isFound: boolean; readonly isSilent: boolean },
+): Promise<void> {
+  const read = { ...range, readAt: clock.now(), ...(isSilent && { isSilent }) }
+  await ledger.changeHistory(email, (history) => ({
+    history: { ...withoutClaim(history), known: withDays(history.known, read, lagMs), ...(isFound && { isFound }) },
+    // What readings tell of a silent person stays.
+    ...((!isSilent || history.isFound) && { told: { ...range, rows } }),
+  }))
+}
+
+/** Compares the days of the present cycle with the figure of the roster, for everybody whose newest days were just read. */
+async function compare({ parts: { ledger }, roster, today, wanted }: Run): Promise<void> {
+  const startAt = roster.cycle && midnight(roster.cycle.startAt)
+  if (startAt === undefined) return
+  const listed = new Map(roster.people.map(({ email, used }) => [email, used]))
+  const cycle = { fromAt: startAt, untilAt: wanted.untilAt }
+  const known = new Map((await ledger.histories()).map((one) => [one.email, one]))
+  for (const [email, usedToday] of today) {
+    const before = known.get(email)
+    const days = before?.known.filter(({ isSilent }) => before.isFound === true || isSilent !== true) ?? []
+    if (!before || missingDays(cycle, days).length > 0) continue
+    const told = sumOfDays(await ledger.useOfPerson(email, cycle))
+    const doubt = doubtOf(startAt, wholeCents(told + usedToday), listed.get(email))
+    if (JSON.stringify(doubt) !== JSON.stringify(before.doubt))
+      await ledger.changeHistory(email, ({ doubt: _, ...history }) => ({ history: { ...history, ...(doubt && { doubt }) } }))
+  }
+}
