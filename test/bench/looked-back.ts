@@ -56,6 +56,7 @@ export function lookedBack(world: BigWorld): Compared {
   const use = {
     workspace: 'bench',
     recorded: { addOn: 'estimated', people, days },
+    past: { people: new Map(), common: { unassignable: new Set<string>(), recorded: { fromAt: START, untilAt: world.now } } },
     usage: { roster: { ...world.roster, cycle }, groups: world.groups },
     highest: new Map(),
     owned: [...world.owned.values()].map((cap) => ({ ...cap, verifiedAt: START })),

@@ -83,12 +83,12 @@ describe('recommend', () => {
     expect(stdout).toMatch(/^# {3}- name: "web"\n# {5}members: \{groups: \["grp_web"\]\}\n# {5}credits: \d+\n# {5}share: need$/m)
   })
 
-  test('is refused before there is a whole cycle, with when there will be one', async () => {
+  test('is refused before a cycle is known, with the share reached and the command to type', async () => {
     const at = await recordedPlace({ ...COMPANY, fromAt: Date.UTC(2026, 10, 9) })
     expect(await at.run('recommend')).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: expect.stringContaining('one will be from 2027-01-01 on'),
+      stderr: expect.stringMatching(/the best, 2026-10-01 to 2026-11-01, is known for 0 % of the people; type: capkeeper collect /),
     })
   })
 

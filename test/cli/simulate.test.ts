@@ -89,16 +89,17 @@ describe('simulate', () => {
     expect(notes[0]).toBe('Days are recorded from 2026-08-03 on, and 3 cycles are recorded as a whole; 6 will be from 2027-02-01 on.')
   })
 
-  test('shows the recorded part of the first cycle, and when there will be a whole one', async () => {
-    const { code, stdout } = await (await recordedPlace({ ...COMPANY, fromAt: Date.UTC(2026, 10, 9) })).run('simulate')
-    expect(code).toBe(0)
-    expect(stdout).toContain('2026-11-01 (in part)')
-    expect(stdout.replaceAll(/\n\s*/g, ' ')).toContain('one will be from 2027-01-01 on')
+  test('is refused before a cycle is known, with the share reached and the command to type', async () => {
+    expect(await (await recordedPlace({ ...COMPANY, fromAt: Date.UTC(2026, 10, 9) })).run('simulate')).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/is known for 0 % of the people; type: capkeeper collect --config /),
+    })
   })
 
   test.each<[string, RecordedCompany | 'empty', number]>([
     ['no day', 'empty', 4],
-    ['no whole cycle', { ...COMPANY, fromAt: Date.UTC(2026, 10, 9) }, 0],
+    ['no whole cycle', { ...COMPANY, fromAt: Date.UTC(2026, 10, 9) }, 4],
     ['as much', COMPANY, 0],
   ])('%s of another workspace is recorded: the first is told of all the same', async (_row, recorded, code) => {
     const at = await recordedPlace()
@@ -113,7 +114,7 @@ describe('simulate', () => {
   })
 
   test.each<[string, (at: Awaited<ReturnType<typeof recordedPlace>>) => readonly string[], number, string]>([
-    ['a ledger without days', () => [], 1, 'capkeeper run'],
+    ['a ledger without days', () => [], 1, 'capkeeper collect'],
     ['a daemon for a ledger', () => ['--ledger', 'http://127.0.0.1:9464'], 64, 'ledger backup'],
     ['a ledger that does not exist', () => ['--ledger', join(temporaryFolder(), 'no.db')], 1, 'has no records'],
     ['a policy that does not parse', (at) => [at.write('bad.yaml', 'spec: [')], 65, 'bad.yaml:1:'],

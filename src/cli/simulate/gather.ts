@@ -3,16 +3,18 @@
 
 import type { PolicyRevision } from '../../core/model/policy.ts'
 import { hasErrors, InputError, type Problem } from '../../core/model/problem.ts'
+import { ENOUGH_KNOWN } from '../../core/use/history.ts'
 import type { SimulationInputs } from '../../core/use/replay/document.ts'
 import { loadConfigAside } from '../../daemon/config/load-aside.ts'
 import type { Config } from '../../daemon/config/settings.ts'
-import { type RecordedUse, type ReplayOptions, replayStart } from '../../daemon/replay/gather.ts'
+import { type KnownCycle, type RecordedUse, type ReplayOptions, replayStart } from '../../daemon/replay/gather.ts'
 import { randomSalt } from '../../daemon/schedule/system.ts'
 import type { LoadedPolicies } from '../../policy/load/load.ts'
 import type { NetworkFlags } from '../shared/args.ts'
 import { type Cli, CommandError, UsageError } from '../shared/context.ts'
-import { HOW_TO_GET_DAYS, readRecordedUse } from '../shared/ledger/recorded-use.ts'
+import { collectLine, readRecordedUse } from '../shared/ledger/recorded-use.ts'
 import { policyPaths, readPolicies } from '../shared/policies.ts'
+import { dayText } from '../shared/text.ts'
 
 interface GatherOptions {
   /** Policy files in place of those of the config. */
@@ -51,7 +53,7 @@ export async function gather(flags: NetworkFlags, options: GatherOptions, cli: C
   const names = loaded.configured
     ? config.workspaces.map(({ name }) => name)
     : [policies.workspace ?? config.workspaces[0]?.name ?? 'default']
-  const ledger = await readRecordedUse(cli, config.ledger, names)
+  const ledger = await readRecordedUse(cli, config.ledger, names, flags)
   const { pricePerCredit } = config
   const workspaces = ledger.workspaces.flatMap((use): readonly Recorded[] => {
     const policy = policies.sets.get(use.workspace)
@@ -63,7 +65,7 @@ export async function gather(flags: NetworkFlags, options: GatherOptions, cli: C
       ...(options.cycles !== undefined && { cycles: options.cycles }),
       ...(pricePerCredit !== undefined && { pricePerCredit }),
     }
-    return [{ policy, groups: use.usage?.groups ?? [], start: startOf(use, { ...replay, now: cli.clock.now() }) }]
+    return [{ policy, groups: use.usage?.groups ?? [], start: startOf(use, { ...replay, now: cli.clock.now() }, flags) }]
   })
   if (workspaces.length === 0) throw new CommandError(`no policy is for ${names.join(', ')}`)
   return { config, workspaces, warnings: problems, salt: ledger.salt ?? randomSalt() }
@@ -79,14 +81,25 @@ export function inputsOf({ start }: Recorded): SimulationInputs {
   return start
 }
 
-function startOf(use: RecordedUse, options: ReplayOptions): Recorded['start'] {
+function startOf(use: RecordedUse, options: ReplayOptions, flags: NetworkFlags): Recorded['start'] {
   const start = replayStart(use, options)
   switch (start.kind) {
     case 'inputs':
-      return start.inputs
+      return start.best ? new CommandError(shortText(use.workspace, start.best, flags)) : start.inputs
     case 'no-days':
-      return new CommandError(`${use.workspace}: the ledger has no day of anybody's use yet; ${HOW_TO_GET_DAYS}`)
+      return new CommandError(`${use.workspace}: the ledger has no day of anybody's use yet (0 %); type: ${collectLine(flags)}`)
     case 'no-cycle':
       return new CommandError(`${use.workspace}: the ledger knows no billing cycle, because the service names none`)
   }
+}
+
+/** What is missing, and the one command that gets it. */
+function shortText(workspace: string, { startAt, endAt, known }: KnownCycle, flags: NetworkFlags): string {
+  const share = (part: number): string => `${Math.floor(part * 100)} %`
+  const ofUse = known.use === undefined ? '' : ` and ${share(known.use)} of the use`
+  const least = share(ENOUGH_KNOWN)
+  return (
+    `${workspace}: no past cycle is known for ${least} of the people and of the use: the best, ${dayText(startAt)} to ${dayText(endAt)}, ` +
+    `is known for ${share(known.people)} of the people${ofUse}; type: ${collectLine(flags)}`
+  )
 }

@@ -133,8 +133,7 @@ const covers = (days: Days | undefined, dayAt: Instant): boolean => days !== und
 export function gradeOf(dayAt: Instant, { email, known, doubt, isFound }: PersonHistory, common: CommonDays): DayGrade {
   if (covers(common.measured, dayAt) && !common.unassignable.has(email)) return 'measured'
   const told = known.find((days) => covers(days, dayAt))
-  const isDoubted = doubt !== undefined && dayAt >= doubt.cycleStartAt
-  if (told && (isFound || !told.isSilent)) return isDoubted ? 'partial' : 'reconstructed'
+  if (told && (isFound || !told.isSilent)) return doubt ? 'partial' : 'reconstructed'
   return covers(common.recorded, dayAt) ? 'partial' : 'missing'
 }
 

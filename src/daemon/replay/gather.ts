@@ -7,6 +7,7 @@ import type { Cycle, OwnedCap } from '../../core/model/observed.ts'
 import { type Credits, credits, DAY_MS, type Instant } from '../../core/model/units.ts'
 import { firstDayOf, type ReplayCycle } from '../../core/use/replay/demand.ts'
 import type { SimulationInputs } from '../../core/use/replay/document.ts'
+import { type CycleKnown, cycleKnown, isEnough, type PastDays } from '../../core/use/replay/known.ts'
 import { isWeekend, type RecordedDays, recordedSpan } from '../../core/use/replay/recorded.ts'
 import type { UsageFacts } from '../../ports.ts'
 import { cycleBeside, cyclesBetween } from './cycles.ts'
@@ -18,6 +19,7 @@ const CYCLES = 3
 export interface RecordedUse {
   readonly workspace: string
   readonly recorded: RecordedDays
+  readonly past: PastDays
   readonly usage?: UsageFacts
   /** Everybody's use in the cycle of the last reading, by e-mail. */
   readonly highest: ReadonlyMap<string, Credits>
@@ -35,7 +37,14 @@ export interface ReplayOptions extends Pick<SimulationInputs, 'policy' | 'agains
 }
 
 type ReplayStart =
-  | { readonly kind: 'inputs'; readonly inputs: SimulationInputs /** Where no cycle is whole yet. */; readonly wholeAt?: Instant }
+  | {
+      readonly kind: 'inputs'
+      readonly inputs: SimulationInputs
+      /** Where no cycle is whole yet. */
+      readonly wholeAt?: Instant
+      /** The past cycle of which most is known, where no cycle is known well enough. */
+      readonly best?: KnownCycle
+    }
   /** `no-days`: no use was recorded yet; `no-cycle`: the service names no billing cycle. */
   | { readonly kind: 'no-days' | 'no-cycle'; readonly wholeAt?: Instant }
 
@@ -49,7 +58,7 @@ export function replayStart(use: RecordedUse, { policy, against, cycles: asked, 
   const wholeAt = wholeFrom(firstAt, known.current, 1)
   const later = wholeAt === undefined ? {} : { wholeAt }
   if (!span) return { kind: 'no-days', ...later }
-  const { cycles, shown, whole } = chosenCycles(use, span, known, asked ?? CYCLES, now)
+  const { cycles, shown, whole, best } = chosenCycles(use, span, known, asked ?? CYCLES, now)
   const perSeat = usage?.balance?.creditsPerSeat
   const inputs = {
     workspace,
@@ -67,7 +76,12 @@ export function replayStart(use: RecordedUse, { policy, against, cycles: asked, 
     ...(pricePerCredit !== undefined && { pricePerCredit }),
     notes: shortage({ firstAt, current: known.current }, whole, asked),
   }
-  return { kind: 'inputs', inputs, ...(whole === 0 && later) }
+  return { kind: 'inputs', inputs, ...(whole === 0 && { ...later, best }) }
+}
+
+/** A past cycle, and how much of it is known. */
+export interface KnownCycle extends Cycle {
+  readonly known: CycleKnown
 }
 
 interface Known {
@@ -90,10 +104,11 @@ function chosenCycles(
   known: Known,
   wanted: number,
   now: Instant,
-): { readonly cycles: readonly ReplayCycle[]; readonly shown: number; readonly whole: number } {
+): { readonly cycles: readonly ReplayCycle[]; readonly shown: number; readonly whole: number; readonly best: KnownCycle } {
+  const knownOf = knownCycles(use)
   const all = cyclesBetween(known.current, span.firstAt, span.lastAt + DAY_MS).map((cycle): ReplayCycle => {
     const real = known.previous?.endAt === cycle.endAt ? known.previous : cycle
-    const isWhole = beginsBy(span.firstAt, real) && real.endAt <= now && known.readAt >= real.endAt - DAY_MS
+    const isWhole = real.endAt <= now && isEnough(knownOf(real))
     const isCurrent = real.startAt === known.current.startAt
     return {
       ...real,
@@ -101,10 +116,28 @@ function chosenCycles(
       ...(use.recorded.addOn === 'estimated' && isCurrent && !isWhole && { usedBefore: usedBefore(use, real) }),
     }
   })
-  const whole = all.filter(({ isWhole }) => isWhole).length
   const last = all.findLastIndex(({ isWhole }) => isWhole)
-  const cycles = whole > 0 ? all.slice(0, last + 1) : all
-  return { cycles, shown: Math.min(wanted, whole > 0 ? whole : all.length), whole }
+  // A cycle that is not known well enough ends the row; those before it only tell what people used to use.
+  const whole = last - all.findLastIndex(({ isWhole }, index) => index < last && !isWhole)
+  const cycles = last >= 0 ? all.slice(0, last + 1) : all
+  const ended = [...all.filter(({ endAt }) => endAt <= now), cycleBeside(known.current, -1)].map((cycle) => ({
+    ...cycle,
+    known: knownOf(cycle),
+  }))
+  const best = ended.reduce((most, one) => (one.known.people >= most.known.people ? one : most))
+  return { cycles, shown: Math.min(wanted, last >= 0 ? whole : all.length), whole: last >= 0 ? whole : 0, best }
+}
+
+/** How much of a cycle is known. */
+function knownCycles({ past, recorded, usage }: RecordedUse): (cycle: Cycle) => CycleKnown {
+  const emails = (usage?.roster.people ?? []).flatMap(({ email, status }) => (status === 'approved' ? [email] : []))
+  const { recorded: read } = past.common
+  // Nobody works on a weekend: readings that began after one may as well have begun before it. Choice.
+  let fromAt = read?.fromAt ?? 0
+  while (isWeekend(fromAt - DAY_MS)) fromAt -= DAY_MS
+  const common = { ...past.common, ...(read && { recorded: { fromAt, untilAt: read.untilAt + DAY_MS } }) }
+  return (cycle) =>
+    cycleKnown({ fromAt: firstDayOf(cycle), untilAt: firstDayOf({ startAt: cycle.endAt }) }, recorded, emails, { ...past, common })
 }
 
 /** Whether days were recorded from the cycle's first day on. Missing weekend days at its start count as recorded. Choice. */

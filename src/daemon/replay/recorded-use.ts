@@ -1,7 +1,12 @@
 // Reads a workspace's records for a replay: use by day, today's people and groups, our caps and what was written. It writes nothing.
 
+import { scopeKey, TEAM } from '../../core/model/scope.ts'
+import { DAY_MS } from '../../core/model/units.ts'
+import type { CommonDays } from '../../core/use/history.ts'
+import { mergedDays, type PastDays, teamDays } from '../../core/use/replay/known.ts'
 import type { RecordedDays } from '../../core/use/replay/recorded.ts'
 import type { DayRange, Ledger } from '../../ports.ts'
+import { commonDays } from '../collect/history.ts'
 import type { RecordedUse } from './gather.ts'
 
 /** All days of any ledger. */
@@ -10,9 +15,16 @@ const EVER: DayRange = { fromAt: 0, untilAt: 8.64e15 }
 /** `days`: default all. */
 export async function recordedUseOf(workspace: string, ledger: Ledger, days: DayRange = EVER): Promise<RecordedUse> {
   const usage = ledger.fact('usage')
+  const common = await commonDays(ledger, usage?.roster.readAt ?? Number.POSITIVE_INFINITY)
+  const team = await teamOf(ledger)
   return {
     workspace,
-    recorded: await daysOf(ledger, days),
+    recorded: await daysOf(ledger, days, common),
+    past: {
+      people: new Map((await ledger.histories()).map((one) => [one.email, one])),
+      common,
+      ...(team && { team }),
+    },
     ...(usage && { usage }),
     highest: await ledger.highestUse(),
     owned: ledger.owned(),
@@ -21,12 +33,16 @@ export async function recordedUseOf(workspace: string, ledger: Ledger, days: Day
   }
 }
 
-/** Measured days where they reach back as far as the days from readings; else the latter. */
-async function daysOf(ledger: Ledger, days: DayRange): Promise<RecordedDays> {
+/** Each person's days from their best source. */
+async function daysOf(ledger: Ledger, days: DayRange, common: CommonDays): Promise<RecordedDays> {
   const estimated = await ledger.useByDay(days, 'estimated')
-  const asked = ledger.fact('addOnAsked')
-  if (!asked?.hasRows) return estimated
-  const measured = await ledger.useByDay(days, 'measured')
-  const [from, since] = [measured.days[0]?.dayAt, estimated.days[0]?.dayAt]
-  return from !== undefined && from <= (since ?? from) ? measured : estimated
+  return common.measured ? mergedDays(estimated, await ledger.useByDay(days, 'measured'), common) : estimated
+}
+
+async function teamOf(ledger: Ledger): Promise<PastDays['team']> {
+  const asked = ledger.fact('runsAsked')?.[scopeKey(TEAM)]
+  if (!asked) return undefined
+  const range = { fromAt: asked.fromAt, untilAt: asked.throughAt + DAY_MS }
+  const days = teamDays(await ledger.runs(TEAM, range))
+  return days && { ...range, days }
 }

@@ -3,6 +3,7 @@
 
 import type { RecordedUse } from '../../../daemon/replay/gather.ts'
 import { recordedUseOf } from '../../../daemon/replay/recorded-use.ts'
+import { ledgerArgs, type NetworkFlags } from '../args.ts'
 import { type Cli, CommandError, UsageError } from '../context.ts'
 import { isLedgerUrl } from '../remote.ts'
 import { shownLedger } from './address.ts'
@@ -15,7 +16,7 @@ interface RecordedLedger {
 }
 
 /** Reads these workspaces. Throws a `CommandError` when the ledger has records of none, and a `LedgerError` when it cannot be read. */
-export async function readRecordedUse(cli: Cli, file: string, names: readonly string[]): Promise<RecordedLedger> {
+export async function readRecordedUse(cli: Cli, file: string, names: readonly string[], flags: NetworkFlags): Promise<RecordedLedger> {
   if (isLedgerUrl(file)) {
     throw new UsageError(
       `${shownLedger(file)} is the address of a daemon, which hands out no use by day; name the ledger itself, or a copy of it (\`capkeeper ledger backup FILE\`), with --ledger`,
@@ -24,7 +25,7 @@ export async function readRecordedUse(cli: Cli, file: string, names: readonly st
   return withStore(cli, file, 'read', async (store) => {
     const known = await currentWorkspaces(store)
     const found = names.filter((name) => known.includes(name))
-    if (found.length === 0) throw nothingKnown(file, names, known)
+    if (found.length === 0) throw nothingKnown(file, names, known, flags)
     let salt: string | undefined
     const workspaces: RecordedUse[] = []
     for (const workspace of found) {
@@ -36,12 +37,12 @@ export async function readRecordedUse(cli: Cli, file: string, names: readonly st
   })
 }
 
-/** The hint where no days are recorded. */
-export const HOW_TO_GET_DAYS =
-  'days are recorded while a daemon runs (`capkeeper run`, mode: audit is enough): start one and ask again in a week or more'
+/** The command that gets past days into the same ledger. */
+export const collectLine = (flags: NetworkFlags): string => ['capkeeper collect', ...ledgerArgs(flags)].join(' ')
 
-function nothingKnown(file: string, names: readonly string[], known: readonly string[]): CommandError {
-  if (known.length === 0) return new CommandError(`${file} has no records; ${HOW_TO_GET_DAYS}, or name another ledger with --ledger`)
+function nothingKnown(file: string, names: readonly string[], known: readonly string[], flags: NetworkFlags): CommandError {
+  if (known.length === 0)
+    return new CommandError(`${file} has no records; type: ${collectLine(flags)}, or name another ledger with --ledger`)
   return new CommandError(
     `${file} knows nothing of ${names.join(', ')}; it knows ${known.join(', ')}: choose with --workspace, or name another ledger with --ledger`,
   )

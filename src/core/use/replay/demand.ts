@@ -3,7 +3,7 @@
 // recorded use the lower end. Without such a day nothing is guessed, and the person is counted.
 
 import type { Cycle } from '../../model/observed.ts'
-import { type Credits, DAY_MS, type Instant } from '../../model/units.ts'
+import { type Credits, DAY_MS, type Instant, midnight } from '../../model/units.ts'
 import type { CapSource } from './caps.ts'
 import { type RecordedDays, recordedSpan, type UseOfDay } from './recorded.ts'
 
@@ -74,8 +74,8 @@ export function* demandByCycle(inputs: DemandInputs): Generator<CycleDemand> {
   }
 }
 
-/** The first UTC day whose noon lies in the cycle. */
-export const firstDayOf = ({ startAt }: Pick<Cycle, 'startAt'>): Instant => Math.ceil((startAt - DAY_MS / 2) / DAY_MS) * DAY_MS
+/** The first UTC day of a cycle: the day that holds its start, whole, as the service writes days. */
+export const firstDayOf = ({ startAt }: Pick<Cycle, 'startAt'>): Instant => midnight(startAt)
 
 /**
  * Whether the cap stops the person: at most 1 % of it, or 1 credit, is left, so the next request is refused. When use exceeded the cap by more
@@ -84,7 +84,7 @@ export const firstDayOf = ({ startAt }: Pick<Cycle, 'startAt'>): Instant => Math
 const isStopped = (cap: number, used: number): boolean => used >= cap - Math.max(1, cap / 100) && used <= cap + Math.max(10, cap / 10)
 
 function demandOf(
-  { people, inForce, creditsPerSeat = 0 as Credits, recorded }: DemandInputs,
+  { people, inForce, creditsPerSeat = 0 as Credits }: DemandInputs,
   cycle: ReplayCycle,
   { firstAt, endAt }: { readonly firstAt: Instant; readonly endAt: Instant },
   memory: Memory,
@@ -104,10 +104,8 @@ function demandOf(
       const used = today.used[person] ?? 0
       const before = spent[person] ?? 0
       const cap = caps[person] ?? Number.POSITIVE_INFINITY
-      const paid =
-        recorded.addOn === 'measured'
-          ? (today.addOn[person] ?? 0)
-          : Math.max(0, before + used - creditsPerSeat) - Math.max(0, before - creditsPerSeat)
+      const told = today.addOn[person] ?? Number.NaN
+      const paid = Number.isNaN(told) ? Math.max(0, before + used - creditsPerSeat) - Math.max(0, before - creditsPerSeat) : told
       spent[person] = before + used
       addOn[person] = paid
       addOnSpent[person] = (addOnSpent[person] ?? 0) + paid
@@ -135,7 +133,7 @@ function dayReader({ days }: RecordedDays, people: number): DayReader {
   let next = 0
   return (dayAt) => {
     used.fill(0)
-    addOn.fill(0)
+    addOn.fill(Number.NaN)
     while (next < days.length && (days[next]?.dayAt ?? 0) < dayAt) next += 1
     const day = days[next]
     if (day?.dayAt === dayAt) fill(day, used, addOn)
@@ -147,7 +145,7 @@ function fill({ people, cents, addOnCents }: UseOfDay, used: Float64Array, addOn
   for (let row = 0; row < people.length; row += 1) {
     const person = people[row] ?? 0
     used[person] = (cents[row] ?? 0) / 100
-    addOn[person] = (addOnCents?.[row] ?? 0) / 100
+    addOn[person] = (addOnCents?.[row] ?? Number.NaN) / 100
   }
 }
 

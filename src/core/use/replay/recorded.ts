@@ -14,11 +14,12 @@ export interface UseOfDay {
   readonly people: Int32Array
   /** All use, in hundredths of a credit. */
   readonly cents: Float64Array
-  /** The part that add-on credits paid, where the service measures it. */
+  /** The part that add-on credits paid, where the service measures it; NaN for a person for whom it does not. */
   readonly addOnCents?: Float64Array
 }
 
 export interface RecordedDays {
+  /** `measured`: of everybody on every day. */
   readonly addOn: 'measured' | 'estimated'
   /** E-mails. */
   readonly people: readonly string[]

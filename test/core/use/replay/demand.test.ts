@@ -118,10 +118,10 @@ describe('the days of a cycle', () => {
   ])('%s', (_name, use, cycles, expected) => expect(spans(use, cycles)).toEqual(expected))
 
   test.each([
-    ['until noon', 12, 0],
-    ['after noon', 12.001, 1],
+    ['at noon', 12, 0],
+    ['late in the evening', 23.9, 0],
     ['at midnight', 0, 0],
-  ])('begin with the one whose noon is in it: a cycle that starts %s', (_name, hours, day) =>
+  ])('begin with the one that holds its start: a cycle that starts %s', (_name, hours, day) =>
     expect(firstDayOf({ startAt: START + (hours / 24) * DAY })).toBe(START + day * DAY),
   )
   test('are asked for at noon, with what was paid from add-on credits so far', () => {
