@@ -23,6 +23,8 @@ export interface WorkspaceSettings extends PlanSettings {
   readonly onDrift: 'heal' | 'alert'
   readonly intervalMs: number
   readonly usageIntervalMs: number
+  /** Past days of people that are read; 0 or absent: none. */
+  readonly historyDays?: number
   /** Absent: ignore. */
   readonly undeclaredUsers?: 'ignore' | 'report'
 }
@@ -61,6 +63,7 @@ export type FindingSource =
   | 'usage'
   | 'runs'
   | 'addOn'
+  | 'history'
   | 'figures'
   | 'plan'
   | 'foreign'
@@ -128,7 +131,7 @@ export const createWorkspace = (
   burnedFrom: undefined,
   useReadings: undefined,
   runs: undefined,
-  collector: newCollector(),
+  collector: newCollector(parts.random.next().toString(36).slice(2, 10)),
 })
 
 /**

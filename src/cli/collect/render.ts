@@ -1,8 +1,8 @@
 // What is known of the past after `collect`, as text and as JSON, and the exit code that follows from it.
 import { plain } from '../../core/escape/terminal.ts'
 import type { Roster } from '../../core/model/observed.ts'
-import { DAY_MS, type Instant } from '../../core/model/units.ts'
-import { countGrades, DAY_GRADES, type DayGrade, type Days, gradeOf } from '../../core/use/history.ts'
+import type { Instant } from '../../core/model/units.ts'
+import { countGrades, DAY_GRADES, type DayGrade, type Days, gradesOf } from '../../core/use/history.ts'
 import { commonDays, type HistoryOutcome, type HistoryStop, peopleToRead, skippedPeople } from '../../daemon/collect/history.ts'
 import type { CollectParts, CollectState } from '../../daemon/collect/kept.ts'
 import { ledgerArgs, type NetworkFlags } from '../shared/args.ts'
@@ -55,7 +55,9 @@ export async function collected({ parts, state, roster, wanted, only, ...rest }:
     return {
       email,
       days: countGrades(wanted, person, common),
-      ranges: rangesOf(wanted, (dayAt) => gradeOf(dayAt, person, common)),
+      ranges: gradesOf(wanted, person, common).map(({ fromAt, untilAt, grade }) => ({
+        ...{ from: dayText(fromAt), until: dayText(untilAt - 1), grade },
+      })),
       ...(doubt && { doubt: { told: doubt.told, listed: doubt.listed } }),
     }
   })
@@ -69,16 +71,6 @@ export async function collected({ parts, state, roster, wanted, only, ...rest }:
     skipped: skipped.size,
     knowsSeats: state.usage?.balance !== undefined,
   }
-}
-
-function rangesOf({ fromAt, untilAt }: Days, grade: (dayAt: Instant) => DayGrade): CollectedPerson['ranges'] {
-  const ranges: { from: string; until: string; grade: DayGrade }[] = []
-  for (let dayAt = fromAt; dayAt < untilAt; dayAt += DAY_MS) {
-    const [last, now] = [ranges.at(-1), grade(dayAt)]
-    if (last?.grade === now) last.until = dayText(dayAt)
-    else ranges.push({ from: dayText(dayAt), until: dayText(dayAt), grade: now })
-  }
-  return ranges
 }
 
 export function exitOf({ totals: { measured, reconstructed, partial, missing } }: Collected): ExitCode {

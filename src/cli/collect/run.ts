@@ -82,7 +82,7 @@ async function collectOne(job: Job): Promise<Collected> {
   const { client, close } = connectReader(cli, slow, { signal, onRequest: gate.onRequest, ...learned })
   try {
     const state = recall(policy, ledger)
-    const parts: CollectParts = { config, client, ledger, clock: cli.clock, collector: newCollector() }
+    const parts: CollectParts = { config, client, ledger, clock: cli.clock, collector: newCollector(randomSalt().slice(0, 8)) }
     const roster = await readPeople(job, parts, state)
     return await readPast(job, parts, state, { roster, rate, gate })
   } finally {
@@ -173,7 +173,7 @@ async function readPast(job: Job, parts: CollectParts, state: WorkspaceState, { 
     done += more
     bar.update(done)
   }
-  const options = { ...asking, by: randomSalt().slice(0, 8), concurrency: config.rate.concurrency, signal, onRequest, onDone }
+  const options = { ...asking, concurrency: config.rate.concurrency, signal, onRequest, onDone }
   const outcome: HistoryOutcome = await collectHistory(parts, options).finally(bar.stop)
   return collected({
     parts,

@@ -56,11 +56,21 @@ function needs(one: WorkspaceStatus, paint: Paint): readonly string[] {
       paint('yellow', plain(`hold ${hold.id} by ${hold.guards.join(', ')}, ${people(hold.people)}: ${hold.message}`)),
     ),
     ...(one.lastCycle?.message === undefined ? [] : [plain(one.lastCycle.message)]),
+    ...pastLine(one),
     ...one.warnings.map((warning) => `warning: ${plain(warning)}`),
     ...columns(shown.map(scopeCells)).map((line, index) => painted(paint, shown[index], line)),
     ...(more > 0 ? [`and ${count(more, 'more scope', 'more scopes')}; /status lists them`] : []),
   ]
   return lines.length === 0 ? [] : [paint('bold', plain(one.workspace)), ...lines.map((line) => `  ${line}`)]
+}
+
+/** While the past of people is being read. */
+function pastLine({ history }: WorkspaceStatus): readonly string[] {
+  if (!history || (history.left === 0 && history.stopped === undefined)) return []
+  const { measured, reconstructed, partial, missing } = history.days
+  const all = measured + reconstructed + partial + missing
+  const share = all === 0 ? 0 : Math.floor((100 * (measured + reconstructed)) / all)
+  return [`past of people since ${history.from}: ${share} % known, ${history.stopped ?? `${count(history.left, 'request')} left`}`]
 }
 
 /** Lines of a table; a daemon of an earlier version lists neither pools nor rules. */

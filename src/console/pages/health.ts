@@ -3,7 +3,7 @@ import { type Html, html, type Value } from '../../core/escape/html.ts'
 import type { Documents } from '../../daemon/http/documents/documents.ts'
 import type { HealthDocument } from '../../daemon/http/documents/types.ts'
 import { renderFrame } from '../frame.ts'
-import { badge, box, empty, facts, holdLink, SEVERITY_WEIGHT, section, table, tiles } from '../parts.ts'
+import { badge, box, empty, facts, holdLink, SEVERITY_WEIGHT, section, type Tile, table, tiles } from '../parts.ts'
 import { duration, number, percent, span, when, withoutWays, words } from '../text.ts'
 
 export async function healthPage(documents: Documents, workspace: string): Promise<string> {
@@ -58,8 +58,21 @@ function about(subject: string, workspace: string): Value {
   return id === undefined ? subject : holdLink(workspace, id)
 }
 
+/** How much of the past of people is known, and how much is left to read. */
+function pastTile({ from, days, left, stopped }: NonNullable<HealthDocument['history']>): Tile {
+  const known = days.measured + days.reconstructed
+  const all = known + days.partial + days.missing
+  const rest = stopped ?? (left > 0 ? `${number(left)} requests left` : 'nothing left to read')
+  return {
+    name: 'Past of people',
+    value: all === 0 ? 'nobody' : percent(known / all),
+    note: `since ${from}; ${rest}`,
+    ...(stopped !== undefined && { weight: 'warn' as const }),
+  }
+}
+
 function figures(one: HealthDocument): Html {
-  const { lastCycle, lastSuccessAt, ratePerSecond, clockSkewSeconds, unread, oldestReadingAt, operations, at } = one
+  const { lastCycle, lastSuccessAt, ratePerSecond, history, clockSkewSeconds, unread, oldestReadingAt, operations, at } = one
   const requests = operations.reduce((sum, { requests: count }) => sum + count, 0)
   const failed = operations.reduce((sum, { failed: count }) => sum + count, 0)
   return tiles([
@@ -83,6 +96,7 @@ function figures(one: HealthDocument): Html {
       ...(failed > 0 && { weight: 'warn' as const }),
     },
     ratePerSecond !== undefined && { name: 'Pace', value: `${number(ratePerSecond)}/s`, note: 'requests, as learned' },
+    history && pastTile(history),
     {
       name: 'Scopes unread',
       value: number(unread),

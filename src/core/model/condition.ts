@@ -127,6 +127,11 @@ export const CONDITIONS = {
   RuleUnknown: { severity: 'warn', begun: 'whether a rule matches is not known', ended: 'whether the rule matches is known' },
   RuleNobody: { severity: 'warn', begun: 'a rule matches nobody', ended: 'the rule matches somebody, or is gone' },
   RuleEverybody: { severity: 'warn', begun: 'a rule matches everybody', ended: 'the rule does not match everybody any more' },
+  HistoryUnfiltered: {
+    severity: 'warn',
+    begun: 'the past of people cannot be told apart',
+    ended: 'the past of people can be told apart again',
+  },
   UnitDoubted: { severity: 'warn', begun: 'two figures contradict each other', ended: 'the figures agree again' },
   NotifyFailed: { severity: 'warn', begun: 'messages could not be sent', ended: 'messages can be sent again' },
   PoolWaits: {

@@ -5,6 +5,7 @@ import type { ServiceEvidence } from '../interpret/evidence.ts'
 import type { PoolFigures } from '../pools/figures.ts'
 import type { AddOnSource, MeasuredAddOn } from '../use/add-on.ts'
 import type { BurnFigures } from '../use/burn.ts'
+import type { DayGrade } from '../use/history.ts'
 import type { ApprovalState, Cause, ChangeResult, Hold, Pause, Plan, ScopeChange } from './change.ts'
 import type { Condition, Transition } from './condition.ts'
 import type { PoolOfDay } from './journal.ts'
@@ -92,6 +93,19 @@ export interface UseShown {
   readonly figures?: BurnFigures
 }
 
+/** How much of the past of people is known. */
+export interface HistoryShown {
+  readonly fromAt: Instant
+  /** Exclusive. */
+  readonly untilAt: Instant
+  /** Days of people by their grade. */
+  readonly days: Readonly<Record<DayGrade, number>>
+  /** Ranges of people that must still be read. */
+  readonly left: number
+  /** Why no more is read. */
+  readonly stopped?: string
+}
+
 /** A pool; without figures while its use is not known. */
 export interface PoolStatus {
   readonly name: string
@@ -126,6 +140,7 @@ export interface WorkspaceView {
   /** Why it is not measured: the service does not tell it at all, or not to this key. */
   readonly notMeasured?: 'absent' | 'denied'
   readonly use?: UseShown
+  readonly history?: HistoryShown
   /** Learned requests per second of the key that reads caps. */
   readonly ratePerSecond?: number
   readonly clockSkewMs?: number

@@ -140,8 +140,22 @@ export function gradeOf(dayAt: Instant, { email, known, doubt, isFound }: Person
 /** How many days of a person have each grade. */
 export function countGrades(wanted: Days, person: PersonHistory, common: CommonDays): Readonly<Record<DayGrade, number>> {
   const counts = { measured: 0, reconstructed: 0, partial: 0, missing: 0 }
-  for (let dayAt = wanted.fromAt; dayAt < wanted.untilAt; dayAt += DAY_MS) counts[gradeOf(dayAt, person, common)] += 1
+  for (const { fromAt, untilAt, grade } of gradesOf(wanted, person, common)) counts[grade] += (untilAt - fromAt) / DAY_MS
   return counts
+}
+
+/** Adjoining days of one grade, in the order of time. Only where a source begins or ends can the grade change. */
+export function gradesOf(wanted: Days, person: PersonHistory, common: CommonDays): readonly (Days & { readonly grade: DayGrade })[] {
+  const sources = [wanted, ...person.known, common.measured, common.recorded].filter((days) => days !== undefined)
+  const bounds = sources.flatMap(({ fromAt, untilAt }) => [fromAt, untilAt]).map((at) => Math.ceil(at / DAY_MS) * DAY_MS)
+  const cuts = [...new Set(bounds)].filter((at) => at >= wanted.fromAt && at <= wanted.untilAt).sort((a, b) => a - b)
+  const parts: (Days & { readonly grade: DayGrade })[] = []
+  for (const [index, fromAt] of cuts.slice(0, -1).entries()) {
+    const [untilAt = fromAt, grade, last] = [cuts[index + 1], gradeOf(fromAt, person, common), parts.at(-1)]
+    if (last?.grade === grade) parts[parts.length - 1] = { ...last, untilAt }
+    else parts.push({ fromAt, untilAt, grade })
+  }
+  return parts
 }
 
 /** Smaller figures are not compared. */

@@ -49,8 +49,6 @@ export interface HistoryRun {
   readonly wanted: Days
   /** Of these people only. */
   readonly only?: readonly string[]
-  /** This process, in claims. */
-  readonly by: string
   readonly concurrency: number
   readonly signal?: AbortSignal
   /** Called before each request: waits for its turn. */
@@ -167,7 +165,7 @@ async function prove(run: Run, range: Days): Promise<void> {
   const before = ledger.fact('history')
   if (before?.isFiltered && before.hasCredits && isYounger(before.checkedAt, clock.now(), PROOF_LIFE_MS)) return undefined
   // Of a domain that can never exist, and new each time.
-  const email = `nobody-${run.by}-${clock.now().toString(36)}@capkeeper.invalid`
+  const email = `nobody-${run.parts.collector.by}-${clock.now().toString(36)}@capkeeper.invalid`
   const answer = await ask(run, () => client.readRuns({ ...range, email }, run.signal))
   // A service that does not know the person has looked for them.
   const isFiltered = 'failure' in answer ? ['not_found', 'invalid'].includes(answer.failure.kind) : answer.value.rows.length === 0
@@ -266,7 +264,7 @@ async function readPerson(run: Run, range: Days, email: string, activeDays: numb
     await keep(run, range, email, { rows: [], isFound: false, isSilent: false })
     return 0
   }
-  const isMine = await ledger.changeHistory(email, (history) => claimed(history, run.by, clock.now()))
+  const isMine = await ledger.changeHistory(email, (history) => claimed(history, run.parts.collector.by, clock.now()))
   if (!isMine) return 'claimed'
   // The newest answer also has the present day: the figure of the cycle has it too.
   const isNewest = range.untilAt === run.wanted.untilAt && midnight(clock.now()) === range.untilAt

@@ -52,6 +52,9 @@ export interface Collector {
   /** When each group was last tried, on the monotonic clock. */
   readonly triedAt: Map<ScopeKey, number>
   readonly addOn: AddOnCollector
+  readonly past: PastCollector
+  /** This process, in claims of people. */
+  readonly by: string
 }
 
 export interface AddOnCollector {
@@ -65,7 +68,22 @@ export interface AddOnCollector {
   byPerson: boolean
 }
 
-export const newCollector = (): Collector => ({ chunkDays: new Map(), triedAt: new Map(), addOn: idleCollector() })
+/** Reading the past of people. */
+export interface PastCollector {
+  underWay: Promise<void> | undefined
+  /** No request before this, on the monotonic clock. */
+  restUntil: number
+  /** The findings until then. */
+  found: readonly Finding[]
+}
+
+export const newCollector = (by: string): Collector => ({
+  chunkDays: new Map(),
+  triedAt: new Map(),
+  addOn: idleCollector(),
+  past: { underWay: undefined, restUntil: Number.NEGATIVE_INFINITY, found: [] },
+  by,
+})
 
 const idleCollector = (): AddOnCollector => ({
   restUntil: Number.NEGATIVE_INFINITY,

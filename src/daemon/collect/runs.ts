@@ -54,6 +54,13 @@ interface Malformed {
   rows: number
 }
 
+interface BackOptions {
+  readonly signal?: AbortSignal
+  readonly onRequest?: () => Promise<void>
+  /** The newest days are collected by others. */
+  readonly onlyBack?: boolean
+}
+
 /**
  * Collects the team's and the groups' runs back to a day, the latest first; `onRequest` is called before each request. Failures become findings,
  * and end the target. Rejects only when `signal` aborts, or with a `LedgerError`.
@@ -62,15 +69,16 @@ export async function collectRunsBack(
   workspace: CollectParts,
   state: CollectState,
   backTo: Instant,
-  { signal, onRequest = async () => undefined }: { readonly signal?: AbortSignal; readonly onRequest?: () => Promise<void> } = {},
+  { signal, onRequest = async () => undefined, onlyBack = false }: BackOptions = {},
 ): Promise<readonly Finding[]> {
   const malformed: Malformed = { rows: 0 }
   const found: Finding[] = []
   for (const target of [{ scope: TEAM } as const, ...groupsOf(state)]) {
     const key = scopeKey(target.scope)
     const asked = believed(workspace.ledger.fact('runsAsked')?.[key], workspace.clock.now())
+    if (onlyBack && !asked) continue
     await onRequest()
-    const isFresh = asked && isYounger(asked.readAt, workspace.clock.now(), FRESH_MS)
+    const isFresh = onlyBack || (asked && isYounger(asked.readAt, workspace.clock.now(), FRESH_MS))
     const failed =
       (isFresh ? undefined : await collect(workspace, state, target, malformed, signal)) ??
       (await goBack(workspace, state, target, backTo, malformed, { onRequest, ...(signal && { signal }) }))

@@ -1,5 +1,5 @@
 // What the last cycle shows. Types only.
-import type { CycleStatus, PolicyStatus, UseShown } from '../../core/model/events.ts'
+import type { CycleStatus, HistoryShown, PolicyStatus, UseShown } from '../../core/model/events.ts'
 import type { Balance } from '../../core/model/observed.ts'
 import type { Planned } from '../../core/plan/plan.ts'
 import type { DesiredState } from '../cycle/state.ts'
@@ -12,6 +12,7 @@ export interface Shown {
   readonly lastSuccessAt?: number
   /** As of the last reading or cycle. */
   readonly use?: UseShown
+  readonly history?: HistoryShown
   /** As last read, also while the roster cannot be read. */
   readonly balance?: Balance
 }

@@ -47,6 +47,7 @@ export function viewOf(workspace: Workspace): WorkspaceView {
     ...(state?.measured && { measured: state.measured }),
     ...(workspace.collector.addOn.whyNot && { notMeasured: workspace.collector.addOn.whyNot }),
     ...(use && { use }),
+    ...(shown.history && { history: shown.history }),
     ...(rate !== undefined && { ratePerSecond: rate }),
     ...(state?.clockSkewMs !== undefined && { clockSkewMs: state.clockSkewMs }),
     ...(seen && { seen }),

@@ -258,12 +258,19 @@ function workspaceOf(branch: Branch<WorkspaceText>, locate: Locate): FileWorkspa
     intervalMs: parseDuration(settings.interval?.trim() ?? '') ?? WORKSPACE_DEFAULTS.intervalMs,
     usageIntervalMs: parseDuration(settings.usageInterval?.trim() ?? '') ?? WORKSPACE_DEFAULTS.usageIntervalMs,
     usageLagMs: parseDuration(settings.usageLag?.trim() ?? '') ?? WORKSPACE_DEFAULTS.usageLagMs,
+    historyDays: historyDaysOf(settings.history),
     onDrift: settings.onDrift ?? WORKSPACE_DEFAULTS.onDrift,
     prune: settings.prune ?? WORKSPACE_DEFAULTS.prune,
     undeclaredUsers: settings.undeclaredUsers ?? WORKSPACE_DEFAULTS.undeclaredUsers,
     guards: guardsOf(guards ?? {}),
     rate: rateOf(rate),
   }
+}
+
+/** 0: the past is not read. */
+function historyDaysOf(given: WorkspaceText['history']): number {
+  if (given === undefined || given === null) return WORKSPACE_DEFAULTS.historyDays
+  return Number(/^\s*(\d+)d/.exec(String(given))?.[1] ?? 0)
 }
 
 const keysOf = (given: NonNullable<WorkspaceText['keys']>, locate: Locate): Keys =>

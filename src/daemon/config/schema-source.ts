@@ -17,6 +17,9 @@ import {
 } from '../../policy/schema/patterns.ts'
 import { API_VERSION, CONFIG_KIND } from '../../policy/words.ts'
 
+/** `off`, or 1 to 400 days. */
+const HISTORY_PATTERN = String.raw`^\s*(off|0*([1-9]|[1-9][0-9]|[1-3][0-9]{2}|400)d)\s*$`
+
 const interval = (description: string) =>
   orNothing(
     leaf<string>(
@@ -189,6 +192,13 @@ const WORKSPACE = object('One team account of the service.', {
   interval: interval('How often caps are read, from 100ms to 20d; default 5m.'),
   usageInterval: interval('How often people, use and balance are read, from 100ms to 20d; default 15m.'),
   usageLag: interval('How old the figures of a reading of use can be, from 100ms to 20d; default 3h30m. Pools wait for it.'),
+  history: orNothing(
+    leaf<string>(
+      'history',
+      { type: 'string', pattern: HISTORY_PATTERN },
+      'How many past days of people are read after the start, from 1d to 400d, or off; default 180d.',
+    ),
+  ),
   onDrift: orNothing(choice(['heal', 'alert'], 'heal (default) reverts foreign changes; alert only shows them.')),
   prune: orNothing(flag('Clear caps of capkeeper that no policy declares any more; default true.')),
   undeclaredUsers: orNothing(choice(['ignore', 'report'], 'report looks for user caps that no policy declares; default ignore.')),

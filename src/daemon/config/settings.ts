@@ -52,6 +52,8 @@ export interface WorkspaceConfig {
   readonly intervalMs: number
   readonly usageIntervalMs: number
   readonly usageLagMs?: number
+  /** Past days of people that the daemon reads; 0 or absent: none. */
+  readonly historyDays?: number
   readonly onDrift: 'heal' | 'alert'
   readonly prune: boolean
   readonly undeclaredUsers: 'ignore' | 'report'

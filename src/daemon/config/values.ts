@@ -39,6 +39,7 @@ export const WORKSPACE_DEFAULTS = {
   intervalMs: 5 * 60_000,
   usageIntervalMs: 15 * 60_000,
   usageLagMs: DEFAULT_USAGE_LAG_MS,
+  historyDays: 180,
   onDrift: 'heal',
   prune: true,
   undeclaredUsers: 'ignore',

@@ -10,6 +10,7 @@ import type { Instant } from '../../core/model/units.ts'
 import { nextCycleDelay, nextGrantInstant, nextWork } from '../../core/pace/schedule.ts'
 import { isOpen } from '../../core/plan/breaker.ts'
 import { collectAddOn } from '../collect/add-on.ts'
+import { keepPast } from '../collect/past.ts'
 import { collectRuns } from '../collect/runs.ts'
 import { readUndeclared, undeclaredDueAt } from '../collect/undeclared.ts'
 import { showUsageSummary } from '../collect/usage-summary.ts'
@@ -143,6 +144,7 @@ async function run(workspace: Workspace, agenda: Agenda, signals: LoopSignals): 
     }
   }
   await agenda.collecting
+  await workspace.collector.past.underWay
   await agenda.telling.underWay
 }
 
@@ -322,6 +324,7 @@ async function collect(workspace: Workspace, state: WorkspaceState, agenda: Agen
   try {
     notice(workspace, { runs: await collectRuns(workspace, state, ending) })
     notice(workspace, { addOn: await collectAddOn(workspace, state, ending) })
+    keepPast(workspace, state, ending)
   } catch (error) {
     if (ending.aborted) return
     const message = error instanceof Error ? error.message : String(error)

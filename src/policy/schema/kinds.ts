@@ -315,6 +315,12 @@ const KINDS: Readonly<Record<string, Kind>> = {
     'write it like https://git.example/acme/caps/issues/new?person={email}&cap={cap}&used={used}',
   ),
   currency: trimmedText('UNKNOWN_VALUE', 'not a currency', 'write the three letters of ISO 4217, such as EUR'),
+  history: {
+    code: 'DURATION',
+    isText: true,
+    what: () => 'neither off nor 1d to 400d',
+    hint: () => 'write a number of days such as 180d, or off',
+  },
   interval: {
     code: 'DURATION',
     what: () => 'not a duration',

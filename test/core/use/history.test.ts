@@ -144,6 +144,10 @@ describe('the grade of a figure', () => {
       fc.property(anySpan, fc.array(anyKnown, { maxLength: 3 }), fc.option(anySpan, { nil: undefined }), (wanted, days, measured) => {
         const one = { email: 'ada@example.com', known: days }
         const counts = countGrades(wanted, one, { unassignable: new Set(), ...(measured && { measured }) })
+        const byDay = { measured: 0, reconstructed: 0, partial: 0, missing: 0 }
+        for (const day of dayNumbers([wanted]))
+          byDay[gradeOf(at(day), one, { unassignable: new Set(), ...(measured && { measured }) })] += 1
+        expect(counts).toEqual(byDay)
         expect(Object.values(counts).reduce((sum, count) => sum + count, 0)).toBe((wanted.untilAt - wanted.fromAt) / DAY_MS)
       }),
     )

@@ -62,12 +62,12 @@ async function newLedger(clock: Clock): Promise<Ledger> {
   return store.workspace('acme', URL_A)
 }
 
-const partsOf = ({ client, clock }: Service, ledger: Ledger, more: Partial<ReadClient> = {}): CollectParts => ({
+const partsOf = ({ client, clock }: Service, ledger: Ledger, more: Partial<ReadClient> = {}, by = 'a'): CollectParts => ({
   config: { name: 'acme' },
   client: { ...client, ...more },
   ledger,
   clock,
-  collector: newCollector(),
+  collector: newCollector(by),
 })
 
 /** The team's days first, as every collector does. */
@@ -79,7 +79,7 @@ async function run(one: Service, parts: CollectParts, more: Partial<HistoryRun> 
     unknownGroups: [],
   } as unknown as Parameters<typeof collectRunsBack>[1]
   await collectRunsBack(parts, state, one.wanted.fromAt)
-  return collectHistory(parts, { roster: one.roster, wanted: one.wanted, by: 'a', concurrency: 3, ...more })
+  return collectHistory(parts, { roster: one.roster, wanted: one.wanted, concurrency: 3, ...more })
 }
 
 /** `E-MAIL DAY` to cents, as the ledger has them. */
@@ -198,7 +198,7 @@ describe('ended at any point, and started again', () => {
             return changed
           },
         }
-        await run(one, partsOf(one, dying), { by: 'dead' }).catch((error: unknown) => expect(String(error)).toContain('killed'))
+        await run(one, partsOf(one, dying, {}, 'dead')).catch((error: unknown) => expect(String(error)).toContain('killed'))
         // A dead process still claims the people whom it was reading; its claims run out.
         await one.clock.sleep(3 * 60_000)
         await run(one, partsOf(one, ledger))
@@ -215,7 +215,7 @@ describe('ended at any point, and started again', () => {
     const stores = [await openLedger({ file, mode: 'write', clock: one.clock }), await openLedger({ file, mode: 'note', clock: one.clock })]
     open.push(...stores)
     const ledgers = await Promise.all(stores.map((store) => store.workspace('acme', URL_A)))
-    await Promise.all(ledgers.map((ledger, index) => run(one, partsOf(one, ledger), { by: `process ${index}` })))
+    await Promise.all(ledgers.map((ledger, index) => run(one, partsOf(one, ledger, {}, `process ${index}`))))
     const [first, second] = ledgers
     if (!first || !second) throw new Error('no ledgers')
     await second.load()

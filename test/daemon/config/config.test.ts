@@ -33,6 +33,7 @@ const FRESH = {
   intervalMs: 300_000,
   usageIntervalMs: 900_000,
   usageLagMs: 12_600_000,
+  historyDays: 180,
   onDrift: 'heal',
   prune: true,
   undeclaredUsers: 'ignore',
@@ -138,6 +139,7 @@ workspaces:
     interval: 90s
     usageInterval: 1h30m
     usageLag: 4h
+    history: 90d
     onDrift: alert
     prune: false
     undeclaredUsers: report
@@ -168,6 +170,7 @@ workspaces:
           intervalMs: 90_000,
           usageIntervalMs: 5_400_000,
           usageLagMs: 14_400_000,
+          historyDays: 90,
           onDrift: 'alert',
           prune: false,
           undeclaredUsers: 'report',

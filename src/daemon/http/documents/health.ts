@@ -7,7 +7,7 @@ import { medianMs, type RequestsOf } from '../../conditions/requests.ts'
 import { seenEntries } from '../status/status.ts'
 import type { DaemonFacts, Showing, WorkspaceFacts } from './facts.ts'
 import { headOf, ratio, rfc3339 } from './show.ts'
-import { daemonPart, stateOf, warningTexts } from './summary.ts'
+import { daemonPart, historyOf, stateOf, warningTexts } from './summary.ts'
 import type { HealthDocument } from './types.ts'
 
 export function healthDocument(facts: WorkspaceFacts, daemon: DaemonFacts, showing: Showing): HealthDocument {
@@ -24,6 +24,7 @@ export function healthDocument(facts: WorkspaceFacts, daemon: DaemonFacts, showi
     ...daemonPart(daemon),
     ...lasting,
     ...(view.ratePerSecond !== undefined && { ratePerSecond: ratio(view.ratePerSecond) }),
+    ...(view.history && { history: historyOf(view.history) }),
     ...(view.clockSkewMs !== undefined && { clockSkewSeconds: view.clockSkewMs / 1000 }),
     model: { ...model, ...(copying !== undefined && { copying: people.text(copying) }) },
     seen: seenEntries(view.seen ?? {}, people),

@@ -2,14 +2,14 @@
 // common. It weighs what is known and finds nothing itself.
 
 import { byUrgency, type Condition, type ConditionType, kindOf, type Severity } from '../../../core/model/condition.ts'
-import type { ModelUse, PoolStatus, ScopeState, ScopeStatus, WorkspaceView } from '../../../core/model/events.ts'
+import type { HistoryShown, ModelUse, PoolStatus, ScopeState, ScopeStatus, WorkspaceView } from '../../../core/model/events.ts'
 import { whileInvalid } from '../../../core/model/policy.ts'
 import { compareScopes } from '../../../core/model/scope.ts'
 import { countBands } from '../../../core/use/bands.ts'
 import { creditsOfCycle } from '../../../core/use/burn.ts'
 import { projectedCents } from '../../../core/use/forecast.ts'
 import type { DaemonFacts, Showing } from './facts.ts'
-import { cents, minuteText, ratio, rfc3339, scopeText } from './show.ts'
+import { cents, dayText, minuteText, ratio, rfc3339, scopeText } from './show.ts'
 import type { AttentionEntry, WorkspaceSummary } from './types.ts'
 
 type Shown = Pick<Showing, 'people'>
@@ -234,3 +234,9 @@ export function daemonAttention(
     ...(ledgerWritable ? [] : [entry('ledger', 'LedgerUnwritable', 'the ledger cannot be written, so no cap is written')]),
   ]
 }
+
+/** How much of the past of people is known. */
+export const historyOf = ({ fromAt, untilAt, days, left, stopped }: HistoryShown) => ({
+  ...{ from: dayText(fromAt), until: dayText(untilAt - 1), days, left },
+  ...(stopped !== undefined && { stopped }),
+})

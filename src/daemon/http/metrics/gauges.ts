@@ -18,6 +18,7 @@ import { SCOPE_KINDS } from '../../../core/model/scope.ts'
 import { type Credits, type Instant, wholeCents } from '../../../core/model/units.ts'
 import { type AddOnFigures, addOnFigures, totalAddOn } from '../../../core/use/add-on.ts'
 import { countBands } from '../../../core/use/bands.ts'
+import { DAY_GRADES } from '../../../core/use/history.ts'
 import { APPROVAL_STATES, DRIFT_DIRECTIONS, type DriftDirection, type GaugeName } from './definitions.ts'
 
 /** Sets one series; an undefined value sets nothing. */
@@ -36,6 +37,7 @@ export function putWorkspaceGauges(put: Put, view: WorkspaceView, now: Instant):
   putUse(put, view, addOn, now)
   const isKnown = view.roster !== undefined || view.measured !== undefined
   put('capkeeper_addon_use_measured', { workspace: view.workspace }, isKnown ? Number(addOn.source === 'measured') : undefined)
+  for (const state of DAY_GRADES) put('capkeeper_history_person_days', { workspace: view.workspace, state }, view.history?.days[state])
   putBalance(put, view, addOn, now)
   putBurn(put, view, now)
 }

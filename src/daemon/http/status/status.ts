@@ -15,6 +15,7 @@ import {
   balanceOf,
   conditionEntries,
   countsByKind,
+  historyOf,
   modelEntries,
   notInSync,
   policyOf,
@@ -81,6 +82,7 @@ function workspaceStatus(view: WorkspaceView, people: PeopleLabels, now: Instant
     ...(view.roster && { use: useSummary(view, view.roster, people, now) }),
     ...(balance && { balance: balanceOf(balance) }),
     ...(view.use && { burn: burnSummary(view.use, people) }),
+    ...(view.history && { history: historyOf(view.history) }),
     groups: view.groups.map(({ id, name, emails, used, readAt }) => ({
       id: people.text(id),
       name: people.text(name),

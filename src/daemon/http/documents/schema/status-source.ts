@@ -24,7 +24,7 @@ import {
   text,
   words,
 } from './parts-source.ts'
-import { approval, finding, lastCycle, model, POLICY_STATE, pause, ratios, scopesByKind, scopeWith } from './workspace-source.ts'
+import { approval, finding, history, lastCycle, model, POLICY_STATE, pause, ratios, scopesByKind, scopeWith } from './workspace-source.ts'
 
 const MORE = 'How many more there are.'
 const line = (description: string) => optional(text(`${description} \`file:line:column\`.`))
@@ -146,6 +146,7 @@ const workspace = object('One workspace.', {
   use: optional(use),
   balance: optional(balance),
   burn: optional(burn),
+  history: optional(history),
   groups: list(group, 'Declared groups.'),
   ratePerSecond: optional(figure('Requests per second, as learned.')),
   clockSkewSeconds: optional(figure("The service's clock minus ours.")),

@@ -1,8 +1,10 @@
 // The documents about whole workspaces: the overview, one workspace, its policies and its health. Schemas only; see parts-source.ts.
+
 import Type, { type TSchema } from 'typebox'
 import { ASPECTS } from '../../../../core/interpret/evidence.ts'
 import { BANDS, SCOPE_STATES } from '../../../../core/model/events.ts'
 import { BURN_WINDOWS, type BurnWindow } from '../../../../core/use/burn.ts'
+import { DAY_GRADES } from '../../../../core/use/history.ts'
 import {
   balance,
   cap,
@@ -11,6 +13,7 @@ import {
   count,
   counts,
   cycle,
+  day,
   figure,
   flag,
   grantState,
@@ -247,6 +250,14 @@ const operation = object('Requests of one kind since the daemon started.', {
   medianMs: optional(figure('Half of the last 100 were faster.')),
 })
 
+export const history = object('How much of the past of people is known.', {
+  from: day('The first day.'),
+  until: day('The last day.'),
+  days: counts(DAY_GRADES, 'Days of people by what is known of them.'),
+  left: count('Requests for one person and 30 days that are still to be made.'),
+  stopped: optional(text('The code of the reason why no more is read.')),
+})
+
 export const HEALTH = object('How the daemon runs one workspace.', {
   ...headOf('Health'),
   version: text('Of capkeeper.'),
@@ -256,6 +267,7 @@ export const HEALTH = object('How the daemon runs one workspace.', {
   configValid: flag('The config file is valid.'),
   ledgerWritable: flag('The ledger can be written.'),
   ratePerSecond: optional(figure('Requests per second, as learned.')),
+  history: optional(history),
   clockSkewSeconds: optional(figure("The service's clock minus ours.")),
   model: object('The service model.', {
     layers: words(['layered', 'copied']),
