@@ -299,6 +299,13 @@ export const WORKSPACE: Dashboard = {
           width: 5,
         },
         {
+          kind: 'graph',
+          title: 'Past of people',
+          description: 'Days of people in the past, by what is known of them: measured, reconstructed, known in part, or missing.',
+          queries: [{ expr: `max by (state) (capkeeper_history_person_days{${W}})`, legend: '{{state}}' }],
+          width: 6,
+        },
+        {
           kind: 'stat',
           title: 'Series per user left out',
           description: 'More than 1000 users: the rest has no series of its own. Of the whole daemon.',

@@ -72,7 +72,12 @@ export const LEFT_ALONE: ReadonlySet<ScopeKey> = new Set([scopeKey(groupScope('g
 /** A workspace's settings for the embedded service. In the quick start, without a config file, caps are read more often. */
 export function onSandbox(config: WorkspaceConfig, url: string, quick: boolean): WorkspaceConfig {
   // The other client edits caps all day, and each edit should be seen reverted: no scope may become contested.
-  const pace = quick ? { intervalMs: 10_000, usageIntervalMs: 10_000, guards: { ...config.guards, contested: 'off' as const } } : {}
+  // The past of everybody is there within a minute, because the service is on the same machine.
+  const rate = { start: 50, max: 200, concurrency: config.rate.concurrency }
+  const past = { historyDays: 90, rate }
+  const pace = quick
+    ? { intervalMs: 10_000, usageIntervalMs: 10_000, ...past, guards: { ...config.guards, contested: 'off' as const } }
+    : {}
   const policies = config.policies.length > 0 ? config.policies : ['policies']
   const { caFile: _, ...rest } = config
   return { ...rest, ...pace, baseUrl: url, keys: { default: { env: KEY_NAME } }, policies }
