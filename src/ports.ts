@@ -340,8 +340,8 @@ export interface Ledger extends Records {
    * aside. `email` is normalised.
    */
   forget(email: string): Promise<void>
-  /** What is known of everybody's past use, by e-mail in order. */
-  histories(): Promise<readonly PersonHistory[]>
+  /** What is known of everybody's past use, by e-mail in order; or of one person. */
+  histories(email?: string): Promise<readonly PersonHistory[]>
   /**
    * Changes what is known of one person's past use, also beside other processes, and replaces their use on some days with it. `change` makes
    * the new value from the present one, and may be called again; undefined changes nothing. Resolves with whether anything was changed.

@@ -14,6 +14,7 @@ const NO_RECORDS: Records = {
   useOfPerson: async () => [],
   addOnOfPerson: async () => [],
   useReadings: async () => [],
+  gradesOfPerson: async () => [],
   fact: async () => undefined,
 }
 

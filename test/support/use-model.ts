@@ -62,7 +62,8 @@ export function modelUse(keep: <K extends keyof LedgerFacts>(name: K, value: Led
       if (used !== undefined) readings = [...kept, { at: readAt, used }].sort((a, b) => a.at - b.at)
       keep('burned', burned)
     },
-    histories: async () => [...histories.values()].sort((a, b) => (a.email < b.email ? -1 : 1)),
+    histories: async (only) =>
+      [...histories.values()].filter(({ email }) => only === undefined || email === only).sort((a, b) => (a.email < b.email ? -1 : 1)),
     async changeHistory(email, change) {
       const made = change(histories.get(email) ?? { email, known: [] })
       if (!made) return false

@@ -6,22 +6,26 @@ import type { Chart, LegendEntry } from './chart.ts'
 import type { Layer, Point } from './plot.ts'
 
 /**
- * Undefined until a day was read. An estimate adds up what the ledger recorded: where the records begin in the middle of a cycle, earlier days have
- * no figure, and use from before them is added to the later days. Measured days are known whenever the records begin.
+ * Undefined until a day was read. Add-on use starts again with each billing cycle. Where the days of the present cycle are not all known, the use
+ * that is missing is added to those that are.
  */
 export function personChart({ addOn: present, use }: Pick<PersonDocument, 'addOn' | 'use'>): Chart | undefined {
   const [firstDay, lastDay] = [use.days[0], use.days.at(-1)]
   if (!firstDay || !lastDay) return undefined
-  const began = use.days.findIndex(({ burned }) => burned > 0)
+  const startsAt = Math.max(
+    0,
+    use.days.findLastIndex(({ starts }) => starts === true),
+  )
   const missing = Math.max(0, (present ?? 0) - (lastDay.addOn ?? 0))
-  const isKnown = (index: number): boolean =>
-    use.addOnSource === 'measured'
-      ? use.days[index]?.addOn !== undefined
-      : (began >= 0 && index >= began) || (present !== undefined && index === use.days.length - 1)
+  const isKnown = (index: number): boolean => {
+    const { addOn, grade, burned = 0 } = use.days[index] ?? {}
+    const isDayKnown = grade === undefined ? burned > 0 : grade !== 'missing'
+    return index === use.days.length - 1 ? addOn !== undefined || present !== undefined : addOn !== undefined && isDayKnown
+  }
   return chartOf(
     use.days.map(({ day, addOn = 0, cap, changed = false }, index) => ({
       at: Date.parse(day),
-      used: isKnown(index) ? Math.round((addOn + missing) * 10) / 10 : undefined,
+      used: isKnown(index) ? Math.round((addOn + (index >= startsAt ? missing : 0)) * 10) / 10 : undefined,
       cap: typeof cap === 'number' ? cap : undefined,
       change: changed ? `cap changed to ${capText(cap)}` : undefined,
     })),

@@ -328,7 +328,7 @@ const MOST_TRIES = 20
 function histories({ rows, run, ...state }: State): Pick<Ledger, 'histories' | 'changeHistory' | 'dropHistories'> {
   const decoded = (row: DataRow) => readRow(rows.name, 'known_days', row, personHistory)
   return {
-    histories: async () => (await rows.knownDays()).map(decoded),
+    histories: async (email) => (await rows.knownDays(email)).map(decoded),
     changeHistory: (email, change) =>
       run(async () => {
         for (let attempt = 0; attempt < MOST_TRIES; attempt += 1) {

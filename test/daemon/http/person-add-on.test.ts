@@ -44,6 +44,22 @@ test.each([
   await life.stop()
 })
 
+test('past days are reconstructed from the service, begin anew with each cycle, and say so', async () => {
+  const one = await testWorld({ people: ['ada', 'bob'], config: { historyDays: 90 } })
+  recordPast(one, daily('ada', 100, noon(1, 10)))
+  const life = live(one)
+  life.set({ caps: { team: 5000 } })
+  await one.clock.pass(2 * MINUTE)
+  const { use } = await personIn(one)
+  await life.stop()
+  expect(use.days).toHaveLength(90)
+  expect(use.days.flatMap(({ day, starts }) => (starts ? [day] : []))).toEqual(['2026-09-01', '2026-10-01', '2026-11-01'])
+  expect(use.days.map(({ grade }) => grade)).toEqual([...Array(89).fill('reconstructed'), undefined])
+  // Five days of a hundred are the credits of the seat.
+  const addOnOn = (day: string) => use.days.find((one) => one.day === day)?.addOn
+  expect(['2026-09-30', '2026-10-05', '2026-10-31', '2026-11-01', '2026-11-07'].map(addOnOn)).toEqual([0, 0, 2600, 0, 200])
+})
+
 test('the cap of a past day is the one that was in force, also a foreign one that was not reverted', async () => {
   const one = await testWorld({
     clock: worldClock(midnight(5)),

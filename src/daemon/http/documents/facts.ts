@@ -9,6 +9,7 @@ import type { GroupScope, Scope, ScopeKey, TeamScope } from '../../../core/model
 import type { Credits, Instant } from '../../../core/model/units.ts'
 import type { Slicing } from '../../../core/pace/rhythm.ts'
 import type { Planned } from '../../../core/plan/plan.ts'
+import type { DayGrade } from '../../../core/use/history.ts'
 import type { UseReading } from '../../../core/use/use-curve.ts'
 import type { AddOnDay, Clock, DayRange, LedgerFacts } from '../../../ports.ts'
 import type { KnownRuns } from '../../collect/kept.ts'
@@ -61,6 +62,8 @@ export interface Records {
   /** What part of them the service says was paid from add-on credits; no row for days without any. */
   addOnOfPerson(email: string, days: DayRange): Promise<readonly AddOnDay[]>
   useReadings(): Promise<readonly UseReading[]>
+  /** What is known of each past day of one person. */
+  gradesOfPerson(email: string, days: DayRange): Promise<readonly (DayRange & { readonly grade: DayGrade })[]>
   fact<K extends FactShown>(name: K): Promise<LedgerFacts[K] | undefined>
 }
 

@@ -116,11 +116,14 @@ function viewOf({ workspace, mode, roster, people, scopes }: WorkspaceView, { gr
 }
 
 /** Writes name plans and revisions, and holds are of others too. */
-const recordsOf = ({ runs, useOfPerson, addOnOfPerson, fact }: Records): Records => ({
+const recordsOf = ({ runs, useOfPerson, addOnOfPerson, gradesOfPerson, fact }: Records): Records => ({
   history: async () => [],
   useReadings: async () => [],
   runs,
   useOfPerson,
   addOnOfPerson,
+  // Since when readings tell of anybody depends on people out of sight.
+  gradesOfPerson: async (email, days) =>
+    (await gradesOfPerson(email, days)).filter(({ grade }) => grade === 'measured' || grade === 'reconstructed'),
   fact: async (name) => (name === 'runsAsked' || name === 'addOnAsked' ? fact(name) : undefined),
 })

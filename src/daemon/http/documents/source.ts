@@ -3,7 +3,9 @@
 
 import type { WorkspaceView } from '../../../core/model/events.ts'
 import type { Instant } from '../../../core/model/units.ts'
-import type { Ledger } from '../../../ports.ts'
+import { gradesOf } from '../../../core/use/history.ts'
+import type { DayRange, Ledger } from '../../../ports.ts'
+import { commonDays } from '../../collect/history.ts'
 import { viewOf } from '../../conditions/view.ts'
 import { LedgerError, orNothing } from '../../ledger/error.ts'
 import type { Workspace, WorkspaceSettings } from '../../workspace.ts'
@@ -59,9 +61,15 @@ export const elsewhereSource = (
       useOfPerson: (email, days) => ask([], ({ useOfPerson }) => useOfPerson(email, days)),
       addOnOfPerson: (email, days) => ask([], ({ addOnOfPerson }) => addOnOfPerson(email, days)),
       useReadings: () => ask([], ({ useReadings }) => useReadings()),
+      gradesOfPerson: (email, days) => ask([], ({ gradesOfPerson }) => gradesOfPerson(email, days)),
       fact: (name) => ask(undefined, ({ fact }) => fact(name)),
     },
   }
+}
+
+async function gradesOfPerson(ledger: Ledger, email: string, days: DayRange) {
+  const [person = { email, known: [] }] = await ledger.histories(email)
+  return gradesOf(days, person, await commonDays(ledger, days.untilAt))
 }
 
 function recordsOf({ ledger }: Pick<Workspace, 'ledger'>): Records {
@@ -71,6 +79,7 @@ function recordsOf({ ledger }: Pick<Workspace, 'ledger'>): Records {
     useOfPerson: (email, days) => orElse([], ledger.useOfPerson(email, days)),
     addOnOfPerson: (email, days) => orElse([], ledger.addOnOfPerson(email, days)),
     useReadings: () => orElse([], ledger.useReadings()),
+    gradesOfPerson: (email, days) => orElse([], gradesOfPerson(ledger, email, days)),
     fact: async (name) => orNothing(() => ledger.fact(name)),
   }
 }

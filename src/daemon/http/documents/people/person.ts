@@ -8,6 +8,7 @@ import { DAY_MS, type Instant, midnight } from '../../../../core/model/units.ts'
 import { requestLink } from '../../../../core/notify/request-link.ts'
 import { bandRank } from '../../../../core/use/bands.ts'
 import { type CapChange, capChanges } from '../../../../core/use/replay/in-force.ts'
+import { cyclesBetween } from '../../../replay/cycles.ts'
 import { DocumentError } from '../documents.ts'
 import { explained, explanationOf, MOST_WRITES } from '../explained.ts'
 import type { DayUse, Records, Showing, WorkspaceFacts } from '../facts.ts'
@@ -18,8 +19,8 @@ import { groupNames, personEntry } from './people.ts'
 import { groupIdsOf, headRoomOf, membersByGroup, type PeopleIndex, personShown, shareOf } from './roster.ts'
 
 /** Days of a chart. Choice. */
-const FEWEST_DAYS = 30
-const MOST_DAYS = 62
+const FEWEST_DAYS = 90
+const MOST_DAYS = 120
 /** Members on the page of a group; the list of people has all. Choice. */
 const MOST_MEMBERS = 50
 /** Writes of each scope that are read to find the cap of a day. */
@@ -55,7 +56,11 @@ export async function personDocument(
     ...(isProtected && { protected: true }),
     guards,
     ...requestOf(entry, showing),
-    use: useByDay({ days, burned, measured, caps, headRoom: headRoomOf(row) }, facts, showing),
+    use: useByDay(
+      { days, burned, measured, grades: await records.gradesOfPerson(row.email, days), caps, headRoom: headRoomOf(row) },
+      facts,
+      showing,
+    ),
   }
 }
 
@@ -70,7 +75,7 @@ interface Days {
   readonly untilAt: Instant
 }
 
-/** From the start of the cycle, or the last 30 days if that is longer. */
+/** The last 90 days, or all since the start of the cycle. */
 function daysShown(cycleStartAt: Instant | undefined, now: Instant): Days {
   const untilAt = midnight(now) + DAY_MS
   const back = untilAt - FEWEST_DAYS * DAY_MS
@@ -113,6 +118,7 @@ interface PersonUse {
   readonly days: Days
   readonly burned: readonly DayUse[]
   readonly measured: MeasuredDays | undefined
+  readonly grades: Awaited<ReturnType<Records['gradesOfPerson']>>
   readonly caps: (at: Instant) => DayCap
   readonly headRoom: number | undefined
 }
@@ -132,21 +138,27 @@ async function measuredDays(email: string, days: Days, records: Records): Promis
 }
 
 function useByDay(
-  { days, burned, measured, caps, headRoom }: PersonUse,
+  { days, burned, measured, grades, caps, headRoom }: PersonUse,
   { view }: WorkspaceFacts,
   showing: Showing,
 ): PersonDocument['use'] {
   const byDay = new Map(burned.map(({ dayAt, used }) => [dayAt, used]))
-  const cycleStartAt = view.roster?.cycle?.startAt ?? view.balance?.cycle?.startAt
+  const cycle = view.roster?.cycle ?? view.balance?.cycle
+  const starts = new Set(cycle ? cyclesBetween(cycle, days.fromAt, days.untilAt).map(({ startAt }) => midnight(startAt)) : [])
   const listed: PersonDocument['use']['days'][number][] = []
-  // Where the first days of the cycle were not read, sums since its start are not known, and all days are estimated.
-  const isMeasured = measured !== undefined && cycleStartAt !== undefined && measured.fromAt <= midnight(cycleStartAt)
+  // Where the first days of a cycle were not read, sums since its start are not known, and all its days are estimated.
+  let isMeasured = false
   let used: number | undefined
   let paid = 0
   let before: DayCap | undefined
   for (let at = days.fromAt; at < days.untilAt; at += DAY_MS) {
     const onDay = byDay.get(at) ?? 0
-    if (cycleStartAt !== undefined && at <= cycleStartAt && cycleStartAt < at + DAY_MS) used = 0
+    if (starts.has(at)) {
+      used = 0
+      paid = 0
+      isMeasured = measured !== undefined && measured.fromAt <= at
+    }
+    const grade = at < midnight(showing.now) ? grades.find(({ fromAt, untilAt }) => at >= fromAt && at < untilAt)?.grade : undefined
     if (used !== undefined) {
       used += onDay
       paid += measured?.byDay.get(at) ?? 0
@@ -159,6 +171,8 @@ function useByDay(
       burned: cents(onDay),
       ...(used !== undefined && { used: cents(used) }),
       ...(addOn !== undefined && { addOn: cents(addOn) }),
+      ...(grade && { grade }),
+      ...(starts.has(at) && { starts: true }),
       ...(cap !== undefined && { cap }),
       ...(from !== undefined && { from: keyText(from, showing) }),
       ...(before && before.cap !== cap && { changed: true }),

@@ -1,8 +1,10 @@
 // The documents about groups and people: lists, one group, one person. Schemas only; see parts-source.ts.
+
 import Type from 'typebox'
 import { ORIGIN_KINDS } from '../../../../core/model/entry.ts'
 import { BANDS } from '../../../../core/model/events.ts'
 import { ADD_ON_SOURCES } from '../../../../core/use/add-on.ts'
+import { DAY_GRADES } from '../../../../core/use/history.ts'
 import {
   band,
   cap,
@@ -189,6 +191,8 @@ const personDay = object('One day of a person.', {
   used: optional(figure('Credits used since the start of the cycle, at its end.')),
   addOn: optional(figure('Add-on use since the start of the cycle, at its end; the last day may be incomplete.')),
   cap: optional(observed('The cap in force at its end, as far as recorded.')),
+  grade: optional(words(DAY_GRADES, 'What is known of it; absent for the present day.')),
+  starts: optional(flag('A billing cycle starts on it; that of past cycles is assumed.')),
   from: optional(scopeName),
   changed: optional(flag('The cap in force changed on it.')),
 })
@@ -201,7 +205,7 @@ export const PERSON = object('One person.', {
   guards: list(guard, 'Guards that hold a change for this person.'),
   requestUrl: optional(text('Where to ask for more, where the config has `requests`.')),
   use: object('Use by day against the cap.', {
-    days: list(personDay, 'From the start of the cycle, or the last 30 days if that is longer.'),
+    days: list(personDay, 'The last 90 days, or all since the start of the cycle.'),
     addOnSource: optional(words(['measured', 'estimated'], 'Where the add-on use of the days comes from; absent without any.')),
     runsOutOn: optional(day('When the cap is used up at the pace of the last 7 days; absent when not within the cycle.')),
     paceADay: optional(figure('Credits a day in the last 7 days.')),
