@@ -4,15 +4,18 @@
 import { renderReportPage } from '../../console/report.ts'
 import { csvText } from '../../core/escape/csv.ts'
 import { effectiveCap } from '../../core/interpret/effective.ts'
-import type { Cycle, RunUse } from '../../core/model/observed.ts'
+import type { Cycle, Roster, RunUse } from '../../core/model/observed.ts'
 import { scopeKey, userScope } from '../../core/model/scope.ts'
 import { type Credits, credits, DAY_MS, type Instant, midnight } from '../../core/model/units.ts'
 import { type AddOnFigures, addOnFigures } from '../../core/use/add-on.ts'
 import { type BurnFigures, burnOf } from '../../core/use/burn.ts'
 import { forecastReadsFrom } from '../../core/use/forecast.ts'
+import { type Days, ENOUGH_KNOWN } from '../../core/use/history.ts'
+import { cycleKnown } from '../../core/use/replay/known.ts'
 import { type Report, type ReportCycle, type ReportInputs, type ReportPerson, type ReportRow, reportOf } from '../../core/use/report.ts'
 import { cycleSums, hasWholeCycle, measuredCycle, readCycle } from '../../daemon/collect/add-on.ts'
 import { failureOf } from '../../daemon/collect/failure.ts'
+import { commonDays } from '../../daemon/collect/history.ts'
 import { historyOf } from '../../daemon/collect/usage-summary.ts'
 import type { Config } from '../../daemon/config/settings.ts'
 import type { Preview } from '../../daemon/cycle/preview.ts'
@@ -26,6 +29,7 @@ import { type Cli, CommandError, painter } from '../shared/context.ts'
 import { documentText } from '../shared/document.ts'
 import { EXIT, worstExit } from '../shared/exit.ts'
 import { openOwnLedgers } from '../shared/ledger/ledgers.ts'
+import { collectLine } from '../shared/ledger/recorded-use.ts'
 import { labelsFor, scopeShown } from '../shared/people.ts'
 import { readEach, type WorkspaceReader, withReader } from '../shared/reader.ts'
 import { tellLine } from '../shared/tell.ts'
@@ -205,7 +209,7 @@ function addOnOf({ seen, now }: Sources, cycle: Cycle, past: Sums | undefined): 
   return addOnFigures({ now, cycle, measured: isCurrent ? measured : before, balance: usage?.balance })
 }
 
-/** People of a past cycle: with the use at its end, or else the measured use, or else the sum of the recorded days. */
+/** People of a past cycle: with the measured use, or else the sum of their days where it is known of almost everybody, or else the use at its end. */
 async function peopleBefore(
   { seen, ledger, config, flags }: Sources,
   cycle: Cycle,
@@ -216,19 +220,36 @@ async function peopleBefore(
   const groupsOf = membership(usage?.groups ?? [])
   const last = usage?.previousCycle?.cycle.startAt === cycle.startAt ? usage.previousCycle.used : undefined
   const measured = past && [...past].flatMap(([email, { used }]) => (email === '' ? [] : [[email, used] as const]))
-  const used: readonly (readonly [string, Credits])[] = last
-    ? Object.entries(last)
-    : (measured ??
-      (await ledger.useByPerson({ fromAt: midnight(cycle.startAt), untilAt: cycle.endAt })).map((row) => [row.email, row.used] as const))
+  const days = { fromAt: midnight(cycle.startAt), untilAt: midnight(cycle.endAt) }
+  const share = await knownShare(ledger, usage?.roster, days)
+  const isKnown = share >= ENOUGH_KNOWN
+  const summed = (await ledger.useByPerson(days)).map((row) => [row.email, row.used] as const)
+  const used: readonly (readonly [string, Credits])[] = measured ?? (last && !isKnown ? Object.entries(last) : summed)
   if (used.length === 0) {
-    const unknown = `The ledger of ${config.name} knows nobody's use in that cycle; it is kept while a daemon runs.`
+    const unknown = `The ledger of ${config.name} knows nobody's use in that cycle; type: ${collectLine(flags)}`
     if (ofPeople(flags) || (!hasRuns && flags.cycle !== 'previous')) throw new CommandError(unknown)
     notes.push(unknown)
-  } else if (!last && !measured && (await ledger.useByPerson({ fromAt: 0, untilAt: midnight(cycle.startAt) })).length === 0) {
-    notes.push('No day before that cycle is recorded, so its first days may be missing.')
+  } else if (!measured && isKnown) {
+    notes.push(`Use of people is the sum of their days, which are known of ${Math.floor(share * 100)} % of the people.`)
+  } else if (!last && !measured) {
+    notes.push(
+      `Days of that cycle are known of ${Math.floor(share * 100)} % of the people, so use may be missing; type: ${collectLine(flags)}`,
+    )
   }
   notes.push('Groups are those of today.')
   return used.map(([email, amount]) => ({ email, groups: groupsOf.get(email) ?? [], used: amount }))
+}
+
+/** The share of the people of whom every day of a cycle is known. */
+async function knownShare(
+  ledger: Pick<Ledger, 'histories' | 'recordedFrom' | 'fact'>,
+  roster: Roster | undefined,
+  days: Days,
+): Promise<number> {
+  const people = new Map((await ledger.histories()).map((one) => [one.email, one]))
+  const common = await commonDays(ledger, Number.POSITIVE_INFINITY)
+  const emails = (roster?.people ?? []).flatMap(({ email, status }) => (status === 'approved' ? [email] : []))
+  return cycleKnown(days, { addOn: 'estimated', people: [], days: [] }, emails, { people, common }).people
 }
 
 /** Runs give the use of a team and its models, but not of people and groups. */
