@@ -5,9 +5,13 @@ import type { KeyProbe } from '../../api/probe.ts'
 import type { GroupMembers, Roster } from '../../core/model/observed.ts'
 import type { PolicySet } from '../../core/model/policy.ts'
 import { DAY_MS } from '../../core/model/units.ts'
+import { RANGE_DAYS, requestsOf } from '../../core/use/history.ts'
 import { failureOf } from '../../daemon/collect/failure.ts'
+import { historyPlan, wantedDays } from '../../daemon/collect/history.ts'
+import type { WorkspaceConfig } from '../../daemon/config/settings.ts'
 import type { Ledger } from '../../ports.ts'
-import { count, people } from '../shared/text.ts'
+import { learnedPaces } from '../shared/ledger/learned-pace.ts'
+import { count, people, span } from '../shared/text.ts'
 import { failed, notChecked, ok, type Tell, warning } from './check.ts'
 
 /** A roster with a smaller share of the people of the last good one is reported (guard `rosterShrink`). */
@@ -23,6 +27,7 @@ export interface PlanInputs {
   /** Absent while the policies are invalid or none are given. */
   readonly set: PolicySet | undefined
   readonly ledger: Ledger | undefined
+  readonly config: Pick<WorkspaceConfig, 'name' | 'rate' | 'usageLagMs' | 'historyDays'>
   readonly now: number
   readonly signal: AbortSignal
 }
@@ -54,7 +59,13 @@ export async function checkPlan(inputs: PlanInputs, tell: Tell): Promise<Roster 
     checkPeople(roster, inputs, tell)
   })
   await checkGroups(teams, inputs, tell)
-  await attempt('agentCredits', () => checkRuns(teams, inputs, tell))
+  let hasCredits = true
+  await attempt('agentCredits', async () => {
+    hasCredits = await checkRuns(teams, inputs, tell)
+  })
+  const listed = roster
+  if (!hasCredits) tell('past', warning('the past of people is not told: runs carry no credits on this plan'))
+  else if (listed) await attempt('past', () => checkPast(teams, listed, inputs, tell), warning)
   return roster
 }
 
@@ -131,9 +142,48 @@ async function checkGroups(reader: ServiceReader, { set, signal }: PlanInputs, t
   else if (good > 0) tell('groups', ok(`${good} of ${count(set.groups.length, 'declared group')} list their members`))
 }
 
-async function checkRuns(reader: ServiceReader, { now, signal }: PlanInputs, tell: Tell): Promise<void> {
+/** Returns whether runs may carry credits. */
+async function checkRuns(reader: ServiceReader, { now, signal }: PlanInputs, tell: Tell): Promise<boolean> {
   const { rows: runs } = await reader.readRuns({ fromAt: (Math.floor(now / DAY_MS) - 29) * DAY_MS }, signal)
   if (runs.length === 0) tell('agentCredits', notChecked('agent analytics: nobody used an agent in the last 30 days'))
   else if (runs.some(({ used }) => used !== undefined)) tell('agentCredits', ok('agent analytics tell the credits used by model'))
   else tell('agentCredits', warning('agent analytics tell no credits on this plan: use by model is not known'))
+  return runs.length === 0 || runs.some(({ used }) => used !== undefined)
+}
+
+/** Past days that are meant where the config turns them off. */
+const PAST_DAYS = 180
+
+/** What of the past the service tells, and what reading it costs. Somebody whom nobody knows must have no runs. */
+async function checkPast(reader: ServiceReader, roster: Roster, { ledger, config, now, signal }: PlanInputs, tell: Tell): Promise<void> {
+  const fromAt = (Math.floor(now / DAY_MS) - 29) * DAY_MS
+  const ofNobody = await reader
+    .readRuns({ fromAt, email: `nobody-${now.toString(36)}@capkeeper.invalid` }, signal)
+    .catch((error: unknown) => {
+      signal.throwIfAborted()
+      const { kind } = failureOf(error)
+      if (kind === 'not_found' || kind === 'invalid') return { rows: [] }
+      throw error
+    })
+  if (ofNobody.rows.length > 0) {
+    tell(
+      'past',
+      warning(
+        'the past of people is not told: a question about one person is answered with the use of others',
+        'only the past of the team and of groups is known',
+      ),
+    )
+    return
+  }
+  const days = config.historyDays || PAST_DAYS
+  const wanted = wantedDays(now, days)
+  const plan = ledger && (await historyPlan({ ledger, clock: { now: () => now }, config }, { roster, wanted }))
+  const requests = plan ? requestsOf(plan).people : roster.people.length * Math.ceil(days / RANGE_DAYS)
+  const learned = Math.min(...learnedPaces(ledger?.fact('pace')).map((one) => one.rate))
+  const rate = Number.isFinite(learned) ? learned : config.rate.start
+  const cost =
+    requests === 0
+      ? 'all of it is known'
+      : `reading ${days} days takes ${count(requests, 'request')} at most, about ${span((requests / rate) * 1_000)} at ${Number(rate.toPrecision(2))} a second`
+  tell('past', ok(`the past of people is told by day: ${cost}`))
 }

@@ -157,7 +157,7 @@ async function askService(
     const set = policies.sets.get(config.name)?.set
     const readers = { teams: able('teamsRead')?.reader, billing: able('billingRead')?.reader }
     const analytics = able('analyticsRead')
-    const roster = await checkPlan({ ...readers, analytics, capless: capless?.reader, set, ledger, now, signal }, about('plan'))
+    const roster = await checkPlan({ ...readers, analytics, capless: capless?.reader, set, ledger, config, now, signal }, about('plan'))
     if (roster && readers.billing) observations.push(...(await sampleReads(readers.billing, roster, ledger, signal)))
     return { reached: true, keys: reports }
   } finally {

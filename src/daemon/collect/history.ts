@@ -23,7 +23,7 @@ import {
   usedByDay,
   withDays,
 } from '../../core/use/history.ts'
-import type { Ledger } from '../../ports.ts'
+import type { Clock, Ledger } from '../../ports.ts'
 import { DEFAULT_USAGE_LAG_MS } from '../config/values.ts'
 import { keyedHash } from '../ledger/forget.ts'
 import { type Failure, failureOf } from './failure.ts'
@@ -98,7 +98,7 @@ export function peopleToRead(ledger: Pick<Ledger, 'fact'>, roster: Roster, only?
 
 /** What is to be read of whom. */
 export async function historyPlan(
-  { ledger, clock, config }: Pick<CollectParts, 'ledger' | 'clock' | 'config'>,
+  { ledger, clock, config }: Pick<CollectParts, 'ledger' | 'config'> & { readonly clock: Pick<Clock, 'now'> },
   { roster, wanted, only }: Pick<HistoryRun, 'roster' | 'wanted' | 'only'>,
 ): Promise<readonly RangeOfPeople[]> {
   const known = new Map((await ledger.histories()).map((one) => [one.email, one]))
