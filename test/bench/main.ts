@@ -23,6 +23,7 @@ const BENCHES = [
   'limits',
   'memory',
   'forecast',
+  'history',
   'pools',
   'reading',
   'hostile',

@@ -3,98 +3,16 @@
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
-import { createReadClient } from '../../../src/api/client.ts'
-import { createKeyRing } from '../../../src/api/keys.ts'
-import { createPaces } from '../../../src/api/transport/paces.ts'
+import { ApiError } from '../../../src/api/errors.ts'
 import { credits, DAY_MS, midnight } from '../../../src/core/model/units.ts'
-import { collectHistory, type HistoryRun, historyPlan, wantedDays } from '../../../src/daemon/collect/history.ts'
-import { type CollectParts, newCollector } from '../../../src/daemon/collect/kept.ts'
-import { collectRunsBack } from '../../../src/daemon/collect/runs.ts'
+import { historyPlan, wantedDays } from '../../../src/daemon/collect/history.ts'
 import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
-import type { Clock, Ledger, ReadClient, RunsQuestion } from '../../../src/ports.ts'
+import type { Ledger, RunsQuestion } from '../../../src/ports.ts'
+import { asked, kept, newLedger, opened, partsOf, run, service, sorted, URL_A } from '../../support/collecting.ts'
 import { temporaryFolder } from '../../support/ledger.ts'
-import { type SandboxFixtureOptions, startSandbox } from '../../support/sandbox.ts'
+import type { SandboxFixtureOptions } from '../../support/sandbox.ts'
 
-const URL_A = 'https://a.example/api/v1'
-const DAYS = 70
-const open: { close(): Promise<void> }[] = []
-afterAll(() => Promise.all(open.map((one) => one.close())))
-
-/** A clock on which every wait is over at once. */
-function patientClock(): Clock {
-  let elapsed = 0
-  return {
-    now: () => Date.UTC(2026, 10, 20, 12) + elapsed,
-    monotonic: () => elapsed,
-    async sleep(ms) {
-      elapsed += ms
-    },
-  }
-}
-
-/** A service with past use, and what its rows say of each person and day. */
-async function service(options: SandboxFixtureOptions = {}) {
-  const clock = patientClock()
-  const fixture = await startSandbox({ clock, people: 6, groups: 1, days: 100, ...options })
-  open.push(fixture)
-  const keys = createKeyRing({ default: { env: 'KEY' } }, { env: { KEY: 'sandbox-admin' }, clock })
-  const rate = { start: 1_000, max: 1_000, concurrency: 3 }
-  const client = createReadClient({ transport: fixture.transport, keys, clock, random: { next: () => 0 }, rate, paces: createPaces() })
-  const roster = await client.readRoster()
-  const wanted = wantedDays(clock.now(), DAYS)
-  const truth = new Map<string, number>()
-  for (const person of fixture.sandbox.store.people())
-    for (const { at, cents } of fixture.sandbox.store.agentRuns(
-      { ...wanted, untilAt: wanted.untilAt - 1, people: [person.id] },
-      1_000_000,
-    )) {
-      const place = `${person.email} ${midnight(at)}`
-      if (cents > 0) truth.set(place, (truth.get(place) ?? 0) + cents)
-    }
-  return { fixture, clock, client, roster, wanted, truth }
-}
-
-type Service = Awaited<ReturnType<typeof service>>
-
-async function newLedger(clock: Clock): Promise<Ledger> {
-  const store = await openLedger({ file: join(temporaryFolder(), 'capkeeper.db'), mode: 'write', clock })
-  open.push(store)
-  return store.workspace('acme', URL_A)
-}
-
-const partsOf = ({ client, clock }: Service, ledger: Ledger, more: Partial<ReadClient> = {}, by = 'a'): CollectParts => ({
-  config: { name: 'acme' },
-  client: { ...client, ...more },
-  ledger,
-  clock,
-  collector: newCollector(by),
-})
-
-/** The team's days first, as every collector does. */
-async function run(one: Service, parts: CollectParts, more: Partial<HistoryRun> = {}) {
-  const state = {
-    policy: { set: { groups: [] } },
-    usage: { roster: one.roster, groups: [] },
-    measured: undefined,
-    unknownGroups: [],
-  } as unknown as Parameters<typeof collectRunsBack>[1]
-  await collectRunsBack(parts, state, one.wanted.fromAt)
-  return collectHistory(parts, { roster: one.roster, wanted: one.wanted, concurrency: 3, ...more })
-}
-
-/** `E-MAIL DAY` to cents, as the ledger has them. */
-async function kept(ledger: Ledger, { roster, wanted }: Service): Promise<ReadonlyMap<string, number>> {
-  const all = new Map<string, number>()
-  for (const { email } of roster.people)
-    for (const { dayAt, used } of await ledger.useOfPerson(email, wanted)) all.set(`${email} ${dayAt}`, Math.round(used * 100))
-  return all
-}
-
-const sorted = (days: ReadonlyMap<string, number>) => [...days].sort(([a], [b]) => (a < b ? -1 : 1))
-
-/** Requests about single people. */
-const asked = ({ fixture }: Service): readonly string[] =>
-  fixture.calls.log.flatMap(({ operation, body }) => (operation === 'CascadeAnalytics' && body['emails'] ? [JSON.stringify(body)] : []))
+afterAll(() => Promise.all(opened.map((one) => one.close())))
 
 describe('the days in the ledger are those of the service', () => {
   const ways: readonly (readonly [string, SandboxFixtureOptions])[] = [
@@ -172,7 +90,6 @@ describe('a person', () => {
     const one = await service()
     const ledger = await newLedger(one.clock)
     const [ada] = one.roster.people
-    const { ApiError } = await import('../../../src/api/errors.ts')
     const fails = new ApiError({ operation: 'CascadeAnalytics', kind: 'server', message: 'a fault' })
     const readRuns = (question: RunsQuestion) => (question.email === ada?.email ? Promise.reject(fails) : one.client.readRuns(question))
     expect(await run(one, partsOf(one, ledger, { readRuns }))).toMatchObject({ failed: 3, why: { message: 'a fault' } })
@@ -213,7 +130,7 @@ describe('ended at any point, and started again', () => {
     const one = await service()
     const file = join(temporaryFolder(), 'capkeeper.db')
     const stores = [await openLedger({ file, mode: 'write', clock: one.clock }), await openLedger({ file, mode: 'note', clock: one.clock })]
-    open.push(...stores)
+    opened.push(...stores)
     const ledgers = await Promise.all(stores.map((store) => store.workspace('acme', URL_A)))
     await Promise.all(ledgers.map((ledger, index) => run(one, partsOf(one, ledger, {}, `process ${index}`))))
     const [first, second] = ledgers
