@@ -63,7 +63,7 @@ describe('init', () => {
     for (const name of FILES) expect(stdout).toContain(`  ${name} `)
 
     const commands = stdout.split('next:\n')[1]?.trim().split('\n').flatMap(callsIn).map(wordsOf) ?? []
-    expect(commands.map(([, command]) => command)).toEqual(['validate', 'plan', 'run'])
+    expect(commands.map(([, command]) => command)).toEqual(['plan', 'collect', 'run'])
     const [validate = [], plan = [], daemon = []] = commands.map((words) => words.slice(1))
     expect((await inside(validate, { cwd: at.folder })).code).toBe(0)
     const planned = await inside([...plan, '--detailed-exitcode'], { cwd: at.folder })

@@ -155,7 +155,7 @@ export function endingText(start: Start, files: readonly NewFile[], folder: stri
   const width = Math.max(...files.map(({ path }) => path.length)) + 2
   const listed = files.toReversed().map(({ path }) => `  ${padEnd(path, width)}${ABOUT[path] ?? 'the caps in force, as a policy'}`)
   const config = shellWord(folder === '.' ? CONFIG_FILE : `${folder.replace(/\/+$/, '')}/${CONFIG_FILE}`)
-  const next = ['validate', 'plan', 'run'].map((command) => `  capkeeper ${command} --config ${config}`)
+  const next = ['plan', 'collect', 'run'].map((command) => `  capkeeper ${command} --config ${config}`)
   const read = `${plain(workspace)}: ${people(live.people.length)} read, ${count(declared, 'cap')} in force`
   return `${[read, '', `written to ${plain(folder)}:`, ...listed, '', 'next:', ...next].join('\n')}\n`
 }
