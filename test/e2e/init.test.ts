@@ -64,8 +64,8 @@ describe('init', () => {
 
     const commands = stdout.split('next:\n')[1]?.trim().split('\n').flatMap(callsIn).map(wordsOf) ?? []
     expect(commands.map(([, command]) => command)).toEqual(['plan', 'collect', 'run'])
-    const [validate = [], plan = [], daemon = []] = commands.map((words) => words.slice(1))
-    expect((await inside(validate, { cwd: at.folder })).code).toBe(0)
+    const [plan = [], collect = [], daemon = []] = commands.map((words) => words.slice(1))
+    expect((await inside(collect, { cwd: at.folder })).code).toBe(0)
     const planned = await inside([...plan, '--detailed-exitcode'], { cwd: at.folder })
     expect(planned).toMatchObject({ code: 0, stdout: expect.stringContaining('No changes. 3 scopes are in sync.') })
     expect((await inside([...daemon, '--once'], { cwd: at.folder })).code).toBe(0)
