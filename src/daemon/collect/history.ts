@@ -166,6 +166,7 @@ async function prove(run: Run, range: Days): Promise<void> {
   if (before?.isFiltered && before.hasCredits && isYounger(before.checkedAt, clock.now(), PROOF_LIFE_MS)) return undefined
   // Of a domain that can never exist, and new each time.
   const email = `nobody-${run.parts.collector.by}-${clock.now().toString(36)}@capkeeper.invalid`
+  await run.onRequest?.()
   const answer = await ask(run, () => client.readRuns({ ...range, email }, run.signal))
   // A service that does not know the person has looked for them.
   const isFiltered = 'failure' in answer ? ['not_found', 'invalid'].includes(answer.failure.kind) : answer.value.rows.length === 0
@@ -187,7 +188,6 @@ async function unfiltered(run: Run): Promise<void> {
 
 async function ask<T>(run: Run, request: () => Promise<T>): Promise<{ readonly value: T } | { readonly failure: Failure }> {
   try {
-    await run.onRequest?.()
     const value = await request()
     run.failures = 0
     return { value }
@@ -204,6 +204,7 @@ async function ask<T>(run: Run, request: () => Promise<T>): Promise<{ readonly v
 async function readRange(run: Run, { emails, ...range }: RangeOfPeople): Promise<void> {
   const { client } = run.parts
   const total = await totalOf(run, range)
+  if (emails.length > 1) await run.onRequest?.()
   const listed = emails.length > 1 ? await ask(run, () => client.readActiveDays(range, run.signal)) : undefined
   const active = listed && 'value' in listed ? listed.value : undefined
   const queue = emails.values()
@@ -249,6 +250,7 @@ const totalUsed = (rows: readonly RunUse[]): Credits => sumOfKnown(rows.map(({ u
 async function exceeds(run: Run, range: Days, people: number, total: Total): Promise<boolean> {
   if (total.used === undefined || !isAboveTotal(people, total.used)) return false
   if (!total.isNew) {
+    await run.onRequest?.()
     const answer = await ask(run, () => run.parts.client.readRuns(range, run.signal))
     if ('failure' in answer) return false
     total.used = totalUsed(answer.value.rows)
@@ -259,13 +261,26 @@ async function exceeds(run: Run, range: Days, people: number, total: Total): Pro
 
 /** Returns the use that was kept; `claimed`: another process reads this person now. */
 async function readPerson(run: Run, range: Days, email: string, activeDays: number | undefined, total: Total): Promise<number | 'claimed'> {
-  const { ledger, clock, client } = run.parts
+  const { ledger, clock } = run.parts
   if (activeDays === 0) {
     await keep(run, range, email, { rows: [], isFound: false, isSilent: false })
     return 0
   }
+  // A rest must not be taken with a claim, which would run out.
+  await run.onRequest?.()
   const isMine = await ledger.changeHistory(email, (history) => claimed(history, run.parts.collector.by, clock.now()))
   if (!isMine) return 'claimed'
+  try {
+    return await readClaimed(run, range, email, activeDays, total)
+  } catch (error) {
+    // Nobody has to wait for a run that was stopped.
+    await ledger.changeHistory(email, (history) => ({ history: withoutClaim(history) })).catch(() => undefined)
+    throw error
+  }
+}
+
+async function readClaimed(run: Run, range: Days, email: string, activeDays: number | undefined, total: Total): Promise<number> {
+  const { ledger, clock, client } = run.parts
   // The newest answer also has the present day: the figure of the cycle has it too.
   const isNewest = range.untilAt === run.wanted.untilAt && midnight(clock.now()) === range.untilAt
   const question = isNewest ? { fromAt: range.fromAt, email } : { ...range, email }

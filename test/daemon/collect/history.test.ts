@@ -126,6 +126,23 @@ describe('ended at any point, and started again', () => {
     )
   })
 
+  test('one that is stopped leaves no claim, so that the next one need not wait', async () => {
+    const one = await service()
+    const ledger = await newLedger(one.clock)
+    const stop = new AbortController()
+    let requests = 0
+    const readRuns = async (question: RunsQuestion, signal?: AbortSignal) => {
+      requests += 1
+      if (requests > 6) stop.abort(new Error('interrupted'))
+      signal?.throwIfAborted()
+      return one.client.readRuns(question, signal)
+    }
+    await expect(run(one, partsOf(one, ledger, { readRuns }), { signal: stop.signal })).rejects.toThrow('interrupted')
+    const histories = await ledger.histories()
+    expect(histories.length).toBeGreaterThan(0)
+    expect(histories.filter(({ claim }) => claim)).toEqual([])
+  })
+
   test('two at once share the people', async () => {
     const one = await service()
     const file = join(temporaryFolder(), 'capkeeper.db')
