@@ -45,8 +45,9 @@ export async function collectCommand(flags: CollectFlags, wanted: Days, cli: Cli
   const file = setup.config.ledger
   if (file === ':memory:')
     throw new UsageError('a ledger in memory is gone with its process, and with it what was collected; name a file with --ledger')
-  const { done, codes } = await interruptible(cli, (signal) =>
-    withStore(cli, file, 'note', (store) =>
+  const { done, codes } = await interruptible(cli, (signal) => {
+    signal.addEventListener('abort', () => tellLine(cli, 'note: what was read is kept; start again to go on'), { once: true })
+    return withStore(cli, file, 'note', (store) =>
       inEach(
         cli,
         setup.workspaces,
@@ -57,8 +58,8 @@ export async function collectCommand(flags: CollectFlags, wanted: Days, cli: Cli
         },
         signal,
       ),
-    ),
-  )
+    )
+  })
   cli.stdout.write(flags.output === 'json' ? renderCollectJson(done, cli.clock.now()) : renderCollectText(done, flags))
   cli.finish(worstExit([...done.map(exitOf), ...codes]))
 }

@@ -18,6 +18,7 @@ import {
   type PersonHistory,
   planHistory,
   type RangeOfPeople,
+  rangesToRead,
   sumOfDays,
   type UsedDay,
   usedByDay,
@@ -121,6 +122,8 @@ interface Run extends HistoryRun {
   stopped: HistoryStop | undefined
   /** Use of the present day, which is compared and not kept, by e-mail. */
   readonly today: Map<string, Credits>
+  /** Active days by range, and then by e-mail. */
+  readonly active: Map<string, ReadonlyMap<string, number>>
 }
 
 /** Reads what is missing. Failures are part of the outcome. Rejects only when `signal` aborts, or with a `LedgerError`. */
@@ -137,6 +140,7 @@ export async function collectHistory(parts: CollectParts, options: HistoryRun): 
     why: undefined,
     stopped: undefined,
     today: new Map(),
+    active: new Map(),
   }
   let plan = await historyPlan(parts, options)
   const [newest] = plan
@@ -202,11 +206,8 @@ async function ask<T>(run: Run, request: () => Promise<T>): Promise<{ readonly v
 }
 
 async function readRange(run: Run, { emails, ...range }: RangeOfPeople): Promise<void> {
-  const { client } = run.parts
   const total = await totalOf(run, range)
-  if (emails.length > 1) await run.onRequest?.()
-  const listed = emails.length > 1 ? await ask(run, () => client.readActiveDays(range, run.signal)) : undefined
-  const active = listed && 'value' in listed ? listed.value : undefined
+  const active = emails.length > 1 ? await activeIn(run, range) : undefined
   const queue = emails.values()
   let told = 0
   const work = async (): Promise<void> => {
@@ -229,6 +230,17 @@ async function readRange(run: Run, { emails, ...range }: RangeOfPeople): Promise
     await Promise.allSettled(all)
     throw error
   }
+}
+
+/** Who was active in a range, asked once a run; undefined where it could not be read. */
+async function activeIn(run: Run, range: Days): Promise<ReadonlyMap<string, number> | undefined> {
+  const key = `${range.fromAt} ${range.untilAt}`
+  const known = run.active.get(key)
+  if (known) return known
+  await run.onRequest?.()
+  const listed = await ask(run, () => run.parts.client.readActiveDays(range, run.signal))
+  if ('value' in listed) run.active.set(key, listed.value)
+  return run.active.get(key)
 }
 
 /** The use of the whole workspace in a range; it is read again before anything is held against it. */
@@ -268,7 +280,13 @@ async function readPerson(run: Run, range: Days, email: string, activeDays: numb
   }
   // A rest must not be taken with a claim, which would run out.
   await run.onRequest?.()
-  const isMine = await ledger.changeHistory(email, (history) => claimed(history, run.parts.collector.by, clock.now()))
+  let isKnown = false
+  const isMine = await ledger.changeHistory(email, (history) => {
+    // Another process may have read it since the plan was made.
+    isKnown = rangesToRead(range, history.known, [], run.lagMs).length === 0
+    return isKnown ? undefined : claimed(history, run.parts.collector.by, clock.now())
+  })
+  if (isKnown) return 0
   if (!isMine) return 'claimed'
   try {
     return await readClaimed(run, range, email, activeDays, total)

@@ -155,6 +155,8 @@ describe('ended at any point, and started again', () => {
     await second.load()
     expect(sorted(await kept(first, one))).toEqual(sorted(one.truth))
     expect(sorted(await kept(second, one))).toEqual(sorted(one.truth))
+    // Each person and range once, and a proof of each process.
+    expect(asked(one).length).toBeLessThanOrEqual(6 * 3 + 2)
   })
 })
 
