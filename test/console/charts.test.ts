@@ -270,3 +270,16 @@ describe('tables that draw', () => {
     expect(markup).toContain('class="bar t-main" width="33.33%"')
   })
 })
+
+test.each([
+  ['the service told all of', 'reconstructed', [10, 40, 100]],
+  ['only readings tell of', 'partial', [50, 80, 100]],
+] as const)('use that is missing from the cycle, beside days that %s', (_name, grade, expected) => {
+  const days = [
+    { day: '2026-11-01', burned: 10, addOn: 10, grade, starts: true },
+    { day: '2026-11-02', burned: 30, addOn: 40, grade },
+    { day: '2026-11-03', burned: 20, addOn: 60 },
+  ]
+  const chart = personChart({ addOn: 100, use: { days, addOnSource: 'estimated' } })
+  expect(chart?.table.rows.map(([, used]) => used)).toEqual(expected)
+})

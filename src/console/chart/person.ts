@@ -6,16 +6,16 @@ import type { Chart, LegendEntry } from './chart.ts'
 import type { Layer, Point } from './plot.ts'
 
 /**
- * Undefined until a day was read. Add-on use starts again with each billing cycle. Where the days of the present cycle are not all known, the use
- * that is missing is added to those that are.
+ * Undefined until a day was read. Add-on use starts again with each billing cycle. Where the days of the present cycle do not sum to its figure, the
+ * use that is missing is added to the days that are known in part, and to those after them.
  */
 export function personChart({ addOn: present, use }: Pick<PersonDocument, 'addOn' | 'use'>): Chart | undefined {
   const [firstDay, lastDay] = [use.days[0], use.days.at(-1)]
   if (!firstDay || !lastDay) return undefined
-  const startsAt = Math.max(
-    0,
-    use.days.findLastIndex(({ starts }) => starts === true),
-  )
+  const startsAt = use.days.findLastIndex(({ starts }) => starts === true)
+  // What the service tells of a day is all of it, so that what is missing was used on a later one.
+  const isWhole = ({ grade }: (typeof use.days)[number]): boolean => grade === 'measured' || grade === 'reconstructed'
+  const missingFrom = use.days.findIndex((day, index) => index >= startsAt && !isWhole(day))
   const missing = Math.max(0, (present ?? 0) - (lastDay.addOn ?? 0))
   const isKnown = (index: number): boolean => {
     const { addOn, grade, burned = 0 } = use.days[index] ?? {}
@@ -25,7 +25,7 @@ export function personChart({ addOn: present, use }: Pick<PersonDocument, 'addOn
   return chartOf(
     use.days.map(({ day, addOn = 0, cap, changed = false }, index) => ({
       at: Date.parse(day),
-      used: isKnown(index) ? Math.round((addOn + (index >= startsAt ? missing : 0)) * 10) / 10 : undefined,
+      used: isKnown(index) ? Math.round((addOn + (index >= missingFrom ? missing : 0)) * 10) / 10 : undefined,
       cap: typeof cap === 'number' ? cap : undefined,
       change: changed ? `cap changed to ${capText(cap)}` : undefined,
     })),
