@@ -247,13 +247,12 @@ async function activeIn(run: Run, range: Days): Promise<ReadonlyMap<string, numb
 interface Total {
   /** Undefined where its days are not known. */
   used: Credits | undefined
-  isNew: boolean
 }
 
 async function totalOf({ parts: { ledger } }: Run, range: Days): Promise<Total> {
   const asked = ledger.fact('runsAsked')?.[scopeKey(TEAM)]
   const isKnown = asked !== undefined && asked.fromAt <= range.fromAt && asked.throughAt >= range.untilAt - DAY_MS
-  return { used: isKnown ? totalUsed(await ledger.runs(TEAM, range)) : undefined, isNew: false }
+  return { used: isKnown ? totalUsed(await ledger.runs(TEAM, range)) : undefined }
 }
 
 const totalUsed = (rows: readonly RunUse[]): Credits => sumOfKnown(rows.map(({ used }) => used)) ?? credits(0)
@@ -261,13 +260,10 @@ const totalUsed = (rows: readonly RunUse[]): Credits => sumOfKnown(rows.map(({ u
 /** Whether people have more than the workspace. Use of the last days may have arrived since the workspace was read. */
 async function exceeds(run: Run, range: Days, people: number, total: Total): Promise<boolean> {
   if (total.used === undefined || !isAboveTotal(people, total.used)) return false
-  if (!total.isNew) {
-    await run.onRequest?.()
-    const answer = await ask(run, () => run.parts.client.readRuns(range, run.signal))
-    if ('failure' in answer) return false
-    total.used = totalUsed(answer.value.rows)
-    total.isNew = true
-  }
+  await run.onRequest?.()
+  const answer = await ask(run, () => run.parts.client.readRuns(range, run.signal))
+  if ('failure' in answer) return false
+  total.used = totalUsed(answer.value.rows)
   return isAboveTotal(people, total.used)
 }
 

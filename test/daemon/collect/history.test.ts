@@ -66,6 +66,19 @@ describe('nothing is kept', () => {
     expect(ledger.fact('history')).toMatchObject({ isFiltered: false })
   })
 
+  test('but all is, where use has only arrived since the workspace was read', async () => {
+    const one = await service()
+    const ledger = await newLedger(one.clock)
+    // Use of the last days arrives with each answer, of the workspace and of people alike.
+    let growth = 1
+    const readRuns = async (question: RunsQuestion) => {
+      growth *= 1.02
+      const { rows } = await one.client.readRuns(question)
+      return { rows: rows.map((row) => ({ ...row, ...(row.used !== undefined && { used: credits(row.used * growth) }) })) }
+    }
+    expect((await run(one, partsOf(one, ledger, { readRuns }), { concurrency: 1 })).stopped).toBeUndefined()
+  })
+
   test('where runs carry no credits', async () => {
     const one = await service({ plan: 'quota' })
     const ledger = await newLedger(one.clock)
