@@ -174,13 +174,17 @@ function settle(past: Settled, { match }: First, tell: Teller, person: Person): 
   if (match === undefined) return disproved(past, tell, person)
   if (!tell.isNew(person)) return past
   if (match === past.settled || match === past.turning) return { settled: match }
-  return { settled: past.settled, turning: match }
+  // Two readings in a row say that what is settled is not so, and do not agree on what is.
+  return { settled: past.turning === undefined ? past.settled : undefined, turning: match }
 }
 
-/** While a later condition has no answer, readings can still agree that the settled one does not hold; then nothing is settled any more. */
-function disproved(past: Settled, tell: Teller, person: Person): Settled {
-  if (past.settled === undefined || !tell.isFalse(person, past.settled)) return past
-  return past.turning === UNKNOWN ? {} : { settled: past.settled, turning: UNKNOWN }
+/**
+ * A reading in which a condition has no answer can still say that others do not hold: then what it disproves was not seen twice in a row, and
+ * what two readings in a row disprove is settled no more.
+ */
+function disproved({ settled, turning }: Settled, tell: Teller, person: Person): Settled {
+  if (settled !== undefined && tell.isFalse(person, settled)) return turning === undefined ? { settled, turning: UNKNOWN } : {}
+  return { settled, turning: turning !== undefined && tell.isFalse(person, turning) ? undefined : turning }
 }
 
 /** What is settled for a person. Who is nowhere in the memory is new and matches none. */
