@@ -7,7 +7,7 @@ import { rolldown } from 'rolldown'
 const ROOT = join(import.meta.dirname, '..')
 
 /** What is started: the program, and its threads, which are looked up by name beside the module that starts them. */
-const ENTRIES = {
+export const ENTRIES = {
   main: 'src/main.ts',
   'load-thread': 'src/policy/load/load-thread.ts',
   'plan-thread': 'src/policy/edit/plan-thread.ts',
@@ -15,8 +15,9 @@ const ENTRIES = {
   'compare-thread': 'src/daemon/replay/compare-thread.ts',
 }
 
-/** Packages that load files of their own, or that only long work needs: they stay in `node_modules`. All others are joined to what needs them. */
-const APART = /^(node:|(fastify|got|hpagent|nodemailer|pg|pg-connection-string|pino|pino-pretty|prom-client)(\/|$))/
+/** Packages that no command without network loads at its start. They stay in `node_modules`; all others are joined to what needs them. */
+export const HEAVY = ['fastify', 'got', 'hpagent', 'nodemailer', 'pg', 'pg-connection-string', 'pino', 'pino-pretty', 'prom-client']
+const APART = new RegExp(`^(node:|(${HEAVY.join('|')})(/|$))`)
 
 /** Writes the program into a folder, which is emptied first. Throws when a module is missing. */
 export async function build(dir = join(ROOT, 'dist')): Promise<void> {

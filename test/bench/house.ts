@@ -1,8 +1,9 @@
 // G25: the house in figures. It counts what is in git; nobody types these figures into a document.
 import { execFileSync } from 'node:child_process'
 import { readFileSync, statSync } from 'node:fs'
-import { dirname, join, normalize } from 'node:path'
+import { join } from 'node:path'
 import { type SourceFile, sourceFiles } from '../support/house.ts'
+import { isRelative, targetOf } from '../support/import-rules.ts'
 import { publish, type Row } from './bench.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
@@ -27,17 +28,13 @@ const lines = (files: readonly SourceFile[]): number => files.reduce((sum, file)
 const count = (files: readonly SourceFile[], pattern: RegExp): number =>
   files.reduce((sum, { text }) => sum + [...text.matchAll(pattern)].length, 0)
 
-/** The file that an import names; undefined for a package. */
-const targetOf = (path: string, specifier = ''): string | undefined =>
-  specifier.startsWith('.') ? normalize(join(dirname(path), specifier)) : undefined
-
 /** The files of `src` that a file loads, types left out, whether at once or later. */
 function reached(path: string, found = new Set<string>()): ReadonlySet<string> {
   if (found.has(path) || isGenerated(path)) return found
   found.add(path)
-  for (const { specifier, typeOnly } of byPath.get(path)?.imports ?? []) {
-    const to = targetOf(path, specifier)
-    if (to?.startsWith('src/') && !typeOnly) reached(to, found)
+  for (const { specifier = '', typeOnly } of byPath.get(path)?.imports ?? []) {
+    const to = isRelative(specifier) ? targetOf({ path }, specifier) : ''
+    if (to.startsWith('src/') && !typeOnly) reached(to, found)
   }
   return found
 }
@@ -58,7 +55,9 @@ function reach(name: string, path: string, files: number, most: number): readonl
 
 const doors = tests
   .filter(({ path }) => path.endsWith('.test.ts'))
-  .flatMap(({ path, imports }) => imports.map(({ specifier, names }) => ({ to: targetOf(path, specifier) ?? '', names })))
+  .flatMap(({ path, imports }) =>
+    imports.flatMap(({ specifier = '', names }) => (isRelative(specifier) ? [{ to: targetOf({ path }, specifier), names }] : [])),
+  )
   .filter(({ to }) => to.startsWith('src/'))
 const symbols = new Set(doors.flatMap(({ to, names }) => names.map(({ name }) => `${to}#${name}`)))
 

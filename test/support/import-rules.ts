@@ -1,5 +1,7 @@
 // The house rules about imports. Paths are those of the repository; a rule reads only imports, never the disk.
+
 import { posix } from 'node:path'
+import { HEAVY } from '../../deploy/build.ts'
 import { isIn, type Rule, type SourceFile } from './house.ts'
 import type { Import } from './imports.ts'
 
@@ -61,14 +63,13 @@ export const HOMES: Readonly<Record<string, readonly string[]>> = {
 /** Packages that only generators load: no file that runs loads one, or a file that does. */
 export const BUILD_ONLY = ['typebox']
 
-/** Packages that commands without network must not load at their start. */
-const HEAVY = new Set(['nodemailer', 'pg', 'pg-connection-string', 'got', 'hpagent', 'fastify', 'prom-client', 'pino', 'pino-pretty'])
 const PROGRAM = 'src/cli/program.ts'
 const START = ['src/cli/process.ts', PROGRAM]
 
-const isRelative = (specifier: string): boolean => specifier.startsWith('.')
+export const isRelative = (specifier: string): boolean => specifier.startsWith('.')
 const inSource = (file: SourceFile): boolean => file.path.startsWith('src/')
-const targetOf = (file: SourceFile, specifier: string): string => posix.join(posix.dirname(file.path), specifier)
+/** The path that a relative specifier names. */
+export const targetOf = (file: Pick<SourceFile, 'path'>, specifier: string): string => posix.join(posix.dirname(file.path), specifier)
 const areaOf = (path: string): string => path.replace(/^src\//, '').replace(/\.ts$/, '')
 const covers = (area: string, path: string): boolean => areaOf(path) === area || areaOf(path).startsWith(`${area}/`)
 
@@ -143,7 +144,8 @@ function heavyStart(files: readonly SourceFile[]): readonly string[] {
     const file = byPath.get(path)
     if (!file || seen.has(path)) return
     seen.add(path)
-    for (const { specifier = '' } of loads(file)) if (HEAVY.has(packageOf(specifier))) found.push([...way, path, specifier].join(' -> '))
+    for (const { specifier = '' } of loads(file))
+      if (HEAVY.includes(packageOf(specifier))) found.push([...way, path, specifier].join(' -> '))
     for (const next of loadedFiles(file)) visit(next, [...way, path])
   }
   for (const path of START) visit(path, [])

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { rolldown } from 'rolldown'
+import { ENTRIES } from '../../deploy/build.ts'
 import { temporaryInMemory } from './temporary.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -11,12 +12,9 @@ const FOLDER = join(ROOT, '.cache/program')
 /** How many programs of earlier runs are kept, because one of them may be running. */
 const KEPT = 8
 
-/** Files that the program starts as threads, found by name beside the caller. */
-const ENTRIES = {
-  main: 'src/main.ts',
-  'load-thread': 'src/policy/load/load-thread.ts',
-  'plan-thread': 'src/policy/edit/plan-thread.ts',
-  'file-thread': 'src/daemon/config/file-thread.ts',
+/** What is built for users, and more. */
+const INPUT = {
+  ...ENTRIES,
   // Imported by helper processes of the ledger's tests (ledger.ts).
   'ledger-part': 'src/daemon/ledger/ledger.ts',
   'lock-part': 'src/daemon/ledger/sqlite/lock.ts',
@@ -48,7 +46,7 @@ const http = {
 /** Bundles the present sources; returns the file to run. */
 async function joinedProgram(): Promise<string> {
   await using joined = await rolldown({
-    input: ENTRIES,
+    input: INPUT,
     cwd: ROOT,
     platform: 'node',
     plugins: [http],

@@ -2,11 +2,11 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { HOLD_ID_DIGITS } from '../../core/model/change.ts'
 import type { Cap } from '../../core/model/policy.ts'
-import { isEmail, normaliseEmail, parseScope, type Scope } from '../../core/model/scope.ts'
+import { isEmail, normaliseEmail, type Scope } from '../../core/model/scope.ts'
 import { credits, MAX_CAP } from '../../core/model/units.ts'
 import { readDate, readInstant } from '../../policy/dates.ts'
 import type { Edit, Target } from '../../policy/edit/edit.ts'
-import { addUsedFlags, examples, type NetworkFlags, readDuration, readInteger } from '../shared/args.ts'
+import { addUsedFlags, examples, type NetworkFlags, readDuration, readInteger, readScope } from '../shared/args.ts'
 import { type Cli, UsageError } from '../shared/context.ts'
 
 export interface EditFlags extends NetworkFlags {
@@ -205,12 +205,6 @@ const outputFlags = (command: Command): Command =>
     .option('--check', 'write nothing, and exit with 2 when there is something to do')
 
 const run = async (edit: Edit, flags: EditFlags, cli: Cli): Promise<void> => (await import('./run.ts')).editCommand([edit], flags, cli)
-
-function readScope(text: string): Scope {
-  const scope = parseScope(text)
-  if (!scope) throw new InvalidArgumentError('Write an e-mail, group:ID or team.')
-  return scope
-}
 
 function readCap(text: string): Cap {
   return text === 'none' ? text : credits(readInteger(0, MAX_CAP)(text))

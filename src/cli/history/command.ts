@@ -1,8 +1,17 @@
 // `history`: the writes of capkeeper, from the ledger alone. It needs no network and works beside a running daemon.
-import { type Command, InvalidArgumentError } from 'commander'
-import { parseScope, type Scope } from '../../core/model/scope.ts'
+import type { Command } from 'commander'
+import type { Scope } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
-import { addLedgerFlags, examples, type NetworkFlags, type OutputFormat, outputOption, readInteger, readSince } from '../shared/args.ts'
+import {
+  addLedgerFlags,
+  examples,
+  type NetworkFlags,
+  type OutputFormat,
+  outputOption,
+  readInteger,
+  readScope,
+  readSince,
+} from '../shared/args.ts'
 import { type Cli, painter } from '../shared/context.ts'
 import { EXIT } from '../shared/exit.ts'
 
@@ -27,12 +36,6 @@ export function registerHistory(program: Command, cli: Cli): void {
   addLedgerFlags(command)
     .addHelpText('after', examples('capkeeper history --since 7d', 'capkeeper history ada@example.com --output json'))
     .action((scope: Scope | undefined, flags: HistoryFlags) => history(scope, flags, cli))
-}
-
-function readScope(text: string): Scope {
-  const scope = parseScope(text)
-  if (!scope) throw new InvalidArgumentError('Write an e-mail, group:ID or team.')
-  return scope
 }
 
 async function history(scope: Scope | undefined, flags: HistoryFlags, cli: Cli): Promise<void> {

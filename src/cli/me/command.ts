@@ -1,6 +1,7 @@
 // `me`: what is left for the person who asks, from a running daemon behind the proxy that knows them. It needs no key, no config and no ledger.
 import type { Command } from 'commander'
 import { jsonText, plain } from '../../core/escape/terminal.ts'
+import { STOP_TEXT } from '../../core/use/first-stop.ts'
 import type { MeDocument } from '../../daemon/http/documents/types.ts'
 import { examples, type OutputFormat, outputOption } from '../shared/args.ts'
 import { type Cli, CommandError } from '../shared/context.ts'
@@ -54,8 +55,6 @@ function parsed(text: string): { readonly kind?: unknown; readonly message?: unk
     return undefined
   }
 }
-
-const STOP_TEXT = { cap: 'your cap', pool: 'the pool', balance: "the workspace's balance", nothing: 'nothing in this cycle' } as const
 
 function textOf({ workspaces }: MeDocument): string {
   if (workspaces.length === 0) return 'no workspace lists your address\n'

@@ -2,6 +2,7 @@
 // There is no flag for the service key, because everybody on the machine can see a command line.
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { shellWord } from '../../core/escape/shell.ts'
+import { parseScope, type Scope } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
 import { readDate } from '../../policy/dates.ts'
 import { UsageError } from './context.ts'
@@ -212,3 +213,10 @@ Exit codes:
   ${EXIT.usage} wrong usage, ${EXIT.input} invalid policy or config
 
 Start with \`capkeeper validate policies/\` and \`capkeeper plan\`.`
+
+/** Reads a scope; throws what is shown as wrong usage. */
+export function readScope(text: string): Scope {
+  const scope = parseScope(text)
+  if (!scope) throw new InvalidArgumentError('Write an e-mail, group:ID or team.')
+  return scope
+}

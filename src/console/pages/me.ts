@@ -1,5 +1,6 @@
 // What is left for the person who asks: for each workspace the cap, what stops the person first, and grants that end.
 import { type Html, html } from '../../core/escape/html.ts'
+import { STOP_TEXT } from '../../core/use/first-stop.ts'
 import type { Documents } from '../../daemon/http/documents/documents.ts'
 import type { MeDocument } from '../../daemon/http/documents/types.ts'
 import { renderFrame } from '../frame.ts'
@@ -13,8 +14,6 @@ export async function mePage(documents: Documents): Promise<string> {
   const nothing = section('Nothing here', empty('No workspace lists your address.'))
   return renderFrame({ heading: 'What is left for you', parts: workspaces.length === 0 ? [nothing] : workspaces.map(workspacePart) })
 }
-
-const STOP_TEXT = { cap: 'your cap', pool: 'the pool', balance: "the workspace's balance", nothing: 'nothing in this cycle' } as const
 
 function workspacePart(one: Entry): Html {
   const { workspace, cap, left, used, addOn, entry, stopsFirst, grants, cycleEnd, requestUrl } = one

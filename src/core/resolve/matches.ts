@@ -57,8 +57,6 @@ export interface JudgedMatches {
   settled(email: string): string | undefined
   /** The condition, or `none`, that one good reading has shown; undefined when the readings agree with what is settled. */
   turningTo(email: string): string | undefined
-  /** The first condition that holds by the last reading alone; undefined when unknown. */
-  readonly readings: ReadonlyMap<string, string | undefined>
   readonly memory: SettledMatches
 }
 
@@ -74,16 +72,14 @@ export function judgeMatches(
   const tell = tellerOf(list, before, facts, inputs.newReading)
   const known = new Map<string, Settled>()
   const asks = new Map<string, string>()
-  const readings = new Map<string, string | undefined>()
   for (const person of inputs.roster?.people ?? []) {
     const { email } = person
     const first = firstOf(list, person, facts)
     const now = before ? settle(past(email), first, tell, person) : { settled: first.match }
     known.set(email, now)
-    readings.set(email, first.match)
     if (first.match === undefined || now.settled === undefined) asks.set(email, askedBy(first, list))
   }
-  const memory = inputs.roster || !before ? memoryOf(list, known, away(before, inputs)) : before
+  const memory = inputs.roster || !before ? memoryOf(list, known, away(before, facts, inputs)) : before
   const settled = (email: string): string | undefined => (known.get(email) ?? past(email)).settled
   return {
     of(email) {
@@ -94,7 +90,6 @@ export function judgeMatches(
     },
     settled,
     turningTo: (email) => known.get(email)?.turning,
-    readings,
     memory,
   }
 }
@@ -145,14 +140,14 @@ interface Teller {
 }
 
 function tellerOf(list: readonly Listed[], before: SettledMatches | undefined, facts: RowFacts, reading: NewReading | undefined): Teller {
-  const membersOf = new Map([...facts.membersOf].filter(([id]) => reading?.groups.includes(id)))
+  const told = { ...facts, membersOf: new Map([...facts.membersOf].filter(([id]) => reading?.groups.includes(id))) }
   const byKey = new Map(list.map((one) => [one.key, one]))
   const kept = before?.conditions.flatMap((key) => byKey.get(key) ?? []) ?? []
   return {
-    isNew: (person) => reading !== undefined && firstOf(list, person, { ...facts, membersOf }).match !== undefined,
+    isNew: (person) => reading !== undefined && firstOf(list, person, told).match !== undefined,
     isFalse(person, key) {
       const when = byKey.get(key)?.when
-      return reading !== undefined && when !== undefined && truthOf(when, person, { ...facts, membersOf }) === false
+      return reading !== undefined && when !== undefined && truthOf(when, person, told) === false
     },
     isEdited: before !== undefined && (kept.length !== list.length || kept.some(({ key }, index) => key !== list[index]?.key)),
     hasMoved(person, settled) {
@@ -199,8 +194,7 @@ const byEmail = (lists: Readonly<Record<string, readonly string[]>> = {}): Reado
   new Map(Object.entries(lists).flatMap(([key, emails]) => emails.map((email) => [email, key] as const)))
 
 /** People who are off the roster for a while keep their match as long as the ledger has a cap of theirs. */
-function away(before: SettledMatches | undefined, { roster, owned }: ConditionInputs): ReadonlyMap<string, string> {
-  const present = new Set(roster?.people.map(({ email }) => email))
+function away(before: SettledMatches | undefined, { byEmail: present }: RowFacts, { owned }: ConditionInputs): ReadonlyMap<string, string> {
   return new Map([...byEmail(before?.matched)].filter(([email]) => !present.has(email) && owned.has(scopeKey(userScope(email)))))
 }
 

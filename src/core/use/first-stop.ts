@@ -6,6 +6,13 @@ import { exhaustionAt, workingDays } from '../pools/pace.ts'
 export const STOPS = ['cap', 'pool', 'balance', 'nothing'] as const
 export type Stop = (typeof STOPS)[number]
 
+export const STOP_TEXT: Readonly<Record<Stop, string>> = {
+  cap: 'your cap',
+  pool: 'the pool',
+  balance: "the workspace's balance",
+  nothing: 'nothing in this cycle',
+}
+
 /** `at`: when it is expected, within the cycle; an instant at or before now: it has happened. Absent only with `nothing`. */
 export interface FirstStop {
   readonly what: Stop
@@ -31,14 +38,14 @@ const FEWEST_DAYS = 0.5
 
 /** The earliest counts; of two at once the one that is nearer to the person. */
 export function firstStop({ now, cycle, own, pool, balance }: StopInputs): FirstStop {
-  const found: FirstStop[] = [
-    { what: 'cap', at: own && capReachedAt(own, now, cycle) },
-    { what: 'pool', at: pool?.isUsedUp ? now : pool?.exhaustedAt },
-    { what: 'balance', at: balance?.exhaustedAt },
-  ].flatMap(({ what, at }) => (at === undefined ? [] : [{ what: what as Stop, at }]))
-  return found.reduce<FirstStop>((first, one) => ((one.at ?? 0) < (first.at ?? Number.POSITIVE_INFINITY) ? one : first), {
-    what: 'nothing',
-  })
+  const limits: readonly (readonly [Stop, Instant | undefined])[] = [
+    ['cap', own && capReachedAt(own, now, cycle)],
+    ['pool', pool?.isUsedUp ? now : pool?.exhaustedAt],
+    ['balance', balance?.exhaustedAt],
+  ]
+  let first: FirstStop = { what: 'nothing' }
+  for (const [what, at] of limits) if (at !== undefined && (first.at === undefined || at < first.at)) first = { what, at }
+  return first
 }
 
 /** At the person's own pace of the cycle so far, on working days. */

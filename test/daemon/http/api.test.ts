@@ -21,6 +21,7 @@ import { offences } from '../../support/api-schema.ts'
 import { fakeClock } from '../../support/clock.ts'
 import { email } from '../../support/declare.ts'
 import { HASHED_LABELS } from '../../support/documents.ts'
+import { filled } from '../../support/paths.ts'
 import { recordCompany } from '../../support/recorded.ts'
 import { closing, serve } from '../../support/serve.ts'
 import { emptyView, fullView } from '../../support/views.ts'
@@ -70,13 +71,7 @@ async function everyAddress(url: string, workspace = 'acme'): Promise<readonly (
     hold: holds.items.map(({ id }: { id: string }) => id),
     plan: [...new Set<string>(changes.items.flatMap(({ planId }: { planId?: string }) => planId ?? []))],
   }
-  return API_ROUTES.flatMap(({ path, kind }) => {
-    const fill = (left: string): readonly string[] => {
-      const [part, name = ''] = /:(\w+)/.exec(left) ?? []
-      return part === undefined ? [left] : (parts[name] ?? []).flatMap((value) => fill(left.replace(part, value)))
-    }
-    return fill(path).map((filled) => [kind, url + filled] as const)
-  })
+  return API_ROUTES.flatMap(({ path, kind }) => filled(path, parts).map((at) => [kind, url + at] as const))
 }
 
 async function allOffences(url: string): Promise<readonly string[]> {

@@ -6,6 +6,7 @@ import { API_ROUTES } from '../../../src/daemon/http/api-table.ts'
 import { createMetrics } from '../../../src/daemon/http/metrics/metrics.ts'
 import { fakeClock } from '../../support/clock.ts'
 import { HASHED_LABELS, libraryOf } from '../../support/documents.ts'
+import { filled, type PathParts } from '../../support/paths.ts'
 import { serve } from '../../support/serve.ts'
 import { fullView, HOLD, personEmail } from '../../support/views.ts'
 
@@ -83,7 +84,7 @@ function readBy(text: string): string {
 
 function addresses(): readonly string[] {
   const people = [personEmail(1), SECRET].map(HASHED_LABELS.label)
-  const parts: Readonly<Record<string, readonly string[]>> = {
+  const parts: PathParts = {
     workspace: ['acme'],
     group: ['grp_platform'],
     person: people,
@@ -91,11 +92,7 @@ function addresses(): readonly string[] {
     plan: ['0123456789abcdef'],
     name: ['grp_platform', HOLD.id, ...people],
   }
-  const fill = (path: string): readonly string[] => {
-    const [part, name = ''] = /:(\w+)/.exec(path) ?? []
-    return part === undefined ? [path] : (parts[name] ?? []).flatMap((value) => fill(path.replace(part, value)))
-  }
-  return [...API_ROUTES, ...createConsole().routes].flatMap(({ path }) => fill(path)).concat('/status', '/metrics', '/readyz')
+  return [...API_ROUTES, ...createConsole().routes].flatMap(({ path }) => filled(path, parts)).concat('/status', '/metrics', '/readyz')
 }
 
 test.each(Object.entries(SPELLINGS))('an address %s leaves by no door', async (_, secret) => {

@@ -14,6 +14,7 @@ import { hashLabels } from '../../../src/daemon/http/status/labels.ts'
 import { sha256 } from '../../../src/daemon/schedule/system.ts'
 import { fakeClock } from '../../support/clock.ts'
 import { libraryOf } from '../../support/documents.ts'
+import { filled, type PathParts } from '../../support/paths.ts'
 import { serve as start } from '../../support/serve.ts'
 import { fullView, personEmail } from '../../support/views.ts'
 
@@ -146,7 +147,7 @@ describe('/me', () => {
 function addresses(): readonly string[] {
   const { label } = hashLabels(sha256, 'salt')
   const people = [personEmail(1), personEmail(5)].map(label)
-  const parts: Readonly<Record<string, readonly string[]>> = {
+  const parts: PathParts = {
     workspace: ['acme'],
     group: ['grp_platform', 'grp_other'],
     person: people,
@@ -154,16 +155,12 @@ function addresses(): readonly string[] {
     plan: ['0123456789abcdef'],
     name: ['grp_platform', 'grp_other', ...people],
   }
-  const fill = (path: string): readonly string[] => {
-    const [part, name = ''] = /:(\w+)/.exec(path) ?? []
-    return part === undefined ? [path] : (parts[name] ?? []).flatMap((value) => fill(path.replace(part, value)))
-  }
   const asked = ['?search=a', '?sort=use', '?band=at_cap', '?group=grp_other', '?rule=team', '?page=2'].map(
     (query) => `/api/v1/workspaces/acme/people${query}`,
   )
   return [...API_ROUTES, ...createConsole().routes]
     .filter(({ path }) => path !== ME && path !== '/me')
-    .flatMap(({ path }) => fill(path))
+    .flatMap(({ path }) => filled(path, parts))
     .concat(asked, '/status', '/ledger', '/metrics')
 }
 

@@ -29,16 +29,17 @@ export function meDocument(
 ): MeDocument {
   const workspaces = facts.flatMap((one) => {
     const person = one.view.roster && onlyOne(one.view.roster, email)
-    return person ? [{ ...entryOf(one, person, hashed, now), ...linkOf(one, person, requestUrl) }] : []
+    if (!person) return []
+    const entry = entryOf(one, person, hashed, now)
+    return [{ ...entry, ...linkOf(entry, person, requestUrl) }]
   })
   return { apiVersion: 'capkeeper/v1', kind: 'Me', workspaces }
 }
 
 /** The link to ask for more. It is left out where it would take most of what a workspace may take. */
-function linkOf({ view }: WorkspaceFacts, { email }: Person, url: string | undefined): { readonly requestUrl?: string } {
+function linkOf({ cap, addOn }: MeEntry, { email }: Person, url: string | undefined): { readonly requestUrl?: string } {
   if (url === undefined) return {}
-  const shown = view.people.find((one) => one.email === email)
-  const requestUrl = requestLink(url, { email, cap: shown?.cap, used: shown?.used === undefined ? undefined : cents(shown.used) })
+  const requestUrl = requestLink(url, { email, cap, used: addOn })
   return requestUrl.length > MOST_LINK_LETTERS ? {} : { requestUrl }
 }
 
