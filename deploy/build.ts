@@ -3,6 +3,7 @@
 import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import { rolldown } from 'rolldown'
+import { makeSources } from './sources.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 
@@ -21,6 +22,7 @@ const APART = new RegExp(`^(node:|(${HEAVY.join('|')})(/|$))`)
 
 /** Writes the program into a folder, which is emptied first. Throws when a module is missing. */
 export async function build(dir = join(ROOT, 'dist')): Promise<void> {
+  await makeSources()
   // A module that some load at once and others later is told of with every build; it is meant.
   await using program = await rolldown({
     input: ENTRIES,

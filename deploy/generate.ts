@@ -1,8 +1,11 @@
-// Writes the files of deploy/ that are made from others: the PrometheusRule manifest from the rule file, the dashboards from deploy/source, the
-// copies of both that the Helm chart carries, because a chart reads no file outside its own folder, and the chart's schema and README.
+// Writes the files that are made from others and lie in git: the PrometheusRule manifest from the rule file, the dashboards from deploy/source, the
+// copies of both that the Helm chart carries, because a chart reads no file outside its own folder, the chart's schema and README, and the
+// schema beside the example policies.
 // `npm run deploy:generate`; a test fails while one of them is not up to date.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { published } from '../src/policy/schema/check.ts'
+import { POLICY } from '../src/policy/schema/source.ts'
 import { chartReadme } from './source/chart-readme.ts'
 import { DRIFT } from './source/drift.ts'
 import { prometheusRule } from './source/manifest.ts'
@@ -25,6 +28,7 @@ export function generatedFiles(): ReadonlyMap<string, string> {
     (dashboard) => [`${dashboard.uid}.json`, `${JSON.stringify(dashboardJson(dashboard, TAG), undefined, 2)}\n`] as const,
   )
   return new Map([
+    ['../policies/cap-policy.schema.json', `${JSON.stringify(published(JSON.parse(JSON.stringify(POLICY))), undefined, 2)}\n`],
     ['kubernetes/base/prometheusrule.yaml', prometheusRule(rules)],
     [`${CHART_FILES}/capkeeper.rules.yaml`, rules],
     [`${CHART}/values.schema.json`, `${JSON.stringify(schema, undefined, 2)}\n`],

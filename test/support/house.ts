@@ -81,7 +81,7 @@ export function trackedFiles(root: string): readonly string[] {
   }
 }
 
-/** All hand-written TypeScript of `src` and `test`; generated files are compared with the output of their generators. */
+/** All hand-written TypeScript of `src` and `test`. */
 export const sourceFiles = (root: string): readonly SourceFile[] =>
   ['src', 'test'].flatMap((folder) =>
     filesUnder(root, folder)

@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, st
 import { join } from 'node:path'
 import { rolldown } from 'rolldown'
 import { ENTRIES } from '../../deploy/build.ts'
+import { makeSources } from '../../deploy/sources.ts'
 import { temporaryInMemory } from './temporary.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -24,6 +25,7 @@ const INPUT = {
 
 /** Vitest calls it once, before it starts its workers, which inherit the environment; the returned function is called at the end. */
 export async function setup(): Promise<() => void> {
+  await makeSources()
   process.env['CAPKEEPER_MAIN'] ??= await joinedProgram()
   return temporaryInMemory()
 }

@@ -1,16 +1,19 @@
-// Writes what is made from the schemas of src: validators compiled ahead, so that no command pays for a schema compiler at its start, and
-// the schema that lies beside the example policies. `npm run schemas:generate`; a test fails while one of them is not up to date.
-import { readFileSync, writeFileSync } from 'node:fs'
+// Writes the modules of `src` that are made from others: validators compiled ahead, so that no command pays for a schema compiler at its start, and
+// the console's script. Git does not keep them: `npm ci`, `npm start`, `npm test` and the build make them, and so does `npm run generate`.
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import standalone from 'ajv/dist/standalone/index.js'
+import { rolldown } from 'rolldown'
 import { SAVED_PLAN } from '../src/cli/plan/schema-source.ts'
 import { CONFIG } from '../src/daemon/config/schema-source.ts'
 import { OPENAPI } from '../src/daemon/http/documents/schema/openapi-source.ts'
 import { LEDGER } from '../src/daemon/ledger/values/source.ts'
-import { type AnnotatedSchema, published } from '../src/policy/schema/check.ts'
+import type { AnnotatedSchema } from '../src/policy/schema/check.ts'
 import { POLICY } from '../src/policy/schema/source.ts'
 import { FIXTURE } from '../src/sandbox/fixture/schema-source.ts'
+
+const ROOT = join(import.meta.dirname, '..')
 
 /** Where a validator goes, the schema it is made of, and the way from there to the types of both. */
 const VALIDATORS = [
@@ -44,7 +47,7 @@ function validatorOf(source: string, schema: object, types: string): string {
   const [, name] = /^const schema\d+ = .*?function (validate\d+)/s.exec(code) ?? []
   if (name === undefined) throw new Error(`${source}: the compiler writes its code in another form`)
   return [
-    `// Made of ${source.split('/').at(-1)} by \`npm run schemas:generate\`; never edited by hand.`,
+    `// Made of ${source.split('/').at(-1)} by \`npm run generate\`; never edited by hand.`,
     '// @ts-nocheck',
     `import type { Check, AnnotatedSchema } from '${types}'`,
     code
@@ -61,27 +64,37 @@ function validatorOf(source: string, schema: object, types: string): string {
 /** A schema that is compiled where it is needed, which is rarely, or never. */
 const schemaOnly = (source: string, name: string, schema: object, type = 'Readonly<Record<string, unknown>>', types?: string): string =>
   [
-    `// Made of ${source} by \`npm run schemas:generate\`; never edited by hand.`,
+    `// Made of ${source} by \`npm run generate\`; never edited by hand.`,
     ...(types === undefined ? [] : [`import type { ${type} } from '${types}'`]),
     `export const ${name}: ${type} = ${JSON.stringify(schema)}`,
     '',
   ].join('\n')
 
-/** Path from the root of the repository and text of every generated file. */
-export function generatedSchemas(): ReadonlyMap<string, string> {
+/** The console's script as the daemon serves it: its sources joined to one module, without types and comments. */
+async function consoleScript(): Promise<string> {
+  await using joined = await rolldown({ input: 'src/console/browser/page.ts', cwd: ROOT, platform: 'browser' })
+  const { output } = await joined.generate({ format: 'esm', comments: false })
+  return `// Made of browser/page.ts by \`npm run generate\`; never edited by hand.\nexport const PAGE_SCRIPT = ${JSON.stringify(output[0].code)}\n`
+}
+
+/** Path from the root of the repository and text of every module that is made. */
+export async function madeSources(): Promise<ReadonlyMap<string, string>> {
   return new Map([
     ...VALIDATORS.map(([path, source, schema, types]) => [path, validatorOf(source, schema, types)] as const),
     ['src/sandbox/fixture/schema.generated.ts', schemaOnly('schema-source.ts', 'FIXTURE_SCHEMA', FIXTURE)] as const,
     ['src/daemon/ledger/values/schema.generated.ts', schemaOnly('source.ts', 'SCHEMA', plain(LEDGER), 'Schema', './decode.ts')] as const,
     ['src/daemon/http/openapi.generated.ts', schemaOnly('documents/schema/openapi-source.ts', 'OPENAPI', plain(OPENAPI))] as const,
-    ['policies/cap-policy.schema.json', `${JSON.stringify(published(plain(POLICY)), undefined, 2)}\n`] as const,
+    ['src/console/browser.generated.ts', await consoleScript()] as const,
   ])
 }
 
-if (import.meta.main) {
-  for (const [path, text] of generatedSchemas()) {
-    const file = join(import.meta.dirname, '..', path)
-    if (!text.endsWith('\n') || text !== readText(file)) writeFileSync(file, text)
+/** Writes those that are missing or out of date. Another process may do the same at the same time, or read them. */
+export async function makeSources(): Promise<void> {
+  for (const [path, text] of await madeSources()) {
+    const file = join(ROOT, path)
+    if (text === readText(file)) continue
+    writeFileSync(`${file}.${process.pid}`, text)
+    renameSync(`${file}.${process.pid}`, file)
   }
 }
 
@@ -92,3 +105,5 @@ function readText(file: string): string | undefined {
     return undefined
   }
 }
+
+if (import.meta.main) await makeSources()
