@@ -15,7 +15,7 @@ import type {
   RunUse,
   SetAside,
 } from './core/model/observed.ts'
-import type { Cap, PolicyRevision } from './core/model/policy.ts'
+import type { Cap, EnvelopeMemory, PolicyRevision } from './core/model/policy.ts'
 import type { GroupScope, Scope, ScopeKey, TeamScope } from './core/model/scope.ts'
 import type { Credits, Instant } from './core/model/units.ts'
 import type { Told } from './core/notify/told.ts'
@@ -173,8 +173,9 @@ export interface WriteClient extends ReadClient {
 
 /** Single values that the ledger keeps of a workspace, by name. */
 export interface LedgerFacts {
-  /** The last good policy set. */
+  /** The last good policy set, with what was accepted of envelopes. */
   readonly policy: PolicyRevision
+  readonly envelopes: EnvelopeMemory
   /** Learned pace by key name, as `core/pace/pacing.ts` makes it. */
   readonly pace: Readonly<Record<string, unknown>>
   /** The last good roster, with the groups and balance. */
@@ -183,7 +184,6 @@ export interface LedgerFacts {
   readonly verifiedDeclared: number
   /** The caps in force at the start of an interrupted plan; absent once the plan is finished. */
   readonly planBaseline: Readonly<Record<ScopeKey, Cap>>
-  /** When that plan began. */
   readonly planBegunAt: Instant
   /** For each ended group conflict: how many agreeing readings in a row have shown that it ended. */
   readonly conflictsGone: Readonly<Record<string, number>>

@@ -38,7 +38,9 @@ export async function readSetup(cli: Cli, flags: NetworkFlags): Promise<Setup> {
   const loaded = await loadConfigAside({ env: cli.env, flags }, cli.clock)
   if (!loaded.config) throw new InputError(loaded.problems)
   const policies = await readPolicies(policyPaths(loaded.config), loaded, flags, cli)
-  const problems = [...loaded.problems, ...policies.problems]
+  const theirs = new Set(policies.ofEnvelopes)
+  const goesOn = (problem: Problem): Problem => (theirs.has(problem) ? { ...problem, severity: 'warning' } : problem)
+  const problems = [...loaded.problems, ...policies.problems.map(goesOn)]
   const missing = networkProblems(loaded.config)
   if (hasErrors(problems) || missing.length > 0) throw new InputError([...missing, ...problems])
   const config = named(loaded.config, policies)

@@ -35,6 +35,8 @@ export interface PolicyDocument {
   readonly whole: boolean
   /** Problems of the document by itself. */
   readonly problems: readonly Problem[]
+  /** The envelope whose file it is in; absent: platform's, or not asked for. */
+  readonly envelope?: string
   /** Its tree, where trees are kept. */
   readonly root?: Branch<PolicyText>
 }

@@ -146,7 +146,7 @@ async function applyOne(job: Job): Promise<Done> {
   })
   try {
     const state = recall(policy, ledger)
-    ledger.saveFact('policy', policy)
+    ledger.saveFact('policy', state.policy)
     workspace.state = state
     const report = await reconcile(workspace, state, {
       usage: true,

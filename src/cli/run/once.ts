@@ -45,7 +45,7 @@ async function cycle(
     const opened = await openWorkspace(config, host)
     try {
       const state = recall(policy, opened.parts.ledger)
-      opened.parts.ledger.saveFact('policy', policy)
+      opened.parts.ledger.saveFact('policy', state.policy)
       return { report: await reconcile(createWorkspace(opened.parts), state, { usage: true, alone: true, ...signals }) }
     } finally {
       await opened.finish?.()

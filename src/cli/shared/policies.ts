@@ -7,7 +7,7 @@ import type { Cli } from './context.ts'
 
 /** The policy paths of all workspaces, each once. */
 export const policyPaths = (config: Pick<Config, 'workspaces'> | undefined): readonly string[] => [
-  ...new Set(config?.workspaces.flatMap(({ policies }) => policies)),
+  ...new Set(config?.workspaces.flatMap(({ policies, envelopes = [] }) => [...policies, ...envelopes.flatMap((one) => one.policies)])),
 ]
 
 /** Loads the policies at these paths. `workspace` is what `--workspace` says. */

@@ -25,6 +25,7 @@ export const GUARD_CODES = [
   'readQuality',
   'breaker',
   'semantics',
+  'envelope',
   'contested',
 ] as const
 export type GuardCode = (typeof GUARD_CODES)[number]
@@ -187,6 +188,7 @@ export interface GuardSettings {
   readonly protected: boolean
   readonly breaker: BreakerLimit | 'off'
   readonly semantics: boolean
+  readonly envelope: boolean
   /** Foreign changes of one scope within 24 h. */
   readonly contested: number | 'off'
 }
@@ -204,6 +206,7 @@ export const DEFAULT_GUARDS: GuardSettings = {
   protected: true,
   breaker: { inARow: 3, percent: 10 },
   semantics: true,
+  envelope: true,
   contested: 3,
 }
 

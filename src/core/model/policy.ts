@@ -1,6 +1,6 @@
 // What policy files declare, after parsing: plain data with the place of every declaration. Nothing here knows YAML.
 import type { Position } from './problem.ts'
-import type { GroupScope, Scope, UserScope } from './scope.ts'
+import type { GroupScope, Scope, ScopeKey, UserScope } from './scope.ts'
 import type { Credits, Instant } from './units.ts'
 
 /** Whole credits a person may use, or `none`: nothing is set at this scope, and the next ancestor's cap applies. */
@@ -18,6 +18,10 @@ export interface CapRule {
   readonly at: Position
   /** `metadata.name` of its document. */
   readonly document: string
+  /** The envelope that it comes from; absent: platform's. */
+  readonly envelope?: string
+  /** Its envelope was narrowed below what had been accepted. */
+  readonly narrowed?: boolean
 }
 
 /** A temporary cap above the rules; the base is restored at its end. */
@@ -32,6 +36,8 @@ export interface Grant {
   readonly ticket?: string
   readonly at: Position
   readonly document: string
+  /** As in `CapRule`. */
+  readonly envelope?: string
 }
 
 /** The conditions of a rule on a person's row of the roster. All of them must hold, and there is at least one. */
@@ -145,7 +151,94 @@ export interface PolicyRevision {
   readonly revision: string
   /** Files that were read and hold no policy; absent: none. */
   readonly empty?: readonly string[]
+  /** What teams declare in envelopes, beside `set`, until it is settled. */
+  readonly delegated?: Delegated
+  /** `set` has what is accepted of it. */
+  readonly settled?: Settled
 }
 
 /** A revision to be shown: each commit cut to its first 12 digits, `+dirty` unchanged. */
 export const shortRevision = (revision: string): string => revision.replace(/[0-9a-f]{13,}/g, (commit) => commit.slice(0, 12))
+
+/** One of `envelopes` in the config. */
+export interface Envelope {
+  readonly name: string
+  readonly workspace: string
+  readonly groups: readonly string[]
+  readonly maxCap: number
+  readonly sum?: number
+  readonly maxPeople?: number
+  /** Absent: no grants. */
+  readonly grants?: { readonly maxDays: number; readonly maxAdd: number }
+  readonly at: Position
+}
+
+/** The declarations of one document of a team. */
+export interface DelegatedDocument {
+  readonly file: string
+  readonly name: string
+  readonly rules: readonly CapRule[]
+  readonly grants: readonly Grant[]
+  readonly groups: readonly DeclaredGroup[]
+}
+
+/** A file of an envelope. Without `documents` it cannot be used, and its last good form stays. */
+export interface DelegatedFile {
+  readonly envelope: string
+  readonly file: string
+  readonly documents?: readonly DelegatedDocument[]
+}
+
+/** What the files of all envelopes of a workspace say, before the bounds are judged. */
+export interface Delegated {
+  readonly envelopes: readonly Envelope[]
+  readonly files: readonly DelegatedFile[]
+  /** Envelopes of which a path or a folder could not be listed: what is not seen of them may exist. */
+  readonly unlisted: readonly string[]
+  /** Scopes of which the caps or the grants contradict each other, as `cap KEY` and `grant KEY`. */
+  readonly refused: readonly string[]
+}
+
+/** What is remembered of envelopes from reading to reading; the last accepted forms are in the policy that was in force last. */
+export interface EnvelopeMemory {
+  /** When the members of a group were last read and counted. */
+  readonly readAt: Readonly<Record<string, Instant>>
+  /** The members of each group that two readings in a row agree about; the first reading of a group counts at once. */
+  readonly members: Readonly<Record<string, readonly string[]>>
+  readonly last: Readonly<Record<string, readonly string[]>>
+  /** When people joined, for a day. */
+  readonly joined: Readonly<Record<string, Instant>>
+  /** From when to when grants of a scope last, those in a row as one. */
+  readonly spans: Readonly<Record<ScopeKey, Span>>
+  /** The envelope of each scope that it declares, or declared while a cap of ours is there. */
+  readonly scopes: Readonly<Record<ScopeKey, string>>
+}
+
+export interface Span {
+  readonly fromAt: Instant
+  readonly untilAt: Instant
+}
+
+/** An entry or a document that is not accepted, and why. */
+export interface Refusal {
+  readonly code: 'ENVELOPE_OUTSIDE' | 'ENVELOPE_BOUND' | 'DUPLICATE_SCOPE'
+  readonly message: string
+  readonly at: Position
+  /** The envelope's place. */
+  readonly other: Position
+  readonly hint: string
+}
+
+/** What follows from envelopes for guards and plans. */
+export interface Settled {
+  /** The envelope of each scope that is not platform's. */
+  readonly envelopeOf: Readonly<Record<ScopeKey, string>>
+  /** Scopes that change only because an envelope was narrowed or removed, with the reason. */
+  readonly narrowed: Readonly<Record<ScopeKey, string>>
+  readonly refusals: readonly Refusal[]
+  /** Who joined. */
+  readonly notes: readonly Pick<Refusal, 'message' | 'at'>[]
+  /** How many declarations of platform set caps. */
+  readonly declaredByPlatform: number
+  readonly memory: EnvelopeMemory
+}

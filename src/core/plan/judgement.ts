@@ -23,10 +23,10 @@ import {
 } from './approval.ts'
 import type { Contest, ContestInputs } from './contested.ts'
 import type { Difference, PoolReview } from './diff.ts'
-import { judge } from './guards/judge.ts'
+import { judgeParts } from './guards/parts.ts'
 import type { GuardFacts, GuardInputs, Judgement } from './guards/round.ts'
 import { impactOf } from './impact.ts'
-import { type ChangesShown, type ReviewedRules, type Rules, rulesOf, shownSince, strictest } from './reviewed.ts'
+import { type ChangesShown, REVIEW_MS, type ReviewedRules, type Rules, rulesOf, shownSince, strictest } from './reviewed.ts'
 
 export interface JudgementInputs extends Pick<GuardInputs, 'differences' | 'impact' | 'whole' | 'idle' | 'digest' | 'instantText'> {
   readonly workspace: string
@@ -193,11 +193,13 @@ function judges(inputs: JudgementInputs, landed: ReadonlyMap<ScopeKey, Differenc
   const idle = inputs.idle === undefined ? {} : { idle: inputs.idle }
   const { copying } = inputs.slots.model
   const unreleased = beforeReleases(landed, inputs)
+  const isShownLong = (one: Difference): boolean => inputs.now - shownSince(one, changesShown) >= REVIEW_MS
   const judgeBy = (rules: Rules): Judge => {
     const facts: GuardFacts = {
       ...inputs.facts,
       ...(copying !== undefined && { copying }),
-      ...{ contested, workspace, declared: declaredCount(policy.set) },
+      ...{ contested, workspace, declared: policy.settled?.declaredByPlatform ?? declaredCount(policy.set) },
+      ...(policy.settled && { narrowed: policy.settled.narrowed, isShownLong }),
       protectedPeople: new Set(rules.protectedEmails),
     }
     return ({ released, tryAnyway, held }) => {
@@ -205,7 +207,8 @@ function judges(inputs: JudgementInputs, landed: ReadonlyMap<ScopeKey, Differenc
       // A change that has landed had its own approval: putting it back after another client needs no second one.
       const stillHeld = new Set([...held].filter((key) => !landed.has(key)))
       const given = { differences, released, tryAnyway, impact, whole, facts, settings: rules.guards, digest, instantText, ...idle }
-      return judge({ ...given, ...(isReleased && stillHeld.size > 0 && { unreleased: { ...unreleased, held: stillHeld } }) })
+      const before = isReleased && stillHeld.size > 0 && { unreleased: { ...unreleased, held: stillHeld } }
+      return judgeParts({ ...given, ...before }, policy.settled)
     }
   }
   const now = rulesOf(policy, inputs.guards)

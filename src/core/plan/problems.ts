@@ -24,6 +24,10 @@ export function planProblems(inputs: ProblemInputs, judged: Judged): readonly Pl
     code: 'RULES_WEAKENED',
     message: `policy weakens ${rule}: ${from} → ${to}`,
   }))
+  const { refusals = [], notes = [] } = inputs.policy.settled ?? {}
+  for (const { code, message, at } of refusals)
+    problems.push({ severity: 'error', code, message: `${message}; what was accepted last stays`, at })
+  for (const { message, at } of notes) problems.push({ severity: 'warning', code: 'ENVELOPE_JOINED', message, at })
   for (const { scope, code, message, at } of inputs.resolution.rejected) {
     problems.push({ severity: 'error', code, message, scope, ...(at && { at }) })
   }

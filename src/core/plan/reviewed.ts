@@ -1,5 +1,6 @@
 // Weaker guards and a shorter list of protected people count at once only for changes that were shown before. For later changes the earlier
 // rules stay in force beside them for 24 h (docs/guards-and-approvals.md, Two steps). Nothing is held here.
+import { type Bounds, boundsOf, narrowerThan, widenings } from '../envelopes/widened.ts'
 import { isYounger, notAhead } from '../model/age.ts'
 import { type BreakerLimit, GUARD_CODES, type GuardCode, type GuardSettings, type HeldChange, type ShareLimit } from '../model/change.ts'
 import { type PolicyRevision, protectedEmails } from '../model/policy.ts'
@@ -11,6 +12,8 @@ import type { Difference } from './diff.ts'
 export interface Rules {
   readonly guards: GuardSettings
   readonly protectedEmails: readonly string[]
+  /** Of the envelopes; absent: there are none. */
+  readonly bounds?: Bounds
   /** `together`: an approval may arrive with the change it releases. Absent: not known. */
   readonly approvals?: 'separate' | 'together'
 }
@@ -61,15 +64,23 @@ export function noteRules(noted: NotedRules | undefined, now: Rules, at: Instant
 }
 
 /** The part of the earlier rules that is stricter than now. */
-function onlyStricter({ approvals, ...before }: ReviewedRules, now: Rules): ReviewedRules | undefined {
+function onlyStricter({ approvals, bounds, ...before }: ReviewedRules, now: Rules): ReviewedRules | undefined {
   const weaker = new Set(GUARD_CODES.filter((name) => isWeaker(now.guards[name], before.guards[name])))
   const protectedEmails = before.protectedEmails.filter((email) => !now.protectedEmails.includes(email))
   const isFreer = approvals === 'separate' && now.approvals === 'together'
-  if (weaker.size === 0 && protectedEmails.length === 0 && !isFreer) return undefined
+  const narrower = narrowerThan(now.bounds ?? {}, bounds ?? {})
+  const isWidened = Object.keys(narrower).length > 0
+  if (weaker.size === 0 && protectedEmails.length === 0 && !isFreer && !isWidened) return undefined
   const off = Object.fromEntries(
     GUARD_CODES.flatMap((name) => (weaker.has(name) ? [] : [[name, typeof now.guards[name] === 'boolean' ? false : 'off']])),
   )
-  return { ...before, guards: { ...before.guards, ...off }, protectedEmails, ...(isFreer && { approvals }) }
+  return {
+    ...before,
+    guards: { ...before.guards, ...off },
+    protectedEmails,
+    ...(isFreer && { approvals }),
+    ...(isWidened && { bounds: narrower }),
+  }
 }
 
 /** The strictest of the present and the earlier rules. */
@@ -78,9 +89,10 @@ export const strictest = (now: Rules, before: readonly ReviewedRules[]): Rules =
   protectedEmails: [...new Set([now, ...before].flatMap((one) => one.protectedEmails))],
 })
 
-export const rulesOf = ({ set }: PolicyRevision, guards: GuardSettings, approvals?: Rules['approvals']): Rules => ({
+export const rulesOf = ({ set, delegated }: PolicyRevision, guards: GuardSettings, approvals?: Rules['approvals']): Rules => ({
   guards,
   protectedEmails: protectedEmails(set),
+  ...(delegated && { bounds: boundsOf(delegated) }),
   ...(approvals && { approvals }),
 })
 
@@ -95,6 +107,7 @@ export function weakenings(now: Rules, before: readonly ReviewedRules[] = []): r
   return [
     ...found,
     ...gone.map((email) => ({ rule: 'protected', from: email, to: 'not listed' })),
+    ...widenings(now.bounds ?? {}, Object.assign({}, ...before.toReversed().map(({ bounds = {} }) => bounds))),
     ...(isFreer ? [{ rule: 'approvals', from: 'separate', to: 'together' }] : []),
   ]
 }

@@ -13,6 +13,7 @@ import { API_VERSION, CONFIG_KIND } from '../../policy/words.ts'
 import { type Place, quoted, readYaml } from '../../policy/yaml.ts'
 import { type AuthSettings, isNetwork, type ViewerRule } from '../http/auth.ts'
 import { isPostgresAddress, otherScheme } from '../ledger/postgres/address.ts'
+import { checkEnvelopes, envelopesOf } from './envelopes.ts'
 import { checkNotify, reportDuplicates } from './notify-check.ts'
 import { type FileNotify, notifyOf } from './notify-values.ts'
 import { check, SCHEMA } from './schema.generated.ts'
@@ -60,6 +61,7 @@ export function parseConfigText(file: string, text: string, path = file): Parsed
   checkNotify(root, names)
   checkViewers(root)
   checkRequests(root)
+  checkEnvelopes(root, locator(path))
   const problems = [...yaml.problems, ...root.reader.problems].map(withoutSecrets)
   return hasErrors(problems) ? { problems } : { config: configOf(root, locator(path)), problems }
 }
@@ -213,7 +215,10 @@ function configOf(root: Branch<ConfigText>, locate: Locate): FileConfig {
     ...optional('notify', notify && notifyOf(notify, located)),
     // YAML 1.1 reads `off` as false, and Helm writes it so.
     metrics: { perUser: perUser === 'top' || perUser === 'all' ? perUser : 'off', userLabel: metrics?.userLabel ?? 'hash' },
-    workspaces: items(field(root, 'workspaces')).map((workspace) => workspaceOf(workspace, locate)),
+    workspaces: items(field(root, 'workspaces')).map((workspace) => {
+      const envelopes = envelopesOf(root, workspace.value.name, locate)
+      return { ...workspaceOf(workspace, locate), ...(envelopes.length > 0 && { envelopes }) }
+    }),
   }
 }
 

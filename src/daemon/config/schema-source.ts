@@ -103,6 +103,7 @@ const BY_CODE = {
   readQuality: optional(guard.share),
   breaker: optional(guard.breaker),
   semantics: optional(guard.switch),
+  envelope: optional(guard.switch),
   contested: optional(guard.contested),
 } satisfies Record<GuardCode, unknown>
 
@@ -204,6 +205,22 @@ const WORKSPACE = object('One team account of the service.', {
   undeclaredUsers: orNothing(choice(['ignore', 'report'], 'report looks for user caps that no policy declares; default ignore.')),
   guards: orNothing(GUARDS),
   rate: orNothing(RATE),
+})
+
+const ENVELOPE = object('What a team may decide in a policy folder of its own.', {
+  name: text('Unique; plans and problems name it.'),
+  workspace: text('The name of a workspace.'),
+  policies: list('Policy files and folders of the team, relative to this file.', text()),
+  groups: list('Ids of groups of the policies that the team decides about.', text()),
+  maxCap: whole(0, 2_147_483_647, 'No cap in the folder is higher.'),
+  sum: orNothing(whole(0, 9_007_199_254_740_991, 'The highest caps of all people whom the folder reaches, together.')),
+  maxPeople: orNothing(whole(0, 1_000_000, 'How many people the folder may reach.')),
+  grants: orNothing(
+    object('Bounds on grants; absent: none are allowed.', {
+      maxDays: whole(1, 3660, 'No grant is longer; grants of a scope less than 7 days apart count as one.'),
+      maxAdd: whole(0, 2_147_483_647, 'No grant is higher than maxCap and this together.'),
+    }),
+  ),
 })
 
 const METRICS = object('Series per person.', {
@@ -329,6 +346,7 @@ export const CONFIG = object(
     ),
     currency: orNothing(pattern('currency', '^\\s*[A-Z]{3}\\s*$', 'Of pricePerCredit, in three letters (ISO 4217), for reports.')),
     notify: orNothing(NOTIFY),
+    envelopes: list('Policy folders in which teams decide within bounds.', ENVELOPE),
     workspaces: list('Each is managed independently of the others.', WORKSPACE),
   },
   { $schema: DIALECT, $id: 'urn:capkeeper:schema:config', title: 'capkeeper config' },
@@ -338,5 +356,6 @@ export type ConfigText = Static<typeof CONFIG>
 export type WorkspaceText = Static<typeof WORKSPACE>
 export type GuardsText = Static<typeof GUARDS>
 export type NotifyText = Static<typeof NOTIFY>
+export type EnvelopeText = Static<typeof ENVELOPE>
 export type ViewerText = Static<typeof VIEWER>
 export type OwnerText = Static<typeof OWNER>

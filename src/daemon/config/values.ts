@@ -76,6 +76,7 @@ export const guardsOf = (given: GuardsText): GuardSettings => ({
   readQuality: shareOf(given.readQuality, DEFAULT_GUARDS.readQuality),
   breaker: breakerOf(given.breaker, DEFAULT_GUARDS.breaker),
   semantics: isOn(given.semantics, DEFAULT_GUARDS.semantics),
+  envelope: isOn(given.envelope, DEFAULT_GUARDS.envelope),
   contested: contestedOf(given.contested, DEFAULT_GUARDS.contested),
 })
 

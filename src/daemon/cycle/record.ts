@@ -47,6 +47,7 @@ export function recordPlan(planned: Planned, desired: DesiredState, state: Works
   if (released.length > 0) ledger.releaseOwned(released)
   if (desired.quarantine.over.length > 0) ledger.releaseQuarantined(desired.quarantine.over)
   const doubted = state.usage?.doubted && approvedCount(state.usage.doubted.roster)
+  recordEnvelopes(state, ledger)
   saveNews(ledger, 'holdsShown', holdsShown(planned, ledger.fact('holdsShown') ?? {}, doubted, now), {})
   saveNews(ledger, 'changesShown', changesShown(planned, ledger.fact('changesShown') ?? {}, now), {})
   saveNews(ledger, 'driftSince', driftSince(planned), {})
@@ -188,6 +189,14 @@ export function recordRules(state: WorkspaceState, settings: PlanSettings, ledge
   saveNews(ledger, 'rules', noteRules(ledger.fact('rules'), rulesNow(state, settings), now))
 }
 
+/** The last accepted forms, and what else is remembered of envelopes. */
+function recordEnvelopes({ policy, envelopes }: WorkspaceState, ledger: Ledger): void {
+  if (!policy.settled || !envelopes) return
+  saveNews(ledger, 'envelopes', envelopes)
+  const { delegated: _, settled: __, ...inForce } = policy
+  saveNews(ledger, 'policy', inForce)
+}
+
 function driftSince(planned: Planned): Readonly<Record<ScopeKey, Instant>> {
   const drifting = planned.scopes.filter((one) => one.driftSince !== undefined)
   return Object.fromEntries(drifting.map((one) => [scopeKey(one.scope), one.driftSince ?? 0]))
@@ -233,7 +242,7 @@ export function endPlan(ledger: Ledger): void {
  * remains to be cleared, so that an emptied policy is held until a person approves it.
  */
 export function recordDeclared(after: Planned, result: ReconcileResult, state: WorkspaceState, ledger: Ledger): void {
-  const declared = declaredCount(state.policy.set)
+  const declared = state.policy.settled?.declaredByPlatform ?? declaredCount(state.policy.set)
   const before = ledger.fact('verifiedDeclared') ?? 0
   const clearing = after.plan.changes.some((change) => change.to === 'none')
   const isVerified = result !== 'error' && after.plan.unknown.length === 0 && after.diff.kept.length === 0

@@ -31,6 +31,7 @@ import { approvedCount, ROSTER_LIFE_MS } from '../../core/resolve/roster.ts'
 import type { MeasuredAddOn } from '../../core/use/add-on.ts'
 import { nearest } from '../../policy/suggest.ts'
 import type { Clock, Digest, RecordsReader, UsageFacts } from '../../ports.ts'
+import { type EnvelopeState, withAccepted, withEnvelopes } from './envelopes.ts'
 import { readQuality } from './read.ts'
 import { seenIn } from './seen.ts'
 
@@ -55,8 +56,7 @@ export interface PlanSettings {
 }
 
 /** What the workspace has read so far. Everything that must outlive the process is in the ledger as well. */
-export interface WorkspaceState {
-  policy: PolicyRevision
+export interface WorkspaceState extends EnvelopeState {
   /** False while a file is broken: nothing is pruned until the set is whole again. */
   policyValid: boolean
   readonly readings: Map<ScopeKey, CapReading>
@@ -81,7 +81,9 @@ export function recall(policy: PolicyRevision, ledger: RecordsReader): Workspace
   const problems = emptied(policy, ledger.fact('policy')?.set)
   if (problems.length > 0) throw new InputError(problems)
   return {
-    policy,
+    policy: withAccepted(policy, ledger.fact('policy'), ledger.fact('envelopes')),
+    declared: policy,
+    envelopes: ledger.fact('envelopes'),
     policyValid: true,
     readings: new Map(),
     usage: ledger.fact('usage'),
@@ -144,8 +146,8 @@ const prunes = ({ policyValid }: WorkspaceState, { prune }: PlanSettings): boole
 /** What `resolveDesired` needs, from the state and the ledger. */
 export function desiredInputs(state: WorkspaceState, planner: Pick<Planner, 'settings' | 'ledger' | 'clock'>): DesiredInputs {
   const cycle = cycleOf(state.usage)
-  return {
-    set: state.policy.set,
+  const inputs: DesiredInputs = {
+    set: state.declared.set,
     groups: state.usage?.groups ?? [],
     unknownGroups: state.unknownGroups,
     now: planner.clock.now(),
@@ -162,6 +164,7 @@ export function desiredInputs(state: WorkspaceState, planner: Pick<Planner, 'set
     ...(state.usage && { roster: state.usage.roster }),
     ...(cycle && { cycle }),
   }
+  return withEnvelopes(state, inputs, state.usage?.groups)
 }
 
 /** Counts a reading: takes over what the resolution says of conflicts and conditions. */

@@ -26,6 +26,7 @@ export interface SharedWorkspace {
 /** Whether each fact is shared. The compiler asks for a decision about every one. */
 const SHARED: Readonly<Record<keyof LedgerFacts, boolean>> = {
   policy: false,
+  envelopes: false,
   pace: false,
   usage: true,
   verifiedDeclared: true,

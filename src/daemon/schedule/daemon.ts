@@ -344,7 +344,8 @@ function distribute(state: State, load: PolicyLoad, only?: string): void {
       digest: known?.digest ?? '',
       revision: known?.revision ?? '',
       loadedAt: parts.clock.now(),
-      problems: policy ? problems.filter((one) => one.severity === 'warning') : problems,
+      // Where the set is whole, errors are of envelopes.
+      problems,
     }
     loop.setPolicy(policy, status)
   }

@@ -17,6 +17,7 @@ import { showUsageSummary } from '../collect/usage-summary.ts'
 import { cycleFindings, policyFindings, RUNS, unread } from '../conditions/findings.ts'
 import { notice } from '../conditions/notice.ts'
 import { showCycle } from '../conditions/show.ts'
+import { declare } from '../cycle/envelopes.ts'
 import { refreshUsage } from '../cycle/observe.ts'
 import type { CycleOptions } from '../cycle/options.ts'
 import { reconcile } from '../cycle/run.ts'
@@ -126,7 +127,7 @@ function queuePolicy(policy: PolicyRevision | undefined, { state }: Workspace, a
   const before = state?.policy
   const isSame = before?.digest === policy.digest && before.revision === policy.revision
   agenda.policy = isSame ? undefined : policy
-  if (isSame && state) state.policy = policy
+  if (isSame && state) declare(state, policy)
   else agenda.wake.abort(new Error('the policy changed'))
 }
 
@@ -228,10 +229,10 @@ function adoptPolicy(workspace: Workspace, agenda: Agenda): WorkspaceState | und
   const { ledger } = workspace
   const policy = agenda.policy ?? (workspace.state ? undefined : ledger.fact('policy'))
   if (policy) {
-    if (agenda.policy) ledger.saveFact('policy', policy)
     agenda.isPolicyNew = workspace.state !== undefined
-    if (workspace.state) workspace.state.policy = policy
+    if (workspace.state) declare(workspace.state, policy)
     else workspace.state = recall(policy, ledger)
+    if (agenda.policy) ledger.saveFact('policy', workspace.state.policy)
     agenda.policy = undefined
   }
   if (workspace.state) workspace.state.policyValid = agenda.policyValid

@@ -78,7 +78,7 @@ function proven(input: EditInput): EditPlan {
 
 /** Apart from the proof, so that the trees of the texts before are gone when the texts after are loaded. */
 function workOut(input: EditInput) {
-  const { kept, ...before } = loadPolicies(input.paths, { ...input.options, keepTrees: true })
+  const { kept, ...before } = loadPolicies(input.paths, { ...input.options, keepTrees: true, asWritten: true })
   if (before.sets.size === 0) throw new InputError(unloaded(before.problems, kept?.texts ?? []))
   const wanted = new Map([...before.sets].map(([name, { set }]) => [name, set]))
   const desk = openDesk(input, kept ?? { texts: [], documents: new Map() })
@@ -113,7 +113,7 @@ interface Making {
 function makeOne(edit: WorkspaceEdit, { desk, wanted, before }: Making): readonly (MadeEdit | string)[] {
   const made: MadeEdit[] = []
   for (;;) {
-    const step = stepOf(edit, { ...desk.around(edit.workspace), sets: wanted, now: desk.now })
+    const step = stepOf(edit, { ...mayHold(edit, desk.around(edit.workspace)), sets: wanted, now: desk.now })
     if ('nothing' in step) return made.length > 0 ? made : [step.nothing]
     const { place, splices } = step
     const set = wanted.get(place.workspace)
@@ -126,6 +126,13 @@ function makeOne(edit: WorkspaceEdit, { desk, wanted, before }: Making): readonl
     made.push({ subject: subjectOf(edit), workspace: place.workspace, file: place.file.shown, ...because })
     if (edit.kind !== 'remove' || !('email' in edit.target || 'id' in edit.target)) return made
   }
+}
+
+/** Protected people and approvals are platform's to say, never a team's in its envelope. */
+function mayHold({ kind }: Edit, around: ReturnType<Desk['around']>): ReturnType<Desk['around']> {
+  if (kind !== 'protect' && kind !== 'approve') return around
+  const ofPlatform = ({ document }: Place): boolean => document.envelope === undefined
+  return { places: around.places.filter(ofPlatform), all: around.all.filter(ofPlatform) }
 }
 
 /** The texts as edited so far. */
@@ -199,7 +206,7 @@ interface Proof {
 /** Loads the edited texts; returns the new warnings that are what was asked for. Throws an `InputError` unless exactly that was declared. */
 function prove({ input, before, wanted, files }: Proof): readonly Problem[] {
   const replaced = new Map(files.map(({ real, after }) => [real, after]))
-  const after = loadPolicies(input.paths, { ...input.options, replaced })
+  const after = loadPolicies(input.paths, { ...input.options, replaced, asWritten: true })
   const fresh = newProblems(before.problems, after.problems)
   const meant = fresh.filter((problem) => isMeant(problem, input.edits))
   const others = fresh.filter((problem) => !meant.includes(problem))

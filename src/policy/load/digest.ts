@@ -1,7 +1,7 @@
 // What a policy set means, as lines and as a digest. File names, places, document names, order, formatting and comments make no difference to them.
 import { createHash } from 'node:crypto'
 import { compareText } from '../../core/model/order.ts'
-import type { PolicySet } from '../../core/model/policy.ts'
+import type { Delegated, PolicySet } from '../../core/model/policy.ts'
 import { scopeKey } from '../../core/model/scope.ts'
 
 /** 12 hex digits of SHA-256 over what a set means: scopes, caps, times, reasons, lists. */
@@ -32,3 +32,22 @@ export function linesOf(set: PolicySet): readonly string[] {
     ['onGroupConflict', set.onGroupConflict ?? null],
   ].map((line) => JSON.stringify(line))
 }
+
+/** What the files of teams say, and under which bounds. A file that cannot be used counts by its name. */
+export const delegatedLines = (delegated: Delegated | undefined): readonly string[] =>
+  delegated
+    ? [
+        ...delegated.envelopes.map(({ at: _, ...envelope }) => ['envelope', envelope]),
+        ...delegated.files.flatMap(({ envelope, file, documents }) =>
+          documents
+            ? documents.map(({ rules, grants }) => [
+                envelope,
+                rules.map((one) => [one.scope, one.cap, one.reason]),
+                grants.map(({ at: _, ...one }) => one),
+              ])
+            : [['broken', envelope, file]],
+        ),
+        ['unlisted', ...delegated.unlisted],
+        ['refused', ...delegated.refused],
+      ].map((line) => JSON.stringify(line))
+    : []

@@ -32,7 +32,14 @@ export interface Listing {
 interface FileProblem {
   readonly problem: Problem
   readonly roots: readonly string[]
+  /** The envelope in whose folder it is; absent: platform's. */
+  readonly home?: string
 }
+
+/** The envelope to which a real path belongs; undefined: platform's. */
+export type HomeOf = (real: string) => string | undefined
+
+const NO_HOMES: HomeOf = () => undefined
 
 export interface PolicyText extends PolicyFile {
   readonly text: string
@@ -59,20 +66,38 @@ interface Walk {
   readonly folders: Set<string>
   readonly seen: Set<string>
   readonly problems: FileProblem[]
-  readonly spent: { names: number; bytes: number }
+  /** Each envelope has bounds of its own, so that none uses up what others need; '' for platform. */
+  readonly spent: Map<string, Spent>
+  readonly homeOf: HomeOf
+}
+
+interface Spent {
+  names: number
+  files: number
+  bytes: number
+}
+
+/** What one envelope may use of names, files and bytes. */
+const MAX_OF_ENVELOPE: Spent = { names: 2_000, files: 200, bytes: 256 * 1024 }
+
+function spentAt({ spent, homeOf }: Pick<Walk, 'spent' | 'homeOf'>, real: string): { readonly spent: Spent; readonly most: Spent } {
+  const home = homeOf(real)
+  const one = spent.get(home ?? '') ?? { names: 0, files: 0, bytes: 0 }
+  spent.set(home ?? '', one)
+  return { spent: one, most: home === undefined ? { names: MAX_NAMES, files: MAX_FILES, bytes: MAX_BYTES_TOGETHER } : MAX_OF_ENVELOPE }
 }
 
 /** Lists the policy files of `paths`, each real file once, sorted by the path shown. Never throws. */
-export function listPolicyFiles(paths: readonly string[], cwd: string): Listing {
+export function listPolicyFiles(paths: readonly string[], cwd: string, homeOf = NO_HOMES): Listing {
   const found: Walk['found'] = new Map()
   const folders = new Set<string>()
   const problems: FileProblem[] = []
-  const spent = { names: 0, bytes: 0 }
-  for (const path of new Set(paths)) listRoot(path, cwd, { found, folders, problems, spent })
+  const spent: Walk['spent'] = new Map()
+  for (const path of new Set(paths)) listRoot(path, cwd, { found, folders, problems, spent, homeOf })
   const files = [...found].map(([real, { shown, roots }]) => ({ real, shown, roots })).sort((a, b) => compareText(a.shown, b.shown))
   const stamps = [...found].map(([real, { shown, stamp }]) => `${shown}|${real}|${stamp}`)
   const stamp = [...stamps, ...problems.map(({ problem }) => problem.message)].sort().join('\n')
-  return { files, folders: [...folders], problems, stamp, bytes: spent.bytes }
+  return { files, folders: [...folders], problems, stamp, bytes: [...spent.values()].reduce((sum, { bytes }) => sum + bytes, 0) }
 }
 
 function listRoot(path: string, cwd: string, into: Omit<Walk, 'root' | 'realRoot' | 'seen'>): void {
@@ -85,7 +110,7 @@ function listRoot(path: string, cwd: string, into: Omit<Walk, 'root' | 'realRoot
     if (stats.isDirectory()) walkFolder(walk, realRoot, shown, 0)
     else addFile(walk, realRoot, shown === '' ? path : shown, stats)
   } catch (error) {
-    into.problems.push(fileProblem([path], shown || path, error))
+    into.problems.push(withHome(fileProblem([path], shown || path, error), into.homeOf(absolute)))
   }
 }
 
@@ -101,17 +126,24 @@ function walkFolder(walk: Walk, real: string, shown: string, depth: number): und
   if (walk.seen.has(real)) return
   walk.seen.add(real)
   walk.folders.add(real)
-  if (depth > MAX_DEPTH) return complain(walk, shown, 'TOO_LARGE', `folders are nested more than ${MAX_DEPTH} deep`)
+  if (depth > MAX_DEPTH) return complain(walk, real, shown, 'TOO_LARGE', `folders are nested more than ${MAX_DEPTH} deep`)
   const entries = entriesOf(walk, real)
   if (!entries)
-    return complain(walk, shown, 'TOO_LARGE', `and the folders before it have more than the ${MAX_NAMES} names that are looked at`)
+    return complain(
+      walk,
+      real,
+      shown,
+      'TOO_LARGE',
+      `and the folders before it have more than the ${spentAt(walk, real).most.names} names that are looked at`,
+    )
   for (const entry of entries) {
     if (entry.name.startsWith('.')) continue
     const path = join(shown, entry.name)
     try {
       visitEntry(walk, join(real, entry.name), path, { depth, isLink: entry.isSymbolicLink() })
     } catch (error) {
-      if (isPolicyName(entry.name) || !entry.isSymbolicLink()) walk.problems.push(fileProblem([walk.root], path, error))
+      if (isPolicyName(entry.name) || !entry.isSymbolicLink())
+        walk.problems.push(withHome(fileProblem([walk.root], path, error), walk.homeOf(join(real, entry.name))))
     }
   }
 }
@@ -119,11 +151,12 @@ function walkFolder(walk: Walk, real: string, shown: string, depth: number): und
 /** The entries of a folder, by name; undefined when there are too many. */
 function entriesOf(walk: Walk, folder: string): readonly Dirent[] | undefined {
   const opened = opendirSync(folder)
+  const { spent, most } = spentAt(walk, folder)
   try {
     const entries: Dirent[] = []
     for (let entry = opened.readSync(); entry; entry = opened.readSync()) {
-      walk.spent.names += 1
-      if (walk.spent.names > MAX_NAMES) return undefined
+      spent.names += 1
+      if (spent.names > most.names) return undefined
       entries.push(entry)
     }
     return entries.sort((a, b) => compareText(a.name, b.name))
@@ -140,39 +173,49 @@ function visitEntry(walk: Walk, path: string, shown: string, { depth, isLink }: 
   if (!stats.isDirectory() && !isPolicyName(path)) return
   if (isLink && isOutside(relative(walk.realRoot, real))) {
     const what = `is a link that leaves the policy folder: it leads to ${real}`
-    return complain(walk, shown, 'LINK_OUTSIDE', what, 'copy its target into the folder')
+    return complain(walk, path, shown, 'LINK_OUTSIDE', what, 'copy its target into the folder')
+  }
+  const home = walk.homeOf(path)
+  if (isLink && home !== undefined && walk.homeOf(real) !== home) {
+    const what = `is a link that leaves the folder of envelope ${home}: it leads to ${real}`
+    return complain(walk, path, shown, 'LINK_OUTSIDE', what, 'copy its target into the folder')
   }
   if (stats.isDirectory()) walkFolder(walk, real, shown, depth + 1)
   else addFile(walk, real, shown, stats)
 }
 
 function addFile(walk: Walk, real: string, shown: string, stats: BigIntStats): undefined {
-  if (!stats.isFile()) return complain(walk, shown, 'NOT_A_FILE', 'is not a regular file')
+  const refuse = (what: string, hint?: string): undefined => complain(walk, real, shown, 'TOO_LARGE', what, hint)
+  if (!stats.isFile()) return complain(walk, real, shown, 'NOT_A_FILE', 'is not a regular file')
   if (stats.size > MAX_FILE_BYTES)
-    return complain(walk, shown, 'TOO_LARGE', `has ${stats.size} bytes, at most ${MAX_FILE_BYTES} are read`, 'split it into several files')
+    return refuse(`has ${stats.size} bytes, at most ${MAX_FILE_BYTES} are read`, 'split it into several files')
   const known = walk.found.get(real)
   if (known) {
     if (!known.roots.includes(walk.root)) known.roots.push(walk.root)
     return
   }
-  if (walk.found.size >= MAX_FILES) {
-    if (walk.found.size === MAX_FILES) complain(walk, shown, 'TOO_LARGE', `is one file more than the ${MAX_FILES} that are read`)
-    return
+  const { spent, most } = spentAt(walk, real)
+  if (spent.files >= most.files) {
+    spent.files += 1
+    return spent.files > most.files + 1 ? undefined : refuse(`is one file more than the ${most.files} that are read`)
   }
-  walk.spent.bytes += Number(stats.size)
-  if (walk.spent.bytes > MAX_BYTES_TOGETHER) {
-    const what = `and the policy files before it have more than the ${MAX_BYTES_TOGETHER} bytes that are read together`
-    return complain(walk, shown, 'TOO_LARGE', what)
-  }
+  spent.bytes += Number(stats.size)
+  if (spent.bytes > most.bytes)
+    return refuse(`and the policy files before it have more than the ${most.bytes} bytes that are read together`)
+  spent.files += 1
   const stamp = [stats.dev, stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs].join(':')
   walk.found.set(real, { shown, roots: [walk.root], stamp })
 }
 
-function complain(walk: Walk, shown: string, code: ProblemCode, what: string, hint?: string): undefined {
+function complain(walk: Walk, real: string, shown: string, code: ProblemCode, what: string, hint?: string): undefined {
+  // An envelope's folder is reached from its own path, and from a folder above it.
+  if (walk.problems.some(({ problem, home }) => home !== undefined && problem.code === code && problem.at?.file === shown)) return
   const at = { file: shown, line: 1, column: 1 }
   const problem: Problem = { severity: 'error', code, message: `${shown} ${what}`, at, ...(hint === undefined ? {} : { hint }) }
-  walk.problems.push({ problem, roots: [walk.root] })
+  walk.problems.push(withHome({ problem, roots: [walk.root] }, walk.homeOf(real)))
 }
+
+const withHome = (one: FileProblem, home: string | undefined): FileProblem => (home === undefined ? one : { ...one, home })
 
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'does not exist',
@@ -194,11 +237,11 @@ function fileProblem(roots: readonly string[], shown: string, error: unknown): F
 }
 
 /** Reads the policy files of `paths`, all of one state. Never throws. */
-export function readPolicyFiles(paths: readonly string[], cwd: string): ReadFiles {
-  let before = listPolicyFiles(paths, cwd)
+export function readPolicyFiles(paths: readonly string[], cwd: string, homeOf = NO_HOMES): ReadFiles {
+  let before = listPolicyFiles(paths, cwd, homeOf)
   for (let reading = 1; reading <= MAX_READINGS; reading += 1) {
-    const read = readListed(before)
-    const after = listPolicyFiles(paths, cwd)
+    const read = readListed(before, homeOf)
+    const after = listPolicyFiles(paths, cwd, homeOf)
     if (after.stamp === before.stamp) return read
     before = after
   }
@@ -206,14 +249,14 @@ export function readPolicyFiles(paths: readonly string[], cwd: string): ReadFile
   return { texts: [], problems: [{ problem: { severity: 'error', code: 'FILE_UNREADABLE', message }, roots: [...paths] }] }
 }
 
-function readListed(listing: Listing): ReadFiles {
+function readListed(listing: Listing, homeOf: HomeOf): ReadFiles {
   const texts: PolicyText[] = []
   const problems = [...listing.problems]
   for (const file of listing.files) {
     try {
       texts.push({ ...file, text: decode(file.shown, readBytes(file.real, MAX_FILE_BYTES, constants.O_NOFOLLOW)) })
     } catch (error) {
-      problems.push(fileProblem(file.roots, file.shown, error))
+      problems.push(withHome(fileProblem(file.roots, file.shown, error), homeOf(file.real)))
     }
   }
   return { texts, problems }

@@ -1,18 +1,18 @@
 // Loads policy paths to one policy set per workspace. It decides the workspace of each document, and which sets are whole. An incomplete set is
 // never returned, so that the last good one stays in force. No file, document or workspace name is ever ignored.
 import { dirname, resolve } from 'node:path'
-import { compareText } from '../../core/model/order.ts'
-import type { PolicyRevision, PolicySet } from '../../core/model/policy.ts'
+import type { Delegated, PolicyRevision, PolicySet } from '../../core/model/policy.ts'
 import { hasErrors, type Problem } from '../../core/model/problem.ts'
 import type { Instant } from '../../core/model/units.ts'
-import { MAX_PROBLEMS_TOGETHER, MAX_SET_TEXT } from '../bounds.ts'
 import { joinDocuments } from '../join.ts'
 import { type ParsedPolicyText, type PolicyDocument, parsePolicyText } from '../parse.ts'
 import { didYouMean } from '../suggest.ts'
 import { compareProblems, problemOn, quoted, type Source } from '../yaml.ts'
-import { digestOfLines, linesOf } from './digest.ts'
+import { type DelegatedInputs, type EnvelopeSource, homesOf, readDelegated } from './delegated.ts'
+import { delegatedLines, digestOfLines, linesOf } from './digest.ts'
 import { type PolicyText, readPolicyFiles } from './files.ts'
 import { type Checkout, checkoutOf, isEdited } from './git.ts'
+import { beyondText, bounded } from './limits.ts'
 
 /** A configured workspace. It reads the files of its `policies`, or all files when it has none, or none of them is among the given paths. */
 export interface WorkspaceSource {
@@ -20,6 +20,8 @@ export interface WorkspaceSource {
   readonly policies?: readonly string[]
   /** With `copied`, pools are refused; default: layered. */
   readonly capSemantics?: 'layered' | 'copied'
+  /** Policy folders of teams. */
+  readonly envelopes?: readonly EnvelopeSource[]
 }
 
 export interface LoadOptions {
@@ -37,6 +39,8 @@ export interface LoadOptions {
   readonly onFile?: (shown: string) => void
   /** Texts to load in place of those of the files, by real path. */
   readonly replaced?: ReadonlyMap<string, string>
+  /** Sets have all that the files say, also what envelopes do not accept. */
+  readonly asWritten?: boolean
   /** Returns the documents with their trees. */
   readonly keepTrees?: boolean
 }
@@ -49,6 +53,8 @@ export interface LoadOptions {
 export interface LoadedPolicies {
   readonly sets: ReadonlyMap<string, PolicyRevision>
   readonly problems: readonly Problem[]
+  /** Those of them that are of envelopes: everything else goes on. */
+  readonly ofEnvelopes?: readonly Problem[]
   /** The problems of each workspace, sorted: those of its documents, and of files that it reads and that are not known to be another's. */
   readonly problemsOf: ReadonlyMap<string, readonly Problem[]>
   /** Paths as shown, sorted. */
@@ -93,9 +99,13 @@ interface Homeless {
 /** Reads, parses, attributes and joins the policy files of `paths`, synchronously. Never throws for bad input. */
 export function loadPolicies(paths: readonly string[], options: LoadOptions = {}): LoadedPolicies {
   const cwd = options.cwd ?? process.cwd()
-  const read = readPolicyFiles(paths, cwd)
-  const texts = read.texts.map((file) => ({ ...file, text: options.replaced?.get(file.real) ?? file.text }))
-  const parsed = texts.map((file) => ({ ...parseFile(file, options), file }))
+  const envelopes = (options.workspaces ?? []).flatMap((one) => (typeof one === 'string' ? [] : (one.envelopes ?? [])))
+  const homeOf = homesOf(envelopes, cwd)
+  const all = readPolicyFiles(paths, cwd, homeOf)
+  const read = { ...all, problems: all.problems.filter(({ home }) => home === undefined) }
+  const texts = all.texts.map((file) => ({ ...file, text: options.replaced?.get(file.real) ?? file.text }))
+  const everything = texts.map((file) => ({ ...parseFile(file, options), file, envelope: homeOf(file.real) }))
+  const parsed = everything.filter(({ envelope }) => envelope === undefined)
   const single = options.workspaces ? undefined : singleWorkspace(parsed, options.workspace)
   const workspaces = options.workspaces?.map(asSource) ?? [{ name: single ?? DEFAULT_WORKSPACE }]
   const readersOf = readersFinder(workspaces, cwd)
@@ -108,16 +118,18 @@ export function loadPolicies(paths: readonly string[], options: LoadOptions = {}
     }
   }
   checkNames(files, assigned)
-  const sets = joinAll(files, workspaces, assigned, options)
-  const found = [...read.problems.map(({ problem }) => problem), ...parsed.flatMap((one) => one.problems), ...assigned.problems]
+  const joined = joinAll(files, workspaces, assigned, options)
+  const { sets, theirs } = addDelegated({ everything, unread: all.problems, joined, assigned, workspaces, options })
+  const found = [...read.problems.map(({ problem }) => problem), ...parsed.flatMap((one) => one.problems), ...assigned.problems, ...theirs]
   const revisions = withRevisions(sets, { files, roots: new Map(workspaces.map((one) => [one.name, one.policies ?? paths])), cwd })
   const tooMuch = 'problem' in revisions ? [revisions.problem] : []
   const inOrder = (problems: Iterable<Problem>) => bounded([...tooMuch, ...[...problems].sort(compareProblems)])
   return {
     sets: 'problem' in revisions ? new Map() : revisions,
     problems: inOrder(found),
+    ...(theirs.length > 0 && { ofEnvelopes: theirs }),
     problemsOf: new Map([...assigned.told].map(([name, problems]) => [name, inOrder(problems)])),
-    files: read.texts.map(({ shown }) => shown),
+    files: all.texts.map(({ shown }) => shown),
     ...(single === undefined ? {} : { workspace: single }),
     ...(options.keepTrees && { kept: { texts, documents: assigned.documents } }),
   }
@@ -142,23 +154,6 @@ function warnedIfEmpty(parsed: ParsedPolicyText): ParsedPolicyText {
     ...parsed,
     problems: [...parsed.problems, { severity: 'warning', code: 'EMPTY_FILE', message: `${file} holds no policy`, hint, at }],
   }
-}
-
-/** Sets are kept in memory and in the ledger, once for each workspace, even when aliases make the files short. */
-function beyondText(said: readonly (readonly string[])[]): Problem | undefined {
-  let length = 0
-  for (const lines of said) for (const line of lines) length += line.length
-  if (length <= MAX_SET_TEXT) return undefined
-  const message = `the policies of all workspaces say ${length} characters together, at most ${MAX_SET_TEXT} are kept`
-  return { severity: 'error', code: 'TOO_LARGE', message, hint: 'spread the workspaces over several daemons, or shorten the reasons' }
-}
-
-/** When not all problems are kept, errors come before warnings, so that invalid policies never look valid. */
-function bounded(problems: readonly Problem[]): readonly Problem[] {
-  if (problems.length <= MAX_PROBLEMS_TOGETHER) return problems
-  const kept = problems.toSorted((a, b) => compareText(a.severity, b.severity)).slice(0, MAX_PROBLEMS_TOGETHER)
-  const message = `${problems.length} problems in all files together; the first ${MAX_PROBLEMS_TOGETHER} are shown`
-  return [...kept, { severity: 'error', code: 'TOO_LARGE', message }]
 }
 
 const asSource = (workspace: string | WorkspaceSource): WorkspaceSource => (typeof workspace === 'string' ? { name: workspace } : workspace)
@@ -282,9 +277,9 @@ function joinAll(
   workspaces: readonly WorkspaceSource[],
   assigned: Assigned,
   { now }: LoadOptions,
-): ReadonlyMap<string, { readonly set: PolicySet; readonly files: readonly string[] }> {
+): ReadonlyMap<string, Joint> {
   const sources: ReadonlyMap<string, Source> = new Map(files.map(({ source }) => [source.file, source]))
-  const sets = new Map<string, { readonly set: PolicySet; readonly files: readonly string[] }>()
+  const sets = new Map<string, Joint>()
   const copied = new Set(workspaces.flatMap(({ name, capSemantics }) => (capSemantics === 'copied' ? [name] : [])))
   /** Joins documents of one workspace; `readers` are those that it may be. */
   const join = (workspace: string, documents: readonly PolicyDocument[], readers: readonly string[], others: readonly PolicyDocument[]) => {
@@ -318,6 +313,47 @@ function joinAll(
   return sets
 }
 
+interface Delegating {
+  readonly everything: readonly (ParsedPolicyText & { readonly file: PolicyText; readonly envelope: string | undefined })[]
+  readonly unread: DelegatedInputs['unread']
+  readonly joined: ReadonlyMap<string, Joint>
+  readonly assigned: Assigned
+  readonly workspaces: readonly WorkspaceSource[]
+  readonly options: LoadOptions
+}
+
+/** Reads the files of envelopes beside the sets of platform, which they do not change; `theirs` are their problems. */
+function addDelegated({ everything, unread, joined, assigned, workspaces, options }: Delegating) {
+  const sets = new Map(joined)
+  const theirs: Problem[] = []
+  for (const { name, envelopes = [] } of workspaces) {
+    if (envelopes.length === 0) continue
+    const isOwn = (home: string | undefined): boolean => envelopes.some((one) => one.name === home)
+    const documents = assigned.documents.get(name) ?? []
+    const files = everything.flatMap(({ envelope, ...one }) => (envelope !== undefined && isOwn(envelope) ? [{ ...one, envelope }] : []))
+    const joint = joined.get(name)
+    const { set } = joint ?? joinDocuments({ workspace: name, documents, sources: new Map(), incomplete: true })
+    const { now } = options
+    const inputs = { envelopes, files, unread: unread.filter(({ home }) => isOwn(home)), documents, set, ...(now !== undefined && { now }) }
+    const { delegated, problems } = readDelegated(inputs)
+    if (joint) sets.set(name, { ...joint, delegated })
+    // Bounds cannot be judged without the whole policy of platform.
+    const told = joint ? problems : problems.filter(({ code }) => !code.startsWith('ENVELOPE_'))
+    theirs.push(...told)
+    tell(assigned, [name], told)
+    if (!options.asWritten) continue
+    documents.push(...files.flatMap((file) => file.documents.map((document) => ({ ...document, envelope: file.envelope }))))
+    if (joint) sets.set(name, { ...joint, set: joinDocuments({ workspace: name, documents, sources: new Map(), incomplete: true }).set })
+  }
+  return { sets, theirs }
+}
+
+interface Joint {
+  readonly set: PolicySet
+  readonly files: readonly string[]
+  readonly delegated?: Delegated
+}
+
 /** What the revisions of the workspaces' policies depend on. */
 interface Read {
   readonly files: readonly ParsedFile[]
@@ -327,14 +363,19 @@ interface Read {
 }
 
 /** The sets with digest and revision, unless they are too large together. */
-function withRevisions(sets: ReturnType<typeof joinAll>, read: Read): ReadonlyMap<string, PolicyRevision> | { readonly problem: Problem } {
-  const said = [...sets].map(([name, { set, files }]) => ({ name, set, files, lines: linesOf(set) }))
+function withRevisions(sets: ReadonlyMap<string, Joint>, read: Read): ReadonlyMap<string, PolicyRevision> | { readonly problem: Problem } {
+  const said = [...sets].map(([name, one]) => ({ name, ...one, lines: [...linesOf(one.set), ...delegatedLines(one.delegated)] }))
   const problem = beyondText(said.map(({ lines }) => lines))
   if (problem) return { problem }
   return new Map(
-    said.map(({ name, set, files, lines }) => {
+    said.map(({ name, set, files, lines, delegated }) => {
       const empty = read.files.filter((one) => holdsNothing(one) && one.readers.includes(name)).map(({ file }) => file.shown)
-      const revision: PolicyRevision = { set, digest: digestOfLines(lines), revision: revisionOf(name, files, read) }
+      const revision: PolicyRevision = {
+        set,
+        digest: digestOfLines(lines),
+        revision: revisionOf(name, files, read),
+        ...(delegated && { delegated }),
+      }
       return [name, empty.length > 0 ? { ...revision, empty } : revision]
     }),
   )

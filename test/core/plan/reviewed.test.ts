@@ -296,7 +296,7 @@ describe('rules that are noted again and again', () => {
     expect(before).toEqual([
       {
         guards: {
-          ...{ ...off, breaker: 'off', readQuality: 'off', emptyPolicy: false, protected: false, semantics: false },
+          ...{ ...off, breaker: 'off', readQuality: 'off', emptyPolicy: false, protected: false, semantics: false, envelope: false },
           maxLowered: DEFAULT_GUARDS.maxLowered,
         },
         protectedEmails: ['ada@x'],

@@ -188,6 +188,10 @@ const finding = <A extends Aspect>(aspect: A): fc.Arbitrary<LatestEvidence<Aspec
 }
 const facts: { readonly [K in keyof LedgerFacts]: fc.Arbitrary<LedgerFacts[K]> } = {
   policy,
+  envelopes: fc.record({
+    ...{ readAt: named(instant), members: named(fc.array(text)), last: named(fc.array(text)), joined: named(instant) },
+    ...{ spans: named(fc.record({ fromAt: instant, untilAt: instant })), scopes: named(text) },
+  }),
   pace: named(fc.oneof(fc.integer(), text, fc.record({ rate: fc.nat(), limited: fc.boolean() }))),
   usage,
   verifiedDeclared: fc.nat(),

@@ -10,6 +10,7 @@ import { impactOf } from '../impact.ts'
 import { breaker } from './breaker.ts'
 import { contested } from './contested.ts'
 import { emptyPolicy } from './empty-policy.ts'
+import { envelope } from './envelope.ts'
 import { maxRaise } from './max-raise.ts'
 import { protectedGuard } from './protected.ts'
 import { readQuality, rosterMissing } from './read-quality.ts'
@@ -162,6 +163,7 @@ export const SETTLED_OTHERWISE: Partial<Record<GuardCode, string>> = {
   semantics: 'set capSemantics: copied',
   protected: 'change spec.protected',
   breaker: 'wait until then',
+  envelope: 'wait for a day, or widen the envelope',
   contested: 'stop the other writer',
 }
 
@@ -202,5 +204,6 @@ const GUARDS: readonly Guard[] = [
   readQuality,
   breaker,
   semantics,
+  envelope,
   contested,
 ]

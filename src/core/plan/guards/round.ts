@@ -28,6 +28,10 @@ export interface GuardFacts {
   readonly protectedPeople: ReadonlySet<string>
   /** Add-on credits that are not used yet; absent while the balance is not known. */
   readonly creditsRemaining?: number
+  /** Scopes that change only because an envelope was narrowed or removed. */
+  readonly narrowed?: Readonly<Record<ScopeKey, string>>
+  /** Whether a change was shown for a day. */
+  readonly isShownLong?: (one: Difference) => boolean
   /** Present while no write may be tried. */
   readonly breaker?: OpenBreaker
   /** Scopes that another client keeps changing. */

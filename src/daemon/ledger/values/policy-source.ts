@@ -16,7 +16,7 @@ import type {
 import type { Position } from '../../../core/model/problem.ts'
 import type { GroupScope, Scope, UserScope } from '../../../core/model/scope.ts'
 import type { Credits } from '../../../core/model/units.ts'
-import { byKind, list, number, numeric, oneOf, optional, orWord, shape, text } from './build.ts'
+import { boolean, byKind, list, number, numeric, oneOf, optional, orWord, shape, text } from './build.ts'
 
 export const amount = numeric<Credits>('a number')
 
@@ -46,7 +46,13 @@ type Later = 'peopleRules' | 'pools'
 
 export const policySet = shape<Omit<PolicySet, Later> & Partial<Pick<PolicySet, Later>>>({
   workspace: text,
-  rules: list(shape<CapRule>({ scope, cap, reason: optional(text), at: position, document: text })),
+  rules: list(
+    shape<CapRule>({
+      ...{ scope, cap, reason: optional(text), at: position, document: text },
+      envelope: optional(text),
+      narrowed: optional(boolean),
+    }),
+  ),
   grants: list(
     shape<Grant>({
       scope,
@@ -63,6 +69,7 @@ export const policySet = shape<Omit<PolicySet, Later> & Partial<Pick<PolicySet, 
       ticket: optional(text),
       at: position,
       document: text,
+      envelope: optional(text),
     }),
   ),
   groups: list(

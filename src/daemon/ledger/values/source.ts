@@ -28,6 +28,7 @@ import {
 import { OWNER_KINDS } from '../../../core/model/entry.ts'
 import type { DayFigures, JournalEntry, PoolOfDay } from '../../../core/model/journal.ts'
 import type { Balance, Cycle, GroupMembers, Observed, OwnedCap, Person, Roster } from '../../../core/model/observed.ts'
+import type { EnvelopeMemory, Span } from '../../../core/model/policy.ts'
 import type { ScopeKey } from '../../../core/model/scope.ts'
 import { TOLD_STATES, type Told, type ToldEntry } from '../../../core/notify/told.ts'
 import type { HoldShown } from '../../../core/plan/approval.ts'
@@ -188,12 +189,14 @@ const guards = shape<GuardSettings>({
   protected: boolean,
   breaker: orWord('off', shape<BreakerLimit>({ inARow: number, percent: number })),
   semantics: boolean,
+  envelope: boolean,
   contested: numberOrOff,
 })
 
 const rules = {
   guards,
   protectedEmails: list(text),
+  bounds: optional(record(number)),
   approvals: optional(oneOf<NonNullable<ReviewedRules['approvals']>>(['separate', 'together'])),
 }
 
@@ -251,6 +254,11 @@ const dayFigures = shape<DayFigures>({
 /** All facts. */
 const facts: { readonly [K in keyof LedgerFacts]: Of<StoredFacts[K]> } = {
   policy: shape<StoredFacts['policy']>({ set: policySet, digest: text, revision: text }),
+  envelopes: shape<EnvelopeMemory>({
+    ...{ readAt: record(number), members: record(list(text)), last: record(list(text)), joined: record(number) },
+    spans: byScope(shape<Span>({ fromAt: number, untilAt: number })),
+    scopes: byScope(text),
+  }),
   pace: record(anything),
   usage,
   verifiedDeclared: number,

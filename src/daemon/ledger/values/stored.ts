@@ -22,7 +22,7 @@ type Contests<C> = Readonly<Record<ScopeKey, C>>
 /** Facts as they are stored. */
 export interface StoredFacts extends Omit<LedgerFacts, 'contested' | 'policy'> {
   readonly contested: Contests<Stored<Contest>>
-  readonly policy: Omit<PolicyRevision, 'set' | 'empty'> & { readonly set: StoredPolicySet }
+  readonly policy: Omit<PolicyRevision, 'set' | 'empty' | 'delegated' | 'settled'> & { readonly set: StoredPolicySet }
 }
 
 const contests = <A, B>(all: Contests<A>, change: (one: A) => B): Contests<B> =>
@@ -34,6 +34,8 @@ export const storedFact = <K extends keyof LedgerFacts>(name: K, value: LedgerFa
 
 const KEPT: { readonly [K in keyof LedgerFacts]?: (value: LedgerFacts[K]) => StoredFacts[K] } = {
   contested: (all) => contests(all, stored),
+  // The bounds are those of the config, and what teams say beyond them is in their files.
+  policy: ({ delegated: _, settled: __, ...revision }) => revision,
 }
 
 /** A fact as it is in memory. */

@@ -1,0 +1,187 @@
+// Judges what a team's document says against its envelope: whom it may name, and how much it may give. What is not known yet, such as the members
+// of a group while files are checked without the service, refuses nothing here.
+import type { Cap, CapRule, DelegatedDocument, Envelope, Grant, PolicySet, Refusal, Span } from '../model/policy.ts'
+import { type Scope, type ScopeKey, scopeKey } from '../model/scope.ts'
+import { DAY_MS, type Instant } from '../model/units.ts'
+
+/** Grants of a scope that are less far apart count as one. */
+export const GRANT_GAP_MS = 7 * DAY_MS
+/** A billing cycle is not longer. */
+const LONGEST_CYCLE_DAYS = 31
+
+/** What an entry is judged by, beside its envelope. */
+export interface Around {
+  readonly platform: PolicySet
+  readonly envelopes: readonly Envelope[]
+  /** The people of a group; undefined while not known. */
+  readonly membersOf: (group: string) => ReadonlySet<string> | undefined
+  /** Members of platform's pools. */
+  readonly pooled: ReadonlySet<string>
+  /** When earlier grants of a scope were. */
+  readonly spans: Readonly<Record<ScopeKey, Span>>
+  readonly cycleEndAt?: Instant
+  readonly now?: Instant
+}
+
+const nameOf = (scope: Scope): string => (scope.kind === 'user' ? scope.email : scope.kind === 'group' ? `group ${scope.id}` : 'the team')
+
+type Why = Pick<Refusal, 'code' | 'message' | 'hint'>
+
+const outside = (message: string, hint = 'remove the entry, or ask platform for it'): Why => ({ code: 'ENVELOPE_OUTSIDE', message, hint })
+const beyond = (message: string, hint: string): Why => ({ code: 'ENVELOPE_BOUND', message, hint })
+
+/** Whether a team may say anything of a scope. */
+export const isInside = (scope: Scope, envelope: Envelope, around: Around): boolean => whyOutside(scope, envelope, around) === undefined
+
+/** Why an entry is not accepted; undefined where it is. */
+export function refusalOf(
+  entry: CapRule | Grant,
+  envelope: Envelope,
+  given: { readonly around: Around; readonly rules: readonly CapRule[] },
+): Refusal | undefined {
+  const { around, rules } = given
+  const all = fittingAll(entry.scope, envelope, around)
+  const why =
+    whyOutside(entry.scope, envelope, around) ??
+    all
+      .map((one) => ('cap' in entry ? whyCap(entry, one, given) : whyGrant(entry, one, { around, rules })))
+      .find((one) => one !== undefined)
+  return why && { ...why, at: entry.at, other: envelope.at }
+}
+
+/** Who is in two envelopes must fit both. */
+function fittingAll(scope: Scope, envelope: Envelope, { envelopes, membersOf }: Around): readonly Envelope[] {
+  const isIn = (one: Envelope): boolean =>
+    one.groups.some((id) => (scope.kind === 'user' ? membersOf(id)?.has(scope.email) === true : scope.kind === 'group' && scope.id === id))
+  return [envelope, ...envelopes.filter((one) => one.name !== envelope.name && isIn(one))]
+}
+
+/** The caps and grants that platform declares; a group without a cap is only a name. */
+export function declaredBy({ rules, grants, protectedPeople }: PolicySet): ReadonlySet<ScopeKey> {
+  return new Set([...rules, ...grants, ...protectedPeople].map(({ scope }) => scopeKey(scope)))
+}
+
+function whyOutside(scope: Scope, { name, groups }: Envelope, around: Around): Why | undefined {
+  const { platform, membersOf, pooled } = around
+  const who = nameOf(scope)
+  if (scope.kind === 'team') return outside(`the team is not inside envelope ${name}`)
+  if (declaredBy(platform).has(scopeKey(scope)))
+    return outside(`${who} is declared or protected by platform, and so not inside envelope ${name}`)
+  if (scope.kind === 'group') {
+    if (!groups.includes(scope.id)) return outside(`${who} is not a group of envelope ${name}: it has ${groups.join(', ')}`)
+    return unnamed(scope.id, name, platform)
+  }
+  if (pooled.has(scope.email)) return outside(`${who} is a member of a pool of platform, and so not inside envelope ${name}`)
+  const lists = groups.map((id) => membersOf(id))
+  if (lists.some((one) => one?.has(scope.email))) return undefined
+  const nameless = groups.map((id) => unnamed(id, name, platform)).find((one) => one !== undefined)
+  if (nameless) return nameless
+  if (lists.includes(undefined)) return undefined
+  return outside(`${who} is not in ${groups.join(' or ')} by two readings in a row, and so not inside envelope ${name}`)
+}
+
+/** Members are listed by the group's name: a team that could choose it would choose who is inside. */
+function unnamed(id: string, envelope: string, { groups }: PolicySet): Why | undefined {
+  if (groups.some(({ scope }) => scope.id === id)) return undefined
+  const hint = `add {id: ${id}, name: …} without a cap to groups in a policy of platform`
+  return outside(`platform does not declare group ${id} of envelope ${envelope}, so its name is not known`, hint)
+}
+
+type Given = { readonly around: Around; readonly rules: readonly CapRule[] }
+
+function whyCap({ scope, cap }: CapRule, { name, maxCap }: Envelope, given: Given): Why | undefined {
+  if (cap !== 'none') {
+    if (cap <= maxCap) return undefined
+    return beyond(`${nameOf(scope)} has a cap of ${cap}, and maxCap of envelope ${name} is ${maxCap}`, `write ${maxCap} or less`)
+  }
+  const falls = fallback(scope, given)
+  if (falls !== 'none' && falls <= maxCap) return undefined
+  const to = falls === 'none' ? 'no cap at all' : `a cap of ${falls}`
+  return beyond(`none at ${nameOf(scope)} falls back to ${to}, and maxCap of envelope ${name} is ${maxCap}`, `write ${maxCap} or less`)
+}
+
+/** The highest cap that may apply where nothing is set at the scope itself; `none` where nobody is capped. */
+function fallback(scope: Scope, { around, rules }: Given): Cap {
+  const all = [...rules, ...around.platform.rules]
+  const numbers = all.flatMap((rule) => {
+    if (rule.cap === 'none' || rule.scope.kind === 'user') return []
+    if (rule.scope.kind === 'team') return [{ isTeam: true, cap: rule.cap }]
+    const members = scope.kind === 'user' ? around.membersOf(rule.scope.id) : undefined
+    const reaches = scope.kind === 'user' && scopeKey(rule.scope) !== scopeKey(scope) && (members?.has(scope.email) ?? false)
+    return reaches ? [{ isTeam: false, cap: rule.cap }] : []
+  })
+  const groups = numbers.filter(({ isTeam }) => !isTeam)
+  const reached = groups.length > 0 ? groups : numbers
+  return reached.reduce<Cap>((most, { cap }) => (most === 'none' || cap > most ? cap : most), 'none')
+}
+
+/** What a grant gives: its cap, or the cap that it adds to and its addition. Undefined without a base. */
+export function givenBy({ scope, amount }: Grant, given: Given): number | undefined {
+  if (amount.kind === 'cap') return amount.credits
+  const own = given.rules.find((rule) => scopeKey(rule.scope) === scopeKey(scope))?.cap
+  const base = own === undefined || own === 'none' ? fallback(scope, given) : own
+  return base === 'none' ? undefined : base + amount.credits
+}
+
+function whyGrant(grant: Grant, { name, maxCap, grants }: Envelope, given: Given): Why | undefined {
+  const who = nameOf(grant.scope)
+  if (!grants) return beyond(`envelope ${name} allows no grants`, 'remove the grant')
+  const most = maxCap + grants.maxAdd
+  const gives = givenBy(grant, given) ?? (grant.amount.kind === 'add' ? grant.amount.credits : 0)
+  if (gives > most) {
+    const message = `the grant for ${who} gives ${gives}, and maxCap and maxAdd of envelope ${name} are ${most} together`
+    return beyond(message, `give ${most} or less`)
+  }
+  const span = spanWith(grant, given.around)
+  const days = span && (span.untilAt - span.fromAt) / DAY_MS
+  if (days === undefined || days <= grants.maxDays + ROUNDING_DAYS) return undefined
+  const row = span && span.fromAt < startOf(grant, given.around) ? ', together with the one before it' : ''
+  const message = `the grant for ${who} lasts ${Math.ceil(days)} days${row}, and maxDays of envelope ${name} is ${grants.maxDays}`
+  return beyond(message, `end it after ${grants.maxDays} days; the next may begin 7 days later`)
+}
+
+/** A grant from today through a date has the rest of today more. */
+const ROUNDING_DAYS = 1
+
+const startOf = ({ fromAt }: Grant, { now = 0 }: Around): Instant => fromAt ?? now
+
+/** The time of a grant, with an earlier one of the scope that it follows. Undefined where its end is not known. */
+export function spanWith(grant: Grant, around: Around): Span | undefined {
+  const fromAt = startOf(grant, around)
+  const { until, scope } = grant
+  const longest = fromAt + LONGEST_CYCLE_DAYS * DAY_MS
+  const isNow = grant.fromAt === undefined || (around.now ?? 0) >= fromAt
+  const untilAt = until.kind === 'instant' ? until.at : isNow && around.cycleEndAt !== undefined ? around.cycleEndAt : longest
+  const key = scopeKey(scope)
+  const before = Object.hasOwn(around.spans, key) ? around.spans[key] : undefined
+  const isRow = before && before.fromAt <= fromAt && fromAt - before.untilAt < GRANT_GAP_MS
+  return { fromAt: isRow ? before.fromAt : fromAt, untilAt: isRow ? Math.max(before.untilAt, untilAt) : untilAt }
+}
+
+/** All people whom documents reach, and the sum of the highest cap that each of them has by these now, or by a grant that has not ended. */
+export function measure(documents: readonly Pick<DelegatedDocument, 'rules' | 'grants'>[], around: Around) {
+  const rules = documents.flatMap((document) => document.rules)
+  const highest = new Map<string, number>()
+  const give = (scope: Scope, cap: number): void => {
+    const people = scope.kind === 'user' ? [scope.email] : scope.kind === 'group' ? [...(around.membersOf(scope.id) ?? [])] : []
+    for (const email of people) highest.set(email, Math.max(highest.get(email) ?? 0, cap))
+  }
+  for (const { scope, cap } of rules) give(scope, cap === 'none' ? 0 : cap)
+  for (const grant of documents.flatMap((document) => document.grants)) {
+    const isOver = around.now !== undefined && grant.until.kind === 'instant' && grant.until.at <= around.now
+    if (!isOver) give(grant.scope, givenBy(grant, { around, rules }) ?? 0)
+  }
+  return { people: highest.size, sum: [...highest.values()].reduce((sum, cap) => sum + cap, 0) }
+}
+
+export type Measure = ReturnType<typeof measure>
+
+/** Why documents together are too much; undefined where they fit, or are no more than `before`. */
+export function whyTooMuch(total: Measure, envelope: Envelope, before?: Measure): Why | undefined {
+  const { name, sum, maxPeople } = envelope
+  if (sum !== undefined && total.sum > sum && total.sum > (before?.sum ?? 0))
+    return beyond(`the caps in envelope ${name} are ${total.sum} together, and its sum is ${sum}`, 'lower caps, or ask platform for more')
+  if (maxPeople !== undefined && total.people > maxPeople && total.people > (before?.people ?? 0))
+    return beyond(`envelope ${name} reaches ${total.people} people, and its maxPeople is ${maxPeople}`, 'name fewer people')
+  return undefined
+}

@@ -1,0 +1,273 @@
+// The step between join and resolve: what of the teams' files is in force beside platform's policy. What is refused keeps its last accepted form, or
+// counts as never declared, so a refusal lowers and clears nobody. Platform's own declarations never depend on what stands in an envelope.
+
+import type { GroupMembers } from '../model/observed.ts'
+import { compareText } from '../model/order.ts'
+import {
+  type CapRule,
+  type Delegated,
+  type DelegatedDocument,
+  declaredCount,
+  type Envelope,
+  type EnvelopeMemory,
+  type Grant,
+  type PolicyRevision,
+  type PolicySet,
+  type Refusal,
+  type Settled,
+} from '../model/policy.ts'
+import { compareScopes, type Scope, type ScopeKey, scopeKey } from '../model/scope.ts'
+import type { Instant } from '../model/units.ts'
+import { type Around, GRANT_GAP_MS, isInside, type Measure, measure, refusalOf, spanWith, whyTooMuch } from './bounds.ts'
+import { joinedNotes, learnMembers } from './members.ts'
+
+export interface SettleInputs {
+  /** What the files say. */
+  readonly declared: PolicyRevision
+  /** What was in force last: the last accepted forms. */
+  readonly before: PolicySet | undefined
+  readonly memory: EnvelopeMemory | undefined
+  /** The groups as they were read last. */
+  readonly groups: readonly GroupMembers[]
+  /** Members of platform's pools. */
+  readonly pooled: ReadonlySet<string>
+  /** Scopes with a cap of ours. */
+  readonly owned: ReadonlySet<ScopeKey>
+  readonly cycleEndAt?: Instant
+  readonly now: Instant
+  /** Nothing is judged: what was accepted before stays. */
+  readonly isFrozen?: true
+}
+
+const NO_MEMORY: EnvelopeMemory = { readAt: {}, members: {}, last: {}, joined: {}, spans: {}, scopes: {} }
+
+type Forms = readonly DelegatedDocument[]
+
+/** The policy in force. Without envelopes, now and before, it is the policy of the files itself. */
+export function settle(inputs: SettleInputs): PolicyRevision {
+  const { declared, memory = NO_MEMORY } = inputs
+  const delegated = declared.delegated ?? { envelopes: [], files: [], unlisted: [], refused: [] }
+  if (!declared.delegated && Object.keys(memory.scopes).length === 0) return declared
+  const learned = learnMembers(memory, delegated.envelopes, inputs.groups, inputs.now)
+  const around = aroundOf(inputs, delegated.envelopes, learned)
+  const refusals: Refusal[] = []
+  const shared = sharedIn(delegated, around)
+  const forms = delegated.envelopes.flatMap((envelope) =>
+    envelopeForms({ ...inputs, delegated, memory: learned, around, envelope, shared }, refusals).map((document) =>
+      tagged(document, envelope.name),
+    ),
+  )
+  const narrowed: Record<ScopeKey, string> = {}
+  const rules = forms.flatMap((document) => document.rules).map((rule) => within(rule, delegated.envelopes, narrowed))
+  const set = withForms(declared.set, rules, forms)
+  const scopes = scopesOf(inputs, learned, set)
+  for (const [key, name] of Object.entries(scopes))
+    if (!delegated.envelopes.some((one) => one.name === name)) narrowed[key as ScopeKey] = `envelope ${name} was removed`
+  const spans = spansOf(set.grants, learned, around, inputs.now)
+  const settled: Settled = {
+    ...{ envelopeOf: scopes, narrowed, refusals, notes: joinedNotes(learned, delegated.envelopes) },
+    declaredByPlatform: declaredCount(declared.set),
+    memory: { ...learned, scopes, spans },
+  }
+  return { ...declared, set, settled }
+}
+
+function aroundOf({ declared, pooled, cycleEndAt, now }: SettleInputs, envelopes: readonly Envelope[], memory: EnvelopeMemory): Around {
+  const members = new Map(Object.entries(memory.members).map(([id, emails]) => [id, new Set(emails)]))
+  return {
+    platform: declared.set,
+    envelopes,
+    membersOf: (id) => members.get(id) ?? NOBODY,
+    pooled,
+    spans: memory.spans,
+    now,
+    ...(cycleEndAt !== undefined && { cycleEndAt }),
+  }
+}
+
+const NOBODY: ReadonlySet<string> = new Set()
+
+type Given = SettleInputs & {
+  readonly delegated: Delegated
+  readonly memory: EnvelopeMemory
+  readonly around: Around
+  readonly envelope: Envelope
+  /** What two envelopes declare that both may: neither counts. */
+  readonly shared: ReadonlySet<string>
+}
+
+/** Who names somebody of another team only takes nothing from that team: an entry counts here only where it is inside. */
+function sharedIn({ envelopes, files }: Delegated, around: Around): ReadonlySet<string> {
+  const first = new Map<string, string>()
+  const shared = new Set<string>()
+  for (const envelope of envelopes) {
+    const documents = files.flatMap((file) => (file.envelope === envelope.name ? (file.documents ?? []) : []))
+    const entries: readonly Entry[] = documents.flatMap(({ rules, grants }) => [...rules, ...grants])
+    for (const entry of entries) {
+      if (!isInside(entry.scope, envelope, around)) continue
+      const key = `${'cap' in entry ? 'cap' : 'grant'} ${scopeKey(entry.scope)}`
+      if ((first.get(key) ?? envelope.name) !== envelope.name) shared.add(key)
+      else first.set(key, envelope.name)
+    }
+  }
+  return shared
+}
+
+/** The documents of one envelope as they are in force. */
+function envelopeForms(given: Given, refusals: Refusal[]): Forms {
+  const { delegated, envelope, before, declared, memory } = given
+  const files = delegated.files.filter((one) => one.envelope === envelope.name)
+  const accepted = (file: string, isOwn = false): Forms =>
+    documentsOf(before, (one) => isFormOf(one, envelope.name, file) && (!isOwn || one.envelope !== undefined))
+  const unseen = delegated.unlisted.includes(envelope.name)
+    ? documentsOf(before, (one) => one.envelope === envelope.name && !files.some(({ file }) => file === one.at.file))
+    : []
+  const named = envelope.groups.filter((id) => declared.set.groups.some(({ scope }) => scope.id === id))
+  // Who is inside is not known yet: nothing changes.
+  if (given.isFrozen || named.some((id) => !Object.hasOwn(memory.members, id)))
+    return [...unseen, ...files.flatMap(({ file }) => accepted(file))]
+  const isPast = new Map(files.map(({ file, documents }) => [file, documents === undefined ? accepted(file) : accepted(file, true)]))
+  const whole = files.flatMap(({ documents = [] }) => documents)
+  const rulesOfAll = [...whole, ...files.flatMap(({ file, documents }) => (documents ? [] : (isPast.get(file) ?? [])))].flatMap(
+    ({ rules }) => rules,
+  )
+  const judged = whole.map((document) => judgeEntries(document, rulesOfAll, given, refusals))
+  const settled = [...unseen, ...files.flatMap(({ file, documents }) => (documents ? [] : (isPast.get(file) ?? [])))]
+  const past = new Map(whole.map((document) => [document, documentOf(document, isPast.get(document.file) ?? [])]))
+  return adoptFitting(
+    { settled, judged: judged.map((form, index) => ({ form, past: past.get(whole[index] ?? form) ?? form })) },
+    given,
+    refusals,
+  )
+}
+
+const documentOf = ({ file, name }: DelegatedDocument, past: Forms): DelegatedDocument =>
+  past.find((one) => one.name === name) ?? { file, name, rules: [], grants: [], groups: [] }
+
+type Entry = CapRule | Grant
+
+const isFormOf = ({ at, envelope }: Entry, name: string, file: string): boolean => at.file === file && (envelope ?? name) === name
+
+function documentsOf(set: PolicySet | undefined, test: (one: Entry) => boolean): Forms {
+  const [rules, grants] = [set?.rules.filter(test) ?? [], set?.grants.filter(test) ?? []]
+  const keys = new Map(
+    [...rules, ...grants].map(({ at, document }) => [JSON.stringify([at.file, document]), { file: at.file, name: document }]),
+  )
+  return [...keys.values()].map(({ file, name }) => {
+    const isIn = ({ at, document }: Entry): boolean => at.file === file && document === name
+    return { file, name, rules: rules.filter(isIn), grants: grants.filter(isIn), groups: [] }
+  })
+}
+
+/** Each entry of a document as it is, or as it was accepted last. */
+function judgeEntries(document: DelegatedDocument, rules: readonly CapRule[], given: Given, refusals: Refusal[]): DelegatedDocument {
+  const { before, envelope, delegated } = given
+  const judge = <T extends Entry>(kind: 'cap' | 'grant', entries: readonly T[], past: readonly T[]): readonly T[] =>
+    [...Map.groupBy(entries, ({ scope }) => scopeKey(scope))].flatMap(([key, some]) => {
+      const accepted = past.filter(
+        (one) =>
+          scopeKey(one.scope) === key &&
+          isFormOf({ ...one, at: { ...one.at, file: fileOf(one, envelope, document) } }, envelope.name, document.file),
+      )
+      const fresh = some.filter((one) => !accepted.some((old) => isSameEntry(one, old)))
+      const isRefused = delegated.refused.includes(`${kind} ${key}`) || given.shared.has(`${kind} ${key}`)
+      const why = fresh.flatMap((one) => refusalOf(one, envelope, { around: given.around, rules }) ?? [])
+      refusals.push(...why)
+      return (isRefused && fresh.length > 0) || why.length > 0 ? accepted : some.map((one) => ({ ...one, ...narrowedOf(one, accepted) }))
+    })
+  return {
+    ...document,
+    rules: judge('cap', document.rules, before?.rules ?? []),
+    grants: judge('grant', document.grants, before?.grants ?? []),
+  }
+}
+
+/** An entry that was the envelope's is known by its scope, in whichever file it stood; one of platform only in the same file. */
+const fileOf = ({ at, envelope: tag }: Entry, { name }: Envelope, { file }: DelegatedDocument): string => (tag === name ? file : at.file)
+
+const narrowedOf = (entry: Entry, accepted: readonly Entry[]): { readonly narrowed?: true } =>
+  accepted.some((old) => 'narrowed' in old && old.narrowed && isSameEntry(entry, old)) ? { narrowed: true } : {}
+
+const isSameEntry = (one: Entry, other: Entry): boolean => JSON.stringify(sayingOf(one)) === JSON.stringify(sayingOf(other))
+
+const sayingOf = (one: Entry) => ('cap' in one ? [one.cap] : [one.amount, one.fromAt, one.until])
+
+/** Takes over documents one by one as long as people and sum fit; those that lower the sum come first. What does not fit stays as it was. */
+function adoptFitting(
+  {
+    settled,
+    judged,
+  }: { readonly settled: Forms; readonly judged: readonly { readonly form: DelegatedDocument; readonly past: DelegatedDocument }[] },
+  { around, envelope }: Given,
+  refusals: Refusal[],
+): Forms {
+  const forms = judged.map(({ past }) => past)
+  const total = (all: Forms): Measure => measure([...settled, ...all], around)
+  const steps = judged.map(({ form, past }, index) => ({ form, index, more: measure([form], around).sum - measure([past], around).sum }))
+  let now = total(forms)
+  for (const { form, index } of steps.toSorted((a, b) => a.more - b.more || a.index - b.index)) {
+    const next = forms.with(index, form)
+    const measured = total(next)
+    const why = whyTooMuch(measured, envelope, now)
+    if (!why) {
+      forms[index] = form
+      now = measured
+      continue
+    }
+    const [first] = [...form.rules, ...form.grants]
+    if (first) refusals.push({ ...why, at: first.at, other: envelope.at })
+  }
+  return [...settled, ...forms]
+}
+
+const tagged = (document: DelegatedDocument, envelope: string): DelegatedDocument => ({
+  ...document,
+  rules: document.rules.map((one) => ({ ...one, envelope })),
+  grants: document.grants.map((one) => ({ ...one, envelope })),
+})
+
+/** A cap that was accepted before its envelope was narrowed. */
+function within(rule: CapRule, envelopes: readonly Envelope[], narrowed: Record<ScopeKey, string>): CapRule {
+  const envelope = envelopes.find(({ name }) => name === rule.envelope)
+  const most = envelope?.maxCap ?? Number.POSITIVE_INFINITY
+  const isAbove = rule.cap !== 'none' && rule.cap > most
+  if (!isAbove && !rule.narrowed) return rule
+  narrowed[scopeKey(rule.scope)] = `maxCap of envelope ${rule.envelope} was narrowed to ${most}`
+  return { ...rule, ...(isAbove && { cap: most as CapRule['cap'] }), narrowed: true }
+}
+
+/** Platform's set with the teams' entries. Where both declare a scope, platform's counts. */
+function withForms(platform: PolicySet, rules: readonly CapRule[], forms: Forms): PolicySet {
+  const [ruled, granted] = [platform.rules, platform.grants].map((all) => new Set(all.map(({ scope }) => scopeKey(scope))))
+  const first = new Map<ScopeKey, CapRule>()
+  for (const rule of rules) {
+    const key = scopeKey(rule.scope)
+    if (!ruled?.has(key) && !first.has(key)) first.set(key, rule)
+  }
+  const grants = forms.flatMap((document) => document.grants).filter(({ scope }) => !granted?.has(scopeKey(scope)))
+  const names = forms.flatMap(({ name, rules: some, grants: others }) => (some.length + others.length > 0 ? [name] : []))
+  return {
+    ...platform,
+    rules: [...platform.rules, ...first.values()].sort((a, b) => compareScopes(a.scope, b.scope)),
+    grants: [...platform.grants, ...grants].sort((a, b) => compareScopes(a.scope, b.scope) || (a.fromAt ?? 0) - (b.fromAt ?? 0)),
+    documents: [...new Set([...platform.documents, ...names])].sort(compareText),
+  }
+}
+
+/** The envelope of each scope: also of those that are declared no more, while a cap of ours is there. */
+function scopesOf({ declared, owned }: SettleInputs, memory: EnvelopeMemory, set: PolicySet): Readonly<Record<ScopeKey, string>> {
+  const entries: readonly Entry[] = [...set.rules, ...set.grants]
+  const own = entries.flatMap(({ scope, envelope }) => (envelope === undefined ? [] : [[scopeKey(scope), envelope] as const]))
+  const platform = new Set([...declared.set.rules, ...declared.set.grants].map(({ scope }: { scope: Scope }) => scopeKey(scope)))
+  const past = Object.entries(memory.scopes).filter(([key]) => owned.has(key as ScopeKey) && !platform.has(key as ScopeKey))
+  return Object.fromEntries([...past, ...own])
+}
+
+function spansOf(grants: readonly Grant[], memory: EnvelopeMemory, around: Around, now: Instant): EnvelopeMemory['spans'] {
+  const kept = Object.entries(memory.spans).filter(([, { untilAt }]) => untilAt + GRANT_GAP_MS > now)
+  const present = grants.flatMap((grant) => {
+    const span = grant.envelope === undefined ? undefined : spanWith(grant, around)
+    return span ? [[scopeKey(grant.scope), span] as const] : []
+  })
+  return Object.fromEntries([...kept, ...present])
+}

@@ -1,0 +1,53 @@
+// Envelopes in a cycle: which policy is in force, what is remembered of it, and where that is kept. The decisions are in core/envelopes.
+import { settle } from '../../core/envelopes/settle.ts'
+import type { EnvelopeMemory, PolicyRevision } from '../../core/model/policy.ts'
+import { declaredIn } from '../../core/resolve/desired.ts'
+import type { DesiredInputs } from '../../core/resolve/resolution.ts'
+import type { UsageFacts } from '../../ports.ts'
+
+/** The part of a workspace's state that envelopes decide. */
+export interface EnvelopeState {
+  /** What is in force: what the files say, with what is accepted of envelopes. */
+  policy: PolicyRevision
+  /** What the files say. */
+  declared: PolicyRevision
+  envelopes: EnvelopeMemory | undefined
+  /** What the policy in force was made of. */
+  settledFrom?: { readonly declared: PolicyRevision; readonly groups: UsageFacts['groups'] | undefined }
+}
+
+const NOTHING: ReadonlySet<never> = new Set()
+
+/** A newly read policy, with what was accepted of envelopes before: what is new in them is judged with the next plan. */
+export function withAccepted(
+  declared: PolicyRevision,
+  before: PolicyRevision | undefined,
+  memory: EnvelopeMemory | undefined,
+): PolicyRevision {
+  if (!declared.delegated) return declared
+  return settle({ declared, before: before?.set, memory, groups: [], pooled: NOTHING, owned: NOTHING, now: 0, isFrozen: true })
+}
+
+/** Puts another policy in force. */
+export function declare(state: EnvelopeState, policy: PolicyRevision): void {
+  state.policy = withAccepted(policy, state.policy, state.envelopes)
+  state.declared = policy
+}
+
+/** What is desired under the policy in force. `inputs` has the set of the files. */
+export function withEnvelopes(state: EnvelopeState, inputs: DesiredInputs, groups: UsageFacts['groups'] | undefined): DesiredInputs {
+  const { declared, envelopes: memory } = state
+  if (!declared.delegated && !memory) return { ...inputs, set: state.policy.set }
+  const isSettled = state.settledFrom?.declared === declared && state.settledFrom.groups === groups
+  if (!isSettled && groups) {
+    const pooled =
+      declared.set.pools.length === 0 ? NOTHING : new Set([...declaredIn(inputs).pools.members.values()].flatMap((one) => [...one]))
+    const { cycle, now } = inputs
+    const owned = new Set(inputs.owned.keys())
+    const before = state.policy.set
+    state.policy = settle({ ...{ declared, before, memory, groups, pooled, owned, now }, ...(cycle && { cycleEndAt: cycle.endAt }) })
+    state.envelopes = state.policy.settled?.memory
+    state.settledFrom = { declared, groups }
+  }
+  return { ...inputs, set: state.policy.set }
+}

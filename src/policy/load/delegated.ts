@@ -1,0 +1,268 @@
+// The files of envelopes: which files are a team's, and what they declare. A file that is wrong is reported as its envelope's, is returned without
+// declarations, so that its last good form stays, and changes nothing for any other file (docs/delegation.md).
+import { realpathSync } from 'node:fs'
+import { resolve, sep } from 'node:path'
+import { type Around, measure, refusalOf, whyTooMuch } from '../../core/envelopes/bounds.ts'
+import type { Delegated, DelegatedDocument, DelegatedFile, Envelope, PolicySet, Refusal } from '../../core/model/policy.ts'
+import { hasErrors, type Position, type Problem } from '../../core/model/problem.ts'
+import { scopeKey } from '../../core/model/scope.ts'
+import type { Instant } from '../../core/model/units.ts'
+import { joinDocuments } from '../join.ts'
+import type { ParsedPolicyText, PolicyDocument } from '../parse.ts'
+import { problemOn, quoted, type Source } from '../yaml.ts'
+import { linesOf } from './digest.ts'
+import type { HomeOf, PolicyText } from './files.ts'
+
+/** An envelope with its paths. */
+export interface EnvelopeSource extends Envelope {
+  readonly policies: readonly string[]
+}
+
+/** Characters that the declarations of one envelope may have: a few lines with aliases must not take what others need. */
+const MAX_ENVELOPE_TEXT = 512 * 1024
+
+/** The envelope whose path is nearest above a real path. */
+export function homesOf(envelopes: readonly EnvelopeSource[], cwd: string): HomeOf {
+  const homes = envelopes.flatMap(({ name, policies }) => policies.map((path) => ({ name, real: realOf(resolve(cwd, path)) })))
+  const nearest = homes.toSorted((a, b) => b.real.length - a.real.length)
+  return (real) => nearest.find((home) => real === home.real || real.startsWith(`${home.real}${sep}`))?.name
+}
+
+function realOf(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return path
+  }
+}
+
+interface OwnedFile extends ParsedPolicyText {
+  readonly file: PolicyText
+  readonly envelope: string
+}
+
+export interface DelegatedInputs {
+  /** Of one workspace. */
+  readonly envelopes: readonly EnvelopeSource[]
+  readonly files: readonly OwnedFile[]
+  /** Problems with paths in the folders of these envelopes. */
+  readonly unread: readonly { readonly problem: Problem; readonly home?: string }[]
+  /** Of platform. */
+  readonly documents: readonly PolicyDocument[]
+  readonly set: PolicySet
+  readonly now?: Instant
+}
+
+/** What the envelopes of a workspace declare, and what is wrong with it. */
+export function readDelegated(inputs: DelegatedInputs): { readonly delegated: Delegated; readonly problems: readonly Problem[] } {
+  const problems: Problem[] = inputs.unread.map(({ problem }) => problem)
+  const refused = new Set<string>()
+  const files: DelegatedFile[] = []
+  for (const envelope of inputs.envelopes) {
+    const whole = wholeFiles(envelope, inputs, problems)
+    const documents = whole.flatMap((one) => one.documents)
+    judgeTogether(envelope, documents, { ...inputs, problems, refused })
+    const usable = isShort(envelope, documents, inputs.set, problems) ? new Set(whole.map(({ file }) => file.shown)) : NONE
+    for (const { file, envelope: name } of inputs.files.filter((one) => one.envelope === envelope.name)) {
+      const own = documents.filter((document) => document.file === file.shown)
+      files.push({ envelope: name, file: file.shown, ...(usable.has(file.shown) && { documents: own.map(declarationsOf) }) })
+    }
+  }
+  tellShared(files, inputs, problems)
+  judgeBounds(files, inputs, problems)
+  const unlisted = [...new Set(inputs.unread.flatMap(({ home }) => home ?? []))]
+  const envelopes = inputs.envelopes.map(({ policies: _, ...envelope }): Envelope => envelope)
+  return { delegated: { envelopes, files, unlisted, refused: [...refused].sort() }, problems }
+}
+
+const NONE: ReadonlySet<string> = new Set()
+
+const declarationsOf = ({ file, name, rules, grants, groups }: PolicyDocument): DelegatedDocument => ({
+  ...{ file, name: name.value, groups },
+  rules: rules.map(({ value }) => value),
+  grants: grants.flatMap(({ value }) => value ?? []),
+})
+
+/** The files of an envelope in which nothing is wrong. */
+function wholeFiles(envelope: Envelope, { files, documents }: DelegatedInputs, problems: Problem[]): readonly OwnedFile[] {
+  const names = new Map(documents.map(({ name }) => [name.value, name.at]))
+  return files.filter((file) => {
+    if (file.envelope !== envelope.name) return false
+    const found = [...file.problems, ...file.documents.flatMap((document) => wrongIn(document, envelope, file.source, names))]
+    if (file.documents.length === 0 && !file.damaged && file.problems.some(({ code }) => code === 'EMPTY_FILE')) {
+      const [warning] = file.problems
+      if (warning) found.splice(0, 1, { ...warning, severity: 'error' })
+    }
+    problems.push(...found)
+    return !file.damaged && !hasErrors(found)
+  })
+}
+
+/** What only platform may say, with its places. */
+const platformsIn = (document: PolicyDocument): Readonly<Record<string, readonly Position[]>> => ({
+  team: document.declared.flatMap(({ value, at }) => (value.kind === 'team' ? [at] : [])),
+  approvals: document.approvals.map(({ at }) => at),
+  protected: document.protectedPeople.map(({ at }) => at),
+  rules: document.peopleRules.map(({ name }) => name.at),
+  pools: document.pools.map(({ name }) => name.at),
+  onGroupConflict: document.onGroupConflict ? [document.onGroupConflict.at] : [],
+})
+
+/** What no document of a team may be or say. */
+function wrongIn(document: PolicyDocument, envelope: Envelope, source: Source, names: Map<string, Position>): readonly Problem[] {
+  const { name, workspace } = document
+  const found: Problem[] = []
+  const tell = (at: Position, code: 'ENVELOPE_OUTSIDE' | 'DUPLICATE_NAME', message: string, hint: string, other: Position) =>
+    found.push(problemOn(source, at, 'error', code, message, { hint, other }))
+  if (workspace?.value !== undefined && workspace.value !== envelope.workspace) {
+    const message = `spec.workspace is ${quoted(workspace.value)}, and envelope ${envelope.name} is of workspace ${quoted(envelope.workspace)}`
+    tell(workspace.at, 'ENVELOPE_OUTSIDE', message, 'move the document to a folder of that workspace', envelope.at)
+  }
+  for (const [key, [at]] of Object.entries(platformsIn(document))) {
+    if (!at) continue
+    const hint = 'write users, groups and grants here; the rest is platform’s'
+    tell(at, 'ENVELOPE_OUTSIDE', `spec.${key} may not stand in a file of envelope ${envelope.name}`, hint, envelope.at)
+  }
+  const other = names.get(name.value)
+  if (name.value !== '' && other) {
+    tell(
+      name.at,
+      'DUPLICATE_NAME',
+      `the name ${quoted(name.value)} is taken by another document`,
+      'give each document its own metadata.name',
+      other,
+    )
+  } else names.set(name.value, name.at)
+  return found
+}
+
+interface Judging extends DelegatedInputs {
+  readonly problems: Problem[]
+  /** `cap KEY`, `grant KEY`. */
+  readonly refused: Set<string>
+}
+
+/** Checks the documents of one envelope against each other: a scope that is declared twice keeps its last accepted form. */
+function judgeTogether(
+  envelope: Envelope,
+  documents: readonly PolicyDocument[],
+  { files, set, documents: platform, now, problems, refused }: Judging,
+): void {
+  const sources = new Map(files.map(({ source }) => [source.file, source]))
+  const { workspace } = envelope
+  // A grant may add to a cap that is not known here.
+  const joined = joinDocuments({
+    workspace,
+    documents,
+    others: platform,
+    sources,
+    incomplete: false,
+    ...(now === undefined ? {} : { now }),
+  })
+  problems.push(...joined.problems.filter(({ code }) => code !== 'GRANT_ADD_BASE'))
+  for (const { at } of joined.problems.filter(({ severity, code }) => severity === 'error' && code !== 'GRANT_ADD_BASE')) {
+    const isHere = (place: Position): boolean => at !== undefined && JSON.stringify(place) === JSON.stringify(at)
+    for (const document of documents) {
+      for (const one of document.declared)
+        if (isHere(one.at)) for (const kind of ['cap', 'grant']) refused.add(`${kind} ${scopeKey(one.value)}`)
+      for (const one of document.grants) if (isHere(one.at)) refused.add(`grant ${scopeKey(one.scope)}`)
+    }
+  }
+  for (const group of documents.flatMap((document) => document.groups)) {
+    const named = set.groups.find(({ scope }) => scope.id === group.scope.id)
+    const source = sources.get(group.at.file)
+    if (!named || named.name === group.name || !source) continue
+    const message = `group ${group.scope.id} has the name ${quoted(group.name)} here, and platform calls it ${quoted(named.name)}`
+    problems.push(
+      problemOn(source, group.nameAt ?? group.at, 'error', 'ENVELOPE_OUTSIDE', message, { hint: `write ${named.name}`, other: named.at }),
+    )
+    for (const kind of ['cap', 'grant']) refused.add(`${kind} ${scopeKey(group.scope)}`)
+  }
+}
+
+/** Two envelopes that declare one scope lose both entries, where the scope is inside both. */
+function tellShared(files: readonly DelegatedFile[], { files: texts }: DelegatedInputs, problems: Problem[]): void {
+  const sources = new Map(texts.map(({ source }) => [source.file, source]))
+  for (const kind of ['rules', 'grants'] as const) {
+    const all = files.flatMap(({ envelope, documents = [] }) =>
+      documents.flatMap((document) => document[kind].map((one) => ({ envelope, one }))),
+    )
+    for (const [key, some] of Map.groupBy(all, ({ one }) => scopeKey(one.scope))) {
+      const other = some.find(({ envelope }) => envelope !== some[0]?.envelope)
+      if (!other) continue
+      for (const { envelope, one } of some) {
+        const source = sources.get(one.at.file)
+        const there = some.find((two) => two.envelope !== envelope)?.one.at
+        if (source && there)
+          problems.push(
+            problemOn(source, one.at, 'error', 'DUPLICATE_SCOPE', `${key} is declared in two envelopes`, {
+              hint: 'agree which of the two',
+              other: there,
+            }),
+          )
+      }
+    }
+  }
+}
+
+function isShort({ name, at }: Envelope, documents: readonly PolicyDocument[], set: PolicySet, problems: Problem[]): boolean {
+  const own = documents.map(declarationsOf)
+  const lines = linesOf({
+    ...EMPTY,
+    workspace: set.workspace,
+    rules: own.flatMap(({ rules }) => rules),
+    grants: own.flatMap(({ grants }) => grants),
+  })
+  const length = lines.reduce((sum, line) => sum + line.length, 0)
+  if (length <= MAX_ENVELOPE_TEXT) return true
+  problems.push({
+    severity: 'error',
+    code: 'TOO_LARGE',
+    message: `the files of envelope ${name} say ${length} characters together, at most ${MAX_ENVELOPE_TEXT} are kept`,
+    at,
+  })
+  return false
+}
+
+const EMPTY: Omit<PolicySet, 'workspace'> = {
+  rules: [],
+  grants: [],
+  groups: [],
+  protectedPeople: [],
+  approvals: [],
+  peopleRules: [],
+  pools: [],
+  documents: [],
+}
+
+/** What can be said of the bounds without the service: who is in a group is not known. */
+function judgeBounds(files: readonly DelegatedFile[], { envelopes, files: texts, set, now }: DelegatedInputs, problems: Problem[]): void {
+  const sources = new Map(texts.map(({ source }) => [source.file, source]))
+  const around: Around = {
+    platform: set,
+    envelopes,
+    membersOf: () => undefined,
+    pooled: new Set(),
+    spans: {},
+    ...(now !== undefined && { now }),
+  }
+  const tell = ({ at, other, code, message, hint }: Refusal): void => {
+    const source = sources.get(at.file)
+    problems.push(
+      source ? problemOn(source, at, 'error', code, message, { hint, other }) : { severity: 'error', code, message, hint, at, other },
+    )
+  }
+  for (const envelope of envelopes) {
+    const documents = files.flatMap((file) => (file.envelope === envelope.name ? (file.documents ?? []) : []))
+    const rules = documents.flatMap((document) => document.rules)
+    for (const entry of [...rules, ...documents.flatMap((document) => document.grants)]) {
+      // What `none` falls back to depends on the groups of the person.
+      if ('cap' in entry && entry.cap === 'none' && entry.scope.kind === 'user') continue
+      const why = refusalOf(entry, envelope, { around, rules })
+      if (why) tell(why)
+    }
+    const why = whyTooMuch(measure(documents, around), envelope)
+    const at = [...documents].reverse().flatMap((document) => [...document.rules, ...document.grants])[0]?.at
+    if (why && at) tell({ ...why, at, other: envelope.at })
+  }
+}
