@@ -34,14 +34,17 @@ function isWider(key: string, now: Bounds, before: Bounds): boolean {
   if (isEnvelope(key)) return (now[key] ?? 0) !== (before[key] ?? 0)
   const envelope = key.replace(/\.(groups\..*|grants\..*|maxCap|sum|maxPeople)$/, '')
   // Of an envelope that is new or gone its own line says it.
-  if (now[envelope] === undefined || before[envelope] === undefined) return false
+  if (!now[envelope] || !before[envelope]) return false
   return (now[key] ?? 0) > (before[key] ?? 0)
 }
 
+/** Those of `before`, which has only bounds that were narrower, that are still narrower than now. */
+export const stillNarrower = (now: Bounds, before: Bounds): Bounds =>
+  Object.fromEntries(Object.entries(before).filter(([key]) => isWider(key, now, { ...now, ...before })))
+
 /** The lines of a plan; `before` has only bounds that are narrower than now. */
 export const widenings = (now: Bounds, before: Bounds) =>
-  Object.keys(before)
-    .filter((key) => isWider(key, now, { ...now, ...before }))
+  Object.keys(stillNarrower(now, before))
     .sort()
     .map((rule) => ({ rule, from: textOf(rule, before[rule] ?? 0), to: textOf(rule, now[rule] ?? 0) }))
 

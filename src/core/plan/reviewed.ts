@@ -1,6 +1,6 @@
 // Weaker guards and a shorter list of protected people count at once only for changes that were shown before. For later changes the earlier
 // rules stay in force beside them for 24 h (docs/guards-and-approvals.md, Two steps). Nothing is held here.
-import { type Bounds, boundsOf, narrowerThan, widenings } from '../envelopes/widened.ts'
+import { type Bounds, boundsOf, narrowerThan, stillNarrower, widenings } from '../envelopes/widened.ts'
 import { isYounger, notAhead } from '../model/age.ts'
 import { type BreakerLimit, GUARD_CODES, type GuardCode, type GuardSettings, type HeldChange, type ShareLimit } from '../model/change.ts'
 import { type PolicyRevision, protectedEmails } from '../model/policy.ts'
@@ -57,7 +57,8 @@ export interface Weakening {
 export function noteRules(noted: NotedRules | undefined, now: Rules, at: Instant): NotedRules {
   if (!noted) return now
   const { before: earlier = [], weakenedAt = at, ...last } = noted
-  const before = [...earlier, { ...last, weakenedAt }]
+  const bounds = narrowerThan(now.bounds ?? {}, last.bounds ?? {})
+  const before = [...earlier, { ...last, bounds, weakenedAt }]
     .map((one) => ({ ...one, weakenedAt: notAhead(one.weakenedAt, at) }))
     .flatMap((one) => (isYounger(one.weakenedAt, at, REVIEW_MS) ? (onlyStricter(one, now) ?? []) : []))
   return before.length > 0 ? { ...now, before } : now
@@ -68,7 +69,7 @@ function onlyStricter({ approvals, bounds, ...before }: ReviewedRules, now: Rule
   const weaker = new Set(GUARD_CODES.filter((name) => isWeaker(now.guards[name], before.guards[name])))
   const protectedEmails = before.protectedEmails.filter((email) => !now.protectedEmails.includes(email))
   const isFreer = approvals === 'separate' && now.approvals === 'together'
-  const narrower = narrowerThan(now.bounds ?? {}, bounds ?? {})
+  const narrower = stillNarrower(now.bounds ?? {}, bounds ?? {})
   const isWidened = Object.keys(narrower).length > 0
   if (weaker.size === 0 && protectedEmails.length === 0 && !isFreer && !isWidened) return undefined
   const off = Object.fromEntries(
