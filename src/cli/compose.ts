@@ -17,7 +17,7 @@ import { createMailer } from '../daemon/notify/mail.ts'
 import { systemRandom } from '../daemon/schedule/system.ts'
 import type { NetworkFlags } from './shared/args.ts'
 import type { Cli } from './shared/context.ts'
-import { named, policyPaths, readPolicies } from './shared/policies.ts'
+import { named, policyPaths, problemsBeside, readPolicies } from './shared/policies.ts'
 import { VERSION } from './shared/version.ts'
 import { tellOfWaiting } from './shared/waiting.ts'
 
@@ -38,9 +38,7 @@ export async function readSetup(cli: Cli, flags: NetworkFlags): Promise<Setup> {
   const loaded = await loadConfigAside({ env: cli.env, flags }, cli.clock)
   if (!loaded.config) throw new InputError(loaded.problems)
   const policies = await readPolicies(policyPaths(loaded.config), loaded, flags, cli)
-  const theirs = new Set(policies.ofEnvelopes)
-  const goesOn = (problem: Problem): Problem => (theirs.has(problem) ? { ...problem, severity: 'warning' } : problem)
-  const problems = [...loaded.problems, ...policies.problems.map(goesOn)]
+  const problems = [...loaded.problems, ...problemsBeside(policies)]
   const missing = networkProblems(loaded.config)
   if (hasErrors(problems) || missing.length > 0) throw new InputError([...missing, ...problems])
   const config = named(loaded.config, policies)

@@ -19,7 +19,7 @@ import { editedConfig, makeEdits } from './run.ts'
 /** Removes grants and approvals that are over. */
 export async function tidyCommand(flags: TidyFlags, cli: Cli): Promise<void> {
   const config = await editedConfig(flags, cli)
-  const { sets, problems } = await readPolicies(policyPaths(config.config), config, flags, cli)
+  const { sets, problems } = await readPolicies(policyPaths(config.config), config, { ...flags, asWritten: true }, cli)
   if (hasErrors(problems)) throw new InputError(problems)
   const chosen = [...sets].flatMap(([name, { set }]) => (flags.workspace === undefined || flags.workspace === name ? [set] : []))
   const address = config.config?.ledger ?? ''

@@ -8,7 +8,7 @@ import type { Embedded } from '../sandbox/embedded.ts'
 import { type Cli, CommandError } from '../shared/context.ts'
 import { interruptible } from '../shared/interrupt.ts'
 import { openForCommand } from '../shared/ledger/replica.ts'
-import { policyPaths, readPolicies } from '../shared/policies.ts'
+import { policyPaths, problemsBeside, readPolicies } from '../shared/policies.ts'
 import { messageOf } from '../shared/text.ts'
 import type { RunFlags } from './command.ts'
 import { createHost, type Host, openWorkspace } from './host.ts'
@@ -17,13 +17,14 @@ import type { Reader } from './run.ts'
 /** Runs one cycle and sets the exit code. */
 export async function runOnce(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedded | undefined): Promise<void> {
   const { loaded, config } = await reader.read()
-  const { sets, problems } = await readPolicies(policyPaths(config), loaded, flags, cli)
+  const policies = await readPolicies(policyPaths(config), loaded, flags, cli)
+  const problems = problemsBeside(policies)
   if (hasErrors(problems)) throw new InputError(problems)
   const store = await openForCommand(cli, config, 'run --once')
   try {
     const host = await createHost({ cli, flags, config, store, leases: store.held, isEmbedded: embedded !== undefined })
     const done = await interruptible(cli, (stop, cut) =>
-      Promise.all(config.workspaces.map((one) => cycle(one, sets.get(one.name), host, { stop, cut }))),
+      Promise.all(config.workspaces.map((one) => cycle(one, policies.sets.get(one.name), host, { stop, cut }))),
     )
     await host.saveAll()
     reportsOf(done)

@@ -26,7 +26,7 @@ import { type Embedded, LEFT_ALONE, onSandbox, startBeside, withSandboxKey } fro
 import { type Cli, UsageError } from '../shared/context.ts'
 import { EXIT } from '../shared/exit.ts'
 import { openForDaemon } from '../shared/ledger/replica.ts'
-import { named, policyPaths, readPolicies } from '../shared/policies.ts'
+import { named, policyPaths, problemsBeside, readPolicies } from '../shared/policies.ts'
 import { VERSION } from '../shared/version.ts'
 import { awaitLedger } from './await-ledger.ts'
 import type { RunFlags } from './command.ts'
@@ -78,7 +78,7 @@ async function readConfig(reader: Reader, flags: RunFlags, cli: Cli, embedded: E
   const missing = networkProblems(config)
   if (missing.length > 0) throw new InputError(missing)
   const policies = await readPolicies(policyPaths(config), loaded, flags, cli)
-  if (!hasErrors(policies.problems)) reader.name = policies.workspace
+  if (!hasErrors(problemsBeside(policies))) reader.name = policies.workspace
   const workspace = reader.name ?? policies.workspace
   return { loaded, config: named(config, workspace === undefined ? {} : { workspace }) }
 }

@@ -1,4 +1,5 @@
 // Policies as commands load them, with the workspaces that the configuration names. No network package is loaded for it.
+import type { Problem } from '../../core/model/problem.ts'
 import type { LoadedConfig } from '../../daemon/config/config.ts'
 import type { Config } from '../../daemon/config/settings.ts'
 import type { LoadedPolicies } from '../../policy/load/load.ts'
@@ -10,18 +11,29 @@ export const policyPaths = (config: Pick<Config, 'workspaces'> | undefined): rea
   ...new Set(config?.workspaces.flatMap(({ policies, envelopes = [] }) => [...policies, ...envelopes.flatMap((one) => one.policies)])),
 ]
 
-/** Loads the policies at these paths. `workspace` is what `--workspace` says. */
+/** Loads the policies at these paths. `workspace` is what `--workspace` says; `asWritten`: see `LoadOptions`. */
 export const readPolicies = (
   paths: readonly string[],
   { configured }: LoadedConfig,
-  { workspace }: { readonly workspace?: string },
+  { workspace, asWritten = false }: { readonly workspace?: string; readonly asWritten?: boolean },
   { clock }: Pick<Cli, 'clock'>,
 ): Promise<LoadedPolicies> =>
   loadPoliciesAside(
     paths,
-    { ...(configured && { workspaces: configured }), ...(workspace !== undefined && { workspace }), now: clock.now() },
+    {
+      ...(configured && { workspaces: configured }),
+      ...(workspace !== undefined && { workspace }),
+      now: clock.now(),
+      ...(asWritten && { asWritten }),
+    },
     clock,
   )
+
+/** The problems for commands that go on beside a team's faults: errors of envelopes are warnings. */
+export function problemsBeside({ problems, ofEnvelopes = [] }: LoadedPolicies): readonly Problem[] {
+  const theirs = new Set(ofEnvelopes)
+  return problems.map((problem) => (theirs.has(problem) ? { ...problem, severity: 'warning' } : problem))
+}
 
 /** Without a config file the workspace has the name that the flag or the policies give. */
 export function named(config: Config, { workspace }: Pick<LoadedPolicies, 'workspace'>): Config {

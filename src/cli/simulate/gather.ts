@@ -46,8 +46,10 @@ export async function gather(flags: NetworkFlags, options: GatherOptions, cli: C
   const { config } = loaded
   const paths = options.paths.length > 0 ? options.paths : policyPaths(config)
   if (paths.length === 0) throw new UsageError('which policies? Name files or folders, or a config file with --config')
-  const policies = await readPolicies(paths, loaded, flags, cli)
-  const against = options.against === undefined ? undefined : await readPolicies([options.against], loaded, flags, cli)
+  // What a team may say is replayed as it is written.
+  const asked = { ...flags, asWritten: true }
+  const policies = await readPolicies(paths, loaded, asked, cli)
+  const against = options.against === undefined ? undefined : await readPolicies([options.against], loaded, asked, cli)
   const problems = [...loaded.problems, ...policies.problems, ...(against?.problems ?? [])]
   if (hasErrors(problems)) throw new InputError(problems)
   const names = loaded.configured

@@ -12,6 +12,8 @@ const LONGEST_CYCLE_DAYS = 31
 /** What an entry is judged by, beside its envelope. */
 export interface Around {
   readonly platform: PolicySet
+  /** See `declaredBy`. */
+  readonly declared: ReadonlySet<ScopeKey>
   readonly envelopes: readonly Envelope[]
   /** The people of a group; undefined while not known. */
   readonly membersOf: (group: string) => ReadonlySet<string> | undefined
@@ -62,11 +64,10 @@ export function declaredBy({ rules, grants, protectedPeople }: PolicySet): Reado
 }
 
 function whyOutside(scope: Scope, { name, groups }: Envelope, around: Around): Why | undefined {
-  const { platform, membersOf, pooled } = around
+  const { platform, declared, membersOf, pooled } = around
   const who = nameOf(scope)
   if (scope.kind === 'team') return outside(`the team is not inside envelope ${name}`)
-  if (declaredBy(platform).has(scopeKey(scope)))
-    return outside(`${who} is declared or protected by platform, and so not inside envelope ${name}`)
+  if (declared.has(scopeKey(scope))) return outside(`${who} is declared or protected by platform, and so not inside envelope ${name}`)
   if (scope.kind === 'group') {
     if (!groups.includes(scope.id)) return outside(`${who} is not a group of envelope ${name}: it has ${groups.join(', ')}`)
     return unnamed(scope.id, name, platform)

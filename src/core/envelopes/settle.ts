@@ -18,7 +18,7 @@ import {
 } from '../model/policy.ts'
 import { compareScopes, type Scope, type ScopeKey, scopeKey } from '../model/scope.ts'
 import type { Instant } from '../model/units.ts'
-import { type Around, GRANT_GAP_MS, isInside, type Measure, measure, refusalOf, spanWith, whyTooMuch } from './bounds.ts'
+import { type Around, declaredBy, GRANT_GAP_MS, isInside, type Measure, measure, refusalOf, spanWith, whyTooMuch } from './bounds.ts'
 import { joinedNotes, learnMembers } from './members.ts'
 
 export interface SettleInputs {
@@ -76,6 +76,7 @@ function aroundOf({ declared, pooled, cycleEndAt, now }: SettleInputs, envelopes
   const members = new Map(Object.entries(memory.members).map(([id, emails]) => [id, new Set(emails)]))
   return {
     platform: declared.set,
+    declared: declaredBy(declared.set),
     envelopes,
     membersOf: (id) => members.get(id) ?? NOBODY,
     pooled,
@@ -162,19 +163,17 @@ function documentsOf(set: PolicySet | undefined, test: (one: Entry) => boolean):
 /** Each entry of a document as it is, or as it was accepted last. */
 function judgeEntries(document: DelegatedDocument, rules: readonly CapRule[], given: Given, refusals: Refusal[]): DelegatedDocument {
   const { before, envelope, delegated } = given
-  const judge = <T extends Entry>(kind: 'cap' | 'grant', entries: readonly T[], past: readonly T[]): readonly T[] =>
-    [...Map.groupBy(entries, ({ scope }) => scopeKey(scope))].flatMap(([key, some]) => {
-      const accepted = past.filter(
-        (one) =>
-          scopeKey(one.scope) === key &&
-          isFormOf({ ...one, at: { ...one.at, file: fileOf(one, envelope, document) } }, envelope.name, document.file),
-      )
+  const judge = <T extends Entry>(kind: 'cap' | 'grant', entries: readonly T[], past: readonly T[]): readonly T[] => {
+    const known = Map.groupBy(past, ({ scope }) => scopeKey(scope))
+    return [...Map.groupBy(entries, ({ scope }) => scopeKey(scope))].flatMap(([key, some]) => {
+      const accepted = (known.get(key) ?? []).filter((one) => wasAccepted(one, envelope, document))
       const fresh = some.filter((one) => !accepted.some((old) => isSameEntry(one, old)))
       const isRefused = delegated.refused.includes(`${kind} ${key}`) || given.shared.has(`${kind} ${key}`)
       const why = fresh.flatMap((one) => refusalOf(one, envelope, { around: given.around, rules }) ?? [])
       refusals.push(...why)
       return (isRefused && fresh.length > 0) || why.length > 0 ? accepted : some.map((one) => ({ ...one, ...narrowedOf(one, accepted) }))
     })
+  }
   return {
     ...document,
     rules: judge('cap', document.rules, before?.rules ?? []),
@@ -183,7 +182,8 @@ function judgeEntries(document: DelegatedDocument, rules: readonly CapRule[], gi
 }
 
 /** An entry that was the envelope's is known by its scope, in whichever file it stood; one of platform only in the same file. */
-const fileOf = ({ at, envelope: tag }: Entry, { name }: Envelope, { file }: DelegatedDocument): string => (tag === name ? file : at.file)
+const wasAccepted = ({ at, envelope: tag }: Entry, { name }: Envelope, { file }: DelegatedDocument): boolean =>
+  tag === undefined ? at.file === file : tag === name
 
 const narrowedOf = (entry: Entry, accepted: readonly Entry[]): { readonly narrowed?: true } =>
   accepted.some((old) => 'narrowed' in old && old.narrowed && isSameEntry(entry, old)) ? { narrowed: true } : {}

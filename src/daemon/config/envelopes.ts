@@ -56,7 +56,7 @@ export function envelopesOf(root: Branch<ConfigText>, workspace: string, locate:
       at: placeOf(branch),
       ...(sum !== undefined && { sum }),
       ...(maxPeople !== undefined && { maxPeople }),
-      ...(grants && { grants }),
+      ...(grants && { grants: { maxDays: grants.maxDays, maxAdd: grants.maxAdd } }),
     }
   })
 }

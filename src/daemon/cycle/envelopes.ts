@@ -12,6 +12,8 @@ export interface EnvelopeState {
   /** What the files say. */
   declared: PolicyRevision
   envelopes: EnvelopeMemory | undefined
+  /** The ledger has no policy, as one that another process shares: what was accepted before is not known. */
+  readonly isBlind: boolean
   /** What the policy in force was made of. */
   settledFrom?: { readonly declared: PolicyRevision; readonly groups: UsageFacts['groups'] | undefined }
 }
@@ -49,5 +51,12 @@ export function withEnvelopes(state: EnvelopeState, inputs: DesiredInputs, group
     state.envelopes = state.policy.settled?.memory
     state.settledFrom = { declared, groups }
   }
-  return { ...inputs, set: state.policy.set }
+  return { ...inputs, set: state.policy.set, prune: inputs.prune && !mayLack(state) }
+}
+
+/** Caps that teams declare, and that cannot be told now, seem to be declared no more. */
+export function mayLack({ isBlind, declared: { delegated }, policy: { settled } }: EnvelopeState): boolean {
+  if (!isBlind || !delegated) return false
+  const isBroken = delegated.unlisted.length > 0 || delegated.files.some(({ documents }) => documents === undefined)
+  return isBroken || (settled?.refusals.length ?? 0) > 0
 }

@@ -31,7 +31,7 @@ import { approvedCount, ROSTER_LIFE_MS } from '../../core/resolve/roster.ts'
 import type { MeasuredAddOn } from '../../core/use/add-on.ts'
 import { nearest } from '../../policy/suggest.ts'
 import type { Clock, Digest, RecordsReader, UsageFacts } from '../../ports.ts'
-import { type EnvelopeState, withAccepted, withEnvelopes } from './envelopes.ts'
+import { type EnvelopeState, mayLack, withAccepted, withEnvelopes } from './envelopes.ts'
 import { readQuality } from './read.ts'
 import { seenIn } from './seen.ts'
 
@@ -84,6 +84,7 @@ export function recall(policy: PolicyRevision, ledger: RecordsReader): Workspace
     policy: withAccepted(policy, ledger.fact('policy'), ledger.fact('envelopes')),
     declared: policy,
     envelopes: ledger.fact('envelopes'),
+    isBlind: ledger.fact('policy') === undefined,
     policyValid: true,
     readings: new Map(),
     usage: ledger.fact('usage'),
@@ -141,7 +142,7 @@ export const cycleOf = (usage: UsageFacts | undefined): Cycle | undefined => usa
 export const grantsFrozen = ({ clockSkewMs = 0 }: WorkspaceState): boolean => Math.abs(clockSkewMs) > SKEW_LIMIT_MS
 
 /** Whether caps of ours that no policy declares are cleared: never while a file is broken. */
-const prunes = ({ policyValid }: WorkspaceState, { prune }: PlanSettings): boolean => prune && policyValid
+const prunes = (state: WorkspaceState, { prune }: PlanSettings): boolean => prune && state.policyValid && !mayLack(state)
 
 /** What `resolveDesired` needs, from the state and the ledger. */
 export function desiredInputs(state: WorkspaceState, planner: Pick<Planner, 'settings' | 'ledger' | 'clock'>): DesiredInputs {

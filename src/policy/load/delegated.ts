@@ -2,7 +2,7 @@
 // declarations, so that its last good form stays, and changes nothing for any other file (docs/delegation.md).
 import { realpathSync } from 'node:fs'
 import { resolve, sep } from 'node:path'
-import { type Around, measure, refusalOf, whyTooMuch } from '../../core/envelopes/bounds.ts'
+import { type Around, declaredBy, measure, refusalOf, whyTooMuch } from '../../core/envelopes/bounds.ts'
 import type { Delegated, DelegatedDocument, DelegatedFile, Envelope, PolicySet, Refusal } from '../../core/model/policy.ts'
 import { hasErrors, type Position, type Problem } from '../../core/model/problem.ts'
 import { scopeKey } from '../../core/model/scope.ts'
@@ -240,6 +240,7 @@ function judgeBounds(files: readonly DelegatedFile[], { envelopes, files: texts,
   const sources = new Map(texts.map(({ source }) => [source.file, source]))
   const around: Around = {
     platform: set,
+    declared: declaredBy(set),
     envelopes,
     membersOf: () => undefined,
     pooled: new Set(),

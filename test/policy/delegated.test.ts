@@ -1,0 +1,136 @@
+// The files of envelopes: whatever a team writes, platform's policy and the files of other teams are read as if it were not there.
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import fc from 'fast-check'
+import { afterAll, describe, expect, it } from 'vitest'
+import { loadPolicies } from '../../src/policy/load/load.ts'
+
+const root = mkdtempSync(join(tmpdir(), 'capkeeper-envelopes-'))
+afterAll(() => rmSync(root, { recursive: true, force: true }))
+let count = 0
+
+const text = (name: string, spec: string): string => `apiVersion: capkeeper/v1\nkind: CapPolicy\nmetadata: {name: ${name}}\nspec: ${spec}\n`
+const PLATFORM = text('platform', '{team: {cap: 500}, groups: [{id: grp_a, name: A}, {id: grp_b, name: B}], protected: [boss@x.com]}')
+const B = text('b', '{users: [{email: b1@x.com, cap: 900}]}')
+const at = { file: 'capkeeper.yaml', line: 1, column: 1 }
+const bounds = { workspace: 'acme', maxCap: 3000, sum: 9000, grants: { maxDays: 31, maxAdd: 1000 }, at }
+
+/** Loads a folder with these files; `link` names links with their targets. */
+function load(files: Readonly<Record<string, string>>, link: Readonly<Record<string, string>> = {}) {
+  count += 1
+  const cwd = join(root, `${count}`)
+  for (const [name, body] of Object.entries(files)) {
+    mkdirSync(dirname(join(cwd, name)), { recursive: true })
+    writeFileSync(join(cwd, name), body)
+  }
+  for (const [name, target] of Object.entries(link)) symlinkSync(target, join(cwd, name))
+  const envelopes = ['a', 'b'].map((name) => ({ ...bounds, name, groups: [`grp_${name}`], policies: [`policies/${name}`] }))
+  const loaded = loadPolicies(['policies', 'policies/a', 'policies/b'], {
+    cwd,
+    workspaces: [{ name: 'acme', policies: ['policies'], envelopes }],
+  })
+  const revision = loaded.sets.get('acme')
+  const isB = ({ envelope }: { readonly envelope: string }): boolean => envelope === 'b'
+  return {
+    problems: loaded.problems.map(({ code, at: place }) => `${place?.file}:${place?.line} ${code}`),
+    set: revision?.set,
+    ofB: revision?.delegated?.files.filter(isB),
+    ofA: revision?.delegated?.files.filter((file) => !isB(file)),
+    isWhole: loaded.ofEnvelopes?.length ?? 0,
+  }
+}
+
+const base = { 'policies/platform.yaml': PLATFORM, 'policies/b/b.yaml': B }
+const withA = (body: string, link?: Readonly<Record<string, string>>) => load({ ...base, 'policies/a/a.yaml': body }, link)
+
+describe('a file of a team', () => {
+  const good = '{users: [{email: a1@x.com, cap: 900}]}'
+
+  it.each<readonly [string, string, readonly string[]]>([
+    ['says what a team may say', text('a', good), []],
+    ['does not parse', 'spec: [', ['policies/a/a.yaml:1 YAML_SYNTAX']],
+    ['is empty', '', ['policies/a/a.yaml:1 EMPTY_FILE']],
+    ['says what only platform may', text('a', '{team: {cap: 5}}'), ['policies/a/a.yaml:4 ENVELOPE_OUTSIDE']],
+    ['approves', text('a', '{approvals: [7d1f0c2a9b347d1f0c2a9b347d1f0c2a]}'), ['policies/a/a.yaml:4 ENVELOPE_OUTSIDE']],
+    ['is of another workspace', text('a', '{workspace: other}'), ['policies/a/a.yaml:4 ENVELOPE_OUTSIDE']],
+    ['has the name of a document of platform', text('platform', good), ['policies/a/a.yaml:3 DUPLICATE_NAME']],
+    [
+      'declares a scope twice',
+      text('a', '{users: [{email: a1@x.com, cap: 9}, {email: a1@x.com, cap: 8}]}'),
+      ['policies/a/a.yaml:4 DUPLICATE_SCOPE'],
+    ],
+    ['is above maxCap', text('a', '{users: [{email: a1@x.com, cap: 3001}]}'), ['policies/a/a.yaml:4 ENVELOPE_BOUND']],
+    ['names a group of another', text('a', '{groups: [{id: grp_b, name: B, cap: 9}]}'), ['policies/a/a.yaml:4 ENVELOPE_OUTSIDE']],
+    ['gives a group another name', text('a', '{groups: [{id: grp_a, name: Everybody, cap: 9}]}'), ['policies/a/a.yaml:4 ENVELOPE_OUTSIDE']],
+    ['names a protected person', text('a', '{users: [{email: boss@x.com, cap: 9}]}'), ['policies/a/a.yaml:4 ENVELOPE_OUTSIDE']],
+    [
+      'has a grant that is too high',
+      text('a', '{grants: [{user: a1@x.com, cap: 4001, from: 2026-11-01, until: 2026-11-09, reason: x}]}'),
+      ['policies/a/a.yaml:4 ENVELOPE_BOUND'],
+    ],
+    [
+      'has a grant that is too long',
+      text('a', '{grants: [{user: a1@x.com, cap: 4000, from: 2026-11-01, until: 2026-12-09, reason: x}]}'),
+      ['policies/a/a.yaml:4 ENVELOPE_BOUND'],
+    ],
+    [
+      'is above the sum',
+      text('a', `{users: [${[1, 2, 3, 4].map((n) => `{email: a${n}@x.com, cap: 3000}`).join(', ')}]}`),
+      ['policies/a/a.yaml:4 ENVELOPE_BOUND'],
+    ],
+  ])('that %s', (_what, body, problems) => {
+    const loaded = withA(body)
+    expect(loaded.problems).toEqual(problems)
+    expect(loaded.set).toEqual(load(base).set)
+    expect(loaded.ofB).toEqual(load(base).ofB)
+  })
+
+  it('may not be a link that leaves its folder; the target stays platform’s', () => {
+    const loaded = withA(text('a', good), { 'policies/a/out.yaml': '../platform.yaml', 'policies/a/in.yaml': 'a.yaml' })
+    expect(loaded.problems).toEqual(['policies/a/out.yaml:1 LINK_OUTSIDE'])
+    expect(loaded.set).toEqual(load(base).set)
+    expect(loaded.ofA?.map(({ file }) => file)).toEqual(['policies/a/a.yaml'])
+  })
+
+  it('changes nothing for platform and for other teams, whatever it holds', () => {
+    const specs = fc.constantFrom(
+      ...[
+        good,
+        '{team: {cap: 1}}',
+        '{users: [{email: b1@x.com, cap: 1}]}',
+        '{groups: [{id: grp_b, name: B}]}',
+        '{protected: [b1@x.com]}',
+        '{',
+        '{grants: 5}',
+      ],
+      ...[
+        '{rules: [{name: r, when: {email: "*"}, cap: 1}]}',
+        '{pools: [{name: p, members: {groups: [grp_b]}, credits: 1}]}',
+        '{onGroupConflict: min}',
+      ],
+    )
+    const names = fc.constantFrom('a', 'b', 'platform')
+    const document = fc.oneof(
+      fc.tuple(names, specs).map(([name, spec]) => text(name, spec)),
+      fc.string({ maxLength: 40 }),
+    )
+    const nothing = load(base)
+    fc.assert(
+      fc.property(fc.array(document, { maxLength: 3 }), (documents) => {
+        const loaded = withA(documents.join('---\n'))
+        expect(loaded.set).toEqual(nothing.set)
+        expect(loaded.ofB).toEqual(nothing.ofB)
+      }),
+      { numRuns: 150 },
+    )
+  })
+
+  it('cannot use up what others may have', () => {
+    const many = Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`policies/a/${n}.yaml`, text(`a${n}`, good)]))
+    const loaded = load({ ...base, ...many, 'policies/a/00.yaml': `# ${'x'.repeat(300_000)}` })
+    expect(loaded.problems).toContain('policies/a/00.yaml:1 TOO_LARGE')
+    expect(loaded.set).toEqual(load(base).set)
+    expect(loaded.ofB).toEqual(load(base).ofB)
+  })
+})
