@@ -45,9 +45,14 @@ interface World {
 
 const START: World = { before: undefined, memory: undefined }
 
-function next(world: World, files: readonly DelegatedFile[], envelopes = [envelope('a'), envelope('b')]): PolicyRevision {
+function next(
+  world: World,
+  files: readonly DelegatedFile[],
+  envelopes = [envelope('a'), envelope('b')],
+  read = { people: PEOPLE, readAt: NOW },
+): PolicyRevision {
   const delegated = { envelopes, files, unlisted: [], refused: [] }
-  const groups = Object.entries(PEOPLE).map(([id, emails]) => ({ id, name: id, emails, readAt: NOW }))
+  const groups = Object.entries(read.people).map(([id, emails]) => ({ id, name: id, emails, readAt: read.readAt }))
   const owned = new Set(world.before?.rules.map(({ scope }) => scopeKey(scope)))
   const declared = { set: platform, digest: '', revision: '', ...(envelopes.length > 0 && { delegated }) }
   return settle({ ...world, declared, groups, pooled: new Set(), owned, now: NOW })
@@ -187,6 +192,27 @@ describe('a narrowed or removed envelope', () => {
     const twice = next(worldOf(once), [good], narrow)
     for (const policy of [once, twice]) expect(Object.keys(policy.settled?.narrowed ?? {})).toEqual(['a1@x.com'])
     expect(next(worldOf(twice), [fits], narrow).settled?.narrowed).toEqual({})
+  })
+})
+
+describe('people who join', () => {
+  const group = (cap: number) => file('a1.yaml', [{ rules: [rule(groupScope('grp_a'), cap, 'a1.yaml')], grants: [] }])
+  const capOf = ({ set }: PolicyRevision) => set.rules.find(({ scope }) => scopeKey(scope) === 'group:grp_a')?.cap
+  const grown = { ...PEOPLE, grp_a: [...PEOPLE.grp_a, 'a3@x.com', 'a4@x.com'] }
+
+  it('count after two readings, are told, and only stop raises where the sum is above its bound by them', () => {
+    const first = next(START, [group(2500)])
+    const once = next(worldOf(first), [group(2500)], undefined, { people: grown, readAt: NOW + 1 })
+    expect(once.settled?.notes).toEqual([])
+    const twice = next(worldOf(once), [group(2500)], undefined, { people: grown, readAt: NOW + 2 })
+    expect(twice.settled?.notes.map(({ message }) => message)).toEqual([
+      'a3@x.com joined group grp_a and is inside envelope a now',
+      'a4@x.com joined group grp_a and is inside envelope a now',
+    ])
+    expect([capOf(twice), twice.settled?.refusals]).toEqual([2500, []])
+    const later = { people: grown, readAt: NOW + 3 }
+    expect(capOf(next(worldOf(twice), [group(2600)], undefined, later))).toBe(2500)
+    expect(capOf(next(worldOf(twice), [group(2400)], undefined, later))).toBe(2400)
   })
 })
 
