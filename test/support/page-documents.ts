@@ -5,6 +5,7 @@ import type {
   HealthDocument,
   HoldDocument,
   HoldListDocument,
+  LeadDocument,
   PolicyListDocument,
   WorkspaceDocument,
   WorkspaceListDocument,
@@ -303,12 +304,20 @@ export const healthOf = (overrides: Partial<HealthDocument> = {}): HealthDocumen
   ...overrides,
 })
 
+export const leadOf = (overrides: Partial<LeadDocument> = {}): LeadDocument => ({
+  ...{ apiVersion: 'capkeeper/v1', kind: 'Lead', at: '2026-11-20T12:00:00.000Z', peopleShown: 'email', workspace: 'acme' },
+  ...{ near: [], nearOmitted: 0, grants: [], grantsOmitted: 0, changes: [], changesOmitted: 0 },
+  ...overrides,
+})
+
 /** Answers every request with these documents; `overrides` replace some. */
 export const documentsOf = (overrides: Partial<Documents> = {}): Documents => ({
   status: () => Promise.reject(new Error('no page asks for it')),
   me: async () => ({ apiVersion: 'capkeeper/v1', kind: 'Me', workspaces: [] }),
   workspaces: async (_query?: Query) => workspaceListOf([summaryOf()]),
   workspace: async () => workspaceOf(),
+  lead: async () => leadOf(),
+  parts: () => [],
   groups: async () => groupListOf(),
   group: async () => groupOf(),
   people: async () => personListOf(),

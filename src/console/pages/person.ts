@@ -21,6 +21,7 @@ export async function personPage(documents: Documents, workspace: string, person
     heading: one.person,
     badges: html`${one.band && bandBadge(one.band)}${one.state && stateBadge(one.state)}${one.status !== 'approved' && badge(one.status, 'info')}${one.disabled === true && badge('disabled', 'info')}${one.protected === true && badge('protected', 'info')}`,
     workspace,
+    isPart: documents.parts().includes(workspace),
     section: 'people',
     crumbs: [[one.person, personUrl(workspace, person)]],
     at: one.at,

@@ -1,10 +1,11 @@
 // What a reader sees of a workspace of which only some people are theirs to see. The facts are cut before any document is made of them, so a document
 // cannot tell what is not in them: a fact that is not named here does not exist for such a reader.
 
+import type { HistoryEntry } from '../../../core/model/change.ts'
 import { GRANT_STATES, type GrantState, type WorkspaceView } from '../../../core/model/events.ts'
 import { groupScope, type ScopeKey, scopeKey, userScope } from '../../../core/model/scope.ts'
 import { DAY_MS, type Instant } from '../../../core/model/units.ts'
-import type { Candidate } from '../../../core/resolve/candidate.ts'
+import type { Candidate, GrantStatus } from '../../../core/resolve/candidate.ts'
 import type { PartSight } from '../auth.ts'
 import type { PeopleLabels } from '../status/labels.ts'
 import type { Records, Showing, WorkspaceFacts } from './facts.ts'
@@ -25,7 +26,13 @@ export function entryWord({ kind, scope }: Pick<Candidate, 'kind' | 'scope'>): s
 export const declaredReason = ({ kind, reason }: Pick<Candidate, 'kind' | 'reason'>): string | undefined =>
   kind === 'cap' || kind === 'grant' ? reason : undefined
 
+/** Writes of a week that are looked through: more than any service takes, so that those of others push none out. Choice. */
+export const MOST_WRITES = 100_000
+
 export interface Part {
+  /** Grants and writes of the scopes that are seen. */
+  readonly grants: readonly GrantStatus[]
+  writes(sinceAt: Instant): Promise<readonly HistoryEntry[]>
   readonly facts: WorkspaceFacts
   readonly records: Records
   readonly showing: Showing
@@ -52,7 +59,11 @@ export function partOf(
   const { clock, now, requestUrl } = whole.showing
   const showing: Showing = { people, clock, now: stepOf(now), isPart: true, ...(requestUrl !== undefined && { requestUrl }) }
   const own = new Map([...(readings ?? [])].filter(([key]) => keys.has(key)))
+  const grants = whole.facts.desiredState?.resolution.grants ?? []
   return {
+    grants: grants.filter(({ grant }) => keys.has(scopeKey(grant.scope))),
+    writes: async (sinceAt) =>
+      (await whole.records.history({ sinceAt, limit: MOST_WRITES })).filter(({ scope }) => keys.has(scopeKey(scope))),
     facts: { view: viewOf(view, { groups, seen, keys }), ...(readings && { readings: own }) },
     records: recordsOf(whole.records),
     showing,
