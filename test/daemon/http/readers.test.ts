@@ -343,9 +343,9 @@ function world(): fc.Arbitrary<(view: WorkspaceView) => WorkspaceView> {
 test.each<readonly [OriginKind, string | undefined]>([
   ['cap', 'why'],
   ['grant', 'why'],
-  ['rule', undefined],
+  ['rule', 'own'],
   ['pool', undefined],
   ['conflict', undefined],
 ])('the reason of a %s is shown only where the policy gives it', (kind, shown) =>
-  expect(declaredReason({ kind, reason: 'why' })).toBe(shown),
+  expect(declaredReason({ kind, reason: 'why', ...(kind === 'rule' && { ownReason: 'own' }) })).toBe(shown),
 )

@@ -1,6 +1,7 @@
 // What is left for the person who asks, in each workspace where they may see themselves. It tells a person only of themselves: of a pool or the balance
 // that they are what stops the person first, and when.
 
+import type { PersonStatus, WorkspaceView } from '../../../core/model/events.ts'
 import type { Person, Roster } from '../../../core/model/observed.ts'
 import { normaliseEmail } from '../../../core/model/scope.ts'
 import type { Credits, Instant } from '../../../core/model/units.ts'
@@ -62,7 +63,7 @@ function onlyOne(roster: Roster, email: string): Person | undefined {
 }
 
 function entryOf({ view, desiredState }: WorkspaceFacts, person: Person, hashed: PeopleLabels, now: Instant): MeEntry {
-  const shown = view.people.find(({ email }) => email === person.email)
+  const shown = shownAt(view.people).get(person.email)
   const chain = (desiredState && resolvePerson(person.email, desiredState.inputs)?.chain) ?? []
   const [winner] = chain
   const cap = shown?.cap
@@ -99,6 +100,15 @@ function entryOf({ view, desiredState }: WorkspaceFacts, person: Person, hashed:
       })),
     ...(cycle && { cycleEnd: rfc3339(cycle.endAt) }),
   }
+}
+
+const byAddress = new WeakMap<WorkspaceView['people'], ReadonlyMap<string, PersonStatus>>()
+
+/** Made once for each view, because 50,000 people may ask. */
+function shownAt(people: WorkspaceView['people']): ReadonlyMap<string, PersonStatus> {
+  const known = byAddress.get(people) ?? new Map(people.map((one) => [one.email, one]))
+  byAddress.set(people, known)
+  return known
 }
 
 /** Credits of the seat that are still to be used before add-on credits are. */

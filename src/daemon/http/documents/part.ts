@@ -22,9 +22,9 @@ export function entryWord({ kind, scope }: Pick<Candidate, 'kind' | 'scope'>): s
   return kind === 'grant' ? `${scope.kind} grant` : kind
 }
 
-/** The reason that a policy gives. Those that capkeeper words for rules, pools and conflicts name groups, figures and people of others. */
-export const declaredReason = ({ kind, reason }: Pick<Candidate, 'kind' | 'reason'>): string | undefined =>
-  kind === 'cap' || kind === 'grant' ? reason : undefined
+/** The reason that a policy gives. What capkeeper words around it for rules, pools and conflicts names groups, figures and people of others. */
+export const declaredReason = ({ kind, reason, ownReason }: Pick<Candidate, 'kind' | 'reason' | 'ownReason'>): string | undefined =>
+  kind === 'cap' || kind === 'grant' ? reason : ownReason
 
 /** Writes of a week that are looked through: more than any service takes, so that those of others push none out. Choice. */
 export const MOST_WRITES = 100_000
