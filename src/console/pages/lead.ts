@@ -6,7 +6,7 @@ import type { LeadDocument } from '../../daemon/http/documents/types.ts'
 import { renderFrame } from '../frame.ts'
 import { sectionUrl } from '../links.ts'
 import { badge, bandBadge, capCell, empty, scopeLink, section, table } from '../parts.ts'
-import { figure, number, plural, when } from '../text.ts'
+import { figure, number, when } from '../text.ts'
 
 const CAUSE_TEXT: Readonly<Record<LeadDocument['changes'][number]['cause'], string>> = {
   policy: 'the policy changed',
@@ -29,7 +29,8 @@ export async function leadPage(documents: Documents, name: string): Promise<stri
   })
 }
 
-const more = (count: number): Html | false => count > 0 && html`<p class="soft">${plural(count, 'more')} not listed.</p>`
+const more = (count: number): Html | false =>
+  count > 0 && html`<p class="soft">${number(count)} more ${count === 1 ? 'is' : 'are'} not listed.</p>`
 
 const nearPart = ({ near, nearOmitted, workspace }: LeadDocument): Html =>
   section(
