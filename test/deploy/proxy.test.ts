@@ -1,6 +1,7 @@
 // The documented examples of proxies: each replaces both headers by which a reader is known. nginx runs with the example as it is printed, between a
 // client that forges, doubles and folds headers, and a real server.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { createSign, generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
@@ -9,7 +10,7 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { type AuthSettings, createGate } from '../../src/daemon/http/auth.ts'
 import { hashLabels } from '../../src/daemon/http/status/labels.ts'
-import { sha256 } from '../../src/daemon/schedule/system.ts'
+import { sha256, systemClock } from '../../src/daemon/schedule/system.ts'
 import { listen } from '../api/world.ts'
 import { fakeClock } from '../support/clock.ts'
 import { libraryOf } from '../support/documents.ts'
@@ -29,6 +30,7 @@ const runs = (program: string, ...words: readonly string[]): boolean => {
   }
 }
 const HAS_NGINX = runs('nginx', '-v')
+const HAS_OAUTH2_PROXY = runs('oauth2-proxy', '--version')
 
 test.each([
   ['oauth2-proxy beside it', /--upstream=/, [/--pass-user-headers=true/]],
@@ -166,4 +168,68 @@ describe.skipIf(!HAS_NGINX)('through nginx as documented', () => {
     const upstream = await serve({ views, clock, people, gate, isChecked: () => settings, documents: libraryOf({ views, clock, people }) })
     expect((await raw(Number(new URL(upstream.url).port), [`X-Forwarded-Email: ${EVE}`])).status).toBe(200)
   })
+})
+
+/** An issuer of OpenID Connect with one key, as far as oauth2-proxy asks it. */
+async function issuer() {
+  const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const keys = { keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'one', alg: 'RS256', use: 'sig' }] }
+  const one = await listen((request, response) => {
+    const found = {
+      ...{ issuer: one.url, jwks_uri: `${one.url}/keys`, authorization_endpoint: `${one.url}/auth`, token_endpoint: `${one.url}/token` },
+      ...{ response_types_supported: ['code'], subject_types_supported: ['public'], id_token_signing_alg_values_supported: ['RS256'] },
+    }
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(request.url === '/keys' ? keys : found))
+  })
+  const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
+  const token = (claims: object): string => {
+    const at = Math.floor(systemClock.now() / 1_000)
+    const text = `${part({ alg: 'RS256', kid: 'one', typ: 'JWT' })}.${part({ iss: one.url, aud: 'capkeeper', sub: 'somebody', iat: at, exp: at + 600, ...claims })}`
+    return `${text}.${createSign('RSA-SHA256').update(text).sign(privateKey, 'base64url')}`
+  }
+  return { ...one, token }
+}
+
+describe.skipIf(!HAS_OAUTH2_PROXY)('through oauth2-proxy as documented', () => {
+  test('a reader is whom their token names, whatever headers they forge (needs oauth2-proxy)', async () => {
+    const signIn = await issuer()
+    const clock = fakeClock()
+    const [views, people] = [() => [fullView('acme')], hashLabels(sha256, 'salt')]
+    const gate = createGate({ settings: () => settings, env: {}, clock })
+    const upstream = await serve({ views, clock, people, gate, isChecked: () => settings, documents: libraryOf({ views, clock, people }) })
+    const port = await freePort()
+    const example = EXAMPLES.find(({ text }) => /--upstream=/.test(text))?.text ?? ''
+    const documented = [...example.matchAll(/^ +- (--\S+)$/gm)].map(([, flag = '']) => flag)
+    expect(documented).toContain('--pass-user-headers=true')
+    const flags = documented
+      .map((flag) =>
+        flag
+          .replace('0.0.0.0:4180', `127.0.0.1:${port}`)
+          .replace('http://127.0.0.1:9464', upstream.url)
+          .replace('https://login.example', signIn.url),
+      )
+      .concat(
+        '--client-id=capkeeper',
+        '--client-secret=s',
+        `--cookie-secret=${'c'.repeat(32)}`,
+        '--skip-jwt-bearer-tokens=true',
+        '--cookie-secure=false',
+      )
+    const proxy = spawn('oauth2-proxy', flags, { stdio: 'ignore' })
+    onTestFinished(async () => {
+      await ended(proxy)
+      signIn.server.close()
+      signIn.server.closeAllConnections()
+    })
+    await reached(port, proxy)
+    const bearer = `Authorization: Bearer ${signIn.token({ email: ADA, email_verified: true })}`
+    const honest = await raw(port, [bearer])
+    expect(honest.status).toBe(200)
+    expect(JSON.parse(honest.body).workspaces).toHaveLength(1)
+    for (const [name, lines] of FORGERIES) expect([name, await raw(port, [bearer, ...lines])]).toEqual([name, honest])
+    const folded = await raw(port, [bearer, ...FOLDED])
+    expect(folded.status === 400 || folded.body === honest.body).toBe(true)
+    const unsigned = await raw(port, [`X-Forwarded-Email: ${EVE}`])
+    expect([302, 401, 403]).toContain(unsigned.status)
+  }, 30_000)
 })
