@@ -5,6 +5,7 @@ import type { Cycle, GroupMembers } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
 import { type Credits, type Instant, wholeCents } from '../model/units.ts'
 import { type AddOnSource, worstSource } from '../use/add-on.ts'
+import { type FirstStop, STOP_TEXT } from '../use/first-stop.ts'
 import { changedSince, type EventContext, eventDrafts, type Happening, reachOf } from './happened.ts'
 import { requestLink } from './request-link.ts'
 import type { Digest, MessageKind, NotifySettings, Owner, QuietHours, Target } from './settings.ts'
@@ -57,6 +58,8 @@ export interface DueInputs {
   readonly happened?: readonly Happening[]
   /** The policy revision in force. */
   readonly revision?: string
+  /** What stops a person first. */
+  readonly stopOf?: (email: string) => FirstStop | undefined
   /** How people are named to others: by e-mail or by hash. */
   readonly label: (email: string) => string
 }
@@ -137,6 +140,13 @@ const SOURCES: Readonly<Record<AddOnSource, string>> = {
   upperBound: 'an upper bound',
 }
 
+function stopText({ stopOf, settings, now }: Context, email: string): string {
+  const stop = stopOf?.(email)
+  if (!stop) return 'not known'
+  if (stop.at === undefined) return STOP_TEXT[stop.what]
+  return `${STOP_TEXT[stop.what]}, ${stop.at <= now ? 'now' : `expected on ${dayOf(stop.at, settings.timezone)}`}`
+}
+
 function personMessages(context: Context): readonly Message[] {
   const { settings, cycle } = context
   if (settings.people.length === 0) return []
@@ -153,6 +163,7 @@ function personMessages(context: Context): readonly Message[] {
       cap,
       left: amount(cap - used),
       source: SOURCES[source],
+      stop: stopText(context, email),
       cycleEnd: dayOf(cycle.endAt, settings.timezone),
     }
     const found = messageOf(context, { kind: 'person', key: [email], level, to: { kind: 'email', address: email }, values })

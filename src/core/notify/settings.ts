@@ -26,7 +26,7 @@ export interface Template {
 
 /** Placeholders of each kind of message. */
 export const PLACEHOLDERS = {
-  person: ['email', 'name', 'workspace', 'threshold', 'percent', 'used', 'cap', 'left', 'source', 'cycleEnd'],
+  person: ['email', 'name', 'workspace', 'threshold', 'percent', 'used', 'cap', 'left', 'source', 'stop', 'cycleEnd'],
   pool: ['pool', 'workspace', 'threshold', 'percent', 'used', 'credits', 'left', 'exhausted', 'cycleEnd'],
   digest: ['of', 'workspace', 'day', 'members', 'used', 'source', 'atCap', 'nearCap', 'people', 'changes', 'cycleEnd'],
   event: ['event', 'title', 'of', 'workspace', 'count', 'items', 'revision', 'held', 'rejected'],
@@ -69,7 +69,7 @@ export const DEFAULT_TEMPLATES: NotifySettings['templates'] = {
     subject: '{percent} % of your add-on credits are used',
     text:
       'You have used {used} of the {cap} add-on credits that your cap in {workspace} allows until {cycleEnd}; {left} are left ({source}).\n\n' +
-      'At the cap, requests that need add-on credits are refused until the next billing cycle, or until your cap is raised.',
+      'What stops you first: {stop}. At the cap, requests that need add-on credits are refused until the next billing cycle, or until your cap is raised.',
   },
   pool: {
     subject: 'Pool {pool}: {percent} % of its credits are used',

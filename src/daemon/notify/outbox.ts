@@ -2,6 +2,7 @@
 // There is no queue in memory: due messages follow from figures and the ledger.
 import { isYounger } from '../../core/model/age.ts'
 import type { Finding } from '../../core/model/condition.ts'
+import type { Person } from '../../core/model/observed.ts'
 import {
   channelOf,
   type Due,
@@ -13,7 +14,9 @@ import {
   toldNow,
 } from '../../core/notify/due.ts'
 import { type Delivery, markEnded, markSending, settleOpen, type Told, type ToldEntry, withDigests } from '../../core/notify/told.ts'
+import type { FirstStop } from '../../core/use/first-stop.ts'
 import type { RecordsReader } from '../../ports.ts'
+import { type StopFacts, stopOf } from '../conditions/stop.ts'
 import { peopleShown, poolsOfCycle } from '../conditions/view.ts'
 import { cycleOf, type WorkspaceState } from '../cycle/state.ts'
 import type { Workspace } from '../workspace.ts'
@@ -157,12 +160,32 @@ export function dueNow(
     // Whom an event touches is known from the last good reading, whose figures may be old.
     groups: telling.state?.usage?.groups ?? [],
     pools: poolsToTell(telling),
+    stopOf: stopsIn(telling),
     happened,
     revision: telling.state?.policy.revision ?? '',
     told,
     ended,
     label,
   })
+}
+
+/** The facts are gathered for the first person who is asked for: nearly always nobody is. */
+function stopsIn(telling: Telling): (email: string) => FirstStop | undefined {
+  const { state, shown, clock } = telling
+  const gathered = (): { readonly rows: ReadonlyMap<string, Person>; readonly facts: StopFacts } | undefined => {
+    const usage = state?.usage
+    if (!usage) return undefined
+    const { roster, balance } = usage
+    const [people, pools] = [peopleShown(telling), poolsOfCycle(telling)]
+    const view = { people, roster, pools, ...(balance && { balance }), ...(shown.use && { use: shown.use }) }
+    return { rows: new Map(roster.people.map((one) => [one.email, one])), facts: { view, desiredState: shown.desiredState } }
+  }
+  let known: ReturnType<typeof gathered>
+  return (email) => {
+    known ??= gathered()
+    const person = known?.rows.get(email)
+    return known && person && stopOf(known.facts, person, clock.now())
+  }
 }
 
 /** Undefined where the figures are old. */

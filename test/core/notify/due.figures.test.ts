@@ -45,7 +45,7 @@ describe('a person', () => {
     const [message, ...rest] = due({}, { people: [person('ada', 87.5, 100, more)] })
     expect(rest).toEqual([])
     expect(message).toMatchObject({ key: '["person","ada"]', kind: 'person', workspace: 'acme', to: { kind: 'email', address: 'ada' } })
-    expect(message?.values).toEqual({ ...figures, ...expected })
+    expect(message?.values).toEqual({ ...figures, stop: 'not known', ...expected })
   })
 
   test('whose use has no known source is told nothing', () => {

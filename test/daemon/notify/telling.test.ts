@@ -20,6 +20,9 @@ describe('people', () => {
     await one.clock.pass(3 * HOUR)
     expect(receivers(mail)).toEqual(['bob@example.com', 'ada@example.com'])
     expect(mail.mails[0]?.source).toContain('Subject: 100 % of your add-on credits are used')
+    // Mail cuts long lines with `=`.
+    const stops = mail.mails.map(({ source }) => /stops you first: ([^.]*)\./.exec(source.replaceAll(/=\r?\n/g, ''))?.[1])
+    expect(stops).toEqual(['your cap, now', 'your cap, expected on 2026-11-23'])
     expect(mail.mails[0]?.source).not.toMatch(/\bada\b|cleo/)
     expect(states(one)).toEqual(['sent', 'sent'])
   })
