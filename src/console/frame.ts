@@ -1,7 +1,7 @@
 // The frame of every page: navigation, breadcrumbs, the time of the data, and the files to load. It knows no document.
 import { type Html, html, type Value } from '../core/escape/html.ts'
 import { SCRIPT_ASSET, STYLE_ASSET } from './assets.ts'
-import { OVERVIEW, SECTIONS, type Section, sectionUrl, workspaceUrl } from './links.ts'
+import { OVERVIEW, PART_SECTIONS, SECTIONS, type Section, sectionUrl, workspaceUrl } from './links.ts'
 import { moment } from './text.ts'
 
 export interface PageContents {
@@ -14,6 +14,8 @@ export interface PageContents {
   /** Links to workspaces, on the overview. */
   readonly workspaces?: readonly string[]
   readonly section?: Section
+  /** The reader sees only some people of the workspace, for whom the other sections do not exist. */
+  readonly isPart?: boolean
   /** From the section down to this page, which comes last. */
   readonly crumbs?: readonly (readonly [text: string, href: string])[]
   /** When the data was made. */
@@ -34,7 +36,7 @@ const NAMES: Readonly<Record<Section, string>> = {
 
 /** The whole document. */
 export function renderFrame(page: PageContents): string {
-  const { heading, title = heading, workspace, badges, at, parts } = page
+  const { heading, title = heading, workspace, badges, at, parts, isPart = false } = page
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -57,7 +59,7 @@ export function renderFrame(page: PageContents): string {
 ${parts.map((part) => part && html`<div class="part">${part}</div>\n`)}
 </main>
 </div>
-<footer>${workspace !== undefined && html`<a href="/api/v1/workspaces/${encodeURIComponent(workspace)}">this workspace as JSON</a> · `}<a href="/openapi.json">API</a> · <a href="/status">status</a> · <a href="/metrics">metrics</a> · read-only: changes come by pull request or command</footer>
+<footer>${workspace !== undefined && html`<a href="/api/v1/workspaces/${encodeURIComponent(workspace)}${isPart && '/lead'}">this workspace as JSON</a> · `}<a href="/openapi.json">API</a> · ${!isPart && html`<a href="/status">status</a> · <a href="/metrics">metrics</a> · `} read-only: changes come by pull request or command</footer>
 </body>
 </html>
 `.markup
@@ -66,14 +68,14 @@ ${parts.map((part) => part && html`<div class="part">${part}</div>\n`)}
 /** The overview itself lists all. */
 const MOST_LINKED = 20
 
-function navigation({ workspace, section, heading, workspaces = [] }: PageContents): Html {
+function navigation({ workspace, section, heading, isPart = false, workspaces = [] }: PageContents): Html {
   const link = (href: string, text: string, isHere: boolean): Html =>
     html`<li><a href="${href}"${isHere && html` aria-current="page"`}>${text}</a></li>`
   return html`<nav aria-label="Pages"><ul>${link(OVERVIEW, 'Overview', workspace === undefined && heading === 'Overview')}</ul>${workspaces.length > 0 && html`<h2>Workspaces</h2><ul>${workspaces.slice(0, MOST_LINKED).map((name) => link(workspaceUrl(name), name, false))}</ul>`}${
     workspace !== undefined &&
-    html`<h2>${workspace}</h2><ul>${link(workspaceUrl(workspace), 'Workspace', section === undefined)}${SECTIONS.map((one) =>
-      link(sectionUrl(workspace, one), NAMES[one], one === section),
-    )}</ul>`
+    html`<h2>${workspace}</h2><ul>${link(workspaceUrl(workspace), 'Workspace', section === undefined)}${(
+      isPart ? PART_SECTIONS : SECTIONS
+    ).map((one) => link(sectionUrl(workspace, one), NAMES[one], one === section))}</ul>`
   }</nav>`
 }
 

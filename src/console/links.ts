@@ -12,6 +12,8 @@ const part = encodeURIComponent
 
 /** The pages of a workspace, in the order of the navigation. */
 export const SECTIONS = ['groups', 'people', 'changes', 'holds', 'policies', 'simulate', 'health'] as const
+/** Those that also exist for readers who see only some people. */
+export const PART_SECTIONS = ['groups', 'people'] as const
 export type Section = (typeof SECTIONS)[number]
 
 export const OVERVIEW = '/'

@@ -6,6 +6,7 @@ import { changesPage } from './pages/changes.ts'
 import { groupPage, groupsPage } from './pages/groups.ts'
 import { healthPage } from './pages/health.ts'
 import { holdPage, holdsPage } from './pages/holds.ts'
+import { leadPage } from './pages/lead.ts'
 import { mePage } from './pages/me.ts'
 import { overviewPage } from './pages/overview.ts'
 import { peoplePage } from './pages/people.ts'
@@ -42,7 +43,8 @@ const pageOf = (section: string, render: PageOf): ConsoleRoute => ({
 const ROUTES: readonly ConsoleRoute[] = [
   { path: '/', render: (documents, { query }) => overviewPage(documents, query) },
   { path: '/me', render: mePage, isOwn: true },
-  page('', workspacePage),
+  page('', (documents, workspace) => (documents.parts().includes(workspace) ? leadPage : workspacePage)(documents, workspace)),
+  page('/lead', leadPage),
   page('/groups', groupsPage),
   pageOf('/groups', groupPage),
   page('/people', peoplePage),

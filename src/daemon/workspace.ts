@@ -41,6 +41,8 @@ export interface WorkspaceParts {
   readonly emit: Emit
   /** Sends notifications; absent where none are configured. */
   readonly notifier?: Notifier
+  /** Ids of the groups that `viewers` of the config show to some readers only. */
+  readonly groupsShown?: () => readonly string[]
   /** Where several replicas share the ledger. */
   readonly lease?: WorkspaceLease
   /** What pages show of its past events. */
@@ -74,6 +76,7 @@ export type FindingSource =
   | 'deployment'
   | 'cycle'
   | 'notify'
+  | 'viewers'
   | 'lease'
 
 export interface Workspace extends WorkspaceParts {

@@ -11,6 +11,7 @@ const BENCHES = [
   'simulate',
   'scrape',
   'console',
+  'readers',
   'startup',
   'edit',
   'sandbox',

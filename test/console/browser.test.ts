@@ -44,7 +44,7 @@ const LENGTHEN = `for (const one of document.querySelectorAll('main *')) {
 }`
 
 describe.skipIf(!CHROMIUM)('in a browser', () => {
-  test.each(PAGE_PATHS)(
+  test.each([...PAGE_PATHS, '/me'])(
     '%s has no fault that axe finds in either theme, and fits a phone, a desk, a wall and paper (needs Chromium)',
     async (path) => {
       const { page, complaints, hosts } = await chromium.open()
@@ -53,7 +53,7 @@ describe.skipIf(!CHROMIUM)('in a browser', () => {
       expect(await violations(page)).toEqual([])
       await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' })
       expect(await violations(page, ['color-contrast'])).toEqual([])
-      for (const width of [390, 1280, 2560]) {
+      for (const width of [390, 1280, 1440, 2560]) {
         await page.setViewportSize({ width, height: 900 })
         expect([width, await tooWide(page)]).toEqual([width, 0])
       }

@@ -8,7 +8,7 @@ import type { Clock } from '../../src/ports.ts'
 import { fakeClock } from './clock.ts'
 
 /** A ledger without records. */
-const NO_RECORDS: Records = {
+export const NO_RECORDS: Records = {
   history: async () => [],
   runs: async () => [],
   useOfPerson: async () => [],

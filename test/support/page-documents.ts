@@ -5,6 +5,8 @@ import type {
   HealthDocument,
   HoldDocument,
   HoldListDocument,
+  LeadDocument,
+  MeDocument,
   PolicyListDocument,
   WorkspaceDocument,
   WorkspaceListDocument,
@@ -303,12 +305,44 @@ export const healthOf = (overrides: Partial<HealthDocument> = {}): HealthDocumen
   ...overrides,
 })
 
+const meOf = (): MeDocument => ({
+  ...{ apiVersion: 'capkeeper/v1', kind: 'Me' },
+  workspaces: [
+    {
+      ...{ workspace: 'acme', used: 1320.5, addOn: 820.5, addOnSource: 'measured', cap: 1000, left: 179.5 },
+      entry: { kind: 'group', reason: 'builds the build' },
+      stopsFirst: { what: 'cap', on: '2026-11-26' },
+      grants: [{ kind: 'user grant', cap: 6000, until: '2026-12-15T00:00:00.000Z', reason: 'release week' }],
+      ...{ cycleEnd: '2026-12-01T00:00:00.000Z', requestUrl: 'https://git.example/new?for=ada%40example.com' },
+    },
+  ],
+})
+
+export const leadOf = (overrides: Partial<LeadDocument> = {}): LeadDocument => ({
+  ...{ apiVersion: 'capkeeper/v1', kind: 'Lead', at: '2026-11-20T12:00:00.000Z', peopleShown: 'email', workspace: 'acme' },
+  near: [
+    { person: 'ada@example.com', cap: 1000, used: 1004.5, source: 'measured', band: 'at_cap' },
+    { person: 'grace.hopper@a-very-long-name-of-a-domain.example.com', cap: 1500, used: 1300, source: 'estimated', band: '85_to_95' },
+  ],
+  nearOmitted: 3,
+  grants: [{ scope: 'ada@example.com', cap: 6000, until: '2026-11-25T00:00:00.000Z', reason: 'release week' }],
+  grantsOmitted: 0,
+  changes: [
+    ...[{ at: '2026-11-20T10:00:00.000Z', scope: 'group:grp_platform', from: 'none', to: 1500, effect: 'set', cause: 'policy' } as const],
+    ...[{ at: '2026-11-19T10:00:00.000Z', scope: 'ada@example.com', from: 7, to: 1000, effect: 'raise', cause: 'external' } as const],
+  ],
+  changesOmitted: 0,
+  ...overrides,
+})
+
 /** Answers every request with these documents; `overrides` replace some. */
 export const documentsOf = (overrides: Partial<Documents> = {}): Documents => ({
   status: () => Promise.reject(new Error('no page asks for it')),
-  me: async () => ({ apiVersion: 'capkeeper/v1', kind: 'Me', workspaces: [] }),
+  me: async () => meOf(),
   workspaces: async (_query?: Query) => workspaceListOf([summaryOf()]),
   workspace: async () => workspaceOf(),
+  lead: async () => leadOf(),
+  parts: () => [],
   groups: async () => groupListOf(),
   group: async () => groupOf(),
   people: async () => personListOf(),

@@ -25,6 +25,7 @@ export const HOLD_MESSAGE =
 export const PAGE_PATHS = [
   '/',
   '/workspaces/acme',
+  '/workspaces/acme/lead',
   '/workspaces/acme/groups',
   '/workspaces/acme/groups/grp_platform',
   '/workspaces/acme/people',

@@ -5,6 +5,7 @@ import type { Due, Message } from '../../core/notify/due.ts'
 import type { NotifySettings } from '../../core/notify/settings.ts'
 import type { PeopleShown } from '../../daemon/http/status/labels.ts'
 import { endedUse } from '../../daemon/notify/ended.ts'
+import { happened } from '../../daemon/notify/happened.ts'
 import { dueNow } from '../../daemon/notify/outbox.ts'
 import { readSetup } from '../compose.ts'
 import { showWarnings } from '../plan/output.ts'
@@ -42,12 +43,14 @@ async function previewOne(
   cli: Cli,
 ): Promise<PreviewedWorkspace> {
   const { config, policy, ledger, clock } = reader
-  const { state, desiredState, warnings } = await reader.preview()
+  const { state, desiredState, planned, warnings } = await reader.preview()
   for (const { message } of warnings) tellLine(cli, `${config.name}: ${message}`)
   if (!state.usage) return { workspace: config.name, notes: ['nobody could be read'] }
   const labels = labelsFor(people, ledger.fact('peopleSalt'))
   const ended = await endedUse({ state, clock, ledger }, settings)
-  const due = dueNow({ config, state, shown: { desiredState }, clock, ledger }, { settings, label: labels.label }, { ended })
+  const shown = { desiredState, planned }
+  const lately = await happened({ state, shown, pause: await ledger.pause(clock.now()), clock, ledger }, settings)
+  const due = dueNow({ config, state, shown, clock, ledger }, { settings, label: labels.label }, { ended, happened: lately })
   const known = new Set(policy.set.groups.map(({ scope }) => scope.id))
   const pools = new Set(policy.set.pools.map(({ name }) => name))
   const notes = settings.owners.flatMap(({ of }) => {

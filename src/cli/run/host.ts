@@ -12,6 +12,7 @@ import { eventLog } from '../../daemon/conditions/log-events.ts'
 import type { LoadedConfig } from '../../daemon/config/config.ts'
 import type { Config, WorkspaceConfig } from '../../daemon/config/settings.ts'
 import { learnedKeeper } from '../../daemon/cycle/learned.ts'
+import { groupsShownOf } from '../../daemon/http/auth.ts'
 import { createLive, type Live } from '../../daemon/http/live.ts'
 import { createMetrics, type Metrics } from '../../daemon/http/metrics/metrics.ts'
 import { EMAIL_LABELS, hashLabels, type PeopleLabels } from '../../daemon/http/status/labels.ts'
@@ -302,6 +303,7 @@ export async function openWorkspace(config: WorkspaceConfig, host: Host): Promis
       clock: cli.clock,
       random: systemRandom,
       digest: sha256,
+      groupsShown: () => groupsShownOf(host.config().auth?.viewers, config.name),
       ...(lease && { lease }),
       // Saved once a cycle, because a disk write for each request would be slower than the service.
       chronicle,

@@ -26,6 +26,7 @@ export async function groupsPage(documents: Documents, workspace: string, query:
     title: `Groups of ${workspace}`,
     heading: 'Groups',
     workspace,
+    isPart: documents.parts().includes(workspace),
     section: 'groups',
     at: list.at,
     parts: [
@@ -112,6 +113,7 @@ export async function groupPage(documents: Documents, workspace: string, id: str
     heading: one.name,
     badges: html`<code class="soft">${one.id}</code>${one.state && stateBadge(one.state)}${!one.known && badge('not known to the service', 'warn')}`,
     workspace,
+    isPart: documents.parts().includes(workspace),
     section: 'groups',
     crumbs: [[one.name, groupUrl(workspace, id)]],
     at: one.at,

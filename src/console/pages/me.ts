@@ -12,7 +12,11 @@ type Entry = MeDocument['workspaces'][number]
 export async function mePage(documents: Documents): Promise<string> {
   const { workspaces } = await documents.me()
   const nothing = section('Nothing here', empty('No workspace lists your address.'))
-  return renderFrame({ heading: 'What is left for you', parts: workspaces.length === 0 ? [nothing] : workspaces.map(workspacePart) })
+  return renderFrame({
+    heading: 'What is left for you',
+    isPart: true,
+    parts: workspaces.length === 0 ? [nothing] : workspaces.map(workspacePart),
+  })
 }
 
 function workspacePart(one: Entry): Html {

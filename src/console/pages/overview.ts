@@ -20,7 +20,7 @@ export async function overviewPage(documents: Documents, query: Query): Promise<
   return renderFrame({
     title: titleOf(list),
     heading: 'Overview',
-    workspaces: list.items.map(({ name }) => name),
+    workspaces: [...list.items.map(({ name }) => name), ...documents.parts()],
     at: list.at,
     parts: [
       troubles(list),

@@ -25,6 +25,7 @@ export async function peoplePage(documents: Documents, workspace: string, query:
     heading: 'People',
     badges: list.peopleShown === 'hash' && badge('shown as hashes'),
     workspace,
+    isPart: documents.parts().includes(workspace),
     section: 'people',
     at: list.at,
     parts: [

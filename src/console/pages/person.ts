@@ -21,6 +21,7 @@ export async function personPage(documents: Documents, workspace: string, person
     heading: one.person,
     badges: html`${one.band && bandBadge(one.band)}${one.state && stateBadge(one.state)}${one.status !== 'approved' && badge(one.status, 'info')}${one.disabled === true && badge('disabled', 'info')}${one.protected === true && badge('protected', 'info')}`,
     workspace,
+    isPart: documents.parts().includes(workspace),
     section: 'people',
     crumbs: [[one.person, personUrl(workspace, person)]],
     at: one.at,
@@ -42,7 +43,7 @@ const editPart = ({ person, cap = 'unknown' }: PersonDocument) =>
   html`<p class="small">Another cap in the policies:</p>${paste(editLine('cap', person, String(cap)), 'The command that changes the policies')}`
 
 function figures(one: PersonDocument) {
-  const { cap, from, addOn, addOnSource, isUpperBound, headRoom, share, use, band, groups, workspace, used, guards } = one
+  const { cap, from, addOn, addOnSource, isUpperBound, headRoom, share, use, band, groups, workspace, used, guards, stopsFirst } = one
   const isAtCap = band === 'at_cap'
   return tiles([
     {
@@ -69,6 +70,11 @@ function figures(one: PersonDocument) {
       value: isAtCap ? 'now' : use.runsOutOn === undefined ? 'no' : dayMonth(Date.parse(use.runsOutOn)),
       note: isAtCap ? 'the cap is used up' : use.runsOutOn === undefined ? 'not in this cycle' : 'at the pace of the last 7 days',
       weight: isAtCap ? 'bad' : use.runsOutOn === undefined ? 'good' : 'warn',
+    },
+    stopsFirst !== undefined && {
+      name: 'Stops first',
+      value: stopsFirst.what === 'cap' ? 'own cap' : stopsFirst.what,
+      note: stopsFirst.on !== undefined && `expected on ${stopsFirst.on}`,
     },
     used !== undefined && { name: 'All credits used', value: figure(used), note: 'with those of the seat' },
     {

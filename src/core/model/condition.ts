@@ -133,6 +133,11 @@ export const CONDITIONS = {
     ended: 'the past of people can be told apart again',
   },
   UnitDoubted: { severity: 'warn', begun: 'two figures contradict each other', ended: 'the figures agree again' },
+  ViewersNobody: {
+    severity: 'error',
+    begun: 'an entry of viewers names a group that shows nobody',
+    ended: 'each group that viewers name shows somebody',
+  },
   NotifyFailed: { severity: 'warn', begun: 'messages could not be sent', ended: 'messages can be sent again' },
   PoolWaits: {
     severity: 'info',

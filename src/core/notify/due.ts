@@ -5,10 +5,12 @@ import type { Cycle, GroupMembers } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
 import { type Credits, type Instant, wholeCents } from '../model/units.ts'
 import { type AddOnSource, worstSource } from '../use/add-on.ts'
+import { type FirstStop, STOP_TEXT } from '../use/first-stop.ts'
+import { changedSince, type EventContext, eventDrafts, type Happening, reachOf } from './happened.ts'
 import { requestLink } from './request-link.ts'
 import type { Digest, MessageKind, NotifySettings, Owner, QuietHours, Target } from './settings.ts'
 import { type Values, type WebhookMessage, written } from './text.ts'
-import { isDue, type Leveled, type Told, toldIn } from './told.ts'
+import { isDue, type Kept, type Leveled, type Told, toldIn } from './told.ts'
 
 /** One person, with the figures of page and gauges. */
 export interface PersonUse {
@@ -52,6 +54,12 @@ export interface DueInputs {
   /** The cycle that digests are about, as far as it is known; absent: the present cycle. */
   readonly ended?: EndedUse | undefined
   readonly told: Told | undefined
+  /** What happened lately. */
+  readonly happened?: readonly Happening[]
+  /** The policy revision in force. */
+  readonly revision?: string
+  /** What stops a person first. */
+  readonly stopOf?: (email: string) => FirstStop | undefined
   /** How people are named to others: by e-mail or by hash. */
   readonly label: (email: string) => string
 }
@@ -79,9 +87,14 @@ export function messagesDue(inputs: DueInputs): Due {
   const { cycle, now, settings } = inputs
   const quiet = isQuiet(now, settings)
   const told = toldNow(inputs.told, cycle, now)
-  if (!cycle || !told) return { messages: [], quiet }
+  if (!cycle || !told) {
+    // Events need no figures of a cycle.
+    const kept = inputs.told ?? { cycleStartAt: 0, entries: {} }
+    const events = eventMessages({ ...inputs, told: kept })
+    return { messages: events, quiet, ...(events.length > 0 && { told: kept }) }
+  }
   const context: Context = { ...inputs, cycle, told }
-  const found = [...poolMessages(context), ...personMessages(context), ...digestMessages(context)]
+  const found = [...eventMessages(context), ...poolMessages(context), ...personMessages(context), ...digestMessages(context)]
   const byKey = new Map(found.toReversed().map((message) => [message.key, message]))
   return { messages: [...byKey.values()].reverse(), told, quiet }
 }
@@ -106,22 +119,32 @@ interface Draft {
   readonly level: number
   readonly to: Target
   readonly values: Values
+  readonly kept?: Kept
 }
 
 const keyOf = ({ kind, key }: Pick<Draft, 'kind' | 'key'>): string => JSON.stringify([kind, ...key])
 
-function messageOf({ settings, workspace, told, now }: Context, draft: Draft): readonly Message[] {
-  const { kind, level, to, values: given } = draft
+type Telling = Omit<Context, 'cycle'>
+
+function messageOf({ settings, workspace, told, now }: Telling, draft: Draft): readonly Message[] {
+  const { kind, level, to, values: given, kept } = draft
   const key = keyOf(draft)
   if (!isDue(told, key, level, now)) return []
   const values = { workspace, ...given }
-  return [{ key, level, to, kind, workspace, values, ...written(settings.templates[kind], values) }]
+  return [{ key, level, to, kind, workspace, values, ...(kept && { kept }), ...written(settings.templates[kind], values) }]
 }
 
 const SOURCES: Readonly<Record<AddOnSource, string>> = {
   measured: 'as the service measures it',
   estimated: 'estimated',
   upperBound: 'an upper bound',
+}
+
+function stopText({ stopOf, settings, now }: Context, email: string): string {
+  const stop = stopOf?.(email)
+  if (!stop) return 'not known'
+  if (stop.at === undefined) return STOP_TEXT[stop.what]
+  return `${STOP_TEXT[stop.what]}, ${stop.at <= now ? 'now' : `expected on ${dayOf(stop.at, settings.timezone)}`}`
 }
 
 function personMessages(context: Context): readonly Message[] {
@@ -140,6 +163,7 @@ function personMessages(context: Context): readonly Message[] {
       cap,
       left: amount(cap - used),
       source: SOURCES[source],
+      stop: stopText(context, email),
       cycleEnd: dayOf(cycle.endAt, settings.timezone),
     }
     const found = messageOf(context, { kind: 'person', key: [email], level, to: { kind: 'email', address: email }, values })
@@ -176,6 +200,24 @@ function poolMessages(context: Context): readonly Message[] {
   })
 }
 
+/** The same for all owners: what they own, and its people. */
+const reaching =
+  ({ groups, pools }: Pick<DueInputs, 'groups' | 'pools'>): EventContext['reachOf'] =>
+  (owner) =>
+    reachOf(
+      owner,
+      groups,
+      owner.of.kind === 'pool' ? (pools.find(({ name }) => owner.of.kind === 'pool' && name === owner.of.name)?.groups ?? []) : [],
+    )
+
+function eventMessages(context: Omit<Context, 'cycle'>): readonly Message[] {
+  const { happened = [], revision = '' } = context
+  const drafts = eventDrafts({ ...context, happened, revision, reachOf: reaching(context) }, targetKey, (key) =>
+    keyOf({ kind: 'event', key }),
+  )
+  return drafts.flatMap((draft) => messageOf(context, draft))
+}
+
 /** How many people a digest names at most. Choice. */
 const MOST_NAMED = 20
 
@@ -199,13 +241,15 @@ export function digestsAsked({ digest, owners, timezone }: NotifySettings, now: 
 
 function digestMessages(context: Context): readonly Message[] {
   return digestsAsked(context.settings, context.now).flatMap(({ parts, owner, ...one }) => {
-    const values = (context.ended && digestValues({ ...context, ...context.ended }, owner)) ?? digestValues(context, owner)
-    return values === undefined ? [] : messageOf(context, { ...one, key: parts, values })
+    const made = (context.ended && digestOf({ ...context, ...context.ended }, owner, one.key)) ?? digestOf(context, owner, one.key)
+    return made === undefined ? [] : messageOf(context, { ...one, key: parts, ...made })
   })
 }
 
 /** Undefined for a group or pool that does not exist or is not known. */
-function digestValues({ people, groups, pools, settings, now, cycle, label }: Context, { of }: Owner): Values | undefined {
+function digestOf(context: Context, owner: Owner, key: string): { readonly values: Values; readonly kept: Kept } | undefined {
+  const { people, groups, pools, settings, now, cycle, label, told, happened = [] } = context
+  const { of } = owner
   const pool = of.kind === 'pool' ? pools.find(({ name }) => name === of.name) : undefined
   const ids = of.kind === 'group' ? [of.id] : (pool?.groups ?? [])
   const found = groups.filter(({ id }) => ids.includes(id))
@@ -219,17 +263,25 @@ function digestValues({ people, groups, pools, settings, now, cycle, label }: Co
   const near = shares.filter(({ used, cap }) => used * 100 >= cap * 85).sort((a, b) => b.share - a.share || (a.email < b.email ? -1 : 1))
   const lines = near.slice(0, MOST_NAMED).map(({ email, cap, used }) => `${label(email)}: ${amount(used)} of ${cap}`)
   const source = worstSource(members.map((one) => one.source))
-  return {
+  const atCap = near.filter(({ share }) => share >= 1).map(({ email }) => email)
+  const basis = { at: now, known: members.length, members: emails.size, source: source ?? ('pool' as const) }
+  const entry = Object.hasOwn(told.entries, key) ? told.entries[key] : undefined
+  const rhythm = settings.digest === 'daily' ? 'daily' : 'monthly'
+  const reach = reaching(context)(owner)
+  const changes = changedSince({ now, happened, label }, rhythm, { entry, reach, present: { atCap, basis } })
+  const values = {
     of: pool ? `Pool ${pool.name}` : (found[0]?.name ?? ''),
     day: dayOf(now, settings.timezone),
     members: emails.size,
     used: amount(pool ? pool.used : members.reduce((sum, { used = 0 }) => sum + used, 0)),
     source: source ? SOURCES[source] : 'as the pool counts it',
-    atCap: near.filter(({ share }) => share >= 1).length,
+    atCap: atCap.length,
     nearCap: near.length,
     people: near.length > MOST_NAMED ? [...lines, `and ${near.length - MOST_NAMED} more`] : lines,
+    changes,
     cycleEnd: dayOf(cycle.endAt, settings.timezone),
   }
+  return { values, kept: { items: atCap, basis } }
 }
 
 /** The channel of a message, to count failures by: never a person. */

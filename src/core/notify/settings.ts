@@ -26,16 +26,21 @@ export interface Template {
 
 /** Placeholders of each kind of message. */
 export const PLACEHOLDERS = {
-  person: ['email', 'name', 'workspace', 'threshold', 'percent', 'used', 'cap', 'left', 'source', 'cycleEnd'],
+  person: ['email', 'name', 'workspace', 'threshold', 'percent', 'used', 'cap', 'left', 'source', 'stop', 'cycleEnd'],
   pool: ['pool', 'workspace', 'threshold', 'percent', 'used', 'credits', 'left', 'exhausted', 'cycleEnd'],
-  digest: ['of', 'workspace', 'day', 'members', 'used', 'source', 'atCap', 'nearCap', 'people', 'cycleEnd'],
+  digest: ['of', 'workspace', 'day', 'members', 'used', 'source', 'atCap', 'nearCap', 'people', 'changes', 'cycleEnd'],
+  event: ['event', 'title', 'of', 'workspace', 'count', 'items', 'revision', 'held', 'rejected'],
 } as const
 
 export type MessageKind = keyof typeof PLACEHOLDERS
-export const MESSAGE_KINDS = ['person', 'pool', 'digest'] as const satisfies readonly MessageKind[]
+export const MESSAGE_KINDS = ['person', 'pool', 'digest', 'event'] as const satisfies readonly MessageKind[]
 
 export const DIGESTS = ['off', 'daily', 'monthly'] as const
 export type Digest = (typeof DIGESTS)[number]
+
+/** Events that owners and channels can be told about. */
+export const EVENTS = ['held', 'applied', 'reverted', 'grantEnding', 'paused', 'rejected'] as const
+export type EventKind = (typeof EVENTS)[number]
 
 /** The settings of one workspace. */
 export interface NotifySettings {
@@ -45,6 +50,10 @@ export interface NotifySettings {
   readonly pools: readonly number[]
   readonly owners: readonly Owner[]
   readonly digest: Digest
+  /** Events that owners and channels are told about. */
+  readonly events: readonly EventKind[]
+  /** Webhooks that no owner names: they are told of the events of the whole workspace. */
+  readonly channels: readonly string[]
   /** IANA name, for quiet hours, days and dates. */
   readonly timezone: string
   readonly quietHours?: QuietHours
@@ -60,7 +69,7 @@ export const DEFAULT_TEMPLATES: NotifySettings['templates'] = {
     subject: '{percent} % of your add-on credits are used',
     text:
       'You have used {used} of the {cap} add-on credits that your cap in {workspace} allows until {cycleEnd}; {left} are left ({source}).\n\n' +
-      'At the cap, requests that need add-on credits are refused until the next billing cycle, or until your cap is raised.',
+      'What stops you first: {stop}. At the cap, requests that need add-on credits are refused until the next billing cycle, or until your cap is raised.',
   },
   pool: {
     subject: 'Pool {pool}: {percent} % of its credits are used',
@@ -72,6 +81,7 @@ export const DEFAULT_TEMPLATES: NotifySettings['templates'] = {
     subject: '{of}: {used} add-on credits used',
     text:
       '{of} in {workspace}, {day}\n\n{used} add-on credits used in the billing cycle that ends on {cycleEnd} ({source}).\n' +
-      '{members} people; {atCap} at their cap, {nearCap} at 85 % of it or more.\n\n{people}',
+      '{members} people; {atCap} at their cap, {nearCap} at 85 % of it or more.\n\n{people}\n\n{changes}',
   },
+  event: { subject: '{of}: {title}', text: '{of} in {workspace}: {title} ({count}).\n\n{items}\n\nPolicy revision: {revision}' },
 }

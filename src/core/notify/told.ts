@@ -3,6 +3,7 @@
 import { isAhead, isYounger } from '../model/age.ts'
 import type { Cycle } from '../model/observed.ts'
 import { DAY_MS, type Instant } from '../model/units.ts'
+import type { AddOnSource } from '../use/add-on.ts'
 
 /**
  * `asked`: a digest that was due before digests were configured, and is not sent. `sending`: recorded, with no outcome yet. `waiting`: it
@@ -20,7 +21,22 @@ export interface ToldEntry {
   readonly tries: number
   /** Why it did not arrive; never the address of a webhook or text of a server. */
   readonly reason?: string
+  /** What the next message compares with. */
+  readonly kept?: Kept
+  /** The same of the message before, as long as this one may be sent again. */
+  readonly before?: Kept
 }
+
+/** What a message leaves behind for the next one of its key. */
+export interface Kept {
+  /** Ids of the events that were told, or the people at their cap. */
+  readonly items?: readonly string[]
+  /** What the figure of a digest covered. */
+  readonly basis?: { readonly at: Instant; readonly known: number; readonly members: number; readonly source: AddOnSource | 'pool' }
+}
+
+/** What the last message that is not sent again left behind. */
+export const lastKept = (entry: ToldEntry | undefined): Kept | undefined => (entry?.state === 'waiting' ? entry.before : entry?.kept)
 
 /** By `Message.key`. */
 export interface Told {
@@ -44,8 +60,9 @@ const LONGEST_WAIT_MS = 3_600_000
 /** The wait after so many tries. */
 export const waitMs = (tries: number): number => Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.max(0, tries - 1))
 
-/** Digests go by days, not by billing cycles. */
+/** Digests and events go by days, not by billing cycles. */
 const DIGEST_PREFIX = '["digest"'
+const EVENT_PREFIX = '["event"'
 
 /**
  * The record as of this cycle. A later cycle, by a day at least, drops the thresholds of the one before. An earlier cycle comes from an outdated
@@ -55,14 +72,15 @@ export function toldIn(told: Told | undefined, { startAt }: Cycle): Told | undef
   if (!told) return { cycleStartAt: startAt, entries: {} }
   if (startAt - told.cycleStartAt <= -DAY_MS) return undefined
   if (startAt - told.cycleStartAt < DAY_MS) return told
-  const digests = Object.entries(told.entries).filter(([key]) => key.startsWith(DIGEST_PREFIX))
-  return { cycleStartAt: startAt, entries: Object.fromEntries(digests) }
+  const lasting = Object.entries(told.entries).filter(([key]) => key.startsWith(DIGEST_PREFIX) || key.startsWith(EVENT_PREFIX))
+  return { cycleStartAt: startAt, entries: Object.fromEntries(lasting) }
 }
 
 /** A message of which only the highest level counts. */
 export interface Leveled {
   readonly key: string
   readonly level: number
+  readonly kept?: Kept
 }
 
 /**
@@ -91,10 +109,11 @@ export function isDue(told: Told, key: string, level: number, now: Instant): boo
 
 /** Records messages that are about to be sent. The record must be durable before the first of them leaves. */
 export function markSending(told: Told, messages: readonly Leveled[], now: Instant): Told {
-  const begun = messages.map(({ key, level }): [string, ToldEntry] => {
-    const before = Object.hasOwn(told.entries, key) ? told.entries[key] : undefined
-    const tries = before?.level === level ? before.tries : 0
-    return [key, { level, state: 'sending', at: now, tries: tries + 1 }]
+  const begun = messages.map(({ key, level, kept }): [string, ToldEntry] => {
+    const last = Object.hasOwn(told.entries, key) ? told.entries[key] : undefined
+    const tries = last?.level === level ? last.tries : 0
+    const before = lastKept(last)
+    return [key, { level, state: 'sending', at: now, tries: tries + 1, ...(kept && { kept }), ...(kept && before && { before }) }]
   })
   return { ...told, entries: { ...told.entries, ...Object.fromEntries(begun) } }
 }
@@ -104,9 +123,10 @@ export function markEnded(told: Told, ended: ReadonlyMap<string, Delivery>, now:
   const entries = ended.entries().flatMap(([key, delivery]): [string, ToldEntry][] => {
     const entry = told.entries[key]
     if (entry?.state !== 'sending') return []
-    const { reason: _, ...before } = entry
-    if (delivery.kind === 'sent') return [[key, { ...before, state: 'sent', at: now }]]
-    return [[key, { ...before, state: stateAfter(delivery.kind, before.tries), at: now, reason: delivery.reason }]]
+    const { reason: _, before, ...rest } = entry
+    if (delivery.kind === 'sent') return [[key, { ...rest, state: 'sent', at: now }]]
+    const state = stateAfter(delivery.kind, rest.tries)
+    return [[key, { ...rest, state, at: now, reason: delivery.reason, ...(state === 'waiting' && before && { before }) }]]
   })
   return { ...told, entries: { ...told.entries, ...Object.fromEntries(entries) } }
 }

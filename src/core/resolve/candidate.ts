@@ -14,6 +14,8 @@ export interface Candidate {
   readonly cap: Cap
   readonly at: Position
   readonly reason?: string
+  /** Of a rule: what the policy gives as its reason, without what capkeeper says around it. */
+  readonly ownReason?: string
   readonly ticket?: string
   readonly fromAt?: Instant
   readonly untilAt?: Instant

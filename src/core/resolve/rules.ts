@@ -139,5 +139,13 @@ function whyOf(rule: Pick<PeopleRule, 'when'>, email: string, facts: RowFacts, m
 /** `rule contractors (e-mail matches *@contractor.example): they have their own budget`. */
 export function ruleCandidate(rule: PeopleRule, scope: UserScope, why: string): Candidate {
   const reason = `rule ${rule.name} (${why})${rule.reason === undefined ? '' : `: ${rule.reason}`}`
-  return { kind: 'rule', scope, cap: rule.cap, at: rule.at, reason, rule: rule.name }
+  return {
+    kind: 'rule',
+    scope,
+    cap: rule.cap,
+    at: rule.at,
+    reason,
+    rule: rule.name,
+    ...(rule.reason !== undefined && { ownReason: rule.reason }),
+  }
 }

@@ -21,6 +21,22 @@ export const finding = (type: ConditionType, reason: string, message: string, su
   return { type, subject, reason, message }
 }
 
+/** Groups of `viewers` that show nobody: no policy declares them, or nobody is in them. What is not read yet is not known. */
+export function viewerFindings(
+  ids: readonly string[],
+  { policy, usage }: Pick<WorkspaceState, 'policy' | 'usage'>,
+  workspace: string,
+): readonly Finding[] {
+  const declared = new Set(policy.set.groups.map(({ scope }) => scope.id))
+  return [...new Set(ids)].flatMap((id) => {
+    const isEmpty = usage?.groups.some((group) => group.id === id && group.emails.length === 0)
+    const why = declared.has(id) ? isEmpty && 'nobody is in it' : 'no policy declares it'
+    if (!why) return []
+    const message = `viewers show the people of group:${id} of ${workspace}, and ${why}: readers of that entry see nobody of it; correct only.groups, or the policies`
+    return [finding('ViewersNobody', 'VIEWERS_NOBODY', message, `viewers group:${id}`)]
+  })
+}
+
 /** More problems are only counted: a line must stay readable. */
 const MOST_PROBLEMS = 20
 

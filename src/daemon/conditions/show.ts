@@ -26,6 +26,7 @@ import {
   refusalFindings,
   rosterFindings,
   serviceFindings,
+  viewerFindings,
 } from './findings.ts'
 import { type Found, notice } from './notice.ts'
 import { poolsOfCycle } from './view.ts'
@@ -134,7 +135,8 @@ export function showPlan(workspace: Workspace, planned: Planned, desiredState: D
   const foreignNow = foreignFindings(planned, readings, (scope) => ledger.writtenLately(scope, since))
   const found = workspace.findings.foreign ? foreignNow : foreignNow.map((finding) => fromLedger(finding, ledger))
   const foreign = [...found, ...lasting(workspace.findings.foreign ?? [], planned, readings)]
-  notice(workspace, { foreign, plan: planFindings(planned, desiredState, shown) })
+  const viewers = state ? viewerFindings(workspace.groupsShown?.() ?? [], state, workspace.config.name) : []
+  notice(workspace, { foreign, plan: planFindings(planned, desiredState, shown), viewers })
 }
 
 /** Dates a foreign change that another process has found before, so that it is no news. */

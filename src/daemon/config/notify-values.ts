@@ -66,18 +66,22 @@ export const notifyFor = ({ config, owners }: FileNotify, name: string, requestU
 /** `notify` of a file without an error. */
 export function notifyOf(given: NotifyText, located: Located): FileNotify {
   const { digest = 'off', quietHours } = given
+  const owned = new Set((given.owners ?? []).map(({ webhook }) => webhook))
   const settings: NotifySettings = {
     people: rising(given.people ?? []),
     pools: rising(given.pools ?? DEFAULT_POOL_THRESHOLDS),
     owners: [],
     // YAML 1.1 reads `off` as false, and Helm writes it so.
     digest: isDigest(digest) ? digest : 'off',
+    events: [...new Set(given.events ?? [])],
+    channels: (given.webhooks ?? []).map(({ name }) => name).filter((name) => !owned.has(name)),
     timezone: given.timezone ?? 'UTC',
     ...(quietHours && { quietHours: { fromMinute: minuteOf(quietHours.from), untilMinute: minuteOf(quietHours.until) } }),
     templates: {
       person: templateOf(given, 'person'),
       pool: templateOf(given, 'pool'),
       digest: templateOf(given, 'digest'),
+      event: templateOf(given, 'event'),
     },
   }
   const config: NotifyConfig = {

@@ -3,7 +3,7 @@
 import type { Static } from 'typebox'
 import { DEFAULT_GUARDS, type GuardCode } from '../../core/model/change.ts'
 import { MODES } from '../../core/model/events.ts'
-import { DIGESTS, type Digest, type MessageKind, PLACEHOLDERS, TLS_MODES } from '../../core/notify/settings.ts'
+import { DIGESTS, type Digest, EVENTS, type MessageKind, PLACEHOLDERS, TLS_MODES } from '../../core/notify/settings.ts'
 import { WEBHOOK_FORMATS } from '../../core/notify/text.ts'
 import { choice, DIALECT, filled, flag, leaf, list, object, optional, orNothing, pattern, text, word } from '../../policy/schema/build.ts'
 import {
@@ -296,6 +296,10 @@ const NOTIFY = object('Messages to people and owners.', {
       'How often owners get a digest, at eight; default off.',
     ),
   ),
+  events: filled(
+    'Events that the owners of the groups they touch, and webhooks without an owner, are told about; default none.',
+    choice(EVENTS, 'An event.'),
+  ),
   timezone: orNothing(pattern('timezone', '\\S', 'IANA time zone of quiet hours, days and dates, such as Europe/Berlin; default UTC.')),
   quietHours: orNothing(
     object('No message is sent between these times of day; those that still apply are sent afterwards.', {
@@ -308,6 +312,7 @@ const NOTIFY = object('Messages to people and owners.', {
       person: orNothing(TEMPLATE('person')),
       pool: orNothing(TEMPLATE('pool')),
       digest: orNothing(TEMPLATE('digest')),
+      event: orNothing(TEMPLATE('event')),
     }),
   ),
 })

@@ -17,6 +17,7 @@ export const API = '/api/v1'
 /** The kinds of documents, which are the names of their schemas. */
 export type DocumentKind =
   | 'Me'
+  | 'Lead'
   | 'WorkspaceList'
   | 'Workspace'
   | 'GroupList'
@@ -112,6 +113,7 @@ export const API_ROUTES: readonly ApiRoute[] = [
     WORKSPACES_QUERY,
   ),
   ofWorkspace('', 'Workspace', 'workspace', 'One workspace.'),
+  ofWorkspace('/lead', 'Lead', 'lead', 'Who is near the cap, which grants end within a week, and what changed this week.'),
   ofWorkspace('/groups', 'GroupList', 'groups', 'Its declared groups.', GROUPS_QUERY),
   ofOne('/groups', 'Group', 'group', 'One group.'),
   ofWorkspace('/people', 'PersonList', 'people', 'Its people.', PEOPLE_QUERY),

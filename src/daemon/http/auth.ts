@@ -39,6 +39,10 @@ export interface ViewerRule {
   readonly emails?: boolean
 }
 
+/** Ids of the groups that these entries show to some readers only. */
+export const groupsShownOf = (rules: readonly ViewerRule[] = [], workspace: string): readonly string[] =>
+  rules.flatMap(({ workspaces, only = [] }) => (workspaces.some((one) => one === '*' || one === workspace) ? only : []))
+
 /** Only the people of these groups; those of `named` by address. */
 export interface PartSight {
   readonly kind: 'part'

@@ -44,7 +44,7 @@ export function addPages(server: FastifyInstance, parts: PageParts): void {
 function homeOf({ sightOf, email }: Viewer, names: readonly string[]): string | undefined {
   if (names.some((name) => sightOf(name).kind === 'whole')) return undefined
   const part = names.find((name) => sightOf(name).kind === 'part')
-  if (part !== undefined) return `/workspaces/${encodeURIComponent(part)}/people`
+  if (part !== undefined) return `/workspaces/${encodeURIComponent(part)}`
   return email === undefined ? undefined : '/me'
 }
 

@@ -2,6 +2,7 @@
 // There is no queue in memory: due messages follow from figures and the ledger.
 import { isYounger } from '../../core/model/age.ts'
 import type { Finding } from '../../core/model/condition.ts'
+import type { Person } from '../../core/model/observed.ts'
 import {
   channelOf,
   type Due,
@@ -13,12 +14,15 @@ import {
   toldNow,
 } from '../../core/notify/due.ts'
 import { type Delivery, markEnded, markSending, settleOpen, type Told, type ToldEntry, withDigests } from '../../core/notify/told.ts'
+import type { FirstStop } from '../../core/use/first-stop.ts'
 import type { RecordsReader } from '../../ports.ts'
+import { type StopFacts, stopOf } from '../conditions/stop.ts'
 import { peopleShown, poolsOfCycle } from '../conditions/view.ts'
 import { cycleOf, type WorkspaceState } from '../cycle/state.ts'
 import type { Workspace } from '../workspace.ts'
 import type { Notifier } from './channels.ts'
 import { endedUse, groupsOfPool } from './ended.ts'
+import { happened } from './happened.ts'
 
 /** Messages that are recorded and sent together. Choice. */
 const AT_A_TIME = 10
@@ -42,10 +46,11 @@ export async function tellPeople(workspace: Workspace, notifier: Notifier, signa
   const known = ledger.fact('told')
   if (known) await keep(workspace, known, settleOpen(known, clock.now()))
   await keepAsked(workspace, notifier)
-  const lookedBack = await endedUse(workspace, notifier.settings)
-  const trust = trusted(entriesOf(ledger.fact('told'), stillAsked(workspace, notifier)))
+  const { settings } = notifier
+  const looked: LookedUp = { ended: await endedUse(workspace, settings), happened: await happened(workspace, settings) }
+  const trust = trusted(entriesOf(ledger.fact('told'), stillAsked(workspace, notifier, looked)))
   for (let left = MOST_AT_ONCE; left > 0 && !signals.ending.aborted; ) {
-    const { messages, told, quiet } = dueNow(workspace, notifier, { ended: lookedBack })
+    const { messages, told, quiet } = dueNow(workspace, notifier, looked)
     const batch = chosen(quiet ? [] : messages, trust).slice(0, Math.min(left, AT_A_TIME))
     if (!told || batch.length === 0) break
     left -= batch.length
@@ -54,7 +59,7 @@ export async function tellPeople(workspace: Workspace, notifier: Notifier, signa
     for (const { one, delivery } of ended) learn(trust, channelOf(one.key), delivery)
     await finish(workspace, new Map(ended.map(({ one, delivery }) => [one.key, delivery])))
   }
-  return notifyFindings(entriesOf(ledger.fact('told'), stillAsked(workspace, notifier)), clock.now())
+  return notifyFindings(entriesOf(ledger.fact('told'), stillAsked(workspace, notifier, looked)), clock.now())
 }
 
 /** Records which digests are configured, before any of them is due. */
@@ -85,14 +90,14 @@ const entriesOf = (told: Told | undefined, isAsked: (key: string, level: number)
   Object.entries(told?.entries ?? {}).filter(([key, { state, level }]) => state !== 'waiting' || isAsked(key, level))
 
 /** Whether a waiting message would still be due. Without figures this is not known, and taken as true. */
-function stillAsked(workspace: Workspace, notifier: Notifier): (key: string, level: number) => boolean {
+function stillAsked(workspace: Workspace, notifier: Notifier, looked: LookedUp): (key: string, level: number) => boolean {
   const told = workspace.ledger.fact('told')
   const all = Object.entries(told?.entries ?? {})
   const tried = all.filter(([, { state }]) => state !== 'waiting')
   // Nearly always nothing waits, and nothing has to be computed.
   if (!told || tried.length === all.length) return () => true
   const untried = { ...told, entries: Object.fromEntries(tried) }
-  const due = dueNow(workspace, notifier, { told: untried })
+  const due = dueNow(workspace, notifier, { ...looked, told: untried })
   const levels = new Map(due.messages.map(({ key, level }) => [key, level]))
   return (key, level) => !due.told || (levels.get(key) ?? 0) >= level
 }
@@ -129,6 +134,9 @@ async function keep({ ledger }: Workspace, before: Told | undefined, after: Told
   }
 }
 
+/** What was looked up in the ledger. */
+type LookedUp = Pick<DueInputs, 'ended' | 'happened'>
+
 export interface Telling extends Pick<Workspace, 'state' | 'shown' | 'clock'> {
   readonly config: { readonly name: string }
   readonly ledger: Pick<RecordsReader, 'fact'>
@@ -138,24 +146,46 @@ export interface Telling extends Pick<Workspace, 'state' | 'shown' | 'clock'> {
 export function dueNow(
   telling: Telling,
   { settings, label }: Pick<Notifier, 'settings' | 'label'>,
-  { told = telling.ledger.fact('told'), ended }: Pick<Partial<DueInputs>, 'told' | 'ended'> = {},
+  { told = telling.ledger.fact('told'), ended, happened = [] }: LookedUp & Pick<Partial<DueInputs>, 'told'> = {},
 ): Due {
   const { clock, config } = telling
   const usage = figuresOf(telling)
-  if (!usage) return { messages: [], quiet: false }
-  const names = new Map(usage.roster.people.map(({ email, name }) => [email, name]))
+  const names = new Map(usage?.roster.people.map(({ email, name }) => [email, name]))
   return messagesDue({
     now: clock.now(),
     workspace: config.name,
     settings,
     cycle: cycleOf(usage),
-    people: peopleShown(telling).map((one) => ({ ...one, name: names.get(one.email) ?? '' })),
-    groups: usage.groups,
+    people: usage ? peopleShown(telling).map((one) => ({ ...one, name: names.get(one.email) ?? '' })) : [],
+    // Whom an event touches is known from the last good reading, whose figures may be old.
+    groups: telling.state?.usage?.groups ?? [],
     pools: poolsToTell(telling),
+    stopOf: stopsIn(telling),
+    happened,
+    revision: telling.state?.policy.revision ?? '',
     told,
     ended,
     label,
   })
+}
+
+/** The facts are gathered for the first person who is asked for: nearly always nobody is. */
+function stopsIn(telling: Telling): (email: string) => FirstStop | undefined {
+  const { state, shown, clock } = telling
+  const gathered = (): { readonly rows: ReadonlyMap<string, Person>; readonly facts: StopFacts } | undefined => {
+    const usage = state?.usage
+    if (!usage) return undefined
+    const { roster, balance } = usage
+    const [people, pools] = [peopleShown(telling), poolsOfCycle(telling)]
+    const view = { people, roster, pools, ...(balance && { balance }), ...(shown.use && { use: shown.use }) }
+    return { rows: new Map(roster.people.map((one) => [one.email, one])), facts: { view, desiredState: shown.desiredState } }
+  }
+  let known: ReturnType<typeof gathered>
+  return (email) => {
+    known ??= gathered()
+    const person = known?.rows.get(email)
+    return known && person && stopOf(known.facts, person, clock.now())
+  }
 }
 
 /** Undefined where the figures are old. */

@@ -7,7 +7,16 @@ import { DEFAULT_TEMPLATES, type NotifySettings, type Owner } from '../../../src
 const CYCLE = { startAt: Date.parse('2026-11-01T00:00Z'), endAt: Date.parse('2026-12-01T00:00Z') }
 const CHAT = { kind: 'webhook', name: 'chat' } as const
 const BOSS = { kind: 'email', address: 'boss@example.com' } as const
-const SETTINGS = { people: [85, 100], pools: [80], owners: [], digest: 'off', timezone: 'UTC', templates: DEFAULT_TEMPLATES } as const
+const SETTINGS = {
+  events: [],
+  channels: [],
+  people: [85, 100],
+  pools: [80],
+  owners: [],
+  digest: 'off',
+  timezone: 'UTC',
+  templates: DEFAULT_TEMPLATES,
+} as const
 
 const due = (settings: Partial<NotifySettings>, given: Partial<DueInputs>) =>
   messagesDue({
@@ -36,7 +45,7 @@ describe('a person', () => {
     const [message, ...rest] = due({}, { people: [person('ada', 87.5, 100, more)] })
     expect(rest).toEqual([])
     expect(message).toMatchObject({ key: '["person","ada"]', kind: 'person', workspace: 'acme', to: { kind: 'email', address: 'ada' } })
-    expect(message?.values).toEqual({ ...figures, ...expected })
+    expect(message?.values).toEqual({ ...figures, stop: 'not known', ...expected })
   })
 
   test('whose use has no known source is told nothing', () => {
@@ -90,7 +99,7 @@ describe('a digest', () => {
   const ofPool: Owner['of'] = { kind: 'pool', name: 'research' }
   const digests = (of: Owner['of'], given: Partial<DueInputs>) =>
     due({ digest: 'daily', people: [], pools: [], owners: [{ of, targets: [CHAT] }] }, { groups, ...given })
-  const common = { workspace: 'acme', day: '2026-11-22', cycleEnd: '2026-12-01' }
+  const common = { changes: ['What changed: nothing.'], workspace: 'acme', day: '2026-11-22', cycleEnd: '2026-12-01' }
   const people = [
     ...[person('eve', 100), person('dan', 85), person('cyd', 84.99), person('ada', 100, 100, { source: 'estimated' })],
     person('bob', 300, 200),

@@ -15,6 +15,8 @@ const SETTINGS: NotifySettings = {
   pools: [80],
   owners: [],
   digest: 'off',
+  events: [],
+  channels: [],
   timezone: 'UTC',
   templates: DEFAULT_TEMPLATES,
 }

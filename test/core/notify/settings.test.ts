@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { DEFAULT_POOL_THRESHOLDS, DEFAULT_TEMPLATES, type MessageKind } from '../../../src/core/notify/settings.ts'
 import { type Values, written } from '../../../src/core/notify/text.ts'
 
-const figures = { workspace: 'acme', percent: 90, used: 90, left: 10, source: 'estimated', cycleEnd: '2026-12-01' }
+const figures = { workspace: 'acme', percent: 90, used: 90, left: 10, source: 'estimated', stop: 'the pool, now', cycleEnd: '2026-12-01' }
 
 test.each<readonly [MessageKind, Values, string, string]>([
   [
@@ -11,7 +11,7 @@ test.each<readonly [MessageKind, Values, string, string]>([
     { cap: 100 },
     '90 % of your add-on credits are used',
     'You have used 90 of the 100 add-on credits that your cap in acme allows until 2026-12-01; 10 are left (estimated).\n\n' +
-      'At the cap, requests that need add-on credits are refused until the next billing cycle, or until your cap is raised.',
+      'What stops you first: the pool, now. At the cap, requests that need add-on credits are refused until the next billing cycle, or until your cap is raised.',
   ],
   [
     'pool',

@@ -60,7 +60,16 @@ async function telling(options: WorldOptions) {
     sent.push(message)
     return { kind: 'sent' as const }
   }
-  const settings = { people: [85, 100], pools: [], owners: [], digest: 'off', timezone: 'UTC', templates: DEFAULT_TEMPLATES } as const
+  const settings = {
+    people: [85, 100],
+    pools: [],
+    owners: [],
+    digest: 'off',
+    events: [],
+    channels: [],
+    timezone: 'UTC',
+    templates: DEFAULT_TEMPLATES,
+  } as const
   one.workspace = createWorkspace({ ...one.workspace, notifier: { settings, label: (address) => address, send } })
   const life = live(one)
   onTestFinished(life.stop)

@@ -28,6 +28,10 @@ describe('notify', () => {
   })
 
   it('is absent without the key, and sends no message when it is empty', () => {
+    const channels = load(
+      'events: [held, applied, held]\nwebhooks: [{name: ops, url: {env: OPS}}, {name: chat, url: {env: CHAT}}]\nowners: [{group: grp_r, webhook: chat}]',
+    )
+    expect(channels.config?.workspaces[0]?.notify?.settings).toMatchObject({ events: ['held', 'applied'], channels: ['ops'] })
     expect(load('digest: off').config?.workspaces[0]?.notify?.settings).toMatchObject({ people: [], digest: 'off', owners: [] })
     const text = 'apiVersion: capkeeper/v1\nkind: Config\n'
     expect(

@@ -3,9 +3,14 @@ import { request } from 'node:http'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createConsole } from '../../../src/console/routes.ts'
+import type { HistoryEntry } from '../../../src/core/model/change.ts'
 import type { OriginKind } from '../../../src/core/model/entry.ts'
 import type { WorkspaceView } from '../../../src/core/model/events.ts'
+import { userScope } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
+import type { GrantStatus } from '../../../src/core/resolve/candidate.ts'
+import type { Resolution } from '../../../src/core/resolve/resolution.ts'
+import type { DesiredState } from '../../../src/daemon/cycle/state.ts'
 import { API_ROUTES } from '../../../src/daemon/http/api-table.ts'
 import { type AuthSettings, createGate } from '../../../src/daemon/http/auth.ts'
 import { declaredReason } from '../../../src/daemon/http/documents/part.ts'
@@ -13,7 +18,8 @@ import { createLive } from '../../../src/daemon/http/live.ts'
 import { hashLabels } from '../../../src/daemon/http/status/labels.ts'
 import { sha256 } from '../../../src/daemon/schedule/system.ts'
 import { fakeClock } from '../../support/clock.ts'
-import { libraryOf } from '../../support/documents.ts'
+import { DAY, HOUR } from '../../support/declare.ts'
+import { libraryOf, NO_RECORDS } from '../../support/documents.ts'
 import { filled, type PathParts } from '../../support/paths.ts'
 import { serve as start } from '../../support/serve.ts'
 import { fullView, personEmail } from '../../support/views.ts'
@@ -172,7 +178,7 @@ describe('a reader of some groups', () => {
     const named = await serve(undefined, { ...settings, viewers: [{ ...LEADS, emails: true }] })
     const byName = JSON.parse((await named('/api/v1/workspaces/acme/people', LEAD)).text)
     expect(byName.items.map(({ person }: { person: string }) => person).toSorted()).toEqual([personEmail(1), personEmail(2)].toSorted())
-    expect((await ask('/', LEAD)).headers['location']).toBe('/workspaces/acme/people')
+    expect((await ask('/', LEAD)).headers['location']).toBe('/workspaces/acme')
   })
 
   test('sees nobody in a group that was not read for a day', async () => {
@@ -200,6 +206,75 @@ describe('a reader of some groups', () => {
     expect(heard).not.toContain('holds')
     expect(heard).not.toContain('id:')
     await reader?.cancel()
+  })
+
+  test('is led nowhere that does not exist for them', async () => {
+    const ask = await serve(undefined, { ...settings, viewers: [{ ...LEADS, emails: true }] })
+    const seen = new Set<string>()
+    const waiting = ['/workspaces/acme', '/workspaces/acme/lead']
+    for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+      if (seen.has(path)) continue
+      seen.add(path)
+      const { status, text } = await ask(path, LEAD)
+      expect([path, [200, 302, 303, 307].includes(status)]).toEqual([path, true])
+      for (const [, href = ''] of text.matchAll(/href="([^"#]*)/g)) if (href.startsWith('/')) waiting.push(href.replaceAll('&amp;', '&'))
+    }
+    expect(seen.size).toBeGreaterThan(5)
+    expect([...seen]).not.toContain('/workspaces/acme/holds')
+  })
+
+  test('has a page of who is near the cap, what ends soon and what changed, of their people only', async () => {
+    const [ada = '', other = ''] = [personEmail(1), personEmail(5)]
+    const now = fakeClock().now()
+    const grant = (email: string, days: number, state: 'active' | 'pending' = 'active'): GrantStatus => ({
+      grant: {
+        scope: userScope(email),
+        amount: { kind: 'cap', credits: credits(6000) },
+        until: { kind: 'instant', at: now + days * DAY },
+        reason: `as ${other} asked`,
+        document: 'acme',
+        at: { file: 'secret.yaml', line: 1, column: 1 },
+      },
+      state,
+      untilAt: now + days * DAY,
+    })
+    const write = (email: string, hours: number, result: 'applied' | 'failed' = 'applied'): HistoryEntry => ({
+      ...{ at: now - hours * HOUR, scope: userScope(email), action: 'set', effect: 'raise', from: credits(1), to: credits(2) },
+      ...{ cause: 'external', result, planId: 'secret-plan', digest: 'secret-digest', revision: 'secret-revision' },
+    })
+    const serveWith = async (grants: readonly GrantStatus[], history: readonly HistoryEntry[]) => {
+      const clock = fakeClock()
+      const views = () => [fullView('acme')]
+      const resolution = { grants } as unknown as Resolution
+      const facts = () => ({ desiredState: { resolution } as unknown as DesiredState })
+      const records = { ...NO_RECORDS, history: async () => history }
+      const documents = libraryOf({ views, clock, people: hashLabels(sha256, 'salt'), facts, records })
+      const { url } = await start({
+        views,
+        clock,
+        documents,
+        gate: createGate({ settings: () => settings, env: {}, clock }),
+        isChecked: () => settings,
+      })
+      return async (path: string) => (await get(url + path, LEAD)).text
+    }
+    const own = await serveWith([grant(ada, 3), grant(ada, 8), grant(ada, 2, 'pending')], [write(ada, 5), write(ada, 6, 'failed')])
+    const text = await own('/api/v1/workspaces/acme/lead')
+    expect(JSON.parse(text)).toMatchObject({
+      kind: 'Lead',
+      grants: [{ cap: 6000 }],
+      changes: [{ from: 1, to: 2, cause: 'external' }],
+      changesOmitted: 0,
+    })
+    expect(text).not.toMatch(/secret|@example/)
+    const page = await own('/workspaces/acme')
+    for (const heading of ['Near their cap', 'Temporary caps that end within a week', 'Changed this week']) expect(page).toContain(heading)
+    const among = await serveWith(
+      [grant(other, 1), grant(ada, 3), grant(ada, 8), grant(ada, 2, 'pending')],
+      [...Array.from({ length: 80 }, () => write(other, 1)), write(ada, 5), write(ada, 6, 'failed')],
+    )
+    expect(await among('/api/v1/workspaces/acme/lead')).toBe(text)
+    expect(await among('/workspaces/acme')).toBe(page)
   })
 
   test('gets the same bytes whatever becomes of what they may not see', async () => {
@@ -268,9 +343,9 @@ function world(): fc.Arbitrary<(view: WorkspaceView) => WorkspaceView> {
 test.each<readonly [OriginKind, string | undefined]>([
   ['cap', 'why'],
   ['grant', 'why'],
-  ['rule', undefined],
+  ['rule', 'own'],
   ['pool', undefined],
   ['conflict', undefined],
 ])('the reason of a %s is shown only where the policy gives it', (kind, shown) =>
-  expect(declaredReason({ kind, reason: 'why' })).toBe(shown),
+  expect(declaredReason({ kind, reason: 'why', ...(kind === 'rule' && { ownReason: 'own' }) })).toBe(shown),
 )

@@ -7,7 +7,7 @@ import { DAY, HOUR, NOW } from '../../support/declare.ts'
 import { testWorld } from '../../support/world.ts'
 
 const SETTINGS: NotifySettings = {
-  ...{ people: [], pools: [], digest: 'monthly', timezone: 'UTC', templates: DEFAULT_TEMPLATES },
+  ...{ people: [], pools: [], digest: 'monthly', events: [], channels: [], timezone: 'UTC', templates: DEFAULT_TEMPLATES },
   owners: [{ of: { kind: 'group', id: 'grp_r' }, targets: [{ kind: 'email', address: 'boss@example.com' }] }],
 }
 const midnight = Math.floor(NOW / DAY) * DAY

@@ -1,90 +1,15 @@
 // A daemon that tells people: its loop on a clock that the test moves, a real ledger, a real mail server and a real webhook on loopback.
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createPoster } from '../../../src/api/transport/http.ts'
-import { DEFAULT_TEMPLATES, type NotifySettings } from '../../../src/core/notify/settings.ts'
-import type { WebhookFormat } from '../../../src/core/notify/text.ts'
 import type { Told } from '../../../src/core/notify/told.ts'
 import { LedgerError } from '../../../src/daemon/ledger/error.ts'
-import { type Notifier, openChannels } from '../../../src/daemon/notify/channels.ts'
-import { createMailer } from '../../../src/daemon/notify/mail.ts'
+import type { Notifier } from '../../../src/daemon/notify/channels.ts'
 import { createWorkspace } from '../../../src/daemon/workspace.ts'
-import { listen } from '../../api/world.ts'
 import { DAY, HOUR } from '../../support/declare.ts'
 import { live, MINUTE } from '../../support/living.ts'
-import { type MailServer, mailServer } from '../../support/smtp.ts'
-import { noon, recordPast } from '../../support/use.ts'
-import { createWorld, type World, type WorldOptions } from '../../support/world.ts'
-
-const SECRET_PATH = '/services/T000/very-secret-path'
-const POLICY = { caps: { team: 1000, 'group:grp_r': 1000 } }
-
-const SETTINGS: NotifySettings = {
-  people: [85, 100],
-  pools: [80],
-  owners: [],
-  digest: 'off',
-  timezone: 'UTC',
-  templates: DEFAULT_TEMPLATES,
-}
-
-interface Town {
-  readonly one: World
-  readonly mail: MailServer
-  readonly hook: Awaited<ReturnType<typeof listen>> & { status: number }
-  readonly life: ReturnType<typeof live>
-  readonly secrets: string[]
-}
-
-interface TownOptions extends WorldOptions {
-  readonly settings?: Partial<NotifySettings>
-  readonly format?: WebhookFormat
-  readonly faults?: MailServer['faults']
-  readonly label?: (email: string) => string
-}
-
-/** Credits used, of which 500 are included in a seat. */
-const uses = (used: Readonly<Record<string, number>>) =>
-  Object.entries(used).map(([who, credits]) => ({ who, at: noon(10), credits: credits + 500 }))
-
-async function town(used: Readonly<Record<string, number>>, options: TownOptions = {}): Promise<Town> {
-  const { settings, format = 'json', faults, label = (email) => email, ...world } = options
-  const one = await createWorld({ groups: { grp_r: ['ada', 'bob'] }, ...world })
-  recordPast(one, uses(used))
-  const mail = await mailServer()
-  if (faults) mail.faults = faults
-  const hook: Town['hook'] = Object.assign(await listen((_request, response) => response.writeHead(hook.status).end('{}')), { status: 200 })
-  const secrets: string[] = []
-  const config = {
-    settings: { ...SETTINGS, ...settings },
-    mail: { host: '127.0.0.1', port: mail.port, tls: 'none', from: 'caps@example.com', user: 'caps', password: { env: 'PASSWORD' } },
-    webhooks: [{ name: 'chat', url: { env: 'HOOK' }, format }],
-  } as const
-  const channels = openChannels({
-    config,
-    mailer: createMailer(config.mail),
-    poster: createPoster({ userAgent: 'capkeeper/test', proxyEnv: {} }),
-    env: { PASSWORD: 'pass word', HOOK: `${hook.url}${SECRET_PATH}` },
-    onSecret: (secret) => void secrets.push(secret),
-  })
-  let underWay = 0
-  one.clock.busy = () => underWay > 0
-  const send: typeof channels.send = async (...message) => {
-    underWay += 1
-    return channels.send(...message).finally(() => {
-      underWay -= 1
-    })
-  }
-  one.workspace = createWorkspace({ ...one.workspace, notifier: { settings: config.settings, label, send } })
-  const life = live(one)
-  onTestFinished(async () => {
-    await life.stop()
-    channels.close()
-    hook.server.close()
-    await one.close()
-  })
-  life.set(POLICY)
-  return { one, mail, hook, life, secrets }
-}
+import type { MailServer } from '../../support/smtp.ts'
+import { POLICY, SECRET_PATH, SETTINGS, town, uses } from '../../support/town.ts'
+import { recordPast } from '../../support/use.ts'
+import { createWorld, type World } from '../../support/world.ts'
 
 const receivers = ({ mails }: MailServer): readonly string[] => mails.map(({ to }) => to)
 const states = ({ ledger }: World): readonly string[] => Object.values(ledger.fact('told')?.entries ?? {}).map(({ state }) => state)
@@ -95,6 +20,9 @@ describe('people', () => {
     await one.clock.pass(3 * HOUR)
     expect(receivers(mail)).toEqual(['bob@example.com', 'ada@example.com'])
     expect(mail.mails[0]?.source).toContain('Subject: 100 % of your add-on credits are used')
+    // Mail cuts long lines with `=`.
+    const stops = mail.mails.map(({ source }) => /stops you first: ([^.]*)\./.exec(source.replaceAll(/=\r?\n/g, ''))?.[1])
+    expect(stops).toEqual(['your cap, now', 'your cap, expected on 2026-11-23'])
     expect(mail.mails[0]?.source).not.toMatch(/\bada\b|cleo/)
     expect(states(one)).toEqual(['sent', 'sent'])
   })

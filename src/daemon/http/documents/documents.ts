@@ -12,6 +12,7 @@ import type {
   HealthDocument,
   HoldDocument,
   HoldListDocument,
+  LeadDocument,
   MeDocument,
   NearSeries,
   PersonDocument,
@@ -36,6 +37,10 @@ export interface Documents {
   /** `page`, `limit`. */
   workspaces(query?: Query): Promise<WorkspaceListDocument>
   workspace(workspace: string): Promise<WorkspaceDocument>
+  /** Who is near the cap, grants that end soon, and what changed. */
+  lead(workspace: string): Promise<LeadDocument>
+  /** Workspaces of which the reader sees only some people: the other pages do not exist for them. */
+  parts(): readonly string[]
   /** `search`, `sort`, `order`, `page`, `limit`. */
   groups(workspace: string, query?: Query): Promise<GroupListDocument>
   group(workspace: string, id: string): Promise<GroupDocument>

@@ -12,8 +12,9 @@ import { DocumentError, type Documents, type Query } from './documents.ts'
 import type { DaemonFacts, Records, Showing, WorkspaceFacts, WorkspaceSource } from './facts.ts'
 import { healthDocument } from './health.ts'
 import { holdDocument, holdsDocument } from './holds.ts'
+import { changedSince, leadDocument } from './lead.ts'
 import { meDocument } from './me.ts'
-import { type Part, partOf, stepOf } from './part.ts'
+import { MOST_WRITES, type Part, partOf, stepOf } from './part.ts'
 import { groupsDocument } from './people/groups.ts'
 import { peopleDocument } from './people/people.ts'
 import { groupDocument, personDocument } from './people/person.ts'
@@ -151,6 +152,14 @@ function documentsFor(options: DocumentOptions, wholeIndex: IndexOf, reader: Rea
       const digest = facts.view.policy?.digest ?? facts.policy?.digest
       return comparisonDocument(facts, digest === undefined ? undefined : options.comparisons?.of(source.name, digest), how)
     }),
+    lead: about(async (one) => {
+      const known = parts.get(one)?.part
+      const { facts, records, showing: how } = one
+      const sinceAt = changedSince(how.now)
+      const writes = known ? await known.writes(sinceAt) : await records.history({ sinceAt, limit: MOST_WRITES })
+      return leadDocument(facts, how, { grants: known?.grants ?? facts.desiredState?.resolution.grants ?? [], writes })
+    }),
+    parts: () => options.sources().flatMap(({ name }) => (sightOf(name).kind === 'part' ? [name] : [])),
     ...aboutOne(aboutWhole, indexOf),
     ...aboutPeople(about, indexOf),
   }
@@ -171,7 +180,7 @@ const aboutPeople = (about: AboutOne, indexOf: IndexOf): OfPeople => ({
   person: about(async (found, person: string) => personDocument(found.facts, await indexOf(found), found.records, found.showing, person)),
 })
 
-type OfWorkspace = Omit<Documents, keyof OfPeople | 'me' | 'status' | 'workspaces' | 'health' | 'comparison'>
+type OfWorkspace = Omit<Documents, keyof OfPeople | 'me' | 'lead' | 'parts' | 'status' | 'workspaces' | 'health' | 'comparison'>
 
 const aboutOne = (about: AboutOne, indexOf: IndexOf): OfWorkspace => ({
   workspace: about(async (found) => workspaceDocument(found.facts, found.showing, await holdsSince(found))),

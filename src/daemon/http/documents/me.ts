@@ -3,10 +3,11 @@
 
 import type { Person, Roster } from '../../../core/model/observed.ts'
 import { normaliseEmail } from '../../../core/model/scope.ts'
-import type { Credits, Instant } from '../../../core/model/units.ts'
+import type { Instant } from '../../../core/model/units.ts'
 import { requestLink } from '../../../core/notify/request-link.ts'
-import { declaredIn, resolvePerson } from '../../../core/resolve/desired.ts'
-import { type FirstStop, firstStop } from '../../../core/use/first-stop.ts'
+import { resolvePerson } from '../../../core/resolve/desired.ts'
+import type { FirstStop } from '../../../core/use/first-stop.ts'
+import { shownAt, stopOf } from '../../conditions/stop.ts'
 import type { PeopleLabels } from '../status/labels.ts'
 import type { Showing, WorkspaceFacts } from './facts.ts'
 import { declaredReason, entryWord } from './part.ts'
@@ -46,7 +47,7 @@ function linkOf({ cap, addOn }: MeEntry, { email }: Person, url: string | undefi
 const rows = new WeakMap<Roster, ReadonlyMap<string, Person | 'several'>>()
 
 /** The row of an address; undefined when no row fits, or more than one. */
-function onlyOne(roster: Roster, email: string): Person | undefined {
+export function onlyOne(roster: Roster, email: string): Person | undefined {
   let known = rows.get(roster)
   if (!known) {
     const made = new Map<string, Person | 'several'>()
@@ -62,23 +63,12 @@ function onlyOne(roster: Roster, email: string): Person | undefined {
 }
 
 function entryOf({ view, desiredState }: WorkspaceFacts, person: Person, hashed: PeopleLabels, now: Instant): MeEntry {
-  const shown = view.people.find(({ email }) => email === person.email)
+  const shown = shownAt(view.people).get(person.email)
   const chain = (desiredState && resolvePerson(person.email, desiredState.inputs)?.chain) ?? []
   const [winner] = chain
   const cap = shown?.cap
   const left = typeof cap === 'number' && shown?.used !== undefined ? cap - shown.used : undefined
-  const pool = desiredState && declaredIn(desiredState.inputs).pools.placeOf(person.email)?.pool.name
-  const figures = view.pools?.find(({ name }) => name === pool)?.figures
   const cycle = view.roster?.cycle ?? view.balance?.cycle
-  const stop = firstStop({
-    now,
-    cycle,
-    ...(left !== undefined && {
-      own: { left: left + seatLeft(person, shown?.used, view.balance?.creditsPerSeat), used: person.used ?? 0 },
-    }),
-    ...(figures && { pool: figures }),
-    ...(view.use?.figures && { balance: view.use.figures }),
-  })
   return {
     workspace: view.workspace,
     ...(view.roster && { readAt: rfc3339(view.roster.readAt) }),
@@ -87,7 +77,7 @@ function entryOf({ view, desiredState }: WorkspaceFacts, person: Person, hashed:
     ...(cap !== undefined && { cap }),
     ...(winner && { entry: { kind: entryWord(winner), ...reasonOf(declaredReason(winner), hashed) } }),
     ...(left !== undefined && { left: cents(Math.max(0, left)) }),
-    stopsFirst: stopEntry(stop),
+    stopsFirst: stopEntry(stopOf({ view, desiredState }, person, now)),
     grants: chain
       .filter(({ kind, untilAt }) => kind === 'grant' && untilAt !== undefined)
       .slice(0, MOST_GRANTS)
@@ -101,11 +91,11 @@ function entryOf({ view, desiredState }: WorkspaceFacts, person: Person, hashed:
   }
 }
 
-/** Credits of the seat that are still to be used before add-on credits are. */
-const seatLeft = ({ used }: Person, addOn: Credits | undefined, creditsPerSeat: number | undefined): number =>
-  used === undefined || addOn === undefined || addOn > 0 || creditsPerSeat === undefined ? 0 : Math.max(0, creditsPerSeat - used)
-
-const stopEntry = ({ what, at }: FirstStop): MeEntry['stopsFirst'] => ({ what, ...(at !== undefined && { on: rfc3339(at).slice(0, 10) }) })
+/** As documents show it. */
+export const stopEntry = ({ what, at }: FirstStop): MeEntry['stopsFirst'] => ({
+  what,
+  ...(at !== undefined && { on: rfc3339(at).slice(0, 10) }),
+})
 
 const reasonOf = (reason: string | undefined, { text }: PeopleLabels) =>
   reason === undefined ? {} : { reason: text(reason).slice(0, MOST_LETTERS) }

@@ -1,10 +1,11 @@
 // What a reader sees of a workspace of which only some people are theirs to see. The facts are cut before any document is made of them, so a document
 // cannot tell what is not in them: a fact that is not named here does not exist for such a reader.
 
+import type { HistoryEntry } from '../../../core/model/change.ts'
 import { GRANT_STATES, type GrantState, type WorkspaceView } from '../../../core/model/events.ts'
 import { groupScope, type ScopeKey, scopeKey, userScope } from '../../../core/model/scope.ts'
 import { DAY_MS, type Instant } from '../../../core/model/units.ts'
-import type { Candidate } from '../../../core/resolve/candidate.ts'
+import type { Candidate, GrantStatus } from '../../../core/resolve/candidate.ts'
 import type { PartSight } from '../auth.ts'
 import type { PeopleLabels } from '../status/labels.ts'
 import type { Records, Showing, WorkspaceFacts } from './facts.ts'
@@ -21,11 +22,17 @@ export function entryWord({ kind, scope }: Pick<Candidate, 'kind' | 'scope'>): s
   return kind === 'grant' ? `${scope.kind} grant` : kind
 }
 
-/** The reason that a policy gives. Those that capkeeper words for rules, pools and conflicts name groups, figures and people of others. */
-export const declaredReason = ({ kind, reason }: Pick<Candidate, 'kind' | 'reason'>): string | undefined =>
-  kind === 'cap' || kind === 'grant' ? reason : undefined
+/** The reason that a policy gives. What capkeeper words around it for rules, pools and conflicts names groups, figures and people of others. */
+export const declaredReason = ({ kind, reason, ownReason }: Pick<Candidate, 'kind' | 'reason' | 'ownReason'>): string | undefined =>
+  kind === 'cap' || kind === 'grant' ? reason : ownReason
+
+/** Writes of a week that are looked through: more than any service takes, so that those of others push none out. Choice. */
+export const MOST_WRITES = 100_000
 
 export interface Part {
+  /** Grants and writes of the scopes that are seen. */
+  readonly grants: readonly GrantStatus[]
+  writes(sinceAt: Instant): Promise<readonly HistoryEntry[]>
   readonly facts: WorkspaceFacts
   readonly records: Records
   readonly showing: Showing
@@ -41,34 +48,76 @@ export function partOf(
 ): Part {
   const { view, readings } = whole.facts
   const groups = view.groups.filter(({ id, readAt }) => sight.groups.includes(id) && whole.showing.now - readAt <= MEMBERS_LIFE_MS)
+  const cut = cutOf(view.groups, groups, { sight, hashed, shown: whole.showing.people.shown })
+  const { keys, people } = cut
+  const { clock, now, requestUrl } = whole.showing
+  const showing: Showing = { people, clock, now: stepOf(now), isPart: true, ...(requestUrl !== undefined && { requestUrl }) }
+  const own = new Map([...(readings ?? [])].filter(([key]) => keys.has(key)))
+  const grants = whole.facts.desiredState?.resolution.grants ?? []
+  return {
+    grants: grants.filter(({ grant }) => keys.has(scopeKey(grant.scope))),
+    writes: async (sinceAt) =>
+      (await whole.records.history({ sinceAt, limit: MOST_WRITES })).filter(({ scope }) => keys.has(scopeKey(scope))),
+    facts: { view: viewOf(view, cut), ...(readings && { readings: own }) },
+    records: recordsOf(whole.records),
+    showing,
+    indexOf: (index) => once(cut, index.rows, () => indexOf(index, cut)),
+  }
+}
+
+function indexOf(index: PeopleIndex, { seen, keys, people }: Cut): PeopleIndex {
+  const rows = index.rows
+    .filter(({ email }) => seen.has(email))
+    .map((row) => ({
+      ...row,
+      label: people.label(row.email),
+      groups: row.groups.filter((key) => keys.has(key)),
+      from: row.from === undefined || row.from === 'team' || keys.has(row.from) ? row.from : undefined,
+    }))
+  const names = new Map(rows.flatMap(({ winner }) => (winner ? [[winner, entryWord(winner)] as const] : [])))
+  return { rows, names, orders: new Map() }
+}
+
+/** What a sight comes to while the members of the groups are the same. */
+interface Cut {
+  readonly groups: WorkspaceView['groups']
+  readonly seen: ReadonlySet<string>
+  readonly keys: ReadonlySet<ScopeKey>
+  readonly people: PeopleLabels
+}
+
+interface Cutting {
+  readonly sight: PartSight
+  readonly hashed: PeopleLabels
+  readonly shown: PeopleLabels['shown']
+}
+
+/** Made once for each reading of the groups and sight: the sights are as many as the entries of `viewers` allow. */
+function cutOf(all: WorkspaceView['groups'], groups: WorkspaceView['groups'], { sight, hashed, shown }: Cutting): Cut {
+  const known = once(all, hashed, () => new Map<string, Cut>())
+  const key = JSON.stringify([groups.map(({ id }) => id), sight.named, shown])
+  const before = known.get(key)
+  if (before) return before
   const seen = new Set(groups.flatMap(({ emails }) => [...emails]))
   const named = new Set(groups.filter(({ id }) => sight.named.includes(id)).flatMap(({ emails }) => [...emails]))
-  const isNamed = (email: string): boolean => seen.has(email) && (named.has(email) || whole.showing.people.shown === 'email')
+  const isNamed = (email: string): boolean => seen.has(email) && (named.has(email) || shown === 'email')
   const keys = new Set<ScopeKey>([
     ...[...seen].map((email) => scopeKey(userScope(email))),
     ...groups.map(({ id }) => scopeKey(groupScope(id))),
   ])
-  const people = labelsOf(hashed, isNamed, [...seen].every(isNamed))
-  const { clock, now, requestUrl } = whole.showing
-  const showing: Showing = { people, clock, now: stepOf(now), isPart: true, ...(requestUrl !== undefined && { requestUrl }) }
-  const own = new Map([...(readings ?? [])].filter(([key]) => keys.has(key)))
-  return {
-    facts: { view: viewOf(view, { groups, seen, keys }), ...(readings && { readings: own }) },
-    records: recordsOf(whole.records),
-    showing,
-    indexOf(index) {
-      const rows = index.rows
-        .filter(({ email }) => seen.has(email))
-        .map((row) => ({
-          ...row,
-          label: people.label(row.email),
-          groups: row.groups.filter((key) => keys.has(key)),
-          from: row.from === undefined || row.from === 'team' || keys.has(row.from) ? row.from : undefined,
-        }))
-      const names = new Map(rows.flatMap(({ winner }) => (winner ? [[winner, entryWord(winner)] as const] : [])))
-      return { rows, names, orders: new Map() }
-    },
-  }
+  const cut = { groups, seen, keys, people: labelsOf(hashed, isNamed, [...seen].every(isNamed)) }
+  known.set(key, cut)
+  return cut
+}
+
+const made = new WeakMap<object, WeakMap<object, unknown>>()
+
+/** Makes a value once for two immutable objects, which must not be the two of another maker. */
+function once<T>(first: object, second: object, make: () => T): T {
+  const known = made.get(first) ?? new WeakMap<object, unknown>()
+  made.set(first, known)
+  if (!known.has(second)) known.set(second, make())
+  return known.get(second) as T
 }
 
 /** The last instant that restricted documents name. */
@@ -84,30 +133,27 @@ const labelsOf = (hashed: PeopleLabels, isNamed: (email: string) => boolean, are
 
 const NO_GRANTS = Object.fromEntries(GRANT_STATES.map((state) => [state, 0])) as Record<GrantState, number>
 
-interface Seen {
-  readonly groups: WorkspaceView['groups']
-  readonly seen: ReadonlySet<string>
-  readonly keys: ReadonlySet<ScopeKey>
-}
-
-function viewOf({ workspace, mode, roster, people, scopes }: WorkspaceView, { groups, seen, keys }: Seen): WorkspaceView {
+function viewOf({ workspace, mode, roster, people, scopes }: WorkspaceView, cut: Cut): WorkspaceView {
+  const { groups, seen, keys } = cut
   return {
     workspace,
     mode,
     groups,
     ...(roster && {
       roster: {
-        people: roster.people.filter(({ email }) => seen.has(email)),
+        people: once(cut, roster.people, () => roster.people.filter(({ email }) => seen.has(email))),
         readAt: roster.readAt,
         ...(roster.cycle && { cycle: roster.cycle }),
         statusesAbsent: roster.statusesAbsent,
         duplicates: [],
       },
     }),
-    people: people.filter(({ email }) => seen.has(email)),
-    scopes: scopes
-      .filter(({ scope }) => keys.has(scopeKey(scope)))
-      .map(({ scope, state, desired, observed }) => ({ scope, state, observed, ...(desired !== undefined && { desired }) })),
+    people: once(cut, people, () => people.filter(({ email }) => seen.has(email))),
+    scopes: once(cut, scopes, () =>
+      scopes
+        .filter(({ scope }) => keys.has(scopeKey(scope)))
+        .map(({ scope, state, desired, observed }) => ({ scope, state, observed, ...(desired !== undefined && { desired }) })),
+    ),
     holds: [],
     approvals: [],
     grants: NO_GRANTS,

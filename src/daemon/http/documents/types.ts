@@ -2,6 +2,7 @@
 // as `people` of the config says, lists are bounded and say what they leave out, and what was never known is absent. Types only.
 
 import type { COMPARISON } from './schema/comparison-source.ts'
+import type { LEAD } from './schema/lead-source.ts'
 import type { ME } from './schema/me-source.ts'
 import type { place, problem, Shape } from './schema/parts-source.ts'
 import type { GROUP, GROUPS, PEOPLE, PERSON, WRITE } from './schema/people-source.ts'
@@ -20,6 +21,7 @@ import type {
 import type { HEALTH, POLICIES, SCOPE, WORKSPACE, WORKSPACES } from './schema/workspace-source.ts'
 
 export type MeDocument = Shape<typeof ME>
+export type LeadDocument = Shape<typeof LEAD>
 export type StatusDocument = Shape<typeof STATUS>
 export type WorkspaceStatus = StatusDocument['workspaces'][number]
 export type WorkspaceListDocument = Shape<typeof WORKSPACES>

@@ -30,14 +30,14 @@ import type { DayFigures, JournalEntry, PoolOfDay } from '../../../core/model/jo
 import type { Balance, Cycle, GroupMembers, Observed, OwnedCap, Person, Roster } from '../../../core/model/observed.ts'
 import type { EnvelopeMemory, Span } from '../../../core/model/policy.ts'
 import type { ScopeKey } from '../../../core/model/scope.ts'
-import { TOLD_STATES, type Told, type ToldEntry } from '../../../core/notify/told.ts'
+import { type Kept, TOLD_STATES, type Told, type ToldEntry } from '../../../core/notify/told.ts'
 import type { HoldShown } from '../../../core/plan/approval.ts'
 import type { OpenBreaker } from '../../../core/plan/breaker.ts'
 import type { Contest } from '../../../core/plan/contested.ts'
 import type { ChangesShown, ReviewedRules } from '../../../core/plan/reviewed.ts'
 import type { CapSince, PoolMember, PoolState, PoolTerms } from '../../../core/pools/state.ts'
 import type { SettledMatches } from '../../../core/resolve/matches.ts'
-import type { MeasuredAddOn, MeasuredCycle } from '../../../core/use/add-on.ts'
+import { ADD_ON_SOURCES, type MeasuredAddOn, type MeasuredCycle } from '../../../core/use/add-on.ts'
 import type { AddOnAsked, RunsAsked } from '../../../core/use/asked.ts'
 import type { BurnedFacts } from '../../../core/use/burned.ts'
 import type { FigureDoubt, HistoryClaim, HistoryState, KnownDays, PersonHistory } from '../../../core/use/history.ts'
@@ -114,6 +114,13 @@ const approval = shape<Approval>({
 })
 
 const quarantined = shape<Stored<Quarantined>>({ scope, code: text, message: text, entry: text, at: number, restore: optional(cap) })
+
+const kept = shape<Kept>({
+  items: optional(list(text)),
+  basis: optional(
+    shape<NonNullable<Kept['basis']>>({ at: number, known: number, members: number, source: oneOf([...ADD_ON_SOURCES, 'pool'] as const) }),
+  ),
+})
 
 const pause = shape<Pause>({ untilAt: number, reason: text, pausedAt: number })
 
@@ -313,7 +320,17 @@ const facts: { readonly [K in keyof LedgerFacts]: Of<StoredFacts[K]> } = {
   }),
   told: shape<Told>({
     cycleStartAt: number,
-    entries: record(shape<ToldEntry>({ level: number, state: oneOf(TOLD_STATES), at: number, tries: number, reason: optional(text) })),
+    entries: record(
+      shape<ToldEntry>({
+        level: number,
+        state: oneOf(TOLD_STATES),
+        at: number,
+        tries: number,
+        reason: optional(text),
+        kept: optional(kept),
+        before: optional(kept),
+      }),
+    ),
   }),
   forgottenHashes: list(text),
   history: shape<HistoryState>({ checkedAt: number, isFiltered: boolean, hasCredits: boolean }),

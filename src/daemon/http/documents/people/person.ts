@@ -8,10 +8,12 @@ import { DAY_MS, type Instant, midnight } from '../../../../core/model/units.ts'
 import { requestLink } from '../../../../core/notify/request-link.ts'
 import { bandRank } from '../../../../core/use/bands.ts'
 import { type CapChange, capChanges } from '../../../../core/use/replay/in-force.ts'
+import { stopOf } from '../../../conditions/stop.ts'
 import { cyclesBetween } from '../../../replay/cycles.ts'
 import { DocumentError } from '../documents.ts'
 import { explained, explanationOf, MOST_WRITES } from '../explained.ts'
 import type { DayUse, Records, Showing, WorkspaceFacts } from '../facts.ts'
+import { onlyOne, stopEntry } from '../me.ts'
 import { cents, dayText, headOf, keyText } from '../show.ts'
 import type { GroupDocument, PersonDocument } from '../types.ts'
 import { groupEntries } from './groups.ts'
@@ -55,6 +57,7 @@ export async function personDocument(
     ...explained(explanation, { facts, scope, history }, showing),
     ...(isProtected && { protected: true }),
     guards,
+    ...stopsFirst(facts, row.email, showing),
     ...requestOf(entry, showing),
     use: useByDay(
       { days, burned, measured, grades: await records.gradesOfPerson(row.email, days), caps, headRoom: headRoomOf(row) },
@@ -62,6 +65,12 @@ export async function personDocument(
       showing,
     ),
   }
+}
+
+/** Readers of some people are not told: a pool and the balance are of others too. */
+function stopsFirst(facts: WorkspaceFacts, email: string, { isPart, now }: Showing): Pick<PersonDocument, 'stopsFirst'> {
+  const person = facts.view.roster && onlyOne(facts.view.roster, email)
+  return isPart || !person ? {} : { stopsFirst: stopEntry(stopOf(facts, person, now)) }
 }
 
 /** The link has the name by which the person is shown, so that a hash stays a hash. */

@@ -7,7 +7,7 @@ import { cap, day, figure, instant, list, object, optional, text, words } from '
 const KIND = text('Where a cap is declared: `user`, `group`, `team`, one of them with `grant`, `rule`, `pool`, or `conflict`.')
 const REASON = text('As the policy gives it.')
 
-const STOP = object('What stops the person first in this cycle.', {
+export const STOP = object('What stops the person first in this cycle.', {
   what: words(STOPS, 'Their own cap, the pool that deals it, the add-on credits of the workspace, or nothing.'),
   on: optional(day('When it is expected, or has happened.')),
 })

@@ -4,6 +4,7 @@ import Type from 'typebox'
 import { API, API_ROUTES, type ApiRoute, type DocumentKind, PATH_PARTS } from '../../api-table.ts'
 import { MOST_LETTERS, type Parameter } from '../query.ts'
 import { COMPARISON } from './comparison-source.ts'
+import { LEAD } from './lead-source.ts'
 import { ME } from './me-source.ts'
 import { object, text } from './parts-source.ts'
 import { GROUP, GROUPS, PEOPLE, PERSON } from './people-source.ts'
@@ -13,6 +14,7 @@ import { HEALTH, POLICIES, WORKSPACE, WORKSPACES } from './workspace-source.ts'
 
 const DOCUMENTS: Readonly<Record<DocumentKind, TSchema>> = {
   Me: ME,
+  Lead: LEAD,
   WorkspaceList: WORKSPACES,
   Workspace: WORKSPACE,
   GroupList: GROUPS,

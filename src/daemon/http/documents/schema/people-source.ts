@@ -5,6 +5,7 @@ import { ORIGIN_KINDS } from '../../../../core/model/entry.ts'
 import { BANDS } from '../../../../core/model/events.ts'
 import { ADD_ON_SOURCES } from '../../../../core/use/add-on.ts'
 import { DAY_GRADES } from '../../../../core/use/history.ts'
+import { STOP } from './me-source.ts'
 import {
   band,
   cap,
@@ -202,6 +203,7 @@ export const PERSON = object('One person.', {
   ...PERSON_ENTRY,
   ...EXPLAINED,
   protected: optional(flag('Never lowered, blocked or cleared.')),
+  stopsFirst: optional(STOP),
   guards: list(guard, 'Guards that hold a change for this person.'),
   requestUrl: optional(text('Where to ask for more, where the config has `requests`.')),
   use: object('Use by day against the cap.', {

@@ -1,0 +1,101 @@
+// What happened lately in a workspace, for messages about events and for digests: writes from the ledger's history, what stands now, and the journal. It
+// carries no address but in scopes: ids are hashes.
+import { createHash } from 'node:crypto'
+import { type HistoryEntry, isGone } from '../../core/model/change.ts'
+import type { JournalEntry } from '../../core/model/journal.ts'
+import { shortRevision } from '../../core/model/policy.ts'
+import { type Scope, scopeKey } from '../../core/model/scope.ts'
+import { DAY_MS, type Instant } from '../../core/model/units.ts'
+import { digestsAsked, toldNow } from '../../core/notify/due.ts'
+import type { Happening } from '../../core/notify/happened.ts'
+import type { NotifySettings } from '../../core/notify/settings.ts'
+import { isDue } from '../../core/notify/told.ts'
+import type { Ledger } from '../../ports.ts'
+import { cycleOf } from '../cycle/state.ts'
+import { minuteText } from '../http/documents/show.ts'
+import type { Workspace } from '../workspace.ts'
+
+export interface Happened extends Pick<Workspace, 'state' | 'clock'> {
+  readonly shown: Pick<Workspace['shown'], 'planned' | 'desiredState'>
+  readonly pause?: Workspace['pause']
+  readonly ledger: Pick<Ledger, 'fact' | 'history' | 'quarantined'>
+}
+
+/** Writes that are looked at; of more, the latest. Choice. */
+const MOST_WRITES = 5_000
+
+/** Empty where neither an event nor a digest is asked for. Rejects with a `LedgerError`. */
+export async function happened(source: Happened, settings: NotifySettings): Promise<readonly Happening[]> {
+  const { clock, ledger } = source
+  const now = clock.now()
+  const lookBack = digestIsDue(source, settings, now) ? (settings.digest === 'daily' ? DAY_MS : 31 * DAY_MS) : DAY_MS
+  if (settings.events.length === 0 && lookBack === DAY_MS && settings.digest === 'off') return []
+  const sinceAt = now - lookBack
+  const writes = await ledger.history({ sinceAt, limit: MOST_WRITES })
+  const journal = (ledger.fact('journal') ?? []).filter(({ at }) => at >= sinceAt)
+  return [
+    ...writes.toReversed().flatMap(ofWrite),
+    ...journal.flatMap(ofJournal),
+    ...(settings.events.length === 0 ? [] : [...heldNow(source), ...rejectedNow(source), ...endingNow(source), ...pausedNow(source)]),
+  ]
+}
+
+function digestIsDue({ state, ledger }: Happened, settings: NotifySettings, now: Instant): boolean {
+  const told = toldNow(ledger.fact('told'), cycleOf(state?.usage), now)
+  return digestsAsked(settings, now).some(({ key, level }) => told && isDue(told, key, level, now))
+}
+
+const idOf = (...parts: readonly (string | number)[]): string =>
+  createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16)
+
+function ofWrite({ at, scope, from, to, cause, result, revision }: HistoryEntry): readonly Happening[] {
+  if (result !== 'applied') return []
+  const kind = cause === 'external' ? 'reverted' : 'applied'
+  return [{ kind, id: idOf(at, scopeKey(scope), to), at, scope, text: `${from} → ${to}`, revision }]
+}
+
+function ofJournal(one: JournalEntry): readonly Happening[] {
+  const { at, kind } = one
+  if (kind === 'foreign')
+    return [{ kind, id: idOf(at, scopeKey(one.scope)), at, scope: one.scope, text: `${one.verified} → ${one.observed}` }]
+  if (kind === 'hold') return [{ kind, id: one.id, at, text: one.guards.join(', ') }]
+  return kind === 'policy' && one.valid ? [{ kind: 'revision', id: idOf(at, one.digest), at, text: shortRevision(one.revision) }] : []
+}
+
+function heldNow({ shown, clock }: Happened): readonly Happening[] {
+  return (shown.planned?.plan.holds ?? []).flatMap(({ id, guards, changes }) =>
+    changes.map(({ scope, from, to }): Happening => {
+      return { kind: 'held', id: id.slice(0, 16), at: clock.now(), scope, text: `${from} → ${to} (${guards.join(', ')})` }
+    }),
+  )
+}
+
+function rejectedNow({ shown, ledger, clock }: Happened): readonly Happening[] {
+  const now = clock.now()
+  const of = (scope: Scope, code: string, at: Instant): Happening => ({
+    kind: 'rejected',
+    id: idOf(scopeKey(scope), code),
+    at,
+    scope,
+    text: code,
+  })
+  const found = [
+    ...ledger.quarantined().flatMap((one) => (isGone(one) ? [] : [of(one.scope, one.code, one.at)])),
+    ...(shown.desiredState?.resolution.rejected ?? []).map(({ scope, code }) => of(scope, code, now)),
+  ]
+  return [...new Map(found.map((one) => [one.id, one])).values()]
+}
+
+const endingNow = ({ shown, clock }: Happened): readonly Happening[] =>
+  (shown.desiredState?.resolution.grants ?? []).flatMap(({ grant: { scope, amount }, state, untilAt }): readonly Happening[] => {
+    if (state !== 'expiring' || untilAt === undefined) return []
+    const cap = amount.kind === 'cap' ? `${amount.credits}` : `+${amount.credits}`
+    return [
+      { kind: 'grantEnding', id: idOf(scopeKey(scope), untilAt), at: clock.now(), scope, text: `${cap} until ${minuteText(untilAt)}` },
+    ]
+  })
+
+const pausedNow = ({ pause, clock }: Happened): readonly Happening[] =>
+  pause && pause.untilAt > clock.now()
+    ? [{ kind: 'paused', id: idOf(pause.pausedAt), at: pause.pausedAt, text: `nothing is written until ${minuteText(pause.untilAt)}` }]
+    : []

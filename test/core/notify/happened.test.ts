@@ -1,0 +1,177 @@
+// Events and what digests say of changes: whom they touch, told once, at most six times an hour, and again only where they surely did not arrive.
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { groupScope, TEAM, userScope } from '../../../src/core/model/scope.ts'
+import { credits } from '../../../src/core/model/units.ts'
+import { type DueInputs, messagesDue } from '../../../src/core/notify/due.ts'
+import type { Happening } from '../../../src/core/notify/happened.ts'
+import { DEFAULT_TEMPLATES, EVENTS, type NotifySettings } from '../../../src/core/notify/settings.ts'
+import { type Delivery, markEnded, markSending, type Told } from '../../../src/core/notify/told.ts'
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const NOON = Date.parse('2026-11-22T12:00Z')
+const CYCLE = { startAt: Date.parse('2026-11-01T00:00Z'), endAt: Date.parse('2026-12-01T00:00Z') }
+const GROUPS = [
+  { id: 'grp_r', name: 'Research', emails: ['ada@example.com', 'bob@example.com'] },
+  { id: 'grp_p', name: 'Platform', emails: ['cleo@example.com'] },
+]
+const lead = (id: string) => ({ of: { kind: 'group', id }, targets: [{ kind: 'email', address: `${id}@example.com` }] }) as const
+const SETTINGS: NotifySettings = {
+  people: [],
+  pools: [],
+  owners: [lead('grp_r'), lead('grp_p')],
+  digest: 'off',
+  events: EVENTS,
+  channels: ['ops'],
+  timezone: 'UTC',
+  templates: DEFAULT_TEMPLATES,
+}
+
+const due = (given: Partial<DueInputs> = {}) =>
+  messagesDue({
+    now: NOON,
+    workspace: 'acme',
+    settings: SETTINGS,
+    cycle: CYCLE,
+    people: [],
+    groups: GROUPS,
+    pools: [],
+    told: undefined,
+    revision: 'present',
+    label: (email) => `<${email.length}>`,
+    ...given,
+  })
+const event = (kind: Happening['kind'], id: string, more: Partial<Happening> = {}): Happening => ({
+  kind,
+  id,
+  at: NOON - MINUTE,
+  text: '1 → 2',
+  ...more,
+})
+const ADA = { scope: userScope('ada@example.com') }
+const to = ({ messages }: ReturnType<typeof due>): readonly string[] =>
+  messages.map((one) => `${one.to.kind === 'email' ? one.to.address : one.to.name} ${one.values['event']}`)
+const sent = (told: Told | undefined, found: ReturnType<typeof due>, now: number, delivery: Delivery = { kind: 'sent' }): Told => {
+  const base = found.told ?? told ?? { cycleStartAt: 0, entries: {} }
+  return markEnded(markSending(base, found.messages, now), new Map(found.messages.map(({ key }) => [key, delivery])), now)
+}
+
+describe('an event', () => {
+  test.each([
+    ['about a person is told to the owner of their group and to the channel', ADA, ['grp_r@example.com applied', 'ops applied']],
+    ['about a group is told to its owner and to the channel', { scope: groupScope('grp_p') }, ['grp_p@example.com applied', 'ops applied']],
+    ['about the team is told to everybody', { scope: TEAM }, ['grp_r@example.com applied', 'grp_p@example.com applied', 'ops applied']],
+    ['about nobody’s group is told to the channel only', { scope: userScope('dan@example.com') }, ['ops applied']],
+  ])('%s', (_case, scope, expected) => {
+    expect(to(due({ happened: [event('applied', 'a', scope)] }))).toEqual(expected)
+  })
+
+  test.each(EVENTS)('%s is told only where it is asked for', (kind) => {
+    const happened = [event(kind, 'a', ADA)]
+    expect(to(due({ happened, settings: { ...SETTINGS, owners: [], events: [kind] } }))).toEqual([`ops ${kind}`])
+    expect(to(due({ happened, settings: { ...SETTINGS, events: EVENTS.filter((one) => one !== kind) } }))).toEqual([])
+  })
+
+  test('names people as `people` says, and carries the revision, and what is held and rejected', () => {
+    const happened = [event('held', 'h', ADA), event('rejected', 'r', ADA), event('applied', 'a', { ...ADA, revision: 'abc' })]
+    const [held, applied] = due({ happened, settings: { ...SETTINGS, owners: [] } }).messages
+    expect(held?.values).toMatchObject({ event: 'held', revision: 'present', held: 1, rejected: 1, items: ['<15>: 1 → 2'] })
+    expect(applied?.values).toMatchObject({ event: 'applied', revision: 'abc' })
+    expect(JSON.stringify([held, applied])).not.toContain('ada')
+  })
+
+  test('needs no billing cycle, and is not told again once there is one', () => {
+    const happened = [event('held', 'h', ADA)]
+    const first = due({ cycle: undefined, happened })
+    expect(to(first)).toEqual(['grp_r@example.com held', 'ops held'])
+    const told = sent(undefined, first, NOON)
+    expect(to(due({ told, happened, now: NOON + HOUR }))).toEqual([])
+  })
+
+  test('of more than 20 parts says how many more there are', () => {
+    const happened = Array.from({ length: 25 }, (_, index) => event('held', 'h', { scope: userScope(`p${index}@example.com`) }))
+    expect(due({ happened }).messages[0]?.values).toMatchObject({
+      count: 25,
+      items: expect.toSatisfy((lines: string[]) => lines.length === 21),
+    })
+  })
+
+  test('that surely did not arrive is sent again with what came since, and no sooner than its wait', () => {
+    const happened = [event('held', 'h', ADA)]
+    const settings = { ...SETTINGS, owners: [] }
+    const told = sent(undefined, due({ happened, settings }), NOON, { kind: 'refused', reason: 'busy' })
+    expect(to(due({ happened, settings, told, now: NOON + 30_000 }))).toEqual([])
+    const more = [...happened, event('held', 'i', ADA)]
+    const again = due({ happened: more, settings, told, now: NOON + 2 * MINUTE })
+    expect(again.messages[0]?.values).toMatchObject({ count: 2 })
+    const after = sent(told, again, NOON + 2 * MINUTE)
+    expect(Object.values(after.entries)[0]).toMatchObject({ state: 'sent', tries: 2 })
+    expect(to(due({ happened: more, settings, told: after, now: NOON + HOUR }))).toEqual([])
+  })
+
+  test('is told once, and messages of a kind go to a receiver at most six times an hour, whatever happens', () => {
+    const steps = fc.array(fc.record({ kind: fc.constantFrom(...EVENTS), minutes: fc.integer({ min: 1, max: 12 }) }), { maxLength: 60 })
+    fc.assert(
+      fc.property(steps, (all) => {
+        let [now, told]: [number, Told | undefined] = [NOON, undefined]
+        const happened: Happening[] = []
+        const times = new Map<string, number[]>()
+        const seen: string[] = []
+        for (const { kind, minutes } of all) {
+          now += minutes * MINUTE
+          happened.push(event(kind, `${happened.length}`, { ...ADA, at: now, text: `${happened.length}` }))
+          const found = due({ now, told, happened, settings: { ...SETTINGS, owners: [] } })
+          for (const { key, values } of found.messages) {
+            times.set(key, [...(times.get(key) ?? []), now])
+            if (Array.isArray(values['items'])) seen.push(...values['items'])
+          }
+          told = sent(told, found, now)
+        }
+        expect(new Set(seen).size).toBe(seen.length)
+        for (const list of times.values())
+          for (const at of list) expect(list.filter((one) => one >= at && one < at + HOUR).length).toBeLessThanOrEqual(6)
+      }),
+      { numRuns: 60 },
+    )
+  })
+})
+
+describe('a digest', () => {
+  const settings = { ...SETTINGS, owners: [lead('grp_r')], digest: 'daily', events: [], channels: [] } as const
+  const person = (name: string, used: number, source: 'measured' | 'estimated' = 'measured') =>
+    ({ email: `${name}@example.com`, cap: credits(100), used: credits(used), source }) as const
+
+  test('tells what changed since the last one, who is newly at the cap, and a figure that moved by coverage', () => {
+    const first = due({ settings, people: [person('ada', 100, 'estimated')], happened: [event('applied', 'a', ADA)] })
+    expect(first.messages[0]?.values['changes']).toEqual(['What changed: 1 cap written.'])
+    const told = sent(undefined, first, NOON)
+    const now = NOON + 24 * HOUR
+    const at = now - MINUTE
+    const happened = [
+      event('applied', 'a', ADA),
+      event('foreign', 'f', { ...ADA, at }),
+      event('reverted', 'r', { ...ADA, at }),
+      event('hold', 'h', { at }),
+      event('revision', 'v', { at }),
+      event('applied', 'c', { at, scope: userScope('cleo@example.com') }),
+    ]
+    const [next] = due({ settings, now, told, happened, people: [person('ada', 100), person('bob', 120)] }).messages
+    expect(next?.values['changes']).toEqual([
+      'What changed: 1 foreign change, 1 foreign change reverted, 1 hold in the workspace, 1 policy revision.',
+      'Newly at their cap: <15>.',
+      'The figure moved by coverage, not by use alone: use is known of 2 of 2 people, before of 1 of 2; it is measured now, before it was estimated.',
+    ])
+    expect(next?.text).toContain('What changed: 1 foreign change')
+  })
+
+  test('that is sent again says the same', () => {
+    const told = sent(undefined, due({ settings, people: [person('ada', 10)] }), NOON)
+    const now = NOON + 24 * HOUR
+    const given = { settings, people: [person('ada', 100)], happened: [event('applied', 'a', { ...ADA, at: now - MINUTE })] }
+    const failed = due({ ...given, told, now })
+    const after = sent(told, failed, now, { kind: 'refused', reason: 'busy' })
+    const again = due({ ...given, told: after, now: now + 5 * MINUTE })
+    expect(again.messages[0]?.values['changes']).toEqual(['What changed: 1 cap written.', 'Newly at their cap: <15>.'])
+  })
+})
