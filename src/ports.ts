@@ -24,6 +24,7 @@ import type { OpenBreaker } from './core/plan/breaker.ts'
 import type { Contest } from './core/plan/contested.ts'
 import type { ChangesShown, NotedRules } from './core/plan/reviewed.ts'
 import type { Heartbeat, HeartbeatAnswer, HeldWorkspace } from './core/replicas/table.ts'
+import type { DirectoryMemory } from './core/resolve/directory.ts'
 import type { MatchMemory } from './core/resolve/matches.ts'
 import type { DealtPools } from './core/resolve/pools.ts'
 import type { MeasuredAddOn } from './core/use/add-on.ts'
@@ -173,17 +174,16 @@ export interface WriteClient extends ReadClient {
 
 /** Single values that the ledger keeps of a workspace, by name. */
 export interface LedgerFacts {
-  /** The last good policy set. */
   readonly policy: PolicyRevision
   /** Learned pace by key name, as `core/pace/pacing.ts` makes it. */
   readonly pace: Readonly<Record<string, unknown>>
   /** The last good roster, with the groups and balance. */
   readonly usage: UsageFacts
+  readonly directory: DirectoryMemory
   /** Declared scopes of the set last verified in enforce mode, for `emptyPolicy`. */
   readonly verifiedDeclared: number
   /** The caps in force at the start of an interrupted plan; absent once the plan is finished. */
   readonly planBaseline: Readonly<Record<ScopeKey, Cap>>
-  /** When that plan began. */
   readonly planBegunAt: Instant
   /** For each ended group conflict: how many agreeing readings in a row have shown that it ended. */
   readonly conflictsGone: Readonly<Record<string, number>>

@@ -1,6 +1,7 @@
 // The loaded config, and the inputs it is loaded from. Types only.
 import type { GuardSettings } from '../../core/model/change.ts'
 import type { Mode } from '../../core/model/events.ts'
+import type { DirectorySettings } from '../directory/csv.ts'
 import type { AuthSettings } from '../http/auth.ts'
 import type { NotifyConfig } from './notify-values.ts'
 import type { KeyRef, Keys, Listen, Rate } from './values.ts'
@@ -44,6 +45,8 @@ export interface WorkspaceConfig {
   readonly allowPlainHttp?: true
   readonly keys: Keys
   readonly policies: readonly string[]
+  /** The people file. */
+  readonly directory?: DirectorySettings
   readonly mode: Mode
   readonly capSemantics: 'layered' | 'copied'
   readonly capReads: CapReads

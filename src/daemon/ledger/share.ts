@@ -28,6 +28,7 @@ const SHARED: Readonly<Record<keyof LedgerFacts, boolean>> = {
   policy: false,
   pace: false,
   usage: true,
+  directory: true,
   verifiedDeclared: true,
   planBaseline: true,
   planBegunAt: true,

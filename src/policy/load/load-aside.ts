@@ -38,10 +38,11 @@ export const plainSources = ({ workspaces, ...options }: LoadOptions): LoadOptio
 })
 
 /** The part of a configured workspace that the thread needs. */
-const sourceOf = ({ name, policies, capSemantics }: WorkspaceSource): WorkspaceSource => ({
+const sourceOf = ({ name, policies, capSemantics, directory }: WorkspaceSource): WorkspaceSource => ({
   name,
   ...(policies === undefined ? {} : { policies }),
   ...(capSemantics === undefined ? {} : { capSemantics }),
+  ...(directory && { directory: { columns: directory.columns } }),
 })
 
 function problemOf({ kind, at, message }: Exclude<Outcome<LoadedPolicies>, { readonly kind: 'answer' }>): Problem {

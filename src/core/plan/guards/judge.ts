@@ -9,6 +9,7 @@ import type { Difference } from '../diff.ts'
 import { impactOf } from '../impact.ts'
 import { breaker } from './breaker.ts'
 import { contested } from './contested.ts'
+import { directoryShrink } from './directory-shrink.ts'
 import { emptyPolicy } from './empty-policy.ts'
 import { maxRaise } from './max-raise.ts'
 import { protectedGuard } from './protected.ts'
@@ -193,6 +194,7 @@ const GUARDS: readonly Guard[] = [
   rosterMissing,
   emptyPolicy,
   rosterShrink,
+  directoryShrink,
   shareGuard('maxAffected'),
   shareGuard('maxLowered'),
   shareGuard('maxBlocked'),

@@ -27,7 +27,7 @@ import {
 } from '../../../core/model/change.ts'
 import { OWNER_KINDS } from '../../../core/model/entry.ts'
 import type { DayFigures, JournalEntry, PoolOfDay } from '../../../core/model/journal.ts'
-import type { Balance, Cycle, GroupMembers, Observed, OwnedCap, Person, Roster } from '../../../core/model/observed.ts'
+import type { Balance, Cycle, GroupMembers, Listing, Observed, OwnedCap, Person, Roster } from '../../../core/model/observed.ts'
 import type { ScopeKey } from '../../../core/model/scope.ts'
 import { TOLD_STATES, type Told, type ToldEntry } from '../../../core/notify/told.ts'
 import type { HoldShown } from '../../../core/plan/approval.ts'
@@ -35,6 +35,7 @@ import type { OpenBreaker } from '../../../core/plan/breaker.ts'
 import type { Contest } from '../../../core/plan/contested.ts'
 import type { ChangesShown, ReviewedRules } from '../../../core/plan/reviewed.ts'
 import type { CapSince, PoolMember, PoolState, PoolTerms } from '../../../core/pools/state.ts'
+import type { DatedListing, DirectoryMemory } from '../../../core/resolve/directory.ts'
 import type { SettledMatches } from '../../../core/resolve/matches.ts'
 import type { MeasuredAddOn, MeasuredCycle } from '../../../core/use/add-on.ts'
 import type { AddOnAsked, RunsAsked } from '../../../core/use/asked.ts'
@@ -118,6 +119,12 @@ const pause = shape<Pause>({ untilAt: number, reason: text, pausedAt: number })
 
 const cycle = shape<Cycle>({ startAt: number, endAt: number })
 
+const listed = {
+  values: optional(record(text)),
+  was: optional(shape<NonNullable<Listing['was']>>({ at: number, values: record(text) })),
+  goneAt: optional(number),
+}
+
 const person = shape<Person>({
   email: text,
   name: text,
@@ -128,6 +135,7 @@ const person = shape<Person>({
   lastUsedAt: optional(number),
   signedUpAt: optional(number),
   activeDays: optional(record(number)),
+  listing: optional(shape<Listing>(listed)),
 })
 
 const roster = shape<Roster>({
@@ -179,6 +187,7 @@ const shareLimit = orWord('off', shape<ShareLimit>({ percent: number, floor: num
 const guards = shape<GuardSettings>({
   emptyPolicy: boolean,
   rosterShrink: numberOrOff,
+  directoryShrink: numberOrOff,
   maxAffected: shareLimit,
   maxLowered: shareLimit,
   maxBlocked: shareLimit,
@@ -253,6 +262,18 @@ const facts: { readonly [K in keyof LedgerFacts]: Of<StoredFacts[K]> } = {
   policy: shape<StoredFacts['policy']>({ set: policySet, digest: text, revision: text }),
   pace: record(anything),
   usage,
+  directory: shape<DirectoryMemory>({
+    digest: text,
+    sinceAt: number,
+    next: optional(
+      shape<NonNullable<DirectoryMemory['next']>>({
+        digest: text,
+        since: number,
+        fell: optional(shape<NonNullable<NonNullable<DirectoryMemory['next']>['fell']>>({ from: number, to: number })),
+      }),
+    ),
+    people: record(list(shape<DatedListing>({ at: number, ...listed }))),
+  }),
   verifiedDeclared: number,
   planBaseline: byScope(cap),
   planBegunAt: number,
