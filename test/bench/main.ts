@@ -12,6 +12,7 @@ const BENCHES = [
   'scrape',
   'console',
   'startup',
+  'directory',
   'edit',
   'sandbox',
   'analytics',

@@ -9,8 +9,6 @@ import { streamOf } from '../../files.ts'
 /** Bounds of a people file. */
 const MAX_BYTES = 16 * 1024 * 1024
 export const MAX_ROWS = 100_000
-/** Of one row with all its columns. */
-const MAX_ROW = 64 * 1024
 /** Of one value that is kept. */
 const MAX_VALUE = 200
 
@@ -22,10 +20,12 @@ export interface DirectorySettings {
   readonly columns: readonly string[]
 }
 
-/** A whole file. Equal values share one object. */
+/** A whole file: the number of each person's row, and for each row the values, of which equal ones are one. */
 export interface DirectoryRows {
   readonly digest: string
-  readonly people: ReadonlyMap<string, Readonly<Record<string, string>>>
+  readonly rowOf: ReadonlyMap<string, number>
+  readonly valuesOf: readonly number[]
+  readonly values: readonly Readonly<Record<string, string>>[]
 }
 
 /** Why a file is invalid; `line` counts from 1. */
@@ -43,7 +43,7 @@ export async function readDirectory(settings: DirectorySettings): Promise<Direct
   const stream = streamOf(settings.file)
   const hash = createHash('sha256')
   const rows = rowsOf(settings)
-  const parser = parse({ relax_column_count: true, skip_empty_lines: false, max_record_size: MAX_ROW, on_record: rows.add })
+  const parser = parse({ bom: true, relax_column_count: true, skip_empty_lines: false, on_record: rows.add })
   // Records are taken as they are parsed; none is left to be read.
   parser.resume()
   const done = new Promise<void>((resolve, reject) => {
@@ -52,8 +52,8 @@ export async function readDirectory(settings: DirectorySettings): Promise<Direct
   })
   done.catch(() => undefined)
   try {
-    for await (const text of texts(stream, hash)) {
-      if (!parser.write(text)) await Promise.race([new Promise<void>((resolve) => parser.once('drain', resolve)), done])
+    for await (const piece of pieces(stream, hash)) {
+      if (!parser.write(piece)) await Promise.race([new Promise<void>((resolve) => parser.once('drain', resolve)), done])
       if (parser.errored) break
     }
     parser.end()
@@ -62,29 +62,29 @@ export async function readDirectory(settings: DirectorySettings): Promise<Direct
     stream.destroy()
     parser.destroy()
   }
-  return { digest: hash.digest('hex'), people: rows.people() }
+  return { digest: hash.digest('hex'), ...rows.whole() }
 }
 
-/** The file as text, which must be UTF-8. A byte order mark is skipped. */
-async function* texts(stream: AsyncIterable<Buffer>, hash: Hash): AsyncGenerator<string> {
+/** The pieces of the file, which must be UTF-8. */
+async function* pieces(stream: AsyncIterable<Buffer>, hash: Hash): AsyncGenerator<Buffer> {
   const decoder = new TextDecoder('utf-8', { fatal: true })
-  let [bytes, lines] = [0, 1]
+  let [bytes, line] = [0, 1]
   for await (const piece of stream) {
     bytes += piece.length
-    if (bytes > MAX_BYTES) throw new DirectoryError(`has more than the ${MAX_BYTES / 1024 / 1024} MiB that are read`, lines)
+    if (bytes > MAX_BYTES) throw new DirectoryError(`has more than the ${MAX_BYTES / 1024 / 1024} MiB that are read`, line)
     hash.update(piece)
-    const text = decoded(decoder, piece, lines)
-    if (text.includes('\0'))
-      throw new DirectoryError('has a byte of 0, so it is no text', lines + linesIn(text.slice(0, text.indexOf('\0'))))
-    lines += linesIn(text)
-    yield text
+    check(decoder, piece, line)
+    const zero = piece.indexOf(0)
+    if (zero >= 0) throw new DirectoryError('has a byte of 0, so it is no text', line + linesIn(piece.subarray(0, zero)))
+    line += linesIn(piece)
+    yield piece
   }
-  decoded(decoder, undefined, lines)
+  check(decoder, undefined, line)
 }
 
-function decoded(decoder: InstanceType<typeof TextDecoder>, piece: Buffer | undefined, line: number): string {
+function check(decoder: InstanceType<typeof TextDecoder>, piece: Buffer | undefined, line: number): void {
   try {
-    return piece ? decoder.decode(piece, { stream: true }) : decoder.decode()
+    decoder.decode(piece, { stream: piece !== undefined })
   } catch {
     throw new DirectoryError('is not UTF-8', line + (piece ? linesBefore(piece) : 0))
   }
@@ -105,19 +105,16 @@ function linesBefore(piece: Buffer): number {
   return 0
 }
 
-function linesIn(text: string): number {
+function linesIn(piece: Buffer): number {
   let count = 0
-  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count += 1
+  for (let at = piece.indexOf(10); at >= 0; at = piece.indexOf(10, at + 1)) count += 1
   return count
 }
 
 const asDirectoryError = (error: Error): Error => {
   if (error instanceof DirectoryError) return error
   const { code, lines } = error as CsvError & { readonly lines?: number }
-  const why =
-    code === 'CSV_MAX_RECORD_SIZE'
-      ? `a row has more than ${MAX_ROW / 1024} KiB, or a quote is not closed`
-      : (SAID[code ?? ''] ?? error.message)
+  const why = SAID[code ?? ''] ?? error.message
   return new DirectoryError(why, lines ?? 1)
 }
 
@@ -130,12 +127,23 @@ const SAID: Readonly<Record<string, string>> = {
 
 /** Judges rows as they come, and keeps of them what counts. */
 function rowsOf(settings: DirectorySettings) {
-  const people = new Map<string, readonly string[]>()
-  const lineOf = new Map<string, number>()
+  const rowOf = new Map<string, number>()
+  const [valuesOf, lineOf]: [number[], number[]] = [[], []]
   // Most people share their values with others: each combination is kept once.
-  const known = new Map<string, readonly string[]>()
-  let header: { readonly width: number; readonly id: number; readonly columns: readonly number[] } | undefined
+  const known = new Map<string, number>()
+  const values: Readonly<Record<string, string>>[] = []
+  let header: Header | undefined
   let line = 1
+  const share = (cells: readonly string[], { columns }: Header, at: number): number => {
+    const key = columns.map((column) => cells[column]).join('\0')
+    const index = known.get(key)
+    if (index !== undefined) return index
+    const entries = settings.columns.map((name, column) => [name, cells[columns[column] ?? 0] ?? ''] as const)
+    const [long] = entries.find(([, value]) => value.length > MAX_VALUE) ?? []
+    if (long !== undefined) throw new DirectoryError(`has more than ${MAX_VALUE} characters in the column ${long}`, at)
+    known.set(key, values.length)
+    return values.push(Object.fromEntries(entries)) - 1
+  }
   const add = (cells: readonly string[], { lines }: { readonly lines: number }): null => {
     const at = line
     line = lines + 1
@@ -144,42 +152,36 @@ function rowsOf(settings: DirectorySettings) {
       return null
     }
     if (cells.length !== header.width) throw new DirectoryError(`has ${cellsText(cells.length)}, and the header has ${header.width}`, at)
-    if (people.size >= MAX_ROWS) throw new DirectoryError(`has more than the ${MAX_ROWS} rows that are read`, at)
+    if (lineOf.length >= MAX_ROWS) throw new DirectoryError(`has more than the ${MAX_ROWS} rows that are read`, at)
     const email = normaliseEmail(cells[header.id] ?? '')
-    if (!/^[^\s@:]+@[^\s@:]+$/.test(email)) throw new DirectoryError(`has no e-mail address in the column ${settings.id}`, at)
-    const before = lineOf.get(email)
-    if (before !== undefined) throw new DirectoryError(`has an address that line ${before} has as well`, at)
-    const values = header.columns.map((index) => cells[index] ?? '')
-    const long = values.findIndex((value) => value.length > MAX_VALUE)
-    if (long >= 0) throw new DirectoryError(`has more than ${MAX_VALUE} characters in the column ${settings.columns[long]}`, at)
-    const key = values.join('\0')
-    const shared = known.get(key) ?? values.map(owned)
-    known.set(key, shared)
-    lineOf.set(email, at)
-    people.set(owned(email), shared)
+    if (!ADDRESS.test(email)) throw new DirectoryError(`has no e-mail address in the column ${settings.id}`, at)
+    const before = rowOf.get(email)
+    if (before !== undefined) throw new DirectoryError(`has an address that line ${lineOf[before]} has as well`, at)
+    rowOf.set(email, lineOf.push(at) - 1)
+    valuesOf.push(share(cells, header, at))
     return null
   }
   return {
     add,
-    people() {
+    whole() {
       if (!header) throw new DirectoryError('is empty: the first line must name the columns', 1)
-      const objects = new Map(
-        [...known.values()].map((values) => [
-          values,
-          Object.fromEntries(settings.columns.map((name, index) => [name, values[index] ?? ''])),
-        ]),
-      )
-      return new Map([...people].map(([email, values]) => [email, objects.get(values) ?? {}]))
+      return { rowOf, valuesOf, values }
     },
   }
 }
 
-/** The text by itself, not as a part of the larger one that it was cut from. */
-const owned = (text: string): string => Buffer.from(text, 'utf8').toString('utf8')
+const ADDRESS = /^[^\s@:]+@[^\s@:]+$/
+
+/** Where the columns stand that count. */
+interface Header {
+  readonly width: number
+  readonly id: number
+  readonly columns: readonly number[]
+}
 
 const cellsText = (count: number): string => (count === 1 ? '1 cell' : `${count} cells`)
 
-function headerOf(names: readonly string[], { id, columns }: DirectorySettings, line: number) {
+function headerOf(names: readonly string[], { id, columns }: DirectorySettings, line: number): Header {
   const empty = names.indexOf('')
   if (empty >= 0)
     throw new DirectoryError(

@@ -14,24 +14,46 @@ import type { DirectorySettings } from './csv.ts'
 const DEADLINE_MS = 20_000
 
 /** Memory of the thread, in MiB: the addresses of 100,000 people, and one row at a time. */
-const MEMORY = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8, stackSizeMb: 4 } as const
+const MEMORY = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 } as const
 
-/** What the thread says of a file: `others` are people in it who were not asked for. */
-export type DirectoryAnswer =
-  | (DirectoryFile & { readonly others: readonly string[] })
-  | { readonly invalid: string; readonly line?: number }
+interface Invalid {
+  readonly invalid: string
+  readonly line?: number
+}
+
+/** What a file says: `others` are people in it who were not asked for. */
+type DirectoryAnswer = (DirectoryFile & { readonly others: readonly string[] }) | Invalid
+
+/** What the thread says, in few values: for each address that was asked for the index of its values, or -1; the other addresses by line. */
+export type ThreadAnswer =
+  | {
+      readonly digest: string
+      readonly rows: Int32Array
+      readonly values: readonly Readonly<Record<string, string>>[]
+      readonly others: string
+    }
+  | Invalid
 
 /** Reads the file, keeping only the given people. Never rejects. */
 export async function readDirectoryAside(settings: DirectorySettings, emails: readonly string[], clock: Clock): Promise<DirectoryAnswer> {
-  const data = { settings, emails }
+  const data = { settings, emails: emails.join('\n') }
   const file = beside(import.meta.url, 'directory-thread')
-  const outcome = await runAside<DirectoryAnswer>({ file, data, clock, deadlineMs: DEADLINE_MS, memory: MEMORY })
-  if (outcome.kind === 'answer') return outcome.answer
+  const outcome = await runAside<ThreadAnswer>({ file, data, clock, deadlineMs: DEADLINE_MS, memory: MEMORY })
+  if (outcome.kind === 'answer') {
+    const { answer } = outcome
+    if ('invalid' in answer) return answer
+    const people = new Map<string, Readonly<Record<string, string>>>()
+    for (const [index, email] of emails.entries()) {
+      const values = answer.values[answer.rows[index] ?? -1]
+      if (values) people.set(email, values)
+    }
+    return { digest: answer.digest, people, others: answer.others === '' ? [] : answer.others.split('\n') }
+  }
   return { invalid: outcome.kind === 'memory' ? 'needs more memory to be read than is given' : outcome.message }
 }
 
 /** `people.csv:12: has an address that line 7 has as well`. */
-export const invalidText = (file: string, { invalid, line }: { readonly invalid: string; readonly line?: number }): string =>
+export const invalidText = (file: string, { invalid, line }: Invalid): string =>
   `${basename(file)}${line === undefined ? '' : `:${line}`}: ${invalid}`
 
 export interface DirectoryInputs {
