@@ -13,6 +13,7 @@ export const ENTRIES = {
   'load-thread': 'src/policy/load/load-thread.ts',
   'plan-thread': 'src/policy/edit/plan-thread.ts',
   'file-thread': 'src/daemon/config/file-thread.ts',
+  'directory-thread': 'src/daemon/directory/directory-thread.ts',
   'compare-thread': 'src/daemon/replay/compare-thread.ts',
 }
 

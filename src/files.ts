@@ -1,6 +1,7 @@
 // The only file that opens a path from outside for reading. An open never blocks, and only a regular file is read, up to a bound: a FIFO, device,
 // socket or folder must never hang or fill the process.
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
+import { closeSync, constants, createReadStream, fstatSync, openSync, readSync } from 'node:fs'
+import type { Readable } from 'node:stream'
 import { isMainThread } from 'node:worker_threads'
 
 /** A path leads to something that is not read: not a regular file, or too large. */
@@ -64,6 +65,9 @@ export function readBytes(path: string, maxBytes: number, flags = 0): Buffer {
     closeSync(file)
   }
 }
+
+/** The pieces of a regular file, for a thread: opening it waits for the disk. */
+export const streamOf = (path: string): Readable => createReadStream('', { fd: openFile(path), highWaterMark: 256 * 1024 })
 
 export const readText = (path: string, maxBytes: number): string => readBytes(path, maxBytes).toString('utf8')
 

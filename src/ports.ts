@@ -24,6 +24,7 @@ import type { OpenBreaker } from './core/plan/breaker.ts'
 import type { Contest } from './core/plan/contested.ts'
 import type { ChangesShown, NotedRules } from './core/plan/reviewed.ts'
 import type { Heartbeat, HeartbeatAnswer, HeldWorkspace } from './core/replicas/table.ts'
+import type { DirectoryMemory } from './core/resolve/directory.ts'
 import type { MatchMemory } from './core/resolve/matches.ts'
 import type { DealtPools } from './core/resolve/pools.ts'
 import type { MeasuredAddOn } from './core/use/add-on.ts'
@@ -164,10 +165,8 @@ export interface WriteFailure {
 }
 
 export interface WriteClient extends ReadClient {
-  /**
-   * Sets a cap (`none` clears it). One with an unknown outcome is not sent again; never rejects with an `ApiError`. `signal` aborts it at any
-   * time, `turn` only while it waits for the rate. docs/service.md, UsageConfig.
-   */
+  // `signal` aborts it at any time, `turn` only while it waits for the rate. docs/service.md, UsageConfig.
+  /** Sets a cap (`none` clears it). One with an unknown outcome is not sent again; never rejects with an `ApiError`. */
   writeCap(scope: Scope, cap: Cap, signal?: AbortSignal, turn?: AbortSignal): Promise<WriteOutcome>
 }
 
@@ -178,8 +177,8 @@ export interface LedgerFacts {
   readonly envelopes: EnvelopeMemory
   /** Learned pace by key name, as `core/pace/pacing.ts` makes it. */
   readonly pace: Readonly<Record<string, unknown>>
-  /** The last good roster, with the groups and balance. */
   readonly usage: UsageFacts
+  readonly directory: DirectoryMemory
   /** Declared scopes of the set last verified in enforce mode, for `emptyPolicy`. */
   readonly verifiedDeclared: number
   /** The caps in force at the start of an interrupted plan; absent once the plan is finished. */

@@ -158,7 +158,17 @@ export const WORKSPACE: Dashboard = {
           min: 0,
           colors: BAND_COLORS,
           axis: 'people',
-          width: 12,
+          width: 6,
+        },
+        {
+          kind: 'graph',
+          title: 'People file',
+          description: 'Approved people who are in it, who are not, and who vanished from it and keep the last values for 7 days.',
+          queries: [{ expr: `max by (state) (capkeeper_directory_people{${W}})`, legend: '{{state}}' }],
+          stack: true,
+          min: 0,
+          axis: 'people',
+          width: 6,
         },
         {
           kind: 'graph',

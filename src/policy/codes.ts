@@ -66,6 +66,8 @@ export const PROBLEM_CODES = {
   NOTIFY_CHANNEL: 'somebody to be told by a channel that is not configured, or would show a password',
   NOTIFY_PLACEHOLDER: 'a placeholder that this kind of message or link does not have',
   AUTH: 'who may look is not said in a way that can be checked',
+  DIRECTORY: 'columns of the people file that cannot be told apart',
+  UNDECLARED_COLUMN: 'a rule or pool that names a column which the config does not list in directory',
   NEEDS_WORKSPACE: 'a setting of one workspace, and several are configured',
   NO_BASE_URL: 'no address of the service',
   NO_KEY: 'no service key',

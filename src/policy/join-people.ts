@@ -15,6 +15,8 @@ interface PeopleInput {
   readonly pools: readonly PlacedPool[]
   /** Ids of declared groups; undefined while a file is broken that may declare some. */
   readonly groups: ReadonlySet<string> | undefined
+  /** The columns of the people file; undefined while no config says. */
+  readonly columns: readonly string[] | undefined
   /** The cap that the policies declare for a person. */
   readonly capOf: (email: string) => CapRule | undefined
   /** The service copies the caps of team and groups to people. */
@@ -29,6 +31,8 @@ export function checkPeople(input: PeopleInput, tell: Tell): void {
   checkNames(input.pools, 'pool', 'DUPLICATE_POOL', tell)
   for (const rule of input.rules) checkGroups(titleOf('rule', rule), rule.groups, input, tell)
   for (const pool of input.pools) checkGroups(titleOf('pool', pool), pool.groups, input, tell)
+  for (const rule of input.rules) checkColumns(titleOf('rule', rule), rule.columns, input, tell)
+  for (const pool of input.pools) checkColumns(titleOf('pool', pool), pool.columns, input, tell)
   for (const rule of input.rules) warnAboutEverybody(rule, tell)
   checkShared(input.pools, tell)
   for (const pool of input.pools) checkPool(pool, input, tell)
@@ -56,6 +60,15 @@ function checkGroups(who: string, groups: readonly Placed<string>[], { groups: d
   for (const { value, at } of groups) {
     if (!declared || declared.has(value)) continue
     tell(at, 'UNDECLARED_GROUP', `${who} names group ${value}, which is not declared in groups`, { hint: undeclaredHint(value, declared) })
+  }
+}
+
+/** A column that is not listed in the config is never read. */
+function checkColumns(who: string, named: readonly Placed<string>[], { columns }: PeopleInput, tell: Tell): void {
+  for (const { value, at } of named) {
+    if (!columns || columns.includes(value)) continue
+    const hint = meant(value, columns) ?? 'list it in directory.columns of the workspace in the config'
+    tell(at, 'UNDECLARED_COLUMN', `${who} names the column ${quoted(value)}, which the config does not list in directory`, { hint })
   }
 }
 

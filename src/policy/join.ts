@@ -26,6 +26,8 @@ interface JoinInput {
   readonly incomplete: boolean
   /** The service copies the caps of team and groups to people. */
   readonly copied?: boolean
+  /** The columns of the people file; absent where no config says. */
+  readonly columns?: readonly string[]
   /** Grants without `from` begin now, and those that ended before are warned of; absent: they always were, without such a warning. */
   readonly now?: Instant
 }
@@ -87,10 +89,10 @@ const isUnread = (input: JoinInput, part: Part): boolean => input.incomplete || 
 const allOf = ({ documents, others = [] }: JoinInput): readonly PolicyDocument[] => [...documents, ...others]
 
 function checkRulesAndPools(together: Together): void {
-  const { copied = false, ruleOf, peopleRules, pools } = together
+  const { copied = false, columns, ruleOf, peopleRules, pools } = together
   const declared = isUnread(together, 'groups') ? undefined : declaredGroups(together)
   const capOf = (email: string) => ruleOf.get(scopeKey({ kind: 'user', email }))
-  checkPeople({ rules: peopleRules, pools, groups: declared, capOf, copied }, (at, code, message, extra) =>
+  checkPeople({ rules: peopleRules, pools, groups: declared, columns, capOf, copied }, (at, code, message, extra) =>
     add(together, at, code, message, extra),
   )
 }

@@ -1,17 +1,20 @@
 // Reads an entry of `spec.rules` or `spec.pools`, and checks what the schema cannot: that its numbers fit together. `join-people.ts` checks it
 // against other declarations. Neither knows a roster.
-import type { PeopleRule, Pool, PoolMembers, When } from '../core/model/policy.ts'
+import { compareText } from '../core/model/order.ts'
+import type { Attributes, PeopleRule, Pool, PoolMembers, When } from '../core/model/policy.ts'
 import type { Position } from '../core/model/problem.ts'
 import { credits } from '../core/model/units.ts'
 import { capOf } from './schema/kinds.ts'
 import type { PeopleRuleText, PoolText, WhenText } from './schema/source.ts'
-import { type Branch, field, good, items, nameOf, type Placed, placed, placeOf, report } from './tree.ts'
+import { type Branch, field, good, items, keyPlaceOf, nameOf, type Placed, placed, placeOf, report } from './tree.ts'
 
 /** The parts of a rule that could be read; `value` is the whole rule, when nothing in it is wrong. */
 export interface PlacedRule {
   /** Undefined as a value when the name is wrong. */
   readonly name: Placed<string | undefined>
   readonly groups: readonly Placed<string>[]
+  /** Columns of the people file. */
+  readonly columns: readonly Placed<string>[]
   /** The place of its pattern for e-mail addresses. */
   readonly emailAt?: Position
   readonly value?: PeopleRule
@@ -22,6 +25,7 @@ export interface PlacedPool {
   readonly name: Placed<string | undefined>
   /** Also the groups of its condition. */
   readonly groups: readonly Placed<string>[]
+  readonly columns: readonly Placed<string>[]
   /** Groups of which everybody is a member. */
   readonly wholeGroups: readonly Placed<string>[]
   readonly emails: readonly Placed<string>[]
@@ -38,6 +42,7 @@ export function readPeopleRule(branch: Branch<PeopleRuleText>, document: string)
   const named = {
     name: { value: good(name), at: placeOf(name ?? branch) },
     groups: placedItems(when && field(when, 'groups')),
+    columns: columnsOf(when),
     ...(email ? { emailAt: placeOf(email) } : {}),
   }
   const rule = good(branch)
@@ -57,6 +62,7 @@ export function readPool(branch: Branch<PoolText>, document: string): PlacedPool
   const named = {
     name: { value: good(name), at: placeOf(name ?? branch) },
     groups: [...wholeGroups, ...placedItems(when && field(when, 'groups'))],
+    columns: [...columnsOf(when), ...columnsOf(who)],
     wholeGroups,
     emails: placedItems(who && field(who, 'emails')),
     ...(amount && { credits: amount }),
@@ -78,11 +84,19 @@ export function readPool(branch: Branch<PoolText>, document: string): PlacedPool
   return { ...named, value }
 }
 
+/** The columns that a condition names, at their keys. */
+function columnsOf(branch: Branch<Pick<WhenText, 'attributes'>> | undefined): readonly Placed<string>[] {
+  const attributes = branch && field(branch, 'attributes')
+  return [...(attributes?.children ?? [])].flatMap(([name, child]) =>
+    name === 'listed' ? [] : [{ value: String(name), at: keyPlaceOf(child) }],
+  )
+}
+
 const placedItems = (list: Branch<readonly string[]> | undefined): readonly Placed<string>[] =>
   items(list).flatMap((item) => placed(item) ?? [])
 
 /** Keys in one order, ids sorted and once, so that the order in the file makes no difference. */
-function whenOf({ email, role, groups, inactiveDays, joinedWithinDays, activeDays }: WhenText): When {
+function whenOf({ email, role, groups, inactiveDays, joinedWithinDays, activeDays, attributes }: WhenText): When {
   return {
     ...(email === undefined ? {} : { email }),
     ...(role === undefined ? {} : { role }),
@@ -90,10 +104,17 @@ function whenOf({ email, role, groups, inactiveDays, joinedWithinDays, activeDay
     ...(inactiveDays === undefined ? {} : { inactiveDays }),
     ...(joinedWithinDays === undefined ? {} : { joinedWithinDays }),
     ...(activeDays === undefined ? {} : { activeDays: { below: activeDays.below, within: activeDays.within } }),
+    ...(attributes === undefined ? {} : { attributes: attributesOf(attributes) }),
   }
 }
 
-function membersOf({ groups, emails, when }: PoolText['members']): PoolMembers {
+function attributesOf({ listed, ...columns }: NonNullable<WhenText['attributes']>): Attributes {
+  const entries = Object.entries(columns).sort(([a], [b]) => compareText(a, b))
+  return { ...(listed === undefined ? {} : { listed }), ...(entries.length > 0 && { columns: Object.fromEntries(entries) }) }
+}
+
+function membersOf({ groups, emails, when, attributes }: PoolText['members']): PoolMembers {
+  if (attributes) return { kind: 'when', when: whenOf({ attributes }) }
   if (groups) return { kind: 'groups', ids: sorted(groups) }
   return when ? { kind: 'when', when: whenOf(when) } : { kind: 'emails', emails: sorted(emails ?? []) }
 }

@@ -13,6 +13,7 @@ const BENCHES = [
   'console',
   'readers',
   'startup',
+  'directory',
   'edit',
   'sandbox',
   'analytics',

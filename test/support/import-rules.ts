@@ -33,6 +33,7 @@ const REACH: Readonly<Record<string, Reach>> = {
 export const HOMES: Readonly<Record<string, readonly string[]>> = {
   ajv: ['src/sandbox/fixture/file.ts'],
   'cli-progress': ['src/cli/shared/progress.ts'],
+  'csv-parse': ['src/daemon/directory/csv.ts'],
   commander: ['src/cli/'],
   fastify: ['src/daemon/http/', 'src/sandbox/http/server.ts'],
   got: ['src/api/transport/http.ts'],

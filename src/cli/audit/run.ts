@@ -1,6 +1,8 @@
 // `audit`: reads everything that a plan reads, and the cap of every other approved person.
 import { code, escaped, row, tableHead } from '../../core/escape/markdown.ts'
 import { plain } from '../../core/escape/terminal.ts'
+import { isApproved } from '../../core/interpret/effective.ts'
+import type { Roster } from '../../core/model/observed.ts'
 import { scopeKey, TEAM, userScope } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
 import { type Audit, audit } from '../../core/plan/audit.ts'
@@ -8,6 +10,8 @@ import { isReached } from '../../core/resolve/desired.ts'
 import { type AddOnSource, addOnFigures } from '../../core/use/add-on.ts'
 import { sweep } from '../../daemon/cycle/read.ts'
 import { cycleOf, desiredInputs } from '../../daemon/cycle/state.ts'
+import type { DirectorySettings } from '../../daemon/directory/csv.ts'
+import { readDirectoryAside } from '../../daemon/directory/read.ts'
 import { EMAIL_LABELS, type PeopleLabels } from '../../daemon/http/status/labels.ts'
 import type { SharedLedger } from '../../daemon/ledger/share.ts'
 import { readSetup } from '../compose.ts'
@@ -71,11 +75,30 @@ async function auditOne(reader: WorkspaceReader<SharedLedger>, cli: Cli): Promis
   })
   const salt = ledger.fact('peopleSalt')
   const useUnknown = approved.filter(({ email }) => useOf(email) === undefined).length
-  const seen = { audit: found, read: readings.size, addOnUse: figures.source, useUnknown }
+  const directory = config.directory && (await compareDirectory(config.directory, state.usage?.roster, cli))
+  const seen = { audit: found, read: readings.size, addOnUse: figures.source, useUnknown, ...(directory && { directory }) }
   return { workspace: config.name, ...seen, ...(salt !== undefined && { salt }) }
 }
 
+/** Compares the people file, as it is now, with the roster. */
+async function compareDirectory(settings: DirectorySettings, roster: Roster | undefined, cli: Cli): Promise<AuditedDirectory | undefined> {
+  const emails = roster?.people.filter((person) => isApproved(person, roster)).map(({ email }) => email) ?? []
+  const answer = await readDirectoryAside(settings, emails, cli.clock)
+  if ('invalid' in answer) return undefined
+  const others = new Set(roster?.people.map(({ email }) => email))
+  return {
+    notInFile: emails.filter((email) => !answer.people.has(email)).sort(),
+    notOnRoster: answer.others.filter((email) => !others.has(email)).sort(),
+  }
+}
+
 // An audit as text for a terminal, JSON for a script and Markdown for a ticket. JSON has whole lists; elsewhere long ones are cut with a count.
+
+interface AuditedDirectory {
+  /** Approved people on the roster. */
+  readonly notInFile: readonly string[]
+  readonly notOnRoster: readonly string[]
+}
 
 interface AuditedWorkspace {
   readonly workspace: string
@@ -86,6 +109,8 @@ interface AuditedWorkspace {
   readonly addOnUse: AddOnSource
   /** People whose add-on use is not known, so that they cannot be seen near their cap. */
   readonly useUnknown: number
+  /** Absent without a good people file. */
+  readonly directory?: AuditedDirectory
   /** The salt of people's hashes. */
   readonly salt?: string
 }
@@ -93,13 +118,14 @@ interface AuditedWorkspace {
 /** Lines shown of each list. */
 const VISIBLE = 50
 
-/** `{apiVersion, kind: "Audit", createdAt, workspaces: [{workspace, people, undeclared, uncapped, unreached, near, unread, addOnUse, useIsUpperBound, useUnknown}]}` (choice). */
+/** `{apiVersion, kind: "Audit", createdAt, workspaces: [{workspace, people, undeclared, uncapped, unreached, near, unread, addOnUse, useIsUpperBound, useUnknown, directory?: {notInFile, notOnRoster}}]}` (choice). */
 const renderAuditJson = (audited: readonly AuditedWorkspace[], now: Instant): string =>
   documentText('Audit', {
     createdAt: now,
-    workspaces: audited.map(({ workspace, audit, addOnUse, useUnknown }) => ({
+    workspaces: audited.map(({ workspace, audit, addOnUse, useUnknown, directory }) => ({
       ...{ workspace, ...audit },
       ...{ addOnUse, useIsUpperBound: addOnUse === 'upperBound', useUnknown },
+      ...(directory && { directory }),
     })),
   })
 
@@ -110,7 +136,7 @@ interface Finding {
   readonly rows: readonly (readonly string[])[]
 }
 
-function findings({ audit, addOnUse }: AuditedWorkspace): readonly Finding[] {
+function findings({ audit, addOnUse, directory }: AuditedWorkspace): readonly Finding[] {
   return [
     {
       title: `${count(audit.undeclared.length, 'user-level cap')} that no policy declares`,
@@ -135,6 +161,16 @@ function findings({ audit, addOnUse }: AuditedWorkspace): readonly Finding[] {
       title: `${people(audit.near.length)} at 85 % of their cap or more${addOnUse === 'upperBound' ? `, ${SOURCE_WORDS.upperBound}` : ''}`,
       head: ['PERSON', 'USED', 'CAP', 'SHARE', 'CAP SET AT'],
       rows: audit.near.map((one) => [one.email, amountText(one.used), capText(one.cap), shareText(one.used, one.cap), one.from]),
+    },
+    {
+      title: `${people(directory?.notInFile.length ?? 0)} on the roster and not in the people file`,
+      head: ['PERSON'],
+      rows: directory?.notInFile.map((email) => [email]) ?? [],
+    },
+    {
+      title: `${people(directory?.notOnRoster.length ?? 0)} in the people file and not on the roster`,
+      head: ['PERSON'],
+      rows: directory?.notOnRoster.map((email) => [email]) ?? [],
     },
     {
       title: `${count(audit.unread.length, 'cap')} could not be read`,

@@ -1,6 +1,6 @@
 // `report`: use, head-room and changes of a billing cycle. It reads the service and the ledger, and writes nothing.
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { REPORT_VIEWS, type ReportCycle, type ReportView } from '../../core/use/report.ts'
+import { ATTRIBUTE_VIEW, REPORT_VIEWS, type ReportCycle, type ReportView } from '../../core/use/report.ts'
 import { addNetworkFlags, examples, type NetworkFlags, outputOption } from '../shared/args.ts'
 import type { Cli } from '../shared/context.ts'
 
@@ -18,7 +18,7 @@ export function registerReport(program: Command, cli: Cli): void {
     .command('report')
     .summary('use, caps, head-room, projection and changes of a cycle')
     .description(
-      'Shows the use of a billing cycle by the team, by group, by person or by model, the head-room, people at or near their cap, the ' +
+      'Shows the use of a billing cycle by the team, by group, by person, by model or by a column of the people file, the head-room, people at or near their cap, the ' +
         'expected use at the end of the cycle, and the changes of capkeeper; with pricePerCredit in the config also the cost. HTML is one ' +
         'page to print or to mail. Past cycles need the ledger of a daemon that ran then.',
     )
@@ -28,7 +28,12 @@ export function registerReport(program: Command, cli: Cli): void {
         .default('current')
         .argParser(readCycle),
     )
-    .addOption(new Option('--by <view>', 'one line for each of these').choices(REPORT_VIEWS).default('team'))
+    .addOption(
+      new Option('--by <view>', 'one line for each of these; attribute:COLUMN for a column of the people file')
+        .choices([...REPORT_VIEWS, 'attribute:COLUMN'])
+        .default('team')
+        .argParser(readView),
+    )
     .addOption(outputOption(REPORT_FORMATS))
   addNetworkFlags(command)
     .addHelpText(
@@ -37,10 +42,19 @@ export function registerReport(program: Command, cli: Cli): void {
         'capkeeper report',
         'capkeeper report --by group --output html > report.html',
         'capkeeper report --cycle previous --by user --output csv > use.csv',
+        'capkeeper report --cycle previous --by attribute:costCenter --output csv > cost-centers.csv',
         'capkeeper report --cycle 2026-09 --by group --output csv > chargeback.csv',
       ),
     )
     .action(async (flags: ReportFlags) => (await import('./run.ts')).reportCommand(flags, cli))
+}
+
+function readView(text: string): ReportView {
+  const word = text.trim()
+  const view = REPORT_VIEWS.find((one) => one === word)
+  if (view !== undefined) return view
+  if (word.startsWith(ATTRIBUTE_VIEW) && word.length > ATTRIBUTE_VIEW.length) return word as ReportView
+  throw new InvalidArgumentError(`Allowed choices are ${REPORT_VIEWS.join(', ')}, attribute:COLUMN.`)
 }
 
 /** `current`, `previous`, or a month. */

@@ -7,17 +7,28 @@ import { effectiveCap } from '../../core/interpret/effective.ts'
 import type { Cycle, Roster, RunUse } from '../../core/model/observed.ts'
 import { scopeKey, userScope } from '../../core/model/scope.ts'
 import { type Credits, credits, DAY_MS, type Instant, midnight } from '../../core/model/units.ts'
+import { listingAt } from '../../core/resolve/directory.ts'
 import { type AddOnFigures, addOnFigures } from '../../core/use/add-on.ts'
 import { type BurnFigures, burnOf } from '../../core/use/burn.ts'
 import { forecastReadsFrom } from '../../core/use/forecast.ts'
 import { type Days, ENOUGH_KNOWN } from '../../core/use/history.ts'
 import { cycleKnown } from '../../core/use/replay/known.ts'
-import { type Report, type ReportCycle, type ReportInputs, type ReportPerson, type ReportRow, reportOf } from '../../core/use/report.ts'
+import {
+  attributeOf,
+  isCharge,
+  type Report,
+  type ReportCycle,
+  type ReportInputs,
+  type ReportPerson,
+  type ReportRow,
+  type ReportView,
+  reportOf,
+} from '../../core/use/report.ts'
 import { cycleSums, hasWholeCycle, measuredCycle, readCycle } from '../../daemon/collect/add-on.ts'
 import { failureOf } from '../../daemon/collect/failure.ts'
 import { commonDays } from '../../daemon/collect/history.ts'
 import { historyOf } from '../../daemon/collect/usage-summary.ts'
-import type { Config } from '../../daemon/config/settings.ts'
+import type { Config, WorkspaceConfig } from '../../daemon/config/settings.ts'
 import type { Preview } from '../../daemon/cycle/preview.ts'
 import { cycleOf } from '../../daemon/cycle/state.ts'
 import type { PeopleLabels } from '../../daemon/http/status/labels.ts'
@@ -66,6 +77,7 @@ export async function reportCommand(flags: ReportFlags, cli: Cli): Promise<void>
 
 async function reportOne(reader: WorkspaceReader<Ledger>, flags: ReportFlags, shared: Config, cli: Cli): Promise<Report> {
   // The caps of a past cycle are not known, so none are read for it.
+  checkColumn(reader.config, flags.by)
   const seen = await reader.preview(({ usage }) => (isPresent(flags.cycle, cycleOf(usage)) ? undefined : () => false))
   for (const { message } of seen.warnings) tellLine(cli, `${reader.config.name}: ${message}`)
   const report = reportOf({ ...(await gather({ ...reader, seen, flags, now: cli.clock.now() })), ...priceOf(shared) })
@@ -96,12 +108,15 @@ async function gather(sources: Sources): Promise<ReportInputs> {
     notes.push(`Add-on use is estimated with what a seat includes today, ${perSeat} credits.`)
   }
   const figures = isPast ? undefined : await figuresOf(sources, current, rows, addOn)
+  const people = isPast
+    ? await peopleBefore(sources, cycle, { past, hasRuns: runs !== undefined && runs.length > 0 }, notes)
+    : peopleNow(seen)
   return {
     workspace: config.name,
     which: isPast ? flags.cycle : 'current',
     by: flags.by,
     cycle,
-    people: isPast ? await peopleBefore(sources, cycle, { past, hasRuns: runs !== undefined && runs.length > 0 }, notes) : peopleNow(seen),
+    people: withAttributes(people, sources, cycle, isPast),
     groups: policy.set.groups.map(({ scope, name }) => ({ id: scope.id, name })),
     ...(!isPast && usage.balance && { balance: usage.balance }),
     ...(addOn.source !== 'upperBound' && { addOn }),
@@ -111,6 +126,30 @@ async function gather(sources: Sources): Promise<ReportInputs> {
     writes: (await ledger.history({ sinceAt: cycle.startAt })).filter(({ at }) => at < cycle.endAt),
     notes,
   }
+}
+
+/** A column that the config does not list is never read. */
+function checkColumn({ name, directory }: WorkspaceConfig, by: ReportView): void {
+  const column = attributeOf(by)
+  const columns = directory?.columns ?? []
+  if (column === undefined || columns.includes(column)) return
+  const known = columns.length === 0 ? 'it has no people file' : `its columns are ${columns.join(', ')}`
+  throw new CommandError(`${name}: the config lists no column ${column} in directory; ${known}`)
+}
+
+/** The people with what the people file says of them in the report's column: now, or at the end of a past cycle. */
+function withAttributes(people: readonly ReportPerson[], { seen, flags }: Sources, cycle: Cycle, isPast: boolean): readonly ReportPerson[] {
+  const column = attributeOf(flags.by)
+  const { directory, usage } = seen.state
+  if (column === undefined || !directory) return people
+  const now = new Map(usage?.roster.people.map(({ email, listing }) => [email, listing]))
+  return people.map((person) => {
+    const listing = isPast ? listingAt(directory, person.email, cycle.endAt - 1) : now.get(person.email)
+    const value = listing?.values?.[column]
+    if (value !== undefined) return { ...person, attribute: { value } }
+    // Without a value though listed: the column was not in the config then.
+    return listing && !listing.values ? { ...person, attribute: 'unlisted' } : person
+  })
 }
 
 /** The cycle of the report: the present one, or one of those that the ledger can know. */
@@ -253,7 +292,7 @@ async function knownShare(
 }
 
 /** Runs give the use of a team and its models, but not of people and groups. */
-const ofPeople = ({ by }: Pick<ReportFlags, 'by'>): boolean => by === 'group' || by === 'user'
+const ofPeople = ({ by }: Pick<ReportFlags, 'by'>): boolean => by !== 'team' && by !== 'model'
 
 function membership(
   groups: readonly { readonly id: string; readonly emails: readonly string[] }[],
@@ -322,7 +361,7 @@ export const renderReportJson = (reports: readonly Report[], now: Instant): stri
 export function renderReportCsv(reports: readonly Report[]): string {
   const shown = new Map(reports.flatMap((report) => columnsOf(report).map((column) => [column.title, column] as const)))
   const titles = [...shown.keys()]
-  const hasMoney = reports.some(({ by }) => by === 'group')
+  const hasMoney = reports.some(({ by }) => isCharge(by))
   const head = ['workspace', 'cycle_start', 'key', ...titles.slice(1).map(nameOf), ...(hasMoney ? CHARGES.map(({ name }) => name) : [])]
   const lines = reports.flatMap((report) =>
     report.rows.map((row) => [

@@ -16,6 +16,7 @@ export type Cause = (typeof CAUSES)[number]
 export const GUARD_CODES = [
   'emptyPolicy',
   'rosterShrink',
+  'directoryShrink',
   'maxAffected',
   'maxLowered',
   'maxBlocked',
@@ -178,6 +179,7 @@ export interface BreakerLimit {
 export interface GuardSettings {
   readonly emptyPolicy: boolean
   readonly rosterShrink: number | 'off'
+  readonly directoryShrink: number | 'off'
   readonly maxAffected: ShareLimit | 'off'
   readonly maxLowered: ShareLimit | 'off'
   readonly maxBlocked: ShareLimit | 'off'
@@ -197,6 +199,7 @@ export interface GuardSettings {
 export const DEFAULT_GUARDS: GuardSettings = {
   emptyPolicy: true,
   rosterShrink: 20,
+  directoryShrink: 20,
   maxAffected: { percent: 25, floor: 5 },
   maxLowered: { percent: 15, floor: 3 },
   maxBlocked: { percent: 2, floor: 3 },

@@ -103,6 +103,8 @@ export const CONDITIONS = {
   ForeignChange: { severity: 'warn', begun: 'somebody else changed a cap', hasOwnPlace: true },
   RulesWeakened: { severity: 'warn', begun: 'a rule was weakened', ended: 'the weakened rule counts now', hasOwnPlace: true },
   RosterDoubted: { severity: 'warn', begun: 'the roster is doubted', ended: 'the roster is believed again' },
+  DirectoryDoubted: { severity: 'warn', begun: 'the people file is doubted', ended: 'the people file counts again' },
+  DirectoryWaits: { severity: 'info', begun: 'the people file has changed', ended: 'the changed people file counts' },
   RosterStale: { severity: 'warn', begun: 'the roster is old', ended: 'the roster was read again' },
   UsageUnread: { severity: 'warn', begun: 'use could not be read', ended: 'use was read again' },
   AddOnUseDoubted: {

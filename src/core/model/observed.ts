@@ -27,6 +27,16 @@ export interface CapReading {
 
 export type MemberStatus = 'approved' | 'pending' | 'rejected' | 'unspecified'
 
+/** What the people file says of a person. */
+export interface Listing {
+  /** By column; absent: not listed. */
+  readonly values?: Readonly<Record<string, string>>
+  /** The last change: when it was seen, and the values before it of the columns that changed. */
+  readonly was?: { readonly at: Instant; readonly values: Readonly<Record<string, string>> }
+  /** The person has vanished from the file then, and keeps the last values for a while. */
+  readonly goneAt?: Instant
+}
+
 /** A row of the roster (docs/service.md, A person). */
 export interface Person {
   /** Normalised. */
@@ -44,6 +54,8 @@ export interface Person {
   readonly signedUpAt?: Instant
   /** Active days by the length of the window in days; only the windows that rules and pools need. */
   readonly activeDays?: Readonly<Record<number, number>>
+  /** Absent: no people file was read since the person is on the roster. */
+  readonly listing?: Listing
 }
 
 export interface Cycle {

@@ -54,6 +54,15 @@ export interface When {
   readonly joinedWithinDays?: number
   /** Active on fewer than `below` of the last `within` days. */
   readonly activeDays?: ActiveDays
+  readonly attributes?: Attributes
+}
+
+/** What the people file must say of a person. At least one is given. */
+export interface Attributes {
+  /** Whether the person is in the file. */
+  readonly listed?: boolean
+  /** The exact text of columns, in the order of their names. */
+  readonly columns?: Readonly<Record<string, string>>
 }
 
 export interface ActiveDays {

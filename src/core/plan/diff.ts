@@ -205,7 +205,8 @@ function compareOrphan(owned: OwnedCap, key: ScopeKey, fallback: Observed, input
   const grantEnd = isTriedByGrant || showsEndedGrant(owned, inputs.resolution)
   const cause = grantEnd ? 'expired' : 'orphan'
   const entry: PolicyEntry = inputs.prune ? UNDECLARED : { kind: 'restore', cap: to }
-  const why = isHidden && { reason: HIDDEN_ZERO }
+  const moved = owned.owner === 'rule' || owned.owner === 'pool' ? attributeChange(owned, inputs.resolution) : undefined
+  const why = isHidden ? { reason: HIDDEN_ZERO } : moved !== undefined && { reason: moved }
   draft.differences.push({ scope: owned.scope, key, from: observed, to, cause, entry, healing: false, grantEnd, ...why })
 }
 
@@ -228,11 +229,23 @@ function difference(
     to: desired.cap,
     cause,
     ...sourceOf(desired.origin),
-    ...(desired.origin.reason !== undefined && { reason: desired.origin.reason }),
+    ...reasonOf(desired, owned, resolution),
     entry: desired.entry,
     healing: isMoved && owned.cap === desired.cap,
     grantEnd,
   }
+}
+
+/** The reason of the declaration, and what changed in the people file since the cap before it was verified, where that one followed from it. */
+function reasonOf({ origin: { reason } }: DesiredCap, owned: OwnedCap | undefined, resolution: Resolution): Pick<Difference, 'reason'> {
+  const moved = owned?.owner === 'rule' || owned?.owner === 'pool' ? attributeChange(owned, resolution) : undefined
+  if (moved === undefined || reason?.includes(moved)) return reason === undefined ? {} : { reason }
+  return { reason: reason === undefined ? moved : `${reason}; ${moved}` }
+}
+
+function attributeChange({ scope, verifiedAt }: OwnedCap, { attributeChanges }: Resolution): string | undefined {
+  const change = scope.kind === 'user' ? attributeChanges.get(scope.email) : undefined
+  return change && change.at >= verifiedAt ? change.text : undefined
 }
 
 /** The policy line behind a change; none where no line declares it. */

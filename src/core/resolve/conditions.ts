@@ -4,6 +4,7 @@
 import type { GroupMembers, Person, Roster } from '../model/observed.ts'
 import type { Pool, When } from '../model/policy.ts'
 import { DAY_MS, type Instant } from '../model/units.ts'
+import { attributesHold, attributesMissing, attributesText } from './directory.ts'
 
 export type Truth = boolean | 'unknown'
 
@@ -18,8 +19,11 @@ export interface RowInputs {
 }
 
 /** Equal conditions have equal keys. A key has no @: it would be taken for an e-mail where people are hashed. */
-export const conditionKey = ({ email, role, groups, inactiveDays, joinedWithinDays, activeDays }: When): string =>
-  JSON.stringify([email, role, groups, inactiveDays, joinedWithinDays, activeDays?.below, activeDays?.within]).replaceAll('@', '%40')
+export const conditionKey = ({ email, role, groups, inactiveDays, joinedWithinDays, activeDays, attributes }: When): string =>
+  JSON.stringify([
+    ...[email, role, groups, inactiveDays, joinedWithinDays, activeDays?.below, activeDays?.within],
+    ...(attributes ? [attributes.listed, attributes.columns] : []),
+  ]).replaceAll('@', '%40')
 
 /** The condition that a pool sets for its members; undefined where they are listed by e-mail. */
 export function poolCondition({ members }: Pool): When | undefined {
@@ -87,10 +91,10 @@ export function truthOf(when: When, person: Person, facts: RowFacts): Truth {
 export const answersOf = (when: When, person: Person, facts: RowFacts): readonly Answer[] =>
   CONDITION_KEYS.filter((key) => when[key] !== undefined).map((key) => {
     const truth = ASKED[key](when, person, facts)
-    return { key, truth, text: truth === 'unknown' ? ABSENT[key](when, facts) : TOLD[key](when, person, facts) }
+    return { key, truth, text: truth === 'unknown' ? ABSENT[key](when, person, facts) : TOLD[key](when, person, facts) }
   })
 
-export const CONDITION_KEYS = ['email', 'role', 'groups', 'inactiveDays', 'joinedWithinDays', 'activeDays'] as const
+export const CONDITION_KEYS = ['email', 'role', 'groups', 'inactiveDays', 'joinedWithinDays', 'activeDays', 'attributes'] as const
 
 type Ask = (when: When, person: Person, facts: RowFacts) => Truth
 type Tell = (when: When, person: Person, facts: RowFacts) => string
@@ -114,6 +118,7 @@ const ASKED: { readonly [K in keyof When]-?: Ask } = {
     const days = activeDays && person.activeDays?.[activeDays.within]
     return days === undefined ? 'unknown' : days < (activeDays?.below ?? 0)
   },
+  attributes: ({ attributes = {} }, { listing }) => attributesHold(attributes, listing),
 }
 
 const whole = (days: number | undefined): string => `${Math.floor(days ?? 0)} ${Math.floor(days ?? 0) === 1 ? 'day' : 'days'}`
@@ -132,17 +137,20 @@ const TOLD: { readonly [K in keyof When]-?: Tell } = {
   joinedWithinDays: ({ joinedWithinDays }, person, facts) => `joined ${atMost(joinedAgo(person, facts))} ago (${joinedWithinDays} or less)`,
   activeDays: ({ activeDays }, person) =>
     `active on ${person.activeDays?.[activeDays?.within ?? 0]} of the last ${activeDays?.within} days (fewer than ${activeDays?.below})`,
+  attributes: ({ attributes = {} }, { listing }) => attributesText(attributes, listing),
 }
 
-const ABSENT: { readonly [K in keyof When]-?: (when: When, facts: RowFacts) => string } = {
+const ABSENT: { readonly [K in keyof When]-?: (when: When, person: Person, facts: RowFacts) => string } = {
   email: () => 'no e-mail',
   role: () => 'the roster has no role',
-  groups: ({ groups = [] }, { membersOf }) => `the members of group ${groups.filter((id) => !membersOf.has(id)).join(', ')} are not known`,
-  inactiveDays: (_when, { newestUseAt }) =>
+  groups: ({ groups = [] }, _person, { membersOf }) =>
+    `the members of group ${groups.filter((id) => !membersOf.has(id)).join(', ')} are not known`,
+  inactiveDays: (_when, _person, { newestUseAt }) =>
     newestUseAt === undefined ? 'the roster has no time of use for any person' : 'the roster has no time of use or sign-up for the person',
-  joinedWithinDays: (_when, { clockDoubted }) =>
+  joinedWithinDays: (_when, _person, { clockDoubted }) =>
     clockDoubted ? "the service's clock and ours differ" : 'the roster has no time of sign-up',
   activeDays: ({ activeDays }) => `the roster has no active days of the last ${activeDays?.within} days`,
+  attributes: ({ attributes = {} }, { listing }) => attributesMissing(attributes, listing),
 }
 
 /** Days between the latest use, or sign-up, and the newest use of anybody. */

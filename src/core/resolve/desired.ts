@@ -12,6 +12,8 @@ import { amountOf } from '../pools/observe.ts'
 import { whyAway, whyUnknown } from './away.ts'
 import type { Candidate, DesiredCap, Origin, RejectedScope, SkippedScope } from './candidate.ts'
 import { type Declarations, declarations, listWithPlaces, type PersonChain, personChain, verdictOfGroups } from './chain.ts'
+import { poolCondition } from './conditions.ts'
+import { attributeChanges } from './directory.ts'
 import { type Place, poolNone, poolPeople } from './pools.ts'
 import type { DesiredInputs, Resolution } from './resolution.ts'
 import { ruleCandidate } from './rules.ts'
@@ -32,6 +34,8 @@ export function resolveDesired(inputs: DesiredInputs): Resolution {
     else decideShared(context, scopeKey(scope), scope, draft)
   }
   const { grants, rules } = context.found
+  const { peopleRules, pools } = inputs.set
+  const whens = [...peopleRules.map(({ when }) => when), ...pools.flatMap((pool) => poolCondition(pool) ?? [])]
   return {
     ...draft,
     grants,
@@ -45,6 +49,7 @@ export function resolveDesired(inputs: DesiredInputs): Resolution {
       (email) => inputs.owned.get(scopeKey({ kind: 'user', email }))?.cap,
     ),
     conditions: rules.memory,
+    attributeChanges: attributeChanges(whens, inputs.roster?.people ?? []),
   }
 }
 

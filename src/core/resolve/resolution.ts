@@ -4,6 +4,7 @@ import type { PolicySet } from '../model/policy.ts'
 import type { ScopeKey } from '../model/scope.ts'
 import type { Instant } from '../model/units.ts'
 import type { DesiredCap, GrantStatus, RejectedScope, SkippedScope } from './candidate.ts'
+import type { AttributeChange } from './directory.ts'
 import type { GrantClock } from './grants.ts'
 import type { MatchMemory, NewReading } from './matches.ts'
 import type { DealtPools, PoolPeople } from './pools.ts'
@@ -28,6 +29,8 @@ export interface Resolution {
   readonly ruleNotes: readonly RuleNote[]
   /** The next value of the ledger fact `conditions`. */
   readonly conditions: MatchMemory
+  /** What the people file says anew of people since when, in columns that rules and pools name. */
+  readonly attributeChanges: ReadonlyMap<string, AttributeChange>
 }
 
 export interface DesiredInputs {

@@ -6,6 +6,7 @@ import type { Person, Roster } from '../model/observed.ts'
 import type { PeopleRule, When } from '../model/policy.ts'
 import type { Position } from '../model/problem.ts'
 import { answersOf, CONDITION_KEYS, daysOf, daysText, type RowFacts, truthOf } from './conditions.ts'
+import { nobodyHas } from './directory.ts'
 
 /** A rule and how many approved people it is the first to match, for metrics and warnings. */
 export interface RuleStatus {
@@ -126,6 +127,7 @@ const NEAREST: { readonly [K in keyof When]-?: Nearest } = {
     const least = days.length === 0 ? '' : `; the least is ${days.reduce((a, b) => Math.min(a, b))}`
     return `nobody was active on fewer than ${activeDays?.below} of the last ${activeDays?.within} days${least}`
   },
+  attributes: ({ attributes = {} }, people, _facts, nearest) => nobodyHas(attributes, people, nearest),
 }
 
 /** The nearest domain, or all domains where nobody has the given one; else the person with the nearest name. */

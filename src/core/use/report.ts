@@ -10,9 +10,19 @@ import { type AddOnFigures, type AddOnSource, type AddOnUse, worstSource } from 
 import { bandOf, bandRank } from './bands.ts'
 import type { BurnFigures } from './burn.ts'
 import { projectedCents } from './forecast.ts'
+import { type ModelUse, modelUse } from './report-models.ts'
 
 export const REPORT_VIEWS = ['team', 'group', 'user', 'model'] as const
-export type ReportView = (typeof REPORT_VIEWS)[number]
+export const ATTRIBUTE_VIEW = 'attribute:'
+/** `attribute:COLUMN`: by a column of the people file. */
+export type ReportView = (typeof REPORT_VIEWS)[number] | `attribute:${string}`
+
+/** The column of a report by a column of the people file. */
+export const attributeOf = (by: ReportView): string | undefined =>
+  by.startsWith(ATTRIBUTE_VIEW) ? by.slice(ATTRIBUTE_VIEW.length) : undefined
+
+/** Whether the table is for finance: parts of the workspace that are charged. */
+export const isCharge = (by: ReportView): boolean => by === 'group' || attributeOf(by) !== undefined
 /** The present cycle, the one before, or the one that begins in a month, such as `2026-09`. */
 export type ReportCycle = 'current' | 'previous' | `${number}-${number}`
 
@@ -21,6 +31,8 @@ export interface ReportPerson {
   readonly email: string
   /** Ids of declared groups. */
   readonly groups: readonly string[]
+  /** What the people file says in the report's column; absent: not known. */
+  readonly attribute?: { readonly value: string } | 'unlisted'
   /** Credits used in the cycle. */
   readonly used?: Credits
   /** The cap in force; absent for a cycle that is over. */
@@ -53,7 +65,7 @@ export interface ReportInputs {
 
 /** One line of the table. Amounts are credits. */
 export interface ReportRow {
-  /** `team`, `group:ID`, an e-mail, a model's name; `-` for people in no declared group, and for use in no run. */
+  /** `team`, `group:ID`, `COLUMN:VALUE`, an e-mail, a model's name; `-` for people in no declared group, and for use in no run; else what it is not. */
   readonly key: string
   readonly name: string
   readonly people?: number
@@ -151,13 +163,19 @@ export function reportOf(inputs: ReportInputs): Report {
         ...priced('cost', row.used, pricePerCredit),
         ...priced('addOnCost', row.addOn, pricePerCredit),
       }))
-      .sort((a, b) => Number(a.key === '-') - Number(b.key === '-') || (b.used ?? -1) - (a.used ?? -1) || compareText(a.key, b.key)),
+      .sort((a, b) => Number(isRest(a, by)) - Number(isRest(b, by)) || (b.used ?? -1) - (a.used ?? -1) || compareText(a.key, b.key)),
     ...daysOf(inputs.runs ?? []),
     near: measured.flatMap(nearOf).sort(nearestFirst),
     changes: changesOf(inputs.writes),
     notes: [...inputs.notes, ...notesOn(inputs)],
   }
 }
+
+/** Keys of rows for what a report by a column cannot tell. */
+const REST = ['not listed', 'not known', 'not attributed'] as const
+
+const isRest = ({ key }: Pick<ReportRow, 'key'>, by: ReportView): boolean =>
+  key === '-' || (attributeOf(by) !== undefined && REST.some((rest) => rest === key))
 
 interface Measured extends ReportPerson {
   readonly addOn?: AddOnUse
@@ -174,6 +192,8 @@ function measure(person: ReportPerson, figures: AddOnFigures | undefined): Measu
 }
 
 function rowsOf(inputs: ReportInputs, people: readonly Measured[]): readonly ReportRow[] {
+  const column = attributeOf(inputs.by)
+  if (column !== undefined) return attributeRows(inputs, column, people)
   switch (inputs.by) {
     case 'team':
       return [teamRow(inputs, people)]
@@ -189,10 +209,36 @@ function rowsOf(inputs: ReportInputs, people: readonly Measured[]): readonly Rep
     }
     case 'user':
       return people.map(personRow)
-    case 'model':
+    default:
       return modelUse({ runs: inputs.runs ?? [], measured: inputs.addOnByModel, whole: teamRow(inputs, people) }).map(modelRow)
   }
 }
+
+/** Each person once. What no person is known for, such as the use of people who left, is a row of its own, so that the rows make the whole. */
+function attributeRows(inputs: ReportInputs, column: string, people: readonly Measured[]): readonly ReportRow[] {
+  const parts = Map.groupBy(people, ({ attribute }) => (typeof attribute === 'object' ? `${column}:${attribute.value}` : restOf(attribute)))
+  const rows = [...parts].map(([key, some]) => {
+    const [{ attribute } = {}] = some
+    const name = typeof attribute === 'object' ? attribute.value || 'empty' : key
+    return rowOf(inputs, { key, name }, some)
+  })
+  const whole = teamRow(inputs, people)
+  const left = (of: (row: ReportRow) => number | undefined): number => (of(whole) ?? 0) - (sumOf(rows.map(of)) ?? 0)
+  const [used, addOn] = [left((row) => row.used), left((row) => row.addOn)]
+  if (used <= 0 && addOn <= 0) return rows
+  const source = whole.addOnSource
+  return [
+    ...rows,
+    {
+      ...{ key: 'not attributed', name: 'not attributed' },
+      ...known('used', Math.max(0, used)),
+      ...(whole.addOn !== undefined && known('addOn', Math.max(0, addOn))),
+      ...(source && { addOnSource: source }),
+    },
+  ]
+}
+
+const restOf = (attribute: 'unlisted' | undefined): string => (attribute === undefined ? 'not known' : 'not listed')
 
 /** Where the use of single people is not known, runs still tell the sum. */
 function teamRow(inputs: ReportInputs, people: readonly Measured[]): ReportRow {
@@ -302,6 +348,7 @@ function notesOn({ by, balance, addOn, addOnByModel, runs, people, which, groups
   if (which !== 'current') notes.push('Caps, head-room and the balance are known for the current cycle only.')
   else if (!balance && !addOn) notes.push('The balance is not known: add-on use, head-room and projections are left out.')
   else if (!balance) notes.push('The balance is not known: when add-on credits run out is left out.')
+  notes.push(...attributeNotes(by, people))
   if (addOn?.source === 'measured' && (by !== 'model' || addOnByModel?.size)) notes.push(MEASURED_NOTE)
   if (by === 'model' && addOn && !addOnByModel?.size && runs?.some(({ used }) => used !== undefined))
     notes.push('Add-on use by model is estimated: what everybody paid from add-on credits, shared out by use.')
@@ -312,76 +359,16 @@ function notesOn({ by, balance, addOn, addOnByModel, runs, people, which, groups
   return notes
 }
 
+function attributeNotes(by: ReportView, people: readonly ReportPerson[]): readonly string[] {
+  const column = attributeOf(by)
+  if (column === undefined) return []
+  const unknown = people.filter(({ attribute }) => attribute === undefined).length
+  return unknown === 0
+    ? []
+    : [`The ${column} of ${unknown} of ${people.length} people is not known for that time: no people file was read then.`]
+}
+
 function inSeveral(people: readonly ReportPerson[]): readonly string[] {
   const several = people.filter(({ groups }) => groups.length > 1).length
   return several === 0 ? [] : [`${several} of ${people.length} people are in several groups, so the groups add up to more than the team.`]
-}
-
-// Use by model, with the part that add-on credits paid: measured where the service has rows by model, else shared out by use and called an
-// estimate. The two sources spell models differently; a model without a counterpart gets a row of its own.
-
-export interface ModelUse {
-  /** Undefined for the use of which no run tells. */
-  readonly model: string | undefined
-  /** Absent where no run of the model is known. */
-  readonly used?: number
-  readonly addOn?: number
-  readonly addOnSource?: AddOnSource
-}
-
-export interface ModelInputs {
-  readonly runs: readonly Pick<RunUse, 'model' | 'used'>[]
-  /** Add-on credits by model in the service's spelling, where it tells them. */
-  readonly measured?: ReadonlyMap<string, number> | undefined
-  /** What everybody used, and the add-on credits in it, to share out where they are not measured by model. */
-  readonly whole?: { readonly used?: number; readonly addOn?: number }
-}
-
-/** Names of a model that is not known. */
-const UNKNOWN = new Set(['', '<nil>', 'unknown'])
-
-/** `Large Model 4` and `MODEL_LARGE_MODEL_4` are the same. */
-const spelled = (model: string): string =>
-  UNKNOWN.has(model.toLowerCase())
-    ? ''
-    : model
-        .toLowerCase()
-        .replace(/^model_/, '')
-        .replaceAll(/[^a-z0-9]/g, '')
-
-/** The models of runs in the order of their first run, then those that only rows of add-on use name, then the use of which no run tells. */
-export function modelUse({ runs, measured, whole = {} }: ModelInputs): readonly ModelUse[] {
-  const models = [...Map.groupBy(runs, ({ model }) => model)].map(([model, some]) => {
-    const figures = some.flatMap(({ used }) => used ?? [])
-    return { model, ...(figures.length > 0 && { used: figures.reduce((sum, used) => sum + used, 0) }) }
-  })
-  const told = models.reduce((sum, { used = 0 }) => sum + used, 0)
-  const untold = (whole.used ?? 0) - told
-  // Less than a credit is rounding.
-  const rest: readonly ModelUse[] = told > 0 && untold >= 1 ? [{ model: undefined, used: untold }] : []
-  if (measured && measured.size > 0) return [...withMeasured(models, measured), ...rest]
-  const { addOn } = whole
-  if (addOn === undefined || told <= 0) return [...models, ...rest]
-  const part = addOn / Math.max(told, whole.used ?? 0)
-  return [...models, ...rest].map((one) => (one.used === undefined ? one : { ...one, addOn: part * one.used, addOnSource: 'estimated' }))
-}
-
-function withMeasured(
-  models: readonly { readonly model: string; readonly used?: number }[],
-  measured: ReadonlyMap<string, number>,
-): readonly ModelUse[] {
-  const left = new Map<string, { readonly model: string; readonly addOn: number }>()
-  for (const [model, addOn] of measured) {
-    const key = spelled(model)
-    left.set(key, { model, addOn: addOn + (left.get(key)?.addOn ?? 0) })
-  }
-  const known = models.map((one): ModelUse => {
-    const found = left.get(spelled(one.model))
-    left.delete(spelled(one.model))
-    return { ...one, addOn: found?.addOn ?? 0, addOnSource: 'measured' }
-  })
-  const others = [...left.values()].map(({ model, addOn }): ModelUse => {
-    return { model: UNKNOWN.has(model.toLowerCase()) ? 'not known' : model, addOn, addOnSource: 'measured' }
-  })
-  return [...known, ...others]
 }

@@ -15,6 +15,7 @@ import { groupsOfTurn, takeCycle } from '../../core/use/turn.ts'
 import type { Clock, ReadClient, UsageFacts } from '../../ports.ts'
 import { finding, malformedRows, unread } from '../conditions/findings.ts'
 import { countReading, desiredInputs, type Planner, type WorkspaceState } from '../cycle/state.ts'
+import { learnDirectory } from '../directory/read.ts'
 import { failureOf } from './failure.ts'
 
 /** The subject of findings. */
@@ -41,6 +42,8 @@ export interface UsageInputs {
   /** Caps of ours: a group that policy has dropped is read until its cap is gone. */
   readonly owned: readonly OwnedCap[]
   readonly limitPercent: number | 'off'
+  /** Adds what the people file says; absent without one. */
+  readonly withPeopleFile?: (roster: Roster, found: Finding[]) => Promise<Roster>
   readonly clock: Clock
   readonly signal?: AbortSignal
 }
@@ -53,6 +56,7 @@ export async function learnUsage(
   signal?: AbortSignal,
 ): Promise<UsageReading> {
   const { settings, ledger, clock } = planner
+  const { directory } = settings
   const reading = await readUsage({
     client,
     set: state.policy.set,
@@ -60,6 +64,15 @@ export async function learnUsage(
     unknownGroups: state.unknownGroups,
     owned: ledger.owned(),
     limitPercent: settings.guards.rosterShrink,
+    ...(directory && {
+      withPeopleFile: async (roster: Roster, found: Finding[]) => {
+        const limitPercent = settings.guards.directoryShrink
+        const learned = await learnDirectory(roster, { settings: directory, memory: state.directory, limitPercent, clock })
+        found.push(...learned.findings)
+        state.directory = learned.memory
+        return learned.roster
+      },
+    }),
     clock,
     ...(signal && { signal }),
   })
@@ -88,7 +101,8 @@ async function readUsage(inputs: UsageInputs): Promise<UsageReading> {
   const rows = await attempt('ROSTER_UNREAD', ROSTER, () => client.readRoster(signal))
   // An empty roster is a failed reading: guards could count nobody by it.
   const listed = rows && rows.people.length > 0 ? withoutCount(rows) : undefined
-  const roster = listed && (await withActiveDays(listed, inputs, attempt))
+  const active = listed && (await withActiveDays(listed, inputs, attempt))
+  const roster = active && inputs.withPeopleFile ? await inputs.withPeopleFile(active, found) : active
   found.push(...malformedRows(ROSTER, rows?.malformedRows))
   if (rows && !listed) found.push(unread('ROSTER_UNREAD', ROSTER, 'the roster came without anybody, which counts as not read'))
   const balance = await attempt('BALANCE_UNREAD', 'the balance', () => client.readBalance(signal))

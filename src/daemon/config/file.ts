@@ -114,6 +114,7 @@ function checkWorkspace(workspace: Branch<WorkspaceText>): void {
     const ms = parseDuration(good(interval)?.trim() ?? '')
     if (interval && ms !== undefined && (ms < MIN_INTERVAL_MS || ms > MAX_INTERVAL_MS)) refuse(interval)
   }
+  checkDirectory(workspace)
   const rate = field(workspace, 'rate')
   const start = rate && field(rate, 'start')
   const max = (rate && good(field(rate, 'max'))) ?? DEFAULT_RATE.max
@@ -121,6 +122,20 @@ function checkWorkspace(workspace: Branch<WorkspaceText>): void {
   if (start && first !== undefined && first > max) {
     const message = `${nameOf(start)} is ${first}, more than max, which is ${max}`
     report(start, 'NUMBER', message, { hint: 'start at max or below, or raise max' })
+  }
+}
+
+/** A column twice, and one that cannot be told from the word `listed`. */
+function checkDirectory(workspace: Branch<WorkspaceText>): void {
+  const directory = field(workspace, 'directory')
+  const seen = new Set<string>()
+  for (const column of items(directory && field(directory, 'columns'))) {
+    const name = good(column)
+    if (name === undefined) continue
+    const why = name === 'listed' ? 'is called listed, which asks whether a person is in the file' : 'stands twice'
+    if (name === 'listed' || seen.has(name))
+      report(column, 'DIRECTORY', `${nameOf(column)} ${why}`, { hint: 'take it out, or rename the column' })
+    seen.add(name)
   }
 }
 
@@ -247,7 +262,7 @@ function viewerOf({ groups, workspaces, only, self, people }: ViewerText): Viewe
 }
 
 function workspaceOf(branch: Branch<WorkspaceText>, locate: Locate): FileWorkspace {
-  const { name, baseUrl, caFile, allowPlainHttp, keys, policies, guards, rate, ...settings } = branch.value
+  const { name, baseUrl, caFile, allowPlainHttp, keys, policies, directory, guards, rate, ...settings } = branch.value
   const address = baseUrl === undefined ? undefined : parseBaseUrl(baseUrl)
   const caFileField = field(branch, 'caFile')
   return {
@@ -257,6 +272,7 @@ function workspaceOf(branch: Branch<WorkspaceText>, locate: Locate): FileWorkspa
     ...(allowPlainHttp === true && { allowPlainHttp }),
     keys: keysOf(keys ?? {}, locate),
     policies: (policies ?? []).map(locate),
+    ...(directory && { directory: { file: locate(directory.file), id: directory.id, columns: directory.columns ?? [] } }),
     mode: settings.mode ?? WORKSPACE_DEFAULTS.mode,
     capSemantics: settings.capSemantics ?? WORKSPACE_DEFAULTS.capSemantics,
     capReads: settings.capReads ?? WORKSPACE_DEFAULTS.capReads,

@@ -94,6 +94,7 @@ const guard = {
 const BY_CODE = {
   emptyPolicy: optional(guard.switch),
   rosterShrink: optional(guard.shrink),
+  directoryShrink: optional(guard.shrink),
   maxAffected: optional(guard.share),
   maxLowered: optional(guard.share),
   maxBlocked: optional(guard.share),
@@ -173,6 +174,12 @@ const RATE = object('Requests per second.', {
   concurrency: orNothing(whole(1, 64, 'Requests in flight; default 8.')),
 })
 
+const DIRECTORY = object('The people file: a CSV with a header that says more of people than the service does.', {
+  file: text('The file, relative to this one; at most 16 MiB and 100,000 rows.'),
+  id: text('The column with the e-mail address.'),
+  columns: filled('The columns that policies and reports may name; all others are dropped.', text()),
+})
+
 const WORKSPACE = object('One team account of the service.', {
   name: text(),
   baseUrl: orNothing(pattern('url', URL_PATTERN, 'Address of the service.')),
@@ -180,6 +187,7 @@ const WORKSPACE = object('One team account of the service.', {
   allowPlainHttp: orNothing(flag('Allow http:// to another machine, where the key travels unencrypted; default false.')),
   keys: orNothing(KEYS),
   policies: list('Policy files and folders, relative to this file.', text()),
+  directory: orNothing(DIRECTORY),
   mode: orNothing(choice(MODES, 'enforce; audit: plan and measure, never write; paused. Default enforce.')),
   capSemantics: orNothing(
     choice(['layered', 'copied'], 'Whether the service keeps caps per scope (default) or copies team and group caps to members.'),

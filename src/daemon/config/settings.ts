@@ -3,6 +3,7 @@
 import type { GuardSettings } from '../../core/model/change.ts'
 import type { Mode } from '../../core/model/events.ts'
 import type { EnvelopeSource } from '../../policy/load/delegated.ts'
+import type { DirectorySettings } from '../directory/csv.ts'
 import type { AuthSettings } from '../http/auth.ts'
 import type { NotifyConfig } from './notify-values.ts'
 import type { KeyRef, Keys, Listen, Rate } from './values.ts'
@@ -48,6 +49,8 @@ export interface WorkspaceConfig {
   readonly policies: readonly string[]
   /** Absent: none. */
   readonly envelopes?: readonly EnvelopeSource[]
+  /** The people file. */
+  readonly directory?: DirectorySettings
   readonly mode: Mode
   readonly capSemantics: 'layered' | 'copied'
   readonly capReads: CapReads

@@ -67,6 +67,7 @@ export function parseListen(text: string): Listen | undefined {
 export const guardsOf = (given: GuardsText): GuardSettings => ({
   emptyPolicy: isOn(given.emptyPolicy, DEFAULT_GUARDS.emptyPolicy),
   rosterShrink: percentOr(given.rosterShrink, DEFAULT_GUARDS.rosterShrink),
+  directoryShrink: percentOr(given.directoryShrink, DEFAULT_GUARDS.directoryShrink),
   maxAffected: shareOf(given.maxAffected, DEFAULT_GUARDS.maxAffected),
   maxLowered: shareOf(given.maxLowered, DEFAULT_GUARDS.maxLowered),
   maxBlocked: shareOf(given.maxBlocked, DEFAULT_GUARDS.maxBlocked),

@@ -19,6 +19,7 @@ export async function refreshUsage(workspace: Workspace, state: WorkspaceState, 
   const reading = await learnUsage(workspace.client, state, { ...workspace, settings: workspace.config }, signal)
   if (reading.facts) {
     workspace.ledger.saveFact('usage', reading.facts)
+    workspace.ledger.saveFact('directory', state.directory)
     recordCounted(state, workspace.ledger)
     await learnBurned(workspace, reading.facts)
   }

@@ -23,6 +23,7 @@ import { activeQuarantine, entriesOf, scopesToRead, skippedScopes, unknownScopes
 import { followersIn } from '../../core/pools/ask.ts'
 import { poolNotes } from '../../core/pools/notes.ts'
 import { resolveDesired } from '../../core/resolve/desired.ts'
+import type { DirectoryMemory } from '../../core/resolve/directory.ts'
 import { emptied } from '../../core/resolve/emptied.ts'
 import type { MatchMemory } from '../../core/resolve/matches.ts'
 import type { DealtPools } from '../../core/resolve/pools.ts'
@@ -31,6 +32,7 @@ import { approvedCount, ROSTER_LIFE_MS } from '../../core/resolve/roster.ts'
 import type { MeasuredAddOn } from '../../core/use/add-on.ts'
 import { nearest } from '../../policy/suggest.ts'
 import type { Clock, Digest, RecordsReader, UsageFacts } from '../../ports.ts'
+import type { DirectorySettings } from '../directory/csv.ts'
 import { type EnvelopeState, mayLack, withAccepted, withEnvelopes } from './envelopes.ts'
 import { readQuality } from './read.ts'
 import { seenIn } from './seen.ts'
@@ -48,6 +50,8 @@ export interface PlanSettings {
   /** Whether an approval may arrive with the change it releases; absent: separate. */
   readonly approvals?: 'separate' | 'together'
   readonly prune: boolean
+  /** The people file. */
+  readonly directory?: DirectorySettings
   /** Absent: enforce. */
   readonly mode?: Mode
   /** How old figures of use can be at most; absent: 3 h 30 min. */
@@ -61,6 +65,8 @@ export interface WorkspaceState extends EnvelopeState {
   policyValid: boolean
   readonly readings: Map<ScopeKey, CapReading>
   usage: UsageFacts | undefined
+  /** What is known of the people file. */
+  directory: DirectoryMemory | undefined
   /** Add-on use as the service measures it; absent where it does not. */
   measured: MeasuredAddOn | undefined
   unknownGroups: readonly string[]
@@ -88,6 +94,7 @@ export function recall(policy: PolicyRevision, ledger: RecordsReader): Workspace
     policyValid: true,
     readings: new Map(),
     usage: ledger.fact('usage'),
+    directory: ledger.fact('directory'),
     measured: ledger.fact('addOn'),
     unknownGroups: [],
     conflictsGone: ledger.fact('conflictsGone') ?? {},
@@ -301,6 +308,7 @@ export function planFrom(state: WorkspaceState, desired: DesiredState, planner: 
       rosterMissing: rosterMissing(usage, clock.now()),
       unlistedGroups: desired.unlisted,
       ...(verifiedDeclared !== undefined && { verifiedDeclared }),
+      ...(settings.directory && state.directory?.next?.fell && { directoryDoubt: state.directory.next.fell }),
       ...(usage?.doubted && {
         rosterDoubt: { before: approvedCount(usage.roster), now: approvedCount(usage.doubted.roster), since: usage.doubted.since },
       }),

@@ -29,6 +29,7 @@ const SHARED: Readonly<Record<keyof LedgerFacts, boolean>> = {
   envelopes: false,
   pace: false,
   usage: true,
+  directory: true,
   verifiedDeclared: true,
   planBaseline: true,
   planBegunAt: true,

@@ -38,11 +38,12 @@ export const plainSources = ({ workspaces, ...options }: LoadOptions): LoadOptio
 })
 
 /** The part of a configured workspace that the thread needs. */
-const sourceOf = ({ name, policies, capSemantics, envelopes }: WorkspaceSource): WorkspaceSource => ({
+const sourceOf = ({ name, policies, capSemantics, envelopes, directory }: WorkspaceSource): WorkspaceSource => ({
   name,
   ...(policies === undefined ? {} : { policies }),
   ...(capSemantics === undefined ? {} : { capSemantics }),
   ...(envelopes && { envelopes }),
+  ...(directory && { directory: { columns: directory.columns } }),
 })
 
 function problemOf({ kind, at, message }: Exclude<Outcome<LoadedPolicies>, { readonly kind: 'answer' }>): Problem {

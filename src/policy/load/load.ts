@@ -22,6 +22,8 @@ export interface WorkspaceSource {
   readonly capSemantics?: 'layered' | 'copied'
   /** Policy folders of teams. */
   readonly envelopes?: readonly EnvelopeSource[]
+  /** The columns of its people file; absent: it has none. */
+  readonly directory?: { readonly columns: readonly string[] }
 }
 
 export interface LoadOptions {
@@ -272,6 +274,12 @@ function checkNames(files: readonly ParsedFile[], assigned: Assigned): void {
   }
 }
 
+/** The columns that policies may name, where a config says so. */
+function columnsOf(workspaces: readonly WorkspaceSource[], readers: readonly string[]): { readonly columns?: readonly string[] } {
+  const configured = workspaces.filter(({ name, policies }) => readers.includes(name) && policies !== undefined)
+  return configured.length === 0 ? {} : { columns: configured.flatMap(({ directory }) => directory?.columns ?? []) }
+}
+
 function joinAll(
   files: readonly ParsedFile[],
   workspaces: readonly WorkspaceSource[],
@@ -290,6 +298,7 @@ function joinAll(
       sources,
       incomplete: readers.some((name) => assigned.incomplete.has(name)),
       copied: readers.every((name) => copied.has(name)),
+      ...columnsOf(workspaces, readers),
       ...(now === undefined ? {} : { now }),
     })
     assigned.problems.push(...joined.problems)

@@ -96,11 +96,11 @@ const CONDITIONS: Readonly<Record<string, (branch: Branch) => void>> = {
     report(branch, 'AUTH', `${nameOf(branch)} needs either token, or proxyHeader and from`, { on: 'key', hint })
   },
   when(branch) {
-    const hint = 'write what it asks for: email, role, groups, inactiveDays, joinedWithinDays or activeDays'
+    const hint = 'write what it asks for: email, role, groups, inactiveDays, joinedWithinDays, activeDays or attributes'
     report(branch, 'RULE_WHEN', `${nameOf(branch)} asks for nothing, and would match everybody`, { hint })
   },
   'owner-of': (branch) => onlyOne(branch, ['group', 'pool'], 'NOTIFY_OWNER'),
-  'pool-members': (branch) => onlyOne(branch, ['groups', 'emails', 'when'], 'POOL_MEMBERS'),
+  'pool-members': (branch) => onlyOne(branch, ['groups', 'emails', 'when', 'attributes'], 'POOL_MEMBERS'),
   'key-reference'(branch) {
     const hint = `write ${branch.key}: {file: PATH} or ${branch.key}: {env: NAME}`
     report(branch, 'KEY_REFERENCE', `${nameOf(branch)} needs exactly one of file and env`, { on: 'key', hint })

@@ -40,7 +40,7 @@ export function convert(node: Scalar, { 'x-kind': kind = '' }: AnnotatedSchema):
   // No schema accepts an empty address.
   if (kind === 'email' || kind === 'glob') return oddCharacter(normaliseEmail(text)) === undefined ? normaliseEmail(text) : ''
   if (TEXTS.has(kind)) return isPlain(node) && /^\s*(true|false)\s*$/i.test(text) ? true : trimmed(text, kind)
-  if (!isPlain(node)) return text
+  if (!isPlain(node) || kind === 'attribute') return text
   if (text === 'true' || text === 'false') return text === 'true'
   return (CAPS.has(kind) ? WHOLE_NUMBER : DECIMAL).test(text) ? Number(text) : text
 }
@@ -301,6 +301,12 @@ const KINDS: Readonly<Record<string, Kind>> = {
   ),
   hour: { code: 'TIME', what: () => 'not a time of day', hintForNothing: 'write it like 19:00' },
   number: { code: 'NUMBER', what: bounds },
+  attribute: { code: 'NOT_TEXT', what: () => 'not a text', hint: () => undefined, hintForNothing: 'write "" for an empty cell' },
+  attributes: {
+    code: 'RULE_WHEN',
+    what: () => 'not a mapping of columns',
+    hintForNothing: 'write it like {costCenter: CC-12}, or {listed: false}',
+  },
   price: {
     code: 'NUMBER',
     what: ({ maximum }) => `not a number from 0 to ${maximum}`,

@@ -101,6 +101,18 @@ const GRANT = object(
 
 const days = (description: string) => leaf<number>('whole', { type: 'integer', minimum: 1, maximum: MAX_DAYS }, description)
 
+/** `listed` is no column. */
+const ATTRIBUTES = leaf<{ readonly listed?: boolean } & Readonly<Record<string, string>>>(
+  'attributes',
+  {
+    type: 'object',
+    minProperties: 1,
+    properties: { listed: flag('Whether the person is in the people file.') },
+    additionalProperties: { type: 'string', 'x-kind': 'attribute' },
+  },
+  'Columns of the people file with their exact text; listed: false is for people who are not in it.',
+)
+
 const WHEN = object(
   'Conditions on a person in the roster; all of them must hold.',
   {
@@ -121,6 +133,7 @@ const WHEN = object(
         within: days('of the last so many days.'),
       }),
     ),
+    attributes: optional(ATTRIBUTES),
   },
   {
     // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
@@ -135,13 +148,14 @@ const PEOPLE_RULE = object(
 )
 
 const POOL_MEMBERS = object(
-  'Who shares the pool: groups, or emails, or when.',
+  'Who shares the pool: groups, or emails, or when, or attributes.',
   {
     groups: filled('Ids of groups declared in spec.groups.', text()),
     emails: filled('The people.', email()),
     when: optional(WHEN),
+    attributes: optional(ATTRIBUTES),
   },
-  { allOf: [oneOf('pool-members', ['groups', 'emails', 'when'])] },
+  { allOf: [oneOf('pool-members', ['groups', 'emails', 'when', 'attributes'])] },
 )
 
 const wholeCredits = (least: number, description: string) =>

@@ -89,6 +89,7 @@ describe('a rule is weaker', () => {
         maxLowered: share,
         maxRaise: percent,
         rosterShrink: percent,
+        directoryShrink: percent,
         protected: fc.boolean(),
         semantics: fc.boolean(),
       })
@@ -291,6 +292,7 @@ describe('rules that are noted again and again', () => {
       maxCleared: 'off',
       maxRaise: 'off',
       rosterShrink: 'off',
+      directoryShrink: 'off',
       contested: 'off',
     } as const
     expect(before).toEqual([

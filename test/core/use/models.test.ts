@@ -1,7 +1,7 @@
 // Use by model, with what of it was paid from add-on credits: measured by the service, or shared out by use.
 import { describe, expect, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
-import { type ModelInputs, type ModelUse, modelUse } from '../../../src/core/use/report.ts'
+import { type ModelInputs, type ModelUse, modelUse } from '../../../src/core/use/report-models.ts'
 
 const run = (model: string, used?: number): ModelInputs['runs'][number] => ({ model, ...(used !== undefined && { used: credits(used) }) })
 const measured = (...rows: readonly (readonly [string, number])[]): ModelInputs => ({ runs: [], measured: new Map(rows) })

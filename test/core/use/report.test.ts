@@ -93,6 +93,22 @@ describe('a report by', () => {
     expect(notes).toContain('A person in two groups counts in both.')
   })
 
+  test('a column of the people file counts each person once, and what no person is known for is a row of its own', () => {
+    const people = PEOPLE.map((person, index) => {
+      const attribute = ([{ value: 'CC-1' }, 'unlisted', { value: '' }] as const)[index]
+      return { ...person, ...(attribute && { attribute }) }
+    })
+    const addOn = { source: 'measured', others: credits(30), of: () => ({ credits: credits(10), source: 'measured' as const }) } as const
+    const { rows, totals } = report({ by: 'attribute:costCenter', people, addOn })
+    expect(rows.map(({ key, name, people: count, used, addOn: paid }) => [key, name, count, used, paid])).toEqual([
+      ['costCenter:CC-1', 'CC-1', 1, 300, 10],
+      ['costCenter:', 'empty', 1, 50, 10],
+      ['not listed', 'not listed', 1, 150, 10],
+      ['not attributed', 'not attributed', undefined, 0, 30],
+    ])
+    expect(rows.reduce((sum, { addOn: paid = 0 }) => sum + paid, 0)).toBe(totals.addOn)
+  })
+
   test('user shows cap, band and what is left, the most used first', () => {
     expect(report({ by: 'user' }).rows).toEqual([
       { key: 'ada', name: 'ada', used: 300, addOn: 200, addOnSource: 'estimated', cap: 250, headRoom: 50, band: '50_to_85', share: 0.6 },

@@ -75,6 +75,8 @@ const pause: fc.Arbitrary<Pause> = fc.record({ untilAt: instant, reason: text, p
 
 const at = position
 const days = fc.integer({ min: 1, max: 3650 })
+const named = <T>(value: fc.Arbitrary<T>) =>
+  fc.dictionary(fc.oneof(text, fc.constant('__proto__')), value, { maxKeys: 4, noNullPrototype: true })
 const when: fc.Arbitrary<When> = fc.record(
   {
     email: text,
@@ -83,6 +85,7 @@ const when: fc.Arbitrary<When> = fc.record(
     inactiveDays: days,
     joinedWithinDays: days,
     activeDays: fc.record({ below: days, within: days }),
+    attributes: fc.record({ listed: fc.boolean(), columns: named(text) }, { requiredKeys: [] }),
   },
   { requiredKeys: [] },
 )
@@ -179,8 +182,6 @@ const usage: fc.Arbitrary<UsageFacts> = fc.record(
   },
   { requiredKeys: ['roster', 'groups'] },
 )
-const named = <T>(value: fc.Arbitrary<T>) =>
-  fc.dictionary(fc.oneof(text, fc.constant('__proto__')), value, { maxKeys: 4, noNullPrototype: true })
 const finding = <A extends Aspect>(aspect: A): fc.Arbitrary<LatestEvidence<AspectValue<A>>> => {
   const values: readonly AspectValue<A>[] = ASPECT_VALUES[aspect]
   const evidence = { value: fc.constantFrom(...values), at: instant, evidence: text }
@@ -194,6 +195,25 @@ const facts: { readonly [K in keyof LedgerFacts]: fc.Arbitrary<LedgerFacts[K]> }
   }),
   pace: named(fc.oneof(fc.integer(), text, fc.record({ rate: fc.nat(), limited: fc.boolean() }))),
   usage,
+  directory: fc.record(
+    {
+      digest: text,
+      sinceAt: instant,
+      next: fc.record(
+        { digest: text, since: instant, fell: fc.record({ from: fc.nat(), to: fc.nat() }) },
+        { requiredKeys: ['digest', 'since'] },
+      ),
+      people: named(
+        fc.array(
+          fc.record(
+            { at: instant, values: named(text), was: fc.record({ at: instant, values: named(text) }), goneAt: instant },
+            { requiredKeys: ['at'] },
+          ),
+        ),
+      ),
+    },
+    { requiredKeys: ['digest', 'sinceAt', 'people'] },
+  ),
   verifiedDeclared: fc.nat(),
   planBaseline: named(cap),
   planBegunAt: instant,

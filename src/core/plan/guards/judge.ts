@@ -9,6 +9,7 @@ import type { Difference } from '../diff.ts'
 import { impactOf } from '../impact.ts'
 import { breaker } from './breaker.ts'
 import { contested } from './contested.ts'
+import { directoryShrink } from './directory-shrink.ts'
 import { emptyPolicy } from './empty-policy.ts'
 import { envelope } from './envelope.ts'
 import { maxRaise } from './max-raise.ts'
@@ -195,6 +196,7 @@ const GUARDS: readonly Guard[] = [
   rosterMissing,
   emptyPolicy,
   rosterShrink,
+  directoryShrink,
   shareGuard('maxAffected'),
   shareGuard('maxLowered'),
   shareGuard('maxBlocked'),

@@ -14,6 +14,8 @@ export interface GuardFacts {
   readonly workspace: string
   /** Approved people now and at the last good read, while the new roster is doubted. */
   readonly rosterDoubt?: { readonly before: number; readonly now: number; readonly since?: Instant }
+  /** People with a value in the people file, before and in a new file that is not believed. */
+  readonly directoryDoubt?: { readonly from: number; readonly to: number }
   /** The number of declared scopes, now and in the set last verified in enforce mode. */
   readonly declared: number
   readonly verifiedDeclared?: number

@@ -44,6 +44,10 @@ export const GAUGES = {
     help: 'People by add-on use in percent of the cap in force; capkeeper_addon_use_measured says where use comes from.',
     labels: ['workspace', 'band'],
   },
+  capkeeper_directory_people: {
+    help: 'Approved people by what the people file says of them: listed, unlisted, or stale where they vanished within 7 days.',
+    labels: ['workspace', 'state'],
+  },
   capkeeper_addon_credits_available: { help: 'Add-on credits available in this cycle, as the service says.', labels: W },
   capkeeper_addon_credits_used: { help: 'Add-on credits used in this cycle, as the service says.', labels: W },
   capkeeper_prompt_credits_per_seat: { help: 'Credits that each seat includes in this cycle.', labels: W },

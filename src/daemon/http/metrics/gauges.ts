@@ -16,6 +16,7 @@ import type { Observed, Person } from '../../../core/model/observed.ts'
 import type { Cap } from '../../../core/model/policy.ts'
 import { SCOPE_KINDS } from '../../../core/model/scope.ts'
 import { type Credits, type Instant, wholeCents } from '../../../core/model/units.ts'
+import { countListings, LISTING_STATES } from '../../../core/resolve/directory.ts'
 import { type AddOnFigures, addOnFigures, totalAddOn } from '../../../core/use/add-on.ts'
 import { countBands } from '../../../core/use/bands.ts'
 import { DAY_GRADES } from '../../../core/use/history.ts'
@@ -142,6 +143,8 @@ function putUse(put: Put, view: WorkspaceView, addOn: AddOnFigures, now: Instant
   if (roster && isShown(roster, now)) {
     const bands = countBands(view.people)
     for (const band of BANDS) put('capkeeper_people', { workspace, band }, bands?.[band])
+    const listings = countListings(roster)
+    for (const state of LISTING_STATES) put('capkeeper_directory_people', { workspace, state }, listings?.[state])
     put('capkeeper_prompt_credits_used', { workspace }, inWholeCents(total(roster.people, (person) => person.used)))
   }
   for (const group of view.groups) {

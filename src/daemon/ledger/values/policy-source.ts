@@ -2,6 +2,7 @@
 import type { Static } from 'typebox'
 import type {
   ActiveDays,
+  Attributes,
   CapRule,
   DeclaredGroup,
   Grant,
@@ -16,7 +17,7 @@ import type {
 import type { Position } from '../../../core/model/problem.ts'
 import type { GroupScope, Scope, UserScope } from '../../../core/model/scope.ts'
 import type { Credits } from '../../../core/model/units.ts'
-import { boolean, byKind, list, number, numeric, oneOf, optional, orWord, shape, text } from './build.ts'
+import { boolean, byKind, list, number, numeric, oneOf, optional, orWord, record, shape, text } from './build.ts'
 
 export const amount = numeric<Credits>('a number')
 
@@ -33,6 +34,7 @@ const when = shape<When>({
   inactiveDays: optional(number),
   joinedWithinDays: optional(number),
   activeDays: optional(shape<ActiveDays>({ below: number, within: number })),
+  attributes: optional(shape<Attributes>({ listed: optional(boolean), columns: optional(record(text)) })),
 })
 
 const poolMembers = byKind<PoolMembers>({

@@ -27,7 +27,7 @@ import {
 } from '../../../core/model/change.ts'
 import { OWNER_KINDS } from '../../../core/model/entry.ts'
 import type { DayFigures, JournalEntry, PoolOfDay } from '../../../core/model/journal.ts'
-import type { Balance, Cycle, GroupMembers, Observed, OwnedCap, Person, Roster } from '../../../core/model/observed.ts'
+import type { Balance, Cycle, GroupMembers, Listing, Observed, OwnedCap, Person, Roster } from '../../../core/model/observed.ts'
 import type { EnvelopeMemory, Span } from '../../../core/model/policy.ts'
 import type { ScopeKey } from '../../../core/model/scope.ts'
 import { type Kept, TOLD_STATES, type Told, type ToldEntry } from '../../../core/notify/told.ts'
@@ -36,6 +36,7 @@ import type { OpenBreaker } from '../../../core/plan/breaker.ts'
 import type { Contest } from '../../../core/plan/contested.ts'
 import type { ChangesShown, ReviewedRules } from '../../../core/plan/reviewed.ts'
 import type { CapSince, PoolMember, PoolState, PoolTerms } from '../../../core/pools/state.ts'
+import type { DatedListing, DirectoryMemory } from '../../../core/resolve/directory.ts'
 import type { SettledMatches } from '../../../core/resolve/matches.ts'
 import { ADD_ON_SOURCES, type MeasuredAddOn, type MeasuredCycle } from '../../../core/use/add-on.ts'
 import type { AddOnAsked, RunsAsked } from '../../../core/use/asked.ts'
@@ -126,6 +127,12 @@ const pause = shape<Pause>({ untilAt: number, reason: text, pausedAt: number })
 
 const cycle = shape<Cycle>({ startAt: number, endAt: number })
 
+const listed = {
+  values: optional(record(text)),
+  was: optional(shape<NonNullable<Listing['was']>>({ at: number, values: record(text) })),
+  goneAt: optional(number),
+}
+
 const person = shape<Person>({
   email: text,
   name: text,
@@ -136,6 +143,7 @@ const person = shape<Person>({
   lastUsedAt: optional(number),
   signedUpAt: optional(number),
   activeDays: optional(record(number)),
+  listing: optional(shape<Listing>(listed)),
 })
 
 const roster = shape<Roster>({
@@ -187,6 +195,7 @@ const shareLimit = orWord('off', shape<ShareLimit>({ percent: number, floor: num
 const guards = shape<GuardSettings>({
   emptyPolicy: boolean,
   rosterShrink: numberOrOff,
+  directoryShrink: numberOrOff,
   maxAffected: shareLimit,
   maxLowered: shareLimit,
   maxBlocked: shareLimit,
@@ -268,6 +277,18 @@ const facts: { readonly [K in keyof LedgerFacts]: Of<StoredFacts[K]> } = {
   }),
   pace: record(anything),
   usage,
+  directory: shape<DirectoryMemory>({
+    digest: text,
+    sinceAt: number,
+    next: optional(
+      shape<NonNullable<DirectoryMemory['next']>>({
+        digest: text,
+        since: number,
+        fell: optional(shape<NonNullable<NonNullable<DirectoryMemory['next']>['fell']>>({ from: number, to: number })),
+      }),
+    ),
+    people: record(list(shape<DatedListing>({ at: number, ...listed }))),
+  }),
   verifiedDeclared: number,
   planBaseline: byScope(cap),
   planBegunAt: number,

@@ -1,0 +1,200 @@
+// Reads a people file as a stream: RFC 4180 with a header, in UTF-8. Of each row only the id and the named columns are kept; everything else is
+// dropped as it is read. A file that is wrong anywhere is invalid as a whole, with its place.
+
+import { createHash, type Hash } from 'node:crypto'
+import { type CsvError, parse } from 'csv-parse'
+import { normaliseEmail } from '../../core/model/scope.ts'
+import { streamOf } from '../../files.ts'
+
+/** Bounds of a people file. */
+const MAX_BYTES = 16 * 1024 * 1024
+export const MAX_ROWS = 100_000
+/** Of one value that is kept. */
+const MAX_VALUE = 200
+
+/** Where the file is, and which of its columns count. */
+export interface DirectorySettings {
+  readonly file: string
+  /** The column with the e-mail address. */
+  readonly id: string
+  readonly columns: readonly string[]
+}
+
+/** A whole file: the number of each person's row, and for each row the values, of which equal ones are one. */
+export interface DirectoryRows {
+  readonly digest: string
+  readonly rowOf: ReadonlyMap<string, number>
+  readonly valuesOf: readonly number[]
+  readonly values: readonly Readonly<Record<string, string>>[]
+}
+
+/** Why a file is invalid; `line` counts from 1. */
+export class DirectoryError extends Error {
+  override readonly name = 'DirectoryError'
+  readonly line: number
+  constructor(message: string, line: number) {
+    super(message)
+    this.line = line
+  }
+}
+
+/** Reads the file. Throws a `DirectoryError` for its content, and what opening a file throws. */
+export async function readDirectory(settings: DirectorySettings): Promise<DirectoryRows> {
+  const stream = streamOf(settings.file)
+  const hash = createHash('sha256')
+  const rows = rowsOf(settings)
+  const parser = parse({ bom: true, relax_column_count: true, skip_empty_lines: false, on_record: rows.add })
+  // Records are taken as they are parsed; none is left to be read.
+  parser.resume()
+  const done = new Promise<void>((resolve, reject) => {
+    parser.on('error', (error) => reject(asDirectoryError(error)))
+    parser.on('end', resolve)
+  })
+  done.catch(() => undefined)
+  try {
+    for await (const piece of pieces(stream, hash)) {
+      if (!parser.write(piece)) await Promise.race([new Promise<void>((resolve) => parser.once('drain', resolve)), done])
+      if (parser.errored) break
+    }
+    parser.end()
+    await done
+  } finally {
+    stream.destroy()
+    parser.destroy()
+  }
+  return { digest: hash.digest('hex'), ...rows.whole() }
+}
+
+/** The pieces of the file, which must be UTF-8. */
+async function* pieces(stream: AsyncIterable<Buffer>, hash: Hash): AsyncGenerator<Buffer> {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  let [bytes, line] = [0, 1]
+  for await (const piece of stream) {
+    bytes += piece.length
+    if (bytes > MAX_BYTES) throw new DirectoryError(`has more than the ${MAX_BYTES / 1024 / 1024} MiB that are read`, line)
+    hash.update(piece)
+    check(decoder, piece, line)
+    const zero = piece.indexOf(0)
+    if (zero >= 0) throw new DirectoryError('has a byte of 0, so it is no text', line + linesIn(piece.subarray(0, zero)))
+    line += linesIn(piece)
+    yield piece
+  }
+  check(decoder, undefined, line)
+}
+
+function check(decoder: InstanceType<typeof TextDecoder>, piece: Buffer | undefined, line: number): void {
+  try {
+    decoder.decode(piece, { stream: piece !== undefined })
+  } catch {
+    throw new DirectoryError('is not UTF-8', line + (piece ? linesBefore(piece) : 0))
+  }
+}
+
+/** How many lines of a piece are whole and in UTF-8. The first may have begun in the piece before. */
+function linesBefore(piece: Buffer): number {
+  let count = 0
+  for (let from = piece.indexOf(10) + 1; from > 0; count += 1) {
+    const end = piece.indexOf(10, from)
+    try {
+      new TextDecoder('utf-8', { fatal: true }).decode(piece.subarray(from, end < 0 ? undefined : end))
+    } catch {
+      return count + 1
+    }
+    from = end + 1
+  }
+  return 0
+}
+
+function linesIn(piece: Buffer): number {
+  let count = 0
+  for (let at = piece.indexOf(10); at >= 0; at = piece.indexOf(10, at + 1)) count += 1
+  return count
+}
+
+const asDirectoryError = (error: Error): Error => {
+  if (error instanceof DirectoryError) return error
+  const { code, lines } = error as CsvError & { readonly lines?: number }
+  const why = SAID[code ?? ''] ?? error.message
+  return new DirectoryError(why, lines ?? 1)
+}
+
+/** What is wrong in a row, by the parser's code. */
+const SAID: Readonly<Record<string, string>> = {
+  CSV_QUOTE_NOT_CLOSED: 'a quote is not closed',
+  CSV_INVALID_CLOSING_QUOTE: 'a quote is closed within a cell',
+  INVALID_OPENING_QUOTE: 'a quote stands within a cell; put the cell in quotes, and double the quote',
+}
+
+/** Judges rows as they come, and keeps of them what counts. */
+function rowsOf(settings: DirectorySettings) {
+  const rowOf = new Map<string, number>()
+  const [valuesOf, lineOf]: [number[], number[]] = [[], []]
+  // Most people share their values with others: each combination is kept once.
+  const known = new Map<string, number>()
+  const values: Readonly<Record<string, string>>[] = []
+  let header: Header | undefined
+  let line = 1
+  const share = (cells: readonly string[], { columns }: Header, at: number): number => {
+    const key = columns.map((column) => cells[column]).join('\0')
+    const index = known.get(key)
+    if (index !== undefined) return index
+    const entries = settings.columns.map((name, column) => [name, cells[columns[column] ?? 0] ?? ''] as const)
+    const [long] = entries.find(([, value]) => value.length > MAX_VALUE) ?? []
+    if (long !== undefined) throw new DirectoryError(`has more than ${MAX_VALUE} characters in the column ${long}`, at)
+    known.set(key, values.length)
+    return values.push(Object.fromEntries(entries)) - 1
+  }
+  const add = (cells: readonly string[], { lines }: { readonly lines: number }): null => {
+    const at = line
+    line = lines + 1
+    if (!header) {
+      header = headerOf(cells, settings, at)
+      return null
+    }
+    if (cells.length !== header.width) throw new DirectoryError(`has ${cellsText(cells.length)}, and the header has ${header.width}`, at)
+    if (lineOf.length >= MAX_ROWS) throw new DirectoryError(`has more than the ${MAX_ROWS} rows that are read`, at)
+    const email = normaliseEmail(cells[header.id] ?? '')
+    if (!ADDRESS.test(email)) throw new DirectoryError(`has no e-mail address in the column ${settings.id}`, at)
+    const before = rowOf.get(email)
+    if (before !== undefined) throw new DirectoryError(`has an address that line ${lineOf[before]} has as well`, at)
+    rowOf.set(email, lineOf.push(at) - 1)
+    valuesOf.push(share(cells, header, at))
+    return null
+  }
+  return {
+    add,
+    whole() {
+      if (!header) throw new DirectoryError('is empty: the first line must name the columns', 1)
+      return { rowOf, valuesOf, values }
+    },
+  }
+}
+
+const ADDRESS = /^[^\s@:]+@[^\s@:]+$/
+
+/** Where the columns stand that count. */
+interface Header {
+  readonly width: number
+  readonly id: number
+  readonly columns: readonly number[]
+}
+
+const cellsText = (count: number): string => (count === 1 ? '1 cell' : `${count} cells`)
+
+function headerOf(names: readonly string[], { id, columns }: DirectorySettings, line: number): Header {
+  const empty = names.indexOf('')
+  if (empty >= 0)
+    throw new DirectoryError(
+      names.length === 1 ? 'is empty: the first line must name the columns' : `has no name for column ${empty + 1}`,
+      line,
+    )
+  const twice = names.find((name, index) => names.indexOf(name) !== index)
+  if (twice !== undefined) throw new DirectoryError(`has the column ${JSON.stringify(twice)} twice`, line)
+  const missing = [id, ...columns].find((name) => !names.includes(name))
+  if (missing !== undefined) {
+    const other = names.length === 1 ? /[;\t|]/.exec(names[0] ?? '')?.[0] : undefined
+    const why = other === undefined ? '' : `: its cells are separated by ${other === '\t' ? 'tabs' : other}, not by commas`
+    throw new DirectoryError(`has no column ${JSON.stringify(missing)}${why}`, line)
+  }
+  return { width: names.length, id: names.indexOf(id), columns: columns.map((name) => names.indexOf(name)) }
+}

@@ -1,0 +1,101 @@
+// Reads a people file beside the process, in a thread with bounds, and takes it into what is known of people. A file that is missing, invalid or
+// new changes nobody: the last good values stay.
+
+import { basename } from 'node:path'
+import type { Finding } from '../../core/model/condition.ts'
+import type { Roster } from '../../core/model/observed.ts'
+import type { Instant } from '../../core/model/units.ts'
+import { type DirectoryFile, type DirectoryMemory, takeDirectory, UNCHANGED_MS, withListings } from '../../core/resolve/directory.ts'
+import { beside, runAside } from '../../policy/load/aside.ts'
+import type { Clock } from '../../ports.ts'
+import { finding } from '../conditions/findings.ts'
+import type { DirectorySettings } from './csv.ts'
+
+const DEADLINE_MS = 20_000
+
+/** Memory of the thread, in MiB: the addresses of 100,000 people, and one row at a time. */
+const MEMORY = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 } as const
+
+interface Invalid {
+  readonly invalid: string
+  readonly line?: number
+}
+
+/** What a file says: `others` are people in it who were not asked for. */
+type DirectoryAnswer = (DirectoryFile & { readonly others: readonly string[] }) | Invalid
+
+/** What the thread says, in few values: for each address that was asked for the index of its values, or -1; the other addresses by line. */
+export type ThreadAnswer =
+  | {
+      readonly digest: string
+      readonly rows: Int32Array
+      readonly values: readonly Readonly<Record<string, string>>[]
+      readonly others: string
+    }
+  | Invalid
+
+/** Reads the file, keeping only the given people. Never rejects. */
+export async function readDirectoryAside(settings: DirectorySettings, emails: readonly string[], clock: Clock): Promise<DirectoryAnswer> {
+  const data = { settings, emails: emails.join('\n') }
+  const file = beside(import.meta.url, 'directory-thread')
+  const outcome = await runAside<ThreadAnswer>({ file, data, clock, deadlineMs: DEADLINE_MS, memory: MEMORY })
+  if (outcome.kind === 'answer') {
+    const { answer } = outcome
+    if ('invalid' in answer) return answer
+    const people = new Map<string, Readonly<Record<string, string>>>()
+    for (const [index, email] of emails.entries()) {
+      const values = answer.values[answer.rows[index] ?? -1]
+      if (values) people.set(email, values)
+    }
+    return { digest: answer.digest, people, others: answer.others === '' ? [] : answer.others.split('\n') }
+  }
+  return { invalid: outcome.kind === 'memory' ? 'needs more memory to be read than is given' : outcome.message }
+}
+
+/** `people.csv:12: has an address that line 7 has as well`. */
+export const invalidText = (file: string, { invalid, line }: Invalid): string =>
+  `${basename(file)}${line === undefined ? '' : `:${line}`}: ${invalid}`
+
+export interface DirectoryInputs {
+  readonly settings: DirectorySettings
+  readonly memory: DirectoryMemory | undefined
+  readonly limitPercent: number | 'off'
+  readonly clock: Clock
+}
+
+/** The roster with what the people file says of everybody, and what is remembered of the file from now on. */
+export async function learnDirectory(
+  roster: Roster,
+  { settings, memory, limitPercent, clock }: DirectoryInputs,
+): Promise<{ readonly roster: Roster; readonly memory?: DirectoryMemory; readonly findings: readonly Finding[] }> {
+  const answer = await readDirectoryAside(
+    settings,
+    roster.people.map(({ email }) => email),
+    clock,
+  )
+  const name = basename(settings.file)
+  if ('invalid' in answer) {
+    const message = `${invalidText(settings.file, answer)}; ${memory ? 'the last good values stay in force' : 'no people file was good yet'}`
+    const found = finding('FileUnread', 'DIRECTORY_INVALID', message, name)
+    return { roster: withListings(roster, memory), ...(memory && { memory }), findings: [found] }
+  }
+  const next = takeDirectory(answer, memory, roster, limitPercent, clock.now())
+  return { roster: withListings(roster, next), memory: next, findings: waiting(name, next, limitPercent) }
+}
+
+const instant = (at: Instant): string => new Date(at).toISOString()
+
+/** A file that does not count yet. */
+function waiting(name: string, { next }: DirectoryMemory, limitPercent: number | 'off'): readonly Finding[] {
+  if (!next) return []
+  if (next.fell) {
+    const message = `${name}: ${shrinkText(next.fell, limitPercent)}; the last good values stay in force. Put the file right, or raise guards.directoryShrink if it is`
+    return [{ ...finding('DirectoryDoubted', 'DIRECTORY_DOUBTED', message, name), since: next.since }]
+  }
+  const message = `${name} has changed, and counts when it has stayed the same until ${instant(next.since + UNCHANGED_MS)}`
+  return [{ ...finding('DirectoryWaits', 'DIRECTORY_WAITS', message, name), since: next.since }]
+}
+
+/** `people with a value fell from 120 to 40, the limit is 20 %`. */
+const shrinkText = ({ from, to }: { readonly from: number; readonly to: number }, limitPercent: number | 'off'): string =>
+  `people with a value fell from ${from} to ${to}, the limit is ${limitPercent} %`
