@@ -48,6 +48,18 @@ interface ReadFile {
   readonly text: string
 }
 
+/** The commits of the worktrees of the folders, or of the paths where there is none, then `+dirty` when a file was edited since. */
+export function revisionOf(folders: readonly string[], files: readonly ReadFile[], paths: readonly string[]): string {
+  const checkouts = new Map<string, Checkout>()
+  for (const folder of new Set(folders.length > 0 ? folders : paths)) {
+    const checkout = checkoutOf(folder)
+    if (checkout && checkout.commit !== '') checkouts.set(checkout.worktree, checkout)
+  }
+  const commits = new Set([...checkouts.values()].map(({ commit }) => commit))
+  const isDirty = [...checkouts.values()].some((checkout) => isEdited(checkout, files, paths))
+  return [...[...commits].sort(), ...(isDirty ? ['dirty'] : [])].join('+')
+}
+
 /** Whether policy files differ from the commit: edited, new, or removed from `roots`, staged or not. False when the commit cannot be read. */
 export function isEdited({ worktree, commit, gitDir }: Checkout, files: readonly ReadFile[], roots: readonly string[]): boolean {
   if (gitDir === undefined || commit === '') return false

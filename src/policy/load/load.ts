@@ -11,7 +11,7 @@ import { compareProblems, problemOn, quoted, type Source } from '../yaml.ts'
 import { type DelegatedInputs, type EnvelopeSource, homesOf, readDelegated } from './delegated.ts'
 import { delegatedLines, digestOfLines, linesOf } from './digest.ts'
 import { type PolicyText, readPolicyFiles } from './files.ts'
-import { type Checkout, checkoutOf, isEdited } from './git.ts'
+import { revisionOf } from './git.ts'
 import { beyondText, bounded } from './limits.ts'
 
 /** A configured workspace. It reads the files of its `policies`, or all files when it has none, or none of them is among the given paths. */
@@ -382,7 +382,7 @@ function withRevisions(sets: ReadonlyMap<string, Joint>, read: Read): ReadonlyMa
       const revision: PolicyRevision = {
         set,
         digest: digestOfLines(lines),
-        revision: revisionOf(name, files, read),
+        revision: revisionIn(name, files, read),
         ...(delegated && { delegated }),
       }
       return [name, empty.length > 0 ? { ...revision, empty } : revision]
@@ -390,17 +390,9 @@ function withRevisions(sets: ReadonlyMap<string, Joint>, read: Read): ReadonlyMa
   )
 }
 
-/** The commits of the worktrees of the files, then `+dirty` when one was edited since. Without documents, the commits of the paths. */
-function revisionOf(name: string, files: readonly string[], { files: parsed, roots, cwd }: Read): string {
+function revisionIn(name: string, files: readonly string[], { files: parsed, roots, cwd }: Read): string {
   const texts = parsed.filter(({ readers }) => readers.includes(name)).map(({ file }) => file)
   const folders = texts.filter(({ shown }) => files.includes(shown)).map(({ real }) => dirname(real))
   const paths = (roots.get(name) ?? []).map((path) => resolve(cwd, path))
-  const checkouts = new Map<string, Checkout>()
-  for (const folder of new Set(folders.length > 0 ? folders : paths)) {
-    const checkout = checkoutOf(folder)
-    if (checkout && checkout.commit !== '') checkouts.set(checkout.worktree, checkout)
-  }
-  const commits = new Set([...checkouts.values()].map(({ commit }) => commit))
-  const isDirty = [...checkouts.values()].some((checkout) => isEdited(checkout, texts, paths))
-  return [...[...commits].sort(), ...(isDirty ? ['dirty'] : [])].join('+')
+  return revisionOf(folders, texts, paths)
 }

@@ -183,8 +183,8 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'a broken file prunes its declarations',
     file: 'daemon/cycle/state.ts',
-    find: '=> prune && policyValid',
-    replace: '=> prune || policyValid',
+    find: '=> prune && state.policyValid',
+    replace: '=> prune || state.policyValid',
     needs: ['policy-broken'],
     caughtBy: [693],
   },

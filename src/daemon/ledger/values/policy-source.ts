@@ -1,10 +1,12 @@
-// The schemas of scopes, caps and the last known good policy in the ledger. Only the generator loads this file; source.ts has the other values.
+// The schemas of scopes, caps the last known good policy, envelopes and the people file in the ledger. Only the generator loads this file; source.ts has the other values.
 import type { Static } from 'typebox'
+import type { Listing } from '../../../core/model/observed.ts'
 import type {
   ActiveDays,
   Attributes,
   CapRule,
   DeclaredGroup,
+  EnvelopeMemory,
   Grant,
   PeopleRule,
   PolicyApproval,
@@ -12,12 +14,14 @@ import type {
   Pool,
   PoolMembers,
   ProtectedPerson,
+  Span,
   When,
 } from '../../../core/model/policy.ts'
 import type { Position } from '../../../core/model/problem.ts'
-import type { GroupScope, Scope, UserScope } from '../../../core/model/scope.ts'
+import type { GroupScope, Scope, ScopeKey, UserScope } from '../../../core/model/scope.ts'
 import type { Credits } from '../../../core/model/units.ts'
-import { boolean, byKind, list, number, numeric, oneOf, optional, orWord, record, shape, text } from './build.ts'
+import type { DatedListing, DirectoryMemory } from '../../../core/resolve/directory.ts'
+import { boolean, byKind, list, number, numeric, type Of, oneOf, optional, orWord, record, shape, text } from './build.ts'
 
 export const amount = numeric<Credits>('a number')
 
@@ -26,6 +30,8 @@ export const cap = orWord('none', numeric<Credits>('a cap or none'))
 export const position = shape<Position>({ file: text, line: number, column: number })
 
 export const scope = byKind<Scope>({ team: {}, group: { id: text }, user: { email: text } })
+
+export const byScope = <T>(item: Of<T>): Of<Readonly<Record<ScopeKey, T>>> => record(item)
 
 const when = shape<When>({
   email: optional(text),
@@ -99,3 +105,28 @@ export const policySet = shape<Omit<PolicySet, Later> & Partial<Pick<PolicySet, 
 })
 
 export type StoredPolicySet = Static<typeof policySet>
+
+export const envelopes = shape<EnvelopeMemory>({
+  ...{ readAt: record(number), members: record(list(text)), last: record(list(text)), joined: record(number) },
+  spans: byScope(shape<Span>({ fromAt: number, untilAt: number })),
+  scopes: byScope(text),
+})
+
+export const listed = {
+  values: optional(record(text)),
+  was: optional(shape<NonNullable<Listing['was']>>({ at: number, values: record(text) })),
+  goneAt: optional(number),
+}
+
+export const directory = shape<DirectoryMemory>({
+  digest: text,
+  sinceAt: number,
+  next: optional(
+    shape<NonNullable<DirectoryMemory['next']>>({
+      digest: text,
+      since: number,
+      fell: optional(shape<NonNullable<NonNullable<DirectoryMemory['next']>['fell']>>({ from: number, to: number })),
+    }),
+  ),
+  people: record(list(shape<DatedListing>({ at: number, ...listed }))),
+})

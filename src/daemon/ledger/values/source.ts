@@ -28,7 +28,6 @@ import {
 import { OWNER_KINDS } from '../../../core/model/entry.ts'
 import type { DayFigures, JournalEntry, PoolOfDay } from '../../../core/model/journal.ts'
 import type { Balance, Cycle, GroupMembers, Listing, Observed, OwnedCap, Person, Roster } from '../../../core/model/observed.ts'
-import type { EnvelopeMemory, Span } from '../../../core/model/policy.ts'
 import type { ScopeKey } from '../../../core/model/scope.ts'
 import { type Kept, TOLD_STATES, type Told, type ToldEntry } from '../../../core/notify/told.ts'
 import type { HoldShown } from '../../../core/plan/approval.ts'
@@ -36,7 +35,6 @@ import type { OpenBreaker } from '../../../core/plan/breaker.ts'
 import type { Contest } from '../../../core/plan/contested.ts'
 import type { ChangesShown, ReviewedRules } from '../../../core/plan/reviewed.ts'
 import type { CapSince, PoolMember, PoolState, PoolTerms } from '../../../core/pools/state.ts'
-import type { DatedListing, DirectoryMemory } from '../../../core/resolve/directory.ts'
 import type { SettledMatches } from '../../../core/resolve/matches.ts'
 import { ADD_ON_SOURCES, type MeasuredAddOn, type MeasuredCycle } from '../../../core/use/add-on.ts'
 import type { AddOnAsked, RunsAsked } from '../../../core/use/asked.ts'
@@ -61,7 +59,7 @@ import {
   text,
   written,
 } from './build.ts'
-import { amount, cap, policySet, position, scope } from './policy-source.ts'
+import { amount, byScope, cap, directory, envelopes, listed, policySet, position, scope } from './policy-source.ts'
 import type { Stored, StoredFacts } from './stored.ts'
 
 const ownedCap = shape<Stored<OwnedCap>>({
@@ -127,12 +125,6 @@ const pause = shape<Pause>({ untilAt: number, reason: text, pausedAt: number })
 
 const cycle = shape<Cycle>({ startAt: number, endAt: number })
 
-const listed = {
-  values: optional(record(text)),
-  was: optional(shape<NonNullable<Listing['was']>>({ at: number, values: record(text) })),
-  goneAt: optional(number),
-}
-
 const person = shape<Person>({
   email: text,
   name: text,
@@ -186,8 +178,6 @@ const seen = shape<ServiceEvidence>({
   spelling: finding('spelling'),
   errors: finding('errors'),
 })
-
-const byScope = <T>(item: Of<T>): Of<Readonly<Record<ScopeKey, T>>> => record(item)
 
 const numberOrOff = orWord('off', number)
 const shareLimit = orWord('off', shape<ShareLimit>({ percent: number, floor: number }))
@@ -270,25 +260,10 @@ const dayFigures = shape<DayFigures>({
 /** All facts. */
 const facts: { readonly [K in keyof LedgerFacts]: Of<StoredFacts[K]> } = {
   policy: shape<StoredFacts['policy']>({ set: policySet, digest: text, revision: text }),
-  envelopes: shape<EnvelopeMemory>({
-    ...{ readAt: record(number), members: record(list(text)), last: record(list(text)), joined: record(number) },
-    spans: byScope(shape<Span>({ fromAt: number, untilAt: number })),
-    scopes: byScope(text),
-  }),
+  envelopes,
   pace: record(anything),
   usage,
-  directory: shape<DirectoryMemory>({
-    digest: text,
-    sinceAt: number,
-    next: optional(
-      shape<NonNullable<DirectoryMemory['next']>>({
-        digest: text,
-        since: number,
-        fell: optional(shape<NonNullable<NonNullable<DirectoryMemory['next']>['fell']>>({ from: number, to: number })),
-      }),
-    ),
-    people: record(list(shape<DatedListing>({ at: number, ...listed }))),
-  }),
+  directory,
   verifiedDeclared: number,
   planBaseline: byScope(cap),
   planBegunAt: number,
