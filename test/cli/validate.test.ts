@@ -35,6 +35,23 @@ describe('validate', () => {
     expect(ran.stdout).toMatch(/^acme: valid: 2 caps, 0 grants in 1 document, policies [0-9a-f]{12}\n$/)
   })
 
+  test('refuses viewers of a group that no policy declares', async () => {
+    file('acme.yaml', ...policy('acme', 'workspace: acme', 'groups:', '  - {id: grp_data, name: Data, cap: 500}'))
+    const config = (...ids: readonly string[]): string =>
+      file(
+        'config.yaml',
+        'apiVersion: capkeeper/v1',
+        'kind: Config',
+        'auth: {proxyHeader: X-Forwarded-Groups, from: [10.0.0.0/8]}',
+        `viewers: [{groups: [leads], workspaces: [acme], only: {groups: [${ids.join(', ')}]}}]`,
+        'workspaces: [{name: acme, baseUrl: https://service.example, policies: [acme.yaml]}]',
+      )
+    expect(await run(['validate', '--config', config('grp_data')])).toMatchObject({ code: 0 })
+    const refused = await run(['validate', '--config', config('grp_data', 'grp_dota')])
+    expect(refused.code).toBe(65)
+    expect(refused.stderr).toContain('viewers show only the people of group:grp_dota, and no policy of acme declares it')
+  })
+
   test('warns of more scopes than a sweep can read within its interval', async () => {
     const users = Array.from({ length: 31 }, (_, index) => `  - {email: p${index}@example.com, cap: 5}`)
     file('many.yaml', ...policy('many', 'workspace: acme', 'users:', ...users))

@@ -36,7 +36,7 @@ export async function validate(given: readonly string[], flags: ValidateFlags, c
     ...plainHttp,
     ...caFileProblems(config, cli),
     ...policies,
-    ...(loaded ? longSweeps(loaded, config) : []),
+    ...(loaded ? [...longSweeps(loaded, config), ...unknownViewerGroups(loaded, config)] : []),
   ]
   show({ workspaces: loaded ? validated(loaded, config) : [], problems }, config, flags, cli)
   cli.finish(hasErrors(problems) ? inputExit(problems) : EXIT.done)
@@ -65,6 +65,21 @@ function longSweeps({ sets }: LoadedPolicies, { config, configured }: LoadedConf
     return message === undefined
       ? []
       : [{ severity: 'warning', code: 'SWEEP_TOO_LONG', message: `${set?.workspace ?? name}: ${message}` } as const]
+  })
+}
+
+/** Groups that `viewers` name in `only` and no policy declares: the daemon shows nobody of them. */
+function unknownViewerGroups({ sets }: LoadedPolicies, { config }: LoadedConfig): readonly Problem[] {
+  return (config?.auth?.viewers ?? []).flatMap(({ only = [], workspaces }) => {
+    const names = workspaces.includes('*') ? [...sets.keys()] : workspaces
+    const read = names.flatMap((name) => sets.get(name)?.set ?? [])
+    if (read.length < names.length) return []
+    const declared = new Set(read.flatMap(({ groups }) => groups.map(({ scope }) => scope.id)))
+    return only.flatMap((id) => {
+      if (declared.has(id)) return []
+      const message = `viewers show only the people of group:${id}, and no policy of ${names.join(', ')} declares it`
+      return [{ severity: 'error', code: 'AUTH', message, hint: 'correct only.groups, or the policies' } as const]
+    })
   })
 }
 

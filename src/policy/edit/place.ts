@@ -83,6 +83,10 @@ function declares(place: Place, edit: Edit): boolean {
   }
 }
 
+/** Of several documents that name a group, the one that gives it a cap: where a team decides about it, the other only names it. */
+const givesCap = (place: Place, edit: Edit): boolean =>
+  (edit.kind === 'cap' || edit.kind === 'grant') && entryOf(place, edit.scope)?.entry.children.has('cap') === true
+
 /** A second way to be about it: the person's own entry, or another grant of the scope. */
 function isNear(place: Place, edit: Edit): boolean {
   if (edit.kind === 'protect') return entryOf(place, { kind: 'user', email: edit.email }) !== undefined
@@ -91,7 +95,7 @@ function isNear(place: Place, edit: Edit): boolean {
 
 /** The document that an edit goes to. Throws a `ChoiceError` with several, or none. */
 export function placeFor(edit: Edit, places: readonly Place[]): Place {
-  for (const fits of [declares, isNear, () => true]) {
+  for (const fits of [givesCap, declares, isNear, () => true]) {
     const found = places.filter((place) => fits(place, edit))
     const [only, ...others] = found
     if (only && others.length === 0) return only

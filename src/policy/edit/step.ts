@@ -262,14 +262,16 @@ function removeScope(scope: Scope, { places, sets }: Around): Step {
     const entry = entryOf(place, scope)
     return entry ? [{ place, ...entry }] : []
   })
-  const [only] = found
-  if (!only) return { nothing: `${key} has no entry` }
-  if (found.length > 1) placeFor({ kind: 'cap', scope, cap: 'none' }, places)
-  const { place, list, index, entry } = only
+  const [first, ...others] = found
+  if (!first) return { nothing: `${key} has no entry` }
+  const chosen = others.length > 0 ? placeFor({ kind: 'cap', scope, cap: 'none' }, places) : first.place
+  const { place, list, index, entry } = found.find((one) => one.place === chosen) ?? first
   const without = (set: PolicySet): PolicySet => ({ ...set, rules: set.rules.filter((rule) => scopeKey(rule.scope) !== key) })
   if (!list) return { place, splices: removeKey(specOf(place), entry), wanted: without }
   const set = sets.get(place.workspace)
-  const namer = scope.kind === 'group' && set ? namerOf(scope.id, set) : undefined
+  const [another] = found.filter((one) => one.place !== place)
+  const named = scope.kind === 'group' && set ? namerOf(scope.id, set) : undefined
+  const namer = another ? `the entry in ${another.place.file.shown}` : named
   const cap = entry.children.get('cap')
   if (namer === undefined) {
     const wanted = (before: PolicySet): PolicySet => ({
