@@ -56,23 +56,34 @@ export function isShown(authorization: string | undefined, expected: string): bo
 
 const digestOf = (text: string): Buffer => createHash('sha256').update(text, 'utf8').digest()
 
-/** Reads a token again for each request, or after a while; a file that cannot be read any more keeps its last good token, and is told once. */
+/** Reads a token again for each request, or after a while; a file without a token, or that cannot be read any more, keeps its last good one, and is told once. */
 export function tokenReader(
   env: LedgerGateOptions['env'],
   onUnread: (message: string) => void = () => undefined,
 ): (source: TokenSource) => string | undefined {
   let last: { readonly source: TokenSource; readonly token: string | undefined; readonly unread?: string } | undefined
   return (source) => {
-    const before = last?.source === source ? last : undefined
-    try {
-      last = { source, token: tokenIn('file' in source ? readText(source.file, MAX_TOKEN_BYTES) : env[source.env]) }
-    } catch (error) {
-      const why = error instanceof FileError ? error.message : `cannot be read (${codeOf(error)})`
-      const unread = `the token file ${sourceText(source)} ${why}`
-      if (before?.unread !== unread) onUnread(before?.token === undefined ? unread : `${unread}; the last good token is used`)
-      last = { source, token: before?.token, unread }
+    const before = last && sameSource(last.source, source) ? last : undefined
+    if ('env' in source) return tokenIn(env[source.env])
+    const { token, why } = tokenOf(source.file)
+    const unread = why === undefined ? undefined : `the token file ${source.file} ${why}`
+    if (unread !== undefined && before?.unread !== unread) {
+      onUnread(before?.token === undefined ? unread : `${unread}; the last good token is used`)
     }
+    last = { source, token: token ?? before?.token, ...(unread !== undefined && { unread }) }
     return last.token
+  }
+}
+
+const sameSource = (one: TokenSource, other: TokenSource): boolean => JSON.stringify(one) === JSON.stringify(other)
+
+/** The token in a file, or why there is none. */
+function tokenOf(file: string): { readonly token?: string; readonly why?: string } {
+  try {
+    const token = tokenIn(readText(file, MAX_TOKEN_BYTES))
+    return token === undefined ? { why: 'has no token' } : { token }
+  } catch (error) {
+    return { why: error instanceof FileError ? error.message : `cannot be read (${codeOf(error)})` }
   }
 }
 
