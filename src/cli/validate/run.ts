@@ -87,19 +87,22 @@ function validated({ sets }: LoadedPolicies, { config, configured }: LoadedConfi
   const chosen = configured && new Set(config?.workspaces.map(({ name }) => name))
   return [...sets]
     .filter(([name]) => !chosen || chosen.has(name))
-    .map(([workspace, { set, digest, revision }]) => ({
-      workspace,
-      policyDigest: digest,
-      revision,
-      documents: set.documents.length,
-      rules: set.rules.length,
-      peopleRules: set.peopleRules.length,
-      pools: set.pools.length,
-      groups: set.groups.length,
-      grants: set.grants.length,
-      protected: set.protectedPeople.length,
-      approvals: set.approvals.length,
-    }))
+    .map(([workspace, { set, digest, revision, delegated }]) => {
+      const ofTeams = delegated?.files.flatMap(({ documents = [] }) => documents) ?? []
+      return {
+        workspace,
+        policyDigest: digest,
+        revision,
+        documents: set.documents.length + ofTeams.length,
+        rules: set.rules.length + ofTeams.flatMap(({ rules }) => rules).length,
+        peopleRules: set.peopleRules.length,
+        pools: set.pools.length,
+        groups: set.groups.length,
+        grants: set.grants.length + ofTeams.flatMap(({ grants }) => grants).length,
+        protected: set.protectedPeople.length,
+        approvals: set.approvals.length,
+      }
+    })
 }
 
 /** Text has its problems on stderr, as compilers do. JSON and Markdown are one document on stdout. */
