@@ -2,7 +2,7 @@
 
 import { type Html, html, type Value } from '../core/escape/html.ts'
 import { DAY_MS } from '../core/model/units.ts'
-import { attributeOf, type Report, type ReportRow } from '../core/use/report.ts'
+import { attributeOf, type Report, type ReportRow, subjectOf } from '../core/use/report.ts'
 import { chartFigure } from './chart/chart.ts'
 import { cycleChart } from './chart/cycle.ts'
 import { stackChart } from './chart/stack.ts'
@@ -116,8 +116,6 @@ const FIGURES: readonly (readonly [head: string, value: (row: ReportRow) => numb
   ['Add-on source', ({ addOnSource }) => addOnSource],
 ]
 
-const HEADS: Readonly<Record<string, string>> = { team: 'Team', group: 'Group', user: 'Person', model: 'Model' }
-
 /** Columns without any figure are left out. */
 function useTable({ by, rows }: Report): Html {
   const heading = `Use by ${by === 'user' ? 'person' : (attributeOf(by) ?? by)}`
@@ -132,7 +130,7 @@ function useTable({ by, rows }: Report): Html {
     }),
   )
   const name: Column<ReportRow> = {
-    head: HEADS[by] ?? attributeOf(by) ?? by,
+    head: subjectOf(by),
     isName: true,
     cell: (row) => html`${row.name}${row.key.startsWith('group:') && html` <code>${row.key}</code>`}`,
   }

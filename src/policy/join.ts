@@ -314,3 +314,10 @@ function warnAboutEnded(together: Together): void {
     })
   }
 }
+
+/** The documents that are read together must have different names. */
+export const nameTaken = ({ name: { value, at } }: PolicyDocument, source: Source, other: Position): Problem =>
+  problemOn(source, at, 'error', 'DUPLICATE_NAME', `the name ${quoted(value)} is taken by another document`, {
+    hint: 'give each document its own metadata.name',
+    other,
+  })

@@ -1,30 +1,20 @@
 // A daemon that tells people, for tests: its loop on a clock that the test moves, a real ledger, a real mail server and a real webhook on loopback.
 import { onTestFinished } from 'vitest'
 import { createPoster } from '../../src/api/transport/http.ts'
-import { DEFAULT_TEMPLATES, type NotifySettings } from '../../src/core/notify/settings.ts'
+import type { NotifySettings } from '../../src/core/notify/settings.ts'
 import type { WebhookFormat } from '../../src/core/notify/text.ts'
 import { openChannels } from '../../src/daemon/notify/channels.ts'
 import { createMailer } from '../../src/daemon/notify/mail.ts'
 import { createWorkspace } from '../../src/daemon/workspace.ts'
 import { listen } from '../api/world.ts'
 import { live } from './living.ts'
+import { NOTIFY } from './notify.ts'
 import { type MailServer, mailServer } from './smtp.ts'
 import { noon, recordPast } from './use.ts'
 import { createWorld, type World, type WorldOptions } from './world.ts'
 
 export const SECRET_PATH = '/services/T000/very-secret-path'
 export const POLICY = { caps: { team: 1000, 'group:grp_r': 1000 } }
-
-export const SETTINGS: NotifySettings = {
-  people: [85, 100],
-  pools: [80],
-  owners: [],
-  digest: 'off',
-  events: [],
-  channels: [],
-  timezone: 'UTC',
-  templates: DEFAULT_TEMPLATES,
-}
 
 export interface Town {
   readonly one: World
@@ -54,7 +44,7 @@ export async function town(used: Readonly<Record<string, number>>, options: Town
   const hook: Town['hook'] = Object.assign(await listen((_request, response) => response.writeHead(hook.status).end('{}')), { status: 200 })
   const secrets: string[] = []
   const config = {
-    settings: { ...SETTINGS, ...settings },
+    settings: { ...NOTIFY, ...settings },
     mail: { host: '127.0.0.1', port: mail.port, tls: 'none', from: 'caps@example.com', user: 'caps', password: { env: 'PASSWORD' } },
     webhooks: [{ name: 'chat', url: { env: 'HOOK' }, format }],
   } as const

@@ -1,7 +1,7 @@
 // The columns of a report's table, and the figures above it, for every format but JSON.
 import { EFFECTS } from '../../core/model/change.ts'
 import { SOURCE_TEXT } from '../../core/use/add-on.ts'
-import { attributeOf, type Report, type ReportRow } from '../../core/use/report.ts'
+import { attributeOf, type Report, type ReportRow, subjectOf } from '../../core/use/report.ts'
 import { DONE } from '../plan/view.ts'
 import { amountText, capText, dayText } from '../shared/text.ts'
 
@@ -24,14 +24,11 @@ const amount = (title: string, of: (row: ReportRow) => number | undefined): Repo
   raw: of,
 })
 
-const SUBJECT: Readonly<Record<string, string>> = { team: 'Team', group: 'Group', user: 'Person', model: 'Model' }
-
 /** The columns of a report's view that hold anything. */
 export function columnsOf({ by, rows }: Report): readonly ReportColumn[] {
-  const column = attributeOf(by)
   // The key of a value says no more than the value.
-  const text = column === undefined ? labelOf : ({ name }: ReportRow): string => name
-  const label: ReportColumn = { title: SUBJECT[by] ?? column ?? by, isNumber: false, cell: text, raw: text }
+  const text = attributeOf(by) === undefined ? labelOf : ({ name }: ReportRow): string => name
+  const label: ReportColumn = { title: subjectOf(by), isNumber: false, cell: text, raw: text }
   const share: ReportColumn = {
     title: 'Share',
     isNumber: true,

@@ -27,6 +27,12 @@ export interface Around {
 
 const nameOf = (scope: Scope): string => (scope.kind === 'user' ? scope.email : scope.kind === 'group' ? `group ${scope.id}` : 'the team')
 
+/** What an entry is judged by: `rules` are those of the envelope's documents. */
+interface Given {
+  readonly around: Around
+  readonly rules: readonly CapRule[]
+}
+
 type Why = Pick<Refusal, 'code' | 'message' | 'hint'>
 
 const outside = (message: string, hint = 'remove the entry, or ask platform for it'): Why => ({ code: 'ENVELOPE_OUTSIDE', message, hint })
@@ -36,17 +42,12 @@ const beyond = (message: string, hint: string): Why => ({ code: 'ENVELOPE_BOUND'
 export const isInside = (scope: Scope, envelope: Envelope, around: Around): boolean => whyOutside(scope, envelope, around) === undefined
 
 /** Why an entry is not accepted; undefined where it is. */
-export function refusalOf(
-  entry: CapRule | Grant,
-  envelope: Envelope,
-  given: { readonly around: Around; readonly rules: readonly CapRule[] },
-): Refusal | undefined {
-  const { around, rules } = given
-  const all = fittingAll(entry.scope, envelope, around)
+export function refusalOf(entry: CapRule | Grant, envelope: Envelope, given: Given): Refusal | undefined {
+  const { around } = given
   const why =
     whyOutside(entry.scope, envelope, around) ??
-    all
-      .map((one) => ('cap' in entry ? whyCap(entry, one, given) : whyGrant(entry, one, { around, rules })))
+    fittingAll(entry.scope, envelope, around)
+      .map((one) => ('cap' in entry ? whyCap(entry, one, given) : whyGrant(entry, one, given)))
       .find((one) => one !== undefined)
   return why && { ...why, at: entry.at, other: envelope.at }
 }
@@ -87,8 +88,6 @@ function unnamed(id: string, envelope: string, { groups }: PolicySet): Why | und
   const hint = `add {id: ${id}, name: …} without a cap to groups in a policy of platform`
   return outside(`platform does not declare group ${id} of envelope ${envelope}, so its name is not known`, hint)
 }
-
-type Given = { readonly around: Around; readonly rules: readonly CapRule[] }
 
 function whyCap({ scope, cap }: CapRule, { name, maxCap }: Envelope, given: Given): Why | undefined {
   if (cap !== 'none') {
@@ -134,9 +133,9 @@ function whyGrant(grant: Grant, { name, maxCap, grants }: Envelope, given: Given
     return beyond(message, `give ${most} or less`)
   }
   const span = spanWith(grant, given.around)
-  const days = span && (span.untilAt - span.fromAt) / DAY_MS
-  if (days === undefined || days <= grants.maxDays + ROUNDING_DAYS) return undefined
-  const row = span && span.fromAt < startOf(grant, given.around) ? ', together with the one before it' : ''
+  const days = (span.untilAt - span.fromAt) / DAY_MS
+  if (days <= grants.maxDays + ROUNDING_DAYS) return undefined
+  const row = span.fromAt < startOf(grant, given.around) ? ', together with the one before it' : ''
   const message = `the grant for ${who} lasts ${Math.ceil(days)} days${row}, and maxDays of envelope ${name} is ${grants.maxDays}`
   return beyond(message, `end it after ${grants.maxDays} days; the next may begin 7 days later`)
 }
@@ -146,8 +145,8 @@ const ROUNDING_DAYS = 1
 
 const startOf = ({ fromAt }: Grant, { now = 0 }: Around): Instant => fromAt ?? now
 
-/** The time of a grant, with an earlier one of the scope that it follows. Undefined where its end is not known. */
-export function spanWith(grant: Grant, around: Around): Span | undefined {
+/** The time of a grant, with an earlier one of the scope that it follows; at its longest where its end is not known. */
+export function spanWith(grant: Grant, around: Around): Span {
   const fromAt = startOf(grant, around)
   const { until, scope } = grant
   const longest = fromAt + LONGEST_CYCLE_DAYS * DAY_MS

@@ -26,7 +26,7 @@ export function learnMembers(
     const isNew = read !== undefined && memory.readAt[id] !== read.readAt
     const agreed = !isNew ? known : known === undefined ? read.emails : agreedBy(known, before, read.emails)
     if (agreed === undefined) continue
-    if (known !== undefined && agreed !== known) for (const email of agreed) if (!known.includes(email)) joined[email] = now
+    if (known !== undefined && agreed !== known) for (const email of new Set(agreed).difference(new Set(known))) joined[email] = now
     next.members[id] = agreed
     next.last[id] = isNew ? read.emails : before
     next.readAt[id] = read?.readAt ?? memory.readAt[id] ?? now

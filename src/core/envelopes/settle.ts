@@ -3,18 +3,17 @@
 
 import type { GroupMembers } from '../model/observed.ts'
 import { compareText } from '../model/order.ts'
-import {
-  type CapRule,
-  type Delegated,
-  type DelegatedDocument,
-  declaredCount,
-  type Envelope,
-  type EnvelopeMemory,
-  type Grant,
-  type PolicyRevision,
-  type PolicySet,
-  type Refusal,
-  type Settled,
+import type {
+  CapRule,
+  Delegated,
+  DelegatedDocument,
+  Envelope,
+  EnvelopeMemory,
+  Grant,
+  PolicyRevision,
+  PolicySet,
+  Refusal,
+  Settled,
 } from '../model/policy.ts'
 import { compareScopes, type Scope, type ScopeKey, scopeKey } from '../model/scope.ts'
 import type { Instant } from '../model/units.ts'
@@ -66,7 +65,6 @@ export function settle(inputs: SettleInputs): PolicyRevision {
   const spans = spansOf(set.grants, learned, around, inputs.now)
   const settled: Settled = {
     ...{ envelopeOf: scopes, narrowed, refusals, notes: joinedNotes(learned, delegated.envelopes) },
-    declaredByPlatform: declaredCount(declared.set),
     memory: { ...learned, scopes, spans },
   }
   return { ...declared, set, settled }
@@ -127,19 +125,16 @@ function envelopeForms(given: Given, refusals: Refusal[]): Forms {
   // Who is inside is not known yet: nothing changes.
   if (given.isFrozen || named.some((id) => !Object.hasOwn(memory.members, id)))
     return [...unseen, ...files.flatMap(({ file }) => accepted(file))]
-  const isPast = new Map(files.map(({ file, documents }) => [file, documents === undefined ? accepted(file) : accepted(file, true)]))
+  // Of a file that cannot be used everything stays as it was accepted.
+  const kept = files.flatMap(({ file, documents }) => (documents ? [] : accepted(file)))
+  const past = new Map(files.map(({ file, documents }) => [file, documents ? accepted(file, true) : []]))
   const whole = files.flatMap(({ documents = [] }) => documents)
-  const rulesOfAll = [...whole, ...files.flatMap(({ file, documents }) => (documents ? [] : (isPast.get(file) ?? [])))].flatMap(
-    ({ rules }) => rules,
-  )
-  const judged = whole.map((document) => judgeEntries(document, rulesOfAll, given, refusals))
-  const settled = [...unseen, ...files.flatMap(({ file, documents }) => (documents ? [] : (isPast.get(file) ?? [])))]
-  const past = new Map(whole.map((document) => [document, documentOf(document, isPast.get(document.file) ?? [])]))
-  return adoptFitting(
-    { settled, judged: judged.map((form, index) => ({ form, past: past.get(whole[index] ?? form) ?? form })) },
-    given,
-    refusals,
-  )
+  const rulesOfAll = [...whole, ...kept].flatMap(({ rules }) => rules)
+  const judged = whole.map((document) => ({
+    form: judgeEntries(document, rulesOfAll, given, refusals),
+    past: documentOf(document, past.get(document.file) ?? []),
+  }))
+  return adoptFitting([...unseen, ...kept], judged, given, refusals)
 }
 
 const documentOf = ({ file, name }: DelegatedDocument, past: Forms): DelegatedDocument =>
@@ -194,10 +189,8 @@ const sayingOf = (one: Entry) => ('cap' in one ? [one.cap] : [one.amount, one.fr
 
 /** Takes over documents one by one as long as people and sum fit; those that lower the sum come first. What does not fit stays as it was. */
 function adoptFitting(
-  {
-    settled,
-    judged,
-  }: { readonly settled: Forms; readonly judged: readonly { readonly form: DelegatedDocument; readonly past: DelegatedDocument }[] },
+  settled: Forms,
+  judged: readonly { readonly form: DelegatedDocument; readonly past: DelegatedDocument }[],
   { around, envelope }: Given,
   refusals: Refusal[],
 ): Forms {
@@ -265,9 +258,8 @@ function scopesOf({ declared, owned }: SettleInputs, memory: EnvelopeMemory, set
 
 function spansOf(grants: readonly Grant[], memory: EnvelopeMemory, around: Around, now: Instant): EnvelopeMemory['spans'] {
   const kept = Object.entries(memory.spans).filter(([, { untilAt }]) => untilAt + GRANT_GAP_MS > now)
-  const present = grants.flatMap((grant) => {
-    const span = grant.envelope === undefined ? undefined : spanWith(grant, around)
-    return span ? [[scopeKey(grant.scope), span] as const] : []
-  })
+  const present = grants.flatMap((grant) =>
+    grant.envelope === undefined ? [] : [[scopeKey(grant.scope), spanWith(grant, around)] as const],
+  )
   return Object.fromEntries([...kept, ...present])
 }

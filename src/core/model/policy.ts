@@ -143,9 +143,9 @@ export interface PolicySet {
   readonly documents: readonly string[]
 }
 
-/** The number of declarations that set caps; the guard `emptyPolicy` compares it. */
+/** The number of platform's declarations that set caps; the guard `emptyPolicy` compares it. */
 export const declaredCount = ({ rules, grants, peopleRules, pools }: PolicySet): number =>
-  rules.length + grants.length + peopleRules.length + pools.length
+  [...rules, ...grants].filter(({ envelope }) => envelope === undefined).length + peopleRules.length + pools.length
 
 /** The people who are never lowered, blocked or cleared, in order. */
 export const protectedEmails = ({ protectedPeople }: Pick<PolicySet, 'protectedPeople'>): readonly string[] =>
@@ -247,7 +247,5 @@ export interface Settled {
   readonly refusals: readonly Refusal[]
   /** Who joined. */
   readonly notes: readonly Pick<Refusal, 'message' | 'at'>[]
-  /** How many declarations of platform set caps. */
-  readonly declaredByPlatform: number
   readonly memory: EnvelopeMemory
 }

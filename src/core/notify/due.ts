@@ -6,7 +6,7 @@ import type { Cap } from '../model/policy.ts'
 import { type Credits, type Instant, wholeCents } from '../model/units.ts'
 import { type AddOnSource, worstSource } from '../use/add-on.ts'
 import { type FirstStop, STOP_TEXT } from '../use/first-stop.ts'
-import { changedSince, type EventContext, eventDrafts, type Happening, reachOf } from './happened.ts'
+import { changedSince, eventDrafts, firstLines, type Happening, reachOf } from './happened.ts'
 import { requestLink } from './request-link.ts'
 import type { Digest, MessageKind, NotifySettings, Owner, QuietHours, Target } from './settings.ts'
 import { type Values, type WebhookMessage, written } from './text.ts'
@@ -200,26 +200,13 @@ function poolMessages(context: Context): readonly Message[] {
   })
 }
 
-/** The same for all owners: what they own, and its people. */
-const reaching =
-  ({ groups, pools }: Pick<DueInputs, 'groups' | 'pools'>): EventContext['reachOf'] =>
-  (owner) =>
-    reachOf(
-      owner,
-      groups,
-      owner.of.kind === 'pool' ? (pools.find(({ name }) => owner.of.kind === 'pool' && name === owner.of.name)?.groups ?? []) : [],
-    )
-
-function eventMessages(context: Omit<Context, 'cycle'>): readonly Message[] {
-  const { happened = [], revision = '' } = context
-  const drafts = eventDrafts({ ...context, happened, revision, reachOf: reaching(context) }, targetKey, (key) =>
+function eventMessages(context: Telling): readonly Message[] {
+  const { happened = [], revision = '', groups, pools } = context
+  const drafts = eventDrafts({ ...context, happened, revision, reachOf: (owner) => reachOf(owner, groups, pools) }, targetKey, (key) =>
     keyOf({ kind: 'event', key }),
   )
   return drafts.flatMap((draft) => messageOf(context, draft))
 }
-
-/** How many people a digest names at most. Choice. */
-const MOST_NAMED = 20
 
 interface AskedDigest extends Leveled, Pick<Draft, 'kind' | 'to'> {
   readonly parts: readonly string[]
@@ -251,33 +238,29 @@ function digestOf(context: Context, owner: Owner, key: string): { readonly value
   const { people, groups, pools, settings, now, cycle, label, told, happened = [] } = context
   const { of } = owner
   const pool = of.kind === 'pool' ? pools.find(({ name }) => name === of.name) : undefined
-  const ids = of.kind === 'group' ? [of.id] : (pool?.groups ?? [])
-  const found = groups.filter(({ id }) => ids.includes(id))
-  if (!pool && found.length === 0) return undefined
-  const emails = new Set(found.flatMap((group) => group.emails))
+  const reach = reachOf(owner, groups, pools)
+  const { emails } = reach
+  if (!pool && !reach.isKnown) return undefined
   const members = people.filter(({ email, used, source }) => emails.has(email) && used !== undefined && source !== undefined)
   if (!pool && members.length === 0) return undefined
   const shares = members.flatMap(({ email, cap, used = 0 }) =>
     typeof cap === 'number' && cap > 0 ? [{ email, cap, used, share: used / cap }] : [],
   )
   const near = shares.filter(({ used, cap }) => used * 100 >= cap * 85).sort((a, b) => b.share - a.share || (a.email < b.email ? -1 : 1))
-  const lines = near.slice(0, MOST_NAMED).map(({ email, cap, used }) => `${label(email)}: ${amount(used)} of ${cap}`)
   const source = worstSource(members.map((one) => one.source))
   const atCap = near.filter(({ share }) => share >= 1).map(({ email }) => email)
   const basis = { at: now, known: members.length, members: emails.size, source: source ?? ('pool' as const) }
   const entry = Object.hasOwn(told.entries, key) ? told.entries[key] : undefined
-  const rhythm = settings.digest === 'daily' ? 'daily' : 'monthly'
-  const reach = reaching(context)(owner)
-  const changes = changedSince({ now, happened, label }, rhythm, { entry, reach, present: { atCap, basis } })
+  const changes = changedSince({ now, happened, label }, settings.digest, { entry, reach, present: { atCap, basis } })
   const values = {
-    of: pool ? `Pool ${pool.name}` : (found[0]?.name ?? ''),
+    of: reach.name,
     day: dayOf(now, settings.timezone),
     members: emails.size,
     used: amount(pool ? pool.used : members.reduce((sum, { used = 0 }) => sum + used, 0)),
     source: source ? SOURCES[source] : 'as the pool counts it',
     atCap: atCap.length,
     nearCap: near.length,
-    people: near.length > MOST_NAMED ? [...lines, `and ${near.length - MOST_NAMED} more`] : lines,
+    people: firstLines(near.map(({ email, cap, used }) => `${label(email)}: ${amount(used)} of ${cap}`)),
     changes,
     cycleEnd: dayOf(cycle.endAt, settings.timezone),
   }

@@ -3,7 +3,7 @@
 import type { GroupMembers } from '../model/observed.ts'
 import type { Scope } from '../model/scope.ts'
 import { DAY_MS, type Instant, MINUTE_MS } from '../model/units.ts'
-import type { EventKind, NotifySettings, Owner, Target } from './settings.ts'
+import type { Digest, EventKind, NotifySettings, Owner, Target } from './settings.ts'
 import type { Values } from './text.ts'
 import { type Kept, lastKept, type Told, type ToldEntry } from './told.ts'
 
@@ -43,6 +43,8 @@ export interface Reach {
   readonly name: string
   readonly ids: ReadonlySet<string>
   readonly emails: ReadonlySet<string>
+  /** Whether a group of it was read. */
+  readonly isKnown: boolean
 }
 
 export interface EventDraft {
@@ -54,8 +56,12 @@ export interface EventDraft {
   readonly kept: Kept
 }
 
-/** How many lines a message has at most. Choice. */
+/** How many lines a message has at most, and how many people it names. Choice. */
 const MOST_LINES = 20
+
+/** The first lines, and how many more there are. */
+export const firstLines = (lines: readonly string[]): readonly string[] =>
+  lines.length > MOST_LINES ? [...lines.slice(0, MOST_LINES), `and ${lines.length - MOST_LINES} more`] : lines
 
 /** Events of one kind go to one receiver at most six times an hour, together. Choice. */
 const EVENT_GAP_MS = 10 * MINUTE_MS
@@ -63,16 +69,16 @@ const EVENT_GAP_MS = 10 * MINUTE_MS
 /** Older writes cause no message. Choice. */
 const EVENT_LIFE_MS = DAY_MS
 
-/** The people and groups of an owner, by name. */
+/** The people and groups of an owner, by name. A group that is not known, and a pool that does not exist, have nobody. */
 export function reachOf(
   { of }: Owner,
   groups: readonly Pick<GroupMembers, 'id' | 'name' | 'emails'>[],
-  poolGroups: readonly string[],
+  pools: readonly { readonly name: string; readonly groups: readonly string[] }[],
 ): Reach {
-  const ids = new Set(of.kind === 'group' ? [of.id] : poolGroups)
+  const ids = new Set(of.kind === 'group' ? [of.id] : pools.find(({ name }) => name === of.name)?.groups)
   const found = groups.filter(({ id }) => ids.has(id))
   const name = of.kind === 'pool' ? `Pool ${of.name}` : (found[0]?.name ?? of.id)
-  return { name, ids, emails: new Set(found.flatMap(({ emails }) => emails)) }
+  return { name, ids, emails: new Set(found.flatMap(({ emails }) => emails)), isKnown: found.length > 0 }
 }
 
 /** A change of the team's cap, or of the whole workspace, touches everybody. */
@@ -153,13 +159,12 @@ interface Shown {
 }
 
 function valuesOf({ label, revision }: EventContext, { event, seen, fresh, reach }: Shown): Values {
-  const lines = fresh.slice(0, MOST_LINES).map(({ scope, text }) => (scope ? `${scopeWord(scope, label)}: ${text}` : text))
   return {
     event,
     title: TITLES[event],
     of: reach?.name ?? 'Workspace',
     count: fresh.length,
-    items: fresh.length > MOST_LINES ? [...lines, `and ${fresh.length - MOST_LINES} more`] : lines,
+    items: firstLines(fresh.map(({ scope, text }) => (scope ? `${scopeWord(scope, label)}: ${text}` : text))),
     revision: fresh.findLast((one) => one.revision !== undefined)?.revision ?? revision,
     held: seen.filter(({ kind }) => kind === 'held').length,
     rejected: seen.filter(({ kind }) => kind === 'rejected').length,
@@ -172,17 +177,17 @@ export interface DigestNow {
   readonly basis: NonNullable<Kept['basis']>
 }
 
-/** Since when a digest counts, if none was sent before it. */
-const FIRST_DIGEST_MS: Readonly<Record<'daily' | 'monthly', number>> = { daily: DAY_MS, monthly: 31 * DAY_MS }
+/** How far a digest looks back, if none was sent before it. */
+export const lookBackMs = (digest: Digest): number => (digest === 'daily' ? DAY_MS : 31 * DAY_MS)
 
 /** The lines of a digest about what changed since the last one. */
 export function changedSince(
   { now, happened, label }: Pick<EventContext, 'now' | 'happened' | 'label'>,
-  digest: 'daily' | 'monthly',
+  digest: Digest,
   { entry, reach, present }: { readonly entry: ToldEntry | undefined; readonly reach: Reach; readonly present: DigestNow },
 ): readonly string[] {
   const kept = lastKept(entry)
-  const sinceAt = Math.max(kept?.basis?.at ?? 0, now - FIRST_DIGEST_MS[digest])
+  const sinceAt = Math.max(kept?.basis?.at ?? 0, now - lookBackMs(digest))
   const seen = happened.filter((one) => one.at > sinceAt && touches(one, reach))
   const countOf = (kind: Happening['kind'], one: string, many: string): readonly string[] => {
     const { length } = seen.filter((found) => found.kind === kind)

@@ -205,7 +205,7 @@ function compareOrphan(owned: OwnedCap, key: ScopeKey, fallback: Observed, input
   const grantEnd = isTriedByGrant || showsEndedGrant(owned, inputs.resolution)
   const cause = grantEnd ? 'expired' : 'orphan'
   const entry: PolicyEntry = inputs.prune ? UNDECLARED : { kind: 'restore', cap: to }
-  const moved = owned.owner === 'rule' || owned.owner === 'pool' ? attributeChange(owned, inputs.resolution) : undefined
+  const moved = attributeChange(owned, inputs.resolution)
   const why = isHidden ? { reason: HIDDEN_ZERO } : moved !== undefined && { reason: moved }
   draft.differences.push({ scope: owned.scope, key, from: observed, to, cause, entry, healing: false, grantEnd, ...why })
 }
@@ -238,12 +238,14 @@ function difference(
 
 /** The reason of the declaration, and what changed in the people file since the cap before it was verified, where that one followed from it. */
 function reasonOf({ origin: { reason } }: DesiredCap, owned: OwnedCap | undefined, resolution: Resolution): Pick<Difference, 'reason'> {
-  const moved = owned?.owner === 'rule' || owned?.owner === 'pool' ? attributeChange(owned, resolution) : undefined
+  const moved = owned && attributeChange(owned, resolution)
   if (moved === undefined || reason?.includes(moved)) return reason === undefined ? {} : { reason }
   return { reason: reason === undefined ? moved : `${reason}; ${moved}` }
 }
 
-function attributeChange({ scope, verifiedAt }: OwnedCap, { attributeChanges }: Resolution): string | undefined {
+/** Only caps of rules and pools follow from the people file. */
+function attributeChange({ scope, owner, verifiedAt }: OwnedCap, { attributeChanges }: Resolution): string | undefined {
+  if (owner !== 'rule' && owner !== 'pool') return undefined
   const change = scope.kind === 'user' ? attributeChanges.get(scope.email) : undefined
   return change && change.at >= verifiedAt ? change.text : undefined
 }

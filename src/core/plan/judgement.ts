@@ -198,7 +198,7 @@ function judges(inputs: JudgementInputs, landed: ReadonlyMap<ScopeKey, Differenc
     const facts: GuardFacts = {
       ...inputs.facts,
       ...(copying !== undefined && { copying }),
-      ...{ contested, workspace, declared: policy.settled?.declaredByPlatform ?? declaredCount(policy.set) },
+      ...{ contested, workspace, declared: declaredCount(policy.set) },
       ...(policy.settled && { narrowed: policy.settled.narrowed, isShownLong }),
       protectedPeople: new Set(rules.protectedEmails),
     }

@@ -21,8 +21,14 @@ export type ReportView = (typeof REPORT_VIEWS)[number] | `attribute:${string}`
 export const attributeOf = (by: ReportView): string | undefined =>
   by.startsWith(ATTRIBUTE_VIEW) ? by.slice(ATTRIBUTE_VIEW.length) : undefined
 
+const SUBJECTS: Readonly<Record<(typeof REPORT_VIEWS)[number], string>> = { team: 'Team', group: 'Group', user: 'Person', model: 'Model' }
+
+/** The heading of what each line is of. */
+export const subjectOf = (by: ReportView): string => attributeOf(by) ?? SUBJECTS[by as (typeof REPORT_VIEWS)[number]]
+
 /** Whether the table is for finance: parts of the workspace that are charged. */
 export const isCharge = (by: ReportView): boolean => by === 'group' || attributeOf(by) !== undefined
+
 /** The present cycle, the one before, or the one that begins in a month, such as `2026-09`. */
 export type ReportCycle = 'current' | 'previous' | `${number}-${number}`
 

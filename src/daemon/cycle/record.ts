@@ -242,7 +242,7 @@ export function endPlan(ledger: Ledger): void {
  * remains to be cleared, so that an emptied policy is held until a person approves it.
  */
 export function recordDeclared(after: Planned, result: ReconcileResult, state: WorkspaceState, ledger: Ledger): void {
-  const declared = state.policy.settled?.declaredByPlatform ?? declaredCount(state.policy.set)
+  const declared = declaredCount(state.policy.set)
   const before = ledger.fact('verifiedDeclared') ?? 0
   const clearing = after.plan.changes.some((change) => change.to === 'none')
   const isVerified = result !== 'error' && after.plan.unknown.length === 0 && after.diff.kept.length === 0

@@ -61,21 +61,19 @@ export function tokenReader(
   env: LedgerGateOptions['env'],
   onUnread: (message: string) => void = () => undefined,
 ): (source: TokenSource) => string | undefined {
-  let last: { readonly source: TokenSource; readonly token: string | undefined; readonly unread?: string } | undefined
+  let last: { readonly file: string; readonly token: string | undefined; readonly why: string | undefined } | undefined
   return (source) => {
-    const before = last && sameSource(last.source, source) ? last : undefined
     if ('env' in source) return tokenIn(env[source.env])
-    const { token, why } = tokenOf(source.file)
-    const unread = why === undefined ? undefined : `the token file ${source.file} ${why}`
-    if (unread !== undefined && before?.unread !== unread) {
-      onUnread(before?.token === undefined ? unread : `${unread}; the last good token is used`)
+    const { file } = source
+    const before = last?.file === file ? last : undefined
+    const { token = before?.token, why } = tokenOf(file)
+    if (why !== undefined && before?.why !== why) {
+      onUnread(`the token file ${file} ${why}${token === undefined ? '' : '; the last good token is used'}`)
     }
-    last = { source, token: token ?? before?.token, ...(unread !== undefined && { unread }) }
-    return last.token
+    last = { file, token, why }
+    return token
   }
 }
-
-const sameSource = (one: TokenSource, other: TokenSource): boolean => JSON.stringify(one) === JSON.stringify(other)
 
 /** The token in a file, or why there is none. */
 function tokenOf(file: string): { readonly token?: string; readonly why?: string } {

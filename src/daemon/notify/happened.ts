@@ -7,7 +7,7 @@ import { shortRevision } from '../../core/model/policy.ts'
 import { type Scope, scopeKey } from '../../core/model/scope.ts'
 import { DAY_MS, type Instant } from '../../core/model/units.ts'
 import { digestsAsked, toldNow } from '../../core/notify/due.ts'
-import type { Happening } from '../../core/notify/happened.ts'
+import { type Happening, lookBackMs } from '../../core/notify/happened.ts'
 import type { NotifySettings } from '../../core/notify/settings.ts'
 import { isDue } from '../../core/notify/told.ts'
 import type { Ledger } from '../../ports.ts'
@@ -28,9 +28,8 @@ const MOST_WRITES = 5_000
 export async function happened(source: Happened, settings: NotifySettings): Promise<readonly Happening[]> {
   const { clock, ledger } = source
   const now = clock.now()
-  const lookBack = digestIsDue(source, settings, now) ? (settings.digest === 'daily' ? DAY_MS : 31 * DAY_MS) : DAY_MS
-  if (settings.events.length === 0 && lookBack === DAY_MS && settings.digest === 'off') return []
-  const sinceAt = now - lookBack
+  if (settings.events.length === 0 && settings.digest === 'off') return []
+  const sinceAt = now - (digestIsDue(source, settings, now) ? lookBackMs(settings.digest) : DAY_MS)
   const writes = await ledger.history({ sinceAt, limit: MOST_WRITES })
   const journal = (ledger.fact('journal') ?? []).filter(({ at }) => at >= sinceAt)
   return [

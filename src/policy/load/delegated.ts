@@ -7,7 +7,7 @@ import type { Delegated, DelegatedDocument, DelegatedFile, Envelope, PolicySet, 
 import { hasErrors, type Position, type Problem } from '../../core/model/problem.ts'
 import { scopeKey } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
-import { joinDocuments } from '../join.ts'
+import { joinDocuments, nameTaken } from '../join.ts'
 import type { ParsedPolicyText, PolicyDocument } from '../parse.ts'
 import { problemOn, quoted, type Source } from '../yaml.ts'
 import { linesOf } from './digest.ts'
@@ -112,27 +112,20 @@ const platformsIn = (document: PolicyDocument): Readonly<Record<string, readonly
 function wrongIn(document: PolicyDocument, envelope: Envelope, source: Source, names: Map<string, Position>): readonly Problem[] {
   const { name, workspace } = document
   const found: Problem[] = []
-  const tell = (at: Position, code: 'ENVELOPE_OUTSIDE' | 'DUPLICATE_NAME', message: string, hint: string, other: Position) =>
-    found.push(problemOn(source, at, 'error', code, message, { hint, other }))
+  const tell = (at: Position, message: string, hint: string) =>
+    found.push(problemOn(source, at, 'error', 'ENVELOPE_OUTSIDE', message, { hint, other: envelope.at }))
   if (workspace?.value !== undefined && workspace.value !== envelope.workspace) {
     const message = `spec.workspace is ${quoted(workspace.value)}, and envelope ${envelope.name} is of workspace ${quoted(envelope.workspace)}`
-    tell(workspace.at, 'ENVELOPE_OUTSIDE', message, 'move the document to a folder of that workspace', envelope.at)
+    tell(workspace.at, message, 'move the document to a folder of that workspace')
   }
   for (const [key, [at]] of Object.entries(platformsIn(document))) {
     if (!at) continue
     const hint = 'write users, groups and grants here; the rest is platform’s'
-    tell(at, 'ENVELOPE_OUTSIDE', `spec.${key} may not stand in a file of envelope ${envelope.name}`, hint, envelope.at)
+    tell(at, `spec.${key} may not stand in a file of envelope ${envelope.name}`, hint)
   }
   const other = names.get(name.value)
-  if (name.value !== '' && other) {
-    tell(
-      name.at,
-      'DUPLICATE_NAME',
-      `the name ${quoted(name.value)} is taken by another document`,
-      'give each document its own metadata.name',
-      other,
-    )
-  } else names.set(name.value, name.at)
+  if (name.value !== '' && other) found.push(nameTaken(document, source, other))
+  else names.set(name.value, name.at)
   return found
 }
 
@@ -188,8 +181,6 @@ function tellShared(files: readonly DelegatedFile[], { files: texts }: Delegated
       documents.flatMap((document) => document[kind].map((one) => ({ envelope, one }))),
     )
     for (const [key, some] of Map.groupBy(all, ({ one }) => scopeKey(one.scope))) {
-      const other = some.find(({ envelope }) => envelope !== some[0]?.envelope)
-      if (!other) continue
       for (const { envelope, one } of some) {
         const source = sources.get(one.at.file)
         const there = some.find((two) => two.envelope !== envelope)?.one.at

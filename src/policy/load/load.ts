@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path'
 import type { Delegated, PolicyRevision, PolicySet } from '../../core/model/policy.ts'
 import { hasErrors, type Problem } from '../../core/model/problem.ts'
 import type { Instant } from '../../core/model/units.ts'
-import { joinDocuments } from '../join.ts'
+import { joinDocuments, nameTaken } from '../join.ts'
 import { type ParsedPolicyText, type PolicyDocument, parsePolicyText } from '../parse.ts'
 import { didYouMean } from '../suggest.ts'
 import { compareProblems, problemOn, quoted, type Source } from '../yaml.ts'
@@ -253,7 +253,7 @@ function checkNames(files: readonly ParsedFile[], assigned: Assigned): void {
   const reported = new Map<PolicyDocument, Problem>()
   for (const { documents, readers, source } of files) {
     for (const document of documents) {
-      const { value, at } = document.name
+      const { value } = document.name
       if (value === '') continue
       for (const reader of readers) {
         const key = JSON.stringify([reader, value])
@@ -263,9 +263,7 @@ function checkNames(files: readonly ParsedFile[], assigned: Assigned): void {
           continue
         }
         assigned.broken.add(reader)
-        const message = `the name ${quoted(value)} is taken by another document`
-        const extra = { hint: 'give each document its own metadata.name', other: other.name.at }
-        const problem = reported.get(document) ?? problemOn(source, at, 'error', 'DUPLICATE_NAME', message, extra)
+        const problem = reported.get(document) ?? nameTaken(document, source, other.name.at)
         tell(assigned, [reader], [problem])
         if (!reported.has(document)) assigned.problems.push(problem)
         reported.set(document, problem)

@@ -1,30 +1,15 @@
 // What a message says, to the letter of its figures: the order of people, the end of a pool, and whom a digest names.
 import { describe, expect, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
-import { channelOf, type DueInputs, messagesDue, type PersonUse, type PoolUse, tellsEnded } from '../../../src/core/notify/due.ts'
-import { DEFAULT_TEMPLATES, type NotifySettings, type Owner } from '../../../src/core/notify/settings.ts'
+import { channelOf, type DueInputs, type PersonUse, type PoolUse, tellsEnded } from '../../../src/core/notify/due.ts'
+import type { NotifySettings, Owner } from '../../../src/core/notify/settings.ts'
+import { CYCLE, due as dueOf, NOTIFY } from '../../support/notify.ts'
 
-const CYCLE = { startAt: Date.parse('2026-11-01T00:00Z'), endAt: Date.parse('2026-12-01T00:00Z') }
 const CHAT = { kind: 'webhook', name: 'chat' } as const
 const BOSS = { kind: 'email', address: 'boss@example.com' } as const
-const SETTINGS = {
-  events: [],
-  channels: [],
-  people: [85, 100],
-  pools: [80],
-  owners: [],
-  digest: 'off',
-  timezone: 'UTC',
-  templates: DEFAULT_TEMPLATES,
-} as const
 
 const due = (settings: Partial<NotifySettings>, given: Partial<DueInputs>) =>
-  messagesDue({
-    ...{ now: Date.parse('2026-11-22T12:00Z'), workspace: 'acme', cycle: CYCLE, told: undefined, label: (email) => `<${email}>` },
-    ...{ people: [], groups: [], pools: [] },
-    ...given,
-    settings: { ...SETTINGS, ...settings },
-  }).messages
+  dueOf({ label: (email) => `<${email}>`, ...given, settings: { ...NOTIFY, ...settings } }).messages
 
 const person = (email: string, used: number, cap: number | undefined = 100, more: Partial<PersonUse> = {}): PersonUse => ({
   ...{ email, used: credits(used), source: 'measured' },

@@ -2,24 +2,13 @@
 import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
-import { type DueInputs, type Message, messagesDue, type PersonUse, type PoolUse } from '../../../src/core/notify/due.ts'
+import type { Message, PersonUse, PoolUse } from '../../../src/core/notify/due.ts'
 import { DEFAULT_TEMPLATES, type NotifySettings, type Owner } from '../../../src/core/notify/settings.ts'
 import { type Delivery, MOST_TRIES, markEnded, markSending, settleOpen, type Told, waitMs } from '../../../src/core/notify/told.ts'
+import { CYCLE, due, NOON, NOTIFY } from '../../support/notify.ts'
 
 const DAY = 86_400_000
-const START = Date.parse('2026-11-01T00:00:00Z')
-const NOON = Date.parse('2026-11-22T12:00:00Z')
-const CYCLE = { startAt: START, endAt: Date.parse('2026-12-01T00:00:00Z') }
-const SETTINGS: NotifySettings = {
-  people: [85, 100],
-  pools: [80],
-  owners: [],
-  digest: 'off',
-  events: [],
-  channels: [],
-  timezone: 'UTC',
-  templates: DEFAULT_TEMPLATES,
-}
+const START = CYCLE.startAt
 const owner = (of: Owner['of'], ...targets: Owner['targets']): Owner => ({ of, targets })
 const mailTo = (address: string) => ({ kind: 'email', address }) as const
 const CHAT = { kind: 'webhook', name: 'chat' } as const
@@ -35,19 +24,6 @@ const person = (
 })
 const pool = (used: number, more: Partial<PoolUse> = {}): PoolUse => ({ name: 'research', groups: ['grp_r'], credits: 1000, used, ...more })
 
-const due = (given: Partial<DueInputs> = {}) =>
-  messagesDue({
-    now: NOON,
-    workspace: 'acme',
-    settings: SETTINGS,
-    cycle: CYCLE,
-    people: [],
-    groups: [],
-    pools: [],
-    told: undefined,
-    label: (email) => email,
-    ...given,
-  })
 const shown = (messages: readonly Message[]) => messages.map(({ to, level }) => `${to.kind === 'email' ? to.address : to.name} ${level}`)
 const settle = (told: Told, messages: readonly Message[], kind: Delivery['kind'], now: number): Told =>
   markEnded(
@@ -58,12 +34,12 @@ const settle = (told: Told, messages: readonly Message[], kind: Delivery['kind']
 
 test('a person is told where to ask for more, by a link that has their figures encoded', () => {
   const requestUrl = 'https://git.example/new?for={email}&cap={cap}&used={used}'
-  const settings = { ...SETTINGS, requestUrl, templates: { ...DEFAULT_TEMPLATES, person: { subject: 's', text: 'my own text' } } }
+  const settings = { ...NOTIFY, requestUrl, templates: { ...DEFAULT_TEMPLATES, person: { subject: 's', text: 'my own text' } } }
   const texts = (given: NotifySettings) => due({ settings: given, people: [person('a&b=c d', 900)] }).messages.map(({ text }) => text)
   expect(texts(settings)).toEqual([
     'my own text\n\nTo ask for more: https://git.example/new?for=a%26b%3Dc%20d%40example.com&cap=1000&used=900',
   ])
-  expect(texts(SETTINGS)[0]).not.toContain('ask for more')
+  expect(texts(NOTIFY)[0]).not.toContain('ask for more')
 })
 
 describe('a person', () => {
@@ -110,7 +86,7 @@ describe('owners', () => {
     owner({ kind: 'pool', name: 'research' }, CHAT),
     owner({ kind: 'group', id: 'grp_other' }, mailTo('other@example.com')),
   ]
-  const settings = { ...SETTINGS, owners }
+  const settings = { ...NOTIFY, owners }
 
   it('of a pool and of its groups are told at 80 %, each once', () => {
     expect(due({ settings, pools: [pool(799)] }).messages).toEqual([])
@@ -141,7 +117,7 @@ describe('owners', () => {
 })
 
 describe('quiet hours', () => {
-  const berlin = { ...SETTINGS, timezone: 'Europe/Berlin', quietHours: { fromMinute: 19 * 60, untilMinute: 8 * 60 } }
+  const berlin = { ...NOTIFY, timezone: 'Europe/Berlin', quietHours: { fromMinute: 19 * 60, untilMinute: 8 * 60 } }
   test.each([
     ['2026-11-22T17:59:00Z', false],
     ['2026-11-22T18:00:00Z', true],
@@ -227,7 +203,7 @@ describe('whatever happens', () => {
 
   it('the ledger holds no more than one entry for each person, pool and digest', () => {
     const groups = [{ id: 'grp_r', name: 'R', emails: ['p0@example.com'] }]
-    const settings = { ...SETTINGS, digest: 'daily' as const, owners: [owner({ kind: 'group', id: 'grp_r' }, CHAT)] }
+    const settings = { ...NOTIFY, digest: 'daily' as const, owners: [owner({ kind: 'group', id: 'grp_r' }, CHAT)] }
     let told: Told | undefined
     for (let day = 0; day < 90; day += 1) {
       const startAt = START + Math.floor(day / 30) * 30 * DAY

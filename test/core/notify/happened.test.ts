@@ -3,45 +3,26 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { groupScope, TEAM, userScope } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
-import { type DueInputs, messagesDue } from '../../../src/core/notify/due.ts'
+import type { DueInputs } from '../../../src/core/notify/due.ts'
 import type { Happening } from '../../../src/core/notify/happened.ts'
-import { DEFAULT_TEMPLATES, EVENTS, type NotifySettings } from '../../../src/core/notify/settings.ts'
+import { EVENTS, type NotifySettings } from '../../../src/core/notify/settings.ts'
 import { type Delivery, markEnded, markSending, type Told } from '../../../src/core/notify/told.ts'
+import { due as dueOf, NOON, NOTIFY } from '../../support/notify.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
-const NOON = Date.parse('2026-11-22T12:00Z')
-const CYCLE = { startAt: Date.parse('2026-11-01T00:00Z'), endAt: Date.parse('2026-12-01T00:00Z') }
 const GROUPS = [
   { id: 'grp_r', name: 'Research', emails: ['ada@example.com', 'bob@example.com'] },
   { id: 'grp_p', name: 'Platform', emails: ['cleo@example.com'] },
 ]
 const lead = (id: string) => ({ of: { kind: 'group', id }, targets: [{ kind: 'email', address: `${id}@example.com` }] }) as const
 const SETTINGS: NotifySettings = {
-  people: [],
-  pools: [],
-  owners: [lead('grp_r'), lead('grp_p')],
-  digest: 'off',
-  events: EVENTS,
-  channels: ['ops'],
-  timezone: 'UTC',
-  templates: DEFAULT_TEMPLATES,
+  ...NOTIFY,
+  ...{ people: [], pools: [], owners: [lead('grp_r'), lead('grp_p')], events: EVENTS, channels: ['ops'] },
 }
 
 const due = (given: Partial<DueInputs> = {}) =>
-  messagesDue({
-    now: NOON,
-    workspace: 'acme',
-    settings: SETTINGS,
-    cycle: CYCLE,
-    people: [],
-    groups: GROUPS,
-    pools: [],
-    told: undefined,
-    revision: 'present',
-    label: (email) => `<${email.length}>`,
-    ...given,
-  })
+  dueOf({ settings: SETTINGS, groups: GROUPS, revision: 'present', label: (email) => `<${email.length}>`, ...given })
 const event = (kind: Happening['kind'], id: string, more: Partial<Happening> = {}): Happening => ({
   kind,
   id,

@@ -2,11 +2,11 @@
 // burned, notified, granted and counted by guards.
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Message } from '../../../src/core/notify/due.ts'
-import { DEFAULT_TEMPLATES } from '../../../src/core/notify/settings.ts'
 import { createWorkspace } from '../../../src/daemon/workspace.ts'
 import type { Transport } from '../../../src/ports.ts'
 import { email, HOUR, NOW } from '../../support/declare.ts'
 import { live, MINUTE, person } from '../../support/living.ts'
+import { NOTIFY } from '../../support/notify.ts'
 import { daily, midnight, noon, recordPast } from '../../support/use.ts'
 import { SETTINGS, testWorld, type World, type WorldOptions, worldClock } from '../../support/world.ts'
 
@@ -60,16 +60,7 @@ async function telling(options: WorldOptions) {
     sent.push(message)
     return { kind: 'sent' as const }
   }
-  const settings = {
-    people: [85, 100],
-    pools: [],
-    owners: [],
-    digest: 'off',
-    events: [],
-    channels: [],
-    timezone: 'UTC',
-    templates: DEFAULT_TEMPLATES,
-  } as const
+  const settings = { ...NOTIFY, pools: [] }
   one.workspace = createWorkspace({ ...one.workspace, notifier: { settings, label: (address) => address, send } })
   const life = live(one)
   onTestFinished(life.stop)

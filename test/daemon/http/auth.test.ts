@@ -67,7 +67,7 @@ describe('with a token', () => {
     writeFileSync(file, 'first\n')
     let nowMs = 0
     const clock = { ...fakeClock(), monotonic: () => nowMs }
-    const settings: AuthSettings = { token: { file }, metrics: false }
+    let settings: AuthSettings = { token: { file }, metrics: false }
     const gate = createGate({ settings: () => settings, env: {}, clock })
     const asks = (token: string) => {
       const verdict = gate({ headers: { authorization: `Bearer ${token}` }, remoteAddress: '127.0.0.1' })
@@ -79,6 +79,9 @@ describe('with a token', () => {
     expect([asks('first'), asks('second')]).toEqual([401, 'in'])
     writeFileSync(file, '')
     nowMs += 1_000
+    expect([asks('second'), asks('')]).toEqual(['in', 401])
+    // The config is read again.
+    settings = { token: { file }, metrics: false }
     expect([asks('second'), asks('')]).toEqual(['in', 401])
   })
 

@@ -1,13 +1,15 @@
 // The cycle that ended, as a monthly digest tells it: whose use, under which caps, and what pools had come to.
 import { describe, expect, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
-import { DEFAULT_TEMPLATES, type NotifySettings } from '../../../src/core/notify/settings.ts'
+import type { NotifySettings } from '../../../src/core/notify/settings.ts'
 import { endedUse } from '../../../src/daemon/notify/ended.ts'
 import { DAY, HOUR, NOW } from '../../support/declare.ts'
+import { NOTIFY } from '../../support/notify.ts'
 import { testWorld } from '../../support/world.ts'
 
 const SETTINGS: NotifySettings = {
-  ...{ people: [], pools: [], digest: 'monthly', events: [], channels: [], timezone: 'UTC', templates: DEFAULT_TEMPLATES },
+  ...NOTIFY,
+  ...{ people: [], pools: [], digest: 'monthly' },
   owners: [{ of: { kind: 'group', id: 'grp_r' }, targets: [{ kind: 'email', address: 'boss@example.com' }] }],
 }
 const midnight = Math.floor(NOW / DAY) * DAY

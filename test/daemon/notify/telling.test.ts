@@ -6,8 +6,9 @@ import type { Notifier } from '../../../src/daemon/notify/channels.ts'
 import { createWorkspace } from '../../../src/daemon/workspace.ts'
 import { DAY, HOUR } from '../../support/declare.ts'
 import { live, MINUTE } from '../../support/living.ts'
+import { NOTIFY } from '../../support/notify.ts'
 import type { MailServer } from '../../support/smtp.ts'
-import { POLICY, SECRET_PATH, SETTINGS, town, uses } from '../../support/town.ts'
+import { POLICY, SECRET_PATH, town, uses } from '../../support/town.ts'
 import { recordPast } from '../../support/use.ts'
 import { createWorld, type World } from '../../support/world.ts'
 
@@ -125,7 +126,7 @@ describe('a channel that fails', () => {
       reached.set(address, one.clock.monotonic())
       return { kind: 'sent' }
     }
-    one.workspace = createWorkspace({ ...one.workspace, notifier: { settings: SETTINGS, label: (email) => email, send } })
+    one.workspace = createWorkspace({ ...one.workspace, notifier: { settings: NOTIFY, label: (email) => email, send } })
     const life = live(one)
     onTestFinished(async () => {
       await life.stop()

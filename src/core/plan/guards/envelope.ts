@@ -1,14 +1,14 @@
 // Holds what a narrowed or removed envelope would take from people, until it was shown for a day.
+import { isRaise } from '../impact.ts'
 import { type Guard, holdWhere } from './round.ts'
 
 export const envelope: Guard = (round) => {
   const { facts, settings } = round.inputs
   const { narrowed = {}, isShownLong } = facts
   if (!settings.envelope || !isShownLong) return undefined
-  const judged = [...round.active.values()].filter((one) => {
-    const isRaise = one.to !== 'none' && one.from !== 'none' && one.to > one.from
-    return Object.hasOwn(narrowed, one.key) && !isRaise && !one.healing && !isShownLong(one)
-  })
+  const judged = [...round.active.values()].filter(
+    (one) => Object.hasOwn(narrowed, one.key) && !isRaise(one) && !one.healing && !isShownLong(one),
+  )
   if (judged.length === 0) return undefined
   const reasons = [...new Set(judged.map(({ key }) => narrowed[key] ?? ''))]
   const keys = new Set(judged.map(({ key }) => key))

@@ -1,4 +1,5 @@
-// The schemas of scopes, caps the last known good policy, envelopes and the people file in the ledger. Only the generator loads this file; source.ts has the other values.
+// The schemas of scopes, caps, the last known good policy, envelopes and the people file in the ledger. Only the generator loads this file;
+// source.ts has the other values.
 import type { Static } from 'typebox'
 import type { Listing } from '../../../core/model/observed.ts'
 import type {
