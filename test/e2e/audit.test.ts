@@ -61,6 +61,14 @@ describe('audit', () => {
     })
   })
 
+  test('does not list the cap of a member to whom a pool has not dealt yet', async () => {
+    const pool = 'pools: [{name: research, members: {emails: [alan.turing@example.com]}, credits: 20000, share: need}]'
+    const at = await world({ policy: `team: {cap: 500}\n${pool}`, sandbox: { people: 6, groups: 1, days: 20, plan: 'quota' } })
+    at.service.setCap('alan.turing@example.com', 900)
+    const { stdout } = await at.run('audit', '--output', 'json')
+    expect(JSON.parse(stdout).workspaces[0].undeclared).toEqual([])
+  })
+
   test('says on a plan without a balance that use is an upper bound', async () => {
     const at = await audited({ sandbox: { plan: 'team', days: 20 } })
     const { stdout, code } = await at.run('audit', '--output', 'json')

@@ -6,6 +6,7 @@ import type { Roster } from '../../core/model/observed.ts'
 import { scopeKey, TEAM, userScope } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
 import { type Audit, audit } from '../../core/plan/audit.ts'
+import { managedUsers } from '../../core/plan/undeclared.ts'
 import { isReached } from '../../core/resolve/desired.ts'
 import { type AddOnSource, addOnFigures } from '../../core/use/add-on.ts'
 import { sweep } from '../../daemon/cycle/read.ts'
@@ -68,7 +69,7 @@ async function auditOne(reader: WorkspaceReader<SharedLedger>, cli: Cli): Promis
     people: approved,
     readings,
     groups: usage?.groups ?? [],
-    declared: new Set(desiredState.resolution.desired.map(({ scope }) => scopeKey(scope))),
+    declared: managedUsers({ ...desiredState.resolution, skipped: [], rejected: [] }),
     owned: desiredState.owned,
     reaches: (email) => isReached(email, inputs),
     useOf,

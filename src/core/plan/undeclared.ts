@@ -4,7 +4,8 @@ import type { CountedPerson, People } from '../interpret/effective.ts'
 import type { ScopeStatus } from '../model/events.ts'
 import type { CapReading, Observed } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
-import { type ScopeKey, scopeKey, type UserScope } from '../model/scope.ts'
+import { type ScopeKey, scopeKey, type UserScope, userScope } from '../model/scope.ts'
+import type { MemberNow } from '../pools/state.ts'
 import type { DesiredCap } from '../resolve/candidate.ts'
 import type { Resolution } from '../resolve/resolution.ts'
 
@@ -14,13 +15,17 @@ export interface UndeclaredCap {
   readonly readAt: number
 }
 
-/** The user scopes in policy or in the ledger. Skipped, rejected and quarantined scopes are managed too. */
+/** The user scopes in policy or in the ledger. Skipped, rejected and quarantined scopes are managed too, and members to whom a pool has not dealt yet. */
 export function managedUsers(
-  resolution: Pick<Resolution, 'skipped' | 'rejected'> & { readonly desired: readonly Pick<DesiredCap, 'scope'>[] },
+  resolution: Pick<Resolution, 'skipped' | 'rejected'> & {
+    readonly desired: readonly Pick<DesiredCap, 'scope'>[]
+    readonly pools: readonly { readonly members: readonly Pick<MemberNow, 'email'>[] }[]
+  },
   ...more: readonly Iterable<ScopeKey>[]
 ): ReadonlySet<ScopeKey> {
-  const { desired, skipped, rejected } = resolution
+  const { desired, skipped, rejected, pools } = resolution
   const managed = new Set<ScopeKey>()
+  for (const { members } of pools) for (const { email } of members) managed.add(scopeKey(userScope(email)))
   for (const { scope } of [...desired, ...skipped, ...rejected]) if (scope.kind === 'user') managed.add(scopeKey(scope))
   for (const keys of more) for (const key of keys) managed.add(key)
   return managed

@@ -4,7 +4,7 @@ import { countPeople } from '../../../src/core/interpret/effective.ts'
 import type { CapReading, Observed } from '../../../src/core/model/observed.ts'
 import { scopeKey } from '../../../src/core/model/scope.ts'
 import { managedUsers, undeclaredCaps, undeclaredPeople } from '../../../src/core/plan/undeclared.ts'
-import { cap, NOW, type PlainCap, roster, scope } from '../../support/declare.ts'
+import { cap, email, NOW, type PlainCap, roster, scope } from '../../support/declare.ts'
 
 const key = (name: string) => scopeKey(scope(name))
 
@@ -14,7 +14,7 @@ describe('whom to look at', () => {
     groups: [],
     now: NOW,
   })
-  const NOTHING = { desired: [], skipped: [], rejected: [] }
+  const NOTHING = { desired: [], skipped: [], rejected: [], pools: [] }
 
   test('approved people whom neither policy nor the ledger knows', () => {
     expect(undeclaredPeople(people, managedUsers(NOTHING)).map(({ email }) => email)).toEqual([
@@ -30,6 +30,7 @@ describe('whom to look at', () => {
       'whom policy makes impossible',
       managedUsers({ ...NOTHING, rejected: [{ scope: scope('ada'), code: 'GROUP_CONFLICT', message: '' }] }),
     ],
+    ['to whom a pool may deal', managedUsers({ ...NOTHING, pools: [{ members: [{ email: email('ada') }] }] })],
     ['whose cap is ours, or who is left alone', managedUsers(NOTHING, [key('ada')], [key('team')])],
   ])('nobody %s', (_name, managed) => {
     expect(undeclaredPeople(people, managed).map(({ email }) => email)).toEqual(['bob@example.com', 'cleo@example.com'])

@@ -1,7 +1,7 @@
 // The invariants of single writes and of the whole: violated by steps that break them, and not by others.
 import { expect, it } from 'vitest'
 import type { Hold, Plan } from '../../../src/core/model/change.ts'
-import { emptyModel, type ModelCap } from '../lives/policy-model.ts'
+import { emptyModel, type ModelCap, type PolicyModel } from '../lives/policy-model.ts'
 import type { Invariant, Scene, Step } from '../steps.ts'
 import { ADA, ADA_SCOPE, read } from './sketch.ts'
 import { alertOnly } from './standstill.ts'
@@ -45,6 +45,19 @@ const saved = (state: string): Step => ({
   values: [{ id: 'a1', state, released: [] }],
 })
 
+const group = (cap: number) => ({ name: 'G', cap })
+
+/** The third group cannot be listed. */
+const CONFLICT: PolicyModel = {
+  ...emptyModel(),
+  groups: new Map([
+    ['g0', group(400)],
+    ['g1', group(800)],
+    ['g2', group(100)],
+  ]),
+  onGroupConflict: 'min',
+}
+
 /** The violations of an invariant by these steps, with the scope left alone or not. */
 function said(invariant: Invariant, steps: readonly Step[], isLeftAlone = true): readonly string[] {
   const found: string[] = []
@@ -55,11 +68,11 @@ function said(invariant: Invariant, steps: readonly Step[], isLeftAlone = true):
     shows: () => stored,
     view: () => ({ scopes: [{ scope: ADA_SCOPE, state: 'rejected' }] }),
     settingsSince: () => [{ rate: { max: 1 } }],
-    company: { groupsOf: () => [] },
+    company: { groupsOf: () => ['g0', 'g1', 'g2'], gone: new Set(['g2']), dark: new Map() },
     elapsed: () => 0,
     now: () => 0,
-    policy: emptyModel,
-    policies: () => [emptyModel()],
+    policy: () => CONFLICT,
+    policies: () => [CONFLICT],
     ledger: () => ({ pause: () => undefined, fact: () => undefined, quarantined: () => (isLeftAlone ? [{ scope: ADA_SCOPE }] : []) }),
   } as unknown as Scene
   const watch = invariant.watch(scene, { checked: () => undefined, violated: (message) => found.push(message) })
@@ -119,6 +132,7 @@ const KEPT: readonly (readonly [title: string, invariant: Invariant, steps: read
       write('none'),
     ],
   ],
+  ['a cleared cap that the conflict rule asks for without a group that is gone', notOurs, [read(400), write('none')]],
   ['a cleared cap that may be ours, because its write was lost', notOurs, [write(700), read(700), write('none')]],
   [
     'a cap that came after the last look at it, and that a lost 0 has replaced',

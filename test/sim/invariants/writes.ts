@@ -173,11 +173,16 @@ function isAskedOf(scope: ScopeKey, cap: ModelCap, scene: Scene): boolean {
   if (!scope.includes('@')) return false
   // Whether a rule matches a person changes with readings, so the cap of any rule may have been theirs.
   if (scene.policies().some(({ rules }) => rules.some((rule) => rule.cap === cap))) return true
-  const people = { approved: [], groupsOf: scene.company.groupsOf, holds: scene.company.holds }
+  const { groupsOf, holds, gone, dark } = scene.company
   const asked = scene.scenario.capSemantics === 'copied' ? personCap : userCap
   const policy = scene.policy()
+  // Members of a group that cannot be listed may or may not be known.
+  const belongings = [groupsOf, (email: string) => groupsOf(email).filter((id) => !gone.has(id) && !dark.has(id))]
   // When the model cannot tell whether a rule matches, the rest of the policy may have applied.
-  return [policy, { ...policy, rules: [] }].some((one) => asked(one, scope, people, scene.now()) === cap)
+  const policies = [policy, { ...policy, rules: [] }]
+  return belongings.some((known) =>
+    policies.some((asking) => asked(asking, scope, { approved: [], groupsOf: known, holds }, scene.now()) === cap),
+  )
 }
 
 type Policies = ReturnType<Parameters<Invariant['watch']>[0]['policies']>
