@@ -49,7 +49,10 @@ describe('validate', () => {
     expect(await run(['validate', '--config', config('grp_data')])).toMatchObject({ code: 0 })
     const refused = await run(['validate', '--config', config('grp_data', 'grp_dota')])
     expect(refused.code).toBe(65)
-    expect(refused.stderr).toContain('viewers show only the people of group:grp_dota, and no policy of acme declares it')
+    expect(refused.stderr).toMatch(
+      /config\.yaml:4:75: error: viewers show only the people of group:grp_dota, and no policy of acme declares it/,
+    )
+    expect(refused.stdout).not.toContain('config.yaml: valid')
   })
 
   test('warns of more scopes than a sweep can read within its interval', async () => {

@@ -4,6 +4,7 @@ import { accessSync, constants, realpathSync, type Stats, statfsSync, statSync }
 import { dirname, resolve } from 'node:path'
 import { authoritiesIn } from '../../api/transport/authorities.ts'
 import type { Config, WorkspaceConfig } from '../../daemon/config/settings.ts'
+import { checkPeopleFile } from '../../daemon/directory/check.ts'
 import { LedgerError } from '../../daemon/ledger/error.ts'
 import type { LedgerReport, LedgerStore } from '../../daemon/ledger/ledger.ts'
 import { isPostgresAddress, otherScheme } from '../../daemon/ledger/postgres/address.ts'
@@ -45,16 +46,22 @@ export async function checkProgram(clock: Clock, tell: Tell): Promise<void> {
   )
 }
 
-/** Key files and the CA file of one workspace. */
-export function checkFiles({ keys, caFile }: WorkspaceConfig, { clock }: Cli, tell: Tell): void {
+/** Key files, the CA file and the people file of one workspace. */
+export async function checkFiles({ keys, caFile, directory }: WorkspaceConfig, { clock }: Cli, tell: Tell): Promise<void> {
   const files = new Map<string, string[]>()
   for (const [name, source] of Object.entries(keys)) {
     if ('file' in source) files.set(source.file, [...(files.get(source.file) ?? []), name])
   }
   for (const [file, names] of files) tell(`key ${names.join(', ')}`, keyFile(file))
-  if (caFile === undefined) return
-  const found = authoritiesIn(caFile, clock)()
-  tell('caFile', 'message' in found ? failed(found.message, 'correct caFile or --ca-file') : ok(`${caFile} holds certificates`))
+  if (caFile !== undefined) {
+    const found = authoritiesIn(caFile, clock)()
+    tell('caFile', 'message' in found ? failed(found.message, 'correct caFile or --ca-file') : ok(`${caFile} holds certificates`))
+  }
+  if (!directory) return
+  const found = await checkPeopleFile(directory, clock)
+  const { file } = directory
+  if ('people' in found) tell('directory', ok(`${file} lists ${count(found.people, 'person', 'people')}`))
+  else tell('directory', { ...failed(`${file} cannot be used`), problems: [found.problem] })
 }
 
 function keyFile(file: string) {

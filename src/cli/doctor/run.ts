@@ -24,7 +24,7 @@ import { documentText } from '../shared/document.ts'
 import { EXIT, type ExitCode, inputExit } from '../shared/exit.ts'
 import { interruptible } from '../shared/interrupt.ts'
 import { openStore } from '../shared/ledger/store.ts'
-import { named, policyPaths, readPolicies } from '../shared/policies.ts'
+import { amountsOf, named, policyPaths, readPolicies } from '../shared/policies.ts'
 import { problemsText } from '../shared/problems.ts'
 import { count, padEnd } from '../shared/text.ts'
 import { VERSION } from '../shared/version.ts'
@@ -85,9 +85,10 @@ async function checkPolicies(loaded: LoadedConfig, config: Config, flags: Doctor
   if (without.length > 0)
     tell('policies', notChecked('no policies are given', 'give --policies, CAPKEEPER_POLICIES, or policies in the config'))
   if (without.length === config.workspaces.length) return policies
-  const amounts = [...policies.sets].map(
-    ([name, { set }]) => `${name} ${count(set.rules.length, 'cap')}, ${count(set.grants.length, 'grant')}`,
-  )
+  const amounts = [...policies.sets].map(([name, one]) => {
+    const { rules, grants } = amountsOf(one)
+    return `${name} ${count(rules, 'cap')}, ${count(grants, 'grant')}`
+  })
   if (hasErrors(judged)) tell('policies', { ...failed('policies are not valid'), problems: judged })
   else if (judged.length > 0) tell('policies', { ...warning(`valid, with warnings: ${amounts.join('; ')}`), problems: judged })
   else tell('policies', ok(`valid: ${amounts.join('; ') || 'none declared'}`))
@@ -107,7 +108,7 @@ interface Examination {
 async function examineWorkspace(job: Examination): Promise<WorkspaceReport> {
   const { config, report, store, cli, findings } = job
   const about = (area: Parameters<Findings['about']>[0]): Tell => findings.about(area, config.name)
-  checkFiles(config, cli, about('files'))
+  await checkFiles(config, cli, about('files'))
   const ledger = report && store && (await recordsOf(store, config, report, about('records')))
   if (ledger) await checkActivity(ledger, cli, about('records'))
   const observations: Observation[] = []

@@ -1,4 +1,5 @@
 // Policies as commands load them, with the workspaces that the configuration names. No network package is loaded for it.
+import type { PolicyRevision } from '../../core/model/policy.ts'
 import type { Problem } from '../../core/model/problem.ts'
 import type { LoadedConfig } from '../../daemon/config/config.ts'
 import type { Config } from '../../daemon/config/settings.ts'
@@ -28,6 +29,16 @@ export const readPolicies = (
     },
     clock,
   )
+
+/** How much a workspace declares, teams in their envelopes included. */
+export function amountsOf({ set, delegated }: PolicyRevision): Readonly<Record<'documents' | 'rules' | 'grants', number>> {
+  const ofTeams = delegated?.files.flatMap(({ documents = [] }) => documents) ?? []
+  return {
+    documents: set.documents.length + ofTeams.length,
+    rules: set.rules.length + ofTeams.flatMap(({ rules }) => rules).length,
+    grants: set.grants.length + ofTeams.flatMap(({ grants }) => grants).length,
+  }
+}
 
 /** The problems for commands that go on beside a team's faults: errors of envelopes are warnings. */
 export function problemsBeside({ problems, ofEnvelopes = [] }: LoadedPolicies): readonly Problem[] {

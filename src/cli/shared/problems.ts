@@ -36,6 +36,8 @@ export function problemCount(problems: readonly Problem[]): string {
 /** What `validate` found in one workspace. */
 export interface ValidatedWorkspace {
   readonly workspace: string
+  /** What platform declares is; false: what a team declares in its envelope is not. */
+  readonly valid: boolean
   readonly policyDigest: string
   readonly revision: string
   readonly documents: number
@@ -51,19 +53,22 @@ export interface ValidatedWorkspace {
 }
 
 export interface Validation {
+  /** The config file, when it is valid. */
+  readonly file?: string
   readonly workspaces: readonly ValidatedWorkspace[]
   readonly problems: readonly Problem[]
 }
 
-/** One line per workspace: `acme: 14 caps (3 groups), 2 grants in 2 documents, policies 9a1b2c3d4e5f`. */
-export const validationText = ({ workspaces }: Validation): string => workspaces.map((one) => `${summary(one)}\n`).join('')
+/** A line for the config, and one per workspace: `acme: valid: 14 caps (3 groups), 2 grants in 2 documents, policies 9a1b2c3d4e5f`. */
+export const validationText = ({ file, workspaces }: Validation): string =>
+  [...(file === undefined ? [] : [`${file}: valid`]), ...workspaces.map(summary)].map((line) => `${line}\n`).join('')
 
 function summary(one: ValidatedWorkspace): string {
   const groups = one.groups > 0 ? ` (${count(one.groups, 'group')})` : ''
   const revision = one.revision === '' ? '' : ` at ${shortRevision(one.revision)}`
   const rules = one.peopleRules > 0 ? `, ${count(one.peopleRules, 'rule')}` : ''
   const pools = one.pools > 0 ? `, ${count(one.pools, 'pool')}` : ''
-  return `${plain(one.workspace)}: valid: ${count(one.rules, 'cap')}${groups}${rules}${pools}, ${count(one.grants, 'grant')} in ${count(one.documents, 'document')}, policies ${one.policyDigest}${revision}`
+  return `${plain(one.workspace)}: ${one.valid ? 'valid' : 'not valid'}: ${count(one.rules, 'cap')}${groups}${rules}${pools}, ${count(one.grants, 'grant')} in ${count(one.documents, 'document')}, policies ${one.policyDigest}${revision}`
 }
 
 /** `{apiVersion, kind: "Validation", valid, workspaces[], problems[]}` (choice). */

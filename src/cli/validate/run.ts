@@ -6,11 +6,12 @@ import { scopeKey } from '../../core/model/scope.ts'
 import type { LoadedConfig } from '../../daemon/config/config.ts'
 import { loadConfigAside } from '../../daemon/config/load-aside.ts'
 import { plainHttpProblems } from '../../daemon/config/transport.ts'
+import { checkPeopleFile } from '../../daemon/directory/check.ts'
 import type { LoadedPolicies } from '../../policy/load/load.ts'
 import { type Cli, painter, UsageError } from '../shared/context.ts'
 import { EXIT, inputExit } from '../shared/exit.ts'
 import { labelsFor } from '../shared/people.ts'
-import { policyPaths, readPolicies } from '../shared/policies.ts'
+import { amountsOf, policyPaths, readPolicies } from '../shared/policies.ts'
 import {
   problemsText,
   type ValidatedWorkspace,
@@ -29,28 +30,37 @@ export async function validate(given: readonly string[], flags: ValidateFlags, c
     throw new UsageError('nothing to validate: name policy files or folders, or a config file with --config')
   }
   const loaded = paths.length > 0 ? await readPolicies(paths, config, flags, cli) : undefined
-  const plainHttp = plainHttpProblems(config.config?.workspaces ?? [], 'warning')
-  const policies = (loaded?.problems ?? []).filter((problem) => isJudged(problem, config))
-  const problems = [
+  const ofConfig = [
     ...config.problems,
-    ...plainHttp,
+    ...plainHttpProblems(config.config?.workspaces ?? [], 'warning'),
     ...caFileProblems(config, cli),
-    ...policies,
-    ...(loaded ? [...longSweeps(loaded, config), ...unknownViewerGroups(loaded, config)] : []),
+    ...(loaded ? unknownViewerGroups(loaded, config) : []),
   ]
-  show({ workspaces: loaded ? validated(loaded, config) : [], problems }, config, flags, cli)
+  const problems = [
+    ...ofConfig,
+    ...(await peopleFileProblems(config, cli)),
+    ...(loaded ? [...loaded.problems.filter((problem) => isJudged(problem, config)), ...longSweeps(loaded, config)] : []),
+  ]
+  const file = hasErrors(ofConfig) ? undefined : config.file
+  show({ ...(file !== undefined && { file }), workspaces: loaded ? validated(loaded, config) : [], problems }, config, flags, cli)
   cli.finish(hasErrors(problems) ? inputExit(problems) : EXIT.done)
 }
 
 /** Only a warning, because the file may exist only where capkeeper runs. Key files, for the same reason, are not checked. Choice. */
-function caFileProblems({ config, caFilesAt }: LoadedConfig, { clock }: Cli): readonly Problem[] {
+function caFileProblems({ config, places }: LoadedConfig, { clock }: Cli): readonly Problem[] {
   const files = new Set(config?.workspaces.flatMap(({ caFile }) => caFile ?? []))
   return [...files].flatMap((file) => {
     const found = authoritiesIn(file, clock)()
     if (!('message' in found)) return []
     const hint = 'correct caFile, --ca-file or CAPKEEPER_CA_FILE, unless the file is only where capkeeper runs'
-    return [{ severity: 'warning', code: 'CA_INVALID', message: found.message, ...caFilesAt?.get(file), hint } as const]
+    return [{ severity: 'warning', code: 'CA_INVALID', message: found.message, ...places?.get(file), hint } as const]
   })
+}
+
+async function peopleFileProblems({ config, places }: LoadedConfig, { clock }: Cli): Promise<readonly Problem[]> {
+  const files = (config?.workspaces ?? []).flatMap(({ directory }) => directory ?? [])
+  const found = await Promise.all(files.map((settings) => checkPeopleFile(settings, clock, places?.get(settings.file))))
+  return found.flatMap((one) => ('problem' in one ? [one.problem] : []))
 }
 
 /** With a broken config the workspaces are not known, so problems about them are dropped. */
@@ -69,36 +79,36 @@ function longSweeps({ sets }: LoadedPolicies, { config, configured }: LoadedConf
 }
 
 /** Groups that `viewers` name in `only` and no policy declares: the daemon shows nobody of them. */
-function unknownViewerGroups({ sets }: LoadedPolicies, { config }: LoadedConfig): readonly Problem[] {
-  return (config?.auth?.viewers ?? []).flatMap(({ only = [], workspaces }) => {
+function unknownViewerGroups({ sets }: LoadedPolicies, { config, places }: LoadedConfig): readonly Problem[] {
+  return (config?.auth?.viewers ?? []).flatMap(({ only = [], workspaces }, viewer) => {
     const names = workspaces.includes('*') ? [...sets.keys()] : workspaces
     const read = names.flatMap((name) => sets.get(name)?.set ?? [])
     if (read.length < names.length) return []
     const declared = new Set(read.flatMap(({ groups }) => groups.map(({ scope }) => scope.id)))
-    return only.flatMap((id) => {
+    return only.flatMap((id, index) => {
       if (declared.has(id)) return []
       const message = `viewers show only the people of group:${id}, and no policy of ${names.join(', ')} declares it`
-      return [{ severity: 'error', code: 'AUTH', message, hint: 'correct only.groups, or the policies' } as const]
+      const place = places?.get(`viewers[${viewer}].only.groups[${index}]`)
+      return [{ severity: 'error', code: 'AUTH', message, hint: 'correct only.groups, or the policies', ...place } as const]
     })
   })
 }
 
-function validated({ sets }: LoadedPolicies, { config, configured }: LoadedConfig): readonly ValidatedWorkspace[] {
+function validated({ sets, problemsOf }: LoadedPolicies, { config, configured }: LoadedConfig): readonly ValidatedWorkspace[] {
   const chosen = configured && new Set(config?.workspaces.map(({ name }) => name))
   return [...sets]
     .filter(([name]) => !chosen || chosen.has(name))
-    .map(([workspace, { set, digest, revision, delegated }]) => {
-      const ofTeams = delegated?.files.flatMap(({ documents = [] }) => documents) ?? []
+    .map(([workspace, loaded]) => {
+      const { set, digest, revision } = loaded
       return {
         workspace,
+        valid: !hasErrors(problemsOf.get(workspace) ?? []),
         policyDigest: digest,
         revision,
-        documents: set.documents.length + ofTeams.length,
-        rules: set.rules.length + ofTeams.flatMap(({ rules }) => rules).length,
+        ...amountsOf(loaded),
         peopleRules: set.peopleRules.length,
         pools: set.pools.length,
         groups: set.groups.length,
-        grants: set.grants.length + ofTeams.flatMap(({ grants }) => grants).length,
         protected: set.protectedPeople.length,
         approvals: set.approvals.length,
       }
@@ -117,7 +127,6 @@ function show(validation: Validation, config: LoadedConfig, { output }: Validate
       break
     case 'text':
       cli.stderr.write(problemsText(validation.problems, painter(cli.stderr)))
-      if (config.file !== undefined && config.config) cli.stdout.write(`${config.file}: valid\n`)
       cli.stdout.write(validationText(validation))
   }
 }

@@ -8,8 +8,8 @@ import { hasErrors, type Problem } from '../../core/model/problem.ts'
 import type { ProblemCode } from '../../policy/codes.ts'
 import { readTextFile, shownPath } from '../../policy/load/files.ts'
 import { didYouMean } from '../../policy/suggest.ts'
-import { type Place, quoted } from '../../policy/yaml.ts'
-import type { FileConfig, FileWorkspace, ParsedConfig } from './file.ts'
+import { quoted } from '../../policy/yaml.ts'
+import type { FileConfig, FileWorkspace, ParsedConfig, Places } from './file.ts'
 import { notifyFor } from './notify-values.ts'
 import type { Approvals, Config, ConfigFlags, ConfigInput, WorkspaceConfig } from './settings.ts'
 import { plainHttpProblems, withTransport } from './transport.ts'
@@ -25,8 +25,7 @@ export interface LoadedConfig {
   readonly configured?: readonly WorkspaceConfig[]
   /** The path of the config file. */
   readonly file?: string
-  /** Where the config file names CA files, by path. Whether they can be used is not checked here. */
-  readonly caFilesAt?: ReadonlyMap<string, Place>
+  readonly places?: Places
 }
 
 /** The environment variable that holds the key itself. */
@@ -61,11 +60,8 @@ export function readConfigFile(input: ConfigInput): ConfigFileText | LoadedConfi
 }
 
 /** A parsed config file with environment and flags on top. */
-export const completed = (input: ConfigInput, { file }: ConfigFileText, { config, problems }: ParsedConfig): LoadedConfig =>
-  config ? { ...build(input, config, problems), file, caFilesAt: caFilesOf(config) } : { problems, file }
-
-const caFilesOf = ({ workspaces }: FileConfig): ReadonlyMap<string, Place> =>
-  new Map(workspaces.flatMap(({ caFile, caFileAt }) => (caFile !== undefined && caFileAt ? [[caFile, caFileAt]] : [])))
+export const completed = (input: ConfigInput, { file }: ConfigFileText, { config, problems, places }: ParsedConfig): LoadedConfig =>
+  config ? { ...build(input, config, problems), file, ...(places && { places }) } : { problems, file }
 
 /** An empty variable counts as absent. */
 const variable = (env: ConfigInput['env'], name: string): string | undefined => env[name] || undefined
@@ -100,9 +96,7 @@ function build({ env, flags }: ConfigInput, file: FileConfig | undefined, found:
   }
 }
 
-function complete({ caFileAt: _caFileAt, ...workspace }: FileWorkspace): WorkspaceConfig {
-  return { baseUrl: '', approvals: DEFAULT_APPROVALS, ...workspace }
-}
+const complete = (workspace: FileWorkspace): WorkspaceConfig => ({ baseUrl: '', approvals: DEFAULT_APPROVALS, ...workspace })
 
 const NO_FILE: FileConfig = { metrics: { perUser: 'off', userLabel: 'hash' }, workspaces: [] }
 

@@ -23,7 +23,6 @@ import { DEFAULT_RATE, guardsOf, type KeyRef, type Keys, parseDuration, parseLis
 
 /** A workspace of the file. */
 export interface FileWorkspace extends Omit<WorkspaceConfig, 'baseUrl' | 'approvals' | 'notify'> {
-  readonly caFileAt?: Place
   readonly baseUrl?: string
 }
 
@@ -37,7 +36,11 @@ export interface FileConfig extends Partial<Omit<Config, 'metrics' | 'workspaces
 export interface ParsedConfig {
   readonly config?: FileConfig
   readonly problems: readonly Problem[]
+  readonly places?: Places
 }
+
+/** Where the config names what only `validate` and `doctor` look at: files by their path, groups of viewers by the name of the field. */
+export type Places = ReadonlyMap<string, Place>
 
 /** A timer can wait 24 days at most. */
 const MAX_INTERVAL_MS = 20 * 86_400_000
@@ -63,7 +66,23 @@ export function parseConfigText(file: string, text: string, path = file): Parsed
   checkRequests(root)
   checkEnvelopes(root, locator(path))
   const problems = [...yaml.problems, ...root.reader.problems].map(withoutSecrets)
-  return hasErrors(problems) ? { problems } : { config: configOf(root, locator(path)), problems }
+  return hasErrors(problems) ? { problems } : { config: configOf(root, locator(path)), problems, places: placesOf(root, locator(path)) }
+}
+
+function placesOf(root: Branch<ConfigText>, locate: Locate): Places {
+  const files = items(field(root, 'workspaces')).flatMap((workspace) => {
+    const directory = field(workspace, 'directory')
+    return [field(workspace, 'caFile'), directory && field(directory, 'file')]
+  })
+  const groups = items(field(root, 'viewers')).flatMap((viewer) => {
+    const only = field(viewer, 'only')
+    return items(only && field(only, 'groups'))
+  })
+  const place = (branch: Branch): Place => withoutSecrets(shownPlaceOf(branch))
+  return new Map([
+    ...files.flatMap((file): [string, Place][] => (typeof file?.value === 'string' ? [[locate(file.value), place(file)]] : [])),
+    ...groups.map((group): [string, Place] => [nameOf(group), place(group)]),
+  ])
 }
 
 const emptyProblem = (file: string): Problem => ({
@@ -264,11 +283,10 @@ function viewerOf({ groups, workspaces, only, self, people }: ViewerText): Viewe
 function workspaceOf(branch: Branch<WorkspaceText>, locate: Locate): FileWorkspace {
   const { name, baseUrl, caFile, allowPlainHttp, keys, policies, directory, guards, rate, ...settings } = branch.value
   const address = baseUrl === undefined ? undefined : parseBaseUrl(baseUrl)
-  const caFileField = field(branch, 'caFile')
   return {
     name,
     ...(address && 'url' in address && { baseUrl: address.url }),
-    ...(caFile !== undefined && caFileField && { caFile: locate(caFile), caFileAt: withoutSecrets(shownPlaceOf(caFileField)) }),
+    ...(caFile !== undefined && { caFile: locate(caFile) }),
     ...(allowPlainHttp === true && { allowPlainHttp }),
     keys: keysOf(keys ?? {}, locate),
     policies: (policies ?? []).map(locate),

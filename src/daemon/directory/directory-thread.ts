@@ -1,6 +1,7 @@
 // The thread that reads a people file. It answers with the people who were asked for, and how many others there are.
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Said } from '../../policy/load/aside.ts'
+import { whyUnread } from '../../policy/load/files.ts'
 import { DirectoryError, type DirectorySettings, readDirectory } from './csv.ts'
 import type { ThreadAnswer } from './read.ts'
 
@@ -18,6 +19,6 @@ try {
   const others = found === rowOf.size ? '' : othersIn(rowOf, new Set(asked)).join('\n')
   say({ kind: 'answer', answer: { digest, rows, values, others } })
 } catch (error) {
-  const message = error instanceof Error ? error.message : String(error)
-  say({ kind: 'answer', answer: { invalid: message, ...(error instanceof DirectoryError && { line: error.line }) } })
+  const answer = error instanceof DirectoryError ? { invalid: error.message, line: error.line } : { invalid: whyUnread(error) }
+  say({ kind: 'answer', answer })
 }

@@ -225,15 +225,20 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOTDIR: 'does not exist: a part of the path is a file',
 }
 
+/** Why a file could not be read, to follow its name. */
+export function whyUnread(error: unknown): string {
+  if (error instanceof FileError) return error.message
+  const code = error instanceof Error && 'code' in error ? String(error.code) : undefined
+  return (code && REASONS[code]) ?? `cannot be read: ${code ?? (error instanceof Error ? error.message : String(error))}`
+}
+
 function fileProblem(roots: readonly string[], shown: string, error: unknown): FileProblem {
   if (error instanceof FileError) {
     const at = { file: shown, line: 1, column: 1 }
     return { problem: { severity: 'error', code: error.code, message: `${shown} ${error.message}`, at }, roots }
   }
-  const code = error instanceof Error && 'code' in error ? String(error.code) : undefined
-  const reason = (code && REASONS[code]) ?? `cannot be read: ${code ?? (error instanceof Error ? error.message : String(error))}`
   const place = error instanceof UnfitFileError ? error.place : {}
-  return { problem: { severity: 'error', code: 'FILE_UNREADABLE', message: `${shown} ${reason}`, ...place }, roots }
+  return { problem: { severity: 'error', code: 'FILE_UNREADABLE', message: `${shown} ${whyUnread(error)}`, ...place }, roots }
 }
 
 /** Reads the policy files of `paths`, all of one state. Never throws. */
