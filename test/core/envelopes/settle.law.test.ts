@@ -96,13 +96,13 @@ const ofOthers = ({ set }: PolicyRevision, name: string) => ({
   rules: set.rules.filter((one) => one.envelope !== name),
   grants: set.grants.filter((one) => one.envelope !== name),
 })
-/** `both@x.com` is inside both: two envelopes that name them lose both entries. */
+/** `both@x.com` is inside both: two envelopes that name them lose both entries, and a document with nothing else. */
 const isShared = ({ scope }: CapRule | Grant): boolean => scopeKey(scope) === 'both@x.com'
-const unshared = (set: PolicySet): PolicySet => ({
-  ...set,
-  rules: set.rules.filter((one) => !isShared(one)),
-  grants: set.grants.filter((one) => !isShared(one)),
-})
+function unshared(set: PolicySet): PolicySet {
+  const [rules, grants] = [set.rules.filter((one) => !isShared(one)), set.grants.filter((one) => !isShared(one))]
+  const named = new Set(['platform', ...[...rules, ...grants].map(({ document }) => document)])
+  return { ...set, rules, grants, documents: set.documents.filter((name) => named.has(name)) }
+}
 
 describe('whatever stands in an envelope, in any sequence of edits', () => {
   it('changes nothing outside it, nor what becomes of the documents of another', () => {

@@ -20,6 +20,7 @@ import { sha256 } from '../../../src/daemon/schedule/system.ts'
 import { fakeClock } from '../../support/clock.ts'
 import { DAY, HOUR } from '../../support/declare.ts'
 import { libraryOf, NO_RECORDS } from '../../support/documents.ts'
+import { runs } from '../../support/fuzz.ts'
 import { filled, type PathParts } from '../../support/paths.ts'
 import { serve as start } from '../../support/serve.ts'
 import { fullView, personEmail } from '../../support/views.ts'
@@ -294,9 +295,9 @@ describe('a reader of some groups', () => {
         view = change(fullView('acme'))
         expect(await all()).toEqual(before)
       }),
-      { numRuns: 25 },
+      runs(25),
     )
-  }, 60_000)
+  })
 })
 
 /** Changes whatever is not of the two people of the group. */
