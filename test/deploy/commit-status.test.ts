@@ -93,16 +93,17 @@ function message(values: Values, kind: 'event' | 'digest' = 'event'): string {
 describe.each(['github', 'gitlab'] as const)('on %s', (forge) => {
   const failure = forge === 'github' ? 'failure' : 'failed'
 
-  test.each([
-    ['written caps are a success', { event: 'applied' }, 'success capkeeper/acme: 3 caps written'],
-    ['held changes wait', { event: 'held', held: 4 }, 'pending capkeeper/acme: 4 changes held, an approval is needed'],
-    ['written caps beside held ones wait', { event: 'applied', held: 4 }, 'pending capkeeper/acme: 4 changes held, an approval is needed'],
-    ['a pause waits', { event: 'paused' }, 'pending capkeeper/acme: writing is paused'],
-    ['a rejected scope is a failure', { event: 'rejected', held: 4, rejected: 1 }, `${failure} capkeeper/acme: 1 rejected`],
-  ])('%s', async (_case, values, expected) => {
+  test('each message sets the state of its commit', async () => {
     const { send, statuses } = await stage(forge)
-    expect(await send(message(values))).toBe(200)
-    expect(statuses()).toEqual([expected])
+    const rows: readonly (readonly [Values, string])[] = [
+      [{ event: 'applied' }, 'success capkeeper/acme: 3 caps written'],
+      [{ event: 'held', held: 4 }, 'pending capkeeper/acme: 4 changes held, an approval is needed'],
+      [{ event: 'applied', held: 4 }, 'pending capkeeper/acme: 4 changes held, an approval is needed'],
+      [{ event: 'paused' }, 'pending capkeeper/acme: writing is paused'],
+      [{ event: 'rejected', held: 4, rejected: 1 }, `${failure} capkeeper/acme: 1 rejected`],
+    ]
+    for (const [values] of rows) expect(await send(message(values))).toBe(200)
+    expect(statuses()).toEqual(rows.map(([, expected]) => expected))
   })
 })
 
@@ -133,12 +134,14 @@ test('nobody without the secret path sets a status, and neither token nor secret
   expect(said()).not.toMatch(new RegExp(`${SECRET}|${TOKEN}`))
 })
 
-test.each([
-  [503, 502],
-  [401, 502],
-  [422, 422],
-])('a forge that answers %i makes capkeeper see %i, so that it tries again only where that helps', async (forge, expected) => {
+test('capkeeper sees an error of the forge where trying again helps, and else that its message is refused', async () => {
   const { api, send } = await stage('github')
-  api.status = forge
-  expect(await send(message({ event: 'applied' }))).toBe(expected)
+  for (const [forge, expected] of [
+    [503, 502],
+    [401, 502],
+    [422, 422],
+  ] as const) {
+    api.status = forge
+    expect(await send(message({ event: 'applied' }))).toBe(expected)
+  }
 })

@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { requestOf } from '../../deploy/examples/requests/request.mts'
 import { userScope } from '../../src/core/model/scope.ts'
 import { openLedger } from '../../src/daemon/ledger/ledger.ts'
 import { systemClock } from '../../src/daemon/schedule/system.ts'
@@ -17,6 +18,8 @@ import { readYaml, scriptsOf, type Workflow, workflowOffences } from '../support
 const DAY = 86_400_000
 const TOKEN = 'a-token-of-this-job'
 const dayIn = (days: number): string => new Date(systemClock.now() + days * DAY).toISOString().slice(0, 10)
+const SETTINGS = { approvers: ['lead', 'author'], maxAdd: 1000, maxDays: 31, policies: 'policies' }
+const LOGINS = { ada: 'ada@example.com' }
 const POLICY = 'apiVersion: capkeeper/v1\nkind: CapPolicy\nmetadata: {name: acme}\nspec:\n  team: {cap: 500} # everybody\n'
 
 interface Asked {
@@ -33,7 +36,8 @@ interface Issue {
 }
 
 /** A repository on this disk with the files of the examples, its remote, and GitHub beside it. */
-async function stage(issue: Issue = { body: '' }, policy = POLICY) {
+async function stage(first: Issue = { body: '' }, policy = POLICY) {
+  let issue = first
   const root = mkdtempSync(join(tmpdir(), 'capkeeper-requests-'))
   onTestFinished(() => rmSync(root, { recursive: true, force: true }))
   const [remote, checkout, bin] = [join(root, 'remote.git'), join(root, 'checkout'), join(root, 'bin')]
@@ -49,9 +53,8 @@ async function stage(issue: Issue = { body: '' }, policy = POLICY) {
     mkdirSync(folder, { recursive: true })
     for (const file of files) copyFileSync(join(DEPLOY, 'examples', name, file), join(folder, file))
   }
-  const settings = { approvers: ['lead', 'author'], maxAdd: 1000, maxDays: 31, policies: 'policies' }
-  writeFileSync(join(checkout, '.github/capkeeper/requests/settings.json'), JSON.stringify(settings))
-  writeFileSync(join(checkout, '.github/capkeeper/requests/logins.json'), JSON.stringify({ ada: 'ada@example.com' }))
+  writeFileSync(join(checkout, '.github/capkeeper/requests/settings.json'), JSON.stringify(SETTINGS))
+  writeFileSync(join(checkout, '.github/capkeeper/requests/logins.json'), JSON.stringify(LOGINS))
   mkdirSync(join(checkout, 'policies'))
   writeFileSync(join(checkout, 'policies/acme.yaml'), policy)
   git('checkout', '-q', '-B', 'main')
@@ -62,7 +65,7 @@ async function stage(issue: Issue = { body: '' }, policy = POLICY) {
   writeFileSync(join(bin, 'capkeeper'), `#!/bin/sh\nexec '${process.execPath}' --no-warnings '${process.env['CAPKEEPER_MAIN']}' "$@"\n`)
   chmodSync(join(bin, 'capkeeper'), 0o755)
   const asked: Asked[] = []
-  const url = await github(asked, issue)
+  const url = await github(asked, () => issue)
   const run = (script: string, event: object = {}, env: Record<string, string> = {}) => {
     writeFileSync(join(root, 'event.json'), JSON.stringify(event))
     return new Promise<{ readonly code: number; readonly said: string }>((resolve) => {
@@ -91,19 +94,27 @@ async function stage(issue: Issue = { body: '' }, policy = POLICY) {
     execFileSync('git', ['-C', remote, 'show', `${branch}:policies/acme.yaml`], { encoding: 'utf8' })
   const branches = (): readonly string[] =>
     execFileSync('git', ['-C', remote, 'for-each-ref', '--format=%(refname:short)'], { encoding: 'utf8' }).trim().split('\n')
-  return { root, checkout, asked, run, policyAt, branches }
+  /** Another issue in the same repository, as it was at first. */
+  const begin = (next: Issue): void => {
+    issue = next
+    asked.length = 0
+    git('checkout', '-q', '--force', 'main')
+    for (const branch of branches().filter((one) => one !== 'main')) git('push', '-q', 'origin', '--delete', branch)
+  }
+  return { root, checkout, asked, run, policyAt, branches, begin }
 }
 
 /** Answers for issues, pull requests and comments; no other token is let in. */
-async function github(asked: Asked[], { body, author = 'ada', edited = false, state = 'OPEN' }: Issue): Promise<string> {
+async function github(asked: Asked[], given: () => Issue): Promise<string> {
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk)
     const text = Buffer.concat(chunks).toString()
-    const given = text === '' ? {} : JSON.parse(text)
+    const sent = text === '' ? {} : JSON.parse(text)
     const path = request.url ?? ''
     const isKnown = request.headers.authorization === `Bearer ${TOKEN}`
-    if (path !== '/graphql') asked.push({ method: request.method ?? '', path, body: given })
+    if (path !== '/graphql') asked.push({ method: request.method ?? '', path, body: sent })
+    const { body, author = 'ada', edited = false, state = 'OPEN' } = given()
     const issue = { body, state, lastEditedAt: edited ? '2026-11-20T12:00:00Z' : null, author: { login: author } }
     const pulls = asked.some(({ method, path: at }) => method === 'POST' && at.endsWith('/pulls')) ? [{ number: 9 }] : []
     const answer = path === '/graphql' ? { data: { repository: { issue } } } : path.includes('/pulls?') ? pulls : {}
@@ -129,117 +140,114 @@ const made = ({ asked }: { readonly asked: readonly Asked[] }) => asked.filter((
 const GRANT = (email: string, reason: string): string =>
   `${POLICY}  grants:\n    - {user: ${email}, add: 500, until: ${dayIn(10)}, reason: ${reason}, ticket: "#7"}\n`
 
-describe('an approved request', () => {
-  test('becomes a pull request with the grant and nothing else, for the address of the login', async () => {
-    const at = await stage({ body: form() })
-    expect(await at.run('requests/request.mts', approved())).toMatchObject({ code: 0 })
-    expect(at.branches()).toEqual(['capkeeper-request-7', 'main'])
-    expect(at.policyAt('main')).toBe(POLICY)
-    expect(at.policyAt('capkeeper-request-7')).toBe(
-      `${POLICY}  grants:\n    - user: ada@example.com\n      add: 500\n      until: ${dayIn(10)}\n      reason: release week\n      ticket: "#7"\n`,
-    )
-    expect(made(at)).toEqual([
-      {
-        method: 'POST',
-        path: '/repos/acme/caps/pulls',
-        body: {
-          head: 'capkeeper-request-7',
-          base: 'main',
-          title: `Request #7: 500 credits more until ${dayIn(10)}`,
-          body: expect.stringContaining('Closes #7.'),
-        },
+const REQUEST = 'requests/request.mts'
+
+test('an approved request becomes one pull request, for the address of the login; an edit drops it; other addresses are unproven', async () => {
+  const at = await stage({ body: form() })
+  expect(await at.run(REQUEST, approved())).toMatchObject({ code: 0 })
+  expect(at.branches()).toEqual(['capkeeper-request-7', 'main'])
+  expect(at.policyAt('main')).toBe(POLICY)
+  expect(at.policyAt('capkeeper-request-7')).toBe(
+    `${POLICY}  grants:\n    - user: ada@example.com\n      add: 500\n      until: ${dayIn(10)}\n      reason: release week\n      ticket: "#7"\n`,
+  )
+  expect(made(at)).toEqual([
+    {
+      method: 'POST',
+      path: '/repos/acme/caps/pulls',
+      body: {
+        head: 'capkeeper-request-7',
+        base: 'main',
+        title: `Request #7: 500 credits more until ${dayIn(10)}`,
+        body: expect.stringContaining('Closes #7.'),
       },
-    ])
-    expect(String(made(at)[0]?.body['body'])).toContain('| address | of the login that asked |')
-  })
+    },
+  ])
+  expect(String(made(at)[0]?.body['body'])).toContain('| address | of the login that asked |')
+  expect((await at.run(REQUEST, approved())).said).toContain('there is a pull request for it already')
 
-  test('says that an address is unproven where the login is not on the list', async () => {
-    const at = await stage({ body: form({ Address: 'Cyd@example.com' }), author: 'cyd' })
-    expect(await at.run('requests/request.mts', approved())).toMatchObject({ code: 0 })
-    expect(String(made(at)[0]?.body['body'])).toContain('**address unproven**')
-    expect(at.policyAt('capkeeper-request-7')).toContain('user: cyd@example.com\n')
-  })
+  const before = made(at).length
+  expect(await at.run(REQUEST, { action: 'edited', issue: { number: 7 }, sender: { login: 'ada' } })).toMatchObject({ code: 0 })
+  expect(at.branches()).toEqual(['main'])
+  expect(made(at).slice(before)).toEqual([
+    { method: 'PATCH', path: '/repos/acme/caps/pulls/9', body: { state: 'closed' } },
+    { method: 'POST', path: '/repos/acme/caps/issues/7/comments', body: { body: expect.stringContaining('its pull request is closed') } },
+  ])
 
-  test('is dropped by any edit: the pull request is closed, and its branch goes', async () => {
-    const at = await stage({ body: form() })
-    await at.run('requests/request.mts', approved())
-    expect(await at.run('requests/request.mts', { action: 'edited', issue: { number: 7 }, sender: { login: 'ada' } })).toMatchObject({
-      code: 0,
-    })
-    expect(at.branches()).toEqual(['main'])
-    expect(made(at).slice(1)).toEqual([
-      { method: 'PATCH', path: '/repos/acme/caps/pulls/9', body: { state: 'closed' } },
-      { method: 'POST', path: '/repos/acme/caps/issues/7/comments', body: { body: expect.stringContaining('its pull request is closed') } },
-    ])
-  })
-
-  test('is made once', async () => {
-    const at = await stage({ body: form() })
-    await at.run('requests/request.mts', approved())
-    expect((await at.run('requests/request.mts', approved())).said).toContain('there is a pull request for it already')
-  })
+  at.begin({ body: form({ Address: 'Cyd@example.com' }), author: 'cyd' })
+  expect(await at.run(REQUEST, approved())).toMatchObject({ code: 0 })
+  expect(String(made(at)[0]?.body['body'])).toContain('**address unproven**')
+  expect(at.policyAt('capkeeper-request-7')).toContain('user: cyd@example.com\n')
 })
 
 describe('no pull request comes of', () => {
-  test.each<readonly [string, Issue, object, string]>([
-    ['an approval by somebody who may not', { body: form() }, approved('mallory'), 'is not on the list'],
-    ['an approval of one’s own request', { body: form(), author: 'author' }, approved('author'), 'nobody approves their own request'],
-    ['a comment that another edited', { body: form() }, { ...approved(), sender: { login: 'mallory' } }, 'is not on the list'],
-    ['a request that was edited after it was opened', { body: form(), edited: true }, approved(), 'was edited after it was opened'],
-    ['a closed request', { body: form(), state: 'CLOSED' }, approved(), 'is closed'],
-    ['an amount above the bound', { body: form({ 'Credits more': '1001' }) }, approved(), 'at most 1000 are granted this way'],
-    ['an amount that is none', { body: form({ 'Credits more': '1e3' }) }, approved(), 'not a whole number'],
-    ['an amount of less', { body: form({ 'Credits more': '-5' }) }, approved(), 'not a whole number'],
-    ['a day too late', { body: form({ Until: dayIn(40) }) }, approved(), 'lasts 31 days at most'],
-    ['a day in the past', { body: form({ Until: dayIn(-2) }) }, approved(), 'in the past'],
-    ['no day', { body: form({ Until: '2026-02-30' }) }, approved(), 'not one like 2026-12-15'],
-    ['the cycle’s end', { body: form({ Until: 'cycleEnd' }) }, approved(), 'not one like 2026-12-15'],
-    ['another person’s address', { body: form({ Address: 'bob@example.com' }) }, approved(), 'not the one of the person who asks'],
-    ['a path as an address', { body: form({ Address: '../../x@example.com' }), author: 'cyd' }, approved(), 'not one that can be taken'],
-    ['a flag as an address', { body: form({ Address: '--file=x@example.com' }), author: 'cyd' }, approved(), 'not one that can be taken'],
-    ['a command as an address', { body: form({ Address: '$(id)@example.com' }), author: 'cyd' }, approved(), 'not one that can be taken'],
-    ['a prototype’s name as a login', { body: form(), author: 'constructor' }, approved(), 'not one that can be taken'],
-    ['a field that a text brings along', { body: form({ Reason: 'a\n\n### Credits more\n\n9' }) }, approved(), 'stands twice'],
-    ['a megabyte', { body: form({ Reason: 'x'.repeat(1_000_000) }) }, approved(), 'at most 20000 are read'],
-    ['a long reason', { body: form({ Reason: 'x'.repeat(301) }) }, approved(), 'from 1 to 300 are taken'],
-    ['no form', { body: 'please give me more' }, approved(), 'the field Address is missing'],
-  ])('%s', async (_row, issue, event, why) => {
-    const at = await stage(issue)
-    expect(await at.run('requests/request.mts', event)).toMatchObject({ code: 0, said: expect.stringContaining(why) })
-    expect(at.branches()).toEqual(['main'])
-    expect(made(at)).toEqual([{ method: 'POST', path: '/repos/acme/caps/issues/7/comments', body: { body: expect.stringContaining(why) } }])
+  const rows: readonly (readonly [string, Issue, string])[] = [
+    ['an amount above the bound', { body: form({ 'Credits more': '1001' }) }, 'at most 1000 are granted this way'],
+    ['an amount that is none', { body: form({ 'Credits more': '1e3' }) }, 'not a whole number'],
+    ['an amount of less', { body: form({ 'Credits more': '-5' }) }, 'not a whole number'],
+    ['a day too late', { body: form({ Until: dayIn(40) }) }, 'lasts 31 days at most'],
+    ['a day in the past', { body: form({ Until: dayIn(-2) }) }, 'in the past'],
+    ['no day', { body: form({ Until: '2026-02-30' }) }, 'not one like 2026-12-15'],
+    ['the cycle’s end', { body: form({ Until: 'cycleEnd' }) }, 'not one like 2026-12-15'],
+    ['another person’s address', { body: form({ Address: 'bob@example.com' }) }, 'not the one of the person who asks'],
+    ['a path as an address', { body: form({ Address: '../../x@example.com' }), author: 'cyd' }, 'not one that can be taken'],
+    ['a flag as an address', { body: form({ Address: '--file=x@example.com' }), author: 'cyd' }, 'not one that can be taken'],
+    ['a command as an address', { body: form({ Address: '$(id)@example.com' }), author: 'cyd' }, 'not one that can be taken'],
+    ['a prototype’s name as a login', { body: form(), author: 'constructor' }, 'not one that can be taken'],
+    ['a field that a text brings along', { body: form({ Reason: 'a\n\n### Credits more\n\n9' }) }, 'stands twice'],
+    ['a megabyte', { body: form({ Reason: 'x'.repeat(1_000_000) }) }, 'at most 20000 are read'],
+    ['a long reason', { body: form({ Reason: 'x'.repeat(301) }) }, 'from 1 to 300 are taken'],
+    ['no form', { body: 'please give me more' }, 'the field Address is missing'],
+  ]
+  test.each(rows)('%s', (_row, { body, author = 'ada' }, why) => {
+    const given = { settings: SETTINGS, logins: LOGINS, now: systemClock.now() }
+    expect(() => requestOf(body, author, given)).toThrow(
+      expect.objectContaining({ name: 'Refusal', message: expect.stringContaining(why) }),
+    )
   })
 
-  test('a comment that says anything else', async () => {
-    const at = await stage({ body: form() })
+  test('whoever may not approve it, an edited or closed request, one that is refused, or a comment that says anything else', async () => {
+    const at = await stage()
+    for (const [issue, event, why] of [
+      [{ body: form() }, approved('mallory'), 'is not on the list'],
+      [{ body: form(), author: 'author' }, approved('author'), 'nobody approves their own request'],
+      [{ body: form() }, { ...approved(), sender: { login: 'mallory' } }, 'is not on the list'],
+      [{ body: form(), edited: true }, approved(), 'was edited after it was opened'],
+      [{ body: form(), state: 'CLOSED' }, approved(), 'is closed'],
+      [{ body: form({ Until: dayIn(40) }) }, approved(), 'lasts 31 days at most'],
+    ] as const) {
+      at.begin(issue)
+      expect(await at.run(REQUEST, event)).toMatchObject({ code: 0, said: expect.stringContaining(why) })
+      expect(made(at)).toEqual([
+        { method: 'POST', path: '/repos/acme/caps/issues/7/comments', body: { body: expect.stringContaining(why) } },
+      ])
+    }
+    at.begin({ body: form() })
     for (const text of ['/approve, but less', 'I /approve', '/approved'])
-      expect(await at.run('requests/request.mts', approved('lead', text))).toMatchObject({ code: 0, said: '' })
+      expect(await at.run(REQUEST, approved('lead', text))).toMatchObject({ code: 0, said: '' })
     expect(made(at)).toEqual([])
+    expect(at.branches()).toEqual(['main'])
   })
 
-  test('an edit that capkeeper refuses, and the job says so', async () => {
-    const grant = GRANT('ada@example.com', 'before')
-    const at = await stage({ body: form() }, grant)
-    const { code, said } = await at.run('requests/request.mts', approved())
+  test('an edit that capkeeper refuses, such as a second grant at the same time or a template, and the job says so', async () => {
+    const at = await stage({ body: form() }, GRANT('ada@example.com', 'before'))
+    const { code, said } = await at.run(REQUEST, approved())
     expect([code, said]).toEqual([1, expect.stringContaining('overlap in time')])
-    expect(at.branches()).toEqual(['main'])
     expect(said).not.toContain(TOKEN)
+    at.begin({ body: form({ Address: 'cyd@example.com', Reason: 'a {{ b }}' }), author: 'cyd' })
+    expect(await at.run(REQUEST, approved())).toMatchObject({ code: 1 })
+    expect(at.branches()).toEqual(['main'])
   })
 })
 
-describe('a reason is data, such as', () => {
-  test.each([
-    ['a command', '$(touch pwned) `touch pwned`; touch pwned'],
-    ['lines', 'one\ntwo\r\nthree\u2028four'],
-    ['a mention and a link', '@acme/owners [x](https://evil.example) <img src=x>'],
-    ['a path', '../../etc/passwd'],
-    ['YAML', 'x, cap: 99999} # - {user: mallory@example.com'],
-    ['a table', '| a | ``` b'],
-    ['a flag', '--allow-zero'],
-    ['a trailer of a commit', 'x\n\nCo-authored-by: mallory <m@example.com>'],
-  ])('%s', async (_row, reason) => {
-    const at = await stage({ body: form({ Reason: reason }) })
-    expect(await at.run('requests/request.mts', approved())).toMatchObject({ code: 0 })
+test('a reason is data: commands, lines, mentions, paths, YAML, tables, flags and trailers of a commit', async () => {
+  const at = await stage()
+  for (const reason of [
+    '--allow-zero $(touch pwned) `touch pwned`; touch pwned ../../etc/passwd',
+    'one\ntwo\r\nthree\u2028four @acme/owners [x](https://evil.example) <img src=x>\n\nCo-authored-by: mallory <m@example.com>',
+    'x, cap: 99999} # - {user: mallory@example.com | a | ``` b',
+  ]) {
+    at.begin({ body: form({ Reason: reason }) })
+    expect(await at.run(REQUEST, approved())).toMatchObject({ code: 0 })
     const lines = at.policyAt('capkeeper-request-7').split('\n')
     const line = lines.find((one) => one.startsWith('      reason: ')) ?? ''
     const written = line.slice('      reason: '.length)
@@ -252,13 +260,7 @@ describe('a reason is data, such as', () => {
         .split('\n')
         .find((one) => one.startsWith('| reason |')) ?? ''
     expect(row).toMatch(/^\| reason \| (`+) .* \1 \|$/)
-  })
-
-  test('a template, which would make the file one, is refused', async () => {
-    const at = await stage({ body: form({ Reason: 'a {{ b }}' }) })
-    expect(await at.run('requests/request.mts', approved())).toMatchObject({ code: 1 })
-    expect(at.branches()).toEqual(['main'])
-  })
+  }
 })
 
 test('tidying opens one pull request with the reasons, changes it, and closes it when nothing is over', async () => {

@@ -62,23 +62,9 @@ describe('a service that provides add-on use', () => {
   })
 })
 
-test('a service without it is asked once, and add-on use is estimated', async () => {
-  const at = await company({ sandbox: { addOnRows: 'refused' } })
-  const daemon = await at.daemon()
-  await until('three readings of use', () => at.service.calls.count('UserPageAnalytics') >= 3)
-  expect(at.service.calls.count('Analytics')).toBe(1)
-  expect(await daemon.metric('capkeeper_addon_use_measured', { workspace: 'acme' })).toBe(0)
-  expect(JSON.parse((await daemon.get('/status')).text).workspaces[0].use.addOn).toMatchObject({
-    source: 'estimated',
-    notMeasured: 'absent',
-  })
-  expect((await rowsOf(at)).every(({ addOnSource }) => addOnSource === 'estimated')).toBe(true)
-  expect((await at.run('doctor')).stdout).toContain('add-on use by person is not told, so it is estimated')
-})
-
-describe.each(['connect', 'ok'] as const)('a workspace whose caps are refused for good, errors as %s', (errors) => {
+describe('a workspace whose caps are refused for good', () => {
   test('is distinguished from a wrong key, in one condition, and use and reports go on', async () => {
-    const at = await company({ sandbox: { plan: 'no-caps', errors } })
+    const at = await company({ sandbox: { plan: 'no-caps', errors: 'connect' } })
     const daemon = await at.daemon()
     await daemon.shows('capkeeper_addon_use_measured', 1, { workspace: 'acme' })
     expect(await daemon.metric('capkeeper_prompt_credits_used', { workspace: 'acme' })).toBeGreaterThan(0)

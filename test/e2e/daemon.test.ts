@@ -1,15 +1,10 @@
-import { execFileSync, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { startDaemon, until } from '../support/process.ts'
-import { realClock } from '../support/real-clock.ts'
 import { configText, place, policyText, service, workspace, world, written } from './world.ts'
 
 const CHANGES = 'capkeeper_changes_total'
 const ADA = 'ada.lovelace@example.com'
-
-/** Found on the PATH, or not there. */
-const hasPromtool = spawnSync('promtool', ['--version']).status === 0
 
 describe('the daemon', () => {
   test('keeps two workspaces on two services, follows an edit at once, and reverts a foreign change', async () => {
@@ -70,24 +65,6 @@ describe('the daemon', () => {
     expect(gone).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/^error: no daemon answers at http.*ECONNREFUSED/) })
   })
 
-  test('shows people as hashes in /status and /metrics when the config says so', async () => {
-    const at = await world({ policy: `users:\n  - {email: ${ADA}, cap: 4000}` })
-    const config = JSON.parse(at.read('config.yaml'))
-    at.write('config.yaml', JSON.stringify({ ...config, people: 'hash', metrics: { perUser: 'all' } }))
-    const daemon = await at.daemon()
-    await daemon.shows('capkeeper_scopes', 1, { workspace: 'acme', kind: 'user', state: 'in_sync' })
-    for (const path of ['/status', '/metrics', '/']) expect((await daemon.get(path)).text).not.toContain('lovelace')
-    expect((await daemon.metrics()).series('capkeeper_user_cap_credits').map(({ value }) => value)).toContain(4000)
-  })
-
-  test.skipIf(!hasPromtool)('has metrics that promtool finds nothing wrong with', async () => {
-    const at = await world()
-    const daemon = await at.daemon()
-    await daemon.shows('capkeeper_scopes', 1, { workspace: 'acme', kind: 'team', state: 'in_sync' })
-    const { text } = await daemon.get('/metrics')
-    expect(execFileSync('promtool', ['check', 'metrics'], { input: text, encoding: 'utf8', stdio: 'pipe' })).toBe('')
-  })
-
   test('reads the config again when it changes or on SIGHUP, keeps the last good one when it breaks, and takes up a new workspace', async () => {
     const at = await world({ policy: 'workspace: acme\nteam: {cap: 500}', settings: { interval: '1h' } })
     const daemon = await at.daemon()
@@ -119,14 +96,6 @@ describe('the daemon', () => {
     expect(second.capOf('team')).toBe(900)
   })
 
-  test('in audit mode measures and writes nothing', async () => {
-    const at = await world({ settings: { mode: 'audit' } })
-    const daemon = await at.daemon()
-    await daemon.shows('capkeeper_drift_scopes', 1, { workspace: 'acme', kind: 'team', cause: 'policy' })
-    expect(await daemon.metric('capkeeper_mode', { workspace: 'acme', mode: 'audit' })).toBe(1)
-    expect(written(at.service)).toEqual([])
-  })
-
   test('run --once does one cycle with the exit codes of apply', async () => {
     const at = await world({ policy: `users:\n  - {email: ${ADA}, cap: 4000}\nprotected: [${ADA}]` })
     const first = await at.run('run', '--once')
@@ -140,45 +109,6 @@ describe('the daemon', () => {
 })
 
 describe('beside a running daemon', () => {
-  test.each(['first', 'last'])(
-    'run --once goes on with the others where the workspace that it meets %s cannot be opened, and exits 4',
-    async (place) => {
-      const at = await world({ policy: 'workspace: acme\nteam: {cap: 500}' })
-      at.write('policies/beta.yaml', policyText('workspace: beta\nteam: {cap: 500}', 'beta'))
-      const [beta, moved] = [await service(), await service()]
-      const configured = (url: string): void => {
-        const both = [workspace('beta', url), workspace('acme', at.service.url)]
-        at.write('config.yaml', configText(place === 'first' ? both : both.reverse()))
-      }
-      configured(beta.url)
-      expect((await at.run('run', '--once')).code).toBe(0)
-      configured(moved.url)
-      at.policy(policyText('workspace: acme\nteam: {cap: 600}'))
-      expect(await at.run('run', '--once')).toMatchObject({ code: 4, stderr: expect.stringContaining('--rebind') })
-      expect([at.service.capOf('team'), moved.capOf('team')]).toEqual([600, undefined])
-    },
-  )
-
-  test('an approval is taken up at once with SIGHUP, and a pause ends by itself', async () => {
-    const policy = `team: {cap: 500}\nusers:\n  - {email: ${ADA}, cap: 4000}\nprotected: [${ADA}]`
-    const at = await world({ policy, settings: { interval: '1h', usageInterval: '1h' } })
-    at.service.setCap(ADA, 9000)
-    const daemon = await at.daemon()
-    await daemon.shows('capkeeper_holds', 1, { workspace: 'acme', guard: 'protected' })
-    const [hold] = JSON.parse((await daemon.get('/status')).text).workspaces[0].holds
-    expect((await at.run('approve', hold.id)).code).toBe(0)
-    daemon.signal('SIGHUP')
-    await until('the released change', () => at.service.capOf(ADA) === 4000)
-    await daemon.shows('capkeeper_holds', 0, { workspace: 'acme', guard: 'protected' })
-
-    expect((await at.run('pause', '--for', '2s', '--reason', 'a short one')).code).toBe(0)
-    // What it keeps from being written is looked at beneath, in a pause that lasts.
-    at.service.setCap('team', 9)
-    await realClock().sleep(2_000)
-    daemon.signal('SIGHUP')
-    await until('the healing', () => at.service.capOf('team') === 500)
-  })
-
   test('pause stops the writing at once and resume starts it, approve releases a hold, and reading commands work', async () => {
     const at = await world({ policy: `team: {cap: 500}\nusers:\n  - {email: ${ADA}, cap: 4000}\nprotected: [${ADA}]` })
     const daemon = await at.daemon()

@@ -2,6 +2,7 @@
 import { chmodSync } from 'node:fs'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { authority, certificateFolder, hasOpenssl } from '../support/certificates.ts'
+import { inside } from '../support/inside.ts'
 import { freePort, hasPostgres, startPostgres } from '../support/postgres.ts'
 import { capkeeper, startDaemon, until } from '../support/process.ts'
 import { configText, place, policyText, service, workspace } from './world.ts'
@@ -28,7 +29,7 @@ describe.skipIf(!hasPostgres)('a daemon with its ledger in PostgreSQL', () => {
     await database.start()
     await until('being ready', async () => (await daemon.get('/readyz')).status === 200)
     await until('the team', () => one.capOf('team') === 500)
-    const beside = await capkeeper(['apply', '--yes', '--config', config], { cwd: at.folder, env })
+    const beside = await inside(['apply', '--yes', '--config', config], { cwd: at.folder, env })
     expect(beside).toMatchObject({ code: 1, stderr: expect.stringContaining('one is held by') })
 
     await database.stop()
@@ -42,13 +43,13 @@ describe.skipIf(!hasPostgres)('a daemon with its ledger in PostgreSQL', () => {
     await until('the healing', () => one.capOf('team') === 500)
     await until('being ready', async () => (await daemon.get('/readyz')).status === 200)
 
-    const checked = await capkeeper(['doctor', '--config', config], { cwd: at.folder, env })
+    const checked = await inside(['doctor', '--config', config], { cwd: at.folder, env })
     expect(checked.stdout).toMatch(/ok +postgres:\/\/postgres@127\.0\.0\.1:\d+\/ledger_1: PostgreSQL \d/)
     expect(checked.stdout).toMatch(/an answer takes [\d.]+ ms/)
     expect(checked.stdout).toMatch(/every row can be read/)
     daemon.signal('SIGTERM')
     expect(await daemon.ended).toEqual({ code: 0, signal: null })
-    const history = await capkeeper(['history', '--config', config], { cwd: at.folder, env })
+    const history = await inside(['history', '--config', config], { cwd: at.folder, env })
     expect(history).toMatchObject({ code: 0, stdout: expect.stringContaining('9 → 500') })
     for (const text of [daemon.stdout(), daemon.stderr(), beside.stderr, checked.stdout, history.stdout])
       expect(text).not.toContain(PASSWORD)
@@ -64,7 +65,7 @@ describe.skipIf(!hasPostgres)('a daemon with its ledger in PostgreSQL', () => {
     const file = at.write('pass', `127.0.0.1:${database.port}:*:keeper:${PASSWORD}\n`)
     const env = { CAPKEEPER_LEDGER: ledger, PGPASSFILE: file }
     chmodSync(file, 0o640)
-    const open = await capkeeper(['ledger', 'check'], { cwd: at.folder, env })
+    const open = await inside(['ledger', 'check'], { cwd: at.folder, env })
     expect(open).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/the password file .*pass is not used, because other users may read it/),
@@ -73,11 +74,11 @@ describe.skipIf(!hasPostgres)('a daemon with its ledger in PostgreSQL', () => {
     at.write('policies/one.yaml', policyText('workspace: one\nteam: {cap: 500}', 'one'))
     at.write('key', 'sandbox-admin')
     const config = at.write('config.yaml', configText([workspace('one', (await service()).url)]))
-    expect(await capkeeper(['apply', '--yes', '--config', config], { cwd: at.folder, env })).toMatchObject({ code: 0, stderr: '' })
+    expect(await inside(['apply', '--yes', '--config', config], { cwd: at.folder, env })).toMatchObject({ code: 0, stderr: '' })
     at.write('pass', `127.0.0.1:${database.port}:*:keeper:another\n`)
-    const wrong = await capkeeper(['ledger', 'check'], { cwd: at.folder, env })
+    const wrong = await inside(['ledger', 'check'], { cwd: at.folder, env })
     expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('the server does not let this user in') })
-    const none = await capkeeper(['ledger', 'check'], { cwd: at.folder, env: { CAPKEEPER_LEDGER: ledger, HOME: at.folder } })
+    const none = await inside(['ledger', 'check'], { cwd: at.folder, env: { CAPKEEPER_LEDGER: ledger, HOME: at.folder } })
     expect(none).toMatchObject({ code: 1, stderr: expect.stringContaining('the server does not let this user in') })
     expect([open, wrong].map(({ stderr }) => stderr).join('')).not.toContain(PASSWORD)
   })

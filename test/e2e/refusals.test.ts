@@ -156,7 +156,7 @@ describe('a key that the service does not like', () => {
   })
 
   test('plan without a service at the address exits 1 and says why, also while no scope is declared', async () => {
-    for (const policy of ['team: {cap: 500}', 'protected: [ada@example.com]']) {
+    for (const policy of ['protected: [ada@example.com]']) {
       const at = await world({ policy })
       at.write('config.yaml', configText([workspace('acme', 'http://127.0.0.1:1')]))
       const { code, stdout, stderr } = await at.run('plan')

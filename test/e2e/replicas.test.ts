@@ -70,7 +70,7 @@ const spreadOver = async (...all: readonly DaemonProcess[]): Promise<readonly (r
 }
 
 describe.skipIf(!hasPostgres)('replicas on one PostgreSQL', () => {
-  test('share the workspaces, take over from one that dies or hangs, hand over at once, and wait for their database', async () => {
+  test('share the workspaces, take over from one that dies or hangs, and hand over at once', async () => {
     // Three daemons wait for a minute, for the most part for leases to end.
     const { services, replica } = await company('1s')
     const first = await replica()
@@ -115,15 +115,6 @@ describe.skipIf(!hasPostgres)('replicas on one PostgreSQL', () => {
     await spreadOver(second)
     expect(clock.monotonic() - stopped).toBeLessThan(LEASE_MS - BEAT_MS)
     await third.ended
-
-    // Without the database nothing is written, and the pages still show what was.
-    await server().stop()
-    await until('it is not ready', async () => (await second.get('/readyz')).status === 503)
-    expect((await second.get('/status')).text).toContain('"cap')
-    await server().start()
-    await until('it is ready again', async () => (await second.get('/readyz')).status === 200)
-    services.acme.setCap('team', 8)
-    await until('it writes again', () => services.acme.capOf('team') === 500)
   })
 
   test('keep a command from writing what they hold, and a replica with other settings or older policies from writing at all', async () => {

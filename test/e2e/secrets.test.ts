@@ -42,7 +42,7 @@ test('the service key is in nothing that capkeeper prints, logs, serves or keeps
   await runInside('explain', ADA, ...trace)
   await runInside('history', '--output', 'json')
   await runInside('ledger', 'backup', at.path('copy.db'))
-  await run('apply', '--yes', ...trace)
+  await runInside('apply', '--yes', ...trace)
   for (const path of ['/metrics', '/status', '/', '/readyz', '/livez', `/${encodeURIComponent(KEY)}`])
     keep(path, (await daemon.get(path)).text)
   // Taken away, so that the service refuses it and says so.
@@ -50,20 +50,20 @@ test('the service key is in nothing that capkeeper prints, logs, serves or keeps
   const AUTH = { workspace: 'acme', operation: 'GetUsageConfig', outcome: 'auth' }
   await until('the refusal', async () => ((await daemon.metric('capkeeper_api_requests_total', AUTH)) ?? 0) > 0)
   for (const path of ['/metrics', '/status', '/']) keep(`${path}, refused`, (await daemon.get(path)).text)
-  await run('plan', '--output', 'json', ...trace)
+  await runInside('plan', '--output', 'json', ...trace)
   await runInside('plan', '--output', 'markdown', ...trace)
   daemon.signal('SIGTERM')
   await daemon.ended
-  await run('apply', '--yes', ...trace)
-  await run('run', '--once', '--log-format', 'pretty', ...trace)
+  await runInside('apply', '--yes', ...trace)
+  await runInside('run', '--once', '--log-format', 'pretty', ...trace)
   keep('the log', daemon.stdout(), daemon.stderr())
   // Where somebody put it by mistake.
-  await run('plan', `--service-key=${KEY}`)
+  await runInside('plan', `--service-key=${KEY}`)
   await runInside('plan', '--base-url', `http://user:${encodeURIComponent(KEY)}@127.0.0.1:9`)
   at.write('config.yaml', at.read('config.yaml').replace('"file": "key"', `"file": ${JSON.stringify(KEY)}, "key": ${JSON.stringify(KEY)}`))
   await runInside('validate')
   const env = { CAPKEEPER_SERVICE_KEY: KEY, CAPKEEPER_BASE_URL: at.service.url, CAPKEEPER_LEDGER: ':memory:', CAPKEEPER_DEBUG: '1' }
-  const fromEnvironment = await capkeeper(['plan', '--policies', at.path('policies'), ...trace], { env })
+  const fromEnvironment = await inside(['plan', '--policies', at.path('policies'), ...trace], { env })
   keep('the key in the environment', fromEnvironment.stdout, fromEnvironment.stderr)
   if (hasTerminals) keep('a terminal', (await onTerminal(['plan', '--policies', at.path('policies')], { env })).screen)
 

@@ -22,8 +22,6 @@ describe.skipIf(!hasTerminals)('on a terminal', () => {
 
   test.each([
     ['json', '', '"kind": "Plan"'],
-    ['markdown', '', '## '],
-    ['json', 'plan.json', ''],
     ['text', 'plan.txt', ''],
   ])('apply --output %s shows the plan before it asks, also where the answer goes to a file (%j)', async (output, file, answer) => {
     const at = await world()

@@ -162,9 +162,12 @@ export interface DaemonProcess extends Running {
 /** The limit for a page of the daemon. */
 const ANSWER_MS = 30_000
 
-/** Starts `capkeeper run …argv` on a free port and waits until it answers. */
-export async function startDaemon(argv: readonly string[], options: ProcessOptions = {}): Promise<DaemonProcess> {
-  const running = start(['run', '--listen', '127.0.0.1:0', ...argv], options)
+/** Starts `capkeeper run …argv` on a free port, or without `listen` where it chooses itself, and waits until it answers. */
+export async function startDaemon(
+  argv: readonly string[],
+  { listen = ['--listen', '127.0.0.1:0'], ...options }: ProcessOptions & { readonly listen?: readonly string[] } = {},
+): Promise<DaemonProcess> {
+  const running = start(['run', ...listen, ...argv], options)
   const failed = running.ended.then(({ code }) => {
     throw new Error(`the daemon ended with ${code}: ${running.stderr()}`)
   })
