@@ -162,6 +162,7 @@ describe('status', () => {
   const serve = async (status: number, body: string): Promise<string> => {
     const listening = createServer((request, response) => {
       response.statusCode = request.url === '/status' ? status : 418
+      if (status === 302) response.setHeader('location', 'https://login.example/start?rd=secret')
       response.end(body)
     })
     server = listening
@@ -188,8 +189,7 @@ describe('status', () => {
     const ran = await run(['status', '--url', url, ...flags.map((flag) => (flag === 'FILE' ? file : flag))], { env })
     expect(seen).toEqual([shown])
     expect(ran.code).toBe(shown === undefined ? 1 : 0)
-    if (shown === undefined)
-      expect(ran.stderr).toContain('shows its pages only with a token: give --token-file FILE, or set CAPKEEPER_TOKEN')
+    if (shown === undefined) expect(ran.stderr).toContain('give --token-file FILE, or set CAPKEEPER_TOKEN')
     expect(ran.stdout + ran.stderr).not.toContain('from-')
   })
 
@@ -237,8 +237,20 @@ describe('status', () => {
   })
 
   test.each([
-    ['a daemon with auth', 401, 'no', 'shows its pages only with a token'],
-    ['an error', 503, 'busy', 'answered 503'],
+    [
+      'a daemon with auth',
+      401,
+      'sign in at the proxy',
+      'answered 401: sign in at the proxy; give --token-file FILE, or set CAPKEEPER_TOKEN',
+    ],
+    ['an error', 503, '{"kind":"Error","message":"too busy"}', 'answered 503: too busy'],
+    ['what is no daemon', 404, '<!doctype html>', 'answered 404; is that a capkeeper daemon, or a proxy that lets you in?'],
+    [
+      'a proxy that asks to sign in',
+      302,
+      '',
+      'it redirects to login.example, as a proxy does that asks to sign in: give a token that it takes',
+    ],
     ['a page that is no status', 200, '<html>', 'did not answer with a capkeeper status'],
     ['JSON that is no status', 200, '{"kind":"Plan"}', 'did not answer with a capkeeper status'],
   ])('refuses %s', async (_name, status, body, message) => {

@@ -93,7 +93,7 @@ describe('plan with the ledger of a running daemon', () => {
     await daemon.shows('capkeeper_scopes', 1, { workspace: 'acme', kind: 'team', state: 'in_sync' })
     const plan = (env: Readonly<Record<string, string>>, ...more: readonly string[]) =>
       inside(['plan', '--config', config, '--ledger', daemon.url, ...more], { cwd: at.folder, env })
-    const refused = { code: 1, stdout: '', stderr: expect.stringContaining('refused (401)') }
+    const refused = { code: 1, stdout: '', stderr: expect.stringContaining('answered 401: ') }
     expect(await plan({})).toMatchObject(refused)
     expect(await plan({}, '--ledger-token-file', 'wrong')).toMatchObject(refused)
     expect(await plan({}, '--ledger-token-file', 'nowhere')).toMatchObject({ code: 64 })

@@ -50,17 +50,19 @@ function readPerson(text: string): string {
 /** The days that the flags ask for; the present day is left out, because it is not over. Throws a `UsageError`. */
 export function daysOf({ days, since, until }: Pick<CollectFlags, 'days' | 'since' | 'until'>, now: Instant): Days {
   const today = midnight(now)
+  const earliest = today - MOST_DAYS * DAY_MS
   if (days !== undefined && since !== undefined) throw new UsageError('--days and --since both say where to begin; give one of them')
-  for (const [flag, day] of [['--since', since] as const, ['--until', until] as const])
-    if (day !== undefined && day > today) throw new UsageError(`${flag} ${dayText(day)} is in the future; today is ${dayText(today)}`)
+  for (const [flag, day] of [['--since', since] as const, ['--until', until] as const]) {
+    if (day === undefined) continue
+    if (day > today) throw new UsageError(`${flag} ${dayText(day)} is in the future; today is ${dayText(today)}`)
+    if (day >= earliest) continue
+    const first = `the first day is ${dayText(earliest)}`
+    throw new UsageError(`${flag} ${dayText(day)} is more than ${MOST_DAYS} days ago, and no ledger keeps more; ${first}`)
+  }
+  if (since === today) throw new UsageError(`--since ${dayText(since)} is today, which is not over; the last day is yesterday`)
   if (since !== undefined && until !== undefined && since > until)
     throw new UsageError(`--since ${dayText(since)} is after --until ${dayText(until)}; swap them`)
   const untilAt = Math.min(today, until === undefined ? today : until + DAY_MS)
   const fromAt = since ?? untilAt - (days ?? DAYS) * DAY_MS
-  const earliest = today - MOST_DAYS * DAY_MS
-  if (since !== undefined && since < earliest)
-    throw new UsageError(
-      `--since ${dayText(since)} is more than ${MOST_DAYS} days ago, and no ledger keeps more; the first day is ${dayText(earliest)}`,
-    )
   return { fromAt: Math.max(fromAt, earliest), untilAt }
 }

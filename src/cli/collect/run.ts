@@ -130,9 +130,7 @@ async function readPeople(
   const reading = await learnUsage(client, state, { settings: config, ledger, clock: cli.clock }, signal)
   for (const { message } of reading.findings) tellLine(cli, `${config.name}: ${message}`)
   if (!reading.newReading || !state.usage)
-    throw new CommandError(
-      `${config.name}: nobody's past can be read without the list of people (UserPageAnalytics), which needs the permission Teams Read-only`,
-    )
+    throw new CommandError(`${config.name}: nobody's past can be read without the list of people (UserPageAnalytics)`)
   const { roster } = state.usage
   const { person } = flags
   if (person !== undefined && !roster.people.some(({ email }) => email === person))

@@ -6,7 +6,7 @@ import type { MeDocument } from '../../daemon/http/documents/types.ts'
 import { examples, type OutputFormat, outputOption } from '../shared/args.ts'
 import { type Cli, CommandError } from '../shared/context.ts'
 import { EXIT } from '../shared/exit.ts'
-import { askDaemon, causeOf, pageAt, pagesToken } from '../shared/remote.ts'
+import { askDaemon, causeOf, PAGES_TOKEN_WAY, pageAt, pagesToken, refusal } from '../shared/remote.ts'
 
 const TIMEOUT_MS = 10_000
 
@@ -42,15 +42,15 @@ async function ask(url: string, token: string | undefined, { clock }: Cli): Prom
   const answer = await askDaemon({ url, timeoutMs: TIMEOUT_MS, clock, token }).catch((error: unknown) => {
     throw new CommandError(`no daemon answers at ${url} (${causeOf(error)})`)
   })
-  const document = parsed(answer.text)
-  if (answer.status === 200 && document?.kind === 'Me') return document as MeDocument
-  const message = typeof document?.message === 'string' ? document.message : 'is that a capkeeper daemon, or a proxy that lets you in?'
-  throw new CommandError(`${url} answered ${answer.status}: ${plain(message)}`)
+  const document = answer.status === 200 ? meIn(answer.text) : undefined
+  if (document) return document
+  throw refusal({ url, token }, answer, PAGES_TOKEN_WAY)
 }
 
-function parsed(text: string): { readonly kind?: unknown; readonly message?: unknown } | undefined {
+function meIn(text: string): MeDocument | undefined {
   try {
-    return Object(JSON.parse(text))
+    const document = Object(JSON.parse(text))
+    return document.kind === 'Me' ? document : undefined
   } catch {
     return undefined
   }

@@ -2,7 +2,7 @@
 import { readToken } from '../../daemon/http/token.ts'
 import type { Clock } from '../../ports.ts'
 import type { NetworkFlags } from './args.ts'
-import { type Cli, UsageError } from './context.ts'
+import { type Cli, CommandError, UsageError } from './context.ts'
 import { shownLedger, withoutUser } from './ledger/address.ts'
 
 /** The ledger is read from a running daemon, not from a file. */
@@ -30,30 +30,57 @@ export interface DaemonQuestion {
   readonly token?: string | undefined
 }
 
-/** Status and body of a daemon's answer. Rejects as `fetch` does, and after `timeoutMs`. Redirects are not followed. */
-export async function askDaemon({
-  url,
-  timeoutMs,
-  signal,
-  clock,
-  token,
-}: DaemonQuestion): Promise<{ readonly status: number; readonly text: string }> {
+interface DaemonAnswer {
+  readonly status: number
+  readonly text: string
+}
+
+/** Status and body of a daemon's answer. Rejects as `fetch` does, for a redirect, and after `timeoutMs`. */
+export async function askDaemon({ url, timeoutMs, signal, clock, token }: DaemonQuestion): Promise<DaemonAnswer> {
   const [answered, late] = [new AbortController(), new AbortController()]
   const giveUp = () => late.abort(new Error(`no answer within ${timeoutMs / 1_000} s`))
   clock.sleep(timeoutMs, answered.signal).then(giveUp, () => undefined)
   try {
     const headers = { accept: 'application/json', ...(token !== undefined && { authorization: `Bearer ${token}` }) }
     const ending = AbortSignal.any([late.signal, ...(signal ? [signal] : [])])
-    const answer = await fetch(url, { signal: ending, redirect: 'error', headers })
+    const answer = await fetch(url, { signal: ending, redirect: 'manual', headers })
+    if (answer.status >= 300 && answer.status < 400) throw new Error(leadsElsewhere(url, answer.headers.get('location'), token))
     return { status: answer.status, text: await answer.text() }
   } finally {
     answered.abort()
   }
 }
 
+/** Only the host is told: the rest of such an address may hold what only its reader should see. */
+function leadsElsewhere(url: string, location: string | null, token: string | undefined): string {
+  const host = location === null ? undefined : URL.parse(location, url)?.host
+  const why = token === undefined ? 'give a token that it takes' : 'it may not take this token'
+  return `it redirects${host === undefined ? '' : ` to ${host}`}, as a proxy does that asks to sign in: ${why}`
+}
+
+/** An answer that is not what was asked for, with what it says of itself. `way` tells how to give a token. */
+export function refusal({ url, token }: Pick<DaemonQuestion, 'url' | 'token'>, { status, text }: DaemonAnswer, way: string): CommandError {
+  const said = saidIn(text)
+  const hint = said === undefined ? '; is that a capkeeper daemon, or a proxy that lets you in?' : `: ${said}`
+  return new CommandError(`${url} answered ${status}${hint}${status === 401 && token === undefined ? `; ${way}` : ''}`)
+}
+
+/** The message of an answer in JSON, or its text when it is a line. */
+function saidIn(text: string): string | undefined {
+  const line = text.trim()
+  try {
+    const { message } = Object(JSON.parse(line))
+    return typeof message === 'string' ? message : undefined
+  } catch {
+    return /^[^<\n][^\n]{0,300}$/.test(line) ? line : undefined
+  }
+}
+
 /** The token for the ledger of a daemon, from the flag or else the environment. Throws a `UsageError` when there is none in it. */
 export const ledgerToken = ({ ledgerTokenFile }: Pick<NetworkFlags, 'ledgerTokenFile'>, { env }: Pick<Cli, 'env'>): string | undefined =>
   tokenFrom(ledgerTokenFile, 'CAPKEEPER_LEDGER_TOKEN', env)
+
+export const PAGES_TOKEN_WAY = 'give --token-file FILE, or set CAPKEEPER_TOKEN'
 
 /** The token for the pages of a daemon with `auth`. */
 export const pagesToken = (file: string | undefined, { env }: Pick<Cli, 'env'>): string | undefined =>

@@ -7,7 +7,7 @@ import type { StatusDocument } from '../../daemon/http/documents/types.ts'
 import { addFlags, examples, type OutputFormat, outputOption } from '../shared/args.ts'
 import { type Cli, CommandError, painter, UsageError } from '../shared/context.ts'
 import { EXIT } from '../shared/exit.ts'
-import { askDaemon, causeOf, pageAt, pagesToken } from '../shared/remote.ts'
+import { askDaemon, causeOf, PAGES_TOKEN_WAY, pageAt, pagesToken, refusal } from '../shared/remote.ts'
 
 const TIMEOUT_MS = 10_000
 const DEFAULT_URL = 'http://127.0.0.1:9464'
@@ -65,13 +65,7 @@ async function download(url: string, token: string | undefined, { clock }: Cli):
       `no daemon answers at ${url} (${causeOf(error)}); is \`capkeeper run\` running there, or does it listen elsewhere (--url)?`,
     )
   })
-  if (answer.status === 401) {
-    const way = 'give --token-file FILE, or set CAPKEEPER_TOKEN'
-    throw new CommandError(
-      `${url} ${token === undefined ? `shows its pages only with a token: ${way}` : `does not take this token: ${way}`}`,
-    )
-  }
-  if (answer.status !== 200) throw new CommandError(`${url} answered ${answer.status}; is that a capkeeper daemon?`)
+  if (answer.status !== 200) throw refusal({ url, token }, answer, PAGES_TOKEN_WAY)
   return answer.text
 }
 

@@ -14,7 +14,7 @@ import type { Ledger, ReadClient } from '../../../ports.ts'
 import type { Setup, WorkspaceSetup } from '../../compose.ts'
 import type { NetworkFlags } from '../args.ts'
 import { type Cli, CommandError } from '../context.ts'
-import { askDaemon, causeOf, type DaemonQuestion, isLedgerUrl, ledgerToken, pageAt } from '../remote.ts'
+import { askDaemon, causeOf, type DaemonQuestion, isLedgerUrl, ledgerToken, pageAt, refusal } from '../remote.ts'
 import { currentWorkspaces, ledgerOf, openStore } from './store.ts'
 
 /** A daemon elsewhere does not share what each person used by day. */
@@ -85,8 +85,7 @@ async function download(question: DaemonQuestion): Promise<unknown> {
     question.signal?.throwIfAborted()
     throw new CommandError(`no daemon answers at ${url} (${causeOf(error)}); is \`capkeeper run\` running there?`)
   })
-  if (answer.status === 401 || answer.status === 403) throw new CommandError(`${url} refused (${answer.status}): ${answer.text.trim()}`)
-  if (answer.status !== 200) throw new CommandError(`${url} answered ${answer.status}; is that a capkeeper daemon of this version?`)
+  if (answer.status !== 200) throw refusal(question, answer, 'give --ledger-token-file FILE, or set CAPKEEPER_LEDGER_TOKEN')
   try {
     return JSON.parse(answer.text)
   } catch {
