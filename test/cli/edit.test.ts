@@ -96,7 +96,7 @@ test('gives an appended entry back byte for byte', async () => {
 describe('wrong usage exits 64 and writes nothing:', () => {
   test.each<readonly [string, readonly string[], string]>([
     ['no scope', ['cap', 'ada', '5'], 'Write an e-mail, group:ID or team.'],
-    ['no cap', ['cap', 'team', '1e3'], 'Write a whole number from 0 to 2147483647.'],
+    ['no cap', ['cap', 'team', '1e3'], 'Write a whole number from 0 to 2147483647, or none.'],
     ['a 0 that may not be meant', ['cap', 'team', '0'], 'a cap of 0 needs --allow-zero'],
     ['a name for a person', ['cap', 'ada@example.com', '5', '--name', 'Ada'], '--name is the name of a group'],
     ['a new group without a name', ['cap', 'group:h', '5'], 'group:h is not declared yet: give its group_name with --name'],

@@ -46,15 +46,15 @@ describe('me', () => {
   test('says what is left, from where, what stops it first and where to ask for more', async () => {
     const ran = await run(['me', '--url', await serve(200, JSON.stringify(mine))], { env })
     expect(ran).toMatchObject({ code: 0, stderr: '' })
-    expect(ran.stdout).toMatchInlineSnapshot(`
-      "acme: 176.89 of 1000 credits left until 2026-12-01
-        used 1323.11, 823.11 of it add-on credits (estimated)
-        cap from: group: builds the build
-        stops first: your cap, expected on 2026-11-29
-        ask for more: https://forge.example/new?for=ada%40example.com
-        grant: 1800 until 2026-11-30: launch
-      "
-    `)
+    expect(ran.stdout.split('\n')).toEqual([
+      'acme: 176.89 of 1000 credits left until 2026-12-01',
+      '  used 1323.11, 823.11 of it add-on credits (estimated)',
+      '  cap from: group: builds the build',
+      '  stops first: your cap, expected on 2026-11-29',
+      '  ask for more: https://forge.example/new?for=ada%40example.com',
+      '  grant: 1800 until 2026-11-30: launch',
+      '',
+    ])
   })
 
   test('prints the document itself as JSON', async () => {

@@ -2,7 +2,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { HOLD_ID_DIGITS } from '../../core/model/change.ts'
 import type { Cap } from '../../core/model/policy.ts'
-import { isEmail, normaliseEmail, type Scope } from '../../core/model/scope.ts'
+import { isEmail, normaliseEmail, parseScope, type Scope } from '../../core/model/scope.ts'
 import { credits, MAX_CAP } from '../../core/model/units.ts'
 import { readDate, readInstant } from '../../policy/dates.ts'
 import type { Edit, Target } from '../../policy/edit/edit.ts'
@@ -207,7 +207,7 @@ const outputFlags = (command: Command): Command =>
 const run = async (edit: Edit, flags: EditFlags, cli: Cli): Promise<void> => (await import('./run.ts')).editCommand([edit], flags, cli)
 
 function readCap(text: string): Cap {
-  return text === 'none' ? text : credits(readInteger(0, MAX_CAP)(text))
+  return text === 'none' ? text : credits(readInteger(0, MAX_CAP, ', or none')(text))
 }
 
 function readEmail(text: string): string {
@@ -241,7 +241,10 @@ function readTarget(text: string): Target {
       return { kind, id: readWholeId(rest) }
     case 'grant':
       return { kind, scope: readScope(rest) }
-    default:
-      return { kind: 'scope', scope: readScope(text) }
+    default: {
+      const scope = parseScope(text)
+      if (!scope) throw new InvalidArgumentError('Write an e-mail, group:ID, team, protect:EMAIL, approval:ID or grant:SCOPE.')
+      return { kind: 'scope', scope }
+    }
   }
 }

@@ -183,12 +183,12 @@ export function readDay(text: string): Instant {
   return Date.parse(day)
 }
 
-/** Reads a whole number between two bounds. */
+/** Reads a whole number between two bounds; `orElse` says what else may stand there. */
 export const readInteger =
-  (least: number, most: number) =>
+  (least: number, most: number, orElse = '') =>
   (text: string): number => {
     const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
-    if (!(value >= least && value <= most)) throw new InvalidArgumentError(`Write a whole number from ${least} to ${most}.`)
+    if (!(value >= least && value <= most)) throw new InvalidArgumentError(`Write a whole number from ${least} to ${most}${orElse}.`)
     return value
   }
 

@@ -66,7 +66,7 @@ export function resolvePools(
   return {
     members,
     unknown,
-    placeOf: (email) => placeOf(poolsOf.get(email), email, dealt),
+    placeOf: (email) => placeOf(poolsOf.get(email), email, dealt, rules),
     clashOf: (scope) => clash(scope, poolsOf.get(scope.email) ?? []),
   }
 }
@@ -94,7 +94,12 @@ function unknownOf(
   return first === undefined ? [] : [[name, { emails, why: rules.whyOf(members, first) }]]
 }
 
-function placeOf(pools: readonly Pool[] | undefined, email: string, dealt: DealtPools): Place | undefined {
+function placeOf(
+  pools: readonly Pool[] | undefined,
+  email: string,
+  dealt: DealtPools,
+  rules: Pick<JudgedRules, 'whyOf'>,
+): Place | undefined {
   const [pool, second] = pools ?? []
   if (!pool || second) return undefined
   const state = Object.hasOwn(dealt, pool.name) ? dealt[pool.name] : undefined
@@ -106,15 +111,20 @@ function placeOf(pools: readonly Pool[] | undefined, email: string, dealt: Dealt
   const cap = isKept ? undefined : capToAsk(pool, state, email)
   if (cap === undefined) return place
   const scope: UserScope = { kind: 'user', email }
-  return { ...place, candidate: { kind: 'pool', scope, cap, at: pool.at, reason: reasonOf(pool, state, email, cap), pool: pool.name } }
+  const reason = `pool ${pool.name}${ofAttributes(pool, email, rules)}: ${termsOf(pool, state, email, cap)}`
+  return { ...place, candidate: { kind: 'pool', scope, cap, at: pool.at, reason, pool: pool.name } }
 }
 
-/** `pool research: by need, of 20000 credits`: the reason in a plan's line. */
-function reasonOf({ name, share, credits: total }: Pool, state: PoolState, email: string, cap: Credits): string {
+/** ` (costCenter is CC-12, was CC-7)`: whoever writes the people file decides about members. */
+const ofAttributes = ({ members }: Pool, email: string, rules: Pick<JudgedRules, 'whyOf'>): string =>
+  members.kind === 'when' && members.when.attributes ? ` (${rules.whyOf(members, email)})` : ''
+
+/** `by need, of 20000 credits`. */
+function termsOf({ share, credits: total }: Pool, state: PoolState, email: string, cap: Credits): string {
   const member = memberOf(state, email)
   const own = member?.fixed !== undefined && member.fixed > cap ? `, at most what is left of the ${member.fixed} declared` : ''
   const how = share === 'equal' ? 'the same head-room for everybody' : 'by need'
-  return `pool ${name}: ${how}, of ${total} credits${own}`
+  return `${how}, of ${total} credits${own}`
 }
 
 function clash(scope: UserScope, [first, second]: readonly Pool[]): RejectedScope | undefined {

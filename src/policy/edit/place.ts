@@ -95,12 +95,13 @@ function isNear(place: Place, edit: Edit): boolean {
 
 /** The document that an edit goes to. Throws a `ChoiceError` with several, or none. */
 export function placeFor(edit: Edit, places: readonly Place[]): Place {
-  for (const fits of [givesCap, declares, isNear, () => true]) {
+  for (const fits of edit.kind === 'extend' ? [declares] : [givesCap, declares, isNear, () => true]) {
     const found = places.filter((place) => fits(place, edit))
     const [only, ...others] = found
     if (only && others.length === 0) return only
     if (only) throw new ChoiceError(`${found.length} documents may hold it; choose one with --file: ${namesOf(found, places).join(', ')}`)
   }
+  if (edit.kind === 'extend') throw new ChoiceError(`${scopeKey(edit.scope)} has no grant to extend`)
   throw new ChoiceError('there is no policy document to edit; write one first, such as with `capkeeper init`')
 }
 
