@@ -23,6 +23,7 @@ export const grant = (scope: string, more: object = {}): Edit => ({
 })
 export const extend = (scope: string, until: string, more: object = {}): Edit => ({ kind: 'extend', scope: of(scope), until, ...more })
 export const remove = (scope: string): Edit => ({ kind: 'remove', target: { kind: 'scope', scope: of(scope) } })
+export const unprotect = (email: string): Edit => ({ kind: 'remove', target: { kind: 'protect', email } })
 export const removeGrant = (scope: string, more: object = {}): Edit => ({
   kind: 'remove',
   target: { kind: 'grant', scope: of(scope), ...more },

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import type { Edit } from '../../../src/policy/edit/edit.ts'
 import { type EditPlan, planEdits } from '../../../src/policy/edit/plan.ts'
 import { folders, policyText } from '../support.ts'
-import { cap, grant, lines, NOW } from './edits.ts'
+import { cap, extend, grant, ID, lines, NOW } from './edits.ts'
 
 const folder = folders()
 
@@ -49,6 +49,22 @@ describe('an edit goes to', () => {
     ],
   ])('%s', (_row, edit, more, expected) => {
     expect(goal(edit, more)).toEqual(expected)
+  })
+
+  test.each<readonly [string, string, Edit]>([
+    ['the approval that is there already', `approvals: [${ID}]`, { kind: 'approve', id: ID }],
+    ['the person who is protected already', 'protected: [cyd@example.com]', { kind: 'protect', email: 'cyd@example.com' }],
+    ['the person', 'users: [{email: cyd@example.com, cap: 5}]', cap('cyd@example.com', 7)],
+    ['the grant that is to end later', 'grants: [{group: g, cap: 9, until: 2026-12-01, reason: r}]', extend('group:g', '2026-12-08')],
+    [
+      'another grant of the person',
+      'grants: [{user: cyd@example.com, cap: 9, until: 2026-12-01, reason: r}]',
+      grant('cyd@example.com', { from: '2026-12-10' }),
+    ],
+    ['the group without a cap', 'groups: [{id: h, name: H}]', cap('group:h', 5)],
+  ])('the document that has %s', (_row, spec, edit) => {
+    const plan = planned({ ...files, 'd.yaml': policyText(spec, 'd') }, [edit])
+    expect(plan.kind === 'proven' && [...plan.files.map(({ shown }) => shown), ...plan.nothing].join()).toContain('d.yaml')
   })
 
   test('the workspace that is chosen, and another one that is broken does not stop it', () => {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { Edit } from '../../../src/policy/edit/edit.ts'
 import { type EditPlan, planEdits } from '../../../src/policy/edit/plan.ts'
 import { folders, policyText } from '../support.ts'
-import { cap, extend, grant, ID, lines, NOW, of, remove, removeGrant } from './edits.ts'
+import { cap, extend, grant, ID, lines, NOW, of, remove, removeGrant, unprotect } from './edits.ts'
 
 const folder = folders()
 
@@ -124,6 +124,41 @@ describe('an edit writes', () => {
       ['groups:', '- id: g', '  name: G', 'grants:', '- {group: g, cap: 9, until: 2026-12-01, reason: r}'],
     ],
     [
+      'only the cap away where the entry begins with it',
+      ['groups:', '- cap: 5', '  id: g', '  name: G', 'grants:', '- {group: g, cap: 9, until: 2026-12-01, reason: r}'],
+      remove('group:g'),
+      ['groups:', '- id: g', '  name: G', 'grants:', '- {group: g, cap: 9, until: 2026-12-01, reason: r}'],
+    ],
+    [
+      'an entry in brackets away with one comma',
+      ['protected: [ada@example.com, bob@example.com, cyd@example.com]'],
+      unprotect('bob@example.com'),
+      ['protected: [ada@example.com, cyd@example.com]'],
+    ],
+    [
+      'the last line in brackets away with the comma above, which is not one of a comment',
+      ['protected: [', '  ada@example.com, # one, two', '  bob@example.com # three, four', '  ]'],
+      unprotect('bob@example.com'),
+      ['protected: [', '  ada@example.com # one, two', '  ]'],
+    ],
+    [
+      'an entry away whose anchor is used in it alone, beside anchors of others',
+      [
+        'users:',
+        '- {email: ada@example.com, cap: &c 5}',
+        '- {email: bob@example.com, cap: *c}',
+        '- {email: &e cyd@example.com, cap: 5, reason: *e}',
+      ],
+      remove('cyd@example.com'),
+      ['users:', '- {email: ada@example.com, cap: &c 5}', '- {email: bob@example.com, cap: *c}'],
+    ],
+    [
+      'a cap beside anchors of others',
+      ['team: {cap: &c 5}', 'users: [{email: ada@example.com, cap: *c}, {email: bob@example.com, cap: 6}]'],
+      cap('bob@example.com', 7),
+      ['team: {cap: &c 5}', 'users: [{email: ada@example.com, cap: *c}, {email: bob@example.com, cap: 7}]'],
+    ],
+    [
       'the key away with the last entry',
       ['team: {cap: 5}', 'protected: # nobody', '- ada@example.com', 'users:', '- {email: ada@example.com, cap: 5}'],
       remove('ada@example.com'),
@@ -209,7 +244,7 @@ describe('a person is left', () => {
     [
       'an entry that comes by an alias',
       ['users: [{email: &a ada@example.com, cap: 5}]', 'protected: [*a]'],
-      { kind: 'remove', target: { kind: 'protect', email: 'ada@example.com' } },
+      unprotect('ada@example.com'),
       '7:15 EDIT_BY_HAND spec.protected[0] comes from the alias *a',
     ],
     [
@@ -237,6 +272,8 @@ describe('a person is left', () => {
       '7:38 EDIT_BY_HAND the anchor &c here is used elsewhere',
     ],
     ['a template', ['team: {cap: 5} # {{ .Values.cap }}'], cap('team', 7), '6:20 EDIT_BY_HAND a.yaml is a template here'],
+    ['a template in other marks', ['team: {cap: 5} # {% if true %}'], cap('team', 7), '6:20 EDIT_BY_HAND a.yaml is a template here'],
+    ['a template of a third kind', ['team: {cap: 5} # <% include %>'], cap('team', 7), '6:20 EDIT_BY_HAND a.yaml is a template here'],
     [
       'what sops encrypts',
       ['team: {cap: 5, reason: "ENC[AES256_GCM,data:x,iv:y]"}'],
@@ -297,8 +334,10 @@ describe('a person is left', () => {
   })
 
   test('a file of sops, which has a key of its own', () => {
-    const said = edited(`${lines('team: {cap: 5}')}sops:\n  mac: x\n`, cap('team', 7))
-    expect(said).toBe('7:1 EDIT_BY_HAND a.yaml is encrypted here')
+    for (const key of ['sops', '"sops"']) {
+      const said = edited(`\uFEFF${lines('team: {cap: 5}')}${key}:\n  mac: x\n`, cap('team', 7))
+      expect(said).toBe('7:1 EDIT_BY_HAND a.yaml is encrypted here')
+    }
   })
 
   test('the choice of several grants, and of a name', () => {

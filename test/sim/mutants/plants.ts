@@ -48,7 +48,7 @@ export const PLANTS: readonly Plant[] = [
     file: 'core/plan/diff.ts',
     find: "observed === 'none' || !isOurs(owned, observed)",
     replace: "observed === 'none'",
-    caughtBy: [134],
+    caughtBy: [382],
   },
   {
     name: 'the intent is recorded after the write',
