@@ -3,7 +3,6 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
-import { renderStatusText } from '../../src/cli/status/render.ts'
 import { SCOPE_STATES, type ScopeState } from '../../src/core/model/events.ts'
 import type { StatusDocument, WorkspaceStatus } from '../../src/daemon/http/documents/types.ts'
 import { fakeClock } from '../support/clock.ts'
@@ -83,9 +82,31 @@ const document = (workspaces: readonly WorkspaceStatus[]): StatusDocument => ({
   workspaces,
 })
 
+let server: Server | undefined
+afterEach(() => {
+  server?.closeAllConnections()
+  server?.close()
+  server = undefined
+})
+
+const serve = async (status: number, body: string): Promise<string> => {
+  const listening = createServer((request, response) => {
+    response.statusCode = request.url === '/status' ? status : 418
+    if (status === 302) response.setHeader('location', 'https://login.example/start?rd=secret')
+    response.end(body)
+  })
+  server = listening
+  await new Promise<void>((resolve) => listening.listen(0, '127.0.0.1', resolve))
+  return `http://127.0.0.1:${(listening.address() as AddressInfo).port}`
+}
+
+/** The table of a daemon with this state. */
+const told = async (state: StatusDocument): Promise<string> =>
+  (await run(['status', '--url', await serve(200, JSON.stringify(state))])).stdout
+
 describe('the state of a daemon as text', () => {
-  test('is a table with one row per workspace', () => {
-    expect(renderStatusText(document([quiet]))).toBe(
+  test('is a table with one row per workspace', async () => {
+    expect(await told(document([quiet]))).toBe(
       [
         'capkeeper 0.1.0 at 2026-11-20 12:00:00Z',
         '',
@@ -96,8 +117,8 @@ describe('the state of a daemon as text', () => {
     )
   })
 
-  test('lists what needs a person below the table, and counts the rest', () => {
-    const text = renderStatusText({ ...document([quiet, troubled]), ledgerWritable: false })
+  test('lists what needs a person below the table, and counts the rest', async () => {
+    const text = await told({ ...document([quiet, troubled]), ledgerWritable: false })
     expect(text).toContain('The ledger cannot be written, so nothing is written to the service.\n')
     expect(text.slice(text.indexOf('\nbeta\n'))).toBe(
       [
@@ -114,7 +135,7 @@ describe('the state of a daemon as text', () => {
     )
   })
 
-  test('lists pools and rules, with unknown figures marked', () => {
+  test('lists pools and rules, with unknown figures marked', async () => {
     const pooled: WorkspaceStatus = {
       ...quiet,
       pools: [
@@ -124,11 +145,7 @@ describe('the state of a daemon as text', () => {
       poolsOmitted: 3,
       rules: [{ name: 'contractors', people: 41 }],
     }
-    expect(
-      renderStatusText(document([pooled]))
-        .split('\n')
-        .slice(5),
-    ).toEqual([
+    expect((await told(document([pooled]))).split('\n').slice(5)).toEqual([
       'WORKSPACE  POOL      CREDITS  USED           COUNTED AT  PEOPLE  USED UP  DEALT',
       'acme       research  20,000   16,013 (80 %)  19,990      12               2026-11-20 08:00:00Z',
       'acme       labs      500      ?              ?           ?                nothing dealt yet     the last deal stays: the roster was not read yet',
@@ -140,36 +157,18 @@ describe('the state of a daemon as text', () => {
     ])
   })
 
-  test('shows a daemon of an earlier version, which lists neither pools nor rules', () => {
+  test('shows a daemon of an earlier version, which lists neither pools nor rules', async () => {
     const { pools: _pools, poolsOmitted: _more, rules: _rules, rulesOmitted: _others, ...earlier } = quiet
-    expect(renderStatusText(document([earlier as WorkspaceStatus]))).not.toContain('POOL')
+    expect(await told(document([earlier as WorkspaceStatus]))).not.toContain('POOL')
   })
 
-  test('says "none yet" for what was never known', () => {
+  test('says "none yet" for what was never known', async () => {
     const { policy: _policy, lastCycle: _cycle, ...fresh } = quiet
-    expect(renderStatusText(document([fresh]))).toContain('acme       enforce  none yet    42       0        0     0      none yet\n')
+    expect(await told(document([fresh]))).toContain('acme       enforce  none yet    42       0        0     0      none yet\n')
   })
 })
 
 describe('status', () => {
-  let server: Server | undefined
-  afterEach(() => {
-    server?.closeAllConnections()
-    server?.close()
-    server = undefined
-  })
-
-  const serve = async (status: number, body: string): Promise<string> => {
-    const listening = createServer((request, response) => {
-      response.statusCode = request.url === '/status' ? status : 418
-      if (status === 302) response.setHeader('location', 'https://login.example/start?rd=secret')
-      response.end(body)
-    })
-    server = listening
-    await new Promise<void>((resolve) => listening.listen(0, '127.0.0.1', resolve))
-    return `http://127.0.0.1:${(listening.address() as AddressInfo).port}`
-  }
-
   test.each<[string, readonly string[], Record<string, string>, string | undefined]>([
     ['without one', [], {}, undefined],
     ['of the environment', [], { CAPKEEPER_TOKEN: 'from-env' }, 'Bearer from-env'],
@@ -202,7 +201,7 @@ describe('status', () => {
     const url = await serve(200, JSON.stringify(document([quiet])))
     for (const spelling of [url, `${url}/`, `${url}/status`]) {
       const ran = await run(['status', '--url', spelling])
-      expect(ran).toMatchObject({ code: 0, stderr: '', stdout: renderStatusText(document([quiet])) })
+      expect(ran).toMatchObject({ code: 0, stderr: '', stdout: await told(document([quiet])) })
     }
   })
 

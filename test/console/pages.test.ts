@@ -2,34 +2,12 @@
 import { parse } from 'parse5'
 import { describe, expect, test } from 'vitest'
 import { createConsole } from '../../src/console/routes.ts'
-import { DocumentError, type Documents, type Query } from '../../src/daemon/http/documents/documents.ts'
-import { BROKEN_POLICY, documentsOf, policiesOf, workspaceOf } from '../support/page-documents.ts'
+import { DocumentError } from '../../src/daemon/http/documents/documents.ts'
+import { pageAt, textOf } from '../support/page-at.ts'
+import { BROKEN_POLICY, policiesOf, workspaceOf } from '../support/page-documents.ts'
 import { ago, HOLD_ID, PAGE_PATHS, PLAN_ID, place } from '../support/page-parts.ts'
 import { PAGE_STATES } from '../support/page-states.ts'
 import { changesOf } from '../support/page-story.ts'
-
-const { routes } = createConsole()
-
-/** The markup of the page at a path, of its documents but for some. */
-async function pageAt(path: string, overrides: Partial<Documents> = {}, query: Query = {}): Promise<string> {
-  for (const route of routes) {
-    const names = [...route.path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
-    const found = new RegExp(`^${route.path.replace(/:\w+/g, '([^/]+)')}$`).exec(path)
-    if (!found) continue
-    const params = Object.fromEntries(names.map((name, index) => [name, decodeURIComponent(found[index + 1] ?? '')]))
-    return route.render(documentsOf(overrides), { params, query, path })
-  }
-  throw new Error(`no page at ${path}`)
-}
-
-/** What a reader sees, roughly: the markup without tags. */
-const textOf = (markup: string): string =>
-  markup
-    .replace(/<[^>]*>/g, ' ')
-    .replaceAll('&#39;', "'")
-    .replaceAll('&quot;', '"')
-    .replace(/\s+/g, ' ')
-    .replace(/ (?=[.,:;])/g, '')
 
 describe('every page', () => {
   test.each(PAGE_PATHS)('%s is whole HTML without scripts or styles in it, and within 100 KiB but for its charts', async (path) => {
@@ -56,6 +34,16 @@ describe('a page says', () => {
   test.each(PAGE_STATES)('%s (%s)', async (_, path, state, text) => {
     expect(textOf(await pageAt(path, state))).toContain(text)
   })
+})
+
+test.each([
+  ['12 s', 12],
+  ['1 min', 61],
+  ['4 h', 4 * 3600 + 5 * 60 + 9],
+  ['3 d', 3 * 86_400 + 2 * 3600],
+])('an age reads as %s', async (text, seconds) => {
+  const lastCycle = { startedAt: ago(seconds * 1000), finishedAt: ago(seconds * 1000), result: 'error' as const, message: 'm' }
+  expect(textOf(await pageAt('/workspaces/acme', { workspace: async () => workspaceOf({ lastCycle }) }))).toContain(`failed ${text} ago.`)
 })
 
 describe('the name of a rule or pool', () => {

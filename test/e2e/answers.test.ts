@@ -1,4 +1,3 @@
-import { execFileSync, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
@@ -6,8 +5,6 @@ import { describe, expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { inside } from '../support/inside.ts'
 import { place, policyText, workspace, world, written } from './world.ts'
-
-const has = (program: string): boolean => spawnSync(program, ['--version']).status === 0
 
 const squeezed = (text: string): string => text.replace(/ +/g, ' ')
 
@@ -84,68 +81,12 @@ describe('schema', () => {
 })
 
 describe('ledger', () => {
-  test.each([['plan'], ['apply', '--yes'], ['history'], ['ledger', 'check'], ['run', '--once']])(
-    'that is damaged stops %s, which writes no cap and says so',
-    async (...argv) => {
-      const at = await world()
-      at.write('ledger.db', 'this is no database, and somebody may want it back')
-      const ran = await at.run(...argv)
-      expect(ran).toMatchObject({ code: 1, stderr: expect.stringMatching(/ledger\.db/) })
-      expect(at.read('ledger.db')).toBe('this is no database, and somebody may want it back')
-      expect(written(at.service)).toEqual([])
-    },
-  )
-})
-
-describe('completion', () => {
-  const bash = async (words: readonly string[]): Promise<string> => {
-    const { stdout } = await inside(['completion', 'bash'])
-    const line = `${stdout}\nCOMP_WORDS=(capkeeper ${words.join(' ')}); COMP_CWORD=${words.length}; _capkeeper; echo "\${COMPREPLY[@]}"`
-    return execFileSync('bash', ['-c', line], { encoding: 'utf8' }).trim()
-  }
-
-  test.skipIf(!has('bash'))('completes commands, flags and their values in bash', async () => {
-    expect(await bash(['pl'])).toBe('plan')
-    expect(await bash(['plan', '--out'])).toBe('--output --out')
-    expect(await bash(['plan', '--output', "''"])).toBe('text json markdown')
-    expect(await bash(['ledger', 'b'])).toBe('backup')
-  })
-
-  test.each(['zsh', 'fish'])('prints a script for %s that names every command', async (shell) => {
-    const { code, stdout } = await inside(['completion', shell])
-    expect(code).toBe(0)
-    for (const command of [
-      'run',
-      'plan',
-      'apply',
-      'approve',
-      'pause',
-      'resume',
-      'validate',
-      'explain',
-      'history',
-      'status',
-      'schema',
-      'ledger',
-      'sandbox',
-    ]) {
-      expect(stdout).toMatch(new RegExp(`\\b${command}\\b`))
-    }
-  })
-})
-
-describe('help', () => {
-  test('of the program names every command with its exit codes, and that of each command has an example', async () => {
-    const { code, stdout, stderr } = await inside(['--help'])
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    expect(stdout).toContain('65 invalid policy or config')
-    const commands = [...(stdout.split('Commands:')[1] ?? '').matchAll(/^ {2}([a-z]+)/gm)]
-      .map(([, name = '']) => name)
-      .filter((name) => name !== 'help')
-    expect(commands).toEqual(expect.arrayContaining(['run', 'plan', 'apply', 'ledger']))
-    const helps = await Promise.all(commands.map((name) => inside([name, '--help'])))
-    expect(
-      commands.filter((name, index) => !helps[index]?.stdout.includes(`  $ ${name === 'completion' ? 'source <(' : ''}capkeeper ${name}`)),
-    ).toEqual([])
+  test('that is damaged stops every command, which writes no cap and says so', async () => {
+    const at = await world()
+    at.write('ledger.db', 'this is no database, and somebody may want it back')
+    for (const argv of [['plan'], ['apply', '--yes'], ['history'], ['ledger', 'check'], ['run', '--once']])
+      expect(await at.run(...argv)).toMatchObject({ code: 1, stderr: expect.stringMatching(/ledger\.db/) })
+    expect(at.read('ledger.db')).toBe('this is no database, and somebody may want it back')
+    expect(written(at.service)).toEqual([])
   })
 })

@@ -199,6 +199,8 @@ function quoted(mark: string, text: string, { folder, service }: Stage): readonl
     .replaceAll(`${folder}/`, '')
     .replaceAll(folder, '.')
     .replace(/\b\d+ ms\b/g, 'N ms')
+    .replace(/("\w+Ms"):\d+/g, '$1:N')
+    .replace(/ in \d+\.\d s\b/g, ' in N s')
     .replace(/[\d,]+ MiB free/g, 'N MiB free')
   return told
     .replace(/\n$/, '')

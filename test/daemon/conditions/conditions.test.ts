@@ -6,6 +6,7 @@ import type { LogFields, Logger } from '../../../src/daemon/conditions/log.ts'
 import { eventLog } from '../../../src/daemon/conditions/log-events.ts'
 import { viewOf } from '../../../src/daemon/conditions/view.ts'
 import type { Transport } from '../../../src/ports.ts'
+import { raise } from '../../support/ledger.ts'
 import { living, MINUTE, outage } from '../../support/living.ts'
 import { testWorld, type World } from '../../support/world.ts'
 
@@ -113,6 +114,19 @@ const lacking =
   })
 const CAPS = ['GetUsageConfig', 'UsageConfig']
 const PLAN = '{"error":"add-on caps are not available on this plan"}'
+
+test.each([
+  ['applied', 'info'],
+  ['failed', 'error'],
+  ['ambiguous', 'warn'],
+  ['verify_failed', 'warn'],
+] as const)('a write that is %s is logged at %s', async (result, level) => {
+  const said: string[] = []
+  const say = (at: string) => () => void said.push(at)
+  const log = eventLog({ error: say('error'), warn: say('warn'), info: say('info'), debug: say('debug') })
+  log({ kind: 'change-finished', workspace: 'acme', at: 0, change: raise(TEAM, 5, 6), result })
+  expect(said).toEqual([level])
+})
 
 describe('a workspace whose caps and balance are refused', () => {
   test('for good has one condition, which is not the key, and its use is read on', async () => {
