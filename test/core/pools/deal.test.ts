@@ -72,6 +72,12 @@ describe('a deal tells', () => {
   test.each<readonly [string, Readonly<Record<string, PoolMember>>, boolean]>([
     ['that it is not used up while there is a credit for each', { ada: member(500, 499), bob: member(500, 499) }, false],
     ['that it is used up with less', { ada: member(500, 500), bob: member(500, 499) }, true],
+    [
+      'that it is used up with less, whatever own caps are',
+      { ada: member(500, 500, { fixed: credits(600) }), bob: member(500, 499) },
+      true,
+    ],
+    ['that it is used up where the least takes what is left', { ada: member(1, 0), bob: member(998, 998) }, true],
   ])('%s', (_name, members, isUsedUp) => expect(dealPool(TERMS, state(members), NOW).isUsedUp).toBe(isUsedUp))
 
   test('who has no known cap', () => {

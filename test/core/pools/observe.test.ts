@@ -1,7 +1,6 @@
 // What a pool takes from one observation, field by field: readings that are old or of another clock, caps that moved, values that may still
 // land, who joins and leaves. How it goes on from there is in pool.test.ts.
 import { describe, expect, test } from 'vitest'
-import { LANDING_MS } from '../../../src/core/model/change.ts'
 import type { Cycle } from '../../../src/core/model/observed.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { fullSum } from '../../../src/core/pools/count.ts'
@@ -170,8 +169,8 @@ describe('a cap that is read', () => {
   ])('%s', (_name, value, at, expected) => expect(after(value, at)).toMatchObject(expected))
 
   test.each<readonly [string, number, boolean]>([
-    ['may still land within a day', NOW - LANDING_MS + 1, true],
-    ['will not land any more after one', NOW - LANDING_MS, false],
+    ['may still land within a day', NOW - DAY + 1, true],
+    ['will not land any more after one', NOW - DAY, false],
   ])('or was sent %s', (_name, at, counts) =>
     expect(ada(see(state({ ada: member() }), { use: { ada: 10 }, sent: { ada: [since(90, at)] } }))?.sent).toEqual(
       counts ? [since(90, at)] : [],

@@ -5,7 +5,7 @@ import { fullSum } from '../../../src/core/pools/count.ts'
 import { dealLines, poolFigures } from '../../../src/core/pools/figures.ts'
 import { poolNotes } from '../../../src/core/pools/notes.ts'
 import type { MemberNow, PoolMember, PoolState } from '../../../src/core/pools/state.ts'
-import { CYCLE, cap, email, NOW, type PlainCap, type PoolSketch, policy } from '../../support/declare.ts'
+import { CYCLE, cap, DAY, email, HOUR, NOW, type PlainCap, type PoolSketch, policy } from '../../support/declare.ts'
 
 const since = (value: PlainCap) => ({ cap: cap(value), at: NOW })
 const member = (use: number, more: Partial<PoolMember> = {}): PoolMember => ({
@@ -50,6 +50,24 @@ describe('the figures of a pool', () => {
     ['with nobody left to raise', 10, { ada: member(10, { protected: true }) }, true],
   ])('say whether it is used up: %s', (_name, total, members, expected) =>
     expect(poolFigures({ credits: credits(total) }, state(members)).isUsedUp).toBe(expected),
+  )
+
+  /** 2026-11-16, a Monday, after ten working days of ten credits. */
+  const MONDAY = CYCLE.startAt + 15 * DAY
+  const spent = (more: Partial<PoolState> = {}) => state({ ada: member(100) }, { readAt: MONDAY, ...more })
+  test.each<readonly [string, number, PoolState, number | undefined]>([
+    ['now, when nothing is left', 100, spent(), MONDAY],
+    ['now, when more than all is gone', 95, spent(), MONDAY],
+    ['on Wednesday noon, with two and a half days left', 125, spent(), MONDAY + 2.5 * DAY],
+    ['at the end of Friday, with five days left', 150, spent(), MONDAY + 5 * DAY],
+    ['on the next Monday, with six days left', 160, spent(), MONDAY + 8 * DAY],
+    ['at the same time within an hour', 125, spent({ readAt: MONDAY + HOUR - 1 }), MONDAY + HOUR - 1 + 2.5 * DAY],
+    ['now, also on a Saturday', 100, spent({ readAt: MONDAY + 5 * DAY }), MONDAY + 5 * DAY],
+    ['not within the cycle', 1000, spent(), undefined],
+    ['within 400 days', 2955, spent({ cycle: { ...CYCLE, endAt: MONDAY + 1000 * DAY } }), MONDAY + 399.5 * DAY],
+    ['not beyond 400 days', 2965, spent({ cycle: { ...CYCLE, endAt: MONDAY + 1000 * DAY } }), undefined],
+  ])('say when it is used up: %s', (_name, total, one, expected) =>
+    expect(poolFigures({ credits: credits(total) }, one).exhaustedAt).toBe(expected),
   )
 
   const lines = (pool: Partial<PoolSketch>, one: PoolState, who = 'ada') =>
