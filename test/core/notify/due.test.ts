@@ -4,7 +4,7 @@ import { describe, expect, it, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
 import type { Message, PersonUse, PoolUse } from '../../../src/core/notify/due.ts'
 import { DEFAULT_TEMPLATES, type NotifySettings, type Owner } from '../../../src/core/notify/settings.ts'
-import { type Delivery, MOST_TRIES, markEnded, markSending, settleOpen, type Told, waitMs } from '../../../src/core/notify/told.ts'
+import { type Delivery, markEnded, markSending, settleOpen, type Told } from '../../../src/core/notify/told.ts'
 import { CYCLE, due, NOON, NOTIFY } from '../../support/notify.ts'
 
 const DAY = 86_400_000
@@ -56,12 +56,6 @@ describe('a person', () => {
     expect(shown(due({ people: [one] }).messages)).toEqual(expected)
   })
 
-  it('is told in words with their own figures', () => {
-    const [message] = due({ people: [{ ...person('ada', 876.5), name: 'Ada' }] }).messages
-    expect(message?.subject).toBe('87 % of your add-on credits are used')
-    expect(message?.text).toContain('876.5 of the 1000 add-on credits that your cap in acme allows until 2026-12-01; 123.5 are left')
-  })
-
   it('is told nothing while no cycle is known, or after its end', () => {
     const people = [person('ada', 1000)]
     expect(due({ people, cycle: undefined }).messages).toEqual([])
@@ -105,50 +99,47 @@ describe('owners', () => {
   })
 
   test.each([
-    ['daily', '2026-11-22T07:59:00Z', 20261121],
-    ['daily', '2026-11-22T08:00:00Z', 20261122],
-    ['monthly', '2026-11-01T07:59:00Z', 202610],
-    ['monthly', '2026-11-30T23:00:00Z', 202611],
-  ] as const)('%s digests begin at eight: %s', (digest, at, level) => {
+    ['daily', 'UTC', '2026-11-22T07:59:00Z', 20261121, '2026-11-22'],
+    ['daily', 'UTC', '2026-11-22T08:00:00Z', 20261122, '2026-11-22'],
+    ['daily', 'Europe/Berlin', '2026-11-22T07:00:00Z', 20261122, '2026-11-22'],
+    ['daily', 'Asia/Tokyo', '2026-11-22T23:30:00Z', 20261123, '2026-11-23'],
+    ['monthly', 'UTC', '2026-11-01T07:59:00Z', 202610, '2026-11-01'],
+    ['monthly', 'UTC', '2026-11-30T23:00:00Z', 202611, '2026-11-30'],
+  ] as const)('%s digests begin at eight in %s: %s', (digest, timezone, at, level, day) => {
     const groups = [{ id: 'grp_r', name: 'R', emails: ['ada@example.com'] }]
-    const { messages } = due({ settings: { ...settings, digest, people: [] }, groups, people: [person('ada', 1)], now: Date.parse(at) })
-    expect(messages[0]?.level).toBe(level)
+    const { messages } = due({
+      settings: { ...settings, digest, timezone, people: [] },
+      groups,
+      people: [person('ada', 1)],
+      now: Date.parse(at),
+    })
+    expect(messages[0]).toMatchObject({ level, values: { day } })
   })
 })
 
 describe('quiet hours', () => {
-  const berlin = { ...NOTIFY, timezone: 'Europe/Berlin', quietHours: { fromMinute: 19 * 60, untilMinute: 8 * 60 } }
+  const span = (from: number, until: number) => ({ fromMinute: from * 60, untilMinute: until * 60 })
   test.each([
-    ['2026-11-22T17:59:00Z', false],
-    ['2026-11-22T18:00:00Z', true],
-    ['2026-11-22T06:59:00Z', true],
-    ['2026-11-22T07:00:00Z', false],
-    ['2026-07-22T06:00:00Z', false],
-    ['2026-07-22T17:00:00Z', true],
-  ])('at %s: %s', (at, quiet) => {
-    expect(due({ settings: berlin, now: Date.parse(at) }).quiet).toBe(quiet)
+    ['2026-11-22T12:00Z', 'UTC', undefined, false],
+    ['2026-11-22T11:59Z', 'UTC', span(12, 14), false],
+    ['2026-11-22T12:00Z', 'UTC', span(12, 14), true],
+    ['2026-11-22T13:59Z', 'UTC', span(12, 14), true],
+    ['2026-11-22T14:00Z', 'UTC', span(12, 14), false],
+    ['2026-11-22T12:31Z', 'UTC', { fromMinute: 751, untilMinute: 752 }, true],
+    ['2026-11-22T12:00Z', 'UTC', span(12, 12), false],
+    ['2026-11-22T17:59Z', 'Europe/Berlin', span(19, 8), false],
+    ['2026-11-22T18:00Z', 'Europe/Berlin', span(19, 8), true],
+    ['2026-11-22T06:59Z', 'Europe/Berlin', span(19, 8), true],
+    ['2026-11-22T07:00Z', 'Europe/Berlin', span(19, 8), false],
+    ['2026-07-22T06:00Z', 'Europe/Berlin', span(19, 8), false],
+    ['2026-07-22T17:00Z', 'Europe/Berlin', span(19, 8), true],
+  ])('at %s in %s, of %j: %s', (at, timezone, quietHours, quiet) => {
+    const settings = { ...NOTIFY, timezone, ...(quietHours && { quietHours }) }
+    expect(due({ settings, now: Date.parse(at) }).quiet).toBe(quiet)
   })
 })
 
 describe('what did not arrive', () => {
-  it('is tried again after a wait that doubles, ten times in all', () => {
-    const people = [person('ada', 900)]
-    let now = NOON
-    let told: Told = { cycleStartAt: START, entries: {} }
-    let tries = 0
-    while (now < NOON + 2 * DAY) {
-      const { messages } = due({ people, told, now })
-      if (messages.length > 0) {
-        tries += 1
-        told = settle(told, messages, 'refused', now)
-        expect(due({ people, told, now: now + waitMs(tries) - 1 }).messages).toEqual([])
-      }
-      now += 60_000
-    }
-    expect(tries).toBe(MOST_TRIES)
-    expect(Object.values(told.entries)).toMatchObject([{ state: 'failed', tries: MOST_TRIES, reason: 'why' }])
-  })
-
   it('but may have, is not sent again, even after a crash between record and answer', () => {
     const people = [person('ada', 900)]
     const { messages } = due({ people })

@@ -48,12 +48,6 @@ describe('an event', () => {
     expect(to(due({ happened: [event('applied', 'a', scope)] }))).toEqual(expected)
   })
 
-  test.each(EVENTS)('%s is told only where it is asked for', (kind) => {
-    const happened = [event(kind, 'a', ADA)]
-    expect(to(due({ happened, settings: { ...SETTINGS, owners: [], events: [kind] } }))).toEqual([`ops ${kind}`])
-    expect(to(due({ happened, settings: { ...SETTINGS, events: EVENTS.filter((one) => one !== kind) } }))).toEqual([])
-  })
-
   test('names people as `people` says, and carries the revision, and what is held and rejected', () => {
     const happened = [event('held', 'h', ADA), event('rejected', 'r', ADA), event('applied', 'a', { ...ADA, revision: 'abc' })]
     const [held, applied] = due({ happened, settings: { ...SETTINGS, owners: [] } }).messages
@@ -72,10 +66,8 @@ describe('an event', () => {
 
   test('of more than 20 parts says how many more there are', () => {
     const happened = Array.from({ length: 25 }, (_, index) => event('held', 'h', { scope: userScope(`p${index}@example.com`) }))
-    expect(due({ happened }).messages[0]?.values).toMatchObject({
-      count: 25,
-      items: expect.toSatisfy((lines: string[]) => lines.length === 21),
-    })
+    const values = due({ happened }).messages[0]?.values
+    expect([values?.['count'], values?.['items']]).toEqual([25, expect.objectContaining({ length: 21 })])
   })
 
   test('that surely did not arrive is sent again with what came since, and no sooner than its wait', () => {

@@ -3,9 +3,7 @@ import { describe, expect, test } from 'vitest'
 import {
   type Delivery,
   isDue,
-  MOST_TRIES,
   markEnded,
-  markSending,
   settleOpen,
   type Told,
   type ToldEntry,
@@ -29,7 +27,7 @@ test.each([
   [3, 240_000],
   [6, 1_920_000],
   [7, 3_600_000],
-  [MOST_TRIES, 3_600_000],
+  [10, 3_600_000],
 ])('after %i tries the next waits %i ms', (tries, ms) => expect(waitMs(tries)).toBe(ms))
 
 describe('what was told', () => {
@@ -43,8 +41,6 @@ describe('what was told', () => {
     const found = toldIn(told(), { startAt: START + later, endAt: START + 30 * DAY })
     expect(found && Object.keys(found.entries)).toEqual(keys)
   })
-
-  test('is nothing at first', () => expect(toldIn(undefined, { startAt: 5, endAt: 6 })).toEqual({ cycleStartAt: 5, entries: {} }))
 })
 
 describe('a message is due', () => {
@@ -91,21 +87,11 @@ describe('digests that are asked for', () => {
   })
 })
 
-test.each<readonly [string, Told['entries'], number]>([
-  ['the first', {}, 1],
-  ['one more of the same level', { [PERSON]: entry('waiting', { tries: 3 }) }, 4],
-  ['the first of a higher level', { [PERSON]: entry('waiting', { level: 80, tries: 3 }) }, 1],
-])('a message that is about to be sent is recorded as a try: %s', (_title, entries, tries) =>
-  expect(markSending(told({ ...entries, [DIGEST]: entry('sent') }), [{ key: PERSON, level: 85 }], 7)).toEqual(
-    told({ [PERSON]: { level: 85, state: 'sending', at: 7, tries }, [DIGEST]: entry('sent') }),
-  ),
-)
-
 describe('a message that was under way', () => {
   test.each<readonly [Delivery, number, Partial<ToldEntry>]>([
     [{ kind: 'sent' }, 1, { state: 'sent' }],
-    [{ kind: 'refused', reason: 'busy' }, MOST_TRIES - 1, { state: 'waiting', reason: 'busy' }],
-    [{ kind: 'refused', reason: 'busy' }, MOST_TRIES, { state: 'failed', reason: 'busy' }],
+    [{ kind: 'refused', reason: 'busy' }, 10 - 1, { state: 'waiting', reason: 'busy' }],
+    [{ kind: 'refused', reason: 'busy' }, 10, { state: 'failed', reason: 'busy' }],
     [{ kind: 'rejected', reason: 'no such address' }, 1, { state: 'failed', reason: 'no such address' }],
     [{ kind: 'unknown', reason: 'no answer' }, 1, { state: 'unknown', reason: 'no answer' }],
   ])('gets its outcome: %j after %i tries', (delivery, tries, expected) => {
