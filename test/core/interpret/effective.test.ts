@@ -3,7 +3,6 @@ import { countPeople, effectiveCap, inheritedCap, type PeopleInputs, sharedCap }
 import type { Observed } from '../../../src/core/model/observed.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
-import { SETTLE_MS } from '../../../src/core/use/turn.ts'
 import { measuredAddOn } from '../../support/add-on.ts'
 import { CYCLE, cap, DAY, email, HOUR, members, NOW, type PlainCap, roster, scope } from '../../support/declare.ts'
 
@@ -48,7 +47,7 @@ describe('the people who are counted', () => {
 
   const previousCycle = { cycle: { startAt: CYCLE.startAt - 30 * DAY, endAt: CYCLE.startAt }, used: { [email('ada')]: credits(900) } }
   test.each<readonly [string, Partial<PeopleInputs>, number]>([
-    ['counts in the first hours of the cycle', { roster: { ...used(3), cycle: CYCLE }, now: CYCLE.startAt + SETTLE_MS - 1 }, 900],
+    ['counts in the first hours of the cycle', { roster: { ...used(3), cycle: CYCLE }, now: CYCLE.startAt + 6 * HOUR - 1 }, 900],
     ['counts no more after 6 h', { roster: { ...used(3), cycle: CYCLE }, now: CYCLE.startAt + 6 * HOUR }, 3],
     ['counts for as long as the new figure is not known', { roster: { ...team, cycle: CYCLE }, now: CYCLE.startAt + DAY }, 900],
     [

@@ -3,16 +3,14 @@ import {
   ASPECT_VALUES,
   ASPECTS,
   addObservation,
-  FLICKER_MS,
   groupsListed,
-  LISTED_MS,
   observeReadings,
   type ServiceEvidence,
 } from '../../../src/core/interpret/evidence.ts'
 import type { CapReading } from '../../../src/core/model/observed.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
-import { cap, NOW, type PlainCap, scope } from '../../support/declare.ts'
+import { cap, HOUR, NOW, type PlainCap, scope } from '../../support/declare.ts'
 
 const reading = (name: string, observed: PlainCap | 'unknown', readAt = NOW): CapReading => ({
   scope: scope(name),
@@ -44,8 +42,8 @@ describe('a observation', () => {
       { aspect: 'zero', value: 'omitted', evidence: 'team reads unset' },
     ] as const
     const twice = addObservation(addObservation({}, stored, NOW), omitted, NOW + 1)
-    expect(addObservation(twice, stored, NOW + FLICKER_MS)).toBe(twice)
-    expect(addObservation(twice, stored, NOW + 1 + FLICKER_MS).zero?.value).toBe('stored')
+    expect(addObservation(twice, stored, NOW + HOUR)).toBe(twice)
+    expect(addObservation(twice, stored, NOW + 1 + HOUR).zero?.value).toBe('stored')
   })
 
   test.each([
@@ -57,7 +55,7 @@ describe('a observation', () => {
   ] as const)('$0.aspect $0.value stays whatever is seen later: one stale reading could seem to disprove it', (lasting, other) => {
     const seen = addObservation(addObservation({}, other, NOW), lasting, NOW + 1)
     expect(seen[lasting.aspect]).toMatchObject({ value: lasting.value, before: { value: other.value } })
-    expect(addObservation(seen, other, NOW + 9 * FLICKER_MS)).toBe(seen)
+    expect(addObservation(seen, other, NOW + 9 * HOUR)).toBe(seen)
   })
 })
 
@@ -119,8 +117,8 @@ describe('the readings of a sweep', () => {
   })
 
   test.each([
-    ['of a group that was listed just before', LISTED_MS - 1, 1],
-    ['not of one whose list is too old: they may have gone', LISTED_MS, 0],
+    ['of a group that was listed just before', 900_000 - 1, 1],
+    ['not of one whose list is too old: they may have gone', 900_000, 0],
     ['not of one that was listed after: they may have come', -1, 0],
     ['not of one that was never listed', undefined, 0],
   ])('prove explicit reads by a member %s', (_row, age, found) => {

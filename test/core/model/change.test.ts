@@ -1,8 +1,8 @@
 // How a write may have ended, what may be set after it, and which scopes in quarantine are only skipped.
 import { describe, expect, test } from 'vitest'
-import { isGone, isInDoubt, LANDING_MS, LONGEST_PAUSE_MS, mayHaveLanded, type WriteEnd } from '../../../src/core/model/change.ts'
+import { isGone, isInDoubt, mayHaveLanded, type WriteEnd } from '../../../src/core/model/change.ts'
 import { type PolicyEntry, UNDECLARED } from '../../../src/core/model/entry.ts'
-import { DAY, entryOf, NOW, scope } from '../../support/declare.ts'
+import { entryOf, NOW, scope } from '../../support/declare.ts'
 
 describe('a write', () => {
   test.each<readonly [string, WriteEnd, { readonly landed: boolean; readonly doubted: boolean }]>([
@@ -17,11 +17,7 @@ describe('a write', () => {
     ],
     ['that was never sent left nothing behind', { result: 'skipped' }, { landed: false, doubted: false }],
   ])('%s', (_name, end, { landed, doubted }) => expect([mayHaveLanded(end), isInDoubt(end)]).toEqual([landed, doubted]))
-
-  test('whose end is not known may land for a day', () => expect(LANDING_MS).toBe(DAY))
 })
-
-test('no pause is longer than 7 days', () => expect(LONGEST_PAUSE_MS).toBe(7 * DAY))
 
 describe('a scope that is left alone', () => {
   test.each<readonly [string, string, PolicyEntry, boolean]>([

@@ -1,6 +1,5 @@
 // Scopes as people type and read them, and the one order in which everything shows them.
 import { describe, expect, test } from 'vitest'
-import { isSameEntry, type PolicyEntry } from '../../../src/core/model/entry.ts'
 import { formatPosition, hasErrors, InputError, type Problem } from '../../../src/core/model/problem.ts'
 import {
   byScope,
@@ -14,7 +13,6 @@ import {
   userScope,
 } from '../../../src/core/model/scope.ts'
 import { cents, credits, creditsOf, wholeCents } from '../../../src/core/model/units.ts'
-import { cap } from '../../support/declare.ts'
 
 describe('a scope', () => {
   test.each<readonly [string, Scope | undefined]>([
@@ -56,19 +54,6 @@ describe('a scope', () => {
       ['team', 2],
       ['a@x.y', 1],
     ])
-  })
-})
-
-describe('a policy entry', () => {
-  const asked = (kind: 'cap' | 'grant', amount: number): PolicyEntry => ({ kind, cap: cap(amount) })
-  test.each<readonly [string, PolicyEntry, PolicyEntry, boolean]>([
-    ['of the same kind and cap', asked('cap', 5), asked('cap', 5), true],
-    ['of another kind', asked('cap', 5), asked('grant', 5), false],
-    ['of another cap', asked('cap', 5), asked('cap', 6), false],
-    ['that asks for nothing, twice', { kind: 'undeclared' }, { kind: 'undeclared' }, true],
-    ['that asks for nothing for another reason', { kind: 'undeclared' }, { kind: 'given_up' }, false],
-  ])('%s is the same: or not', (_name, one, other, same) => {
-    expect([isSameEntry(one, other), isSameEntry(other, one)]).toEqual([same, same])
   })
 })
 

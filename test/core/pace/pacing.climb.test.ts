@@ -71,12 +71,6 @@ describe('a climb that is refused', () => {
 
   it('never climbs above max', () => expect(rounded(ratesOf(refuse(climbing(16)), 10_000))).toEqual([8, 11.31, 13.45]))
 
-  it('is over when the block lasts: then the goodput decides, and holds for a minute', () => {
-    const low = refuse(climbing(), 1_600)
-    expect(currentRate(low.pace)).toBeLessThan(7)
-    expect(ratesOf(low, 59_000)).toHaveLength(1)
-  })
-
   it('is over when the first probe is refused', () => {
     const { pace, nowMs } = climbing()
     const at = earliestSendAt(pace, nowMs)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Answer, FLOOR_RATE, type Pace, type RateSettings } from '../../../src/core/pace/pace.ts'
+import type { Answer, Pace, RateSettings } from '../../../src/core/pace/pace.ts'
 import { answered, currentRate, earliestSendAt, learnedRate, sent, startPace } from '../../../src/core/pace/pacing.ts'
 import { runs } from '../../support/fuzz.ts'
 import { begin, drive, OK, REFUSED } from '../../support/pacing.ts'
@@ -64,7 +64,7 @@ describe('whatever happens', () => {
       fc.property(settingsOf, moves, fc.boolean(), (settings, list, eager) => {
         for (const pace of walk(settings, list, eager).paces) {
           for (const rate of [currentRate(pace), learnedRate(pace).rate]) {
-            expect(rate).toBeGreaterThanOrEqual(FLOOR_RATE)
+            expect(rate).toBeGreaterThanOrEqual(0.1)
             expect(rate).toBeLessThanOrEqual(settings.max)
           }
         }
@@ -120,7 +120,7 @@ describe('whatever happens', () => {
     fc.assert(
       fc.property(fc.anything(), (learned) => {
         const rate = currentRate(startPace({ start: 5, max: 20 }, 0, learned))
-        expect(rate).toBeGreaterThanOrEqual(FLOOR_RATE)
+        expect(rate).toBeGreaterThanOrEqual(0.1)
         expect(rate).toBeLessThanOrEqual(20)
       }),
     )

@@ -5,14 +5,7 @@ import type { Approval, Hold } from '../../../src/core/model/change.ts'
 import { UNDECLARED } from '../../../src/core/model/entry.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
-import {
-  APPROVAL_LIFE_MS,
-  currentApprovals,
-  matchApprovals,
-  releasedChanges,
-  verifyApprovals,
-  voidGrown,
-} from '../../../src/core/plan/approval.ts'
+import { currentApprovals, matchApprovals, releasedChanges, verifyApprovals, voidGrown } from '../../../src/core/plan/approval.ts'
 import type { Difference } from '../../../src/core/plan/diff.ts'
 import type { Impact } from '../../../src/core/plan/impact.ts'
 import { DAY, email, NOW, scope } from '../../support/declare.ts'
@@ -85,7 +78,7 @@ describe('what is approved now', () => {
       ['a policy pending before'],
     ],
     ['an operator’s word is in no policy', [approval({ ...old, via: 'command' })], [], [], ['a command pending before']],
-    ['after 14 days it is still good', [approval({ approvedAt: NOW - APPROVAL_LIFE_MS })], ['a'], [], ['a policy pending before']],
+    ['after 14 days it is still good', [approval({ approvedAt: NOW - 14 * DAY })], ['a'], [], ['a policy pending before']],
     ['beyond 14 days it is void', [approval({ approvedAt: NOW - 14 * DAY - 1 })], ['a'], [], ['a policy void before']],
     [
       'what is spent stays spent beyond 14 days',

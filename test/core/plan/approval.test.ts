@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { type Approval, isReady } from '../../../src/core/model/change.ts'
-import { APPROVAL_LIFE_MS } from '../../../src/core/plan/approval.ts'
 import { DAY, NOW } from '../../support/declare.ts'
 import { each, lines, type PlanSketch, planOf } from '../../support/plan.ts'
 
@@ -83,7 +82,7 @@ describe('an approval', () => {
   })
 
   test('is void after 14 days', () => {
-    const old: Approval = { id: holdId, via: 'policy', approvedAt: NOW - APPROVAL_LIFE_MS - 1, state: 'pending', released: [] }
+    const old: Approval = { id: holdId, via: 'policy', approvedAt: NOW - 14 * DAY - 1, state: 'pending', released: [] }
     const planned = planOf({ ...held, approvals: [old], approvalIds: [holdId] })
     expect(first(planned.approvals)).toMatchObject({ state: 'void' })
     expect(planned.plan.holds).toHaveLength(1)

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { scopeKey } from '../../../src/core/model/scope.ts'
-import { CONTEST_MS, type Contest, type ContestInputs, contestedScopes } from '../../../src/core/plan/contested.ts'
+import { type Contest, type ContestInputs, contestedScopes } from '../../../src/core/plan/contested.ts'
 import type { Difference } from '../../../src/core/plan/diff.ts'
-import { cap, entryOf, NOW, type PlainCap, scope } from '../../support/declare.ts'
+import { cap, DAY, entryOf, NOW, type PlainCap, scope } from '../../support/declare.ts'
 
 const ADA = scope('ada')
 const KEY = scopeKey(ADA)
@@ -60,7 +60,7 @@ describe('a scope that others keep changing', () => {
   const before: Contest = { at: NOW - 23 * HOUR, entry: entryOf('cap', 500), changes: 3 }
   test('stays so for 24 h, counted from when it became so', () => {
     expect(contested([], {}, before)).toEqual(before)
-    expect(contested([], {}, { ...before, at: NOW - CONTEST_MS })).toBeUndefined()
+    expect(contested([], {}, { ...before, at: NOW - DAY })).toBeUndefined()
   })
   test('is not when policy has asked for something else since', () =>
     expect(contested([], { entry: entryOf('cap', 600) }, before)).toBeUndefined())

@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest'
 import { DEFAULT_GUARDS, type GuardSettings } from '../../../src/core/model/change.ts'
 import { scopeKey } from '../../../src/core/model/scope.ts'
 import { buildPlan, type PlanInputs } from '../../../src/core/plan/plan.ts'
-import { type NotedRules, noteRules, REVIEW_MS, type ReviewedRules, stricter, weakenings } from '../../../src/core/plan/reviewed.ts'
-import { email, entryOf, HOUR, NOW } from '../../support/declare.ts'
+import { type NotedRules, noteRules, type ReviewedRules, stricter, weakenings } from '../../../src/core/plan/reviewed.ts'
+import { DAY, email, entryOf, HOUR, NOW } from '../../support/declare.ts'
 import { each, lines, type PlanSketch, planInputs, planOf } from '../../support/plan.ts'
 
 const guards = (more: Partial<GuardSettings>): GuardSettings => ({ ...DEFAULT_GUARDS, ...more })
@@ -64,7 +64,7 @@ describe('a rule is weaker', () => {
     const noted = noteRules({ ...rules, ...(before && { approvals: before }) }, { ...rules, approvals }, NOW)
     expect(weakenings({ ...rules, approvals }, noted.before).map(({ rule, from, to }) => `${rule}: ${from} → ${to}`)).toEqual(expected)
     // It holds nothing, and is told for a day.
-    expect(noteRules(noted, { ...rules, approvals }, NOW + REVIEW_MS).before).toBeUndefined()
+    expect(noteRules(noted, { ...rules, approvals }, NOW + DAY).before).toBeUndefined()
   })
 
   test.each([
@@ -278,7 +278,7 @@ describe('rules that are noted again and again', () => {
   test('count what was noted by 0.1.0 from when it was noted', () => {
     const old: NotedRules = { guards: guards({}), protectedEmails: ['ada@x'], weakenedAt: NOW }
     const at = (ms: number) => noteRules(old, { guards: guards({}), protectedEmails: [] }, NOW + ms).before?.map((one) => one.weakenedAt)
-    expect([at(HOUR), at(REVIEW_MS)]).toEqual([[NOW], undefined])
+    expect([at(HOUR), at(DAY)]).toEqual([[NOW], undefined])
   })
 
   test('keep of the rules of before what is stricter than now, and everything else off', () => {

@@ -5,7 +5,7 @@ import type { ApiErrorKind, CapReading } from '../../../src/core/model/observed.
 import { byScope, type Scope, type ScopeKey, scopeKey, TEAM } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { buildPlan, type PlanInputs } from '../../../src/core/plan/plan.ts'
-import { activeQuarantine, QUARANTINE_MS, scopesToRead, skippedScopes, unknownScopes } from '../../../src/core/plan/states.ts'
+import { activeQuarantine, scopesToRead, skippedScopes, unknownScopes } from '../../../src/core/plan/states.ts'
 import { DAY, email, entryOf, HOUR, NOW, ownedCaps, type PlainCap, roster, scope, short } from '../../support/declare.ts'
 import { each, type PlanSketch, planInputs } from '../../support/plan.ts'
 
@@ -53,7 +53,7 @@ describe('quarantine', () => {
   }
   test.each<readonly [string, Quarantined, readonly string[], number, string]>([
     ['holds for a day', entry(), [], NOW + 24 * HOUR - 1, 'p0'],
-    ['is over after a day', entry(), [], NOW + QUARANTINE_MS, 'over p0'],
+    ['is over after a day', entry(), [], NOW + DAY, 'over p0'],
     ['of a zero that is not stored is not over after a day', entry({ code: 'ZERO_NOT_STORED' }), [], NOW + 9 * DAY, 'p0'],
     ['is over when the entry changes', entry({ entry: entryOf('cap', 400) }), [], NOW, 'over p0'],
     ['is over when the scope is skipped', entry(), ['p0'], NOW, 'over p0'],

@@ -1,27 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import {
-  BEAT_MS,
-  LEASE_MS,
-  LEASED_WRITE_MS,
-  type Lease,
-  leftMs,
-  MARGIN_MS,
-  mayLeave,
-  quietUntil,
-} from '../../../src/core/replicas/lease.ts'
+import { LEASED_WRITE_MS, type Lease, leftMs, MARGIN_MS, mayLeave, quietUntil } from '../../../src/core/replicas/lease.ts'
 
 const lease: Lease = { token: 7, askedAt: { wall: 1_000_000, monotonic: 500 }, lastsMs: 20_000 }
 const passed = (wallMs: number, monotonicMs = wallMs) => ({ wall: 1_000_000 + wallMs, monotonic: 500 + monotonicMs })
 
 describe('a lease', () => {
   test.each<[string, ReturnType<typeof passed>, number]>([
-    ['lasts as given', passed(0), 20_000],
-    ['ends as time passes', passed(5_000), 15_000],
     ['ends early when the wall clock was set on', passed(19_000, 1_000), 1_000],
     ['is not longer because the wall clock was set back', passed(-3_600_000, 5_000), 15_000],
     ['ends although the machine slept and one clock with it', passed(60_000, 10), -40_000],
-    ['ends although the process was stopped', passed(60_000), -40_000],
   ])('%s', (_, now, left) => expect(leftMs(lease, now)).toBe(left))
 
   test('lets a request go only if it outlasts the request with a margin; without a lease none goes', () => {
@@ -40,11 +28,6 @@ describe('a lease', () => {
       }),
     )
   })
-
-  test('has room for a write also when a heartbeat is late, and a dead replica’s work goes on within 30 s', () => {
-    expect(LEASE_MS - BEAT_MS).toBeGreaterThanOrEqual(LEASED_WRITE_MS + MARGIN_MS + BEAT_MS)
-    expect(LEASE_MS + BEAT_MS).toBeLessThanOrEqual(24_000)
-  })
 })
 
 describe('the time in which a write of the previous holder may land', () => {
@@ -52,8 +35,6 @@ describe('the time in which a write of the previous holder may land', () => {
 
   test.each<[string, ReturnType<typeof passed>, boolean, boolean]>([
     ['has just begun', passed(0), true, false],
-    ['goes on', passed(9_999), true, false],
-    ['is over', passed(10_001), false, true],
     ['goes on although the wall clock was set on', passed(3_600_000, 5_000), true, false],
     ['is over although the wall clock was set back', passed(-3_600_000, 10_001), false, true],
   ])('%s', (_, now, goesOn, counts) => {

@@ -1,7 +1,6 @@
 // What the people file says of people over time: a change counts after ten minutes, who vanishes stays for a week, and a file that lost many is doubted.
 import { describe, expect, it } from 'vitest'
 import type { Roster } from '../../../src/core/model/observed.ts'
-import { DAY_MS, MINUTE_MS } from '../../../src/core/model/units.ts'
 import {
   attributeChanges,
   countListings,
@@ -10,7 +9,9 @@ import {
   takeDirectory,
   withListings,
 } from '../../../src/core/resolve/directory.ts'
+import { DAY } from '../../support/declare.ts'
 
+const MINUTE = 60_000
 const NOW = Date.UTC(2026, 10, 20)
 const names = Array.from({ length: 10 }, (_, index) => `p${index}@example.com`)
 const roster = (emails: readonly string[] = names, readAt = NOW): Roster => ({
@@ -46,30 +47,30 @@ describe('a file counts', () => {
     expect(shown(taken([[0, old]]))).toEqual({ values: { costCenter: 'CC-1' } })
     const waits = taken([
       [0, old],
-      [MINUTE_MS, other],
-      [10 * MINUTE_MS, other],
+      [MINUTE, other],
+      [10 * MINUTE, other],
     ])
     expect(shown(waits)).toEqual({ values: { costCenter: 'CC-1' } })
-    const counts = takeDirectory(file(other), waits, roster(), 20, NOW + 11 * MINUTE_MS)
-    expect(shown(counts)).toEqual({ values: { costCenter: 'CC-2' }, was: { at: NOW + 11 * MINUTE_MS, values: { costCenter: 'CC-1' } } })
+    const counts = takeDirectory(file(other), waits, roster(), 20, NOW + 11 * MINUTE)
+    expect(shown(counts)).toEqual({ values: { costCenter: 'CC-2' }, was: { at: NOW + 11 * MINUTE, values: { costCenter: 'CC-1' } } })
   })
 
   it('anew from its last change on', () => {
     const memory = taken([
       [0, all('CC-1')],
-      [MINUTE_MS, all('CC-2')],
-      [8 * MINUTE_MS, all('CC-3')],
-      [12 * MINUTE_MS, all('CC-3')],
+      [MINUTE, all('CC-2')],
+      [8 * MINUTE, all('CC-3')],
+      [12 * MINUTE, all('CC-3')],
     ])
     expect(shown(memory)).toEqual({ values: { costCenter: 'CC-1' } })
-    expect(memory.next).toEqual({ digest: JSON.stringify(all('CC-3')), since: NOW + 8 * MINUTE_MS })
+    expect(memory.next).toEqual({ digest: JSON.stringify(all('CC-3')), since: NOW + 8 * MINUTE })
   })
 
   it.each([
     ['people', all('CC-1', names.slice(3)), { from: 10, to: 7 }],
     ['the values of a column', { ...all('CC-1'), ...all('', names.slice(0, 3)) }, { from: 10, to: 7 }],
   ])('not while it lacks more than 20 %% of %s', (_, fewer, fell) => {
-    const steps = [[0, all('CC-1')] as const, [MINUTE_MS, fewer] as const, [20 * MINUTE_MS, fewer] as const]
+    const steps = [[0, all('CC-1')] as const, [MINUTE, fewer] as const, [20 * MINUTE, fewer] as const]
     const doubted = taken(steps)
     expect(doubted.next?.fell).toEqual(fell)
     expect(shown(doubted)).toEqual({ values: { costCenter: 'CC-1' } })
@@ -80,20 +81,20 @@ describe('a file counts', () => {
 
 describe('who vanishes', () => {
   const gone = all('CC-1', names.slice(1))
-  const steps = [[0, all('CC-1')] as const, [MINUTE_MS, gone] as const, [20 * MINUTE_MS, gone] as const]
+  const steps = [[0, all('CC-1')] as const, [MINUTE, gone] as const, [20 * MINUTE, gone] as const]
 
   it('keeps the last values for seven days, and is not listed after them', () => {
-    const goneAt = NOW + 20 * MINUTE_MS
-    const stale = taken([...steps, [20 * MINUTE_MS + 7 * DAY_MS - 1, gone]])
+    const goneAt = NOW + 20 * MINUTE
+    const stale = taken([...steps, [20 * MINUTE + 7 * DAY - 1, gone]])
     expect(shown(stale)).toEqual({ values: { costCenter: 'CC-1' }, goneAt })
     expect(countListings(withListings(roster(), stale))).toEqual({ listed: 9, unlisted: 0, stale: 1 })
-    const unlisted = taken([...steps, [20 * MINUTE_MS + 7 * DAY_MS, gone]])
+    const unlisted = taken([...steps, [20 * MINUTE + 7 * DAY, gone]])
     expect(shown(unlisted)).toEqual({})
     expect(countListings(withListings(roster(), unlisted))).toEqual({ listed: 9, unlisted: 1, stale: 0 })
   })
 
   it('and comes back has the values of the file, without a change where these are the same', () => {
-    const back = taken([...steps, [DAY_MS, all('CC-1')], [DAY_MS + 10 * MINUTE_MS, all('CC-1')]])
+    const back = taken([...steps, [DAY, all('CC-1')], [DAY + 10 * MINUTE, all('CC-1')]])
     expect(shown(back)).toEqual({ values: { costCenter: 'CC-1' } })
   })
 })
@@ -101,11 +102,11 @@ describe('who vanishes', () => {
 it('the values of an instant are those of then, and nothing before the first file', () => {
   const memory = taken([
     [0, all('CC-1')],
-    [DAY_MS, all('CC-2')],
-    [2 * DAY_MS, all('CC-2')],
+    [DAY, all('CC-2')],
+    [2 * DAY, all('CC-2')],
   ])
   const at = (instant: number) => listingAt(memory, names[0] ?? '', instant)?.values
-  expect([NOW - 1, NOW, NOW + 2 * DAY_MS - 1, NOW + 2 * DAY_MS].map(at)).toEqual([
+  expect([NOW - 1, NOW, NOW + 2 * DAY - 1, NOW + 2 * DAY].map(at)).toEqual([
     undefined,
     { costCenter: 'CC-1' },
     { costCenter: 'CC-1' },

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
-import { ADD_ON_SOURCES, type AddOnInputs, addOnFigures, MEASURED_LIFE_MS, totalAddOn, worstSource } from '../../../src/core/use/add-on.ts'
+import { ADD_ON_SOURCES, type AddOnInputs, addOnFigures, totalAddOn, worstSource } from '../../../src/core/use/add-on.ts'
 import { measuredAddOn } from '../../support/add-on.ts'
 import { CYCLE, DAY, email, HOUR, NOW } from '../../support/declare.ts'
 
@@ -9,28 +9,14 @@ const balance = { creditsPerSeat: credits(500) }
 const ADA = email('ada')
 const figures = (more: Partial<AddOnInputs> = {}) => addOnFigures({ now: NOW, cycle: CYCLE, ...more })
 
-describe('without measured figures', () => {
-  test.each([
-    { name: 'it is what exceeds the credits of the seat', used: 700, perSeat: 500, expected: 200, source: 'estimated' },
-    { name: 'it is 0, never negative, below the credits of the seat', used: 300, perSeat: 500, expected: 0, source: 'estimated' },
-    { name: 'it is all credits used while the credits per seat are unknown', used: 300, expected: 300, source: 'upperBound' },
-    { name: 'it is in whole cents', used: 1292.92, perSeat: 500, expected: 792.92, source: 'estimated' },
-  ])('$name', ({ used, perSeat, expected, source }) => {
-    const one = figures(perSeat === undefined ? {} : { balance: { creditsPerSeat: credits(perSeat) } })
-    expect(one.of(ADA, credits(used))).toEqual({ credits: expected, source })
-    expect(one.source).toBe(source)
-  })
-  test('it is unknown when the use is', () => expect(figures({ balance }).of(ADA, undefined)).toBeUndefined())
-})
-
 describe('measured figures', () => {
   const MEASURED = { credits: 120, source: 'measured' }
   const ESTIMATED = { credits: 200, source: 'estimated' }
   test.each<readonly [string, Partial<AddOnInputs>, unknown]>([
     ['count in place of the estimate', { measured: measuredAddOn({ ada: 120 }) }, MEASURED],
     ['say 0 of people they do not name', { measured: measuredAddOn({ bob: 120 }) }, { credits: 0, source: 'measured' }],
-    ['count for a day', { measured: measuredAddOn({ ada: 120 }, { readAt: NOW - MEASURED_LIFE_MS }) }, MEASURED],
-    ['count no longer than that', { measured: measuredAddOn({ ada: 120 }, { readAt: NOW - MEASURED_LIFE_MS - 1 }) }, ESTIMATED],
+    ['count for a day', { measured: measuredAddOn({ ada: 120 }, { readAt: NOW - DAY }) }, MEASURED],
+    ['count no longer than that', { measured: measuredAddOn({ ada: 120 }, { readAt: NOW - DAY - 1 }) }, ESTIMATED],
     ['of another cycle do not count', { measured: measuredAddOn({ ada: 120 }, { startAt: CYCLE.startAt - 30 * DAY }) }, ESTIMATED],
     [
       'count for a cycle that starts some hours later',

@@ -41,30 +41,11 @@ test('a team that burns evenly has ratios of 1, uses what the cycle has, and is 
   expect(exhaustedAt).toBe(at(15))
 })
 
-test('a balance that names the start of the cycle some hours apart is of that cycle', () => {
-  const cycle = { ...CYCLE, startAt: CYCLE.startAt + 3 * 3_600_000 }
-  expect(burnOf({ ...STEADY, balance: { ...BALANCE, cycle } })).toEqual(burnOf(STEADY))
-})
-
 test('the credits of a cycle are those of all seats and the add-on credits', () => {
   expect(creditsOfCycle(BALANCE)).toBe(100 * 60 + 1200)
 })
 
 describe('burn ratios', () => {
-  test('tell a spike by the shortest window most', () => {
-    const readings = readingsOf(at(2), at(10), (takenAt) => steadily(takenAt) + Math.max(0, takenAt - at(9, 18)) / (HOUR / 20))
-    const { ratios } = burnOf({ ...STEADY, readings })
-    expect(ratios['6h']).toBeCloseTo(3, 9)
-    expect(ratios['24h']).toBeCloseTo(1.5, 9)
-    expect(ratios['3d']).toBeCloseTo(7 / 6, 9)
-    expect(ratios['7d']).toBeCloseTo(15 / 14, 9)
-  })
-
-  test('follow the length of the cycle', () => {
-    const cycle = { ...CYCLE, endAt: at(15) }
-    expect(burnOf({ ...STEADY, cycle, balance: { ...BALANCE, cycle } }).ratios['24h']).toBeCloseTo(0.5, 9)
-  })
-
   test('are 0 for a team that used nothing in the window, which is known', () => {
     const readings = readingsOf(at(2), at(10), () => 500)
     expect(burnOf({ ...STEADY, readings }).ratios['24h']).toBe(0)
@@ -86,11 +67,6 @@ describe('burn ratios', () => {
   ])('take a balance that names no cycle for one %s', (_row, readAt, known) => {
     const { cycle: _cycle, ...balance } = BALANCE
     expect(windowsOf({ ...STEADY, balance: { ...balance, readAt } })).toEqual(known ? ALL : [])
-  })
-
-  test('are there until the cycle is over', () => {
-    const now = CYCLE.endAt - 1
-    expect(windowsOf({ ...STEADY, now, readings: readingsOf(at(20), at(30) - HOUR, steadily) })).toEqual(ALL)
   })
 
   test('come from the days for 3d and 7d as long as readings do not reach back far enough', () => {
@@ -127,8 +103,6 @@ describe('nothing is said', () => {
 })
 
 describe('the projection', () => {
-  const { projected } = burnOf(STEADY)
-
   test.each<readonly [string, BurnInputs]>([
     ['the days are not known', without('history')],
     ['fewer than 28 days are', { ...STEADY, history: historyOf(at(10), alike(27, 240)) }],
@@ -136,14 +110,6 @@ describe('the projection', () => {
   ])('is absent, and exhaustion with it, when %s', (_row, inputs) => {
     expect(burnOf(inputs).projected).toBeUndefined()
     expect(burnOf(inputs).exhaustedAt).toBeUndefined()
-  })
-
-  test('is there while the days were read 24 hours ago', () => {
-    expect(burnOf({ ...STEADY, history: historyOf(at(9), alike(40, 240)) }).projected).toEqual(projected)
-  })
-
-  test('does not need the balance, nor the people', () => {
-    expect(burnOf(without('balance', 'people')).projected).toEqual(projected)
   })
 
   test('takes no day for complete because a clock was ahead', () => {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Roster } from '../../../src/core/model/observed.ts'
 import { credits } from '../../../src/core/model/units.ts'
-import { type Burned, burnedOf, foldUsage, NOTHING_BURNED } from '../../../src/core/use/burned.ts'
+import { type Burned, foldUsage, NOTHING_BURNED } from '../../../src/core/use/burned.ts'
 import { CYCLE, email, NOW } from '../../support/declare.ts'
 
 const roster = (used: Readonly<Record<string, number | undefined>>, { cycle, ...more }: Partial<Roster> = { cycle: CYCLE }): Roster => ({
@@ -36,8 +36,5 @@ describe('a reading', () => {
     const before = step(NOTHING_BURNED, roster({ a: 100 }, {})).burned
     expect(before).not.toHaveProperty('cycleStartAt')
     expect(step(before, roster({ a: now }, {})).burned.team).toBe(burned)
-  })
-  test('of a group without a record burns from nothing', () => {
-    expect([burnedOf({}, 'g'), burnedOf({ g: credits(5) }, 'g'), burnedOf({}, 'constructor')]).toEqual([0, 5, 0])
   })
 })

@@ -4,7 +4,6 @@ import { describe, expect, test } from 'vitest'
 import type { GroupMembers, Roster } from '../../../src/core/model/observed.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { type Burned, foldUsage, NOTHING_BURNED } from '../../../src/core/use/burned.ts'
-import { type CycleFacts, takeCycle } from '../../../src/core/use/turn.ts'
 import { CYCLE, email, HOUR, NOW } from '../../support/declare.ts'
 
 const NEXT = { startAt: CYCLE.endAt, endAt: CYCLE.endAt + 30 * 24 * HOUR }
@@ -85,27 +84,6 @@ describe('credits burned', () => {
     const burned = fold(readings)
     expect(burned.team).toBe(team)
     expect(burned.groups['g'] ?? 0).toBe(ofGroup)
-  })
-
-  test('do not count the last cycle again while a new one still shows its figures', () => {
-    const at = (hours: number, figures: Readonly<Record<string, number>>): Roster => ({
-      ...used(figures, NEXT),
-      readAt: NEXT.startAt + hours * HOUR,
-    })
-    const burned = (...readings: readonly Roster[]) => {
-      let facts: CycleFacts | undefined
-      return fold(
-        [used({ a: 100, b: 50 }), ...readings].map((one) => {
-          facts = takeCycle(one, facts, one.readAt, one.readAt)
-          return [facts.roster]
-        }),
-      ).team
-    }
-    expect(burned(at(1, { a: 100, b: 50 }))).toBe(0)
-    expect(burned(at(1, { a: 100, b: 50 }), at(3, { a: 2 }))).toBe(2)
-    expect(burned(at(1, { a: 100, b: 50 }), at(3, { a: 2 }), at(4, { a: 5 }))).toBe(5)
-    expect(burned(at(1, { a: 70 }))).toBe(70)
-    expect(burned(at(7, { a: 100, b: 50 }))).toBe(150)
   })
 
   test('a group may have any id', () => {

@@ -4,7 +4,7 @@ import type { Cap } from '../../../src/core/model/policy.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { exhaustionOf, type PersonUse } from '../../../src/core/use/exhaustion.ts'
 import type { Forecast } from '../../../src/core/use/forecast.ts'
-import { at, BALANCE, DAY, HOUR } from '../../support/burn.ts'
+import { at, BALANCE, DAY } from '../../support/burn.ts'
 
 const person = (used: number, cap?: number | 'none'): PersonUse => ({
   used: credits(used),
@@ -29,40 +29,8 @@ const exhaustedAt = (people: readonly PersonUse[], addOnUsed: number, ...perDay:
   exhaustionOf({ balance: balance(addOnUsed), used: sum(people), people, forecast: forecast(...perDay) })
 
 describe('add-on credits run out', () => {
-  test('when what is left of them is used, within the day', () => {
-    expect(exhaustedAt([person(150)], 50, 20, 20, 20)).toBe(at(10, 12) + 2.5 * DAY)
-  })
-
-  test('at the very end of the last day', () => {
-    expect(exhaustedAt([person(150)], 50, 20, 30)).toBe(at(12, 12))
-  })
-
   test('only after the credits of the seats', () => {
     expect(exhaustedAt([person(50)], 0, 100, 100)).toBe(at(10, 12) + 1.5 * DAY)
-  })
-
-  test('by everybody in proportion to their use', () => {
-    // Of each 30 credits the first uses 20: 100 more need 150.
-    expect(exhaustedAt([person(100), person(50)], 0, 30, 30, 30, 30, 30, 30)).toBe(at(10, 12) + 5 * DAY)
-  })
-
-  test('from what the balance says is used, where the estimate differs', () => {
-    expect(exhaustedAt([person(150)], 90, 20, 20, 20)).toBe(at(10, 12) + 0.5 * DAY)
-    expect(exhaustedAt([person(150)], 0, 40, 40, 40)).toBe(at(10, 12) + 2.5 * DAY)
-  })
-
-  test('already: at the instant of the balance', () => {
-    expect(exhaustedAt([person(150)], 100, 20)).toBe(BALANCE.readAt)
-    expect(exhaustedAt([person(150)], 120, 20)).toBe(BALANCE.readAt)
-    expect(exhaustionOf({ balance: balance(100), used: 0 })).toBe(BALANCE.readAt)
-  })
-
-  test('at once when next to nothing is left of much', () => {
-    expect(exhaustedAt([person(1e9)], 100 - 1e-12, 0, 1)).toBeCloseTo(at(11, 12), -1)
-  })
-
-  test('with a day without use on the way', () => {
-    expect(exhaustedAt([person(150)], 50, 0, 0, 50)).toBe(at(13, 12))
   })
 })
 
@@ -85,14 +53,6 @@ describe('add-on credits do not run out, or that is not known', () => {
 })
 
 describe('a cap', () => {
-  test('stops a person, so that the credits last', () => {
-    expect(exhaustedAt([person(150, 80)], 50, 500)).toBeUndefined()
-  })
-
-  test('that is not reached stops nobody', () => {
-    expect(exhaustedAt([person(150, 110)], 50, 20, 20, 20)).toBe(at(10, 12) + 2.5 * DAY)
-  })
-
   test('of none stops nobody', () => {
     expect(exhaustedAt([person(150, 'none')], 50, 20, 20, 20)).toBe(at(10, 12) + 2.5 * DAY)
   })
@@ -101,9 +61,4 @@ describe('a cap', () => {
     // The second is at 150 add-on credits with a cap of 10; the first needs the 10 that are left.
     expect(exhaustedAt([person(200), person(250, 10)], 90, 4.5, 4.5, 13.5)).toBe(at(10, 12) + 3 * DAY)
   })
-})
-
-test('the instant is found to the hour on a day of even use', () => {
-  expect(exhaustedAt([person(200)], 76, 24, 24)).toBe(at(11, 12))
-  expect(exhaustedAt([person(200)], 94, 24)).toBe(at(10, 12) + 6 * HOUR)
 })

@@ -15,41 +15,10 @@ const daysOf = (uses: readonly number[]) => historyOf(at(10, 12), uses)
 const weeks = (...uses: readonly number[]) => uses.flatMap((use) => alike(7, use))
 
 describe('the expected use of a day', () => {
-  test('is what it always was', () => {
-    expect(expectedDays(daysOf(alike(56, 240)))).toEqual(alike(20, 240))
-  })
-
-  test('is that of its weekday', () => {
-    // Day 0 of the cycle is a Sunday; eight weeks end with a Tuesday.
-    const week = [30, 40, 50, 6, 0, 10, 20]
-    const history = daysOf(Array.from({ length: 8 }, () => week).flat())
-    expect(expectedDays(history)?.slice(0, 8)).toEqual([...week, 30])
-    expect(expectedDays(history, at(9))?.slice(0, 3)).toEqual([20, 30, 40])
-    expect(expectedDays(history, at(12))?.slice(0, 2)).toEqual([50, 6])
-  })
-
   test('is that of its weekday when the days are not whole weeks', () => {
     // The 30 days end with Tuesday, 10 November.
     const history = daysOf(Array.from({ length: 30 }, (_, index) => (index % 7 === 1 ? 700 : 7)))
     expect(expectedDays(history)?.slice(0, 7)).toEqual([7, 7, 7, 7, 7, 7, 700])
-  })
-
-  test('lets each week back count half', () => {
-    expect(expectedDays(daysOf(weeks(100, 100, 100, 200)))?.[0]).toBeCloseTo((8 * 200 + 4 * 100 + 2 * 100 + 100) / 15, 9)
-  })
-
-  test('uses eight weeks', () => {
-    expect(expectedDays(daysOf(weeks(9000, ...alike(8, 100))))?.[0]).toBe(100)
-    expect(expectedDays(daysOf(weeks(9000, ...alike(7, 100))))?.[0]).toBeGreaterThan(100)
-  })
-
-  test('counts only the part of a day that lies ahead', () => {
-    expect(expectedDays(daysOf(alike(28, 240)), at(10, 18), at(11, 6))).toEqual([60, 60])
-    expect(expectedDays(daysOf(alike(28, 240)), at(10, 6), at(10, 12))).toEqual([60])
-    expect(forecastOf(daysOf(alike(28, 240)), at(10, 18), at(11, 6))?.days).toMatchObject([
-      { fromAt: at(10, 18), untilAt: at(11) },
-      { fromAt: at(11), untilAt: at(11, 6) },
-    ])
   })
 
   test('is of no day when the cycle is over', () => {
@@ -58,26 +27,6 @@ describe('the expected use of a day', () => {
 })
 
 describe('the days that a forecast learns from', () => {
-  test('are 28 complete ones at least', () => {
-    expect(forecastOf(daysOf(alike(27, 240)))).toBeUndefined()
-    expect(forecastOf(daysOf(alike(28, 240)))).toBeDefined()
-    expect(forecastOf(daysOf([]))).toBeUndefined()
-  })
-
-  test('begin with the first use of the eight weeks', () => {
-    expect(forecastOf(daysOf(alike(40, 0)))).toBeUndefined()
-    expect(forecastOf(daysOf([...alike(13, 0), ...alike(27, 1)]))).toBeUndefined()
-    expect(forecastOf(daysOf([...alike(12, 0), ...alike(28, 1)]))).toBeDefined()
-    expect(forecastOf(daysOf([1, ...alike(55, 0)]))).toBeDefined()
-    expect(forecastOf(daysOf([1, ...alike(56, 0)]))).toBeUndefined()
-    expect(forecastOf(daysOf([1, ...alike(56, 0), ...alike(28, 9)]))).toEqual(forecastOf(daysOf(alike(28, 9))))
-  })
-
-  test('are the same however far back days without use were read', () => {
-    const team = Array.from({ length: 40 }, (_, index) => 100 + ((index * 37) % 90))
-    for (const days of [1, 7, 16, 17, 60]) expect(forecastOf(daysOf([...alike(days, 0), ...team]))).toEqual(forecastOf(daysOf(team)))
-  })
-
   test.each([at(10), at(10, 2), at(10, 3) - 1, at(10, 3), at(11) - 1])(
     'are all complete and read from a first day that is told: at %i',
     (now) => {
@@ -97,17 +46,6 @@ describe('the days that a forecast learns from', () => {
     const history = { ...daysOf(alike(28, 240)), fromAt: at(-18) }
     expect(forecastOf({ ...history, readAt: at(10, 3) })).toBeDefined()
     expect(forecastOf({ ...history, readAt: at(10, 3) - 1 })).toBeUndefined()
-  })
-
-  test('had no use when they are not listed', () => {
-    const { days, ...history } = daysOf(weeks(100, 100, 100, 200))
-    const known = days.filter(({ dayAt }) => dayAt < at(-11) || dayAt >= at(3))
-    expect(expectedDays({ ...history, days: known })?.[0]).toBeCloseTo((8 * 200 + 100) / 15, 9)
-  })
-
-  test('are the sums of their entries', () => {
-    const history = daysOf(alike(28, 100))
-    expect(expectedDays({ ...history, days: [...history.days, ...history.days] })?.[0]).toBeCloseTo(200, 9)
   })
 
   test.each([
@@ -138,12 +76,6 @@ describe('the spread', () => {
     ['1 at most', [1, 1, 1, 1000], 1],
   ])('is %s', (_row, uses, expected) => {
     expect(spreadOf(...uses)).toBeCloseTo(expected, 9)
-  })
-
-  test('tests whole weeks with two weeks before them', () => {
-    const days = (count: number) => forecastOf(daysOf(alike(count, 100)))?.spread
-    expect(days(34)).toBeCloseTo(Math.sqrt(0.01 / 3), 9)
-    expect(days(35)).toBeCloseTo(Math.sqrt(0.01 / 4), 9)
   })
 })
 

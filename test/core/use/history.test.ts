@@ -1,7 +1,7 @@
 // Past use by day: which ranges are read, which grade a figure has, and what makes an answer doubtful.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { credits, DAY_MS, HOUR_MS } from '../../../src/core/model/units.ts'
+import { credits } from '../../../src/core/model/units.ts'
 import {
   addOnByDay,
   countGrades,
@@ -13,32 +13,32 @@ import {
   missingDays,
   openFrom,
   planHistory,
-  RANGE_DAYS,
   rangesToRead,
   requestsOf,
   usedByDay,
   withDays,
 } from '../../../src/core/use/history.ts'
+import { DAY, HOUR } from '../../support/declare.ts'
 
-const LAG_MS = 3.5 * HOUR_MS
-const at = (day: number): number => day * DAY_MS
+const LAG_MS = 3.5 * HOUR
+const at = (day: number): number => day * DAY
 const span = (from: number, until: number): Days => ({ fromAt: at(from), untilAt: at(until) })
 const known = (from: number, until: number, readDay = until + 10): KnownDays => ({ ...span(from, until), readAt: at(readDay) })
 const dayNumbers = (days: readonly Days[]): readonly number[] =>
-  days.flatMap(({ fromAt, untilAt }) => Array.from({ length: (untilAt - fromAt) / DAY_MS }, (_, index) => fromAt / DAY_MS + index))
+  days.flatMap(({ fromAt, untilAt }) => Array.from({ length: (untilAt - fromAt) / DAY }, (_, index) => fromAt / DAY + index))
 
 const anySpan = fc
   .tuple(fc.integer({ min: 0, max: 200 }), fc.integer({ min: 1, max: 120 }))
   .map(([from, length]) => span(from, from + length))
 const anyKnown = fc
   .tuple(anySpan, fc.integer({ min: -20, max: 20 }), fc.integer({ min: 0, max: 23 }))
-  .map(([days, later, hour]): KnownDays => ({ ...days, readAt: days.untilAt + later * DAY_MS + hour * HOUR_MS }))
+  .map(([days, later, hour]): KnownDays => ({ ...days, readAt: days.untilAt + later * DAY + hour * HOUR }))
 
 describe('the ranges that are read', () => {
   const cases: readonly (readonly [string, readonly KnownDays[], readonly Days[], readonly Days[]])[] = [
     ['all days in ranges of 30, newest first', [], [], [span(70, 100), span(40, 70), span(10, 40)]],
     ['nothing where every day is known for good', [known(10, 100)], [], []],
-    ['the last day again while its use may still arrive', [{ ...known(10, 100), readAt: at(100) + HOUR_MS }], [], [span(99, 100)]],
+    ['the last day again while its use may still arrive', [{ ...known(10, 100), readAt: at(100) + HOUR }], [], [span(99, 100)]],
     ['only new days after an earlier run', [known(0, 90)], [], [span(90, 100)]],
     ['nothing of the days that one source tells for everybody', [], [span(60, 100)], [span(30, 60), span(10, 30)]],
     ['each gap by itself', [known(20, 30), known(60, 90)], [], [span(90, 100), span(30, 60), span(10, 20)]],
@@ -55,7 +55,7 @@ describe('the ranges that are read', () => {
           before.some((days) => at(day) >= days.fromAt && at(day) < days.untilAt && at(day) < openFrom(days.readAt, LAG_MS))
         const expected = dayNumbers([wanted]).filter((day) => !isDone(day))
         expect([...dayNumbers(ranges)].sort((a, b) => a - b)).toEqual(expected)
-        expect(ranges.every(({ fromAt, untilAt }) => untilAt > fromAt && untilAt - fromAt <= RANGE_DAYS * DAY_MS)).toBe(true)
+        expect(ranges.every(({ fromAt, untilAt }) => untilAt > fromAt && untilAt - fromAt <= 30 * DAY)).toBe(true)
         expect(ranges.map(({ untilAt }) => untilAt)).toEqual(ranges.map(({ untilAt }) => untilAt).sort((a, b) => b - a))
       }),
     )
@@ -148,7 +148,7 @@ describe('the grade of a figure', () => {
         for (const day of dayNumbers([wanted]))
           byDay[gradeOf(at(day), one, { unassignable: new Set(), ...(measured && { measured }) })] += 1
         expect(counts).toEqual(byDay)
-        expect(Object.values(counts).reduce((sum, count) => sum + count, 0)).toBe((wanted.untilAt - wanted.fromAt) / DAY_MS)
+        expect(Object.values(counts).reduce((sum, count) => sum + count, 0)).toBe((wanted.untilAt - wanted.fromAt) / DAY)
       }),
     )
   })

@@ -1,10 +1,10 @@
 // A report figure by figure: costs, days, order, who is near, and what is left out with a note; its views are in report.test.ts.
 import { describe, expect, test } from 'vitest'
 import type { Balance, RunUse } from '../../../src/core/model/observed.ts'
-import { credits, DAY_MS } from '../../../src/core/model/units.ts'
+import { credits } from '../../../src/core/model/units.ts'
 import { type AddOnFigures, addOnFigures } from '../../../src/core/use/add-on.ts'
 import { type Report, type ReportInputs, type ReportPerson, reportOf } from '../../../src/core/use/report.ts'
-import { CYCLE, NOW } from '../../support/declare.ts'
+import { CYCLE, DAY, NOW } from '../../support/declare.ts'
 
 const BALANCE: Balance = {
   ...{ creditsPerSeat: credits(100), seats: 3, addOnAvailable: credits(1000), addOnUsed: credits(150) },
@@ -20,7 +20,7 @@ const person = (email: string, used?: number, cap?: ReportPerson['cap'] | number
   ...(cap !== undefined && { cap: typeof cap === 'number' ? credits(cap) : cap }),
 })
 const run = (model: string, day: number, used?: number): RunUse => ({
-  ...{ dayAt: CYCLE.startAt + day * DAY_MS, model, mode: 'write', messages: 1 },
+  ...{ dayAt: CYCLE.startAt + day * DAY, model, mode: 'write', messages: 1 },
   ...(used !== undefined && { used: credits(used) }),
 })
 const report = (more: Partial<ReportInputs> = {}): Report =>
@@ -88,7 +88,7 @@ describe('the days', () => {
     const runs = [run('b', 2, 1), run('a', 0, 2), run('a', 2, 3), run('a', 2, 4), run('a', 1), run('c', 2)]
     expect(report({ runs }).days).toEqual([
       { at: CYCLE.startAt, byModel: { a: 2 } },
-      { at: CYCLE.startAt + 2 * DAY_MS, byModel: { b: 1, a: 7 } },
+      { at: CYCLE.startAt + 2 * DAY, byModel: { b: 1, a: 7 } },
     ])
   })
   test.each<readonly [string, Partial<ReportInputs>]>([

@@ -140,15 +140,6 @@ describe('while a later cycle was named once', () => {
   })
 })
 
-describe('an earlier cycle', () => {
-  const start = reading(MIDDLE - 20 * DAY, { a: 5 }, NEXT)
-  test('is believed when two readings agree, with its figures', () => {
-    const once = reading(MIDDLE, { a: 90 }, CYCLE)
-    expect(shown(believed([start, once]))).toBe('next 5')
-    expect(shown(believed([start, once, reading(MIDDLE + 10 * MINUTE, { a: 91 }, CYCLE)]))).toBe('present 91')
-  })
-})
-
 describe('what is taken as it comes', () => {
   const moved = { ...CYCLE, startAt: CYCLE.startAt + DAY - 1 }
   test.each([

@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'vitest'
 import { credits } from '../../../../src/core/model/units.ts'
 import type { CapSource } from '../../../../src/core/use/replay/caps.ts'
-import { demandByCycle, firstDayOf } from '../../../../src/core/use/replay/demand.ts'
-import { isWeekend, type RecordedDays, recordedSpan } from '../../../../src/core/use/replay/recorded.ts'
+import { demandByCycle } from '../../../../src/core/use/replay/demand.ts'
+import type { RecordedDays } from '../../../../src/core/use/replay/recorded.ts'
 import { DAY, email } from '../../../support/declare.ts'
 import { cyclesOf, recordedOf, START, weekdays } from '../../../support/replay.ts'
 
@@ -93,10 +93,6 @@ describe('what a person would have used on a day at the cap', () => {
     expect(at({ 7: 60 })).toBe(1)
     expect(at({ 4: 50, 7: 60 })).toBe(2)
   })
-  test('goes by weekdays: what was used on others tells nothing', () => {
-    const [one] = demands([[10, 20, 30, 40, 50, 0, 0, 5]], (day) => (day === 7 ? 155 : Number.POSITIVE_INFINITY))
-    expect(one?.days[7]?.cutOff).toEqual([{ person: 0, middle: 5, high: 5, share: 1 }])
-  })
 })
 
 describe('the days of a cycle', () => {
@@ -116,51 +112,4 @@ describe('the days of a cycle', () => {
     ['are none where nothing is recorded yet', [1, 1, 1], [first, { ...second, isWhole: false }], [[0, 27]]],
     ['are none where nothing was ever recorded', [0, 0], [first], []],
   ])('%s', (_name, use, cycles, expected) => expect(spans(use, cycles)).toEqual(expected))
-
-  test.each([
-    ['at noon', 12, 0],
-    ['late in the evening', 23.9, 0],
-    ['at midnight', 0, 0],
-  ])('begin with the one that holds its start: a cycle that starts %s', (_name, hours, day) =>
-    expect(firstDayOf({ startAt: START + (hours / 24) * DAY })).toBe(START + day * DAY),
-  )
-  test('are asked for at noon, with what was paid from add-on credits so far', () => {
-    const asked: (readonly [number, number])[] = []
-    const source: CapSource = {
-      scopes: [],
-      capsOn: ({ at, used }) => {
-        asked.push([at - START, used[0] ?? 0])
-        return { caps: Float64Array.of(Number.POSITIVE_INFINITY), from: Int32Array.of(-1) }
-      },
-    }
-    const cycle = { startAt: START, endAt: START + 3 * DAY, isWhole: true, usedBefore: new Map([[email('p0'), credits(15)]]) }
-    const [one] = demandByCycle({
-      ...{ recorded: recordedOf({ p0: [10, 10, 10] }), people: [email('p0')], cycles: [cycle], inForce: source },
-      creditsPerSeat: credits(12),
-    })
-    expect(asked).toEqual([
-      [DAY / 2, 3],
-      [1.5 * DAY, 13],
-      [2.5 * DAY, 23],
-    ])
-    expect(one?.days.map(({ addOn }) => addOn[0])).toEqual([10, 10, 10])
-  })
 })
-
-test('a span is from the first to the last recorded day, and there is none without any', () => {
-  expect(recordedSpan(recordedOf({ p0: [0, 1, 1, 0] }))).toEqual({ firstAt: START + DAY, lastAt: START + 2 * DAY })
-  expect(recordedSpan(recordedOf({ p0: [0] }))).toBeUndefined()
-})
-
-test('a weekend is Saturday and Sunday', () =>
-  expect(Array.from({ length: 9 }, (_, day) => isWeekend(START + day * DAY))).toEqual([
-    false,
-    false,
-    false,
-    false,
-    false,
-    true,
-    true,
-    false,
-    false,
-  ]))

@@ -87,11 +87,6 @@ test('the scope that gives a cap goes with the cap, whatever was written', () =>
   expect(given.map(({ from }) => source.scopes[from[PEOPLE.emails.indexOf(email('ada'))] ?? -1])).toEqual(['team', email('ada'), 'team'])
 })
 
-test('a person who is not replayed changes nothing', () =>
-  expect(capsOver(3, [ownedCap(scope('ada'), 70)], [written('zoe', 1, 5, 6)])).toEqual([
-    ...Array.from({ length: 3 }, () => [70, Number.POSITIVE_INFINITY]),
-  ]))
-
 test('a cap of ours that was never written was always there; an unknown one is none', () => {
   expect(capsOver(2, [ownedCap(scope('ada'), 70)], [])).toEqual([
     [70, Number.POSITIVE_INFINITY],

@@ -1,12 +1,13 @@
 // How much of a cycle is known, and the days of two sources as one.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { credits, DAY_MS } from '../../../../src/core/model/units.ts'
+import { credits } from '../../../../src/core/model/units.ts'
 import type { KnownDays, PersonHistory } from '../../../../src/core/use/history.ts'
 import { type CycleKnown, cycleKnown, isEnough, mergedDays, type PastDays, teamDays } from '../../../../src/core/use/replay/known.ts'
 import type { RecordedDays } from '../../../../src/core/use/replay/recorded.ts'
+import { DAY } from '../../../support/declare.ts'
 
-const at = (day: number): number => day * DAY_MS
+const at = (day: number): number => day * DAY
 const span = (from: number, until: number) => ({ fromAt: at(from), untilAt: at(until) })
 const CYCLE = span(30, 60)
 const known = (from: number, until: number, more: Partial<KnownDays> = {}): KnownDays => ({ ...span(from, until), readAt: at(99), ...more })
@@ -41,7 +42,7 @@ const cellsOf = ({ people, days: all }: RecordedDays): Cells =>
     all.flatMap(({ dayAt, people: places, cents, addOnCents }) =>
       [...places].map((place, row) => {
         const paid = addOnCents?.[row] ?? Number.NaN
-        return [`${people[place]} ${dayAt / DAY_MS}`, [cents[row] ?? 0, Number.isNaN(paid) ? undefined : paid]] as const
+        return [`${people[place]} ${dayAt / DAY}`, [cents[row] ?? 0, Number.isNaN(paid) ? undefined : paid]] as const
       }),
     ),
   )

@@ -41,11 +41,6 @@ describe('days', () => {
   })
 })
 
-test('the caps of groups reach their members, by the scope that gives them', () => {
-  const { source, on } = sourceOf({ caps: { team: 50, 'group:a': 30 } })
-  expect([...on(0).from].map((place) => source.scopes[place])).toEqual(['group:a', 'team'])
-})
-
 test('pools are known once a day was asked for', () => {
   const { source, on } = sourceOf({ pools: [{ name: 'p', members: { kind: 'emails', emails: [email('bob')] }, credits: 100, max: 70 }] })
   expect(source.pools()).toEqual([])
@@ -54,22 +49,6 @@ test('pools are known once a day was asked for', () => {
   const free = sourceOf({ pools: [{ name: 'p', members: { kind: 'emails', emails: [email('ada'), email('bob')] }, credits: 100 }] })
   free.on(0)
   expect(free.source.pools()).toEqual([{ name: 'p', credits: 100, max: 100, members: [0, 1] }])
-})
-
-test('a pool member’s grant is dealt first from the day it begins, and the others keep their deals', () => {
-  const emails = [email('ada'), email('bob')]
-  const { on } = sourceOf({
-    pools: [{ name: 'p', members: { kind: 'emails', emails }, credits: 100 }],
-    grants: [{ on: 'ada', cap: 80, from: START + 3 * DAY, until: START + 9 * DAY }],
-  })
-  const caps = Array.from({ length: 6 }, (_, day) => [...on(day).caps])
-  expect(caps.slice(0, 3)).toEqual([
-    [50, 50],
-    [50, 50],
-    [50, 50],
-  ])
-  for (const [ada = 0, bob = 0] of caps.slice(3)) expect(ada + bob).toBeLessThanOrEqual(100)
-  expect(caps[5]).toEqual([80, 20])
 })
 
 test('people dealt by a pool have their cap from no scope, all others from theirs, unknown people included', () => {

@@ -6,7 +6,7 @@ import { replayPeople } from '../../../../src/core/use/replay/recorded.ts'
 import { DAY, email, policy, roster } from '../../../support/declare.ts'
 import { runs } from '../../../support/fuzz.ts'
 import { historyOf, ownedCap, raise, TEAM } from '../../../support/ledger.ts'
-import { cyclesOf, group, recordedOf, START, simulated, weekdays } from '../../../support/replay.ts'
+import { cyclesOf, recordedOf, START, simulated, weekdays } from '../../../support/replay.ts'
 
 const emails = (...names: readonly string[]) => ({ kind: 'emails' as const, emails: names.map(email) })
 const pool = (amount: number, ...names: readonly string[]) => ({ name: 'p', members: emails(...names), credits: amount })
@@ -33,44 +33,6 @@ describe('a pool of 230 credits for one person who uses 10 a weekday and one who
     expect(caps).toEqual([])
     expect(notes.join('\n')).toContain('Pools are dealt once a day')
   })
-
-  test('begins anew in each cycle', () => {
-    const { cycles } = simulated({
-      use: { ada: weekdays(10, 84), bob: weekdays(1, 84) },
-      cycles: cyclesOf(3),
-      caps: { pools: [pool(230, 'ada', 'bob')] },
-    })
-    expect(cycles.map(({ pools }) => pools[0]?.policy.credits.middle)).toEqual([220, 220, 220])
-  })
-
-  test('lets nobody use more than there is', () => {
-    const { cycles, blocked } = simulated({ use, caps: { pools: [pool(110, 'ada', 'bob')] } })
-    const { credits: spent } = cycles[0]?.pools[0]?.policy ?? {}
-    expect(spent?.middle).toBeLessThanOrEqual(110)
-    expect(spent?.middle).toBeGreaterThan(100)
-    expect(blocked.map((one) => one.email)).toContain(email('ada'))
-  })
-})
-
-test('a cap of their own is dealt first, the protected keep theirs, and caps of groups do not reach members', () => {
-  const use = { ada: weekdays(10), bob: weekdays(10), cy: weekdays(10) }
-  const { blocked } = simulated({
-    use,
-    groups: [group('a', 'ada', 'bob', 'cy')],
-    caps: {
-      caps: { 'group:a': 30, ada: 50 },
-      protected: ['cy'],
-      pools: [{ name: 'p', members: { kind: 'groups', ids: ['a'] }, credits: 300 }],
-    },
-  })
-  // 300 less 50 for Ada and 30 at which Cy counts is all that Bob needs.
-  expect(blocked.map((one) => [one.email, one.policy?.cap])).toEqual(
-    expect.arrayContaining([
-      [email('ada'), 50],
-      [email('cy'), 30],
-    ]),
-  )
-  expect(blocked.map((one) => one.email)).not.toContain(email('bob'))
 })
 
 test('where a cap had cut demand off, each end of the band is dealt by itself', () => {

@@ -127,11 +127,6 @@ describe('the caps of groups', () => {
     })
     expect(set.rules[0]?.at.file).toBe('acme.yaml')
   })
-  test('without members stay as they are', () => {
-    const { set, caps: all } = done({ use, groups: [...groups, group('e')], policy: { caps: { team: 5, 'group:e': 7 } } }, share(0))
-    expect(all.map(({ scope }) => scopeKey(scope))).toEqual(['team'])
-    expect(set.rules.map((one) => one.cap)).toEqual([500, 7])
-  })
 
   const only: Sketch = { use, groups, policy: { caps: { team: 20, 'group:a': 5, 'group:b': 'none' } }, only: ['a'] }
   test.each([

@@ -85,14 +85,6 @@ describe('whatever the groups', () => {
   })
 })
 
-test('only the groups that are named change', () => {
-  const use = Object.fromEntries(NAMES.map((name) => [name, Array.from({ length: 56 }, () => 10)]))
-  const { set, caps } = done(recommended({ use, a: ['ada', 'bob'], b: ['cy'] }, { kind: 'blocked', share: 0 }, ['a']))
-  expect(caps.map(({ scope }) => scopeKey(scope))).toEqual(['group:a'])
-  const capOf = (name: string) => set.rules.find((one) => scopeKey(one.scope) === name)?.cap
-  expect([capOf('team'), capOf('group:a'), capOf('group:b')]).toEqual([5, 260, 7])
-})
-
 test('people with caps of their own keep them, and do not count for others', () => {
   const use = Object.fromEntries(NAMES.map((name) => [name, Array.from({ length: 56 }, () => (name === 'ada' ? 50 : 1))]))
   const { set, caps } = done(recommended({ use, a: ['ada', 'bob'], b: [], own: { ada: 33 } }, { kind: 'blocked', share: 0 }))

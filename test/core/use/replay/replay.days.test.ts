@@ -60,7 +60,6 @@ describe('a cap in a replay', () => {
   ])('that falls short by %s blocks on so many days', (_name, wanted, days) =>
     expect(played(demandOf({ addOn: [wanted] }), capped([0])).days).toEqual([days]),
   )
-  test('blocks nobody who wants nothing', () => expect(played(demandOf({ addOn: [0] }), capped([0])).days).toEqual([0]))
 
   const stopped = demandOf({ addOn: [4, 0], worked: [1, 0], cutOff: [more(0, 3, 6, 0.5), more(1, 2, 8, 0.25)] })
   test.each<readonly [BandEnd, readonly number[], readonly number[]]>([

@@ -2,7 +2,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { TEAM_KEY } from '../../../../src/core/interpret/effective.ts'
-import { credits } from '../../../../src/core/model/units.ts'
 import type { Simulation } from '../../../../src/core/use/replay/document.ts'
 import { DAY, email } from '../../../support/declare.ts'
 import { runs } from '../../../support/fuzz.ts'
@@ -107,12 +106,6 @@ describe('use that a cap cut off', () => {
     expect(cycles[0]?.total.policy.credits).toEqual({ low: 95, middle: 95, high: 95 })
     expect(notes.join('\n')).toContain('no earlier day tells')
   })
-
-  test('is nothing where use went far past the cap, which then stopped nobody', () => {
-    const total = totalOf(simulated({ ...inputs, use: { ada: weekdays(10, 56) }, caps: { caps: { team: 1000 } } }))
-    expect(total.beside.blockedPeople.high).toBe(0)
-    expect(total.policy.credits).toEqual({ low: 200, middle: 200, high: 200 })
-  })
 })
 
 test('measured add-on use is taken as it is, whatever a seat includes', () => {
@@ -128,20 +121,6 @@ test('measured add-on use is taken as it is, whatever a seat includes', () => {
   expect(simulation.addOn).toBe('measured')
   expect(totalOf(simulation).beside.credits.middle).toBe(20)
   expect(totalOf(simulation).policy).toMatchObject({ credits: { middle: 10 }, blockedDays: { middle: 3 } })
-})
-
-test('what was used before the first recorded day counts against the seat and the cap', () => {
-  const [cycle] = cyclesOf(1)
-  if (!cycle) throw new Error('no cycle')
-  const use = { ada: weekdays(10) }
-  const simulation = simulated({
-    use,
-    perSeat: 100,
-    caps: { caps: { team: 50 } },
-    cycles: [{ ...cycle, isWhole: false, usedBefore: new Map([[email('ada'), credits(100)]]) }],
-  })
-  expect(totalOf(simulation).policy.credits.middle).toBe(50)
-  expect(simulation.cycles[0]?.isWhole).toBe(false)
 })
 
 test('people in no group, and groups whose members are not known, are reported', () => {

@@ -21,10 +21,6 @@ describe('the rows', () => {
     ])
     expect(rows(listed, { caps: { 'group:a': 500 } })?.map(([key]) => key)).toEqual(['group:a', 'group:c', 'group:x'])
   })
-  test('of groups with one name stand as they are listed', () =>
-    expect(rows(['n', 'm', 'k', 'l'].map((id) => ({ ...group(id, 'ada', 'bob', 'cy'), name: 'same' })))?.map(([key]) => key)).toEqual([
-      ...['group:n', 'group:m', 'group:k', 'group:l'],
-    ]))
   test('end with people in no group, where there are groups and such people', () => {
     expect(rows([group('a', 'ada', 'bob')])).toEqual([
       ['group:a', 'A', 2],

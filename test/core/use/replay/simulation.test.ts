@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { credits } from '../../../../src/core/model/units.ts'
 import { presentPeople } from '../../../../src/core/use/replay/simulation.ts'
 import { DAY, email, roster } from '../../../support/declare.ts'
-import { cyclesOf, recordedOf, START, simulated, weekdays } from '../../../support/replay.ts'
+import { recordedOf, START, simulated, weekdays } from '../../../support/replay.ts'
 
 const revision = { digest: '0123456789ab', revision: '' }
 
@@ -31,10 +31,4 @@ test('a size of a seat or a price that is not known is not in the document', () 
 test('people are the approved ones of the roster, and nobody without one', () => {
   expect(presentPeople(roster({ ada: 'approved', bob: 'pending' })).map((one) => one.email)).toEqual([email('ada')])
   expect(presentPeople(undefined)).toEqual([])
-})
-
-test('progress is reported for each cycle, hidden ones too', () => {
-  let told = 0
-  const { cycles } = simulated({ use: { ada: weekdays(1, 84) }, cycles: cyclesOf(3), shown: 1, onCycle: () => (told += 1) })
-  expect([told, cycles.length]).toEqual([3, 1])
 })
