@@ -1,17 +1,25 @@
 // The only file that opens a path from outside for reading. An open never blocks, and only a regular file is read, up to a bound: a FIFO, device,
-// socket or folder must never hang or fill the process.
-import { closeSync, constants, createReadStream, fstatSync, openSync, readSync } from 'node:fs'
+// socket or folder must never hang or fill the process. What the daemon reads goes beside it (`readAside`), because a file system that is gone
+// lets a read wait for ever.
+import { type BigIntStats, closeSync, constants, createReadStream, fstatSync, openSync, promises, readSync, statSync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { isMainThread } from 'node:worker_threads'
+import type { Clock } from './ports.ts'
 
-/** A path leads to something that is not read: not a regular file, or too large. */
+/** A path leads to something that is not read: not a regular file, too large, or on a file system that does not answer. */
 export class FileError extends Error {
   override readonly name = 'FileError'
-  readonly code: 'NOT_A_FILE' | 'TOO_LARGE'
+  readonly code: 'NOT_A_FILE' | 'TOO_LARGE' | 'FILE_STALLED'
   constructor(code: FileError['code'], message: string) {
     super(message)
     this.code = code
   }
+}
+
+/** `is not a regular file (NOT_A_FILE)`: why a file cannot be read, to follow its name. */
+export function whyUnread(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : ''
+  return `${error instanceof FileError ? error.message : 'cannot be read'}${code}`
 }
 
 /** A person's command waits so long for a pipe, such as `<(vault …)`. */
@@ -32,13 +40,17 @@ const piece = Buffer.allocUnsafe(65_536)
 /** Opens a regular file without blocking, through links unless `flags` says otherwise. The caller closes it. Throws a `FileError`, or the system's error. */
 export const openFile = (path: string, flags = 0): number => opened(path, flags, false).file
 
+const READ_ONLY = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY
+const notAFile = (): FileError => new FileError('NOT_A_FILE', 'is not a regular file')
+const tooLarge = (maxBytes: number): FileError => new FileError('TOO_LARGE', `has more than the ${maxBytes} bytes that are read`)
+
 function opened(path: string, flags: number, mayBePipe: boolean): { readonly file: number; readonly isPipe: boolean } {
-  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY | flags)
+  const file = openSync(path, READ_ONLY | flags)
   const stats = fstatSync(file)
   const isPipe = stats.isFIFO() && mayBePipe
   if (stats.isFile() || isPipe) return { file, isPipe }
   closeSync(file)
-  throw new FileError('NOT_A_FILE', 'is not a regular file')
+  throw notAFile()
 }
 
 /** The content of a file, or of a pipe where a person gives one. Throws a `FileError`, or the system's error. */
@@ -60,7 +72,7 @@ export function readBytes(path: string, maxBytes: number, flags = 0): Buffer {
       pieces.push(Buffer.from(piece.subarray(0, length)))
       total += length
     }
-    throw new FileError('TOO_LARGE', `has more than the ${maxBytes} bytes that are read`)
+    throw tooLarge(maxBytes)
   } finally {
     closeSync(file)
   }
@@ -80,5 +92,137 @@ function readPiece(file: number): number {
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'EAGAIN') return -1
     throw error
+  }
+}
+
+/** A file as it was read; `identity` changes whenever the content may have changed. Follows links, so a swapped volume is noticed. */
+export interface Seen {
+  readonly identity: string
+  readonly text: () => string
+}
+
+/** The small files that a process reads again and again. */
+export interface Files {
+  /** Throws a `FileError`, or the system's error. */
+  look(path: string, maxBytes: number): Seen
+  /** Resolves once these files have been read again, or surely cannot be read now. Never rejects. */
+  refresh(paths: readonly string[]): Promise<void>
+}
+
+const identityOf = ({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string => [dev, ino, size, mtimeNs, ctimeNs].join(':')
+
+/** For commands: reads at once. A pipe can be read only once, so anything but a plain file never counts as changed. */
+export const DIRECT_FILES: Files = {
+  look(path, maxBytes) {
+    const stats = statSync(path, { bigint: true })
+    return { identity: stats.isFile() ? identityOf(stats) : 'stream', text: () => readText(path, maxBytes) }
+  },
+  refresh: async () => undefined,
+}
+
+/** A read that takes longer is given up, and may end in its own time. */
+const DEADLINE_MS = 5_000
+/** Threads of libuv's pool, which `main.ts` sets: names of hosts are looked up there as well, so reads that never end must leave some. */
+const MOST_AT_ONCE = Math.max(1, Math.floor(Number(process.env['UV_THREADPOOL_SIZE'] ?? 4) / 2))
+const MAX_BYTES_ASIDE = 4 * 1024 * 1024
+
+interface Content {
+  readonly identity: string
+  readonly bytes: Buffer
+}
+
+/** At most one of a path, whoever asks for it. */
+const underWay = new Map<string, { readonly beganMs: number; readonly content: Promise<Content> }>()
+const waiting: (() => void)[] = []
+let atOnce = 0
+
+/** Whether a read has not ended, for which the end of a process would wait. */
+export const isReading = (): boolean => atOnce > 0
+
+/** Reads a regular file beside the process, within 5 s. Rejects with a `FileError`, or the system's error. */
+export async function readAside(path: string, maxBytes: number, clock: Pick<Clock, 'monotonic' | 'sleep'>): Promise<Content> {
+  const nowMs = clock.monotonic()
+  const one = underWay.get(path) ?? { beganMs: nowMs, content: inTurn(path).finally(() => underWay.delete(path)) }
+  underWay.set(path, one)
+  const over = new AbortController()
+  const stalled = clock.sleep(one.beganMs + DEADLINE_MS - nowMs, over.signal).then(() => {
+    throw new FileError('FILE_STALLED', `did not answer within ${DEADLINE_MS / 1_000} s`)
+  })
+  try {
+    const content = await Promise.race([one.content, stalled])
+    if (content.bytes.length > maxBytes) throw tooLarge(maxBytes)
+    return content
+  } finally {
+    over.abort()
+    for (const late of [one.content, stalled]) late.catch(() => undefined)
+  }
+}
+
+async function inTurn(path: string): Promise<Content> {
+  if (atOnce >= MOST_AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve))
+  else atOnce += 1
+  try {
+    return await contentOf(path)
+  } finally {
+    const next = waiting.shift()
+    if (next) next()
+    else atOnce -= 1
+  }
+}
+
+async function contentOf(path: string): Promise<Content> {
+  const file = await promises.open(path, READ_ONLY)
+  try {
+    const stats = await file.stat({ bigint: true })
+    if (!stats.isFile()) throw notAFile()
+    const pieces: Buffer[] = []
+    for (let total = 0; total <= MAX_BYTES_ASIDE; ) {
+      const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(65_536))
+      if (bytesRead === 0) return { identity: identityOf(stats), bytes: Buffer.concat(pieces) }
+      pieces.push(buffer.subarray(0, bytesRead))
+      total += bytesRead
+    }
+    throw tooLarge(MAX_BYTES_ASIDE)
+  } finally {
+    await file.close()
+  }
+}
+
+/** A file is read again at most this often. */
+const AGAIN_MS = 1_000
+
+interface Kept {
+  readonly askedMs: number
+  readonly asked: Promise<void>
+  found?: Content | { readonly error: unknown }
+}
+
+/** For the daemon: `look` tells what was read last, and never waits. */
+export function keepFiles(clock: Pick<Clock, 'monotonic' | 'sleep'>): Files {
+  const kept = new Map<string, Kept>()
+  const ask = (path: string): Kept => {
+    const before = kept.get(path)
+    if (before && clock.monotonic() - before.askedMs < AGAIN_MS) return before
+    const found = readAside(path, MAX_BYTES_ASIDE, clock).catch((error: unknown) => ({ error }))
+    const one: Kept = {
+      ...before,
+      askedMs: clock.monotonic(),
+      asked: found.then((read) => {
+        one.found = read
+      }),
+    }
+    kept.set(path, one)
+    return one
+  }
+  return {
+    look(path, maxBytes) {
+      const { found = { error: new FileError('FILE_STALLED', 'has not been read yet') } } = ask(path)
+      if ('error' in found) throw found.error
+      if (found.bytes.length > maxBytes) throw tooLarge(maxBytes)
+      return { identity: found.identity, text: () => found.bytes.toString('utf8') }
+    },
+    async refresh(paths) {
+      await Promise.all(paths.map((path) => ask(path).asked))
+    },
   }
 }

@@ -30,6 +30,8 @@ if (Number(process.versions.node.split('.')[0]) < NEEDED) {
   process.exitCode = 64
 } else {
   listenEarly()
+  // Before the first read. Reads that never end must leave threads for others, and for the names of hosts.
+  process.env['UV_THREADPOOL_SIZE'] ??= '16'
   process.getBuiltinModule('node:module').enableCompileCache()
   // Stacks are shown with it alone; to read the maps of the built program takes time and memory.
   if (process.env['CAPKEEPER_DEBUG']) process.setSourceMapsEnabled(true)

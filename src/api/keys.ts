@@ -1,10 +1,9 @@
 // The service's keys: one per permission, from a file or the environment, read again when the file changes. A key's text leaves this file
 // only through `keyFor`, for a request body. No message, problem or error shows any of it, and `redact` removes it from other texts.
 import { createHash } from 'node:crypto'
-import { statSync } from 'node:fs'
 import type { Problem } from '../core/model/problem.ts'
-import { FileError, readText } from '../files.ts'
-import type { Clock, Operation } from '../ports.ts'
+import { DIRECT_FILES, type Files, whyUnread } from '../files.ts'
+import type { Operation } from '../ports.ts'
 import { ApiError } from './errors.ts'
 import { PERMISSION_NAME, PERMISSION_OF, PERMISSIONS, type Permission } from './wire.ts'
 
@@ -43,21 +42,12 @@ interface Known {
   readonly halves: readonly string[]
 }
 
-/** Access to files, replaceable by tests and the simulation. */
-export interface KeyFiles {
-  /** Changes whenever the content may have changed. Follows symbolic links, so a swapped secret volume is noticed. */
-  identify(file: string): string
-  read(file: string): string
-}
-
 export interface KeyRingOptions {
   readonly env: Readonly<Record<string, string | undefined>>
-  readonly clock: Pick<Clock, 'monotonic'>
-  readonly files?: KeyFiles
+  /** Absent: they are read at once. */
+  readonly files?: Pick<Files, 'look'>
 }
 
-/** A file is checked for changes at most this often. */
-const CHECK_EVERY_MS = 1_000
 const MAX_KEY_LENGTH = 8_192
 /** Shorter pieces of a key may appear by chance, and reveal nothing. */
 const PIECE_LENGTH = 12
@@ -73,27 +63,15 @@ interface Unusable {
 
 type Loaded = { readonly value: string } | Unusable
 
-/** The disk. A pipe can be read only once, so anything but a plain file never counts as changed. */
-const diskFiles: KeyFiles = {
-  identify(file) {
-    const stat = statSync(file, { bigint: true })
-    return stat.isFile() ? `${stat.dev}:${stat.ino}:${stat.size}:${stat.mtimeNs}:${stat.ctimeNs}` : 'stream'
-  },
-  read: (file) => readText(file, 4 * MAX_KEY_LENGTH),
-}
-
 export function createKeyRing(sources: KeySources, options: KeyRingOptions): KeyRing {
-  const { env, clock, files = diskFiles } = options
+  const { env, files = DIRECT_FILES } = options
   const paths = Object.values(sources).flatMap((source) => ('file' in source ? [source.file] : []))
   const known = new Map<string, Known>()
-  const remembered = new Map<string, Remembered>()
+  const remembered = new Map<string, ReadKey>()
 
   function loadFile(file: string): Loaded {
-    const before = remembered.get(file)
-    const checkedAt = clock.monotonic()
-    if (before && checkedAt - before.checkedAt < CHECK_EVERY_MS) return before.loaded
-    const read = readKeyFile(files, file, before)
-    remembered.set(file, { ...read, checkedAt })
+    const read = readKeyFile(files, file, remembered.get(file))
+    remembered.set(file, read)
     return read.loaded
   }
 
@@ -167,19 +145,13 @@ interface ReadKey {
   readonly unread?: string
 }
 
-interface Remembered extends ReadKey {
-  readonly checkedAt: number
-}
-
-function readKeyFile(files: KeyFiles, file: string, before?: ReadKey): ReadKey {
+function readKeyFile(files: Pick<Files, 'look'>, file: string, before?: ReadKey): ReadKey {
   try {
-    const identity = files.identify(file)
+    const { identity, text } = files.look(file, 4 * MAX_KEY_LENGTH)
     if (before?.identity === identity) return { identity, loaded: before.loaded }
-    return { identity, loaded: checkedKey(files.read(file), `the key file ${file}`) }
+    return { identity, loaded: checkedKey(text(), `the key file ${file}`) }
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : ''
-    const why = error instanceof FileError ? `${error.message}${code}` : `cannot be read${code}`
-    const message = `the key file ${file} ${why}`
+    const message = `the key file ${file} ${whyUnread(error)}`
     if (before && 'value' in before.loaded) return { identity: '', loaded: before.loaded, unread: message }
     return { identity: '', loaded: { code: 'KEY_UNREADABLE', message } }
   }

@@ -75,7 +75,7 @@ export interface KeyProbe {
 export type ProbedKey = KeyProbe | { readonly names: readonly KeyName[]; readonly problem: string }
 
 export type ProbeOptions = Omit<ClientOptions, 'keys' | 'paces'> &
-  Omit<KeyRingOptions, 'clock'> & {
+  KeyRingOptions & {
     readonly sources: KeySources
     /** Gets each ring of keys, so that output can be redacted. */
     readonly onKeys?: (keys: KeyRing) => void

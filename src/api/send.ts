@@ -45,6 +45,8 @@ export interface ClientOptions {
   readonly mayLeave?: (timeoutMs: number) => boolean
   /** The timeout of a write; absent: that of other requests. */
   readonly writeTimeoutMs?: number
+  /** Called before each request, to read the files of keys and authorities again. Never rejects. */
+  readonly readFiles?: () => Promise<void>
   /** Of the transport (`ServiceReader`). */
   readonly filesKept?: () => readonly string[]
   /** Called at the end of every attempt that was not aborted. */
@@ -133,7 +135,8 @@ async function attempt<Value>(
   request: ApiRequest<Value>,
   again: boolean,
 ): Promise<{ readonly result: Result<Value>; readonly admission: 'go' | 'probe' }> {
-  const { keys } = machine.options
+  const { keys, readFiles } = machine.options
+  if (readFiles) await readFiles()
   let key = keys.keyFor(request.operation)
   const entered = machine.queue.enter({
     keyName: key.name,

@@ -2,7 +2,7 @@
 // methods.
 
 import { createReadClient, createWriteClient, type ServiceReader, type ServiceWriter } from '../api/client.ts'
-import { createKeyRing, type KeyRing } from '../api/keys.ts'
+import { createKeyRing, type KeyRing, type KeySource } from '../api/keys.ts'
 import type { ClientOptions } from '../api/send.ts'
 import { authoritiesIn } from '../api/transport/authorities.ts'
 import { createHttpTransport, createPoster, type HttpTransport } from '../api/transport/http.ts'
@@ -72,17 +72,18 @@ export function connectWriter(cli: Cli, config: WorkspaceConfig, reports: Client
 }
 
 function connect(cli: Cli, config: WorkspaceConfig, reports: ClientReports) {
-  const keys = createKeyRing(config.keys, { env: cli.env, clock: cli.clock })
+  const keys = createKeyRing(config.keys, cli)
   const broken = keys.problems().filter((problem) => problem.severity === 'error')
   if (broken.length > 0) throw new InputError(broken.map((problem) => ({ ...problem, message: `${config.name}: ${problem.message}` })))
   cli.secrets.alsoRedact(keys.redact)
   const { caFile } = config
-  const authorities = caFile === undefined ? undefined : authoritiesIn(caFile, cli.clock)
+  const authorities = caFile === undefined ? undefined : authoritiesIn(caFile, cli.files)
   const transport = openTransport(cli, config, config.rate.concurrency, authorities)
   const waiting = tellOfWaiting(cli, config.name)
   const options: ClientOptions = {
     transport,
     keys,
+    readFiles: () => cli.files.refresh(serviceFiles(config)),
     filesKept() {
       const found = authorities?.()
       return found && 'unread' in found ? [found.unread] : []
@@ -101,12 +102,20 @@ function connect(cli: Cli, config: WorkspaceConfig, reports: ClientReports) {
   return { options, keys, close }
 }
 
+const fileIn = (source: KeySource): readonly string[] => ('file' in source ? [source.file] : [])
+
+/** The files that each request needs: of keys, and of authorities. */
+export const serviceFiles = ({ keys, caFile }: WorkspaceConfig): readonly string[] => [
+  ...Object.values(keys).flatMap(fileIn),
+  ...(caFile === undefined ? [] : [caFile]),
+]
+
 /** Connections to a workspace's service, this many at a time. Throws an `InputError` when the proxy or the CA file cannot be used. */
 export function openTransport(
-  { env, clock }: Cli,
+  { env, files }: Cli,
   { baseUrl, caFile }: WorkspaceConfig,
   concurrency: number,
-  authorities = caFile === undefined ? undefined : authoritiesIn(caFile, clock),
+  authorities = caFile === undefined ? undefined : authoritiesIn(caFile, files),
 ): HttpTransport {
   return createHttpTransport({ baseUrl, userAgent: USER_AGENT, proxyEnv: env, concurrency, ...(authorities && { authorities }) })
 }

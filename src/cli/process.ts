@@ -1,5 +1,7 @@
 // The process around the CLI: its streams, its environment, its signals and uncaught errors. Nothing else in src/cli uses `process`, except
 // the progress bar, which cleans up when the process ends.
+
+import { isReading } from '../files.ts'
 import type { Clock } from '../ports.ts'
 import { runCli } from './program.ts'
 import { createSecrets, type Output, type World } from './shared/context.ts'
@@ -19,12 +21,19 @@ export async function main(host: NodeJS.Process): Promise<ExitCode> {
   ignoreClosedPipe(world.stdout, failOutput)
   ignoreClosedPipe(world.stderr, () => undefined)
   const crash = (error: unknown): void => {
-    reportFailure(error, world).finally(() => host.exit(EXIT.failed))
+    reportFailure(error, world).finally(() => leave(host, EXIT.failed))
   }
   host.on('uncaughtException', crash)
   host.on('unhandledRejection', crash)
-  const code = await runCli(host.argv.slice(2), world)
-  return isOutputLost && code === EXIT.done ? EXIT.failed : code
+  const ran = await runCli(host.argv.slice(2), world)
+  const code = isOutputLost && ran === EXIT.done ? EXIT.failed : ran
+  return isReading() ? leave(host, code) : code
+}
+
+/** Ends the process at once. Its exit waits for every read of a file, also for one that never ends; another program in its place waits for none. */
+function leave(host: NodeJS.Process, code: ExitCode): never {
+  if (isReading()) host.execve?.(host.execPath, [host.execPath, '-e', `process.exitCode = ${code}`], {})
+  return host.exit(code)
 }
 
 function processWorld(host: NodeJS.Process, clock: Clock): World {
@@ -43,7 +52,7 @@ const processSignals = (host: NodeJS.Process): World['signals'] => ({
       for (const name of SIGNALS[kind]) host.off(name, handler)
     }
   },
-  exit: (code) => host.exit(code),
+  exit: (code) => leave(host, code),
 })
 
 /** `capkeeper plan | head` closes the pipe early: the rest of the output is dropped, and the command still does its work and keeps its exit code. */

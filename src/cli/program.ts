@@ -1,6 +1,7 @@
 // The commander program. Each command registers itself from its own file. A command line that names a command loads only that one, and a
 // command imports its work inside its action, so that `--help` and `validate` start without the network packages.
 import { Command } from 'commander'
+import { DIRECT_FILES } from '../files.ts'
 import { EXIT_HELP, refuseEmpty, refuseKeyFlags } from './shared/args.ts'
 import type { Cli, World } from './shared/context.ts'
 import { EXIT, type ExitCode } from './shared/exit.ts'
@@ -51,6 +52,7 @@ export async function runCli(argv: readonly string[], world: World): Promise<Exi
   let name = 'capkeeper'
   const cli: Cli = {
     ...world,
+    files: DIRECT_FILES,
     finish: (ending) => {
       code = ending
     },

@@ -88,7 +88,7 @@ describe('a refused key', () => {
   it('is offered again after thirty seconds, and at once when it changes', async () => {
     const clock = hastyClock()
     const env = { KEY: 'bad-key' }
-    const keys = createKeyRing({ default: { env: 'KEY' } }, { env, clock })
+    const keys = createKeyRing({ default: { env: 'KEY' } }, { env })
     const { client, sent } = testClient(
       ({ body }) => (body['service_key'] === 'bad-key' ? failing(401) : ok({ addOnCreditCap: 4 })),
       { keys },
@@ -113,7 +113,7 @@ describe('a refused key', () => {
 
   it('that cannot even be loaded is an auth failure without a request', async () => {
     const clock = hastyClock()
-    const keys = createKeyRing({ default: { env: 'NOT_SET' } }, { env: {}, clock })
+    const keys = createKeyRing({ default: { env: 'NOT_SET' } }, { env: {} })
     const { client, sent } = testClient(() => ({}), { keys }, clock)
     expect((await client.readCap(TEAM)).failure).toMatchObject({ kind: 'auth', message: expect.stringContaining('NOT_SET') })
     expect(await client.writeCap(TEAM, 'none')).toMatchObject({ kind: 'refused', failure: { kind: 'auth' } })
@@ -160,7 +160,7 @@ describe('the key', () => {
 
   it.each(everyKey)('(a %s one) is not shown after %s', async (_length, _name, script, value) => {
     const clock = hastyClock()
-    const { client, events, learned } = testClient(script, { keys: keyRing(clock, value) }, clock)
+    const { client, events, learned } = testClient(script, { keys: keyRing(value) }, clock)
     const seen = [
       await client.readCap(TEAM),
       await client.writeCap(TEAM, 'none'),

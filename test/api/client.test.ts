@@ -53,7 +53,7 @@ describe('a request', () => {
 
   it('has the key of its permission', async () => {
     const clock = hastyClock()
-    const keys = createKeyRing({ default: { env: 'A' }, billingWrite: { env: 'B' } }, { env: { A: 'reader', B: 'writer' }, clock })
+    const keys = createKeyRing({ default: { env: 'A' }, billingWrite: { env: 'B' } }, { env: { A: 'reader', B: 'writer' } })
     const { client, sent } = testClient(() => ({}), { keys }, clock)
     await client.readCap(TEAM)
     await client.writeCap(TEAM, 'none')
@@ -63,7 +63,7 @@ describe('a request', () => {
   it('has the key that is current when it is sent, not when it was queued', async () => {
     const clock = hastyClock()
     const env = { KEY: 'old-key' }
-    const keys = createKeyRing({ default: { env: 'KEY' } }, { env, clock })
+    const keys = createKeyRing({ default: { env: 'KEY' } }, { env })
     const { client, sent } = testClient(() => ({}), { keys, rate: { start: 1, max: 1, concurrency: 1 } }, clock)
     const reads = [client.readCap(TEAM), client.readCap(userScope('a@x.y'))]
     env.KEY = 'new-key'
@@ -75,7 +75,7 @@ describe('a request', () => {
     const clock = hastyClock()
     const transport = scripted(clock, () => ({}))
     const rate = { start: 5, max: 10, concurrency: 8 }
-    const client = createReadClient({ transport, keys: keyRing(clock), clock, random: { next: () => 0 }, rate, paces: createPaces() })
+    const client = createReadClient({ transport, keys: keyRing(), clock, random: { next: () => 0 }, rate, paces: createPaces() })
     expect(client).not.toHaveProperty('writeCap')
     // @ts-expect-error: the type has no writing method either.
     expect(client.writeCap).toBeUndefined()
@@ -273,7 +273,7 @@ describe('the pace', () => {
   it('of a changed key continues at that of its predecessor', async () => {
     const clock = hastyClock()
     const env = { KEY: 'old-key' }
-    const keys = createKeyRing({ default: { env: 'KEY' } }, { env, clock })
+    const keys = createKeyRing({ default: { env: 'KEY' } }, { env })
     // Removed before the change, so that only the predecessor's pace is known.
     const learned: Record<string, unknown> = { default: { rate: 2.5, limited: true } }
     const { client, sent } = testClient(() => ({}), { keys, learned, rate: { start: 5, max: 10, concurrency: 8 } }, clock)

@@ -68,7 +68,7 @@ describe('a write', () => {
       response.end('{}')
     })
     open.push(server)
-    const trusting = { authorities: authoritiesIn(ours.file, { monotonic: () => 0 }) }
+    const trusting = { authorities: authoritiesIn(ours.file) }
     const proxied = { ...trusting, proxyEnv: { HTTPS_PROXY: isByProxy ? await proxyTo(server.port) : '' } }
     const transport = isByProxy ? transportTo('https://service.example', proxied) : transportTo(server.url, trusting)
     return { transport, arrived: () => arrived }

@@ -7,7 +7,7 @@ import { OPERATIONS } from '../../src/api/wire.ts'
 import { TEAM, userScope } from '../../src/core/model/scope.ts'
 import type { WireAnswer } from '../../src/ports.ts'
 import { letter, runs } from '../support/fuzz.ts'
-import { hastyClock, KEY, keyRing, type TestClient, testClient } from './world.ts'
+import { KEY, keyRing, type TestClient, testClient } from './world.ts'
 
 const DAY_MS = 86_400_000
 const NOON = Date.UTC(2026, 10, 20, 12)
@@ -225,7 +225,7 @@ describe('any answer', () => {
 })
 
 function keyRingOf(): (text: string) => string {
-  const keys = keyRing(hastyClock())
+  const keys = keyRing()
   keys.keyFor('GetUsageConfig')
   return keys.redact
 }

@@ -17,7 +17,7 @@ function house(...answers: Parameters<typeof inOrder>) {
   const paces = createPaces()
   const open = (overrides: Partial<ClientOptions> = {}): TestClient =>
     // A new ring each time, as after a reload.
-    testClient(() => ({}), { transport, paces, keys: keyRing(clock), rate: RATE, ...overrides }, clock)
+    testClient(() => ({}), { transport, paces, keys: keyRing(), rate: RATE, ...overrides }, clock)
   const gaps = (): number[] => transport.sent.slice(1).map(({ at }, index) => at - (transport.sent[index]?.at ?? 0))
   return { clock, open, gaps, sent: transport.sent }
 }
@@ -60,18 +60,18 @@ describe('the pace of a key', () => {
   })
 
   it('is shared by two names of one key', async () => {
-    const { clock, open, gaps } = house({})
+    const { open, gaps } = house({})
     const env = { A: 'one-key-0123456789', B: 'one-key-0123456789' }
-    const keys = createKeyRing({ default: { env: 'A' }, billingWrite: { env: 'B' } }, { env, clock })
+    const keys = createKeyRing({ default: { env: 'A' }, billingWrite: { env: 'B' } }, { env })
     const { client } = open({ keys })
     await Promise.all([client.readCap(TEAM), client.writeCap(TEAM, 'none')])
     expect(gaps()).toEqual([GAP_MS])
   })
 
   it('keeps the gap when the key changes, even while requests wait', async () => {
-    const { clock, open, gaps, sent } = house({})
+    const { open, gaps, sent } = house({})
     const env = { KEY: 'old-key-0123456789' }
-    const { client } = open({ keys: createKeyRing({ default: { env: 'KEY' } }, { env, clock }) })
+    const { client } = open({ keys: createKeyRing({ default: { env: 'KEY' } }, { env }) })
     const waiting = people(5).map((scope) => client.readCap(scope))
     await waiting[0]
     env.KEY = 'new-key-0123456789'

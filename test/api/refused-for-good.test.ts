@@ -20,7 +20,7 @@ async function over(switches: Partial<Switches>, key: string) {
   const { transport, calls, close } = await startSandbox(switches)
   onTestFinished(close)
   const options = { transport, clock, paces: createPaces(), random: { next: () => 0.5 }, rate }
-  return { calls, options, client: createWriteClient({ ...options, keys: keyRing(clock, key) }) }
+  return { calls, options, client: createWriteClient({ ...options, keys: keyRing(key) }) }
 }
 
 describe.each(STYLES)('with errors as %s', (errors) => {

@@ -68,7 +68,7 @@ export interface TestClient {
   readonly learned: [string, unknown, number][]
 }
 
-export const keyRing = (clock: Clock, value = KEY): KeyRing => createKeyRing({ default: { env: 'KEY' } }, { env: { KEY: value }, clock })
+export const keyRing = (value = KEY): KeyRing => createKeyRing({ default: { env: 'KEY' } }, { env: { KEY: value } })
 
 /** A client over scripted answers, fast enough that pacing does not show unless a test wants it. */
 export function testClient(script: Script, overrides: Partial<ClientOptions> = {}, clock = hastyClock()): TestClient {
@@ -77,7 +77,7 @@ export function testClient(script: Script, overrides: Partial<ClientOptions> = {
   const learned: [string, unknown, number][] = []
   const client = createWriteClient({
     transport,
-    keys: keyRing(clock),
+    keys: keyRing(),
     clock,
     random: { next: () => 0.5 },
     rate: { start: 1_000, max: 1_000, concurrency: 8 },

@@ -119,7 +119,7 @@ export async function instantWorkspace(name: string, company: Company, store: Le
   const ledger = await store.workspace(name, 'http://127.0.0.1:1')
   const client = createWriteClient({
     transport: instantService(company, caps),
-    keys: createKeyRing({ default: { env: 'KEY' } }, { env: { KEY: 'bench' }, clock }),
+    keys: createKeyRing({ default: { env: 'KEY' } }, { env: { KEY: 'bench' } }),
     clock,
     random: { next: () => 0.5 },
     rate: { start: 1_000_000, max: 1_000_000, concurrency: 8 },

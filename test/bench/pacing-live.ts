@@ -47,7 +47,7 @@ async function liveUse(burst: number): Promise<LiveUse> {
   const transport = createHttpTransport({ baseUrl, userAgent: 'capkeeper/bench', proxyEnv: {}, concurrency: 8 })
   const client = createReadClient({
     transport,
-    keys: createKeyRing({ default: { env: 'KEY' } }, { env: { KEY: 'bench' }, clock: systemClock }),
+    keys: createKeyRing({ default: { env: 'KEY' } }, { env: { KEY: 'bench' } }),
     clock: systemClock,
     random: systemRandom,
     rate: { start: 5, max: 60, concurrency: 8 },

@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { buildProgram, commandsFor } from '../../src/cli/program.ts'
 import { createSecrets, NO_SIGNALS } from '../../src/cli/shared/context.ts'
 import { EXIT } from '../../src/cli/shared/exit.ts'
+import { DIRECT_FILES } from '../../src/files.ts'
 import { hastyClock } from '../api/world.ts'
 import { policyText } from '../policy/support.ts'
 import { fakeClock } from '../support/clock.ts'
@@ -23,7 +24,7 @@ const CODES: readonly number[] = Object.values(EXIT)
 
 const streams = () => ({ stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough() })
 const world = { ...streams(), env: {}, clock: fakeClock(), secrets: createSecrets(), signals: NO_SIGNALS }
-const program = buildProgram({ ...world, finish: () => undefined }, await commandsFor([]))
+const program = buildProgram({ ...world, files: DIRECT_FILES, finish: () => undefined }, await commandsFor([]))
 
 interface Known {
   readonly words: readonly string[]

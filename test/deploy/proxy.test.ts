@@ -69,7 +69,7 @@ async function stage(reader: Readonly<Record<string, string>>) {
   const signedIn = await listen((_request, response) => response.writeHead(202, reader).end())
   const clock = fakeClock()
   const [views, people] = [() => [fullView('acme')], hashLabels(sha256, 'salt')]
-  const gate = createGate({ settings: () => settings, env: {}, clock })
+  const gate = createGate({ settings: () => settings, env: {} })
   const upstream = await serve({ views, clock, people, gate, isChecked: () => settings, documents: libraryOf({ views, clock, people }) })
   const root = mkdtempSync(join(tmpdir(), 'capkeeper-nginx-'))
   const port = await freePort()
@@ -164,7 +164,7 @@ describe.skipIf(!HAS_NGINX)('through nginx as documented', () => {
     expect(NGINX).toContain('proxy_set_header X-Forwarded-Email')
     const clock = fakeClock()
     const [views, people] = [() => [fullView('acme')], hashLabels(sha256, 'salt')]
-    const gate = createGate({ settings: () => settings, env: {}, clock })
+    const gate = createGate({ settings: () => settings, env: {} })
     const upstream = await serve({ views, clock, people, gate, isChecked: () => settings, documents: libraryOf({ views, clock, people }) })
     expect((await raw(Number(new URL(upstream.url).port), [`X-Forwarded-Email: ${EVE}`])).status).toBe(200)
   })
@@ -195,7 +195,7 @@ describe.skipIf(!HAS_OAUTH2_PROXY)('through oauth2-proxy as documented', () => {
     const signIn = await issuer()
     const clock = fakeClock()
     const [views, people] = [() => [fullView('acme')], hashLabels(sha256, 'salt')]
-    const gate = createGate({ settings: () => settings, env: {}, clock })
+    const gate = createGate({ settings: () => settings, env: {} })
     const upstream = await serve({ views, clock, people, gate, isChecked: () => settings, documents: libraryOf({ views, clock, people }) })
     const port = await freePort()
     const example = EXAMPLES.find(({ text }) => /--upstream=/.test(text))?.text ?? ''

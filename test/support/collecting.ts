@@ -37,7 +37,7 @@ export async function service(
 ) {
   const fixture = await startSandbox({ clock, people: 6, groups: 1, days: 100, ...options })
   opened.push(fixture)
-  const keys = createKeyRing({ default: { env: 'KEY' } }, { env: { KEY: 'sandbox-admin' }, clock })
+  const keys = createKeyRing({ default: { env: 'KEY' } }, { env: { KEY: 'sandbox-admin' } })
   const rate = { start: ratePerSecond, max: ratePerSecond, concurrency: 3 }
   const client = createReadClient({ transport: fixture.transport, keys, clock, random: { next: () => 0 }, rate, paces: createPaces() })
   const roster = await client.readRoster()

@@ -2,6 +2,7 @@
 import { Writable } from 'node:stream'
 import { buildProgram, commandsFor } from '../../src/cli/program.ts'
 import { createSecrets, NO_SIGNALS } from '../../src/cli/shared/context.ts'
+import { DIRECT_FILES } from '../../src/files.ts'
 import { fakeClock } from './clock.ts'
 
 /** Splits a plain line into words as a shell does: quotes keep words together, nothing is expanded. */
@@ -28,7 +29,7 @@ function programThatDoesNothing(): Program {
     secrets: createSecrets(),
     signals: NO_SIGNALS,
   }
-  const program = buildProgram({ ...world, finish: () => undefined }, COMMANDS)
+  const program = buildProgram({ ...world, files: DIRECT_FILES, finish: () => undefined }, COMMANDS)
   doNothing(program)
   return program
 }

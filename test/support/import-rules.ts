@@ -15,7 +15,7 @@ interface Reach {
 /** core <- policy, api, sandbox <- daemon <- console, cli <- main. */
 const REACH: Readonly<Record<string, Reach>> = {
   ports: { values: [], types: ['core'] },
-  files: { values: [], types: [] },
+  files: { values: [], types: ['ports'] },
   core: { values: ['core'], types: ['ports'] },
   policy: { values: ['core', 'policy', 'files'], types: ['ports'] },
   api: { values: ['core', 'api', 'files'], types: ['ports'] },

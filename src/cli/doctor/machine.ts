@@ -54,7 +54,7 @@ export async function checkFiles({ keys, caFile, directory }: WorkspaceConfig, {
   }
   for (const [file, names] of files) tell(`key ${names.join(', ')}`, keyFile(file))
   if (caFile !== undefined) {
-    const found = authoritiesIn(caFile, clock)()
+    const found = authoritiesIn(caFile)()
     tell('caFile', 'message' in found ? failed(found.message, 'correct caFile or --ca-file') : ok(`${caFile} holds certificates`))
   }
   if (!directory) return

@@ -217,9 +217,9 @@ function addressFault(text: string): string | undefined {
   return 'message' in parsed ? `${parsed.message}; write it like https://service.example` : undefined
 }
 
-function keyFault(file: string, { env, clock }: Cli): string | undefined {
+function keyFault(file: string, { env }: Cli): string | undefined {
   if (file === '') return 'a path is needed'
-  const [problem] = createKeyRing({ default: { file } }, { env, clock }).problems()
+  const [problem] = createKeyRing({ default: { file } }, { env }).problems()
   return problem?.severity === 'error' ? 'that is no file with a key in it; give the path of one, never the key itself' : undefined
 }
 

@@ -23,7 +23,7 @@ import { randomSalt, sha256, systemRandom } from '../../daemon/schedule/system.t
 import { commitOf } from '../../policy/load/git.ts'
 import { formatProblems } from '../../policy/yaml.ts'
 import type { Ledger } from '../../ports.ts'
-import { connectWriter, openNotify } from '../compose.ts'
+import { connectWriter, openNotify, serviceFiles } from '../compose.ts'
 import { SANDBOX_IDENTITY } from '../sandbox/embedded.ts'
 import type { NetworkFlags } from '../shared/args.ts'
 import { type Cli, hasColours } from '../shared/context.ts'
@@ -261,6 +261,7 @@ export async function openWorkspace(config: WorkspaceConfig, host: Host): Promis
   const about = { workspace: config.name, address: config.baseUrl }
   // Nothing else is logged until the first answer, which may take minutes.
   logger.info(about, 'asking the service')
+  await cli.files.refresh(host.config().workspaces.flatMap(serviceFiles))
   let first: 'waiting' | 'answered' | 'failed' = 'waiting'
   const ledger = await bound(host.store, config, { isEmbedded: host.isEmbedded, rebind: host.flags.rebind === true })
   // Every workspace keeps the salt, because commands open one workspace and must show the same hashes.

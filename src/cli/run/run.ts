@@ -14,13 +14,13 @@ import { createLibrary } from '../../daemon/http/documents/make.ts'
 import { elsewhereSource, sourceOf } from '../../daemon/http/documents/source.ts'
 import type { Health } from '../../daemon/http/metrics/metrics.ts'
 import { ListenError, type Server, startServer } from '../../daemon/http/server.ts'
-import { ledgerGate } from '../../daemon/http/token.ts'
+import { ledgerGate, type TokenSource } from '../../daemon/http/token.ts'
 import type { LedgerStore } from '../../daemon/ledger/ledger.ts'
 import { ledgerPieces, type SharedWorkspace } from '../../daemon/ledger/share.ts'
 import { type Comparisons, createComparisons } from '../../daemon/replay/comparisons.ts'
 import { type Daemon, startDaemon } from '../../daemon/schedule/daemon.ts'
 import { randomSalt, sha256 } from '../../daemon/schedule/system.ts'
-import { refusePipes } from '../../files.ts'
+import { keepFiles, refusePipes } from '../../files.ts'
 import { type Watcher, watchPaths } from '../../policy/load/watch.ts'
 import { type Embedded, LEFT_ALONE, onSandbox, startBeside, withSandboxKey } from '../sandbox/embedded.ts'
 import { type Cli, UsageError } from '../shared/context.ts'
@@ -59,7 +59,8 @@ export async function runCommand(flags: RunFlags, outer: Cli): Promise<void> {
       `${named} cannot be used with --sandbox, which is the service itself: leave out one or the other (with npm start, set CAPKEEPER_BASE_URL)`,
     )
   }
-  const cli = flags.sandbox ? { ...outer, env: withSandboxKey(outer.env) } : outer
+  const files = keepFiles(outer.clock)
+  const cli = { ...outer, files, ...(flags.sandbox && { env: withSandboxKey(outer.env) }) }
   const embedded = flags.sandbox ? await startBeside(cli, flags.sandboxPort) : undefined
   const reader: Reader = { read: () => readConfig(reader, flags, cli, embedded), name: undefined }
   try {
@@ -289,8 +290,11 @@ const unread =
   (message: string): void =>
     logger.error({ error: message }, 'a token cannot be read')
 
-const listenOn = (config: Config, running: Readonly<Running>, host: Host): Promise<Server> =>
-  startServer({
+async function listenOn(config: Config, running: Readonly<Running>, host: Host): Promise<Server> {
+  const { files } = host.cli
+  const readTokens = (): Promise<void> => files.refresh(filesIn([host.config().auth?.token, config.ledgerToken]))
+  await readTokens()
+  return startServer({
     ...config.listen,
     clock: host.cli.clock,
     metrics: host.metrics,
@@ -311,14 +315,19 @@ const listenOn = (config: Config, running: Readonly<Running>, host: Host): Promi
     views: () => running.daemon?.views() ?? [],
     health: () => healthOf(running, host),
     refresh: () => refresh(running, host),
-    gate: createGate({ settings: () => host.config().auth, env: host.cli.env, clock: host.cli.clock, onUnread: unread(host) }),
+    gate: createGate({ settings: () => host.config().auth, env: host.cli.env, onUnread: unread(host), files }),
+    readTokens,
     isChecked: () => host.config().auth,
-    ledgerGate: ledgerGate({ host: config.listen.host, token: config.ledgerToken, env: host.cli.env, onUnread: unread(host) }),
+    ledgerGate: ledgerGate({ host: config.listen.host, token: config.ledgerToken, env: host.cli.env, onUnread: unread(host), files }),
     ledgerHasToken: config.ledgerToken !== undefined,
     ledger: () => ledgerPieces({ workspaces: ledgersOf(running, host), now: host.cli.clock.now(), key: randomSalt(), digest: sha256 }),
     ready: () => running.daemon?.ready() ?? { ready: false, reasons: [running.why?.() ?? 'starting'] },
     onError: (error) => host.logger.error({ error: error.message }, 'a page could not be made'),
   })
+}
+
+const filesIn = (sources: readonly (TokenSource | undefined)[]): readonly string[] =>
+  sources.flatMap((source) => (source && 'file' in source ? [source.file] : []))
 
 /** Prints the addresses: plain lines on a terminal, otherwise a line of the log. */
 function announce({ url }: Server, { cli, logger }: Host, embedded: Embedded | undefined): void {

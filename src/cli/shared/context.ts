@@ -1,6 +1,7 @@
 // What a command gets from outside: streams, environment, clock, and a place to leave its exit code. Tests pass their own. Commands never use
 // `process` themselves.
 import { styleText } from 'node:util'
+import type { Files } from '../../files.ts'
 import type { Clock } from '../../ports.ts'
 import type { ExitCode } from './exit.ts'
 
@@ -31,6 +32,8 @@ export interface Signals {
 export const NO_SIGNALS: Signals = { on: () => () => undefined, exit: () => undefined }
 
 export interface Cli extends World {
+  /** Keys, tokens and certificates. */
+  readonly files: Files
   /** Sets the exit code of the process. */
   finish(code: ExitCode): void
 }

@@ -33,7 +33,7 @@ export async function validate(given: readonly string[], flags: ValidateFlags, c
   const ofConfig = [
     ...config.problems,
     ...plainHttpProblems(config.config?.workspaces ?? [], 'warning'),
-    ...caFileProblems(config, cli),
+    ...caFileProblems(config),
     ...(loaded ? unknownViewerGroups(loaded, config) : []),
   ]
   const problems = [
@@ -47,10 +47,10 @@ export async function validate(given: readonly string[], flags: ValidateFlags, c
 }
 
 /** Only a warning, because the file may exist only where capkeeper runs. Key files, for the same reason, are not checked. Choice. */
-function caFileProblems({ config, places }: LoadedConfig, { clock }: Cli): readonly Problem[] {
+function caFileProblems({ config, places }: LoadedConfig): readonly Problem[] {
   const files = new Set(config?.workspaces.flatMap(({ caFile }) => caFile ?? []))
   return [...files].flatMap((file) => {
-    const found = authoritiesIn(file, clock)()
+    const found = authoritiesIn(file)()
     if (!('message' in found)) return []
     const hint = 'correct caFile, --ca-file or CAPKEEPER_CA_FILE, unless the file is only where capkeeper runs'
     return [{ severity: 'warning', code: 'CA_INVALID', message: found.message, ...places?.get(file), hint } as const]

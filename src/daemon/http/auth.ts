@@ -3,7 +3,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { BlockList, isIP } from 'node:net'
 import { isEmail } from '../../core/model/scope.ts'
-import type { Clock } from '../../ports.ts'
+import type { Files } from '../../files.ts'
 import { isShown, type Refusal, sourceText, type TokenSource, tokenReader } from './token.ts'
 
 /** The headers count only from these networks. */
@@ -92,8 +92,6 @@ const BAD_ADDRESS: Refusal = { status: 401, message: 'the proxy did not name one
 const FOREIGN: Refusal = { status: 403, message: 'this address answers only its proxy\n' }
 const NOTHING: Refusal = { status: 403, message: 'you may not see a workspace here\n' }
 
-/** A token is read again after this time. Choice. */
-const READ_AGAIN_MS = 1_000
 /** Groups of a header that are read. Choice. */
 const MOST_GROUPS = 1_000
 
@@ -101,13 +99,13 @@ export interface GateOptions {
   /** Those in force; absent: every reader is let in. */
   readonly settings: () => AuthSettings | undefined
   readonly env: Readonly<Record<string, string | undefined>>
-  readonly clock: Pick<Clock, 'monotonic'>
   /** Called once when the file of the token cannot be read. */
   readonly onUnread?: (message: string) => void
+  readonly files?: Pick<Files, 'look'>
 }
 
-export function createGate({ settings, env, clock, onUnread }: GateOptions): Gate {
-  const tokens = nowAndThen(tokenReader(env, onUnread), clock)
+export function createGate({ settings, env, onUnread, files }: GateOptions): Gate {
+  const tokens = tokenReader(env, onUnread, files)
   // Read before anybody asks, so that there is a last good one.
   const { token } = settings() ?? {}
   if (token) tokens(token)
@@ -119,18 +117,6 @@ export function createGate({ settings, env, clock, onUnread }: GateOptions): Gat
     if (!auth.proxy) return EVERYBODY
     if (networks?.from !== auth.proxy.from) networks = { from: auth.proxy.from, list: networkList(auth.proxy.from) }
     return byProxy(asking, auth.proxy, networks.list, auth.viewers)
-  }
-}
-
-function nowAndThen(
-  read: (source: TokenSource) => string | undefined,
-  clock: GateOptions['clock'],
-): (source: TokenSource) => string | undefined {
-  let last: { readonly source: TokenSource; readonly atMs: number; readonly token: string | undefined } | undefined
-  return (source) => {
-    const nowMs = clock.monotonic()
-    if (last?.source !== source || nowMs - last.atMs >= READ_AGAIN_MS) last = { source, atMs: nowMs, token: read(source) }
-    return last.token
   }
 }
 

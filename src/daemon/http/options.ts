@@ -37,6 +37,8 @@ export interface ServedOptions {
   readonly ledgerHasToken?: boolean
   /** Default: every request that reaches the address is let in. */
   readonly gate?: Gate
+  /** Called before a request is judged, to read the files of tokens again. Never rejects. */
+  readonly readTokens?: () => Promise<void>
   /** What the config says now; undefined: no reader is checked. */
   readonly isChecked?: () => Pick<AuthSettings, 'metrics'> | undefined
   readonly live: Live

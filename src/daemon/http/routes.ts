@@ -65,6 +65,7 @@ function addChecks(server: FastifyInstance, options: ServedOptions, { gate, view
     reply.header('Cross-Origin-Resource-Policy', 'same-origin').header('X-Frame-Options', 'DENY')
     // A page of another site must not read this one through a browser on this machine.
     if (isPrivate && !isHostOfHere(request.headers.host ?? 'localhost')) return refuse(reply, request, 421, FOREIGN_NAME)
+    if (path === '/ledger' || !isOpen(path, options)) await options.readTokens?.()
     const viewer = isOpen(path, options) ? NOBODY : gate(askingOf(request))
     if (isRefused(viewer)) return refuseEntry(reply, request, viewer)
     viewers.set(request, viewer)

@@ -2,7 +2,7 @@
 // counts at once, and compared in a time that reveals nothing of it. It must never get into an answer, a log or an error.
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { isLoopback } from '../../core/model/loopback.ts'
-import { FileError, readText } from '../../files.ts'
+import { DIRECT_FILES, type Files, whyUnread } from '../../files.ts'
 
 /** Where a token is found. */
 export type TokenSource = { readonly file: string } | { readonly env: string }
@@ -23,13 +23,14 @@ export interface LedgerGateOptions {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Called once when the file of the token cannot be read. */
   readonly onUnread?: (message: string) => void
+  readonly files?: Pick<Files, 'look'>
 }
 
 const MAX_TOKEN_BYTES = 4_096
 
 /** Choice: 403 where no token would help, 401 where the right one would. */
-export function ledgerGate({ host, token, env, onUnread }: LedgerGateOptions): LedgerGate {
-  const read = tokenReader(env, onUnread)
+export function ledgerGate({ host, token, env, onUnread, files }: LedgerGateOptions): LedgerGate {
+  const read = tokenReader(env, onUnread, files)
   if (!token) return () => (isLoopback(host) ? undefined : { status: 403, message: NO_TOKEN })
   // Before anybody asks, so that there is a last good one.
   read(token)
@@ -60,13 +61,14 @@ const digestOf = (text: string): Buffer => createHash('sha256').update(text, 'ut
 export function tokenReader(
   env: LedgerGateOptions['env'],
   onUnread: (message: string) => void = () => undefined,
+  files: Pick<Files, 'look'> = DIRECT_FILES,
 ): (source: TokenSource) => string | undefined {
   let last: { readonly file: string; readonly token: string | undefined; readonly why: string | undefined } | undefined
   return (source) => {
     if ('env' in source) return tokenIn(env[source.env])
     const { file } = source
     const before = last?.file === file ? last : undefined
-    const { token = before?.token, why } = tokenOf(file)
+    const { token = before?.token, why } = tokenOf(files, file)
     if (why !== undefined && before?.why !== why) {
       onUnread(`the token file ${file} ${why}${token === undefined ? '' : '; the last good token is used'}`)
     }
@@ -76,16 +78,14 @@ export function tokenReader(
 }
 
 /** The token in a file, or why there is none. */
-function tokenOf(file: string): { readonly token?: string; readonly why?: string } {
+function tokenOf(files: Pick<Files, 'look'>, file: string): { readonly token?: string; readonly why?: string } {
   try {
-    const token = tokenIn(readText(file, MAX_TOKEN_BYTES))
+    const token = tokenIn(files.look(file, MAX_TOKEN_BYTES).text())
     return token === undefined ? { why: 'has no token' } : { token }
   } catch (error) {
-    return { why: error instanceof FileError ? error.message : `cannot be read (${codeOf(error)})` }
+    return { why: whyUnread(error) }
   }
 }
-
-const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : String(error))
 
 const tokenIn = (text: string | undefined): string | undefined => {
   const secret = secretIn(text)
@@ -93,23 +93,23 @@ const tokenIn = (text: string | undefined): string | undefined => {
 }
 
 /** Without white space around it; undefined when there is none. */
-export function readToken(token: TokenSource, env: LedgerGateOptions['env']): string | undefined {
-  return tokenIn(readSecret(token, env))
-}
+export const readToken = (token: TokenSource, env: LedgerGateOptions['env']): string | undefined => tokenIn(readSecret(token, env))
 
 /** One line without white space around it; a password may have some inside. Undefined when there is none. */
-export function readSecret(secret: TokenSource, env: LedgerGateOptions['env']): string | undefined {
-  return secretIn('file' in secret ? beginningOf(secret.file) : env[secret.env])
-}
+export const readSecret = (
+  secret: TokenSource,
+  env: LedgerGateOptions['env'],
+  files: Pick<Files, 'look'> = DIRECT_FILES,
+): string | undefined => secretIn('file' in secret ? beginningOf(files, secret.file) : env[secret.env])
 
 function secretIn(given: string | undefined): string | undefined {
   const text = given?.trim()
   return text === undefined || text === '' || /\p{Cc}/u.test(text) ? undefined : text
 }
 
-function beginningOf(file: string): string | undefined {
+function beginningOf(files: Pick<Files, 'look'>, file: string): string | undefined {
   try {
-    return readText(file, MAX_TOKEN_BYTES)
+    return files.look(file, MAX_TOKEN_BYTES).text()
   } catch {
     return undefined
   }

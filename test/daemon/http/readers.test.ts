@@ -44,7 +44,7 @@ async function serve(views: () => readonly WorkspaceView[] = () => [fullView('ac
     clock,
     people,
     documents,
-    gate: createGate({ settings: () => auth, env: {}, clock }),
+    gate: createGate({ settings: () => auth, env: {} }),
     isChecked: () => auth,
   })
   return (path: string, headers: Headers = {}) => get(url + path, headers)
@@ -192,7 +192,7 @@ describe('a reader of some groups', () => {
   test('is told by the stream of events when to look again, and of no change', async () => {
     const clock = fakeClock()
     const live = createLive(clock, 'boot')
-    const gate = createGate({ settings: () => settings, env: {}, clock })
+    const gate = createGate({ settings: () => settings, env: {} })
     const { url } = await start({ views: () => [fullView('acme')], clock, live, gate, isChecked: () => settings })
     const answer = await fetch(`${url}/api/v1/events?workspace=acme`, { headers: { 'X-Groups': 'leads' } })
     const reader = answer.body?.getReader()
@@ -254,7 +254,7 @@ describe('a reader of some groups', () => {
         views,
         clock,
         documents,
-        gate: createGate({ settings: () => settings, env: {}, clock }),
+        gate: createGate({ settings: () => settings, env: {} }),
         isChecked: () => settings,
       })
       return async (path: string) => (await get(url + path, LEAD)).text

@@ -226,7 +226,10 @@ async function openWorkspace(
   const learning = learnedKeeper(ledger, clock)
   const client = createWriteClient({
     transport: parts.service.transportOf(self),
-    keys: createKeyRing({ default: { file: 'key' } }, { env: {}, clock, files: { identify: parts.keyNow, read: parts.keyNow } }),
+    keys: createKeyRing(
+      { default: { file: 'key' } },
+      { env: {}, files: { look: () => ({ identity: parts.keyNow(), text: parts.keyNow }) } },
+    ),
     clock,
     random,
     rate: settings.rate,

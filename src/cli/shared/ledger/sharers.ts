@@ -21,7 +21,7 @@ interface Known {
 }
 
 /** Computes the sharers once for each configuration. */
-export function sharersIn(cli: Pick<Cli, 'env' | 'clock'>, store: Pick<LedgerStore, 'paces'>, config: () => Config): Sharers {
+export function sharersIn(cli: Pick<Cli, 'env' | 'files'>, store: Pick<LedgerStore, 'paces'>, config: () => Config): Sharers {
   let known: Known | undefined
   const now = (): Known => {
     const of = config()

@@ -1,0 +1,49 @@
+// The files that the daemon reads beside itself. A file system that never answers is in test/hostile.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { FileError, keepFiles, readAside } from '../src/files.ts'
+import { fakeClock } from './support/clock.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'capkeeper-files-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+const path = join(folder, 'file')
+
+test('what is known of a file is a second old at most, and another identity tells that it changed', async () => {
+  const clock = fakeClock()
+  const files = keepFiles(clock)
+  writeFileSync(path, 'one')
+  expect(() => files.look(path, 10)).toThrow('has not been read yet')
+  await files.refresh([path])
+  const first = files.look(path, 10)
+  writeFileSync(path, 'two')
+  await files.refresh([path])
+  expect(files.look(path, 10).text()).toBe('one')
+  await clock.advance(1_000)
+  await files.refresh([path])
+  const second = files.look(path, 10)
+  expect([first.text(), second.text()]).toEqual(['one', 'two'])
+  expect(first.identity).not.toBe(second.identity)
+  expect(() => files.look(path, 2)).toThrow('has more than the 2 bytes that are read')
+})
+
+test('what cannot be read is an error until it can be', async () => {
+  const clock = fakeClock()
+  const files = keepFiles(clock)
+  rmSync(path)
+  await files.refresh([path])
+  expect(() => files.look(path, 10)).toThrow('ENOENT')
+  mkdirSync(path)
+  await clock.advance(1_000)
+  await files.refresh([path])
+  expect(() => files.look(path, 10)).toThrow('is not a regular file')
+})
+
+test('many readers of one file, and many files, all get their content', async () => {
+  const paths = Array.from({ length: 40 }, (_, at) => join(folder, String(at)))
+  for (const one of paths) writeFileSync(one, one)
+  const read = await Promise.all([...paths, ...paths].map((one) => readAside(one, 1_000, fakeClock())))
+  expect(read.map(({ bytes }) => bytes.toString())).toEqual([...paths, ...paths])
+  await expect(readAside(folder, 10, fakeClock())).rejects.toThrow(FileError)
+})
