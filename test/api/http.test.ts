@@ -200,12 +200,16 @@ describe('a request without an answer', () => {
     expect(answer).toMatchObject({ status: 503, body: 'x'.repeat(MAX_SMALL_ANSWER_BYTES) })
   })
 
-  it('rejects with the reason of its signal when that aborts, before or during', async () => {
+  it('rejects with the reason of its signal when that aborts, before, during, or while the client is opened', async () => {
     const server = await serve(() => stop.abort(new Error('stopping')))
     const stop = new AbortController()
     const transport = transportTo(server.url)
     await expect(transport.send('GetUsageConfig', BODY, { ...SOON, signal: stop.signal })).rejects.toThrow('stopping')
     await expect(transport.send('GetUsageConfig', BODY, { ...SOON, signal: stop.signal })).rejects.toThrow('stopping')
+    const cut = new AbortController()
+    const opening = transportTo(server.url).send('GetUsageConfig', BODY, { ...SOON, signal: cut.signal })
+    cut.abort(new Error('cut'))
+    await expect(opening).rejects.toThrow('cut')
     expect(server.requests).toHaveLength(1)
   })
 })

@@ -56,14 +56,16 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
   let client: { readonly pem: string | undefined; readonly got: Promise<Got> } | undefined
   return {
     async send(operation, body, sendOptions) {
-      sendOptions.signal?.throwIfAborted()
       const trusted = options.authorities?.()
       if (trusted && 'message' in trusted) return { kind: 'network', message: trusted.message }
       agents ??= openAgents(proxy, options.concurrency)
       // node:https reuses a connection only for requests with the same authorities.
       if (!client || client.pem !== trusted?.pem) client = { pem: trusted?.pem, got: openClient(agents, options, trusted?.pem) }
+      const got = await client.got
+      // Nothing listens yet to the failure of a request that is destroyed as it begins.
+      sendOptions.signal?.throwIfAborted()
       return exchange(
-        { client: await client.got, room, account, proxy },
+        { client: got, room, account, proxy },
         { operation, url: `${base.url}${OPERATION_PATH}${operation}` },
         body,
         sendOptions,
@@ -104,11 +106,11 @@ export function createPoster({ userAgent, proxyEnv }: Pick<HttpTransportOptions,
   }
   return {
     async post(url, body, { timeoutMs, signal }) {
-      signal?.throwIfAborted()
       const proxy = proxyFor(url, proxyEnv)
       const unusable = proxy && whyNoProxy(proxy)
       if (unusable !== undefined) return { kind: 'network', message: unusable, unsent: true }
       const client = await openClient(agentsFor(proxy), { userAgent }, undefined)
+      signal?.throwIfAborted()
       const timeout = delaysOf(timeoutMs)
       const stream = open(client, url, JSON.stringify(body), timeout)
       const release = onAbort([signal], () => stream.destroy(new Error('aborted')))
@@ -233,7 +235,6 @@ async function exchange(
   if (mayLeave) checkBeforeSending(stream, mayLeave)
   const release = onAbort([signal], () => stream.destroy(new Error('aborted')))
   try {
-    signal?.throwIfAborted()
     const { answer, ...rest } = await receive(stream, { operation, rows, room, claim })
     if (rows?.staysAs !== undefined) claim.keep(rows.staysAs)
     return { status: answer.statusCode, headers: joinedHeaders(answer.headers), ...rest }

@@ -261,7 +261,7 @@ export async function openWorkspace(config: WorkspaceConfig, host: Host): Promis
   const about = { workspace: config.name, address: config.baseUrl }
   // Nothing else is logged until the first answer, which may take minutes.
   logger.info(about, 'asking the service')
-  await cli.files.refresh(host.config().workspaces.flatMap(serviceFiles))
+  await cli.files.refresh([config, ...host.config().workspaces].flatMap(serviceFiles))
   let first: 'waiting' | 'answered' | 'failed' = 'waiting'
   const ledger = await bound(host.store, config, { isEmbedded: host.isEmbedded, rebind: host.flags.rebind === true })
   // Every workspace keeps the salt, because commands open one workspace and must show the same hashes.
