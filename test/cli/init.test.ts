@@ -14,7 +14,7 @@ import { wordsOf } from '../support/command-lines.ts'
 
 const NOW = Date.UTC(2026, 10, 20, 12)
 const live = { people: ['ada@example.com'], capOf: () => undefined, emails: () => [], unread: [] }
-const nothing = { team: 'none', groups: [], people: [], bare: [], left: 0, conflicts: [] } as const
+const nothing = { team: 'none', groups: [], people: [], named: [], left: 0, conflicts: [] } as const
 const START: Start = {
   ...{ workspace: 'acme', baseUrl: 'https://service.example', key: { file: '/keys/read' }, live, now: NOW },
   adopted: {
@@ -96,11 +96,11 @@ describe('the texts', () => {
     fc.assert(
       fc.property(names, names, names, (workspace, key, group) => {
         const groups = [{ id: 'grp_a', name: group, cap: credits(7), emails: [] }]
-        const bare = [{ id: 'grp_b', name: `${group}\nspec:`, cap: 'none' as const, emails: [] }]
-        const read = readBack({ ...START, workspace: `x${workspace}`, key: { file: `/${key}` }, adopted: { ...nothing, groups, bare } })
+        const named = [{ id: 'grp_b', name: `${group} spec:`, cap: 'none' as const, emails: [] }]
+        const read = readBack({ ...START, workspace: `x${workspace}`, key: { file: `/${key}` }, adopted: { ...nothing, groups, named } })
         expect(read.problems).toEqual([])
         expect(read.workspace).toMatchObject({ name: `x${workspace}`, keys: { default: { file: `/${key}` } } })
-        expect(read.set?.groups.map((one) => one.name)).toEqual([group])
+        expect(read.set?.groups.map((one) => one.name)).toEqual([group, `${group} spec:`])
       }),
       { numRuns: 30 },
     )

@@ -16,7 +16,7 @@ export const adoptLive = (live: Live, groups: readonly NamedGroup[]): Adopted =>
   })
 
 /** The policy set of a workspace that declares them. */
-export function policyOf(workspace: string, { team, groups, people }: Adopted): PolicySet {
+export function policyOf(workspace: string, { team, groups, named, people }: Adopted): PolicySet {
   const at = { file: 'import', line: 1, column: 1 }
   const rule = (scope: Scope, cap: Cap): readonly CapRule[] => (cap === 'none' ? [] : [{ scope, cap, at, document: workspace }])
   return {
@@ -26,7 +26,7 @@ export function policyOf(workspace: string, { team, groups, people }: Adopted): 
       ...groups.flatMap(({ id, cap }) => rule(groupScope(id), cap)),
       ...people.flatMap(({ email, cap }) => rule(userScope(email), cap)),
     ],
-    groups: groups.map(({ id, name }) => ({ scope: groupScope(id), name, at })),
+    groups: [...groups, ...named].map(({ id, name }) => ({ scope: groupScope(id), name, at })),
     grants: [],
     protectedPeople: [],
     peopleRules: [],
@@ -40,7 +40,6 @@ export function policyOf(workspace: string, { team, groups, people }: Adopted): 
 export function notesOf(config: Pick<WorkspaceConfig, 'baseUrl'>, adopted: Adopted, live: Live): readonly string[] {
   const lines = [`Imported by capkeeper from ${config.baseUrl}.`]
   if (adopted.left > 0) lines.push(`${count(adopted.left, 'cap')} equal to the wider one ${adopted.left === 1 ? 'is' : 'are'} left out.`)
-  lines.push(...adopted.bare.map(({ id, name }) => `Group ${id} (${name}) has no cap of its own, and is not managed.`))
   if (live.unread.length > 0) lines.push(`NOT COMPLETE: ${count(live.unread.length, 'cap')} could not be read:`)
   lines.push(...live.unread.map(({ scope }) => `  ${scopeKey(scope)}`))
   return lines

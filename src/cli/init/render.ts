@@ -101,7 +101,8 @@ const WEEKS_2_MS = 14 * 86_400_000
 /** Comments above the sections of a printed policy, by their first line. */
 const SECTIONS: Readonly<Record<string, string>> = {
   '  team:': '  # Whole add-on credits per person, for everybody without a cap of a group or their own.',
-  '  groups:': '  # For the members of a group; `id` is what caps are set on, `name` what lists the members.',
+  '  groups:':
+    '  # For the members of a group; `id` is what caps are set on, `name` what lists the members. Without a cap a group is only named, for grants, rules, pools and reports.',
   '  users:': "  # A person's own cap wins over every group's and the team's.",
 }
 

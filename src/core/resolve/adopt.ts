@@ -23,8 +23,8 @@ interface LivePerson {
 
 /** The caps to declare. */
 export interface Adopted extends LiveCaps {
-  /** Groups without a cap. They are not declared, because policy would have to manage them. */
-  readonly bare: readonly LiveGroup[]
+  /** Groups without a cap to declare: only named, for grants, rules, pools and reports. */
+  readonly named: readonly LiveGroup[]
   /** How many people and groups inherit their cap, and are not declared. */
   readonly left: number
   /** People who inherit from groups with different caps: policy has to say which one counts (`onGroupConflict`). */
@@ -42,17 +42,17 @@ export function adopt(live: LiveCaps): Adopted {
   )
   const inherited = (email: string): Cap | 'conflict' => inheritedCap(live.team, groupsOf.get(email) ?? [])
   const inherits = showsInherited(live.people.map(({ email, cap }) => ({ cap, inherited: inherited(email) })))
-  const [groups, bare, shadows] = [[] as LiveGroup[], [] as LiveGroup[], [] as LiveGroup[]]
-  for (const group of live.groups) (group.cap === 'none' ? bare : inherits && group.cap === live.team ? shadows : groups).push(group)
+  const isDeclared = ({ cap }: LiveGroup): boolean => cap !== 'none' && !(inherits && cap === live.team)
+  const named = live.groups.filter((group) => !isDeclared(group))
   const set = live.people.filter(({ cap }) => cap !== 'none')
   const people = set.filter(({ email, cap }) => !(inherits && cap === inherited(email)))
   const declared = new Set(people.map(({ email }) => email))
   return {
     team: live.team,
-    groups,
+    groups: live.groups.filter(isDeclared),
     people,
-    bare,
-    left: set.length - people.length + shadows.length,
+    named,
+    left: set.length - people.length + named.filter(({ cap }) => cap !== 'none').length,
     conflicts: live.people.flatMap(({ email }) => (!declared.has(email) && inherited(email) === 'conflict' ? [email] : [])),
   }
 }

@@ -89,8 +89,8 @@ describe('adopt tells', () => {
 
   test('which groups have no cap of their own', () => {
     const groups = { core: { cap: 'none' as const, members: ['ada'] }, web: { cap: 7, members: [] } }
-    const { bare, groups: kept } = adopt(live({ team: 500, groups, people: { ada: 'none' } }))
-    expect([bare.map(({ id }) => id), kept.map(({ id }) => id)]).toEqual([['core'], ['web']])
+    const { named, groups: kept } = adopt(live({ team: 500, groups, people: { ada: 'none' } }))
+    expect([named.map(({ id }) => id), kept.map(({ id }) => id)]).toEqual([['core'], ['web']])
   })
 })
 
