@@ -58,7 +58,7 @@ export function dealLines(
     `pool ${name}: ${credits} credits for ${members} ${members === 1 ? 'member' : 'members'}, ${terms.share === 'equal' ? 'the same head-room for everybody' : 'by need'}${within}`,
     `used ${amount(used)}, counted at ${dealt === undefined ? 'more than the credits: a member has no known cap, or had none lately' : amount(dealt)}`,
   ]
-  if (state.dealtAt !== undefined) lines.push(`dealt ${instantText(state.dealtAt)} from use read ${instantText(state.readAt)}`)
+  if (state.dealtAt !== undefined) lines.push(`dealt ${instantText(state.dealtAt)}, use read ${instantText(state.readAt)}`)
   if (exhaustedAt !== undefined) lines.push(`expected to be used up ${instantText(exhaustedAt)}`)
   if (!member) return lines
   const own = [

@@ -189,11 +189,19 @@ function checkViewers(root: Branch<ConfigText>): void {
 
 function checkViewer(viewer: Branch<ViewerText>, asksEmail: boolean): void {
   const [self, only] = [field(viewer, 'self'), field(viewer, 'only')]
-  if (self && good(self) === true && !asksEmail) {
+  const isSelf = good(self) === true
+  if (!isSelf && items(field(viewer, 'groups')).length === 0) {
+    report(viewer, 'AUTH', `${nameOf(viewer)} has neither groups nor self, so it is for nobody`, {
+      hint: 'write groups: [NAME] or self: true',
+    })
+  } else if (!isSelf && items(field(viewer, 'workspaces')).length === 0) {
+    report(viewer, 'AUTH', `${nameOf(viewer)} names no workspace, so it shows nothing`, { hint: "write workspaces: ['*'] for all" })
+  }
+  if (self && isSelf && !asksEmail) {
     const hint = 'name the header in which the proxy names the reader in auth.emailHeader'
     report(self, 'AUTH', `${nameOf(self)} needs the address of the reader, and no header names it`, { on: 'key', hint })
   }
-  if (self && only && good(self) === true) {
+  if (only && isSelf) {
     report(only, 'AUTH', `${nameOf(only)} is beside self, which shows nobody else`, { on: 'key', hint: 'write two entries' })
   }
   if (only && items(field(only, 'groups')).length === 0) {
@@ -272,7 +280,7 @@ function authOf({ auth, viewers }: ConfigText, locate: Locate): AuthSettings | u
 function viewerOf({ groups, workspaces, only, self, people }: ViewerText): ViewerRule {
   const isSelf = self === true
   return {
-    ...(groups ? { groups } : isSelf ? {} : { groups: [] }),
+    ...(groups && { groups }),
     workspaces: workspaces ?? (isSelf ? ['*'] : []),
     ...(only && { only: only.groups ?? [] }),
     ...(isSelf && { self: true }),

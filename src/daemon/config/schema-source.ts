@@ -132,7 +132,7 @@ const AUTH = object(
     emailHeader: optional(
       pattern('header', HEADER_PATTERN, 'The header in which the proxy names the address of the reader; with viewers.'),
     ),
-    from: list('Addresses and networks of the proxy, such as 10.0.0.0/8; its header counts only from them.', text()),
+    from: filled('Addresses and networks of the proxy, such as 10.0.0.0/8; its header counts only from them.', text()),
     metrics: orNothing(flag('Check /metrics as well; default false.')),
   },
   {
@@ -149,8 +149,8 @@ const AUTH = object(
 )
 
 const VIEWER = object('Groups of readers and what they see.', {
-  groups: list("Groups of the proxy's header; * for every reader it lets in.", text()),
-  workspaces: list('Names of workspaces; * for all; with self all by default.', text()),
+  groups: list("Groups of the proxy's header; * for every reader it lets in; or self.", text()),
+  workspaces: list('Names of workspaces; * for all. Only with self it may be left out, and then is all.', text()),
   only: optional(object('Only the people of some groups of the policies.', { groups: list('Ids of groups in the policies.', text()) })),
   self: orNothing(flag('Everybody sees themselves; needs auth.emailHeader.')),
   people: orNothing(choice(['email', 'hash'], 'How the people that it shows are shown to its readers; default: as people says.')),

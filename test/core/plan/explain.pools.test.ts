@@ -22,7 +22,7 @@ const explainedOf = (policy: PolicySketch, state?: PoolState) =>
 const DEAL = [
   'pool research: 100 credits for 1 member, by need',
   'used 7, counted at 40',
-  'dealt 2026-11-20 12:00 UTC from use read 2026-11-20 12:00 UTC',
+  'dealt 2026-11-20 12:00 UTC, use read 2026-11-20 12:00 UTC',
 ]
 
 describe('the chain of a member', () => {

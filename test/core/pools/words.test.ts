@@ -87,7 +87,7 @@ describe('the figures of a pool', () => {
       [
         'pool research: 100 credits for 2 members, the same head-room for everybody, at least 5, at most 50',
         'used 0, counted at more than the credits: a member has no known cap, or had none lately',
-        'dealt 2026-11-20 from use read 2026-11-20',
+        'dealt 2026-11-20, use read 2026-11-20',
       ],
     ],
     [
@@ -107,7 +107,7 @@ describe('the figures of a pool', () => {
       [
         'pool research: 100 credits for 1 member, by need',
         'used 20.13, counted at more than the credits: a member has no known cap, or had none lately',
-        'dealt 2026-11-20 from use read 2026-11-20',
+        'dealt 2026-11-20, use read 2026-11-20',
         'ada@example.com: used 20.13 of it, joined at a use of 10, dealt 50, own cap 70, dealt first, not dealt, counts at the cap in force, ' +
           'counts at 80 until use up to 2026-11-20 shows, counts at no cap until use up to 2026-11-20 shows, 55 sent 2026-11-20 may still land',
       ],
@@ -119,7 +119,7 @@ describe('the figures of a pool', () => {
       [
         'pool research: 31 credits for 1 member, by need',
         'used 30, counted at 60',
-        'dealt 2026-11-20 from use read 2026-11-20',
+        'dealt 2026-11-20, use read 2026-11-20',
         'expected to be used up 2026-11-20',
         'ada@example.com: used 30 of it',
       ],
@@ -131,7 +131,7 @@ describe('the figures of a pool', () => {
       [
         'pool research: 100 credits for 1 member, by need',
         'used 0, counted at 60',
-        'dealt 2026-11-20 from use read 2026-11-20',
+        'dealt 2026-11-20, use read 2026-11-20',
         'ada@example.com: dealt 5',
       ],
     ],

@@ -13,6 +13,7 @@ import { letter } from '../../support/fuzz.ts'
 
 const folder = folders()
 const HEAD = 'apiVersion: capkeeper/v1\nkind: Config\n'
+const VIEWERS = `${HEAD}auth: {proxyHeader: X-G, from: [10.0.0.1]}\nviewers: `
 const SECRET = 'sk-very-secret-key-0123456789'
 
 /** Loads `text` as conf/c.yaml of a working directory. */
@@ -242,10 +243,12 @@ workspaces:
     ['links that lead nowhere', `${HEAD}sourceUrl: foo`, ['3:12 URL']],
     ['a network that is none', `${HEAD}auth: {proxyHeader: X-Groups, from: [10.0.0.0/33]}`, ['3:38 AUTH']],
     ['viewers whom nobody tells apart', `${HEAD}viewers: [{groups: [eng], workspaces: [acme]}]`, ['3:1 AUTH']],
+    ['viewers of no workspace', `${VIEWERS}[{groups: [eng], workspaces: [acmee]}]\nworkspaces: [{name: acme}]`, ['4:40 AUTH']],
+    ['a proxy at no address', `${HEAD}auth: {proxyHeader: X-G, from: []}`, ['3:32 MISSING']],
     [
-      'viewers of a workspace that nobody configured',
-      `${HEAD}auth: {proxyHeader: X-G, from: [10.0.0.1]}\nviewers: [{groups: [eng], workspaces: [acmee]}]\nworkspaces: [{name: acme}]`,
-      ['4:40 AUTH'],
+      'viewers who are nobody, and who see nothing',
+      `${VIEWERS}[{self: false, workspaces: [acme]}, {groups: [eng]}]`,
+      ['4:11 AUTH', '4:46 AUTH'],
     ],
     ['an unknown key of auth', `${HEAD}auth: {tokn: {env: T}}`, ['3:1 AUTH', '3:8 UNKNOWN_KEY']],
     ['a price in quotes', `${HEAD}pricePerCredit: "1"`, ['3:17 NUMBER']],
