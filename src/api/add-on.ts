@@ -23,7 +23,7 @@ const dayText = (at: Instant): string => new Date(at).toISOString().slice(0, 10)
 // ---- the owner of each key
 
 /** Who owns which key, as the listings of people say. It grows with each listing, so that people who left are still known. */
-export interface KeyBook {
+interface KeyBook {
   /** Takes a listing of the whole team. */
   learn(body: unknown): void
   forget(email: string): void

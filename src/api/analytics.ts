@@ -133,7 +133,7 @@ export interface CascadeQuestion {
 }
 
 /** The sum of one day, model and mode. `day` is `YYYY-MM-DD`; `used` is absent when the plan shows no credits at all. */
-export interface CascadeRuns {
+interface CascadeRuns {
   readonly day: string
   readonly model: string
   readonly mode: string
@@ -142,13 +142,13 @@ export interface CascadeRuns {
   readonly used?: Credits
 }
 
-export interface CascadeLines {
+interface CascadeLines {
   readonly day: string
   readonly suggested: number
   readonly accepted: number
 }
 
-export interface CascadeTool {
+interface CascadeTool {
   readonly tool: string
   readonly count: number
 }

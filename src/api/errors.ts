@@ -66,7 +66,7 @@ export const notSent = (failure: ApiError, operation: Operation): ApiError =>
 const reasonNotToAsk = (failure: ApiError, operation: Operation): string =>
   failure.operation === operation ? `again yet, after ${failure.message}` : `yet, because of ${failure.message}`
 
-export interface ClassifyContext {
+interface ClassifyContext {
   /** Wall clock, for a `Retry-After` that is a date. */
   readonly nowMs: number
   /** Removes every known key from a text. */
@@ -76,7 +76,7 @@ export interface ClassifyContext {
 }
 
 /** `body` is the parsed JSON; undefined when the body is not JSON at all. */
-export type Verdict = { readonly kind: 'ok'; readonly body: unknown } | { readonly kind: 'failed'; readonly error: ApiError }
+type Verdict = { readonly kind: 'ok'; readonly body: unknown } | { readonly kind: 'failed'; readonly error: ApiError }
 
 /** Judges an answer of any status; a 2xx with a non-empty `error` is a failure. docs/service.md, Errors; the rest is choice. */
 export function classify(answer: WireAnswer, operation: Operation, context: ClassifyContext): Verdict {

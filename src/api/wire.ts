@@ -36,7 +36,7 @@ export const PERMISSION_NAME: Readonly<Record<Permission, string>> = {
 }
 
 /** A type of the wire that live deployments extend: the known values, and any other text. */
-export type Open<Known extends string> = Known | (string & {})
+type Open<Known extends string> = Known | (string & {})
 
 // ---- 1. Analytics
 
@@ -132,13 +132,13 @@ export interface UserPageRequest {
   readonly end_timestamp?: string
 }
 
-export const TEAM_STATUSES = [
+const TEAM_STATUSES = [
   'USER_TEAM_STATUS_UNSPECIFIED',
   'USER_TEAM_STATUS_PENDING',
   'USER_TEAM_STATUS_APPROVED',
   'USER_TEAM_STATUS_REJECTED',
 ] as const
-export type TeamStatus = (typeof TEAM_STATUSES)[number]
+type TeamStatus = (typeof TEAM_STATUSES)[number]
 
 /** docs/service.md, A person. Times are RFC 3339. */
 export interface WireUser {
@@ -186,7 +186,7 @@ export const CASCADE_WRAPPER = {
 export type IdeType = Open<'editor' | 'cli' | 'jetbrains'>
 
 /** Holds one data source key with an empty object. */
-export type WireCascadeQuery = { readonly [source in CascadeSource]?: Readonly<Record<string, never>> }
+type WireCascadeQuery = { readonly [source in CascadeSource]?: Readonly<Record<string, never>> }
 
 /** docs/service.md, CascadeAnalytics; `group_name` and `emails` exclude each other. */
 export interface CascadeRequest {
@@ -258,15 +258,6 @@ export interface BalanceAnswer {
 }
 
 // ---- all six, and failures
-
-export interface Requests {
-  readonly Analytics: AnalyticsRequest
-  readonly UserPageAnalytics: UserPageRequest
-  readonly CascadeAnalytics: CascadeRequest
-  readonly GetUsageConfig: WireScope
-  readonly UsageConfig: UsageConfigRequest
-  readonly GetTeamCreditBalance: Readonly<Record<string, never>>
-}
 
 export interface Answers {
   readonly Analytics: AnalyticsAnswer

@@ -53,7 +53,7 @@ export async function readSetup(cli: Cli, flags: NetworkFlags): Promise<Setup> {
 type ClientReports = Pick<ClientOptions, 'onRequest' | 'onLearned' | 'onSeen' | 'learned' | 'signal' | 'mayLeave' | 'writeTimeoutMs'> &
   Partial<Pick<ClientOptions, 'paces'>>
 
-export interface Connection<Client> {
+interface Connection<Client> {
   readonly client: Client
   readonly keys: KeyRing
   close(): void

@@ -33,7 +33,7 @@ function field(filter: Filter, value: string): Html {
   )}</select></label>`
 }
 
-export interface Sorting {
+interface Sorting {
   /** The value of `sort`. */
   readonly by: string
   /** Its default order. */

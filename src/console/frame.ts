@@ -4,7 +4,7 @@ import { SCRIPT_ASSET, STYLE_ASSET } from './assets.ts'
 import { OVERVIEW, PART_SECTIONS, SECTIONS, type Section, sectionUrl, workspaceUrl } from './links.ts'
 import { moment } from './text.ts'
 
-export interface PageContents {
+interface PageContents {
   /** Of the browser's window; default: the heading. */
   readonly title?: string
   readonly heading: string

@@ -114,7 +114,7 @@ export const problemList = (problems: readonly ProblemEntry[], omitted: number):
   omitted > 0 && html`<p class="soft">${plural(omitted, 'more problem')}; <code>capkeeper validate</code> lists all.</p>`,
 ]
 
-export interface Paged {
+interface Paged {
   readonly total: number
   readonly page: number
   readonly limit: number

@@ -23,7 +23,7 @@ interface PeopleInput {
   readonly copied: boolean
 }
 
-export type Tell = (at: Position, code: ProblemCode, message: string, extra?: ProblemExtra & { readonly warning?: true }) => void
+type Tell = (at: Position, code: ProblemCode, message: string, extra?: ProblemExtra & { readonly warning?: true }) => void
 
 /** Checks the rules and pools of one workspace. */
 export function checkPeople(input: PeopleInput, tell: Tell): void {

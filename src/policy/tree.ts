@@ -39,7 +39,7 @@ export interface Branch<T = unknown> {
 }
 
 /** Reads one document and collects its problems. */
-export interface Reader {
+interface Reader {
   readonly source: Source
   readonly document: YamlDocument
   readonly problems: Problem[]

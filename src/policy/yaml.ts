@@ -37,7 +37,7 @@ interface YamlText {
 const MAX_TEXT_LENGTH = 1024 * 1024
 
 /** Mappings and lists within each other. docs/operations.md, Bounds. */
-export const MAX_NESTING = 64
+const MAX_NESTING = 64
 
 /** Documents in one text. */
 const MAX_DOCUMENTS = 10_000

@@ -4,7 +4,7 @@
 import type { RowPath, RowPlan } from '../../ports.ts'
 import { BoundError, isTooDeep, MAX_NESTING, MAX_ROW_BYTES, MAX_ROWS, MAX_SMALL_ANSWER_BYTES, sizeText, TOO_DEEP } from '../bounds.ts'
 
-export interface Cutter {
+interface Cutter {
   /** Takes the next bytes, and returns roughly how much more memory the kept rows take. Throws a `BoundError`. */
   push(chunk: Buffer): number
   /** The text around the rows; and the whole value with the kept rows in their places, undefined when it is not JSON. */

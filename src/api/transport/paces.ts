@@ -19,7 +19,7 @@ export interface Paces {
 
 export const createPaces = (): Paces => ({ ofKey: new Map(), ofName: new Map() })
 
-export interface PaceWish {
+interface PaceWish {
   readonly key: { readonly id: string; readonly name: string }
   readonly settings: RateSettings
   /** The stored result of `learnedRate`, for a name that is new to this process; any other value is ignored. */

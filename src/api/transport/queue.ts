@@ -8,7 +8,7 @@ import { head, join, type Lane, leave, nextLane, openLane, type Ticket, type Tur
 import { type KeyPace, type Paces, paceOf, rateOf } from './paces.ts'
 import { onAbort } from './signals.ts'
 
-export interface QueueOptions {
+interface QueueOptions {
   readonly clock: Clock
   /** The most requests under way at once. */
   readonly concurrency: number

@@ -15,7 +15,7 @@ import { withReader } from '../shared/reader.ts'
 import type { ApplyFlags } from './command.ts'
 
 /** A plan older than this is refused. */
-export const PLAN_LIFE_MS = 24 * 3_600_000
+const PLAN_LIFE_MS = 24 * 3_600_000
 
 const MAX_PLAN_BYTES = 256 * 1024 * 1024
 

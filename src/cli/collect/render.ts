@@ -145,7 +145,7 @@ function linesOf({
 const amount = (number: number): string => number.toLocaleString('en')
 
 /** Why the past of people is not read, and what to do. */
-export function stopText(stop: HistoryStop): string {
+function stopText(stop: HistoryStop): string {
   switch (stop.code) {
     case 'HISTORY_UNFILTERED':
       return 'HISTORY_UNFILTERED: the service answers a question about one person with the use of others, so nothing of it was kept; the team and the groups are known'

@@ -17,7 +17,7 @@ import { failed, notChecked, ok, type Tell, warning } from './check.ts'
 /** A roster with a smaller share of the people of the last good one is reported (guard `rosterShrink`). */
 const SHRUNK = 0.8
 
-export interface PlanInputs {
+interface PlanInputs {
   /** Readers whose keys may have the permission; undefined where none has it. */
   readonly teams: ServiceReader | undefined
   readonly billing: ServiceReader | undefined

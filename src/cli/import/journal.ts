@@ -11,7 +11,7 @@ import { UsageError } from '../shared/context.ts'
 /** Older readings are read again, because others may have written since. Choice. */
 const JOURNAL_LIFE_MS = 3_600_000
 
-export interface JournalEntry {
+interface JournalEntry {
   readonly scope: Scope
   readonly cap: Cap
   readonly readAt: Instant

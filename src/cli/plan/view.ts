@@ -3,7 +3,7 @@ import { type Change, type ChangeResult, type Effect, type Hold, holdOf, type Pl
 import { scopeKey } from '../../core/model/scope.ts'
 
 /** How a change ended. `satisfied` needed no write of its own, because another write had the same effect, such as the team's where caps are copied. */
-export type Ending = ChangeResult | 'satisfied'
+type Ending = ChangeResult | 'satisfied'
 
 /** How one change ended; `error` is free of any key. */
 export interface Outcome {
@@ -41,7 +41,7 @@ export function releaseText({ changes, release }: Hold): string {
   return `To release exactly ${these}${release === 'later' ? ' once anything may be written' : ''}`
 }
 
-export const isHeld = (change: Change): boolean => holdOf(change) !== undefined
+const isHeld = (change: Change): boolean => holdOf(change) !== undefined
 
 export const outgoing = (plan: Plan): readonly Change[] => plan.changes.filter((change) => !isHeld(change))
 

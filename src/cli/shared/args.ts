@@ -10,7 +10,7 @@ import { EXIT } from './exit.ts'
 import { shownLedger } from './ledger/address.ts'
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const
-export type LogLevel = (typeof LOG_LEVELS)[number]
+type LogLevel = (typeof LOG_LEVELS)[number]
 const LOG_FORMATS = ['json', 'pretty'] as const
 type LogFormat = (typeof LOG_FORMATS)[number]
 

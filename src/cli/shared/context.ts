@@ -39,7 +39,7 @@ export interface Cli extends World {
 }
 
 /** Knows the service keys of this process, and removes them from texts. */
-export interface Secrets {
+interface Secrets {
   add(secret: string): void
   /** Adds a redactor that knows more keys, such as a key ring's. */
   alsoRedact(redact: (text: string) => string): void

@@ -8,7 +8,7 @@ import { tellLine } from './tell.ts'
 /** For how long all answers were refusals. Choice. */
 const LONG_MS = 10_000
 
-export interface Waiting {
+interface Waiting {
   readonly onRequest: (event: Pick<RequestEvent, 'outcome'>) => void
   readonly stop: () => void
 }

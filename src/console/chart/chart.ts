@@ -24,7 +24,7 @@ export interface Chart {
 }
 
 /** One row for each slot of the plot. */
-export interface ChartTable {
+interface ChartTable {
   readonly heads: readonly string[]
   /** The first cell names the row; unknown figures are absent. */
   readonly rows: readonly (readonly [name: string, ...figures: readonly (number | string | undefined)[]])[]

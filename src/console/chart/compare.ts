@@ -5,14 +5,14 @@ import { figure, number } from '../text.ts'
 import { BAR_HEAD, meter } from './bars.ts'
 import { legendList } from './chart.ts'
 
-export interface CompareRow {
+interface CompareRow {
   readonly name: string
   /** Under the caps that were in force, or under the other policy. */
   readonly beside: number
   readonly policy: number
 }
 
-export interface Comparison {
+interface Comparison {
   readonly title: string
   /** `Cycle`, `Group`. */
   readonly head: string

@@ -5,7 +5,7 @@ import { compact, dayMonth } from '../text.ts'
 import type { Chart, LegendEntry } from './chart.ts'
 import type { Layer, Point } from './plot.ts'
 
-export interface CycleData {
+interface CycleData {
   readonly startAt: number
   readonly endAt: number
   readonly now: number
@@ -18,7 +18,7 @@ export interface CycleData {
   readonly exhaustedAt?: number
 }
 
-export interface Projected {
+interface Projected {
   readonly at: number
   readonly p10: number
   readonly p50: number

@@ -2,13 +2,13 @@
 import { type Html, html } from '../../core/escape/html.ts'
 import { number } from '../text.ts'
 
-export interface HeatColumn {
+interface HeatColumn {
   readonly head: string
   /** The colour of its cells. */
   readonly tone: 'cool' | 'warm' | 'hot' | 'none'
 }
 
-export interface HeatRow {
+interface HeatRow {
   readonly name: string
   readonly href?: string
   /** People, one figure for each column. */

@@ -37,7 +37,7 @@ export interface Bar {
 }
 
 /** A part of the time axis that can be pointed to; it belongs to a row of the chart's table. */
-export interface Slot {
+interface Slot {
   readonly fromAt: number
   readonly untilAt: number
   readonly text: string

@@ -2,7 +2,7 @@
 import { DAY_MS } from '../../core/model/units.ts'
 
 /** The top of a plot, and the round figures up to it. */
-export interface ValueScale {
+interface ValueScale {
   readonly max: number
   readonly ticks: readonly number[]
 }

@@ -8,7 +8,7 @@ import type { Bar, Tone } from './plot.ts'
 /** Credits by group or by model. A map, because names come from outside: one such as `constructor` would be found in any object. */
 type Parts = ReadonlyMap<string, number>
 
-export interface StackData {
+interface StackData {
   readonly id: string
   readonly title: string
   /** What a part is: `group`, `model`. */

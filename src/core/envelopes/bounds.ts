@@ -116,7 +116,7 @@ function fallback(scope: Scope, { around, rules }: Given): Cap {
 }
 
 /** What a grant gives: its cap, or the cap that it adds to and its addition. Undefined without a base. */
-export function givenBy({ scope, amount }: Grant, given: Given): number | undefined {
+function givenBy({ scope, amount }: Grant, given: Given): number | undefined {
   if (amount.kind === 'cap') return amount.credits
   const own = given.rules.find((rule) => scopeKey(rule.scope) === scopeKey(scope))?.cap
   const base = own === undefined || own === 'none' ? fallback(scope, given) : own

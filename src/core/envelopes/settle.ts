@@ -20,7 +20,7 @@ import type { Instant } from '../model/units.ts'
 import { type Around, declaredBy, GRANT_GAP_MS, isInside, type Measure, measure, refusalOf, spanWith, whyTooMuch } from './bounds.ts'
 import { joinedNotes, learnMembers } from './members.ts'
 
-export interface SettleInputs {
+interface SettleInputs {
   /** What the files say. */
   readonly declared: PolicyRevision
   /** What was in force last: the last accepted forms. */

@@ -54,7 +54,7 @@ export interface ScopeChange {
 }
 
 /** `order`: another write comes first. `unread`: a scope that comes first could not be read. `passes`: the run's passes are used up. */
-export type DeferralCode = 'order' | 'unread' | 'failed' | 'passes'
+type DeferralCode = 'order' | 'unread' | 'failed' | 'passes'
 
 /** Why this run does not write a change at all. */
 export type ExclusionCode = 'mode' | 'pause' | 'replaced' | 'lease' | 'focus' | 'onDrift' | 'notShown'

@@ -164,7 +164,7 @@ export type ConditionType = keyof typeof CONDITIONS
 export const kindOf = (type: ConditionType): ConditionKind => CONDITIONS[type]
 
 /** The fields of a log line beside the message. */
-export type ConditionFields = Readonly<Record<string, string | number | readonly string[]>>
+type ConditionFields = Readonly<Record<string, string | number | readonly string[]>>
 
 /** A condition as one check found it. Type and subject identify it. */
 export interface Finding {

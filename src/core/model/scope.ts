@@ -1,7 +1,7 @@
 // A scope is what a cap is set on: the team, one group, one user. Its key is the text that users type and read everywhere
 // (`team`, `group:ID`, an e-mail), so there is one spelling in the CLI, the ledger, the logs and the plan.
 
-export type ScopeKind = 'team' | 'group' | 'user'
+type ScopeKind = 'team' | 'group' | 'user'
 
 export const SCOPE_KINDS = ['team', 'group', 'user'] as const
 

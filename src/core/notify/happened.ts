@@ -27,7 +27,7 @@ interface Receiver {
   readonly to: Target
 }
 
-export interface EventContext {
+interface EventContext {
   readonly now: Instant
   readonly settings: NotifySettings
   readonly happened: readonly Happening[]
@@ -39,7 +39,7 @@ export interface EventContext {
   readonly reachOf: (owner: Owner) => Reach
 }
 
-export interface Reach {
+interface Reach {
   readonly name: string
   readonly ids: ReadonlySet<string>
   readonly emails: ReadonlySet<string>
@@ -47,7 +47,7 @@ export interface Reach {
   readonly isKnown: boolean
 }
 
-export interface EventDraft {
+interface EventDraft {
   readonly kind: 'event'
   readonly key: readonly string[]
   readonly level: number
@@ -172,7 +172,7 @@ function valuesOf({ label, revision }: EventContext, { event, seen, fresh, reach
 }
 
 /** What a digest compares with the one before. */
-export interface DigestNow {
+interface DigestNow {
   readonly atCap: readonly string[]
   readonly basis: NonNullable<Kept['basis']>
 }

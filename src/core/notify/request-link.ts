@@ -5,7 +5,7 @@
 export const REQUEST_PLACEHOLDERS = ['email', 'cap', 'used'] as const
 
 /** What is known of a person; what is not known is left empty. */
-export interface RequestValues {
+interface RequestValues {
   readonly email: string
   readonly cap?: number | 'none' | undefined
   /** Add-on credits. */

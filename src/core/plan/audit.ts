@@ -28,21 +28,21 @@ export interface AuditInputs {
 }
 
 /** A cap at user scope that no policy declares. */
-export interface UndeclaredCap {
+interface UndeclaredCap {
   readonly email: string
   readonly cap: Credits
   /** We set it, and it still has our value: the next sweep clears it where `prune` is on. */
   readonly ours: boolean
 }
 
-export interface UncappedPerson {
+interface UncappedPerson {
   readonly email: string
   readonly used?: Credits
   readonly source?: AddOnSource
 }
 
 /** A person who has used 85 % of the cap or more. */
-export interface NearPerson {
+interface NearPerson {
   readonly email: string
   readonly cap: Credits
   readonly used: Credits

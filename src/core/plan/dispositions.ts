@@ -27,7 +27,7 @@ export interface Refused {
   readonly message: string
 }
 
-export interface DisposedChange {
+interface DisposedChange {
   readonly difference: Difference
   readonly disposition: Disposition
   readonly released?: Release

@@ -43,7 +43,7 @@ export interface ExplainedCandidate {
 }
 
 /** A person's add-on use. `headRoom` is the rest of the cap in force, negative above it. */
-export interface ExplainedUse {
+interface ExplainedUse {
   readonly used: Credits
   readonly source: AddOnSource
   /** All used credits count, because those that a seat includes are not known. */

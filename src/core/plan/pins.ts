@@ -62,7 +62,7 @@ export interface PoolFollowers extends Followers {
   readonly pool: Pool
 }
 
-export interface LiftedMembers {
+interface LiftedMembers {
   /** The cap in force as their own cap, for members without a desired one. */
   readonly kept: readonly DesiredCap[]
   /** All lifted members: their own cap, kept or desired, must be set before an ancestor changes, even while a guard holds it. */

@@ -116,7 +116,7 @@ export interface StateInputs {
 }
 
 /** The declared caps, and those that are in sync. A cap that keeps a member of a pool from being lifted is neither, and has no state. */
-export interface DeclaredCaps {
+interface DeclaredCaps {
   readonly declared: ReadonlyMap<ScopeKey, DesiredCap>
   readonly inSync: readonly DesiredCap[]
 }

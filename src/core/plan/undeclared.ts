@@ -9,7 +9,7 @@ import type { MemberNow } from '../pools/state.ts'
 import type { DesiredCap } from '../resolve/candidate.ts'
 import type { Resolution } from '../resolve/resolution.ts'
 
-export interface UndeclaredCap {
+interface UndeclaredCap {
   readonly scope: UserScope
   readonly cap: Exclude<Cap, 'none'>
   readonly readAt: number

@@ -48,7 +48,7 @@ export interface PlanStart {
   readonly reverts: Changes
 }
 
-export interface Wave<Change extends Pending = Pending> {
+interface Wave<Change extends Pending = Pending> {
   readonly changes: readonly Change[]
   /** For each ready change that is not in the wave: the scope to be written first. */
   readonly blocked: ReadonlyMap<ScopeKey, Scope>

@@ -8,7 +8,7 @@ import { memberOf, type PoolMember, type PoolState, type PoolTerms } from './sta
 import { type Laid, layOut } from './table.ts'
 
 /** The least time between two deals (docs/policies.md, Pools). */
-export const REST_MS = 4 * HOUR_MS
+const REST_MS = 4 * HOUR_MS
 
 interface DealOptions {
   /** Deal whatever `Calm` says; only laws and figures set it. */

@@ -17,7 +17,7 @@ export interface Peer {
   readonly refuses: ReadonlySet<string>
 }
 
-export interface Moves {
+interface Moves {
   readonly take: readonly string[]
   readonly release: readonly string[]
 }

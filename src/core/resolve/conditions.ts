@@ -6,7 +6,7 @@ import type { Pool, When } from '../model/policy.ts'
 import { DAY_MS, type Instant } from '../model/units.ts'
 import { attributesHold, attributesMissing, attributesText } from './directory.ts'
 
-export type Truth = boolean | 'unknown'
+type Truth = boolean | 'unknown'
 
 /** What rows of the roster are judged by. */
 export interface RowInputs {
@@ -68,7 +68,7 @@ export function newestUse({ people, readAt }: Roster): Instant | undefined {
 }
 
 /** One part of a condition, answered: the value that decided, or what is missing. */
-export interface Answer {
+interface Answer {
   readonly key: keyof When
   readonly truth: Truth
   /** A clause about the person: `role is member`; when unknown, what is missing. */

@@ -145,9 +145,9 @@ export function listingAt({ people, sinceAt }: DirectoryMemory, email: string, a
 }
 
 export const LISTING_STATES = ['listed', 'unlisted', 'stale'] as const
-export type ListingState = (typeof LISTING_STATES)[number]
+type ListingState = (typeof LISTING_STATES)[number]
 
-export const listingState = ({ values, goneAt }: Listing): ListingState =>
+const listingState = ({ values, goneAt }: Listing): ListingState =>
   values === undefined ? 'unlisted' : goneAt === undefined ? 'listed' : 'stale'
 
 /** How many approved people are in the file, are not, and have vanished from it; undefined while no file was read. */

@@ -133,5 +133,5 @@ export function hasEnded(id: string, { cycle, now, grantsFrozen }: GrantClock): 
 }
 
 /** By scope, then start (an absent one first), then place in the files. */
-export const compareGrants = (a: Grant, b: Grant): number =>
+const compareGrants = (a: Grant, b: Grant): number =>
   compareScopes(a.scope, b.scope) || (a.fromAt ?? 0) - (b.fromAt ?? 0) || comparePositions(a.at, b.at)

@@ -46,7 +46,7 @@ export interface ConditionInputs extends RowInputs {
 }
 
 /** What a person matches now: the key of a condition, `none`, or unknown. */
-export type Match =
+type Match =
   | { readonly kind: 'known'; readonly key: string }
   /** `asks`: the first condition without an answer. `settled`: what was matched before; absent where nothing was settled. */
   | { readonly kind: 'unknown'; readonly asks: string; readonly settled?: string }

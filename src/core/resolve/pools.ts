@@ -41,7 +41,7 @@ export interface ResolvedPools {
 }
 
 /** Approved people of whom it is not known whether a pool's condition holds: they stay in or out of it. `why`: what is missing of the first. */
-export interface UnknownPeople {
+interface UnknownPeople {
   readonly emails: readonly string[]
   readonly why: string
 }

@@ -28,7 +28,7 @@ export const BURN_WINDOWS = ['6h', '24h', '3d', '7d'] as const satisfies readonl
 /** How long the service takes to show use (docs/service.md, Limits). */
 export const FRESHNESS_MS = DAY_MS / 8
 /** Older readings do not count (docs/metrics.md). */
-export const LONGEST_AGE_MS = DAY_MS
+const LONGEST_AGE_MS = DAY_MS
 
 export interface BurnInputs {
   readonly now: Instant

@@ -4,7 +4,7 @@ import type { Instant } from '../model/units.ts'
 import { exhaustionAt, workingDays } from '../pools/pace.ts'
 
 export const STOPS = ['cap', 'pool', 'balance', 'nothing'] as const
-export type Stop = (typeof STOPS)[number]
+type Stop = (typeof STOPS)[number]
 
 export const STOP_TEXT: Readonly<Record<Stop, string>> = {
   cap: 'your cap',
@@ -24,7 +24,7 @@ interface Limit {
   readonly exhaustedAt?: Instant | undefined
 }
 
-export interface StopInputs {
+interface StopInputs {
   readonly now: Instant
   readonly cycle: Cycle | undefined
   /** Credits until the cap is reached, those of the seat included, and all credits used in the cycle. Absent without a cap. */

@@ -209,7 +209,7 @@ export const isAboveTotal = (people: number, total: Credits): boolean => people 
 /** The sum of some days. */
 export const sumOfDays = (days: readonly UsedDay[]): Credits => credits(wholeCents(days.reduce((sum, { used }) => sum + used, 0)))
 
-export interface HistoryPlan {
+interface HistoryPlan {
   /** Requests for the use of one person in one range. */
   readonly people: number
   /** Requests for who was active in a range. */

@@ -15,7 +15,7 @@ export interface UseReading {
 }
 
 /** The use of the whole team on a UTC day; entries of the same day are added up. */
-export interface DayUse {
+interface DayUse {
   /** Midnight, UTC. */
   readonly dayAt: Instant
   readonly credits: Credits

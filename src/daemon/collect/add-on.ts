@@ -284,7 +284,7 @@ const FRESH_MS = 3 * HOUR_MS
 /** A command waits no longer: estimates will do. Choice. */
 const PATIENCE_MS = 30_000
 
-export interface AskParts {
+interface AskParts {
   readonly client: ReadClient
   readonly clock: Clock
 }
@@ -316,7 +316,7 @@ export async function askMeasured({ client, clock }: AskParts, state: CollectSta
 }
 
 /** The sum of all answers of a cycle. */
-export interface CycleUse {
+interface CycleUse {
   /** By e-mail; '' for people whom no listing names. */
   readonly sums: ReadonlyMap<string, AddOnSum>
   readonly latestDayAt: Instant

@@ -25,7 +25,7 @@ export function believed<T extends RunsAsked>(asked: T | undefined, now: Instant
 }
 
 /** Why add-on use is not measured. */
-export type WhyNot = NonNullable<WorkspaceView['notMeasured']>
+type WhyNot = NonNullable<WorkspaceView['notMeasured']>
 
 /** The runs of the team as the ledger has them. */
 export interface KnownRuns {
@@ -57,7 +57,7 @@ export interface Collector {
   readonly by: string
 }
 
-export interface AddOnCollector {
+interface AddOnCollector {
   /** No request before this, on the monotonic clock. */
   restUntil: number
   whyNot: WhyNot | undefined
@@ -69,7 +69,7 @@ export interface AddOnCollector {
 }
 
 /** Reading the past of people. */
-export interface PastCollector {
+interface PastCollector {
   underWay: Promise<void> | undefined
   /** No request before this, on the monotonic clock. */
   restUntil: number

@@ -34,7 +34,7 @@ export interface UsageReading {
   readonly findings: readonly Finding[]
 }
 
-export interface UsageInputs {
+interface UsageInputs {
   readonly client: ReadClient
   readonly set: PolicySet
   readonly known: UsageFacts | undefined

@@ -4,7 +4,7 @@ import { pino } from 'pino'
 import { plain, printable } from '../../core/escape/terminal.ts'
 import type { Clock } from '../../ports.ts'
 
-export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent'
+type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent'
 
 /** Plain values only: an error object could carry a request and its key. Undefined fields are left out. */
 export type LogFields = Readonly<

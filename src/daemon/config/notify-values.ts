@@ -41,7 +41,7 @@ export interface NotifyConfig {
 const DEFAULT_PORT: Readonly<Record<TlsMode, number>> = { starttls: 587, implicit: 465, none: 25 }
 
 /** Resolves paths relative to the config file. */
-export interface Located {
+interface Located {
   readonly locate: (path: string) => string
   readonly reference: (given: { readonly file?: string; readonly env?: string }) => KeyRef
 }

@@ -11,7 +11,7 @@ import type { KeyRef, Keys, Listen, Rate } from './values.ts'
 export type Approvals = 'separate' | 'together'
 
 /** Whether a read shows only the explicitly set cap, or also an inherited one; `auto`: established by evidence. */
-export type CapReads = 'auto' | 'explicit' | 'inherited'
+type CapReads = 'auto' | 'explicit' | 'inherited'
 
 export interface Config {
   readonly listen: Listen

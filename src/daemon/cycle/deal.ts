@@ -15,7 +15,7 @@ import type { RecordsReader } from '../../ports.ts'
 import { DEFAULT_USAGE_LAG_MS } from '../config/values.ts'
 import type { DesiredState, Planner, WorkspaceState } from './state.ts'
 
-export interface Dealt {
+interface Dealt {
   readonly pools: DealtPools
   readonly frozen: Readonly<Record<string, string>>
 }

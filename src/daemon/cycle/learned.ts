@@ -4,7 +4,7 @@ import type { Clock, Ledger } from '../../ports.ts'
 import { LedgerError } from '../ledger/error.ts'
 import { type SeenKeeper, seenKeeper } from './seen.ts'
 
-export interface LearnedKeeper {
+interface LearnedKeeper {
   /** By key name; starts with what the ledger has. */
   readonly pace: Record<string, unknown>
   readonly onSeen: SeenKeeper['onSeen']

@@ -18,7 +18,7 @@ import { checkDescendants, descendantReadings, forgetMoved, readMoved } from './
 import type { WriteResult } from './write/outcome.ts'
 import { type WaveRun, writeWaves } from './write/write.ts'
 
-export interface PassInputs extends CycleRun {
+interface PassInputs extends CycleRun {
   readonly first: Pass
   /** Makes the next plan without what failed in this run; `alsoRead`: scopes that were read again beyond those of a focused cycle. */
   readonly replan: (failed: ReadonlyMap<ScopeKey, Failure>, alsoRead: ReadonlySet<ScopeKey>) => Pass

@@ -12,7 +12,7 @@ import type { DesiredState, PlanSettings, WorkspaceState } from './state.ts'
 /** At most this many people are read. */
 const MOST_PROBED = 5
 
-export interface Probe {
+interface Probe {
   readonly client: ReadClient
   readonly clock: Clock
   readonly settings: PlanSettings

@@ -5,7 +5,7 @@ import { type Scope, type ScopeKey, scopeKey, TEAM } from '../../core/model/scop
 import type { Instant } from '../../core/model/units.ts'
 import type { ReadClient } from '../../ports.ts'
 
-export interface SweepInputs {
+interface SweepInputs {
   readonly client: ReadClient
   readonly scopes: readonly Scope[]
   readonly concurrency: number
@@ -71,7 +71,7 @@ export function noneAhead(readings: Map<ScopeKey, CapReading>, now: Instant): vo
 /** Failures of the key, the service or the network, and not of one scope. */
 const SHARED: ReadonlySet<ApiErrorKind> = new Set(['rate_limited', 'auth', 'server', 'timeout', 'network', 'malformed'])
 
-export interface ReadQuality {
+interface ReadQuality {
   readonly failed: number
   readonly total: number
   readonly teamFailed: boolean

@@ -16,7 +16,7 @@ import type { Clock, Ledger } from '../../ports.ts'
 export const seenIn = (ledger: Pick<Ledger, 'fact'>): ServiceEvidence => ledger.fact('seen') ?? {}
 
 /** The scopes that a sweep has read. */
-export interface SweptScopes {
+interface SweptScopes {
   readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
   readonly quarantine: { readonly active: ReadonlyMap<ScopeKey, unknown> }
   readonly people: People

@@ -8,7 +8,7 @@ import { streamOf } from '../../files.ts'
 
 /** Bounds of a people file. */
 const MAX_BYTES = 16 * 1024 * 1024
-export const MAX_ROWS = 100_000
+const MAX_ROWS = 100_000
 /** Of one value that is kept. */
 const MAX_VALUE = 200
 
@@ -21,7 +21,7 @@ export interface DirectorySettings {
 }
 
 /** A whole file: the number of each person's row, and for each row the values, of which equal ones are one. */
-export interface DirectoryRows {
+interface DirectoryRows {
   readonly digest: string
   readonly rowOf: ReadonlyMap<string, number>
   readonly valuesOf: readonly number[]

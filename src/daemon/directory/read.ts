@@ -56,7 +56,7 @@ export async function readDirectoryAside(settings: DirectorySettings, emails: re
 export const invalidText = (file: string, { invalid, line }: Invalid): string =>
   `${basename(file)}${line === undefined ? '' : `:${line}`}: ${invalid}`
 
-export interface DirectoryInputs {
+interface DirectoryInputs {
   readonly settings: DirectorySettings
   readonly memory: DirectoryMemory | undefined
   readonly limitPercent: number | 'off'

@@ -9,7 +9,7 @@ const SHARED_TIMES = 4
 const MOST_KEPT = 200
 const MOST_KEPT_BYTES = 4 * 1024 * 1024
 
-export interface Answer {
+interface Answer {
   readonly bytes: Buffer
   /** Names the question and the state that it was made for. */
   readonly etag: string

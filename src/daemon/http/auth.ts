@@ -7,7 +7,7 @@ import type { Files } from '../../files.ts'
 import { isShown, type Refusal, sourceText, type TokenSource, tokenReader } from './token.ts'
 
 /** The headers count only from these networks. */
-export interface Proxy {
+interface Proxy {
   /** Names the reader's groups. */
   readonly header: string
   /** Names the reader's address. */
@@ -51,7 +51,7 @@ export interface PartSight {
 }
 
 /** What a reader sees of a workspace; `named`: people are shown by address. */
-export type Sight = { readonly kind: 'whole'; readonly named: boolean } | PartSight | { readonly kind: 'nothing' }
+type Sight = { readonly kind: 'whole'; readonly named: boolean } | PartSight | { readonly kind: 'nothing' }
 
 /** A reader who was let in; `name` is the same for all readers who see the same, but for themselves. */
 export interface Viewer {
@@ -66,7 +66,7 @@ export interface Viewer {
   readonly asks: readonly string[]
 }
 
-export interface Asking {
+interface Asking {
   readonly headers: IncomingHttpHeaders
   /** Names and values by turns, as they were sent. */
   readonly rawHeaders?: readonly string[]
@@ -95,7 +95,7 @@ const NOTHING: Refusal = { status: 403, message: 'you may not see a workspace he
 /** Groups of a header that are read. Choice. */
 const MOST_GROUPS = 1_000
 
-export interface GateOptions {
+interface GateOptions {
   /** Those in force; absent: every reader is let in. */
   readonly settings: () => AuthSettings | undefined
   readonly env: Readonly<Record<string, string | undefined>>

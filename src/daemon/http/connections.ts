@@ -32,7 +32,7 @@ export function descriptorLimit(): number {
   }
 }
 
-export interface ConnectionLimits {
+interface ConnectionLimits {
   readonly maxConnections: number
   /** Until an answer is read; a slower client is cut off. */
   readonly answerTimeoutMs: number

@@ -13,7 +13,7 @@ import { queryOf } from './pages.ts'
 export const EVENTS_PATH = `${API}/events`
 
 /** Choice: after two missed beats a page says that it is stale. */
-export const BEAT_MS = 15_000
+const BEAT_MS = 15_000
 /** After this time a page that lost its connection connects again. */
 const RETRY_MS = 3_000
 /** Changes that are kept for listeners that connect again. Choice. */
@@ -25,7 +25,7 @@ const LISTENERS_SHARE = 4
 
 const QUERY = [text('workspace', 'Only changes of this workspace.')]
 
-export interface EventParts {
+interface EventParts {
   readonly live: Live
   readonly clock: Clock
   readonly gate: Gate

@@ -6,7 +6,7 @@ import type { Clock } from '../../ports.ts'
 
 /** What an event is about, so that a page knows what to ask for again. */
 const TOPICS = ['caps', 'holds', 'people', 'policy', 'pause', 'cycle', 'changes', 'comparison'] as const
-export type Topic = (typeof TOPICS)[number]
+type Topic = (typeof TOPICS)[number]
 
 export interface LiveChange {
   readonly workspace: string

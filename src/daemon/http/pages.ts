@@ -66,7 +66,7 @@ function parametersOf(path: string): ReadonlySet<string> {
   return new Set(API_ROUTES.find((one) => shape(one.path) === document)?.parameters.map(({ name }) => name))
 }
 
-export interface Question {
+interface Question {
   readonly type: string
   /** Names what the answer depends on; absent: the state of the workspace in the path, or of all. */
   readonly state?: string

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { LedgerError } from './error.ts'
 
 /** The type of a column; a `key` is a text that rows are searched by. */
-export type ColumnKind = 'number' | 'flag' | 'key' | 'data'
+type ColumnKind = 'number' | 'flag' | 'key' | 'data'
 
 export interface CopyTable {
   readonly name: string

@@ -21,7 +21,7 @@ import { approval, factFrom, historyEntry, intent, ownedCap, pause, personHistor
 /** Longer than the day of history that plans need, so that a long cycle still has all of it. */
 const LATELY_MS = CONTEST_MS + 6 * 3_600_000
 
-export interface WorkspaceLedgerOptions {
+interface WorkspaceLedgerOptions {
   readonly rows: WorkspaceRows
   readonly clock: Pick<Clock, 'now'>
   /**

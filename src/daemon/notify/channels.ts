@@ -23,7 +23,7 @@ export interface Notifier extends Pick<Channels, 'send'> {
   readonly label: (email: string) => string
 }
 
-export interface ChannelParts {
+interface ChannelParts {
   readonly config: NotifyConfig
   readonly mailer: Mailer | undefined
   readonly poster: Poster

@@ -14,7 +14,7 @@ import type { Ledger } from '../../ports.ts'
 import { cycleOf, type WorkspaceState } from '../cycle/state.ts'
 import type { Workspace } from '../workspace.ts'
 
-export interface LookingBack extends Pick<Workspace, 'state' | 'clock'> {
+interface LookingBack extends Pick<Workspace, 'state' | 'clock'> {
   readonly ledger: Pick<Ledger, 'fact' | 'owned' | 'history'>
 }
 

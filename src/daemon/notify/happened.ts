@@ -15,7 +15,7 @@ import { cycleOf } from '../cycle/state.ts'
 import { minuteText } from '../http/documents/show.ts'
 import type { Workspace } from '../workspace.ts'
 
-export interface Happened extends Pick<Workspace, 'state' | 'clock'> {
+interface Happened extends Pick<Workspace, 'state' | 'clock'> {
   readonly shown: Pick<Workspace['shown'], 'planned' | 'desiredState'>
   readonly pause?: Workspace['pause']
   readonly ledger: Pick<Ledger, 'fact' | 'history' | 'quarantined'>

@@ -137,7 +137,7 @@ async function keep({ ledger }: Workspace, before: Told | undefined, after: Told
 /** What was looked up in the ledger. */
 type LookedUp = Pick<DueInputs, 'ended' | 'happened'>
 
-export interface Telling extends Pick<Workspace, 'state' | 'shown' | 'clock'> {
+interface Telling extends Pick<Workspace, 'state' | 'shown' | 'clock'> {
   readonly config: { readonly name: string }
   readonly ledger: Pick<RecordsReader, 'fact'>
 }

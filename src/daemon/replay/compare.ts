@@ -22,7 +22,7 @@ interface ComparedCycle extends SimulatedCycle {
 }
 
 /** A shortened list, and how many items were left out. */
-export interface Cut<T> {
+interface Cut<T> {
   readonly items: readonly T[]
   readonly omitted: number
 }

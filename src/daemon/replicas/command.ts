@@ -10,12 +10,12 @@ import type { Own } from './state.ts'
 /** How long to wait for a replica that is ending. Choice. */
 const PATIENCE_MS = 2_000
 
-export interface CommandLeases extends FencedLeases {
+interface CommandLeases extends FencedLeases {
   /** Rejects with LEDGER_LOCKED when another process holds the workspace. */
   claim(workspace: string): Promise<void>
 }
 
-export interface CommandOptions {
+interface CommandOptions {
   readonly replica: ReplicaName
   readonly table: LeaseTable
   readonly clock: Clock

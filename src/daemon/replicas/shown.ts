@@ -17,7 +17,7 @@ const MAX_PEOPLE = 5_000
 const MAX_BYTES = 16 * 1_048_576
 
 /** A digest of a workspace's settings, without the places of policies, keys, secrets and certificates on this machine. */
-export function configDigest({ policies: _, keys: __, ...settings }: WorkspaceConfig): string {
+function configDigest({ policies: _, keys: __, ...settings }: WorkspaceConfig): string {
   const sorted = JSON.stringify(settings, (name, value: unknown) => {
     if (name === 'caFile') return undefined
     if (!isRecord(value)) return value
@@ -36,7 +36,7 @@ export const wantedIn = ({ workspaces }: Config): readonly Wanted[] =>
   workspaces.map((one) => ({ workspace: one.name, config: configDigest(one) }))
 
 /** A view as compressed text, with bounds on its lists. */
-export function packView(view: WorkspaceView): string {
+function packView(view: WorkspaceView): string {
   const inSync = view.scopes.length > MAX_SCOPES ? view.scopes.filter(({ state }) => state === 'in_sync') : []
   const scopes =
     inSync.length > 0 ? [...view.scopes.filter(({ state }) => state !== 'in_sync'), ...inSync].slice(0, MAX_SCOPES) : view.scopes
@@ -64,7 +64,7 @@ export function packed(workspace: Workspace): string {
 }
 
 /** Undefined for a text that is no view of this workspace, such as one of another version. */
-export function unpackView(workspace: string, text: string): WorkspaceView | undefined {
+function unpackView(workspace: string, text: string): WorkspaceView | undefined {
   try {
     const value: unknown = JSON.parse(gunzipSync(Buffer.from(text, 'base64'), { maxOutputLength: MAX_BYTES }).toString())
     return isViewOf(workspace, value) ? value : undefined

@@ -43,7 +43,7 @@ export interface PolicyLoad {
   readonly problemsOf?: ReadonlyMap<string, readonly Problem[]>
 }
 
-export interface DaemonParts {
+interface DaemonParts {
   readonly clock: Clock
   readonly config: Config
   /** Rejects with a `LedgerError` when its ledger cannot be opened. */

@@ -27,7 +27,7 @@ import { idleTelling, keepTold, type Telling } from '../notify/telling.ts'
 import { report, type Workspace } from '../workspace.ts'
 import { chooseReadings } from './slice.ts'
 
-export interface LoopSignals {
+interface LoopSignals {
   /** Ends the loop: reads stop at once, the write in flight may finish. */
   readonly stop: AbortSignal
   /** Cuts the write in flight. */

@@ -45,7 +45,7 @@ export function declaredIn({ resolution }: Pick<DesiredState, 'resolution'>): Ca
   return (key) => caps.get(key)
 }
 
-export interface SlicingInputs {
+interface SlicingInputs {
   readonly desired: DesiredState
   readonly readings: ReadonlyMap<ScopeKey, CapReading>
   readonly ledger: Pick<RecordsReader, 'writtenLately'> & Pick<Ledger, 'useByPerson'>

@@ -32,19 +32,19 @@ export interface ExtendEdit {
 }
 
 /** Adds a protected person. */
-export interface ProtectEdit {
+interface ProtectEdit {
   readonly kind: 'protect'
   readonly email: string
 }
 
 /** Adds the id of a hold. */
-export interface ApproveEdit {
+interface ApproveEdit {
   readonly kind: 'approve'
   readonly id: string
 }
 
 /** Removes an entry. */
-export interface RemoveEdit {
+interface RemoveEdit {
   readonly kind: 'remove'
   readonly target: Target
 }

@@ -21,7 +21,7 @@ import {
 } from './style.ts'
 
 export type Spec = Branch<SpecText>
-export type ListKey = 'groups' | 'users' | 'grants' | 'protected' | 'approvals'
+type ListKey = 'groups' | 'users' | 'grants' | 'protected' | 'approvals'
 
 const textIn = ({ reader }: Branch): string => reader.source.text
 

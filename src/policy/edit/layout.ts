@@ -105,7 +105,7 @@ export function tailEnd(text: string, end: number, column: number): number {
 }
 
 /** The first line of an entry with the comments above it, not above `floor`. */
-export function headStart(text: string, start: number, floor: number): number {
+function headStart(text: string, start: number, floor: number): number {
   const column = columnOf(text, start)
   let found = lineStart(text, start)
   while (found > floor) {
@@ -118,7 +118,7 @@ export function headStart(text: string, start: number, floor: number): number {
 }
 
 /** The start of the blank lines directly above a line, not above `floor`. */
-export function blanksStart(text: string, line: number, floor: number): number {
+function blanksStart(text: string, line: number, floor: number): number {
   let found = line
   while (found > floor) {
     const above = lineStart(text, found - 1)
@@ -129,7 +129,7 @@ export function blanksStart(text: string, line: number, floor: number): number {
 }
 
 /** The whole lines of an entry of a block collection: with the comments that belong to it, and the blank lines above these. */
-export interface Lines {
+interface Lines {
   readonly blanks: number
   readonly start: number
   readonly end: number

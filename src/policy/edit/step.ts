@@ -16,12 +16,12 @@ import { ChoiceError, entryOf, type Found, grantsOf, type Place, placeFor, specO
 import type { Fields, Value } from './style.ts'
 
 /** What an edit does; `nothing` says why there is nothing to do. */
-export type Step =
+type Step =
   | { readonly nothing: string }
   | { readonly place: Place; readonly splices: readonly Splice[]; readonly wanted: (set: PolicySet) => PolicySet }
 
 /** `places`: the documents that may be edited; `all`: every one of the same workspaces. */
-export interface Around {
+interface Around {
   readonly places: readonly Place[]
   readonly all: readonly Place[]
   readonly sets: ReadonlyMap<string, PolicySet>

@@ -19,7 +19,7 @@ interface PolicyFile {
 }
 
 /** `stamp` changes when a file, a folder's content or a link changes; `folders` are the real folders that were read. */
-export interface Listing {
+interface Listing {
   readonly files: readonly PolicyFile[]
   readonly folders: readonly string[]
   readonly problems: readonly FileProblem[]

@@ -12,7 +12,7 @@ const MAX_LINKS = 5
 const MAX_TEXT_BYTES = 64 * 1024 * 1024
 
 /** A worktree and its commit, '' when that is not known. */
-export interface Checkout {
+interface Checkout {
   readonly worktree: string
   readonly commit: string
   /** The folder of its objects; absent when the repository is not available. */
@@ -23,7 +23,7 @@ export interface Checkout {
 export const commitOf = (folder: string): string => checkoutOf(folder)?.commit ?? ''
 
 /** The worktree around a real folder. */
-export function checkoutOf(folder: string): Checkout | undefined {
+function checkoutOf(folder: string): Checkout | undefined {
   for (let at = folder; ; at = dirname(at)) {
     const checkout = checkoutIn(at)
     if (checkout || dirname(at) === at) return checkout
@@ -61,7 +61,7 @@ export function revisionOf(folders: readonly string[], files: readonly ReadFile[
 }
 
 /** Whether policy files differ from the commit: edited, new, or removed from `roots`, staged or not. False when the commit cannot be read. */
-export function isEdited({ worktree, commit, gitDir }: Checkout, files: readonly ReadFile[], roots: readonly string[]): boolean {
+function isEdited({ worktree, commit, gitDir }: Checkout, files: readonly ReadFile[], roots: readonly string[]): boolean {
   if (gitDir === undefined || commit === '') return false
   const repository = openRepository(gitDir)
   const top = repository.rootOf(commit)

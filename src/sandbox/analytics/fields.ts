@@ -253,7 +253,7 @@ const ANALYTICS_SOURCES: readonly AnalyticsSource[] = [USER_DATA, CHAT_DATA, COM
  * Add-on use per person (docs/service.md). Choices: one row for each entry of a conversation; `prompts_used` is its whole cost,
  * as `promptsUsed` of CascadeAnalytics, and `flex_credits_used` the part of it that was paid from add-on credits; metadata is unknown.
  */
-export const CASCADE_DATA: AnalyticsSource = {
+const CASCADE_DATA: AnalyticsSource = {
   name: 'QUERY_DATA_SOURCE_CASCADE_DATA',
   meaning: 'credits of agent use, one row for each entry of a conversation',
   rows: 'add_on_use',

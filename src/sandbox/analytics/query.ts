@@ -15,7 +15,7 @@ export interface Selection extends NamedField {
   readonly fn: AggregationFunction
 }
 
-export interface Group extends NamedField {
+interface Group extends NamedField {
   readonly alias: string
 }
 

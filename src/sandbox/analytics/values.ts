@@ -5,7 +5,7 @@ import { parseTimestamp } from '../time.ts'
 import { type FieldType, PAIR } from './fields.ts'
 
 /** A value to compare with, or the hint for a value that cannot be read. */
-export type Reading = { readonly kind: 'value'; readonly value: string | number } | { readonly kind: 'nonsense'; readonly write: string }
+type Reading = { readonly kind: 'value'; readonly value: string | number } | { readonly kind: 'nonsense'; readonly write: string }
 
 const NUMBER = /^-?\d{1,15}(\.\d{1,15})?$/
 const DATE = /^\d{4}-\d{2}-\d{2}$/

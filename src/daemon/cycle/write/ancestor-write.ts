@@ -3,7 +3,7 @@ import type { ScopeChange } from '../../../core/model/change.ts'
 import type { CapReading } from '../../../core/model/observed.ts'
 import type { Instant } from '../../../core/model/units.ts'
 
-export type AncestorChange = Pick<ScopeChange, 'scope' | 'from' | 'to'>
+type AncestorChange = Pick<ScopeChange, 'scope' | 'from' | 'to'>
 
 /** A team or group write that may have landed, with the readings of its descendants from before. */
 export interface AncestorWrite {

@@ -16,7 +16,7 @@ import {
 import type { Clock, Ledger } from '../../../ports.ts'
 
 /** How a change ended and, when it did not succeed, why. */
-export interface Ended {
+interface Ended {
   readonly key: ScopeKey
   readonly end: End | undefined
   readonly error?: string
@@ -34,7 +34,7 @@ export interface BreakerWatch {
   finish(): boolean
 }
 
-export interface WatchInputs {
+interface WatchInputs {
   readonly ledger: Ledger
   readonly clock: Clock
   readonly limit: BreakerLimit | 'off'

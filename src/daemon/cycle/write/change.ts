@@ -50,7 +50,7 @@ export const FRESH_MS = 60_000
 const WRITE_ATTEMPTS = 3
 
 /** A read-back that shows the old value is repeated once after this time, because it may be stale. */
-export const STALE_MS = 1_000
+const STALE_MS = 1_000
 
 /** Carries out one change. Undefined when the run was halted before its end is known. */
 export async function writeChange(change: Change, run: WriteRun): Promise<WriteResult | undefined> {

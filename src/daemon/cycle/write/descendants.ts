@@ -18,7 +18,7 @@ import { type DesiredState, sentToAncestors, type WorkspaceState } from '../stat
 import type { AncestorWrite } from './ancestor-write.ts'
 
 /** A cycle with what policy asks now. */
-export interface DesiredCycle extends CycleRun {
+interface DesiredCycle extends CycleRun {
   readonly desired: DesiredState
 }
 

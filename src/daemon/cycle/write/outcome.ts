@@ -36,7 +36,7 @@ export interface WriteResult extends WriteEnd {
 }
 
 /** The part of a result that history keeps. */
-export type Ended = WriteEnd & Pick<HistoryEntry, 'result' | 'error'>
+type Ended = WriteEnd & Pick<HistoryEntry, 'result' | 'error'>
 
 /** Judges a write by its read-back. */
 export async function verdictOf(change: ScopeChange, { observed }: CapReading, answer: Answer, context: OutcomeContext): Promise<Verdict> {
@@ -161,7 +161,7 @@ export function ownershipOf(
 }
 
 /** The cap stays ours, but under no policy entry. */
-export const givenUp = (owned: OwnedCap | undefined): OwnedCap | 'kept' => (owned ? { ...owned, entry: GIVEN_UP } : 'kept')
+const givenUp = (owned: OwnedCap | undefined): OwnedCap | 'kept' => (owned ? { ...owned, entry: GIVEN_UP } : 'kept')
 
 /**
  * Decides the ownership where the write was not refused and another value is read back. The reading may be stale, so the written cap is ours as

@@ -11,7 +11,7 @@ import { keyText, placeOf, rfc3339, scopeText } from './show.ts'
 import type { CandidateEntry, PersonDocument, WriteEntry } from './types.ts'
 
 /** The part that the documents of a group and of a person have in common. */
-export type Explained = Pick<
+type Explained = Pick<
   PersonDocument,
   'chain' | 'desired' | 'state' | 'readings' | 'nextReadingAt' | 'reading' | 'change' | 'lastWrite' | 'history' | 'why' | 'conditions'
 >

@@ -45,7 +45,7 @@ export interface DayUse {
 }
 
 /** The facts of the ledger that documents show. */
-export type FactShown = 'holdsShown' | 'runsAsked' | 'addOnAsked' | 'unreadSince'
+type FactShown = 'holdsShown' | 'runsAsked' | 'addOnAsked' | 'unreadSince'
 
 /** The durable records of a workspace. Empty where the ledger cannot be read. */
 export interface Records {

@@ -15,7 +15,7 @@ const MOST = 50
 /** Since when changes are listed. */
 export const changedSince = (now: Instant): Instant => now - WEEK_MS
 
-export interface LeadInputs {
+interface LeadInputs {
   readonly grants: readonly GrantStatus[]
   /** Writes since `changedSince`, the newest first. */
   readonly writes: readonly HistoryEntry[]

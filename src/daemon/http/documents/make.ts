@@ -27,7 +27,7 @@ import { comparisonDocument } from './story/comparison.ts'
 import { planDocument } from './story/plan.ts'
 import { workspaceDocument, workspacesDocument } from './workspaces.ts'
 
-export interface DocumentOptions {
+interface DocumentOptions {
   readonly sources: () => readonly WorkspaceSource[]
   readonly daemon: () => DaemonFacts
   readonly people: PeopleLabels

@@ -23,7 +23,7 @@ export const cents = (amount: number): number => wholeCents(amount)
 /** Four decimals. */
 export const ratio = (value: number): number => Math.round(value * 10_000) / 10_000
 
-export interface Head<K extends string> {
+interface Head<K extends string> {
   readonly apiVersion: 'capkeeper/v1'
   readonly kind: K
   readonly at: string

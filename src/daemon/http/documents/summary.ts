@@ -14,7 +14,7 @@ import type { AttentionEntry, WorkspaceSummary } from './types.ts'
 
 type Shown = Pick<Showing, 'people'>
 
-export type Tone = AttentionEntry['tone']
+type Tone = AttentionEntry['tone']
 
 const TONES: readonly Tone[] = ['bad', 'warn', 'good']
 export const toneRank = (tone: Tone): number => TONES.indexOf(tone)

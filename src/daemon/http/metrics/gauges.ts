@@ -106,7 +106,7 @@ function putDrift(put: Put, { workspace, scopes, lastCycle }: WorkspaceView, now
 }
 
 /** The drift of one scope, in credits per person; undefined when equal or unknown. An orphan has no desired cap. */
-export function driftOf(
+function driftOf(
   desired: Cap | undefined,
   observed: Observed,
 ): { readonly direction: DriftDirection; readonly credits: number } | undefined {

@@ -38,7 +38,7 @@ export const STATUS_LIMITS = {
   rules: 100,
 } as const
 
-export interface StatusInputs {
+interface StatusInputs {
   readonly views: readonly WorkspaceView[]
   readonly health: Health
   readonly people: PeopleLabels

@@ -90,7 +90,7 @@ function decoded(text: string): string {
 
 const TLS_VARIABLES = { sslmode: 'PGSSLMODE', sslrootcert: 'PGSSLROOTCERT', sslcert: 'PGSSLCERT', sslkey: 'PGSSLKEY' } as const
 
-export interface Target {
+interface Target {
   /** For the driver, with TLS according to `sslmode` and libpq's variables. */
   readonly connectionString: string
   /** Without TLS, for a server without it, where `sslmode` allows that. */

@@ -63,7 +63,7 @@ const BEGIN = 'BEGIN; SET LOCAL synchronous_commit TO on'
 /** Set once on each connection. */
 const LIMITS = `SET statement_timeout TO ${STATEMENT_MS}; SET lock_timeout TO ${LOCK_MS}; SET idle_in_transaction_session_timeout TO ${IDLE_MS}`
 
-export interface PostgresOptions {
+interface PostgresOptions {
   readonly address: string
   readonly env: Readonly<Record<string, string | undefined>>
   readonly clock: Pick<Clock, 'monotonic' | 'sleep'>

@@ -2,12 +2,12 @@
 // cost running workspaces their leases. The wait has a bound, and its end does not mean that the database is away.
 import type { Clock } from '../../../ports.ts'
 
-export interface Slots {
+interface Slots {
   /** Resolves with a function that gives the slot back. Rejects with `refused` after the wait. */
   take(isUrgent: boolean): Promise<() => void>
 }
 
-export interface SlotsOptions {
+interface SlotsOptions {
   /** One of them is reserved for urgent queries. */
   readonly count: number
   readonly patienceMs: number

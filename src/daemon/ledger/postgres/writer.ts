@@ -25,7 +25,7 @@ export interface Writer {
 }
 
 /** A record that was made, unless it should have closed an intent that was not open. */
-export type Recorded = SingleAnswer & { readonly version: number }
+type Recorded = SingleAnswer & { readonly version: number }
 
 /** Throws for a record that was refused. */
 function recorded(rows: readonly Row[], name: string, refused: () => LedgerError): Recorded {

@@ -40,7 +40,7 @@ export interface LedgerDatabase {
   close(): void
 }
 
-export interface DatabaseOptions {
+interface DatabaseOptions {
   /** Nothing may be written, and no file is made. */
   readonly readOnly: boolean
   /** Shown in messages instead of the path. */

@@ -19,7 +19,7 @@ import { keepAddOn, keepBurn, keepDays, keepRuns, sqliteUse } from './use.ts'
 /** How often each binding's rows were changed through this handle, which several ledgers of one workspace may share. */
 export type Versions = Map<number, number>
 
-export interface SqliteRowsOptions {
+interface SqliteRowsOptions {
   readonly database: LedgerDatabase
   readonly workspace: string
   /** The id of the binding; one that does not exist reads as an empty workspace. */

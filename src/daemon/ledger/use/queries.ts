@@ -8,7 +8,7 @@ import type { AddOnSum } from '../../../ports.ts'
 import type { WorkspaceRows } from '../adapter.ts'
 import { bounds, MOST } from './values.ts'
 
-export type UseRow = Readonly<Record<string, unknown>>
+type UseRow = Readonly<Record<string, unknown>>
 
 export interface UseDatabase {
   /** Values are written `?1`, `?2` and so on. */

@@ -15,7 +15,7 @@ import { asked, limitOf, type Parameter, text, word } from '../query.ts'
 import { headOf, keyText, minuteText, rfc3339, scopeText } from '../show.ts'
 import type { ChangeEntry, ChangeListDocument } from '../types.ts'
 
-export const KINDS = ['write', 'foreign', 'hold', 'release', 'policy', 'pause', 'resume', 'outage', 'recovery'] as const
+const KINDS = ['write', 'foreign', 'hold', 'release', 'policy', 'pause', 'resume', 'outage', 'recovery'] as const
 
 const MOST_ENTRIES = 200
 

@@ -21,7 +21,7 @@ import type { Writer } from '../writer.ts'
 import { type Batch, singleOf } from './single.ts'
 import { keepAddOn, keepBurn, keepDays, keepRuns, postgresUse } from './use.ts'
 
-export interface PostgresRowsOptions {
+interface PostgresRowsOptions {
   readonly database: PostgresDatabase
   readonly writer: Writer
   readonly workspace: string
