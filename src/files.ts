@@ -96,7 +96,7 @@ function readPiece(file: number): number {
 }
 
 /** A file as it was read; `identity` changes whenever the content may have changed. Follows links, so a swapped volume is noticed. */
-export interface Seen {
+interface Seen {
   readonly identity: string
   readonly text: () => string
 }

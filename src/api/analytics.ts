@@ -2,8 +2,8 @@
 // their values stay text. Agent rows are summed, because the service may split one conversation over several rows (docs/service.md,
 // Rows of the agent).
 
-import { compareText } from '../core/model/order.ts'
 import { BugError } from '../core/model/problem.ts'
+import { compareText } from '../core/model/scope.ts'
 import { type Cents, type Credits, cents, creditsOf, DAY_MS, type Instant } from '../core/model/units.ts'
 import type { RowPath, RowPlan } from '../ports.ts'
 import { counterOf, type Fields, numberOf, objectOf, rowsOf } from './decode.ts'

@@ -5,7 +5,23 @@ import type { Cap } from '../core/model/policy.ts'
 import type { Scope } from '../core/model/scope.ts'
 import { cents, creditsOf, DAY_MS, type Instant } from '../core/model/units.ts'
 import type { Clock, ReadClient, RowPlan, RunsQuestion, WriteClient, WriteFailure, WriteOutcome } from '../ports.ts'
-import { ADD_ON_ROWS, createKeyBook, decodeAddOn, encodeAddOn, lacksAddOn } from './add-on.ts'
+import {
+  ADD_ON_ROWS,
+  countOf,
+  createKeyBook,
+  dayAtOf,
+  decodeAddOn,
+  encodeAddOn,
+  type Judged,
+  lacksAddOn,
+  MAX_NAME,
+  nameOf,
+  type SumKind,
+  shown,
+  summingRows,
+  sumRows,
+  withoutFuture,
+} from './add-on.ts'
 import {
   ANALYTICS_ROWS,
   type AnalyticsQuestion,
@@ -39,9 +55,8 @@ import {
 } from './decode.ts'
 import { ApiError } from './errors.ts'
 import type { KeyName } from './keys.ts'
-import { countOf, dayAtOf, type Judged, MAX_NAME, nameOf, type SumKind, shown, summingRows, sumRows, withoutFuture } from './row-sums.ts'
 import { type ApiRequest, type ClientOptions, createSender, type Sender } from './send.ts'
-import type { Urgency } from './transport/lane.ts'
+import type { Urgency } from './transport/queue.ts'
 import type { CascadeRequest, UsageConfigRequest, UserPageRequest, WireScope } from './wire.ts'
 
 /** How long an answer may take. Choice. */

@@ -3,9 +3,8 @@
 
 import type { WireObservation } from '../core/interpret/evidence.ts'
 import type { Balance, Cycle, GroupMembers, MemberStatus, Person, Roster, SetAside } from '../core/model/observed.ts'
-import { compareText } from '../core/model/order.ts'
 import type { Cap } from '../core/model/policy.ts'
-import { isEmail, normaliseEmail } from '../core/model/scope.ts'
+import { compareText, isEmail, normaliseEmail } from '../core/model/scope.ts'
 import { type Credits, cents, credits, creditsOf, DAY_MS, type Instant, MAX_CAP } from '../core/model/units.ts'
 import type { Operation, RowPlan } from '../ports.ts'
 import { isObject, malformed } from './errors.ts'

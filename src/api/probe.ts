@@ -8,7 +8,7 @@ import { readerOver, type ServiceReader, TIMEOUT_MS } from './client.ts'
 import { ApiError, classify, isObject } from './errors.ts'
 import { createKeyRing, type KeyName, type KeyRing, type KeyRingOptions, type KeySources } from './keys.ts'
 import { type ClientOptions, createSender, type Sender, skewOf } from './send.ts'
-import { createPaces } from './transport/paces.ts'
+import { createPaces } from './transport/queue.ts'
 import { PERMISSIONS, type Permission } from './wire.ts'
 
 /** How long the first answer may take. Choice. */
@@ -74,7 +74,7 @@ export interface KeyProbe {
 
 export type ProbedKey = KeyProbe | { readonly names: readonly KeyName[]; readonly problem: string }
 
-export type ProbeOptions = Omit<ClientOptions, 'keys' | 'paces'> &
+type ProbeOptions = Omit<ClientOptions, 'keys' | 'paces'> &
   KeyRingOptions & {
     readonly sources: KeySources
     /** Gets each ring of keys, so that output can be redacted. */

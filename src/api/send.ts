@@ -9,10 +9,7 @@ import type { LearnedRate, RateSettings } from '../core/pace/pace.ts'
 import type { Clock, Operation, Random, RowPlan, Transport, TransportFailure, WireAnswer } from '../ports.ts'
 import { ApiError, classify, errorSighting, isObject, notSent, outcomeOfFailure, tidy } from './errors.ts'
 import type { KeyRing, ServiceKey } from './keys.ts'
-import type { Permit, Turn, Urgency } from './transport/lane.ts'
-import type { Paces } from './transport/paces.ts'
-import { createQueue, type Queue } from './transport/queue.ts'
-import { underSignals } from './transport/signals.ts'
+import { createQueue, type Paces, type Permit, type Queue, type Turn, type Urgency, underSignals } from './transport/queue.ts'
 
 /** How often one request is sent again after a refusal for the rate; each time the pace must allow it. Choice. */
 const MAX_REFUSALS = 100

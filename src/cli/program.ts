@@ -6,7 +6,7 @@ import { EXIT_HELP, refuseEmpty, refuseKeyFlags } from './shared/args.ts'
 import type { Cli, World } from './shared/context.ts'
 import { EXIT, type ExitCode } from './shared/exit.ts'
 import { helpPointer, reportFailure, withoutFlagValues } from './shared/failure.ts'
-import { VERSION } from './shared/version.ts'
+import { VERSION } from './shared/text.ts'
 
 /** Adds one command to the program. Its action leaves an exit code with `cli.finish`, or throws. */
 type Register = (program: Command, cli: Cli) => void
@@ -18,7 +18,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Register>>> = {
   apply: async () => (await import('./apply/command.ts')).registerApply,
   approve: async () => (await import('./approve/command.ts')).registerApprove,
   pause: async () => (await import('./pause/command.ts')).registerPause,
-  resume: async () => (await import('./pause/resume.ts')).registerResume,
+  resume: async () => (await import('./pause/command.ts')).registerResume,
   validate: async () => (await import('./validate/command.ts')).registerValidate,
   explain: async () => (await import('./explain/command.ts')).registerExplain,
   edit: async () => (await import('./edit/command.ts')).registerEdit,

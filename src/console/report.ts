@@ -3,12 +3,11 @@
 import { type Html, html, type Value } from '../core/escape/html.ts'
 import { DAY_MS } from '../core/model/units.ts'
 import { attributeOf, type Report, type ReportRow, subjectOf } from '../core/use/report.ts'
+import { stackChart } from './chart/bars.ts'
 import { chartFigure } from './chart/chart.ts'
 import { cycleChart } from './chart/cycle.ts'
-import { stackChart } from './chart/stack.ts'
-import { badge, type Column, facts, table } from './parts.ts'
+import { BAND_TEXT, badge, type Column, capText, day, facts, instant, number, plural, table, words } from './parts.ts'
 import { STYLE } from './style.ts'
-import { BAND_TEXT, capText, day, instant, number, plural, words } from './text.ts'
 
 /** Without navigation, so the contents take the whole width of the paper. */
 const ALONE = 'main { max-width: 72rem; margin: 0 auto; padding: 1.25rem 1rem 3rem; } main > header { margin-bottom: 1rem; }'

@@ -1,20 +1,19 @@
 // Which page is at which address. It decides nothing about what a page says.
+
 import type { Console, ConsoleRoute, PageRequest } from '../daemon/http/console.ts'
 import type { Documents, Query } from '../daemon/http/documents/documents.ts'
-import { CONTENT_SECURITY_POLICY, SCRIPT_ASSET, STYLE_ASSET } from './assets.ts'
-import { changesPage } from './pages/changes.ts'
+import { CONTENT_SECURITY_POLICY, SCRIPT_ASSET, STYLE_ASSET } from './frame.ts'
 import { groupPage, groupsPage } from './pages/groups.ts'
 import { healthPage } from './pages/health.ts'
 import { holdPage, holdsPage } from './pages/holds.ts'
 import { leadPage } from './pages/lead.ts'
-import { mePage } from './pages/me.ts'
 import { overviewPage } from './pages/overview.ts'
 import { peoplePage } from './pages/people.ts'
-import { personPage } from './pages/person.ts'
-import { planPage } from './pages/plan.ts'
+import { mePage, personPage } from './pages/person.ts'
+import { changesPage, planPage } from './pages/plan.ts'
 import { policiesPage } from './pages/policies.ts'
 import { renderRefusal } from './pages/refusal.ts'
-import { simulatePage } from './pages/simulate.ts'
+import { simulatePage } from './pages/simulated.ts'
 import { workspacePage } from './pages/workspace.ts'
 
 /** The console as the server takes it. */

@@ -2,11 +2,10 @@
 
 import { type Html, html } from '../core/escape/html.ts'
 import type { BlockedPerson, PersonChange, Simulation, SimulationRow } from '../core/use/replay/document.ts'
-import { compareChart } from './chart/compare.ts'
+import { compareChart } from './chart/person.ts'
 import { rowsTable } from './pages/simulated.ts'
-import { type Column, table } from './parts.ts'
+import { type Column, day, number, plural, table } from './parts.ts'
 import { page, rfc } from './report.ts'
-import { day, number, plural } from './text.ts'
 
 /** Lines of each list; JSON has all. */
 const VISIBLE = 200

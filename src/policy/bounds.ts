@@ -1,6 +1,10 @@
 // Bounds on policies and config (docs/operations.md, Bounds): whatever a file holds, it must not end the process or fill its memory. Input beyond a
 // bound is an error like any other.
 
+export const API_VERSION = 'capkeeper/v1'
+export const POLICY_KIND = 'CapPolicy'
+export const CONFIG_KIND = 'Config'
+
 /** So many files of at most so many bytes together are read on the calling thread; more or larger ones in a thread with its own bounds. */
 export const SMALL_BYTES = 64 * 1024
 export const SMALL_FILES = 64

@@ -1,8 +1,9 @@
 // Checks rules and pools across all documents of a workspace: duplicate names, undeclared groups, people in two pools, and minimum caps that the
 // credits cannot pay. It knows no roster, so the members of groups and conditions are checked later.
-import { comparePositions } from '../core/model/order.ts'
+
 import type { CapRule } from '../core/model/policy.ts'
 import type { Position } from '../core/model/problem.ts'
+import { comparePositions } from '../core/model/scope.ts'
 import type { ProblemCode } from './codes.ts'
 import type { PlacedPool, PlacedRule } from './people.ts'
 import { meant } from './suggest.ts'

@@ -1,14 +1,12 @@
 // Joins all documents of a workspace to its policy set, and checks them against each other: duplicate scopes, overlapping grants, `add` without a
 // base, conflicting settings. The order of the set does not depend on the order of the files.
-import { editLine } from '../core/escape/shell.ts'
-import { beyondLimit } from '../core/model/limits.ts'
-import { comparePositions, compareText } from '../core/model/order.ts'
+import { editLine } from '../core/escape/terminal.ts'
 import type { CapRule, DeclaredGroup, Grant, PolicySet } from '../core/model/policy.ts'
 import type { Position, Problem } from '../core/model/problem.ts'
-import { byScope, compareScopes, type Scope, type ScopeKey, scopeKey, TEAM } from '../core/model/scope.ts'
-import type { Instant } from '../core/model/units.ts'
+import { byScope, comparePositions, compareScopes, compareText, type Scope, type ScopeKey, scopeKey, TEAM } from '../core/model/scope.ts'
+import { beyondLimit, type Instant } from '../core/model/units.ts'
 import type { ProblemCode } from './codes.ts'
-import type { PlacedGrant, Times } from './grant.ts'
+import type { PlacedGrant, Times } from './dates.ts'
 import { checkPeople, undeclaredHint } from './join-people.ts'
 import type { Part, PolicyDocument } from './parse.ts'
 import type { PlacedPool, PlacedRule } from './people.ts'

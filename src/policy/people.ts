@@ -1,8 +1,9 @@
 // Reads an entry of `spec.rules` or `spec.pools`, and checks what the schema cannot: that its numbers fit together. `join-people.ts` checks it
 // against other declarations. Neither knows a roster.
-import { compareText } from '../core/model/order.ts'
+
 import type { Attributes, PeopleRule, Pool, PoolMembers, When } from '../core/model/policy.ts'
 import type { Position } from '../core/model/problem.ts'
+import { compareText } from '../core/model/scope.ts'
 import { credits } from '../core/model/units.ts'
 import { capOf } from './schema/kinds.ts'
 import type { PeopleRuleText, PoolText, WhenText } from './schema/source.ts'

@@ -4,7 +4,7 @@ import { type Alias, isAlias, isMap, isScalar, isSeq, type Node, type Scalar, vi
 import type { Position, Problem } from '../core/model/problem.ts'
 import type { ProblemCode } from './codes.ts'
 import type { AnnotatedSchema } from './schema/check.ts'
-import { templateHint } from './slips.ts'
+import { templateHint } from './suggest.ts'
 import {
   NULLS,
   type Place,

@@ -1,12 +1,11 @@
 // Parses YAML of policies and config to documents with places, and prints problems. Every fault becomes a `Problem` with its place; nothing here
 // throws for bad input. Scalars stay the text that was written (`1e3` is not 1000, `7e1` in an id is not 70); `schema/kinds.ts` converts them.
 import { Composer, type CST, type Document, isScalar, Lexer, type Node, Parser, visit, type YAMLError } from 'yaml'
-import { excerptLines } from '../core/escape/excerpt.ts'
-import { plain } from '../core/escape/terminal.ts'
-import { comparePositions, compareText } from '../core/model/order.ts'
+import { excerptLines, plain } from '../core/escape/terminal.ts'
 import { formatPosition, hasErrors, type Position, type Problem } from '../core/model/problem.ts'
+import { comparePositions, compareText } from '../core/model/scope.ts'
 import type { ProblemCode } from './codes.ts'
-import { blankSlip, columnSlip, mergeSlip, type Slip, templateSlip } from './slips.ts'
+import { blankSlip, columnSlip, mergeSlip, type Slip, templateSlip } from './suggest.ts'
 
 /** A node of a document; `null` where nothing is written. */
 export type YamlNode = Node | null

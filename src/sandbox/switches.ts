@@ -1,12 +1,13 @@
 // The ways in which deployments differ, as switches (docs/sandbox.md, Behaviour): one table with flags, values, defaults and help, and one
 // reader that turns texts into settings or into problems of one line. The first value is the default.
 import { DAY_MS, HOUR_MS } from '../core/model/units.ts'
+import { type Draw, stream } from './company/random.ts'
 
 export const FAULT_NAMES = ['5xx', 'timeout', 'reset-before', 'reset-after', 'truncated', 'html', 'stale-read', 'short-roster'] as const
 export type FaultName = (typeof FAULT_NAMES)[number]
 
 /** `limit` requests in each window of `windowMs`. */
-export interface RateLimit {
+interface RateLimit {
   readonly limit: number
   readonly windowMs: number
 }
@@ -194,3 +195,65 @@ function readFaults(text: string): Switches['faults'] | undefined {
   }
   return faults
 }
+
+export interface Chance {
+  /** The faults of the next request; there may be several. */
+  readonly faults: () => ReadonlySet<FaultName>
+  /** The delay of the next answer in milliseconds. */
+  readonly delayMs: () => number
+  /** Chooses between the forms of one fault. */
+  readonly draw: Draw
+}
+
+export function createChance(seed: number, switches: Pick<Switches, 'faults' | 'latency' | 'jitter'>): Chance {
+  const draws = FAULT_NAMES.map((name) => ({ name, probability: switches.faults[name] ?? 0, draw: stream(seed, `fault/${name}`) }))
+  const jitter = stream(seed, 'jitter')
+  return {
+    faults: () => new Set(draws.filter(({ draw, probability }) => draw() < probability).map(({ name }) => name)),
+    delayMs: () => switches.latency + Math.round(jitter() * switches.jitter),
+    draw: stream(seed, 'fault-shape'),
+  }
+}
+
+export interface RateLimiter {
+  /** Milliseconds until the key may send again; 0: this request counts and may pass. */
+  readonly waitMs: (key: string) => number
+}
+
+/**
+ * A fixed window for each key: it opens with the first request and lets `limit` requests pass; refused requests do not count. Choice: the
+ * interface names no limit. `now` is the monotonic clock.
+ */
+export function createRateLimiter(rate: RateLimit | 'off', now: () => number): RateLimiter {
+  const windows = new Map<string, { openedAt: number; count: number }>()
+  return {
+    waitMs(key) {
+      if (rate === 'off') return 0
+      const at = now()
+      const open = windows.get(key)
+      if (!open || at - open.openedAt >= rate.windowMs) {
+        windows.set(key, { openedAt: at, count: 1 })
+        return 0
+      }
+      if (open.count >= rate.limit) return open.openedAt + rate.windowMs - at
+      open.count += 1
+      return 0
+    },
+  }
+}
+
+/** `Retry-After` as configured: whole seconds, or a date of whole seconds, never too early. `now` is the wall clock. */
+export function retryAfterHeader(style: Switches['retryAfter'], waitMs: number, now: number): string | undefined {
+  switch (style) {
+    case 'none':
+      return undefined
+    case 'seconds':
+      return String(Math.ceil(waitMs / 1000))
+    case 'date':
+      return new Date(Math.ceil((now + waitMs) / 1000) * 1000).toUTCString()
+  }
+}
+
+/** Pages that a proxy in front of a service answers with. */
+export const HTML_PAGE =
+  '<!DOCTYPE html>\n<html><head><title>Service unavailable</title></head><body><h1>Please try again later</h1></body></html>\n'

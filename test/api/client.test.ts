@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createReadClient } from '../../src/api/client.ts'
 import { createKeyRing } from '../../src/api/keys.ts'
-import { createPaces } from '../../src/api/transport/paces.ts'
+import { createPaces } from '../../src/api/transport/queue.ts'
 import { groupScope, TEAM, userScope } from '../../src/core/model/scope.ts'
 import { credits } from '../../src/core/model/units.ts'
 import type { TransportFailure } from '../../src/ports.ts'

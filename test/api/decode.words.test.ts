@@ -15,7 +15,7 @@ import {
   rowsOf,
   spellingSighting,
 } from '../../src/api/decode.ts'
-import { compareText } from '../../src/core/model/order.ts'
+import { compareText } from '../../src/core/model/scope.ts'
 import { MAX_CAP } from '../../src/core/model/units.ts'
 
 const READ_AT = Date.UTC(2026, 10, 20)

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { createKeyRing } from '../../src/api/keys.ts'
 import type { ClientOptions } from '../../src/api/send.ts'
-import { createPaces } from '../../src/api/transport/paces.ts'
+import { createPaces } from '../../src/api/transport/queue.ts'
 import { TEAM } from '../../src/core/model/scope.ts'
 import { failing, inOrder, people } from './answers.ts'
 import { hastyClock, keyRing, scripted, type TestClient, testClient } from './world.ts'

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { createWriteClient, type ServiceWriter } from '../../src/api/client.ts'
 import { createKeyRing, type KeyRing } from '../../src/api/keys.ts'
 import type { ClientOptions, RequestEvent } from '../../src/api/send.ts'
-import { createPaces } from '../../src/api/transport/paces.ts'
+import { createPaces } from '../../src/api/transport/queue.ts'
 import type { Clock, Operation, Transport, TransportFailure, WireAnswer } from '../../src/ports.ts'
 
 export const KEY = 'test-key-0123456789-abcdefghijklmnop'

@@ -3,7 +3,7 @@
 
 import { Writable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { underSignals } from '../../src/api/transport/signals.ts'
+import { underSignals } from '../../src/api/transport/queue.ts'
 import { runCli } from '../../src/cli/program.ts'
 import { createSecrets, type World } from '../../src/cli/shared/context.ts'
 import { systemClock } from '../../src/daemon/schedule/system.ts'

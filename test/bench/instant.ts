@@ -2,11 +2,11 @@
 // sockets. Time is virtual, so that months of cycles take minutes.
 import { createWriteClient } from '../../src/api/client.ts'
 import { createKeyRing } from '../../src/api/keys.ts'
-import { createPaces } from '../../src/api/transport/paces.ts'
+import { createPaces } from '../../src/api/transport/queue.ts'
 import { DEFAULT_GUARDS } from '../../src/core/model/change.ts'
 import { reconcile } from '../../src/daemon/cycle/run.ts'
 import { recall } from '../../src/daemon/cycle/state.ts'
-import type { LedgerStore } from '../../src/daemon/ledger/ledger.ts'
+import type { LedgerStore } from '../../src/daemon/ledger/store.ts'
 import { sha256 } from '../../src/daemon/schedule/system.ts'
 import { createWorkspace } from '../../src/daemon/workspace.ts'
 import { joinDocuments } from '../../src/policy/join.ts'

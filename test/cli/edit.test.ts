@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { unifiedDiff } from '../../src/cli/edit/diff.ts'
+import { unifiedDiff } from '../../src/cli/edit/run.ts'
 import { randomOf } from '../adversary/random.ts'
 import { run } from './world.ts'
 

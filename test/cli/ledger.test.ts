@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { UNDECLARED } from '../../src/core/model/entry.ts'
+import { UNDECLARED } from '../../src/core/model/policy.ts'
 import { scopeKey, userScope } from '../../src/core/model/scope.ts'
 import { credits } from '../../src/core/model/units.ts'
 import { openLedger } from '../../src/daemon/ledger/ledger.ts'

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import { createSecrets } from '../../src/cli/shared/context.ts'
 import { progressBar, sweepProgress } from '../../src/cli/shared/progress.ts'
-import { tellLine } from '../../src/cli/shared/tell.ts'
+import { tellLine } from '../../src/cli/shared/text.ts'
 
 const GONE = '\u001b[2K'
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { plansFromJson } from '../../src/cli/plan/file.ts'
-import { renderPlanJson } from '../../src/cli/plan/render-json.ts'
-import { writeKey } from '../../src/cli/plan/view.ts'
+import { renderPlanJson, writeKey } from '../../src/cli/plan/view.ts'
 import { InputError } from '../../src/core/model/problem.ts'
 import { bobBlock, bobHold, fullPlan, orphanClear, plan, teamSet } from './plans.ts'
 

@@ -13,7 +13,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { saveWhole } from '../../src/cli/shared/save.ts'
+import { saveWhole } from '../../src/cli/shared/reader.ts'
 import { place } from '../e2e/world.ts'
 import { inside } from '../support/inside.ts'
 

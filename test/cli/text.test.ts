@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { durationMs, readHoldId, readSince } from '../../src/cli/shared/args.ts'
 import { createSecrets } from '../../src/cli/shared/context.ts'
 import { columns, span, wrap } from '../../src/cli/shared/text.ts'
-import { shellWord } from '../../src/core/escape/shell.ts'
+import { shellWord } from '../../src/core/escape/terminal.ts'
 
 describe('text', () => {
   test('wraps at spaces and keeps a long word whole', () => {

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import { createSecrets } from '../../src/cli/shared/context.ts'
-import { tellOfWaiting } from '../../src/cli/shared/waiting.ts'
+import { tellOfWaiting } from '../../src/cli/shared/each.ts'
 import { fakeClock } from '../support/clock.ts'
 
 function command() {

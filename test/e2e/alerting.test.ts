@@ -1,6 +1,6 @@
 // From a spend spike to a message on somebody's screen, and back: the daemon, Prometheus with our rules, Alertmanager with our sample.
 import { describe, expect, test } from 'vitest'
-import { foldUsage, NOTHING_BURNED } from '../../src/core/use/burned.ts'
+import { foldUsage, NOTHING_BURNED } from '../../src/core/use/burn.ts'
 import { openLedger } from '../../src/daemon/ledger/ledger.ts'
 import { cycleAt } from '../../src/sandbox/time.ts'
 import { until } from '../support/process.ts'

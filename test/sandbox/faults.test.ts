@@ -1,7 +1,6 @@
 // Faults: each kind over loopback HTTP and in process, whether the request took effect, and that the seed decides.
 import { describe, expect, test } from 'vitest'
-import { createChance } from '../../src/sandbox/faults.ts'
-import { FAULT_NAMES, type FaultName } from '../../src/sandbox/switches.ts'
+import { createChance, FAULT_NAMES, type FaultName } from '../../src/sandbox/switches.ts'
 import { fakeClock } from '../support/clock.ts'
 import { type SandboxFixture, startSandbox } from '../support/sandbox.ts'
 

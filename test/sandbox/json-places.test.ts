@@ -1,7 +1,7 @@
 // Positions in JSON texts: of the first fault, and of values.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { MAX_DEPTH, placesOf, readJson } from '../../src/sandbox/fixture/json-places.ts'
+import { MAX_DEPTH, placesOf, readJson } from '../../src/sandbox/fixture/file.ts'
 
 const faultOf = (text: string) => {
   const reading = readJson(text)

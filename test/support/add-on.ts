@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import type { AddOnRow } from '../../src/core/model/observed.ts'
 import { credits, wholeCents } from '../../src/core/model/units.ts'
 import type { MeasuredAddOn } from '../../src/core/use/add-on.ts'
-import type { AddOnAsked } from '../../src/core/use/asked.ts'
+import type { AddOnAsked } from '../../src/core/use/burn.ts'
 import type { AddOnBatch, AddOnSum, Ledger, LedgerFacts } from '../../src/ports.ts'
 import { CYCLE, DAY, email, NOW } from './declare.ts'
 

@@ -2,7 +2,7 @@
 
 import type { Balance, Cycle } from '../../src/core/model/observed.ts'
 import { credits, type Instant } from '../../src/core/model/units.ts'
-import type { DayHistory, UseReading } from '../../src/core/use/use-curve.ts'
+import type { DayHistory, UseReading } from '../../src/core/use/forecast.ts'
 
 export const HOUR = 3_600_000
 export const DAY = 24 * HOUR

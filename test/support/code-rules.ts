@@ -98,11 +98,11 @@ const READERS = /^(open|openSync|readFile|readFileSync|createReadStream|openAsBl
 /** `files.ts` reads what comes from outside; the others open what they write themselves, the manifest of this program, and /proc. */
 const OPENERS = [
   'src/files.ts',
-  'src/cli/shared/save.ts',
-  'src/cli/shared/version.ts',
+  'src/cli/shared/reader.ts',
+  'src/cli/shared/text.ts',
   'src/daemon/http/connections.ts',
   'src/daemon/ledger/sqlite/care.ts',
-  'src/daemon/ledger/sqlite/files.ts',
+  'src/daemon/ledger/sqlite/database.ts',
   'src/policy/edit/write.ts',
 ]
 
@@ -204,7 +204,7 @@ export const CODE_RULES: readonly Rule[] = [
       (file) => file.code.filter(({ text }) => /^['"]?service_key['"]?$/.test(text)).map((token) => at(file, token)),
     ),
     breaks: [{ 'src/api/transport/http.ts': 'send({ service_key: key })' }, { 'src/api/client.ts': "body['service_key'] = key" }],
-    keeps: { 'src/api/send.ts': 'send({ service_key: key })', 'src/sandbox/request.ts': 'read(body.service_key)' },
+    keeps: { 'src/api/send.ts': 'send({ service_key: key })', 'src/sandbox/refusal.ts': 'read(body.service_key)' },
   },
   {
     rule: 'the preview knows no way to write',

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { createReadClient } from '../../src/api/client.ts'
 import { createKeyRing } from '../../src/api/keys.ts'
-import { createPaces } from '../../src/api/transport/paces.ts'
+import { createPaces } from '../../src/api/transport/queue.ts'
 import { midnight } from '../../src/core/model/units.ts'
 import { collectHistory, type HistoryRun, wantedDays } from '../../src/daemon/collect/history.ts'
 import { type CollectParts, newCollector } from '../../src/daemon/collect/kept.ts'

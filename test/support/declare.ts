@@ -1,9 +1,20 @@
 // Short forms of policies and of the state of the world, for tests of the pure core. Names without an @ get a domain.
 
 import { expect } from 'vitest'
-import type { AskedEntry, OwnerKind, PolicyEntry } from '../../src/core/model/entry.ts'
 import type { GroupMembers, MemberStatus, OwnedCap, Roster } from '../../src/core/model/observed.ts'
-import type { Cap, CapRule, Grant, PeopleRule, PolicySet, Pool, PoolMembers, When } from '../../src/core/model/policy.ts'
+import type {
+  AskedEntry,
+  Cap,
+  CapRule,
+  Grant,
+  OwnerKind,
+  PeopleRule,
+  PolicyEntry,
+  PolicySet,
+  Pool,
+  PoolMembers,
+  When,
+} from '../../src/core/model/policy.ts'
 import type { Position } from '../../src/core/model/problem.ts'
 import { byScope, groupScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../../src/core/model/scope.ts'
 import { credits, type Instant } from '../../src/core/model/units.ts'

@@ -1,7 +1,7 @@
 // Documents over made-up views, with records that a test may give.
 import type { WorkspaceView } from '../../src/core/model/events.ts'
-import type { Records, WorkspaceFacts, WorkspaceSource } from '../../src/daemon/http/documents/facts.ts'
 import { createLibrary, type Library } from '../../src/daemon/http/documents/make.ts'
+import type { Records, WorkspaceFacts, WorkspaceSource } from '../../src/daemon/http/documents/types.ts'
 import { EMAIL_LABELS, hashLabels, type PeopleLabels } from '../../src/daemon/http/status/labels.ts'
 import { sha256 } from '../../src/daemon/schedule/system.ts'
 import type { Clock } from '../../src/ports.ts'

@@ -47,7 +47,7 @@ export const HOMES: Readonly<Record<string, readonly string[]>> = {
   'prom-client': ['src/daemon/http/metrics/metrics.ts'],
   typebox: [
     'src/sandbox/fixture/schema-source.ts',
-    'src/policy/schema/build.ts',
+    'src/policy/schema/source.ts',
     'src/policy/schema/source.ts',
     'src/daemon/config/schema-source.ts',
     'src/daemon/ledger/values/build.ts',

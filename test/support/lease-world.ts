@@ -1,7 +1,6 @@
 // A simulated world of replicas on one table of leases: processes that stop while their clocks run, wall clocks that jump, networks that
 // are cut, and a database that fails over to a copy without the last moments. Every request that leaves is recorded.
-import { LEASE_MS, LEASED_WRITE_MS } from '../../src/core/replicas/lease.ts'
-import type { Heartbeat, HeartbeatAnswer, LeaseRow } from '../../src/core/replicas/table.ts'
+import { type Heartbeat, type HeartbeatAnswer, LEASE_MS, LEASED_WRITE_MS, type LeaseRow } from '../../src/core/replicas/lease.ts'
 import { LedgerError } from '../../src/daemon/ledger/error.ts'
 import { createKeeper } from '../../src/daemon/replicas/keeper.ts'
 import type { FencedLeases } from '../../src/daemon/replicas/leases.ts'

@@ -1,7 +1,7 @@
 // A ledger with days of use, written by the real adapter as readings of a daemon would be: one reading at noon of each day.
 import type { GroupMembers, Roster } from '../../src/core/model/observed.ts'
 import { credits } from '../../src/core/model/units.ts'
-import { foldUsage, NOTHING_BURNED } from '../../src/core/use/burned.ts'
+import { foldUsage, NOTHING_BURNED } from '../../src/core/use/burn.ts'
 import type { Ledger } from '../../src/ports.ts'
 import { DAY } from './declare.ts'
 

@@ -14,8 +14,8 @@ import { type NamedProxy, parseBaseUrl, proxyFor, whyNoProxy } from '../url.ts'
 import { OPERATION_PATH } from '../wire.ts'
 import type { Authorities } from './authorities.ts'
 import { createCutter } from './cut.ts'
+import { onAbort } from './queue.ts'
 import { type Account, type Claim, noRoom, processRoom, type Room } from './room.ts'
-import { onAbort } from './signals.ts'
 
 export interface HttpTransportOptions {
   /** With or without path prefix, trailing slash, `/api/v1`. */

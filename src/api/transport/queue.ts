@@ -1,12 +1,169 @@
 // Decides which request is sent next: by urgency, then in order of arrival. Each key has one pace, since the service counts per key;
 // requests under way are bounded for the whole workspace. It sends nothing itself, and never grants a turn that the ticket's `admit`
 // refuses or the key's pace does not allow yet.
-import type { LearnedRate, RateSettings } from '../../core/pace/pace.ts'
-import { answered, currentRate, earliestSendAt, learnedRate, sent } from '../../core/pace/pacing.ts'
+import type { LearnedRate, Pace, RateSettings } from '../../core/pace/pace.ts'
+import { answered, currentRate, earliestSendAt, learnedRate, sent, startPace, succeeding, withSettings } from '../../core/pace/pacing.ts'
 import type { Clock } from '../../ports.ts'
-import { head, join, type Lane, leave, nextLane, openLane, type Ticket, type Turn, type Waiter } from './lane.ts'
-import { type KeyPace, type Paces, paceOf, rateOf } from './paces.ts'
-import { onAbort } from './signals.ts'
+
+/** Writes and the readings that decide them; then the readings of a sweep; then measurements. */
+const URGENCIES = ['urgent', 'normal', 'late'] as const
+export type Urgency = (typeof URGENCIES)[number]
+
+/** Whether a request may be sent now, and with which key. After `wait` it is asked again when another request ends. */
+export type Permit =
+  | { readonly kind: 'go' | 'probe'; readonly keyId: string }
+  | { readonly kind: 'wait' }
+  | { readonly kind: 'fail'; readonly error: unknown }
+
+interface Ticket {
+  /** The configuration's name of the key. */
+  readonly keyName: string
+  readonly urgency: Urgency
+  /** Goes before others of its urgency, because it has waited before. */
+  readonly again: boolean
+  readonly admit: () => Permit
+  /** Called when the request is sent, before any other request is admitted. */
+  readonly onAdmitted: (admission: 'go' | 'probe') => void
+  readonly signals: readonly (AbortSignal | undefined)[]
+}
+
+interface Waiter {
+  readonly ticket: Ticket
+  /** Its place in the order of arrival, across all lanes. */
+  readonly order: number
+  readonly resolve: (turn: Turn) => void
+  readonly reject: (error: unknown) => void
+  /** Aborted; removed when it comes first. */
+  gone: boolean
+}
+
+/** The right to send one request now; `end` must be called exactly once. */
+export interface Turn {
+  readonly admission: 'go' | 'probe'
+  /** `undefined`: there was no answer, so nothing is known about the rate. */
+  end(answer: { readonly kind: 'ok' } | { readonly kind: 'refused'; readonly retryAfterMs?: number } | undefined): void
+}
+
+interface Lane {
+  readonly keyName: string
+  readonly waiting: Record<Urgency, Waiter[]>
+  /** When the lane is served again. */
+  alarm?: { readonly at: number; readonly cancel: AbortController }
+}
+
+const openLane = (keyName: string): Lane => ({ keyName, waiting: { urgent: [], normal: [], late: [] } })
+
+function join(lane: Lane, waiter: Waiter): void {
+  const line = lane.waiting[waiter.ticket.urgency]
+  if (waiter.ticket.again) line.unshift(waiter)
+  else line.push(waiter)
+}
+
+/** The first that still waits; aborted ones before it are removed. */
+function head(lane: Lane): Waiter | undefined {
+  for (const urgency of URGENCIES) {
+    const line = lane.waiting[urgency]
+    while (line[0]?.gone) line.shift()
+    if (line[0]) return line[0]
+  }
+  return undefined
+}
+
+/** Removes the first of the lane. */
+function leave(lane: Lane, first: Waiter): Waiter {
+  lane.waiting[first.ticket.urgency].shift()
+  return first
+}
+
+/** Of the lanes that are not put aside, the one whose first waiter is the most urgent, then the earliest. */
+function nextLane(lanes: Iterable<Lane>, aside: ReadonlySet<Lane>): Lane | undefined {
+  let best: { readonly lane: Lane; readonly rank: number; readonly order: number } | undefined
+  for (const lane of lanes) {
+    const first = aside.has(lane) ? undefined : head(lane)
+    if (!first) continue
+    const rank = URGENCIES.indexOf(first.ticket.urgency)
+    if (!best || rank < best.rank || (rank === best.rank && first.order < best.order)) best = { lane, rank, order: first.order }
+  }
+  return best?.lane
+}
+
+type Signals = readonly (AbortSignal | undefined)[]
+
+/** Calls back once, when the first of the signals aborts or if one already has. The returned function removes the listeners. */
+export function onAbort(signals: Signals, callback: (reason: unknown) => void): () => void {
+  const present = signals.filter((signal) => signal !== undefined)
+  const release = (): void => {
+    for (const signal of present) signal.removeEventListener('abort', fire)
+  }
+  const fire = (): void => {
+    release()
+    callback(present.find((signal) => signal.aborted)?.reason)
+  }
+  if (present.some((signal) => signal.aborted)) fire()
+  else for (const signal of present) signal.addEventListener('abort', fire, { once: true })
+  return release
+}
+
+/** Runs work under a signal that aborts when any of several does. */
+export async function underSignals<Value>(signals: Signals, work: (signal: AbortSignal) => Promise<Value>): Promise<Value> {
+  const [only, ...others] = signals.filter((signal) => signal !== undefined)
+  // The common case: every request of a sweep has one signal.
+  if (only && others.length === 0) return work(only)
+  const joined = new AbortController()
+  const release = onAbort(signals, (reason) => joined.abort(reason))
+  try {
+    return await work(joined.signal)
+  } finally {
+    release()
+  }
+}
+
+/** One key's pace. All names of the same key share it. */
+interface KeyPace {
+  readonly names: Set<string>
+  pace: Pace
+  /** What was last reported as learned. */
+  known: LearnedRate
+}
+
+/** Opaque: made once for each workspace of a process, and handed to every client of it. */
+export interface Paces {
+  readonly ofKey: Map<string, KeyPace>
+  readonly ofName: Map<string, KeyPace>
+}
+
+export const createPaces = (): Paces => ({ ofKey: new Map(), ofName: new Map() })
+
+interface PaceWish {
+  readonly key: { readonly id: string; readonly name: string }
+  readonly settings: RateSettings
+  /** The stored result of `learnedRate`, for a name that is new to this process; any other value is ignored. */
+  readonly learned: unknown
+  readonly nowMs: number
+}
+
+/** The pace of a key under the current settings. A changed key continues at the pace of its predecessor: the service is the same. */
+function paceOf(paces: Paces, { key, settings, learned, nowMs }: PaceWish): KeyPace {
+  const before = paces.ofName.get(key.name)
+  const known = paces.ofKey.get(key.id)
+  const own = known ?? opened(before ? succeeding(before.pace, nowMs) : startPace(settings, nowMs, learned))
+  own.pace = withSettings(own.pace, settings)
+  if (before === own) return own
+  before?.names.delete(key.name)
+  own.names.add(key.name)
+  paces.ofKey.set(key.id, own)
+  paces.ofName.set(key.name, own)
+  for (const [id, { names }] of paces.ofKey) if (names.size === 0) paces.ofKey.delete(id)
+  return own
+}
+
+const opened = (pace: Pace): KeyPace => ({ names: new Set(), pace, known: learnedRate(pace) })
+
+/** Requests per second that the key may send now; undefined before its first use. */
+function rateOf(paces: Paces, keyName: string): number | undefined {
+  const own = paces.ofName.get(keyName)
+  return own && currentRate(own.pace)
+}
 
 interface QueueOptions {
   readonly clock: Clock

@@ -1,9 +1,9 @@
 // Compares a saved plan with the present state: it is applied as it was reviewed, or refused as a whole, with all workspaces in its file.
-import { CLOCKS_APART_MS } from '../../core/model/age.ts'
+
 import { type Change, holdOf, type Plan } from '../../core/model/change.ts'
 import type { Cap } from '../../core/model/policy.ts'
 import { byScope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
-import type { Instant } from '../../core/model/units.ts'
+import { CLOCKS_APART_MS, type Instant } from '../../core/model/units.ts'
 import type { LedgerStore } from '../../daemon/ledger/store.ts'
 import { readText } from '../../files.ts'
 import type { Setup, WorkspaceSetup } from '../compose.ts'

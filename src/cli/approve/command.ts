@@ -8,8 +8,7 @@ import type { Ledger } from '../../ports.ts'
 import { addLedgerFlags, examples, type NetworkFlags, readHoldId } from '../shared/args.ts'
 import { type Cli, CommandError } from '../shared/context.ts'
 import { EXIT } from '../shared/exit.ts'
-import { tellLine } from '../shared/tell.ts'
-import { people, shortTime } from '../shared/text.ts'
+import { people, shortTime, tellLine } from '../shared/text.ts'
 
 export function registerApprove(program: Command, cli: Cli): void {
   const command = program

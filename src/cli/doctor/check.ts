@@ -1,5 +1,20 @@
 // One check of `doctor`: its subject, its result, and the way out.
+
+import { lookup } from 'node:dns/promises'
+import { isIP } from 'node:net'
+import { type Reached, reach } from '../../api/probe.ts'
+import { parseBaseUrl, proxyFor } from '../../api/url.ts'
+import { ASPECTS, addObservation, type LatestEvidence, type Observation, type ServiceEvidence } from '../../core/interpret/evidence.ts'
 import type { Problem } from '../../core/model/problem.ts'
+import { scopeKey } from '../../core/model/scope.ts'
+import type { WorkspaceConfig } from '../../daemon/config/settings.ts'
+import { seenIn } from '../../daemon/cycle/read.ts'
+import { SKEW_LIMIT_MS } from '../../daemon/cycle/state.ts'
+import type { LedgerReport, LedgerStore } from '../../daemon/ledger/store.ts'
+import type { Clock, Ledger, Transport } from '../../ports.ts'
+import type { Cli } from '../shared/context.ts'
+import { learnedPaces } from '../shared/ledger/replica.ts'
+import { count, shortTime, span, systemCodeOf } from '../shared/text.ts'
 
 export const CHECK_STATUSES = ['ok', 'warning', 'failed', 'not_checked'] as const
 export type CheckStatus = (typeof CHECK_STATUSES)[number]
@@ -34,3 +49,177 @@ export const ok = finding('ok')
 export const warning = finding('warning')
 export const failed = finding('failed')
 export const notChecked = finding('not_checked')
+
+/** Clocks further apart than this get a warning. */
+const NOTABLE_SKEW_MS = 30_000
+const SLOW_MS = 2_000
+
+/** Checks the address and sends one request. Rejects only when `signal` aborts. */
+export async function checkService(
+  config: WorkspaceConfig,
+  transport: Transport,
+  cli: Cli,
+  signal: AbortSignal,
+  tell: Tell,
+): Promise<Extract<Reached, { readonly kind: 'answered' }> | undefined> {
+  const url = new URL(config.baseUrl)
+  tell('address', ok(`${normal(config.baseUrl)}/api/v1/…`))
+  const proxy = proxyFor(config.baseUrl, cli.env)
+  if (proxy !== undefined) tell('proxy', ok(`through ${proxyName(proxy.url)}`))
+  else if (!(await checkName(url.hostname, tell))) return undefined
+  const reached = await reach(transport, cli.clock, cli.secrets.redact, signal)
+  if (reached.kind === 'failed') {
+    tell('reached', failed(`${config.baseUrl}: ${reached.message}`, wayOut(reached.message, proxy !== undefined)))
+    return undefined
+  }
+  const how = url.protocol === 'https:' ? 'over TLS, the certificate is trusted' : 'over plain HTTP'
+  const text = `answers in ${Math.round(reached.latencyMs)} ms, ${how}`
+  if (reached.odd !== undefined) tell('reached', warning(`${text}; ${reached.odd}`, 'is the base URL right?'))
+  else tell('reached', reached.latencyMs > SLOW_MS ? warning(text, 'a sweep takes one such answer for each scope') : ok(text))
+  checkSkew(reached.skewMs, tell)
+  return reached
+}
+
+const normal = (text: string): string => {
+  const parsed = parseBaseUrl(text)
+  return 'url' in parsed ? parsed.url : text
+}
+
+/** A proxy's address may hold a password. */
+function proxyName(proxy: string): string {
+  const url = URL.canParse(proxy) ? new URL(proxy) : undefined
+  return url ? `the proxy ${url.host}` : 'a proxy'
+}
+
+async function checkName(host: string, tell: Tell): Promise<boolean> {
+  const name = host.replace(/^\[|\]$/g, '')
+  if (isIP(name) !== 0) return true
+  try {
+    const found = await lookup(name, { all: true })
+    const addresses = found.slice(0, 3).map(({ address }) => address)
+    tell('name', ok(`${name} is ${addresses.join(', ')}`))
+    return true
+  } catch (error) {
+    const code = systemCodeOf(error) ?? 'unknown'
+    tell('name', failed(`${name} cannot be looked up (${code})`, 'correct --base-url, or look at the DNS of this machine'))
+    return false
+  }
+}
+
+function wayOut(message: string, isProxied: boolean): string {
+  if (/certificate/.test(message)) return 'name the CA that signed it with --ca-file; verification is never turned off'
+  if (/base URL|redirected|not JSON/.test(message)) return 'correct --base-url, CAPKEEPER_BASE_URL or baseUrl in the config'
+  if (isProxied || /proxy/.test(message)) return 'look at HTTPS_PROXY, HTTP_PROXY and NO_PROXY'
+  return 'is the address right, and is a firewall or a proxy in between?'
+}
+
+function checkSkew(skewMs: number | undefined, tell: Tell): void {
+  if (skewMs === undefined) {
+    tell('clock', warning('the service tells no time, so the clocks cannot be compared'))
+    return
+  }
+  const seconds = Math.abs(skewMs / 1000).toFixed(1)
+  const text = `the service's clock is ${seconds} s ${skewMs < 0 ? 'behind' : 'ahead of'} this machine's`
+  if (Math.abs(skewMs) > SKEW_LIMIT_MS) tell('clock', failed(text, 'grants neither start nor end beyond 300 s; set the clock with NTP'))
+  else if (Math.abs(skewMs) > NOTABLE_SKEW_MS) tell('clock', warning(text, 'set the clock with NTP'))
+  else tell('clock', ok(text))
+}
+
+/** The ledger of one workspace; undefined when it has no records of it at this address. */
+export async function recordsOf(
+  store: LedgerStore,
+  config: WorkspaceConfig,
+  report: LedgerReport,
+  tell: Tell,
+): Promise<Ledger | undefined> {
+  const current = report.workspaces.find((one) => one.workspace === config.name && one.current)
+  if (!current) {
+    tell('binding', ok(`nothing is recorded of ${config.name} yet`))
+    return undefined
+  }
+  if (current.baseUrl !== '' && config.baseUrl !== '' && current.baseUrl !== config.baseUrl) {
+    tell(
+      'binding',
+      failed(
+        `the ledger is bound to ${current.baseUrl}, and the address now is ${config.baseUrl}`,
+        'if the workspace has moved, start run or apply with --rebind; else correct --base-url',
+      ),
+    )
+    return undefined
+  }
+  const { owned, openIntents, quarantined, approvals, history } = current
+  const amounts = [
+    count(owned, 'cap of ours', 'caps of ours'),
+    count(history, 'line of history', 'lines of history'),
+    count(approvals, 'approval'),
+  ]
+  tell('binding', ok(`bound to ${current.baseUrl || 'no address yet'}: ${amounts.join(', ')}`))
+  tell(
+    'intents',
+    openIntents === 0
+      ? ok('no write is open')
+      : warning(`${count(openIntents, 'write')} without a known end`, 'the next cycle reads what became of it; run the daemon or apply'),
+  )
+  const ledger = await store.workspace(config.name, undefined)
+  const names = ledger.quarantined().map(({ scope, code }) => `${scopeKey(scope)} (${code})`)
+  const shown = names.slice(0, 3).join(', ')
+  tell(
+    'quarantine',
+    quarantined === 0
+      ? ok('no scope is quarantined')
+      : warning(
+          `${count(quarantined, 'scope')} left alone: ${shown}${names.length > 3 ? ', …' : ''}`,
+          '`capkeeper explain SCOPE` says why',
+        ),
+  )
+  return ledger
+}
+
+/** When it was used last, and whether it is paused. */
+export async function checkActivity(ledger: Ledger, { clock }: { readonly clock: Clock }, tell: Tell): Promise<void> {
+  const now = clock.now()
+  const pause = await ledger.pause(now)
+  if (pause) tell('pause', warning(`paused until ${shortTime(pause.untilAt)}: ${pause.reason}`, '`capkeeper resume` ends it'))
+  const readAt = ledger.fact('usage')?.roster.readAt
+  const [last] = await ledger.history({ limit: 1 })
+  const wrote = last ? `the last write ${span(now - last.at)} ago` : 'nothing written yet'
+  if (readAt === undefined) tell('activity', ok(`no cycle has read people yet, ${wrote}`))
+  else tell('activity', ok(`people read ${span(now - readAt)} ago, ${wrote}`))
+}
+
+/** The learned pace of each key. */
+export function checkPace(ledger: Ledger | undefined, tell: Tell): void {
+  const learned = learnedPaces(ledger?.fact('pace')).map(
+    ({ key, rate, isMet }) => `${key} ${Number(rate.toFixed(2))}/s${isMet ? ', the limit was met' : ''}`,
+  )
+  tell('pace', learned.length > 0 ? ok(`requests per second learned: ${learned.join('; ')}`) : notChecked('no rate is learned yet'))
+}
+
+const ASPECT_TEXT = {
+  caps: 'team and group caps',
+  reads: 'reads',
+  zero: 'a cap of 0',
+  spelling: 'the name of the cap',
+  errors: 'errors',
+} as const
+
+/** What is recorded together with what doctor itself has just seen in answers. */
+export const seenNow = (ledger: Ledger | undefined, observations: readonly Observation[], now: number): ServiceEvidence =>
+  observations.reduce<ServiceEvidence>((seen, observation) => addObservation(seen, observation, now), ledger ? seenIn(ledger) : {})
+
+export function checkSeen(seen: ServiceEvidence, { capSemantics }: WorkspaceConfig, now: number, tell: Tell): void {
+  for (const aspect of ASPECTS) {
+    const finding: LatestEvidence | undefined = seen[aspect]
+    if (!finding) continue
+    const text = `${ASPECT_TEXT[aspect]}: ${finding.value}, seen ${span(now - finding.at)} ago: ${finding.evidence}`
+    const configured = capSemantics === 'layered' ? 'layered' : 'copied'
+    if (aspect === 'caps' && finding.value !== configured)
+      tell(aspect, warning(text, `capSemantics is ${capSemantics}; set capSemantics: ${finding.value}`))
+    else if (finding.before) {
+      const { value, at, evidence } = finding.before
+      tell(aspect, warning(`${text}; ${span(now - at)} ago it was ${value}: ${evidence}`, 'the deployment changed, or answers unevenly'))
+    } else tell(aspect, ok(text))
+  }
+  const unseen = ASPECTS.filter((aspect) => !seen[aspect]).map((aspect) => ASPECT_TEXT[aspect])
+  if (unseen.length > 0) tell('unseen', notChecked(`not seen yet: ${unseen.join(', ')}`))
+}

@@ -4,8 +4,8 @@ import type { Holding, KeyProbe, ProbedKey } from '../../api/probe.ts'
 import { PERMISSION_NAME, PERMISSIONS, type Permission } from '../../api/wire.ts'
 import type { Observed } from '../../core/model/observed.ts'
 import { TEAM } from '../../core/model/scope.ts'
-import type { Keys } from '../../daemon/config/config.ts'
 import type { WorkspaceConfig } from '../../daemon/config/settings.ts'
+import type { Keys } from '../../daemon/config/values.ts'
 import { type CheckStatus, type Finding, failed, notChecked, ok, type Tell, warning } from './check.ts'
 
 type KeyName = keyof Keys

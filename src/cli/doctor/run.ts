@@ -10,32 +10,43 @@ import type { CapReading, Roster } from '../../core/model/observed.ts'
 import { hasErrors, InputError, type Problem } from '../../core/model/problem.ts'
 import { type ScopeKey, scopeKey, TEAM, userScope } from '../../core/model/scope.ts'
 import { type LoadedConfig, networkProblems } from '../../daemon/config/config.ts'
-import { loadConfigAside } from '../../daemon/config/load-aside.ts'
+import { loadConfigAside } from '../../daemon/config/load.ts'
 import type { Config, WorkspaceConfig } from '../../daemon/config/settings.ts'
 import { plainHttpProblems } from '../../daemon/config/transport.ts'
-import type { LedgerReport, LedgerStore } from '../../daemon/ledger/ledger.ts'
+import type { LedgerReport, LedgerStore } from '../../daemon/ledger/store.ts'
 import { systemRandom } from '../../daemon/schedule/system.ts'
 import type { LoadedPolicies } from '../../policy/load/load.ts'
 import { compareProblems } from '../../policy/yaml.ts'
 import type { Ledger } from '../../ports.ts'
 import { openTransport } from '../compose.ts'
 import { type Cli, type Paint, painter, type Style } from '../shared/context.ts'
-import { documentText } from '../shared/document.ts'
+import { interruptible, tellOfWaiting } from '../shared/each.ts'
 import { EXIT, type ExitCode, inputExit } from '../shared/exit.ts'
-import { interruptible } from '../shared/interrupt.ts'
 import { openStore } from '../shared/ledger/store.ts'
 import { amountsOf, named, policyPaths, readPolicies } from '../shared/policies.ts'
 import { problemsText } from '../shared/problems.ts'
-import { count, padEnd } from '../shared/text.ts'
-import { VERSION } from '../shared/version.ts'
-import { tellOfWaiting } from '../shared/waiting.ts'
-import { type Area, CHECK_STATUSES, type Check, type CheckStatus, failed, notChecked, ok, type Tell, warning } from './check.ts'
+import { count, documentText, padEnd, VERSION } from '../shared/text.ts'
+import {
+  type Area,
+  CHECK_STATUSES,
+  type Check,
+  type CheckStatus,
+  checkActivity,
+  checkPace,
+  checkSeen,
+  checkService,
+  failed,
+  notChecked,
+  ok,
+  recordsOf,
+  seenNow,
+  type Tell,
+  warning,
+} from './check.ts'
 import type { DoctorFlags } from './command.ts'
 import { checkKeys, type KeyReport } from './keys.ts'
 import { checkFiles, checkLedgerFile, checkProgram } from './machine.ts'
 import { checkPlan } from './plan.ts'
-import { checkActivity, checkPace, checkSeen, recordsOf, seenNow } from './records.ts'
-import { checkService } from './service.ts'
 
 /** Runs all checks and sets the exit code. */
 export async function doctorCommand(flags: DoctorFlags, cli: Cli): Promise<void> {

@@ -2,22 +2,142 @@
 import { printable } from '../../core/escape/terminal.ts'
 import { hasErrors, InputError, type Problem } from '../../core/model/problem.ts'
 import type { LoadedConfig } from '../../daemon/config/config.ts'
-import { loadConfigAside } from '../../daemon/config/load-aside.ts'
-import type { Edit } from '../../policy/edit/edit.ts'
-import { looksLikeTemplate } from '../../policy/edit/guard.ts'
+import { loadConfigAside } from '../../daemon/config/load.ts'
+import { type Edit, looksLikeTemplate } from '../../policy/edit/edit.ts'
 import type { EditedFile, EditInput, EditPlan, MadeEdit, WorkspaceEdit } from '../../policy/edit/plan.ts'
 import { planEditsAside } from '../../policy/edit/plan-aside.ts'
 import { ChangedError, writeEdits } from '../../policy/edit/write.ts'
 import { compareProblems } from '../../policy/yaml.ts'
 import { type Cli, CommandError, type Paint, painter, type Style, UsageError } from '../shared/context.ts'
-import { documentText } from '../shared/document.ts'
 import { EXIT, inputExit } from '../shared/exit.ts'
 import { policyPaths } from '../shared/policies.ts'
 import { problemsText } from '../shared/problems.ts'
-import { tellLine } from '../shared/tell.ts'
-import { messageOf } from '../shared/text.ts'
+import { documentText, messageOf, tellLine } from '../shared/text.ts'
 import type { EditFlags } from './command.ts'
-import { unifiedDiff } from './diff.ts'
+
+/** Unchanged lines around a change. */
+const CONTEXT = 3
+
+/** More differences than these are told as one: the lines between the first and the last. */
+const MOST_STEPS = 1_000
+
+interface Change {
+  /** Lines of the old text, from and to, and of the new one. */
+  readonly from: number
+  readonly to: number
+  readonly newFrom: number
+  readonly newTo: number
+}
+
+/** A unified diff of a file; '' when the texts are the same. `file`: as it is shown, with `/` between folders. */
+export function unifiedDiff(file: string, before: string, after: string): string {
+  const [old, now] = [linesOf(before), linesOf(after)]
+  const changes = changesOf(old, now)
+  if (changes.length === 0) return ''
+  const name = (side: string): string => nameOf(file.startsWith('/') ? file : `${side}/${file}`)
+  return [`--- ${name('a')}\n`, `+++ ${name('b')}\n`, ...hunksOf(changes).map((hunk) => hunkText(hunk, old, now))].join('')
+}
+
+/** In quotes where it would not be one line of plain text, as git writes it. */
+const nameOf = (file: string): string => (/["\\\p{Cc}]/u.test(file) ? JSON.stringify(file) : file)
+
+/** Each line with its end; the last one may have none. */
+const linesOf = (text: string): readonly string[] => text.match(/[^\n]*\n|[^\n]+$/g) ?? []
+
+function changesOf(old: readonly string[], now: readonly string[]): readonly Change[] {
+  let head = 0
+  while (head < old.length && head < now.length && old[head] === now[head]) head += 1
+  let tail = 0
+  while (tail < Math.min(old.length, now.length) - head && old.at(-1 - tail) === now.at(-1 - tail)) tail += 1
+  const middle = { from: head, to: old.length - tail, newFrom: head, newTo: now.length - tail }
+  if (middle.from === middle.to && middle.newFrom === middle.newTo) return []
+  return shortest(old.slice(middle.from, middle.to), now.slice(middle.newFrom, middle.newTo), head) ?? [middle]
+}
+
+/** Myers' shortest edit script, as the runs of lines that differ; undefined beyond `MOST_STEPS`. */
+function shortest(old: readonly string[], now: readonly string[], offset: number): readonly Change[] | undefined {
+  const reached: Map<number, number>[] = []
+  let ends = new Map<number, number>([[1, 0]])
+  for (let step = 0; step <= Math.min(old.length + now.length, MOST_STEPS); step += 1) {
+    reached.push(ends)
+    const next = new Map<number, number>()
+    for (let k = -step; k <= step; k += 2) {
+      const [below, above] = [ends.get(k - 1) ?? -1, ends.get(k + 1) ?? -1]
+      let x = k === -step || (k !== step && below < above) ? above : below + 1
+      while (x < old.length && x - k < now.length && old[x] === now[x - k]) x += 1
+      next.set(k, x)
+      if (x >= old.length && x - k >= now.length) return joined(backwards(reached, old.length, now.length), offset)
+    }
+    ends = next
+  }
+  return undefined
+}
+
+type Step = readonly [x: number, y: number, isRemoval: boolean]
+
+/** The single removals and insertions, last first. */
+function backwards(reached: readonly Map<number, number>[], oldEnd: number, newEnd: number): readonly Step[] {
+  const steps: Step[] = []
+  let [x, y] = [oldEnd, newEnd]
+  for (let step = reached.length - 1; step > 0; step -= 1) {
+    const ends = reached[step] ?? new Map<number, number>()
+    const k = x - y
+    const [below, above] = [ends.get(k - 1) ?? -1, ends.get(k + 1) ?? -1]
+    const isInsertion = k === -step || (k !== step && below < above)
+    const [fromX, fromK] = isInsertion ? [above, k + 1] : [below, k - 1]
+    steps.push([fromX, fromX - fromK, !isInsertion])
+    x = fromX
+    y = fromX - fromK
+  }
+  return steps
+}
+
+function joined(steps: readonly Step[], offset: number): readonly Change[] {
+  const changes: Change[] = []
+  for (const [x, y, isRemoval] of steps.toReversed()) {
+    const [from, newFrom] = [x + offset, y + offset]
+    const last = changes.at(-1)
+    const [to, newTo] = [from + (isRemoval ? 1 : 0), newFrom + (isRemoval ? 0 : 1)]
+    if (last && last.to === from && last.newTo === newFrom) changes[changes.length - 1] = { ...last, to, newTo }
+    else changes.push({ from, to, newFrom, newTo })
+  }
+  return changes
+}
+
+/** Changes whose context would touch are shown together. */
+function hunksOf(changes: readonly Change[]): readonly (readonly Change[])[] {
+  const hunks: Change[][] = []
+  for (const change of changes) {
+    const last = hunks.at(-1)?.at(-1)
+    if (last && change.from - last.to <= 2 * CONTEXT) hunks.at(-1)?.push(change)
+    else hunks.push([change])
+  }
+  return hunks
+}
+
+function hunkText(hunk: readonly Change[], old: readonly string[], now: readonly string[]): string {
+  const [first, last] = [hunk[0], hunk.at(-1)]
+  if (!first || !last) return ''
+  const start = Math.max(0, first.from - CONTEXT)
+  const end = Math.min(old.length, last.to + CONTEXT)
+  const newStart = first.newFrom - (first.from - start)
+  const newEnd = last.newTo + (end - last.to)
+  const lines: string[] = []
+  let at = start
+  for (const { from, to, newFrom, newTo } of hunk) {
+    lines.push(...marked(' ', old.slice(at, from)), ...marked('-', old.slice(from, to)), ...marked('+', now.slice(newFrom, newTo)))
+    at = to
+  }
+  lines.push(...marked(' ', old.slice(at, end)))
+  return `@@ -${range(start, end)} +${range(newStart, newEnd)} @@\n${lines.join('')}`
+}
+
+const marked = (mark: string, lines: readonly string[]): readonly string[] =>
+  lines.map((line) => (line.endsWith('\n') ? `${mark}${line}` : `${mark}${line}\n\\ No newline at end of file\n`))
+
+/** Lines count from 1; of none, the line before is named. */
+const range = (start: number, end: number): string =>
+  end - start === 1 ? `${start + 1}` : `${end > start ? start + 1 : start},${end - start}`
 
 /** Makes edits. Exits 2 with `--check` when there is something to do, 64 where a choice is needed, and 65 where an edit is refused. */
 export async function editCommand(edits: readonly Edit[], flags: EditFlags, cli: Cli): Promise<void> {

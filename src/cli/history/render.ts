@@ -7,8 +7,7 @@ import { formatPosition } from '../../core/model/problem.ts'
 import { scopeKey } from '../../core/model/scope.ts'
 import { RESULT_WORDS, SIGNS } from '../plan/view.ts'
 import { type Paint, unpainted } from '../shared/context.ts'
-import { documentText } from '../shared/document.ts'
-import { capText, columns, rfc3339, shortTime } from '../shared/text.ts'
+import { capText, columns, documentText, rfc3339, shortTime } from '../shared/text.ts'
 
 /** One line per write, and one below it with the reason, the source and the revision. */
 export function renderHistoryText(entries: readonly HistoryEntry[], paint: Paint = unpainted): string {

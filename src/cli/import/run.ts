@@ -1,22 +1,263 @@
 // `import`: reads the roster, the groups and every cap in force, and prints a policy that asks for exactly that. A cap that could not be read is
 // named in it, never guessed.
+
+import { appendFileSync, rmSync, statSync } from 'node:fs'
+import type { ServiceReader } from '../../api/client.ts'
 import { plain } from '../../core/escape/terminal.ts'
+import { isApproved } from '../../core/interpret/effective.ts'
+import type { ApiErrorKind, CapReading, GroupMembers, Roster } from '../../core/model/observed.ts'
+import type { Cap, CapRule, PolicySet } from '../../core/model/policy.ts'
 import { hasErrors, InputError } from '../../core/model/problem.ts'
-import { scopeKey } from '../../core/model/scope.ts'
-import type { Adopted } from '../../core/resolve/adopt.ts'
+import { groupScope, parseScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../../core/model/scope.ts'
+import { credits, type Instant, isYounger, MAX_CAP } from '../../core/model/units.ts'
+import { type Adopted, adopt, type LiveGroup } from '../../core/resolve/adopt.ts'
+import { failureOf } from '../../daemon/collect/add-on.ts'
 import { networkProblems } from '../../daemon/config/config.ts'
-import { loadConfigAside } from '../../daemon/config/load-aside.ts'
+import { loadConfigAside } from '../../daemon/config/load.ts'
 import type { WorkspaceConfig } from '../../daemon/config/settings.ts'
+import { sweep } from '../../daemon/cycle/read.ts'
+import { readText } from '../../files.ts'
 import { printPolicy } from '../../policy/print.ts'
-import { type Cli, UsageError } from '../shared/context.ts'
+import { connectReader } from '../compose.ts'
+import { type Cli, CommandError, UsageError } from '../shared/context.ts'
+import { interruptible } from '../shared/each.ts'
 import { EXIT } from '../shared/exit.ts'
-import { interruptible } from '../shared/interrupt.ts'
-import { tellLine } from '../shared/tell.ts'
-import { count } from '../shared/text.ts'
-import { type ImportFlags, NO_GROUPS } from './command.ts'
-import { openJournal } from './journal.ts'
-import { type Live, readLive } from './live.ts'
-import { adoptLive, notesOf, policyOf } from './policy.ts'
+import { sweepProgress } from '../shared/progress.ts'
+import { count, tellLine } from '../shared/text.ts'
+import { type ImportFlags, type NamedGroup, NO_GROUPS } from './command.ts'
+
+/** Older readings are read again, because others may have written since. Choice. */
+const JOURNAL_LIFE_MS = 3_600_000
+
+interface JournalEntry {
+  readonly scope: Scope
+  readonly cap: Cap
+  readonly readAt: Instant
+}
+
+export interface Journal {
+  /** Recent readings of this workspace at this address. */
+  readonly known: ReadonlyMap<ScopeKey, JournalEntry>
+  keep(entry: JournalEntry): void
+  /** Deletes the file when the import is complete. */
+  remove(): void
+}
+
+/** Opens the journal of one workspace; lines of others are ignored. Throws a `UsageError` when the file is no journal. */
+export function openJournal(file: string, owner: { readonly workspace: string; readonly baseUrl: string }, now: Instant): Journal {
+  const known = new Map<ScopeKey, JournalEntry>()
+  for (const line of linesOf(file)) {
+    const entry = decode(line, owner)
+    if (entry && isYounger(entry.readAt, now, JOURNAL_LIFE_MS)) known.set(scopeKey(entry.scope), entry)
+  }
+  let isKept = true
+  return {
+    known,
+    keep({ scope, cap, readAt }) {
+      const line = `${JSON.stringify({ ...owner, scope: scopeKey(scope), cap, readAt })}\n`
+      if (isKept) isKept = succeeds(() => appendFileSync(file, line, { mode: 0o600 }))
+    },
+    remove: () => void succeeds(() => rmSync(file, { force: true })),
+  }
+}
+
+function succeeds(act: () => void): boolean {
+  try {
+    act()
+    return true
+  } catch {
+    return false
+  }
+}
+
+const MAX_JOURNAL_BYTES = 256 * 1024 * 1024
+
+/** The start of a journal: `keep` writes the workspace first. */
+const JOURNAL = /^(?:$|\{"workspace":)/
+
+/** The file is deleted in the end, so it must be a journal, not a policy named by mistake, nor a device. */
+function linesOf(file: string): readonly string[] {
+  const found = statSync(file, { throwIfNoEntry: false })
+  if (!found) return []
+  const text = found.isFile() ? readText(file, MAX_JOURNAL_BYTES) : 'something else'
+  if (JOURNAL.test(text)) return text.split('\n')
+  throw new UsageError(`${file} is not a journal of import: name another file with --journal`)
+}
+
+/** A line that is cut, invalid or of another workspace is no reading. */
+function decode(line: string, owner: { readonly workspace: string; readonly baseUrl: string }): JournalEntry | undefined {
+  const entry = objectOf(line)
+  if (entry?.['workspace'] !== owner.workspace || entry['baseUrl'] !== owner.baseUrl) return undefined
+  const { scope: key, cap, readAt } = entry
+  const scope = typeof key === 'string' ? parseScope(key) : undefined
+  if (!scope || typeof readAt !== 'number') return undefined
+  if (cap === 'none') return { scope, cap, readAt }
+  const isCap = typeof cap === 'number' && Number.isInteger(cap) && cap >= 0 && cap <= MAX_CAP
+  return isCap ? { scope, cap: credits(cap), readAt } : undefined
+}
+
+function objectOf(line: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(line)
+    return typeof value === 'object' && value !== null ? { ...value } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+interface LiveQuestion {
+  readonly config: WorkspaceConfig
+  readonly groups: readonly NamedGroup[]
+  /** Keeps readings for the next run. */
+  readonly journal?: Pick<Journal, 'known' | 'keep'>
+  /** The message when the reading is interrupted. */
+  readonly interrupted: string
+  readonly cli: Cli
+  readonly signal: AbortSignal
+}
+
+/** The workspace as it was read. */
+export interface Live {
+  /** The approved people whose cap was read. */
+  readonly people: readonly string[]
+  capOf(scope: Scope): Cap | undefined
+  emails(groupId: string): readonly string[]
+  readonly unread: readonly { readonly scope: Scope; readonly kind: ApiErrorKind; readonly message: string }[]
+}
+
+/** Reads the workspace. Throws a `CommandError` when the roster, a group or the team's cap cannot be read. */
+export async function readLive(question: LiveQuestion): Promise<Live> {
+  const { config, groups, journal, cli, signal } = question
+  const known: Journal['known'] = journal?.known ?? new Map()
+  const { client, close } = connectReader(cli, config, { signal })
+  const stopping: (() => void)[] = [close]
+  try {
+    const roster = await readRoster(client, config, signal)
+    const members = await readMembers(client, question)
+    const people = roster.people.filter((person) => isApproved(person, roster)).map(({ email }) => email)
+    const scopes = [TEAM, ...groups.map(({ id }) => groupScope(id)), ...people.map(userScope)]
+    const pending = scopes.filter((scope) => !known.has(scopeKey(scope)))
+    if (pending.length < scopes.length) {
+      cli.stderr.write(`continuing the last run: ${scopes.length - pending.length} of ${scopes.length} caps are read\n`)
+    }
+    const progress = await sweepProgress('reading caps', cli.stderr, signal)
+    stopping.push(progress.stop)
+    progress.expect(pending)
+    const readings = new Map<ScopeKey, CapReading>()
+    const onReading = (one: CapReading): void => {
+      progress.one()
+      if (one.observed !== 'unknown') journal?.keep({ scope: one.scope, cap: one.observed, readAt: one.readAt })
+    }
+    const sweeping = { client, concurrency: config.rate.concurrency, readings, onReading, signal }
+    // The team and the groups first: when they cannot be read, hundreds of people would be read in vain.
+    await sweep({ ...sweeping, scopes: pending.filter(({ kind }) => kind !== 'user') })
+    requireRead(groups, readings, config)
+    await sweep({ ...sweeping, scopes: pending.filter(({ kind }) => kind === 'user') })
+    return liveOf(people, members, known, readings)
+  } catch (error) {
+    if (!signal.aborted) throw error
+    throw new CommandError(question.interrupted)
+  } finally {
+    for (const stop of stopping) stop()
+  }
+}
+
+async function readRoster(client: ServiceReader, { name }: WorkspaceConfig, signal: AbortSignal): Promise<Roster> {
+  try {
+    const roster = await client.readRoster(signal)
+    if (roster.people.length > 0) return roster
+  } catch (error) {
+    signal.throwIfAborted()
+    throw new CommandError(`${name}: the roster could not be read: ${failureOf(error).message}`)
+  }
+  throw new CommandError(`${name}: the roster came without anybody, which counts as not read`)
+}
+
+/** All groups or an error: in a policy that misses one, its members would seem to have the team's cap. */
+async function readMembers(client: ServiceReader, { config, groups, signal }: LiveQuestion): Promise<readonly GroupMembers[]> {
+  const members: GroupMembers[] = []
+  for (const group of groups) {
+    try {
+      members.push(await client.readGroup(group, signal))
+    } catch (error) {
+      signal.throwIfAborted()
+      throw new CommandError(`${config.name}: the group ${group.id} (${group.name}) could not be listed: ${failureOf(error).message}`)
+    }
+  }
+  return members
+}
+
+/** Requires the caps of the team and of each group. An unknown group id is a mistake on the command line. */
+function requireRead(groups: readonly NamedGroup[], readings: ReadonlyMap<ScopeKey, CapReading>, { name }: WorkspaceConfig): void {
+  const team = readings.get(scopeKey(TEAM))
+  if (team?.failure?.lacksFeature) {
+    throw new CommandError(`${name}: the service refuses caps here whatever the key, so there are none to keep: ${team.failure.message}`)
+  }
+  if (team?.failure) throw new CommandError(`${name}: the team cap could not be read: ${team.failure.message}`)
+  for (const { id } of groups) {
+    const failure = readings.get(scopeKey(groupScope(id)))?.failure
+    if (failure) throw new CommandError(`${name}: the cap of group ${id} could not be read: ${failure.message}; check --group`)
+  }
+}
+
+function liveOf(
+  people: readonly string[],
+  members: readonly GroupMembers[],
+  known: Journal['known'],
+  readings: ReadonlyMap<ScopeKey, CapReading>,
+): Live {
+  const unread = [...readings.values()].flatMap(({ scope, failure }) =>
+    failure ? [{ scope, kind: failure.kind, message: failure.message }] : [],
+  )
+  const missing = new Set(unread.map(({ scope }) => scopeKey(scope)))
+  return {
+    people: people.filter((email) => !missing.has(scopeKey(userScope(email)))),
+    capOf(scope) {
+      const observed = readings.get(scopeKey(scope))?.observed ?? known.get(scopeKey(scope))?.cap
+      return observed === 'unknown' ? undefined : observed
+    },
+    emails: (groupId) => members.find(({ id }) => id === groupId)?.emails ?? [],
+    unread,
+  }
+}
+
+/** The caps to declare. */
+export const adoptLive = (live: Live, groups: readonly NamedGroup[]): Adopted =>
+  adopt({
+    team: live.capOf(TEAM) ?? 'none',
+    groups: groups.map(({ id, name }): LiveGroup => ({ id, name, cap: live.capOf(groupScope(id)) ?? 'none', emails: live.emails(id) })),
+    people: live.people.flatMap((email) => ({ email, cap: live.capOf(userScope(email)) ?? 'none' })),
+  })
+
+/** The policy set of a workspace that declares them. */
+export function policyOf(workspace: string, { team, groups, named, people }: Adopted): PolicySet {
+  const at = { file: 'import', line: 1, column: 1 }
+  const rule = (scope: Scope, cap: Cap): readonly CapRule[] => (cap === 'none' ? [] : [{ scope, cap, at, document: workspace }])
+  return {
+    workspace,
+    rules: [
+      ...rule(TEAM, team),
+      ...groups.flatMap(({ id, cap }) => rule(groupScope(id), cap)),
+      ...people.flatMap(({ email, cap }) => rule(userScope(email), cap)),
+    ],
+    groups: [...groups, ...named].map(({ id, name }) => ({ scope: groupScope(id), name, at })),
+    grants: [],
+    protectedPeople: [],
+    peopleRules: [],
+    pools: [],
+    approvals: [],
+    documents: [workspace],
+  }
+}
+
+/** Lines for the top of the file: what a reader must know a month later. */
+export function notesOf(config: Pick<WorkspaceConfig, 'baseUrl'>, adopted: Adopted, live: Live): readonly string[] {
+  const lines = [`Imported by capkeeper from ${config.baseUrl}.`]
+  if (adopted.left > 0) lines.push(`${count(adopted.left, 'cap')} equal to the wider one ${adopted.left === 1 ? 'is' : 'are'} left out.`)
+  if (live.unread.length > 0) lines.push(`NOT COMPLETE: ${count(live.unread.length, 'cap')} could not be read:`)
+  lines.push(...live.unread.map(({ scope }) => `  ${scopeKey(scope)}`))
+  return lines
+}
 
 /** Imports one workspace. Exits 4 when some caps could not be read. */
 export async function importCommand(flags: ImportFlags, cli: Cli): Promise<void> {

@@ -1,17 +1,81 @@
 // The texts that `init` writes and prints: config, policy, workflow and summary. No key ever comes here, only its place.
 
-import { shellWord } from '../../core/escape/shell.ts'
-import { plain } from '../../core/escape/terminal.ts'
+import { existsSync, linkSync, lstatSync, mkdirSync, mkdtempSync, rmdirSync, rmSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { plain, shellWord } from '../../core/escape/terminal.ts'
 import type { Instant } from '../../core/model/units.ts'
 import type { Adopted } from '../../core/resolve/adopt.ts'
-import type { KeyRef } from '../../daemon/config/config.ts'
+import type { KeyRef } from '../../daemon/config/values.ts'
 import { printPolicy } from '../../policy/print.ts'
-import type { Live } from '../import/live.ts'
-import { notesOf, policyOf } from '../import/policy.ts'
+import { type Live, notesOf, policyOf } from '../import/run.ts'
 import { schemaText } from '../schema/text.ts'
-import { count, dayText, padEnd, people } from '../shared/text.ts'
-import { VERSION } from '../shared/version.ts'
-import type { NewFile } from './files.ts'
+import { CommandError } from '../shared/context.ts'
+import { count, dayText, messageOf, padEnd, people, VERSION } from '../shared/text.ts'
+
+interface NewFile {
+  /** Below the folder, with `/`. */
+  readonly path: string
+  readonly text: string
+}
+
+/** The paths that exist already, dangling links included. */
+export const existingIn = (folder: string, paths: readonly string[]): readonly string[] =>
+  paths.filter((path) => lstatSync(join(folder, path), { throwIfNoEntry: false }) !== undefined)
+
+/** The path exists and is no folder. */
+export const isNoFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === false
+
+/** Creates all files. On an error it throws a `CommandError` and leaves the folder as it was. */
+export function createFiles(folder: string, files: readonly NewFile[]): void {
+  const made: (() => void)[] = []
+  try {
+    makeFolder(folder, made)
+    const staging = mkdtempSync(join(folder, '.capkeeper-init-'))
+    try {
+      for (const [index, { path, text }] of files.entries()) {
+        const whole = join(staging, String(index))
+        writeFileSync(whole, text, { flush: true })
+        const target = join(folder, path)
+        makeFolder(dirname(target), made)
+        place(whole, target, text)
+        made.push(() => unlinkSync(target))
+      }
+    } finally {
+      rmSync(staging, { recursive: true, force: true })
+    }
+  } catch (error) {
+    for (const undo of made.toReversed()) quietly(undo)
+    throw new CommandError(`nothing was written: ${messageOf(error)}`)
+  }
+}
+
+/** Makes a folder and its parents, and notes how to remove those that it made. */
+function makeFolder(folder: string, made: (() => void)[]): void {
+  if (existsSync(folder)) return
+  const parent = dirname(folder)
+  if (parent !== folder) makeFolder(parent, made)
+  mkdirSync(folder)
+  made.push(() => rmdirSync(folder))
+}
+
+const WITHOUT_LINKS: readonly string[] = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']
+
+/** On a file system without links the file is written in place, which also replaces nothing. */
+function place(whole: string, target: string, text: string): void {
+  try {
+    linkSync(whole, target)
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && WITHOUT_LINKS.includes(String(error.code)))) throw error
+    writeFileSync(target, text, { flag: 'wx', flush: true })
+  }
+}
+
+/** A folder into which others have put files remains. */
+function quietly(undo: () => void): void {
+  try {
+    undo()
+  } catch {}
+}
 
 export const CONFIG_FILE = 'capkeeper.yaml'
 const CONFIG_SCHEMA_FILE = 'capkeeper-config.schema.json'

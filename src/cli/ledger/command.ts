@@ -32,7 +32,7 @@ export function registerLedger(program: Command, cli: Cli): void {
     .argument('<from>', 'a file, or an address such as postgres://user@host/name')
     .argument('<to>', 'a file or an address without records')
     .addHelpText('after', examples('capkeeper ledger copy ./capkeeper.db postgres://capkeeper@db.example/capkeeper'))
-    .action(async (from: string, to: string) => (await import('./copy.ts')).copyCommand(from, to, cli))
+    .action(async (from: string, to: string) => (await import('./run.ts')).copyCommand(from, to, cli))
   const forget = group
     .command('forget')
     .summary('erase the records of a person')
@@ -43,7 +43,7 @@ export function registerLedger(program: Command, cli: Cli): void {
     .argument('<email>', 'the person whose records are erased')
   addLedgerFlags(forget)
     .addHelpText('after', examples('capkeeper ledger forget ada@example.com'))
-    .action(async (email: string, flags: NetworkFlags) => (await import('./forget.ts')).forgetCommand(email, flags, cli))
+    .action(async (email: string, flags: NetworkFlags) => (await import('./run.ts')).forgetCommand(email, flags, cli))
   const check = group
     .command('check')
     .summary('check the ledger')

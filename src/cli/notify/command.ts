@@ -47,5 +47,5 @@ export function registerNotify(program: Command, cli: Cli): void {
       'after',
       examples('capkeeper notify test --config capkeeper.yaml --email me@example.com', 'capkeeper notify test --webhook research-chat'),
     )
-    .action(async (flags: NotifyTestFlags) => (await import('./test.ts')).testCommand(flags, cli))
+    .action(async (flags: NotifyTestFlags) => (await import('./run.ts')).testCommand(flags, cli))
 }

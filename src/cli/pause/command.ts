@@ -7,6 +7,28 @@ import { type Cli, UsageError } from '../shared/context.ts'
 import { EXIT } from '../shared/exit.ts'
 import { shortTime } from '../shared/text.ts'
 
+export function registerResume(program: Command, cli: Cli): void {
+  const command = program
+    .command('resume')
+    .summary('end a pause')
+    .description('Ends a pause that `capkeeper pause` began. A running daemon writes again from its next cycle on, or at once with SIGHUP.')
+  addLedgerFlags(command)
+    .addHelpText('after', examples('capkeeper resume'))
+    .action((flags: NetworkFlags) => resume(flags, cli))
+}
+
+async function resume(flags: NetworkFlags, cli: Cli): Promise<void> {
+  const { withLedger } = await import('../shared/ledger/access.ts')
+  await withLedger(flags, cli, { mode: 'note' }, async ({ workspace, ledger }) => {
+    const pause = await ledger.pause(cli.clock.now())
+    await ledger.savePause(undefined)
+    cli.stdout.write(
+      pause ? `${plain(workspace)}: resumed; it was paused for: ${plain(pause.reason)}\n` : `${plain(workspace)}: was not paused\n`,
+    )
+    cli.finish(EXIT.done)
+  })
+}
+
 interface PauseFlags extends NetworkFlags {
   readonly for: number
   readonly reason: string

@@ -2,7 +2,7 @@
 // whatever does not fit is counted, never dropped in silence.
 
 import { code, escaped, fitting, folded, row, tableHead } from '../../core/escape/markdown.ts'
-import { editLine } from '../../core/escape/shell.ts'
+import { editLine } from '../../core/escape/terminal.ts'
 import type { Change, Effect, Hold, Plan } from '../../core/model/change.ts'
 import { formatPosition } from '../../core/model/problem.ts'
 import { scopeKey } from '../../core/model/scope.ts'

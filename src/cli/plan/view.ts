@@ -1,6 +1,39 @@
 // Shared by all renderings of a plan: the plan, the outcomes of its changes, and the words for both.
-import { type Change, type ChangeResult, type Effect, type Hold, holdOf, type Plan, type PlanProblem } from '../../core/model/change.ts'
+import {
+  type Change,
+  type ChangeResult,
+  type Effect,
+  type Hold,
+  holdOf,
+  type Plan,
+  type PlanApproval,
+  type PlanProblem,
+  type Release,
+} from '../../core/model/change.ts'
+import { formatPosition } from '../../core/model/problem.ts'
 import { scopeKey } from '../../core/model/scope.ts'
+import type { Preview } from '../../daemon/cycle/preview.ts'
+import type { Cli } from '../shared/context.ts'
+import { documentOrList, tellLine } from '../shared/text.ts'
+
+type Read = Pick<Preview, 'state' | 'warnings'>
+
+/** Why no cap could be read or, if there was none to read, why the roster could not; undefined when something was read. */
+export function unreadBecause({ state, warnings }: Read): string | undefined {
+  const readings = [...state.readings.values()]
+  if (readings.length === 0) return warnings.find(({ reason }) => reason === 'ROSTER_UNREAD')?.message
+  const failures = readings.flatMap(({ failure }) => (failure ? [failure.message] : []))
+  if (failures.length < readings.length) return undefined
+  // After this failure the other scopes were not asked.
+  return failures.find((message) => !message.includes(': not asked ')) ?? failures[0]
+}
+
+/** Prints the warnings of a preview; first, that nothing could be read. */
+export function tellReading(cli: Cli, workspace: string, read: Read): void {
+  const why = unreadBecause(read)
+  if (why !== undefined) tellLine(cli, `error: ${workspace}: nothing could be read: ${why}`)
+  for (const { message } of read.warnings) if (message !== why) tellLine(cli, `${workspace}: ${message}`)
+}
 
 /** How a change ended. `satisfied` needed no write of its own, because another write had the same effect, such as the team's where caps are copied. */
 type Ending = ChangeResult | 'satisfied'
@@ -75,3 +108,58 @@ export function tally<K extends string>(keys: Iterable<K>): ReadonlyMap<K, numbe
 /** The scope, before a message that does not name it. */
 export const subjectOf = (problem: PlanProblem): string =>
   problem.scope && !problem.message.includes(scopeKey(problem.scope)) ? `${scopeKey(problem.scope)}: ` : ''
+
+/** One plan as the object `{apiVersion, kind: "Plan", …}`; a `PlanList` where several workspaces were asked for. */
+export const renderPlanJson = (views: readonly PlanView[], asked = views.length): string =>
+  documentOrList('Plan', views.map(planDocument), asked)
+
+/** Caps are numbers or `"none"`; a change without a policy line or a reason has null there (choice). */
+function planDocument(view: PlanView) {
+  const { id, workspace, createdAt, policyDigest, revision, counts, changes, holds, unknown, problems, approvals } = view.plan
+  return {
+    ...{ id, workspace, createdAt, policyDigest, revision, counts },
+    changes: changes.map((change) => changeDocument(change, view)),
+    ...{ holds, unknown, problems },
+    approvals: approvals.map(approvalDocument),
+  }
+}
+
+function changeDocument(change: Change, view: PlanView): Record<string, unknown> {
+  const { healing, grantEnd, disposition, released, ...shown } = change
+  const outcome = outcomeOf(view, change)
+  return {
+    ...shown,
+    source: change.source ?? null,
+    reason: change.reason ?? null,
+    ...dispositionFields(change, view.outcomes !== undefined && !outcome),
+    ...(healing && { healing }),
+    ...(grantEnd && { grantEnd }),
+    ...(outcome && { result: outcome.result === 'satisfied' ? 'applied' : outcome.result }),
+    ...(outcome?.error !== undefined && { error: outcome.error }),
+  }
+}
+
+/** Why a change is not written now, and the approval that released it. */
+function dispositionFields({ scope, disposition, released }: Change, isUntried: boolean): Record<string, unknown> {
+  const by = released && { released: releaseDocument(released) }
+  switch (disposition.kind) {
+    case 'ready':
+      return { ...by, ...(isUntried && { waitsFor: { scope, why: 'not tried: writing stopped before it was its turn' } }) }
+    case 'held':
+      return { hold: disposition.hold }
+    case 'deferred':
+      return { ...by, waitsFor: { scope: disposition.waitsFor ?? scope, why: disposition.reason } }
+    case 'excluded':
+      return { ...by, excluded: { code: disposition.code, why: disposition.reason } }
+  }
+}
+
+/** `by` is the place in the policy, or `command`. */
+const releaseDocument = ({ id, via, at }: Release): Record<string, unknown> => ({ id, by: at ? formatPosition(at) : via })
+
+const approvalDocument = ({ id, via, at, state, releases, note }: PlanApproval): Record<string, unknown> => ({
+  ...releaseDocument({ id, via, ...(at && { at }) }),
+  state,
+  releases,
+  ...(note !== undefined && { note }),
+})

@@ -12,7 +12,7 @@ import { type AddOnFigures, addOnFigures } from '../../core/use/add-on.ts'
 import { type BurnFigures, burnOf } from '../../core/use/burn.ts'
 import { forecastReadsFrom } from '../../core/use/forecast.ts'
 import { type Days, ENOUGH_KNOWN } from '../../core/use/history.ts'
-import { cycleKnown } from '../../core/use/replay/known.ts'
+import { cycleKnown } from '../../core/use/replay/document.ts'
 import {
   attributeOf,
   isCharge,
@@ -24,8 +24,7 @@ import {
   type ReportView,
   reportOf,
 } from '../../core/use/report.ts'
-import { cycleSums, hasWholeCycle, measuredCycle, readCycle } from '../../daemon/collect/add-on.ts'
-import { failureOf } from '../../daemon/collect/failure.ts'
+import { cycleSums, failureOf, hasWholeCycle, measuredCycle, readCycle } from '../../daemon/collect/add-on.ts'
 import { commonDays } from '../../daemon/collect/history.ts'
 import { historyOf } from '../../daemon/collect/usage-summary.ts'
 import type { Config, WorkspaceConfig } from '../../daemon/config/settings.ts'
@@ -35,19 +34,16 @@ import type { PeopleLabels } from '../../daemon/http/status/labels.ts'
 import { cycleBeside } from '../../daemon/replay/cycles.ts'
 import type { AddOnSum, Ledger } from '../../ports.ts'
 import { readSetup } from '../compose.ts'
-import { showWarnings } from '../plan/output.ts'
+import { showWarnings } from '../plan/run.ts'
 import { type Cli, CommandError, painter } from '../shared/context.ts'
-import { documentText } from '../shared/document.ts'
 import { EXIT, worstExit } from '../shared/exit.ts'
+import { collectLine } from '../shared/ledger/access.ts'
 import { openOwnLedgers } from '../shared/ledger/ledgers.ts'
-import { collectLine } from '../shared/ledger/recorded-use.ts'
-import { labelsFor, scopeShown } from '../shared/people.ts'
+import { labelsFor, scopeShown } from '../shared/problems.ts'
 import { readEach, type WorkspaceReader, withReader } from '../shared/reader.ts'
-import { tellLine } from '../shared/tell.ts'
-import { dayText, rfc3339 } from '../shared/text.ts'
+import { dayText, documentText, rfc3339, tellLine } from '../shared/text.ts'
 import type { ReportFlags } from './command.ts'
-import { renderReportMarkdown, renderReportText } from './render.ts'
-import { columnsOf } from './table.ts'
+import { columnsOf, renderReportMarkdown, renderReportText } from './render.ts'
 
 /** The service is asked for 30 days at most (docs/service.md, What the client tolerates, point 8). */
 const CHUNK_MS = 30 * DAY_MS

@@ -1,8 +1,62 @@
 // The work of a command in each workspace. A workspace that fails does not stop the others.
+
+import type { RequestEvent } from '../../api/send.ts'
 import type { Cli } from './context.ts'
 import { EXIT, type ExitCode } from './exit.ts'
-import { tellLine } from './tell.ts'
-import { messageOf } from './text.ts'
+import { messageOf, tellLine } from './text.ts'
+
+/** How long a write in flight and the read after it may take after the first interrupt; as long as in the daemon. */
+const GRACE_MS = 8_000
+
+/** Runs work with two signals: the first interrupt aborts `stop`, and `cut` when the time for a write in flight is over. */
+export async function interruptible<T>(cli: Cli, work: (stop: AbortSignal, cut: AbortSignal) => Promise<T>): Promise<T> {
+  const [stop, cut, ended] = [new AbortController(), new AbortController(), new AbortController()]
+  const stopListening = cli.signals.on('interrupt', () => {
+    if (stop.signal.aborted) cli.signals.exit(EXIT.failed)
+    stop.abort(new Error('interrupted'))
+    cli.clock.sleep(GRACE_MS, ended.signal).then(
+      () => cut.abort(new Error('interrupted')),
+      () => undefined,
+    )
+  })
+  try {
+    return await work(stop.signal, cut.signal)
+  } finally {
+    stopListening()
+    ended.abort()
+  }
+}
+
+/** For how long all answers were refusals. Choice. */
+const LONG_MS = 10_000
+
+interface Waiting {
+  readonly onRequest: (event: Pick<RequestEvent, 'outcome'>) => void
+  readonly stop: () => void
+}
+
+export function tellOfWaiting(cli: Pick<Cli, 'stderr' | 'secrets' | 'clock'>, workspace: string): Waiting {
+  let waiting: AbortController | undefined
+  let isTold = false
+  const stop = (): void => {
+    waiting?.abort()
+    waiting = undefined
+  }
+  const wait = async ({ signal }: AbortController): Promise<void> => {
+    await cli.clock.sleep(LONG_MS, signal)
+    isTold = true
+    tellLine(cli, `note: ${workspace}: the service refuses requests, because its rate limit is reached; waiting until it takes them`)
+  }
+  return {
+    onRequest({ outcome }) {
+      if (outcome !== 'rate_limited') return stop()
+      if (waiting || isTold) return
+      waiting = new AbortController()
+      wait(waiting).catch(() => undefined)
+    },
+    stop,
+  }
+}
 
 export interface Answers<T> {
   readonly done: readonly T[]

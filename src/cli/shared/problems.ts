@@ -1,15 +1,23 @@
 // Problems of policies and config as text, JSON and Markdown. Their wording and carets come from `policy`; only colours and the frame are
 // added here.
-
 import { code, escaped, fitting } from '../../core/escape/markdown.ts'
 import { plain } from '../../core/escape/terminal.ts'
 import { shortRevision } from '../../core/model/policy.ts'
 import { hasErrors, type Problem } from '../../core/model/problem.ts'
-import type { PeopleLabels } from '../../daemon/http/status/labels.ts'
+import type { Scope } from '../../core/model/scope.ts'
+import { EMAIL_LABELS, hashLabels, type PeopleLabels, type PeopleShown } from '../../daemon/http/status/labels.ts'
+import { randomSalt, sha256 } from '../../daemon/schedule/system.ts'
 import { compareProblems, formatProblems } from '../../policy/yaml.ts'
 import { type Paint, unpainted } from './context.ts'
-import { documentText } from './document.ts'
-import { count } from './text.ts'
+import { count, documentText } from './text.ts'
+
+/** Hashes stay the same while the ledger keeps their salt; without a salt they differ in each run. */
+export const labelsFor = (shown: PeopleShown, salt: string | undefined): PeopleLabels =>
+  shown === 'hash' ? hashLabels(sha256, salt ?? randomSalt()) : EMAIL_LABELS
+
+/** A scope with its person as shown. */
+export const scopeShown = (scope: Scope, labels: PeopleLabels): Scope =>
+  scope.kind === 'user' ? { kind: 'user', email: labels.label(scope.email) } : scope
 
 /** Every problem with its line and caret, then their number; '' when there are none. */
 export function problemsText(problems: readonly Problem[], paint: Paint = unpainted): string {

@@ -1,14 +1,45 @@
 // What every command that reads the service shares: each workspace with a client that cannot write, its ledger, and the plan that follows
 // from both. Nothing here writes, to the service or to the ledger.
+
+import { closeSync, openSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import type { ServiceReader } from '../../api/client.ts'
 import { type Preview, type PreviewOptions, type PreviewParts, preview } from '../../daemon/cycle/preview.ts'
 import { sha256 } from '../../daemon/schedule/system.ts'
 import { connectReader, type Setup, type WorkspaceSetup } from '../compose.ts'
 import type { Cli } from './context.ts'
-import { type Answers, inEach } from './each.ts'
-import { interruptible } from './interrupt.ts'
+import { type Answers, inEach, interruptible } from './each.ts'
 import type { Ledgers } from './ledger/ledgers.ts'
 import { type SweepProgress, sweepProgress } from './progress.ts'
+
+/**
+ * Writes a text in pieces. A pipe or a device, such as /dev/stdout, is written to. Otherwise a new file replaces the one of this name, and no
+ * link is followed. After an error nothing is left behind.
+ */
+export function saveWhole(file: string, pieces: Iterable<string>, mode = 0o666): void {
+  const isSpecial = statSync(file, { throwIfNoEntry: false })?.isFile() === false
+  if (isSpecial) write(file, pieces, 'w', mode)
+  else replace(file, pieces, mode)
+}
+
+function replace(file: string, pieces: Iterable<string>, mode: number): void {
+  const part = `${file}.${process.pid}.part`
+  try {
+    write(part, pieces, 'wx', mode)
+    renameSync(part, file)
+  } catch (error) {
+    rmSync(part, { force: true })
+    throw error
+  }
+}
+
+function write(file: string, pieces: Iterable<string>, flags: string, mode: number): void {
+  const opened = openSync(file, flags, mode)
+  try {
+    for (const piece of pieces) writeFileSync(opened, piece)
+  } finally {
+    closeSync(opened)
+  }
+}
 
 /** What the workspaces of one command share. */
 interface ReadSession<L> {

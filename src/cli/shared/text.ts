@@ -1,9 +1,16 @@
 // Pieces of text that all renderings share: counts, caps, instants, padding and wrapping. Text from outside must be escaped
 // (core/escape/terminal.ts) before it comes here.
 
+import { readFileSync } from 'node:fs'
+import { findPackageJSON } from 'node:module'
+import { dirname } from 'node:path'
 import { eastAsianWidth } from 'get-east-asian-width'
+import { jsonText, plain } from '../../core/escape/terminal.ts'
 import type { Cap } from '../../core/model/policy.ts'
 import type { Instant } from '../../core/model/units.ts'
+import { API_VERSION } from '../../policy/bounds.ts'
+import type { Cli } from './context.ts'
+import { takeOffScreen } from './progress.ts'
 
 /** `1 person`, `12 people`. */
 export const count = (amount: number, one: string, many = `${one}s`): string => `${amount} ${amount === 1 ? one : many}`
@@ -86,3 +93,30 @@ export const messageOf = (error: unknown): string => (error instanceof Error ? e
 /** The system's code for what was thrown, such as ENOENT. */
 export const systemCodeOf = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error ? String(error.code) : undefined
+
+/** `{apiVersion, kind, …fields}`. A number under `at` or a name that ends with `At` is an instant. */
+export const documentText = (kind: string, fields: object): string =>
+  jsonText({ apiVersion: API_VERSION, kind, ...fields }, (key, value) =>
+    (key === 'at' || key.endsWith('At')) && typeof value === 'number' ? rfc3339(value) : value,
+  )
+
+/** The document of the one workspace that was asked for; where several were, a list of those that could be answered (choice). */
+export const documentOrList = (kind: string, items: readonly object[], asked: number): string =>
+  asked === 1 && items[0]
+    ? documentText(kind, items[0])
+    : documentText(`${kind}List`, { items: items.map((one) => ({ apiVersion: API_VERSION, kind, ...one })) })
+
+const file = findPackageJSON(import.meta.url)
+const manifest: unknown = file === undefined ? undefined : JSON.parse(readFileSync(file, 'utf8'))
+
+/** Such as `0.1.0`; also in `User-Agent: capkeeper/VERSION` and in `capkeeper_build_info`. */
+export const VERSION: string =
+  typeof manifest === 'object' && manifest !== null && 'version' in manifest ? String(manifest.version) : 'unknown'
+
+/** The folder of the package, in which a checkout has its `.git`. */
+export const PACKAGE_FOLDER = file === undefined ? '.' : dirname(file)
+
+export const tellLine = (cli: Pick<Cli, 'stderr' | 'secrets'>, line: string): void => {
+  takeOffScreen(cli.stderr)
+  cli.stderr.write(`${plain(cli.secrets.redact(line))}\n`)
+}

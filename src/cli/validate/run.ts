@@ -1,18 +1,18 @@
 // `validate`: loads config and policies, and shows all problems of both at once. It never reads a key and uses no network.
 import { authoritiesIn } from '../../api/transport/authorities.ts'
-import { sweepTooLong } from '../../core/model/limits.ts'
 import { hasErrors, type Problem } from '../../core/model/problem.ts'
 import { scopeKey } from '../../core/model/scope.ts'
+import { sweepTooLong } from '../../core/model/units.ts'
 import type { LoadedConfig } from '../../daemon/config/config.ts'
-import { loadConfigAside } from '../../daemon/config/load-aside.ts'
+import { loadConfigAside } from '../../daemon/config/load.ts'
 import { plainHttpProblems } from '../../daemon/config/transport.ts'
 import { checkPeopleFile } from '../../daemon/directory/check.ts'
 import type { LoadedPolicies } from '../../policy/load/load.ts'
 import { type Cli, painter, UsageError } from '../shared/context.ts'
 import { EXIT, inputExit } from '../shared/exit.ts'
-import { labelsFor } from '../shared/people.ts'
 import { amountsOf, policyPaths, readPolicies } from '../shared/policies.ts'
 import {
+  labelsFor,
   problemsText,
   type ValidatedWorkspace,
   type Validation,

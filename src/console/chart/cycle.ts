@@ -1,9 +1,8 @@
 // Credits over the cycle: the credits used, the even pace, the projection with its 80 % range, and all credits of the cycle.
 import { DAY_MS } from '../../core/model/units.ts'
 import type { CreditsSeries } from '../../daemon/http/documents/types.ts'
-import { compact, dayMonth } from '../text.ts'
-import type { Chart, LegendEntry } from './chart.ts'
-import type { Layer, Point } from './plot.ts'
+import { compact, dayMonth } from '../parts.ts'
+import type { Chart, Layer, LegendEntry, Point } from './chart.ts'
 
 interface CycleData {
   readonly startAt: number

@@ -1,9 +1,115 @@
 // A person's add-on use against the cap in force on each day, with the days on which the cap changed.
+
+import { type Html, html } from '../../core/escape/html.ts'
 import { DAY_MS } from '../../core/model/units.ts'
-import type { PersonDocument } from '../../daemon/http/documents/types.ts'
-import { capText, compact, dayMonth } from '../text.ts'
-import type { Chart, LegendEntry } from './chart.ts'
-import type { Layer, Point } from './plot.ts'
+import type { PersonDocument, PoolSeries } from '../../daemon/http/documents/types.ts'
+import { type Column, capText, compact, dayMonth, figure, number, table } from '../parts.ts'
+import { BAR_HEAD, meter } from './bars.ts'
+import { type Chart, type Layer, type LegendEntry, legendList, type Point } from './chart.ts'
+
+/** One chart for each pool; none without a cycle. */
+export const poolCharts = ({ cycle, pools, at }: PoolSeries): readonly Chart[] =>
+  cycle ? pools.map((pool) => poolChart(pool, { startAt: Date.parse(cycle.start), endAt: Date.parse(cycle.end), now: Date.parse(at) })) : []
+
+interface Span {
+  readonly startAt: number
+  readonly endAt: number
+  readonly now: number
+}
+
+function poolChart({ name, credits, exhaustion, days }: PoolSeries['pools'][number], { startAt, endAt, now }: Span): Chart {
+  const points = days.flatMap(({ day, used, dealt }) => {
+    const at = Math.max(startAt, Math.min(now, Date.parse(day) + DAY_MS, endAt))
+    return used === undefined ? [] : [{ at, used, dealt }]
+  })
+  const exhaustedAt = exhaustion === undefined ? undefined : Date.parse(exhaustion)
+  const last = points.at(-1)
+  const layers: readonly (Layer | false)[] = [
+    {
+      kind: 'line',
+      tone: 'limit',
+      points: [
+        { at: startAt, value: credits },
+        { at: endAt, value: credits },
+      ],
+    },
+    { kind: 'area', tone: 'main', points: points.map(({ at, used }) => ({ at, value: used })) },
+    {
+      kind: 'line',
+      tone: 'balance',
+      stepped: true,
+      points: points.flatMap(({ at, dealt }) => (dealt === undefined ? [] : [{ at, value: dealt }])),
+    },
+    exhaustedAt !== undefined && exhaustedAt < endAt && { kind: 'instant', at: exhaustedAt, tone: 'bad', text: 'pool used up' },
+  ]
+  return {
+    id: `pool-${name}`,
+    title: `Pool ${name}`,
+    summary: last
+      ? `${compact(last.used)} of ${compact(credits)} credits used${last.dealt === undefined ? '' : `, ${compact(last.dealt)} dealt as caps`}.`
+      : `${compact(credits)} credits; nothing dealt yet.`,
+    legend: [
+      { tone: 'main', text: 'used by its people' },
+      { tone: 'balance', text: 'dealt as caps', as: 'line' },
+      { tone: 'limit', text: 'credits of the pool', as: 'line' },
+    ],
+    plot: {
+      fromAt: startAt,
+      untilAt: endAt,
+      layers: layers.filter((layer) => layer !== false),
+      slots: points.map(({ at, used }, index) => ({
+        fromAt: at,
+        untilAt: points[index + 1]?.at ?? Math.min(endAt, at + DAY_MS),
+        text: `${dayMonth(at)}: ${compact(used)} used`,
+      })),
+    },
+    table: { heads: ['Day', 'Used', 'Dealt'], rows: points.map(({ at, used, dealt }) => [dayMonth(at), used, dealt ?? '']) },
+  }
+}
+
+interface CompareRow {
+  readonly name: string
+  /** Under the caps that were in force, or under the other policy. */
+  readonly beside: number
+  readonly policy: number
+}
+
+interface Comparison {
+  readonly title: string
+  /** `Cycle`, `Group`. */
+  readonly head: string
+  readonly names: { readonly beside: string; readonly policy: string }
+  readonly rows: readonly CompareRow[]
+}
+
+export function compareChart({ title, head, names, rows }: Comparison, level: 2 | 3 = 3): Html {
+  const heading = level === 2 ? html`<h2>${title}</h2>` : html`<h3>${title}</h3>`
+  const most = rows.reduce((highest, { beside, policy }) => Math.max(highest, beside, policy), 0)
+  if (most === 0) return html`<figure class="chart"><figcaption>${heading}<p class="soft">0 under both.</p></figcaption></figure>`
+  const legend = legendList([
+    { tone: 'rest', text: names.beside },
+    { tone: 'main', text: names.policy },
+  ])
+  const columns: readonly Column<CompareRow>[] = [
+    { head, isName: true, cell: ({ name }) => name },
+    { head: names.beside, kind: 'number', cell: ({ beside }) => figure(beside) },
+    { head: names.policy, kind: 'number', cell: ({ policy }) => figure(policy) },
+    { head: 'Change', kind: 'number', cell: ({ beside, policy }) => difference(policy - beside) },
+    {
+      head: BAR_HEAD,
+      kind: 'measure',
+      cell: ({ beside, policy }) => html`${meter(beside / most, 'rest')}${meter(policy / most, 'main')}`,
+    },
+  ]
+  return html`<figure class="chart"><figcaption>${heading}<p class="soft">${sentence(names, rows)}</p></figcaption>${legend}${table(title, columns, rows, 'amounts')}</figure>`
+}
+
+const difference = (amount: number): string => (amount > 0 ? `+${number(amount)}` : number(amount))
+
+function sentence({ beside, policy }: Comparison['names'], rows: readonly CompareRow[]): string {
+  const sum = (side: 'beside' | 'policy'): number => rows.reduce((total, row) => total + row[side], 0)
+  return `${policy}: ${number(sum('policy'))}; ${beside}: ${number(sum('beside'))}.`
+}
 
 /**
  * Undefined until a day was read. Add-on use starts again with each billing cycle. Where the days of the present cycle do not sum to its figure, the

@@ -1,8 +1,7 @@
 // Why a scope has its cap, as `explain` says it: declarations, readings, the planned change, writes. The pages of a group and of a person share it.
 import { type Html, html } from '../../core/escape/html.ts'
 import type { CandidateEntry, GroupDocument, WriteEntry } from '../../daemon/http/documents/types.ts'
-import { badge, capCell, empty, facts, holdLink, scopeLink, section, sourceLink, table } from '../parts.ts'
-import { figure, number, when, words } from '../text.ts'
+import { badge, capCell, empty, facts, figure, holdLink, number, scopeLink, section, sourceLink, table, when, words } from '../parts.ts'
 
 type Explained = Pick<
   GroupDocument,

@@ -5,14 +5,33 @@ import { BANDS } from '../../core/model/events.ts'
 import { SOURCE_TEXT } from '../../core/use/add-on.ts'
 import type { Documents, Query } from '../../daemon/http/documents/documents.ts'
 import type { GroupDocument, GroupEntry, GroupListDocument } from '../../daemon/http/documents/types.ts'
+import { heatMap, stackChart } from '../chart/bars.ts'
 import { chartFigure } from '../chart/chart.ts'
-import { heatMap } from '../chart/heat.ts'
-import { stackChart } from '../chart/stack.ts'
-import { filterForm, sortHead } from '../filters.ts'
 import { renderFrame } from '../frame.ts'
-import { groupUrl, sectionUrl, withQuery } from '../links.ts'
-import { badge, bandBadge, capCell, empty, pager, scopeLink, section, sourceLink, stateBadge, table, tiles } from '../parts.ts'
-import { BAND_TEXT, figure, number, percent, plural, when } from '../text.ts'
+import {
+  BAND_TEXT,
+  badge,
+  bandBadge,
+  capCell,
+  empty,
+  figure,
+  filterForm,
+  groupUrl,
+  number,
+  pager,
+  percent,
+  plural,
+  scopeLink,
+  section,
+  sectionUrl,
+  sortHead,
+  sourceLink,
+  stateBadge,
+  table,
+  tiles,
+  when,
+  withQuery,
+} from '../parts.ts'
 import { chainPart, historyPart, nowPart } from './explained.ts'
 
 /** Groups on a page, unless the address says otherwise. */

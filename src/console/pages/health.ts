@@ -3,8 +3,25 @@ import { type Html, html, type Value } from '../../core/escape/html.ts'
 import type { Documents } from '../../daemon/http/documents/documents.ts'
 import type { HealthDocument } from '../../daemon/http/documents/types.ts'
 import { renderFrame } from '../frame.ts'
-import { badge, box, empty, facts, holdLink, SEVERITY_WEIGHT, section, type Tile, table, tiles } from '../parts.ts'
-import { duration, number, percent, span, when, withoutWays, words } from '../text.ts'
+import {
+  badge,
+  box,
+  duration,
+  empty,
+  facts,
+  holdLink,
+  number,
+  percent,
+  SEVERITY_WEIGHT,
+  section,
+  span,
+  type Tile,
+  table,
+  tiles,
+  when,
+  withoutWays,
+  words,
+} from '../parts.ts'
 
 export async function healthPage(documents: Documents, workspace: string): Promise<string> {
   const one = await documents.health(workspace)

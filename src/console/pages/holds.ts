@@ -2,11 +2,29 @@
 import { type Html, html, type Value } from '../../core/escape/html.ts'
 import type { Documents, Query } from '../../daemon/http/documents/documents.ts'
 import type { HoldDocument } from '../../daemon/http/documents/types.ts'
-import { filterForm } from '../filters.ts'
 import { renderFrame } from '../frame.ts'
-import { holdUrl, sectionUrl } from '../links.ts'
-import { badge, box, capCell, empty, holdLink, pager, paste, scopeLink, section, sourceLink, table, tiles } from '../parts.ts'
-import { figure, number, plural, when, withoutWays } from '../text.ts'
+import {
+  badge,
+  box,
+  capCell,
+  empty,
+  figure,
+  filterForm,
+  holdLink,
+  holdUrl,
+  number,
+  pager,
+  paste,
+  plural,
+  scopeLink,
+  section,
+  sectionUrl,
+  sourceLink,
+  table,
+  tiles,
+  when,
+  withoutWays,
+} from '../parts.ts'
 import { CAUSE_TEXT } from './explained.ts'
 
 export async function holdsPage(documents: Documents, workspace: string, query: Query): Promise<string> {

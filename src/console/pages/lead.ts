@@ -4,9 +4,7 @@ import { SOURCE_TEXT } from '../../core/use/add-on.ts'
 import type { Documents } from '../../daemon/http/documents/documents.ts'
 import type { LeadDocument } from '../../daemon/http/documents/types.ts'
 import { renderFrame } from '../frame.ts'
-import { sectionUrl } from '../links.ts'
-import { badge, bandBadge, capCell, empty, scopeLink, section, table } from '../parts.ts'
-import { figure, number, when } from '../text.ts'
+import { badge, bandBadge, capCell, empty, figure, number, scopeLink, section, sectionUrl, table, when } from '../parts.ts'
 
 const CAUSE_TEXT: Readonly<Record<LeadDocument['changes'][number]['cause'], string>> = {
   policy: 'the policy changed',

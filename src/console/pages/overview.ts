@@ -6,9 +6,30 @@ import { BAR_HEAD, meter } from '../chart/bars.ts'
 import { chartFigure } from '../chart/chart.ts'
 import { cycleOfSeries } from '../chart/cycle.ts'
 import { renderFrame } from '../frame.ts'
-import { OVERVIEW, sectionUrl, withQuery, workspaceUrl } from '../links.ts'
-import { badge, box, empty, facts, modeBadge, pager, table, tiles, type Weight } from '../parts.ts'
-import { compact, dayMonth, figure, number, percent, plural, scopesOff, when, words } from '../text.ts'
+import {
+  badge,
+  box,
+  compact,
+  dayMonth,
+  empty,
+  facts,
+  figure,
+  modeBadge,
+  number,
+  OVERVIEW,
+  pager,
+  percent,
+  plural,
+  scopesOff,
+  sectionUrl,
+  table,
+  tiles,
+  type Weight,
+  when,
+  withQuery,
+  words,
+  workspaceUrl,
+} from '../parts.ts'
 
 /** Up to this number workspaces show as cards with charts, more of them as a table. */
 const MOST_CARDS = 4

@@ -6,12 +6,28 @@ import { SOURCE_TEXT } from '../../core/use/add-on.ts'
 import type { Documents, Query } from '../../daemon/http/documents/documents.ts'
 import type { PersonEntry, PersonListDocument } from '../../daemon/http/documents/types.ts'
 import { BAR_HEAD, meter } from '../chart/bars.ts'
-import type { Tone } from '../chart/plot.ts'
-import { type Filter, filterForm, sortHead } from '../filters.ts'
+import type { Tone } from '../chart/chart.ts'
 import { renderFrame } from '../frame.ts'
-import { scopeUrl, sectionUrl, withQuery } from '../links.ts'
-import { badge, bandKey, capCell, empty, pager, scopeLink, stateBadge, table } from '../parts.ts'
-import { BAND_TEXT, figure, number, percent } from '../text.ts'
+import {
+  BAND_TEXT,
+  badge,
+  bandKey,
+  capCell,
+  empty,
+  type Filter,
+  figure,
+  filterForm,
+  number,
+  pager,
+  percent,
+  scopeLink,
+  scopeUrl,
+  sectionUrl,
+  sortHead,
+  stateBadge,
+  table,
+  withQuery,
+} from '../parts.ts'
 import { addOnText } from './explained.ts'
 
 /** Options of a filter; the search finds the rest. */

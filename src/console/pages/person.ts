@@ -1,17 +1,79 @@
 // One person: the cap in force and why, use against it by day, when it is used up, and the writes so far.
-
-import { html } from '../../core/escape/html.ts'
-import { editLine } from '../../core/escape/shell.ts'
+import { type Html, html } from '../../core/escape/html.ts'
+import { editLine } from '../../core/escape/terminal.ts'
 import { SOURCE_TEXT } from '../../core/use/add-on.ts'
+import { STOP_TEXT } from '../../core/use/first-stop.ts'
 import type { Documents } from '../../daemon/http/documents/documents.ts'
-import type { PersonDocument } from '../../daemon/http/documents/types.ts'
+import type { MeDocument, PersonDocument } from '../../daemon/http/documents/types.ts'
 import { chartFigure } from '../chart/chart.ts'
 import { personChart } from '../chart/person.ts'
 import { renderFrame } from '../frame.ts'
-import { groupUrl, personUrl } from '../links.ts'
-import { badge, bandBadge, capCell, empty, paste, scopeLink, section, stateBadge, tiles } from '../parts.ts'
-import { dayMonth, figure, number, percent, plural } from '../text.ts'
+import {
+  badge,
+  bandBadge,
+  capCell,
+  day,
+  dayMonth,
+  empty,
+  figure,
+  groupUrl,
+  moment,
+  number,
+  paste,
+  percent,
+  personUrl,
+  plural,
+  scopeLink,
+  section,
+  stateBadge,
+  table,
+  tiles,
+} from '../parts.ts'
 import { addOnText, chainPart, historyPart, nowPart } from './explained.ts'
+
+type Entry = MeDocument['workspaces'][number]
+
+export async function mePage(documents: Documents): Promise<string> {
+  const { workspaces } = await documents.me()
+  const nothing = section('Nothing here', empty('No workspace lists your address.'))
+  return renderFrame({
+    heading: 'What is left for you',
+    isPart: true,
+    parts: workspaces.length === 0 ? [nothing] : workspaces.map(workspacePart),
+  })
+}
+
+function workspacePart(one: Entry): Html {
+  const { workspace, cap, left, used, addOn, entry, stopsFirst, grants, cycleEnd, requestUrl } = one
+  const contents = [
+    tiles([
+      { name: 'Left', value: left === undefined ? '–' : figure(left), note: cycleEnd !== undefined && html`until ${day(cycleEnd)}` },
+      {
+        name: 'Your cap',
+        value: capCell(cap ?? 'unknown'),
+        note: entry && `${entry.kind}${entry.reason === undefined ? '' : `: ${entry.reason}`}`,
+      },
+      {
+        name: 'Used',
+        value: used === undefined ? '–' : figure(used),
+        note: addOn !== undefined && html`${figure(addOn)} of them add-on credits`,
+      },
+      { name: 'Stops you first', value: STOP_TEXT[stopsFirst.what], note: stopsFirst.on !== undefined && `expected on ${stopsFirst.on}` },
+    ]),
+    requestUrl !== undefined && html`<p><a href="${requestUrl}">Ask for more</a></p>`,
+    grants.length > 0 &&
+      table(
+        `Temporary caps in ${workspace}`,
+        [
+          { head: 'Cap', kind: 'number', cell: (grant) => capCell(grant.cap) },
+          { head: 'Until', cell: ({ until }) => moment(until) },
+          { head: 'Reason', cell: ({ reason = '' }) => reason },
+        ],
+        grants,
+      ),
+  ]
+  return section(workspace, contents)
+}
 
 export async function personPage(documents: Documents, workspace: string, person: string): Promise<string> {
   const one = await documents.person(workspace, person)

@@ -3,11 +3,28 @@ import { type Html, html } from '../../core/escape/html.ts'
 import { whileInvalid } from '../../core/model/policy.ts'
 import type { Documents, Query } from '../../daemon/http/documents/documents.ts'
 import type { PolicyListDocument, PolicyRow } from '../../daemon/http/documents/types.ts'
-import { filterForm } from '../filters.ts'
 import { renderFrame } from '../frame.ts'
-import { sectionUrl, withQuery } from '../links.ts'
-import { badge, box, capCell, empty, facts, pager, problemList, scopeLink, section, sourceLink, stateBadge, table } from '../parts.ts'
-import { figure, number, plural, when } from '../text.ts'
+import {
+  badge,
+  box,
+  capCell,
+  empty,
+  facts,
+  figure,
+  filterForm,
+  number,
+  pager,
+  plural,
+  problemList,
+  scopeLink,
+  section,
+  sectionUrl,
+  sourceLink,
+  stateBadge,
+  table,
+  when,
+  withQuery,
+} from '../parts.ts'
 
 const KINDS = ['team', 'group', 'user', 'grant', 'rule', 'pool'] as const
 

@@ -1,8 +1,7 @@
 // The page of a refusal: the server's message, and a link back.
 import { html } from '../../core/escape/html.ts'
 import { renderFrame } from '../frame.ts'
-import { OVERVIEW } from '../links.ts'
-import { section } from '../parts.ts'
+import { OVERVIEW, section } from '../parts.ts'
 
 const HEADINGS: Readonly<Record<number, string>> = {
   400: 'Not understood',

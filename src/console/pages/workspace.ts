@@ -4,34 +4,41 @@ import { BANDS } from '../../core/model/events.ts'
 import { whileInvalid } from '../../core/model/policy.ts'
 import type { Documents } from '../../daemon/http/documents/documents.ts'
 import type { NearSeries, PoolSeries, WorkspaceDocument } from '../../daemon/http/documents/types.ts'
-import { type AmountRow, amountTable, meter } from '../chart/bars.ts'
-import { type Chart, chartFigure } from '../chart/chart.ts'
+import { type AmountRow, amountTable, burnOfSeries, driftChart, heatMap, meter } from '../chart/bars.ts'
+import { type Chart, chartFigure, short } from '../chart/chart.ts'
 import { cycleOfSeries } from '../chart/cycle.ts'
-import { driftChart } from '../chart/drift.ts'
-import { heatMap } from '../chart/heat.ts'
-import { poolCharts } from '../chart/pool.ts'
-import { short } from '../chart/scale.ts'
-import { burnOfSeries } from '../chart/stack.ts'
+import { poolCharts } from '../chart/person.ts'
 import { renderFrame } from '../frame.ts'
-import { groupUrl, holdUrl, sectionUrl, withQuery } from '../links.ts'
 import {
+  BAND_TEXT,
   badge,
   bandKey,
   box,
   capCell,
+  dayMonth,
   empty,
   facts,
+  figure,
+  groupUrl,
+  holdUrl,
   modeBadge,
+  number,
+  percent,
+  plural,
   problemList,
   SEVERITY_WEIGHT,
   scopeLink,
+  scopesOff,
   section,
+  sectionUrl,
   sourceLink,
   stateBadge,
   table,
   tiles,
+  when,
+  withoutWays,
+  withQuery,
 } from '../parts.ts'
-import { BAND_TEXT, dayMonth, figure, number, percent, plural, scopesOff, when, withoutWays } from '../text.ts'
 
 export async function workspacePage(documents: Documents, name: string): Promise<string> {
   const [one, credits, byGroup, byModel, drift, near, pools] = await Promise.all([
@@ -257,7 +264,7 @@ function nearPart({ rows, workspace }: NearSeries): Html | false {
     tone: index < 8 ? ('cool' as const) : ('warm' as const),
   }))
   const columns = [...tenths, { head: 'at cap', tone: 'hot' as const }, { head: 'no cap', tone: 'none' as const }]
-  const shown = rows.slice(0, MOST_HEAT_ROWS)
+  const shown = rows.slice(0, 10)
   return section(
     'Who is near their cap',
     heatMap(
@@ -268,8 +275,6 @@ function nearPart({ rows, workspace }: NearSeries): Html | false {
     html`<span class="soft">from that share of the cap on; <a href="${sectionUrl(workspace, 'groups')}">all groups</a></span>`,
   )
 }
-
-const MOST_HEAT_ROWS = 10
 
 function poolsPart({ pools, at }: WorkspaceDocument): Html | false {
   return (
@@ -303,11 +308,10 @@ const MOST_POOL_CHARTS = 6
 
 function poolChartsPart(series: PoolSeries): Html | false {
   const charts = poolCharts(series)
-  const shown = charts.slice(0, MOST_POOL_CHARTS)
-  const more = charts.length - shown.length + series.poolsOmitted
+  const more = Math.max(0, charts.length - MOST_POOL_CHARTS) + series.poolsOmitted
   return (
-    shown.length > 0 &&
-    html`<div class="grid">${shown.map((chart) => html`<section>${chartFigure(chart)}</section>`)}</div>${more > 0 && html`<p class="small soft">${plural(more, 'more pool', 'more pools')} in <code>/api/v1/workspaces/${series.workspace}/series/pools</code></p>`}`
+    charts.length > 0 &&
+    html`<div class="grid">${charts.slice(0, MOST_POOL_CHARTS).map(inSection)}</div>${more > 0 && html`<p class="small soft">${plural(more, 'more pool', 'more pools')} in <code>/api/v1/workspaces/${series.workspace}/series/pools</code></p>`}`
   )
 }
 
@@ -358,9 +362,8 @@ function modelsPart({ models, modelsOmitted }: WorkspaceDocument): Html | false 
 
 /** Summed over modes, whose names say little to a reader. */
 function byModel(models: WorkspaceDocument['models']): readonly AmountRow[] {
-  const sums = new Map<string, number>()
-  for (const { model, used } of models) sums.set(model, (sums.get(model) ?? 0) + used)
-  return [...sums].toSorted(([, a], [, b]) => b - a).map(([name, amount]) => ({ name, amount }))
+  const rows = [...Map.groupBy(models, ({ model }) => model)]
+  return rows.map(([name, of]) => ({ name, amount: of.reduce((sum, { used }) => sum + used, 0) })).toSorted((a, b) => b.amount - a.amount)
 }
 
 function statePart(one: WorkspaceDocument): Html {

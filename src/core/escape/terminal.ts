@@ -1,6 +1,15 @@
 // Untrusted text made safe for a terminal or a log line: it can neither move the cursor, nor change the order in which a reviewer reads, nor
 // hide in characters without a width. All text from policies, the service and the ledger must pass through here before it is printed.
 
+/** A word, quoted where a shell needs it. An address with an apostrophe stays whole, so that it can be told to be one. */
+export function shellWord(text: string): string {
+  if (/^[\w./:@%+=,-]+$/.test(text)) return text
+  return text.includes("'") && !/[$`"\\!]/.test(text) ? `"${text}"` : `'${text.replaceAll("'", "'\\''")}'`
+}
+
+/** The line that makes an edit of the policies, such as `capkeeper edit approve ID`. */
+export const editLine = (...words: readonly string[]): string => ['capkeeper', 'edit', ...words.map(shellWord)].join(' ')
+
 // Patterns with sets of Unicode are slow to compile, and almost every text is plain ASCII: they are inside the functions that need them.
 
 /** Replaces controls, format characters (bidi, zero width, byte order mark, tags), lone surrogates, and letters that are drawn as nothing. */
@@ -47,3 +56,35 @@ export function jsonText(value: unknown, replacer?: (key: string, value: unknown
 
 const unicodeEscape = (character: string): string =>
   Array.from({ length: character.length }, (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`).join('')
+
+const EXCERPT_WIDTH = 120
+
+interface Excerpt {
+  readonly sourceLine: string
+  /** The column at which `sourceLine` begins; default 1. */
+  readonly sourceColumn?: number
+  /** From 1. */
+  readonly column: number
+  /** Of the part in question; default 1. */
+  readonly length?: number
+}
+
+/** The text, cut around the column where it is long, and the carets. */
+export function excerptLines({ sourceLine, sourceColumn = 1, column, length = 1 }: Excerpt): readonly [line: string, carets: string] {
+  const at = column - sourceColumn
+  const from = sourceLine.length > EXCERPT_WIDTH ? Math.max(0, at - EXCERPT_WIDTH / 2) : 0
+  const line = printable(sourceLine.slice(from, from + EXCERPT_WIDTH))
+  const padding = line.slice(0, at - from).replace(/[^\t]/g, ' ')
+  const carets = Math.max(1, Math.min(length, line.length - padding.length))
+  return [line, `${padding}${'^'.repeat(carets)}`]
+}
+
+/** Longer values make every scrape expensive and fit on no dashboard. Choice. */
+const MAX_LABEL = 200
+
+/** One line of printable text, cut after `MAX_LABEL` characters. */
+export const labelText = (text: string): string => clipped(text, MAX_LABEL)
+
+/** The same labels with safe values. */
+export const labelsText = (labels: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(labels).map(([name, value]) => [name, labelText(value)]))

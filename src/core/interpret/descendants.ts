@@ -9,7 +9,7 @@ import type { ServiceModel } from './service-model.ts'
 type AncestorChange = Pick<ScopeChange, 'scope' | 'from' | 'to'>
 
 /** Up to so many descendants of a written scope are read to observe the effect. */
-export const MOST_SAMPLED = 5
+const MOST_SAMPLED = 5
 
 /**
  * What one descendant proves by its readings before and after a write to the ancestor; nothing when they allow several explanations. Caps

@@ -1,9 +1,9 @@
 // How a deployment was observed to work where the interface is silent: how it keeps caps, what reads show, what becomes of a 0, how the cap
 // is spelt, how errors look. Each observation keeps its evidence. What follows from it is decided in service-model.ts.
-import { isYounger } from '../model/age.ts'
+
 import type { CapReading, GroupMembers } from '../model/observed.ts'
 import { groupScope, type ScopeKey, scopeKey, TEAM } from '../model/scope.ts'
-import { HOUR_MS, type Instant, MINUTE_MS } from '../model/units.ts'
+import { HOUR_MS, type Instant, isYounger, MINUTE_MS } from '../model/units.ts'
 import type { People } from './effective.ts'
 
 /** Every aspect with its possible values. docs/service.md. */
@@ -51,7 +51,7 @@ export type WireObservation = Extract<Observation, { readonly aspect: 'spelling'
 const LASTING: { readonly [A in Aspect]?: AspectValue<A> } = { caps: 'copied', reads: 'inherited' }
 
 /** A value that alternates between two is recorded once in this time at most (choice). */
-export const FLICKER_MS = HOUR_MS
+const FLICKER_MS = HOUR_MS
 
 /** Adds an observation. Returns the same object when its value is known already, or alternates between two known ones. */
 export function addObservation(seen: ServiceEvidence, { aspect, value, evidence }: Observation, at: Instant): ServiceEvidence {

@@ -1,6 +1,5 @@
 // A change, a hold, the plan itself, and what the ledger records of them. Plain data: the same plan is rendered, saved and applied.
-import type { PolicyEntry } from './entry.ts'
-import type { Cap } from './policy.ts'
+import type { Cap, PolicyEntry } from './policy.ts'
 import type { Position } from './problem.ts'
 import type { Scope } from './scope.ts'
 import { DAY_MS, type Instant } from './units.ts'

@@ -1,6 +1,5 @@
 // What the service was last read to say of caps, people, groups and the balance, and which caps are ours. Plain data, without wire names.
-import type { OwnerKind, PolicyEntry } from './entry.ts'
-import type { Cap } from './policy.ts'
+import type { Cap, OwnerKind, PolicyEntry } from './policy.ts'
 import type { Scope } from './scope.ts'
 import type { Credits, Instant } from './units.ts'
 

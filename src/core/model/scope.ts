@@ -1,5 +1,12 @@
 // A scope is what a cap is set on: the team, one group, one user. Its key is the text that users type and read everywhere
 // (`team`, `group:ID`, an e-mail), so there is one spelling in the CLI, the ledger, the logs and the plan.
+import type { Position } from './problem.ts'
+
+/** By code unit. */
+export const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
+/** By file, line and column: the last tie-break, so that the order of the files never matters. */
+export const comparePositions = (a: Position, b: Position): number => compareText(a.file, b.file) || a.line - b.line || a.column - b.column
 
 type ScopeKind = 'team' | 'group' | 'user'
 

@@ -38,3 +38,54 @@ export function formatInstant(at: Instant): string {
 }
 
 const DIGITS = { month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit' } as const
+
+/** The clocks of two machines may differ by so much. */
+export const CLOCKS_APART_MS = 5 * 60_000
+
+/**
+ * Whether a time is surely younger than `lifeMs`; false for a time ahead of now. Use it for trust, releases and exceptions that must end:
+ * with a wrong clock they end early, and never last for ever. `apartMs`: how far another machine's clock may be ahead.
+ */
+export const isYounger = (at: Instant, now: Instant, lifeMs: number, apartMs = 0): boolean => at - apartMs <= now && now - at < lifeMs
+
+/** `isYounger` for a reading, which another replica may have made with its own clock. */
+export const isReadWithin = ({ readAt }: { readonly readAt: Instant }, now: Instant, lifeMs: number): boolean =>
+  isYounger(readAt, now, lifeMs, CLOCKS_APART_MS)
+
+/** Whether a time surely comes from a clock that was ahead: work that was recorded as done then is done again. */
+export const isAhead = (at: Instant, now: Instant): boolean => at - CLOCKS_APART_MS > now
+
+/** A time ahead of now becomes now. Use it for waits that must not be cut short, and save the result. */
+export const notAhead = (at: Instant, now: Instant): Instant => Math.min(at, now)
+
+/** Per workspace, except `workspaces`, which is per process. The figures are in deploy/README.md. Choice. */
+export const MEASURED_LIMITS = { people: 50_000, groups: 500, scopes: 20_000, workspaces: 100 } as const
+
+const WORDS: Readonly<Record<keyof typeof MEASURED_LIMITS, string>> = {
+  people: 'people on the roster',
+  groups: 'declared groups',
+  scopes: 'declared scopes',
+  workspaces: 'configured workspaces',
+}
+
+/** The warning for a number above the measured one; undefined below it. */
+export function beyondLimit(what: keyof typeof MEASURED_LIMITS, count: number): string | undefined {
+  const limit = MEASURED_LIMITS[what]
+  if (count <= limit) return undefined
+  const wayOut = what === 'workspaces' ? 'spread them over several daemons' : 'watch memory and the length of cycles, and give more memory'
+  return `${count} ${WORDS[what]}, and capkeeper is measured with up to ${limit}; ${wayOut}`
+}
+
+/** The warning for a sweep that cannot finish within its interval; undefined when it can. `ratePerSecond` is the maximum rate. */
+export function sweepTooLong(scopes: number, ratePerSecond: number, intervalMs: number): string | undefined {
+  const sweepMs = (scopes / ratePerSecond) * 1000
+  if (sweepMs <= intervalMs) return undefined
+  const minutes = (ms: number): string => `${Math.round(ms / 6_000) / 10} min`
+  return (
+    `${scopes} declared scopes take ${minutes(sweepMs)} to read at rate.max ${ratePerSecond} requests per second, longer than the interval of ` +
+    `${minutes(intervalMs)}, so drift is seen only that late; raise rate.max if the service allows it, or the interval`
+  )
+}
+
+/** The most passes of a cycle; what remains after them is reported (docs/operations.md). */
+export const MOST_PASSES = 8

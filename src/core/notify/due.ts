@@ -304,10 +304,10 @@ function localOf(at: Instant, timezone: string): Local {
 }
 
 /** The local date of an instant. */
-export const dayOf = (at: Instant, timezone: string): string => localOf(at, timezone).date
+const dayOf = (at: Instant, timezone: string): string => localOf(at, timezone).date
 
 /** Whether an instant is within quiet hours. */
-export function isQuiet(at: Instant, { quietHours, timezone }: { readonly quietHours?: QuietHours; readonly timezone: string }): boolean {
+function isQuiet(at: Instant, { quietHours, timezone }: { readonly quietHours?: QuietHours; readonly timezone: string }): boolean {
   if (!quietHours) return false
   const { fromMinute, untilMinute } = quietHours
   const { minute } = localOf(at, timezone)
@@ -321,7 +321,7 @@ const DIGEST_MINUTE = 8 * 60
  * The day or month of the newest digest, as a number that only rises: 20261122 or 202611. A new one begins at eight, for months on the first
  * day; until then it is the one before.
  */
-export function digestLevel(at: Instant, digest: Exclude<Digest, 'off'>, timezone: string): number {
+function digestLevel(at: Instant, digest: Exclude<Digest, 'off'>, timezone: string): number {
   // Subtracting eight hours gives the day before until eight; on days when clocks change, until seven or nine.
   const { date } = localOf(at - DIGEST_MINUTE * 60_000, timezone)
   return Number(date.replaceAll('-', '').slice(0, digest === 'daily' ? 8 : 6))

@@ -1,8 +1,8 @@
 // What was told, so that nobody is told twice: at most once per threshold and cycle, across restarts and crashes. A message counts as told from
 // the moment it is about to be sent. Only one that certainly did not arrive is sent again, a bounded number of times.
-import { isAhead, isYounger } from '../model/age.ts'
+
 import type { Cycle } from '../model/observed.ts'
-import { DAY_MS, type Instant } from '../model/units.ts'
+import { DAY_MS, type Instant, isAhead, isYounger } from '../model/units.ts'
 import type { AddOnSource } from '../use/add-on.ts'
 
 /**
@@ -53,7 +53,7 @@ export type Delivery =
   | { readonly kind: 'refused'; readonly reason: string; readonly alone?: true }
   | { readonly kind: 'rejected' | 'unknown'; readonly reason: string }
 
-export const MOST_TRIES = 10
+const MOST_TRIES = 10
 const FIRST_WAIT_MS = 60_000
 const LONGEST_WAIT_MS = 3_600_000
 

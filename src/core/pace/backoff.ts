@@ -5,12 +5,12 @@
 /** Attempts of one read, the first included. Choice. */
 export const MAX_ATTEMPTS = 4
 /** The retry budget: its size before anything succeeded, and the most that successes can add up to. Choice. */
-export const RETRY_TOKENS = { start: 10, max: 20 }
+const RETRY_TOKENS = { start: 10, max: 20 }
 /**
  * So many requests in a row that fail at their first attempt open the circuit. So many refusals of a key in a row close an operation that has
  * worked before. Fewer, such as a few bad scopes with their retries, say nothing of other requests. Choice.
  */
-export const FAILURES_TO_OPEN = 10
+const FAILURES_TO_OPEN = 10
 const CIRCUIT_DELAY_MS = { first: 1_000, max: 300_000 }
 const DENIAL_DELAY_MS = { first: 30_000, max: 600_000 }
 const RETRY_DELAY_MS = { first: 500, max: 8_000 }

@@ -144,7 +144,7 @@ export interface Verdict {
   readonly bounds?: Bounds | undefined
 }
 
-export const FLOOR_RATE = 0.1
+const FLOOR_RATE = 0.1
 /** The share of the goodput that a rate is set to. */
 export const KEEP = 0.97
 export const FIRST_STEP = 0.03

@@ -55,7 +55,7 @@ const BISECTIONS = 40
 const greatest = (values: readonly number[]): number => values.reduce((most, value) => Math.max(most, value), 0)
 
 /** The latest time to read a scope. */
-export const readingDueAt = ({ readAt, risk }: Watched, intervals: ReadingIntervals): Instant =>
+const readingDueAt = ({ readAt, risk }: Watched, intervals: ReadingIntervals): Instant =>
   readAt === undefined ? Number.NEGATIVE_INFINITY : readAt + intervals(risk)
 
 /** Suspects take at most this share of the readings, so that no scope waits longer than the bound. Choice. */

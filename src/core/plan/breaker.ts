@@ -4,13 +4,13 @@
 //   closed --so many failures--> open for 10 min --time is up--> trying again --one success--> closed
 //                                  ^                                  |
 //                                  +-- no success: twice as long -----+   2 h at most
-import { isYounger } from '../model/age.ts'
+
 import type { BreakerLimit } from '../model/change.ts'
-import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../model/units.ts'
+import { DAY_MS, HOUR_MS, type Instant, isYounger, MINUTE_MS } from '../model/units.ts'
 
 /** The first and the longest wait. */
-export const BREAKER_FIRST_MS = 10 * MINUTE_MS
-export const BREAKER_MOST_MS = 2 * HOUR_MS
+const BREAKER_FIRST_MS = 10 * MINUTE_MS
+const BREAKER_MOST_MS = 2 * HOUR_MS
 
 /** After this time an outage no longer affects the wait of the next one (choice). */
 const FORGET_MS = DAY_MS

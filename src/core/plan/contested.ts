@@ -1,10 +1,10 @@
 // Scopes that another client changes as often as we revert them. After so many foreign changes within a day a scope is contested: it is shown
 // and not written for 24 h. Reverts in the ledger count, so our own changes never do. Another policy entry starts anew (choice).
-import { isYounger } from '../model/age.ts'
+
 import type { HistoryEntry } from '../model/change.ts'
-import { isSameEntry, type PolicyEntry } from '../model/entry.ts'
+import { isSameEntry, type PolicyEntry } from '../model/policy.ts'
 import type { Scope, ScopeKey } from '../model/scope.ts'
-import { DAY_MS, type Instant } from '../model/units.ts'
+import { DAY_MS, type Instant, isYounger } from '../model/units.ts'
 import type { Difference } from './diff.ts'
 
 /** Foreign changes of so long ago count, and a contested scope is left alone for so long. */

@@ -22,9 +22,8 @@
 // when nothing declares the scope, else `policy`.
 import type { Slots } from '../interpret/slots.ts'
 import type { Cause, UnknownScope } from '../model/change.ts'
-import { GIVEN_UP, isSameEntry, ownerOf, type PolicyEntry, UNDECLARED } from '../model/entry.ts'
 import { type CapReading, mayBeSet, type Observed, type OwnedCap } from '../model/observed.ts'
-import type { Cap } from '../model/policy.ts'
+import { type Cap, GIVEN_UP, isSameEntry, ownerOf, type PolicyEntry, UNDECLARED } from '../model/policy.ts'
 import type { Position } from '../model/problem.ts'
 import { byScope, type Scope, type ScopeKey, scopeKey } from '../model/scope.ts'
 import type { Instant } from '../model/units.ts'

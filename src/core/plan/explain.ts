@@ -13,9 +13,9 @@ import type { Candidate, DesiredCap, GrantStatus, Origin, RejectedScope, Skipped
 import { type Declarations, type GroupVerdict, grantCandidate, personChain, previewGrant } from '../resolve/chain.ts'
 import { declaredIn, resolveDesired } from '../resolve/desired.ts'
 import { isInForce } from '../resolve/grants.ts'
+import { ruleCandidate } from '../resolve/matches.ts'
 import type { PoolPeople } from '../resolve/pools.ts'
 import type { DesiredInputs, Resolution } from '../resolve/resolution.ts'
-import { ruleCandidate } from '../resolve/rules.ts'
 import { type AddOnSource, addOnFigures, type MeasuredAddOn } from '../use/add-on.ts'
 
 export type ExplainInputs = DesiredInputs & {

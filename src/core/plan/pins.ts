@@ -2,8 +2,7 @@
 // change. That is safe under both readings. Members of pools get a cap of their own in the same way, before an ancestor lifts them.
 import { ancestorsOf, type CapAt, type People, sharedCap, TEAM_KEY } from '../interpret/effective.ts'
 import type { Slots } from '../interpret/slots.ts'
-import type { PolicyEntry } from '../model/entry.ts'
-import type { Cap, Pool } from '../model/policy.ts'
+import type { Cap, PolicyEntry, Pool } from '../model/policy.ts'
 import { type ScopeKey, scopeKey, type UserScope, userScope } from '../model/scope.ts'
 import type { Credits } from '../model/units.ts'
 import type { Followers } from '../pools/ask.ts'

@@ -1,11 +1,23 @@
 // Builds one plan from the desired caps, the readings and the ledger. The same inputs give the same plan, byte for byte, in `plan`, in `apply`
 // and in the daemon. It joins the steps of the other files here, and writes nothing.
+
+import { editLine } from '../escape/terminal.ts'
 import type { CapAt, People } from '../interpret/effective.ts'
 import { groupsWithCap, interpret, type SlotInputs, type Slots } from '../interpret/slots.ts'
-import { type Approval, type Change, type Effect, holdOf, type Plan, type PlanCounts } from '../model/change.ts'
+import {
+  type Approval,
+  type Change,
+  type Effect,
+  holdOf,
+  isGone,
+  type Plan,
+  type PlanCounts,
+  type PlanProblem,
+  type Quarantined,
+} from '../model/change.ts'
 import type { ScopeStatus } from '../model/events.ts'
 import type { OwnedCap } from '../model/observed.ts'
-import type { Cap } from '../model/policy.ts'
+import type { Cap, PolicyRevision } from '../model/policy.ts'
 import { byScope, compareScopes, type ScopeKey, scopeKey } from '../model/scope.ts'
 import type { PoolNote } from '../pools/notes.ts'
 import type { DesiredCap } from '../resolve/candidate.ts'
@@ -14,13 +26,57 @@ import { type Contest, type ContestInputs, contestedScopes } from './contested.t
 import { type Diff, type Difference, type DiffInputs, diff } from './diff.ts'
 import { type Disposed, type DisposeInputs, dispose, type Refused } from './dispositions.ts'
 import { countingReader, type Impact, type ImpactInputs, impactOf, isRaise, reachOf } from './impact.ts'
-import { type JudgementInputs, judgeWithApprovals } from './judgement.ts'
+import { type Judged, type JudgementInputs, judgeWithApprovals } from './judgement.ts'
 import { liftedMembers, type Membership, type PoolFollowers, pins } from './pins.ts'
-import { type ProblemInputs, planProblems } from './problems.ts'
 import { revealedClears } from './reveals.ts'
-import { rulesOf, weakenings } from './reviewed.ts'
+import { rulesOf, type Weakening, weakenings } from './reviewed.ts'
 import { type StateInputs, scopeStates } from './states.ts'
 import type { Pending } from './wave.ts'
+
+interface ProblemInputs {
+  readonly resolution: Resolution
+  readonly quarantined: ReadonlyMap<ScopeKey, Quarantined>
+  readonly policy: PolicyRevision
+  readonly weakenings: readonly Weakening[]
+  readonly poolNotes?: readonly PoolNote[]
+}
+
+/** Weakened rules come first: a reviewer must not miss them. */
+function planProblems(inputs: ProblemInputs, judged: Judged): readonly PlanProblem[] {
+  const problems: PlanProblem[] = inputs.weakenings.map(({ rule, from, to }) => ({
+    severity: 'warning',
+    code: 'RULES_WEAKENED',
+    message: `policy weakens ${rule}: ${from} → ${to}`,
+  }))
+  const { refusals = [], notes = [] } = inputs.policy.settled ?? {}
+  for (const { code, message, at } of refusals)
+    problems.push({ severity: 'error', code, message: `${message}; what was accepted last stays`, at })
+  for (const { message, at } of notes) problems.push({ severity: 'warning', code: 'ENVELOPE_JOINED', message, at })
+  for (const { scope, code, message, at } of inputs.resolution.rejected) {
+    problems.push({ severity: 'error', code, message, scope, ...(at && { at }) })
+  }
+  for (const one of inputs.quarantined.values()) {
+    const kind = isGone(one) ? ({ severity: 'warning', code: 'SCOPE_SKIPPED' } as const) : ({ severity: 'error', code: one.code } as const)
+    problems.push({ ...kind, message: one.message, scope: one.scope })
+  }
+  for (const { scope, why, at } of inputs.resolution.skipped) {
+    problems.push({ severity: 'warning', code: 'SCOPE_SKIPPED', message: why, scope, ...(at && { at }) })
+  }
+  for (const { code, message, at } of inputs.resolution.ruleNotes) problems.push({ severity: 'warning', code, message, at })
+  for (const { code, message, at } of inputs.poolNotes ?? [])
+    problems.push({ severity: code === 'POOL_BOUNDS' ? 'error' : 'warning', code, message, at })
+  for (const { guard, message } of judged.judgement.warnings) {
+    problems.push({ severity: 'warning', code: `GUARD_${guard.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`, message })
+  }
+  return [...problems, ...judged.shown.flatMap(approvalProblem)]
+}
+
+function approvalProblem({ id, state, at, note, releases }: Judged['shown'][number]): readonly PlanProblem[] {
+  if (releases.length > 0 || note === undefined) return []
+  const code = state === 'pending' ? 'APPROVAL_UNMATCHED' : `APPROVAL_${state.toUpperCase()}`
+  const way = state === 'pending' || !at ? '' : `; remove it from spec.approvals: ${editLine('remove', `approval:${id}`)}`
+  return at || state === 'pending' ? [{ severity: 'warning', code, message: `approval ${id}: ${note}${way}`, ...(at && { at }) }] : []
+}
 
 /** The inputs of all steps that are not results of another step. */
 export interface PlanInputs

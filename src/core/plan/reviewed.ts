@@ -1,12 +1,64 @@
 // Weaker guards and a shorter list of protected people count at once only for changes that were shown before. For later changes the earlier
 // rules stay in force beside them for 24 h (docs/guards-and-approvals.md, Two steps). Nothing is held here.
-import { type Bounds, boundsOf, narrowerThan, stillNarrower, widenings } from '../envelopes/widened.ts'
-import { isYounger, notAhead } from '../model/age.ts'
+
 import { type BreakerLimit, GUARD_CODES, type GuardCode, type GuardSettings, type HeldChange, type ShareLimit } from '../model/change.ts'
-import { type PolicyRevision, protectedEmails } from '../model/policy.ts'
+import { type Delegated, type PolicyRevision, protectedEmails } from '../model/policy.ts'
 import type { ScopeKey } from '../model/scope.ts'
-import { DAY_MS, type Instant } from '../model/units.ts'
+import { DAY_MS, type Instant, isYounger, notAhead } from '../model/units.ts'
 import type { Difference } from './diff.ts'
+
+/** By name, as `envelopes.payments.maxCap`: more is wider. */
+type Bounds = Readonly<Record<string, number>>
+
+const UNBOUNDED = Number.MAX_SAFE_INTEGER
+
+/** Without envelopes it is empty. */
+function boundsOf(delegated: Delegated | undefined): Bounds {
+  const bounds: Record<string, number> = {}
+  for (const { name, groups, maxCap, sum, maxPeople, grants } of delegated?.envelopes ?? []) {
+    const at = `envelopes.${name}`
+    bounds[at] = 1
+    for (const id of groups) bounds[`${at}.groups.${id}`] = 1
+    bounds[`${at}.maxCap`] = maxCap
+    bounds[`${at}.sum`] = sum ?? UNBOUNDED
+    bounds[`${at}.maxPeople`] = maxPeople ?? UNBOUNDED
+    bounds[`${at}.grants.maxDays`] = grants?.maxDays ?? 0
+    bounds[`${at}.grants.maxAdd`] = grants?.maxAdd ?? 0
+  }
+  return bounds
+}
+
+/** The bounds of `before` that are narrower than now. An envelope that is gone leaves its files to platform, without any bound. */
+function narrowerThan(now: Bounds, before: Bounds): Bounds {
+  const names = new Set([...Object.keys(before), ...Object.keys(now)].filter((key) => isWider(key, now, before)))
+  return Object.fromEntries([...names].map((key) => [key, before[key] ?? 0]))
+}
+
+const isEnvelope = (key: string): boolean => !/\.(maxCap|sum|maxPeople|maxDays|maxAdd)$|\.groups\./.test(key)
+
+function isWider(key: string, now: Bounds, before: Bounds): boolean {
+  if (isEnvelope(key)) return (now[key] ?? 0) !== (before[key] ?? 0)
+  const envelope = key.replace(/\.(groups\..*|grants\..*|maxCap|sum|maxPeople)$/, '')
+  // Of an envelope that is new or gone its own line says it.
+  if (!now[envelope] || !before[envelope]) return false
+  return (now[key] ?? 0) > (before[key] ?? 0)
+}
+
+/** Those of `before`, which has only bounds that were narrower, that are still narrower than now. */
+const stillNarrower = (now: Bounds, before: Bounds): Bounds =>
+  Object.fromEntries(Object.entries(before).filter(([key]) => isWider(key, now, { ...now, ...before })))
+
+/** The lines of a plan; `before` has only bounds that are narrower than now. */
+const widenings = (now: Bounds, before: Bounds) =>
+  Object.keys(stillNarrower(now, before))
+    .sort()
+    .map((rule) => ({ rule, from: textOf(rule, before[rule] ?? 0), to: textOf(rule, now[rule] ?? 0) }))
+
+function textOf(key: string, value: number): string {
+  if (isEnvelope(key)) return value > 0 ? 'an envelope' : 'no envelope'
+  if (/\.groups\./.test(key)) return value > 0 ? 'inside' : 'not inside'
+  return value === UNBOUNDED ? 'no bound' : `${value}`
+}
 
 /** The rules that decide whether a change is held. */
 export interface Rules {

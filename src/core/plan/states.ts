@@ -2,19 +2,18 @@
 // It decides no change.
 
 import { isApproved, TEAM_KEY } from '../interpret/effective.ts'
-import { isYounger } from '../model/age.ts'
 import { type Change, type Disposition, isGone, type Quarantined } from '../model/change.ts'
-import { isSameEntry, type PolicyEntry, UNDECLARED } from '../model/entry.ts'
 import type { ScopeState, ScopeStatus } from '../model/events.ts'
 import { type CapReading, mayBeSet, type OwnedCap, type Roster } from '../model/observed.ts'
+import { isSameEntry, type PolicyEntry, UNDECLARED } from '../model/policy.ts'
 import { byScope, compareScopes, groupScope, parseScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../model/scope.ts'
-import { DAY_MS, type Instant } from '../model/units.ts'
+import { DAY_MS, type Instant, isYounger } from '../model/units.ts'
 import type { DesiredCap } from '../resolve/candidate.ts'
 import type { Resolution } from '../resolve/resolution.ts'
 import { CONTEST_MS, type Contest } from './contested.ts'
 import type { Diff } from './diff.ts'
 
-export const QUARANTINE_MS = DAY_MS
+const QUARANTINE_MS = DAY_MS
 
 /**
  * Scopes that are neither read nor written: those the resolution skips, and those with a cap of ours whose person is not approved any more

@@ -1,7 +1,7 @@
 // The cap that the last deal asks for a member now. It holds raises back while the sum is above the credits, whatever was dealt.
 
 import type { Credits, Instant } from '../model/units.ts'
-import { finiteCount, fullCount, fullSum, isDealt } from './count.ts'
+import { finiteCount, fullCount, fullSum, isDealt } from './figures.ts'
 import { memberOf, type PoolMember, type PoolState, type PoolTerms } from './state.ts'
 
 /**

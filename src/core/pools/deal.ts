@@ -2,7 +2,7 @@
 // share-out.ts shares the credits out. The raises that a deal's lowered caps pay for belong to that deal: they are given as soon as use under
 // the old caps shows, without another deal.
 import { type Credits, credits, HOUR_MS, type Instant } from '../model/units.ts'
-import { dealtSum, fullSum, isDealt, standingCount } from './count.ts'
+import { dealtSum, fullSum, isDealt, standingCount } from './figures.ts'
 import { type Aim, aim, give, matters } from './share-out.ts'
 import { memberOf, type PoolMember, type PoolState, type PoolTerms } from './state.ts'
 import { type Laid, layOut } from './table.ts'

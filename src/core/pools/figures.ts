@@ -1,9 +1,120 @@
 // What is shown of a pool: credits, used, dealt, when it is expected to run out, and one person's deal in words. It decides nothing.
 
-import type { Instant } from '../model/units.ts'
-import { fullSum, isDealt, paidSum, paidUse } from './count.ts'
-import { exhaustionAt, ownPace, poolPace } from './pace.ts'
-import { memberOf, type PoolState, type PoolTerms } from './state.ts'
+import type { Cycle } from '../model/observed.ts'
+import { DAY_MS, HOUR_MS, type Instant } from '../model/units.ts'
+import { amountOf, isGone } from './observe.ts'
+import { memberOf, type PoolMember, type PoolState, type PoolTerms } from './state.ts'
+
+const greatest = (values: readonly number[]): number => values.reduce((most, value) => Math.max(most, value), 0)
+
+const useOf = ({ use }: PoolMember): number => use ?? 0
+
+/** The cap in force and the cap dealt; nothing for a person who left once the pool's cap is gone. */
+function standing(member: PoolMember): readonly number[] {
+  if (isGone(member)) return []
+  const inForce = amountOf(member.inForce?.cap ?? (member.left ? (member.dealt ?? 'none') : 'none'))
+  return member.left ? [inForce] : [inForce, member.dealt ?? 0]
+}
+
+/** Whether caps are dealt to the member. */
+export const isDealt = ({ protected: isProtected, left }: PoolMember): boolean => !isProtected && !left
+
+/** The count that lowering now can still reduce: use, the cap in force or dealt, values sent with an unknown outcome. Infinite without a known cap. */
+export const standingCount = (member: PoolMember): number =>
+  Math.max(0, greatest([useOf(member), ...standing(member), ...member.sent.map(({ cap }) => amountOf(cap))]) - member.base)
+
+/** What the member counts for: the same, with lowered caps at their old value as long as use under them may not show yet. */
+export const fullCount = (member: PoolMember): number =>
+  Math.max(standingCount(member), greatest(member.lowered.map(({ cap }) => amountOf(cap))) - member.base)
+
+/** The known use that the pool paid for. */
+const paidUse = (member: PoolMember): number => Math.max(0, useOf(member) - member.base)
+
+/** Where no cap is known, only use can be counted; raises stop anyway. */
+export function finiteCount(member: PoolMember): number {
+  const count = standingCount(member)
+  return Number.isFinite(count) ? count : paidUse(member)
+}
+
+/** The count by the deal, ignoring a different cap in force: that is reverted. A member without a deal counts at the cap in force. */
+function dealtCount(member: PoolMember): number {
+  if (!isDealt(member) || member.inForce === undefined) return finiteCount(member)
+  return Math.max(0, Math.max(useOf(member), member.dealt ?? amountOf(member.inForce.cap)) - member.base)
+}
+
+const sumOver = (state: PoolState, count: (member: PoolMember) => number): number =>
+  Object.values(state.members).reduce((sum, member) => sum + count(member), 0)
+
+/** The counted sum, the only one: what is dealt, raised, shown and told goes by it. */
+export const fullSum = (state: PoolState): number => sumOver(state, fullCount)
+/** The sum that the deal comes to, once it is in force. */
+export const dealtSum = (state: PoolState): number => sumOver(state, dealtCount)
+const paidSum = (state: PoolState): number => sumOver(state, paidUse)
+
+/** The weight of the pool's mean, in a person's own days (found by trial). */
+const MEAN_WEIGHT_DAYS = 3
+/** Early in a cycle, a division by hours would give paces that nobody has. */
+const FEWEST_DAYS = 0.5
+/** No billing cycle is longer; a loop over outside data has a bound. */
+const MOST_DAYS = 400
+
+/** The epoch was a Thursday. */
+const isWorkingDay = (day: number): boolean => (((day + 3) % 7) + 7) % 7 < 5
+
+interface WorkingSpan {
+  readonly beginAt: Instant
+  /** At most 1. */
+  readonly days: number
+}
+
+/** The working days between two instants, the first and the last in part. */
+function* workingSpans(fromAt: Instant, untilAt: Instant): Generator<WorkingSpan> {
+  const first = Math.floor(fromAt / DAY_MS)
+  for (let day = first; day * DAY_MS < untilAt && day - first < MOST_DAYS; day += 1) {
+    if (!isWorkingDay(day)) continue
+    const beginAt = Math.max(fromAt, day * DAY_MS)
+    yield { beginAt, days: (Math.min(untilAt, (day + 1) * DAY_MS) - beginAt) / DAY_MS }
+  }
+}
+
+/** Working days between two instants, with fractions. */
+export const workingDays = (fromAt: Instant, untilAt: Instant): number =>
+  workingSpans(fromAt, untilAt).reduce((sum, { days }) => sum + days, 0)
+
+/** The pace of a pool at a moment of its cycle. */
+export interface PoolPace {
+  /** Credits for each person and working day. */
+  readonly mean: number
+  /** Working days since the cycle began. */
+  readonly days: number
+  /** Working days until it ends. */
+  readonly daysLeft: number
+}
+
+/** `total`: what all of `people` have used in this cycle, as of `readAt`. */
+export function poolPace(total: number, people: number, cycle: Cycle, readAt: Instant): PoolPace {
+  // By the full hour, so that a plan and the apply that follows it deal the same caps.
+  const at = Math.floor(readAt / HOUR_MS) * HOUR_MS
+  const daysLeft = workingDays(Math.max(at, cycle.startAt), cycle.endAt)
+  const days = Math.max(FEWEST_DAYS, workingDays(cycle.startAt, Math.min(at, cycle.endAt)))
+  return { mean: people === 0 ? 0 : total / people / days, days, daysLeft }
+}
+
+/** Credits a working day of a person with this use in the cycle; 1 for everybody while nobody has used anything. */
+export const ownPace = ({ mean, days }: PoolPace, use: number): number =>
+  mean === 0 ? 1 : (use + MEAN_WEIGHT_DAYS * mean) / (days + MEAN_WEIGHT_DAYS)
+
+/** When `left` credits are gone at `pace` credits a working day; undefined when not before `untilAt`. */
+export function exhaustionAt(left: number, pace: number, fromAt: Instant, untilAt: Instant): Instant | undefined {
+  if (left <= 0) return fromAt
+  if (pace <= 0) return undefined
+  let rest = left / pace
+  for (const { beginAt, days } of workingSpans(fromAt, untilAt)) {
+    if (rest <= days) return Math.round(beginAt + rest * DAY_MS)
+    rest -= days
+  }
+  return undefined
+}
 
 export interface PoolFigures {
   /** When the use was read. */

@@ -5,7 +5,6 @@ import type { Cycle } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
 import { type Credits, credits, DAY_MS, type Instant } from '../model/units.ts'
 import { areStillOld, isAgreed, isSameCycle } from '../use/turn.ts'
-import { rewound } from './rewind.ts'
 import {
   type CapSince,
   type MemberNow,
@@ -16,6 +15,32 @@ import {
   type PoolState,
   type UseNow,
 } from './state.ts'
+
+/** The state with no time later than now; the same object where none was. */
+export function rewound(state: PoolState, now: Instant): PoolState {
+  let hasFuture = false
+  const at = (instant: Instant): Instant => {
+    if (instant <= now) return instant
+    hasFuture = true
+    return now
+  }
+  const cap = (one: CapSince): CapSince => ({ ...one, at: at(one.at) })
+  const member = (one: PoolMember): PoolMember => ({
+    ...one,
+    ...(one.inForce && { inForce: cap(one.inForce) }),
+    sent: one.sent.map(cap),
+    lowered: one.lowered.map(cap),
+    ...(one.left && { left: { ...one.left, at: at(one.left.at) } }),
+  })
+  const after = {
+    ...state,
+    ...(state.later && { later: { ...state.later, readAt: at(state.later.readAt) } }),
+    readAt: at(state.readAt),
+    ...(state.dealtAt !== undefined && { dealtAt: at(state.dealtAt) }),
+    members: Object.fromEntries(Object.entries(state.members).map(([email, one]) => [email, member(one)])),
+  }
+  return hasFuture ? after : state
+}
 
 /** Older readings of use are no basis for a deal. Choice. */
 const LONGEST_AGE_MS = DAY_MS

@@ -106,7 +106,7 @@ const isOwn = ({ fixed, fixedSize }: PoolTable, place: number, cap: number): boo
 const isHelped = (table: PoolTable, place: number, cap: number): boolean =>
   cap > (table.present[place] ?? 0) && (cap > Math.ceil(table.use[place] ?? 0) || isOwn(table, place, cap))
 
-export interface Room {
+interface Room {
   /** Credits that are not counted for anybody. */
   readonly room: number
   /** The sum of the deal is above the credits. */

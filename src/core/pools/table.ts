@@ -1,9 +1,8 @@
 // The members of a pool to whom caps are dealt, as columns of numbers: what a deal reads and writes. Columns are fast enough for a replay of years.
 // The daemon fills them from the ledger's state, a replay from its own days. It decides nothing.
 import { credits, MAX_CAP } from '../model/units.ts'
-import { finiteCount, fullCount, isDealt } from './count.ts'
+import { finiteCount, fullCount, isDealt, ownPace, type PoolPace, poolPace } from './figures.ts'
 import type { Claims } from './level.ts'
-import { ownPace, type PoolPace, poolPace } from './pace.ts'
 import type { PoolMember, PoolState, PoolTerms } from './state.ts'
 
 /** One place for each member in every column, members with a cap of their own first. */

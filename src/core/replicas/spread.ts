@@ -41,7 +41,7 @@ export function settingsThatCount(votes: Votes, present: string | undefined): st
 }
 
 /** A workspace free for longer goes to any replica that does not refuse it, however many that holds. */
-export const LEFT_OVER_MS = 8_000
+const LEFT_OVER_MS = 8_000
 /** After a replica joins, each heartbeat moves at most one in so many workspaces. */
 const PART_AT_ONCE = 20
 

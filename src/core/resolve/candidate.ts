@@ -1,7 +1,7 @@
 // The types of resolving: a declaration that applies to a scope, the cap desired there, and what is skipped or rejected and why.
-import type { OriginKind, OwnerKind, PolicyEntry } from '../model/entry.ts'
+
 import type { GrantState } from '../model/events.ts'
-import type { Cap, Grant } from '../model/policy.ts'
+import type { Cap, Grant, OriginKind, OwnerKind, PolicyEntry } from '../model/policy.ts'
 import type { Position } from '../model/problem.ts'
 import type { Scope } from '../model/scope.ts'
 import type { Credits, Instant } from '../model/units.ts'

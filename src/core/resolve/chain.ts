@@ -2,18 +2,16 @@
 // rule) > team grant > team (docs/policies.md). It ignores the status of people, readings of caps and the ledger; `desired.ts` adds them.
 
 import { TEAM_KEY } from '../interpret/effective.ts'
-import { comparePositions, compareText } from '../model/order.ts'
 import type { Cap, CapRule, Grant, PolicySet } from '../model/policy.ts'
 import { formatPosition } from '../model/problem.ts'
-import { groupScope, type Scope, type ScopeKey, scopeKey, type UserScope } from '../model/scope.ts'
+import { comparePositions, compareText, groupScope, type Scope, type ScopeKey, scopeKey, type UserScope } from '../model/scope.ts'
 import { type Credits, credits, MAX_CAP } from '../model/units.ts'
 import type { Candidate, GrantStatus, RejectedScope } from './candidate.ts'
 import { grantId, grantStatuses, isInForce } from './grants.ts'
-import type { ConditionInputs } from './matches.ts'
+import { type ConditionInputs, type JudgedRules, judgeRules, type RuleVerdict, ruleCandidate } from './matches.ts'
 import { type Place, type ResolvedPools, resolvePools } from './pools.ts'
 import type { DesiredInputs } from './resolution.ts'
 import type { NearestWord } from './rule-notes.ts'
-import { type JudgedRules, judgeRules, type RuleVerdict, ruleCandidate } from './rules.ts'
 
 /** What is declared at one scope now. `grant` is the one in force, with its sum when it adds. */
 interface ScopeFacts {

@@ -3,10 +3,9 @@
 // nothing about caps, and knows no file.
 
 import { isApproved } from '../interpret/effective.ts'
-import { notAhead } from '../model/age.ts'
 import type { Listing, Person, Roster } from '../model/observed.ts'
 import type { Attributes, When } from '../model/policy.ts'
-import { DAY_MS, type Instant, MINUTE_MS } from '../model/units.ts'
+import { DAY_MS, type Instant, MINUTE_MS, notAhead } from '../model/units.ts'
 
 /** A changed file counts after it has stayed the same for so long. */
 export const UNCHANGED_MS = 10 * MINUTE_MS

@@ -3,9 +3,8 @@
 
 import type { GrantState } from '../model/events.ts'
 import type { Cycle, OwnedCap } from '../model/observed.ts'
-import { comparePositions } from '../model/order.ts'
 import type { Grant } from '../model/policy.ts'
-import { compareScopes, type ScopeKey, scopeKey } from '../model/scope.ts'
+import { comparePositions, compareScopes, type ScopeKey, scopeKey } from '../model/scope.ts'
 import { DAY_MS, type Instant } from '../model/units.ts'
 import type { GrantStatus } from './candidate.ts'
 

@@ -8,11 +8,11 @@ import { formatPosition } from '../model/problem.ts'
 import type { UserScope } from '../model/scope.ts'
 import { type Credits, credits } from '../model/units.ts'
 import { capToAsk, type KeptCap, keepsCap, keptCap } from '../pools/ask.ts'
+import { waitingRaises, waitingText } from '../pools/notes.ts'
 import { cannotPay, type MemberNow, memberOf, type PoolState } from '../pools/state.ts'
-import { waitingRaises, waitingText } from '../pools/waits.ts'
 import type { Candidate, RejectedScope } from './candidate.ts'
 import { conditionKey, poolCondition } from './conditions.ts'
-import type { JudgedRules } from './rules.ts'
+import type { JudgedRules } from './matches.ts'
 
 /** What was dealt, by the name of the pool. */
 export type DealtPools = Readonly<Record<string, PoolState>>

@@ -1,12 +1,11 @@
 // Whether a new reading of the roster is believed. A roster that suddenly shrinks looks just like a key that is limited to one group. It is
 // doubted, and the last known good roster serves, until two readings agree or a person approves the change.
 import { isApproved } from '../interpret/effective.ts'
-import { notAhead } from '../model/age.ts'
 import type { GroupMembers, Roster } from '../model/observed.ts'
-import { DAY_MS, type Instant, MINUTE_MS } from '../model/units.ts'
+import { DAY_MS, type Instant, MINUTE_MS, notAhead } from '../model/units.ts'
 
 /** Two short readings that agree, this far apart, are believed up to `DOUBT_CEILING_PERCENT`. */
-export const AGREEMENT_MS = 10 * MINUTE_MS
+const AGREEMENT_MS = 10 * MINUTE_MS
 const DOUBT_CEILING_PERCENT = 50
 
 /** How long the last good roster serves for counting. */

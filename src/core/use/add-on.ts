@@ -1,8 +1,8 @@
 // The part of a person's use that add-on credits paid, for guards, bands, figures and reports alike: measured where the service tells it, else
 // estimated, and every figure says which. It must never guess where a figure is missing.
-import { isYounger } from '../model/age.ts'
+
 import type { Balance, Cycle } from '../model/observed.ts'
-import { type Credits, credits, DAY_MS, type Instant, wholeCents } from '../model/units.ts'
+import { type Credits, credits, DAY_MS, type Instant, isYounger, wholeCents } from '../model/units.ts'
 import { isSameCycle } from './turn.ts'
 
 /**
@@ -42,7 +42,7 @@ export interface MeasuredCycle {
 }
 
 /** An older measurement does not count, and use is estimated instead. Choice. */
-export const MEASURED_LIFE_MS = DAY_MS
+const MEASURED_LIFE_MS = DAY_MS
 
 export interface AddOnInputs {
   readonly now: Instant

@@ -12,13 +12,171 @@
 // Least data: a reading that is at most 24 h old and taken 6 h or more after the cycle's start; readings up to 4 h apart (a third of the
 // window, when that is more) where a window begins; the balance for ratios and exhaustion; for projection and exhaustion 28 complete days
 // since the first use.
-
-import type { Balance, Cycle } from '../model/observed.ts'
-import { DAY_MS, type Instant } from '../model/units.ts'
-import { exhaustionOf, type PersonUse } from './exhaustion.ts'
-import { forecastFrom, type Projection, projectionOf } from './forecast.ts'
+import type { Balance, Cycle, GroupMembers, Roster } from '../model/observed.ts'
+import type { Cap } from '../model/policy.ts'
+import { type Credits, credits, DAY_MS, type Instant, wholeCents } from '../model/units.ts'
+import {
+  burnedByDays,
+  burnedByReadings,
+  type DayHistory,
+  type Forecast,
+  forecastFrom,
+  type Projection,
+  projectionOf,
+  type UseCurve,
+  type UseReading,
+  useCurve,
+} from './forecast.ts'
 import { isSameCycle } from './turn.ts'
-import { burnedByDays, burnedByReadings, type DayHistory, type UseCurve, type UseReading, useCurve } from './use-curve.ts'
+
+/** Sums in credits since the first reading ever, as the ledger keeps them. */
+export interface BurnedFacts {
+  readonly team: Credits
+  /** By group id. */
+  readonly groups: Readonly<Record<string, Credits>>
+  /** Start of the cycle of the last reading; absent while the service names no cycle. */
+  readonly cycleStartAt?: Instant
+}
+
+export interface Burned extends BurnedFacts {
+  /** The highest figure of each person in this cycle, by e-mail; people without use may be missing. Absent before the first roster. */
+  readonly highest?: ReadonlyMap<string, Credits>
+}
+
+/** The changes by one reading. */
+export interface BurnStep {
+  readonly burned: Burned
+  readonly readAt: Instant
+  /** Each person's use since the reading before; people without use are missing. */
+  readonly increases: ReadonlyMap<string, Credits>
+  /** All figures start again. */
+  readonly isNewCycle: boolean
+  /** People whose highest figure has changed. */
+  readonly raised: readonly string[]
+  /** The use of the whole roster in this cycle; absent when no person has a figure. */
+  readonly used?: Credits
+}
+
+export const NOTHING_BURNED: Burned = { team: credits(0), groups: {} }
+
+/**
+ * Takes one reading. Within a cycle, new use is each person's increase over their highest figure; after a reset it is the new figure. Where
+ * the service names no cycle, a figure that fell counts as a reset. The first roster adds nothing. turn.ts makes sure that the figures belong
+ * to the cycle that the roster names.
+ */
+export function foldUsage(burned: Burned, roster: Roster, groups: readonly GroupMembers[]): BurnStep {
+  const cycleStartAt = roster.cycle?.startAt
+  const used = totalOf(roster)
+  const isNewCycle = cycleStartAt !== undefined && burned.cycleStartAt !== undefined && isLaterCycle(cycleStartAt, burned.cycleStartAt)
+  const before: ReadonlyMap<string, Credits> = isNewCycle ? new Map() : (burned.highest ?? new Map())
+  const highest = new Map(before)
+  const increases = new Map<string, Credits>()
+  const raised: string[] = []
+  for (const { email, used } of roster.people) {
+    if (used === undefined) continue
+    const last = before.get(email) ?? 0
+    const wasReset = cycleStartAt === undefined && used < last
+    if (used <= last && !wasReset) continue
+    highest.set(email, used)
+    raised.push(email)
+    const increase = wholeCents(wasReset ? used : used - last)
+    if (burned.highest && increase > 0) increases.set(email, increase)
+  }
+  const startAt = isNewCycle ? cycleStartAt : (burned.cycleStartAt ?? cycleStartAt)
+  return {
+    burned: {
+      team: wholeCents(burned.team + sum(increases.values())),
+      groups: { ...burned.groups, ...Object.fromEntries(groups.map((group) => [group.id, burnedBy(group, burned, increases)])) },
+      ...(startAt !== undefined && { cycleStartAt: startAt }),
+      highest,
+    },
+    readAt: roster.readAt,
+    increases,
+    isNewCycle,
+    raised,
+    ...(used !== undefined && { used }),
+  }
+}
+
+const isLaterCycle = (startAt: Instant, before: Instant): boolean => startAt > before && !isSameCycle({ startAt }, { startAt: before })
+
+/** Undefined when no person has a figure. */
+function totalOf({ people }: Roster): Credits | undefined {
+  let total: number | undefined
+  for (const { used } of people) if (used !== undefined) total = (total ?? 0) + used
+  return total === undefined ? undefined : wholeCents(total)
+}
+
+const burnedBy = ({ id, emails }: GroupMembers, burned: Burned, increases: ReadonlyMap<string, Credits>): Credits =>
+  wholeCents(burnedOf(burned.groups, id) + (increases.size === 0 ? 0 : sum(emails.values().map((email) => increases.get(email) ?? 0))))
+
+/** The use of a group; 0 for one that was never listed. */
+export const burnedOf = (groups: Burned['groups'], id: string): Credits =>
+  (Object.hasOwn(groups, id) ? groups[id] : undefined) ?? credits(0)
+
+const sum = (values: IteratorObject<number>): number => values.reduce((total, value) => total + value, 0)
+
+/** One person's use in this cycle. */
+export interface PersonUse {
+  readonly used: Credits
+  /** Their add-on use, where it is known better than by subtracting the seat. */
+  readonly addOn?: Credits
+  /** The cap in force; absent: not known, and treated as none. */
+  readonly cap?: Cap
+}
+
+interface ExhaustionInputs {
+  readonly balance: Balance
+  readonly used: number
+  readonly people?: readonly PersonUse[] | undefined
+  readonly forecast?: Forecast | undefined
+}
+
+/** The instant of the balance when they have already run out; undefined when they last to the cycle's end, or that is not known. */
+export function exhaustionOf({ balance, used, people, forecast }: ExhaustionInputs): Instant | undefined {
+  const { addOnAvailable, addOnUsed, creditsPerSeat, readAt } = balance
+  if (addOnAvailable <= 0) return undefined
+  if (addOnUsed >= addOnAvailable) return readAt
+  if (!people || !forecast || used <= 0) return undefined
+  const addOnAt = (factor: number): number => people.reduce((sum, one) => sum + addOnOf(one, factor, creditsPerSeat), 0)
+  const [now, left] = [addOnAt(1), addOnAvailable - addOnUsed]
+  let [expected, before] = [used, 0]
+  for (const day of forecast.days) {
+    expected += day.credits
+    const grown = addOnAt(expected / used) - now
+    if (grown >= left) return day.fromAt + ((left - before) / (grown - before)) * (day.untilAt - day.fromAt)
+    before = grown
+  }
+  return undefined
+}
+
+/** Expected add-on use. Only its growth counts: a person already above their cap does not grow. */
+function addOnOf({ used, addOn, cap }: PersonUse, factor: number, creditsPerSeat: number): number {
+  const paid = addOn ?? Math.max(0, used - creditsPerSeat)
+  // Where the service charged less than exceeds the seat, it is expected to go on doing so.
+  const included = Math.max(creditsPerSeat, used - paid)
+  const expected = Math.max(paid, used * factor - included)
+  return cap === undefined || cap === 'none' ? expected : Math.min(expected, cap)
+}
+
+/** Every day from `fromAt` to `throughAt` was read; both are UTC midnights. */
+export interface RunsAsked {
+  readonly fromAt: Instant
+  readonly throughAt: Instant
+  readonly readAt: Instant
+  /** When the earlier days were last read again, because the service may amend them. */
+  readonly wideAt: Instant
+}
+
+/** The days for which add-on use was read, and how far back it goes. */
+export interface AddOnAsked extends RunsAsked {
+  /** The service has ever returned a row: without any, nothing follows from missing rows. */
+  readonly hasRows: boolean
+  /** The number of the earliest days read that had no rows. */
+  readonly emptyDays: number
+  /** Days before `fromAt` need not be read. */
+  readonly isWhole: boolean
+}
 
 /** The windows of `capkeeper_burn_ratio` (docs/metrics.md), in milliseconds. */
 const BURN_WINDOWS_MS = { '6h': DAY_MS / 4, '24h': DAY_MS, '3d': 3 * DAY_MS, '7d': 7 * DAY_MS } as const

@@ -1,7 +1,7 @@
 // What stops a person first in this cycle: their own cap, the pool that deals it, or the add-on credits of the workspace. It decides nothing else.
 import type { Cycle } from '../model/observed.ts'
 import type { Instant } from '../model/units.ts'
-import { exhaustionAt, workingDays } from '../pools/pace.ts'
+import { exhaustionAt, workingDays } from '../pools/figures.ts'
 
 export const STOPS = ['cap', 'pool', 'balance', 'nothing'] as const
 type Stop = (typeof STOPS)[number]

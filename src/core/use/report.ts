@@ -4,7 +4,7 @@
 import { EFFECTS, type Effect, type HistoryEntry } from '../model/change.ts'
 import type { Band } from '../model/events.ts'
 import type { Balance, Cycle, Observed, RunUse } from '../model/observed.ts'
-import { compareText } from '../model/order.ts'
+import { compareText } from '../model/scope.ts'
 import { type Credits, credits, wholeCents } from '../model/units.ts'
 import { type AddOnFigures, type AddOnSource, type AddOnUse, worstSource } from './add-on.ts'
 import { bandOf, bandRank } from './bands.ts'

@@ -1,8 +1,8 @@
 // When a new billing cycle is believed to have begun, and since when the figures are its own. A figure and its cycle stay together: one answer that
 // names another cycle changes nothing, and figures that still belong to the cycle before are unknown.
-import { notAhead } from '../model/age.ts'
+
 import type { Cycle, GroupMembers, Person, Roster } from '../model/observed.ts'
-import { type Credits, DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../model/units.ts'
+import { type Credits, DAY_MS, HOUR_MS, type Instant, MINUTE_MS, notAhead } from '../model/units.ts'
 
 /** Two readings that name another cycle must be so far apart (docs/policies.md, Pools). */
 const AGREE_MS = 10 * MINUTE_MS

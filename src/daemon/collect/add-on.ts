@@ -2,23 +2,39 @@
 // cycle, then all days before them, later only the days that may have changed. It never decides about a cap, and its requests wait for all
 // that do.
 
-// Choices. A service that does not measure add-on use is asked again after 24 h or after the next start, a key without the permission after an
-// hour. A chunk is 30 days, and is halved down to one day where it was too much; then people are asked for by their keys. Days before this
-// cycle are read until 90 in a row held nothing, and 400 at most. The last day is always read again, and so is the day before while its use may
-// still arrive (`usageLag`), because pools depend on it; every 6 h also the two days before the last.
-
-import { isYounger } from '../../core/model/age.ts'
+import { ApiError } from '../../api/errors.ts'
 import type { Finding } from '../../core/model/condition.ts'
-import type { AddOnReading, AddOnRow, Cycle } from '../../core/model/observed.ts'
-import { type Credits, credits, DAY_MS, HOUR_MS, type Instant, midnight, wholeCents } from '../../core/model/units.ts'
+import type { AddOnReading, AddOnRow, ApiErrorKind, Cycle } from '../../core/model/observed.ts'
+import { type Credits, credits, DAY_MS, HOUR_MS, type Instant, isYounger, midnight, wholeCents } from '../../core/model/units.ts'
 import { isDoubtful, type MeasuredAddOn, type MeasuredCycle } from '../../core/use/add-on.ts'
-import type { AddOnAsked } from '../../core/use/asked.ts'
+import type { AddOnAsked } from '../../core/use/burn.ts'
 import type { AddOnSum, Clock, DayRange, Ledger, ReadClient } from '../../ports.ts'
 import { malformedRows, unread } from '../conditions/findings.ts'
 import { DEFAULT_USAGE_LAG_MS } from '../config/values.ts'
 import { cycleOf } from '../cycle/state.ts'
-import { type Failure, failureOf, isTooMuch } from './failure.ts'
 import { believed, CHUNK_DAYS, type CollectParts, type CollectState, LONGEST_BACK_DAYS } from './kept.ts'
+
+export interface Failure {
+  readonly kind: ApiErrorKind
+  readonly message: string
+  /** The request was not sent, because an earlier one failed for the same cause. */
+  readonly unsent: boolean
+}
+
+/** The kind and message of an `ApiError`; rethrows everything else. */
+export function failureOf(error: unknown): Failure {
+  if (error instanceof ApiError) return { kind: error.kind, message: error.message, unsent: error.unsent === true }
+  throw error
+}
+
+/** The answer may be too long for the service, for its time or for the wire. */
+export const isTooMuch = ({ kind, unsent }: Failure): boolean =>
+  !unsent && (kind === 'invalid' || kind === 'malformed' || kind === 'timeout')
+
+// Choices. A service that does not measure add-on use is asked again after 24 h or after the next start, a key without the permission after an
+// hour. A chunk is 30 days, and is halved down to one day where it was too much; then people are asked for by their keys. Days before this
+// cycle are read until 90 in a row held nothing, and 400 at most. The last day is always read again, and so is the day before while its use may
+// still arrive (`usageLag`), because pools depend on it; every 6 h also the two days before the last.
 
 const ABSENT_REST_MS = DAY_MS
 const DENIED_REST_MS = HOUR_MS

@@ -4,10 +4,9 @@
 // Choices. A person who was not active in a range is not asked for. An empty answer about somebody who was active is unknown, and not 0. A claim
 // of a person runs out after two minutes, longer than any answer takes. The proof is made again after a day.
 
-import { isYounger } from '../../core/model/age.ts'
 import type { Roster, RunUse } from '../../core/model/observed.ts'
 import { scopeKey, TEAM } from '../../core/model/scope.ts'
-import { type Credits, credits, DAY_MS, type Instant, MINUTE_MS, midnight, wholeCents } from '../../core/model/units.ts'
+import { type Credits, credits, DAY_MS, type Instant, isYounger, MINUTE_MS, midnight, wholeCents } from '../../core/model/units.ts'
 import {
   type CommonDays,
   type Days,
@@ -27,7 +26,7 @@ import {
 import type { Clock, Ledger } from '../../ports.ts'
 import { DEFAULT_USAGE_LAG_MS } from '../config/values.ts'
 import { keyedHash } from '../ledger/forget.ts'
-import { type Failure, failureOf } from './failure.ts'
+import { type Failure, failureOf } from './add-on.ts'
 import { believed, type CollectParts, LONGEST_BACK_DAYS } from './kept.ts'
 import { sumOfKnown } from './usage-summary.ts'
 

@@ -1,11 +1,11 @@
 // State of a workspace for readings that are only shown: runs, add-on use, and undeclared caps. It reads nothing itself.
-import { isAhead } from '../../core/model/age.ts'
+
 import type { Finding } from '../../core/model/condition.ts'
 import type { WorkspaceView } from '../../core/model/events.ts'
 import type { CapReading, RunUse } from '../../core/model/observed.ts'
 import type { Scope, ScopeKey } from '../../core/model/scope.ts'
-import { DAY_MS, type Instant } from '../../core/model/units.ts'
-import type { RunsAsked } from '../../core/use/asked.ts'
+import { DAY_MS, type Instant, isAhead } from '../../core/model/units.ts'
+import type { RunsAsked } from '../../core/use/burn.ts'
 import type { Clock, Ledger, ReadClient } from '../../ports.ts'
 import type { WorkspaceState } from '../cycle/state.ts'
 

@@ -6,17 +6,16 @@
 // days once a day, at most 8 groups at a time, the longest waiting first; 500 groups take 16 h. A chunk is 30 days, and is halved down to one
 // day where it was too much for the service.
 
-import { isYounger } from '../../core/model/age.ts'
 import type { Finding } from '../../core/model/condition.ts'
 import type { Cycle, RunUse } from '../../core/model/observed.ts'
 import { groupScope, scopeKey, TEAM, type TeamScope } from '../../core/model/scope.ts'
-import { DAY_MS, HOUR_MS, type Instant, midnight } from '../../core/model/units.ts'
-import type { RunsAsked } from '../../core/use/asked.ts'
+import { DAY_MS, HOUR_MS, type Instant, isYounger, midnight } from '../../core/model/units.ts'
+import type { RunsAsked } from '../../core/use/burn.ts'
 import { forecastReadsFrom } from '../../core/use/forecast.ts'
 import type { LedgerFacts, RunsBatch } from '../../ports.ts'
 import { malformedRows, RUNS, unread } from '../conditions/findings.ts'
 import { cycleOf } from '../cycle/state.ts'
-import { type Failure, failureOf, isTooMuch } from './failure.ts'
+import { type Failure, failureOf, isTooMuch } from './add-on.ts'
 import { believed, CHUNK_DAYS, type CollectParts, type CollectState, LONGEST_BACK_DAYS } from './kept.ts'
 import { sumOfKnown } from './usage-summary.ts'
 

@@ -2,11 +2,10 @@
 // stops the others. core/resolve/roster.ts decides whether a shrunken roster is believed.
 
 import type { Finding } from '../../core/model/condition.ts'
-import { beyondLimit } from '../../core/model/limits.ts'
 import { type Balance, type GroupMembers, mayBeSet, type OwnedCap, type Roster, type SetAside } from '../../core/model/observed.ts'
 import type { PolicySet } from '../../core/model/policy.ts'
 import { groupScope, scopeKey } from '../../core/model/scope.ts'
-import { DAY_MS, type Instant } from '../../core/model/units.ts'
+import { beyondLimit, DAY_MS, type Instant } from '../../core/model/units.ts'
 import { newestUse, poolCondition } from '../../core/resolve/conditions.ts'
 import { resolveDesired } from '../../core/resolve/desired.ts'
 import type { NewReading } from '../../core/resolve/matches.ts'
@@ -16,7 +15,7 @@ import type { Clock, ReadClient, UsageFacts } from '../../ports.ts'
 import { finding, malformedRows, unread } from '../conditions/findings.ts'
 import { countReading, desiredInputs, type Planner, type WorkspaceState } from '../cycle/state.ts'
 import { learnDirectory } from '../directory/read.ts'
-import { failureOf } from './failure.ts'
+import { failureOf } from './add-on.ts'
 
 /** The subject of findings. */
 const ROSTER = 'the roster'

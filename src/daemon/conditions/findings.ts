@@ -2,10 +2,9 @@
 // know what was found before, and it reads and writes nothing.
 import { type HistoryEntry, type Hold, mayHaveLanded, type Pause, type PlanProblem } from '../../core/model/change.ts'
 import type { ConditionType, Finding } from '../../core/model/condition.ts'
-import { isSameEntry } from '../../core/model/entry.ts'
 import type { PolicyStatus, ReconcileResult } from '../../core/model/events.ts'
 import type { CapReading, Observed } from '../../core/model/observed.ts'
-import { type Cap, whileInvalid } from '../../core/model/policy.ts'
+import { type Cap, isSameEntry, whileInvalid } from '../../core/model/policy.ts'
 import { formatPosition, type Problem } from '../../core/model/problem.ts'
 import { type Scope, scopeKey, TEAM } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'

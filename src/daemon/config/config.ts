@@ -2,15 +2,15 @@
 // references to service keys, never a key. `networkProblems` checks what only commands that reach the service need, so that `validate` runs without it.
 
 import { parseBaseUrl } from '../../api/url.ts'
-import { beyondLimit } from '../../core/model/limits.ts'
 import { isLoopback } from '../../core/model/loopback.ts'
 import { hasErrors, type Problem } from '../../core/model/problem.ts'
+import { beyondLimit } from '../../core/model/units.ts'
 import type { ProblemCode } from '../../policy/codes.ts'
 import { readTextFile, shownPath } from '../../policy/load/files.ts'
 import { didYouMean } from '../../policy/suggest.ts'
 import { quoted } from '../../policy/yaml.ts'
 import type { FileConfig, FileWorkspace, ParsedConfig, Places } from './file.ts'
-import { notifyFor } from './notify-values.ts'
+import { notifyFor } from './notify-check.ts'
 import type { Approvals, Config, ConfigFlags, ConfigInput, WorkspaceConfig } from './settings.ts'
 import { plainHttpProblems, withTransport } from './transport.ts'
 import { type KeyRef, type Listen, parseListen, WORKSPACE_DEFAULTS } from './values.ts'

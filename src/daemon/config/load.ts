@@ -1,8 +1,32 @@
 // Loads the config in the calling thread. The daemon uses `load-aside.ts`, which no config file can block.
 
+import { READING_DEADLINE_MS, SMALL_BYTES } from '../../policy/bounds.ts'
+import type { Clock } from '../../ports.ts'
 import { completed, type LoadedConfig, readConfigFile } from './config.ts'
-import { parseConfigText } from './file.ts'
+import { type ParsedConfig, parseConfigText } from './file.ts'
 import type { ConfigInput } from './settings.ts'
+
+/** `loadConfig` for the daemon: never throws for bad input, never ends the process, never takes longer than the deadline. */
+export async function loadConfigAside(input: ConfigInput, clock: Clock): Promise<LoadedConfig> {
+  const found = readConfigFile(input)
+  if (!('text' in found)) return found
+  if (found.text.length <= SMALL_BYTES) {
+    const { parseConfigText } = await import('./file.ts')
+    return completed(input, found, parseConfigText(found.shown, found.text, found.file))
+  }
+  const { beside, runAside } = await import('../../policy/load/aside.ts')
+  const errand = { file: beside(import.meta.url, 'file-thread'), data: found, clock, deadlineMs: READING_DEADLINE_MS }
+  const outcome = await runAside<ParsedConfig>(errand)
+  if (outcome.kind === 'answer') return completed(input, found, outcome.answer)
+  const why = {
+    memory: 'needs more memory to be read than is allowed',
+    time: `was not read within ${READING_DEADLINE_MS / 1000} s`,
+    error: `cannot be read: ${outcome.message}`,
+  }[outcome.kind]
+  const at = { file: found.shown, line: 1, column: 1 }
+  const hint = 'spread the workspaces over several config files and daemons'
+  return { problems: [{ severity: 'error', code: 'TOO_LARGE', message: `${found.shown} ${why}`, at, hint }], file: found.file }
+}
 
 /** Reads the config file, if any, and puts environment and flags on top. Never throws for bad input; never reads a service key. */
 export function loadConfig(input: ConfigInput): LoadedConfig {

@@ -5,17 +5,28 @@ import { DEFAULT_GUARDS, type GuardCode } from '../../core/model/change.ts'
 import { MODES } from '../../core/model/events.ts'
 import { DIGESTS, type Digest, EVENTS, type MessageKind, PLACEHOLDERS, TLS_MODES } from '../../core/notify/settings.ts'
 import { WEBHOOK_FORMATS } from '../../core/notify/text.ts'
-import { choice, DIALECT, filled, flag, leaf, list, object, optional, orNothing, pattern, text, word } from '../../policy/schema/build.ts'
+import { API_VERSION, CONFIG_KIND } from '../../policy/bounds.ts'
 import {
+  choice,
+  DIALECT,
+  filled,
+  flag,
   HOUR_PATTERN,
   INTERVAL_PATTERN,
   LISTEN_PATTERN,
+  leaf,
+  list,
   MAIL_PATTERN,
+  object,
+  optional,
+  orNothing,
+  pattern,
   percentPattern,
   TOO_SHORT_PATTERN,
+  text,
   URL_PATTERN,
-} from '../../policy/schema/patterns.ts'
-import { API_VERSION, CONFIG_KIND } from '../../policy/words.ts'
+  word,
+} from '../../policy/schema/source.ts'
 
 /** `off`, or 1 to 400 days. */
 const HISTORY_PATTERN = String.raw`^\s*(off|0*([1-9]|[1-9][0-9]|[1-3][0-9]{2}|400)d)\s*$`

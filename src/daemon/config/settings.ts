@@ -5,7 +5,7 @@ import type { Mode } from '../../core/model/events.ts'
 import type { EnvelopeSource } from '../../policy/load/delegated.ts'
 import type { DirectorySettings } from '../directory/csv.ts'
 import type { AuthSettings } from '../http/auth.ts'
-import type { NotifyConfig } from './notify-values.ts'
+import type { NotifyConfig } from './notify-check.ts'
 import type { KeyRef, Keys, Listen, Rate } from './values.ts'
 
 export type Approvals = 'separate' | 'together'

@@ -3,11 +3,37 @@
 import { type Change, isReady } from '../../core/model/change.ts'
 import { type Scope, type ScopeKey, scopeKey, TEAM } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
+import type { Clock, Ledger } from '../../ports.ts'
+import { LedgerError } from '../ledger/error.ts'
 import type { CycleRun } from './options.ts'
 import type { Pass } from './pass.ts'
-import { sweep } from './read.ts'
+import { type SeenKeeper, seenKeeper, sweep } from './read.ts'
 import type { WorkspaceState } from './state.ts'
 import { descendantsIn } from './write/descendants.ts'
+
+interface LearnedKeeper {
+  /** By key name; starts with what the ledger has. */
+  readonly pace: Record<string, unknown>
+  readonly onSeen: SeenKeeper['onSeen']
+  /** Records what is new. Never rejects with a `LedgerError`. */
+  keep(): Promise<void>
+}
+
+/** Throws a `LedgerError` when the ledger cannot be read. */
+export function learnedKeeper(ledger: Pick<Ledger, 'fact' | 'saveFact' | 'commit'>, clock: Pick<Clock, 'now'>): LearnedKeeper {
+  const pace: Record<string, unknown> = { ...ledger.fact('pace') }
+  const seen = seenKeeper(ledger, clock)
+  const save = async (): Promise<void> => {
+    if (JSON.stringify(ledger.fact('pace') ?? {}) !== JSON.stringify(pace)) ledger.saveFact('pace', { ...pace })
+    seen.keep()
+    await ledger.commit()
+  }
+  return { pace, onSeen: seen.onSeen, keep: () => save().catch(ignore) }
+}
+
+const ignore = (error: unknown): void => {
+  if (!(error instanceof LedgerError)) throw error
+}
 
 /** Reads the scopes that the plan depends on and that were read before `since`. Returns those scopes. */
 export async function rereadDependencies(pass: Pass, since: Instant, cycle: CycleRun): Promise<ReadonlySet<ScopeKey>> {

@@ -1,18 +1,64 @@
 // The step `observe` of a cycle: reads the caps that are due, and records what follows from the readings. It writes nothing to the service.
 import { ancestorsOf } from '../../core/interpret/effective.ts'
+import type { Intent } from '../../core/model/change.ts'
+import type { CapReading } from '../../core/model/observed.ts'
 import { byScope, type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
+import type { Instant } from '../../core/model/units.ts'
 import { entriesOf, unknownScopes } from '../../core/plan/states.ts'
 import { learnUsage } from '../collect/usage.ts'
 import { learnBurned } from '../collect/usage-summary.ts'
 import { showUsage } from '../conditions/show.ts'
 import type { Workspace } from '../workspace.ts'
 import type { CycleOptions, CycleRun } from './options.ts'
-import { noneAhead, sweep } from './read.ts'
+import { noneAhead, noteSeen, observeSweep, seenIn, sweep } from './read.ts'
 import { recordCounted, recordRules } from './record.ts'
-import { noteSeen, observeSweep, seenIn } from './seen.ts'
 import { type DesiredState, desiredState, grantsFrozen, isLeftAlone, type WorkspaceState } from './state.ts'
 import { checkLateWrites, noteChecked } from './write/descendants.ts'
-import { type RecoverInputs, recoverIntents } from './write/recover.ts'
+import { conclude, historyEntry, type OutcomeContext, ownershipOf } from './write/outcome.ts'
+
+interface RecoverInputs extends OutcomeContext {
+  readonly readings: ReadonlyMap<ScopeKey, CapReading>
+  /** Scopes that the service does not know. */
+  readonly unknown: ReadonlySet<ScopeKey>
+  /** Neither read nor written any more, such as people who left. */
+  readonly isLeftAlone: (scope: Scope) => boolean
+  /** Until then a write of another replica may land, so earlier readings prove nothing. */
+  readonly quietUntil?: Instant
+}
+
+/** Longer than any sweep that began before the clock was set back. Choice. */
+const SET_BACK_MS = 3_600_000
+
+/** An intent from the future was recorded before the clock was set back: a reading of the last hour is later than it. */
+const begunAt = ({ at }: Intent, now: Instant): Instant => (at > now ? now - SET_BACK_MS : at)
+
+/** Closes every open intent whose scope was read since, and returns those. */
+export async function recoverIntents(inputs: RecoverInputs): Promise<readonly Intent[]> {
+  const closed: Intent[] = []
+  for (const intent of inputs.ledger.openIntents()) if (await recover(intent, inputs)) closed.push(intent)
+  return closed
+}
+
+async function recover(intent: Intent, inputs: RecoverInputs): Promise<boolean> {
+  const reading = inputs.readings.get(scopeKey(intent.change.scope))
+  const { quietUntil = Number.NEGATIVE_INFINITY } = inputs
+  if (!reading || reading.readAt < Math.max(begunAt(intent, inputs.clock.now()), quietUntil)) return false
+  if (reading.failure) return closeUnread(intent, reading, reading.failure.message, inputs)
+  await conclude(intent, reading, { kind: 'lost', why: 'its answer was lost' }, inputs)
+  return true
+}
+
+/** A scope that is gone has no cap; a cap on a scope that is only left alone stays ours. */
+async function closeUnread(intent: Intent, reading: CapReading, message: string, inputs: RecoverInputs): Promise<boolean> {
+  const { scope } = intent.change
+  const isGone = inputs.unknown.has(scopeKey(scope))
+  if (!isGone && !inputs.isLeftAlone(scope)) return false
+  const error = `the answer to this write was lost; the scope cannot be read any more: ${message}`
+  const ownership = isGone ? 'kept' : ownershipOf(intent, reading, 'lost', inputs)
+  const ended = isGone ? ({ result: 'failed', error, unproven: true } as const) : ({ result: 'ambiguous', error } as const)
+  await inputs.ledger.recordOutcome(intent, historyEntry(intent, ended, inputs.clock.now()), ownership)
+  return true
+}
 
 /** Reads roster, groups and balance, records what is believed of them, and shows it. */
 export async function refreshUsage(workspace: Workspace, state: WorkspaceState, signal?: AbortSignal): Promise<void> {

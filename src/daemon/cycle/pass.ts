@@ -3,8 +3,8 @@ import type { Change } from '../../core/model/change.ts'
 import type { ScopeKey } from '../../core/model/scope.ts'
 import type { Planned } from '../../core/plan/plan.ts'
 import type { DesiredState } from './state.ts'
-import type { Halted } from './write/change.ts'
 import type { WriteResult } from './write/outcome.ts'
+import type { Halted } from './write/writes.ts'
 
 /** A plan with the desired state that it was made from. */
 export interface Pass {

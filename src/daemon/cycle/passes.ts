@@ -1,8 +1,8 @@
 // Carries plans out in passes: after the writes of a pass, everything that they may have changed is read again and planned again, until
 // nothing is ready (docs/operations.md). It orders the steps and decides nothing about caps.
 import { type Change, isReady, mayHaveLanded } from '../../core/model/change.ts'
-import { MOST_PASSES } from '../../core/model/limits.ts'
 import { type ScopeKey, scopeKey } from '../../core/model/scope.ts'
+import { MOST_PASSES } from '../../core/model/units.ts'
 import type { Failure } from '../../core/plan/dispositions.ts'
 import { entriesOf } from '../../core/plan/states.ts'
 import { showResult } from '../conditions/show.ts'
@@ -11,12 +11,10 @@ import type { CycleRun } from './options.ts'
 import type { Pass, PassReport } from './pass.ts'
 import { beginPlan, endPlan } from './record.ts'
 import type { WorkspaceState } from './state.ts'
-import type { AncestorWrite } from './write/ancestor-write.ts'
 import { watchWrites } from './write/breaker.ts'
-import type { Halted } from './write/change.ts'
 import { checkDescendants, descendantReadings, forgetMoved, readMoved } from './write/descendants.ts'
 import type { WriteResult } from './write/outcome.ts'
-import { type WaveRun, writeWaves } from './write/write.ts'
+import { type AncestorWrite, type Halted, type WaveRun, writeWaves } from './write/writes.ts'
 
 interface PassInputs extends CycleRun {
   readonly first: Pass

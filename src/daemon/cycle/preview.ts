@@ -11,8 +11,7 @@ import { learnUsage, type UsageReading } from '../collect/usage.ts'
 import { deploymentFindings } from '../conditions/findings.ts'
 import { dealPools, takeDeal } from './deal.ts'
 import { probeReads } from './probe.ts'
-import { sweep } from './read.ts'
-import { observeSweep, seenIn } from './seen.ts'
+import { observeSweep, seenIn, sweep } from './read.ts'
 import { type DesiredState, desiredState, type PlanSettings, planFrom, recall, type WorkspaceState, withheldBy } from './state.ts'
 
 export interface PreviewParts {

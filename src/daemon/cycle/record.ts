@@ -2,7 +2,6 @@
 // has changed, so that a quiet cycle costs no disk write, and it never calls the service.
 
 import { isDeepStrictEqual } from 'node:util'
-import { notAhead } from '../../core/model/age.ts'
 import {
   type Approval,
   type Change,
@@ -16,12 +15,11 @@ import type { ReconcileResult } from '../../core/model/events.ts'
 import { type CapReading, mayBeSet, type Observed, type OwnedCap, withTried } from '../../core/model/observed.ts'
 import { type Cap, declaredCount } from '../../core/model/policy.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
-import type { Instant } from '../../core/model/units.ts'
-import { APPROVAL_LIFE_MS, type HoldsShown } from '../../core/plan/approval.ts'
+import { type Instant, notAhead } from '../../core/model/units.ts'
+import { APPROVAL_LIFE_MS, creditsMoved, type HoldsShown, poolReviews, withReviews } from '../../core/plan/approval.ts'
 import { isLeftTo } from '../../core/plan/contested.ts'
 import { setBefore } from '../../core/plan/diff.ts'
 import type { Planned } from '../../core/plan/plan.ts'
-import { creditsMoved, poolReviews, withReviews } from '../../core/plan/pool-review.ts'
 import { type ChangesShown, noteRules, shownSince } from '../../core/plan/reviewed.ts'
 import { approvedCount } from '../../core/resolve/roster.ts'
 import type { Digest, Ledger, LedgerFacts } from '../../ports.ts'

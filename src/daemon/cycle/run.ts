@@ -1,24 +1,152 @@
 // The cycle in one screen: load -> observe -> plan -> guard -> write -> record. It orders the steps and decides nothing about caps.
 // A focused cycle (a policy edit, a grant that starts or ends) handles a few scopes and leaves the rest to the next sweep.
-import { type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
+
+import { isReady } from '../../core/model/change.ts'
+import { byScope, type Scope, type ScopeKey, scopeKey, userScope } from '../../core/model/scope.ts'
+import type { Difference } from '../../core/plan/diff.ts'
 import type { Exclusion } from '../../core/plan/dispositions.ts'
 import type { Planned } from '../../core/plan/plan.ts'
 import { askMeasured } from '../collect/add-on.ts'
 import { withDoubted } from '../collect/usage.ts'
-import { foundBy, type Outcome, outcomeOf, showCycle, showPause } from '../conditions/show.ts'
+import { foundBy, type Outcome, outcomeOf, showCycle, showPause, showPlan } from '../conditions/show.ts'
+import { marked, withoutPerson } from '../ledger/forget.ts'
+import { FACT_NAMES } from '../ledger/values/values.ts'
 import { readPause, type Workspace } from '../workspace.ts'
-import { unlessShown } from './agreement.ts'
 import { dealPools, takeDeal } from './deal.ts'
 import { rereadDependencies } from './dependencies.ts'
-import { forgetMarked } from './forgotten.ts'
 import { observe, readDue, refreshUsage } from './observe.ts'
 import type { Agreement, CycleOptions, CycleRun } from './options.ts'
 import type { Pass, PassReport } from './pass.ts'
 import { runPasses } from './passes.ts'
-import { type FirstPlan, makePlan, planFirst } from './plan.ts'
-import { endPlan, recordApprovals, recordDeclared, recordReviews } from './record.ts'
-import { type DesiredState, desiredState, isLeftAlone, type Planner, type WorkspaceState, withheldBy } from './state.ts'
-import { FRESH_MS } from './write/change.ts'
+import { probeReads } from './probe.ts'
+import { seenIn } from './read.ts'
+import { endPlan, recordApprovals, recordDeclared, recordPlan, recordReviews } from './record.ts'
+import {
+  type DesiredState,
+  desiredState,
+  isLeftAlone,
+  type Planner,
+  type PlanOptions,
+  planFrom,
+  type WorkspaceState,
+  withheldBy,
+} from './state.ts'
+import { FRESH_MS } from './write/writes.ts'
+
+type Excluded = (one: Difference) => Exclusion | undefined
+
+const notShown = (reason: string): Exclusion => ({ kind: 'excluded', code: 'notShown', reason })
+
+/** Excludes the changes of a plan that the person did not agree to. */
+function unlessShown({ mayWrite }: Agreement, desired: DesiredState): Excluded {
+  if (!mayWrite) return () => undefined
+  const asked = byScope(desired.resolution.desired)
+  return (one) => {
+    if (!mayWrite(one)) return notShown('it was not in the plan that was agreed to; run apply again')
+    const unseen = overwrittenBy(one, desired).find(({ key }) => {
+      // No plan repairs a person whom the service has refused.
+      const want = desired.quarantine.active.has(key) ? undefined : asked.get(key)
+      return want !== undefined && want.cap !== one.to && want.cap !== 'none' && !mayWrite({ key, to: want.cap })
+    })
+    return unseen && notShown(`it overwrites ${unseen.email}, and the plan that was agreed to does not put that right; run apply again`)
+  }
+}
+
+/** The people whose own caps a write overwrites. */
+function overwrittenBy({ scope, key }: Difference, { slots, people }: DesiredState): DesiredState['people']['approved'] {
+  if (slots.model.layers !== 'copied' || scope.kind === 'user') return []
+  return scope.kind === 'team' ? people.approved : (people.byGroup.get(key) ?? [])
+}
+
+/** True when it forgot a person: then the roster must be read again. Rejects with a `LedgerError`; then the next cycle does it. */
+async function forgetMarked(workspace: Workspace, state: WorkspaceState): Promise<boolean> {
+  const { ledger, client, chronicle } = workspace
+  const marks = ledger.fact('forgotten') ?? []
+  if (marks.length === 0) return false
+  const known = marked(marks, [remembered(state), chronicle?.journal(), ...FACT_NAMES.map((name) => ledger.fact(name))])
+  // A person who was given a cap since has records again that are needed.
+  const ours = new Set([...ledger.owned(), ...ledger.openIntents().map(({ change }) => change)].map(({ scope }) => scopeKey(scope)))
+  const emails = known.filter((email) => !ours.has(scopeKey(userScope(email))))
+  for (const email of emails) {
+    Object.assign(state, withoutPerson(remembered(state), email))
+    client.forget?.(email)
+    chronicle?.forget(email)
+  }
+  workspace.before = undefined
+  for (const email of emails) await ledger.forget(email)
+  const newer = (ledger.fact('forgotten') ?? []).filter(({ hash }) => !marks.some((mark) => mark.hash === hash))
+  ledger.saveFact('forgotten', newer.length === 0 ? undefined : newer)
+  await ledger.commit()
+  return emails.length > 0
+}
+
+/** The parts of the state that name people, as plain data. */
+const remembered = ({ usage, measured, conflictsGone, conflictGroups, conditions, pools }: WorkspaceState) => {
+  return { usage, measured, conflictsGone, conflictGroups, conditions, pools }
+}
+
+interface FirstPlan extends Pass {
+  /** Scopes that were read again because the plan depends on them. */
+  readonly reread: ReadonlySet<ScopeKey>
+}
+
+/**
+ * Makes the first plan; makes it again once it is known what reads show, or what the scopes show that it depends on. People are read to learn the
+ * former before anything is written, and once also where nothing is: what is held or in sync may look otherwise then, as it does to `plan`.
+ */
+async function planFirst(cycle: CycleRun, desired: DesiredState): Promise<FirstPlan> {
+  const { workspace, withheld, startedAt, options } = cycle
+  const planWith = (reread: ReadonlySet<ScopeKey>): Pass =>
+    makePlan(cycle, desired, { excluded: () => withheld, ...(options.approve && { approve: options.approve }) }, reread)
+  const pass = planWith(new Set())
+  const isEstablished = (!cycle.state.hasProbed || pass.planned.plan.changes.some(isReady)) && (await establishReads(cycle, desired))
+  const reread = await rereadDependencies(pass, startedAt - workspace.config.intervalMs, cycle)
+  return { ...(isEstablished || reread.size > 0 ? planWith(reread) : pass), reread }
+}
+
+/** True when it has just become known whether a read shows an inherited cap. */
+async function establishReads({ workspace, state, options: { stop } }: CycleRun, desired: DesiredState): Promise<boolean> {
+  const { client, clock, config, ledger } = workspace
+  const before = seenIn(ledger)
+  state.hasProbed = true
+  const seen = await probeReads({ client, clock, settings: config, seen: before, state, desired, ...(stop && { signal: stop }) })
+  if (seen !== before) ledger.saveFact('seen', seen)
+  return seen !== before
+}
+
+const FOCUS: Exclusion = { kind: 'excluded', code: 'focus', reason: 'left to the next sweep' }
+
+const QUIET: Exclusion = {
+  kind: 'excluded',
+  code: 'lease',
+  reason: 'a write of the replica that held this workspace before may still land; it is read again when that is over',
+}
+
+/** Scopes with an open write of the replica that held this workspace before, while that write may still land. */
+function quietScopes({ lease, ledger, clock }: Workspace): ReadonlySet<ScopeKey> {
+  const untilAt = lease?.quietUntil() ?? Number.NEGATIVE_INFINITY
+  return new Set(clock.now() < untilAt ? ledger.openIntents().map(({ change }) => scopeKey(change.scope)) : [])
+}
+
+/**
+ * Makes a plan, records what it found out and shows it. A focused cycle writes only its own scopes and those in `alsoRead`, which were read
+ * again beyond them.
+ */
+function makePlan(
+  { workspace, state, planner, options }: CycleRun,
+  desired: DesiredState,
+  more: PlanOptions,
+  alsoRead: ReadonlySet<ScopeKey>,
+): Pass {
+  const focus = options.focus?.union(alsoRead)
+  const quiet = quietScopes(workspace)
+  const excluded = (one: Difference): Exclusion | undefined =>
+    more.excluded?.(one) ?? (focus && !focus.has(one.key) ? FOCUS : undefined) ?? (quiet.has(one.key) ? QUIET : undefined)
+  const planned = planFrom(state, desired, planner, { ...more, excluded })
+  recordPlan(planned, desired, state, workspace.ledger, workspace.clock.now())
+  showPlan(workspace, planned, desired)
+  return { planned, desired }
+}
 
 export interface CycleReport extends Outcome {
   /** The first plan, as it was shown. */

@@ -4,22 +4,32 @@
 import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Clock } from '../../ports.ts'
-import { bind, bindings, type LedgerMode } from './binding.ts'
+import { bind, bindings, type LedgerMode } from './adapter.ts'
 import { COPY_TABLES, type CopyEnd, type CopyReader, type CopyRow, type CopyTable, type CopyWriter, columnNames } from './copy.ts'
 import { corrupt, fromFileSystem, LedgerError } from './error.ts'
 import { isPostgresAddress, otherScheme, shownAddress } from './postgres/address.ts'
 import type { Fence } from './postgres/writer.ts'
 import { backupLedger, checkLedger, damage, pruneHistory } from './sqlite/care.ts'
-import { forReading, isInMemory, type LedgerDatabase, MEMORY, openDatabase } from './sqlite/database.ts'
-import { createPrivately, lookAt, makePrivate, mustBeFile } from './sqlite/files.ts'
-import { type Lock, takeLock } from './sqlite/lock.ts'
+import {
+  createPrivately,
+  forReading,
+  isInMemory,
+  type LedgerDatabase,
+  type Lock,
+  lookAt,
+  MEMORY,
+  makePrivate,
+  mustBeFile,
+  openDatabase,
+  takeLock,
+} from './sqlite/database.ts'
 import { sqliteRows, type Versions } from './sqlite/rows.ts'
 import { create, schemaVersion } from './sqlite/schema.ts'
 import type { LedgerStore } from './store.ts'
 import { pacesIn, pausesIn } from './values/rows.ts'
 import { workspaceLedger } from './workspace.ts'
 
-export type { LedgerMode } from './binding.ts'
+export type { LedgerMode } from './adapter.ts'
 export type { LedgerReport, LedgerStore } from './store.ts'
 
 export interface LedgerOptions {

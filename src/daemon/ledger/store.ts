@@ -2,7 +2,7 @@
 import type { Pause } from '../../core/model/change.ts'
 import type { Instant } from '../../core/model/units.ts'
 import type { LeaseTable, Ledger, LedgerFacts } from '../../ports.ts'
-import type { Binding } from './binding.ts'
+import type { Binding } from './adapter.ts'
 import type { CopyEnd } from './copy.ts'
 import type { SharedCopy } from './sqlite/database.ts'
 

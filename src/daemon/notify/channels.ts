@@ -5,7 +5,7 @@ import type { Message } from '../../core/notify/due.ts'
 import type { NotifySettings } from '../../core/notify/settings.ts'
 import { PAYLOADS } from '../../core/notify/text.ts'
 import type { Delivery } from '../../core/notify/told.ts'
-import type { NotifyConfig, WebhookConfig } from '../config/notify-values.ts'
+import type { NotifyConfig, WebhookConfig } from '../config/notify-check.ts'
 import { readSecret, type TokenSource } from '../http/token.ts'
 import type { Mailer } from './mail.ts'
 

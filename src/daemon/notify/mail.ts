@@ -5,7 +5,7 @@ import type { Transporter } from 'nodemailer'
 import type { Message } from '../../core/notify/due.ts'
 import type { Delivery } from '../../core/notify/told.ts'
 import { readText } from '../../files.ts'
-import type { MailConfig } from '../config/notify-values.ts'
+import type { MailConfig } from '../config/notify-check.ts'
 
 export interface Mailer {
   /** Never rejects. */

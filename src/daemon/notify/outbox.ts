@@ -1,8 +1,9 @@
 // Sends due messages: records that a message is about to be sent, sends it, records the outcome. A message that may have been sent is never sent again.
 // There is no queue in memory: due messages follow from figures and the ledger.
-import { isYounger } from '../../core/model/age.ts'
+
 import type { Finding } from '../../core/model/condition.ts'
 import type { Person } from '../../core/model/observed.ts'
+import { isYounger } from '../../core/model/units.ts'
 import {
   channelOf,
   type Due,
@@ -21,8 +22,7 @@ import { peopleShown, poolsOfCycle } from '../conditions/view.ts'
 import { cycleOf, type WorkspaceState } from '../cycle/state.ts'
 import type { Workspace } from '../workspace.ts'
 import type { Notifier } from './channels.ts'
-import { endedUse, groupsOfPool } from './ended.ts'
-import { happened } from './happened.ts'
+import { endedUse, groupsOfPool, happened } from './happened.ts'
 
 /** Messages that are recorded and sent together. Choice. */
 const AT_A_TIME = 10

@@ -6,8 +6,7 @@ import { DAY_MS, type Instant } from '../../core/model/units.ts'
 import type { BlockedPerson, CapReach, PersonChange, SimulatedCycle, Simulation, SimulationRow } from '../../core/use/replay/document.ts'
 import { simulate } from '../../core/use/replay/simulation.ts'
 import type { Ledger } from '../../ports.ts'
-import { type RecordedUse, replayStart } from './gather.ts'
-import { recordedUseOf } from './recorded-use.ts'
+import { type RecordedUse, recordedUseOf, replayStart } from './gather.ts'
 
 /** How much of each list is kept; `simulate --output json` has all of it. Choice. */
 const MOST = { groups: 100, people: 200, caps: 200 } as const

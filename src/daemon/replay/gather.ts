@@ -1,15 +1,24 @@
 // The inputs of a replay, from recorded use: which billing cycles were recorded as a whole, which are shown, and when there will be enough. What
 // the records cannot tell becomes a note, or the reason why there is nothing to replay yet.
-
 import type { HistoryEntry } from '../../core/model/change.ts'
 import type { JournalEntry } from '../../core/model/journal.ts'
 import type { Cycle, OwnedCap } from '../../core/model/observed.ts'
+import { scopeKey, TEAM } from '../../core/model/scope.ts'
 import { type Credits, credits, DAY_MS, type Instant } from '../../core/model/units.ts'
+import type { CommonDays } from '../../core/use/history.ts'
 import { firstDayOf, type ReplayCycle } from '../../core/use/replay/demand.ts'
-import type { SimulationInputs } from '../../core/use/replay/document.ts'
-import { type CycleKnown, cycleKnown, isEnough, type PastDays } from '../../core/use/replay/known.ts'
+import {
+  type CycleKnown,
+  cycleKnown,
+  isEnough,
+  mergedDays,
+  type PastDays,
+  type SimulationInputs,
+  teamDays,
+} from '../../core/use/replay/document.ts'
 import { isWeekend, type RecordedDays, recordedSpan } from '../../core/use/replay/recorded.ts'
-import type { UsageFacts } from '../../ports.ts'
+import type { DayRange, Ledger, UsageFacts } from '../../ports.ts'
+import { commonDays } from '../collect/history.ts'
 import { cycleBeside, cyclesBetween } from './cycles.ts'
 
 /** How many cycles are shown by default. Choice. */
@@ -179,4 +188,42 @@ function usedBefore({ highest, recorded }: RecordedUse, cycle: Cycle): ReadonlyM
       return before > 0 ? [[email, credits(before)] as const] : []
     }),
   )
+}
+
+/** All days of any ledger. */
+const EVER: DayRange = { fromAt: 0, untilAt: 8.64e15 }
+
+/** `days`: default all. */
+export async function recordedUseOf(workspace: string, ledger: Ledger, days: DayRange = EVER): Promise<RecordedUse> {
+  const usage = ledger.fact('usage')
+  const common = await commonDays(ledger, usage?.roster.readAt ?? Number.POSITIVE_INFINITY)
+  const team = await teamOf(ledger)
+  return {
+    workspace,
+    recorded: await daysOf(ledger, days, common),
+    past: {
+      people: new Map((await ledger.histories()).map((one) => [one.email, one])),
+      common,
+      ...(team && { team }),
+    },
+    ...(usage && { usage }),
+    highest: await ledger.highestUse(),
+    owned: ledger.owned(),
+    history: await ledger.history(),
+    journal: ledger.fact('journal') ?? [],
+  }
+}
+
+/** Each person's days from their best source. */
+async function daysOf(ledger: Ledger, days: DayRange, common: CommonDays): Promise<RecordedDays> {
+  const estimated = await ledger.useByDay(days, 'estimated')
+  return common.measured ? mergedDays(estimated, await ledger.useByDay(days, 'measured'), common) : estimated
+}
+
+async function teamOf(ledger: Ledger): Promise<PastDays['team']> {
+  const asked = ledger.fact('runsAsked')?.[scopeKey(TEAM)]
+  if (!asked) return undefined
+  const range = { fromAt: asked.fromAt, untilAt: asked.throughAt + DAY_MS }
+  const days = teamDays(await ledger.runs(TEAM, range))
+  return days && { ...range, days }
 }

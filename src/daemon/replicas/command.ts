@@ -1,7 +1,16 @@
 // Leases for a command that writes beside replicas, such as `apply`: it takes each workspace that it is about to write, or fails with the name
 // of the holder. It releases all at its end, and never takes a workspace from a replica.
-import { BEAT_MS, LEASE_MS, LOOK_MS, leftMs, type Moment, mayLeave, quietUntil } from '../../core/replicas/lease.ts'
-import type { HeartbeatAnswer, ReplicaName } from '../../core/replicas/table.ts'
+import {
+  BEAT_MS,
+  type HeartbeatAnswer,
+  LEASE_MS,
+  LOOK_MS,
+  leftMs,
+  type Moment,
+  mayLeave,
+  quietUntil,
+  type ReplicaName,
+} from '../../core/replicas/lease.ts'
 import type { Clock, LeaseTable } from '../../ports.ts'
 import { LedgerError } from '../ledger/error.ts'
 import { type FencedLeases, soleLeases, type Wanted } from './leases.ts'

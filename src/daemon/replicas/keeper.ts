@@ -1,9 +1,18 @@
 // Keeps the leases of one replica: sends heartbeats, takes and releases workspaces as the spread says, and ends the loop of a workspace whose
 // lease is over. Its own clocks decide whether a lease still holds, the database whether one may be taken. A write may leave only under a
 // lease that is certain.
-import { BEAT_MS, LEASE_MS, LOOK_MS, leftMs, type Moment, mayLeave, quietUntil } from '../../core/replicas/lease.ts'
+import {
+  BEAT_MS,
+  type HeartbeatAnswer,
+  type HeldWorkspace,
+  LEASE_MS,
+  LOOK_MS,
+  leftMs,
+  type Moment,
+  mayLeave,
+  quietUntil,
+} from '../../core/replicas/lease.ts'
 import { type Held, settingsThatCount, spread } from '../../core/replicas/spread.ts'
-import type { HeartbeatAnswer, HeldWorkspace } from '../../core/replicas/table.ts'
 import { LedgerError } from '../ledger/error.ts'
 import type { FencedLeases, LeaseStatus } from './leases.ts'
 import { READOPT_EVERY_MS, readopt, report, SHOW_EVERY_MS, show, shownElsewhere } from './sharing.ts'

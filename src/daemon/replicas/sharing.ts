@@ -1,5 +1,5 @@
 // Shares between replicas, beside leases, the policies of each and the views of their workspaces. It does not decide who holds a workspace.
-import type { HeldWorkspace } from '../../core/replicas/table.ts'
+import type { HeldWorkspace } from '../../core/replicas/lease.ts'
 import { saySame } from './policies.ts'
 import { inForce, type State } from './state.ts'
 

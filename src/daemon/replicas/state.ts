@@ -1,6 +1,5 @@
 // The state of the keeper of leases between two heartbeats. keeper.ts and sharing.ts act on it.
-import type { Lease, Moment, Quiet } from '../../core/replicas/lease.ts'
-import type { HeartbeatAnswer, LeaseRow, ReplicaName } from '../../core/replicas/table.ts'
+import type { HeartbeatAnswer, Lease, LeaseRow, Moment, Quiet, ReplicaName } from '../../core/replicas/lease.ts'
 import type { Clock, LeaseTable } from '../../ports.ts'
 import type { LeaseHooks, Wanted } from './leases.ts'
 import { saySame } from './policies.ts'

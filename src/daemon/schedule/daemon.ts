@@ -21,9 +21,7 @@ import { elsewhereIn, isOfLease, leaseFindings, noticeLease, packed, viewsOf, wa
 import { createWorkspace, report, type Workspace, type WorkspaceParts } from '../workspace.ts'
 import { type Loop, startLoop } from './loop.ts'
 import { oneAtATime } from './one-at-a-time.ts'
-import { openAll } from './open-all.ts'
-import { createReadiness } from './readiness.ts'
-import { refreshViews, sharedRefresh } from './refresh.ts'
+import { createReadiness, openAll, refreshViews, sharedRefresh } from './refresh.ts'
 
 /** The parts of a workspace, and how to close them. */
 export interface OpenedWorkspace {

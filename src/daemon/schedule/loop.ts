@@ -2,12 +2,11 @@
 // at once, also during a long sweep. Intervals run on the monotonic clock, grants on the wall clock.
 
 import { holdOf } from '../../core/model/change.ts'
-import { isSameEntry, type PolicyEntry, UNDECLARED } from '../../core/model/entry.ts'
 import type { PolicyStatus } from '../../core/model/events.ts'
-import type { PolicyRevision } from '../../core/model/policy.ts'
+import { isSameEntry, type PolicyEntry, type PolicyRevision, UNDECLARED } from '../../core/model/policy.ts'
 import { type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
-import { nextCycleDelay, nextGrantInstant, nextWork } from '../../core/pace/schedule.ts'
+import { nextCycleDelay, nextGrantInstant, nextWork } from '../../core/pace/rhythm.ts'
 import { isOpen } from '../../core/plan/breaker.ts'
 import { collectAddOn } from '../collect/add-on.ts'
 import { keepPast } from '../collect/past.ts'

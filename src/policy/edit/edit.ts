@@ -1,7 +1,171 @@
 // The edits that `capkeeper edit` knows, as plain data, and how each is named to people.
+
+import { type Alias, isMap, isNode, isScalar, type Node, type Pair, type Scalar, visit, type YAMLMap } from 'yaml'
 import type { Cap } from '../../core/model/policy.ts'
+import { InputError, type Position, type Problem } from '../../core/model/problem.ts'
 import { type Scope, scopeKey } from '../../core/model/scope.ts'
-import type { Times } from '../grant.ts'
+import type { Times } from '../dates.ts'
+import { type Branch, nameOf, textOf } from '../tree.ts'
+import { NULLS, positionAt, problemAt, type Source, sourceOf, type YamlNode } from '../yaml.ts'
+import type { EntryText } from './splice.ts'
+
+/** Refuses an edit at a place, with what to do by hand. Throws an `InputError`. */
+export function byHand(source: Source, at: number, message: string, hint: string, other?: Position): never {
+  throw new InputError([problemAt(source, [at, at + 1], 'error', 'EDIT_BY_HAND', message, { hint, ...(other && { other }) })])
+}
+
+/** Marks of templates; in a comment they are filled in as well. */
+const TEMPLATE = /\{\{.*?\}\}|\{%.*?%\}|<%.*?%>/s
+
+/** What sops writes: its own key, and encrypted values. */
+const ENCRYPTED = /^(?:sops|"sops"):|\bENC\[[A-Z0-9_]+,data:/m
+
+const withoutMark = (text: string): string => (text.startsWith('\uFEFF') ? text.slice(1) : text)
+
+/** Why a text is not edited: another program fills it in or encrypts it. Undefined for any other text. */
+export function foreignTo(file: string, text: string): Problem | undefined {
+  const source = sourceOf(file, withoutMark(text))
+  const template = TEMPLATE.exec(source.text)
+  const encrypted = ENCRYPTED.exec(source.text)
+  if (!template && !encrypted) return undefined
+  const [found, what, hint] = template
+    ? ([template, 'is a template', 'edit it by hand, or edit what is made of it'] as const)
+    : ([encrypted as RegExpExecArray, 'is encrypted', 'edit it with sops'] as const)
+  return problemAt(source, [found.index, found.index + found[0].length], 'error', 'EDIT_BY_HAND', `${file} ${what} here`, { hint })
+}
+
+/** Whether a text of the edit itself would make a file look like a template. */
+export const looksLikeTemplate = (text: string): boolean => TEMPLATE.test(text)
+
+/** Refuses a place that aliases give another meaning: it came by one, or its anchor, or one around it, is used elsewhere. */
+export function guardPlace(branch: Branch): void {
+  const { source } = branch.reader
+  const users = usersOf(branch)
+  for (let at: Branch | undefined = branch; at; at = at.parent) {
+    const place = at.alias?.range?.[0]
+    if (at.alias && place !== undefined) {
+      const message = `${nameOf(branch)} comes from the alias *${at.alias.source}`
+      byHand(source, place, message, 'write it out here by hand, or change it where the anchor is', placeOfNode(source, branch.node))
+    }
+    const { node } = at
+    const user = users.find(([, target]) => target === node)
+    if (user) refuseShared(source, user)
+  }
+}
+
+/** Refuses to take out a node that has an anchor which is used outside of it. */
+export function guardRemoval(branch: Branch): void {
+  guardPlace(branch)
+  const users = usersOf(branch)
+  const inside = new Set<unknown>()
+  if (users.length === 0 || !isNode(branch.node)) return
+  visit(branch.node, { Node: (_key, node) => void inside.add(node) })
+  const user = users.find(([alias, target]) => inside.has(target) && !inside.has(alias))
+  if (user) refuseShared(branch.reader.source, user)
+}
+
+type User = readonly [alias: Alias, target: Node]
+
+/** The aliases of the document; they were followed when its tree was made. */
+const usersOf = ({ reader }: Branch): readonly User[] => [...(reader.anchors ?? [])]
+
+function refuseShared(source: Source, [alias, target]: User): never {
+  const message = `the anchor &${alias.source} here is used elsewhere`
+  byHand(source, target.range?.[0] ?? 0, message, 'change it by hand, so that the alias keeps its meaning', placeOfNode(source, alias))
+}
+
+const placeOfNode = (source: Source, node: YamlNode): Position => positionAt(source, node?.range?.[0] ?? 0)
+
+/** Plain, or in single or double quotes. */
+export type Quotes = '' | "'" | '"'
+
+/** A value to be written: numbers and words of the format are never quoted. */
+export type Value = { readonly text: string } | { readonly word: string }
+
+export type Fields = readonly (readonly [key: string, value: Value])[]
+
+export interface Style {
+  readonly isFlow: boolean
+  /** Blanks within `{ }`. */
+  readonly padding: string
+  /** Between a dash and what follows it. */
+  readonly gap: string
+  readonly keys: Quotes
+  /** Of the value of a key; '' stands for any other text. */
+  readonly quotes: ReadonlyMap<string, Quotes>
+}
+
+export const PLAIN_STYLE: Style = { isFlow: false, padding: '', gap: ' ', keys: '', quotes: new Map() }
+
+/** The quotes of a scalar. A block scalar, and what is no scalar, counts as plain. */
+export const quotesOf = (node: YamlNode): Quotes =>
+  isScalar(node) && node.type === 'QUOTE_DOUBLE' ? '"' : isScalar(node) && node.type === 'QUOTE_SINGLE' ? "'" : ''
+
+/** The style of an entry: a mapping, in a list or as a value. `dash`: the offset of its dash. */
+export function styleOf(text: string, node: YAMLMap, dash?: number): Style {
+  const isFlow = node.flow === true
+  const pairs = node.items as readonly Pair<Scalar, YamlNode>[]
+  const quotes = new Map(pairs.flatMap(({ key, value }) => (isScalar(value) ? [[textOf(key), quotesOf(value)] as const] : [])))
+  const first = pairs.find(({ value }) => isScalar(value) && quotesOf(value) !== '')
+  const start = node.range?.[0] ?? 0
+  const between = dash === undefined ? '' : text.slice(dash + 1, start)
+  return {
+    isFlow,
+    padding: isFlow && text[start + 1] === ' ' ? ' ' : '',
+    gap: /^ +$/.test(between) ? between : ' ',
+    keys: quotesOf(pairs[0]?.key ?? null),
+    quotes: new Map([['', first?.value ? quotesOf(first.value) : ''], ...quotes]),
+  }
+}
+
+/** Fields as a mapping. */
+export function mappingText(fields: Fields, style: Style): EntryText {
+  const write = (inFlow: boolean): readonly string[] =>
+    fields.map(([key, value]) => `${written(key, style.keys, inFlow)}: ${valueText(value, quotesFor(style, key), inFlow)}`)
+  const flow = `{${style.padding}${write(true).join(', ')}${style.padding}}`
+  return { lines: style.isFlow ? [flow] : write(false), flow }
+}
+
+/** The same as an item of a list: behind a dash. */
+export function itemText({ lines, flow }: EntryText, { gap }: Pick<Style, 'gap'>): EntryText {
+  const indent = ' '.repeat(gap.length + 1)
+  return { lines: lines.map((line, index) => `${index === 0 ? `-${gap}` : indent}${line}`), flow }
+}
+
+/** A key that is not quoted elsewhere takes the quotes of the other texts. */
+const quotesFor = ({ quotes }: Style, key: string): Quotes => quotes.get(key) ?? quotes.get('') ?? ''
+
+export const valueText = (value: Value, quotes: Quotes, inFlow: boolean): string =>
+  'word' in value ? value.word : written(value.text, quotes, inFlow)
+
+/** A text as a scalar, plain where the neighbours are and where it may be. */
+function written(text: string, quotes: Quotes, inFlow: boolean): string {
+  if (quotes === '' && mayBePlain(text, inFlow)) return text
+  if (quotes !== '"' && !/[^\x20-\x7e\xa0-\ud7ff]/.test(text) && quotes === "'") return `'${text.replaceAll("'", "''")}'`
+  return inDoubleQuotes(text)
+}
+
+/** JSON is YAML, but for characters that YAML does not print. */
+const inDoubleQuotes = (text: string): string =>
+  JSON.stringify(text).replace(
+    /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g,
+    (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+
+const INDICATORS = /^[-?:,[\]{}#&*!|>'"%@`=~.]/
+const WORDS = /^(true|false|yes|no|on|off|<<)$/i
+
+function mayBePlain(text: string, inFlow: boolean): boolean {
+  if (text === '' || NULLS.has(text) || WORDS.test(text) || INDICATORS.test(text) || text !== text.trim()) return false
+  if (/[^\x20-\x7e\xa1-\ud7ff]|[\u2028\u2029]|: |:$| #/.test(text)) return false
+  return !inFlow || !/[,[\]{}]|:(?=[,[\]{}])/.test(text)
+}
+
+/** The style of the last entry that is a mapping; undefined without one. */
+export function lastStyle(text: string, nodes: readonly (readonly [node: YamlNode, dash: number | undefined])[]): Style | undefined {
+  const found = nodes.findLast(([node]) => isMap(node) && node.items.length > 0)
+  return found && styleOf(text, found[0] as YAMLMap & Node, found[1])
+}
 
 /** Sets the cap of a scope. `name`: of a group that is not declared yet. */
 export interface CapEdit {

@@ -3,11 +3,11 @@ import { isMap, isScalar, isSeq, type Pair, type Scalar, type YAMLMap, type YAML
 import type { SpecText } from '../schema/source.ts'
 import { type Branch, field, items, nameOf, textOf } from '../tree.ts'
 import type { YamlNode } from '../yaml.ts'
-import { byHand, guardPlace, guardRemoval } from './guard.ts'
-import { columnOf, hasComment, type Layout, layoutOf, linesOf, nextLine, type Splice } from './layout.ts'
-import { fillMarked, indented, insertAfter, linesAt, removeAt, wholeLines } from './splice.ts'
 import {
+  byHand,
   type Fields,
+  guardPlace,
+  guardRemoval,
   itemText,
   lastStyle,
   mappingText,
@@ -18,7 +18,9 @@ import {
   styleOf,
   type Value,
   valueText,
-} from './style.ts'
+} from './edit.ts'
+import { columnOf, hasComment, type Layout, layoutOf, linesOf, nextLine, type Splice } from './layout.ts'
+import { fillMarked, indented, insertAfter, linesAt, removeAt, wholeLines } from './splice.ts'
 
 export type Spec = Branch<SpecText>
 type ListKey = 'groups' | 'users' | 'grants' | 'protected' | 'approvals'

@@ -1,6 +1,5 @@
 // Chooses the document that an edit goes to: the one that declares the subject, else the only one that may hold it. With several it never guesses.
-import type { Scope } from '../../core/model/scope.ts'
-import { scopeKey } from '../../core/model/scope.ts'
+import { type Scope, scopeKey } from '../../core/model/scope.ts'
 import type { PolicyText } from '../load/files.ts'
 import type { PolicyDocument } from '../parse.ts'
 import type { PolicyText as Policy } from '../schema/source.ts'

@@ -4,16 +4,13 @@ import type { CapRule, DeclaredGroup, Grant, PolicySet } from '../../core/model/
 import { formatPosition, type Position } from '../../core/model/problem.ts'
 import { type Scope, scopeKey, userScope } from '../../core/model/scope.ts'
 import { credits, DAY_MS, type Instant } from '../../core/model/units.ts'
-import { readTime } from '../dates.ts'
-import type { PlacedGrant, Times } from '../grant.ts'
+import { type PlacedGrant, readTime, type Times } from '../dates.ts'
 import { readZone } from '../parse.ts'
 import { type Branch, field, good, items, placeOf } from '../tree.ts'
-import type { CapEdit, Edit, ExtendEdit, GrantEdit, Target } from './edit.ts'
+import { byHand, type CapEdit, type Edit, type ExtendEdit, type Fields, type GrantEdit, type Target, type Value } from './edit.ts'
 import { addEntry, addKeys, addTeam, addText, removeEntry, removeKey, setScalar } from './entries.ts'
-import { byHand } from './guard.ts'
 import type { Splice } from './layout.ts'
 import { ChoiceError, entryOf, type Found, grantsOf, type Place, placeFor, specOf, textItem } from './place.ts'
-import type { Fields, Value } from './style.ts'
 
 /** What an edit does; `nothing` says why there is nothing to do. */
 type Step =

@@ -1,8 +1,7 @@
 // What a policy set means, as lines and as a digest. File names, places, document names, order, formatting and comments make no difference to them.
 import { createHash } from 'node:crypto'
-import { compareText } from '../../core/model/order.ts'
 import type { Delegated, PolicySet } from '../../core/model/policy.ts'
-import { scopeKey } from '../../core/model/scope.ts'
+import { compareText, scopeKey } from '../../core/model/scope.ts'
 
 /** 12 hex digits of SHA-256 over what a set means: scopes, caps, times, reasons, lists. */
 export const digestOf = (set: PolicySet): string => digestOfLines(linesOf(set))

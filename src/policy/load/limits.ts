@@ -1,6 +1,7 @@
 // Bounds on what all policies together say, and on their problems.
-import { compareText } from '../../core/model/order.ts'
+
 import type { Problem } from '../../core/model/problem.ts'
+import { compareText } from '../../core/model/scope.ts'
 import { MAX_PROBLEMS_TOGETHER, MAX_SET_TEXT } from '../bounds.ts'
 
 /** Sets are kept in memory and in the ledger, once for each workspace, even when aliases make the files short. */

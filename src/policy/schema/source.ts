@@ -1,10 +1,94 @@
 // The schema of policies, the source of the type, the validator, the schema for editors, and the known keys in messages. Only the generator loads
 // this file. It describes one document: duplicates, time zones, undeclared groups and workspaces are checked elsewhere.
-import Type, { type Static } from 'typebox'
+
+import type { Static, TProperties, TSchema } from 'typebox'
+import Type from 'typebox'
 import { MAX_CAP } from '../../core/model/units.ts'
-import { API_VERSION, POLICY_KIND } from '../words.ts'
-import { choice, DIALECT, filled, flag, leaf, list, object, optional, orNothing, pattern, text, word } from './build.ts'
-import { TIME_PATTERN } from './patterns.ts'
+import { API_VERSION, POLICY_KIND } from '../bounds.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+/** A schema in plain JSON for values of a type. */
+export const leaf = <T>(kind: string, schema: Json, description?: string) =>
+  Type.Unsafe<T>({ ...schema, ...(description === undefined ? {} : { description }), 'x-kind': kind })
+
+/** A mapping with these keys and no others. */
+export const object = <T extends TProperties>(description: string, properties: T, more: Json = {}) =>
+  Type.Object(properties, { additionalProperties: false, description, ...more })
+
+export const optional = <T extends TSchema>(schema: T) => Type.Optional(schema)
+
+/** An optional key without a value counts as left out, so that its value can be commented out. */
+export function orNothing<T extends TSchema>(schema: T) {
+  const json: Json = Object.fromEntries(Object.entries(schema))
+  const { enum: words, type } = json
+  const more = Array.isArray(words) ? { enum: [...words, null] } : { type: [type, 'null'].flat() }
+  return Type.Optional(Type.Unsafe<Static<T>>({ ...json, ...more }))
+}
+
+/** An optional list that may be empty. */
+export const list = <T extends TSchema>(description: string, items: T) =>
+  Type.Optional(Type.Unsafe<readonly Static<T>[]>({ type: ['array', 'null'], description, items }))
+
+/** An optional list that must not be empty. */
+export const filled = <T extends TSchema>(description: string, items: T) =>
+  Type.Optional(Type.Unsafe<readonly Static<T>[]>({ type: 'array', minItems: 1, description, items }))
+
+/** A text; a number is taken as written. */
+export const text = (description?: string, kind = 'text') => leaf<string>(kind, { type: ['string', 'number'], pattern: '\\S' }, description)
+
+/** A text of a certain form. */
+export const pattern = (kind: string, regularExpression: string, description?: string) =>
+  leaf<string>(kind, { type: 'string', pattern: regularExpression }, description)
+
+export const flag = (description: string) => leaf<boolean>('flag', { type: 'boolean' }, description)
+
+export const choice = <const T extends string>(words: readonly T[], description: string) => leaf<T>('choice', { enum: words }, description)
+
+export const word = <const T extends string>(one: T) => leaf<T>('word', { const: one })
+
+export const DIALECT = 'https://json-schema.org/draft/2020-12/schema'
+
+/** The whole numbers from 0 to `most`, with any leading zeros. */
+function upTo(most: number): string {
+  const digits = String(most)
+  const shorter = digits.length > 1 ? [`[0-9]{1,${digits.length - 1}}`] : []
+  const below = [...digits].flatMap((digit, at) => {
+    const rest = digits.length - at - 1
+    return digit === '0' ? [] : [`${digits.slice(0, at)}[0-${Number(digit) - 1}]${rest > 0 ? `[0-9]{${rest}}` : ''}`]
+  })
+  return `0*(${[...shorter, ...below, digits].join('|')})`
+}
+
+/** White space around a text is accepted where the parsers trim it. */
+const whole = (pattern: string): string => `^\\s*${pattern}\\s*$`
+
+const PORT = upTo(65_535)
+const UNIT = '(ms|s|m|h|d)'
+
+export const LISTEN_PATTERN = whole(`(\\[[0-9A-Fa-f:.]+\\]|[^\\s:/\\[\\]]*):${PORT}`)
+
+export const URL_PATTERN = whole(`[Hh][Tt][Tt][Pp][Ss]?://(\\[[0-9A-Fa-f:.]+\\]|[^\\s@?#/:\\[\\]\\\\%<>^|]+)(:(${PORT})?)?(/[^@?#]*)?`)
+
+/** Each part is at most 20 days; their sum is not checked here. */
+export const INTERVAL_PATTERN = whole(`([0-9]{1,9}ms|${upTo(1_728_000)}s|${upTo(28_800)}m|${upTo(480)}h|${upTo(20)}d)+`)
+
+/** Durations below 100 ms, except those with several parts above 0. */
+export const TOO_SHORT_PATTERN = whole(`(0+${UNIT})*(0*[0-9]{1,2}ms)?(0+${UNIT})*`)
+
+/** `15%` or `2.5 %`, of at most `most`. */
+export const percentPattern = (most: number): string => whole(`(${upTo(most - 1)}(\\.[0-9]+)?|0*${most}(\\.0+)?)\\s*%`)
+
+const DATE = '[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])'
+const HOURS = '([01][0-9]|2[0-3])'
+
+/** A date or an RFC 3339 instant; 31 February is accepted here. */
+const TIME_PATTERN = whole(`${DATE}([Tt ]${HOURS}:[0-5][0-9]:([0-5][0-9]|60)(\\.[0-9]+)?([Zz]|[+-]${HOURS}:[0-5][0-9]))?`)
+
+export const HOUR_PATTERN = whole(`${HOURS}:[0-5][0-9]`)
+
+/** An e-mail address without a display name. */
+export const MAIL_PATTERN = whole('[^\\s@:<>(),;"\\\\\\[\\]]+@[^\\s@:<>(),;"\\\\\\[\\]]+')
 
 /** The longest time that a condition may ask about, in days. */
 const MAX_DAYS = 3650

@@ -1,13 +1,11 @@
 // Analytics: reads, compiles, runs and shows each query of a request, in the order of the request. Bounds the size of an answer.
 import type { AggregationFunction, AnalyticsAnswer, WireAnalyticsResult, WireResponseItem } from '../../api/wire.ts'
 import type { ServiceContext } from '../context.ts'
-import { Refusal } from '../refusal.ts'
-import { type Fields, textField, timeField } from '../request.ts'
+import { type Fields, Refusal, textField, timeField } from '../refusal.ts'
 import { peopleOf } from '../roster.ts'
 import type { SqlValue, StoredKey } from '../store.ts'
 import { FILTERS, type FieldType, type NamedField } from './fields.ts'
-import { type Filter, type Query, queriesOf, type Selection } from './query.ts'
-import { type ApiKeyOf, writeCell } from './values.ts'
+import { type ApiKeyOf, type Filter, type Query, queriesOf, type Selection, writeCell } from './query.ts'
 
 /** The most characters of names and values in one answer, before JSON; a larger answer is refused with 400. Choice. */
 const MAX_ANSWER_CHARACTERS = 80_000_000

@@ -5,11 +5,10 @@ import type { Clock, Operation } from '../../ports.ts'
 import type { CapBook } from '../caps.ts'
 import { pick } from '../company/random.ts'
 import type { ServiceContext } from '../context.ts'
-import { type Chance, HTML_PAGE, type RateLimiter, retryAfterHeader } from '../faults.ts'
 import { type Encoded, encodeRefusal, JSON_TYPE, Refusal } from '../refusal.ts'
 import { answer, authenticate } from '../service.ts'
 import type { Store } from '../store.ts'
-import type { FaultName, Switches } from '../switches.ts'
+import { type Chance, type FaultName, HTML_PAGE, type RateLimiter, retryAfterHeader, type Switches } from '../switches.ts'
 
 /** The result of a request: an answer, a connection that is reset, or no answer at all. */
 export type Exchange =

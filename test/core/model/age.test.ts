@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isYounger, notAhead } from '../../../src/core/model/age.ts'
+import { isYounger, notAhead } from '../../../src/core/model/units.ts'
 
 describe('what was stamped', () => {
   it.each([

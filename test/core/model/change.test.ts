@@ -1,7 +1,7 @@
 // How a write may have ended, what may be set after it, and which scopes in quarantine are only skipped.
 import { describe, expect, test } from 'vitest'
 import { isGone, isInDoubt, mayHaveLanded, type WriteEnd } from '../../../src/core/model/change.ts'
-import { type PolicyEntry, UNDECLARED } from '../../../src/core/model/entry.ts'
+import { type PolicyEntry, UNDECLARED } from '../../../src/core/model/policy.ts'
 import { entryOf, NOW, scope } from '../../support/declare.ts'
 
 describe('a write', () => {

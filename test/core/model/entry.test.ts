@@ -1,6 +1,6 @@
 // The policy entry behind a cap: when two ask for the same, and whose the cap is.
 import { describe, expect, test } from 'vitest'
-import { GIVEN_UP, isSameEntry, ownerOf, type PolicyEntry, UNDECLARED } from '../../../src/core/model/entry.ts'
+import { GIVEN_UP, isSameEntry, ownerOf, type PolicyEntry, UNDECLARED } from '../../../src/core/model/policy.ts'
 import { credits } from '../../../src/core/model/units.ts'
 
 const ruleOf = (cap: number): PolicyEntry => ({ kind: 'cap', cap: credits(cap) })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { beyondLimit, MEASURED_LIMITS, sweepTooLong } from '../../../src/core/model/limits.ts'
+import { beyondLimit, MEASURED_LIMITS, sweepTooLong } from '../../../src/core/model/units.ts'
 
 describe('a sweep', () => {
   it.each([

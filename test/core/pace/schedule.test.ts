@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { dueInMs, nextCycleDelay, nextGrantInstant, nextWork } from '../../../src/core/pace/schedule.ts'
+import { dueInMs, nextCycleDelay, nextGrantInstant, nextWork } from '../../../src/core/pace/rhythm.ts'
 import { CYCLE, DAY, type GrantSketch, NOW, policy } from '../../support/declare.ts'
 
 const MINUTE = 60_000

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { countPeople } from '../../../src/core/interpret/effective.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
+import { type WatchInputs, watchedScopes } from '../../../src/core/pace/pacing.ts'
 import { riskOf } from '../../../src/core/pace/reading-order.ts'
-import { type WatchInputs, watchedScopes } from '../../../src/core/pace/watched.ts'
 import { cap, members, NOW, type PlainCap, roster, scope, short } from '../../support/declare.ts'
 
 interface Sketch {

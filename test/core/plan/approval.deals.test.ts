@@ -1,7 +1,7 @@
 // Approvals of a pool's deal: it goes on meaning the deal, whatever its amounts become, until the guards have let the deal through.
 import { describe, expect, test } from 'vitest'
 import type { Approval, Hold } from '../../../src/core/model/change.ts'
-import { UNDECLARED } from '../../../src/core/model/entry.ts'
+import { UNDECLARED } from '../../../src/core/model/policy.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { matchApprovals, releasedChanges, verifyApprovals } from '../../../src/core/plan/approval.ts'

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest'
 import type { Approval, Hold } from '../../../src/core/model/change.ts'
-import { UNDECLARED } from '../../../src/core/model/entry.ts'
+import { UNDECLARED } from '../../../src/core/model/policy.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { currentApprovals, matchApprovals, releasedChanges, verifyApprovals, voidGrown } from '../../../src/core/plan/approval.ts'

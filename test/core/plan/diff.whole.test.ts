@@ -1,7 +1,7 @@
 // Differences and what the ledger remembers, field by field; the decisions themselves are in diff.test.ts.
 
 import { describe, expect, test } from 'vitest'
-import { UNDECLARED } from '../../../src/core/model/entry.ts'
+import { UNDECLARED } from '../../../src/core/model/policy.ts'
 import { scopeKey } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { ownedFrom, setBefore } from '../../../src/core/plan/diff.ts'

@@ -1,6 +1,6 @@
 // What is shown and asked for, and may only be inherited: when it is made the scope's own before an ancestor moves.
 import { describe, expect, test } from 'vitest'
-import { UNDECLARED } from '../../../src/core/model/entry.ts'
+import { UNDECLARED } from '../../../src/core/model/policy.ts'
 import { scopeKey } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { buildPlan, type PlanInputs } from '../../../src/core/plan/plan.ts'

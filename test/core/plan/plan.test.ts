@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isReady } from '../../../src/core/model/change.ts'
-import { UNDECLARED } from '../../../src/core/model/entry.ts'
+import { UNDECLARED } from '../../../src/core/model/policy.ts'
 import { scopeKey } from '../../../src/core/model/scope.ts'
 import { cap, entryOf, HOUR, NOW, scope, short } from '../../support/declare.ts'
 import { type PlanSketch, planOf } from '../../support/plan.ts'

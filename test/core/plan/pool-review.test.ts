@@ -1,8 +1,8 @@
 // Which deals of pools the guards have let through, and how a plan holds one that they have not.
 import { describe, expect, test } from 'vitest'
 import { scopeKey } from '../../../src/core/model/scope.ts'
+import { creditsMoved, poolReviews, withReviews } from '../../../src/core/plan/approval.ts'
 import type { Difference, PoolReview } from '../../../src/core/plan/diff.ts'
-import { creditsMoved, poolReviews, withReviews } from '../../../src/core/plan/pool-review.ts'
 import type { PoolState } from '../../../src/core/pools/state.ts'
 import { CYCLE, cap, email, NOW, type PlainCap, type PoolSketch, policy, scope } from '../../support/declare.ts'
 import { digest, lines, type PlanSketch, planOf } from '../../support/plan.ts'

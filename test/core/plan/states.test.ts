@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Quarantined } from '../../../src/core/model/change.ts'
-import { UNDECLARED } from '../../../src/core/model/entry.ts'
 import type { ApiErrorKind, CapReading } from '../../../src/core/model/observed.ts'
+import { UNDECLARED } from '../../../src/core/model/policy.ts'
 import { byScope, type Scope, type ScopeKey, scopeKey, TEAM } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { buildPlan, type PlanInputs } from '../../../src/core/plan/plan.ts'

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Cycle } from '../../../src/core/model/observed.ts'
 import { credits } from '../../../src/core/model/units.ts'
-import { fullSum } from '../../../src/core/pools/count.ts'
+import { fullSum } from '../../../src/core/pools/figures.ts'
 import { isGone, observePool } from '../../../src/core/pools/observe.ts'
 import { openLowers, type PoolMember, type PoolObservation, type PoolState } from '../../../src/core/pools/state.ts'
 import { CYCLE, cap, DAY, email, HOUR, NOW, type PlainCap } from '../../support/declare.ts'

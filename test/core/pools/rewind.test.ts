@@ -1,7 +1,7 @@
 // What a pool remembers after a clock that was ahead: nothing in the future, and the very same state where nothing was.
 import { describe, expect, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
-import { rewound } from '../../../src/core/pools/rewind.ts'
+import { rewound } from '../../../src/core/pools/observe.ts'
 import type { PoolMember, PoolState } from '../../../src/core/pools/state.ts'
 import { CYCLE, cap, HOUR, NOW } from '../../support/declare.ts'
 

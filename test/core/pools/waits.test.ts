@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
 import { capToAsk } from '../../../src/core/pools/ask.ts'
 import { dealPool } from '../../../src/core/pools/deal.ts'
+import { waitingRaises, waitingText } from '../../../src/core/pools/notes.ts'
 import type { PoolMember, PoolState } from '../../../src/core/pools/state.ts'
-import { waitingRaises, waitingText } from '../../../src/core/pools/waits.ts'
 import { CYCLE, cap, email, HOUR, NOW } from '../../support/declare.ts'
 
 const member = (use: number, dealt: number, more: Partial<PoolMember> = {}): PoolMember => ({

@@ -1,8 +1,7 @@
 // The words about pools: the figures for one person, and the notes for the author of the policy.
 import { describe, expect, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
-import { fullSum } from '../../../src/core/pools/count.ts'
-import { dealLines, poolFigures } from '../../../src/core/pools/figures.ts'
+import { dealLines, fullSum, poolFigures } from '../../../src/core/pools/figures.ts'
 import { poolNotes } from '../../../src/core/pools/notes.ts'
 import type { MemberNow, PoolMember, PoolState } from '../../../src/core/pools/state.ts'
 import { CYCLE, cap, DAY, email, HOUR, NOW, type PlainCap, type PoolSketch, policy } from '../../support/declare.ts'

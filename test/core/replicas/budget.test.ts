@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { within } from '../../../src/core/pace/pace.ts'
-import { learnedTogether, partOfRate, sharersOf } from '../../../src/core/replicas/budget.ts'
+import { learnedTogether, partOfRate, sharersOf } from '../../../src/core/replicas/lease.ts'
 
 test('the parts of one key never exceed its limit together, and neither does the lowest rate', () => {
   fc.assert(

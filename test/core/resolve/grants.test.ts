@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { comparePositions } from '../../../src/core/model/order.ts'
-import { scopeKey } from '../../../src/core/model/scope.ts'
+import { comparePositions, scopeKey } from '../../../src/core/model/scope.ts'
 import { grantId, grantStatuses, grantWindow, hasEnded, isInForce } from '../../../src/core/resolve/grants.ts'
 import { CYCLE, DAY, entryOf, type GrantSketch, grant, HOUR, NOW, type OwnedSketch, ownedCaps, policy } from '../../support/declare.ts'
 

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest'
 import type { When } from '../../../src/core/model/policy.ts'
 import { answersOf, type RowInputs, rowFacts, truthOf } from '../../../src/core/resolve/conditions.ts'
 import { resolveDesired } from '../../../src/core/resolve/desired.ts'
+import { judgeRules } from '../../../src/core/resolve/matches.ts'
 import type { DesiredInputs } from '../../../src/core/resolve/resolution.ts'
-import { judgeRules } from '../../../src/core/resolve/rules.ts'
 import { nearest } from '../../../src/policy/suggest.ts'
 import {
   desiredInputs,

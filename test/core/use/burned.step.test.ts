@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Roster } from '../../../src/core/model/observed.ts'
 import { credits } from '../../../src/core/model/units.ts'
-import { type Burned, foldUsage, NOTHING_BURNED } from '../../../src/core/use/burned.ts'
+import { type Burned, foldUsage, NOTHING_BURNED } from '../../../src/core/use/burn.ts'
 import { CYCLE, email, NOW } from '../../support/declare.ts'
 
 const roster = (used: Readonly<Record<string, number | undefined>>, { cycle, ...more }: Partial<Roster> = { cycle: CYCLE }): Roster => ({

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { GroupMembers, Roster } from '../../../src/core/model/observed.ts'
 import { credits } from '../../../src/core/model/units.ts'
-import { type Burned, foldUsage, NOTHING_BURNED } from '../../../src/core/use/burned.ts'
+import { type Burned, foldUsage, NOTHING_BURNED } from '../../../src/core/use/burn.ts'
 import { CYCLE, email, HOUR, NOW } from '../../support/declare.ts'
 
 const NEXT = { startAt: CYCLE.endAt, endAt: CYCLE.endAt + 30 * 24 * HOUR }

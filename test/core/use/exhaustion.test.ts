@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Balance } from '../../../src/core/model/observed.ts'
 import type { Cap } from '../../../src/core/model/policy.ts'
 import { credits } from '../../../src/core/model/units.ts'
-import { exhaustionOf, type PersonUse } from '../../../src/core/use/exhaustion.ts'
+import { exhaustionOf, type PersonUse } from '../../../src/core/use/burn.ts'
 import type { Forecast } from '../../../src/core/use/forecast.ts'
 import { at, BALANCE, DAY } from '../../support/burn.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
-import { type FigurePair, unitDoubt } from '../../../src/core/use/unit-doubt.ts'
+import { type FigurePair, unitDoubt } from '../../../src/core/use/forecast.ts'
 
 const pair = (first: number | undefined, second: number | undefined): FigurePair => ({
   of: 'add-on credits',

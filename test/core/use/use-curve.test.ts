@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { burnedByDays, burnedByReadings, type UseReading, useCurve } from '../../../src/core/use/use-curve.ts'
+import { burnedByDays, burnedByReadings, type UseReading, useCurve } from '../../../src/core/use/forecast.ts'
 import { alike, at, CYCLE, DAY, HOUR, historyOf, reading, readingsOf, steadily } from '../../support/burn.ts'
 
 const curveAt = (now: number, readings: readonly UseReading[]) => {

@@ -1,6 +1,6 @@
 // What a workspace shows after its cycles: states, people and warnings, only known ones, and also while the ledger fails.
 import { describe, expect, test } from 'vitest'
-import { NOTHING_BURNED } from '../../../src/core/use/burned.ts'
+import { NOTHING_BURNED } from '../../../src/core/use/burn.ts'
 import { learnUsage } from '../../../src/daemon/collect/usage.ts'
 import { viewOf } from '../../../src/daemon/conditions/view.ts'
 import { LedgerError } from '../../../src/daemon/ledger/error.ts'

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import { scopeKey } from '../../../src/core/model/scope.ts'
 import { HOUR_MS } from '../../../src/core/model/units.ts'
-import { seenIn } from '../../../src/daemon/cycle/seen.ts'
+import { seenIn } from '../../../src/daemon/cycle/read.ts'
 import type { Transport } from '../../../src/ports.ts'
 import { email, scope } from '../../support/declare.ts'
 import { type Declared, testWorld, type World, type WorldOptions } from '../../support/world.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { learnedKeeper } from '../../../src/daemon/cycle/learned.ts'
+import { learnedKeeper } from '../../../src/daemon/cycle/dependencies.ts'
 import { LedgerError } from '../../../src/daemon/ledger/error.ts'
 import type { LedgerFacts } from '../../../src/ports.ts'
 import { fakeClock } from '../../support/clock.ts'

@@ -1,7 +1,7 @@
 // Evidence about a deployment from the daemon's own writes and reads, on the sandbox's switches.
 import { describe, expect, test } from 'vitest'
 import { ASPECTS, LISTED_MS, type ServiceEvidence } from '../../../src/core/interpret/evidence.ts'
-import { noteSeen, seenIn, seenKeeper } from '../../../src/daemon/cycle/seen.ts'
+import { noteSeen, seenIn, seenKeeper } from '../../../src/daemon/cycle/read.ts'
 import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
 import type { Transport } from '../../../src/ports.ts'
 import { fakeClock } from '../../support/clock.ts'

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
-import type { AddOnAsked } from '../../../src/core/use/asked.ts'
+import type { AddOnAsked } from '../../../src/core/use/burn.ts'
 import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
 import { fakeClock } from '../../support/clock.ts'
 import { DAY } from '../../support/declare.ts'

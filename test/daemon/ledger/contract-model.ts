@@ -13,9 +13,17 @@ import {
   type Quarantined,
   type ScopeChange,
 } from '../../../src/core/model/change.ts'
-import { GIVEN_UP, ORIGIN_KINDS, type PolicyEntry, UNDECLARED } from '../../../src/core/model/entry.ts'
 import type { OwnedCap, Roster } from '../../../src/core/model/observed.ts'
-import type { Cap, PolicyRevision, PoolMembers, When } from '../../../src/core/model/policy.ts'
+import {
+  type Cap,
+  GIVEN_UP,
+  ORIGIN_KINDS,
+  type PolicyEntry,
+  type PolicyRevision,
+  type PoolMembers,
+  UNDECLARED,
+  type When,
+} from '../../../src/core/model/policy.ts'
 import { groupScope, type Scope, scopeKey, TEAM, userScope } from '../../../src/core/model/scope.ts'
 import { credits, MAX_CAP } from '../../../src/core/model/units.ts'
 import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
@@ -38,7 +46,7 @@ const scope: fc.Arbitrary<Scope> = fc.oneof(
 )
 const amount = fc.integer({ min: 0, max: MAX_CAP }).map(credits)
 const cap: fc.Arbitrary<Cap> = fc.oneof(fc.constant('none' as const), amount)
-const position = fc.record({ file: text, line: fc.nat(), column: fc.nat() })
+const at = fc.record({ file: text, line: fc.nat(), column: fc.nat() })
 const what = { scope, action: fc.constantFrom('set' as const, 'clear' as const), effect: fc.constantFrom(...EFFECTS) }
 const step = { from: cap, to: cap, cause: fc.constantFrom(...CAUSES) }
 const origin = { planId: text, digest: text, revision: text }
@@ -61,19 +69,18 @@ const ownedCap: fc.Arbitrary<OwnedCap> = fc.record(
   { requiredKeys: ['scope', 'cap', 'owner', 'entry', 'verifiedAt'] },
 )
 const change: fc.Arbitrary<ScopeChange> = fc.record(
-  { ...what, ...step, people: fc.nat(), source: position, reason: text, healing: fc.boolean(), grantEnd: fc.boolean() },
+  { ...what, ...step, people: fc.nat(), source: at, reason: text, healing: fc.boolean(), grantEnd: fc.boolean() },
   { requiredKeys: ['scope', 'action', 'effect', 'from', 'to', 'cause', 'people', 'healing', 'grantEnd'] },
 )
 const intent: fc.Arbitrary<Omit<Intent, 'id'>> = fc.record({ at: instant, change, entry: policyEntry, ...origin })
 const entry: fc.Arbitrary<HistoryEntry> = fc.record(
-  { at: instant, ...what, ...step, result: fc.constantFrom(...CHANGE_RESULTS), reason: text, error: text, source: position, ...origin },
+  { at: instant, ...what, ...step, result: fc.constantFrom(...CHANGE_RESULTS), reason: text, error: text, source: at, ...origin },
   { requiredKeys: ['at', 'scope', 'action', 'effect', 'from', 'to', 'cause', 'result', 'planId', 'digest', 'revision'] },
 )
 const approval = approvals({ scope, cap, instant })
 const quarantined: fc.Arbitrary<Quarantined> = fc.record({ scope, code: text, message: text, entry: policyEntry, at: instant })
 const pause: fc.Arbitrary<Pause> = fc.record({ untilAt: instant, reason: text, pausedAt: instant })
 
-const at = position
 const days = fc.integer({ min: 1, max: 3650 })
 const named = <T>(value: fc.Arbitrary<T>) =>
   fc.dictionary(fc.oneof(text, fc.constant('__proto__')), value, { maxKeys: 4, noNullPrototype: true })

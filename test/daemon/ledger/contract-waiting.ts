@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest'
 import type { Approval, Intent } from '../../../src/core/model/change.ts'
-import { UNDECLARED } from '../../../src/core/model/entry.ts'
+import { UNDECLARED } from '../../../src/core/model/policy.ts'
 import { BugError } from '../../../src/core/model/problem.ts'
 import { scopeKey } from '../../../src/core/model/scope.ts'
 import { ADA, BOB, historyOf, intentFor, kept, ownedCap, raise } from '../../support/ledger.ts'

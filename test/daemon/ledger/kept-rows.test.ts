@@ -1,6 +1,6 @@
 // Rows of one table in memory are the same before and after a reload.
 import { expect, test } from 'vitest'
-import { keptRows } from '../../../src/daemon/ledger/kept-rows.ts'
+import { keptRows } from '../../../src/daemon/ledger/forget.ts'
 
 const rowsOf = (...keys: readonly string[]) => keys.map((key, index) => ({ id: index + 1, key, data: JSON.stringify(key) }))
 

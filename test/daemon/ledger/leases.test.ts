@@ -1,6 +1,6 @@
 // Leases in a real PostgreSQL: who gets one, what its token protects, and that a failover voids all of them.
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { Heartbeat } from '../../../src/core/replicas/table.ts'
+import type { Heartbeat } from '../../../src/core/replicas/lease.ts'
 import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
 import { openPostgres } from '../../../src/daemon/ledger/postgres/database.ts'
 import { postgresLeases } from '../../../src/daemon/ledger/postgres/leases.ts'

@@ -1,7 +1,7 @@
 import { chmodSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { isLocked, takeLock } from '../../../src/daemon/ledger/sqlite/lock.ts'
+import { isLocked, takeLock } from '../../../src/daemon/ledger/sqlite/database.ts'
 import { helperProcess, ledgerErrorOf, temporaryFolder } from '../../support/ledger.ts'
 
 test('a second process is refused while the first holds the lock; the message says what to do', async () => {

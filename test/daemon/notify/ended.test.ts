@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
 import type { NotifySettings } from '../../../src/core/notify/settings.ts'
-import { endedUse } from '../../../src/daemon/notify/ended.ts'
+import { endedUse } from '../../../src/daemon/notify/happened.ts'
 import { DAY, HOUR, NOW } from '../../support/declare.ts'
 import { NOTIFY } from '../../support/notify.ts'
 import { testWorld } from '../../support/world.ts'

@@ -1,7 +1,6 @@
 // Which policies count among replicas: the last reported ones, even when the table loses them or a file breaks.
 import { expect, onTestFinished, test } from 'vitest'
-import { LEASE_MS } from '../../../src/core/replicas/lease.ts'
-import type { HeartbeatAnswer } from '../../../src/core/replicas/table.ts'
+import { type HeartbeatAnswer, LEASE_MS } from '../../../src/core/replicas/lease.ts'
 import { createKeeper } from '../../../src/daemon/replicas/keeper.ts'
 import { READOPT_MS } from '../../../src/daemon/replicas/sharing.ts'
 import type { LeaseTable } from '../../../src/ports.ts'

@@ -1,7 +1,6 @@
 // Leases from a heartbeat whose answer came too late: the keeper takes its share again, and releases the rest.
 import { expect, test } from 'vitest'
-import { LEASE_MS } from '../../../src/core/replicas/lease.ts'
-import type { Heartbeat, HeartbeatAnswer } from '../../../src/core/replicas/table.ts'
+import { type Heartbeat, type HeartbeatAnswer, LEASE_MS } from '../../../src/core/replicas/lease.ts'
 import { createKeeper } from '../../../src/daemon/replicas/keeper.ts'
 import type { FencedLeases } from '../../../src/daemon/replicas/leases.ts'
 import type { LeaseTable } from '../../../src/ports.ts'

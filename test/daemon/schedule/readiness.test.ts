@@ -1,6 +1,6 @@
 // When a daemon is ready, and when it ceases to be.
 import { expect, test } from 'vitest'
-import { ATTEMPT_MS, createReadiness, type Tried } from '../../../src/daemon/schedule/readiness.ts'
+import { ATTEMPT_MS, createReadiness, type Tried } from '../../../src/daemon/schedule/refresh.ts'
 
 const runner = (name: string, attempted: boolean, more: Partial<Tried> = {}): Tried => ({
   ...{ config: { name }, workspace: { attempted }, requestFailed: () => false, startedAt: 0 },

@@ -1,7 +1,7 @@
 // The invariants of readings, pauses and doubted rosters: violated by steps that break them, and not by others.
 import { expect, it } from 'vitest'
 import type { Plan } from '../../../src/core/model/change.ts'
-import { type PolicyEntry, UNDECLARED } from '../../../src/core/model/entry.ts'
+import { type PolicyEntry, UNDECLARED } from '../../../src/core/model/policy.ts'
 import { stored } from '../../../src/daemon/ledger/values/stored.ts'
 import { entryOf } from '../../support/declare.ts'
 import type { Invariant, Scene, Step } from '../steps.ts'

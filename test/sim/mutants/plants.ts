@@ -23,14 +23,14 @@ export interface Plant {
 export const PLANTS: readonly Plant[] = [
   {
     name: 'the read-back is skipped: the sent cap is believed to be stored',
-    file: 'daemon/cycle/write/change.ts',
+    file: 'daemon/cycle/write/writes.ts',
     find: 'const reading = await readBack(change, kind, run)',
     replace: 'const reading: CapReading = { scope: change.scope, observed: change.to, readAt: run.clock.now() }',
     caughtBy: [1],
   },
   {
     name: 'the check before a write is skipped',
-    file: 'daemon/cycle/write/change.ts',
+    file: 'daemon/cycle/write/writes.ts',
     find: '      if (skipped) return skipped\n',
     replace: '',
     needs: ['policy-mass', 'race', 'pause'],
@@ -38,7 +38,7 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     name: 'the check before a write accepts any old reading as fresh',
-    file: 'daemon/cycle/write/change.ts',
+    file: 'daemon/cycle/write/writes.ts',
     find: 'known?.readMs !== undefined && run.clock.monotonic() - known.readMs < FRESH_MS',
     replace: 'known !== undefined',
     caughtBy: [1],
@@ -52,7 +52,7 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     name: 'the intent is recorded after the write',
-    file: 'daemon/cycle/write/change.ts',
+    file: 'daemon/cycle/write/writes.ts',
     find: '      const sent = await send(change, await recordIntent(change, run), run, isPatient)',
     replace: `      await run.client.writeCap(change.scope, change.to, run.cut)
       const sent = await send(change, await recordIntent(change, run), run, isPatient)`,
@@ -60,7 +60,7 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     name: 'a write whose answer was lost is sent again without reading',
-    file: 'daemon/cycle/write/change.ts',
+    file: 'daemon/cycle/write/writes.ts',
     find: 'const outcome = await beforeDeadline(run, isPatient, (deadline) => run.client.writeCap(change.scope, change.to, run.cut, deadline))',
     replace: `let outcome = await run.client.writeCap(change.scope, change.to, run.cut)
     if (outcome.kind === 'ambiguous') outcome = await run.client.writeCap(change.scope, change.to, run.cut)`,
@@ -68,7 +68,7 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     name: 'guards count changes instead of people',
-    file: 'core/plan/guards/shares.ts',
+    file: 'core/plan/guards/table.ts',
     find: 'if (counted.size <= allowed && !teamClear) return undefined',
     replace: 'if (new Set(judged.flatMap((one) => one.changes)).size <= allowed && !teamClear) return undefined',
     needs: ['counted', 'policy-squeeze'],
@@ -118,7 +118,7 @@ export const PLANTS: readonly Plant[] = [
 
   {
     name: 'no change waits for a failed write',
-    file: 'daemon/cycle/write/write.ts',
+    file: 'daemon/cycle/write/writes.ts',
     find: '!(tried.has(key) && (isThere(key, to) || hasLanded(run, key)))',
     replace: '!tried.has(key)',
     needs: ['handover'],
@@ -142,7 +142,7 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     name: 'intents that a crash left open are never closed',
-    file: 'daemon/cycle/write/recover.ts',
+    file: 'daemon/cycle/observe.ts',
     find: 'for (const intent of inputs.ledger.openIntents())',
     replace: 'for (const intent of inputs.ledger.openIntents().slice(0, 0))',
     needs: ['kill-at-request', 'kill-at-ledger'],
@@ -150,7 +150,7 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     name: 'an intent that a crash left open counts as applied, whatever cap is stored',
-    file: 'daemon/cycle/write/recover.ts',
+    file: 'daemon/cycle/observe.ts',
     find: 'conclude(intent, reading, ',
     replace: 'conclude(intent, { ...reading, observed: intent.change.to }, ',
     needs: ['kill-at-request', 'kill-at-ledger'],
@@ -190,7 +190,7 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     name: 'a pause is not checked before each write',
-    file: 'daemon/cycle/write/change.ts',
+    file: 'daemon/cycle/write/writes.ts',
     find: "return (await run.ledger.pause(run.clock.now())) ? 'paused' : undefined",
     replace: 'return undefined',
     needs: ['pause'],
@@ -340,7 +340,7 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     name: 'raises of a deal are written while its lowered caps still count',
-    file: 'core/pools/count.ts',
+    file: 'core/pools/figures.ts',
     find: 'Math.max(standingCount(member), greatest(member.lowered.map(({ cap }) => amountOf(cap))) - member.base)',
     replace: 'standingCount(member)',
     caughtBy: [791],

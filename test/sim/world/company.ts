@@ -1,7 +1,6 @@
 // The people and their groups: the simulation's own record, kept beside the sandbox's store and always changed together with it. It also
 // computes the caps in force.
-import type { ScopeKey } from '../../../src/core/model/scope.ts'
-import { scopeKey } from '../../../src/core/model/scope.ts'
+import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import type { Sandbox } from '../../../src/sandbox/sandbox.ts'
 import type { TeamStatus } from '../../../src/sandbox/store.ts'
 import type { ModelCap, ModelRule, Truth } from '../lives/policy-model.ts'

@@ -2,9 +2,8 @@
 
 import type { Pause } from '../../../src/core/model/change.ts'
 import type { Instant } from '../../../src/core/model/units.ts'
-import type { Snapshot } from '../../../src/daemon/ledger/adapter.ts'
-import { bindings } from '../../../src/daemon/ledger/binding.ts'
-import { keptRows } from '../../../src/daemon/ledger/kept-rows.ts'
+import { bindings, type Snapshot } from '../../../src/daemon/ledger/adapter.ts'
+import { keptRows } from '../../../src/daemon/ledger/forget.ts'
 import { type LedgerDatabase, openDatabase } from '../../../src/daemon/ledger/sqlite/database.ts'
 import { pauseRow, readRows } from '../../../src/daemon/ledger/sqlite/rows.ts'
 import { readRow } from '../../../src/daemon/ledger/values/rows.ts'

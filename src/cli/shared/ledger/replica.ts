@@ -1,7 +1,9 @@
 // Opens the ledger of a process that writes: a file has one writer, and a database may have several, which hold workspaces by leases.
 import { hostname } from 'node:os'
-import type { ReplicaName } from '../../../core/replicas/table.ts'
-import type { Config } from '../../../daemon/config/settings.ts'
+import { ApiError } from '../../../api/errors.ts'
+import { createKeyRing } from '../../../api/keys.ts'
+import { learnedTogether, type NamedKey, type ReplicaName, sharersOf } from '../../../core/replicas/lease.ts'
+import type { Config, WorkspaceConfig } from '../../../daemon/config/settings.ts'
 import { isPostgresAddress } from '../../../daemon/ledger/postgres/address.ts'
 import { type Fence, heldBy } from '../../../daemon/ledger/postgres/writer.ts'
 import type { LedgerStore } from '../../../daemon/ledger/store.ts'
@@ -12,6 +14,76 @@ import { wantedIn } from '../../../daemon/replicas/shown.ts'
 import { randomSalt } from '../../../daemon/schedule/system.ts'
 import type { Cli } from '../context.ts'
 import { openStore } from './store.ts'
+
+/** Requests per second by key. */
+export function learnedPaces(fact: Readonly<Record<string, unknown>> = {}): readonly LearnedPace[] {
+  return Object.entries(fact).flatMap(([key, pace]) => {
+    if (typeof pace !== 'object' || pace === null || !('rate' in pace) || typeof pace.rate !== 'number') return []
+    return [{ key, rate: pace.rate, isMet: 'limited' in pace && pace.limited === true }]
+  })
+}
+
+interface LearnedPace {
+  readonly key: string
+  readonly rate: number
+  /** The service's limit was reached while learning. */
+  readonly isMet: boolean
+}
+
+export interface Sharers {
+  /** How many workspaces of the configuration use the key of this one, itself included. */
+  count(workspace: string): number
+  /** The learned pace of the workspace's keys: its own, or that of others with the same key while it has not reached the limit itself. */
+  learned(workspace: string, own: Readonly<Record<string, unknown>>): Promise<Readonly<Record<string, unknown>>>
+}
+
+interface Known {
+  readonly of: Config
+  readonly keys: ReadonlyMap<string, readonly NamedKey[]>
+  readonly counts: ReadonlyMap<string, number>
+}
+
+/** Computes the sharers once for each configuration. */
+export function sharersIn(cli: Pick<Cli, 'env' | 'files'>, store: Pick<LedgerStore, 'paces'>, config: () => Config): Sharers {
+  let known: Known | undefined
+  const now = (): Known => {
+    const of = config()
+    if (known?.of === of) return known
+    const keys = new Map(of.workspaces.map((one) => [one.name, keysOf(one, cli)]))
+    known = { of, keys, counts: sharersOf(new Map([...keys].map(([name, all]) => [name, new Set(all.map(({ id }) => id))]))) }
+    return known
+  }
+  return {
+    count: (workspace) => now().counts.get(workspace) ?? 1,
+    async learned(workspace, own) {
+      const { keys, counts } = now()
+      const mine = keys.get(workspace) ?? []
+      if ((counts.get(workspace) ?? 1) < 2) return own
+      const ids = new Set(mine.map(({ id }) => id))
+      const others = [...keys].filter(([name, all]) => name !== workspace && all.some(({ id }) => ids.has(id)))
+      const paces = await store.paces(others.map(([name]) => name))
+      return learnedTogether(
+        own,
+        mine,
+        others.map(([name, named]) => ({ named, learned: paces.get(name) ?? {} })),
+      )
+    },
+  }
+}
+
+/** Keys by address and digest. A key that cannot be read now is shared with none. */
+function keysOf({ keys, baseUrl }: WorkspaceConfig, options: Parameters<typeof createKeyRing>[1]): readonly NamedKey[] {
+  const ring = createKeyRing(keys, options)
+  return (['GetUsageConfig', 'UsageConfig'] as const).flatMap((operation) => {
+    try {
+      const { id, name } = ring.keyFor(operation)
+      return [{ id: `${baseUrl} ${id}`, name }]
+    } catch (error) {
+      if (error instanceof ApiError) return []
+      throw error
+    }
+  })
+}
 
 /** A ledger to write to, with the leases that say which workspaces this process may write. */
 export interface WritingStore extends LedgerStore {

@@ -1,27 +1,30 @@
 // The guards: what a plan may not do to people without a review. Each guard holds every change of its class. The remaining changes are judged
 // again, until no guard finds more. Only approvals of exactly the held changes release them (approval.ts).
-
-import { editLine } from '../../escape/shell.ts'
+import { editLine } from '../../escape/terminal.ts'
 import { ancestorsOf, type CountedPerson } from '../../interpret/effective.ts'
 import { type GuardCode, HOLD_ID_DIGITS, type Hold } from '../../model/change.ts'
-import { byScope, type ScopeKey, scopeKey } from '../../model/scope.ts'
+import type { Settled } from '../../model/policy.ts'
+import { byScope, compareScopes, type ScopeKey, scopeKey } from '../../model/scope.ts'
 import type { Difference } from '../diff.ts'
 import { impactOf } from '../impact.ts'
-import { breaker } from './breaker.ts'
-import { contested } from './contested.ts'
-import { directoryShrink } from './directory-shrink.ts'
-import { emptyPolicy } from './empty-policy.ts'
-import { envelope } from './envelope.ts'
-import { maxRaise } from './max-raise.ts'
-import { protectedGuard } from './protected.ts'
-import { readQuality, rosterMissing } from './read-quality.ts'
-import { rosterShrink } from './roster-shrink.ts'
 import { type Finding, type Guard, type GuardInputs, isReleased, type Judgement, type Round } from './round.ts'
-import { semantics } from './semantics.ts'
-import { shareGuard } from './shares.ts'
+import {
+  breaker,
+  contested,
+  directoryShrink,
+  emptyPolicy,
+  envelope,
+  maxRaise,
+  protectedGuard,
+  readQuality,
+  rosterMissing,
+  rosterShrink,
+  semantics,
+  shareGuard,
+} from './table.ts'
 
 /** Judges a plan's differences, which are in the order of scopes; holds are in the order of their first change. */
-export function judge(inputs: GuardInputs): Judgement {
+function judge(inputs: GuardInputs): Judgement {
   const now = holdChanges(inputs)
   const unheld = [...now.warnings].filter(([guard]) => !now.findings.has(guard))
   const warnings = unheld.map(([guard, message]) => ({ guard, message: `${inputs.facts.workspace}: ${message}` }))
@@ -209,3 +212,42 @@ const GUARDS: readonly Guard[] = [
   envelope,
   contested,
 ]
+
+/** Judges a plan's differences, part by part where some are of envelopes. Where caps are copied, a wide write and all others are one. */
+export function judgeParts(inputs: GuardInputs, settled: Settled | undefined): Judgement {
+  const names = new Map(inputs.differences.map((one) => [one.key, envelopeOf(one, settled)]))
+  const envelopes = [...new Set([...names.values()].flatMap((name) => name ?? []))].sort()
+  if (envelopes.length === 0 || inputs.impact.capSemantics === 'copied') return judge(inputs)
+  const ofPlatform = judge(partOf(inputs, ({ key }) => names.get(key) === undefined))
+  // They are counted with each envelope, and held by none.
+  const going = new Set([...names].flatMap(([key, name]) => (name === undefined && !ofPlatform.heldBy.has(key) ? [key] : [])))
+  const parts = envelopes.map((name) =>
+    judge(partOf({ ...inputs, released: inputs.released.union(going) }, ({ key }) => going.has(key) || names.get(key) === name)),
+  )
+  return joined([ofPlatform, ...parts])
+}
+
+/** A clear that another write reveals is one step with that write. */
+function envelopeOf({ key, revealedBy }: Difference, settled: Settled | undefined): string | undefined {
+  const own = revealedBy ? scopeKey(revealedBy) : key
+  return settled && Object.hasOwn(settled.envelopeOf, own) ? settled.envelopeOf[own] : undefined
+}
+
+function partOf(inputs: GuardInputs, test: (one: Difference) => boolean): GuardInputs {
+  const differences = inputs.differences.filter(test)
+  const { unreleased } = inputs
+  const part = { ...inputs, differences, whole: impactOf(byScope(differences), inputs.impact) }
+  if (!unreleased) return part
+  const before = unreleased.differences.filter(test)
+  return { ...part, unreleased: { ...unreleased, differences: before, whole: impactOf(byScope(before), unreleased.impact) } }
+}
+
+function joined(parts: readonly Judgement[]): Judgement {
+  const warnings = new Map(parts.flatMap((part) => part.warnings.map((one) => [`${one.guard} ${one.message}`, one])))
+  const holds = parts.flatMap((part) => part.holds)
+  return {
+    holds: holds.toSorted((a, b) => (a.changes[0] && b.changes[0] ? compareScopes(a.changes[0].scope, b.changes[0].scope) : 0)),
+    heldBy: new Map<ScopeKey, string>(parts.flatMap((part) => [...part.heldBy])),
+    warnings: [...warnings.values()],
+  }
+}

@@ -4,7 +4,7 @@
 
 import type { Cycle } from '../../model/observed.ts'
 import { type Credits, DAY_MS, type Instant, midnight } from '../../model/units.ts'
-import type { CapSource } from './caps.ts'
+import type { CapSource } from './in-force.ts'
 import { type RecordedDays, recordedSpan, type UseOfDay } from './recorded.ts'
 
 /** A billing cycle to replay. */

@@ -1,13 +1,17 @@
 // The data of a simulation: its inputs, one replayed cycle, and the document, which every rendering reads. Types only.
 
+import { TEAM_KEY } from '../../interpret/effective.ts'
 import type { HistoryEntry } from '../../model/change.ts'
 import type { JournalEntry } from '../../model/journal.ts'
 import type { Cycle, GroupMembers, OwnedCap, Roster } from '../../model/observed.ts'
 import type { PolicyRevision } from '../../model/policy.ts'
-import type { Credits, Instant } from '../../model/units.ts'
+import { compareText, groupScope, type ScopeKey, scopeKey } from '../../model/scope.ts'
+import { type Credits, type Instant, wholeCents } from '../../model/units.ts'
+import { type CommonDays, type Days, ENOUGH_KNOWN, missingDays, type PersonHistory, type UsedDay } from '../history.ts'
 import type { CycleDemand, ReplayCycle } from './demand.ts'
-import type { RecordedDays } from './recorded.ts'
-import type { BandEnd, Outcome } from './replay.ts'
+import type { PoolPlaces } from './in-force.ts'
+import type { RecordedDays, ReplayPeople, UseOfDay } from './recorded.ts'
+import { BANDS, type BandEnd, type Outcome } from './replay.ts'
 
 /** A figure, and what it would be if cut-off demand were nothing, or the highest. */
 export interface Banded {
@@ -17,7 +21,7 @@ export interface Banded {
 }
 
 /** The sums under one side. Credits are add-on credits. */
-export interface SideFigures {
+interface SideFigures {
   readonly credits: Banded
   readonly blockedPeople: Banded
   /** Working days on which a person was blocked, summed over people. */
@@ -148,3 +152,167 @@ export interface Counts {
   readonly atCap: number
   readonly unknown: number
 }
+
+/** The rows of one cycle. */
+export function simulatedCycle(
+  inputs: SimulationInputs,
+  people: ReplayPeople,
+  replayed: ReplayedCycle,
+  pools: readonly PoolPlaces[],
+): SimulatedCycle {
+  const { cycle } = replayed.demand
+  const all = people.emails.flatMap((_, person) => (isCounted(people, replayed, person) ? [person] : []))
+  const row = (key: string, name: string, members: readonly number[]) => rowOf({ key, name }, members, replayed, inputs.pricePerCredit)
+  const membersOf = new Map<ScopeKey, number[]>(groupRows(inputs).map(({ key }) => [key, []]))
+  for (const person of all) for (const key of people.groupsOf[person] ?? []) membersOf.get(key)?.push(person)
+  const groups = groupRows(inputs).map(({ key, name }) => row(key, name, membersOf.get(key) ?? []))
+  const rest = all.filter((person) => people.groupsOf[person]?.length === 0)
+  return {
+    startAt: cycle.startAt,
+    endAt: cycle.endAt,
+    isWhole: cycle.isWhole,
+    total: row(TEAM_KEY, 'everybody', all),
+    groups: [...groups, ...(groups.length > 0 && rest.length > 0 ? [row('-', 'in no group', rest)] : [])],
+    pools: pools.map(({ name, credits, members }) => {
+      const counted = members.filter((person) => isCounted(people, replayed, person))
+      return { ...row(`pool:${name}`, `pool ${name}`, counted), credits }
+    }),
+  }
+}
+
+/** Approved today, or with use in the cycle. */
+export const isCounted = (
+  { isPresent }: ReplayPeople,
+  { workingDays: days }: Pick<ReplayedCycle, 'workingDays'>,
+  person: number,
+): boolean => isPresent[person] === true || (days[person] ?? 0) > 0
+
+/** Groups whose members are known, by name. */
+function groupRows({ groups, policy }: SimulationInputs): readonly { readonly key: ScopeKey; readonly name: string }[] {
+  const names = new Map(policy.set.groups.map(({ scope, name }) => [scope.id, name]))
+  return groups
+    .map(({ id, name }) => ({ key: scopeKey(groupScope(id)), name: names.get(id) ?? name }))
+    .sort((a, b) => compareText(a.name, b.name))
+}
+
+function rowOf(
+  about: Pick<SimulationRow, 'key' | 'name'>,
+  members: readonly number[],
+  replayed: ReplayedCycle,
+  price: number | undefined,
+): SimulationRow {
+  const policy = figuresOf(members, replayed.policy)
+  const beside = figuresOf(members, replayed.beside)
+  const kept = wholeCents(beside.credits.middle - policy.credits.middle)
+  return {
+    ...about,
+    people: members.length,
+    workingDays: tenth(sumOver(members, replayed.workingDays)),
+    policy,
+    beside,
+    kept,
+    ...(price !== undefined && { keptMoney: wholeCents(kept * price) }),
+  }
+}
+
+function figuresOf(members: readonly number[], outcomes: Outcomes): SideFigures {
+  const of = (figure: (outcome: Outcome) => number): Banded => {
+    const middle = figure(outcomes.middle)
+    if (outcomes.low === outcomes.middle) return { low: middle, middle, high: middle }
+    // Where pools deal by use, more demand can give a lower figure.
+    const all = BANDS.map((band) => figure(outcomes[band]))
+    return { low: Math.min(...all), middle, high: Math.max(...all) }
+  }
+  return {
+    credits: of(({ addOn }) => wholeCents(sumOver(members, addOn))),
+    blockedPeople: of(({ blockedDays }) => members.reduce((sum, person) => sum + Number((blockedDays[person] ?? 0) > 0), 0)),
+    blockedDays: of(({ blockedDays }) => tenth(sumOver(members, blockedDays))),
+  }
+}
+
+const sumOver = (members: readonly number[], values: Float64Array): number =>
+  members.reduce((sum, person) => sum + (values[person] ?? 0), 0)
+
+/** Rounded to a tenth. */
+export const tenth = (value: number): number => Math.round(value * 10) / 10
+
+/** Where the days of people come from. */
+export interface PastDays {
+  /** What is known of single people, by e-mail. */
+  readonly people: ReadonlyMap<string, PersonHistory>
+  readonly common: CommonDays
+  /** Use of the whole workspace on the days that were read; absent where its runs carry no credits. */
+  readonly team?: Days & { readonly days: readonly UsedDay[] }
+}
+
+/** Shares from 0 to 1. */
+export interface CycleKnown {
+  readonly people: number
+  /** Absent where the use of the whole workspace is not known. */
+  readonly use?: number
+}
+
+export const isEnough = ({ people, use = 1 }: CycleKnown): boolean => people >= ENOUGH_KNOWN && use >= ENOUGH_KNOWN
+
+/** `emails`: everybody who counts. */
+export function cycleKnown(cycle: Days, recorded: RecordedDays, emails: readonly string[], past: PastDays): CycleKnown {
+  const known = emails.filter((email) => missingDays(cycle, daysOf(email, past)).length === 0).length
+  const { team } = past
+  const isTold = team !== undefined && team.fromAt <= cycle.fromAt && team.untilAt >= cycle.untilAt
+  const total = isTold ? within(team.days, cycle).reduce((sum, { used }) => sum + used, 0) : 0
+  return {
+    people: emails.length === 0 ? 1 : known / emails.length,
+    ...(total > 0 && { use: usedIn(recorded, cycle) / total }),
+  }
+}
+
+function daysOf(email: string, { people, common }: PastDays): readonly Days[] {
+  const { known = [], isFound } = people.get(email) ?? {}
+  return [
+    ...known.filter(({ isSilent }) => isFound === true || isSilent !== true),
+    ...(common.measured && !common.unassignable.has(email) ? [common.measured] : []),
+    ...(common.recorded ? [common.recorded] : []),
+  ]
+}
+
+const within = <T extends { readonly dayAt: Instant }>(days: readonly T[], { fromAt, untilAt }: Days): readonly T[] =>
+  days.filter(({ dayAt }) => dayAt >= fromAt && dayAt < untilAt)
+
+const usedIn = ({ days }: RecordedDays, cycle: Days): number =>
+  within(days, cycle).reduce((sum, { cents }) => sum + cents.reduce((all, one) => all + one, 0), 0) / 100
+
+/**
+ * One figure for each person and day: the measured one where it is told, else the other one. Add-on use that is not measured is NaN, and is worked
+ * out from the running total.
+ */
+export function mergedDays(estimated: RecordedDays, measured: RecordedDays, { measured: told, unassignable }: CommonDays): RecordedDays {
+  if (!told) return estimated
+  const people = [...new Set([...estimated.people, ...measured.people])]
+  const places = new Map(people.map((email, place) => [email, place]))
+  const placed = ({ people: emails }: RecordedDays): Int32Array => Int32Array.from(emails, (email) => places.get(email) ?? 0)
+  const [ofEstimated, ofMeasured] = [placed(estimated), placed(measured)]
+  const isOut = estimated.people.map((email) => unassignable.has(email))
+  const byDay = new Map(measured.days.map((day) => [day.dayAt, day]))
+  const dayAts = [...new Set([...estimated.days, ...measured.days].map(({ dayAt }) => dayAt))].sort((a, b) => a - b)
+  const others = new Map(estimated.days.map((day) => [day.dayAt, day]))
+  const days = dayAts.map((dayAt): UseOfDay => {
+    const isTold = dayAt >= told.fromAt && dayAt < told.untilAt
+    const [better, other] = [isTold ? byDay.get(dayAt) : undefined, others.get(dayAt)]
+    const rows = [...(other?.people ?? [])].flatMap((place, row) => (!isTold || isOut[place] ? [row] : []))
+    return {
+      dayAt,
+      people: Int32Array.from([
+        ...(better?.people ?? []).values().map((place) => ofMeasured[place] ?? 0),
+        ...rows.map((row) => ofEstimated[other?.people[row] ?? 0] ?? 0),
+      ]),
+      cents: Float64Array.from([...(better?.cents ?? []), ...rows.map((row) => other?.cents[row] ?? 0)]),
+      addOnCents: Float64Array.from([...(better?.addOnCents ?? []), ...rows.map(() => Number.NaN)]),
+    }
+  })
+  const isAll = days.every(({ addOnCents = [] }) => !addOnCents.some(Number.isNaN))
+  return { addOn: isAll ? 'measured' : 'estimated', people, days }
+}
+
+/** All use of the workspace by day; undefined where runs carry no credits. */
+export const teamDays = (rows: readonly { readonly dayAt: Instant; readonly used?: Credits }[]): readonly UsedDay[] | undefined =>
+  rows.some(({ used }) => used !== undefined) ? rows.flatMap(({ dayAt, used }) => (used === undefined ? [] : [{ dayAt, used }])) : undefined

@@ -6,12 +6,10 @@ import type { Cap, CapRule, PolicyRevision, PolicySet } from '../../model/policy
 import { byScope, type GroupScope, type ScopeKey, scopeKey, TEAM, type TeamScope } from '../../model/scope.ts'
 import { credits, MAX_CAP } from '../../model/units.ts'
 import { DUST } from './demand.ts'
-import type { Simulation, SimulationInputs } from './document.ts'
-import { capsOfPolicy } from './policy-caps.ts'
-import type { PoolPlaces } from './pool-caps.ts'
+import { isCounted, type Simulation, type SimulationInputs } from './document.ts'
+import { capsOfPolicy, type PoolPlaces } from './in-force.ts'
 import { type ReplayPeople, replayPeople } from './recorded.ts'
 import { workingDays } from './replay.ts'
-import { isCounted } from './rows.ts'
 import { demandsOf, presentPeople, simulate } from './simulation.ts'
 
 /** `share`: of people blocked, 0 to 1. `credits`: add-on credits of the most expensive cycle. */

@@ -2,8 +2,7 @@
 // filled.
 
 import type { GroupMembers, Roster } from '../../model/observed.ts'
-import type { ScopeKey } from '../../model/scope.ts'
-import { groupScope, scopeKey } from '../../model/scope.ts'
+import { groupScope, type ScopeKey, scopeKey } from '../../model/scope.ts'
 import { DAY_MS, type Instant } from '../../model/units.ts'
 
 /** The use of one UTC day; each person with use has one place in each column. */

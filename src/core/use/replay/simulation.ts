@@ -8,23 +8,24 @@ import { groupScope, scopeKey } from '../../model/scope.ts'
 import { DAY_MS, wholeCents } from '../../model/units.ts'
 import type { RejectedScope } from '../../resolve/candidate.ts'
 import { type CycleDemand, demandByCycle } from './demand.ts'
-import type {
-  Blocked,
-  BlockedPerson,
-  CapReach,
-  Counts,
-  Outcomes,
-  PersonChange,
-  ReplayedCycle,
-  SimulatedCycle,
-  Simulation,
-  SimulationInputs,
+import {
+  type Blocked,
+  type BlockedPerson,
+  type CapReach,
+  type Counts,
+  isCounted,
+  type Outcomes,
+  type PersonChange,
+  type ReplayedCycle,
+  type SimulatedCycle,
+  type Simulation,
+  type SimulationInputs,
+  simulatedCycle,
+  tenth,
 } from './document.ts'
-import { capsInForce } from './in-force.ts'
-import { capsOfPolicy, type PolicyCaps } from './policy-caps.ts'
+import { capsInForce, capsOfPolicy, type PolicyCaps } from './in-force.ts'
 import { isWeekend, type RecordedDays, type ReplayPeople, recordedSpan, replayPeople } from './recorded.ts'
 import { type BandEnd, type CapUse, noCapUse, type Outcome, recordedCycle, replayCycle, workingDays } from './replay.ts'
-import { isCounted, simulatedCycle, tenth } from './rows.ts'
 
 /** Replays the cycles and builds the document. */
 export function simulate(inputs: SimulationInputs): Simulation {

@@ -5,17 +5,15 @@ import { mayHaveMoved, observeDescendant, sampleDescendants } from '../../../cor
 import { groupsListed, type Observation } from '../../../core/interpret/evidence.ts'
 import { type ServiceModel, serviceModel } from '../../../core/interpret/service-model.ts'
 import type { SentCap } from '../../../core/interpret/slots.ts'
-import { notAhead } from '../../../core/model/age.ts'
 import { type HistoryEntry, LANDING_MS, mayHaveLanded } from '../../../core/model/change.ts'
 import type { CapReading, OwnedCap } from '../../../core/model/observed.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../../../core/model/scope.ts'
-import type { Instant } from '../../../core/model/units.ts'
+import { type Instant, notAhead } from '../../../core/model/units.ts'
 import type { Workspace } from '../../workspace.ts'
 import type { CycleRun } from '../options.ts'
-import { sweep } from '../read.ts'
-import { noteSeen, seenIn } from '../seen.ts'
+import { noteSeen, seenIn, sweep } from '../read.ts'
 import { type DesiredState, sentToAncestors, type WorkspaceState } from '../state.ts'
-import type { AncestorWrite } from './ancestor-write.ts'
+import type { AncestorWrite } from './writes.ts'
 
 /** A cycle with what policy asks now. */
 interface DesiredCycle extends CycleRun {

@@ -3,15 +3,14 @@
 import { type Answer, classify, type Verdict } from '../../../core/interpret/classify.ts'
 import type { Slots } from '../../../core/interpret/slots.ts'
 import type { HistoryEntry, Intent, Quarantined, ScopeChange, WriteEnd } from '../../../core/model/change.ts'
-import { GIVEN_UP, isSameEntry, ownerOf, type PolicyEntry } from '../../../core/model/entry.ts'
 import { type CapReading, type Observed, type OwnedCap, withTried } from '../../../core/model/observed.ts'
-import type { Cap } from '../../../core/model/policy.ts'
+import { type Cap, GIVEN_UP, isSameEntry, ownerOf, type PolicyEntry } from '../../../core/model/policy.ts'
 import { type ScopeKey, scopeKey } from '../../../core/model/scope.ts'
 import type { Instant } from '../../../core/model/units.ts'
 import { afterEnd, baselineOf, ownedFrom, setBefore } from '../../../core/plan/diff.ts'
 import type { DesiredCap } from '../../../core/resolve/candidate.ts'
 import type { Clock, Ledger } from '../../../ports.ts'
-import { noteSeen } from '../seen.ts'
+import { noteSeen } from '../read.ts'
 
 /** What the outcome of a write depends on beside its read-back. */
 export interface OutcomeContext {

@@ -6,9 +6,8 @@ import { type Scope, scopeKey } from '../../../core/model/scope.ts'
 import { rhythmOf, rhythmText } from '../../../core/pace/rhythm.ts'
 import { type ExplainedCandidate, type Explanation, explain } from '../../../core/plan/explain.ts'
 import { declaredIn } from '../../schedule/slice.ts'
-import type { Showing, WorkspaceFacts } from './facts.ts'
 import { keyText, placeOf, rfc3339, scopeText } from './show.ts'
-import type { CandidateEntry, PersonDocument, WriteEntry } from './types.ts'
+import type { CandidateEntry, PersonDocument, Showing, WorkspaceFacts, WriteEntry } from './types.ts'
 
 /** The part that the documents of a group and of a person have in common. */
 type Explained = Pick<

@@ -1,21 +1,20 @@
 // Holds: what is held, why, the people it affects with their caps before and after, and the exact ways to release it. The guards count; this file only
 // shows it.
 
-import { editLine, shellWord } from '../../../core/escape/shell.ts'
+import { editLine, shellWord } from '../../../core/escape/terminal.ts'
 import type { GuardCode, GuardSettings, Hold, ShareLimit } from '../../../core/model/change.ts'
 import { type ScopeKey, scopeKey } from '../../../core/model/scope.ts'
 import { credits, DAY_MS } from '../../../core/model/units.ts'
 import { APPROVAL_GROWTH, APPROVAL_LIFE_MS } from '../../../core/plan/approval.ts'
 import { SETTLED_OTHERWISE } from '../../../core/plan/guards/judge.ts'
 import { isCounted } from '../../../core/plan/guards/round.ts'
-import { allowance, CLASSES, type ShareGuard } from '../../../core/plan/guards/shares.ts'
+import { allowance, CLASSES, type ShareGuard } from '../../../core/plan/guards/table.ts'
 import { type Impact, impactOf, type NetEffect } from '../../../core/plan/impact.ts'
 import type { Planned } from '../../../core/plan/plan.ts'
 import { DocumentError, type Query } from './documents.ts'
-import type { Showing, WorkspaceFacts } from './facts.ts'
 import { asked, limitOf, PAGE, pageOf, word } from './query.ts'
 import { cents, headOf, placeOf, ratio, rfc3339, scopeText } from './show.ts'
-import type { HoldDocument, HoldListDocument } from './types.ts'
+import type { HoldDocument, HoldListDocument, Showing, WorkspaceFacts } from './types.ts'
 
 export const HOLDS_QUERY = [PAGE, limitOf(50, 200)]
 const EFFECT_WORDS = ['raised', 'capped', 'lowered', 'blocked', 'cleared'] as const

@@ -1,18 +1,71 @@
 // What is left for the person who asks, in each workspace where they may see themselves. It tells a person only of themselves: of a pool or the balance
 // that they are what stops the person first, and when.
 
+import type { HistoryEntry } from '../../../core/model/change.ts'
 import type { Person, Roster } from '../../../core/model/observed.ts'
 import { normaliseEmail } from '../../../core/model/scope.ts'
-import type { Instant } from '../../../core/model/units.ts'
+import { DAY_MS, type Instant } from '../../../core/model/units.ts'
 import { requestLink } from '../../../core/notify/request-link.ts'
+import type { GrantStatus } from '../../../core/resolve/candidate.ts'
 import { resolvePerson } from '../../../core/resolve/desired.ts'
 import type { FirstStop } from '../../../core/use/first-stop.ts'
 import { shownAt, stopOf } from '../../conditions/stop.ts'
 import type { PeopleLabels } from '../status/labels.ts'
-import type { Showing, WorkspaceFacts } from './facts.ts'
 import { declaredReason, entryWord } from './part.ts'
-import { cents, rfc3339 } from './show.ts'
-import type { MeDocument } from './types.ts'
+import { cents, headOf, rfc3339, scopeText } from './show.ts'
+import type { LeadDocument, MeDocument, Showing, WorkspaceFacts } from './types.ts'
+
+const WEEK_MS = 7 * DAY_MS
+
+/** Bound of each list. Choice. */
+const MOST = 50
+
+/** Since when changes are listed. */
+export const changedSince = (now: Instant): Instant => now - WEEK_MS
+
+interface LeadInputs {
+  readonly grants: readonly GrantStatus[]
+  /** Writes since `changedSince`, the newest first. */
+  readonly writes: readonly HistoryEntry[]
+}
+
+export function leadDocument({ view }: WorkspaceFacts, showing: Showing, { grants, writes }: LeadInputs): LeadDocument {
+  const { people: labels, now } = showing
+  const near = view.people.flatMap(({ email, cap, used, source, band }) =>
+    typeof cap === 'number' && used !== undefined && band !== undefined && NEAR.has(band)
+      ? [{ person: labels.label(email), cap, used: cents(used), ...(source && { source }), band, share: cap === 0 ? 1 : used / cap }]
+      : [],
+  )
+  near.sort((a, b) => b.share - a.share || (a.person < b.person ? -1 : 1))
+  const ending = grants.flatMap(({ grant: { scope, amount, reason }, state, untilAt }) =>
+    (state === 'active' || state === 'expiring') && untilAt !== undefined && untilAt - now <= WEEK_MS
+      ? [
+          {
+            scope: scopeText(scope, showing),
+            ...(amount.kind === 'cap' ? { cap: amount.credits } : { add: amount.credits }),
+            until: rfc3339(untilAt),
+            reason: labels.text(reason),
+          },
+        ]
+      : [],
+  )
+  ending.sort((a, b) => (a.until === b.until ? (a.scope < b.scope ? -1 : 1) : a.until < b.until ? -1 : 1))
+  const changes = writes.flatMap(({ at, scope, from, to, effect, cause, result }) =>
+    result === 'applied' ? [{ at: rfc3339(at), scope: scopeText(scope, showing), from, to, effect, cause }] : [],
+  )
+  return {
+    ...headOf('Lead', showing),
+    workspace: view.workspace,
+    near: near.slice(0, MOST).map(({ share: _, ...one }) => one),
+    nearOmitted: Math.max(0, near.length - MOST),
+    grants: ending.slice(0, MOST),
+    grantsOmitted: Math.max(0, ending.length - MOST),
+    changes: changes.slice(0, MOST),
+    changesOmitted: Math.max(0, changes.length - MOST),
+  }
+}
+
+const NEAR: ReadonlySet<string> = new Set(['85_to_95', '95_to_100', 'at_cap'])
 
 /** Letters of a reason, and grants, so that a workspace takes at most 2 KiB. */
 const MOST_LETTERS = 200

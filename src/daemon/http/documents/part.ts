@@ -8,8 +8,8 @@ import { DAY_MS, type Instant } from '../../../core/model/units.ts'
 import type { Candidate, GrantStatus } from '../../../core/resolve/candidate.ts'
 import type { PartSight } from '../auth.ts'
 import type { PeopleLabels } from '../status/labels.ts'
-import type { Records, Showing, WorkspaceFacts } from './facts.ts'
 import type { PeopleIndex } from './people/roster.ts'
+import type { Records, Showing, WorkspaceFacts } from './types.ts'
 
 /** Members of a group that was not read for this long are shown to nobody. Choice. */
 const MEMBERS_LIFE_MS = DAY_MS

@@ -4,12 +4,11 @@ import type { ScopeStatus } from '../../../core/model/events.ts'
 import { formatPosition, type Position } from '../../../core/model/problem.ts'
 import { byScope, type Scope, scopeKey } from '../../../core/model/scope.ts'
 import type { Query } from './documents.ts'
-import type { Showing, WorkspaceFacts } from './facts.ts'
 import { countNear, type PeopleIndex } from './people/roster.ts'
 import { asked, limitOf, PAGE, pageOf, text, word } from './query.ts'
 import { grantEntryOf, headOf, placeOf, problemsOf, scopeText } from './show.ts'
 import { policyOf } from './summary.ts'
-import type { PolicyListDocument, PolicyRow } from './types.ts'
+import type { PolicyListDocument, PolicyRow, Showing, WorkspaceFacts } from './types.ts'
 
 const ENTRY_KINDS = ['team', 'group', 'user', 'grant', 'rule', 'pool'] as const
 

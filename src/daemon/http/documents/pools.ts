@@ -1,10 +1,9 @@
 // Pools as documents show them: the declaration with its line, use and caps, and both by day over the cycle. It works out no figure itself.
 
 import { DAY_MS, midnight } from '../../../core/model/units.ts'
-import type { Showing, WorkspaceFacts } from './facts.ts'
 import { cents, dayText, headOf, placeOf, rfc3339 } from './show.ts'
 import { poolFigures } from './summary.ts'
-import type { PoolSeries, WorkspaceDocument } from './types.ts'
+import type { PoolSeries, Showing, WorkspaceDocument, WorkspaceFacts } from './types.ts'
 
 /** The pools of a workspace in the order of their names. */
 export function poolEntries({ view, desiredState }: WorkspaceFacts, showing: Showing): WorkspaceDocument['pools'] {

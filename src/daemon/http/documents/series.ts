@@ -9,13 +9,12 @@ import { forecastFrom, type Projection } from '../../../core/use/forecast.ts'
 import type { KnownRuns } from '../../collect/kept.ts'
 import { historyOf } from '../../collect/usage-summary.ts'
 import type { Query } from './documents.ts'
-import type { Records, Showing, WorkspaceFacts } from './facts.ts'
 import { groupNames } from './people/people.ts'
 import { countNear, membersByGroup, type PeopleIndex, type PersonRow, shareOf } from './people/roster.ts'
 import { asked, whole, word } from './query.ts'
 import { cents, dayText, headOf, rfc3339 } from './show.ts'
 import { usedIn } from './summary.ts'
-import type { BurnSeries, CreditsSeries, DriftSeries, NearSeries } from './types.ts'
+import type { BurnSeries, CreditsSeries, DriftSeries, NearSeries, Records, Showing, WorkspaceFacts } from './types.ts'
 
 const DAYS = whole('days', 'How many days, today the last.', { least: 1, most: 120, usually: 30 })
 const BURN_BY = ['team', 'group', 'model', 'mode'] as const

@@ -6,8 +6,7 @@ import { type Scope, scopeKey } from '../../../core/model/scope.ts'
 import { type Instant, wholeCents } from '../../../core/model/units.ts'
 import type { GrantStatus } from '../../../core/resolve/candidate.ts'
 import type { PeopleShown } from '../status/labels.ts'
-import type { Showing } from './facts.ts'
-import type { PlaceEntry, ProblemEntry } from './types.ts'
+import type { PlaceEntry, ProblemEntry, Showing } from './types.ts'
 
 export const rfc3339 = (at: Instant): string => new Date(at).toISOString()
 

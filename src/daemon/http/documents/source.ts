@@ -9,7 +9,7 @@ import { commonDays } from '../../collect/history.ts'
 import { viewOf } from '../../conditions/view.ts'
 import { LedgerError, orNothing } from '../../ledger/error.ts'
 import type { Workspace, WorkspaceSettings } from '../../workspace.ts'
-import type { Records, WorkspaceFacts, WorkspaceSource } from './facts.ts'
+import type { Records, WorkspaceFacts, WorkspaceSource } from './types.ts'
 
 export const sourceOf = (workspace: Workspace, version: () => number): WorkspaceSource => ({
   name: workspace.config.name,

@@ -8,9 +8,8 @@ import { compareScopes } from '../../../core/model/scope.ts'
 import { countBands } from '../../../core/use/bands.ts'
 import { creditsOfCycle } from '../../../core/use/burn.ts'
 import { projectedCents } from '../../../core/use/forecast.ts'
-import type { DaemonFacts, Showing } from './facts.ts'
 import { cents, dayText, minuteText, ratio, rfc3339, scopeText } from './show.ts'
-import type { AttentionEntry, WorkspaceSummary } from './types.ts'
+import type { AttentionEntry, DaemonFacts, Showing, WorkspaceSummary } from './types.ts'
 
 type Shown = Pick<Showing, 'people'>
 

@@ -1,26 +1,88 @@
 // The overview of all workspaces, and the page of one: what needs a person, what is off, what is held, and where the credits go.
 
+import { serviceModel } from '../../../core/interpret/service-model.ts'
+import { GUARD_CODES } from '../../../core/model/change.ts'
 import type { ScopeStatus, WorkspaceView } from '../../../core/model/events.ts'
 import { userScope } from '../../../core/model/scope.ts'
+import { guardText } from '../../../core/plan/reviewed.ts'
 import type { GrantStatus } from '../../../core/resolve/candidate.ts'
+import { medianMs, type RequestsOf } from '../../conditions/requests.ts'
+import { seenEntries } from '../status/status.ts'
 import type { Query } from './documents.ts'
-import type { DaemonFacts, Showing, WorkspaceFacts } from './facts.ts'
 import { holdOf } from './holds.ts'
 import { poolEntries } from './pools.ts'
 import { asked, limitOf, PAGE, pageOf } from './query.ts'
-import { cents, grantEntryOf, headOf, placeOf, problemsOf, scopeEntryOf, scopeText } from './show.ts'
+import { cents, grantEntryOf, headOf, placeOf, problemsOf, ratio, rfc3339, scopeEntryOf, scopeText } from './show.ts'
 import {
   attentionOf,
   countsByKind,
   daemonAttention,
   daemonPart,
+  historyOf,
   modelEntries,
   notInSync,
+  stateOf,
   summaryOf,
   toneRank,
   warningTexts,
 } from './summary.ts'
-import type { ScopeEntry, WorkspaceDocument, WorkspaceListDocument } from './types.ts'
+import type { DaemonFacts, HealthDocument, ScopeEntry, Showing, WorkspaceDocument, WorkspaceFacts, WorkspaceListDocument } from './types.ts'
+
+export function healthDocument(facts: WorkspaceFacts, daemon: DaemonFacts, showing: Showing): HealthDocument {
+  const { view, settings, readings } = facts
+  const { people } = showing
+  const { pause: _, ...lasting } = stateOf(view, showing)
+  const { copying, ...model } = serviceModel(settings ?? { capSemantics: 'layered' }, view.seen ?? {})
+  const managed = view.scopes.flatMap(({ state, readAt }) => (state === 'skipped' || readAt === undefined ? [] : [readAt]))
+  const failed = [...(readings?.values() ?? [])].filter(({ failure }) => failure !== undefined).length
+  const oldest = managed.reduce<number | undefined>((least, at) => (least === undefined || at < least ? at : least), undefined)
+  return {
+    ...headOf('Health', showing),
+    workspace: view.workspace,
+    ...daemonPart(daemon),
+    ...lasting,
+    ...(view.ratePerSecond !== undefined && { ratePerSecond: ratio(view.ratePerSecond) }),
+    ...(view.history && { history: historyOf(view.history) }),
+    ...(view.clockSkewMs !== undefined && { clockSkewSeconds: view.clockSkewMs / 1000 }),
+    model: { ...model, ...(copying !== undefined && { copying: people.text(copying) }) },
+    seen: seenEntries(view.seen ?? {}, people),
+    operations: (facts.requests ?? []).map(operationEntry),
+    unread: failed,
+    ...(oldest !== undefined && { oldestReadingAt: rfc3339(oldest) }),
+    settings: settingsOf(facts),
+    warnings: warningTexts(view, showing),
+    replicas: (daemon.replicas ?? []).map(({ name, isHere }) => ({
+      name: people.text(name),
+      ...(isHere && { version: daemon.version }),
+      keeps: view.lease?.holder === name,
+    })),
+  }
+}
+
+function operationEntry(one: RequestsOf): HealthDocument['operations'][number] {
+  const { operation, requests, failed, lastFailure } = one
+  const median = medianMs(one)
+  return {
+    operation,
+    requests,
+    failed,
+    ...(lastFailure && { lastFailure: { at: rfc3339(lastFailure.at), outcome: lastFailure.outcome } }),
+    ...(median !== undefined && { medianMs: Math.round(median * 10) / 10 }),
+  }
+}
+
+function settingsOf({ settings }: WorkspaceFacts): HealthDocument['settings'] {
+  return {
+    interval: (settings?.intervalMs ?? 0) / 1000,
+    usageInterval: (settings?.usageIntervalMs ?? 0) / 1000,
+    capSemantics: settings?.capSemantics ?? '',
+    capReads: settings?.capReads ?? 'auto',
+    onDrift: settings?.onDrift ?? '',
+    prune: settings?.prune ?? false,
+    approvals: settings?.approvals ?? 'separate',
+    guards: settings ? Object.fromEntries(GUARD_CODES.map((name) => [name, guardText(name, settings.guards[name])])) : {},
+  }
+}
 
 /** Bounds of the lists; what exceeds them is counted in `…Omitted`. Choice. */
 const MOST = { attention: 50, scopes: 100, holds: 50, grants: 200 } as const

@@ -1,7 +1,6 @@
 // The gauges of one workspace, from its view and the present time. A value that was never known has no series; use and balance have none after 24 h.
 // Reads every person and scope once per scrape and keeps no state.
 
-import { isReadWithin } from '../../../core/model/age.ts'
 import { CAUSES, GUARD_CODES } from '../../../core/model/change.ts'
 import {
   BANDS,
@@ -15,7 +14,7 @@ import {
 import type { Observed, Person } from '../../../core/model/observed.ts'
 import type { Cap } from '../../../core/model/policy.ts'
 import { SCOPE_KINDS } from '../../../core/model/scope.ts'
-import { type Credits, type Instant, wholeCents } from '../../../core/model/units.ts'
+import { type Credits, type Instant, isReadWithin, wholeCents } from '../../../core/model/units.ts'
 import { countListings, LISTING_STATES } from '../../../core/resolve/directory.ts'
 import { type AddOnFigures, addOnFigures, totalAddOn } from '../../../core/use/add-on.ts'
 import { countBands } from '../../../core/use/bands.ts'

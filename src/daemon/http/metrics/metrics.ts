@@ -1,12 +1,13 @@
 // The Prometheus page: counters and histograms are folds over events; gauges are set from the views at each scrape, so that no series outlives its subject.
 // The only file that imports prom-client. It must not name a person unless metrics.perUser is set.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import { labelsText, labelText } from '../../../core/escape/labels.ts'
+import { labelsText, labelText } from '../../../core/escape/terminal.ts'
 import { CHANGE_RESULTS, EFFECTS } from '../../../core/model/change.ts'
 import type { Condition } from '../../../core/model/condition.ts'
 import { type CycleEvent, RECONCILE_RESULTS, REQUEST_OUTCOMES, type WorkspaceView } from '../../../core/model/events.ts'
 import { SCOPE_KINDS } from '../../../core/model/scope.ts'
-import { burnedOf } from '../../../core/use/burned.ts'
+import type { Instant } from '../../../core/model/units.ts'
+import { burnedOf } from '../../../core/use/burn.ts'
 import type { Clock } from '../../../ports.ts'
 import { EMAIL_LABELS, type PeopleLabels } from '../status/labels.ts'
 import {
@@ -20,8 +21,43 @@ import {
   OPERATIONS,
   PHASES,
 } from './definitions.ts'
-import { type Put, putWorkspaceGauges } from './gauges.ts'
-import { type PerUserSettings, putUserGauges } from './users.ts'
+import { isShown, type Put, putWorkspaceGauges } from './gauges.ts'
+
+/** `top`: the people with the highest use; `all`: all people, up to the limit. */
+interface PerUserSettings {
+  readonly perUser: 'off' | 'top' | 'all'
+  /** An e-mail as it shows in the label `user`: itself, or its hash. */
+  readonly userLabel: (email: string) => string
+}
+
+/** Users with series, over all workspaces (docs/metrics.md). */
+const MAX_USERS = 1000
+
+/** Users of `top`, per workspace. Choice. */
+const TOP_USERS = 50
+
+const SERIES_PER_USER = 2
+
+/** Puts the gauges per user of all workspaces; returns how many series the limit left out. */
+function putUserGauges(put: Put, views: readonly WorkspaceView[], settings: PerUserSettings, now: Instant): number {
+  if (settings.perUser === 'off') return 0
+  let left = MAX_USERS
+  let dropped = 0
+  for (const view of views) {
+    if (!view.roster || !isShown(view.roster, now)) continue
+    const used = new Map(view.roster.people.map((person) => [person.email, person.used]))
+    const ranked = view.people.toSorted((a, b) => (used.get(b.email) ?? 0) - (used.get(a.email) ?? 0) || (a.email < b.email ? -1 : 1))
+    const wanted = settings.perUser === 'top' ? ranked.slice(0, TOP_USERS) : ranked
+    for (const { email, cap } of wanted.slice(0, left)) {
+      const labels = { workspace: view.workspace, user: settings.userLabel(email) }
+      put('capkeeper_user_cap_credits', labels, cap === 'none' ? undefined : cap)
+      put('capkeeper_user_credits_used', labels, used.get(email))
+    }
+    dropped += Math.max(0, wanted.length - left) * SERIES_PER_USER
+    left = Math.max(0, left - wanted.length)
+  }
+  return dropped
+}
 
 export interface Health {
   readonly configValid: boolean

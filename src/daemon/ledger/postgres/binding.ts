@@ -1,7 +1,7 @@
 // Bindings in PostgreSQL, with the rules of `../binding.ts`.
-import { type Binding, type BindOptions, chosen, NO_BINDING } from '../binding.ts'
+import { type Binding, type BindOptions, chosen, NO_BINDING } from '../adapter.ts'
 import type { PostgresDatabase, Query } from './database.ts'
-import { keptText, textKept } from './text.ts'
+import { keptText, textKept } from './error.ts'
 
 /** All bindings, or those of one workspace, by name, the current one of a name first. */
 export async function bindings(query: Query, only?: string): Promise<readonly Binding[]> {

@@ -1,7 +1,7 @@
 // The end of a copy in PostgreSQL.
 import { COPY_TABLES, type CopyEnd, type CopyReader, type CopyRow, type CopyTable, type CopyWriter, columnNames } from '../copy.ts'
 import type { PostgresDatabase, Query, Row } from './database.ts'
-import { keptText, textKept } from './text.ts'
+import { keptText, textKept } from './error.ts'
 
 const AT_A_TIME = 1_000
 

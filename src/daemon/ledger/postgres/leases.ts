@@ -1,12 +1,11 @@
 // Leases in PostgreSQL, on the clock of the database, with one statement for each heartbeat. A token is never given twice, even after a failover
 // to a standby that lacks the latest ones: a failover voids all leases, and no new one is given until every old one has ended.
-import { LEASED_WRITE_MS } from '../../../core/replicas/lease.ts'
-import type { Heartbeat, HeartbeatAnswer, HeldWorkspace, LeaseRow } from '../../../core/replicas/table.ts'
+import { type Heartbeat, type HeartbeatAnswer, type HeldWorkspace, LEASED_WRITE_MS, type LeaseRow } from '../../../core/replicas/lease.ts'
 import type { LeaseTable } from '../../../ports.ts'
 import { LedgerError } from '../error.ts'
 import type { PostgresDatabase, Query, Row } from './database.ts'
+import { keptText, textKept } from './error.ts'
 import { mustBeKnown } from './schema.ts'
-import { keptText, textKept } from './text.ts'
 
 /** Identifies the era of a server, which ends when a standby takes its place. The first expression that the server allows counts. */
 const ERAS = [

@@ -2,7 +2,7 @@
 // on each workspace.
 import { DAY_MS, type Instant } from '../../../core/model/units.ts'
 import type { Clock } from '../../../ports.ts'
-import type { Binding, LedgerMode } from '../binding.ts'
+import type { Binding, LedgerMode } from '../adapter.ts'
 import { LedgerError } from '../error.ts'
 import { HISTORY_DAYS, MAX_PROBLEMS, TABLES } from '../sqlite/care.ts'
 import type { BindingReport, LedgerReport, LedgerStore, ServerReport } from '../store.ts'
@@ -12,11 +12,11 @@ import { workspaceLedger } from '../workspace.ts'
 import { bind, bindings } from './binding.ts'
 import { postgresCopy } from './copy.ts'
 import { openPostgres, type PostgresDatabase, type Query } from './database.ts'
+import { keptText, textKept } from './error.ts'
 import { postgresLeases } from './leases.ts'
 import { postgresRows } from './rows/rows.ts'
 import { pruneUse } from './rows/use.ts'
 import { migratePostgres, POSTGRES_VERSION, postgresVersion, VERSION_SQL } from './schema.ts'
-import { keptText, textKept } from './text.ts'
 import { type Fence, fencedWriter, freeWriter, lockingWriter, noWriter, readOnly, type Writer } from './writer.ts'
 
 export interface PostgresStoreOptions {

@@ -4,12 +4,12 @@
 import { createHash } from 'node:crypto'
 import { BugError } from '../../../core/model/problem.ts'
 import type { Clock } from '../../../ports.ts'
+import { inOrder } from '../adapter.ts'
 import { LedgerError } from '../error.ts'
-import { inOrder } from '../in-order.ts'
 import type { PostgresDatabase, Query, Row, Session } from './database.ts'
+import { keptText } from './error.ts'
 import { type Single, type SingleAnswer, singleAnswer, type Under } from './rows/single.ts'
 import { mustBeKnown, VERSION_SQL } from './schema.ts'
-import { keptText } from './text.ts'
 
 /** The lease that this process has on a workspace, if any. */
 export type Fence = (workspace: string) => { readonly replica: string; readonly token: number } | undefined

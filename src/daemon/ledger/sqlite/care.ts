@@ -3,17 +3,16 @@
 import { closeSync, fsyncSync, linkSync, mkdtempSync, openSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { DAY_MS, type Instant } from '../../../core/model/units.ts'
-import { type Binding, bindings } from '../binding.ts'
+import { type Binding, bindings } from '../adapter.ts'
 import { LedgerError } from '../error.ts'
 import type { BindingReport, LedgerReport } from '../store.ts'
 
 import { type Decode, Undecodable, unlike } from '../values/decode.ts'
 import { readRow } from '../values/rows.ts'
 import { approval, factFrom, historyEntry, intent, isFact, ownedCap, pause, personHistory, quarantined } from '../values/values.ts'
-import type { LedgerDatabase } from './database.ts'
-import { createPrivately, lookAt } from './files.ts'
+import { createPrivately, type LedgerDatabase, lookAt } from './database.ts'
+import { pruneUse } from './rows.ts'
 import { schemaVersion } from './schema.ts'
-import { pruneUse } from './use.ts'
 
 /** How long history is kept (docs/configuration.md). */
 export const HISTORY_DAYS = 400

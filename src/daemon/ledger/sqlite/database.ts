@@ -1,9 +1,125 @@
 // The ledger's handle on SQLite: each statement is prepared once, failures are LedgerErrors, and the only way to write is a transaction that
 // is on the disk when it returns. It knows nothing about the content.
+
+import { accessSync, chmodSync, closeSync, constants, openSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { backup, DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite'
 import { BugError } from '../../../core/model/problem.ts'
-import { BUSY_TIMEOUT_MS, fromSqlite, LedgerError } from '../error.ts'
-import { lookAt } from './files.ts'
+import { BUSY_TIMEOUT_MS, fromFileSystem, fromSqlite, LedgerError, SQLITE, sqliteCode } from '../error.ts'
+
+const OWNER_ONLY = 0o600
+
+/** Makes an empty file that only its owner may read, or checks that the existing one can be written. Throws a `LedgerError`. */
+export function createPrivately(file: string): void {
+  const stats = lookAt(file)
+  if (stats) mustBeFile(file, stats)
+  try {
+    closeSync(openSync(file, 'wx', OWNER_ONLY))
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw fromFileSystem(error, file)
+    mustBeWritable(file)
+  }
+}
+
+function mustBeWritable(file: string): void {
+  try {
+    accessSync(file, constants.R_OK | constants.W_OK)
+  } catch (error) {
+    throw fromFileSystem(error, file)
+  }
+}
+
+/** Removes the rights of all but the owner. A file of another owner stays unchanged. */
+export function makePrivate(file: string): void {
+  try {
+    chmodSync(file, OWNER_ONLY)
+  } catch {
+    // Only the owner may do this. On a shared volume another user may own the file, and has chosen its rights.
+  }
+}
+
+/** The file's status; undefined when there is no such file. Throws a `LedgerError` when it cannot be read. */
+export function lookAt(file: string): Stats | undefined {
+  try {
+    return statSync(file, { throwIfNoEntry: false })
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOTDIR') return undefined
+    const told = error instanceof Error && 'code' in error ? String(error.code) : String(error)
+    throw new LedgerError('LEDGER_UNREADABLE', `${file} cannot be accessed (${told}); this user must be able to enter its folder`)
+  }
+}
+
+/** Throws a `LedgerError` for anything else, which might wait for ever when it is opened. */
+export function mustBeFile(file: string, stats: Stats): void {
+  if (stats.isFile()) return
+  if (!stats.isDirectory()) throw new LedgerError('LEDGER_UNWRITABLE', `${file} is not a regular file, and the ledger is one`)
+  throw new LedgerError(
+    'LEDGER_UNWRITABLE',
+    `${file} is a folder, and the ledger is a file; write --ledger ${file.replace(/\/+$/, '')}/capkeeper.db`,
+  )
+}
+
+export interface Lock {
+  /** Frees the lock; a second call does nothing. */
+  release(): void
+}
+
+/** Long enough for one of several processes that try at the same instant, or beside `isLocked`, to get the lock. Choice. */
+const PATIENCE_MS = 250
+
+/**
+ * Takes the write lock of a ledger, without waiting for its holder. The file `<ledger>.lock` stays when the lock is freed. Throws a
+ * `LedgerError`: LEDGER_LOCKED when another process holds it, LEDGER_UNWRITABLE when it cannot be made. Choice: only `run` and `apply` take it.
+ */
+export function takeLock(ledger: string): Lock {
+  const file = `${ledger}.lock`
+  createPrivately(file)
+  let held: DatabaseSync | undefined
+  try {
+    held = new DatabaseSync(file, { timeout: PATIENCE_MS })
+    // Nothing is ever written to it, so it needs no journal file beside it.
+    held.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE')
+  } catch (error) {
+    held?.close()
+    throw refusal(error, ledger, file)
+  }
+  const database = held
+  return {
+    release() {
+      if (database.isOpen) database.close()
+    },
+  }
+}
+
+/** Whether a process holds the write lock of a ledger; undefined when that is not known. It makes no file. */
+export function isLocked(ledger: string): boolean | undefined {
+  let probe: DatabaseSync | undefined
+  try {
+    const file = `${realpathSync(ledger)}.lock`
+    if (!lookAt(file)) return false
+    probe = new DatabaseSync(file, { readOnly: true, timeout: 0 })
+    probe.exec('SELECT count(*) FROM sqlite_schema')
+    return false
+  } catch (error) {
+    const code = sqliteCode(error)
+    return code === SQLITE.busy || code === SQLITE.locked ? true : undefined
+  } finally {
+    probe?.close()
+  }
+}
+
+function refusal(error: unknown, ledger: string, file: string): unknown {
+  const code = sqliteCode(error)
+  if (code === SQLITE.busy || code === SQLITE.locked) {
+    return new LedgerError(
+      'LEDGER_LOCKED',
+      `${ledger} is in use by another capkeeper that writes (run or apply); stop that one first, or give this one a ledger of its own (--ledger)`,
+    )
+  }
+  if (code === SQLITE.notadb) {
+    return new LedgerError('LEDGER_UNWRITABLE', `${file} is not a lock file of capkeeper; move it away, or change --ledger`)
+  }
+  return fromSqlite(error, file)
+}
 
 export type Row = Readonly<Record<string, SQLOutputValue>>
 

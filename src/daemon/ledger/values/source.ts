@@ -25,9 +25,9 @@ import {
   type ScopeChange,
   type ShareLimit,
 } from '../../../core/model/change.ts'
-import { OWNER_KINDS } from '../../../core/model/entry.ts'
 import type { DayFigures, JournalEntry, PoolOfDay } from '../../../core/model/journal.ts'
 import type { Balance, Cycle, GroupMembers, Listing, Observed, OwnedCap, Person, Roster } from '../../../core/model/observed.ts'
+import { OWNER_KINDS } from '../../../core/model/policy.ts'
 import type { ScopeKey } from '../../../core/model/scope.ts'
 import { type Kept, TOLD_STATES, type Told, type ToldEntry } from '../../../core/notify/told.ts'
 import type { HoldShown } from '../../../core/plan/approval.ts'
@@ -37,8 +37,7 @@ import type { ChangesShown, ReviewedRules } from '../../../core/plan/reviewed.ts
 import type { CapSince, PoolMember, PoolState, PoolTerms } from '../../../core/pools/state.ts'
 import type { SettledMatches } from '../../../core/resolve/matches.ts'
 import { ADD_ON_SOURCES, type MeasuredAddOn, type MeasuredCycle } from '../../../core/use/add-on.ts'
-import type { AddOnAsked, RunsAsked } from '../../../core/use/asked.ts'
-import type { BurnedFacts } from '../../../core/use/burned.ts'
+import type { AddOnAsked, BurnedFacts, RunsAsked } from '../../../core/use/burn.ts'
 import type { FigureDoubt, HistoryClaim, HistoryState, KnownDays, PersonHistory } from '../../../core/use/history.ts'
 import type { EndedCycle, Turn } from '../../../core/use/turn.ts'
 import type { LedgerFacts, UsageFacts } from '../../../ports.ts'

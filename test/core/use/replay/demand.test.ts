@@ -1,8 +1,8 @@
 // What people would have used: when a cap stopped a person, and what earlier days tell of the days on which it did.
 import { describe, expect, test } from 'vitest'
 import { credits } from '../../../../src/core/model/units.ts'
-import type { CapSource } from '../../../../src/core/use/replay/caps.ts'
 import { demandByCycle } from '../../../../src/core/use/replay/demand.ts'
+import type { CapSource } from '../../../../src/core/use/replay/in-force.ts'
 import type { RecordedDays } from '../../../../src/core/use/replay/recorded.ts'
 import { DAY, email } from '../../../support/declare.ts'
 import { cyclesOf, recordedOf, START, weekdays } from '../../../support/replay.ts'

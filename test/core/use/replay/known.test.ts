@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { credits } from '../../../../src/core/model/units.ts'
 import type { KnownDays, PersonHistory } from '../../../../src/core/use/history.ts'
-import { type CycleKnown, cycleKnown, isEnough, mergedDays, type PastDays, teamDays } from '../../../../src/core/use/replay/known.ts'
+import { type CycleKnown, cycleKnown, isEnough, mergedDays, type PastDays, teamDays } from '../../../../src/core/use/replay/document.ts'
 import type { RecordedDays } from '../../../../src/core/use/replay/recorded.ts'
 import { DAY } from '../../../support/declare.ts'
 

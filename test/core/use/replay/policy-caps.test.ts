@@ -1,6 +1,6 @@
 // The caps that a policy would have given on past days: worked out once for days on which the same grants were in force.
 import { describe, expect, test } from 'vitest'
-import { capsOfPolicy } from '../../../../src/core/use/replay/policy-caps.ts'
+import { capsOfPolicy } from '../../../../src/core/use/replay/in-force.ts'
 import { replayPeople } from '../../../../src/core/use/replay/recorded.ts'
 import { DAY, email, type PolicySketch, policy, roster } from '../../../support/declare.ts'
 import { cyclesOf, group, recordedOf, START } from '../../../support/replay.ts'

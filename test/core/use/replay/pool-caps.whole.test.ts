@@ -1,7 +1,7 @@
 // Pools on past days: dealt day by day from what was used before, within their credits in every cycle.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { capsOfPolicy } from '../../../../src/core/use/replay/policy-caps.ts'
+import { capsOfPolicy } from '../../../../src/core/use/replay/in-force.ts'
 import { replayPeople } from '../../../../src/core/use/replay/recorded.ts'
 import { DAY, email, policy, roster } from '../../../support/declare.ts'
 import { runs } from '../../../support/fuzz.ts'

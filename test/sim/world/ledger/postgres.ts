@@ -1,8 +1,7 @@
 // The ledger of a simulated life in a real PostgreSQL: simulated time stops while the server works. The data on its disk is read again
 // after every transaction, because invariants may need it at any time.
-import type { Snapshot, WorkspaceRows } from '../../../../src/daemon/ledger/adapter.ts'
-import { inOrder } from '../../../../src/daemon/ledger/in-order.ts'
-import { keptRows } from '../../../../src/daemon/ledger/kept-rows.ts'
+import { inOrder, type Snapshot, type WorkspaceRows } from '../../../../src/daemon/ledger/adapter.ts'
+import { keptRows } from '../../../../src/daemon/ledger/forget.ts'
 import { openLedger } from '../../../../src/daemon/ledger/ledger.ts'
 import { bind, bindings } from '../../../../src/daemon/ledger/postgres/binding.ts'
 import { openPostgres, type PostgresDatabase } from '../../../../src/daemon/ledger/postgres/database.ts'

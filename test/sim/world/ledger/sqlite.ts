@@ -2,7 +2,7 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { bindings } from '../../../../src/daemon/ledger/binding.ts'
+import { bindings } from '../../../../src/daemon/ledger/adapter.ts'
 import { openLedger } from '../../../../src/daemon/ledger/ledger.ts'
 import { openDatabase } from '../../../../src/daemon/ledger/sqlite/database.ts'
 import { sqliteRows } from '../../../../src/daemon/ledger/sqlite/rows.ts'

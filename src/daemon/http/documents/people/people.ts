@@ -7,11 +7,10 @@ import type { Candidate } from '../../../../core/resolve/candidate.ts'
 import { bandRank } from '../../../../core/use/bands.ts'
 import type { PeopleLabels } from '../../status/labels.ts'
 import { DocumentError, type Query } from '../documents.ts'
-import type { Showing, WorkspaceFacts } from '../facts.ts'
 import { declaredReason, entryWord } from '../part.ts'
 import { type Asked, asked, limitOf, PAGE, text, word } from '../query.ts'
 import { cents, headOf, keyText, placeOf, ratio } from '../show.ts'
-import type { PersonEntry, PersonListDocument } from '../types.ts'
+import type { PersonEntry, PersonListDocument, Showing, WorkspaceFacts } from '../types.ts'
 import { groupIdsOf, headRoomOf, type PeopleIndex, type PersonRow, ruleName, ruleOf, shareOf } from './roster.ts'
 
 const PEOPLE_SORTS = ['near', 'person', 'cap', 'use', 'headroom', 'rule'] as const

@@ -12,10 +12,9 @@ import { stopOf } from '../../../conditions/stop.ts'
 import { cyclesBetween } from '../../../replay/cycles.ts'
 import { DocumentError } from '../documents.ts'
 import { explained, explanationOf, MOST_WRITES } from '../explained.ts'
-import type { DayUse, Records, Showing, WorkspaceFacts } from '../facts.ts'
 import { onlyOne, stopEntry } from '../me.ts'
 import { cents, dayText, headOf, keyText } from '../show.ts'
-import type { GroupDocument, PersonDocument } from '../types.ts'
+import type { DayUse, GroupDocument, PersonDocument, Records, Showing, WorkspaceFacts } from '../types.ts'
 import { groupEntries } from './groups.ts'
 import { groupNames, personEntry } from './people.ts'
 import { groupIdsOf, headRoomOf, membersByGroup, type PeopleIndex, personShown, shareOf } from './roster.ts'
@@ -74,7 +73,10 @@ function stopsFirst(facts: WorkspaceFacts, email: string, { isPart, now }: Showi
 }
 
 /** The link has the name by which the person is shown, so that a hash stays a hash. */
-function requestOf({ person, cap, addOn }: ReturnType<typeof personEntry>, { requestUrl }: Showing): { readonly requestUrl?: string } {
+function requestOf(
+  { person, cap, addOn }: ReturnType<typeof personEntry>,
+  { requestUrl }: Showing,
+): { readonly requestUrl?: string } {
   const known = cap === 'unknown' ? undefined : cap
   return requestUrl === undefined ? {} : { requestUrl: requestLink(requestUrl, { email: person, cap: known, used: addOn }) }
 }

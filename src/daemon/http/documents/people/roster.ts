@@ -11,8 +11,8 @@ import type { Candidate } from '../../../../core/resolve/candidate.ts'
 import { resolvePerson } from '../../../../core/resolve/desired.ts'
 import type { AddOnSource } from '../../../../core/use/add-on.ts'
 import { bandRank } from '../../../../core/use/bands.ts'
-import type { Showing, WorkspaceFacts } from '../facts.ts'
 import { mapYielding } from '../show.ts'
+import type { Showing, WorkspaceFacts } from '../types.ts'
 
 /** Every row has every field: objects of one shape take a third of the memory. */
 export interface PersonRow {

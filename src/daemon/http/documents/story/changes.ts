@@ -1,19 +1,99 @@
 // The timeline: writes from the ledger's history and everything else from the journal, the newest first. It pages by instant, so that new entries do not
 // move those on later pages.
-
 import { createHash } from 'node:crypto'
 import type { HistoryEntry } from '../../../../core/model/change.ts'
 import type { JournalEntry } from '../../../../core/model/journal.ts'
 import { shortRevision, whileInvalid } from '../../../../core/model/policy.ts'
 import { parseScope, type Scope, scopeKey } from '../../../../core/model/scope.ts'
-import type { Instant } from '../../../../core/model/units.ts'
+import { DAY_MS, type Instant } from '../../../../core/model/units.ts'
+import type { BlockedPerson, PersonChange, SimulatedCycle, SimulationRow } from '../../../../core/use/replay/document.ts'
+import type { Compared, ComparedPolicies } from '../../../replay/compare.ts'
+import type { ComparisonState } from '../../../replay/comparisons.ts'
 import { DocumentError, type Query } from '../documents.ts'
 import { writeEntry } from '../explained.ts'
-import type { Records, Showing, WorkspaceFacts } from '../facts.ts'
 import { type PeopleIndex, personShown } from '../people/roster.ts'
-import { asked, limitOf, type Parameter, text, word } from '../query.ts'
-import { headOf, keyText, minuteText, rfc3339, scopeText } from '../show.ts'
-import type { ChangeEntry, ChangeListDocument } from '../types.ts'
+import { asked, limitOf, PAGE, type Parameter, pageOf, text, word } from '../query.ts'
+import { dayText, headOf, keyText, minuteText, placeOf, rfc3339, scopeText } from '../show.ts'
+import type { ChangeEntry, ChangeListDocument, ComparisonDocument, PlanDocument, Records, Showing, WorkspaceFacts } from '../types.ts'
+
+/** `state` is undefined where comparisons are not made, and until a policy was read. */
+export function comparisonDocument({ view }: WorkspaceFacts, state: ComparisonState | undefined, showing: Showing): ComparisonDocument {
+  const head = { ...headOf('Comparison', showing), workspace: view.workspace }
+  if (!state) return { ...head, state: 'lacking', message: TOO_LITTLE['no-policy'] }
+  const { made, since } = state
+  const compared = made?.compared
+  return {
+    ...head,
+    ...progressOf(compared, since !== undefined, showing),
+    ...(since !== undefined && { since: rfc3339(since) }),
+    ...(made && { madeAt: rfc3339(made.at) }),
+    ...(compared && 'wholeAt' in compared && compared.wholeAt !== undefined && { wholeFrom: dayText(compared.wholeAt) }),
+    ...(compared?.kind === 'made' && { figures: figuresOf(compared.simulation, showing) }),
+  }
+}
+
+const TOO_LITTLE = {
+  'no-policy': 'no policies have been read yet',
+  'no-days': 'no day of anybody’s use is recorded yet; days are recorded while the daemon runs',
+  'no-cycle': 'the service names no billing cycle',
+} as const
+
+function progressOf(
+  compared: Compared | undefined,
+  isRunning: boolean,
+  { people }: Showing,
+): Pick<ComparisonDocument, 'state' | 'message'> {
+  if (isRunning || !compared) return { state: 'running' }
+  if (compared.kind === 'made') return { state: 'made' }
+  return compared.kind === 'failed'
+    ? { state: 'failed', message: people.text(compared.message) }
+    : { state: 'lacking', message: TOO_LITTLE[compared.kind] }
+}
+
+function figuresOf(simulation: ComparedPolicies, showing: Showing): NonNullable<ComparisonDocument['figures']> {
+  const { policy, addOn, creditsPerSeat, pricePerCredit, recorded, cycles, blocked, gains, losses, unreached, capsReached } = simulation
+  const { people } = showing
+  return {
+    policy,
+    addOn,
+    ...(creditsPerSeat !== undefined && { creditsPerSeat }),
+    ...(pricePerCredit !== undefined && { pricePerCredit }),
+    recorded: { from: dayText(recorded.firstAt), through: dayText(recorded.lastAt) },
+    cycles: cycles.map((one) => ({ ...cycleOf(one, showing), groupsOmitted: one.groupsOmitted })),
+    blocked: blocked.items.map((one) => blockedOf(one, showing)),
+    blockedOmitted: blocked.omitted,
+    gains: gains.items.map((one) => changeOf(one, showing)),
+    gainsOmitted: gains.omitted,
+    losses: losses.items.map((one) => changeOf(one, showing)),
+    lossesOmitted: losses.omitted,
+    unreached: unreached.items.map(({ scope, cap, highest }) => ({ scope: keyText(scope, showing), cap, highest })),
+    unreachedOmitted: unreached.omitted,
+    capsReached,
+    notes: simulation.notes.map(people.text),
+  }
+}
+
+const cycleOf = ({ startAt, endAt, isWhole, total, groups, pools }: SimulatedCycle, { people }: Showing) => {
+  const named = <R extends SimulationRow>(row: R): R => ({ ...row, key: people.text(row.key), name: people.text(row.name) })
+  return { start: rfc3339(startAt), end: rfc3339(endAt), whole: isWhole, total, groups: groups.map(named), pools: pools.map(named) }
+}
+
+const blockedOf = ({ email, cycleStartAt, workingDays, policy, beside }: BlockedPerson, { people }: Showing) => {
+  const stopped = (one: NonNullable<BlockedPerson['policy']>) => ({ from: dayText(one.fromAt), days: one.days, cap: one.cap })
+  return {
+    person: people.label(email),
+    cycleStart: rfc3339(cycleStartAt),
+    workingDays,
+    ...(policy && { policy: stopped(policy) }),
+    ...(beside && { beside: stopped(beside) }),
+  }
+}
+
+const changeOf = ({ email, credits, blockedDays }: PersonChange, { people }: Showing) => ({
+  person: people.label(email),
+  credits,
+  blockedDays,
+})
 
 const KINDS = ['write', 'foreign', 'hold', 'release', 'policy', 'pause', 'resume', 'outage', 'recovery'] as const
 
@@ -148,7 +228,7 @@ const WRITTEN: Readonly<Record<HistoryEntry['effect'], string>> = {
 }
 
 /** An entry of the journal in the timeline. */
-export function journalChange(one: JournalEntry, { view }: WorkspaceFacts, showing: Showing): ChangeEntry {
+function journalChange(one: JournalEntry, { view }: WorkspaceFacts, showing: Showing): ChangeEntry {
   const { at, kind } = one
   const { people } = showing
   const base = { at: rfc3339(at), kind }
@@ -201,4 +281,88 @@ export function journalChange(one: JournalEntry, { view }: WorkspaceFacts, showi
     case 'recovery':
       return { ...base, id: idOf(at, kind), tone: 'good', text: 'cycles work again' }
   }
+}
+
+export const PLAN_QUERY: readonly Parameter[] = [
+  { name: 'at', about: 'An instant at which it wrote; needed to find a plan of long ago.', kind: 'instant' },
+  PAGE,
+  limitOf(50, 500),
+]
+
+/** Remaining changes that are listed. Choice. */
+const MOST_CHANGES = 100
+/** Writes that are searched for one plan, and how many are read at a time. Choice. */
+const MOST_WRITES = 10_000
+const AT_A_TIME = 500
+
+export async function planDocument(
+  facts: WorkspaceFacts,
+  id: string,
+  records: Records,
+  showing: Showing,
+  query: Query,
+): Promise<PlanDocument> {
+  const question = asked(query, PLAN_QUERY)
+  const writes = await writesOf(id, records, showing, question.instant('at'))
+  const entries = (facts.journal?.entries ?? []).filter((entry) => 'planId' in entry && entry.planId === id)
+  const present = facts.planned?.plan.id === id ? facts.planned.plan : undefined
+  if (writes.length === 0 && entries.length === 0 && !present) throw new DocumentError(404, UNKNOWN)
+  const [latest] = writes
+  const revision = latest?.revision ?? present?.revision
+  const digest = latest?.digest ?? present?.policyDigest
+  const instants = [...writes, ...entries].map(({ at }) => at)
+  return {
+    ...headOf('Plan', showing),
+    workspace: facts.view.workspace,
+    id,
+    present: present !== undefined,
+    ...(revision !== undefined && { revision }),
+    ...(digest !== undefined && { digest }),
+    ...(instants.length > 0 && { first: rfc3339(Math.min(...instants)), last: rfc3339(Math.max(...instants)) }),
+    applied: writes.filter(({ result }) => result === 'applied').length,
+    failed: writes.filter(({ result }) => result !== 'applied').length,
+    changes: (present?.changes ?? []).slice(0, MOST_CHANGES).map(({ scope, from, to, effect, cause, disposition, source }) => ({
+      scope: scopeText(scope, showing),
+      from,
+      to,
+      effect,
+      cause,
+      disposition: disposition.kind,
+      ...(disposition.kind === 'held' && { hold: disposition.hold }),
+      ...('reason' in disposition && { why: showing.people.text(disposition.reason) }),
+      ...(source && { source: placeOf(source, showing, present?.revision) }),
+    })),
+    changesOmitted: Math.max(0, (present?.changes.length ?? 0) - MOST_CHANGES),
+    met: met(entries, facts, showing),
+    ...pageOf(
+      writes.map((entry) => writeEntry(entry, showing)),
+      question,
+    ),
+  }
+}
+
+const UNKNOWN = `nothing is recorded of this plan: it is not the present plan, and neither the last ${MOST_WRITES} writes nor the journal have it; give the plan's whole id, and "at" for a plan of long ago`
+
+const met = (entries: readonly JournalEntry[], facts: WorkspaceFacts, showing: Showing): PlanDocument['met'] =>
+  entries
+    .toSorted((a, b) => b.at - a.at)
+    .slice(0, MOST_CHANGES)
+    .map((entry) => journalChange(entry, facts, showing))
+
+/** The newest first. */
+async function writesOf(id: string, records: Records, { clock }: Showing, at: Instant | undefined): Promise<readonly HistoryEntry[]> {
+  const found = new Map<string, HistoryEntry>()
+  let untilAt = at === undefined ? undefined : at + DAY_MS
+  for (let looked = 0; looked < MOST_WRITES; looked += AT_A_TIME) {
+    const batch = await records.history({ limit: AT_A_TIME, ...(untilAt !== undefined && { untilAt }) })
+    for (const entry of batch) if (entry.planId === id) found.set(JSON.stringify([entry.at, entry.scope]), entry)
+    const oldest = batch.at(-1)
+    if (!oldest || batch.length < AT_A_TIME) break
+    // With `at`, the writes of one application are within a day of it.
+    if (at !== undefined && oldest.at < at - DAY_MS) break
+    // A whole batch at one instant would be read again for ever.
+    untilAt = oldest.at === untilAt ? oldest.at - 1 : oldest.at
+    await clock.sleep(1)
+  }
+  return [...found.values()]
 }

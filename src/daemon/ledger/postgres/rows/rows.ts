@@ -16,7 +16,7 @@ import {
 } from '../../adapter.ts'
 import { useRows } from '../../use/queries.ts'
 import type { PostgresDatabase, Query, Row } from '../database.ts'
-import { keptText, textKept } from '../text.ts'
+import { keptText, textKept } from '../error.ts'
 import type { Writer } from '../writer.ts'
 import { type Batch, singleOf } from './single.ts'
 import { keepAddOn, keepBurn, keepDays, keepRuns, postgresUse } from './use.ts'

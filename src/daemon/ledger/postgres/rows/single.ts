@@ -2,8 +2,8 @@
 // the rows, all or nothing. Changes that need more than one statement go through `writer.write`.
 import { KEYS, type RowChange } from '../../adapter.ts'
 import type { Row, Value } from '../database.ts'
+import { keptText } from '../error.ts'
 import { POSTGRES_VERSION } from '../schema.ts'
-import { keptText } from '../text.ts'
 
 /** Changes of one kind and one table that follow each other, each row once. */
 export type Batch = readonly [RowChange, ...RowChange[]]

@@ -1,12 +1,11 @@
 // Use in PostgreSQL: the same tables and sums as `../../sqlite/use.ts`, written in as few statements as possible.
 import { credits, type Instant } from '../../../../core/model/units.ts'
-import type { BurnStep } from '../../../../core/use/burned.ts'
+import type { BurnStep } from '../../../../core/use/burn.ts'
 import type { AddOnBatch, RunsBatch } from '../../../../ports.ts'
 import { type RowChange, StaleRow } from '../../adapter.ts'
-import type { UseDatabase } from '../../use/queries.ts'
-import { bounds, centsOf, dayOf, lastDays, MOST, READINGS_KEPT_MS } from '../../use/values.ts'
+import { bounds, centsOf, dayOf, lastDays, MOST, READINGS_KEPT_MS, type UseDatabase } from '../../use/queries.ts'
 import type { Query } from '../database.ts'
-import { keptText, textKept } from '../text.ts'
+import { keptText, textKept } from '../error.ts'
 
 export const postgresUse = (query: Query): UseDatabase => ({
   ask: (sql, values) => query(sql.replaceAll(/\?(\d)/g, '$$$1'), values),

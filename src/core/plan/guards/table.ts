@@ -1,0 +1,241 @@
+// The four guards that count people of a class: affected, lowered, blocked, cleared. A share with a floor is the limit.
+
+import { editLine } from '../../escape/terminal.ts'
+import type { CountedPerson } from '../../interpret/effective.ts'
+import type { ShareLimit } from '../../model/change.ts'
+import { type ScopeKey, scopeKey, userScope } from '../../model/scope.ts'
+import type { AddOnSource } from '../../use/add-on.ts'
+import { CONTEST_MS, type Contest } from '../contested.ts'
+import type { Difference } from '../diff.ts'
+import { type Impact, impactOn, isFree, isRaise, type NetEffect } from '../impact.ts'
+import { type Finding, type Guard, holdWhere, isCounted, mayHold, type Round, shareAbove } from './round.ts'
+
+/**
+ * No write is tried until the wait is over. A change that was released since the breaker opened is tried once (choice). Where all failures
+ * were refusals only those scopes are held: foreign raises of other scopes must be reverted meanwhile.
+ */
+export const breaker: Guard = (round) => {
+  const { facts, settings, tryAnyway, instantText } = round.inputs
+  const open = facts.breaker
+  if (settings.breaker === 'off' || !open) return undefined
+  const { inARow, percent } = settings.breaker
+  const only = open.refused ? new Set<string>(open.scopes) : undefined
+  // A cap that a team or group write of ours has overwritten is restored at once, unless that very write is refused.
+  const isOverwritten = only ? undefined : round.inputs.impact.isOverwritten
+  const held = [...round.active.keys()].filter((key) => !tryAnyway?.has(key) && only?.has(key) !== false && !isOverwritten?.(key))
+  const limits = `the limit is ${inARow} in a row or ${percent} %`
+  const why = `${open.failed} of ${open.planned} changes failed (${open.cause}), ${limits}; writes are tried again at ${instantText(open.retryAt)}`
+  return { guard: 'breaker', held, why }
+}
+
+export const contested: Guard = (round): Finding | undefined => {
+  const { facts, settings, instantText } = round.inputs
+  const known = facts.contested
+  if (settings.contested === 'off' || !known) return undefined
+  const found = [...round.active.values()].flatMap((one) => {
+    const contest = known.get(one.key)
+    return contest ? describe(one, contest, instantText(contest.at + CONTEST_MS)) : []
+  })
+  if (found.length === 0) return undefined
+  const named = found.slice(0, 3)
+  const more = found.length > named.length ? ` and ${found.length - named.length} more` : ''
+  const why = `${named.join(', ')}${more}; the limit is ${settings.contested} in 24 h, so they are not healed for 24 h`
+  return holdWhere('contested', round, why, (one) => known.has(one.key))
+}
+
+const describe = ({ key, from, to }: Difference, { changes }: Contest, until: string): string =>
+  `${key} was changed by others ${changes} times (now ${from}, not ${to}, left alone until ${until})`
+
+export const directoryShrink: Guard = (round) => {
+  const { facts, settings } = round.inputs
+  const doubt = facts.directoryDoubt
+  if (!doubt || settings.directoryShrink === 'off') return undefined
+  const fell = shareAbove(settings.directoryShrink, doubt.from - doubt.to, doubt.from)
+  const why = `people with a value in the people file fell from ${doubt.from} to ${doubt.to} (${fell}), the limit is ${settings.directoryShrink} %; the last good values stay in force`
+  return holdWhere('directoryShrink', round, why, (one) => {
+    const isOfRule = one.cause === 'orphan' || one.entry.kind === 'rule' || one.entry.kind === 'pool'
+    return isOfRule && one.scope.kind === 'user' && one.from !== 'none' && !isRaise(one)
+  })
+}
+
+export const emptyPolicy: Guard = (round) => {
+  const { facts, settings } = round.inputs
+  if (!settings.emptyPolicy) return undefined
+  const before = facts.verifiedDeclared ?? 0
+  const fell = before - facts.declared
+  const empty = facts.declared === 0
+  if (!empty && !(fell > before / 2 && fell > 5)) return undefined
+  const why = empty ? `no policy declares any scope (${before} before)` : `declared scopes fell from ${before} to ${facts.declared}`
+  return holdWhere('emptyPolicy', round, `${why}, so nothing is cleared`, (one) => one.to === 'none' || one.cause === 'orphan')
+}
+
+export const envelope: Guard = (round) => {
+  const { facts, settings } = round.inputs
+  const { narrowed = {}, isShownLong } = facts
+  if (!settings.envelope || !isShownLong) return undefined
+  const judged = [...round.active.values()].filter(
+    (one) => Object.hasOwn(narrowed, one.key) && !isRaise(one) && !one.healing && !isShownLong(one),
+  )
+  if (judged.length === 0) return undefined
+  const reasons = [...new Set(judged.map(({ key }) => narrowed[key] ?? ''))]
+  const keys = new Set(judged.map(({ key }) => key))
+  return holdWhere('envelope', round, `${reasons.join(', ')}; what it takes from people is shown for a day first`, ({ key }) =>
+    keys.has(key),
+  )
+}
+
+/**
+ * A first cap is no raise: before it there was no limit at all (choice). Raises by an interrupted plan count too. Without a known balance
+ * there is no limit.
+ */
+export const maxRaise: Guard = (round) => {
+  const { facts, settings, impact } = round.inputs
+  const remaining = facts.creditsRemaining
+  if (settings.maxRaise === 'off' || remaining === undefined) return undefined
+  const raised = round.impacts.filter((one) => one.effect === 'raised' && isCounted(one, round, 'maxRaise'))
+  const sum = raised.reduce((total, one) => total + raiseOf(one), 0)
+  const limit = (remaining * settings.maxRaise) / 100
+  if (sum <= limit) return undefined
+  const held = new Set(raised.flatMap((one) => one.changes).filter((key) => mayHold(key, round, 'maxRaise')))
+  const who = `${raised.length} of ${impact.people.total} people would be raised by ${sum} credits in all`
+  const why = `${who}, the limit is ${Math.floor(limit)} (${settings.maxRaise} % of the ${remaining} add-on credits remaining)`
+  return { guard: 'maxRaise', held: [...held], why }
+}
+
+const raiseOf = ({ before, after }: Impact): number => (typeof before === 'number' && typeof after === 'number' ? after - before : 0)
+
+/** People whom the message names. */
+const NAMED = 3
+
+export const protectedGuard: Guard = (round) => {
+  const { facts, settings } = round.inputs
+  if (!settings.protected || facts.protectedPeople.size === 0) return undefined
+  const isHeld = (key: ScopeKey): boolean => mayHold(key, round, 'protected')
+  const judged = impactOnProtected(round).filter(({ effect, changes }) => !isFree(effect) && changes.some(isHeld))
+  if (judged.length === 0) return undefined
+  const held = new Set(judged.flatMap((one) => one.changes).filter(isHeld))
+  const who = judged.map((one) => one.person.email)
+  const named = who.length > NAMED ? `${who.slice(0, NAMED).join(', ')} and ${who.length - NAMED} more` : who.join(', ')
+  const why = `${named} ${who.length === 1 ? 'is' : 'are'} protected and would be ${judged.map((one) => one.effect)[0]}`
+  return { guard: 'protected', held: [...held], why, edits: who.slice(0, NAMED).map((email) => editLine('remove', `protect:${email}`)) }
+}
+
+/**
+ * Protected people are compared with their present cap, not with the start of an interrupted plan, and also while their access is disabled.
+ * Only a person whose cap we have overwritten ourselves is compared with the start.
+ */
+function impactOnProtected({ inputs, active }: Round): readonly Impact[] {
+  const { baseline: _, ...present } = inputs.impact
+  const emails = [...inputs.facts.protectedPeople].sort()
+  const listed = emails.flatMap((email) => present.people.byKey.get(scopeKey(userScope(email))) ?? [])
+  const isOverwritten = ({ key }: CountedPerson): boolean => present.isOverwritten?.(key) === true
+  const untouched = listed.filter((one) => !isOverwritten(one))
+  return [...impactOn(listed.filter(isOverwritten), active, inputs.impact), ...impactOn(untouched, active, present)]
+}
+
+const NOT_READ = { never: 'never read', old: 'not read for 24 h', ahead: 'not read since the clock went back' } as const
+
+export const rosterMissing: Guard = (round) => {
+  const missing = round.inputs.facts.rosterMissing
+  return missing
+    ? holdWhere('readQuality', round, `the roster was ${NOT_READ[missing]}, so people cannot be counted`, () => true)
+    : undefined
+}
+
+export const readQuality: Guard = (round) => badReads(round) ?? unlistedGroups(round)
+
+const unlistedGroups: Guard = (round) => {
+  const { unlistedGroups: groups, rosterMissing: isHeld } = round.inputs.facts
+  // A group that policy no longer names is not listed any more, so its orphaned cap would be held for ever.
+  const isUncounted = ({ key, source }: Difference): boolean => groups?.has(key) === true && source !== undefined
+  const first = round.active.values().find(isUncounted)
+  if (!first || isHeld) return undefined
+  return holdWhere('readQuality', round, `${first.key}: its members are not known, so they cannot be counted`, isUncounted)
+}
+
+const badReads: Guard = (round) => {
+  const { facts, settings } = round.inputs
+  if (settings.readQuality === 'off' || facts.rosterMissing) return undefined
+  const { failed, total, teamFailed, cause } = facts.reads
+  const limit = settings.readQuality
+  const many = failed >= limit.floor && failed * 100 > limit.percent * total
+  if (!teamFailed && !many) return undefined
+  const what = teamFailed
+    ? 'the team cap could not be read'
+    : `${failed} of ${total} reads failed (${shareAbove(limit.percent, failed, total)}), the limit is ${limit.percent} %`
+  const why = cause ? `${what}: ${cause}` : what
+  return holdWhere('readQuality', round, why, (one) => !(one.scope.kind === 'user' && isRaise(one)))
+}
+
+export const rosterShrink: Guard = (round) => {
+  const { facts, settings } = round.inputs
+  const doubt = facts.rosterDoubt
+  if (!doubt || settings.rosterShrink === 'off') return undefined
+  const fell = shareAbove(settings.rosterShrink, doubt.before - doubt.now, doubt.before)
+  const why = `approved people fell from ${doubt.before} to ${doubt.now} (${fell}), the limit is ${settings.rosterShrink} %`
+  const affected = new Set(round.impacts.filter((one) => !isFree(one.effect)).flatMap((one) => one.changes))
+  return holdWhere(
+    'rosterShrink',
+    round,
+    why,
+    (one) => one.scope.kind !== 'user' || (one.from !== 'none' && !isRaise(one)) || affected.has(one.key),
+  )
+}
+
+export const semantics: Guard = (round) => {
+  const { facts, settings, impact } = round.inputs
+  if (!settings.semantics || facts.copying === undefined || impact.capSemantics === 'copied') return undefined
+  const why = 'this service copies a team or group cap to each member (seen), while capSemantics is layered'
+  return holdWhere('semantics', round, why, (one) => one.scope.kind !== 'user')
+}
+
+export type ShareGuard = 'maxAffected' | 'maxLowered' | 'maxBlocked' | 'maxCleared'
+
+/** The effects that each of them counts. */
+export const CLASSES: Record<ShareGuard, { readonly effects: ReadonlySet<NetEffect>; readonly words: string }> = {
+  maxAffected: { effects: new Set(['lowered', 'blocked', 'cleared']), words: 'would be lowered, blocked or cleared' },
+  maxLowered: { effects: new Set(['lowered']), words: 'would be lowered' },
+  maxBlocked: { effects: new Set(['blocked']), words: 'would be blocked, by a cap of 0 or one at or below their use' },
+  maxCleared: { effects: new Set(['cleared']), words: 'would be left without any cap' },
+}
+
+/** Counts people of a class, and holds all changes of the class when they are too many. */
+export const shareGuard =
+  (guard: ShareGuard): Guard =>
+  (round) => {
+    const limit = round.inputs.settings[guard]
+    if (limit === 'off') return undefined
+    const { effects, words } = CLASSES[guard]
+    const judged = round.impacts.filter((one) => effects.has(one.effect) && isCounted(one, round, guard))
+    const total = round.inputs.impact.people.total
+    const allowed = allowance(limit, total)
+    const teamClear = guard === 'maxCleared' ? teamWideClear(round) : undefined
+    const counted = new Set([...(round.counted.get(guard) ?? []), ...judged.map(({ person }) => person)])
+    if (counted.size <= allowed && !teamClear) return undefined
+    const held = new Set(judged.flatMap((one) => one.changes).filter((key) => mayHold(key, round, guard)))
+    if (teamClear) held.add(teamClear)
+    const why =
+      counted.size > allowed
+        ? `${counted.size} of ${total} people ${words} (${shareAbove(limit.percent, counted.size, total)}), the limit is ${limitText(limit, total)}${sourceText(guard, round)}`
+        : 'the team cap would be cleared'
+    return { guard, held: [...held], why, ...(counted.size > allowed && { counted }) }
+  }
+
+/** Without the balance the credits that a seat includes are not known, so all use counts, and more people seem blocked than are. */
+const SOURCE_TEXT: Readonly<Record<AddOnSource, string>> = {
+  measured: ' (use is measured)',
+  estimated: '',
+  upperBound: ' (use is an upper bound while the balance is unknown)',
+}
+
+const sourceText = (guard: ShareGuard, round: Round): string =>
+  guard === 'maxBlocked' ? SOURCE_TEXT[round.inputs.impact.people.useSource] : ''
+
+const teamWideClear = (round: Round): ScopeKey | undefined =>
+  [...round.active.values()].find((one) => one.scope.kind === 'team' && one.to === 'none' && mayHold(one.key, round, 'maxCleared'))?.key
+
+/** A share with a floor, in people. */
+export const allowance = (limit: ShareLimit, total: number): number => Math.max(limit.floor, (limit.percent * total) / 100)
+
+const limitText = (limit: ShareLimit, total: number): string =>
+  (limit.percent * total) / 100 >= limit.floor ? `${limit.percent} %` : `${limit.floor} people`
