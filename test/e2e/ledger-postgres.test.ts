@@ -1,10 +1,9 @@
 // The daemon with its ledger in a real PostgreSQL: one that is away at the start, one that goes away, an apply beside it, and doctor.
 import { chmodSync } from 'node:fs'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { authority, certificateFolder, hasOpenssl } from '../support/certificates.ts'
 import { inside } from '../support/inside.ts'
 import { freePort, hasPostgres, startPostgres } from '../support/postgres.ts'
-import { capkeeper, startDaemon, until } from '../support/process.ts'
+import { startDaemon, until } from '../support/process.ts'
 import { configText, place, policyText, service, workspace } from './world.ts'
 
 const PASSWORD = 'hunter2-is-long'
@@ -81,23 +80,5 @@ describe.skipIf(!hasPostgres)('a daemon with its ledger in PostgreSQL', () => {
     const none = await inside(['ledger', 'check'], { cwd: at.folder, env: { CAPKEEPER_LEDGER: ledger, HOME: at.folder } })
     expect(none).toMatchObject({ code: 1, stderr: expect.stringContaining('the server does not let this user in') })
     expect([open, wrong].map(({ stderr }) => stderr).join('')).not.toContain(PASSWORD)
-  })
-
-  test.skipIf(!hasOpenssl)('ends at once with an error when the database shows an untrusted certificate', async () => {
-    const { folder, remove } = certificateFolder()
-    onTestFinished(remove)
-    const [ours, others] = [authority(folder, 'ours'), authority(folder, 'others')]
-    const database = await startPostgres()
-    onTestFinished(() => database.remove())
-    const ledger = await database.create()
-    const { key, cert } = ours.sign('IP:127.0.0.1')
-    await database.useTls(key, cert)
-    const at = place()
-    at.write('key', 'sandbox-admin')
-    at.write('policies/one.yaml', policyText('workspace: one\nteam: {cap: 500}', 'one'))
-    const config = at.write('config.yaml', configText([workspace('one', 'http://127.0.0.1:1')]))
-    const env = { CAPKEEPER_LEDGER: ledger, PGSSLMODE: 'verify-full', PGSSLROOTCERT: others.file }
-    const ran = await capkeeper(['run', '--config', config, '--listen', '127.0.0.1:0'], { cwd: at.folder, env })
-    expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining("the server's certificate is not trusted") })
   })
 })

@@ -135,7 +135,7 @@ describe('ended at any point, and started again', () => {
         expect(sorted(await kept(ledger, one))).toEqual(sorted(one.truth))
         expect(await historyPlan(partsOf(one, ledger), one)).toEqual([])
       }),
-      { numRuns: 30 },
+      { numRuns: 12 },
     )
   })
 

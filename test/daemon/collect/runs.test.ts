@@ -144,7 +144,7 @@ describe('afterwards', () => {
     await again.stop()
   })
 
-  test.each([0, 90])('days of a clock that was ahead by %i days are asked for again once it is right', async (days) => {
+  test.each([90])('days of a clock that was ahead by %i days are asked for again once it is right', async (days) => {
     const one = await testWorld({ ...COMPANY, config: { intervalMs: HOUR } })
     recordPast(one, daily('ada', 10, noon(5, 10)))
     const company = aheadBy(one, days * DAY)

@@ -85,7 +85,7 @@ describe('the order of writes', () => {
         }
         await expectQuiet(one)
       }),
-      { numRuns: 40 },
+      { numRuns: 20 },
     )
   })
 
@@ -104,7 +104,7 @@ describe('the order of writes', () => {
         }
         await expectQuiet(one)
       }),
-      { numRuns: 40 },
+      { numRuns: 20 },
     )
   })
 

@@ -55,8 +55,8 @@ describe('writes that fail for a shared cause', () => {
     const one = await world(fault)
     await one.cycle({ caps: capsOf(12) })
     const tried: number[] = []
-    for (let minute = 1; minute <= 300; minute += 1) {
-      await one.clock.pass(MINUTE)
+    for (let minute = 5; minute <= 300; minute += 5) {
+      await one.clock.pass(5 * MINUTE)
       const before = await failures(one)
       await one.cycle()
       if ((await failures(one)) > before) tried.push(minute)
@@ -108,7 +108,7 @@ describe('writes that fail for a shared cause', () => {
     expect(Object.keys(one.caps())).toHaveLength(17)
   })
 
-  test.each([4, 10])('%i failing raises do not block lowerings for good, though raises go first', async (many) => {
+  test.each([10])('%i failing raises do not block lowerings for good, though raises go first', async (many) => {
     const fault = { broken: false, people: Array.from({ length: many }, (_, index) => person(index + 1)) }
     const one = await world(fault)
     await one.cycle({ caps: capsOf(20, 100) })

@@ -174,7 +174,7 @@ describe('a process that dies', () => {
         expect(one.ledger.openIntents()).toEqual([])
         await one.close()
       }),
-      { numRuns: 30 },
+      { numRuns: 12 },
     )
   })
 })

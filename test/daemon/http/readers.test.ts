@@ -295,7 +295,7 @@ describe('a reader of some groups', () => {
         view = change(fullView('acme'))
         expect(await all()).toEqual(before)
       }),
-      runs(25),
+      runs(10),
     )
   })
 })

@@ -12,6 +12,6 @@ const place = () => server().create()
 describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
   ledgerContract('PostgreSQL', place)
   waitingContract('PostgreSQL', place)
-  modelContract('PostgreSQL', place, 8)
-  addOnContract('PostgreSQL', place, 5)
+  modelContract('PostgreSQL', place, 4)
+  addOnContract('PostgreSQL', place, 3)
 })

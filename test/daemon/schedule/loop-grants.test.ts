@@ -69,7 +69,7 @@ describe('grants', () => {
   })
 
   test('until cycleEnd end with the cycle', async () => {
-    const { one, set } = await living({ people: 20, config: { intervalMs: 6 * HOUR, usageIntervalMs: 6 * HOUR } })
+    const { one, set } = await living({ people: 20, config: { intervalMs: DAY, usageIntervalMs: DAY } })
     set({ caps: { p001: 1000 }, grants: [{ on: 'p001', cap: 6000, from: NOW - DAY, until: 'cycleEnd' }] })
     await one.clock.pass(CYCLE.endAt - NOW - MINUTE)
     expect(one.caps()).toEqual({ p001: 6000 })
