@@ -21,7 +21,10 @@ function edited(text: string, edit: Edit): string {
   return plan.files[0]?.after ?? `nothing: ${plan.nothing.join()}`
 }
 
+const GRANTED = ['grants:', '- {team: true, cap: 5, from: 2026-11-25, until: 2026-12-01, reason: r}']
 const ADA = ['users:', '- email: ada@example.com # lead', '  cap: 500', '  reason: migration']
+
+const NO_DAY = 'there is no such day: write a date such as 2026-12-15, or an RFC 3339 instant'
 
 describe('an edit writes', () => {
   test.each<readonly [string, readonly string[], Edit, readonly string[]]>([
@@ -39,6 +42,7 @@ describe('an edit writes', () => {
       ['team:', '  reason: new # why', '  cap: 5'],
     ],
     ['allowZero beside a 0', ['team: {cap: 5}'], cap('team', 0), ['team: {cap: 0, allowZero: true}']],
+    ['allowZero as true where it was false', ['team: {cap: 5, allowZero: false}'], cap('team', 0), ['team: {cap: 0, allowZero: true}']],
     [
       'a person behind the last one, as that one is written',
       ADA,
@@ -89,6 +93,14 @@ describe('an edit writes', () => {
         '    until: 2026-12-15',
         '    reason: release',
         '    ticket: OPS-12',
+      ],
+    ],
+    [
+      'allowZero beside the 0 of a grant',
+      ['grants: [{team: true, cap: 9, until: 2026-11-25, reason: r}]'],
+      grant('ada@example.com', { amount: { kind: 'cap', credits: 0 } }),
+      [
+        'grants: [{team: true, cap: 9, until: 2026-11-25, reason: r}, {user: ada@example.com, cap: 0, allowZero: true, until: 2026-12-15, reason: release}]',
       ],
     ],
     [
@@ -227,6 +239,15 @@ describe('there is nothing to do', () => {
       { kind: 'protect', email: 'ada@example.com' },
       'ada@example.com is in protected already (a.yaml:6:15)',
     ],
+    ['for an end that is there', GRANTED, extend('team', '2026-12-01'), 'the grant of team ends then already (a.yaml:7:51)'],
+    ['for a grant that is not there', ADA, removeGrant('team'), 'team has no grant'],
+    ['for a grant of another day', GRANTED, removeGrant('team', { from: '2026-11-26' }), 'team has no such grant'],
+    [
+      'for a group without a cap that a pool names',
+      ['groups: [{id: g, name: G}]', 'pools: [{name: q, members: {groups: [g]}, credits: 9}]'],
+      remove('group:g'),
+      'group:g has no cap, and the pool q names it',
+    ],
     ['where nothing is to be removed', ADA, remove('bob@example.com'), 'bob@example.com has no entry'],
     [
       'for a group without a cap that others name',
@@ -338,6 +359,23 @@ describe('a person is left', () => {
       const said = edited(`\uFEFF${lines('team: {cap: 5}')}${key}:\n  mac: x\n`, cap('team', 7))
       expect(said).toBe('7:1 EDIT_BY_HAND a.yaml is encrypted here')
     }
+  })
+
+  test.each<readonly [string, Edit, string]>([
+    ['the day of an end', grant('team', { until: '2026-02-30' }), `--from or --until: ${NO_DAY}`],
+    ['the day of a beginning', grant('team', { from: '2026-02-30' }), `--from or --until: ${NO_DAY}`],
+    ['the day of a later end', extend('team', 'cycleEnd'), `--until: ${NO_DAY}`],
+    ['the grant to extend', extend('group:g', '2026-12-08'), 'group:g has no grant to extend'],
+    ['the day of the grant to extend', extend('team', '2026-12-08', { from: '2026-11-26' }), 'team has no such grant to extend'],
+  ])('%s', (_row, edit, said) => {
+    expect(edited(lines(...GRANTED), edit)).toBe(`choice: ${said}`)
+  })
+
+  test('a grant for the days of another one, unless it is the same', () => {
+    const same = { amount: { kind: 'cap', credits: 5 }, from: '2026-11-25', until: '2026-12-01', reason: 'r' }
+    expect(edited(lines(...GRANTED), grant('team', same))).toBe('nothing: team has this grant already (a.yaml:7:6)')
+    for (const other of [{ reason: 's' }, { ticket: 'T' }, { from: '2026-11-26' }, { amount: { kind: 'cap', credits: 6 } }])
+      expect(edited(lines(...GRANTED), grant('team', { ...same, ...other }))).toContain('GRANT_OVERLAP')
   })
 
   test('the choice of several grants, and of a name', () => {
