@@ -82,6 +82,65 @@ describe('burn ratios', () => {
     expect(burnOf({ ...STEADY, history: historyOf(at(10), alike(40, 9999)) }).ratios['7d']).toBeCloseTo(1, 9)
   })
 
+  const burned = (now: number, readings: BurnInputs['readings'], window: BurnWindow, more: Partial<BurnInputs> = {}) => {
+    const ratio = burnOf({ ...without('history'), now, readings, ...more }).ratios[window]
+    return ratio === undefined ? undefined : ratio * { '6h': 60, '24h': 240, '3d': 720, '7d': 1680 }[window]
+  }
+  const quiet = (from: number, until: number, used = 510) => readingsOf(from, until, () => used)
+  const since = readingsOf(at(0, 6), at(1), steadily)
+  const cycleBefore = (until: number) => readingsOf(at(-7), until, (takenAt) => 5000 + ((takenAt - at(-7)) / HOUR) * 20)
+  test.each<readonly [string, number | undefined, number | undefined]>([
+    // The first 40 credits were used in the 3 h before 18:00, of which 2 h are in the window.
+    [
+      'of an increase, the part since the increase before it, but not longer ago than the service takes',
+      burned(
+        at(9, 22),
+        [...quiet(at(9), at(9, 17)), reading(at(9, 18), 550), ...quiet(at(9, 18), at(9, 21), 550), reading(at(9, 22), 570)],
+        '6h',
+      ),
+      20 + 40 * (2 / 3),
+    ],
+    [
+      'of an increase after a time without readings, the part of all of that time',
+      burned(
+        at(9, 22),
+        [...quiet(at(9), at(9, 14)), reading(at(9, 18), 550), ...quiet(at(9, 18), at(9, 21), 550), reading(at(9, 22), 570)],
+        '6h',
+      ),
+      20 + 40 * (2 / 4),
+    ],
+    [
+      'what people who stay have used when others leave',
+      burned(at(10), [...quiet(at(8), at(9), 500), ...quiet(at(9), at(9, 12), 300), ...quiet(at(9, 12), at(10), 540)], '24h'),
+      40,
+    ],
+    ['of two cycles, with a reading a day before the reset', burned(at(1), [...cycleBefore(at(-1)), ...since], '3d'), 20 * 24 + 240],
+    [
+      'nothing that is known, with the last reading longer before it',
+      burned(at(1), [...cycleBefore(at(-1, -1)), ...since], '3d'),
+      undefined,
+    ],
+    ['all since the cycle began', burned(at(1), since, '24h'), 240],
+    [
+      'by days that just reach back',
+      burned(at(10, 12), [reading(at(10, 12), 9)], '7d', { history: { ...historyOf(at(10, 12), alike(7, 240)), fromAt: at(3, 12) } }),
+      6.5 * 240,
+    ],
+    [
+      'nothing by days that do not',
+      burned(at(10, 12), [reading(at(10, 12), 9)], '7d', { history: { ...historyOf(at(10, 12), alike(7, 240)), fromAt: at(3, 12) + 1 } }),
+      undefined,
+    ],
+  ])('count %s', (_row, found, expected) =>
+    expected === undefined ? expect(found).toBeUndefined() : expect(found).toBeCloseTo(expected, 6),
+  )
+
+  test('go by the readings until now, in any order', () => {
+    const more = [...STEADY.readings, reading(at(10) + 1, 99_999), reading(at(9), Number.NaN)]
+    expect(burnOf({ ...STEADY, readings: more.toReversed() })).toEqual(burnOf(STEADY))
+    expect(burnOf({ ...STEADY, now: at(0, 6), readings: [reading(at(0, 6), 60)] }).projected).toBeDefined()
+  })
+
   test('are absent where neither readings nor days reach', () => {
     expect(windowsOf({ ...STEADY, readings: [reading(at(10), 2400)], history: historyOf(at(10), alike(5, 240)) })).toEqual(['3d'])
     expect(windowsOf({ ...without('history'), readings: readingsOf(at(8), at(10), steadily) })).toEqual(['6h', '24h'])
@@ -147,6 +206,34 @@ describe('exhaustion', () => {
   test('that is absent is not even a field', () => {
     expect(Object.keys(burnOf(without('people')))).toEqual(['ratios', 'projected'])
     expect(Object.keys(burnOf(without('history')))).toEqual(['ratios'])
+  })
+
+  const person = (used: number, cap?: number | 'none') => ({
+    used: credits(used),
+    ...(cap !== undefined && { cap: cap === 'none' ? cap : credits(cap) }),
+  })
+  /** A seat has 100 credits, and the team 100 add-on credits. */
+  const exhaustedAt = (perDay: number, addOnUsed: number, ...people: readonly ReturnType<typeof person>[]) => {
+    const used = people.reduce((sum, one) => sum + one.used, 0)
+    const balance = { ...BALANCE, addOnAvailable: credits(100), addOnUsed: credits(addOnUsed) }
+    return burnOf({ ...STEADY, readings: [reading(at(10), used)], history: historyOf(at(10), alike(40, perDay)), balance, people })
+      .exhaustedAt
+  }
+  test.each<readonly [string, number | undefined, number | undefined]>([
+    ['comes after the credits of the seats', exhaustedAt(100, 0, person(50)), at(11, 12)],
+    ['does not wait for a cap of none', exhaustedAt(20, 50, person(150, 'none')), at(12, 12)],
+    // Of 4.5 credits a day 2 are for the first, who needs the 10 that are left.
+    ['takes nothing back from who is beyond a cap', exhaustedAt(4.5, 90, person(200), person(250, 10)), at(15)],
+    ['comes with the end of the cycle', exhaustedAt(2.5, 50, person(150)), CYCLE.endAt],
+    ['counts nothing of who is at a cap', exhaustedAt(20, 50, person(150, 50)), undefined],
+    ['does not come where nobody gets beyond a seat', exhaustedAt(2, 0, person(50)), undefined],
+    ['does not come where nobody used anything', exhaustedAt(500, 0, person(0)), undefined],
+    ['does not come where nobody is there', exhaustedAt(500, 0), undefined],
+  ])('%s', (_row, found, expected) => expect(found).toBe(expected))
+
+  test('is not told of a team without add-on credits, or whose use is not known yet', () => {
+    expect(burnOf({ ...STEADY, balance: { ...BALANCE, addOnAvailable: credits(0) } }).exhaustedAt).toBeUndefined()
+    expect(burnOf({ ...STEADY, readings: [reading(at(10), 0)] }).exhaustedAt).toBeUndefined()
   })
 
   test('that has happened is known without a forecast', () => {

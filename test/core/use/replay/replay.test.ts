@@ -61,11 +61,14 @@ test('groups that clash without a rule give the lowest cap, as the service does,
   expect(notes.join('\n')).toContain('is in groups with different caps')
 })
 
-test('a grant lifts its days and no others', () => {
-  const use = { ada: weekdays(10) }
-  const grants = [{ on: 'ada', cap: 150, from: START + 7 * DAY, until: START + 14 * DAY }]
-  const { blocked } = simulated({ use, caps: { caps: { team: 50 }, grants } })
-  expect(blocked[0]?.policy).toEqual({ fromAt: START + 14 * DAY, days: 10, cap: 50 })
+test('a grant lifts its days and no others, and nobody else', () => {
+  const use = { ada: weekdays(10), bob: weekdays(10) }
+  const grant = (on: string, from: number) => ({ on, cap: 150, from: START + from * DAY, until: START + (from + 7) * DAY })
+  const { blocked } = simulated({ use, caps: { caps: { team: 50 }, grants: [grant('ada', 7), grant('bob', 14)] } })
+  expect(blocked.map((one) => [one.email, one.policy])).toEqual([
+    [email('ada'), { fromAt: START + 14 * DAY, days: 10, cap: 50 }],
+    [email('bob'), { fromAt: START + 7 * DAY, days: 10, cap: 50 }],
+  ])
 })
 
 test('caps that no person reaches are told from those that are reached', () => {
