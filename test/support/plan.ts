@@ -28,6 +28,9 @@ import {
 
 export const digest = (text: string): string => createHash('sha256').update(text).digest('hex')
 
+/** What a sketch does not say of a plan. */
+export type PlanMore = Partial<PlanInputs>
+
 export interface PlanSketch extends PolicySketch {
   /** The observed caps by scope name; 'unknown' for a failed read. */
   readonly observed?: Readonly<Record<string, PlainCap | 'unknown'>>
@@ -90,8 +93,8 @@ function rosterOf(sketch: PlanSketch): Roster | undefined {
 }
 
 /** The plan for a sketch of the world. Default: twenty approved people p0 … p19 and no groups. */
-export function planOf(sketch: PlanSketch): Planned {
-  return buildPlan(planInputs(sketch))
+export function planOf(sketch: PlanSketch, more: Partial<PlanInputs> = {}): Planned {
+  return buildPlan({ ...planInputs(sketch), ...more })
 }
 
 export function planInputs(sketch: PlanSketch): PlanInputs {

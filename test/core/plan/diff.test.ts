@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { byScope, scopeKey } from '../../../src/core/model/scope.ts'
-import { buildPlan } from '../../../src/core/plan/plan.ts'
 import { cap, DAY, entryOf, NOW, type OwnedSketch, scope } from '../../support/declare.ts'
-import { lines, type PlanSketch, planInputs, planOf } from '../../support/plan.ts'
+import { lines, type PlanSketch, planOf } from '../../support/plan.ts'
 
 const ended = { on: 'p0', cap: 6000, until: NOW - DAY }
 const endedForAll = { ...ended, on: 'team' }
@@ -319,7 +318,7 @@ describe('a cap of the conflict rule that a group grant brought about', () => {
     const { adopted } = planOf({ ...at(NOW + DAY), observed: { p0: during, 'group:a': 1000, 'group:b': grants[0].cap } }).diff
     const owned = byScope(adopted)
     const later = { ...at(NOW + DAY), now: NOW + 2 * DAY, observed: { p0: during, 'group:a': 1000, 'group:b': 400 } }
-    const { differences } = buildPlan({ ...planInputs(later), owned }).diff
+    const { differences } = planOf(later, { owned }).diff
     expect(differences).toMatchObject([{ from: during, to: after, cause: 'expired', grantEnd: true }])
   })
 })

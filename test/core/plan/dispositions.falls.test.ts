@@ -1,22 +1,21 @@
 // Who loses a cap of their own falls to what is wider: while that is above what policy gives them, or nobody could read it, the clear waits.
 import { describe, expect, test } from 'vitest'
 import type { Disposition } from '../../../src/core/model/change.ts'
-import { buildPlan, type PlanInputs } from '../../../src/core/plan/plan.ts'
 import { cap, entryOf, NOW, scope, short } from '../../support/declare.ts'
-import { type PlanSketch, planInputs } from '../../support/plan.ts'
+import { type PlanMore, type PlanSketch, planOf } from '../../support/plan.ts'
 import { keyOf } from '../../support/waves.ts'
 
 const OFF = { maxAffected: 'off', maxLowered: 'off', maxBlocked: 'off', maxCleared: 'off' } as const
 const fate = (one: Disposition): string =>
   one.kind === 'deferred' && one.waitsFor ? `${one.code} ${short(one.waitsFor)}` : one.kind === 'excluded' ? one.code : one.kind
-const fates = (sketch: PlanSketch, more: Partial<PlanInputs> = {}): Readonly<Record<string, string>> => {
-  const { plan } = buildPlan({ ...planInputs({ people: ['p0', 'p1'], guards: OFF, ...sketch }), ...more })
+const fates = (sketch: PlanSketch, more: PlanMore = {}): Readonly<Record<string, string>> => {
+  const { plan } = planOf({ people: ['p0', 'p1'], guards: OFF, ...sketch }, more)
   return Object.fromEntries(plan.changes.map((one) => [short(one.scope), fate(one.disposition)]))
 }
-const failing = (name: string, to: number): Partial<PlanInputs> => ({
+const failing = (name: string, to: number): PlanMore => ({
   failed: new Map([[keyOf(name), { to: cap(to), reason: '503' }]]),
 })
-const left = (name: string): Partial<PlanInputs> => ({
+const left = (name: string): PlanMore => ({
   excluded: (one) => (one.key === keyOf(name) ? { kind: 'excluded', code: 'notShown', reason: 'because' } : undefined),
 })
 
@@ -25,7 +24,7 @@ const LEAK: PlanSketch = { caps: { team: 500 }, owned: { p0: { cap: 200 } }, obs
 const g = { g: ['p0'] }
 
 describe('the clear of a person’s cap', () => {
-  test.each<readonly [string, PlanSketch, Partial<PlanInputs>, string]>([
+  test.each<readonly [string, PlanSketch, PlanMore, string]>([
     ['goes out with the team’s cap', LEAK, {}, 'ready'],
     ['waits for a team’s cap that was not in the plan', LEAK, left('team'), 'order team'],
     ['waits for a team’s cap that fails', LEAK, failing('team', 500), 'order team'],
@@ -100,7 +99,7 @@ describe('the clear of a person’s cap', () => {
 })
 
 describe('what would lift others stops nobody:', () => {
-  test.each<readonly [string, PlanSketch, Partial<PlanInputs>, Readonly<Record<string, string>>]>([
+  test.each<readonly [string, PlanSketch, PlanMore, Readonly<Record<string, string>>]>([
     [
       'a raise of the team goes out though the lower cap of one person fails',
       { caps: { team: 800, p0: 300 }, observed: { team: 200, p0: 'none' } },

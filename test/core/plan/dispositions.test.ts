@@ -4,12 +4,11 @@ import { type Disposition, isReady } from '../../../src/core/model/change.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import type { Difference } from '../../../src/core/plan/diff.ts'
 import { type Exclusion, type Failure, waveInputs } from '../../../src/core/plan/dispositions.ts'
-import { buildPlan, type PlanInputs } from '../../../src/core/plan/plan.ts'
+import { buildPlan } from '../../../src/core/plan/plan.ts'
 import { CYCLE, cap, email, entryOf, NOW, type PlainCap, scope, short } from '../../support/declare.ts'
-import { type PlanSketch, planInputs } from '../../support/plan.ts'
+import { type PlanMore, type PlanSketch, planInputs, planOf } from '../../support/plan.ts'
 import { keyOf } from '../../support/waves.ts'
 
-const built = (sketch: PlanSketch, more: Partial<PlanInputs> = {}) => buildPlan({ ...planInputs(sketch), ...more })
 const OFF = { maxAffected: 'off', maxLowered: 'off', maxBlocked: 'off', maxCleared: 'off' } as const
 const fate = (disposition: Disposition): string => {
   if (disposition.kind === 'ready') return 'ready'
@@ -17,8 +16,8 @@ const fate = (disposition: Disposition): string => {
   const waits = disposition.kind === 'deferred' && disposition.waitsFor ? ` ${short(disposition.waitsFor)}` : ''
   return `${disposition.kind} ${disposition.code}${waits}`
 }
-const fates = (sketch: PlanSketch, more: Partial<PlanInputs> = {}): Readonly<Record<string, string>> =>
-  Object.fromEntries(built(sketch, more).plan.changes.map((one) => [short(one.scope), fate(one.disposition)]))
+const fates = (sketch: PlanSketch, more: PlanMore = {}): Readonly<Record<string, string>> =>
+  Object.fromEntries(planOf(sketch, more).plan.changes.map((one) => [short(one.scope), fate(one.disposition)]))
 const only =
   (code: Exclusion['code'], ...names: readonly string[]) =>
   ({ scope: at }: Pick<Difference, 'scope'>): Exclusion | undefined =>
@@ -36,7 +35,7 @@ const LEANING: PlanSketch = {
 
 describe('a change', () => {
   test('is ready when nothing keeps it', () => expect(fates(LEANING)).toEqual({ p1: 'ready', team: 'ready', p0: 'ready' }))
-  test.each<readonly [string, PlanSketch, Partial<PlanInputs>, Readonly<Record<string, string>>]>([
+  test.each<readonly [string, PlanSketch, PlanMore, Readonly<Record<string, string>>]>([
     [
       'waits for one that a guard holds',
       { ...LEANING, facts: { rosterDoubt: { before: 9, now: 2 } } },
@@ -113,8 +112,8 @@ describe('a change', () => {
   })
   test('keeps the name of its approval when it cannot go yet', () => {
     const sketch: PlanSketch = { ...LEANING, protectedPeople: ['p0'], caps: { ...LEANING.caps, team: 400 } }
-    const approve = built(sketch).plan.holds.map((hold) => hold.id)
-    const { changes } = built({ ...sketch, approve }, { failed: failed({ team: 400 }) }).plan
+    const approve = planOf(sketch).plan.holds.map((hold) => hold.id)
+    const { changes } = planOf({ ...sketch, approve }, { failed: failed({ team: 400 }) }).plan
     expect(changes.filter((one) => one.released).map((one) => [short(one.scope), fate(one.disposition)])).toContainEqual([
       'p0',
       'deferred order team',
@@ -125,7 +124,7 @@ describe('a change', () => {
 describe('a scope that could not be read', () => {
   /** Nobody knows whether p0 has the cap that policy gives them, so the team's may not fall below it. */
   const UNREAD: PlanSketch = { people: ['p0', 'p1'], caps: { team: 100, p0: 500 }, observed: { team: 500, p0: 'unknown' }, guards: OFF }
-  test.each<readonly [string, PlanSketch, Partial<PlanInputs>, string]>([
+  test.each<readonly [string, PlanSketch, PlanMore, string]>([
     ['keeps out what counts on it', UNREAD, {}, 'deferred unread p0'],
     ['defers no change once it is given up', UNREAD, { givenUp: new Set([keyOf('p0')]) }, 'ready'],
     ['defers no change when the ledger verified it under the same entry', { ...UNREAD, owned: { p0: { cap: 500 } } }, {}, 'ready'],
@@ -155,13 +154,13 @@ describe('a scope that could not be read', () => {
 
 test('a scope that is given up is not pending', () => {
   const unread: PlanSketch = { people: ['p0'], caps: { p0: 500 }, observed: { p0: 'unknown' }, guards: OFF }
-  expect(built(unread).pending).toMatchObject([{ key: keyOf('p0'), from: 'none', to: 500, isUnread: true }])
-  expect(built(unread, { givenUp: new Set([keyOf('p0')]) }).pending).toEqual([])
+  expect(planOf(unread).pending).toMatchObject([{ key: keyOf('p0'), from: 'none', to: 500, isUnread: true }])
+  expect(planOf(unread, { givenUp: new Set([keyOf('p0')]) }).pending).toEqual([])
 })
 
 test('a scope that could not be read is told by its name', () => {
   const sketch: PlanSketch = { people: ['p0'], caps: { team: 100, p0: 500 }, observed: { team: 500, p0: 'unknown' }, guards: OFF }
-  expect(built(sketch).plan.changes.map((one) => one.disposition)).toMatchObject([{ reason: 'p0@example.com could not be read' }])
+  expect(planOf(sketch).plan.changes.map((one) => one.disposition)).toMatchObject([{ reason: 'p0@example.com could not be read' }])
 })
 
 describe('what a wave is judged by', () => {
@@ -217,7 +216,7 @@ describe('the cap that a pool deals', () => {
     dealt: { research: { cycle: CYCLE, readAt: NOW, dealtAt: NOW, members: { [email('p0')]: member } } },
     guards: OFF,
   }
-  test.each<readonly [string, PlanSketch, Partial<PlanInputs>, Readonly<Record<string, string>>]>([
+  test.each<readonly [string, PlanSketch, PlanMore, Readonly<Record<string, string>>]>([
     [
       'keeps out what would lift its member above it',
       dealing,
@@ -273,11 +272,11 @@ describe('a foreign value', () => {
 })
 
 describe('a deferred ancestor names the change it waits for', () => {
-  const reason = (sketch: PlanSketch, more: Partial<PlanInputs> = {}): string | undefined =>
-    built(sketch, more).plan.changes.flatMap(({ scope: at, disposition: one }) =>
+  const reason = (sketch: PlanSketch, more: PlanMore = {}): string | undefined =>
+    planOf(sketch, more).plan.changes.flatMap(({ scope: at, disposition: one }) =>
       short(at) === 'p0' && one.kind === 'deferred' ? one.reason : [],
     )[0]
-  test.each<readonly [string, PlanSketch, Partial<PlanInputs>, string]>([
+  test.each<readonly [string, PlanSketch, PlanMore, string]>([
     ['failed', LEANING, { failed: failed({ team: 500 }) }, 'team comes first, and it failed: 422'],
     ['is left out', LEANING, { excluded: only('focus', 'team') }, 'team comes first, and is not written now: because'],
   ])('when it %s', (_name, sketch, more, expected) => expect(reason(sketch, more)).toBe(expected))
@@ -300,7 +299,7 @@ describe('a deferred ancestor names the change it waits for', () => {
       used: { p1: 600 },
       protectedPeople: ['p1'],
     }
-    const { plan } = built(sketch)
+    const { plan } = planOf(sketch)
     expect(reason(sketch)).toBe(`team comes first, and hold ${plan.holds[0]?.id} keeps it back`)
   })
 })
@@ -344,13 +343,13 @@ describe('a team or group cap that the service refused', () => {
   ])('%s', (_name, sketch, expected) => expect(fates(sketch)).toEqual(expected))
 
   test('is told with what the service said', () => {
-    const [one] = built({ ...GROUP, quarantined: REFUSED('group:g') }).plan.changes
+    const [one] = planOf({ ...GROUP, quarantined: REFUSED('group:g') }).plan.changes
     expect(one?.disposition).toMatchObject({ reason: 'group:g comes first, and is refused: too high' })
   })
 })
 
 test('every change of a plan has one place, and ready changes come first', () => {
-  const { changes } = built(LEANING, { excluded: only('focus', 'team') }).plan
+  const { changes } = planOf(LEANING, { excluded: only('focus', 'team') }).plan
   expect(new Set(changes.map((one) => short(one.scope))).size).toBe(changes.length)
   const ready = changes.map(isReady)
   expect(ready).toEqual(ready.toSorted((a, b) => Number(b) - Number(a)))

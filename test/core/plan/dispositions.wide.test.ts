@@ -4,12 +4,10 @@ import type { Disposition } from '../../../src/core/model/change.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import type { Difference } from '../../../src/core/plan/diff.ts'
 import type { Exclusion } from '../../../src/core/plan/dispositions.ts'
-import { buildPlan, type PlanInputs } from '../../../src/core/plan/plan.ts'
 import { DAY, NOW, scope, short } from '../../support/declare.ts'
-import { type PlanSketch, planInputs } from '../../support/plan.ts'
+import { type PlanMore, type PlanSketch, planOf } from '../../support/plan.ts'
 import { keyOf } from '../../support/waves.ts'
 
-const built = (sketch: PlanSketch, more: Partial<PlanInputs> = {}) => buildPlan({ ...planInputs(sketch), ...more })
 const OFF = { maxAffected: 'off', maxLowered: 'off', maxBlocked: 'off', maxCleared: 'off' } as const
 const fate = (one: Disposition): string =>
   one.kind === 'deferred' && one.waitsFor
@@ -17,8 +15,8 @@ const fate = (one: Disposition): string =>
     : one.kind === 'excluded'
       ? `excluded ${one.code}`
       : one.kind
-const fates = (sketch: PlanSketch, more: Partial<PlanInputs> = {}): Readonly<Record<string, string>> =>
-  Object.fromEntries(built(sketch, more).plan.changes.map((one) => [short(one.scope), fate(one.disposition)]))
+const fates = (sketch: PlanSketch, more: PlanMore = {}): Readonly<Record<string, string>> =>
+  Object.fromEntries(planOf(sketch, more).plan.changes.map((one) => [short(one.scope), fate(one.disposition)]))
 const only =
   (code: Exclusion['code'], name: string) =>
   ({ scope: at }: Pick<Difference, 'scope'>): Exclusion | undefined =>
@@ -41,7 +39,7 @@ describe('where caps are copied', () => {
     capSemantics: 'copied',
   }
   test('what a team or group write overwrites is shown behind it, with what it waits for', () => {
-    const { changes } = built(COPIED).plan
+    const { changes } = planOf(COPIED).plan
     expect(changes.map((one) => [short(one.scope), one.from, one.to, fate(one.disposition)])).toEqual([
       ['team', 500, 600, 'ready'],
       ['p1', 500, 600, 'ready'],
@@ -51,7 +49,7 @@ describe('where caps are copied', () => {
   test('what is overwritten is told in the order of scopes, with the line that asks for it', () => {
     const caps = { team: 600, p1: 800, p0: 900 }
     const sketch: PlanSketch = { ...COPIED, people: ['p1', 'p0'], caps, observed: { team: 500, p0: 900, p1: 800 } }
-    const [, ...overwritten] = built(sketch).plan.changes
+    const [, ...overwritten] = planOf(sketch).plan.changes
     expect(overwritten).toMatchObject([
       {
         scope: scope('p0'),
@@ -107,7 +105,7 @@ describe('where caps are copied', () => {
   )
   test('a released wide write says whose change it waits for, and which hold keeps that', () => {
     const caps = { team: 600, p0: 700 }
-    const { changes } = built({ ...COPIED, caps, observed: { team: 500, p0: 900, p1: 600 }, ...released('team') }).plan
+    const { changes } = planOf({ ...COPIED, caps, observed: { team: 500, p0: 900, p1: 600 }, ...released('team') }).plan
     const [hold] = changes.flatMap(({ disposition: one }) => (one.kind === 'held' ? one.hold : []))
     const [reason] = changes.flatMap(({ disposition: one }) => (one.kind === 'deferred' ? one.reason : []))
     expect(reason).toBe(`p0@example.com comes first, and hold ${hold} keeps it back`)
@@ -122,7 +120,7 @@ describe('where reads may show what applies', () => {
     ...{ caps: { team: 600, 'group:g': 'none', p0: 'none', p1: 'none' }, observed: { team: 500, 'group:g': 500, p0: 500, p1: 700 } },
   }
   test('what may be hidden beneath a wide cap that goes is shown with its condition, and is no difference before', () => {
-    const { plan, differences, scopes } = built(HIDDEN)
+    const { plan, differences, scopes } = planOf(HIDDEN)
     expect(plan.changes.map((one) => [short(one.scope), one.from, one.to, fate(one.disposition)])).toEqual([
       ['team', 500, 600, 'ready'],
       ['p1', 700, 'none', 'ready'],
@@ -138,18 +136,18 @@ describe('where reads may show what applies', () => {
   })
   test('what is surely ours beneath it, and is cleared at once, is no second change', () => {
     const sketch: PlanSketch = { ...HIDDEN, caps: { team: 600, p0: 'none' }, observed: { team: 500, p0: 500 }, owned: { p0: { cap: 500 } } }
-    expect(built(sketch).plan.changes.map((one) => [short(one.scope), one.from, one.to, fate(one.disposition)])).toEqual([
+    expect(planOf(sketch).plan.changes.map((one) => [short(one.scope), one.from, one.to, fate(one.disposition)])).toEqual([
       ['team', 500, 600, 'ready'],
       ['p0', 500, 'none', 'ready'],
     ])
   })
   test('what a held wide cap would reveal is in the hold of that cap, and waits for it once both are released', () => {
     const sketch: PlanSketch = { ...HIDDEN, groups: {}, people: 8, caps: { team: 300, p0: 'none', p1: 'none' }, guards: {} }
-    const { plan } = built({ ...sketch, observed: { team: 500, p0: 500, p1: 'none' } })
+    const { plan } = planOf({ ...sketch, observed: { team: 500, p0: 500, p1: 'none' } })
     const [hold] = plan.holds
     expect(plan.holds).toMatchObject([{ people: 8, changes: [{ scope: scope('team') }, { scope: scope('p0'), from: 500, to: 'none' }] }])
     expect(plan.changes.map(({ disposition }) => fate(disposition))).toEqual(['held', 'held'])
-    const { changes, holds } = built({ ...sketch, observed: { team: 500, p0: 500, p1: 'none' }, approve: [hold?.id ?? ''] }).plan
+    const { changes, holds } = planOf({ ...sketch, observed: { team: 500, p0: 500, p1: 'none' }, approve: [hold?.id ?? ''] }).plan
     expect(holds).toEqual([])
     expect(changes.map((one) => [short(one.scope), fate(one.disposition), one.released?.id])).toEqual([
       ['team', 'ready', hold?.id],
@@ -164,7 +162,7 @@ describe('where reads may show what applies', () => {
       team: 'deferred',
     })
   })
-  test.each<readonly [string, Partial<PlanSketch>, Partial<PlanInputs>]>([
+  test.each<readonly [string, Partial<PlanSketch>, PlanMore]>([
     ['the wide cap is not written', {}, { excluded: only('focus', 'team') }],
     ['reads show what is set', { readsExplicit: true, caps: { team: 600, p0: 900 }, observed: { team: 500, p0: 900 } }, {}],
     ['another value is shown', { observed: { team: 501, 'group:g': 'none', p0: 'none', p1: 'none' } }, {}],
@@ -183,7 +181,7 @@ describe('where reads may show what applies', () => {
     ],
     ['a cap is asked for', { caps: { team: 600, p0: 500 } }, {}],
   ])('nothing is where %s', (_name, sketch, more) => {
-    const { changes } = built({ ...HIDDEN, ...sketch }, more).plan
+    const { changes } = planOf({ ...HIDDEN, ...sketch }, more).plan
     expect(changes.filter(({ disposition }) => disposition.kind === 'deferred' && disposition.reason.includes('only then'))).toEqual([])
   })
 })

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type Approval, DEFAULT_GUARDS, type Hold, holdOf, isReady } from '../../../src/core/model/change.ts'
 import { scopeKey } from '../../../src/core/model/scope.ts'
-import { buildPlan, type PlanInputs } from '../../../src/core/plan/plan.ts'
+import { buildPlan } from '../../../src/core/plan/plan.ts'
 import { email, NOW, short } from '../../support/declare.ts'
 import { runs } from '../../support/fuzz.ts'
 import { each, lines, type PlanSketch, planInputs, planOf } from '../../support/plan.ts'
@@ -297,7 +297,7 @@ describe('an approval in a policy', () => {
     ])
   })
   test('may come with its change where approvals are together', () =>
-    expect(buildPlan({ ...planInputs({ ...LOWER, approvalIds: [id] }), approvalSteps: 'together' }).plan.holds).toEqual([]))
+    expect(planOf({ ...LOWER, approvalIds: [id] }, { approvalSteps: 'together' }).plan.holds).toEqual([]))
   test('that came too early releases once an operator types it as well', () =>
     expect(planOf({ ...LOWER, approvalIds: [id], approve: [id] }).plan.holds).toEqual([]))
 })
@@ -308,7 +308,7 @@ describe('two holds', () => {
 
   test('that are approved are released each by its own approval, now or once anything may be written', () => {
     const approvals = both.map((id): Approval => ({ id, via: 'command', approvedAt: NOW, state: 'pending', released: [] }))
-    const sizes = (inputs: PlanInputs) =>
+    const sizes = (inputs: ReturnType<typeof planInputs>) =>
       buildPlan(inputs)
         .plan.approvals.map((one) => [one.id, one.releases.length])
         .sort()
@@ -321,7 +321,7 @@ describe('two holds', () => {
 
   test('say of themselves whether only the rules of before hold them', () => {
     const reviewed = [{ guards: DEFAULT_GUARDS, protectedEmails: [], weakenedAt: NOW }]
-    const { holds } = buildPlan({ ...planInputs({ ...TWO, guards: { maxLowered: 'off', maxAffected: 'off' } }), reviewed }).plan
+    const { holds } = planOf({ ...TWO, guards: { maxLowered: 'off', maxAffected: 'off' } }, { reviewed }).plan
     const isOld = (hold: Hold): boolean => hold.message.includes('the weaker rules of this revision count only')
     expect(holds.map((hold) => [hold.guards.includes('protected'), isOld(hold)])).toEqual([
       [false, true],
@@ -332,14 +332,14 @@ describe('two holds', () => {
   test('say so as well where only a part of what they hold is held by the rules of now', () => {
     const reviewed = [{ guards: DEFAULT_GUARDS, protectedEmails: ['p0', 'p1'].map(email), weakenedAt: NOW }]
     const lowered = { caps: each(2, 400), observed: each(2, 500), protectedPeople: ['p0'] }
-    const { holds } = buildPlan({ ...planInputs(lowered), reviewed }).plan
+    const { holds } = planOf(lowered, { reviewed }).plan
     expect(holds.map(({ changes, message }) => [changes.length, message.includes('the weaker rules of this revision')])).toEqual([
       [2, true],
     ])
   })
 
   test('say why nothing is written now, whatever is approved', () => {
-    const { holds } = buildPlan({ ...planInputs(TWO), idle: 'mode is audit' }).plan
+    const { holds } = planOf(TWO, { idle: 'mode is audit' }).plan
     expect(holds.map(({ message, release }) => [message.includes('nothing is written now: mode is audit'), release])).toEqual([
       [true, 'later'],
       [true, 'later'],

@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest'
 import { UNDECLARED } from '../../../src/core/model/policy.ts'
 import { scopeKey } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
-import { buildPlan, type PlanInputs } from '../../../src/core/plan/plan.ts'
+import { buildPlan } from '../../../src/core/plan/plan.ts'
 import { cap, email, NOW, type PlainCap, policy, scope } from '../../support/declare.ts'
-import { lines, type PlanSketch, planInputs } from '../../support/plan.ts'
+import { lines, type PlanMore, type PlanSketch, planInputs, planOf } from '../../support/plan.ts'
 
 const PEOPLE = ['ada', 'bob']
 const GUARDS = {
@@ -16,8 +16,8 @@ const GUARDS = {
   emptyPolicy: false,
   semantics: false,
 } as const
-const planned = (sketch: PlanSketch, more: Partial<PlanInputs> = {}): string[] =>
-  lines(buildPlan({ ...planInputs({ people: PEOPLE, readsExplicit: false, guards: GUARDS, ...sketch }), ...more }))
+const planned = (sketch: PlanSketch, more: PlanMore = {}): string[] =>
+  lines(planOf({ people: PEOPLE, readsExplicit: false, guards: GUARDS, ...sketch }, more))
 
 describe('a cap that may only be inherited', () => {
   const TEAM = (to: PlainCap): PlanSketch => ({ caps: { team: to, ada: 500 }, observed: { team: 500, ada: 500 } })
@@ -127,12 +127,12 @@ describe('a cap that may only be inherited', () => {
   })
 
   test('is told with why it is set, where the policy gives no reason', () => {
-    const { plan } = buildPlan(planInputs({ people: PEOPLE, readsExplicit: false, guards: GUARDS, ...TEAM(400) }))
+    const { plan } = planOf({ people: PEOPLE, readsExplicit: false, guards: GUARDS, ...TEAM(400) })
     expect(plan.changes.map(({ reason, source }) => [reason, source?.line])).toEqual([
       ['it may only be inherited, and the cap it may be inherited from changes', 2],
       [undefined, 1],
     ])
-    const { differences } = buildPlan(planInputs({ people: PEOPLE, readsExplicit: false, guards: GUARDS, ...TEAM(400) }))
+    const { differences } = planOf({ people: PEOPLE, readsExplicit: false, guards: GUARDS, ...TEAM(400) })
     expect(differences.get(scopeKey(scope('ada')))).toMatchObject({ pin: true, healing: false, grantEnd: false })
     expect(differences.get(scopeKey(scope('ada')))).not.toHaveProperty('pool')
   })
@@ -145,7 +145,7 @@ describe('a member of a pool who inherits a cap', () => {
     names: readonly string[] = PEOPLE,
     base: number | readonly number[] = 0,
     atZero: readonly string[] = [],
-  ): Partial<PlanInputs> => {
+  ): PlanMore => {
     const members = names.map((name, index) => {
       const used = credits(typeof base === 'number' ? base : (base[index] ?? 0))
       return { email: email(name), base: used, count: 40, isLeftAtZero: atZero.includes(name) }
@@ -154,7 +154,7 @@ describe('a member of a pool who inherits a cap', () => {
   }
   const RAISED: PlanSketch = { readsExplicit: true, caps: { team: 60 }, observed: { team: 40, ada: 'none', bob: 'none' } }
   const KEPT = ['ada set none>40 policy', 'bob set none>40 policy', 'team raise 40>60 policy']
-  test.each<readonly [string, PlanSketch, Partial<PlanInputs>, readonly string[]]>([
+  test.each<readonly [string, PlanSketch, PlanMore, readonly string[]]>([
     ['keeps it when the team’s goes up and the credits do not pay for all', RAISED, following(39), KEPT],
     ['follows the team’s when the credits pay for all', RAISED, following(40), ['team raise 40>60 policy']],
     [
@@ -329,7 +329,7 @@ describe('a member of a pool who inherits a cap', () => {
     ['lets what is wider go, where the credits pay', 20, 'ready'],
   ])('whose own cap is held %s', (_name, room, expected) => {
     const sketch = { ...RAISED, caps: { team: 60, ada: 30 }, guards: { ...GUARDS, maxLowered: { percent: 0, floor: 0 } } }
-    const { plan } = buildPlan({ ...planInputs({ people: PEOPLE, ...sketch }), ...following(room, ['ada']) })
+    const { plan } = planOf({ people: PEOPLE, ...sketch }, following(room, ['ada']))
     const kinds = Object.fromEntries(plan.changes.map(({ scope: at, disposition }) => [at.kind, disposition?.kind]))
     expect(kinds).toEqual({ team: expected, user: 'held' })
   })
@@ -339,7 +339,7 @@ describe('a member of a pool who inherits a cap', () => {
     ['keeps nothing back, where the service does not know them', 'SCOPE_UNKNOWN', 'ready'],
   ])('whose own cap would have to be set first %s', (_name, code, expected) => {
     const quarantined = [{ scope: scope('ada'), code, message: 'no', entry: UNDECLARED, at: NOW }]
-    const { plan } = buildPlan({ ...planInputs({ people: PEOPLE, guards: GUARDS, ...RAISED, quarantined }), ...following(0, ['ada']) })
+    const { plan } = planOf({ people: PEOPLE, guards: GUARDS, ...RAISED, quarantined }, following(0, ['ada']))
     const told = plan.changes.map(({ scope: at, disposition: to }) => [at.kind, to.kind === 'deferred' ? to.reason : to.kind])
     expect(told).toEqual([['team', expected]])
   })
@@ -356,12 +356,12 @@ describe('a member of a pool who inherits a cap', () => {
 
   test('is not in sync while it is kept, also where policy asks for no cap of its own', () => {
     const sketch = { ...RAISED, people: PEOPLE, guards: GUARDS, caps: { team: 60, ada: 'none' as const } }
-    const { plan } = buildPlan({ ...planInputs(sketch), ...following(0, ['ada']) })
+    const { plan } = planOf(sketch, following(0, ['ada']))
     expect(plan.counts).toMatchObject({ set: 1, raise: 1, inSync: 0 })
   })
 
   test('says why it keeps it', () => {
-    const { plan, desired } = buildPlan({ ...planInputs({ people: PEOPLE, guards: GUARDS, ...RAISED }), ...following(39) })
+    const { plan, desired } = planOf({ people: PEOPLE, guards: GUARDS, ...RAISED }, following(39))
     expect(plan.changes[0]?.reason).toBe("pool research: the credits do not pay for the ancestor's cap; what is in force stays")
     expect(plan.changes[0]?.source?.line).toBe(301)
     const [entry, origin] = [
@@ -392,7 +392,7 @@ describe('a member of a pool who inherits a cap', () => {
       observed: { team: 30, 'group:g': 40, ada: 40 },
     }
     expect(planned(reached)).toEqual(['team raise 30>40 policy'])
-    const { differences } = buildPlan(planInputs({ people: PEOPLE, readsExplicit: false, guards: GUARDS, ...sketch }))
+    const { differences } = planOf({ people: PEOPLE, readsExplicit: false, guards: GUARDS, ...sketch })
     expect(differences.get(scopeKey(scope('ada')))).toMatchObject({ pin: true, pool: { name: 'research', isReviewed: false } })
   })
 })

@@ -4,7 +4,6 @@ import { type Approval, type ExclusionCode, isReady } from '../../../src/core/mo
 import { credits } from '../../../src/core/model/units.ts'
 import type { Difference } from '../../../src/core/plan/diff.ts'
 import type { Exclusion } from '../../../src/core/plan/dispositions.ts'
-import { buildPlan, type PlanInputs } from '../../../src/core/plan/plan.ts'
 import { DAY, entryOf, HOUR, NOW, type PlainCap, scope, short } from '../../support/declare.ts'
 import { COPYING, each, lines, type PlanSketch, planInputs, planOf } from '../../support/plan.ts'
 
@@ -15,7 +14,6 @@ const but =
   (code: ExclusionCode, ...names: readonly string[]) =>
   ({ scope: at }: Pick<Difference, 'scope'>): Exclusion | undefined =>
     names.includes(short(at)) ? undefined : { kind: 'excluded', code, reason: 'not now' }
-const built = (sketch: PlanSketch, more: Partial<PlanInputs> = {}) => buildPlan({ ...planInputs(sketch), ...more })
 
 describe('a plan as a whole', () => {
   const sketch: PlanSketch = {
@@ -74,8 +72,8 @@ describe('a plan as a whole', () => {
     const change = { caps: each(16, 400), observed: each(16, 500), people: 100 }
     const ids = [
       planOf(sketch).plan.id,
-      built(sketch, { workspace: 'beta' }).plan.id,
-      built(sketch, { policy: { ...planInputs(sketch).policy, digest: 'other' } }).plan.id,
+      planOf(sketch, { workspace: 'beta' }).plan.id,
+      planOf(sketch, { policy: { ...planInputs(sketch).policy, digest: 'other' } }).plan.id,
       planOf(change).plan.id,
       planOf({ ...change, guards: { maxLowered: 'off', maxAffected: 'off' } }).plan.id,
     ]
@@ -84,7 +82,7 @@ describe('a plan as a whole', () => {
 
   test('has the same id in whatever order its changes are shown', () => {
     const two = { caps: { p0: 5, p1: 5 }, observed: { p0: 'none', p1: 'none' } } as const
-    const [whole, part] = [planOf(two).plan, built(two, { excluded: but('focus', 'p1') }).plan]
+    const [whole, part] = [planOf(two).plan, planOf(two, { excluded: but('focus', 'p1') }).plan]
     expect(part.changes.map(({ scope: at }) => short(at))).toEqual(whole.changes.map(({ scope: at }) => short(at)).toReversed())
     expect(part.id).toBe(whole.id)
   })
@@ -133,7 +131,7 @@ describe('when only a part goes', () => {
 
   test('the whole stands', () => expect(lines(planOf(leaning))).toEqual(['team set none>500 policy', 'p0 clear 500>none policy']))
   test('a change that leans on one of another run waits for it, and says so', () => {
-    const part = built(leaning, { excluded: but('focus', 'p0') })
+    const part = planOf(leaning, { excluded: but('focus', 'p0') })
     expect(part.plan.changes.map((one) => [short(one.scope), one.disposition])).toEqual([
       ['p0', { kind: 'deferred', code: 'order', reason: 'team comes first, and is not written now: not now', waitsFor: scope('team') }],
       ['team', { kind: 'excluded', code: 'focus', reason: 'not now' }],
@@ -141,19 +139,19 @@ describe('when only a part goes', () => {
     expect(part.plan.holds).toEqual([])
   })
   test('a change that leans on one that nobody is going to write is judged without it, and held', () => {
-    const part = built(leaning, { watched: but('onDrift', 'p0') })
+    const part = planOf(leaning, { watched: but('onDrift', 'p0') })
     expect(lines(part)).toEqual(['team set none>500 policy', 'p0 clear 500>none policy held:maxCleared'])
     expect(part.plan.holds.map((hold) => hold.changes.length)).toEqual([1])
   })
   test('what nobody is going to write is not judged', () => {
     const lower = { caps: each(20, 400), observed: each(20, 500) }
     expect(planOf(lower).plan.holds).toHaveLength(1)
-    expect(built(lower, { watched: but('onDrift') }).plan.holds).toEqual([])
+    expect(planOf(lower, { watched: but('onDrift') }).plan.holds).toEqual([])
   })
   test('all of it named is the same as all of it', () =>
-    expect(built(leaning, { excluded: but('focus', 'p0', 'team') }).plan).toEqual(planOf(leaning).plan))
+    expect(planOf(leaning, { excluded: but('focus', 'p0', 'team') }).plan).toEqual(planOf(leaning).plan))
   test.each(['mode', 'pause'] as const)('%s keeps everything back in the order of writing', (code) => {
-    const { changes } = built(leaning, { excluded: but(code) }).plan
+    const { changes } = planOf(leaning, { excluded: but(code) }).plan
     expect(changes.map((one) => [short(one.scope), one.disposition])).toEqual([
       ['team', { kind: 'excluded', code, reason: 'not now' }],
       ['p0', { kind: 'excluded', code, reason: 'not now' }],
@@ -168,23 +166,23 @@ describe('when only a part goes', () => {
     }
     const whole = planOf(both).plan.holds
     expect(whole.map((hold) => [hold.guards.join(), hold.changes.length])).toEqual([['maxAffected,maxLowered', 9]])
-    expect(built(both, { excluded: but('focus', 'p0') }).plan.holds).toEqual(whole)
-    const approved = built({ ...both, approve: whole.map((hold) => hold.id) }, { excluded: but('focus', 'p1') })
+    expect(planOf(both, { excluded: but('focus', 'p0') }).plan.holds).toEqual(whole)
+    const approved = planOf({ ...both, approve: whole.map((hold) => hold.id) }, { excluded: but('focus', 'p1') })
     expect(approved.plan.changes.flatMap((one) => (isReady(one) ? short(one.scope) : []))).toEqual(['p1'])
     expect(approved.plan.changes.filter((one) => one.released)).toHaveLength(9)
     expect(approved.rosterAccepted).toBe(false)
   })
   test('an approved doubt about the roster counts, also when this run writes something else', () => {
     const doubt = { ...leaning, facts: { rosterDoubt: { before: 40, now: 20 } } }
-    const [hold] = built(doubt).plan.holds
-    expect(built({ ...doubt, approve: [hold?.id ?? ''] }, { excluded: but('focus', 'team') }).rosterAccepted).toBe(true)
+    const [hold] = planOf(doubt).plan.holds
+    expect(planOf({ ...doubt, approve: [hold?.id ?? ''] }, { excluded: but('focus', 'team') }).rosterAccepted).toBe(true)
   })
   test('nothing is matched while nothing is going to be written', () => {
     const lower = { people: 100, caps: each(16, 400), observed: each(16, 500) }
     const id = planOf(lower).plan.holds[0]?.id ?? ''
     expect(planOf({ ...lower, approve: [id] }).plan.holds).toEqual([])
     const given = { id, via: 'command', approvedAt: NOW, state: 'pending', released: [] } as const
-    const idle = built({ ...lower, approvals: [given] }, { idle: 'mode is audit' })
+    const idle = planOf({ ...lower, approvals: [given] }, { idle: 'mode is audit' })
     expect(idle.plan.holds.map((one) => one.id)).toEqual([id])
     expect(idle.approvals).toMatchObject([{ id, state: 'pending', released: [] }])
     // It is told what it is going to release, and not that no hold has this id.
@@ -198,7 +196,7 @@ describe('when only a part goes', () => {
     const lower = { people: 100, caps: each(16, 400), observed: each(16, 500) }
     const id = planOf(lower).plan.holds[0]?.id ?? ''
     const given = { id, approvedAt: NOW, state: 'pending', released: [], ...more } as const
-    const idle = built({ ...lower, approvals: [given], approvalIds: [id] }, { idle: 'mode is audit' })
+    const idle = planOf({ ...lower, approvals: [given], approvalIds: [id] }, { idle: 'mode is audit' })
     expect(idle.plan.approvals).toMatchObject([{ id, state, releases: [], note: expect.stringMatching(note) }])
     expect(idle.approvals).toMatchObject([{ id, state: 'pending' }])
   })
@@ -240,7 +238,7 @@ describe('the problems of a plan', () => {
   test('are what rules and pools do that nobody may have meant', () => {
     const at = { file: 'acme.yaml', line: 301, column: 5 }
     const note = (code: 'POOL_BOUNDS' | 'POOL_NOBODY') => ({ code, pool: 'p', message: code.toLowerCase(), version: '', at })
-    const planned = built(
+    const planned = planOf(
       { ...FINE, rules: [{ when: { email: 'nobody@*' }, cap: 5 }] },
       { poolNotes: [note('POOL_NOBODY'), note('POOL_BOUNDS')] },
     )
@@ -368,6 +366,6 @@ describe('an open breaker', () => {
   ])('%s', (_name, more, expected) => {
     const shown: PlanSketch = { caps: { p0: 500 }, observed: { team: 900, p0: 900 }, owned: { p0: { cap: 500 } }, readsExplicit: false }
     const sent = [{ scope: scope('team'), from: credits(500), to: credits(900), at: NOW }]
-    expect(lines(built({ ...lower, ...shown, ...more }, { sent }))).toEqual([expected])
+    expect(lines(planOf({ ...lower, ...shown, ...more }, { sent }))).toEqual([expected])
   })
 })

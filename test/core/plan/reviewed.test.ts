@@ -3,10 +3,10 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { DEFAULT_GUARDS, type GuardSettings } from '../../../src/core/model/change.ts'
 import { scopeKey } from '../../../src/core/model/scope.ts'
-import { buildPlan, type PlanInputs } from '../../../src/core/plan/plan.ts'
+import { buildPlan } from '../../../src/core/plan/plan.ts'
 import { type NotedRules, noteRules, type ReviewedRules, stricter, weakenings } from '../../../src/core/plan/reviewed.ts'
 import { DAY, email, entryOf, HOUR, NOW } from '../../support/declare.ts'
-import { each, lines, type PlanSketch, planInputs, planOf } from '../../support/plan.ts'
+import { each, lines, type PlanMore, type PlanSketch, planInputs, planOf } from '../../support/plan.ts'
 
 const guards = (more: Partial<GuardSettings>): GuardSettings => ({ ...DEFAULT_GUARDS, ...more })
 const rulesBefore = (more: Partial<GuardSettings> = {}, protectedEmails: readonly string[] = []): ReviewedRules => ({
@@ -113,7 +113,7 @@ describe('a rule is weaker', () => {
 
 describe('a weakened rule', () => {
   const LOWER: PlanSketch = { people: 100, caps: each(16, 400), observed: each(16, 500), guards: { maxLowered: 'off' } }
-  const planned = (sketch: PlanSketch, more: Partial<PlanInputs>) => buildPlan({ ...planInputs(sketch), ...more }).plan
+  const planned = (sketch: PlanSketch, more: PlanMore) => planOf(sketch, more).plan
   const heldId = planOf({ ...LOWER, guards: {} }).plan.holds[0]?.id ?? ''
   const reviewed = rulesBefore()
 
@@ -178,19 +178,19 @@ test('a person who was protected until this revision stays protected until a rev
   const sketch: PlanSketch = { caps: { p0: 4 }, observed: { p0: 5 } }
   const reviewed = rulesBefore({}, [email('p0')])
   const [hold] = planOf({ ...sketch, protectedPeople: ['p0'] }).plan.holds
-  expect(lines(buildPlan({ ...planInputs(sketch), reviewed: [reviewed] }))).toEqual(['p0 lower 5>4 policy held:protected'])
+  expect(lines(planOf(sketch, { reviewed: [reviewed] }))).toEqual(['p0 lower 5>4 policy held:protected'])
   const holdsShown = { [hold?.id ?? '']: { people: 1, at: NOW - 2 * HOUR } }
-  expect(lines(buildPlan({ ...planInputs(sketch), reviewed: [reviewed], holdsShown }))).toEqual(['p0 lower 5>4 policy'])
+  expect(lines(planOf(sketch, { reviewed: [reviewed], holdsShown }))).toEqual(['p0 lower 5>4 policy'])
 })
 
 describe('where a change comes beside one that was shown before the rule was weakened', () => {
   const since = NOW - 2 * HOUR
-  const shown = (sketch: PlanSketch): PlanInputs['changesShown'] => {
+  const shown = (sketch: PlanSketch): NonNullable<PlanMore['changesShown']> => {
     const changes = planOf(sketch).plan.holds.flatMap((hold) => hold.changes)
     return Object.fromEntries(changes.map(({ scope, from, to }) => [scopeKey(scope), { from, to, at: since }]))
   }
-  const planLines = (sketch: PlanSketch, reviewed: ReviewedRules, changesShown: PlanInputs['changesShown']) =>
-    lines(buildPlan({ ...planInputs(sketch), reviewed: [reviewed], changesShown }))
+  const planLines = (sketch: PlanSketch, reviewed: ReviewedRules, changesShown: NonNullable<PlanMore['changesShown']>) =>
+    lines(planOf(sketch, { reviewed: [reviewed], changesShown }))
 
   test('the shown one goes out, and the new one is held: a person left the protected', () => {
     const sketch: PlanSketch = { caps: { p0: 4, p1: 4 }, observed: { p0: 5, p1: 5 } }
@@ -341,7 +341,7 @@ describe('rules that are noted again and again', () => {
       weakenedAt: NOW - hours * HOUR,
     })
     const held = (reviewed: readonly ReviewedRules[]) =>
-      buildPlan({ ...planInputs(sketch), reviewed, holdsShown: { [hold?.id ?? '']: { people: 16, at: NOW - 2 * HOUR } } }).plan.holds.length
+      planOf(sketch, { reviewed, holdsShown: { [hold?.id ?? '']: { people: 16, at: NOW - 2 * HOUR } } }).plan.holds.length
     const strict = { maxLowered: { percent: 15, floor: 3 } }
     expect([held([step(strict, 1)]), held([step({}, 3), step(strict, 1)]), held([step(strict, 3), step({}, 1)])]).toEqual([0, 0, 1])
   })

@@ -4,14 +4,14 @@ import type { ApiErrorKind, CapReading } from '../../../src/core/model/observed.
 import { UNDECLARED } from '../../../src/core/model/policy.ts'
 import { byScope, type Scope, type ScopeKey, scopeKey, TEAM } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
-import { buildPlan, type PlanInputs } from '../../../src/core/plan/plan.ts'
+import { buildPlan } from '../../../src/core/plan/plan.ts'
 import { activeQuarantine, scopesToRead, skippedScopes, unknownScopes } from '../../../src/core/plan/states.ts'
 import { DAY, email, entryOf, HOUR, NOW, ownedCaps, type PlainCap, roster, scope, short } from '../../support/declare.ts'
-import { each, type PlanSketch, planInputs } from '../../support/plan.ts'
+import { each, type PlanMore, type PlanSketch, planInputs, planOf } from '../../support/plan.ts'
 
 const key = (name: string): ScopeKey => scopeKey(scope(name))
 const AT = { file: 'acme.yaml', line: 1, column: 5 }
-const states = (sketch: PlanSketch, more: Partial<PlanInputs> = {}) => buildPlan({ ...planInputs(sketch), ...more }).scopes
+const states = (sketch: PlanSketch, more: PlanMore = {}) => planOf(sketch, more).scopes
 
 describe('scopes that are left alone', () => {
   const resolution = (sketch: PlanSketch) => planInputs(sketch).resolution

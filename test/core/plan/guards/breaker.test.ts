@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { type Approval, holdOf } from '../../../../src/core/model/change.ts'
 import { scopeKey } from '../../../../src/core/model/scope.ts'
-import { buildPlan } from '../../../../src/core/plan/plan.ts'
 import { cap, entryOf, NOW, scope, short } from '../../../support/declare.ts'
-import { COPYING, each, lines, type PlanSketch, planInputs, planOf } from '../../../support/plan.ts'
+import { COPYING, each, lines, type PlanSketch, planOf } from '../../../support/plan.ts'
 
 const guardsOf = (sketch: PlanSketch): string[] => planOf(sketch).plan.holds.map((hold) => hold.guards.join('+'))
 const rule = (name: string, value: number, owned = value) => ({ [name]: { cap: owned, entry: entryOf('cap', value) } })
@@ -39,7 +38,7 @@ describe('writes that failed for a shared cause', () => {
     const sent = [{ scope: scope('team'), from: 'none' as const, to: cap(500), at: NOW }]
     const held = (facts: object): readonly string[] => {
       const sketch = { ...OPEN, model: COPYING, guards: { semantics: false }, facts: { breaker: { ...breaker, ...facts } } }
-      return buildPlan({ ...planInputs(sketch), sent }).plan.changes.flatMap((one) => (holdOf(one) === undefined ? [] : short(one.scope)))
+      return planOf(sketch, { sent }).plan.changes.flatMap((one) => (holdOf(one) === undefined ? [] : short(one.scope)))
     }
     expect(held({})).toEqual(['team', 'p1'])
     expect(held({ refused: true, scopes: [scopeKey(scope('p0'))] })).toEqual(['p0'])

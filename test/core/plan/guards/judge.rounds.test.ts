@@ -2,9 +2,8 @@
 import { describe, expect, test } from 'vitest'
 import { scopeKey } from '../../../../src/core/model/scope.ts'
 import { holdId } from '../../../../src/core/plan/guards/judge.ts'
-import { buildPlan } from '../../../../src/core/plan/plan.ts'
 import { cap, DAY, entryOf, NOW, roster, scope } from '../../../support/declare.ts'
-import { COPYING, each, lines, type PlanSketch, planInputs, planOf } from '../../../support/plan.ts'
+import { COPYING, each, lines, type PlanSketch, planOf } from '../../../support/plan.ts'
 
 const guardsOf = (sketch: PlanSketch): string[] => planOf(sketch).plan.holds.map((hold) => hold.guards.join('+'))
 const healing = (value: number) => ({ cap: value, entry: entryOf('cap', value) })
@@ -199,7 +198,7 @@ describe('protected people', () => {
   const overwritten = (observed: number, before: number): string[] => {
     const sketch: PlanSketch = { caps: { p0: 400 }, observed: { p0: observed }, baseline: { p0: before }, protectedPeople: ['p0'] }
     const sent = [{ scope: scope('team'), from: 'none' as const, to: cap(observed), at: NOW }]
-    return buildPlan({ ...planInputs({ ...sketch, capSemantics: 'copied' }), sent }).plan.holds.map((hold) => hold.guards.join('+'))
+    return planOf({ ...sketch, capSemantics: 'copied' }, { sent }).plan.holds.map((hold) => hold.guards.join('+'))
   }
   test.each([
     ['may be given back what our own team write took', 100, 400, []],
