@@ -4,11 +4,11 @@ import { browser, CHROMIUM } from '../support/browser.ts'
 import { until } from '../support/process.ts'
 import { policyText, world } from './world.ts'
 
-const PEOPLE = 5_000
+const PEOPLE = 1_000
 const chromium = browser()
 
 describe.skipIf(!CHROMIUM)('the console of a daemon', () => {
-  test('finds one of 5,000 people, shows a foreign change without a reload, and leads by keys alone to the line that releases a hold (needs Chromium)', async () => {
+  test('finds one of 1,000 people, shows a foreign change without a reload, and leads by keys alone to the line that releases a hold (needs Chromium)', async () => {
     const at = await world({ policy: 'team: {cap: 500}', sandbox: { people: PEOPLE } })
     const daemon = await at.daemon()
     await daemon.shows('capkeeper_scopes', 1, { workspace: 'acme', kind: 'team', state: 'in_sync' })

@@ -107,8 +107,6 @@ describe('keys', () => {
 
   test.each<readonly [string, Partial<Switches>]>([
     ['an object with an error', { errors: 'error' }],
-    ['code and message', { errors: 'connect' }],
-    ['plain text', { errors: 'text' }],
     ['an error in a success', { errors: 'ok' }],
     ['the live names and strings', { names: 'live', int64: 'string', zeros: 'omitted' }],
     ['zero bytes and snake case', { writeBody: 'empty', capSpelling: 'snake' }],

@@ -41,7 +41,8 @@ const namesBelow = (command: Program, path = ''): readonly string[] =>
   })
 
 /** Every command, nested ones with their parent: `ledger`, `ledger backup`. */
-export const commandNames = (): readonly string[] => namesBelow(programThatDoesNothing())
+const NAMES = namesBelow(programThatDoesNothing())
+export const commandNames = (): readonly string[] => NAMES
 
 /** The long flags of a command, such as `--out`; without those of the program, hidden ones and `--help`. */
 export function flagsOf(name: string): readonly string[] {
