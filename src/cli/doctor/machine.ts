@@ -4,7 +4,7 @@ import { accessSync, constants, realpathSync, type Stats, statfsSync, statSync }
 import { dirname, resolve } from 'node:path'
 import { authoritiesIn } from '../../api/transport/authorities.ts'
 import type { Config, WorkspaceConfig } from '../../daemon/config/settings.ts'
-import { checkPeopleFile } from '../../daemon/directory/check.ts'
+import { checkPeopleFile } from '../../daemon/directory/read.ts'
 import { LedgerError } from '../../daemon/ledger/error.ts'
 import { isPostgresAddress, otherScheme } from '../../daemon/ledger/postgres/address.ts'
 import { isLocked } from '../../daemon/ledger/sqlite/database.ts'

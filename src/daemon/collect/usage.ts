@@ -14,7 +14,7 @@ import { groupsOfTurn, takeCycle } from '../../core/use/turn.ts'
 import type { Clock, ReadClient, UsageFacts } from '../../ports.ts'
 import { finding, malformedRows, unread } from '../conditions/findings.ts'
 import { countReading, desiredInputs, type Planner, type WorkspaceState } from '../cycle/state.ts'
-import { learnDirectory } from '../directory/read.ts'
+import { learnDirectory } from '../directory/learn.ts'
 import { failureOf } from './add-on.ts'
 
 /** The subject of findings. */

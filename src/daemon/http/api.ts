@@ -4,7 +4,6 @@ import { API, API_ROUTES } from './api-table.ts'
 import { OPENAPI } from './openapi.generated.ts'
 import { answer, type PageParts, paramsOf, queryOf } from './pages.ts'
 
-const JSON_TYPE = 'application/json; charset=utf-8'
 
 export const OPENAPI_PATH = '/openapi.json'
 

@@ -5,18 +5,18 @@ import { report, type Workspace } from '../workspace.ts'
 import { type Ending, tellPeople } from './outbox.ts'
 
 /** The present run, and when the last one began. */
-export interface Telling {
+export interface TellingState {
   underWay: Promise<void> | undefined
   begunAt: number
 }
 
-export const idleTelling = (): Telling => ({ underWay: undefined, begunAt: Number.NEGATIVE_INFINITY })
+export const idleTelling = (): TellingState => ({ underWay: undefined, begunAt: Number.NEGATIVE_INFINITY })
 
 /** Choice. */
 const RUN_EVERY_MS = 60_000
 
 /** Begins a run where one is due. `collecting`: use is being read, so wait for measured figures rather than send estimates. */
-export function keepTold(workspace: Workspace, telling: Telling, ends: Ending, collecting: boolean): void {
+export function keepTold(workspace: Workspace, telling: TellingState, ends: Ending, collecting: boolean): void {
   const { notifier, clock, state, shown } = workspace
   if (!notifier || !state || !shown.desiredState || telling.underWay || (collecting && !state.measured)) return
   if (ends.ending.aborted || clock.monotonic() - telling.begunAt < RUN_EVERY_MS) return

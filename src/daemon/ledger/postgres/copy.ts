@@ -3,7 +3,7 @@ import { COPY_TABLES, type CopyEnd, type CopyReader, type CopyRow, type CopyTabl
 import type { PostgresDatabase, Query, Row } from './database.ts'
 import { keptText, textKept } from './error.ts'
 
-const AT_A_TIME = 1_000
+const ROWS_AT_ONCE = 1_000
 
 export const postgresCopy = (database: PostgresDatabase): CopyEnd => ({
   name: database.name,
@@ -20,9 +20,9 @@ const reader = (query: Query): CopyReader => ({
   async *rows(table) {
     await query(`DECLARE copied NO SCROLL CURSOR FOR SELECT ${columnNames(table)} FROM capkeeper.${table.name}`)
     for (;;) {
-      const rows = await query(`FETCH ${AT_A_TIME} FROM copied`)
+      const rows = await query(`FETCH ${ROWS_AT_ONCE} FROM copied`)
       if (rows.length > 0) yield rows.map((row) => rowOf(table, row))
-      if (rows.length < AT_A_TIME) break
+      if (rows.length < ROWS_AT_ONCE) break
     }
     await query('CLOSE copied')
   },

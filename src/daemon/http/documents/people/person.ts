@@ -73,7 +73,7 @@ function stopsFirst(facts: WorkspaceFacts, email: string, { isPart, now }: Showi
 }
 
 /** The link has the name by which the person is shown, so that a hash stays a hash. */
-function requestOf(
+export function requestOf(
   { person, cap, addOn }: ReturnType<typeof personEntry>,
   { requestUrl }: Showing,
 ): { readonly requestUrl?: string } {
