@@ -4,8 +4,7 @@
 import { isReading } from '../files.ts'
 import type { Clock } from '../ports.ts'
 import { runCli } from './program.ts'
-import { createSecrets, type Output, type World } from './shared/context.ts'
-import { EXIT, type ExitCode } from './shared/exit.ts'
+import { createSecrets, EXIT, type ExitCode, type Output, type World } from './shared/context.ts'
 import { reportFailure } from './shared/failure.ts'
 
 /** Runs the command line of this process; resolves with its exit code and never rejects. */

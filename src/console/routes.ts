@@ -1,20 +1,34 @@
 // Which page is at which address. It decides nothing about what a page says.
 
+import { html } from '../core/escape/html.ts'
 import type { Console, ConsoleRoute, PageRequest } from '../daemon/http/console.ts'
 import type { Documents, Query } from '../daemon/http/documents/documents.ts'
-import { CONTENT_SECURITY_POLICY, SCRIPT_ASSET, STYLE_ASSET } from './frame.ts'
+import { CONTENT_SECURITY_POLICY, renderFrame, SCRIPT_ASSET, STYLE_ASSET } from './frame.ts'
 import { groupPage, groupsPage } from './pages/groups.ts'
 import { healthPage } from './pages/health.ts'
 import { holdPage, holdsPage } from './pages/holds.ts'
-import { leadPage } from './pages/lead.ts'
 import { overviewPage } from './pages/overview.ts'
-import { peoplePage } from './pages/people.ts'
+import { leadPage, peoplePage } from './pages/people.ts'
 import { mePage, personPage } from './pages/person.ts'
 import { changesPage, planPage } from './pages/plan.ts'
 import { policiesPage } from './pages/policies.ts'
-import { renderRefusal } from './pages/refusal.ts'
 import { simulatePage } from './pages/simulated.ts'
 import { workspacePage } from './pages/workspace.ts'
+import { OVERVIEW, section } from './parts.ts'
+
+const HEADINGS: Readonly<Record<number, string>> = {
+  400: 'Not understood',
+  401: 'Not signed in',
+  403: 'Not yours to see',
+  404: 'Not found',
+  503: 'Not now',
+}
+
+const renderRefusal = (status: number, message: string): string =>
+  renderFrame({
+    heading: HEADINGS[status] ?? 'No answer',
+    parts: [section('Why', html`<p>${message}</p><p><a href="${OVERVIEW}">To the overview</a></p>`)],
+  })
 
 /** The console as the server takes it. */
 export const createConsole = (): Console => ({

@@ -1,21 +1,32 @@
 // One workspace of the daemon: its settings, its ports, its state, and what it shows. All that changes during its life is here, so that
 // workspaces share nothing.
-
 import { LONGEST_PAUSE_MS, type Pause } from '../core/model/change.ts'
 import type { Condition, Finding } from '../core/model/condition.ts'
-import type { CycleEvent, Emit, LeaseShown, Mode } from '../core/model/events.ts'
-import type { Roster } from '../core/model/observed.ts'
+import type { CycleEvent, CycleStatus, Emit, HistoryShown, LeaseShown, Mode, PolicyStatus, UseShown } from '../core/model/events.ts'
+import type { Balance, Roster } from '../core/model/observed.ts'
 import type { Instant } from '../core/model/units.ts'
+import type { Planned } from '../core/plan/plan.ts'
 import type { Burned } from '../core/use/burn.ts'
 import type { UseReading } from '../core/use/forecast.ts'
 import type { Clock, Digest, Ledger, Random, WriteClient } from '../ports.ts'
-import type { Collector, KnownRuns, UndeclaredPass } from './collect/kept.ts'
-import { newCollector } from './collect/kept.ts'
+import { type Collector, type KnownRuns, newCollector, type UndeclaredPass } from './collect/kept.ts'
 import type { Chronicle } from './conditions/chronicle.ts'
-import type { Shown } from './conditions/shown.ts'
-import type { PlanSettings, WorkspaceState } from './cycle/state.ts'
+import type { DesiredState, PlanSettings, WorkspaceState } from './cycle/state.ts'
 import type { Notifier } from './notify/channels.ts'
 import type { Reading } from './schedule/reading.ts'
+
+interface Shown {
+  readonly planned?: Planned
+  readonly desiredState?: DesiredState
+  readonly policy?: PolicyStatus
+  readonly lastCycle?: CycleStatus
+  readonly lastSuccessAt?: number
+  /** As of the last reading or cycle. */
+  readonly use?: UseShown
+  readonly history?: HistoryShown
+  /** As last read, also while the roster cannot be read. */
+  readonly balance?: Balance
+}
 
 /** The part of the configuration that the cycles of a workspace depend on. */
 export interface WorkspaceSettings extends PlanSettings {

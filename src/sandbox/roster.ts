@@ -1,12 +1,29 @@
 // UserPageAnalytics: the people with their status and their use, summed from the raw rows. Also decides which people a request is about.
-import type { UserPageAnswer, WireUser } from '../api/wire.ts'
+import type { Answers, UserPageAnswer, WireUser } from '../api/wire.ts'
 import { normaliseEmail } from '../core/model/scope.ts'
 import { DAY_MS, type Instant } from '../core/model/units.ts'
-import { int64, type ServiceContext } from './context.ts'
+import type { Operation } from '../ports.ts'
+import type { CapBook } from './caps.ts'
 import { type Fields, Refusal, textField, timeField } from './refusal.ts'
 import type { LastActivity, Store, StoredKey, StoredPerson } from './store.ts'
 import type { Switches } from './switches.ts'
 import { cycleAt, formatMicros, formatSeconds } from './time.ts'
+
+export interface ServiceContext {
+  readonly store: Store
+  readonly caps: CapBook
+  readonly switches: Switches
+  readonly now: Instant
+  /** Faults that change what an answer says. */
+  readonly quirks?: { readonly staleRead?: boolean; readonly shortRoster?: boolean }
+}
+
+/** The body of a 200; undefined: zero bytes. */
+export type Answer = Answers[Operation] | undefined
+
+/** A 64-bit figure, as the switch `--int64` says. */
+export const int64 = (value: number, switches: Pick<Switches, 'int64'>): number | string =>
+  switches.int64 === 'string' ? String(value) : value
 
 /** docs/service.md, UserPageAnalytics: people of every status, in the order of the roster. */
 export function userPageAnalytics(context: ServiceContext, key: StoredKey, fields: Fields): UserPageAnswer {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createRoom } from '../../src/api/transport/room.ts'
+import { createRoom } from '../../src/api/transport/cut.ts'
 
 describe('the memory that all answers share', () => {
   it('refuses an answer that needs more than is left, and has room again when that is freed', () => {

@@ -2,8 +2,7 @@
 // what is left for one person of 50,000.
 import { createConsole } from '../../src/console/routes.ts'
 import { viewOf } from '../../src/daemon/conditions/view.ts'
-import { createLibrary, type Reader } from '../../src/daemon/http/documents/make.ts'
-import { sourceOf } from '../../src/daemon/http/documents/source.ts'
+import { createLibrary, type Reader, sourceOf } from '../../src/daemon/http/documents/make.ts'
 import { EMAIL_LABELS } from '../../src/daemon/http/status/labels.ts'
 import { systemClock } from '../../src/daemon/schedule/system.ts'
 import { HASHED_LABELS } from '../support/documents.ts'

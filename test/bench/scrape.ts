@@ -3,7 +3,7 @@
 import { createConsole } from '../../src/console/routes.ts'
 import { showUsageSummary } from '../../src/daemon/collect/usage-summary.ts'
 import { viewOf } from '../../src/daemon/conditions/view.ts'
-import { createLive } from '../../src/daemon/http/live.ts'
+import { createLive } from '../../src/daemon/http/events.ts'
 import { createMetrics } from '../../src/daemon/http/metrics/metrics.ts'
 import { startServer } from '../../src/daemon/http/server.ts'
 import { EMAIL_LABELS } from '../../src/daemon/http/status/labels.ts'

@@ -8,8 +8,7 @@ import type { Command } from 'commander'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { buildProgram, commandsFor } from '../../src/cli/program.ts'
-import { createSecrets, NO_SIGNALS } from '../../src/cli/shared/context.ts'
-import { EXIT } from '../../src/cli/shared/exit.ts'
+import { createSecrets, EXIT, NO_SIGNALS } from '../../src/cli/shared/context.ts'
 import { DIRECT_FILES } from '../../src/files.ts'
 import { hastyClock } from '../api/world.ts'
 import { policyText } from '../policy/support.ts'
@@ -24,7 +23,7 @@ const CODES: readonly number[] = Object.values(EXIT)
 
 const streams = () => ({ stdin: new PassThrough(), stdout: new PassThrough(), stderr: new PassThrough() })
 const world = { ...streams(), env: {}, clock: fakeClock(), secrets: createSecrets(), signals: NO_SIGNALS }
-const program = buildProgram({ ...world, files: DIRECT_FILES, finish: () => undefined }, await commandsFor([]))
+const program = buildProgram({ ...world, files: DIRECT_FILES, finish: () => undefined }, await commandsFor(['completion']))
 
 interface Known {
   readonly words: readonly string[]

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { renderExplainText } from '../../src/cli/explain/run.ts'
+import { renderExplainText } from '../../src/cli/explain.ts'
 import { READY } from '../../src/core/model/change.ts'
 import { groupScope, scopeKey, TEAM, userScope } from '../../src/core/model/scope.ts'
 import { credits } from '../../src/core/model/units.ts'

@@ -1,7 +1,7 @@
 // All pages in a real browser: checked by axe in both themes, at the widths of a phone, a desk, a wall and paper, with scripts and without.
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createLive } from '../../src/daemon/http/live.ts'
+import { createLive } from '../../src/daemon/http/events.ts'
 import { type Server, startServer } from '../../src/daemon/http/server.ts'
 import { browser, CHROMIUM, type Opened, violations } from '../support/browser.ts'
 import { fakeClock } from '../support/clock.ts'

@@ -2,7 +2,7 @@
 // where it cannot come in place.
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { createLive } from '../../src/daemon/http/live.ts'
+import { createLive } from '../../src/daemon/http/events.ts'
 import { type Server, startServer } from '../../src/daemon/http/server.ts'
 import { browser, CHROMIUM, violations } from '../support/browser.ts'
 import { fakeClock } from '../support/clock.ts'

@@ -3,11 +3,10 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, test } from 'vitest'
 import { parseDocument } from 'yaml'
+import { CONFIG_SCHEMA, POLICY_SCHEMA } from '../../src/cli/schema/text.ts'
 import { hasErrors, type Problem } from '../../src/core/model/problem.ts'
 import { parseConfigText } from '../../src/daemon/config/file.ts'
-import { CONFIG_SCHEMA } from '../../src/daemon/config/schema.ts'
 import { parsePolicyText } from '../../src/policy/parse.ts'
-import { POLICY_SCHEMA } from '../../src/policy/schema/schema.ts'
 import { CONFIG_KEYS } from '../support/schema-keys.ts'
 import { policyText } from './support.ts'
 

@@ -2,11 +2,10 @@ import { readFileSync } from 'node:fs'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
+import { CONFIG_SCHEMA, POLICY_SCHEMA } from '../../src/cli/schema/text.ts'
 import { parseConfigText } from '../../src/daemon/config/file.ts'
-import { CONFIG_SCHEMA } from '../../src/daemon/config/schema.ts'
 import { loadPolicies } from '../../src/policy/load/load.ts'
 import { parsePolicyText } from '../../src/policy/parse.ts'
-import { POLICY_SCHEMA } from '../../src/policy/schema/schema.ts'
 import { policyText } from './support.ts'
 
 const ajv = new Ajv2020({ strict: true, strictRequired: false, strictTypes: false, allErrors: true })

@@ -209,12 +209,12 @@ export const CODE_RULES: readonly Rule[] = [
   {
     rule: 'the preview knows no way to write',
     offences: each(
-      (file) => isIn(file.path, ['src/daemon/cycle/preview.ts', 'src/cli/plan/command.ts']),
+      (file) => isIn(file.path, ['src/daemon/cycle/preview.ts', 'src/cli/plan/run.ts']),
       runs('WriteClient,writeCap,applyPlan'),
     ),
     breaks: [
       { 'src/daemon/cycle/preview.ts': "import type { WriteClient } from '../ports.ts'" },
-      { 'src/cli/plan/command.ts': 'client.writeCap(scope, 5)' },
+      { 'src/cli/plan/run.ts': 'client.writeCap(scope, 5)' },
     ],
     keeps: {
       'src/daemon/cycle/preview.ts': "import type { ReadClient } from '../ports.ts'",

@@ -11,7 +11,7 @@ export const wordsOf = (line: string): readonly string[] =>
 
 type Program = ReturnType<typeof buildProgram>
 
-const COMMANDS = await commandsFor([])
+const COMMANDS = await commandsFor(['completion'])
 
 function doNothing(command: Program): void {
   for (const child of command.commands) doNothing(child)

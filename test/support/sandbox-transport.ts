@@ -1,7 +1,7 @@
 // The embedded service as a Transport within this process: the same code and the same faults as over HTTP, without a socket.
 import type { Transport } from '../../src/ports.ts'
-import type { Sandbox } from '../../src/sandbox/sandbox.ts'
 import type { Exchange } from '../../src/sandbox/http/exchange.ts'
+import type { Sandbox } from '../../src/sandbox/sandbox.ts'
 
 /** Answers like the HTTP server, `date` header included; waits on the sandbox's clock. */
 export function sandboxTransport(sandbox: Sandbox): Transport {

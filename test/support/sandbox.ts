@@ -6,10 +6,10 @@ import type { CompanyOptions } from '../../src/sandbox/company/company.ts'
 import type { Fixture } from '../../src/sandbox/fixture/fixture.ts'
 import type { SandboxCall } from '../../src/sandbox/http/exchange.ts'
 import { startSandboxServer } from '../../src/sandbox/http/server.ts'
-import { sandboxTransport } from './sandbox-transport.ts'
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import type { Switches } from '../../src/sandbox/switches.ts'
 import { fakeClock } from './clock.ts'
+import { sandboxTransport } from './sandbox-transport.ts'
 
 export interface SandboxFixtureOptions extends Partial<Switches>, Partial<CompanyOptions> {
   /** Default: a fake clock at its default instant. */

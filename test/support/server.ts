@@ -1,6 +1,6 @@
 // The options of a server over made-up views, with the real console.
 import { createConsole } from '../../src/console/routes.ts'
-import { createLive } from '../../src/daemon/http/live.ts'
+import { createLive } from '../../src/daemon/http/events.ts'
 import { createMetrics } from '../../src/daemon/http/metrics/metrics.ts'
 import type { ServerOptions } from '../../src/daemon/http/server.ts'
 import { EMAIL_LABELS } from '../../src/daemon/http/status/labels.ts'

@@ -19,13 +19,13 @@ import { digestOf } from '../../src/policy/load/digest.ts'
 import type { Clock, Ledger, Operation, Transport } from '../../src/ports.ts'
 import type { SandboxCall } from '../../src/sandbox/http/exchange.ts'
 import { startSandboxServer } from '../../src/sandbox/http/server.ts'
-import { sandboxTransport } from './sandbox-transport.ts'
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import type { TeamStatus } from '../../src/sandbox/store.ts'
 import type { Switches } from '../../src/sandbox/switches.ts'
 import { type ToldConditions, toldConditions } from './conditions.ts'
 import { email, NOW, numbered, type PolicySketch, policy, scope } from './declare.ts'
 import { followed } from './journal.ts'
+import { sandboxTransport } from './sandbox-transport.ts'
 
 /** A clock on which time passes only while a sleeper waits for it and nothing else can happen. */
 interface WorldClock extends Clock {

@@ -13,9 +13,8 @@ import { BoundError, CONNECT_TIMEOUT_MS, MAX_ANSWER_BYTES, MAX_SMALL_ANSWER_BYTE
 import { type NamedProxy, parseBaseUrl, proxyFor, whyNoProxy } from '../url.ts'
 import { OPERATION_PATH } from '../wire.ts'
 import type { Authorities } from './authorities.ts'
-import { createCutter } from './cut.ts'
+import { type Account, type Claim, createCutter, noRoom, processRoom, type Room } from './cut.ts'
 import { onAbort } from './queue.ts'
-import { type Account, type Claim, noRoom, processRoom, type Room } from './room.ts'
 
 export interface HttpTransportOptions {
   /** With or without path prefix, trailing slash, `/api/v1`. */

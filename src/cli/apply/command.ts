@@ -16,7 +16,6 @@ const collectHold = (text: string, before: readonly string[] | undefined): reado
 export function registerApply(program: Command, cli: Cli): void {
   const command = program
     .command('apply')
-    .summary('plan, ask, write, read back')
     .description(
       'Plans like `capkeeper plan`, shows the plan, asks on a terminal (elsewhere --yes is needed), writes what no guard holds in an order ' +
         'that leaves nobody worse off on the way, and reads every cap back. With --plan every scope of the saved plan is read again, and ' +

@@ -22,7 +22,6 @@ const DAYS = 180
 export function registerCollect(program: Command, cli: Cli): void {
   const command = program
     .command('collect')
-    .summary('read the past use of people into the ledger')
     .description(
       'Reads what people used on past days: first the team and the groups, then each person, newest days first. It first says how many ' +
         'requests that takes and how long. It can be stopped and started again at any time, also beside a running daemon, and reads only ' +

@@ -1,6 +1,7 @@
 // `doctor`: checks everything that capkeeper needs, from the configuration to the permissions of each key, and names the way out. It changes
 // nothing: the ledger is only read, and the client has no method that sets a cap.
 
+import type { Command } from 'commander'
 import type { ServiceReader } from '../../api/client.ts'
 import { probesOf } from '../../api/probe.ts'
 import type { HttpTransport } from '../../api/transport/http.ts'
@@ -19,9 +20,9 @@ import type { LoadedPolicies } from '../../policy/load/load.ts'
 import { compareProblems } from '../../policy/yaml.ts'
 import type { Ledger } from '../../ports.ts'
 import { openTransport } from '../compose.ts'
-import { type Cli, type Paint, painter, type Style } from '../shared/context.ts'
+import { addNetworkFlags, examples, type NetworkFlags, outputOption } from '../shared/args.ts'
+import { type Cli, EXIT, type ExitCode, inputExit, type Paint, painter, type Style } from '../shared/context.ts'
 import { interruptible, tellOfWaiting } from '../shared/each.ts'
-import { EXIT, type ExitCode, inputExit } from '../shared/exit.ts'
 import { openStore } from '../shared/ledger/store.ts'
 import { amountsOf, named, policyPaths, readPolicies } from '../shared/policies.ts'
 import { problemsText } from '../shared/problems.ts'
@@ -43,10 +44,34 @@ import {
   type Tell,
   warning,
 } from './check.ts'
-import type { DoctorFlags } from './command.ts'
 import { checkKeys, type KeyReport } from './keys.ts'
 import { checkFiles, checkLedgerFile, checkProgram } from './machine.ts'
 import { checkPlan } from './plan.ts'
+
+export interface DoctorFlags extends NetworkFlags {
+  readonly output: 'text' | 'json'
+}
+
+export function registerDoctor(program: Command, cli: Cli): void {
+  const command = program
+    .command('doctor')
+    .description(
+      'Checks the configuration, the policies, files and the ledger, whether the service is reached, which permission each key holds, what the ' +
+        'plan offers, and how the deployment was seen to behave. It fixes nothing, and writes nothing to the service or the ledger: ' +
+        'to learn whether a key may write, it sends a request without a cap, for a person who cannot exist, which the service has to refuse. ' +
+        'Exits 1 when a check failed, 65 when the configuration or a policy is invalid.',
+    )
+    .addOption(outputOption(['text', 'json']))
+  addNetworkFlags(command)
+    .addHelpText(
+      'after',
+      examples(
+        'capkeeper doctor --config capkeeper.yaml',
+        'capkeeper doctor --base-url https://service.example --service-key-file key --output json',
+      ),
+    )
+    .action((flags: DoctorFlags) => doctorCommand(flags, cli))
+}
 
 /** Runs all checks and sets the exit code. */
 export async function doctorCommand(flags: DoctorFlags, cli: Cli): Promise<void> {

@@ -26,7 +26,6 @@ const ABOUT =
 export function registerEdit(program: Command, cli: Cli): void {
   const group = program
     .command('edit')
-    .summary('change policy files')
     .description(`Makes the smallest change to policy files that does the job. ${ABOUT}`)
     .usage('<command> [flags]')
     .addHelpText(

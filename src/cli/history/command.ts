@@ -12,8 +12,7 @@ import {
   readScope,
   readSince,
 } from '../shared/args.ts'
-import { type Cli, painter } from '../shared/context.ts'
-import { EXIT } from '../shared/exit.ts'
+import { type Cli, EXIT, painter } from '../shared/context.ts'
 
 interface HistoryFlags extends NetworkFlags {
   readonly since?: (now: Instant) => Instant
@@ -24,7 +23,6 @@ interface HistoryFlags extends NetworkFlags {
 export function registerHistory(program: Command, cli: Cli): void {
   const command = program
     .command('history')
-    .summary('what capkeeper wrote')
     .description(
       'Shows what capkeeper wrote, newest first: when, to which scope, from what to what, how it ended, why, and at which policy revision. ' +
         'The ledger keeps 400 days.',

@@ -1,7 +1,7 @@
 // `init`: asks for missing values, reads the service, and writes all files or none. Everything is checked before the first file is made.
-
 import { isAbsolute, relative, resolve } from 'node:path'
 import { createInterface } from 'node:readline/promises'
+import type { Command } from 'commander'
 import { createKeyRing } from '../../api/keys.ts'
 import { parseBaseUrl } from '../../api/url.ts'
 import { plain, shellWord } from '../../core/escape/terminal.ts'
@@ -10,14 +10,41 @@ import { networkProblems } from '../../daemon/config/config.ts'
 import { loadConfigAside } from '../../daemon/config/load.ts'
 import type { WorkspaceConfig } from '../../daemon/config/settings.ts'
 import type { KeyRef } from '../../daemon/config/values.ts'
-import { type NamedGroup, NO_GROUPS, readGroup } from '../import/command.ts'
-import { adoptLive, type Live, readLive } from '../import/run.ts'
-import { type Cli, CommandError, UsageError } from '../shared/context.ts'
+import { adoptLive, groupOption, type Live, type NamedGroup, NO_GROUPS, readGroup, readLive } from '../import.ts'
+import { addFlags, examples, type NetworkFlags } from '../shared/args.ts'
+import { type Cli, CommandError, EXIT, UsageError } from '../shared/context.ts'
 import { interruptible } from '../shared/each.ts'
-import { EXIT } from '../shared/exit.ts'
 import { count, messageOf } from '../shared/text.ts'
-import type { InitFlags } from './command.ts'
 import { createFiles, endingText, existingIn, FIXED_FILES, filesOf, isNoFolder, policyFile, type Start, slugOf } from './render.ts'
+
+export interface InitFlags extends Pick<NetworkFlags, 'baseUrl' | 'serviceKeyFile' | 'caFile' | 'allowPlainHttp' | 'workspace'> {
+  readonly group?: readonly NamedGroup[]
+  readonly nonInteractive?: true
+}
+
+export function registerInit(program: Command, cli: Cli): void {
+  const command = program
+    .command('init')
+    .description(
+      'Reads the roster and the caps of a workspace and writes the files to start with into DIR: capkeeper.yaml in audit mode, a policy that ' +
+        'asks for exactly what is in force, the JSON Schemas for editors, and a workflow that validates and plans. Asks for what is not given, ' +
+        'on a terminal. Nothing is written to the service, no file is overwritten, and the key stays where it is.',
+    )
+    .argument('[dir]', 'root of the policy repository; made when it is not there', '.')
+  addFlags(command, ['baseUrl', 'serviceKeyFile'])
+    .addOption(groupOption())
+    .option('--workspace <name>', 'what the workspace is called in config, policy and metrics; default: default')
+    .option('--non-interactive', 'ask nothing, also on a terminal')
+  addFlags(command, ['caFile', 'allowPlainHttp'])
+    .addHelpText(
+      'after',
+      examples(
+        'capkeeper init',
+        'capkeeper init caps --base-url https://service.example --service-key-file read-key --workspace acme --group grp_platform=Platform',
+      ),
+    )
+    .action((dir: string, flags: InitFlags) => initCommand(dir, flags, cli))
+}
 
 /** Starts a policy repository. Exits 4 when some people could not be read, and were left out. */
 export async function initCommand(dir: string, flags: InitFlags, cli: Cli): Promise<void> {

@@ -1,4 +1,6 @@
 // `plan`: previews all workspaces side by side, prints and saves the plans, and sets the exit code.
+
+import type { Command } from 'commander'
 import { shellWord } from '../../core/escape/terminal.ts'
 import type { Plan } from '../../core/model/change.ts'
 import { hasErrors, type Problem } from '../../core/model/problem.ts'
@@ -6,18 +8,49 @@ import type { Scope } from '../../core/model/scope.ts'
 import { pauseFindings } from '../../daemon/conditions/findings.ts'
 import type { PeopleLabels } from '../../daemon/http/status/labels.ts'
 import { readSetup } from '../compose.ts'
-import { ledgerArgs, type OutputFormat } from '../shared/args.ts'
-import { type Cli, CommandError, columnsOf, painter } from '../shared/context.ts'
-import { EXIT, type ExitCode, worstExit } from '../shared/exit.ts'
+import { addFlags, addNetworkFlags, examples, ledgerArgs, type NetworkFlags, type OutputFormat, outputOption } from '../shared/args.ts'
+import { type Cli, CommandError, columnsOf, EXIT, type ExitCode, painter, worstExit } from '../shared/context.ts'
 import { openLedgers } from '../shared/ledger/ledgers.ts'
 import { labelsFor, problemsText, scopeShown } from '../shared/problems.ts'
 import { readEach, saveWhole, withReader } from '../shared/reader.ts'
 import { isLedgerUrl } from '../shared/remote.ts'
 import { messageOf, tellLine } from '../shared/text.ts'
-import type { PlanFlags } from './command.ts'
 import { renderPlanText, type TextOptions } from './render.ts'
 import { renderPlanMarkdown } from './render-markdown.ts'
 import { type PlanView, releaseBy, renderPlanJson, tellReading, unreadBecause, writeKey } from './view.ts'
+
+export interface PlanFlags extends NetworkFlags {
+  readonly output: OutputFormat
+  readonly detailedExitcode?: boolean
+  readonly out?: string
+  readonly rebind?: boolean
+}
+
+export function registerPlan(program: Command, cli: Cli): void {
+  const command = program
+    .command('plan')
+    .description(
+      'Reads the policies, the roster and the caps in force, and prints every change that would be made with its reason, its policy line ' +
+        'and how many people it reaches, and what the guards would hold back. Nothing is ever written to the service.',
+    )
+    .addOption(outputOption(['text', 'json', 'markdown']))
+    .option(
+      '--detailed-exitcode',
+      'exit 4 when some scopes could not be read, else 3 when a guard holds changes, 2 when changes are pending, 0 when there is nothing to do',
+    )
+    .option('--rebind', 'plan as if the ledger were bound to this base URL')
+    .option('--out <file>', 'save the plan as JSON, for `capkeeper apply --plan`')
+  addFlags(addNetworkFlags(command), ['ledgerTokenFile'])
+    .addHelpText(
+      'after',
+      examples(
+        'capkeeper plan --policies policies/ --base-url https://service.example --service-key-file key',
+        'capkeeper plan --output markdown > comment.md',
+        'capkeeper plan --out plan.json && capkeeper apply --plan plan.json',
+      ),
+    )
+    .action((flags: PlanFlags) => planCommand(flags, cli))
+}
 
 interface ShowOptions extends TextOptions {
   /** How many workspaces were asked for: JSON is a list where there are several, also when one of them failed. */

@@ -16,7 +16,6 @@ export interface ReportFlags extends NetworkFlags {
 export function registerReport(program: Command, cli: Cli): void {
   const command = program
     .command('report')
-    .summary('use, caps, head-room, projection and changes of a cycle')
     .description(
       'Shows the use of a billing cycle by the team, by group, by person, by model or by a column of the people file, the head-room, people at or near their cap, the ' +
         'expected use at the end of the cycle, and the changes of capkeeper; with pricePerCredit in the config also the cost. HTML is one ' +

@@ -14,7 +14,6 @@ export interface RunFlags extends NetworkFlags {
 export function registerRun(program: Command, cli: Cli): void {
   const command = program
     .command('run')
-    .summary('the daemon: keep caps equal to the policies, for ever')
     .description(
       'Reconciles every workspace for ever: reads caps on an interval, writes those that differ unless a guard holds them, follows changes ' +
         'of policy and config files, and serves /metrics, /status, /livez, /readyz and a status page. SIGHUP reads everything again and reconciles ' +

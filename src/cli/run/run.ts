@@ -1,6 +1,5 @@
 // `run`: reads the configuration, starts the daemon and its HTTP server, and follows files and signals until it is stopped. Nothing about caps
 // is decided here.
-
 import { createConsole } from '../../console/routes.ts'
 import { hasErrors, InputError } from '../../core/model/problem.ts'
 import { logTransition } from '../../daemon/conditions/log.ts'
@@ -9,8 +8,7 @@ import { loadConfigAside } from '../../daemon/config/load.ts'
 import type { Config, ConfigInput } from '../../daemon/config/settings.ts'
 import { parseListen } from '../../daemon/config/values.ts'
 import { createGate } from '../../daemon/http/auth.ts'
-import { createLibrary } from '../../daemon/http/documents/make.ts'
-import { elsewhereSource, sourceOf } from '../../daemon/http/documents/source.ts'
+import { createLibrary, elsewhereSource, sourceOf } from '../../daemon/http/documents/make.ts'
 import type { WorkspaceSource } from '../../daemon/http/documents/types.ts'
 import type { Health } from '../../daemon/http/metrics/metrics.ts'
 import { ListenError, type Server, startServer } from '../../daemon/http/server.ts'
@@ -23,15 +21,53 @@ import { randomSalt, sha256 } from '../../daemon/schedule/system.ts'
 import { keepFiles, refusePipes } from '../../files.ts'
 import { type Watcher, watchPaths } from '../../policy/load/watch.ts'
 import { type Embedded, LEFT_ALONE, onSandbox, startBeside, withSandboxKey } from '../sandbox/embedded.ts'
-import { type Cli, UsageError } from '../shared/context.ts'
-import { EXIT } from '../shared/exit.ts'
+import { type Cli, EXIT, UsageError } from '../shared/context.ts'
 import { openForDaemon } from '../shared/ledger/replica.ts'
 import { named, policyPaths, problemsBeside, readPolicies } from '../shared/policies.ts'
 import { VERSION } from '../shared/text.ts'
 import { awaitLedger } from './await-ledger.ts'
 import type { RunFlags } from './command.ts'
-import { createEnding, type Ending } from './ending.ts'
 import { bound, createHost, forgetOldHistory, type Host, loadForDaemon, openWorkspace } from './host.ts'
+
+export interface Ending {
+  /** Aborts on the first interrupt. */
+  readonly stop: AbortSignal
+  /** Resolves on the first interrupt. */
+  readonly asked: Promise<void>
+  /** Sets what SIGHUP does. If one came before, it runs at once. */
+  onReload(reload: () => void): void
+  close(): void
+}
+
+/** Listens until it is closed. */
+export function createEnding({ signals, stdin }: Pick<Cli, 'signals' | 'stdin'>): Ending {
+  const stop = new AbortController()
+  const asked = Promise.withResolvers<void>()
+  let missed = 0
+  let reload = (): void => {
+    missed += 1
+  }
+  const end = (): void => {
+    if (stop.signal.aborted) signals.exit(EXIT.failed)
+    stop.abort(new Error('stopped'))
+    asked.resolve()
+  }
+  const offInterrupt = signals.on('interrupt', end)
+  // On a terminal a hangup means that the terminal was closed.
+  const offHangup = signals.on('hangup', stdin.isTTY === true ? end : () => reload())
+  return {
+    stop: stop.signal,
+    asked: asked.promise,
+    onReload(given) {
+      reload = given
+      if (missed > 0) reload()
+    },
+    close() {
+      offInterrupt()
+      offHangup()
+    },
+  }
+}
 
 export interface Settings {
   readonly loaded: LoadedConfig

@@ -18,7 +18,6 @@ export interface SandboxFlags extends Readonly<Record<string, unknown>> {
 export function registerSandbox(program: Command, cli: Cli): void {
   const command = program
     .command('sandbox')
-    .summary('the embedded service, to rehearse policies on')
     .description(
       'Serves the interface of the real service on this machine, with a seeded company and its use, and prints its address and keys. ' +
         'The same seed gives the same company. The switches make it behave as live deployments are known to.',

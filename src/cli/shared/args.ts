@@ -5,8 +5,7 @@ import { shellWord } from '../../core/escape/terminal.ts'
 import { parseScope, type Scope } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
 import { readDate } from '../../policy/dates.ts'
-import { UsageError } from './context.ts'
-import { EXIT } from './exit.ts'
+import { EXIT, UsageError } from './context.ts'
 import { shownLedger } from './ledger/address.ts'
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const

@@ -1,8 +1,7 @@
 // The work of a command in each workspace. A workspace that fails does not stop the others.
 
 import type { RequestEvent } from '../../api/send.ts'
-import type { Cli } from './context.ts'
-import { EXIT, type ExitCode } from './exit.ts'
+import { type Cli, EXIT, type ExitCode } from './context.ts'
 import { messageOf, tellLine } from './text.ts'
 
 /** How long a write in flight and the read after it may take after the first interrupt; as long as in the daemon. */

@@ -3,8 +3,7 @@
 import { CommanderError } from 'commander'
 import { plain } from '../../core/escape/terminal.ts'
 import { InputError } from '../../core/model/problem.ts'
-import { CommandError, painter, UsageError, type World } from './context.ts'
-import { EXIT, type ExitCode, inputExit } from './exit.ts'
+import { CommandError, EXIT, type ExitCode, inputExit, painter, UsageError, type World } from './context.ts'
 import { messageOf } from './text.ts'
 
 /** Prints a failure on stderr and returns its exit code. `command` is the one whose `--help` is suggested. */

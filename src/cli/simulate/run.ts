@@ -1,4 +1,6 @@
 // `simulate`: replays recorded use workspace by workspace, and prints the result with people as the config says.
+
+import { type Command, Option } from 'commander'
 import { renderSimulationPage } from '../../console/simulation.ts'
 import { plain } from '../../core/escape/terminal.ts'
 import type { PolicyRevision } from '../../core/model/policy.ts'
@@ -13,16 +15,14 @@ import { type KnownCycle, type RecordedUse, type ReplayOptions, replayStart } fr
 import { randomSalt } from '../../daemon/schedule/system.ts'
 import type { LoadedPolicies } from '../../policy/load/load.ts'
 import { showWarnings } from '../plan/run.ts'
-import type { NetworkFlags } from '../shared/args.ts'
-import { type Cli, CommandError, type Paint, painter, UsageError, unpainted } from '../shared/context.ts'
+import { addUsedFlags, examples, type NetworkFlags, outputOption, readInteger } from '../shared/args.ts'
+import { type Cli, CommandError, EXIT, type Paint, painter, UsageError, unpainted, worstExit } from '../shared/context.ts'
 import { type Answers, inEach } from '../shared/each.ts'
-import { EXIT, worstExit } from '../shared/exit.ts'
 import { collectLine, readRecordedUse } from '../shared/ledger/access.ts'
 import { policyPaths, readPolicies } from '../shared/policies.ts'
 import { labelsFor } from '../shared/problems.ts'
 import { sweepProgress } from '../shared/progress.ts'
 import { columns, dayText, documentText, padEnd, people, wrap } from '../shared/text.ts'
-import type { SimulateFlags } from './command.ts'
 import {
   besideText,
   besideTitle,
@@ -37,6 +37,39 @@ import {
   spanText,
   verdictOf,
 } from './render-markdown.ts'
+
+const SIMULATE_FORMATS = ['text', 'json', 'markdown', 'html'] as const
+type SimulateFormat = (typeof SIMULATE_FORMATS)[number]
+
+export interface SimulateFlags extends NetworkFlags {
+  readonly cycles?: number
+  readonly against?: string
+  readonly output: SimulateFormat
+}
+
+export function registerSimulate(program: Command, cli: Cli): void {
+  const command = program
+    .command('simulate')
+    .description(
+      'Replays the recorded days of use under the given policies and compares them with the caps in force, or with other policies. Shows ' +
+        'for each billing cycle and group the use, the people who would have been blocked, from which day and on how many of their working ' +
+        'days, the caps that were never reached and the people who gain or lose. No network, no key; nothing is written.',
+    )
+    .argument('[path...]', 'policy files or folders; default: those of --policies or the config')
+    .addOption(new Option('--cycles <n>', 'how many of the last whole billing cycles; default 3').argParser(readInteger(1, 36)))
+    .addOption(new Option('--against <path>', 'compare with these policies instead of with what was in force'))
+    .addOption(outputOption(SIMULATE_FORMATS))
+  addUsedFlags(command, ['config', 'policies', 'ledger', 'workspace'])
+    .addHelpText(
+      'after',
+      examples(
+        'capkeeper simulate policies/',
+        'capkeeper simulate proposed.yaml --against policies/ --cycles 6',
+        'capkeeper simulate --output html > simulation.html',
+      ),
+    )
+    .action((paths: readonly string[], flags: SimulateFlags) => simulateCommand(paths, flags, cli))
+}
 
 interface GatherOptions {
   /** Policy files in place of those of the config. */

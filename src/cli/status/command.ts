@@ -5,8 +5,7 @@ import { jsonText } from '../../core/escape/terminal.ts'
 import { InputError } from '../../core/model/problem.ts'
 import type { StatusDocument } from '../../daemon/http/documents/types.ts'
 import { addFlags, examples, type OutputFormat, outputOption } from '../shared/args.ts'
-import { type Cli, CommandError, painter, UsageError } from '../shared/context.ts'
-import { EXIT } from '../shared/exit.ts'
+import { type Cli, CommandError, EXIT, painter, UsageError } from '../shared/context.ts'
 import { askDaemon, causeOf, PAGES_TOKEN_WAY, pageAt, pagesToken, refusal } from '../shared/remote.ts'
 
 const TIMEOUT_MS = 10_000
@@ -22,7 +21,6 @@ interface StatusFlags {
 export function registerStatus(program: Command, cli: Cli): void {
   const command = program
     .command('status')
-    .summary('state of a running daemon')
     .description(
       "Shows a running daemon's state as a table: each workspace with its mode, its last cycle and its scopes by state, and below it what " +
         'needs a person: holds, broken policies, scopes that could not be read or were refused.',

@@ -1,5 +1,30 @@
 // The settings of `notify` in the config, as plain data: who is told what, where, and in which words. Secrets of channels are kept elsewhere.
 
+/** What an address may ask for: `{email}`, `{cap}`, `{used}`. */
+export const REQUEST_PLACEHOLDERS = ['email', 'cap', 'used'] as const
+
+/** What is known of a person; what is not known is left empty. */
+interface RequestValues {
+  readonly email: string
+  readonly cap?: number | 'none' | undefined
+  /** Add-on credits. */
+  readonly used?: number | undefined
+}
+
+const PLACEHOLDER = /\{([^{}]*)\}/g
+
+/** Placeholders of an address that are not known. */
+export const unknownInRequest = (url: string): readonly string[] => {
+  const known: readonly string[] = REQUEST_PLACEHOLDERS
+  return [...url.matchAll(PLACEHOLDER)].flatMap(([, name = '']) => (known.includes(name) ? [] : [name]))
+}
+
+/** The address for one person. */
+export function requestLink(url: string, { email, cap, used }: RequestValues): string {
+  const values: Readonly<Record<string, string>> = { email, cap: String(cap ?? ''), used: used === undefined ? '' : String(used) }
+  return url.replace(PLACEHOLDER, (_all, name: string) => encodeURIComponent(values[name] ?? ''))
+}
+
 /** How mail is encrypted on the way to its server. */
 export const TLS_MODES = ['starttls', 'implicit', 'none'] as const
 export type TlsMode = (typeof TLS_MODES)[number]

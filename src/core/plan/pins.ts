@@ -5,7 +5,7 @@ import type { Slots } from '../interpret/slots.ts'
 import type { Cap, PolicyEntry, Pool } from '../model/policy.ts'
 import { type ScopeKey, scopeKey, type UserScope, userScope } from '../model/scope.ts'
 import type { Credits } from '../model/units.ts'
-import type { Followers } from '../pools/ask.ts'
+import type { Followers } from '../pools/deal.ts'
 import type { DesiredCap } from '../resolve/candidate.ts'
 import { type Diff, type Difference, type PoolReview, sourceOf } from './diff.ts'
 

@@ -1,8 +1,7 @@
 // Builds one plan from the desired caps, the readings and the ledger. The same inputs give the same plan, byte for byte, in `plan`, in `apply`
 // and in the daemon. It joins the steps of the other files here, and writes nothing.
-
 import { editLine } from '../escape/terminal.ts'
-import type { CapAt, People } from '../interpret/effective.ts'
+import { ancestorsOf, type CapAt, type People } from '../interpret/effective.ts'
 import { groupsWithCap, interpret, type SlotInputs, type Slots } from '../interpret/slots.ts'
 import {
   type Approval,
@@ -23,15 +22,49 @@ import type { PoolNote } from '../pools/notes.ts'
 import type { DesiredCap } from '../resolve/candidate.ts'
 import type { Resolution } from '../resolve/resolution.ts'
 import { type Contest, type ContestInputs, contestedScopes } from './contested.ts'
-import { type Diff, type Difference, type DiffInputs, diff } from './diff.ts'
+import { type Diff, type Difference, type DiffInputs, diff, sourceOf } from './diff.ts'
 import { type Disposed, type DisposeInputs, dispose, type Refused } from './dispositions.ts'
 import { countingReader, type Impact, type ImpactInputs, impactOf, isRaise, reachOf } from './impact.ts'
 import { type Judged, type JudgementInputs, judgeWithApprovals } from './judgement.ts'
 import { liftedMembers, type Membership, type PoolFollowers, pins } from './pins.ts'
-import { revealedClears } from './reveals.ts'
 import { rulesOf, type Weakening, weakenings } from './reviewed.ts'
 import { type StateInputs, scopeStates } from './states.ts'
 import type { Pending } from './wave.ts'
+
+/** The clears that these differences may reveal, in the order of scopes. None has an effect on people of its own: both readings end alike. */
+function revealedClears(
+  differences: readonly Difference[],
+  { desired }: Pick<Diff, 'desired'>,
+  slots: Slots,
+  people: People,
+): readonly Difference[] {
+  const changes = byScope(differences)
+  if (slots.model.layers === 'copied' || differences.every(({ scope }) => scope.kind === 'user')) return []
+  const ancestorOf = (key: ScopeKey): Difference | undefined =>
+    ancestorsOf(key, people)
+      .flatMap((one) => changes.get(one) ?? [])
+      .find((one) => slots.shown(one.key) === slots.shown(key))
+  const found = [...desired].flatMap(([key, { scope, cap, entry, origin }]): readonly Difference[] => {
+    // Few are to have no cap: the rest of tens of thousands cost no further check.
+    const shown = cap === 'none' ? slots.shown(key) : undefined
+    if (typeof shown !== 'number' || changes.has(key) || !slots.mayBeInherited(key)) return []
+    const ancestor = ancestorOf(key)
+    if (!ancestor) return []
+    const change = {
+      scope,
+      key,
+      from: shown,
+      to: cap,
+      cause: 'policy',
+      ...sourceOf(origin),
+      entry,
+      healing: false,
+      grantEnd: false,
+    } as const
+    return [{ ...change, revealedBy: ancestor.scope }]
+  })
+  return found.toSorted((a, b) => compareScopes(a.scope, b.scope))
+}
 
 interface ProblemInputs {
   readonly resolution: Resolution

@@ -3,8 +3,7 @@
 import type { Pool, PoolMembers } from '../model/policy.ts'
 import type { Position } from '../model/problem.ts'
 import { type Credits, formatInstant } from '../model/units.ts'
-import { capToAsk, keepsCap, keptCap } from './ask.ts'
-import { dealPool } from './deal.ts'
+import { capToAsk, dealPool, keepsCap, keptCap } from './deal.ts'
 import { fullCount, fullSum, poolFigures } from './figures.ts'
 import { type CapSince, cannotPay, type MemberNow, memberOf, type PoolMember, type PoolState, type PoolTerms } from './state.ts'
 

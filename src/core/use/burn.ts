@@ -133,7 +133,7 @@ interface ExhaustionInputs {
 }
 
 /** The instant of the balance when they have already run out; undefined when they last to the cycle's end, or that is not known. */
-export function exhaustionOf({ balance, used, people, forecast }: ExhaustionInputs): Instant | undefined {
+function exhaustionOf({ balance, used, people, forecast }: ExhaustionInputs): Instant | undefined {
   const { addOnAvailable, addOnUsed, creditsPerSeat, readAt } = balance
   if (addOnAvailable <= 0) return undefined
   if (addOnUsed >= addOnAvailable) return readAt

@@ -3,7 +3,7 @@
 import { dirname, isAbsolute, join, normalize } from 'node:path'
 import { parseBaseUrl } from '../../api/url.ts'
 import { hasErrors, type Problem } from '../../core/model/problem.ts'
-import { REQUEST_PLACEHOLDERS, unknownInRequest } from '../../core/notify/request-link.ts'
+import { REQUEST_PLACEHOLDERS, unknownInRequest } from '../../core/notify/settings.ts'
 import { API_VERSION, CONFIG_KIND } from '../../policy/bounds.ts'
 import type { EnvelopeSource } from '../../policy/load/delegated.ts'
 import { checkDocument } from '../../policy/schema/faults.ts'

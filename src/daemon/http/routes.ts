@@ -2,16 +2,93 @@
 // and /ledger. Only GET and HEAD are allowed; an answer never has a stack trace or a key.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isHostOfHere, isLoopback } from '../../core/model/loopback.ts'
-import { createAnswers } from './answers.ts'
-import { API_HELP, addApi, isApi, OPENAPI_PATH, refuseJson } from './api.ts'
-import { API_ROUTES } from './api-table.ts'
+import type { Clock } from '../../ports.ts'
+import { API, API_ROUTES } from './api-table.ts'
 import { EVERYBODY, type Gate, isRefused, NOBODY, type Viewer } from './auth.ts'
 import { DocumentError } from './documents/documents.ts'
 import { addEvents, askingOf, EVENTS_PATH } from './events.ts'
+import { OPENAPI } from './openapi.generated.ts'
 import type { ServedOptions } from './options.ts'
-import { addPages, answer, pathOf } from './pages.ts'
-import { gathered, type SharedPage, sharePage } from './shared.ts'
+import { addPages, answer, createAnswers, type PageParts, paramsOf, pathOf, queryOf } from './pages.ts'
 import type { Refusal } from './token.ts'
+
+const JSON_TYPE = 'application/json; charset=utf-8'
+const OPENAPI_PATH = '/openapi.json'
+
+/** Whether refusals of this path are JSON. */
+const isApi = (path: string): boolean => path === '/api' || path.startsWith('/api/')
+
+function addApi(server: FastifyInstance, parts: Omit<PageParts, 'console'>): void {
+  for (const { path, make, isOwn = false } of API_ROUTES) {
+    server.get(path, (request, reply) =>
+      answer(reply, request, parts, {
+        type: JSON_TYPE,
+        isOwn,
+        make: async (viewer) => `${JSON.stringify(await make(parts.documents.for(viewer), paramsOf(request), queryOf(request)))}\n`,
+      }),
+    )
+  }
+  const openapi = Buffer.from(`${JSON.stringify(OPENAPI)}\n`)
+  server.get(OPENAPI_PATH, (_, reply) => reply.type(JSON_TYPE).send(openapi))
+}
+
+/** A refusal as JSON. */
+const refuseJson = (reply: FastifyReply, status: number, message: string): FastifyReply =>
+  reply
+    .code(status)
+    .type(JSON_TYPE)
+    .send(`${JSON.stringify({ apiVersion: 'capkeeper/v1', kind: 'Error', status, message: message.trimEnd() })}\n`)
+
+const API_HELP = `there is no such document; ${OPENAPI_PATH} names all documents of ${API}`
+
+/** A page is shared for this many times as long as making it took. Choice. */
+const SHARED_TIMES = 4
+/** A page of this size is shared at least this long, so that few copies are in memory while slow readers read theirs. Choice. */
+const LARGE_BYTES = 1024 * 1024
+const LARGE_SHARED_MS = 15_000
+
+type SharedPage = () => Promise<Buffer>
+
+export function sharePage(clock: Pick<Clock, 'monotonic'>, make: () => string | Promise<string> | Promise<Buffer>): SharedPage {
+  let made: { readonly bytes: Buffer; readonly untilMs: number } | undefined
+  let making: Promise<Buffer> | undefined
+  async function remake(): Promise<Buffer> {
+    const beganMs = clock.monotonic()
+    try {
+      const content = await make()
+      const bytes = typeof content === 'string' ? Buffer.from(content) : content
+      const nowMs = clock.monotonic()
+      const sharedMs = (nowMs - beganMs) * SHARED_TIMES
+      made = { bytes, untilMs: nowMs + (bytes.length >= LARGE_BYTES ? Math.max(sharedMs, LARGE_SHARED_MS) : sharedMs) }
+      return bytes
+    } finally {
+      making = undefined
+    }
+  }
+  return async () => {
+    if (made && clock.monotonic() < made.untilMs) return made.bytes
+    // The old page is released first: two of them at once would take twice the memory.
+    made = undefined
+    making ??= remake()
+    return making
+  }
+}
+
+/** How long pieces are joined without a pause for other work. */
+const STRETCH_MS = 20
+
+/** Joins a long text while other work goes on. */
+export async function gathered(pieces: AsyncIterable<string>, clock: Pick<Clock, 'monotonic' | 'sleep'>): Promise<Buffer> {
+  const parts: Buffer[] = []
+  let beganMs = clock.monotonic()
+  for await (const piece of pieces) {
+    parts.push(Buffer.from(piece))
+    if (clock.monotonic() - beganMs < STRETCH_MS) continue
+    await clock.sleep(1)
+    beganMs = clock.monotonic()
+  }
+  return Buffer.concat(parts)
+}
 
 /** Addresses that are no pages of the console, as a refusal names them. */
 const PATHS = ['/metrics', '/livez', '/readyz', '/status', '/ledger', OPENAPI_PATH]
@@ -20,7 +97,6 @@ const ALWAYS_OPEN = ['/livez', '/readyz']
 
 const ALLOWED = 'GET, HEAD'
 const TEXT = 'text/plain; charset=utf-8'
-const JSON_TYPE = 'application/json; charset=utf-8'
 
 export function addRoutes(server: FastifyInstance, options: ServedOptions, limits: { readonly maxConnections: number }): void {
   const { clock, console, documents, live } = options

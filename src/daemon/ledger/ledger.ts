@@ -5,7 +5,6 @@ import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Clock } from '../../ports.ts'
 import { bind, bindings, type LedgerMode } from './adapter.ts'
-import { COPY_TABLES, type CopyEnd, type CopyReader, type CopyRow, type CopyTable, type CopyWriter, columnNames } from './copy.ts'
 import { corrupt, fromFileSystem, LedgerError } from './error.ts'
 import { isPostgresAddress, otherScheme, shownAddress } from './postgres/address.ts'
 import type { Fence } from './postgres/writer.ts'
@@ -25,7 +24,16 @@ import {
 } from './sqlite/database.ts'
 import { sqliteRows, type Versions } from './sqlite/rows.ts'
 import { create, schemaVersion } from './sqlite/schema.ts'
-import type { LedgerStore } from './store.ts'
+import {
+  COPY_TABLES,
+  type CopyEnd,
+  type CopyReader,
+  type CopyRow,
+  type CopyTable,
+  type CopyWriter,
+  columnNames,
+  type LedgerStore,
+} from './store.ts'
 import { pacesIn, pausesIn } from './values/rows.ts'
 import { workspaceLedger } from './workspace.ts'
 

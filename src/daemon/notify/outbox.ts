@@ -1,6 +1,5 @@
 // Sends due messages: records that a message is about to be sent, sends it, records the outcome. A message that may have been sent is never sent again.
 // There is no queue in memory: due messages follow from figures and the ledger.
-
 import type { Finding } from '../../core/model/condition.ts'
 import type { Person } from '../../core/model/observed.ts'
 import { isYounger } from '../../core/model/units.ts'
@@ -17,10 +16,12 @@ import {
 import { type Delivery, markEnded, markSending, settleOpen, type Told, type ToldEntry, withDigests } from '../../core/notify/told.ts'
 import type { FirstStop } from '../../core/use/first-stop.ts'
 import type { RecordsReader } from '../../ports.ts'
+import { notice } from '../conditions/notice.ts'
 import { type StopFacts, stopOf } from '../conditions/stop.ts'
 import { peopleShown, poolsOfCycle } from '../conditions/view.ts'
 import { cycleOf, type WorkspaceState } from '../cycle/state.ts'
-import type { Workspace } from '../workspace.ts'
+import { LedgerError } from '../ledger/error.ts'
+import { report, type Workspace } from '../workspace.ts'
 import type { Notifier } from './channels.ts'
 import { endedUse, groupsOfPool, happened } from './happened.ts'
 
@@ -33,7 +34,7 @@ const MOST_AT_ONCE = 500
 /** Older figures cause no message. Choice. */
 const FIGURES_LIFE_MS = 24 * 3_600_000
 
-export interface Ending {
+interface Ending {
   /** No further message is begun. */
   readonly ending: AbortSignal
   /** Messages being sent are cut off. */
@@ -41,7 +42,7 @@ export interface Ending {
 }
 
 /** Sends what is due now; the findings tell what could not be sent. Rejects with a `LedgerError`. */
-export async function tellPeople(workspace: Workspace, notifier: Notifier, signals: Ending): Promise<readonly Finding[]> {
+async function tellPeople(workspace: Workspace, notifier: Notifier, signals: Ending): Promise<readonly Finding[]> {
   const { ledger, clock } = workspace
   const known = ledger.fact('told')
   if (known) await keep(workspace, known, settleOpen(known, clock.now()))
@@ -226,4 +227,58 @@ function notifyFindings(entries: Entries, now: number): readonly Finding[] {
 function countOf(entries: readonly ToldEntry[], state: ToldEntry['state'], words: string): string | undefined {
   const count = entries.filter((entry) => entry.state === state).length
   return count === 0 ? undefined : `${count} ${words}`
+}
+
+/** The present run, and when the last one began. */
+export interface TellingState {
+  underWay: Promise<void> | undefined
+  begunAt: number
+}
+
+export const idleTelling = (): TellingState => ({ underWay: undefined, begunAt: Number.NEGATIVE_INFINITY })
+
+/** Choice. */
+const RUN_EVERY_MS = 60_000
+
+/** Begins a run where one is due. `collecting`: use is being read, so wait for measured figures rather than send estimates. */
+export function keepTold(workspace: Workspace, telling: TellingState, ends: Ending, collecting: boolean): void {
+  const { notifier, clock, state, shown } = workspace
+  if (!notifier || !state || !shown.desiredState || telling.underWay || (collecting && !state.measured)) return
+  if (ends.ending.aborted || clock.monotonic() - telling.begunAt < RUN_EVERY_MS) return
+  telling.begunAt = clock.monotonic()
+  const grace = graceOf(workspace, ends.ending)
+  telling.underWay = tellPeople(workspace, notifier, { ending: ends.ending, cut: AbortSignal.any([ends.cut, grace.signal]) })
+    .then((found) => notice(workspace, { notify: found }))
+    .catch((error: unknown) => {
+      // Cycles report a ledger that cannot be written.
+      if (error instanceof LedgerError || ends.ending.aborted) return
+      report(workspace, { kind: 'bug', message: `unexpected: ${error instanceof Error ? error.message : String(error)}` })
+    })
+    .finally(() => {
+      grace.close()
+      telling.underWay = undefined
+    })
+}
+
+/** At the end of the process messages being sent get this time, because the next replica waits for the end. Choice. */
+const GRACE_MS = 2_000
+
+/** Aborts when this time after the end has passed. */
+function graceOf({ clock }: Pick<Workspace, 'clock'>, ending: AbortSignal): { readonly signal: AbortSignal; close(): void } {
+  const over = new AbortController()
+  const cut = new AbortController()
+  const begin = (): void => {
+    clock.sleep(GRACE_MS, over.signal).then(
+      () => cut.abort(new Error('the grace period is over')),
+      () => undefined,
+    )
+  }
+  ending.addEventListener('abort', begin, { once: true })
+  return {
+    signal: cut.signal,
+    close() {
+      ending.removeEventListener('abort', begin)
+      over.abort(new Error('done'))
+    },
+  }
 }

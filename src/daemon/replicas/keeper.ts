@@ -4,6 +4,7 @@
 import {
   BEAT_MS,
   type HeartbeatAnswer,
+  type Held,
   type HeldWorkspace,
   LEASE_MS,
   LOOK_MS,
@@ -11,12 +12,22 @@ import {
   type Moment,
   mayLeave,
   quietUntil,
+  settingsThatCount,
+  spread,
 } from '../../core/replicas/lease.ts'
-import { type Held, settingsThatCount, spread } from '../../core/replicas/spread.ts'
 import { LedgerError } from '../ledger/error.ts'
-import type { FencedLeases, LeaseStatus } from './leases.ts'
+import {
+  type FencedLeases,
+  isReplaced,
+  isTold,
+  type KeeperOptions,
+  type LeaseStatus,
+  momentOf,
+  newState,
+  type Own,
+  type State,
+} from './leases.ts'
 import { READOPT_EVERY_MS, readopt, report, SHOW_EVERY_MS, show, shownElsewhere } from './sharing.ts'
-import { isReplaced, isTold, type KeeperOptions, momentOf, newState, type Own, type State } from './state.ts'
 
 /** A heartbeat that takes longer is given up. */
 const BEAT_PATIENCE_MS = 5_000

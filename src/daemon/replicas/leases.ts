@@ -1,7 +1,24 @@
 // The daemon's view of leases, the same for a ledger of one process and for one that replicas share. `soleLeases` is the case of one process;
 // keeper.ts keeps the leases of a replica.
 import type { Instant } from '../../core/model/units.ts'
+import {
+  BEAT_MS,
+  type HeartbeatAnswer,
+  LEASE_MS,
+  type Lease,
+  type LeaseRow,
+  LOOK_MS,
+  leftMs,
+  type Moment,
+  mayLeave,
+  type Quiet,
+  quietUntil,
+  type ReplicaName,
+} from '../../core/replicas/lease.ts'
+import type { Clock, LeaseTable } from '../../ports.ts'
+import { LedgerError } from '../ledger/error.ts'
 import type { WorkspaceLease } from '../workspace.ts'
+import { saySame } from './policies.ts'
 
 /** A workspace that this process is configured for. */
 export interface Wanted {
@@ -107,4 +124,176 @@ export function leaseOf(leases: Leases, workspace: string): WorkspaceLease | und
       return { isHere, ...(holder !== undefined && { holder }), transfers: leases.transfers(workspace) }
     },
   }
+}
+
+export interface KeeperOptions {
+  readonly replica: ReplicaName
+  readonly table: LeaseTable
+  readonly clock: Clock
+  /** Logs something unexpected. */
+  readonly complain?: (message: string) => void
+}
+
+export interface Own extends Lease {
+  readonly quiet?: Quiet
+}
+
+export interface State extends KeeperOptions {
+  wanted: readonly Wanted[]
+  /** The digests of settings in `wanted`, by workspace. */
+  configs: ReadonlyMap<string, string>
+  /** The `configs` that the table has. */
+  configsTold: ReadonlyMap<string, string> | undefined
+  /** The leases in the last answer, by workspace. */
+  rows: ReadonlyMap<string, LeaseRow>
+  hooks: LeaseHooks | undefined
+  readonly held: Map<string, Own>
+  /** Workspaces whose loops are starting or ending. */
+  readonly busy: Map<string, Promise<void>>
+  /** Tokens of leases to release with the next heartbeat. */
+  readonly leaving: Map<string, number>
+  /** Lost leases: until when (monotonic clock) a write under them may still be under way. */
+  readonly lost: Map<string, number>
+  /** Workspaces that could not be opened here: until when (monotonic clock) they are left to other replicas. */
+  readonly failed: Map<string, number>
+  answer: HeartbeatAnswer | undefined
+  /** Monotonic clock. */
+  readonly freeSince: Map<string, number>
+  /** The policies of valid files, by workspace. */
+  policies: ReadonlyMap<string, string>
+  /** The policies of this replica that the table has, and since when (monotonic clock). */
+  told: ReadonlyMap<string, string>
+  toldAt: number
+  /** The newest policies of any replica, by workspace. */
+  readonly latest: Map<string, string>
+  readonly transfers: Map<string, number>
+  readonly shown: Map<string, string>
+  readonly saved: Map<string, string>
+  shownMark: string | undefined
+  /** Why the last heartbeat failed. */
+  trouble: string | undefined
+  stopping: boolean
+  beating: Promise<void> | undefined
+  /** When each step is due (monotonic clock); `free` is the search for free workspaces. */
+  readonly due: { beat: number; free: number; readopt: number; show: number; readShown: number }
+  readonly ended: AbortController
+}
+
+export const newState = (options: KeeperOptions): State => ({
+  ...options,
+  ...{
+    wanted: [],
+    configs: new Map(),
+    configsTold: undefined,
+    rows: new Map(),
+    hooks: undefined,
+    answer: undefined,
+    policies: new Map(),
+    told: new Map(),
+    toldAt: 0,
+    shownMark: undefined,
+    beating: undefined,
+  },
+  ...{ held: new Map(), busy: new Map(), leaving: new Map(), lost: new Map(), failed: new Map(), freeSince: new Map(), latest: new Map() },
+  ...{ transfers: new Map(), shown: new Map(), saved: new Map(), trouble: undefined, stopping: false },
+  due: { beat: 0, free: 0, readopt: 0, show: 0, readShown: 0 },
+  ended: new AbortController(),
+})
+
+export const momentOf = ({ clock }: State): Moment => ({ wall: clock.now(), monotonic: clock.monotonic() })
+
+/**
+ * Whether the policies of this replica are not the newest: another replica has had newer ones, or the table does not know them yet. The last
+ * known good policies, in force while files are broken, were known before.
+ */
+export function isReplaced(state: State, workspace: string): boolean {
+  const own = inForce(state, workspace)
+  return own !== undefined && !saySame(state.latest.get(workspace), own)
+}
+
+/** The policies that this replica follows. */
+export const inForce = ({ policies, latest, hooks }: State, workspace: string): string | undefined =>
+  policies.get(workspace) ?? (latest.has(workspace) ? hooks?.lastGood(workspace) : undefined)
+
+/** False also when the table has lost them: after a failover, or because it had dropped this replica. */
+export const isTold = ({ policies, told }: State): boolean => [...policies].every(([workspace, policy]) => told.get(workspace) === policy)
+
+/** How long to wait for a replica that is ending. Choice. */
+const PATIENCE_MS = 2_000
+
+interface CommandLeases extends FencedLeases {
+  /** Rejects with LEDGER_LOCKED when another process holds the workspace. */
+  claim(workspace: string): Promise<void>
+}
+
+interface CommandOptions {
+  readonly replica: ReplicaName
+  readonly table: LeaseTable
+  readonly clock: Clock
+  readonly wanted: readonly Wanted[]
+  readonly heldBy: (workspace: string, holder: string) => LedgerError
+}
+
+export function commandLeases({ replica, table, clock, wanted, heldBy }: CommandOptions): CommandLeases {
+  const held = new Map<string, Own>()
+  const ended = new AbortController()
+  const moment = (): Moment => ({ wall: clock.now(), monotonic: clock.monotonic() })
+  const beat = async (take?: string): Promise<HeartbeatAnswer> => {
+    const askedAt = moment()
+    const configOf = (name: string): string => wanted.find(({ workspace }) => workspace === name)?.config ?? ''
+    const renew = [...held].map(([workspace, { token }]) => ({ workspace, token, config: configOf(workspace) }))
+    const taking = take === undefined ? [] : [{ workspace: take, config: configOf(take) }]
+    const answer = await table.beat({ replica, lastsMs: LEASE_MS, renew, release: [], take: taking, refuses: [], spreads: false })
+    for (const [workspace, own] of held) {
+      if (answer.renewed.has(workspace)) held.set(workspace, { ...own, askedAt })
+      else if (renew.some((one) => one.workspace === workspace)) held.delete(workspace)
+    }
+    for (const [workspace, { token, quietMs }] of answer.taken) {
+      held.set(workspace, { token, askedAt, lastsMs: LEASE_MS, ...(quietMs > 0 && { quiet: { from: moment(), lastsMs: quietMs } }) })
+    }
+    return answer
+  }
+  let living: Promise<void> | undefined
+  const live = async (): Promise<void> => {
+    while (!ended.signal.aborted) {
+      await clock.sleep(BEAT_MS, ended.signal).catch(() => undefined)
+      // A lease that cannot be renewed ends by itself, and stops all writes.
+      if (!ended.signal.aborted) await beat().catch(() => undefined)
+    }
+  }
+  const lasting = (workspace: string): Own | undefined => {
+    const own = held.get(workspace)
+    return own && leftMs(own, moment()) > 0 ? own : undefined
+  }
+  return {
+    ...soleLeases(),
+    isSole: false,
+    holds: (workspace) => lasting(workspace) !== undefined,
+    mayLeave: (workspace, timeoutMs) => mayLeave(held.get(workspace), moment(), timeoutMs),
+    quietUntil: (workspace) => quietUntil(held.get(workspace)?.quiet, moment()),
+    fence(workspace) {
+      const own = lasting(workspace)
+      return own && { replica: replica.id, token: own.token }
+    },
+    async claim(workspace) {
+      const endAt = clock.monotonic() + PATIENCE_MS
+      while (!lasting(workspace)) {
+        const { leases, taken } = await beat(workspace)
+        if (taken.has(workspace)) break
+        const holder = leases.find((one) => one.workspace === workspace)?.holder
+        if (clock.monotonic() >= endAt) throw heldBy(workspace, holder?.name ?? 'another process')
+        await clock.sleep(LOOK_MS)
+      }
+      living ??= live()
+    },
+    async stop() {
+      ended.abort(new Error('stopped'))
+      await living
+      if (held.size > 0) await table.leave(replica.id).catch(ignore)
+    },
+  }
+}
+
+const ignore = (error: unknown): void => {
+  if (!(error instanceof LedgerError)) throw error
 }

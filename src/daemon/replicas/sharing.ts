@@ -1,7 +1,7 @@
 // Shares between replicas, beside leases, the policies of each and the views of their workspaces. It does not decide who holds a workspace.
 import type { HeldWorkspace } from '../../core/replicas/lease.ts'
+import { inForce, type State } from './leases.ts'
 import { saySame } from './policies.ts'
-import { inForce, type State } from './state.ts'
 
 /** Old policies count again when every live replica has had them for so long (docs/replicas.md). */
 export const READOPT_MS = 600_000

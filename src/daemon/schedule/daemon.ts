@@ -9,7 +9,6 @@ import { InputError, type Problem } from '../../core/model/problem.ts'
 import type { Instant } from '../../core/model/units.ts'
 import { emptied } from '../../core/resolve/emptied.ts'
 import type { Clock } from '../../ports.ts'
-import { configFinding, LEDGER_UNWRITABLE } from '../conditions/process.ts'
 import type { Config, WorkspaceConfig } from '../config/settings.ts'
 import type { Health } from '../http/metrics/metrics.ts'
 import type { Readiness } from '../http/options.ts'
@@ -21,7 +20,7 @@ import { elsewhereIn, isOfLease, leaseFindings, noticeLease, packed, viewsOf, wa
 import { createWorkspace, report, type Workspace, type WorkspaceParts } from '../workspace.ts'
 import { type Loop, startLoop } from './loop.ts'
 import { oneAtATime } from './one-at-a-time.ts'
-import { createReadiness, openAll, refreshViews, sharedRefresh } from './refresh.ts'
+import { configFinding, createReadiness, LEDGER_UNWRITABLE, openAll, refreshViews, sharedRefresh } from './refresh.ts'
 
 /** The parts of a workspace, and how to close them. */
 export interface OpenedWorkspace {

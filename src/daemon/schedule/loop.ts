@@ -22,7 +22,7 @@ import type { CycleOptions } from '../cycle/options.ts'
 import { reconcile } from '../cycle/run.ts'
 import { cycleOf, type DesiredState, desiredState, grantsFrozen, recall, type WorkspaceState } from '../cycle/state.ts'
 import { LedgerError } from '../ledger/error.ts'
-import { idleTelling, keepTold, type Telling } from '../notify/telling.ts'
+import { idleTelling, keepTold, type TellingState } from '../notify/outbox.ts'
 import { report, type Workspace } from '../workspace.ts'
 import { chooseReadings } from './slice.ts'
 
@@ -75,7 +75,7 @@ interface Agenda {
   /** When the usage summary was made last. */
   summaryShownAt: number
   /** Notifications, beside everything else. */
-  readonly telling: Telling
+  readonly telling: TellingState
 }
 
 /** The loop of one workspace; it starts with the first `setPolicy`. It never rejects: failures are events. */

@@ -1,13 +1,37 @@
 // Refreshes what pages show of other processes, before a page is answered. A database that does not answer must not keep a page waiting, so
 // after a while the page shows the last known state.
 import type { Pause } from '../../core/model/change.ts'
+import type { Finding } from '../../core/model/condition.ts'
+import { InputError } from '../../core/model/problem.ts'
 import type { Instant } from '../../core/model/units.ts'
+import { formatProblems } from '../../policy/yaml.ts'
 import type { Clock } from '../../ports.ts'
+import { problemTexts } from '../conditions/findings.ts'
 import type { WorkspaceConfig } from '../config/settings.ts'
 import type { Readiness } from '../http/options.ts'
 import { LedgerError } from '../ledger/error.ts'
 import type { Leases } from '../replicas/leases.ts'
 import type { Workspace } from '../workspace.ts'
+
+/** The subject of conditions of the process as a whole. */
+const PROCESS = 'capkeeper'
+
+/** A configuration that cannot come into force: it is invalid, or a workspace of it cannot be opened. */
+export function configFinding(error: unknown): Finding {
+  const found = { type: 'ConfigInvalid', subject: PROCESS, reason: 'CONFIG_INVALID' } as const
+  if (!(error instanceof InputError)) return { ...found, message: error instanceof Error ? error.message : String(error) }
+  const [first = 'nothing is known of why', ...more] = problemTexts(error.problems)
+  const lines = formatProblems(error.problems).split('\n')
+  const message = more.length > 0 ? `${first} (and ${error.problems.length - 1} more)` : first
+  return { ...found, message, version: lines.join('\n'), fields: { problems: lines } }
+}
+
+export const LEDGER_UNWRITABLE: Finding = {
+  type: 'LedgerUnwritable',
+  subject: PROCESS,
+  reason: 'LEDGER_UNWRITABLE',
+  message: 'the ledger cannot be written, so no cap is written; look at its disk and its permissions',
+}
 
 /** Opens all, or none: closes those that are open when one cannot be opened, and rejects as that one did. */
 export async function openAll<Of, Opened extends { close(): void }>(

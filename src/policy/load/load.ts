@@ -10,9 +10,8 @@ import { didYouMean } from '../suggest.ts'
 import { compareProblems, problemOn, quoted, type Source } from '../yaml.ts'
 import { type DelegatedInputs, type EnvelopeSource, homesOf, readDelegated } from './delegated.ts'
 import { delegatedLines, digestOfLines, linesOf } from './digest.ts'
-import { type PolicyText, readPolicyFiles } from './files.ts'
+import { beyondText, bounded, type PolicyText, readPolicyFiles } from './files.ts'
 import { revisionOf } from './git.ts'
-import { beyondText, bounded } from './limits.ts'
 
 /** A configured workspace. It reads the files of its `policies`, or all files when it has none, or none of them is among the given paths. */
 export interface WorkspaceSource {

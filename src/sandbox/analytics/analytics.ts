@@ -1,8 +1,7 @@
 // Analytics: reads, compiles, runs and shows each query of a request, in the order of the request. Bounds the size of an answer.
 import type { AggregationFunction, AnalyticsAnswer, WireAnalyticsResult, WireResponseItem } from '../../api/wire.ts'
-import type { ServiceContext } from '../context.ts'
 import { type Fields, Refusal, textField, timeField } from '../refusal.ts'
-import { peopleOf } from '../roster.ts'
+import { peopleOf, type ServiceContext } from '../roster.ts'
 import type { SqlValue, StoredKey } from '../store.ts'
 import { FILTERS, type FieldType, type NamedField } from './fields.ts'
 import { type ApiKeyOf, type Filter, type Query, queriesOf, type Selection, writeCell } from './query.ts'

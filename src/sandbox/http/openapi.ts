@@ -3,8 +3,7 @@
 import type { Operation } from '../../ports.ts'
 import { PERMISSION_OF, WITHOUT_CAPS } from '../service.ts'
 import type { Switches } from '../switches.ts'
-import type { Schema } from './openapi-analytics.ts'
-import { answerSchemas, REQUEST_SCHEMAS, sharedSchemas } from './openapi-schemas.ts'
+import { answerSchemas, REQUEST_SCHEMAS, type Schema, sharedSchemas } from './openapi-schemas.ts'
 
 interface OperationText {
   readonly summary: string

@@ -1,7 +1,7 @@
 // What the last deal asks for a member now, who keeps a cap because a raise has to wait, and who may inherit higher caps.
 import { describe, expect, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
-import { capToAsk, followersIn, keepsCap, keptCap } from '../../../src/core/pools/ask.ts'
+import { capToAsk, followersIn, keepsCap, keptCap } from '../../../src/core/pools/deal.ts'
 import type { PoolMember, PoolState } from '../../../src/core/pools/state.ts'
 import { CYCLE, cap, email, HOUR, NOW, type PlainCap } from '../../support/declare.ts'
 

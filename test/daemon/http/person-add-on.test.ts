@@ -2,8 +2,7 @@
 
 import { expect, test } from 'vitest'
 import { EVERYBODY } from '../../../src/daemon/http/auth.ts'
-import { createLibrary } from '../../../src/daemon/http/documents/make.ts'
-import { sourceOf } from '../../../src/daemon/http/documents/source.ts'
+import { createLibrary, sourceOf } from '../../../src/daemon/http/documents/make.ts'
 import { EMAIL_LABELS, hashLabels } from '../../../src/daemon/http/status/labels.ts'
 import { sha256 } from '../../../src/daemon/schedule/system.ts'
 import { DAY, HOUR } from '../../support/declare.ts'

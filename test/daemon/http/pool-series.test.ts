@@ -3,8 +3,7 @@
 
 import { afterEach, describe, expect, test } from 'vitest'
 import { EVERYBODY } from '../../../src/daemon/http/auth.ts'
-import { createLibrary } from '../../../src/daemon/http/documents/make.ts'
-import { sourceOf } from '../../../src/daemon/http/documents/source.ts'
+import { createLibrary, sourceOf } from '../../../src/daemon/http/documents/make.ts'
 import type { PoolSeries } from '../../../src/daemon/http/documents/types.ts'
 import { EMAIL_LABELS } from '../../../src/daemon/http/status/labels.ts'
 import { email, HOUR } from '../../support/declare.ts'

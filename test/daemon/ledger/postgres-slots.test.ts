@@ -1,6 +1,6 @@
 // Slots for a process's few connections.
 import { expect, test } from 'vitest'
-import { createSlots } from '../../../src/daemon/ledger/postgres/slots.ts'
+import { createSlots } from '../../../src/daemon/ledger/postgres/database.ts'
 import { fakeClock } from '../../support/clock.ts'
 
 function threeSlots() {

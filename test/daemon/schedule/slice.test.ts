@@ -2,8 +2,7 @@
 
 import { expect, test } from 'vitest'
 import { EVERYBODY } from '../../../src/daemon/http/auth.ts'
-import { createLibrary } from '../../../src/daemon/http/documents/make.ts'
-import { sourceOf } from '../../../src/daemon/http/documents/source.ts'
+import { createLibrary, sourceOf } from '../../../src/daemon/http/documents/make.ts'
 import { EMAIL_LABELS } from '../../../src/daemon/http/status/labels.ts'
 import { HASHED_LABELS } from '../../support/documents.ts'
 import { capsOf, type Living, live, MINUTE, SECOND } from '../../support/living.ts'

@@ -348,7 +348,7 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     name: 'an open raise of a deal is written while the sum is above the credits',
-    file: 'core/pools/ask.ts',
+    file: 'core/pools/deal.ts',
     find: 'inForce >= member.dealt || !isAbove(state, credits)) return',
     replace: 'inForce >= member.dealt || credits > 0) return',
     needs: ['pools', 'pool-turn'],
@@ -364,7 +364,7 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     name: 'the own cap of a protected member is raised past the credits',
-    file: 'core/pools/ask.ts',
+    file: 'core/pools/deal.ts',
     find: 'return more > credits - fullSum(state)',
     replace: 'return more < 0',
     needs: ['pools', 'pool-turn'],

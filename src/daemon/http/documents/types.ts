@@ -13,14 +13,13 @@ import type { UseReading } from '../../../core/use/forecast.ts'
 import type { DayGrade } from '../../../core/use/history.ts'
 import type { AddOnDay, Clock, DayRange, LedgerFacts } from '../../../ports.ts'
 import type { KnownRuns } from '../../collect/kept.ts'
+import type { RequestsOf } from '../../conditions/chronicle.ts'
 import type { Journal } from '../../conditions/journal.ts'
-import type { RequestsOf } from '../../conditions/requests.ts'
 import type { DesiredState } from '../../cycle/state.ts'
 import type { WorkspaceSettings } from '../../workspace.ts'
 import type { Health } from '../metrics/metrics.ts'
 import type { PeopleLabels } from '../status/labels.ts'
 import type { COMPARISON } from './schema/comparison-source.ts'
-import type { LEAD } from './schema/lead-source.ts'
 import type { place, problem, Shape } from './schema/parts-source.ts'
 import type { GROUP, GROUPS, ME, PEOPLE, PERSON, WRITE } from './schema/people-source.ts'
 import type { STATUS } from './schema/status-source.ts'
@@ -31,6 +30,7 @@ import type {
   DRIFT_SERIES,
   HOLD,
   HOLDS,
+  LEAD,
   NEAR_SERIES,
   PLAN,
   POOL_SERIES,

@@ -1,18 +1,17 @@
 // The overview of all workspaces, and the page of one: what needs a person, what is off, what is held, and where the credits go.
-
 import { serviceModel } from '../../../core/interpret/service-model.ts'
 import { GUARD_CODES } from '../../../core/model/change.ts'
 import type { ScopeStatus, WorkspaceView } from '../../../core/model/events.ts'
 import { userScope } from '../../../core/model/scope.ts'
+import { DAY_MS, midnight } from '../../../core/model/units.ts'
 import { guardText } from '../../../core/plan/reviewed.ts'
 import type { GrantStatus } from '../../../core/resolve/candidate.ts'
-import { medianMs, type RequestsOf } from '../../conditions/requests.ts'
+import { medianMs, type RequestsOf } from '../../conditions/chronicle.ts'
 import { seenEntries } from '../status/status.ts'
 import type { Query } from './documents.ts'
 import { holdOf } from './holds.ts'
-import { poolEntries } from './pools.ts'
 import { asked, limitOf, PAGE, pageOf } from './query.ts'
-import { cents, grantEntryOf, headOf, placeOf, problemsOf, ratio, rfc3339, scopeEntryOf, scopeText } from './show.ts'
+import { cents, dayText, grantEntryOf, headOf, placeOf, problemsOf, ratio, rfc3339, scopeEntryOf, scopeText } from './show.ts'
 import {
   attentionOf,
   countsByKind,
@@ -21,12 +20,70 @@ import {
   historyOf,
   modelEntries,
   notInSync,
+  poolFigures,
   stateOf,
   summaryOf,
   toneRank,
   warningTexts,
 } from './summary.ts'
-import type { DaemonFacts, HealthDocument, ScopeEntry, Showing, WorkspaceDocument, WorkspaceFacts, WorkspaceListDocument } from './types.ts'
+import type {
+  DaemonFacts,
+  HealthDocument,
+  PoolSeries,
+  ScopeEntry,
+  Showing,
+  WorkspaceDocument,
+  WorkspaceFacts,
+  WorkspaceListDocument,
+} from './types.ts'
+
+/** The pools of a workspace in the order of their names. */
+function poolEntries({ view, desiredState }: WorkspaceFacts, showing: Showing): WorkspaceDocument['pools'] {
+  const known = new Map((view.pools ?? []).map((one) => [one.name, one]))
+  return (desiredState?.resolution.pools ?? []).map(({ pool, members }) => ({
+    name: showing.people.text(pool.name),
+    credits: pool.credits,
+    people: members.length,
+    share: pool.share,
+    ...poolFigures(known.get(pool.name) ?? {}, showing),
+    source: placeOf(pool.at, showing, view.policy?.revision),
+  }))
+}
+
+/** Pools that one answer has a series of. Choice. */
+const MOST_SERIES = 20
+
+/** Each pool from the first day of the cycle until today: as recorded at the end of each day, and as it is now. */
+export function poolSeries({ view, journal }: WorkspaceFacts, showing: Showing): PoolSeries {
+  const cycle = view.roster?.cycle ?? view.balance?.cycle
+  const pools = view.pools ?? []
+  const today = midnight(showing.now)
+  const recorded = new Map(journal?.days.map((day) => [day.dayAt, day.pools]))
+  return {
+    ...headOf('PoolSeries', showing),
+    workspace: view.workspace,
+    ...(cycle && { cycle: { start: rfc3339(cycle.startAt), end: rfc3339(cycle.endAt) } }),
+    pools: pools.slice(0, MOST_SERIES).map(({ name, credits, figures }) => {
+      const days: PoolSeries['pools'][number]['days'][number][] = []
+      for (let at = midnight(cycle?.startAt ?? today); cycle && at <= Math.min(today, cycle.endAt - 1); at += DAY_MS) {
+        const byName = recorded.get(at)
+        const known = at === today && figures ? figures : byName && Object.hasOwn(byName, name) ? byName[name] : undefined
+        days.push({
+          day: dayText(at),
+          ...(known && { used: cents(known.used) }),
+          ...(known?.dealt !== undefined && { dealt: cents(known.dealt) }),
+        })
+      }
+      return {
+        name: showing.people.text(name),
+        credits,
+        ...(figures?.exhaustedAt !== undefined && { exhaustion: rfc3339(figures.exhaustedAt) }),
+        days,
+      }
+    }),
+    poolsOmitted: Math.max(0, pools.length - MOST_SERIES),
+  }
+}
 
 export function healthDocument(facts: WorkspaceFacts, daemon: DaemonFacts, showing: Showing): HealthDocument {
   const { view, settings, readings } = facts

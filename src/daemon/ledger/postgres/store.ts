@@ -2,22 +2,154 @@
 // on each workspace.
 import { DAY_MS, type Instant } from '../../../core/model/units.ts'
 import type { Clock } from '../../../ports.ts'
-import type { Binding, LedgerMode } from '../adapter.ts'
+import { type Binding, type BindOptions, chosen, type LedgerMode, NO_BINDING } from '../adapter.ts'
 import { LedgerError } from '../error.ts'
 import { HISTORY_DAYS, MAX_PROBLEMS, TABLES } from '../sqlite/care.ts'
-import type { BindingReport, LedgerReport, LedgerStore, ServerReport } from '../store.ts'
+import {
+  type BindingReport,
+  COPY_TABLES,
+  type CopyEnd,
+  type CopyReader,
+  type CopyRow,
+  type CopyTable,
+  type CopyWriter,
+  columnNames,
+  type LedgerReport,
+  type LedgerStore,
+  type ServerReport,
+} from '../store.ts'
 import type { Decode } from '../values/decode.ts'
 import { pacesIn, pausesIn, readRow } from '../values/rows.ts'
 import { workspaceLedger } from '../workspace.ts'
-import { bind, bindings } from './binding.ts'
-import { postgresCopy } from './copy.ts'
-import { openPostgres, type PostgresDatabase, type Query } from './database.ts'
+import { openPostgres, type PostgresDatabase, type Query, type Row } from './database.ts'
 import { keptText, textKept } from './error.ts'
 import { postgresLeases } from './leases.ts'
 import { postgresRows } from './rows/rows.ts'
 import { pruneUse } from './rows/use.ts'
 import { migratePostgres, POSTGRES_VERSION, postgresVersion, VERSION_SQL } from './schema.ts'
 import { type Fence, fencedWriter, freeWriter, lockingWriter, noWriter, readOnly, type Writer } from './writer.ts'
+
+const ROWS_AT_ONCE = 1_000
+
+export const postgresCopy = (database: PostgresDatabase): CopyEnd => ({
+  name: database.name,
+  async count() {
+    const counts = COPY_TABLES.map(({ name }) => `(SELECT count(*) FROM capkeeper.${name})`)
+    const [row] = await database.query(`SELECT ${counts.join(' + ')} AS n`)
+    return Number(row?.['n'])
+  },
+  read: (body) => database.transaction((query) => body(reader(query)), 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY'),
+  fill: (body) => database.transaction((query) => body(writer(query))),
+})
+
+const reader = (query: Query): CopyReader => ({
+  async *rows(table) {
+    await query(`DECLARE copied NO SCROLL CURSOR FOR SELECT ${columnNames(table)} FROM capkeeper.${table.name}`)
+    for (;;) {
+      const rows = await query(`FETCH ${ROWS_AT_ONCE} FROM copied`)
+      if (rows.length > 0) yield rows.map((row) => rowOf(table, row))
+      if (rows.length < ROWS_AT_ONCE) break
+    }
+    await query('CLOSE copied')
+  },
+  async lastIntent() {
+    const [row] = await query('SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS last FROM capkeeper.intent_id_seq')
+    return Number(row?.['last'])
+  },
+})
+
+const rowOf = ({ columns }: CopyTable, row: Row): CopyRow =>
+  columns.map(([name, kind]) => {
+    const kept = row[name]
+    if (kept === null) return null
+    if (kind === 'number') return Number(kept)
+    if (kind === 'flag') return kept === true
+    return kind === 'key' ? textKept(kept) : String(kept)
+  })
+
+/** Instants may have fractions of a millisecond. */
+const typeOf = (name: string, kind: CopyTable['columns'][number][1]): string => {
+  if (kind === 'flag') return 'boolean'
+  if (kind !== 'number') return 'text'
+  return name === 'at' || name === 'bound_at' ? 'double precision' : 'bigint'
+}
+
+const writer = (query: Query): CopyWriter => ({
+  ...reader(query),
+  async put(table, rows) {
+    const lists = table.columns.map(([name, kind], index) => `$${index + 1}::${typeOf(name, kind)}[]`)
+    const values = table.columns.map(([, kind], index) =>
+      rows.map((row) => {
+        const value = row[index] ?? null
+        if (typeof value === 'boolean') return String(value)
+        return kind === 'key' && value !== null ? keptText(String(value)) : value
+      }),
+    )
+    await query(`INSERT INTO capkeeper.${table.name} (${columnNames(table)}) SELECT * FROM unnest(${lists.join(', ')})`, values)
+  },
+  async goOnAfter(lastIntent) {
+    for (const { name, columns } of COPY_TABLES) {
+      if (!columns.some(([column]) => column === 'id')) continue
+      const least = name === 'intent' ? lastIntent : 0
+      await query(
+        `SELECT setval(pg_get_serial_sequence('capkeeper.${name}', 'id'), greatest(1, $1::bigint, (SELECT max(id) FROM capkeeper.${name})),
+           greatest($1::bigint, (SELECT max(id) FROM capkeeper.${name})) > 0)`,
+        [least],
+      )
+    }
+  },
+})
+
+/** All bindings, or those of one workspace, by name, the current one of a name first. */
+export async function bindings(query: Query, only?: string): Promise<readonly Binding[]> {
+  // Filtered, because all bindings for each of a thousand workspaces would be a million rows.
+  const rows = await query(
+    `SELECT * FROM capkeeper.binding WHERE $1::text IS NULL OR workspace = $1 ORDER BY workspace, current DESC, bound_at DESC, id`,
+    [only === undefined ? null : keptText(only)],
+  )
+  return rows.map((row) => ({
+    id: Number(row['id']),
+    workspace: textKept(row['workspace']),
+    baseUrl: textKept(row['base_url']),
+    current: row['current'] === true,
+    boundAt: Number(row['bound_at']),
+  }))
+}
+
+/** The id of the binding to use; see `../binding.ts`. Rejects with LEDGER_BOUND. */
+export async function bind(
+  database: PostgresDatabase,
+  workspace: string,
+  baseUrl: string | undefined,
+  options: BindOptions,
+): Promise<number> {
+  const choose = async (query: Query): Promise<number | undefined> =>
+    chosen({ all: await bindings(query, workspace), ledger: database.name }, workspace, baseUrl, options)
+  const known = await choose(database.query)
+  if (known !== undefined) return known
+  if (options.mode === 'read') return NO_BINDING
+  return database.transaction(async (query) => {
+    await query('LOCK TABLE capkeeper.binding IN SHARE ROW EXCLUSIVE MODE')
+    return (await choose(query)) ?? make(query, workspace, baseUrl, options)
+  })
+}
+
+async function make(query: Query, workspace: string, baseUrl: string | undefined, { now }: BindOptions): Promise<number> {
+  const url = keptText(baseUrl ?? '')
+  const name = keptText(workspace)
+  const [claimed] = await query("SELECT id FROM capkeeper.binding WHERE workspace = $1 AND base_url = '' AND current", [name])
+  if (claimed) {
+    await query('UPDATE capkeeper.binding SET base_url = $1, bound_at = $2 WHERE id = $3', [url, now, Number(claimed['id'])])
+    return Number(claimed['id'])
+  }
+  await query('UPDATE capkeeper.binding SET current = false WHERE workspace = $1', [name])
+  const [made] = await query(
+    `INSERT INTO capkeeper.binding (workspace, base_url, bound_at, current) VALUES ($1, $2, $3, true)
+     ON CONFLICT (workspace, base_url) DO UPDATE SET current = true, bound_at = excluded.bound_at RETURNING id`,
+    [name, url, now],
+  )
+  return Number(made?.['id'])
+}
 
 export interface PostgresStoreOptions {
   readonly address: string

@@ -5,7 +5,7 @@ import { sharedCap } from '../../../../core/interpret/effective.ts'
 import type { Observed } from '../../../../core/model/observed.ts'
 import { groupScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../../../../core/model/scope.ts'
 import { DAY_MS, type Instant, midnight } from '../../../../core/model/units.ts'
-import { requestLink } from '../../../../core/notify/request-link.ts'
+import { requestLink } from '../../../../core/notify/settings.ts'
 import { bandRank } from '../../../../core/use/bands.ts'
 import { type CapChange, capChanges } from '../../../../core/use/replay/in-force.ts'
 import { stopOf } from '../../../conditions/stop.ts'
@@ -73,7 +73,7 @@ function stopsFirst(facts: WorkspaceFacts, email: string, { isPart, now }: Showi
 }
 
 /** The link has the name by which the person is shown, so that a hash stays a hash. */
-export function requestOf(
+function requestOf(
   { person, cap, addOn }: ReturnType<typeof personEntry>,
   { requestUrl }: Showing,
 ): { readonly requestUrl?: string } {

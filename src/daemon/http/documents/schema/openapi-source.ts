@@ -4,11 +4,10 @@ import Type from 'typebox'
 import { API, API_ROUTES, type ApiRoute, type DocumentKind, PATH_PARTS } from '../../api-table.ts'
 import { MOST_LETTERS, type Parameter } from '../query.ts'
 import { COMPARISON } from './comparison-source.ts'
-import { LEAD } from './lead-source.ts'
 import { object, text } from './parts-source.ts'
 import { GROUP, GROUPS, ME, PEOPLE, PERSON } from './people-source.ts'
 import { STATUS } from './status-source.ts'
-import { BURN_SERIES, CHANGES, CREDITS_SERIES, DRIFT_SERIES, HOLD, HOLDS, NEAR_SERIES, PLAN, POOL_SERIES } from './story-source.ts'
+import { BURN_SERIES, CHANGES, CREDITS_SERIES, DRIFT_SERIES, HOLD, HOLDS, LEAD, NEAR_SERIES, PLAN, POOL_SERIES } from './story-source.ts'
 import { HEALTH, POLICIES, WORKSPACE, WORKSPACES } from './workspace-source.ts'
 
 const DOCUMENTS: Readonly<Record<DocumentKind, TSchema>> = {

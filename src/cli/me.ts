@@ -1,12 +1,11 @@
 // `me`: what is left for the person who asks, from a running daemon behind the proxy that knows them. It needs no key, no config and no ledger.
 import type { Command } from 'commander'
-import { jsonText, plain } from '../../core/escape/terminal.ts'
-import { STOP_TEXT } from '../../core/use/first-stop.ts'
-import type { MeDocument } from '../../daemon/http/documents/types.ts'
-import { examples, type OutputFormat, outputOption } from '../shared/args.ts'
-import { type Cli, CommandError } from '../shared/context.ts'
-import { EXIT } from '../shared/exit.ts'
-import { askDaemon, causeOf, PAGES_TOKEN_WAY, pageAt, pagesToken, refusal } from '../shared/remote.ts'
+import { jsonText, plain } from '../core/escape/terminal.ts'
+import { STOP_TEXT } from '../core/use/first-stop.ts'
+import type { MeDocument } from '../daemon/http/documents/types.ts'
+import { examples, type OutputFormat, outputOption } from './shared/args.ts'
+import { type Cli, CommandError, EXIT } from './shared/context.ts'
+import { askDaemon, causeOf, PAGES_TOKEN_WAY, pageAt, pagesToken, refusal } from './shared/remote.ts'
 
 const TIMEOUT_MS = 10_000
 
@@ -19,7 +18,6 @@ interface MeFlags {
 export function registerMe(program: Command, cli: Cli): void {
   program
     .command('me')
-    .summary('what is left for you')
     .description(
       'Shows what is left for the person who asks, in each workspace: credits used, the cap in force and where it comes from, what stops you ' +
         'first, and temporary caps. The daemon knows you by the address that its proxy names (auth.emailHeader).',

@@ -1,28 +1,46 @@
 // `explain`: reads the roster, the scope and its ancestors, managed or not. All other caps are read only when the scope has a pending change,
 // because only the whole plan tells whether a guard holds it.
 
-import { editLine, plain } from '../../core/escape/terminal.ts'
-import type { Change } from '../../core/model/change.ts'
-import { shortRevision } from '../../core/model/policy.ts'
-import { formatPosition } from '../../core/model/problem.ts'
-import { groupScope, parseScope, type Scope, scopeKey, TEAM } from '../../core/model/scope.ts'
-import { type Rhythm, type RhythmBound, rhythmBound, rhythmBoundText, rhythmOf, rhythmText, sweepRate } from '../../core/pace/rhythm.ts'
-import { type ExplainedCandidate, type Explanation, explain } from '../../core/plan/explain.ts'
-import type { Planned } from '../../core/plan/plan.ts'
-import type { Preview } from '../../daemon/cycle/preview.ts'
-import { sweep } from '../../daemon/cycle/read.ts'
-import { desiredInputs } from '../../daemon/cycle/state.ts'
-import { declaredIn, slicingOf } from '../../daemon/schedule/slice.ts'
-import { readSetup, type WorkspaceSetup } from '../compose.ts'
-import { historyDocument } from '../history/render.ts'
-import { RESULT_WORDS, SIGNS, tellReading, unreadBecause } from '../plan/view.ts'
-import { type Cli, type Paint, painter, UsageError, unpainted } from '../shared/context.ts'
-import { EXIT, type ExitCode, worstExit } from '../shared/exit.ts'
-import { openLedgers, type PlanLedger } from '../shared/ledger/ledgers.ts'
-import { learnedPaces } from '../shared/ledger/replica.ts'
-import { readEach, type WorkspaceReader, withReader } from '../shared/reader.ts'
-import { amountText, capText, columns, documentOrList, shortTime } from '../shared/text.ts'
-import type { ExplainFlags } from './command.ts'
+import type { Command } from 'commander'
+import { editLine, plain } from '../core/escape/terminal.ts'
+import type { Change } from '../core/model/change.ts'
+import { shortRevision } from '../core/model/policy.ts'
+import { formatPosition } from '../core/model/problem.ts'
+import { groupScope, parseScope, type Scope, scopeKey, TEAM } from '../core/model/scope.ts'
+import { type Rhythm, type RhythmBound, rhythmBound, rhythmBoundText, rhythmOf, rhythmText, sweepRate } from '../core/pace/rhythm.ts'
+import { type ExplainedCandidate, type Explanation, explain } from '../core/plan/explain.ts'
+import type { Planned } from '../core/plan/plan.ts'
+import type { Preview } from '../daemon/cycle/preview.ts'
+import { sweep } from '../daemon/cycle/read.ts'
+import { desiredInputs } from '../daemon/cycle/state.ts'
+import { declaredIn, slicingOf } from '../daemon/schedule/slice.ts'
+import { readSetup, type WorkspaceSetup } from './compose.ts'
+import { historyDocument } from './history/render.ts'
+import { RESULT_WORDS, SIGNS, tellReading, unreadBecause } from './plan/view.ts'
+import { addFlags, addNetworkFlags, examples, type NetworkFlags, outputOption } from './shared/args.ts'
+import { type Cli, EXIT, type ExitCode, type Paint, painter, UsageError, unpainted, worstExit } from './shared/context.ts'
+import { openLedgers, type PlanLedger } from './shared/ledger/ledgers.ts'
+import { learnedPaces } from './shared/ledger/replica.ts'
+import { readEach, type WorkspaceReader, withReader } from './shared/reader.ts'
+import { amountText, capText, columns, documentOrList, shortTime } from './shared/text.ts'
+
+export interface ExplainFlags extends NetworkFlags {
+  readonly output: 'text' | 'json'
+}
+
+export function registerExplain(program: Command, cli: Cli): void {
+  const command = program
+    .command('explain')
+    .description(
+      'Shows the chain of declarations that bear on a person, a group or the team, with file:line and which one won, what the service ' +
+        'shows at each scope, use and head-room, the last write, and why a change is held. Nothing is written.',
+    )
+    .argument('<scope>', 'an e-mail, group:ID or team')
+    .addOption(outputOption(['text', 'json']))
+  addFlags(addNetworkFlags(command), ['ledgerTokenFile'])
+    .addHelpText('after', examples('capkeeper explain ada.lovelace@example.com', 'capkeeper explain group:grp_platform --output json'))
+    .action((scope: string, flags: ExplainFlags) => explainCommand(scope, flags, cli))
+}
 
 /** How often a daemon reads the scope; only a bound where the use by day is not known. */
 type Reading = Rhythm | RhythmBound

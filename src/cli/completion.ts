@@ -1,8 +1,7 @@
 // `completion bash|zsh|fish`: shell completion, generated from the program itself, so that its commands and flags always exist.
 import { Argument, type Command } from 'commander'
-import { examples } from '../shared/args.ts'
-import type { Cli } from '../shared/context.ts'
-import { EXIT } from '../shared/exit.ts'
+import { examples } from './shared/args.ts'
+import { type Cli, EXIT } from './shared/context.ts'
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const
 type Shell = (typeof SHELLS)[number]
@@ -10,7 +9,6 @@ type Shell = (typeof SHELLS)[number]
 export function registerCompletion(program: Command, cli: Cli): void {
   program
     .command('completion')
-    .summary('shell completion')
     .description(
       'Prints a script that completes the commands and flags of capkeeper in a shell; values that are files are completed as files.',
     )

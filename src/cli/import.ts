@@ -1,30 +1,81 @@
 // `import`: reads the roster, the groups and every cap in force, and prints a policy that asks for exactly that. A cap that could not be read is
 // named in it, never guessed.
-
 import { appendFileSync, rmSync, statSync } from 'node:fs'
-import type { ServiceReader } from '../../api/client.ts'
-import { plain } from '../../core/escape/terminal.ts'
-import { isApproved } from '../../core/interpret/effective.ts'
-import type { ApiErrorKind, CapReading, GroupMembers, Roster } from '../../core/model/observed.ts'
-import type { Cap, CapRule, PolicySet } from '../../core/model/policy.ts'
-import { hasErrors, InputError } from '../../core/model/problem.ts'
-import { groupScope, parseScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../../core/model/scope.ts'
-import { credits, type Instant, isYounger, MAX_CAP } from '../../core/model/units.ts'
-import { type Adopted, adopt, type LiveGroup } from '../../core/resolve/adopt.ts'
-import { failureOf } from '../../daemon/collect/add-on.ts'
-import { networkProblems } from '../../daemon/config/config.ts'
-import { loadConfigAside } from '../../daemon/config/load.ts'
-import type { WorkspaceConfig } from '../../daemon/config/settings.ts'
-import { sweep } from '../../daemon/cycle/read.ts'
-import { readText } from '../../files.ts'
-import { printPolicy } from '../../policy/print.ts'
-import { connectReader } from '../compose.ts'
-import { type Cli, CommandError, UsageError } from '../shared/context.ts'
-import { interruptible } from '../shared/each.ts'
-import { EXIT } from '../shared/exit.ts'
-import { sweepProgress } from '../shared/progress.ts'
-import { count, tellLine } from '../shared/text.ts'
-import { type ImportFlags, type NamedGroup, NO_GROUPS } from './command.ts'
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { ServiceReader } from '../api/client.ts'
+import { plain } from '../core/escape/terminal.ts'
+import { isApproved } from '../core/interpret/effective.ts'
+import type { ApiErrorKind, CapReading, GroupMembers, Roster } from '../core/model/observed.ts'
+import type { Cap, CapRule, PolicySet } from '../core/model/policy.ts'
+import { hasErrors, InputError } from '../core/model/problem.ts'
+import { groupScope, parseScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../core/model/scope.ts'
+import { credits, type Instant, isYounger, MAX_CAP } from '../core/model/units.ts'
+import { type Adopted, adopt, type LiveGroup } from '../core/resolve/adopt.ts'
+import { failureOf } from '../daemon/collect/add-on.ts'
+import { networkProblems } from '../daemon/config/config.ts'
+import { loadConfigAside } from '../daemon/config/load.ts'
+import type { WorkspaceConfig } from '../daemon/config/settings.ts'
+import { sweep } from '../daemon/cycle/read.ts'
+import { readText } from '../files.ts'
+import { printPolicy } from '../policy/print.ts'
+import { connectReader } from './compose.ts'
+import { addNetworkFlags, examples, type NetworkFlags } from './shared/args.ts'
+import { type Cli, CommandError, EXIT, UsageError } from './shared/context.ts'
+import { interruptible } from './shared/each.ts'
+import { sweepProgress } from './shared/progress.ts'
+import { count, tellLine } from './shared/text.ts'
+
+export interface NamedGroup {
+  readonly id: string
+  readonly name: string
+}
+
+export interface ImportFlags extends NetworkFlags {
+  readonly group?: readonly NamedGroup[]
+  readonly journal: string
+}
+
+export function registerImport(program: Command, cli: Cli): void {
+  const command = program
+    .command('import')
+    .description(
+      'Reads the team cap, the caps of the groups named with --group, and the cap of every approved person, and prints a policy that asks ' +
+        'for exactly that: planning it at once changes nothing. The service lists no groups, so name each one. Nothing is written to the ' +
+        'service. The same command continues an interrupted run within an hour.',
+    )
+    .addOption(groupOption())
+    .option('--journal <file>', 'where readings are kept until the import is through', 'capkeeper-import.journal')
+  addNetworkFlags(command)
+    .addHelpText(
+      'after',
+      examples(
+        'capkeeper import --group grp_platform=Platform --group grp_data=Data > policies/acme.yaml',
+        'capkeeper plan --policies policies/acme.yaml --detailed-exitcode',
+      ),
+    )
+    .action((flags: ImportFlags) => importCommand(flags, cli))
+}
+
+/** `--group`, as `import` and `init` take it. */
+export const groupOption = (): Option =>
+  new Option(
+    '--group <id=name>',
+    'a group: its id, which caps use, and its name, which lists its members; may be given several times',
+  ).argParser(readGroup)
+
+/** Said where no group is named. */
+export const NO_GROUPS = 'note: the service lists no groups; name each one with --group ID=NAME, or it is left out\n'
+
+/** Parses `ID=NAME` and adds it to the groups before it. */
+export function readGroup(text: string, before: readonly NamedGroup[] = []): readonly NamedGroup[] {
+  const at = text.indexOf('=')
+  const [id, name] = [text.slice(0, at).trim(), text.slice(at + 1).trim()]
+  if (at < 0 || id === '' || name === '') throw new InvalidArgumentError('Write ID=NAME, such as grp_platform=Platform.')
+  if (/\s|:\/\//.test(id))
+    throw new InvalidArgumentError('A group id has no blanks in it and is no address; write ID=NAME, such as grp_platform=Platform.')
+  if (before.some((one) => one.id === id)) throw new InvalidArgumentError(`The group ${id} is given twice.`)
+  return [...before, { id, name }]
+}
 
 /** Older readings are read again, because others may have written since. Choice. */
 const JOURNAL_LIFE_MS = 3_600_000

@@ -1,29 +1,47 @@
 // `audit`: reads everything that a plan reads, and the cap of every other approved person.
-import { code, escaped, row, tableHead } from '../../core/escape/markdown.ts'
-import { plain } from '../../core/escape/terminal.ts'
-import { isApproved } from '../../core/interpret/effective.ts'
-import type { Roster } from '../../core/model/observed.ts'
-import { scopeKey, TEAM, userScope } from '../../core/model/scope.ts'
-import type { Instant } from '../../core/model/units.ts'
-import { type Audit, audit } from '../../core/plan/audit.ts'
-import { managedUsers } from '../../core/plan/undeclared.ts'
-import { isReached } from '../../core/resolve/desired.ts'
-import { type AddOnSource, addOnFigures } from '../../core/use/add-on.ts'
-import { sweep } from '../../daemon/cycle/read.ts'
-import { cycleOf, desiredInputs } from '../../daemon/cycle/state.ts'
-import type { DirectorySettings } from '../../daemon/directory/csv.ts'
-import { readDirectoryAside } from '../../daemon/directory/read.ts'
-import { EMAIL_LABELS, type PeopleLabels } from '../../daemon/http/status/labels.ts'
-import type { SharedLedger } from '../../daemon/ledger/share.ts'
-import { readSetup } from '../compose.ts'
-import { showWarnings } from '../plan/run.ts'
-import { type Cli, type Paint, painter, unpainted } from '../shared/context.ts'
-import { EXIT, type ExitCode, worstExit } from '../shared/exit.ts'
-import { openLedgers } from '../shared/ledger/ledgers.ts'
-import { labelsFor } from '../shared/problems.ts'
-import { readEach, type WorkspaceReader, withReader } from '../shared/reader.ts'
-import { amountText, capText, columns, count, documentText, people, tellLine } from '../shared/text.ts'
-import type { AuditFlags } from './command.ts'
+
+import type { Command } from 'commander'
+import { code, escaped, row, tableHead } from '../core/escape/markdown.ts'
+import { plain } from '../core/escape/terminal.ts'
+import { isApproved } from '../core/interpret/effective.ts'
+import type { Roster } from '../core/model/observed.ts'
+import { scopeKey, TEAM, userScope } from '../core/model/scope.ts'
+import type { Instant } from '../core/model/units.ts'
+import { type Audit, audit } from '../core/plan/audit.ts'
+import { managedUsers } from '../core/plan/undeclared.ts'
+import { isReached } from '../core/resolve/desired.ts'
+import { type AddOnSource, addOnFigures } from '../core/use/add-on.ts'
+import { sweep } from '../daemon/cycle/read.ts'
+import { cycleOf, desiredInputs } from '../daemon/cycle/state.ts'
+import type { DirectorySettings } from '../daemon/directory/csv.ts'
+import { readDirectoryAside } from '../daemon/directory/read.ts'
+import { EMAIL_LABELS, type PeopleLabels } from '../daemon/http/status/labels.ts'
+import type { SharedLedger } from '../daemon/ledger/share.ts'
+import { readSetup } from './compose.ts'
+import { showWarnings } from './plan/run.ts'
+import { addFlags, addNetworkFlags, examples, type NetworkFlags, type OutputFormat, outputOption } from './shared/args.ts'
+import { type Cli, EXIT, type ExitCode, type Paint, painter, unpainted, worstExit } from './shared/context.ts'
+import { openLedgers } from './shared/ledger/ledgers.ts'
+import { labelsFor } from './shared/problems.ts'
+import { readEach, type WorkspaceReader, withReader } from './shared/reader.ts'
+import { amountText, capText, columns, count, documentText, people, tellLine } from './shared/text.ts'
+
+export interface AuditFlags extends NetworkFlags {
+  readonly output: OutputFormat
+}
+
+export function registerAudit(program: Command, cli: Cli): void {
+  const command = program
+    .command('audit')
+    .description(
+      'Reads the cap of every approved person, whether policy declares one or not, and lists caps at user scope that no policy declares, ' +
+        'people whom no cap reaches, and people who have used 85 % of theirs or more. One request a person; nothing is written.',
+    )
+    .addOption(outputOption(['text', 'json', 'markdown']))
+  addFlags(addNetworkFlags(command), ['ledgerTokenFile'])
+    .addHelpText('after', examples('capkeeper audit', 'capkeeper audit --workspace acme --output json | jq .workspaces[].undeclared'))
+    .action((flags: AuditFlags) => auditCommand(flags, cli))
+}
 
 /** Audits all workspaces. Exits 4 when a workspace or some caps could not be read, and 1 when none could. */
 export async function auditCommand(flags: AuditFlags, cli: Cli): Promise<void> {

@@ -1,25 +1,72 @@
 // `notify preview`: reads everything that a plan reads, and shows the messages that the daemon would send. It has no channel to send them.
-import { plain, printable } from '../../core/escape/terminal.ts'
-import { InputError } from '../../core/model/problem.ts'
-import type { Instant } from '../../core/model/units.ts'
-import type { Due, Message } from '../../core/notify/due.ts'
-import type { NotifySettings, Target } from '../../core/notify/settings.ts'
-import type { Delivery } from '../../core/notify/told.ts'
-import { loadConfigAside } from '../../daemon/config/load.ts'
-import type { WorkspaceConfig } from '../../daemon/config/settings.ts'
-import type { PeopleShown } from '../../daemon/http/status/labels.ts'
-import { endedUse, happened } from '../../daemon/notify/happened.ts'
-import { dueNow } from '../../daemon/notify/outbox.ts'
-import { openNotify, readSetup } from '../compose.ts'
-import { showWarnings } from '../plan/run.ts'
-import { type Cli, CommandError, type Paint, painter, UsageError } from '../shared/context.ts'
-import { interruptible } from '../shared/each.ts'
-import { EXIT, worstExit } from '../shared/exit.ts'
-import { openLedgers, type PlanLedger } from '../shared/ledger/ledgers.ts'
-import { labelsFor } from '../shared/problems.ts'
-import { readEach, type WorkspaceReader, withReader } from '../shared/reader.ts'
-import { count, documentText, tellLine } from '../shared/text.ts'
-import { NOTHING_ASKED, type NotifyFlags, type NotifyTestFlags } from './command.ts'
+
+import type { Command } from 'commander'
+import { plain, printable } from '../core/escape/terminal.ts'
+import { InputError } from '../core/model/problem.ts'
+import type { Instant } from '../core/model/units.ts'
+import type { Due, Message } from '../core/notify/due.ts'
+import type { NotifySettings, Target } from '../core/notify/settings.ts'
+import type { Delivery } from '../core/notify/told.ts'
+import { loadConfigAside } from '../daemon/config/load.ts'
+import type { WorkspaceConfig } from '../daemon/config/settings.ts'
+import type { PeopleShown } from '../daemon/http/status/labels.ts'
+import { endedUse, happened } from '../daemon/notify/happened.ts'
+import { dueNow } from '../daemon/notify/outbox.ts'
+import { openNotify, readSetup } from './compose.ts'
+import { showWarnings } from './plan/run.ts'
+import { addFlags, addNetworkFlags, examples, type NetworkFlags, outputOption } from './shared/args.ts'
+import { type Cli, CommandError, EXIT, type Paint, painter, UsageError, worstExit } from './shared/context.ts'
+import { interruptible } from './shared/each.ts'
+import { openLedgers, type PlanLedger } from './shared/ledger/ledgers.ts'
+import { labelsFor } from './shared/problems.ts'
+import { readEach, type WorkspaceReader, withReader } from './shared/reader.ts'
+import { count, documentText, tellLine } from './shared/text.ts'
+
+export interface NotifyFlags extends NetworkFlags {
+  readonly output: 'text' | 'json'
+}
+
+export interface NotifyTestFlags extends Pick<NetworkFlags, 'config' | 'workspace'> {
+  readonly email?: string
+  readonly webhook?: string
+}
+
+/** Why no message can be shown or sent. */
+export const NOTHING_ASKED = 'the config asks for no messages: write notify: into it, as docs/notify.md says'
+
+export function registerNotify(program: Command, cli: Cli): void {
+  const group = program
+    .command('notify')
+    .description('Works on messages to people and owners, which notify in the config asks for. The daemon sends them.')
+    .usage('<command> [flags]')
+    .addHelpText('after', examples('capkeeper notify preview', 'capkeeper notify test --email me@example.com'))
+  const preview = group
+    .command('preview')
+    .summary('print the messages that would go out now')
+    .description(
+      'Reads people, use and caps, and prints each message that would go out now, with its recipient. Nothing is sent or recorded. ' +
+        'Messages that the daemon has sent already in this billing cycle are left out.',
+    )
+    .addOption(outputOption(['text', 'json']))
+  addNetworkFlags(preview)
+    .addHelpText('after', examples('capkeeper notify preview', 'capkeeper notify preview --workspace acme --output json'))
+    .action((flags: NotifyFlags) => previewCommand(flags, cli))
+  const test = group
+    .command('test')
+    .summary('send one test message to an address or a webhook')
+    .description(
+      'Sends one test message by the mail server or a webhook of the config, to the one that is named, and says whether it arrived. ' +
+        'The service is not asked, nothing is recorded, and nobody else gets a message.',
+    )
+    .option('--email <address>', 'send a mail to this address')
+    .option('--webhook <name>', 'post to this webhook of the config')
+  addFlags(test, ['config'])
+    .addHelpText(
+      'after',
+      examples('capkeeper notify test --config capkeeper.yaml --email me@example.com', 'capkeeper notify test --webhook research-chat'),
+    )
+    .action((flags: NotifyTestFlags) => testCommand(flags, cli))
+}
 
 /** Sends one message. Exits 1 when it did not arrive, or may not have arrived. */
 export async function testCommand(flags: NotifyTestFlags, cli: Cli): Promise<void> {

@@ -1,19 +1,16 @@
 // `approve ID`: records in the ledger that a person releases exactly the changes of a hold. It needs no network and no key.
-
 import type { Command } from 'commander'
-import { plain } from '../../core/escape/terminal.ts'
-import { type Approval, HOLD_ID_DIGITS } from '../../core/model/change.ts'
-import { asShown, type HoldShown } from '../../core/plan/approval.ts'
-import type { Ledger } from '../../ports.ts'
-import { addLedgerFlags, examples, type NetworkFlags, readHoldId } from '../shared/args.ts'
-import { type Cli, CommandError } from '../shared/context.ts'
-import { EXIT } from '../shared/exit.ts'
-import { people, shortTime, tellLine } from '../shared/text.ts'
+import { plain } from '../core/escape/terminal.ts'
+import { type Approval, HOLD_ID_DIGITS } from '../core/model/change.ts'
+import { asShown, type HoldShown } from '../core/plan/approval.ts'
+import type { Ledger } from '../ports.ts'
+import { addLedgerFlags, examples, type NetworkFlags, readHoldId } from './shared/args.ts'
+import { type Cli, CommandError, EXIT } from './shared/context.ts'
+import { people, shortTime, tellLine } from './shared/text.ts'
 
 export function registerApprove(program: Command, cli: Cli): void {
   const command = program
     .command('approve')
-    .summary('release a hold')
     .description(
       'Records the release of a hold in the ledger. The id is shown by `capkeeper plan`, in the log and on the status page; it releases ' +
         'exactly the changes that the hold keeps back. A running daemon takes up the approval in its next cycle, or at once with SIGHUP.',
@@ -42,7 +39,7 @@ function wholeId(typed: string, ledger: Ledger, workspace: string): string {
 }
 
 async function approve(typed: string, flags: NetworkFlags, cli: Cli): Promise<void> {
-  const { withLedger } = await import('../shared/ledger/access.ts')
+  const { withLedger } = await import('./shared/ledger/access.ts')
   const hasHold = (ledger: Ledger): boolean => currentHolds(ledger).some(([id]) => id.startsWith(typed))
   await withLedger(flags, cli, { mode: 'note', prefers: hasHold }, async ({ workspace, ledger }) => {
     const id = wholeId(typed, ledger, workspace)

@@ -1,16 +1,18 @@
 // `validate`: loads config and policies, and shows all problems of both at once. It never reads a key and uses no network.
-import { authoritiesIn } from '../../api/transport/authorities.ts'
-import { hasErrors, type Problem } from '../../core/model/problem.ts'
-import { scopeKey } from '../../core/model/scope.ts'
-import { sweepTooLong } from '../../core/model/units.ts'
-import type { LoadedConfig } from '../../daemon/config/config.ts'
-import { loadConfigAside } from '../../daemon/config/load.ts'
-import { plainHttpProblems } from '../../daemon/config/transport.ts'
-import { checkPeopleFile } from '../../daemon/directory/read.ts'
-import type { LoadedPolicies } from '../../policy/load/load.ts'
-import { type Cli, painter, UsageError } from '../shared/context.ts'
-import { EXIT, inputExit } from '../shared/exit.ts'
-import { amountsOf, policyPaths, readPolicies } from '../shared/policies.ts'
+
+import type { Command } from 'commander'
+import { authoritiesIn } from '../api/transport/authorities.ts'
+import { hasErrors, type Problem } from '../core/model/problem.ts'
+import { scopeKey } from '../core/model/scope.ts'
+import { sweepTooLong } from '../core/model/units.ts'
+import type { LoadedConfig } from '../daemon/config/config.ts'
+import { loadConfigAside } from '../daemon/config/load.ts'
+import { plainHttpProblems } from '../daemon/config/transport.ts'
+import { checkPeopleFile } from '../daemon/directory/read.ts'
+import type { LoadedPolicies } from '../policy/load/load.ts'
+import { addUsedFlags, examples, type NetworkFlags, type OutputFormat, outputOption } from './shared/args.ts'
+import { type Cli, EXIT, inputExit, painter, UsageError } from './shared/context.ts'
+import { amountsOf, policyPaths, readPolicies } from './shared/policies.ts'
 import {
   labelsFor,
   problemsText,
@@ -19,8 +21,25 @@ import {
   validationJson,
   validationMarkdown,
   validationText,
-} from '../shared/problems.ts'
-import type { ValidateFlags } from './command.ts'
+} from './shared/problems.ts'
+
+export interface ValidateFlags extends NetworkFlags {
+  readonly output: OutputFormat
+}
+
+export function registerValidate(program: Command, cli: Cli): void {
+  const command = program
+    .command('validate')
+    .description(
+      'Checks policy files and, when one is named, the config file: no network, no key, nothing is written. All errors are shown at once with ' +
+        'file:line:column, the line and a caret, and the command exits 65. Without PATH it checks what --policies or the config file names.',
+    )
+    .argument('[path...]', 'policy files or folders')
+    .addOption(outputOption(['text', 'json', 'markdown']))
+  addUsedFlags(command, ['config', 'policies', 'workspace'])
+    .addHelpText('after', examples('capkeeper validate policies/', 'capkeeper validate --config capkeeper.yaml --output json'))
+    .action((paths: readonly string[], flags: ValidateFlags) => validate(paths, flags, cli))
+}
 
 /** Checks the given paths, or those of the flags and the config. Exits 65 on an error. */
 export async function validate(given: readonly string[], flags: ValidateFlags, cli: Cli): Promise<void> {

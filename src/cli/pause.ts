@@ -1,16 +1,14 @@
 // `pause`: stops writing at once, without a redeploy. The ledger records it, every writer checks it before each write, and it ends by itself.
 import { type Command, InvalidArgumentError } from 'commander'
-import { plain } from '../../core/escape/terminal.ts'
-import { LONGEST_PAUSE_MS } from '../../core/model/change.ts'
-import { addLedgerFlags, examples, type NetworkFlags, readDuration } from '../shared/args.ts'
-import { type Cli, UsageError } from '../shared/context.ts'
-import { EXIT } from '../shared/exit.ts'
-import { shortTime } from '../shared/text.ts'
+import { plain } from '../core/escape/terminal.ts'
+import { LONGEST_PAUSE_MS } from '../core/model/change.ts'
+import { addLedgerFlags, examples, type NetworkFlags, readDuration } from './shared/args.ts'
+import { type Cli, EXIT, UsageError } from './shared/context.ts'
+import { shortTime } from './shared/text.ts'
 
 export function registerResume(program: Command, cli: Cli): void {
   const command = program
     .command('resume')
-    .summary('end a pause')
     .description('Ends a pause that `capkeeper pause` began. A running daemon writes again from its next cycle on, or at once with SIGHUP.')
   addLedgerFlags(command)
     .addHelpText('after', examples('capkeeper resume'))
@@ -18,7 +16,7 @@ export function registerResume(program: Command, cli: Cli): void {
 }
 
 async function resume(flags: NetworkFlags, cli: Cli): Promise<void> {
-  const { withLedger } = await import('../shared/ledger/access.ts')
+  const { withLedger } = await import('./shared/ledger/access.ts')
   await withLedger(flags, cli, { mode: 'note' }, async ({ workspace, ledger }) => {
     const pause = await ledger.pause(cli.clock.now())
     await ledger.savePause(undefined)
@@ -37,7 +35,6 @@ interface PauseFlags extends NetworkFlags {
 export function registerPause(program: Command, cli: Cli): void {
   const command = program
     .command('pause')
-    .summary('stop writing for a while')
     .description(
       'Stops all writing to a workspace at once: a running daemon goes on reading and measuring, and writes nothing. The pause is recorded in ' +
         'the ledger with its reason and ends by itself, after 7 days at most; `capkeeper resume` ends it earlier.',
@@ -59,7 +56,7 @@ function readPauseLength(text: string): number {
 async function pause(flags: PauseFlags, cli: Cli): Promise<void> {
   const reason = flags.reason.trim()
   if (reason === '') throw new UsageError('--reason is empty: say why, others will read it')
-  const { withLedger } = await import('../shared/ledger/access.ts')
+  const { withLedger } = await import('./shared/ledger/access.ts')
   await withLedger(flags, cli, { mode: 'note' }, async ({ workspace, ledger }) => {
     const now = cli.clock.now()
     const untilAt = now + flags.for

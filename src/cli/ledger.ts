@@ -1,0 +1,135 @@
+// `ledger copy FROM TO`: moves a ledger between a file and PostgreSQL. Both are locked meanwhile, so that no daemon writes caps with the old
+// ledger. The old ledger stays as it is.
+
+import type { Command } from 'commander'
+import { plain } from '../core/escape/terminal.ts'
+import { parseScope, scopeKey } from '../core/model/scope.ts'
+import { type CopyEnd, copyLedger } from '../daemon/ledger/store.ts'
+import type { Ledger } from '../ports.ts'
+import { addLedgerFlags, addUsedFlags, examples, type NetworkFlags } from './shared/args.ts'
+import { type Cli, CommandError, EXIT, UsageError } from './shared/context.ts'
+import { interruptible } from './shared/each.ts'
+import { withLedger } from './shared/ledger/access.ts'
+import { shownLedger } from './shared/ledger/address.ts'
+import { withStore } from './shared/ledger/store.ts'
+import { sweepProgress } from './shared/progress.ts'
+import { mustBeOwn } from './shared/remote.ts'
+import { count } from './shared/text.ts'
+
+export function registerLedger(program: Command, cli: Cli): void {
+  const group = program
+    .command('ledger')
+    .description(
+      'Works on the ledger, the durable record of what capkeeper wrote. `backup`, `check` and `forget` are fine beside a running daemon; `copy` needs it stopped.',
+    )
+    .usage('<command> [flags]')
+    .addHelpText('after', examples('capkeeper ledger check', 'capkeeper ledger backup /backups/capkeeper-2026-11-20.db'))
+  const backup = group
+    .command('backup')
+    .summary('copy the ledger')
+    .description(
+      'Writes a consistent copy of the ledger to a file that does not exist yet, also while the daemon runs. A ledger in PostgreSQL is copied with pg_dump.',
+    )
+    .argument('<file>', 'where the copy goes')
+  addUsedFlags(backup, ['config', 'ledger'])
+    .addHelpText('after', examples('capkeeper ledger backup /backups/capkeeper-2026-11-20.db'))
+    .action(async (file: string, flags: NetworkFlags) => (await import('./shared/ledger/access.ts')).backupLedger(file, flags, cli))
+  group
+    .command('copy')
+    .summary('move the ledger to another place')
+    .description(
+      'Copies every row of a ledger into an empty one, from a file to PostgreSQL or back, and reads each row back before the copy counts. ' +
+        'No daemon may use either of them meanwhile. The old ledger stays as it is.',
+    )
+    .argument('<from>', 'a file, or an address such as postgres://user@host/name')
+    .argument('<to>', 'a file or an address without records')
+    .addHelpText('after', examples('capkeeper ledger copy ./capkeeper.db postgres://capkeeper@db.example/capkeeper'))
+    .action((from: string, to: string) => copyCommand(from, to, cli))
+  const forget = group
+    .command('forget')
+    .summary('erase the records of a person')
+    .description(
+      'Erases what the ledger keeps of a person who has no cap of ours: writes, use by day, and everything about them that capkeeper remembers. ' +
+        'A running daemon takes it up in its next cycle. A person who is still on the roster is recorded again from then on.',
+    )
+    .argument('<email>', 'the person whose records are erased')
+  addLedgerFlags(forget)
+    .addHelpText('after', examples('capkeeper ledger forget ada@example.com'))
+    .action((email: string, flags: NetworkFlags) => forgetCommand(email, flags, cli))
+  const check = group
+    .command('check')
+    .summary('check the ledger')
+    .description(
+      'Checks the integrity and the schema version of the ledger, and says which workspaces it is bound to. Exits 1 when it is not whole. ' +
+        'In PostgreSQL it reads every row; the database itself checks its pages.',
+    )
+  addUsedFlags(check, ['config', 'ledger'])
+    .addHelpText('after', examples('capkeeper ledger check --ledger ./capkeeper.db'))
+    .action(async (flags: NetworkFlags) => (await import('./shared/ledger/access.ts')).checkLedger(flags, cli))
+}
+
+const ALL_DAYS = { fromAt: 0, untilAt: 8_640_000_000_000_000 }
+
+/** Erases one person in one workspace. Exits 1 while a cap of theirs is ours. */
+export async function forgetCommand(typed: string, flags: NetworkFlags, cli: Cli): Promise<void> {
+  const scope = parseScope(typed)
+  if (scope?.kind !== 'user') throw new UsageError(`'${typed}' is not an e-mail address`)
+  const { email } = scope
+  const isKnown = (ledger: Ledger): boolean => ledger.owned().some((one) => scopeKey(one.scope) === scopeKey(scope))
+  await withLedger(flags, cli, { mode: 'note', prefers: isKnown }, async ({ workspace, ledger }) => {
+    const ours = ledger.owned().find((one) => scopeKey(one.scope) === scopeKey(scope) && one.cap !== 'none')
+    if (ours) {
+      const way = 'take it out of the policy and let capkeeper clear it first'
+      throw new CommandError(`${workspace}: ${email} has a cap of ours (${ours.cap}), which cannot be cleared without its records; ${way}`)
+    }
+    if (ledger.openIntents().some(({ change }) => scopeKey(change.scope) === scopeKey(scope)))
+      throw new CommandError(`${workspace}: a write to ${email} is under way or not settled yet; try again after the next cycle`)
+    const [writes, days] = [(await ledger.history({ scope })).length, (await ledger.useOfPerson(email, ALL_DAYS)).length]
+    const isOnRoster = ledger.fact('usage')?.roster.people.some((one) => one.email === email) === true
+    await ledger.forget(email)
+    cli.stdout.write(
+      `${plain(`${workspace}: ${email} is forgotten: ${count(writes, 'write')}, ${count(days, 'day')} of use, and all other records of them`)}\n`,
+    )
+    if (isOnRoster) cli.stderr.write(`${plain(`warning: the service still lists ${email}, so new readings are recorded again`)}\n`)
+    cli.finish(EXIT.done)
+  })
+}
+
+export async function copyCommand(from: string, to: string, cli: Cli): Promise<void> {
+  for (const one of [from, to]) {
+    mustBeOwn(one)
+    if (one === ':memory:') throw new UsageError('a ledger in memory is gone with its process; name a file or an address')
+  }
+  if (from === to) throw new UsageError('both names are of the same ledger')
+  await mustHaveRecords(from, cli)
+  const copied = await interruptible(cli, (signal) =>
+    withStore(cli, from, 'write', async (source) => {
+      // Before the target is made, because a daemon may hold the source.
+      const end = await source.copyEnd()
+      return withStore(cli, to, 'write', async (target) => copyBetween(end, await target.copyEnd(), cli, signal))
+    }),
+  )
+  cli.stdout.write(
+    `${plain(`${shownLedger(from)}: ${count(copied, 'row')} copied to ${shownLedger(to)}, and every one read back as it was`)}\n`,
+  )
+  cli.finish(EXIT.done)
+}
+
+async function copyBetween(from: CopyEnd, to: CopyEnd, cli: Cli, signal: AbortSignal): Promise<number> {
+  const progress = await sweepProgress('copying the ledger', cli.stderr, signal)
+  try {
+    progress.expect({ length: await from.count() })
+    return await copyLedger(from, to, (rows) => {
+      signal.throwIfAborted()
+      progress.some(rows.length)
+    })
+  } finally {
+    progress.stop()
+  }
+}
+
+/** Checked first, because opening a missing ledger to write would create it. */
+async function mustHaveRecords(from: string, cli: Cli): Promise<void> {
+  const known = await withStore(cli, from, 'read', (store) => store.workspaces())
+  if (known.length === 0) throw new CommandError(`${shownLedger(from)} holds no records, so there is nothing to copy`)
+}
