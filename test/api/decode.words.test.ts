@@ -15,7 +15,6 @@ import {
   rowsOf,
   spellingSighting,
 } from '../../src/api/decode.ts'
-import { compareText } from '../../src/core/model/scope.ts'
 import { MAX_CAP } from '../../src/core/model/units.ts'
 
 const READ_AT = Date.UTC(2026, 10, 20)
@@ -115,10 +114,6 @@ describe('a number', () => {
     ['that is nothing', null, undefined],
     ['in a list', [5], undefined],
   ])('%s', (_name, value, expected) => expect(numberOf(value)).toBe(expected))
-
-  it('is 0 when it is an absent counter', () => {
-    expect([{}, { a: null }, { a: undefined }, { a: '3' }].map((fields) => counterOf('Analytics', fields, 'a'))).toEqual([0, 0, 0, 3])
-  })
 })
 
 describe('an instant', () => {
@@ -205,36 +200,5 @@ describe('people', () => {
     expect([...days]).toEqual([['0@x.y', MAX_FIGURE]])
     expect(counterOf('Analytics', { a: MAX_FIGURE }, 'a')).toBe(MAX_FIGURE)
     expect(MAX_CENTS).toBe(MAX_CAP * 100)
-  })
-
-  it('are none without a list or with null', () => {
-    expect([
-      rowsOf('Analytics', undefined, 'rows'),
-      rowsOf('Analytics', null, 'rows'),
-      rowsOf('Analytics', [1, {}, [], null], 'rows'),
-    ]).toEqual([[], [], [{}]])
-  })
-
-  it('of a group have a sum only when a row has a figure, 0 included', () => {
-    const group = { id: 'g', name: 'G' }
-    expect(decodeGroup({ userTableStats: [{ email: 'a@x', promptCreditsUsed: 0 }] }, group, READ_AT).used).toBe(0)
-    expect(decodeGroup({}, group, READ_AT)).toEqual({ ...group, emails: [], readAt: READ_AT })
-  })
-
-  it('are compared by code unit', () =>
-    expect([compareText('a', 'b'), compareText('b', 'a'), compareText('a', 'a'), compareText('B', 'a')]).toEqual([-1, 1, 0, -1]))
-})
-
-describe('a balance', () => {
-  const empty = { creditsPerSeat: 0, seats: 0, addOnAvailable: 0, addOnUsed: 0, readAt: READ_AT }
-  it.each([
-    ['promptCreditsPerSeat', { ...empty, creditsPerSeat: 3 }],
-    ['numSeats', { ...empty, seats: 3 }],
-    ['addOnCreditsAvailable', { ...empty, addOnAvailable: 3 }],
-    ['addOnCreditsUsed', { ...empty, addOnUsed: 3 }],
-  ])('may have only %s', (name, expected) => expect(decodeBalance({ [name]: '3' }, READ_AT)).toEqual(expected))
-  it('may have only the start of a cycle, but not no field at all', () => {
-    expect(decodeBalance({ billingCycleStart: '2026-11-01' }, READ_AT)).toEqual(empty)
-    expect(() => decodeBalance({ numSeats: null, billingCycleEnd: '2026-11-01' }, READ_AT)).toThrow('none of the fields')
   })
 })

